@@ -1,0 +1,38 @@
+"""Compiles pyx/ROOM/NAME.pyx into kwire.ROOM._native.NAME; everything else is in pyproject.toml."""
+
+import os
+import sys
+import sysconfig
+from pathlib import Path
+
+from setuptools import Extension, setup
+from setuptools.command.build_ext import build_ext
+from setuptools.errors import CCompilerError, ExecError, PlatformError
+
+PURE = os.environ.get("KWIRE_PURE") == "1" or sys.implementation.name != "cpython"
+WAY_OUT = "set KWIRE_PURE=1 to install kwire without compiled modules (slower, same results)"
+HEADERS = sorted(str(path) for path in Path("pyx").rglob("*.pxd"))
+
+
+def extension(source: Path) -> Extension:
+    found = Extension(f"kwire.{source.parent.name}._native.{source.stem}", [str(source)], depends=HEADERS)
+    found.cython_include_dirs = ["pyx"]
+    found.cython_c_in_temp = True
+    found.cython_directives = {"language_level": 3}
+    return found
+
+
+class Build(build_ext):
+    """Says in one sentence what is missing and how to go on without it."""
+
+    def run(self) -> None:
+        header = Path(sysconfig.get_paths()["include"]) / "Python.h"
+        if self.extensions and not header.exists():
+            sys.exit(f"kwire: Python.h is missing (install your system's python3-dev package), or {WAY_OUT}")
+        try:
+            super().run()
+        except (CCompilerError, ExecError, PlatformError, OSError) as error:
+            sys.exit(f"kwire: the C compiler is missing or failed ({error}); install one, or {WAY_OUT}")
+
+
+setup(ext_modules=[] if PURE else [extension(path) for path in sorted(Path("pyx").glob("*/*.pyx"))], cmdclass={"build_ext": Build})

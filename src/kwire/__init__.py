@@ -1,0 +1,63 @@
+"""kwire: the Apache Kafka wire protocol for Python at memory speed.
+
+A lazy facade: a name is imported from its room when it is first used, so that ``import kwire`` costs next to nothing in a Spark worker.
+"""
+
+from __future__ import annotations
+
+import importlib
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from kwire import codec, messages, protocol, schema, tables
+    from kwire.codec import (
+        Request, RequestHeader, Response, ResponseHeader, Uuid, backend, decode, decode_request, decode_response, peek_header, to_json,
+    )  # fmt: skip
+    from kwire.errors import (
+        BadChecksum, BadLength, BadTag, BadUtf8, BadVarint, EncodeError, InputError, KwireError, LimitExceeded, NullNotAllowed, TrailingBytes,
+        Truncated, UnknownApi, UnsupportedVersion, WireError,
+    )  # fmt: skip
+    from kwire.protocol import Connection
+
+__version__ = "0.1.0"
+
+_HOME = {
+    **dict.fromkeys(
+        (
+            "Request", "RequestHeader", "Response", "ResponseHeader", "Uuid", "backend", "decode", "decode_request", "decode_response",
+            "peek_header", "to_json",
+        ),
+        "kwire.codec",
+    ),
+    **dict.fromkeys(
+        (
+            "BadChecksum", "BadLength", "BadTag", "BadUtf8", "BadVarint", "EncodeError", "InputError", "KwireError", "LimitExceeded",
+            "NullNotAllowed", "TrailingBytes", "Truncated", "UnknownApi", "UnsupportedVersion", "WireError",
+        ),
+        "kwire.errors",
+    ),
+    "Connection": "kwire.protocol",
+}  # fmt: skip
+_ROOMS = frozenset(("analysis", "capture", "codec", "messages", "protocol", "report", "schema", "spark", "tables"))
+
+__all__ = [
+    "BadChecksum", "BadLength", "BadTag", "BadUtf8", "BadVarint", "Connection", "EncodeError", "InputError", "KwireError", "LimitExceeded",
+    "NullNotAllowed", "Request", "RequestHeader", "Response", "ResponseHeader", "TrailingBytes", "Truncated", "UnknownApi",
+    "UnsupportedVersion", "Uuid", "WireError", "__version__", "backend", "codec", "decode", "decode_request", "decode_response", "messages",
+    "peek_header", "protocol", "schema", "tables", "to_json",
+]  # fmt: skip
+
+
+def __getattr__(name: str) -> Any:
+    if name in _HOME:
+        value = getattr(importlib.import_module(_HOME[name]), name)
+    elif name in _ROOMS:
+        value = importlib.import_module(f"kwire.{name}")
+    else:
+        raise AttributeError(f"module 'kwire' has no attribute {name!r}")
+    globals()[name] = value
+    return value
+
+
+def __dir__() -> list[str]:
+    return sorted(__all__)

@@ -1,0 +1,1 @@
+"""Where the compiled twin lands; its source is in pyx/."""

@@ -1,0 +1,1 @@
+"""The pure twin: the readable contract."""

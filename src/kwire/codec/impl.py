@@ -1,0 +1,43 @@
+"""The one place that picks the twin.
+
+`KWIRE_PURE=1` forces the pure twin, `KWIRE_REQUIRE_NATIVE=1` turns a missing extension into an ImportError; else the native twin is taken
+where it can be loaded (it cannot from a zip, as Spark's ``--py-files`` makes them).
+"""
+
+from __future__ import annotations
+
+import importlib
+import os
+from types import ModuleType
+from typing import Final, Literal
+
+__all__ = ["Twin", "backend", "load_twin"]
+
+Twin = Literal["native", "pure"]
+
+
+def load_twin(room: str, name: str, twin: Twin) -> ModuleType:
+    """Import one module of one twin, such as ``load_twin("codec", "objects", "native")``.
+
+    Raises:
+        ImportError: the native extension is not there.
+    """
+    return importlib.import_module(f"kwire.{room}._{twin}.{name}")
+
+
+def _choose() -> Twin:
+    if os.environ.get("KWIRE_PURE") == "1":
+        return "pure"
+    try:
+        load_twin("codec", "objects", "native")
+    except ImportError as error:
+        if os.environ.get("KWIRE_REQUIRE_NATIVE") == "1":
+            raise ImportError(
+                "kwire's compiled modules cannot be loaded although KWIRE_REQUIRE_NATIVE=1 asks for them; "
+                f"install a platform wheel or build with a C compiler ({error})"
+            ) from error
+        return "pure"
+    return "native"
+
+
+backend: Final[Twin] = _choose()

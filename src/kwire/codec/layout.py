@@ -1,0 +1,109 @@
+"""The slots of a message object: one layout per struct, over all versions of the message.
+
+A layout says which attributes an object has, in which order, and what each holds when nothing was read or given. Both twins make their
+classes from layouts, plans refer to attributes by slot number, and so an object of any version has the same attributes.
+"""
+
+from __future__ import annotations
+
+from enum import IntEnum
+from typing import Any, Final, NamedTuple
+
+from kwire.codec.uuids import ZERO_UUID
+from kwire.schema.model import Field, Message, Struct, camel_name
+
+__all__ = ["Default", "SlotLayout", "StructLayout", "layouts_of"]
+
+
+class Default(IntEnum):
+    """How a slot gets its default."""
+
+    CONSTANT = 0  # `value` itself, immutable
+    LIST = 1  # a new empty list
+    STRUCT = 2  # a new object of the layout with index `value` among the layouts of the message
+
+
+class SlotLayout(NamedTuple):
+    """One attribute.
+
+    Attributes:
+        attribute: Python name, `leader_id`.
+        json_name: name in Kafka's JSON, `leaderId`.
+        type: Kafka's type, `int32`, `[]Topic`.
+        default, value: see `Default`.
+        scalar_array: an array of anything but structs: held as a tuple, so that the garbage collector need not track it.
+    """
+
+    attribute: str
+    json_name: str
+    type: str
+    default: Default
+    value: Any
+    scalar_array: bool
+
+
+class StructLayout(NamedTuple):
+    """One struct of one message.
+
+    Attributes:
+        message: the message it belongs to, `MetadataResponse`.
+        name: the struct, `MetadataResponseTopic`; equal to `message` for the top.
+        slots: one per field, in wire order of the definition; after them every object has `unknown_tagged_fields`.
+        tracked: an object may refer to objects that refer to others, so the garbage collector has to know it (arrays of structs, structs).
+    """
+
+    message: str
+    name: str
+    slots: tuple[SlotLayout, ...]
+    tracked: bool
+
+
+_INTEGERS: Final = frozenset(("int8", "int16", "uint16", "int32", "uint32", "int64"))
+
+
+def _attribute(message: Message, field: Field) -> str:
+    # DESIGN promises RequestHeader(api_key, api_version, ...); Kafka's header fields repeat the message's name in theirs.
+    return field.attribute.removeprefix("request_") if message.kind == "header" else field.attribute
+
+
+def _constant(field: Field) -> Any:
+    """The default of a field that is neither an array nor a struct, as Kafka's FieldSpec.fieldDefault reads it."""
+    text, kind = field.default, field.type
+    if kind == "bool":
+        return text == "true"
+    if kind in _INTEGERS:
+        return int(text, 0) if text else 0
+    if kind == "float64":
+        return float(text) if text else 0.0
+    if kind == "uuid":
+        return ZERO_UUID
+    if text == "null" or kind == "records":
+        return None
+    return "" if kind == "string" and not text else text if kind == "string" else b""
+
+
+def _slot(message: Message, field: Field, indexes: dict[str, int]) -> SlotLayout:
+    scalar_array = field.is_array and not field.is_struct
+    default, value = Default.CONSTANT, None
+    if field.default == "null":
+        pass
+    elif scalar_array:
+        value = ()
+    elif field.is_array:
+        default = Default.LIST
+    elif field.is_struct:
+        default, value = Default.STRUCT, indexes[field.element_type]
+    else:
+        value = _constant(field)
+    return SlotLayout(_attribute(message, field), camel_name(field.name), field.type, default, value, scalar_array)
+
+
+def _layout(message: Message, struct: Struct, indexes: dict[str, int]) -> StructLayout:
+    slots = tuple(_slot(message, field, indexes) for field in struct.fields)
+    return StructLayout(message.name, struct.name, slots, any(field.is_struct for field in struct.fields))
+
+
+def layouts_of(message: Message) -> tuple[StructLayout, ...]:
+    """The layouts of all structs of a message, the message's own first. Equal definitions loaded twice give equal layouts."""
+    indexes = {name: index for index, name in enumerate(message.structs)}
+    return tuple(_layout(message, struct, indexes) for struct in message.structs.values())

@@ -1,0 +1,318 @@
+"""Plans: a message at one version, compiled to a flat tuple of integers that both twins execute.
+
+A plan is a list of *operations*, each `WIDTH` integers, grouped in *blocks*, one block per struct in use::
+
+    plan.ops     ... | code slot flags tag element block minimum field | ...
+    block        first operation, number of untagged ones, number of tagged ones (which follow them)
+
+An executor starts at block 0, runs its untagged operations in order, then, where the version is flexible, reads the tagged section and runs
+the tagged operations that it finds. Nothing in a plan is a pointer or a callable: it pickles, compares and hashes by value.
+
+The four executors (objects, skip, columns, encode) share the plan. A *projection* marks what need not be built with `Flag.SKIP`; the
+bytes are still checked and stepped over.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable
+from enum import IntEnum, IntFlag
+from typing import Any, Final, NamedTuple
+
+from kwire.codec.layout import Default, StructLayout, layouts_of
+from kwire.errors import KwireError
+from kwire.schema.model import Field, Message, Struct
+
+__all__ = ["WIDTH", "Absent", "Block", "Flag", "Op", "Plan", "compile_plan"]
+
+WIDTH: Final = 8
+
+
+class Op(IntEnum):
+    """What an operation reads. The native twin uses the same numbers."""
+
+    BOOL = 1
+    INT8 = 2
+    INT16 = 3
+    UINT16 = 4
+    INT32 = 5
+    UINT32 = 6
+    INT64 = 7
+    FLOAT64 = 8
+    UUID = 9
+    STRING = 10  # int16 length, or varint length + 1 with Flag.COMPACT; UTF-8
+    BYTES = 11  # int32 length, or varint length + 1 with Flag.COMPACT; `records` fields too
+    STRUCT = 12  # with Flag.NULLABLE one marker byte before it: negative for null (Kafka writes ff and 01)
+    ARRAY = 13  # int32 count, or varint count + 1 with Flag.COMPACT; of scalars (`element`) or of structs (`block`)
+
+
+class Flag(IntFlag):
+    NULLABLE = 1
+    COMPACT = 2
+    SKIP = 4  # outside the projection: check and step over, build nothing
+    RECORDS = 8  # bytes that hold record batches
+    TAGGED = 16
+
+
+class Operation(NamedTuple):
+    """One operation, as the `WIDTH` integers of `Plan.ops` spell it.
+
+    Attributes:
+        code: an `Op`.
+        slot: slot of the object that gets the value.
+        flags: `Flag` bits.
+        tag: number of the tagged field, -1 for others.
+        element: of an ARRAY: the `Op` of its elements (`STRUCT` for structs); 0 otherwise.
+        block: of a STRUCT or an ARRAY of structs: the block to run; -1 otherwise.
+        minimum: of an ARRAY: the fewest bytes that one element takes, at least 1; else the fewest bytes that the field takes.
+        field: index of the field in its struct's layout (equal to `slot`); kept apart so that columns can number their outputs.
+    """
+
+    code: int
+    slot: int
+    flags: int
+    tag: int
+    element: int
+    block: int
+    minimum: int
+    field: int
+
+
+class Absent(NamedTuple):
+    """A slot that the wire does not fill at this version: it gets its default (see `kwire.codec.layout.Default`).
+
+    `ignorable` is for the encoder: a non-default value here raises unless the field is ignorable. Tagged fields of the version are listed
+    too (`tagged`), for they keep the default when the wire leaves them out.
+    """
+
+    slot: int
+    default: int
+    value: Any
+    ignorable: bool
+    tagged: bool
+
+
+class Block(NamedTuple):
+    """One struct at the plan's version.
+
+    Attributes:
+        layout: index into `Plan.layouts`.
+        first: index of its first operation (not of its first integer).
+        untagged, tagged: how many operations of each kind; tagged ones follow, in ascending order of tag.
+        minimum: the fewest bytes that the struct takes.
+        absent: slots that get their default before anything is read.
+        refused_tags: tags that other versions of this struct define; Kafka's generated readers refuse them ("Tag N is not valid for
+            version V") although they keep tags that no version defines.
+    """
+
+    layout: int
+    first: int
+    untagged: int
+    tagged: int
+    minimum: int
+    absent: tuple[Absent, ...]
+    refused_tags: tuple[int, ...]
+
+
+class Plan(NamedTuple):
+    """A compiled message version.
+
+    Attributes:
+        message, version, api_key: what it reads.
+        flexible: tagged sections exist.
+        ops: `WIDTH` integers per operation.
+        blocks: block 0 is the message itself.
+        layouts: of all structs of the message, layout 0 is the message's own.
+        fields: the projection, sorted, or None for everything.
+    """
+
+    message: str
+    version: int
+    api_key: int | None
+    flexible: bool
+    ops: tuple[int, ...]
+    blocks: tuple[Block, ...]
+    layouts: tuple[StructLayout, ...]
+    fields: tuple[str, ...] | None
+
+    def operation(self, index: int) -> Operation:
+        return Operation(*self.ops[index * WIDTH : (index + 1) * WIDTH])
+
+    def attribute(self, block: int, index: int) -> str:
+        """Attribute name of operation `index`, which belongs to block `block`: a step of an error's path."""
+        return self.layouts[self.blocks[block].layout].slots[self.ops[index * WIDTH + 1]].attribute
+
+
+SCALAR_OPS: Final[dict[str, Op]] = {
+    "bool": Op.BOOL, "int8": Op.INT8, "int16": Op.INT16, "uint16": Op.UINT16, "int32": Op.INT32, "uint32": Op.UINT32, "int64": Op.INT64,
+    "float64": Op.FLOAT64, "uuid": Op.UUID, "string": Op.STRING, "bytes": Op.BYTES, "records": Op.BYTES,
+}  # fmt: skip
+
+FIXED_SIZE: Final[dict[int, int]] = {
+    Op.BOOL: 1, Op.INT8: 1, Op.INT16: 2, Op.UINT16: 2, Op.INT32: 4, Op.UINT32: 4, Op.INT64: 8, Op.FLOAT64: 8, Op.UUID: 16,
+}  # fmt: skip
+
+
+def _lengthed_minimum(code: Op, compact: bool) -> int:
+    """The fewest bytes of a value with a length: its empty form."""
+    return 1 if compact else 2 if code is Op.STRING else 4
+
+
+class _Compiler:
+    def __init__(self, message: Message, version: int, fields: Collection[str] | None) -> None:
+        self.message = message
+        self.version = version
+        self.layouts = layouts_of(message)
+        self.layout_index = {layout.name: index for index, layout in enumerate(self.layouts)}
+        self.wanted = None if fields is None else {tuple(path.split(".")) for path in fields}
+        self.reached: set[tuple[str, ...]] = set()
+        self.blocks: list[Block | None] = []
+        self.by_struct: dict[tuple[str, tuple[str, ...] | None], int] = {}
+        self.operations: dict[int, list[Operation]] = {}
+
+    def _keeps(self, path: tuple[str, ...]) -> tuple[bool, bool]:
+        """Whether the field at `path` is in the projection, and whether all that is inside it is."""
+        if self.wanted is None:
+            return True, True
+        for end in range(1, len(path) + 1):
+            if path[:end] in self.wanted:
+                self.reached.add(path[:end])
+                return True, True
+        inside = any(want[: len(path)] == path for want in self.wanted)
+        return inside, False
+
+    def block(self, struct: Struct, path: tuple[str, ...], whole: bool) -> int:
+        key = (struct.name, None if whole else path)
+        if key in self.by_struct:
+            return self.by_struct[key]
+        index = self.by_struct[key] = len(self.blocks)
+        self.blocks.append(None)
+        layout = self.layout_index[struct.name]
+        slots = self.layouts[layout].slots
+        flexible = self.message.is_flexible(self.version)
+        untagged: list[Operation] = []
+        tagged: list[Operation] = []
+        absent: list[Absent] = []
+        refused: list[int] = []
+        for slot, field in enumerate(struct.fields):
+            is_tagged = flexible and field.tag is not None and self.version in field.tagged_versions
+            if self.version in field.versions:
+                operation = self._operation(field, slot, (*path, slots[slot].attribute), is_tagged, whole)
+                (tagged if is_tagged else untagged).append(operation)
+                if is_tagged and not operation.flags & Flag.SKIP:
+                    absent.append(Absent(slot, slots[slot].default, slots[slot].value, field.ignorable, True))
+            elif whole or self._keeps((*path, slots[slot].attribute))[0]:
+                absent.append(Absent(slot, slots[slot].default, slots[slot].value, field.ignorable, False))
+            if field.tag is not None and not is_tagged:
+                refused.append(field.tag)
+        tagged.sort(key=lambda operation: operation.tag)
+        taken = {operation.tag for operation in tagged}
+        self.operations[index] = untagged + tagged
+        self.blocks[index] = Block(
+            layout=layout,
+            first=0,
+            untagged=len(untagged),
+            tagged=len(tagged),
+            minimum=sum(self._least(operation) for operation in untagged) + flexible,
+            absent=tuple(absent),
+            refused_tags=tuple(sorted(set(refused) - taken)),
+        )
+        return index
+
+    @staticmethod
+    def _least(operation: Operation) -> int:
+        """The fewest bytes that the field of an operation takes."""
+        if operation.code == Op.ARRAY:
+            return 1 if operation.flags & Flag.COMPACT else 4
+        return operation.minimum
+
+    def _operation(self, field: Field, slot: int, path: tuple[str, ...], is_tagged: bool, whole: bool) -> Operation:
+        flexible_versions = field.flexible_versions if field.flexible_versions is not None else self.message.flexible_versions
+        compact = self.version in flexible_versions
+        flags = Flag(0)
+        if self.version in field.nullable_versions:
+            flags |= Flag.NULLABLE
+        if is_tagged:
+            flags |= Flag.TAGGED
+        keep, keep_all = (True, True) if whole else self._keeps(path)
+        if not keep:
+            flags |= Flag.SKIP
+            keep_all = True  # one block serves whether it is built or stepped over
+        code, element, block = Op.ARRAY if field.is_array else Op.STRUCT, 0, -1
+        if field.is_struct:
+            element = Op.STRUCT if field.is_array else 0
+            block = self.block(self.message.structs[field.element_type], path, keep_all)
+            least = self.block_minimum(block)
+        else:
+            code_of_element = SCALAR_OPS[field.element_type]
+            least = FIXED_SIZE.get(code_of_element) or _lengthed_minimum(code_of_element, compact)
+            if field.is_array:
+                element = code_of_element
+            else:
+                code = code_of_element
+        if compact and (field.is_array or element in (Op.STRING, Op.BYTES) or code in (Op.STRING, Op.BYTES)):
+            flags |= Flag.COMPACT
+        if field.type == "records":
+            flags |= Flag.RECORDS
+        if code == Op.ARRAY:
+            least = max(least, 1)
+        elif code == Op.STRUCT and flags & Flag.NULLABLE:
+            least = 1
+        return Operation(code, slot, int(flags), field.tag if is_tagged and field.tag is not None else -1, element, block, least, slot)
+
+    def block_minimum(self, index: int) -> int:
+        block = self.blocks[index]
+        # No Kafka message nests a struct in itself; the definition would have to be broken for this to be None.
+        return 1 if block is None else block.minimum
+
+    def finish(self, fields: Collection[str] | None) -> Plan:
+        ops: list[int] = []
+        blocks: list[Block] = []
+        for index, block in enumerate(self.blocks):
+            assert block is not None
+            blocks.append(block._replace(first=len(ops) // WIDTH))
+            for operation in self.operations[index]:
+                ops.extend(int(value) for value in operation)
+        return Plan(
+            message=self.message.name,
+            version=self.version,
+            api_key=self.message.api_key,
+            flexible=self.message.is_flexible(self.version),
+            ops=tuple(ops),
+            blocks=tuple(blocks),
+            layouts=self.layouts,
+            fields=None if fields is None else tuple(sorted(set(fields))),
+        )
+
+
+def compile_plan(message: Message, version: int, fields: Iterable[str] | None = None) -> Plan:
+    """Compile a message at a version, with a projection if `fields` is given.
+
+    Arguments:
+        message: the definition.
+        version: one of `message.valid_versions` (the caller has checked).
+        fields: attribute paths such as ``topics.partitions.leader_id``; a path to a struct or an array of structs takes all in it.
+
+    Raises:
+        KwireError: a path of `fields` names no field of the message at any version.
+    """
+    chosen = None if fields is None else tuple(fields)
+    compiler = _Compiler(message, version, chosen)
+    if chosen is not None:
+        _check_paths(compiler.layouts, message, chosen)
+    compiler.block(message.structs[message.name], (), chosen is None)
+    return compiler.finish(chosen)
+
+
+def _check_paths(layouts: tuple[StructLayout, ...], message: Message, fields: tuple[str, ...]) -> None:
+    by_name = {layout.name: layout for layout in layouts}
+    for path in fields:
+        layout: StructLayout | None = layouts[0]
+        for step in path.split("."):
+            slot = next((s for s in layout.slots if s.attribute == step), None) if layout is not None else None
+            if slot is None:
+                raise KwireError(f"{message.name} has no field {path!r}")
+            layout = by_name.get(slot.type.removeprefix("[]"))
+
+
+assert len(Operation._fields) == WIDTH
+assert Default.CONSTANT == 0

@@ -1,0 +1,42 @@
+"""UUIDs as Kafka has them: 16 bytes, written as base64url without padding (`org.apache.kafka.common.Uuid`)."""
+
+from __future__ import annotations
+
+import base64
+import uuid
+from typing import Final
+
+__all__ = ["ZERO_UUID", "Uuid"]
+
+
+class Uuid(bytes):
+    """Sixteen bytes whose text is Kafka's: 22 characters of base64url.
+
+    It is a `bytes` of length 16, so it compares, hashes and travels as one. `str()` is only paid for when somebody looks.
+    """
+
+    __slots__ = ()
+
+    def __str__(self) -> str:
+        return base64.urlsafe_b64encode(self).decode()[:22]
+
+    def __repr__(self) -> str:
+        return f"Uuid({str(self)!r})"
+
+    @classmethod
+    def parse(cls, text: str) -> Uuid:
+        """Read a UUID in Kafka's spelling or with hyphens.
+
+        Arguments:
+            text: 22 characters of base64 (either alphabet, padding allowed), or 32 hex digits with or without hyphens.
+
+        Raises:
+            ValueError: the text is neither.
+        """
+        bare = text.strip().rstrip("=")
+        if len(bare) == 22:
+            return cls(base64.urlsafe_b64decode(bare.replace("+", "-").replace("/", "_") + "=="))
+        return cls(uuid.UUID(text).bytes)
+
+
+ZERO_UUID: Final = Uuid(16)

@@ -1,0 +1,208 @@
+"""The one exception tree of kwire and the codes of wire faults.
+
+A fault is what the bytes did (`WireError`) or what the caller did (`EncodeError`, `InputError`). Both twins describe a wire fault by the
+same four facts, code, offset, path and message, and meet in `raise_for`, so an exception looks the same whichever twin found it.
+
+Where a fault is placed (the offset), for both twins:
+
+* ``TRUNCATED``: the first byte of the primitive whose bytes are missing (of a string or bytes value: its length when the length is cut, else
+  the first content byte); of an array whose count cannot fit into the bytes left: the count.
+* ``BAD_VARINT``, ``BAD_LENGTH``, ``NULL_NOT_ALLOWED``: the first byte of the varint, the length or the null marker.
+* ``BAD_UTF8``: the first byte of the string's content.
+* ``BAD_TAG``: the first byte of the tag number.
+* ``TRAILING_BYTES``: the first byte that nothing claims.
+"""
+
+from __future__ import annotations
+
+from enum import IntEnum
+from typing import Final
+
+__all__ = [
+    "BadChecksum", "BadLength", "BadTag", "BadUtf8", "BadVarint", "EncodeError", "Fault", "InputError", "KwireError", "LimitExceeded",
+    "NullNotAllowed", "TrailingBytes", "Truncated", "UnknownApi", "UnsupportedVersion", "WireError", "raise_for", "wire_error",
+]  # fmt: skip
+
+
+class Fault(IntEnum):
+    """Code of a wire fault; the native twin uses the same numbers."""
+
+    NONE = 0
+    TRUNCATED = 1
+    BAD_VARINT = 2
+    BAD_LENGTH = 3
+    BAD_UTF8 = 4
+    NULL_NOT_ALLOWED = 5
+    UNKNOWN_API = 6
+    UNSUPPORTED_VERSION = 7
+    TRAILING_BYTES = 8
+    LIMIT_EXCEEDED = 9
+    BAD_CHECKSUM = 10
+    BAD_TAG = 11
+
+
+class KwireError(Exception):
+    """Root of everything that kwire raises on purpose."""
+
+
+class InputError(KwireError):
+    """What a user asked for cannot be done: no such file, not a capture, no permission. The text is one whole sentence."""
+
+
+class EncodeError(KwireError, ValueError):
+    """The caller gave a value that Kafka does not let a message of this version carry."""
+
+
+class WireError(KwireError, ValueError):
+    """The bytes break a rule of the wire format.
+
+    Attributes:
+        code: which rule, a `Fault`.
+        offset: byte position in the buffer that was given, from 0.
+        path: field path in snake_case, such as ``topics[2].partitions[0].leader_id``; empty where no field was reached.
+        message: name of the message that was read, such as ``MetadataResponse``; empty when unknown.
+        api_key: the api key, or None when unknown.
+        api_version: the version, or None when unknown.
+    """
+
+    fault: Fault = Fault.NONE
+
+    def __init__(
+        self, reason: str, *, offset: int = 0, path: str = "", message: str = "", api_key: int | None = None, api_version: int | None = None
+    ) -> None:
+        self.reason = reason
+        self.offset = offset
+        self.path = path
+        self.message = message
+        self.api_key = api_key
+        self.api_version = api_version
+        super().__init__(reason)
+
+    @property
+    def code(self) -> Fault:
+        return self.fault
+
+    def __str__(self) -> str:
+        place = f" in {self.path}" if self.path else ""
+        version = "" if self.api_version is None else f" v{self.api_version}"
+        whole = f" ({self.message}{version})" if self.message else ""
+        return f"{self.reason} at byte {self.offset}{place}{whole}"
+
+    def __reduce__(self) -> tuple[object, ...]:
+        return _rebuild, (type(self), self.reason, self.offset, self.path, self.message, self.api_key, self.api_version)
+
+
+def _rebuild(
+    kind: type[WireError], reason: str, offset: int, path: str, message: str, api_key: int | None, api_version: int | None
+) -> WireError:
+    return kind(reason, offset=offset, path=path, message=message, api_key=api_key, api_version=api_version)
+
+
+class Truncated(WireError):
+    """The bytes end before the value does."""
+
+    fault = Fault.TRUNCATED
+
+
+class BadVarint(WireError):
+    """A varint of more than five bytes, or with bits beyond the 32nd."""
+
+    fault = Fault.BAD_VARINT
+
+
+class BadLength(WireError):
+    """A length or count that no value can have."""
+
+    fault = Fault.BAD_LENGTH
+
+
+class BadUtf8(WireError):
+    """A string that is not UTF-8."""
+
+    fault = Fault.BAD_UTF8
+
+
+class NullNotAllowed(WireError):
+    """A null in a field that this version does not let be null."""
+
+    fault = Fault.NULL_NOT_ALLOWED
+
+
+class UnknownApi(WireError):
+    """An api key that the catalog does not have."""
+
+    fault = Fault.UNKNOWN_API
+
+
+class UnsupportedVersion(WireError):
+    """A version that the catalog does not have for this message."""
+
+    fault = Fault.UNSUPPORTED_VERSION
+
+
+class TrailingBytes(WireError):
+    """Bytes left over after a whole message."""
+
+    fault = Fault.TRAILING_BYTES
+
+
+class LimitExceeded(WireError):
+    """A size above a named limit (frame, decompression, nesting)."""
+
+    fault = Fault.LIMIT_EXCEEDED
+
+
+class BadChecksum(WireError):
+    """A record batch whose CRC does not match its bytes."""
+
+    fault = Fault.BAD_CHECKSUM
+
+
+class BadTag(WireError):
+    """A tagged field that Kafka refuses: its number belongs to another version of the struct, or it is not longer than its value."""
+
+    fault = Fault.BAD_TAG
+
+
+_KINDS: Final[dict[Fault, type[WireError]]] = {
+    kind.fault: kind
+    for kind in (
+        Truncated, BadVarint, BadLength, BadUtf8, NullNotAllowed, UnknownApi, UnsupportedVersion, TrailingBytes, LimitExceeded, BadChecksum,
+        BadTag,
+    )
+}  # fmt: skip
+
+_REASONS: Final[dict[Fault, str]] = {
+    Fault.TRUNCATED: "the bytes end before the value does",
+    Fault.BAD_VARINT: "varint is longer than 32 bits",
+    Fault.BAD_LENGTH: "impossible length or count",
+    Fault.BAD_UTF8: "string is not UTF-8",
+    Fault.NULL_NOT_ALLOWED: "null is not allowed",
+    Fault.UNKNOWN_API: "unknown api key",
+    Fault.UNSUPPORTED_VERSION: "unsupported version",
+    Fault.TRAILING_BYTES: "bytes are left over",
+    Fault.LIMIT_EXCEEDED: "size is above the limit",
+    Fault.BAD_CHECKSUM: "checksum does not match",
+    Fault.BAD_TAG: "tagged field is not valid in this version",
+}
+
+
+def wire_error(
+    code: int, offset: int, path: str = "", message: str = "", api_key: int | None = None, api_version: int | None = None, reason: str = ""
+) -> WireError:
+    """Make the exception for a fault; `reason` replaces the standing text of the code."""
+    fault = Fault(code)
+    return _KINDS[fault](
+        reason or _REASONS[fault], offset=offset, path=path, message=message, api_key=api_key, api_version=api_version
+    )
+
+
+def raise_for(
+    code: int, offset: int, path: str = "", message: str = "", api_key: int | None = None, api_version: int | None = None
+) -> None:
+    """Raise the exception for a fault that a twin found.
+
+    Raises:
+        WireError: always, of the kind that `code` names.
+    """
+    raise wire_error(code, offset, path, message, api_key, api_version)

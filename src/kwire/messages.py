@@ -1,0 +1,19 @@
+"""Message classes by name: ``from kwire.messages import MetadataResponse``. They are made when first asked for; see `kwire.codec.classes`."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from kwire.codec.classes import message_class
+from kwire.schema import catalog
+
+
+def __getattr__(name: str) -> Any:
+    if name not in catalog():
+        raise AttributeError(f"Kafka has no message {name!r}")
+    value = globals()[name] = message_class(name)
+    return value
+
+
+def __dir__() -> list[str]:
+    return sorted(catalog())

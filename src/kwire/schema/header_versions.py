@@ -1,0 +1,140 @@
+"""Which header version a request or response has: read from `headerVersions` of a definition, or derived where a definition has none.
+
+The map goes from ranges of message versions to header versions. It is total from version 0 up, removed and future versions included,
+because a broker must be able to read the header of a request whose body it does not know (KIP-511, apache/kafka#23317).
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from typing import Final
+
+from kwire.errors import InputError
+from kwire.schema.model import Versions
+
+__all__ = ["derive_header_versions", "header_version_of", "parse_header_versions"]
+
+HeaderVersions = tuple[tuple[Versions, int], ...]
+
+_OPEN: Final = 32767
+_RANGE: Final = re.compile(r"(\d+)(?:(\+)|-(\d+))?")
+
+# First flexible header version and the highest one, by kind; request header 3 carries the client instance id (KIP-1313).
+_FLEXIBLE_FROM: Final = {"request": 2, "response": 1}
+_HIGHEST: Final = {"request": 3, "response": 1}
+
+API_VERSIONS: Final = 18
+CONTROLLED_SHUTDOWN: Final = 7
+
+
+def derive_header_versions(kind: str, api_key: int | None, flexible: Versions) -> HeaderVersions:
+    """The header versions of a definition that does not say them.
+
+    Arguments:
+        kind: `request` or `response`; any other kind has no header.
+        api_key: the api key; ControlledShutdown v0 has request header 0, the ApiVersions response always has header 0.
+        flexible: the flexible versions of the message.
+    """
+    if kind not in _FLEXIBLE_FROM:
+        return ()
+    flexible_header = _FLEXIBLE_FROM[kind]
+    if kind == "response" and api_key == API_VERSIONS:
+        return ((Versions(0, _OPEN), 0),)
+    ranges: list[tuple[Versions, int]] = []
+    low = 0
+    if kind == "request" and api_key == CONTROLLED_SHUTDOWN:
+        ranges.append((Versions(0, 0), 0))
+        low = 1
+    if not flexible:
+        return (*ranges, (Versions(low, _OPEN), flexible_header - 1))
+    if flexible.lowest > low:
+        ranges.append((Versions(low, flexible.lowest - 1), flexible_header - 1))
+    return (*ranges, (Versions(max(low, flexible.lowest), _OPEN), flexible_header))
+
+
+def parse_header_versions(
+    given: Mapping[str, object],
+    *,
+    name: str,
+    kind: str,
+    api_key: int | None,
+    valid: Versions,
+    flexible: Versions,
+    from_zero: bool = True,
+) -> HeaderVersions:
+    """Read and check the `headerVersions` of a definition, in any order of its keys.
+
+    Arguments:
+        given: version range (`"0"`, `"1-2"`, `"3+"`) to header version, both text.
+        name, kind, api_key, valid, flexible: of the message.
+        from_zero: Kafka's rule, the map starts at version 0; False takes the proposal's (KIP-1313), it covers the valid versions.
+
+    Raises:
+        InputError: the map is empty, not a map of ranges to numbers, has gaps or overlaps, is not open at its end, or contradicts the message.
+    """
+
+    def refuse(why: str) -> InputError:
+        return InputError(f"headerVersions of {name}: {why}.")
+
+    if not isinstance(given, Mapping) or not given:
+        raise refuse("the map is empty")
+    ranges: list[tuple[Versions, int]] = []
+    for text, value in given.items():
+        found = _RANGE.fullmatch(text)
+        if found is None:
+            raise refuse(f"{text!r} is not a version range")
+        low = int(found[1])
+        versions = Versions(low, _OPEN if found[2] else int(found[3] or low))
+        if not versions:
+            raise refuse(f"the range {text} ends before it begins")
+        if isinstance(value, bool) or not re.fullmatch(r"\d+", str(value)):
+            raise refuse(f"the header version {value!r} of range {text} is not a number")
+        ranges.append((versions, int(str(value))))
+    ranges.sort(key=lambda each: each[0].lowest)
+
+    if from_zero and ranges[0][0].lowest != 0:
+        raise refuse(f"range {ranges[0][0]} comes first, but the map must start at version 0")
+    if valid and ranges[0][0].lowest > valid.lowest:
+        raise refuse(f"version {valid.lowest} is valid but not covered")
+    for (before, _), (after, _) in zip(ranges, ranges[1:], strict=False):
+        if before.highest == _OPEN:
+            raise refuse(f"range {before} is open, but {after} follows it")
+        if after.lowest <= before.highest:
+            raise refuse(f"ranges {before} and {after} overlap")
+        if after.lowest != before.highest + 1:
+            raise refuse(f"gap before range {after}, expected {before.highest + 1}")
+    last = ranges[-1][0]
+    if last.highest != _OPEN:
+        raise refuse(f"the last range {last} must be open")
+    if valid and last.lowest > valid.highest:
+        raise refuse(f"range {last} starts above the highest valid version {valid.highest}")
+
+    pinned = kind == "response" and api_key == API_VERSIONS
+    header = -1
+    for versions, number in ranges:
+        if number < header:
+            raise refuse(f"range {versions} falls back to header version {number}")
+        header = number
+        if number > _HIGHEST.get(kind, -1):
+            raise refuse(f"{kind} header version {number} does not exist")
+        if pinned:
+            if number != 0:
+                raise refuse("the ApiVersions response has header version 0 at every version (KIP-511)")
+        elif flexible and versions.highest >= flexible.lowest and number < _FLEXIBLE_FROM[kind]:
+            raise refuse(f"range {versions} has flexible versions but header version {number} is not flexible")
+    return tuple(ranges)
+
+
+def header_version_of(header_versions: HeaderVersions, version: int) -> int:
+    """The header version at a message version; a version below a map that starts late has its first entry.
+
+    Raises:
+        ValueError: the map is empty, so the message has no header.
+    """
+    if not header_versions:
+        raise ValueError("the message has no header of its own")
+    for versions, header in header_versions:
+        if version <= versions.highest:
+            return header
+    return header_versions[-1][1]

@@ -1,0 +1,240 @@
+"""What a Kafka message is, as frozen data: messages, structs, fields and the versions in which they exist.
+
+The shape is that of Kafka's own message definitions (``common/message/*.json``), without prose. No bytes and no rules of reading live here.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import Any, Final, Literal
+
+__all__ = ["Catalog", "Field", "Kind", "Message", "Struct", "Versions", "camel_name", "snake_name"]
+
+Kind = Literal["request", "response", "header", "data", "coordinator-key", "coordinator-value", "metadata"]
+
+SCALARS: Final = frozenset(
+    ("bool", "int8", "int16", "uint16", "int32", "uint32", "int64", "float64", "uuid", "string", "bytes", "records")
+)
+
+_WORD_BORDER: Final = re.compile(r"(?<=[a-z0-9])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])")
+
+
+def snake_name(name: str) -> str:
+    """`ThrottleTimeMs` -> `throttle_time_ms`; the attribute name of a field."""
+    return _WORD_BORDER.sub("_", name).lower()
+
+
+def camel_name(name: str) -> str:
+    """`ThrottleTimeMs` -> `throttleTimeMs`; the key that Kafka's JsonConverter classes write."""
+    return name[:1].lower() + name[1:]
+
+
+@dataclass(frozen=True, slots=True)
+class Versions:
+    """An inclusive range of versions; empty when `lowest` is above `highest`. `highest` of an open range is 32767, as in Kafka."""
+
+    lowest: int
+    highest: int
+
+    OPEN: Final = 32767  # type: ignore[misc]
+
+    @classmethod
+    def parse(cls, text: str | None) -> Versions:
+        """Read Kafka's notation: ``"3"``, ``"1-4"``, ``"2+"``, ``"none"``.
+
+        Raises:
+            ValueError: the text is none of these.
+        """
+        if text is None or text == "none":
+            return NO_VERSIONS
+        if text.endswith("+"):
+            return cls(int(text[:-1]), 32767)
+        low, _, high = text.partition("-")
+        return cls(int(low), int(high or low))
+
+    def __contains__(self, version: int) -> bool:
+        return self.lowest <= version <= self.highest
+
+    def __bool__(self) -> bool:
+        return self.lowest <= self.highest
+
+    def __iter__(self) -> Iterator[int]:
+        return iter(range(self.lowest, self.highest + 1))
+
+    def __str__(self) -> str:
+        if not self:
+            return "none"
+        if self.highest == 32767:
+            return f"{self.lowest}+"
+        return str(self.lowest) if self.lowest == self.highest else f"{self.lowest}-{self.highest}"
+
+
+NO_VERSIONS: Final = Versions(0, -1)
+
+
+@dataclass(frozen=True, slots=True)
+class Field:
+    """One field of a struct.
+
+    Attributes:
+        name: Kafka's spelling, `ThrottleTimeMs`.
+        type: Kafka's type: a scalar (`int32`), a struct name (`TopicData`), or either after ``[]``.
+        versions: where the field is on the wire.
+        nullable_versions: where it may be null.
+        tagged_versions, tag: where it is a tagged field, and its number.
+        flexible_versions: overrides the message's (only `ClientId` of the request header: never compact); None when it does not.
+        default: the default as the definition spells it (`"null"`, `"-1"`, `"0x7fffffff"`, `"true"`), None when not given.
+        ignorable: writing a non-default value to a version without the field is no error.
+        entity_type: `topicName`, `groupId`, `brokerId`, `producerId`, `transactionalId`; None when not given.
+        map_key: part of the key of its array.
+        fields: the fields of the struct that is defined in place, empty otherwise.
+    """
+
+    name: str
+    type: str
+    versions: Versions
+    nullable_versions: Versions = NO_VERSIONS
+    tagged_versions: Versions = NO_VERSIONS
+    tag: int | None = None
+    flexible_versions: Versions | None = None
+    default: str | None = None
+    ignorable: bool = False
+    entity_type: str | None = None
+    map_key: bool = False
+    fields: tuple[Field, ...] = ()
+
+    @property
+    def is_array(self) -> bool:
+        return self.type.startswith("[]")
+
+    @property
+    def element_type(self) -> str:
+        """The type without ``[]``."""
+        return self.type.removeprefix("[]")
+
+    @property
+    def is_struct(self) -> bool:
+        """The type, or the type of the elements, is a struct."""
+        return self.element_type not in SCALARS
+
+    @property
+    def attribute(self) -> str:
+        return snake_name(self.name)
+
+
+@dataclass(frozen=True, slots=True)
+class Struct:
+    """A named struct: the body of a message, or one nested in it. `versions` are those of the struct itself, where the definition says so."""
+
+    name: str
+    versions: Versions
+    fields: tuple[Field, ...]
+
+
+@dataclass(frozen=True)
+class Message:
+    """A message definition over all versions ever released.
+
+    Attributes:
+        name: `MetadataRequest`.
+        kind: what carries it.
+        api_key: of requests and responses; the record type of coordinator and metadata records; None for others.
+        valid_versions: every version that some release had.
+        flexible_versions: where lengths are compact and tagged fields exist.
+        header_versions: header version by message version, for requests and responses, as ranges.
+        fields: the top-level fields.
+        common_structs: structs that several fields share, by name.
+        listeners: who takes the request: `broker`, `controller`, `zkBroker`.
+        topic: the internal topic that holds the record (`__consumer_offsets`); None for messages that no topic holds.
+        unstable_versions: versions that only `unstable.api.versions.enable` opens in the newest release.
+        notes: layouts that earlier or preview releases had under the same version number, one sentence each.
+    """
+
+    name: str
+    kind: Kind
+    api_key: int | None
+    valid_versions: Versions
+    flexible_versions: Versions
+    fields: tuple[Field, ...]
+    header_versions: tuple[tuple[Versions, int], ...] = ()
+    common_structs: Mapping[str, Struct] = field(default_factory=dict)
+    listeners: tuple[str, ...] = ()
+    unstable_versions: Versions = NO_VERSIONS
+    topic: str | None = None
+    notes: tuple[str, ...] = ()
+
+    def is_flexible(self, version: int) -> bool:
+        return version in self.flexible_versions
+
+    @cached_property
+    def structs(self) -> dict[str, Struct]:
+        """Every struct of the message by name, the message's own (under the message's name) first, then in order of appearance."""
+        found = {self.name: Struct(self.name, self.valid_versions, self.fields)}
+
+        def walk(fields: tuple[Field, ...]) -> None:
+            for each in fields:
+                if each.is_struct:
+                    name = each.element_type
+                    if each.fields:
+                        found.setdefault(name, Struct(name, each.versions, each.fields))
+                    elif name in self.common_structs:
+                        if name in found:
+                            continue
+                        found[name] = self.common_structs[name]
+                    walk(found[name].fields)
+
+        walk(self.fields)
+        return found
+
+    def to_definition(self) -> dict[str, Any]:
+        """The message in the JSON shape of Kafka's definitions, as the catalog's files hold it."""
+        from kwire.schema.loader import definition_of
+
+        return definition_of(self)
+
+
+class Catalog:
+    """A set of message definitions, found by name or by api key.
+
+    Arguments:
+        name: where it comes from, `kwire` for the built-in one.
+        messages: all definitions; names are unique, (kind, api key) is unique among requests and among responses.
+    """
+
+    def __init__(self, name: str, messages: Mapping[str, Message]) -> None:
+        self.name = name
+        self.messages: Mapping[str, Message] = dict(messages)
+        self._requests = {m.api_key: m for m in self.messages.values() if m.kind == "request"}
+        self._responses = {m.api_key: m for m in self.messages.values() if m.kind == "response"}
+
+    def __getitem__(self, name: str) -> Message:
+        return self.messages[name]
+
+    def __contains__(self, name: object) -> bool:
+        return name in self.messages
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self.messages)
+
+    def __len__(self) -> int:
+        return len(self.messages)
+
+    def request(self, api_key: int) -> Message | None:
+        """The request of an api, or None when the catalog does not know the key."""
+        return self._requests.get(api_key)
+
+    def response(self, api_key: int) -> Message | None:
+        """The response of an api, or None when the catalog does not know the key."""
+        return self._responses.get(api_key)
+
+    def api_name(self, api_key: int) -> str | None:
+        """Kafka's own name of an api (`Metadata`, `FindCoordinator`), or None when the catalog does not know the key."""
+        message = self._requests.get(api_key)
+        return None if message is None else message.name.removesuffix("Request")
+
+    @property
+    def api_keys(self) -> list[int]:
+        return sorted(key for key in self._requests if key is not None)
