@@ -1,0 +1,1 @@
+"""From rows to answers: pure functions, Arrow in, Arrow out."""

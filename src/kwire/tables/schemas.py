@@ -1,0 +1,234 @@
+"""What a row of each table is: one Arrow schema a table, one line a column.
+
+Only types that Spark takes as they are (no unsigned, dictionary or large types): times are UTC in microseconds, ports, keys and versions 32-bit,
+counts and bytes 64-bit. Every column may be null: null is "not known", which is never the same as 0 or "".
+"""
+
+from __future__ import annotations
+
+from typing import Final
+
+import pyarrow as pa
+
+BOOL: Final = pa.bool_()
+INT: Final = pa.int32()
+LONG: Final = pa.int64()
+TEXT: Final = pa.string()
+TEXTS: Final = pa.list_(pa.field("element", TEXT))
+TIME: Final = pa.timestamp("us", tz="UTC")
+RANGES: Final = pa.list_(
+    pa.field(
+        "element",
+        pa.struct(
+            [
+                pa.field("api_key", INT),
+                pa.field("api_name", TEXT),
+                pa.field("min_version", INT),
+                pa.field("max_version", INT),
+            ]
+        ),
+    )
+)
+
+
+def _schema(*columns: tuple[str, pa.DataType]) -> pa.Schema:
+    return pa.schema([pa.field(name, kind) for name, kind in columns])
+
+
+CAPTURES: Final = _schema(
+    ("capture", TEXT),
+    ("series", TEXT),
+    ("source", TEXT),  # pcap, request_log, request_log_deprecated, proxy
+    ("sha256", TEXT),
+    ("start", TIME),
+    ("end", TIME),
+    ("packets", LONG),
+    ("packets_dropped", LONG),  # null when the file cannot know
+    ("snaplen", LONG),
+    ("bytes", LONG),
+    ("bytes_cut", LONG),  # by the snap length
+    ("bytes_lost", LONG),  # in gaps
+    ("bytes_opaque", LONG),  # TLS and strangers
+    ("connections", LONG),
+    ("joined_late", LONG),
+    ("one_way", LONG),
+    ("requests", LONG),
+    ("unanswered", LONG),
+)
+
+CONNECTIONS: Final = _schema(
+    ("series", TEXT),
+    ("capture", TEXT),  # the file where the connection begins
+    ("connection_id", TEXT),  # server_ip:port-client_ip:port-n
+    ("client_key", TEXT),
+    ("client_address", TEXT),
+    ("client_port", INT),
+    ("server_address", TEXT),
+    ("server_port", INT),
+    ("proxied_address", TEXT),  # from a PROXY v1 or v2 header
+    ("node_id", INT),
+    ("first_seen", TIME),
+    ("last_seen", TIME),
+    ("request_frames", LONG),
+    ("response_frames", LONG),
+    ("request_bytes", LONG),
+    ("response_bytes", LONG),
+    ("gaps", LONG),
+    ("bytes_cut", LONG),
+    ("retransmissions", LONG),
+    ("state", TEXT),  # complete, joined_late, open, reset
+    ("closed_by", TEXT),  # client, server
+    ("last_api_name", TEXT),
+    ("protocol", TEXT),  # kafka, tls, http, ssh, silent, unknown, ...
+    ("tls_version", TEXT),
+    ("tls_sni", TEXT),
+    ("tls_ja3", TEXT),
+    ("sasl_mechanism", TEXT),
+    ("attempted_principal", TEXT),
+    ("principal", TEXT),
+    ("auth_failures", LONG),
+    ("software_name", TEXT),  # "unknown": sent none; null: nothing was observed
+    ("software_version", TEXT),
+    ("client_id", TEXT),
+    ("client_instance_id", TEXT),
+    ("role", TEXT),  # client, broker, controller
+)
+
+REQUESTS: Final = _schema(
+    ("series", TEXT),
+    ("capture", TEXT),
+    ("connection_id", TEXT),
+    ("client_key", TEXT),  # of the connection, as it holds at its end
+    ("request_index", LONG),  # order in the connection, from 0; null for an orphan response
+    ("api_key", INT),
+    ("api_name", TEXT),
+    ("api_version", INT),
+    ("header_version", INT),
+    ("correlation_id", INT),
+    ("client_id", TEXT),
+    ("client_instance_id", TEXT),
+    ("software_name", TEXT),  # in force at the request
+    ("software_version", TEXT),
+    ("principal", TEXT),
+    ("request_time", TIME),
+    ("response_time", TIME),
+    ("latency_us", LONG),  # null across a gap
+    ("request_bytes", LONG),
+    ("response_bytes", LONG),
+    ("error_code", INT),
+    ("error_name", TEXT),
+    ("throttle_time_ms", INT),
+    ("acks", INT),
+    ("first_topic", TEXT),
+    ("topic_count", INT),
+    ("group_id", TEXT),
+    ("transactional_id", TEXT),
+    ("state", TEXT),  # answered, no_response_expected, unanswered, orphan_response
+    ("body", TEXT),  # decoded, truncated, malformed, unsupported, skipped
+    ("queue_time_us", LONG),  # these three from a request log only
+    ("local_time_us", LONG),
+    ("remote_time_us", LONG),
+    ("packet_number", LONG),
+    ("stream_offset", LONG),  # of the frame in its direction's byte stream
+)
+
+VIOLATIONS: Final = _schema(
+    ("series", TEXT),
+    ("capture", TEXT),
+    ("connection_id", TEXT),
+    ("rule", TEXT),
+    ("severity", TEXT),  # error, warning, info
+    ("client_key", TEXT),
+    ("request_index", LONG),
+    ("packet_number", LONG),
+    ("stream_offset", LONG),
+    ("software_name", TEXT),
+    ("client_id", TEXT),
+    ("explanation", TEXT),
+)
+
+CLIENTS: Final = _schema(
+    ("client_key", TEXT),
+    ("software_name", TEXT),
+    ("software_version", TEXT),
+    ("identity_source", TEXT),  # api_versions, fingerprint, not_sent, not_observed
+    ("library_guess", TEXT),
+    ("confidence", TEXT),  # of the guess: high, medium, low
+    ("client_ids", TEXTS),
+    ("addresses", TEXTS),
+    ("principals", TEXTS),
+    ("role", TEXT),
+    ("owner", TEXT),
+    ("connections", LONG),
+    ("requests", LONG),
+    ("errors", LONG),
+    ("request_bytes", LONG),
+    ("response_bytes", LONG),
+    ("first_seen", TIME),
+    ("last_seen", TIME),
+)
+
+API_USAGE: Final = _schema(
+    ("client_key", TEXT),
+    ("software_name", TEXT),
+    ("software_version", TEXT),
+    ("client_id", TEXT),
+    ("api_key", INT),
+    ("api_name", TEXT),
+    ("api_version", INT),
+    ("requests", LONG),
+    ("errors", LONG),
+    ("error_names", TEXTS),
+    ("latency_p50_us", LONG),
+    ("latency_p99_us", LONG),
+    ("first_seen", TIME),
+    ("last_seen", TIME),
+)
+
+UPGRADE_IMPACT: Final = pa.schema(
+    [
+        *API_USAGE,
+        *_schema(
+            ("addresses", TEXTS),
+            ("principals", TEXTS),
+            ("owner", TEXT),
+            ("target_release", TEXT),
+            ("verdict", TEXT),  # ok, marked, rejected, undetermined
+            ("verdict_basis", TEXT),  # observed_refusal, own_maximum, no_negotiation, known_client, broker_ceiling, inside_range
+            ("confidence", TEXT),  # high, medium, low
+            ("evidence_connection_id", TEXT),
+            ("evidence_request_index", LONG),
+            ("reason", TEXT),  # one sentence
+            ("remedy", TEXT),
+            ("cure_version", TEXT),
+            ("cure_kind", TEXT),  # library, config, proxy
+        ),
+    ]
+)
+
+BROKERS: Final = _schema(
+    ("node_id", INT),
+    ("host", TEXT),
+    ("addresses", TEXTS),
+    ("port", INT),
+    ("rack", TEXT),
+    ("cluster_id", TEXT),
+    ("versions", RANGES),  # advertised, which is not the same as accepted
+    ("release_guess", TEXT),
+    ("first_seen", TIME),
+    ("last_seen", TIME),
+)
+
+SCHEMAS: Final[dict[str, pa.Schema]] = {
+    "captures": CAPTURES,
+    "connections": CONNECTIONS,
+    "requests": REQUESTS,
+    "violations": VIOLATIONS,
+    "clients": CLIENTS,
+    "api_usage": API_USAGE,
+    "upgrade_impact": UPGRADE_IMPACT,
+    "brokers": BROKERS,
+}
+
+# The tables whose rows come straight out of a capture; the others are made from these by `kwire.analysis`.
+ROW_TABLES: Final = ("captures", "connections", "requests", "violations")
