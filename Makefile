@@ -1,0 +1,35 @@
+# make demo: the main job on a small real capture; make test: everything that guards main. Both set up what they need.
+VENV ?= .venv
+export VENV
+PYTHON_IN := $(VENV)/bin/python
+SOURCES := pyproject.toml setup.py tools/environment.sh $(shell find pyx -name '*.p*')
+REPORT ?= demo-report
+
+.PHONY: demo test unit bench lint clean
+.DELETE_ON_ERROR:
+
+$(VENV)/.ready-%: $(SOURCES)
+	@sh tools/environment.sh $*
+	@touch $@
+
+demo: $(VENV)/.ready-demo
+	$(PYTHON_IN) -m kwire analyze examples/*.pcap* --out $(REPORT) --overwrite
+
+test: $(VENV)/.ready-test
+	KWIRE_REQUIRE_NATIVE=1 $(PYTHON_IN) -m pytest -n 2 --dist loadgroup tests
+
+unit: $(VENV)/.ready-test
+	KWIRE_REQUIRE_NATIVE=1 $(PYTHON_IN) -m pytest -n 2 tests/unit tests/parity tests/vectors
+
+bench: $(VENV)/.ready-bench
+	KWIRE_REQUIRE_NATIVE=1 $(PYTHON_IN) -m pytest benchmarks -p no:xdist -q
+
+lint: $(VENV)/.ready-test
+	$(VENV)/bin/ruff check .
+	$(VENV)/bin/ruff format --check .
+	$(VENV)/bin/mypy
+	PATH=$(VENV)/bin:$$PATH cython-lint pyx
+	$(VENV)/bin/lint-imports
+
+clean:
+	rm -rf build dist $(REPORT) src/kwire/*/_native/*.so src/*.egg-info

@@ -1,0 +1,59 @@
+#!/bin/sh
+# Prepares .venv for one of: demo, test, bench. Says what it does where it takes long; one clear sentence where something is missing.
+set -eu
+what=$1
+venv=${VENV:-.venv}
+say() { printf 'kwire: %s\n' "$*"; }
+stop() { printf 'kwire: %s\n' "$*" >&2; exit 1; }
+
+python=${PYTHON:-}
+if [ -z "$python" ]; then
+    for candidate in python3 python3.14 python3.13 python3.12 python3.11; do
+        if "$candidate" -c 'import sys; sys.exit(sys.version_info < (3, 11))' 2>/dev/null; then python=$candidate; break; fi
+    done
+fi
+[ -n "$python" ] || stop "Python 3.11 or newer is needed and none was found on the PATH."
+if [ ! -x "$venv/bin/python" ]; then
+    "$python" -c 'import venv, ensurepip' 2>/dev/null ||
+        stop "$python has no venv module; install it (on Debian and Ubuntu: apt-get install python3-venv) and run make again."
+    say "making a virtual environment in $venv with $("$python" -V)"
+    "$python" -m venv "$venv"
+fi
+pip() { "$venv/bin/python" -m pip --disable-pip-version-check "$@"; }
+# --group came with pip 25.1
+"$venv/bin/python" -c 'import pip,sys; sys.exit(tuple(map(int, pip.__version__.split(".")[:2])) < (25, 1))' || pip install -q --upgrade 'pip>=25.1'
+
+
+if ! "$venv/bin/python" -c 'import pyspark' 2>/dev/null; then
+    say "installing PySpark: 456 MB to download, then pip builds it; a few minutes, once"
+    # in the foreground and by itself, so that a terminal shows how far it is
+    pip install "$("$venv/bin/python" -c 'import tomllib
+extras = tomllib.load(open("pyproject.toml", "rb"))["project"]["optional-dependencies"]
+print(next(line for line in extras["spark"] if line.startswith("pyspark")))')"
+fi
+case $what in
+demo) set -- ;;
+test) set -- --group dev ;;
+bench) set -- --group bench ;;
+*) stop "tools/environment.sh takes demo, test or bench, not $what." ;;
+esac
+say "building and installing kwire"
+log=$venv/install.log
+if ! pip install -e '.[all]' "$@" >"$log" 2>&1; then
+    reason=$(grep -o 'kwire: .*' "$log" | head -n 1 | sed 's/^kwire: //')
+    [ -n "$reason" ] || { tail -n 20 "$log" >&2; stop "the installation failed; its whole output is in $log."; }
+    [ "$what" = demo ] || stop "$reason"
+    say "$reason"
+    say "going on with the pure Python twin: the same results, slower"
+    KWIRE_PURE=1 pip install -q -e '.[all]' "$@"
+fi
+
+if [ "$what" = test ] && ! command -v chromedriver >/dev/null 2>&1; then
+    # the page is opened in a real browser; Debian's packages carry browser and driver of one version
+    if command -v apt-get >/dev/null 2>&1 && [ "$(id -u)" = 0 ]; then
+        say "installing Chromium for the tests of the page"
+        { apt-get update -q && apt-get install -q -y --no-install-recommends chromium chromium-driver; } >"$venv/apt.log" 2>&1 ||
+            say "Chromium could not be installed (see $venv/apt.log); the tests of the page will say so"
+    fi
+fi
+say "ready: kwire runs its $("$venv/bin/python" -c 'import kwire; print(kwire.backend)') twin"
