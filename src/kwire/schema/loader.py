@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import json
 import re
-import zipfile
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any, Final, get_args
@@ -42,15 +41,18 @@ def _default(value: object) -> str | None:
 
 
 def _field(item: Mapping[str, Any]) -> Field:
-    versions = Versions.parse(item["versions"])
     flexible = item.get("flexibleVersions")
+    tag = item.get("tag")
+    tagged = Versions.parse(item.get("taggedVersions"))
+    # A tagged field may leave its versions out (TransactionLogValue), as Kafka's FieldSpec allows.
+    versions = Versions.parse(item["versions"]) if "versions" in item or not tagged else tagged
     return Field(
         name=item["name"],
         type=item["type"],
         versions=versions,
         nullable_versions=Versions.parse(item.get("nullableVersions")),
-        tagged_versions=Versions.parse(item.get("taggedVersions")),
-        tag=item.get("tag"),
+        tagged_versions=tagged,
+        tag=None if tag is None else int(tag),
         flexible_versions=None if flexible is None else Versions.parse(flexible),
         default=_default(item.get("default")),
         ignorable=bool(item.get("ignorable", False)),
@@ -157,6 +159,8 @@ def definition_of(message: Message) -> dict[str, Any]:
 
 def _texts(path: Path) -> Iterator[tuple[str, str]]:
     """Every JSON text of a folder or jar with a name for errors; of a jar with `common/message/` only that folder."""
+    import zipfile  # here, because the first decode of a process needs this module but reads no jar
+
     try:
         if path.is_dir():
             for file in sorted(path.rglob("*.json")):
@@ -197,4 +201,4 @@ def load(path: str | Path, name: str | None = None, *, from_zero: bool = True) -
         messages[message.name] = message
     if not messages:
         raise InputError(f"{path} holds no message definitions.")
-    return Catalog(name or path.stem, messages)
+    return Catalog(name or (path.name if path.is_dir() else path.stem), messages)

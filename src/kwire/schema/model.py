@@ -15,9 +15,7 @@ __all__ = ["Catalog", "Field", "Kind", "Message", "Struct", "Versions", "camel_n
 
 Kind = Literal["request", "response", "header", "data", "coordinator-key", "coordinator-value", "metadata"]
 
-SCALARS: Final = frozenset(
-    ("bool", "int8", "int16", "uint16", "int32", "uint32", "int64", "float64", "uuid", "string", "bytes", "records")
-)
+SCALARS: Final = frozenset(("bool", "int8", "int16", "uint16", "int32", "uint32", "int64", "float64", "uuid", "string", "bytes", "records"))
 
 _WORD_BORDER: Final = re.compile(r"(?<=[a-z0-9])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])")
 
@@ -39,7 +37,7 @@ class Versions:
     lowest: int
     highest: int
 
-    OPEN: Final = 32767  # type: ignore[misc]
+    OPEN: Final = 32767
 
     @classmethod
     def parse(cls, text: str | None) -> Versions:

@@ -1,0 +1,84 @@
+"""What one version of a message looks like: its fields in wire order, ranges resolved, structs in place."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+
+from kwire.schema.model import Field, Message
+
+__all__ = ["LayoutField", "fields_at", "wire_shape"]
+
+
+@dataclass(frozen=True, slots=True)
+class LayoutField:
+    """A field at one version.
+
+    Attributes:
+        name, type, default, ignorable, entity_type, map_key: as in `Field`.
+        nullable: it may be null at this version.
+        tag: its tag number where it is a tagged field at this version, else None.
+        compact: its length or count is a compact varint, where it has one.
+        fields: the fields of its struct at this version.
+    """
+
+    name: str
+    type: str
+    nullable: bool
+    tag: int | None
+    compact: bool
+    default: str | None
+    ignorable: bool
+    entity_type: str | None
+    map_key: bool
+    fields: tuple[LayoutField, ...]
+
+
+def fields_at(message: Message, version: int) -> tuple[LayoutField, ...]:
+    """The fields of a message at a version, in the order of the wire, tagged fields where the definition has them.
+
+    Raises:
+        ValueError: the message has no such version.
+    """
+    if version not in message.valid_versions:
+        raise ValueError(f"{message.name} has no version {version}, only {message.valid_versions}")
+
+    def place(fields: tuple[Field, ...]) -> Iterator[LayoutField]:
+        for field in fields:
+            if version not in field.versions:
+                continue
+            inner = message.structs[field.element_type].fields if field.is_struct else ()
+            flexible = message.flexible_versions if field.flexible_versions is None else field.flexible_versions
+            yield LayoutField(
+                field.name,
+                field.type,
+                nullable=version in field.nullable_versions,
+                tag=field.tag if version in field.tagged_versions else None,
+                compact=version in flexible,
+                default=field.default,
+                ignorable=field.ignorable,
+                entity_type=field.entity_type,
+                map_key=field.map_key,
+                fields=tuple(place(inner)),
+            )
+
+    return tuple(place(message.fields))
+
+
+def wire_shape(fields: tuple[LayoutField, ...]) -> tuple[LayoutField, ...]:
+    """The layout without what bytes do not show (names, defaults, entity types): equal shapes read and write the same bytes."""
+    shapes = [
+        replace(
+            field,
+            name="",
+            type=("[]" if field.type.startswith("[]") else "") + ("struct" if field.fields else field.type.removeprefix("[]")),
+            default=None,
+            ignorable=False,
+            entity_type=None,
+            map_key=False,
+            fields=wire_shape(field.fields),
+        )
+        for field in fields
+    ]
+    plain = [shape for shape in shapes if shape.tag is None]
+    return (*plain, *sorted((shape for shape in shapes if shape.tag is not None), key=lambda shape: shape.tag or 0))

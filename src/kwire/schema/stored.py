@@ -1,0 +1,114 @@
+"""The built-in catalog: one JSON file per message under `messages/`, read one by one when a message is first asked for.
+
+`index.json` says what there is (kind, api key), so that the first decode parses one definition and not three hundred.
+"""
+
+from __future__ import annotations
+
+import json
+import pkgutil
+from collections.abc import Iterator, Mapping
+from functools import cache
+from typing import Any
+
+from kwire.errors import InputError, UnknownApi
+from kwire.schema.header_versions import header_version_of
+from kwire.schema.loader import parse_definition
+from kwire.schema.model import Catalog, Message
+
+__all__ = ["catalog", "header_version", "read_data"]
+
+
+def read_data(name: str) -> Any:
+    """Parse a JSON file of this package; works from a folder and from a zip alike.
+
+    Raises:
+        InputError: the file is missing, so the installation is broken.
+    """
+    try:
+        data = pkgutil.get_data("kwire.schema", name)
+    except OSError:
+        data = None
+    if data is None:
+        raise InputError(f"The installation of kwire lacks its data file schema/{name}.")
+    return json.loads(data)
+
+
+class _StoredMessages(Mapping[str, Message]):
+    """Message definitions by name, each parsed when it is first looked up."""
+
+    def __init__(self, index: Mapping[str, Any]) -> None:
+        self._index = index
+        self._parsed: dict[str, Message] = {}
+
+    def __getitem__(self, name: str) -> Message:
+        found = self._parsed.get(name)
+        if found is None:
+            if name not in self._index:
+                raise KeyError(name)
+            found = parse_definition(read_data(f"messages/{name}.json"), f"schema/messages/{name}.json")
+            self._parsed[name] = found
+        return found
+
+    def __contains__(self, name: object) -> bool:
+        return name in self._index
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._index)
+
+    def __len__(self) -> int:
+        return len(self._index)
+
+
+class StoredCatalog(Catalog):
+    """The catalog that comes with kwire. Messages that took over an api key under a new name are what `request` and `response` find."""
+
+    def __init__(self) -> None:
+        index: dict[str, list[Any]] = read_data("index.json")
+        self.name = "kwire"
+        self.messages = _StoredMessages(index)
+        # AlterIsr (56) and ListClientMetricsResources (74) were renamed; the index has the newer name of a key behind the older one.
+        self._names = {kind: {key: name for name, (its, key) in index.items() if its == kind} for kind in ("request", "response")}
+
+    def request(self, api_key: int) -> Message | None:
+        name = self._names["request"].get(api_key)
+        return None if name is None else self.messages[name]
+
+    def response(self, api_key: int) -> Message | None:
+        name = self._names["response"].get(api_key)
+        return None if name is None else self.messages[name]
+
+    def api_name(self, api_key: int) -> str | None:
+        name = self._names["request"].get(api_key)
+        return None if name is None else name.removesuffix("Request")
+
+    @property
+    def api_keys(self) -> list[int]:
+        return sorted(self._names["request"])
+
+
+@cache
+def catalog() -> Catalog:
+    """The built-in catalog: every message of every Kafka release, made once per process."""
+    return StoredCatalog()
+
+
+def header_version(kind: str, api_key: int, api_version: int) -> int:
+    """The header version of a request or response frame; versions that no release has yet have one too (KIP-511).
+
+    Arguments:
+        kind: `"request"` or `"response"`.
+        api_key: the api.
+        api_version: the version of the body.
+
+    Raises:
+        UnknownApi: the catalog does not have the api key.
+        ValueError: `kind` is neither.
+    """
+    if kind not in ("request", "response"):
+        raise ValueError(f"only requests and responses have headers, not {kind!r}")
+    known = catalog()
+    message = known.request(api_key) if kind == "request" else known.response(api_key)
+    if message is None:
+        raise UnknownApi(f"unknown api key {api_key}", api_key=api_key, api_version=api_version)
+    return header_version_of(message.header_versions, api_version)

@@ -1,0 +1,245 @@
+"""Merges the definitions of one message from many releases into one definition over all versions ever released.
+
+Rule: a version looks as the newest release that has it defines it. The merge takes each definition apart into (struct, version) -> fields, picks
+per version the newest source, and puts the fields together again with version ranges. `check` takes the result apart once more and compares it
+with every source; what an older release defined otherwise under the same version number comes back as a note.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from dataclasses import dataclass, field, replace
+
+from kwire.schema.header_versions import derive_header_versions
+from kwire.schema.layout import fields_at, wire_shape
+from kwire.schema.model import NO_VERSIONS, Field, Message, Struct, Versions
+
+OPEN = 32767
+
+
+class MergeError(Exception):
+    """The sources cannot be told by one definition."""
+
+
+@dataclass
+class Source:
+    """A definition with the release it is from."""
+
+    release: str
+    message: Message
+
+
+@dataclass
+class _Strand:
+    """A field of one struct over versions: `at` has the field as the version's source defines it."""
+
+    at: dict[int, Field] = field(default_factory=dict)
+
+    @property
+    def newest(self) -> Field:
+        return self.at[max(self.at)]
+
+
+def _tight(present: set[int], absent: set[int], versions_of_message: list[int], own: Versions | None) -> Versions:
+    """The range that holds `present` and nothing of `absent`; the definition's `own` spelling where it says the same."""
+    if own is not None and all(v in own for v in present) and not any(v in own for v in absent):
+        return own
+    if not present:
+        return NO_VERSIONS
+    highest = max(present)
+    found = Versions(min(present), OPEN if highest == versions_of_message[-1] else highest)
+    if any(v in found for v in absent):
+        raise MergeError(f"versions {sorted(present)} without {sorted(absent)} are no range")
+    return found
+
+
+def _rename_structs(message: Message, newer: Message) -> Message:
+    """Give the structs of an older definition the names that the newer one has for the same field paths."""
+    names: dict[str, str] = {}
+
+    def pair(old: tuple[Field, ...], new: tuple[Field, ...]) -> None:
+        by_name = {each.name: each for each in new}
+        for each in old:
+            other = by_name.get(each.name)
+            if other is None or not (each.is_struct and other.is_struct):
+                continue
+            if each.element_type in names:
+                continue
+            names[each.element_type] = other.element_type
+            pair(message.structs[each.element_type].fields, newer.structs[other.element_type].fields)
+
+    pair(message.fields, newer.fields)
+    wanted = {old: new for old, new in names.items() if old != new}
+    if not wanted:
+        return message
+
+    def rename(fields: tuple[Field, ...]) -> tuple[Field, ...]:
+        return tuple(
+            replace(
+                each,
+                type=("[]" if each.is_array else "") + wanted.get(each.element_type, each.element_type),
+                fields=rename(each.fields),
+            )
+            for each in fields
+        )
+
+    structs = {
+        wanted.get(name, name): Struct(wanted.get(name, name), struct.versions, rename(struct.fields))
+        for name, struct in message.common_structs.items()
+    }
+    return replace(message, fields=rename(message.fields), common_structs=structs)
+
+
+def _order(lists: list[list[str]]) -> list[str]:
+    """One order that agrees with every list; among what is free, the first lists decide."""
+    after: dict[str, set[str]] = defaultdict(set)
+    names: list[str] = []
+    for each in lists:
+        for position, name in enumerate(each):
+            if name not in names:
+                names.append(name)
+            after[name].update(each[:position])
+    ordered: list[str] = []
+    while names:
+        free = next((name for name in names if not after[name] & (set(names) - {name})), None)
+        if free is None:
+            raise MergeError(f"no order fits for {names}")
+        ordered.append(free)
+        names.remove(free)
+    return ordered
+
+
+def merge(sources: list[Source]) -> tuple[Message, dict[int, str]]:
+    """Merge the definitions of one message.
+
+    Arguments:
+        sources: newest release first; the first one that has a valid version gives what is not per version (entity types, names).
+
+    Returns:
+        The merged message, and for each version the release that it was taken from.
+    """
+    living = [each for each in sources if each.message.valid_versions]
+    newest = living[0].message
+    picked: dict[int, tuple[str, Message]] = {}
+    for source in living:
+        message = source.message if source.message is newest else _rename_structs(source.message, newest)
+        for version in message.valid_versions:
+            picked.setdefault(version, (source.release, message))
+    versions = sorted(picked)
+
+    # struct name -> field name -> strand, and the orders seen
+    strands: dict[str, dict[str, _Strand]] = defaultdict(lambda: defaultdict(_Strand))
+    orders: dict[str, list[list[str]]] = defaultdict(list)
+    uses: dict[str, set[tuple[str, str]]] = defaultdict(set)
+    common: set[str] = set()
+    for version in sorted(versions, reverse=True):
+        message = picked[version][1]
+        common.update(message.common_structs)
+        seen: set[str] = set()
+
+        def walk(struct: str, fields: tuple[Field, ...], message: Message = message, version: int = version, seen: set[str] = seen) -> None:
+            if struct in seen:
+                return
+            seen.add(struct)
+            there = [each for each in fields if version in each.versions]
+            order = [each.name for each in there]
+            if order not in orders[struct]:
+                orders[struct].append(order)
+            for each in there:
+                strands[struct][each.name].at[version] = each
+                if each.is_struct:
+                    uses[each.element_type].add((struct, each.name))
+                    walk(each.element_type, message.structs[each.element_type].fields)
+
+        walk(newest.name, message.fields)
+
+    def ranges(struct_versions: set[int], strand: _Strand) -> Field:
+        model = strand.newest
+        present = set(strand.at)
+        for name in ("type", "default"):
+            if len({getattr(each, name) for each in strand.at.values()}) > 1:
+                raise MergeError(f"{newest.name}: {name} of {model.name} differs by version: {strand.at}")
+        tags = {each.tag for v, each in strand.at.items() if v in each.tagged_versions}
+        if len(tags) > 1:
+            raise MergeError(f"{newest.name}: tag of {model.name} differs by version")
+
+        def part(attribute: str) -> Versions:
+            inside = {v for v, each in strand.at.items() if v in (getattr(each, attribute) or NO_VERSIONS)}
+            return _tight(inside, present - inside, versions, getattr(model, attribute)) if inside else NO_VERSIONS
+
+        return replace(
+            model,
+            versions=_tight(present, struct_versions - present, versions, model.versions),
+            nullable_versions=part("nullable_versions"),
+            tagged_versions=part("tagged_versions"),
+            tag=next(iter(tags), None),
+            ignorable=model.ignorable,
+            fields=(),
+        )
+
+    shared = {name for name in strands if name != newest.name and (name in common or len(uses[name]) > 1)}
+
+    def build(struct: str) -> tuple[Field, ...]:
+        struct_versions = {v for strand in strands[struct].values() for v in strand.at}
+        built = []
+        for name in _order(orders[struct]):
+            each = ranges(struct_versions, strands[struct][name])
+            if each.is_struct and each.element_type not in shared:
+                each = replace(each, fields=build(each.element_type))
+            built.append(each)
+        return tuple(built)
+
+    flexible = {v for v in versions if picked[v][1].is_flexible(v)}
+    flexible_versions = _tight(flexible, set(versions) - flexible, versions, newest.flexible_versions)
+    key = next((each.message.api_key for each in sources if each.message.api_key is not None), None)
+    merged = replace(
+        newest,
+        api_key=key,
+        valid_versions=Versions(versions[0], versions[-1]),
+        flexible_versions=flexible_versions,
+        header_versions=derive_header_versions(newest.kind, key, flexible_versions),
+        fields=build(newest.name),
+        common_structs={
+            name: Struct(name, Versions(min(v for s in strands[name].values() for v in s.at), OPEN), build(name))
+            for name in sorted(shared, key=list(strands).index)
+        },
+    )
+    return merged, {version: release for version, (release, _) in picked.items()}
+
+
+def check(merged: Message, taken: dict[int, str], sources: list[Source]) -> list[str]:
+    """Compare the merged definition with every source at every version.
+
+    Returns:
+        One sentence for each layout that an older release had under a version number that a newer one defines otherwise.
+
+    Raises:
+        MergeError: the merged definition differs from the source that a version was taken from.
+    """
+    notes: dict[tuple[int, object], list[str]] = {}
+    for source in sources:
+        for version in source.message.valid_versions:
+            theirs = fields_at(source.message, version)
+            ours = fields_at(merged, version)
+            if taken[version] == source.release:
+                if _plain(theirs) != _plain(ours) or source.message.is_flexible(version) != merged.is_flexible(version):
+                    raise MergeError(f"{merged.name} v{version} is not as in {source.release}:\n{_plain(theirs)}\n{_plain(ours)}")
+            elif wire_shape(theirs) != wire_shape(ours) or source.message.is_flexible(version) != merged.is_flexible(version):
+                notes.setdefault((version, wire_shape(theirs)), []).append(source.release)
+    return [
+        f"Version {version} had another layout in {_span(releases)}."
+        for (version, _), releases in sorted(notes.items(), key=lambda each: each[0][0])
+    ]
+
+
+def _span(releases: list[str]) -> str:
+    """Releases, newest first, as text."""
+    return releases[0] if len(releases) == 1 else f"{releases[-1]} to {releases[0]}"
+
+
+def _plain(fields: tuple[object, ...]) -> object:
+    """A layout without struct names, which releases changed at will, and without what concerns only the newest definition."""
+    return [
+        (f.name, f.type if not f.fields else f.type.startswith("[]"), f.nullable, f.tag, f.compact, f.default, _plain(f.fields))  # type: ignore[attr-defined]
+        for f in fields
+    ]
