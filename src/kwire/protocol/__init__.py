@@ -1,0 +1,62 @@
+"""Sans-IO rules of the protocol: bytes and a clock value in, events out. No sockets, no threads, no real time.
+
+The door is `Connection`, for who knows which side is the client, and `Conversation`, for who does not (a capture)::
+
+    Connection(joined_late=False, *, max_frame=MAX_FRAME)
+        receive_request_bytes(data, t, packet=0) -> list[Event]
+        receive_response_bytes(data, t, packet=0) -> list[Event]
+        lost(direction, n, t, packet=0) -> list[Event]       direction: "request" or "response"
+        closed(direction, reset, t, packet=0) -> list[Event]
+        finish(t) -> list[Event]                             end of the series
+        summary() -> ConnectionSummary
+
+    Conversation(port_0, port_1, *, ports=None)              sides are 0 and 1
+        opened(side, t, packet=0) -> list[Event]             a SYN without ACK came from this side
+        receive(side, data, t, packet=0) -> list[Event]
+        lost(side, n, t, packet=0), closed(side, reset, t, packet=0), finish(t) -> list[Event]
+        server_side -> int | None                            None until it is decided
+        connection -> Connection | None
+
+Both pickle at any moment, and what they say does not depend on how the bytes are cut into calls.
+"""
+
+from __future__ import annotations
+
+import importlib
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from kwire.protocol import negotiation
+    from kwire.protocol.connection import Connection
+    from kwire.protocol.events import (
+        BrokerNode, BrokersLearned, ConnectionSummary, Direction, Event, IdentityChanged, RequestCompleted, VersionsLearned, ViolationFound,
+    )  # fmt: skip
+    from kwire.protocol.roles import Conversation
+
+_HOME = {
+    **dict.fromkeys(
+        (
+            "BrokerNode", "BrokersLearned", "ConnectionSummary", "Direction", "Event", "IdentityChanged", "RequestCompleted",
+            "VersionsLearned", "ViolationFound",
+        ),
+        "kwire.protocol.events",
+    ),
+    "Connection": "kwire.protocol.connection",
+    "Conversation": "kwire.protocol.roles",
+}  # fmt: skip
+
+__all__ = [
+    "BrokerNode", "BrokersLearned", "Connection", "ConnectionSummary", "Conversation", "Direction", "Event", "IdentityChanged",
+    "RequestCompleted", "VersionsLearned", "ViolationFound", "negotiation",
+]  # fmt: skip
+
+
+def __getattr__(name: str) -> Any:
+    if name in _HOME:
+        value = getattr(importlib.import_module(_HOME[name]), name)
+    elif name in ("negotiation",):
+        value = importlib.import_module(f"kwire.protocol.{name}")
+    else:
+        raise AttributeError(f"module 'kwire.protocol' has no attribute {name!r}")
+    globals()[name] = value
+    return value

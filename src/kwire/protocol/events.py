@@ -1,0 +1,211 @@
+"""What a tracked connection says: the events of `Connection` and its summary. Plain data, no behaviour.
+
+Times are integers, nanoseconds since 1970 UTC, as the caller's clock gave them. Text from the wire is kept as it came: it is hostile, and
+whoever shows it escapes it. No event ever holds a SASL token, a password or a record payload.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Literal
+
+__all__ = [
+    "Body", "BrokerNode", "BrokersLearned", "ConnectionSummary", "Direction", "Event", "IdentityChanged", "IdentitySource", "RequestCompleted",
+    "RequestState", "Role", "Severity", "VersionsLearned", "ViolationFound",
+]  # fmt: skip
+
+Direction = Literal["request", "response"]
+Severity = Literal["error", "warning", "info"]
+RequestState = Literal["answered", "no_response_expected", "unanswered", "orphan_response"]
+Body = Literal["decoded", "truncated", "malformed", "unsupported", "skipped"]
+Role = Literal["client", "broker", "controller"]
+IdentitySource = Literal["api_versions", "not_sent", "not_observed"]
+
+
+@dataclass(slots=True)
+class RequestCompleted:
+    """One row of table `requests`, less what only the series knows.
+
+    A row comes when its outcome is known (answered, acks 0, given up at a gap, at the close or at the end), so rows come in the order of
+    completion; `request_index` is the order of sending.
+
+    Attributes:
+        request_index: order of the request in its connection, from 0. An orphan response has -1.
+        api_key, api_name, api_version: of the header; the name is None for a key that the catalog does not have. All None for an orphan.
+        header_version: None where header or api are unknown.
+        correlation_id: None when the header was cut before it.
+        client_id: of this request, None for null and where it could not be read.
+        client_instance_id: in force at the request, in Kafka's 22 letters.
+        software_name, software_version: in force at the request, the ApiVersions request itself included; `unknown` where the client is
+            seen not to send them, None where nothing was observed.
+        principal: in force at the request, in Kafka's form `User:alice`; None without authentication.
+        request_time, response_time: arrival of the last byte of the frame; None for what was not seen.
+        latency_us: between the two, None across a gap.
+        request_bytes, response_bytes: size of the frame on the wire, its 4-byte length included, lost bytes too.
+        error_code: the response's top-level code where its schema has one, else the first non-zero code inside; None without a readable
+            response or without any code in the schema.
+        throttle_time_ms, acks, first_topic, topic_count, group_id, transactional_id: None where the schema has no such field.
+        body: what became of the request's body; of an orphan always `skipped`.
+        packet_number, stream_offset: of the first byte of the request's frame (of an orphan: the response's).
+    """
+
+    request_index: int
+    api_key: int | None
+    api_name: str | None
+    api_version: int | None
+    header_version: int | None
+    correlation_id: int | None
+    client_id: str | None
+    client_instance_id: str | None
+    software_name: str | None
+    software_version: str | None
+    principal: str | None
+    request_time: int | None
+    response_time: int | None
+    latency_us: int | None
+    request_bytes: int | None
+    response_bytes: int | None
+    error_code: int | None
+    throttle_time_ms: int | None
+    acks: int | None
+    first_topic: str | None
+    topic_count: int | None
+    group_id: str | None
+    transactional_id: str | None
+    state: RequestState
+    body: Body
+    packet_number: int
+    stream_offset: int
+
+
+@dataclass(slots=True)
+class ViolationFound:
+    """A broken rule; the rules are in `kwire.protocol.rules`.
+
+    Attributes:
+        rule, severity: id and weight of the rule.
+        direction: the side that broke it.
+        request_index: the request it belongs to, None where there is none.
+        packet_number, stream_offset, time: where in that direction it was seen.
+        software_name, client_id: of the connection, as known by then.
+        explanation: one sentence; wire text in it is escaped and shortened.
+    """
+
+    rule: str
+    severity: Severity
+    direction: Direction
+    request_index: int | None
+    packet_number: int
+    stream_offset: int
+    time: int
+    software_name: str | None
+    client_id: str | None
+    explanation: str
+
+
+@dataclass(slots=True)
+class VersionsLearned:
+    """The ranges that the server advertised in an ApiVersions response, also in one that was cut, as far as it could be read.
+
+    Attributes:
+        versions: (lowest, highest) by api key.
+        error_code: 35 marks the fallback answer, which lists little or nothing.
+        complete: False when the response was cut.
+    """
+
+    request_index: int
+    time: int
+    versions: dict[int, tuple[int, int]]
+    error_code: int
+    complete: bool
+
+
+@dataclass(slots=True)
+class BrokerNode:
+    """A node as a response names it."""
+
+    node_id: int
+    host: str
+    port: int
+    rack: str | None = None
+
+
+@dataclass(slots=True)
+class BrokersLearned:
+    """Nodes named by a Metadata, DescribeCluster or FindCoordinator response; cluster and controller id where the response has them."""
+
+    request_index: int
+    time: int
+    source: str
+    nodes: list[BrokerNode]
+    cluster_id: str | None
+    controller_id: int | None
+
+
+@dataclass(slots=True)
+class IdentityChanged:
+    """The client identity that is in force from this request on."""
+
+    request_index: int
+    time: int
+    software_name: str | None
+    software_version: str | None
+    client_instance_id: str | None
+    principal: str | None
+
+
+Event = RequestCompleted | ViolationFound | VersionsLearned | BrokersLearned | IdentityChanged
+
+
+@dataclass(slots=True)
+class ConnectionSummary:
+    """What table `connections` needs of a tracked connection.
+
+    Attributes:
+        protocol: `kafka`, `tls`, `http`, `http2`, `ssh`, `postgres`, `redis`, `mysql`, ..., `silent` without a byte, `unknown`.
+        state: `complete` (both or either side said goodbye), `joined_late`, `open`, `reset`.
+        closed_by: `client` or `server`, whoever ended first; None while open.
+        request_frames, response_frames: whole and damaged frames.
+        request_bytes, response_bytes: bytes seen, lost ones not counted; `bytes_lost`: those.
+        bytes_opaque: bytes of strangers and of stretches where no frame was found.
+        gaps: lost ranges in both directions.
+        requests, unanswered: rows so far; `unanswered` counts those that ended so.
+        proxied_address: client address of a PROXY header, `address:port`.
+        tls_version, tls_sni: of a ClientHello.
+        sasl_mechanism, attempted_principal: what the client tried, also in vain; `principal` only after success.
+        software_name, software_version: at the end; as in `RequestCompleted`.
+        identity_source: where they come from.
+        client_id: the most frequent one that is not empty, the first of equals.
+        first_seen, last_seen: None without a byte.
+        advertised: ranges of the last complete ApiVersions response, None without one.
+    """
+
+    protocol: str
+    state: Literal["complete", "joined_late", "open", "reset"]
+    closed_by: Literal["client", "server"] | None
+    first_seen: int | None
+    last_seen: int | None
+    request_frames: int
+    response_frames: int
+    request_bytes: int
+    response_bytes: int
+    bytes_lost: int
+    bytes_opaque: int
+    gaps: int
+    requests: int
+    unanswered: int
+    last_api_name: str | None
+    proxied_address: str | None
+    tls_version: str | None
+    tls_sni: str | None
+    sasl_mechanism: str | None
+    attempted_principal: str | None
+    principal: str | None
+    auth_failures: int
+    software_name: str | None
+    software_version: str | None
+    identity_source: IdentitySource
+    client_id: str | None
+    client_instance_id: str | None
+    role: Role
+    advertised: dict[int, tuple[int, int]] | None
