@@ -9,97 +9,8 @@ from collections.abc import Iterable
 from pathlib import Path
 from xml.sax.saxutils import escape
 
-# Every release with broker jars on Maven Central, oldest first. A new release is added at the end.
-RELEASES = [
-    "0.8.0",
-    "0.8.1",
-    "0.8.1.1",
-    "0.8.2.0",
-    "0.8.2.1",
-    "0.8.2.2",
-    "0.9.0.0",
-    "0.9.0.1",
-    "0.10.0.0",
-    "0.10.0.1",
-    "0.10.1.0",
-    "0.10.1.1",
-    "0.10.2.0",
-    "0.10.2.1",
-    "0.10.2.2",
-    "0.11.0.0",
-    "0.11.0.1",
-    "0.11.0.2",
-    "0.11.0.3",
-    "1.0.0",
-    "1.0.1",
-    "1.0.2",
-    "1.1.0",
-    "1.1.1",
-    "2.0.0",
-    "2.0.1",
-    "2.1.0",
-    "2.1.1",
-    "2.2.0",
-    "2.2.1",
-    "2.2.2",
-    "2.3.0",
-    "2.3.1",
-    "2.4.0",
-    "2.4.1",
-    "2.5.0",
-    "2.5.1",
-    "2.6.0",
-    "2.6.1",
-    "2.6.2",
-    "2.6.3",
-    "2.7.0",
-    "2.7.1",
-    "2.7.2",
-    "2.8.0",
-    "2.8.1",
-    "2.8.2",
-    "3.0.0",
-    "3.0.1",
-    "3.0.2",
-    "3.1.0",
-    "3.1.1",
-    "3.1.2",
-    "3.2.0",
-    "3.2.1",
-    "3.2.2",
-    "3.2.3",
-    "3.3.0",
-    "3.3.1",
-    "3.3.2",
-    "3.4.0",
-    "3.4.1",
-    "3.5.0",
-    "3.5.1",
-    "3.5.2",
-    "3.6.0",
-    "3.6.1",
-    "3.6.2",
-    "3.7.0",
-    "3.7.1",
-    "3.7.2",
-    "3.8.0",
-    "3.8.1",
-    "3.9.0",
-    "3.9.1",
-    "3.9.2",
-    "4.0.0",
-    "4.0.1",
-    "4.0.2",
-    "4.1.0",
-    "4.1.1",
-    "4.1.2",
-    "4.2.0",
-    "4.2.1",
-    "4.2.2",
-    "4.3.0",
-    "4.3.1",
-    "4.4.0",
-]
+# Every release with broker jars on Maven Central, oldest first, one line a minor release. A new release is added at the end.
+RELEASES = Path(__file__).with_name("kafka_releases.txt").read_text("utf-8").split()
 
 # Jars with message definitions, the first release that has them so, and the internal topic whose records each defines.
 DEFINITION_JARS = {
@@ -111,6 +22,8 @@ DEFINITION_JARS = {
     "kafka-transaction-coordinator": ("3.8.0", "__transaction_state"),
     "kafka-share-coordinator": ("4.0.0", "__share_group_state"),
 }
+
+GROUP = "org.apache.kafka"
 
 _POM = """<project xmlns="http://maven.apache.org/POM/4.0.0">
   <modelVersion>4.0.0</modelVersion><groupId>org.example</groupId><artifactId>jars</artifactId><version>1</version><packaging>pom</packaging>
@@ -126,13 +39,14 @@ def release_key(release: str) -> tuple[int, ...]:
     return tuple(int(part) for part in release.split("."))
 
 
+def minor_of(release: str) -> str:
+    """`3.9.2` is of `3.9`; before 1.0 a minor release has three numbers, `0.10.2.1` is of `0.10.2`."""
+    return ".".join(release.split(".")[: 3 if release.startswith("0.") else 2])
+
+
 def newest_patches() -> list[str]:
-    """The newest patch release of each minor release, newest first; before 1.0 a minor release has three numbers less the last."""
-    newest: dict[tuple[int, ...], str] = {}
-    for release in RELEASES:
-        key = release_key(release)
-        newest[key[:3] if key[0] == 0 and key[1] > 8 else key[:2]] = release
-    return sorted(newest.values(), key=release_key, reverse=True)
+    """The newest patch release of each minor release, newest first."""
+    return sorted({minor_of(release): release for release in RELEASES}.values(), key=release_key, reverse=True)
 
 
 def fetch(jars: Iterable[tuple[str, str]], cache: Path) -> dict[tuple[str, str], Path]:
@@ -150,7 +64,7 @@ def fetch(jars: Iterable[tuple[str, str]], cache: Path) -> dict[tuple[str, str],
         if maven is None:
             sys.exit("Maven (mvn) is needed to fetch Kafka's jars and is not on the PATH.")
         items = "".join(
-            f"\n      <artifactItem><groupId>org.apache.kafka</groupId><artifactId>{escape(a)}</artifactId><version>{escape(v)}</version></artifactItem>"
+            f"\n<artifactItem><groupId>{GROUP}</groupId><artifactId>{escape(a)}</artifactId><version>{escape(v)}</version></artifactItem>"
             for a, v in missing
         )
         pom = cache / "jars.pom.xml"

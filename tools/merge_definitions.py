@@ -1,8 +1,9 @@
 """Merges the definitions of one message from many releases into one definition over all versions ever released.
 
-Rule: a version looks as the newest release that has it defines it. The merge takes each definition apart into (struct, version) -> fields, picks
-per version the newest source, and puts the fields together again with version ranges. `check` takes the result apart once more and compares it
-with every source; what an older release defined otherwise under the same version number comes back as a note.
+Rule: a version looks as the newest release that has it defines it. The merge takes each definition apart into
+(struct, version) -> fields, picks per version the newest source, and puts the fields together again with version ranges.
+`check` takes the result apart once more and compares it with every source; what an older release defined otherwise under the
+same version number comes back as a note.
 """
 
 from __future__ import annotations

@@ -2,11 +2,27 @@
 
 from __future__ import annotations
 
-from kwire.schema.loader import definition_of, load, parse_definition
+from typing import TYPE_CHECKING
+
+from kwire.schema.definitions import definition_of, parse_definition
 from kwire.schema.model import NO_VERSIONS, SCALARS, Catalog, Field, Kind, Message, Struct, Versions, camel_name, snake_name
 from kwire.schema.stored import catalog, header_version
+
+if TYPE_CHECKING:
+    from kwire.schema.loader import load
 
 __all__ = [
     "NO_VERSIONS", "SCALARS", "Catalog", "Field", "Kind", "Message", "Struct", "Versions", "camel_name", "catalog", "definition_of",
     "header_version", "load", "parse_definition", "snake_name",
 ]  # fmt: skip
+
+# What a decoder never needs is imported when it is first asked for: reading jars brings zipfile and pathlib.
+_LATER = {"load": "loader"}
+
+
+def __getattr__(name: str) -> object:
+    if name not in _LATER:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    from importlib import import_module
+
+    return getattr(import_module(f"{__name__}.{_LATER[name]}"), name)

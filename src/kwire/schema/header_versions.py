@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
+from itertools import pairwise
 from typing import Final
 
 from kwire.errors import InputError
@@ -71,7 +72,7 @@ def parse_header_versions(
         from_zero: Kafka's rule, the map starts at version 0; False takes the proposal's (KIP-1313), it covers the valid versions.
 
     Raises:
-        InputError: the map is empty, not a map of ranges to numbers, has gaps or overlaps, is not open at its end, or contradicts the message.
+        InputError: the map is empty, no map of ranges to numbers, has gaps or overlaps, is not open at its end, or contradicts the message.
     """
 
     def refuse(why: str) -> InputError:
@@ -97,7 +98,7 @@ def parse_header_versions(
         raise refuse(f"range {ranges[0][0]} comes first, but the map must start at version 0")
     if valid and ranges[0][0].lowest > valid.lowest:
         raise refuse(f"version {valid.lowest} is valid but not covered")
-    for (before, _), (after, _) in zip(ranges, ranges[1:], strict=False):
+    for (before, _), (after, _) in pairwise(ranges):
         if before.highest == _OPEN:
             raise refuse(f"range {before} is open, but {after} follows it")
         if after.lowest <= before.highest:

@@ -125,7 +125,7 @@ class Field:
 
 @dataclass(frozen=True, slots=True)
 class Struct:
-    """A named struct: the body of a message, or one nested in it. `versions` are those of the struct itself, where the definition says so."""
+    """A named struct: the body of a message, or one nested in it. `versions` are its own, where the definition says so."""
 
     name: str
     versions: Versions
@@ -189,7 +189,7 @@ class Message:
 
     def to_definition(self) -> dict[str, Any]:
         """The message in the JSON shape of Kafka's definitions, as the catalog's files hold it."""
-        from kwire.schema.loader import definition_of
+        from kwire.schema.definitions import definition_of
 
         return definition_of(self)
 

@@ -12,8 +12,8 @@ from functools import cache
 from typing import Any
 
 from kwire.errors import InputError, UnknownApi
+from kwire.schema.definitions import parse_definition
 from kwire.schema.header_versions import header_version_of
-from kwire.schema.loader import parse_definition
 from kwire.schema.model import Catalog, Message
 
 __all__ = ["catalog", "header_version", "read_data"]
