@@ -1,1 +1,1 @@
-"""Where the compiled twin lands; its source is in pyx/."""
+"""The compiled twin of the capture room: built from pyx/capture."""

@@ -1,1 +1,1 @@
-"""The pure twin: the readable contract."""
+"""The Python twin of the capture room."""

@@ -1,0 +1,1 @@
+"""Captures: packets out of files, TCP streams out of packets, files into series."""

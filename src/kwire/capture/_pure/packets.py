@@ -1,0 +1,372 @@
+"""One chunk of a capture file to packet columns: records or blocks, link layer, IP, TCP.
+
+The twin of pyx/capture/packets.pyx. Layouts (pcap record; pcapng enhanced packet, obsolete packet, simple packet block)::
+
+    seconds 4 | fraction 4 | captured 4 | original 4 | data
+    type 4 | length 4 | interface 4 | time high 4 | time low 4 | captured 4 | original 4 | data | options | length 4
+    type 4 | length 4 | interface 2 | drops 2 | time high 4 | time low 4 | captured 4 | original 4 | data | options | length 4
+    type 4 | length 4 | original 4 | data | length 4
+"""
+
+from __future__ import annotations
+
+import struct
+from typing import Final
+
+from kwire.capture.packet_columns import MAX_BLOCK_BYTES, MAX_PACKET_BYTES, PCAP, FileState, Interface, PacketColumns
+
+__all__ = ["scan"]
+
+# What became of a packet that is no row.
+_OTHER: Final = 1
+_FRAGMENT: Final = 2
+_UNREADABLE: Final = 3
+
+_SECTION: Final = 0x0A0D0D0A
+_INTERFACE: Final = 1
+_OLD_PACKET: Final = 2
+_SIMPLE_PACKET: Final = 3
+_STATISTICS: Final = 5
+_ENHANCED_PACKET: Final = 6
+
+_IF_TSRESOL: Final = 9
+_IF_TSOFFSET: Final = 14
+_ISB_IFDROP: Final = 5
+_ISB_OSDROP: Final = 7
+
+_VLAN_TAGS: Final = frozenset((0x8100, 0x88A8, 0x9100, 0x9200))
+_LOOPBACK_IPV6: Final = frozenset((10, 24, 28, 30))  # AF_INET6 of Linux, NetBSD/OpenBSD, FreeBSD, Darwin
+# hop-by-hop, routing, destination options, mobility, HIP, shim6: length in eight bytes beside the first eight
+_IPV6_OPTIONS: Final = frozenset((0, 43, 60, 135, 139, 140))
+
+_WORD: Final = (1 << 64) - 1
+
+
+def scan(data: bytes, start: int, state: FileState) -> PacketColumns:
+    """Read every whole record of a chunk.
+
+    Args:
+        data: part of a capture file, beginning with what the scan before it left over.
+        start: offset of the first record in `data`.
+        state: from `kwire.capture.formats.identify`; changed in place.
+
+    Returns:
+        The TCP packets as columns; `consumed` tells where the first record begins that is not whole.
+    """
+    columns = PacketColumns(consumed=start)
+    scanner = _Scanner(data, state, columns)
+    if state.kind == PCAP:
+        scanner.pcap()
+    else:
+        scanner.pcapng()
+    return columns
+
+
+def nanoseconds(ticks: int, resolution: int, offset_s: int) -> int:
+    """Turn an interface's clock ticks (uint64) into nanoseconds, modulo 2**64 as the native twin's integers wrap."""
+    power = resolution & 0x7F
+    if resolution & 0x80:
+        seconds = ticks >> power
+        fraction = ticks - (seconds << power)
+        if power > 34:  # what is left fits 64 bits times 10**9
+            fraction >>= power - 34
+            power = 34
+        value = seconds * 1_000_000_000 + (fraction * 1_000_000_000 >> power)
+    elif power <= 9:
+        value = ticks * 10 ** (9 - power)
+    else:
+        value = ticks // 10 ** (power - 9)
+    return (value + offset_s * 1_000_000_000 + (1 << 63) & _WORD) - (1 << 63)
+
+
+class _Scanner:
+    def __init__(self, data: bytes, state: FileState, columns: PacketColumns) -> None:
+        self.data = data
+        self.state = state
+        self.columns = columns
+        self.known: dict[bytes, int] = {}
+
+    def pcap(self) -> None:
+        data, state, columns = self.data, self.state, self.columns
+        read = struct.Struct(">IIII" if state.big_endian else "<IIII").unpack_from
+        interface = state.interfaces[0]
+        fraction_ns = 1 if interface.resolution == 9 else 1000
+        header, at, end = state.record_header, columns.consumed, len(data)
+        while end - at >= header:
+            seconds, fraction, captured, original = read(data, at)
+            if captured > MAX_PACKET_BYTES:
+                columns.damaged = True
+                break
+            if end - at - header < captured:
+                break
+            self.packet(interface.link_type, seconds * 1_000_000_000 + fraction * fraction_ns, at + header, captured, original)
+            at += header + captured
+        columns.consumed = at
+
+    def pcapng(self) -> None:
+        data, state, columns = self.data, self.state, self.columns
+        at, end = columns.consumed, len(data)
+        while end - at >= 12:
+            kind = int.from_bytes(data[at : at + 4], "big")
+            if kind == _SECTION:
+                if data[at + 8 : at + 12] == b"\x1a\x2b\x3c\x4d":
+                    state.big_endian = True
+                elif data[at + 8 : at + 12] == b"\x4d\x3c\x2b\x1a":
+                    state.big_endian = False
+                else:
+                    columns.damaged = True
+                    break
+            length = self.u32(at + 4)
+            if length < 12 or length > MAX_BLOCK_BYTES or length & 3:
+                columns.damaged = True
+                break
+            if end - at < length:
+                break
+            self.block(_SECTION if kind == _SECTION else self.u32(at), at, length)
+            at += length
+        columns.consumed = at
+
+    def block(self, kind: int, at: int, length: int) -> None:
+        state = self.state
+        body_end = at + length - 4
+        if kind == _ENHANCED_PACKET or kind == _OLD_PACKET:
+            if length < 32:
+                self.unreadable()
+                return
+            index = self.u32(at + 8) if kind == _ENHANCED_PACKET else self.u16(at + 8)
+            captured = self.u32(at + 20)
+            if index >= len(state.interfaces) or captured > body_end - at - 28:
+                self.unreadable()
+                return
+            interface = state.interfaces[index]
+            ticks = self.u32(at + 12) << 32 | self.u32(at + 16)
+            time_ns = nanoseconds(ticks, interface.resolution, interface.offset_s)
+            self.packet(interface.link_type, time_ns, at + 28, captured, self.u32(at + 24))
+        elif kind == _SIMPLE_PACKET:
+            if length < 16 or not state.interfaces:
+                self.unreadable()
+                return
+            interface = state.interfaces[0]
+            original = self.u32(at + 8)
+            captured = min(original, length - 16)
+            if interface.snaplen and interface.snaplen < captured:
+                captured = interface.snaplen
+            self.packet(interface.link_type, state.time_ns, at + 12, captured, original)
+        elif kind == _INTERFACE:
+            if length >= 20:
+                self.interface(at, body_end)
+        elif kind == _STATISTICS:
+            if length >= 24:
+                self.statistics(at, body_end)
+        elif kind == _SECTION:
+            known = state.dropped
+            state.dropped_before = -1 if known is None else known
+            state.interfaces.clear()
+
+    def interface(self, at: int, body_end: int) -> None:
+        found = Interface(self.u16(at + 8), self.u32(at + 12))
+        for code, value, length in self.options(at + 16, body_end):
+            if code == _IF_TSRESOL and length >= 1:
+                found.resolution = self.data[value]
+            elif code == _IF_TSOFFSET and length >= 8:
+                found.offset_s = self.u64(value)
+        # the offset is signed; keep it as 64 bits that wrap
+        if found.offset_s >> 63:
+            found.offset_s -= 1 << 64
+        self.state.interfaces.append(found)
+        self.state.snaplen = max(self.state.snaplen, found.snaplen)
+
+    def statistics(self, at: int, body_end: int) -> None:
+        index = self.u32(at + 8)
+        if index >= len(self.state.interfaces):
+            return
+        dropped = -1
+        for code, value, length in self.options(at + 20, body_end):
+            if code in (_ISB_IFDROP, _ISB_OSDROP) and length >= 8:
+                dropped = max(dropped, 0) + (self.u64(value) & (1 << 62) - 1)
+        if dropped >= 0:
+            self.state.interfaces[index].dropped = dropped
+
+    def options(self, at: int, end: int) -> list[tuple[int, int, int]]:
+        """(code, offset of the value, length) of each whole option."""
+        found = []
+        while end - at >= 4:
+            code, length = self.u16(at), self.u16(at + 2)
+            if code == 0 or length > end - at - 4:
+                break
+            found.append((code, at + 4, length))
+            at += 4 + (length + 3 & ~3)
+        return found
+
+    def u16(self, at: int) -> int:
+        return int.from_bytes(self.data[at : at + 2], "big" if self.state.big_endian else "little")
+
+    def u32(self, at: int) -> int:
+        return int.from_bytes(self.data[at : at + 4], "big" if self.state.big_endian else "little")
+
+    def u64(self, at: int) -> int:
+        return int.from_bytes(self.data[at : at + 8], "big" if self.state.big_endian else "little")
+
+    def unreadable(self) -> None:
+        self.state.packets += 1
+        self.state.unreadable += 1
+
+    def packet(self, link_type: int, time_ns: int, at: int, captured: int, original: int) -> None:
+        state = self.state
+        original = max(original, captured)
+        state.packets += 1
+        state.captured_bytes += captured
+        state.original_bytes += original
+        state.time_ns = time_ns
+        if state.start_ns is None or state.end_ns is None:
+            state.start_ns = state.end_ns = time_ns
+        elif time_ns < state.start_ns:
+            state.start_ns = time_ns
+        elif time_ns > state.end_ns:
+            state.end_ns = time_ns
+        fate = self.link(link_type, time_ns, at, at + captured, original - captured)
+        if fate == _OTHER:
+            state.others += 1
+        elif fate == _FRAGMENT:
+            state.fragments += 1
+        elif fate == _UNREADABLE:
+            state.unreadable += 1
+
+    def link(self, link_type: int, time_ns: int, at: int, end: int, cut: int) -> int:
+        data = self.data
+        if link_type == 1:  # Ethernet
+            if end - at < 14:
+                return _UNREADABLE
+            ether_type = data[at + 12] << 8 | data[at + 13]
+            at += 14
+        elif link_type == 113:  # Linux cooked v1
+            if end - at < 16:
+                return _UNREADABLE
+            ether_type = data[at + 14] << 8 | data[at + 15]
+            at += 16
+        elif link_type == 276:  # Linux cooked v2
+            if end - at < 20:
+                return _UNREADABLE
+            ether_type = data[at] << 8 | data[at + 1]
+            at += 20
+        elif link_type in (101, 12, 14, 228, 229):  # raw IP
+            if end - at < 1:
+                return _UNREADABLE
+            version = data[at] >> 4
+            if version == 4 and link_type != 229:
+                ether_type = 0x0800
+            elif version == 6 and link_type != 228:
+                ether_type = 0x86DD
+            else:
+                return _OTHER
+        elif link_type in (0, 108):  # BSD loopback: the address family in the byte order of some machine
+            if end - at < 4:
+                return _UNREADABLE
+            family = int.from_bytes(data[at : at + 4], "little")
+            if family > 0xFFFF:
+                family = int.from_bytes(data[at : at + 4], "big")
+            if family == 2:
+                ether_type = 0x0800
+            elif family in _LOOPBACK_IPV6:
+                ether_type = 0x86DD
+            else:
+                return _OTHER
+            at += 4
+        else:
+            return _UNREADABLE
+        while ether_type in _VLAN_TAGS:
+            if end - at < 4:
+                return _UNREADABLE
+            ether_type = data[at + 2] << 8 | data[at + 3]
+            at += 4
+        if ether_type == 0x0800:
+            return self.ipv4(time_ns, at, end, cut)
+        if ether_type == 0x86DD:
+            return self.ipv6(time_ns, at, end, cut)
+        return _OTHER
+
+    def ipv4(self, time_ns: int, at: int, end: int, cut: int) -> int:
+        data = self.data
+        if end - at < 20:
+            return _UNREADABLE
+        header = (data[at] & 15) << 2
+        if data[at] >> 4 != 4 or header < 20:
+            return _UNREADABLE
+        if (data[at + 6] << 8 | data[at + 7]) & 0x3FFF:
+            return _FRAGMENT
+        if data[at + 9] != 6:
+            return _OTHER
+        # a length of 0 is an offloaded packet of 64 KiB or more: the frame tells
+        total = data[at + 2] << 8 | data[at + 3] or end - at + cut
+        if total < header:
+            return _UNREADABLE
+        identification = data[at + 4] << 8 | data[at + 5]
+        return self.tcp(time_ns, 4, data[at + 12 : at + 16], data[at + 16 : at + 20], identification, at + header, end, total - header)
+
+    def ipv6(self, time_ns: int, at: int, end: int, cut: int) -> int:
+        data = self.data
+        if end - at < 40 or data[at] >> 4 != 6:
+            return _UNREADABLE
+        left = data[at + 4] << 8 | data[at + 5] or end - at - 40 + cut  # 0: a jumbogram or an offloaded packet
+        following = data[at + 6]
+        source, target = data[at + 8 : at + 24], data[at + 24 : at + 40]
+        at += 40
+        while following != 6:
+            if following in _IPV6_OPTIONS or following == 51:
+                if end - at < 2:
+                    return _UNREADABLE
+                size = (data[at + 1] + 2) << 2 if following == 51 else (data[at + 1] + 1) << 3
+            elif following == 44:
+                if end - at < 8:
+                    return _UNREADABLE
+                if (data[at + 2] << 8 | data[at + 3]) & 0xFFF9:
+                    return _FRAGMENT
+                size = 8
+            else:
+                return _OTHER
+            if end - at < size or left < size:
+                return _UNREADABLE
+            following = data[at]
+            at += size
+            left -= size
+        return self.tcp(time_ns, 6, source, target, 0, at, end, left)
+
+    def tcp(self, time_ns: int, version: int, source: bytes, target: bytes, identification: int, at: int, end: int, length: int) -> int:
+        """Add the row. `length` is that of header and payload on the wire, `end` the end of the stored bytes, Ethernet padding included."""
+        data, columns = self.data, self.columns
+        if end - at < 14:
+            return _UNREADABLE
+        header = (data[at + 12] >> 4) << 2
+        if header < 20 or header > length:
+            return _UNREADABLE
+        stored = min(end - at, length)
+        signature = identification << 16
+        if stored >= 18:
+            signature |= data[at + 16] << 8 | data[at + 17]
+        if header >= 32 and stored >= 28:  # NOP, NOP, timestamps: the sender's clock
+            clock = int.from_bytes(data[at + 24 : at + 28], "big")
+            signature ^= clock * 2654435761 & 0xFFFFFFFF
+        source_port, target_port = data[at : at + 2], data[at + 2 : at + 4]
+        if (source, source_port) <= (target, target_port):
+            direction, name = 0, bytes((version,)) + source + source_port + target + target_port
+        else:
+            direction, name = 1, bytes((version,)) + target + target_port + source + source_port
+        key = self.known.get(name)
+        if key is None:
+            key = self.known[name] = len(columns.keys)
+            columns.keys.append(name)
+        captured, original = max(stored - header, 0), length - header
+        self.state.tcp += 1
+        self.state.cut_bytes += original - captured
+        columns.number.append(self.state.packets)
+        columns.time_ns.append(time_ns)
+        columns.key.append(key)
+        columns.direction.append(direction)
+        columns.seq.append(int.from_bytes(data[at + 4 : at + 8], "big"))
+        columns.ack.append(int.from_bytes(data[at + 8 : at + 12], "big"))
+        columns.flags.append(data[at + 13])
+        columns.offset.append(at + header if captured else 0)
+        columns.captured.append(captured)
+        columns.original.append(original)
+        columns.signature.append(signature)
+        return 0

@@ -1,0 +1,131 @@
+"""The carry of a series: everything that one piece must know of those before it, and the only state there is.
+
+Theory of operation. A four-tuple may be used again: a SYN with a new initial sequence number begins its next connection, as does payload that
+comes long after the last one was closed. A closed connection lingers, because late copies and acknowledgements still belong to it; every
+`SWEEP_PACKETS` packets of the series those whose time is over are ended and forgotten. Sweeps count packets, not files, so that any cut
+of the series into files gives the same events.
+"""
+
+from __future__ import annotations
+
+from typing import Final
+
+from kwire.capture.packet_columns import ACK, RST, SYN, PacketColumns
+from kwire.capture.sink import StreamSink
+from kwire.capture.tcp import Segment, TcpConnection
+
+__all__ = ["HELD_NS", "LINGER_NS", "SWEEP_PACKETS", "SeriesCarry"]
+
+# TIME_WAIT of Linux: so long may packets of a closed connection still be on their way.
+LINGER_NS: Final = 60_000_000_000
+# An early packet of a connection that fell silent is resolved after this time at the latest.
+HELD_NS: Final = 60_000_000_000
+SWEEP_PACKETS: Final = 65_536
+
+
+class SeriesCarry:
+    """Connections of a series between two pieces; pickles.
+
+    Attributes:
+        live: the connections that are open or linger, by endpoints (`TcpConnection.key`).
+        lives: how many connections each pair of endpoints has had.
+        packets: TCP packets of the series so far.
+        latest_ns: the latest packet time so far.
+        strays: packets that belong to no connection: late acknowledgements and resets of forgotten ones.
+    """
+
+    __slots__ = ("latest_ns", "live", "lives", "packets", "strays")
+
+    def __init__(self) -> None:
+        self.live: dict[bytes, TcpConnection] = {}
+        self.lives: dict[bytes, int] = {}
+        self.packets = 0
+        self.latest_ns = -(1 << 63)
+        self.strays = 0
+
+    def take(self, data: bytes, columns: PacketColumns, sink: StreamSink) -> None:
+        """Bring the packets of one chunk to their connections.
+
+        Args:
+            data: the chunk that the columns point into.
+            columns: its TCP packets.
+            sink: hears what the streams give.
+        """
+        keys = columns.keys
+        until_sweep = SWEEP_PACKETS - self.packets % SWEEP_PACKETS
+        latest_ns = self.latest_ns
+        rows = zip(
+            columns.number, columns.time_ns, columns.key, columns.direction, columns.seq, columns.ack, columns.flags,
+            columns.offset, columns.captured, columns.original, columns.signature, strict=True,
+        )  # fmt: skip
+        live = self.live
+        for number, time_ns, key, direction, seq, ack, flags, offset, captured, original, signature in rows:
+            payload = data[offset : offset + captured] if captured else b""
+            segment = Segment(direction, seq, ack, flags, payload, original, signature, time_ns, number)
+            if time_ns > latest_ns:
+                latest_ns = time_ns
+            connection = live.get(keys[key])
+            if connection is None or flags & SYN or connection.closed_ns is not None:
+                connection = self._place(keys[key], connection, segment, sink)
+            if connection is None:
+                self.strays += 1
+            else:
+                connection.receive(segment, sink)
+            until_sweep -= 1
+            if not until_sweep:
+                until_sweep = SWEEP_PACKETS
+                self.latest_ns = latest_ns
+                self._sweep(number, sink)
+        self.latest_ns = latest_ns
+        self.packets += len(columns)
+
+    def finish(self, sink: StreamSink) -> None:
+        """End every connection: the series is over."""
+        for connection in list(self.live.values()):
+            self._end(connection, connection.last_ns, 0, sink)
+
+    def _place(self, key: bytes, connection: TcpConnection | None, segment: Segment, sink: StreamSink) -> TcpConnection | None:
+        """Find or begin the connection of a packet; None when it is a leftover of one that is over."""
+        begins = segment.original > 0 and not segment.flags & RST
+        if segment.flags & SYN:
+            if connection is not None and not _is_next(connection, segment):
+                return connection
+        elif connection is not None:
+            if connection.closed_ns is None or segment.time_ns - connection.closed_ns <= LINGER_NS:
+                return connection
+            if not begins:
+                return None
+        elif key in self.lives and not begins:
+            return None
+        if connection is not None:
+            self._end(connection, segment.time_ns, segment.packet, sink)
+        n = self.lives.get(key, 0)
+        self.lives[key] = n + 1
+        connection = self.live[key] = TcpConnection(key, n, segment.time_ns)
+        if segment.flags & SYN:
+            connection.opened_by = 1 - segment.direction if segment.flags & ACK else segment.direction
+        sink.opened(connection, segment.time_ns, segment.packet)
+        return connection
+
+    def _end(self, connection: TcpConnection, time_ns: int, packet: int, sink: StreamSink) -> None:
+        connection.finish(time_ns, packet, sink)
+        del self.live[connection.key]
+        sink.ended(connection)
+
+    def _sweep(self, packet: int, sink: StreamSink) -> None:
+        for connection in list(self.live.values()):
+            if connection.closed_ns is not None and self.latest_ns - connection.closed_ns > LINGER_NS:
+                self._end(connection, self.latest_ns, packet, sink)
+            elif connection.held and self.latest_ns - connection.last_ns > HELD_NS:
+                connection.resolve(sink)
+
+
+def _is_next(connection: TcpConnection, syn: Segment) -> bool:
+    """Does this SYN begin a new connection, or belong to the one that is known (a copy, or swapped with what followed it)?"""
+    own, other = connection.flows[syn.direction], connection.flows[1 - syn.direction]
+    if own.isn == syn.seq:
+        return False
+    answers = bool(syn.flags & ACK) and other.isn is not None and other.isn == (syn.ack - 1 & 0xFFFFFFFF)
+    if own.isn is not None:
+        return not answers  # a server without SYN cookies' memory may answer a repeated SYN anew
+    return not answers and own.start != (syn.seq + 1 & 0xFFFFFFFF)

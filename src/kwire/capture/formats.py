@@ -1,0 +1,53 @@
+"""Telling a capture file by its first bytes.
+
+pcap: a 24-byte header whose magic number tells byte order and clock (a1b2c3d4 microseconds, a1b23c4d nanoseconds, a1b2cd34 microseconds with
+eight more bytes a record, as Kuznetzov's patched libpcap wrote). pcapng: a section header block, 0a0d0d0a. Compressed files begin with the magic
+number of gzip (1f8b) or zstd (28b52ffd); their names are not trusted.
+"""
+
+from __future__ import annotations
+
+import struct
+from typing import Final, Literal
+
+from kwire.capture.packet_columns import PCAP, PCAPNG, FileState, Interface
+
+__all__ = ["PCAP_HEADER_BYTES", "compression_of", "identify"]
+
+PCAP_HEADER_BYTES: Final = 24
+
+_SECTION_HEADER: Final = b"\n\r\r\n"
+# magic number -> (if_tsresol of the clock, bytes of a record header)
+_PCAP_MAGIC: Final = {0xA1B2C3D4: (6, 16), 0xA1B23C4D: (9, 16), 0xA1B2CD34: (6, 24)}
+
+
+def compression_of(head: bytes) -> Literal["gzip", "zstd"] | None:
+    """Name the compression of a file from its first four bytes."""
+    if head[:2] == b"\x1f\x8b":
+        return "gzip"
+    if head[:4] == b"\x28\xb5\x2f\xfd":
+        return "zstd"
+    return None
+
+
+def identify(head: bytes) -> tuple[FileState, int] | None:
+    """Tell the format from the first bytes of a (decompressed) file.
+
+    Args:
+        head: at least 24 bytes where the file has them.
+
+    Returns:
+        The state to begin the scan with and the offset of the first record; None when this is no capture.
+    """
+    if head[:4] == _SECTION_HEADER:
+        return (FileState(PCAPNG), 0) if len(head) >= 12 and head[8:12] in (b"\x1a\x2b\x3c\x4d", b"\x4d\x3c\x2b\x1a") else None
+    if len(head) < PCAP_HEADER_BYTES:
+        return None
+    for order, big_endian in (("<", False), (">", True)):
+        magic, _version, _zone, _accuracy, snaplen, link = struct.unpack_from(f"{order}IIiIII", head)
+        if magic in _PCAP_MAGIC:
+            resolution, record_header = _PCAP_MAGIC[magic]
+            # the upper 16 bits of the link field say whether frames end with a checksum
+            interface = Interface(link & 0xFFFF, snaplen, resolution)
+            return FileState(PCAP, big_endian, record_header, [interface], snaplen=snaplen), PCAP_HEADER_BYTES
+    return None

@@ -1,0 +1,241 @@
+"""One TCP connection: packets in, two streams out, in an order that obeys the acknowledgements.
+
+A packet that acknowledges bytes nobody has seen is *early*: either the capture swapped it with the packet that carries them, or they were lost
+while capturing. Early packets are held, and what would fill the hole passes them; when `REORDER_PACKETS` more packets of the connection have
+come, the hole is a gap. So a response is never delivered before the request that it answers, and no swap makes a gap. A RST beyond the
+bytes seen is early in the same way.
+"""
+
+from __future__ import annotations
+
+from functools import partial
+from ipaddress import ip_address
+from typing import Final, NamedTuple
+
+from kwire.capture.flow import WINDOW, Flow, distance
+from kwire.capture.packet_columns import ACK, FIN, RST, SYN
+from kwire.capture.sink import StreamSink
+
+__all__ = ["MAX_WAITING_BYTES", "REORDER_PACKETS", "Endpoint", "Segment", "TcpConnection"]
+
+# How many packets of its connection an early packet lets pass. Swaps in captures are between neighbours, or a few apart with several queues.
+REORDER_PACKETS: Final = 8
+# A hole is a gap when this much waits behind it: more than a receive window of a fast far connection (10 Gbit/s at 3 ms).
+MAX_WAITING_BYTES: Final = 4 << 20
+
+
+class Endpoint(NamedTuple):
+    """One end of a connection."""
+
+    address: str
+    port: int
+
+
+class Segment(NamedTuple):
+    """A TCP packet; `original` counts its payload on the wire, `payload` holds what was captured of it."""
+
+    direction: int
+    seq: int
+    ack: int
+    flags: int
+    payload: bytes
+    original: int
+    signature: int
+    time_ns: int
+    packet: int
+
+
+class TcpConnection:
+    """The state of a connection; pickles, and is all that one piece of a series must know of those before it.
+
+    Attributes:
+        key: both endpoints as packed bytes: IP version, address a, port a, address b, port b.
+        n: how many connections of the same endpoints the series had before this one.
+        opened_by: direction of the SYN, None when the connection was joined in the middle.
+        flows: the streams a to b and b to a.
+        first_ns, last_ns: times of the first and the latest packet.
+        closed_ns: when both sides had closed or one had reset, else None.
+        attachment: what the floor above hangs on the connection.
+        ignored: the floor above wants no streams of it.
+    """
+
+    __slots__ = ("attachment", "closed_ns", "first_ns", "flows", "held", "ignored", "key", "last_ns", "n", "opened_by")
+
+    def __init__(self, key: bytes, n: int, time_ns: int) -> None:
+        self.key = key
+        self.n = n
+        self.opened_by: int | None = None
+        self.flows = (Flow(), Flow())
+        self.held: list[Segment] = []
+        self.first_ns = self.last_ns = time_ns
+        self.closed_ns: int | None = None
+        self.attachment: object = None
+        self.ignored = False
+
+    @property
+    def a(self) -> Endpoint:
+        size = 4 if self.key[0] == 4 else 16
+        return _endpoint(self.key[1 : 3 + size])
+
+    @property
+    def b(self) -> Endpoint:
+        size = 4 if self.key[0] == 4 else 16
+        return _endpoint(self.key[3 + size :])
+
+    def receive(self, segment: Segment, sink: StreamSink) -> None:
+        """Take the next packet of the connection."""
+        if segment.time_ns > self.last_ns:
+            self.last_ns = segment.time_ns
+        self.flows[segment.direction].packets += 1
+        if self.held:
+            if self._fills(segment):
+                self._process(segment, sink)
+            else:
+                self.held.append(segment)
+            self._release(sink, REORDER_PACKETS)
+        elif self._early_by(segment):
+            self.held.append(segment)
+        else:
+            self._process(segment, sink)
+
+    def resolve(self, sink: StreamSink) -> None:
+        """Wait no longer: holes that an acknowledgement passed become gaps."""
+        self._release(sink, 0)
+
+    def finish(self, time_ns: int, packet: int, sink: StreamSink) -> None:
+        """Deliver all that waits: the connection, or the series, is over."""
+        self._release(sink, 0)
+        for direction in (0, 1):
+            self._give_up_waiting(direction, time_ns, packet, sink)
+
+    def _early_by(self, segment: Segment) -> int:
+        """How many bytes of the other side (of its own, for a RST) the packet presupposes that have not been seen."""
+        flags = segment.flags
+        if flags & RST:
+            flow, sequence = self.flows[segment.direction], segment.seq
+        elif flags & ACK:
+            flow, sequence = self.flows[1 - segment.direction], segment.ack
+        else:
+            return 0
+        if not flow.anchored or flow.next is None or sequence == flow.next:
+            return 0
+        ahead = distance(sequence, flow.next)
+        return ahead if 0 < ahead < WINDOW else 0
+
+    def _fills(self, segment: Segment) -> bool:
+        first = self.held[0]
+        hole, needed = (first.direction, first.seq) if first.flags & RST else (1 - first.direction, first.ack)
+        return segment.direction == hole and not segment.flags & RST and distance(needed, segment.seq) > 0
+
+    def _release(self, sink: StreamSink, allowed: int) -> None:
+        while self.held:
+            first = self.held[0]
+            missing = self._early_by(first)
+            if missing:
+                if len(self.held) <= allowed:
+                    return
+                direction = first.direction if first.flags & RST else 1 - first.direction
+                flow = self.flows[direction]
+                # one byte with nothing behind it is the FIN, whose packet was lost
+                if missing > 1 or flow.waiting or first.flags & RST:
+                    until = flow.position + missing
+                    if flow.fin_at is not None:
+                        until = min(until, flow.fin_at)
+                    deliver, lose = self._callbacks(direction, sink)
+                    flow.give_up(until, first.time_ns, first.packet, deliver, lose)
+                    self._close_if_done(direction, first.time_ns, first.packet, sink)
+            self._process(self.held.pop(0), sink)
+
+    def _callbacks(self, direction: int, sink: StreamSink) -> tuple[partial[None], partial[None]]:
+        if self.ignored:
+            return partial(_ignore), partial(_ignore)
+        return partial(sink.data, self, direction), partial(sink.lost, self, direction)
+
+    def _process(self, segment: Segment, sink: StreamSink) -> None:
+        direction, seq, ack, flags, payload, original, signature, time_ns, packet = segment
+        own, other = self.flows[direction], self.flows[1 - direction]
+        if flags & RST:
+            self._reset(segment, sink)
+            return
+        if flags & SYN:
+            if own.position == 0 and not own.waiting and not own.finished:
+                own.begin(seq)
+            else:
+                own.isn = seq
+            if flags & ACK:
+                if other.next is None or not other.anchored:
+                    other.begin(ack - 1 & 0xFFFFFFFF)
+                if self.opened_by is None:
+                    self.opened_by = 1 - direction
+            else:
+                self.opened_by = direction
+            seq = seq + 1 & 0xFFFFFFFF
+        elif own.next is None:
+            own.next = seq
+        if flags & ACK and not other.anchored and (other.next is None or 0 < distance(ack, other.next) < WINDOW):
+            other.next = ack
+        if original:
+            own.payload_packets += 1
+            copy = not own.is_new(signature)
+            if own.next == seq and own.anchored and not own.waiting and not own.finished and original == len(payload):
+                own.next = seq + original & 0xFFFFFFFF
+                own.position += original
+                own.bytes += original
+                if not self.ignored:
+                    sink.data(self, direction, payload, time_ns, packet)
+            else:
+                deliver, lose = self._callbacks(direction, sink)
+                own.segment(seq, payload, original, time_ns, packet, copy, deliver, lose)
+                while own.waiting_bytes > MAX_WAITING_BYTES:
+                    own.give_up(own.waiting[0].start, time_ns, packet, deliver, lose)
+        if flags & FIN and own.fin_at is None and own.next is not None:
+            if not own.anchored:
+                own.next = seq
+            own.fin_at = own.position + distance(seq + original & 0xFFFFFFFF, own.next)
+        if own.fin_at is not None:
+            self._close_if_done(direction, time_ns, packet, sink)
+
+    def _close_if_done(self, direction: int, time_ns: int, packet: int, sink: StreamSink) -> None:
+        own, other = self.flows[direction], self.flows[1 - direction]
+        if own.finished or own.fin_at is None or own.position < own.fin_at or own.next is None:
+            return
+        own.finished = True
+        own.next = own.next + 1 & 0xFFFFFFFF
+        if other.finished and self.closed_ns is None:
+            self.closed_ns = time_ns
+        if not self.ignored:
+            sink.closed(self, direction, False, time_ns, packet)
+
+    def _reset(self, segment: Segment, sink: StreamSink) -> None:
+        direction, seq, time_ns, packet = segment.direction, segment.seq, segment.time_ns, segment.packet
+        own = self.flows[direction]
+        if own.next is None:
+            own.next = seq
+        elif own.anchored and not -WINDOW < distance(seq, own.next) < WINDOW:
+            own.strays += 1
+            return
+        self._give_up_waiting(0, time_ns, packet, sink)
+        self._give_up_waiting(1, time_ns, packet, sink)
+        if self.closed_ns is None:
+            self.closed_ns = time_ns
+            if not self.ignored:
+                sink.closed(self, direction, True, time_ns, packet)
+
+    def _give_up_waiting(self, direction: int, time_ns: int, packet: int, sink: StreamSink) -> None:
+        flow = self.flows[direction]
+        if flow.waiting:
+            deliver, lose = self._callbacks(direction, sink)
+            flow.give_up(flow.waiting[-1].end, time_ns, packet, deliver, lose)
+        if flow.fin_at is not None and not flow.finished:
+            if flow.position < flow.fin_at:
+                deliver, lose = self._callbacks(direction, sink)
+                flow.give_up(flow.fin_at, time_ns, packet, deliver, lose)
+            self._close_if_done(direction, time_ns, packet, sink)
+
+
+def _endpoint(packed: bytes) -> Endpoint:
+    return Endpoint(str(ip_address(packed[:-2])), int.from_bytes(packed[-2:], "big"))
+
+
+def _ignore(*_event: object) -> None:
+    return
