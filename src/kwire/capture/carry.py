@@ -1,9 +1,9 @@
 """The carry of a series: everything that one piece must know of those before it, and the only state there is.
 
-Theory of operation. A four-tuple may be used again: a SYN with a new initial sequence number begins its next connection, as does payload that
-comes long after the last one was closed. A closed connection lingers, because late copies and acknowledgements still belong to it; every
-`SWEEP_PACKETS` packets of the series those whose time is over are ended and forgotten. Sweeps count packets, not files, so that any cut
-of the series into files gives the same events.
+Theory of operation. A four-tuple may be used again: a SYN with a new initial sequence number begins its next connection, as does payload
+that comes long after the last one was closed. A closed connection lingers, because late copies and acknowledgements still belong to it;
+every `SWEEP_PACKETS` packets of the series those whose time is over are ended and forgotten. Sweeps count packets, not files, so that any
+cut of the series into files gives the same events.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """One direction of a TCP connection: segments in any order in, an in-order byte stream out.
 
-Rules: the first byte seen wins, delivered or waiting; bytes that snaplen cut are known to be missing and wait for nothing; bytes that did come
-beat cut ones while both still wait. A hole becomes a gap only when the connection says so (`give_up`): this module never guesses.
+Rules: the first byte seen wins, delivered or waiting; bytes that snaplen cut are known to be missing and wait for nothing; bytes that did
+come beat cut ones while both still wait. A hole becomes a gap only when the connection says so (`give_up`): this module never guesses.
 """
 
 from __future__ import annotations
@@ -203,7 +203,9 @@ class Flow:
         while self.waiting and self.waiting[0].start == self.position:
             piece = self.waiting.pop(0)
             self.waiting_bytes -= FRAGMENT_COST + len(piece.data or b"")
-            self._take(piece.data or b"", 0 if piece.data is not None else piece.end - piece.start, piece.time_ns, piece.packet, deliver, lose)
+            self._take(
+                piece.data or b"", 0 if piece.data is not None else piece.end - piece.start, piece.time_ns, piece.packet, deliver, lose
+            )
 
     def give_up(self, until: int, time_ns: int, packet: int, deliver: Deliver, lose: Lose) -> None:
         """Declare every hole before position `until` a gap and deliver what waited behind it."""

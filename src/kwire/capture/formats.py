@@ -1,8 +1,8 @@
 """Telling a capture file by its first bytes.
 
-pcap: a 24-byte header whose magic number tells byte order and clock (a1b2c3d4 microseconds, a1b23c4d nanoseconds, a1b2cd34 microseconds with
-eight more bytes a record, as Kuznetzov's patched libpcap wrote). pcapng: a section header block, 0a0d0d0a. Compressed files begin with the magic
-number of gzip (1f8b) or zstd (28b52ffd); their names are not trusted.
+pcap: a 24-byte header whose magic number tells byte order and clock (a1b2c3d4 microseconds, a1b23c4d nanoseconds, a1b2cd34 microseconds
+with eight more bytes a record, as Kuznetzov's patched libpcap wrote). pcapng: a section header block, 0a0d0d0a. Compressed files begin with
+the magic number of gzip (1f8b) or zstd (28b52ffd); their names are not trusted.
 """
 
 from __future__ import annotations

@@ -13,8 +13,9 @@ __all__ = ["StreamSink"]
 class StreamSink(Protocol):
     """Takes events of all connections of a piece, in the order of their packets.
 
-    `direction` is 0 for bytes from endpoint a to b, 1 for b to a; which of them is the server is for the taker to find out. Times are nanoseconds
-    since 1970, UTC; `packet` counts from 1 in the file. What has to outlive the piece belongs into `connection.attachment`, which must pickle.
+    `direction` is 0 for bytes from endpoint a to b, 1 for b to a; which of them is the server is for the taker to find out. Times are
+    nanoseconds since 1970, UTC; `packet` counts from 1 in the file. What has to outlive the piece belongs into `connection.attachment`,
+    which must pickle.
     """
 
     def opened(self, connection: TcpConnection, time_ns: int, packet: int) -> None:

@@ -1,9 +1,9 @@
 """One TCP connection: packets in, two streams out, in an order that obeys the acknowledgements.
 
-A packet that acknowledges bytes nobody has seen is *early*: either the capture swapped it with the packet that carries them, or they were lost
-while capturing. Early packets are held, and what would fill the hole passes them; when `REORDER_PACKETS` more packets of the connection have
-come, the hole is a gap. So a response is never delivered before the request that it answers, and no swap makes a gap. A RST beyond the
-bytes seen is early in the same way.
+A packet that acknowledges bytes nobody has seen is *early*: either the capture swapped it with the packet that carries them, or they were
+lost while capturing. Early packets are held, and what would fill the hole passes them; when `REORDER_PACKETS` more packets of the
+connection have come, the hole is a gap. So a response is never delivered before the request that it answers, and no swap makes a gap. A RST
+beyond the bytes seen is early in the same way.
 """
 
 from __future__ import annotations
@@ -18,7 +18,8 @@ from kwire.capture.sink import StreamSink
 
 __all__ = ["MAX_WAITING_BYTES", "REORDER_PACKETS", "Endpoint", "Segment", "TcpConnection"]
 
-# How many packets of its connection an early packet lets pass. Swaps in captures are between neighbours, or a few apart with several queues.
+# How many packets of its connection an early packet lets pass. Swaps in captures are between neighbours, or a few apart with several
+# queues.
 REORDER_PACKETS: Final = 8
 # A hole is a gap when this much waits behind it: more than a receive window of a fast far connection (10 Gbit/s at 3 ms).
 MAX_WAITING_BYTES: Final = 4 << 20
@@ -81,6 +82,15 @@ class TcpConnection:
     def b(self) -> Endpoint:
         size = 4 if self.key[0] == 4 else 16
         return _endpoint(self.key[3 + size :])
+
+    @property
+    def refused(self) -> bool:
+        """The SYN was answered by a RST: nobody listened on the port."""
+        return (
+            self.closed_ns is not None
+            and not any(flow.payload_packets for flow in self.flows)
+            and sum(flow.isn is not None for flow in self.flows) == 1
+        )
 
     def receive(self, segment: Segment, sink: StreamSink) -> None:
         """Take the next packet of the connection."""
@@ -214,6 +224,9 @@ class TcpConnection:
         elif own.anchored and not -WINDOW < distance(seq, own.next) < WINDOW:
             own.strays += 1
             return
+        other = self.flows[1 - direction]
+        if segment.flags & ACK and other.next is None:  # the refusal of a SYN that the capture has behind it
+            other.next = segment.ack
         self._give_up_waiting(0, time_ns, packet, sink)
         self._give_up_waiting(1, time_ns, packet, sink)
         if self.closed_ns is None:

@@ -129,7 +129,7 @@ class _Scanner:
     def block(self, kind: int, at: int, length: int) -> None:
         state = self.state
         body_end = at + length - 4
-        if kind == _ENHANCED_PACKET or kind == _OLD_PACKET:
+        if kind in (_ENHANCED_PACKET, _OLD_PACKET):
             if length < 32:
                 self.unreadable()
                 return
