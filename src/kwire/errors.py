@@ -5,22 +5,22 @@ same four facts, code, offset, path and message, and meet in `raise_for`, so an 
 
 Where a fault is placed (offset and path), for both twins; a value is checked in the order of the lines:
 
-* ``TRUNCATED``: the first byte of the primitive whose bytes are missing. Of a varint, length, count or null marker that is cut: its own first
-  byte. Of a string, bytes value or tagged payload: its first content byte, when the length is there and the content is not. Of a count of
-  elements or tagged fields that cannot fit into the bytes left: the count. A fixed-size field that follows others is named itself.
+* ``TRUNCATED``: the first byte of the primitive whose bytes are missing. Of a varint, length, count or null marker that is cut: its own
+  first byte. Of a string, bytes value or tagged payload whose length is there and whose content is not: the first content byte. Of a count
+  of elements or tagged fields that cannot fit into the bytes left: the count. A fixed-size field that follows others is named itself.
 * ``BAD_VARINT`` (a fifth byte above 0x0F), ``BAD_LENGTH`` (a compact length or count, a number of tagged fields or a tagged size above
   2^31-1), ``NULL_NOT_ALLOWED``: the first byte of the varint, the length, the count or the null marker. A varint that ends with the
   buffer before its fifth byte is ``TRUNCATED``.
 * ``BAD_UTF8``: the first byte of the string's content, which is checked after its bounds.
-* ``BAD_TAG``: the first byte of the tag number. Number, size and bounds of the payload are read first. A known tag is then read in place, with
-  the end of the buffer as its bound, and must end where its size says; a tag that only other versions define is refused unread; a tag
-  number of any 32 bits that no version defines is kept.
+* ``BAD_TAG``: the first byte of the tag number. Number, size and bounds of the payload are read first. A known tag is then read in place,
+  with the end of the buffer as its bound, and must end where its size says; a tag that only other versions define is refused unread; a
+  tag number of any 32 bits that no version defines is kept.
 * ``TRAILING_BYTES``: the first byte that nothing claims; the path is empty.
 * ``UNKNOWN_API``: byte 0, path ``api_key``. ``UNSUPPORTED_VERSION`` of a request frame: byte 2, path ``api_version``.
 
-The path is that of the field, with ``[i]`` for the element of an array (of scalars too): ``topics[2].partitions[0].isr_nodes[1]``. A fault of a
-count, a length or a marker is the field's own (``topics[2].partitions``). A fault of a tagged section itself (its number of fields, a tag
-number, a size, a payload that is cut, ``BAD_TAG``) has the path of the struct that owns the section, empty at the top.
+The path is that of the field, with ``[i]`` for the element of an array (of scalars too): ``topics[2].partitions[0].isr_nodes[1]``. A fault
+of a count, a length or a marker is the field's own (``topics[2].partitions``). A fault of a tagged section itself (its number of fields, a
+tag number, a size, a payload that is cut, ``BAD_TAG``) has the path of the struct that owns the section, empty at the top.
 """
 
 from __future__ import annotations

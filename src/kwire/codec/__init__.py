@@ -1,0 +1,49 @@
+"""Bytes to messages and back: plans, their executors in two twins, frames, JSON. A lazy facade."""
+
+from __future__ import annotations
+
+import importlib
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from typing import TypeAlias
+
+    from kwire.codec.classes import CompiledCatalog, message_class
+    from kwire.codec.decoding import FrameReader, decode, decode_request, decode_response, peek_header
+    from kwire.codec.frames import Opaque, Request, Response
+    from kwire.codec.impl import backend
+    from kwire.codec.json_form import to_json
+    from kwire.codec.uuids import Uuid
+
+    RequestHeader: TypeAlias = Any
+    ResponseHeader: TypeAlias = Any
+
+_HOME = {
+    **dict.fromkeys(("CompiledCatalog", "message_class"), "classes"),
+    **dict.fromkeys(("FrameReader", "decode", "decode_request", "decode_response", "peek_header"), "decoding"),
+    **dict.fromkeys(("Opaque", "Request", "Response"), "frames"),
+    "Uuid": "uuids",
+    "backend": "impl",
+    "to_json": "json_form",
+}
+_HEADERS = ("RequestHeader", "ResponseHeader")
+
+__all__ = [
+    "CompiledCatalog", "FrameReader", "Opaque", "Request", "RequestHeader", "Response", "ResponseHeader", "Uuid", "backend", "decode",
+    "decode_request", "decode_response", "message_class", "peek_header", "to_json",
+]  # fmt: skip
+
+
+def __getattr__(name: str) -> Any:
+    if name in _HOME:
+        value = getattr(importlib.import_module(f"kwire.codec.{_HOME[name]}"), name)
+    elif name in _HEADERS:
+        value = getattr(importlib.import_module("kwire.messages"), name)
+    else:
+        raise AttributeError(f"module 'kwire.codec' has no attribute {name!r}")
+    globals()[name] = value
+    return value
+
+
+def __dir__() -> list[str]:
+    return sorted(__all__)

@@ -1,0 +1,102 @@
+"""Reads of single values at a position of a buffer: bounds, varints, lengths. Each returns the value and the position behind it.
+
+A fault travels as `Break`, an exception without text; the readers of arrays and structs put their steps of the path in front while it passes,
+and the executor turns it into the public exception. The happy path pays nothing for paths.
+"""
+
+from __future__ import annotations
+
+from typing import Final
+
+from kwire.errors import Fault
+
+__all__ = ["MAX_LENGTH", "Break", "Buffer", "as_buffer", "join_path", "read_count", "read_length", "read_varint"]
+
+Buffer = bytes | memoryview
+
+MAX_LENGTH: Final = 0x7FFFFFFF
+
+
+class Break(Exception):  # noqa: N818 - it never leaves the twin
+    """A fault on its way up: code, offset and the steps of the path, innermost first; a step is an attribute or an index."""
+
+    def __init__(self, code: Fault, offset: int, *steps: str | int) -> None:
+        super().__init__()
+        self.code = code
+        self.offset = offset
+        self.steps = list(steps)
+
+
+def join_path(steps: list[str | int]) -> str:
+    """Spell the steps of a `Break` as a path, `topics[2].name`."""
+    text = ""
+    for step in reversed(steps):
+        text += f"[{step}]" if isinstance(step, int) else f".{step}" if text else step
+    return text
+
+
+def as_buffer(data: object) -> Buffer:
+    """View any contiguous buffer as bytes, without a copy.
+
+    Raises:
+        BufferError: the buffer is not contiguous.
+        TypeError: `data` is no buffer.
+    """
+    if type(data) is bytes:
+        return data
+    view = memoryview(data)  # type: ignore[arg-type]
+    if not view.c_contiguous:
+        raise BufferError("memoryview: underlying buffer is not C-contiguous")
+    return view if view.format == "B" and view.ndim == 1 else view.cast("B")
+
+
+def read_varint(data: Buffer, at: int, end: int) -> tuple[int, int]:
+    """An unsigned varint of 32 bits."""
+    value = shift = 0
+    pos = at
+    while pos < end:
+        byte = data[pos]
+        pos += 1
+        value |= (byte & 0x7F) << shift
+        if byte < 0x80:
+            if shift == 28 and byte > 0x0F:
+                raise Break(Fault.BAD_VARINT, at)
+            return value, pos
+        shift += 7
+        if shift == 35:
+            raise Break(Fault.BAD_VARINT, at)
+    raise Break(Fault.TRUNCATED, at)
+
+
+def read_length(data: Buffer, at: int, end: int, width: int) -> tuple[int, int]:
+    """The length of a value or the count of an array; -1 for null.
+
+    Arguments:
+        width: bytes of a plain length, 2 or 4; 0 for a compact one (varint of length + 1).
+    """
+    if width:
+        pos = at + width
+        if pos > end:
+            raise Break(Fault.TRUNCATED, at)
+        # Java takes any negative length for null (a real client sends the count -2).
+        return max(int.from_bytes(data[at:pos], "big", signed=True), -1), pos
+    if at < end and (byte := data[at]) < 0x80:
+        return byte - 1, at + 1
+    value, pos = read_varint(data, at, end)
+    if value > MAX_LENGTH + 1:
+        raise Break(Fault.BAD_LENGTH, at)
+    return value - 1, pos
+
+
+def read_count(data: Buffer, at: int, end: int, width: int, minimum: int, nullable: bool) -> tuple[int, int]:
+    """The count of an array, -1 for null, checked against the bytes left before anything is made of it.
+
+    Arguments:
+        minimum: the fewest bytes that an element takes.
+    """
+    count, pos = read_length(data, at, end, width)
+    if count < 0 and not nullable:
+        raise Break(Fault.NULL_NOT_ALLOWED, at)
+    if count * minimum > end - pos:
+        raise Break(Fault.TRUNCATED, at)
+    return count, pos

@@ -1,0 +1,96 @@
+"""Message objects of the pure twin: one slotted class per struct, made from its layout."""
+
+from __future__ import annotations
+
+import copyreg
+from typing import Any, ClassVar
+
+from kwire.codec.layout import Default, SlotLayout, StructLayout
+
+__all__ = ["MessageObject", "make_classes"]
+
+
+class MessageObject:
+    """What all message classes share. Slots that were not decoded (they are outside a projection) stay empty: reading one raises AttributeError."""
+
+    __slots__ = ()
+
+    layout: ClassVar[StructLayout]
+    slot_names: ClassVar[tuple[str, ...]]
+    classes: ClassVar[tuple[type[MessageObject], ...]]
+    unknown_tagged_fields: tuple[tuple[int, bytes], ...]
+
+    def __init__(self, **values: Any) -> None:
+        for slot in self.layout.slots:
+            if slot.attribute in values:
+                value = values.pop(slot.attribute)
+                if slot.scalar_array and isinstance(value, list):
+                    value = tuple(value)
+            else:
+                value = self._default(slot)
+            setattr(self, slot.attribute, value)
+        self.unknown_tagged_fields = tuple(values.pop("unknown_tagged_fields", ()))
+        if values:
+            raise TypeError(f"{type(self).__qualname__}() got an unexpected keyword argument {next(iter(values))!r}")
+
+    def _default(self, slot: SlotLayout) -> Any:
+        if slot.default == Default.LIST:
+            return []
+        if slot.default == Default.STRUCT:
+            return self.classes[slot.value]()
+        return slot.value
+
+    def _values(self) -> dict[str, Any]:
+        """The slots that hold something, in order."""
+        return {name: getattr(self, name) for name in self.slot_names if hasattr(self, name)}
+
+    def __eq__(self, other: object) -> bool:
+        if type(other) is not type(self):
+            return NotImplemented
+        return self._values() == other._values()
+
+    __hash__ = None  # type: ignore[assignment]
+
+    def __repr__(self) -> str:
+        shown = self._values()
+        if not shown.get("unknown_tagged_fields"):
+            shown.pop("unknown_tagged_fields", None)
+        return f"{type(self).__name__}({', '.join(f'{name}={value!r}' for name, value in shown.items())})"
+
+    def __copy__(self) -> MessageObject:
+        made = type(self).__new__(type(self))
+        for name, value in self._values().items():
+            setattr(made, name, value)
+        return made
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        # The state is set slot by slot, so that an object travels between the twins and slots outside a projection stay empty.
+        return copyreg.__newobj__, (type(self),), (None, self._values())  # type: ignore[attr-defined]
+
+
+def make_classes(layouts: tuple[StructLayout, ...]) -> tuple[type, ...]:
+    """Make one class per struct of a message.
+
+    Arguments:
+        layouts: of all structs of one message, the message's own first.
+
+    Returns:
+        The classes in the same order. Those of nested structs are attributes of the first.
+    """
+    made: list[type[MessageObject]] = []
+    for layout in layouts:
+        names = (*(slot.attribute for slot in layout.slots), "unknown_tagged_fields")
+        qualified = layout.name if layout.name == layout.message else f"{layout.message}.{layout.name}"
+        made.append(
+            type(
+                layout.name,
+                (MessageObject,),
+                {"__slots__": names, "__module__": "kwire.messages", "__qualname__": qualified, "layout": layout, "slot_names": names},
+            )
+        )
+    classes = tuple(made)
+    for each in classes:
+        each.classes = classes
+    for nested in classes[1:]:
+        setattr(classes[0], nested.__name__, nested)
+    return classes

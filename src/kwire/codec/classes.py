@@ -1,0 +1,106 @@
+"""Message classes and decoders of a catalog, each made when first asked for and kept.
+
+A decoder belongs to (message, version, projection). Without a projection their number is bounded by the catalog; those with one are bounded by
+`MAX_PROJECTIONS`, because callers make up projections at run time.
+"""
+
+from __future__ import annotations
+
+import difflib
+from collections.abc import Iterable
+from functools import cache
+from typing import Any, Final
+
+from kwire.codec.impl import Twin, backend, load_twin
+from kwire.codec.layout import layouts_of
+from kwire.codec.plan import Plan, compile_plan
+from kwire.errors import Fault, KwireError, wire_error
+from kwire.schema import Catalog, Message, catalog
+
+__all__ = ["MAX_PROJECTIONS", "CompiledCatalog", "compiled", "message_class"]
+
+MAX_PROJECTIONS: Final = 256
+
+
+class CompiledCatalog:
+    """What a twin needs to read the messages of a catalog.
+
+    Arguments:
+        source: the definitions.
+        twin: which twin executes.
+    """
+
+    def __init__(self, source: Catalog, twin: Twin = backend) -> None:
+        self.catalog = source
+        self.twin: Twin = twin
+        self._objects = load_twin("codec", "objects", twin)
+        self._classes: dict[str, tuple[type, ...]] = {}
+        self._decoders: dict[tuple[str, int], Any] = {}
+        self._projected: dict[tuple[str, int, tuple[str, ...]], Any] = {}
+
+    def message(self, name: str) -> Message:
+        """The definition of a message.
+
+        Raises:
+            KwireError: the catalog has no such message; names those that are spelled alike.
+        """
+        try:
+            return self.catalog[name]
+        except KeyError:
+            near = difflib.get_close_matches(name, list(self.catalog), 3)
+            hint = f"; did you mean {' or '.join(near)}?" if near else ""
+            raise KwireError(f"Kafka has no message {name!r}{hint}") from None
+
+    def classes(self, name: str) -> tuple[type, ...]:
+        """The classes of a message's structs, the message's own first."""
+        found = self._classes.get(name)
+        if found is None:
+            found = self._classes.setdefault(name, self._objects.make_classes(layouts_of(self.message(name))))
+        return found
+
+    def plan(self, name: str, version: int, fields: Iterable[str] | None = None) -> Plan:
+        """The plan of a message at a version.
+
+        Raises:
+            KwireError: no such message, or a path of `fields` names no field of it.
+            UnsupportedVersion: the message has no such version.
+        """
+        message = self.message(name)
+        if version not in message.valid_versions:
+            reason = f"version {version} of {name} is not known, only {message.valid_versions}"
+            raise wire_error(Fault.UNSUPPORTED_VERSION, 0, "", name, message.api_key, version, reason)
+        return compile_plan(message, version, fields)
+
+    def decoder(self, name: str, version: int, fields: Iterable[str] | None = None) -> Any:
+        """The twin's `Decoder` of a message at a version; arguments and errors as in `plan`."""
+        if fields is None:
+            found = self._decoders.get((name, version))
+            if found is None:
+                found = self._objects.Decoder(self.plan(name, version), self.classes(name))
+                self._decoders[name, version] = found
+            return found
+        if isinstance(fields, str):
+            raise TypeError(f"fields takes a sequence of paths, not the text {fields!r}")
+        key = (name, version, tuple(fields))
+        found = self._projected.get(key)
+        if found is None:
+            found = self._objects.Decoder(self.plan(name, version, key[2]), self.classes(name))
+            if len(self._projected) >= MAX_PROJECTIONS:
+                self._projected.pop(next(iter(self._projected)), None)
+            self._projected[key] = found
+        return found
+
+
+@cache
+def compiled() -> CompiledCatalog:
+    """The built-in catalog with the twin of this process."""
+    return CompiledCatalog(catalog())
+
+
+def message_class(name: str) -> Any:
+    """The class of a message of the built-in catalog; those of nested structs are its attributes.
+
+    Raises:
+        KwireError: Kafka has no such message.
+    """
+    return compiled().classes(name)[0]

@@ -1,0 +1,215 @@
+"""Decodes frames and single messages: what `kwire.decode`, `decode_request`, `decode_response` and `peek_header` do.
+
+Strict reading raises for the first broken rule. Lenient reading is for taps: it never raises for a body. An unknown api, an unknown version and a
+malformed body come back as `Opaque` with the reason, bytes behind a body and strings that are not UTF-8 are tolerated (Java's readers replace
+them, so brokers answer such requests). Only a header that cannot be read raises in both.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, Final, NoReturn
+
+from kwire.codec.classes import CompiledCatalog, compiled
+from kwire.codec.frames import Opaque, Request, Response
+from kwire.codec.impl import load_twin
+from kwire.errors import Fault, WireError, wire_error
+from kwire.schema.header_versions import header_version_of
+
+__all__ = ["FrameReader", "decode", "decode_request", "decode_response", "peek_header"]
+
+API_VERSIONS: Final = 18
+UNSUPPORTED_VERSION: Final = 35  # Kafka's error code
+UNKNOWN_API_HEADER: Final = 1  # brokers read the header of an api that they do not know as version 1; nothing better is known
+
+
+def _bytes_from(data: Any, offset: int) -> bytes:
+    return bytes(memoryview(data).cast("B")[offset:])
+
+
+def _read_leniently(decoder: Any, data: Any, offset: int) -> tuple[Any, WireError | None]:
+    """A body and what is wrong with it."""
+    try:
+        body, end = decoder.decode(data, offset, True)
+    except WireError as error:
+        return Opaque(_bytes_from(data, offset), error), error
+    if end == memoryview(data).nbytes:
+        return body, None
+    plan = decoder.plan
+    return body, wire_error(Fault.TRAILING_BYTES, end, "", plan.message, plan.api_key, plan.version)
+
+
+class FrameReader:
+    """Decodes the request and response frames of a catalog.
+
+    Arguments:
+        source: the compiled catalog.
+    """
+
+    def __init__(self, source: CompiledCatalog) -> None:
+        self._source = source
+        headers = {version: source.decoder("RequestHeader", version) for version in source.message("RequestHeader").valid_versions}
+        reader = load_twin("codec", "headers", source.twin).HeaderReader(headers, self._request_header_versions, UNKNOWN_API_HEADER)
+        self._read_header = reader.read
+        self._requests: dict[tuple[int, int], Any] = {}
+        self._responses: dict[tuple[int, int], tuple[Any, Any]] = {}
+        self.peek_header = reader.peek
+        """`peek_header(frame, *, strict=True)` gives the `RequestHeader` of a frame; arguments and errors as in `decode_request`."""
+
+    def _request_header_versions(self, api_key: int) -> tuple[int, ...] | None:
+        message = self._source.catalog.request(api_key)
+        if message is None:
+            return None
+        ranges = message.header_versions
+        return tuple(header_version_of(ranges, version) for version in range(ranges[-1][0].lowest + 1))
+
+    def _request_decoder(self, api_key: int, api_version: int, fields: Sequence[str] | None) -> Any:
+        """The decoder of a request's body, or the error that says why there is none."""
+        message = self._source.catalog.request(api_key)
+        if message is None:
+            return wire_error(Fault.UNKNOWN_API, 0, "api_key", "RequestHeader", api_key, api_version, f"unknown api key {api_key}")
+        if api_version not in message.valid_versions:
+            reason = f"version {api_version} of {message.name} is not known, only {message.valid_versions}"
+            return wire_error(Fault.UNSUPPORTED_VERSION, 2, "api_version", message.name, api_key, api_version, reason)
+        return self._source.decoder(message.name, api_version, fields)
+
+    def decode_request(self, frame: Any, *, strict: bool = True, fields: Sequence[str] | None = None) -> Request:
+        """Decode a request frame; api key and version come from its header.
+
+        Arguments:
+            frame: header and body, without the 4-byte length; any contiguous buffer.
+            strict: see the module.
+            fields: paths of the body's fields to decode, such as ``topic_data.name``; the others are stepped over.
+
+        Raises:
+            WireError: the bytes break a rule; `UnknownApi`, `UnsupportedVersion`, `TrailingBytes` among them. In lenient mode only for headers.
+            KwireError: a path names no field of the body's message.
+        """
+        header, offset = self._read_header(frame, strict=strict)
+        key = (header.api_key, header.api_version)
+        decoder = self._requests.get(key) if fields is None else None
+        if decoder is None:
+            decoder = self._request_decoder(*key, fields)
+            if isinstance(decoder, WireError):
+                if strict:
+                    raise decoder
+                return Request(header, Opaque(_bytes_from(frame, offset), decoder), decoder)
+            if fields is None:
+                self._requests[key] = decoder
+        if strict:
+            return Request(header, decoder.decode_whole(frame, offset))
+        return Request(header, *_read_leniently(decoder, frame, offset))
+
+    def _response_decoders(self, api_key: int, api_version: int, fields: Sequence[str] | None) -> tuple[Any, Any]:
+        """The decoders of a response's header and body; in place of the body's the error that says why there is none."""
+        message = self._source.catalog.response(api_key)
+        if message is None:
+            reason = f"unknown api key {api_key}"
+            return self._source.decoder("ResponseHeader", 0), wire_error(
+                Fault.UNKNOWN_API, 0, "", "ResponseHeader", api_key, api_version, reason
+            )
+        header = self._source.decoder("ResponseHeader", header_version_of(message.header_versions, api_version))
+        if api_version not in message.valid_versions:
+            reason = f"version {api_version} of {message.name} is not known, only {message.valid_versions}"
+            return header, wire_error(Fault.UNSUPPORTED_VERSION, 0, "", message.name, api_key, api_version, reason)
+        return header, self._source.decoder(message.name, api_version, fields)
+
+    def decode_response(
+        self, frame: Any, api_key: int, api_version: int, *, strict: bool = True, fields: Sequence[str] | None = None
+    ) -> Response:
+        """Decode a response frame to a request of a known api and version.
+
+        A broker that does not know the version of an ApiVersions request answers in version 0 with error 35 (KIP-511; brokers 0.10 and 0.11 with an
+        empty list). Such a body is told by reading: it does not fit the version that was asked for, it fits version 0 exactly, and its error
+        is 35.
+
+        Arguments:
+            frame: header and body, without the 4-byte length; any contiguous buffer.
+            api_key, api_version: of the request.
+            strict, fields: as in `decode_request`.
+
+        Raises:
+            WireError: as in `decode_request`.
+            KwireError: a path names no field of the body's message.
+        """
+        key = (api_key, api_version)
+        found = self._responses.get(key) if fields is None else None
+        if found is None:
+            found = self._response_decoders(api_key, api_version, fields)
+            if fields is None and not isinstance(found[1], WireError):
+                self._responses[key] = found
+        header_decoder, decoder = found
+        header, offset = header_decoder.decode(frame)
+        if strict and api_key != API_VERSIONS:
+            if isinstance(decoder, WireError):
+                raise decoder
+            return Response(header, decoder.decode_whole(frame, offset), api_key, api_version)
+        return self._decode_tolerantly(frame, offset, header, decoder, key, strict, fields)
+
+    def _decode_tolerantly(
+        self, frame: Any, offset: int, header: Any, decoder: Any, key: tuple[int, int], strict: bool, fields: Sequence[str] | None
+    ) -> Response:
+        try:
+            if isinstance(decoder, WireError):
+                _raise(decoder)
+            return Response(header, decoder.decode_whole(frame, offset), *key)
+        except WireError as error:
+            if key[0] == API_VERSIONS and self._is_refusal(frame, offset):
+                body = self._source.decoder("ApiVersionsResponse", 0, fields).decode_whole(frame, offset)
+                return Response(header, body, API_VERSIONS, 0)
+            if strict:
+                raise
+            if isinstance(decoder, WireError):
+                return Response(header, Opaque(_bytes_from(frame, offset), decoder), *key, error)
+        body, violation = _read_leniently(decoder, frame, offset)
+        return Response(header, body, *key, violation)
+
+    def _is_refusal(self, frame: Any, offset: int) -> bool:
+        """Whether a body is an ApiVersions response of version 0 with error 35, to its last byte."""
+        try:
+            body = self._source.decoder("ApiVersionsResponse", 0, ("error_code",)).decode_whole(frame, offset)
+        except WireError:
+            return False
+        return bool(body.error_code == UNSUPPORTED_VERSION)
+
+
+def _raise(error: WireError) -> NoReturn:
+    # A reason is kept beside its decoder's place and may be raised more than once: each time a new traceback.
+    raise error.with_traceback(None)
+
+
+_COMPILED: Final = compiled()
+_FRAMES: Final = FrameReader(_COMPILED)
+_WHOLE: dict[tuple[str, int], Any] = {}
+
+decode_request: Final = _FRAMES.decode_request
+decode_response: Final = _FRAMES.decode_response
+peek_header: Final = _FRAMES.peek_header
+
+
+def decode(name: str, data: Any, version: int, *, fields: Sequence[str] | None = None, strict: bool = True) -> Any:
+    """Decode one message of any kind in the catalog: ``decode("MetadataResponse", data, 12)``.
+
+    Arguments:
+        name: name of the message.
+        data: its bytes, all of them; any contiguous buffer.
+        version: the version they are in.
+        fields: paths of the fields to decode, such as ``topics.partitions.leader_id``; the others are stepped over.
+        strict: see the module; a message that cannot be read leniently is an `Opaque`.
+
+    Raises:
+        WireError: the bytes break a rule, or `UnsupportedVersion`.
+        KwireError: no such message, or a path names no field of it.
+    """
+    if strict and fields is None:
+        read = _WHOLE.get((name, version))
+        if read is None:
+            read = _WHOLE[name, version] = _COMPILED.decoder(name, version).decode_whole
+        return read(data)
+    try:
+        decoder = _COMPILED.decoder(name, version, fields)
+    except WireError as error:
+        if strict:
+            raise
+        return Opaque(_bytes_from(data, 0), error)
+    return decoder.decode_whole(data) if strict else _read_leniently(decoder, data, 0)[0]

@@ -1,0 +1,92 @@
+"""What a frame is decoded to: header and body, and in lenient mode what was wrong with it."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from kwire.errors import WireError
+
+__all__ = ["Opaque", "Request", "Response"]
+
+
+class Opaque:
+    """A body that could not be read.
+
+    Attributes:
+        data: its bytes, all of them.
+        reason: why; `UnknownApi`, `UnsupportedVersion`, or the fault that the bytes have.
+    """
+
+    __slots__ = ("data", "reason")
+    __match_args__ = ("data", "reason")
+
+    def __init__(self, data: bytes, reason: WireError) -> None:
+        self.data = data
+        self.reason = reason
+
+    def __repr__(self) -> str:
+        # The payload is left out: it may hold secrets, and it may be large.
+        return f"Opaque({len(self.data)} bytes, {self.reason})"
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Opaque) and self.data == other.data and str(self.reason) == str(other.reason)
+
+    __hash__ = None  # type: ignore[assignment]
+
+
+class Request:
+    """A decoded request frame.
+
+    Attributes:
+        header: `RequestHeader` object; api key and version are in it.
+        body: message object, or `Opaque` in lenient mode.
+        violation: what was tolerated in lenient mode: the reason of an opaque body, or `TrailingBytes`; else None.
+    """
+
+    __slots__ = ("body", "header", "violation")
+    __match_args__ = ("header", "body")
+
+    def __init__(self, header: Any, body: Any, violation: WireError | None = None) -> None:
+        self.header = header
+        self.body = body
+        self.violation = violation
+
+    def __repr__(self) -> str:
+        return f"Request(header={self.header!r}, body={self.body!r})"
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Request) and self.header == other.header and self.body == other.body
+
+    __hash__ = None  # type: ignore[assignment]
+
+
+class Response:
+    """A decoded response frame.
+
+    Attributes:
+        header: `ResponseHeader` object.
+        body: message object, or `Opaque` in lenient mode.
+        api_key: as asked for.
+        api_version: the version in which the body was read: as asked for, but 0 where a broker answered ApiVersions in version 0 (KIP-511).
+        violation: as in `Request`.
+    """
+
+    __slots__ = ("api_key", "api_version", "body", "header", "violation")
+    __match_args__ = ("header", "body")
+
+    def __init__(self, header: Any, body: Any, api_key: int, api_version: int, violation: WireError | None = None) -> None:
+        self.header = header
+        self.body = body
+        self.api_key = api_key
+        self.api_version = api_version
+        self.violation = violation
+
+    def __repr__(self) -> str:
+        return f"Response(header={self.header!r}, body={self.body!r})"
+
+    def __eq__(self, other: object) -> bool:
+        if not isinstance(other, Response):
+            return NotImplemented
+        return (self.header, self.body, self.api_key, self.api_version) == (other.header, other.body, other.api_key, other.api_version)
+
+    __hash__ = None  # type: ignore[assignment]
