@@ -1,4 +1,4 @@
-"""Message classes by name: ``from kwire.messages import MetadataResponse``. They are made when first asked for; see `kwire.codec.classes`."""
+"""Message classes by name, made when first asked for: ``from kwire.messages import MetadataResponse``."""
 
 from __future__ import annotations
 

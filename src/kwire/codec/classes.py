@@ -1,7 +1,7 @@
 """Message classes and decoders of a catalog, each made when first asked for and kept.
 
-A decoder belongs to (message, version, projection). Without a projection their number is bounded by the catalog; those with one are bounded by
-`MAX_PROJECTIONS`, because callers make up projections at run time.
+A decoder belongs to (message, version, projection). Without a projection their number is bounded by the catalog; those with one are bounded
+by `MAX_PROJECTIONS`, because callers make up projections at run time.
 """
 
 from __future__ import annotations

@@ -1,8 +1,8 @@
 """Decodes frames and single messages: what `kwire.decode`, `decode_request`, `decode_response` and `peek_header` do.
 
-Strict reading raises for the first broken rule. Lenient reading is for taps: it never raises for a body. An unknown api, an unknown version and a
-malformed body come back as `Opaque` with the reason, bytes behind a body and strings that are not UTF-8 are tolerated (Java's readers replace
-them, so brokers answer such requests). Only a header that cannot be read raises in both.
+Strict reading raises for the first broken rule. Lenient reading is for taps: it never raises for a body. An unknown api, an unknown version
+and a malformed body come back as `Opaque` with the reason; bytes behind a body are tolerated, and so are strings that are not UTF-8 (Java's
+readers replace them, so brokers answer such requests). Only a header that cannot be read raises in both.
 """
 
 from __future__ import annotations
@@ -82,7 +82,7 @@ class FrameReader:
             fields: paths of the body's fields to decode, such as ``topic_data.name``; the others are stepped over.
 
         Raises:
-            WireError: the bytes break a rule; `UnknownApi`, `UnsupportedVersion`, `TrailingBytes` among them. In lenient mode only for headers.
+            WireError: the bytes break a rule (`UnknownApi`, `UnsupportedVersion`, `TrailingBytes` too); in lenient mode only for headers.
             KwireError: a path names no field of the body's message.
         """
         header, offset = self._read_header(frame, strict=strict)
@@ -119,9 +119,9 @@ class FrameReader:
     ) -> Response:
         """Decode a response frame to a request of a known api and version.
 
-        A broker that does not know the version of an ApiVersions request answers in version 0 with error 35 (KIP-511; brokers 0.10 and 0.11 with an
-        empty list). Such a body is told by reading: it does not fit the version that was asked for, it fits version 0 exactly, and its error
-        is 35.
+        A broker that does not know the version of an ApiVersions request answers in version 0 with error 35 (KIP-511; brokers 0.10 and 0.11
+        with an empty list). Such a body is told by reading: it does not fit the version that was asked for, it fits version 0 exactly, and
+        its error is 35.
 
         Arguments:
             frame: header and body, without the 4-byte length; any contiguous buffer.

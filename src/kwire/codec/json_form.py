@@ -1,8 +1,8 @@
 """Messages as plain dicts and lists, in exactly the JSON of Kafka's own JsonConverter classes.
 
-Names start with a lower-case letter; nulls are null; bytes and records are base64; uuids are base64url without padding. A field that the version
-lacks is left out, a tagged field at its default too, unknown tagged fields always. A broker's request log writes the size of records in place of the
-records (`recordsSizeInBytes`), other bytes as base64: `records=False`.
+Names start with a lower-case letter; nulls are null; bytes and records are base64; uuids are base64url without padding. A field that the
+version lacks is left out, a tagged field at its default too, unknown tagged fields always. A broker's request log writes the size of record
+batches (`recordsSizeInBytes`) and other bytes as base64: `records=False`.
 """
 
 from __future__ import annotations

@@ -84,7 +84,8 @@ def _constant(field: Field) -> Any:
 
 def _slot(message: Message, field: Field, indexes: dict[str, int]) -> SlotLayout:
     scalar_array = field.is_array and not field.is_struct
-    default, value = Default.CONSTANT, None
+    default = Default.CONSTANT
+    value: Any = None
     if field.default == "null":
         pass
     elif scalar_array:

@@ -18,7 +18,7 @@ from collections.abc import Collection, Iterable
 from enum import IntEnum, IntFlag
 from typing import Any, Final, NamedTuple
 
-from kwire.codec.layout import Default, StructLayout, layouts_of
+from kwire.codec.layout import StructLayout, layouts_of
 from kwire.errors import KwireError
 from kwire.schema.model import Field, Message, Struct
 
@@ -41,7 +41,9 @@ class Op(IntEnum):
     UUID = 9
     STRING = 10  # int16 length, or varint length + 1 with Flag.COMPACT; UTF-8
     BYTES = 11  # int32 length, or varint length + 1 with Flag.COMPACT; `records` fields too
-    STRUCT = 12  # with Flag.NULLABLE one marker byte before it: negative for null (Kafka writes ff and 01)
+    # With Flag.NULLABLE a marker before it: one byte, negative for null (Kafka writes ff and 01). With Flag.COMPACT too, as a tagged field,
+    # the marker is an unsigned varint, 0 for null (Kafka writes 00 and 01; ConsumerGroupMemberMetadataValue has the only one).
+    STRUCT = 12
     ARRAY = 13  # int32 count, or varint count + 1 with Flag.COMPACT; of scalars (`element`) or of structs (`block`)
 
 
@@ -251,6 +253,8 @@ class _Compiler:
                 code = code_of_element
         if compact and (field.is_array or element in (Op.STRING, Op.BYTES) or code in (Op.STRING, Op.BYTES)):
             flags |= Flag.COMPACT
+        if code == Op.STRUCT and is_tagged and flags & Flag.NULLABLE:
+            flags |= Flag.COMPACT
         if field.type == "records":
             flags |= Flag.RECORDS
         if code == Op.ARRAY:
@@ -315,4 +319,3 @@ def _check_paths(layouts: tuple[StructLayout, ...], message: Message, fields: tu
 
 
 assert len(Operation._fields) == WIDTH
-assert Default.CONSTANT == 0

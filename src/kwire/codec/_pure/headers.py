@@ -1,8 +1,7 @@
 """Reads request headers: which header version a frame has, and the header object.
 
-Every header version begins with the api key and the api version, so the lowest header version that is known reads these two, and the pair then says which header
-version the frame has. A newer version of a known api has the header of the highest known one (KIP-511: a broker must read the header of a
-version that it does not know).
+Every header version begins with the api key and the api version; the pair says which header version the frame has. A newer version of a
+known api has the header of the highest known one (KIP-511: a broker must read the header of a version that it does not know).
 """
 
 from __future__ import annotations

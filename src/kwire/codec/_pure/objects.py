@@ -1,8 +1,9 @@
 """The object executor and the skip executor of the pure twin.
 
 A decoder compiles its plan once into nested functions, one per operation, so that nothing is looked up while bytes are read. Two kinds are
-made: *parts* fill one object (`fill(target, data, pos, end, errors) -> pos`), *readers* give one value (`read(data, pos, end, errors) -> (value,
-pos)`). The skip executor is the same code with nothing to fill: its readers give None, its parts ignore the target.
+made: *parts* fill one object (`fill(target, data, pos, end, errors) -> pos`), *readers* give one value and the position behind it
+(`read(data, pos, end, errors)`). The skip executor is the same code with nothing to fill: its readers give None, its parts ignore the
+target.
 
 Neighbouring fields of fixed size are read by one `struct` call.
 """
@@ -18,7 +19,7 @@ from kwire.codec._pure.structs import make_classes
 from kwire.codec.layout import Default
 from kwire.codec.plan import FIXED_SIZE, Block, Flag, Op, Operation, Plan
 from kwire.codec.uuids import Uuid
-from kwire.errors import Fault, raise_for
+from kwire.errors import Fault, raise_for, wire_error
 
 __all__ = ["OPS", "Decoder", "make_classes"]
 
@@ -29,7 +30,8 @@ Reader = Callable[[Buffer, int, int, str], tuple[Any, int]]
 Part = Callable[[Any, Buffer, int, int, str], int]
 
 _FORMATS: Final[dict[int, str]] = {
-    Op.BOOL: "?", Op.INT8: "b", Op.INT16: "h", Op.UINT16: "H", Op.INT32: "i", Op.UINT32: "I", Op.INT64: "q", Op.FLOAT64: "d", Op.UUID: "16s",
+    Op.BOOL: "?", Op.INT8: "b", Op.INT16: "h", Op.UINT16: "H", Op.INT32: "i", Op.UINT32: "I", Op.INT64: "q", Op.FLOAT64: "d",
+    Op.UUID: "16s",
 }  # fmt: skip
 
 
@@ -121,7 +123,15 @@ def _array_reader(element: Reader, width: int, minimum: int, nullable: bool, as_
     return read
 
 
-def _nullable_struct_reader(inner: Reader) -> Reader:
+def _nullable_struct_reader(inner: Reader, compact: bool) -> Reader:
+    if compact:
+
+        def read_tagged(data: Buffer, pos: int, end: int, errors: str) -> tuple[Any, int]:
+            marker, begin = read_length(data, pos, end, 0)
+            return (None, begin) if marker < 0 else inner(data, begin, end, errors)
+
+        return read_tagged
+
     def read(data: Buffer, pos: int, end: int, errors: str) -> tuple[Any, int]:
         if pos >= end:
             raise Break(Fault.TRUNCATED, pos)
@@ -229,7 +239,7 @@ class _Compiler:
 
             return skip
 
-        kind = self.classes[block.layout]
+        kind: Any = self.classes[block.layout]
         slots = self.plan.layouts[block.layout].slots
         absent = [(slots[each.slot].attribute, each.default, each.value) for each in block.absent]
         constants = (("unknown_tagged_fields", ()), *((name, value) for name, default, value in absent if default == Default.CONSTANT))
@@ -276,7 +286,7 @@ class _Compiler:
         nullable, compact = bool(flags & Flag.NULLABLE), bool(flags & Flag.COMPACT)
         if code == Op.STRUCT:
             inner = self.block(operation.block, build)
-            return _nullable_struct_reader(inner) if nullable else inner
+            return _nullable_struct_reader(inner, compact) if nullable else inner
         if code != Op.ARRAY:
             return self._scalar(code, compact, nullable, build)
         width = 0 if compact else 4
@@ -321,10 +331,11 @@ class Decoder:
         try:
             value, pos = read(buffer, offset, end, errors)
         except Break as fault:
-            place = fault
+            plan = self.plan
+            error = wire_error(fault.code, fault.offset, join_path(fault.steps), plan.message, plan.api_key, plan.version)
         else:
             return value, pos, end
-        raise_for(place.code, place.offset, join_path(place.steps), self.plan.message, self.plan.api_key, self.plan.version)
+        raise error
 
     def decode(self, data: Any, offset: int = 0, lenient: bool = False) -> tuple[Any, int]:
         """Read one message.
@@ -355,5 +366,3 @@ class Decoder:
     def skip(self, data: Any, offset: int = 0) -> int:
         """The offset behind a message, all checked but UTF-8, nothing built; arguments and errors as in `decode`."""
         return self._run(self._skip, data, offset, "strict")[1]
-
-

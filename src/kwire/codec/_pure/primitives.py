@@ -1,7 +1,7 @@
 """Reads of single values at a position of a buffer: bounds, varints, lengths. Each returns the value and the position behind it.
 
-A fault travels as `Break`, an exception without text; the readers of arrays and structs put their steps of the path in front while it passes,
-and the executor turns it into the public exception. The happy path pays nothing for paths.
+A fault travels as `Break`, an exception without text; the readers of arrays and structs add their steps of the path while it passes, and
+the executor turns it into the public exception. The happy path pays nothing for paths.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ Buffer = bytes | memoryview
 MAX_LENGTH: Final = 0x7FFFFFFF
 
 
-class Break(Exception):  # noqa: N818 - it never leaves the twin
+class Break(Exception):
     """A fault on its way up: code, offset and the steps of the path, innermost first; a step is an attribute or an index."""
 
     def __init__(self, code: Fault, offset: int, *steps: str | int) -> None:

@@ -3,22 +3,26 @@
 from __future__ import annotations
 
 import copyreg
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Final
 
 from kwire.codec.layout import Default, SlotLayout, StructLayout
 
 __all__ = ["MessageObject", "make_classes"]
 
+UNKNOWN: Final = "unknown_tagged_fields"
+
 
 class MessageObject:
-    """What all message classes share. Slots that were not decoded (they are outside a projection) stay empty: reading one raises AttributeError."""
+    """What all message classes share.
+
+    Slots that were not decoded (they are outside a projection) stay empty: reading one raises AttributeError.
+    """
 
     __slots__ = ()
 
     layout: ClassVar[StructLayout]
     slot_names: ClassVar[tuple[str, ...]]
     classes: ClassVar[tuple[type[MessageObject], ...]]
-    unknown_tagged_fields: tuple[tuple[int, bytes], ...]
 
     def __init__(self, **values: Any) -> None:
         for slot in self.layout.slots:
@@ -29,7 +33,7 @@ class MessageObject:
             else:
                 value = self._default(slot)
             setattr(self, slot.attribute, value)
-        self.unknown_tagged_fields = tuple(values.pop("unknown_tagged_fields", ()))
+        setattr(self, UNKNOWN, tuple(values.pop(UNKNOWN, ())))
         if values:
             raise TypeError(f"{type(self).__qualname__}() got an unexpected keyword argument {next(iter(values))!r}")
 
@@ -53,8 +57,8 @@ class MessageObject:
 
     def __repr__(self) -> str:
         shown = self._values()
-        if not shown.get("unknown_tagged_fields"):
-            shown.pop("unknown_tagged_fields", None)
+        if not shown.get(UNKNOWN):
+            shown.pop(UNKNOWN, None)
         return f"{type(self).__name__}({', '.join(f'{name}={value!r}' for name, value in shown.items())})"
 
     def __copy__(self) -> MessageObject:
@@ -79,7 +83,7 @@ def make_classes(layouts: tuple[StructLayout, ...]) -> tuple[type, ...]:
     """
     made: list[type[MessageObject]] = []
     for layout in layouts:
-        names = (*(slot.attribute for slot in layout.slots), "unknown_tagged_fields")
+        names = (*(slot.attribute for slot in layout.slots), UNKNOWN)
         qualified = layout.name if layout.name == layout.message else f"{layout.message}.{layout.name}"
         made.append(
             type(
