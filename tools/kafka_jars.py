@@ -12,15 +12,17 @@ from xml.sax.saxutils import escape
 # Every release with broker jars on Maven Central, oldest first, one line a minor release. A new release is added at the end.
 RELEASES = Path(__file__).with_name("kafka_releases.txt").read_text("utf-8").split()
 
-# Jars with message definitions, the first release that has them so, and the internal topic whose records each defines.
-DEFINITION_JARS = {
-    "kafka-clients": ("2.3.0", None),
-    "kafka-raft": ("2.7.0", None),
-    "kafka-metadata": ("2.8.0", "__cluster_metadata"),
-    "kafka-storage": ("2.8.0", "__remote_log_metadata"),
-    "kafka-group-coordinator": ("3.5.0", "__consumer_offsets"),
-    "kafka-transaction-coordinator": ("3.8.0", "__transaction_state"),
-    "kafka-share-coordinator": ("4.0.0", "__share_group_state"),
+# Jars with message definitions: the first and the last release that has them there (None: the newest), and the internal topic whose
+# records each defines; the broker's own jar had those of two topics before they moved to coordinator jars.
+DEFINITION_JARS: dict[str, tuple[str, str | None, str | None]] = {
+    "kafka-clients": ("2.2.0", None, None),
+    "kafka_2.13": ("2.8.0", "3.8.1", "__consumer_offsets"),
+    "kafka-raft": ("2.7.0", None, None),
+    "kafka-metadata": ("2.8.0", None, "__cluster_metadata"),
+    "kafka-storage": ("3.0.0", None, "__remote_log_metadata"),
+    "kafka-group-coordinator": ("3.5.0", None, "__consumer_offsets"),
+    "kafka-transaction-coordinator": ("3.9.0", None, "__transaction_state"),
+    "kafka-share-coordinator": ("4.0.0", None, "__share_group_state"),
 }
 
 GROUP = "org.apache.kafka"
@@ -80,6 +82,6 @@ def definition_jars(releases: Iterable[str]) -> list[tuple[str, str]]:
     return [
         (artifact, release)
         for release in releases
-        for artifact, (since, _) in DEFINITION_JARS.items()
-        if release_key(release) >= release_key(since)
+        for artifact, (since, until, _) in DEFINITION_JARS.items()
+        if release_key(since) <= release_key(release) <= release_key(until or release)
     ]

@@ -12,7 +12,7 @@ from collections import defaultdict
 from dataclasses import dataclass, field, replace
 
 from kwire.schema.header_versions import derive_header_versions
-from kwire.schema.layout import fields_at, wire_shape
+from kwire.schema.layout import LayoutField, fields_at, wire_shape
 from kwire.schema.model import NO_VERSIONS, Field, Message, Struct, Versions
 
 OPEN = 32767
@@ -212,25 +212,54 @@ def check(merged: Message, taken: dict[int, str], sources: list[Source]) -> list
     """Compare the merged definition with every source at every version.
 
     Returns:
-        One sentence for each layout that an older release had under a version number that a newer one defines otherwise.
+        One sentence for each layout that older releases had under a version number that a newer one defines otherwise.
 
     Raises:
         MergeError: the merged definition differs from the source that a version was taken from.
     """
-    notes: dict[tuple[int, object], list[str]] = {}
+    others: dict[str, dict[int, list[str]]] = defaultdict(lambda: defaultdict(list))
     for source in sources:
         for version in source.message.valid_versions:
-            theirs = fields_at(source.message, version)
-            ours = fields_at(merged, version)
+            theirs, ours = fields_at(source.message, version), fields_at(merged, version)
+            same_rules = source.message.is_flexible(version) == merged.is_flexible(version)
             if taken[version] == source.release:
-                if _plain(theirs) != _plain(ours) or source.message.is_flexible(version) != merged.is_flexible(version):
+                if _plain(theirs) != _plain(ours) or not same_rules:
                     raise MergeError(f"{merged.name} v{version} is not as in {source.release}:\n{_plain(theirs)}\n{_plain(ours)}")
-            elif wire_shape(theirs) != wire_shape(ours) or source.message.is_flexible(version) != merged.is_flexible(version):
-                notes.setdefault((version, wire_shape(theirs)), []).append(source.release)
-    return [
-        f"Version {version} had another layout in {_span(releases)}."
-        for (version, _), releases in sorted(notes.items(), key=lambda each: each[0][0])
-    ]
+            elif wire_shape(theirs) != wire_shape(ours) or not same_rules:
+                difference = "; ".join(_differences(theirs, ours)) or "the fields stand in another order"
+                others[difference if same_rules else "it is not flexible"][version].append(source.release)
+    notes = []
+    for difference, by_version in others.items():
+        versions = sorted(by_version)
+        releases = [release for source in sources if any((release := source.release) in each for each in by_version.values())]
+        notes.append(f"Version {Versions(versions[0], versions[-1])} in {_span(releases)}: {difference}.")
+    return sorted(notes)
+
+
+def _differences(old: tuple[LayoutField, ...], new: tuple[LayoutField, ...], path: str = "") -> list[str]:
+    """What is different on the wire, in words, old against new; fields are told by name, renamed ones by their place."""
+    found = []
+    by_name = {each.name: each for each in new}
+    only_old = [each for each in old if each.name not in by_name]
+    only_new = [each for each in new if each.name not in {one.name for one in old}]
+    if len(only_old) == len(only_new) and all(
+        (a.type.startswith("[]"), bool(a.fields)) == (b.type.startswith("[]"), bool(b.fields))
+        for a, b in zip(only_old, only_new, strict=True)
+    ):
+        by_name.update((a.name, b) for a, b in zip(only_old, only_new, strict=True))
+        only_new = []
+    for each in old:
+        other = by_name.get(each.name)
+        if other is None:
+            found.append(f"{path}{each.name} ({each.type}) is there too")
+            continue
+        if wire_shape((replace(each, fields=()),)) != wire_shape((replace(other, fields=()),)):
+            for what in ("type", "nullable", "tag"):
+                was, now = getattr(each, what), getattr(other, what)
+                if was != now and not (what == "type" and each.fields and other.fields):
+                    found.append(f"{path}{each.name} has {what} {str(was).lower()}")
+        found += _differences(each.fields, other.fields, f"{path}{each.name}.")
+    return found + [f"no {path}{each.name}" for each in only_new]
 
 
 def _span(releases: list[str]) -> str:
@@ -238,9 +267,9 @@ def _span(releases: list[str]) -> str:
     return releases[0] if len(releases) == 1 else f"{releases[-1]} to {releases[0]}"
 
 
-def _plain(fields: tuple[object, ...]) -> object:
+def _plain(fields: tuple[LayoutField, ...]) -> object:
     """A layout without struct names, which releases changed at will, and without what concerns only the newest definition."""
     return [
-        (f.name, f.type if not f.fields else f.type.startswith("[]"), f.nullable, f.tag, f.compact, f.default, _plain(f.fields))  # type: ignore[attr-defined]
+        (f.name, f.type if not f.fields else f.type.startswith("[]"), f.nullable, f.tag, f.compact, f.default, _plain(f.fields))
         for f in fields
     ]

@@ -20,12 +20,15 @@ _STRING_OR_COMMENT: Final = re.compile(r'"(?:\\.|[^"\\])*"|//[^\n]*')
 def read_definition(text: str, source: str) -> Any:
     """Read one JSON text with ``//`` comments, as Kafka's definitions have them.
 
+    What follows the first JSON value is ignored, as Kafka's own reader does: DescribeProducersRequest of 2.8 ends with a brace too many.
+
     Raises:
         InputError: not JSON; names `source`, line and column.
     """
     plain = _STRING_OR_COMMENT.sub(lambda found: found[0] if found[0].startswith('"') else "", text)
+    start = len(plain) - len(plain.lstrip())
     try:
-        return json.loads(plain)
+        return json.JSONDecoder().raw_decode(plain, start)[0]
     except json.JSONDecodeError as error:
         raise InputError(f"{source} is not a message definition: {error.msg} at line {error.lineno}, column {error.colno}.") from error
 

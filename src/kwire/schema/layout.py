@@ -65,13 +65,20 @@ def fields_at(message: Message, version: int) -> tuple[LayoutField, ...]:
     return tuple(place(message.fields))
 
 
+def _wire_type(field: LayoutField) -> str:
+    if field.fields:
+        return "[]struct" if field.type.startswith("[]") else "struct"
+    # Up to 2.7 Produce and Fetch said bytes where later definitions say records.
+    return "bytes" if field.type == "records" else field.type
+
+
 def wire_shape(fields: tuple[LayoutField, ...]) -> tuple[LayoutField, ...]:
     """The layout without what bytes do not show (names, defaults, entity types): equal shapes read and write the same bytes."""
     shapes = [
         replace(
             field,
             name="",
-            type=("[]" if field.type.startswith("[]") else "") + ("struct" if field.fields else field.type.removeprefix("[]")),
+            type=_wire_type(field),
             default=None,
             ignorable=False,
             entity_type=None,
