@@ -1,0 +1,183 @@
+"""Which fields of a body the tracker reads, and what they say: group, topics, acks, error code and the like, for every api and version.
+
+All of it follows from the schema: entity types say what is a group, a transactional id or a topic, names say the rest. Only these fields are
+decoded (a projection); all others are stepped over, so a large Produce costs little and a malformed one is found all the same.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from functools import cache
+from typing import Any, Final, NamedTuple
+
+from kwire.schema import Message, catalog, snake_name
+from kwire.schema.layout import LayoutField, fields_at
+
+__all__ = ["RequestFields", "ResponseFields", "error_code_of", "first_value", "request_fields", "response_fields", "topics_of"]
+
+Path = tuple[str, ...]
+
+# Whole bodies or further fields that the tracker needs by name: identity, authentication, roles, the nodes of the cluster.
+_MORE_OF_REQUESTS: Final[dict[int, tuple[str, ...] | None]] = {
+    1: ("replica_id", "replica_state"),
+    17: ("mechanism",),
+    18: None,
+    36: ("auth_bytes",),
+    71: ("client_instance_id",),
+    72: ("client_instance_id",),
+}
+_MORE_OF_RESPONSES: Final[dict[int, tuple[str, ...] | None]] = {
+    3: ("brokers", "cluster_id", "controller_id"),
+    10: ("node_id", "host", "port", "coordinators.node_id", "coordinators.host", "coordinators.port", "coordinators.error_code"),
+    17: ("mechanisms",),
+    18: None,
+    36: ("auth_bytes",),
+    60: ("brokers", "cluster_id", "controller_id"),
+    71: ("client_instance_id",),
+}
+
+
+class RequestFields(NamedTuple):
+    """What is read of a request at one version.
+
+    Attributes:
+        projection: for the codec; None takes the whole body.
+        group_id, transactional_id, acks: paths, None where the version has no such field.
+        topics: path of the outermost array of topics, or of the one topic; None without.
+        topic_name: attribute of the name in an element of `topics`; empty where the elements are the names, None where a version knows topics
+            by id only.
+    """
+
+    projection: tuple[str, ...] | None
+    group_id: Path | None
+    transactional_id: Path | None
+    acks: Path | None
+    topics: Path | None
+    topic_name: str | None
+
+
+class ResponseFields(NamedTuple):
+    """What is read of a response at one version: the paths of its error codes, the top one alone where there is one, and of its throttle time."""
+
+    projection: tuple[str, ...] | None
+    error_codes: tuple[Path, ...]
+    throttle_time_ms: bool
+
+
+def _walk(fields: tuple[LayoutField, ...], path: Path = ()) -> Iterator[tuple[Path, LayoutField]]:
+    for field in fields:
+        here = (*path, snake_name(field.name))
+        yield here, field
+        yield from _walk(field.fields, here)
+
+
+def _of_entity(fields: tuple[LayoutField, ...], entity: str) -> Path | None:
+    """The path of the first field of this entity type; one at the top beats one inside."""
+    found = [path for path, field in _walk(fields) if field.entity_type == entity and field.type.removeprefix("[]") == "string"]
+    return min(found, key=len) if found else None
+
+
+def _topics(fields: tuple[LayoutField, ...]) -> tuple[Path | None, str | None, Path | None]:
+    """Path of the topics, attribute of the name, and the path to decode."""
+    for path, field in _walk(fields):
+        if field.entity_type == "topicName" and field.type in ("string", "[]string"):
+            return path, "", path
+        if field.type.startswith("[]") and field.fields:
+            inner = {each.name: each for each in field.fields}
+            name = next((each.name for each in field.fields if each.entity_type == "topicName" and each.type == "string"), None)
+            if name is not None:
+                attribute = snake_name(name)
+                return path, attribute, (*path, attribute)
+            if "TopicId" in inner:
+                return path, None, (*path, "topic_id")
+    return None, None, None
+
+
+def _projection(paths: list[Path], message: Message, more: tuple[str, ...] | None) -> tuple[str, ...]:
+    known = {".".join(path) for path, _ in _walk_all(message)}
+    return tuple(sorted({".".join(path) for path in paths} | {name for name in more or () if name in known}))
+
+
+def _walk_all(message: Message) -> Iterator[tuple[Path, None]]:
+    """Paths of a message over all versions."""
+
+    def walk(struct: str, path: Path) -> Iterator[tuple[Path, None]]:
+        for field in message.structs[struct].fields:
+            here = (*path, field.attribute)
+            yield here, None
+            if field.is_struct:
+                yield from walk(field.element_type, here)
+
+    return walk(message.name, ())
+
+
+@cache
+def request_fields(api_key: int, version: int) -> RequestFields:
+    """The first fields of a request; `api_key` and `version` must be in the catalog."""
+    message = catalog().request(api_key)
+    assert message is not None
+    fields = fields_at(message, version)
+    group_id, transactional_id = _of_entity(fields, "groupId"), _of_entity(fields, "transactionalId")
+    acks = next(((snake_name(field.name),) for field in fields if field.name == "Acks"), None)
+    topics, topic_name, decoded = _topics(fields)
+    paths = [path for path in (group_id, transactional_id, acks, decoded) if path is not None]
+    more = _MORE_OF_REQUESTS.get(api_key, ())
+    projection = None if more is None else _projection(paths, message, more)
+    return RequestFields(projection, group_id, transactional_id, acks, topics, topic_name)
+
+
+@cache
+def response_fields(api_key: int, version: int) -> ResponseFields:
+    """The first fields of a response; `api_key` and `version` must be in the catalog."""
+    message = catalog().response(api_key)
+    assert message is not None
+    fields = fields_at(message, version)
+    codes = [path for path, field in _walk(fields) if field.type == "int16" and field.name.endswith("ErrorCode")]
+    if ("error_code",) in codes:
+        codes = [("error_code",)]
+    throttle = any(field.name == "ThrottleTimeMs" for field in fields)
+    more = _MORE_OF_RESPONSES.get(api_key, ())
+    projection = None if more is None else _projection([*codes, *([("throttle_time_ms",)] if throttle else [])], message, more)
+    return ResponseFields(projection, tuple(codes), throttle)
+
+
+def _values(message: Any, path: Path) -> Iterator[Any]:
+    """All values at a path, in the order of the wire; nulls on the way give none."""
+    if not path:
+        if isinstance(message, (tuple, list)):
+            yield from message
+        else:
+            yield message
+        return
+    if isinstance(message, list):
+        for element in message:
+            yield from _values(element, path)
+    elif message is not None:
+        # A body that was cut has only the fields before the cut.
+        yield from _values(getattr(message, path[0], None), path[1:])
+
+
+def first_value(message: Any, path: Path | None) -> Any:
+    """The first value at a path that is not null, or None."""
+    return None if path is None else next((value for value in _values(message, path) if value is not None), None)
+
+
+def topics_of(message: Any, fields: RequestFields) -> tuple[str | None, int | None]:
+    """Name of the first topic and number of topics; None and None where there is no such field or it is null (Metadata's "all topics")."""
+    if fields.topics is None or getattr(message, fields.topics[0], None) is None:
+        return None, None
+    elements = [value for value in _values(message, fields.topics) if value is not None]
+    name = elements[0] if elements else None
+    if name is not None and fields.topic_name != "":
+        name = None if fields.topic_name is None else getattr(name, fields.topic_name, None)
+    return name, len(elements)
+
+
+def error_code_of(message: Any, fields: ResponseFields) -> int | None:
+    """The top-level code where the version has one, else the first code inside that is not 0, else 0; None where the schema has none."""
+    if not fields.error_codes:
+        return None
+    if fields.error_codes == (("error_code",),):
+        code = getattr(message, "error_code", None)
+        return None if code is None else int(code)
+    return next((code for path in fields.error_codes for code in _values(message, path) if code), 0)

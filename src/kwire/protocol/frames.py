@@ -1,0 +1,263 @@
+"""Splits one direction of a connection into frames, across losses, and finds the frame borders again where they are unknown.
+
+    frame    length int32, then that many bytes
+    stream   frame frame frame ...
+
+Theory of operation. While *in step* the next byte begins a frame. A loss inside a frame whose length is known damages that frame only: what
+came before the loss is kept, and the next border follows from the length. A loss that takes a length with it, a late join and an impossible
+length all lead to *seeking*: every position is a candidate, in order, and a `Judge` accepts, rejects or asks for more bytes. A candidate is
+settled before the next one is looked at, so the result depends on the bytes alone, never on the pieces in which they came.
+
+A claimed length reserves nothing: the buffer holds bytes that came.
+"""
+
+from __future__ import annotations
+
+from bisect import bisect_right
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Final, Literal, Protocol
+
+__all__ = ["ACCEPT", "MAX_FRAME", "REJECT", "Frame", "FrameFault", "FrameSplitter", "Judge"]
+
+# Kafka's default of socket.request.max.bytes; responses are as a rule smaller (fetch.max.bytes is 55 MB at most by default).
+MAX_FRAME: Final = 100 * 1024 * 1024
+
+ACCEPT: Final = 0
+REJECT: Final = -1
+
+
+class Judge(Protocol):
+    """Says whether a frame begins at a position, while borders are unknown."""
+
+    def find(self, data: bytes, start: int) -> int:
+        """The first position from `start` on that is worth a look, -1 when there is none.
+
+        A position must only be given or passed over once the bytes that decide it are there: the last `window` - 1 positions never are.
+        """
+
+    @property
+    def window(self) -> int:
+        """How many bytes from a position on `find` looks at."""
+
+    def judge(self, data: bytes, start: int) -> int:
+        """`ACCEPT`, `REJECT`, or how many bytes from `start` on are needed before it makes sense to ask again."""
+
+    def salvage(self, data: bytes, start: int, lost: int) -> bool:
+        """Whether a frame begins at `start` although its end is lost: the bytes end there and `lost` ones are missing behind them."""
+
+
+@dataclass(slots=True)
+class Frame:
+    """A frame that ended.
+
+    Attributes:
+        payload: its bytes without the length; of a damaged frame those before the loss.
+        length: as its prefix says.
+        offset, packet, begin_time: of its first byte, which is the first of its length.
+        end_time: arrival of its last byte.
+        damaged: bytes of it are lost.
+    """
+
+    payload: bytes
+    length: int
+    offset: int
+    packet: int
+    begin_time: int
+    end_time: int
+    damaged: bool = False
+
+    def __repr__(self) -> str:
+        # The payload may be a SASL token.
+        return f"Frame({self.length} bytes at {self.offset}{', damaged' if self.damaged else ''})"
+
+
+@dataclass(slots=True)
+class FrameFault:
+    """A place where no frame can be read: an impossible length, or a frame that the end of the direction cuts off (`have` bytes of it came)."""
+
+    kind: Literal["negative", "too_large", "unfinished"]
+    length: int
+    have: int
+    offset: int
+    packet: int
+    time: int
+
+
+class FrameSplitter:
+    """The frames of one direction.
+
+    Arguments:
+        seeking: borders are unknown at the start (the capture joined late).
+        max_frame: longest frame, in bytes without the length.
+        offset: stream offset of the first byte that will be fed.
+    """
+
+    def __init__(self, *, seeking: bool = False, max_frame: int = MAX_FRAME, offset: int = 0) -> None:
+        self.seeking = seeking
+        self.max_frame = max_frame
+        self.bytes_opaque = 0
+        self._base = offset  # stream offset of the first byte of the buffer
+        self._buffer = bytearray()
+        self._marks: list[tuple[int, int, int]] = []  # (stream offset, time, packet) of each run of bytes in the buffer
+        self._need = 4  # a buffer shorter than this cannot say anything new
+        self._broken: Frame | None = None  # a damaged frame whose end has not come
+        self._skip = 0  # bytes until that end
+        self._skipped_time = 0
+
+    @property
+    def position(self) -> int:
+        """Stream offset of the next byte."""
+        return self._base + len(self._buffer)
+
+    def feed(self, data: bytes, t: int, packet: int, judge: Judge) -> Iterator[Frame | FrameFault]:
+        """Take the next bytes; gives frames and faults in their order. Must be run to its end."""
+        if self._broken is not None:
+            taken = min(self._skip, len(data))
+            self._skip -= taken
+            self._base += taken
+            self._skipped_time = t
+            if self._skip:
+                return
+            yield self._end_broken()
+            data = data[taken:]
+        if not data:
+            return
+        if not self._marks or self._marks[-1][1:] != (t, packet):
+            self._marks.append((self.position, t, packet))
+        if self._buffer:
+            self._buffer += data
+            if len(self._buffer) < self._need:
+                return
+            data = bytes(self._buffer)
+        yield from self._split(data, t, judge)
+
+    def _split(self, data: bytes, t: int, judge: Judge) -> Iterator[Frame | FrameFault]:
+        base, pos, size = self._base, 0, len(data)
+        while True:
+            if self.seeking:
+                found, need = self._seek(data, pos, judge)
+                self.bytes_opaque += found - pos
+                pos = found
+                if need:
+                    break
+                self.seeking = False
+            need = 4
+            if size - pos < 4:
+                break
+            length = int.from_bytes(data[pos : pos + 4], "big", signed=True)
+            if not 0 <= length <= self.max_frame:
+                begin_time, packet = self._mark(base + pos)
+                yield FrameFault("negative" if length < 0 else "too_large", length, size - pos, base + pos, packet, begin_time)
+                self.seeking = True
+                self.bytes_opaque += 1
+                pos += 1
+                continue
+            need = 4 + length
+            if size - pos < need:
+                break
+            begin_time, packet = self._mark(base + pos)
+            yield Frame(data[pos + 4 : pos + need], length, base + pos, packet, begin_time, t)
+            pos += need
+        self._keep(data, pos, need)
+
+    def _keep(self, data: bytes, pos: int, need: int) -> None:
+        self._buffer = bytearray(memoryview(data)[pos:])
+        self._base += pos
+        self._need = need
+        index = self._mark_index(self._base)
+        if not self._buffer:
+            self._marks.clear()
+        elif index > 0:
+            del self._marks[:index]
+
+    def _seek(self, data: bytes, pos: int, judge: Judge) -> tuple[int, int]:
+        """The position where a frame begins and 0; or the position up to which there is none, and the bytes that are needed from there on."""
+        while True:
+            found = judge.find(data, pos)
+            if found < 0:
+                return max(pos, len(data) - judge.window + 1), judge.window
+            verdict = judge.judge(data, found)
+            if verdict == ACCEPT:
+                return found, 0
+            if verdict > 0:
+                return found, verdict
+            pos = found + 1
+
+    def _mark_index(self, offset: int) -> int:
+        return bisect_right(self._marks, offset, key=lambda mark: mark[0]) - 1
+
+    def _mark(self, offset: int) -> tuple[int, int]:
+        """Time and packet of a byte in the buffer."""
+        return self._marks[max(self._mark_index(offset), 0)][1:]
+
+    def _end_broken(self) -> Frame:
+        broken = self._broken
+        assert broken is not None
+        broken.end_time = self._skipped_time
+        self._broken = None
+        self._skip = 0
+        return broken
+
+    def lose(self, n: int, t: int, judge: Judge) -> Iterator[Frame]:
+        """Mark the next `n` bytes as lost; gives the frame that ends with them. Must be run to its end."""
+        if self._broken is not None:
+            self._skipped_time = t
+            taken = min(n, self._skip)
+            self._skip -= taken
+            self._base += taken
+            n -= taken
+            if self._skip:
+                return
+            yield self._end_broken()
+            if n:
+                self._base += n
+                self.seeking = True
+            return
+        data = bytes(self._buffer)
+        start = self._salvage(data, n, judge) if self.seeking else 0
+        if start is None or len(data) - start < 4:
+            self.bytes_opaque += len(data)
+            self.seeking = True
+            self._drop(len(data) + n)
+            return
+        self.bytes_opaque += start
+        self.seeking = False
+        length = int.from_bytes(data[start : start + 4], "big", signed=True)
+        begin_time, packet = self._mark(self._base + start)
+        self._broken = Frame(data[start + 4 :], length, self._base + start, packet, begin_time, t, damaged=True)
+        self._skip = 4 + length - (len(data) - start)
+        self._drop(len(data))
+        yield from self.lose(n, t, judge)
+
+    def _salvage(self, data: bytes, n: int, judge: Judge) -> int | None:
+        pos = 0
+        while (found := judge.find(data, pos)) >= 0:
+            if judge.salvage(data, found, n):
+                return found
+            pos = found + 1
+        return None
+
+    def _drop(self, n: int) -> None:
+        self._base += n
+        self._buffer = bytearray()
+        self._marks.clear()
+        self._need = 4
+
+    def end(self, t: int) -> Iterator[Frame | FrameFault]:
+        """The direction ended: gives the frame or the fault that is still open."""
+        if self._broken is not None:
+            self._skipped_time = t
+            yield self._end_broken()
+            return
+        have = len(self._buffer)
+        if self.seeking:
+            self.bytes_opaque += have
+        elif have:
+            length = int.from_bytes(self._buffer[:4], "big", signed=True) if have >= 4 else -1
+            begin_time, packet = self._mark(self._base)
+            yield FrameFault("unfinished", length, have, self._base, packet, begin_time)
+        self._drop(have)
+
+    def __repr__(self) -> str:
+        return f"FrameSplitter({'seeking' if self.seeking else 'in step'} at {self.position})"

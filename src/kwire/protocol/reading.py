@@ -1,0 +1,311 @@
+"""Reads request and response frames for the tracker: header, first fields, and what is wrong with them; never raises for what the bytes do."""
+
+from __future__ import annotations
+
+import struct
+from dataclasses import dataclass, field
+from functools import cache
+from typing import Any, Final
+
+from kwire.codec.classes import compiled
+from kwire.codec.decoding import decode_response
+from kwire.codec.frames import Opaque
+from kwire.codec.impl import load_twin
+from kwire.errors import Fault, WireError
+from kwire.protocol.close_reading import Oddity, read_closely
+from kwire.protocol.events import Body
+from kwire.protocol.first_fields import error_code_of, request_fields, response_fields, topics_of
+from kwire.protocol.negotiation import API_VERSIONS
+from kwire.protocol.rules import rule_of_fault, shown
+from kwire.schema import catalog
+from kwire.schema.header_versions import header_version_of
+
+__all__ = ["RequestReading", "ResponseReading", "api_label", "peek_correlation_id", "read_request", "read_response", "request_decoder"]
+
+# Every request header version begins so: api key, api version, correlation id.
+REQUEST_HEAD: Final = struct.Struct(">hhi")
+RESPONSE_HEAD: Final = struct.Struct(">i")
+_UNKNOWN_API_HEADER: Final = 1
+
+Fact = tuple[str, dict[str, object]]  # a rule that was broken, and the facts of its sentence
+
+
+@dataclass(slots=True)
+class RequestReading:
+    """What a request frame says.
+
+    Attributes:
+        api_key, api_version, correlation_id: None when the frame was cut before them.
+        header_version: None where the api or its version is unknown.
+        client_id: None for null and for a header that cannot be read.
+        body: as in `RequestCompleted`.
+        message: the first fields; of a cut body those before the cut; None when nothing of the body can be read.
+        broken: rules that the frame breaks.
+        client_instance_id: of a header that carries one (KIP-1313).
+    """
+
+    api_key: int | None = None
+    api_version: int | None = None
+    correlation_id: int | None = None
+    header_version: int | None = None
+    client_id: str | None = None
+    body: Body = "truncated"
+    message: Any = None
+    broken: list[Fact] = field(default_factory=list)
+    client_instance_id: bytes | None = None
+
+    def __repr__(self) -> str:
+        # The message may be a SaslAuthenticate.
+        return f"RequestReading(api {self.api_key} v{self.api_version}, {self.body})"
+
+
+@dataclass(slots=True)
+class ResponseReading:
+    """What a response frame says.
+
+    Attributes:
+        body: as in `RequestCompleted`.
+        version: the version in which it was read: 0 for an ApiVersions refusal.
+        message: as in `RequestReading`.
+        error_code, throttle_time_ms: None where the schema has none or the body cannot be read.
+        broken: rules that the frame breaks.
+    """
+
+    body: Body
+    version: int
+    message: Any = None
+    error_code: int | None = None
+    throttle_time_ms: int | None = None
+    broken: list[Fact] = field(default_factory=list)
+
+    def __repr__(self) -> str:
+        return f"ResponseReading(v{self.version}, {self.body})"
+
+
+@cache
+def _header_reader() -> Any:
+    source = compiled()
+    decoders = {version: source.decoder("RequestHeader", version) for version in source.message("RequestHeader").valid_versions}
+    return load_twin("codec", "headers", source.twin).HeaderReader(decoders, _header_versions, _UNKNOWN_API_HEADER)
+
+
+def _header_versions(api_key: int) -> tuple[int, ...] | None:
+    message = catalog().request(api_key)
+    if message is None:
+        return None
+    ranges = message.header_versions
+    return tuple(header_version_of(ranges, version) for version in range(ranges[-1][0].lowest + 1))
+
+
+@cache
+def request_decoder(api_key: int, version: int, whole: bool = False) -> Any:
+    """The decoder of a request's first fields, or of its whole body. Kept here, for the codec keeps only so many projections."""
+    message = catalog().request(api_key)
+    assert message is not None
+    return compiled().decoder(message.name, version, None if whole else request_fields(api_key, version).projection)
+
+
+@cache
+def _response_decoders(api_key: int, version: int, whole: bool = False) -> tuple[Any, Any]:
+    message = catalog().response(api_key)
+    assert message is not None
+    header = compiled().decoder("ResponseHeader", header_version_of(message.header_versions, version))
+    return header, compiled().decoder(message.name, version, None if whole else response_fields(api_key, version).projection)
+
+
+def api_label(api_key: int | None, api_version: int | None) -> str:
+    """`Metadata v12`, for sentences."""
+    name = None if api_key is None else catalog().api_name(api_key)
+    return f"{name or f'api {api_key}'} v{api_version}"
+
+
+def peek_correlation_id(payload: bytes) -> int | None:
+    """The correlation id of a response frame, None when it was cut before it."""
+    return int(RESPONSE_HEAD.unpack_from(payload)[0]) if len(payload) >= RESPONSE_HEAD.size else None
+
+
+def _of_oddities(oddities: list[Oddity], message: str) -> list[Fact]:
+    broken: list[Fact] = []
+    for kind, offset, value in oddities:
+        if kind == "negative_length":
+            broken.append(("length_impossible", {"message": message, "reason": f"length {value} at byte {offset} is neither null nor a length"}))
+        elif kind == "tag_repeated":
+            broken.append(("tag_repeated", {"message": message, "tag": value}))
+        else:
+            broken.append(("tags_out_of_order", {"message": message, "tags": ", ".join(map(str, value[:8]))}))
+    return broken
+
+
+def _tags_broken(message: Any, name: str) -> list[Fact]:
+    """Tags that no version defines must ascend too; those that are defined are put into their fields by the codec."""
+    tags = [tag for tag, _ in message.unknown_tagged_fields]
+    broken: list[Fact] = []
+    if len(set(tags)) < len(tags):
+        broken.append(("tag_repeated", {"message": name, "tag": next(tag for tag in tags if tags.count(tag) > 1)}))
+    elif tags != sorted(tags):
+        broken.append(("tags_out_of_order", {"message": name, "tags": ", ".join(map(str, tags[:8]))}))
+    return broken
+
+
+def _fault(error: WireError, label: str) -> Fact:
+    place = f" in {error.path}" if error.path else ""
+    return rule_of_fault(error.code), {"message": label, "reason": f"{error.reason} at byte {error.offset}{place}"}
+
+
+def read_request(payload: bytes, damaged: bool = False) -> RequestReading:
+    """Read a request frame.
+
+    Arguments:
+        payload: the frame without its length; of a damaged one the bytes before the loss, at least none.
+        damaged: bytes of the frame are lost.
+    """
+    reading = RequestReading()
+    if len(payload) < REQUEST_HEAD.size:
+        return reading
+    key, version, reading.correlation_id = REQUEST_HEAD.unpack_from(payload)
+    reading.api_key, reading.api_version = key, version
+    message = catalog().request(key)
+    if message is not None and version >= 0:
+        reading.header_version = header_version_of(message.header_versions, version)
+    offset = _read_header(reading, payload, damaged)
+    _check_version(reading, message is not None)
+    if offset is None:
+        reading.body = "truncated" if damaged else "malformed"
+    elif message is None or version not in message.valid_versions:
+        reading.body = "truncated" if damaged else "unsupported"
+    elif damaged:
+        reading.message = read_closely(compiled().plan(message.name, version), payload, offset).message
+    else:
+        _read_request_body(reading, payload, offset, key, version)
+    return reading
+
+
+def _read_header(reading: RequestReading, payload: bytes, damaged: bool) -> int | None:
+    """The offset of the body, None when the header cannot be read."""
+    try:
+        header, offset = _header_reader().read(payload, strict=False)
+    except WireError as error:
+        if not damaged:
+            place = f" in {error.path}" if error.path else ""
+            reading.broken.append(("header_malformed", {"reason": f"{error.reason} at byte {error.offset}{place}"}))
+        return None
+    client_id = reading.client_id = header.client_id
+    reading.client_instance_id = getattr(header, "client_instance_id", None)
+    if client_id is not None and "�" in client_id and client_id.encode() not in payload[:offset]:
+        reading.broken.append(("client_id_not_utf8", {"text": shown(client_id)}))
+    if header.unknown_tagged_fields:
+        reading.broken += _tags_broken(header, "the request header")
+    return int(offset)
+
+
+def _check_version(reading: RequestReading, known: bool) -> None:
+    key, version = reading.api_key, reading.api_version
+    assert key is not None
+    assert version is not None
+    message = catalog().request(key)
+    if not known or message is None:
+        reading.broken.append(("unknown_api_key", {"api_key": key}))
+        return
+    name = catalog().api_name(key)
+    if version < 0:
+        reading.broken.append(("negative_version", {"api": name, "version": version}))
+    elif version not in message.valid_versions:
+        if key == API_VERSIONS:
+            reading.broken.append(("api_versions_unreleased", {"version": version}))
+        else:
+            reading.broken.append(("unsupported_version", {"api": name, "version": version, "versions": message.valid_versions}))
+
+
+def _read_request_body(reading: RequestReading, payload: bytes, offset: int, key: int, version: int) -> None:
+    label = f"{api_label(key, version)} request"
+    decoder = request_decoder(key, version)
+    try:
+        message, end = decoder.decode(payload, offset, True)
+    except WireError as error:
+        reading.body = "malformed"
+        reading.broken.append(_fault(error, label))
+        return
+    reading.body = "decoded"
+    reading.message = message
+    if end != len(payload):
+        count = len(payload) - end
+        reading.broken.append(("trailing_bytes", {"message": label, "reason": f"{count} {'byte' if count == 1 else 'bytes'} at byte {end}"}))
+    if message.unknown_tagged_fields:
+        reading.broken += _tags_broken(message, label)
+    fields = request_fields(key, version)
+    if fields.topics is not None and topics_of(message, fields)[1] is None:
+        # Null topics are legal, and any negative count is read as null: only -1 may stand there.
+        reading.broken += _of_oddities(read_closely(decoder.plan, payload, offset).oddities, label)
+
+
+def read_response(payload: bytes, api_key: int, api_version: int, damaged: bool = False) -> ResponseReading:
+    """Read a response frame to a request of a known api and version.
+
+    Arguments:
+        payload: the frame without its length, at least 4 bytes; of a damaged one the bytes before the loss.
+        api_key, api_version: of the request.
+        damaged: bytes of the frame are lost.
+    """
+    message = catalog().response(api_key)
+    if message is None or (api_version not in message.valid_versions and api_key != API_VERSIONS):
+        return ResponseReading("truncated" if damaged else "unsupported", api_version)
+    label = f"{api_label(api_key, api_version)} response"
+    if api_key == API_VERSIONS:
+        reading = _read_api_versions(payload, api_version, damaged, label)
+    else:
+        reading = _read_response_body(payload, api_key, api_version, damaged, label)
+    if reading.message is not None:
+        fields = response_fields(api_key, reading.version)
+        if reading.body == "decoded" or fields.error_codes == (("error_code",),):
+            reading.error_code = error_code_of(reading.message, fields)
+        reading.throttle_time_ms = getattr(reading.message, "throttle_time_ms", None) if fields.throttle_time_ms else None
+    return reading
+
+
+def _read_response_body(payload: bytes, api_key: int, api_version: int, damaged: bool, label: str) -> ResponseReading:
+    header, decoder = _response_decoders(api_key, api_version)
+    try:
+        _, offset = header.decode(payload)
+        if damaged:
+            return ResponseReading("truncated", api_version, read_closely(_whole_plan(api_key, api_version), payload, offset).message)
+        message, end = decoder.decode(payload, offset, True)
+    except WireError as error:
+        if damaged:
+            return ResponseReading("truncated", api_version)
+        return ResponseReading("malformed", api_version, broken=[_fault(error, label)])
+    reading = ResponseReading("decoded", api_version, message)
+    if end != len(payload):
+        count = len(payload) - end
+        reading.broken.append(("trailing_bytes", {"message": label, "reason": f"{count} {'byte' if count == 1 else 'bytes'} at byte {end}"}))
+    return reading
+
+
+def _whole_plan(api_key: int, api_version: int) -> Any:
+    message = catalog().response(api_key)
+    assert message is not None
+    return compiled().plan(message.name, api_version)
+
+
+def _read_api_versions(payload: bytes, api_version: int, damaged: bool, label: str) -> ResponseReading:
+    message = catalog().response(API_VERSIONS)
+    assert message is not None
+    if damaged:
+        # Error 35 comes in version 0 form whatever was asked (KIP-511); the header is version 0 always.
+        error = int.from_bytes(payload[4:6], "big", signed=True) if len(payload) >= 6 else None
+        version = 0 if error == 35 or api_version not in message.valid_versions else api_version
+        return ResponseReading("truncated", version, read_closely(_whole_plan(API_VERSIONS, version), payload, RESPONSE_HEAD.size).message)
+    try:
+        response = decode_response(payload, API_VERSIONS, api_version, strict=False)
+    except WireError as fault:
+        return ResponseReading("malformed", api_version, broken=[_fault(fault, label)])
+    if isinstance(response.body, Opaque):
+        state: Body = "unsupported" if response.body.reason.code is Fault.UNSUPPORTED_VERSION else "malformed"
+        broken = [] if state == "unsupported" else [_fault(response.body.reason, label)]
+        return ResponseReading(state, api_version if api_version in message.valid_versions else 0, broken=broken)
+    reading = ResponseReading("decoded", response.api_version, response.body)
+    if response.violation is not None:
+        reading.broken.append(_fault(response.violation, label))
+    keys = [each.api_key for each in response.body.api_keys]
+    if len(set(keys)) < len(keys):
+        reading.broken.append(("api_versions_key_repeated", {"api_key": next(key for key in keys if keys.count(key) > 1)}))
+    return reading
