@@ -1,0 +1,140 @@
+# cython: language_level=3
+"""The decoder of the native twin: one plan, lowered once, run over any buffer. The readable contract is `kwire.codec._pure.objects`."""
+
+from cpython.buffer cimport PyBUF_SIMPLE, PyBuffer_Release, PyObject_GetBuffer
+from cpython.object cimport PyObject
+
+from cursor cimport OK, TRAILING_BYTES, Bytes, cursor_open
+from object_executor cimport Build, Objects, build_struct, objects_lower, objects_release, raw_decref
+from program cimport Code, raise_fault
+from skip cimport skip_block
+
+from kwire.codec._native.structs import MessageObject, make_classes
+from kwire.codec.uuids import Uuid
+from kwire.errors import raise_for
+
+__all__ = ["OPS", "Decoder", "make_classes"]
+
+# What this twin executes; a test holds it against the other twin's numbers.
+OPS = {
+    "BOOL": Code.BOOL, "INT8": Code.INT8, "INT16": Code.INT16, "UINT16": Code.UINT16, "INT32": Code.INT32, "UINT32": Code.UINT32,
+    "INT64": Code.INT64, "FLOAT64": Code.FLOAT64, "UUID": Code.UUID, "STRING": Code.STRING, "BYTES": Code.BYTES, "STRUCT": Code.STRUCT,
+    "ARRAY": Code.ARRAY,
+}
+
+cdef extern from "Python.h":
+    bint PyBytes_CheckExact(object data)
+    char* PyBytes_AS_STRING(object data)
+    Py_ssize_t PyBytes_GET_SIZE(object data)
+
+
+cdef inline int propagate() except -1:
+    """Go on with the Python exception that a C function has set."""
+    return -1
+
+
+cdef class Decoder:
+    """Executes one plan.
+
+    Arguments:
+        plan: what to read.
+        classes: of the structs of the plan's layouts, from `make_classes`.
+
+    Raises:
+        TypeError: the classes are not those of the plan's layouts.
+        ValueError: structs nest too deep.
+    """
+
+    cdef Objects objects
+    cdef readonly object plan
+    cdef readonly tuple classes
+    cdef object uuid
+    cdef tuple empty
+
+    def __cinit__(self, plan, tuple classes):
+        self.plan = plan
+        self.classes = classes
+        self.uuid = Uuid
+        self.empty = ()
+        objects_lower(&self.objects, plan, classes, MessageObject, self.uuid, self.empty)
+
+    def __dealloc__(self):
+        objects_release(&self.objects)
+
+    def __reduce__(self):
+        return Decoder, (self.plan, self.classes)
+
+    cdef object run(self, object data, Py_ssize_t offset, bint lenient, bint building, Py_ssize_t* end, Py_ssize_t* size):
+        """Open the buffer and run one of the two executors; `end` is set behind the message, `size` to that of the buffer."""
+        cdef Py_buffer view
+        if PyBytes_CheckExact(data):
+            size[0] = PyBytes_GET_SIZE(data)
+            return self.execute(<Bytes>PyBytes_AS_STRING(data), size[0], offset, lenient, building, end)
+        PyObject_GetBuffer(data, &view, PyBUF_SIMPLE)
+        try:
+            size[0] = view.len
+            return self.execute(<Bytes>view.buf, size[0], offset, lenient, building, end)
+        finally:
+            PyBuffer_Release(&view)
+
+    cdef object execute(self, Bytes base, Py_ssize_t size, Py_ssize_t offset, bint lenient, bint building, Py_ssize_t* end):
+        cdef Build build
+        cdef PyObject* made
+        cdef object message = None
+        if not 0 <= offset <= size:
+            raise ValueError(f"offset {offset} is outside the buffer of {size} bytes")
+        cursor_open(&build.cursor, base, size, offset)
+        build.trace.depth = 0
+        build.errors = NULL
+        if lenient:
+            build.errors = "replace"
+        if building:
+            made = build_struct(&self.objects, &build, 0)
+            if made is not NULL:
+                message = <object>made
+                raw_decref(made)
+        else:
+            skip_block(&self.objects.program, &build.cursor, self.objects.program.blocks, &build.trace)
+        if build.cursor.code != OK:
+            raise_fault(self.plan, &build.cursor, &build.trace)
+        if building and made is NULL:
+            propagate()
+        end[0] = build.cursor.p - base
+        return message
+
+    def decode(self, data, Py_ssize_t offset=0, bint lenient=False):
+        """Read one message.
+
+        Arguments:
+            data: any contiguous buffer.
+            offset: where the message begins, in bytes.
+            lenient: replace what is not UTF-8, as Java does, instead of raising.
+
+        Returns:
+            The message and the offset behind it.
+
+        Raises:
+            WireError: the bytes break a rule.
+            BufferError: `data` is not contiguous.
+            ValueError: `offset` is outside `data`.
+        """
+        cdef Py_ssize_t end = 0
+        cdef Py_ssize_t size = 0
+        message = self.run(data, offset, lenient, True, &end, &size)
+        return message, end
+
+    def decode_whole(self, data, Py_ssize_t offset=0, bint lenient=False):
+        """Read one message that ends where the buffer ends; arguments and errors as in `decode`, and `TrailingBytes`."""
+        cdef Py_ssize_t end = 0
+        cdef Py_ssize_t size = 0
+        message = self.run(data, offset, lenient, True, &end, &size)
+        if end != size:
+            raise_for(TRAILING_BYTES, end, "", self.plan.message, self.plan.api_key, self.plan.version)
+        return message
+
+    def skip(self, data, Py_ssize_t offset=0):
+        """The offset behind a message, all checked but UTF-8, nothing built; arguments and errors as in `decode`."""
+        cdef Py_ssize_t end = 0
+        cdef Py_ssize_t size = 0
+        self.run(data, offset, False, False, &end, &size)
+        return end

@@ -1,0 +1,182 @@
+# cython: language_level=3
+"""Message objects of the native twin: one type per struct, made from its layout. The readable contract is `kwire.codec._pure.structs`.
+
+The types are made at run time, with a slot at a fixed offset for each field, so that the decoder stores values without any lookup. Objects
+whose slots hold only numbers, text and bytes are invisible to the cyclic garbage collector: keeping a million of them costs a collection
+nothing. The price: a reference cycle that a user ties through such an object is never freed (as with `gc=False` in msgspec).
+"""
+
+import copyreg
+
+from cpython.mem cimport PyMem_Calloc, PyMem_Free
+from cpython.object cimport Py_EQ, PyObject, PyObject_RichCompareBool, PyTypeObject
+from cpython.ref cimport Py_INCREF, Py_XDECREF, Py_XINCREF
+from slotted cimport is_slotted, slot_count, slots_of, slotted_new, slotted_type
+
+from kwire.codec.layout import Default
+
+__all__ = ["MessageObject", "make_classes"]
+
+cdef enum:
+    CONSTANT = 0
+    LIST = 1
+    STRUCT = 2
+
+assert (CONSTANT, LIST, STRUCT) == (Default.CONSTANT, Default.LIST, Default.STRUCT)
+
+cdef extern from "Python.h":
+    void PyObject_GC_Track(PyObject* self)
+    PyTypeObject* Py_TYPE(object self)
+    bint PyType_IS_GC(PyTypeObject* type)
+    const char* PyUnicode_AsUTF8(object text) except NULL
+
+
+cdef object slot_names_of(object message):
+    """Names of the slots of an object, as many as it has; the C code below relies on that whatever was done to the class."""
+    cdef PyTypeObject* kind = Py_TYPE(message)
+    cdef object names
+    if is_slotted(kind):
+        names = type(message).slot_names
+        if type(names) is tuple and len(<tuple>names) == slot_count(kind):
+            return names
+    raise TypeError(f"{type(message).__qualname__} is not a class that make_classes made")
+
+
+cdef dict values_of(object message):
+    """The slots that hold something, in order."""
+    cdef tuple names = slot_names_of(message)
+    cdef PyObject** slots = slots_of(<void*>message)
+    cdef Py_ssize_t index
+    return {names[index]: <object>slots[index] for index in range(len(names)) if slots[index] is not NULL}
+
+
+cdef int put(PyObject** slot, object value) except -1:
+    cdef PyObject* old = slot[0]
+    Py_INCREF(value)
+    slot[0] = <PyObject*>value
+    Py_XDECREF(old)
+    return 0
+
+
+cdef class MessageObject:
+    """What all message classes share. Slots that were not decoded (they are outside a projection) stay empty: reading one raises AttributeError."""
+
+    def __init__(self, **values):
+        cdef tuple names = slot_names_of(self)
+        cdef PyObject** slots = slots_of(<void*>self)
+        cdef tuple layout_slots = type(self).layout.slots
+        cdef Py_ssize_t last = len(names) - 1
+        cdef Py_ssize_t used = 0
+        cdef Py_ssize_t index
+        cdef object value
+        if len(layout_slots) != last:
+            raise TypeError(f"{type(self).__qualname__} is not a class that make_classes made")
+        for index in range(last):
+            slot = layout_slots[index]
+            if names[index] in values:
+                used += 1
+                value = values[names[index]]
+                if type(value) is list and slot.scalar_array:
+                    value = tuple(value)
+            elif slot.default == CONSTANT:
+                value = slot.value
+            elif slot.default == LIST:
+                value = []
+            else:
+                value = type(self).classes[slot.value]()
+            put(&slots[index], value)
+        value = ()
+        if names[last] in values:
+            used += 1
+            value = tuple(values[names[last]])
+        put(&slots[last], value)
+        if used != len(values):
+            unexpected = next(name for name in values if name not in names)
+            raise TypeError(f"{type(self).__qualname__}() got an unexpected keyword argument {unexpected!r}")
+
+    def __eq__(self, other):
+        if type(other) is not type(self):
+            return NotImplemented
+        cdef Py_ssize_t count = len(slot_names_of(self))
+        cdef PyObject** ours = slots_of(<void*>self)
+        cdef PyObject** theirs = slots_of(<void*>other)
+        cdef Py_ssize_t index
+        for index in range(count):
+            if ours[index] is NULL or theirs[index] is NULL:
+                if ours[index] is not theirs[index]:
+                    return False
+                continue
+            # values are held while they are compared: a foreign __eq__ may replace them
+            mine = <object>ours[index]
+            yours = <object>theirs[index]
+            if not PyObject_RichCompareBool(mine, yours, Py_EQ):
+                return False
+        return True
+
+    __hash__ = None
+
+    def __repr__(self):
+        shown = values_of(self)
+        if not shown.get("unknown_tagged_fields"):
+            shown.pop("unknown_tagged_fields", None)
+        return f"{type(self).__name__}({', '.join([f'{name}={value!r}' for name, value in shown.items()])})"
+
+    def __copy__(self):
+        cdef Py_ssize_t count = len(slot_names_of(self))
+        cdef PyTypeObject* kind = Py_TYPE(self)
+        cdef PyObject* made = slotted_new(kind)
+        cdef PyObject** mine = slots_of(<void*>self)
+        cdef Py_ssize_t index
+        if made is NULL:
+            raise MemoryError
+        for index in range(count):
+            Py_XINCREF(mine[index])
+            slots_of(made)[index] = mine[index]
+        if PyType_IS_GC(kind):
+            PyObject_GC_Track(made)
+        result = <object>made
+        Py_XDECREF(made)
+        return result
+
+    def __reduce__(self):
+        # The state is set slot by slot, so that an object travels between the twins and slots outside a projection stay empty.
+        return copyreg.__newobj__, (type(self),), (None, values_of(self))
+
+
+cdef object make_class(object layout):
+    cdef tuple names = (*[slot.attribute for slot in layout.slots], "unknown_tagged_fields")
+    cdef bytes qualified = f"kwire.messages.{layout.name}".encode()
+    cdef const char** attributes = <const char**>PyMem_Calloc(len(names), sizeof(char*))
+    cdef Py_ssize_t index
+    if attributes is NULL:
+        raise MemoryError
+    try:
+        for index in range(len(names)):
+            attributes[index] = PyUnicode_AsUTF8(names[index])
+        made = slotted_type(qualified, (MessageObject,), attributes, len(names), layout.tracked)
+    finally:
+        PyMem_Free(attributes)
+    # The descriptors of the type point into the names, and a descriptor may outlive every dictionary that holds them: they are never freed.
+    Py_INCREF(names)
+    if layout.name != layout.message:
+        made.__qualname__ = f"{layout.message}.{layout.name}"
+    made.layout = layout
+    made.slot_names = names
+    return made
+
+
+def make_classes(layouts):
+    """Make one class per struct of a message.
+
+    Arguments:
+        layouts: of all structs of one message, the message's own first.
+
+    Returns:
+        The classes in the same order. Those of nested structs are attributes of the first.
+    """
+    classes = tuple([make_class(layout) for layout in layouts])
+    for each in classes:
+        each.classes = classes
+    for nested in classes[1:]:
+        setattr(classes[0], nested.__name__, nested)
+    return classes
