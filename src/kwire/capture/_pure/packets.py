@@ -39,6 +39,8 @@ _LOOPBACK_IPV6: Final = frozenset((10, 24, 28, 30))  # AF_INET6 of Linux, NetBSD
 # hop-by-hop, routing, destination options, mobility, HIP, shim6: length in eight bytes beside the first eight
 _IPV6_OPTIONS: Final = frozenset((0, 43, 60, 135, 139, 140))
 
+# Sums of such counts fit 64 bits whatever a file says.
+_MOST_DROPPED: Final = (1 << 40) - 1
 _WORD: Final = (1 << 64) - 1
 
 
@@ -180,12 +182,12 @@ class _Scanner:
         index = self.u32(at + 8)
         if index >= len(self.state.interfaces):
             return
-        dropped = -1
+        drops = {}
         for code, value, length in self.options(at + 20, body_end):
             if code in (_ISB_IFDROP, _ISB_OSDROP) and length >= 8:
-                dropped = max(dropped, 0) + (self.u64(value) & (1 << 62) - 1)
-        if dropped >= 0:
-            self.state.interfaces[index].dropped = dropped
+                drops[code] = self.u64(value) & _MOST_DROPPED
+        if drops:
+            self.state.interfaces[index].dropped = sum(drops.values())
 
     def options(self, at: int, end: int) -> list[tuple[int, int, int]]:
         """(code, offset of the value, length) of each whole option."""
@@ -195,6 +197,8 @@ class _Scanner:
             if code == 0 or length > end - at - 4:
                 break
             found.append((code, at + 4, length))
+            if (length + 3 & ~3) > end - at - 4:
+                break
             at += 4 + (length + 3 & ~3)
         return found
 
@@ -213,7 +217,7 @@ class _Scanner:
 
     def packet(self, link_type: int, time_ns: int, at: int, captured: int, original: int) -> None:
         state = self.state
-        original = max(original, captured)
+        original = min(max(original, captured), 0x7FFFFFFF)
         state.packets += 1
         state.captured_bytes += captured
         state.original_bytes += original
