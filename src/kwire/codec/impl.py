@@ -11,9 +11,11 @@ import os
 from types import ModuleType
 from typing import Final, Literal
 
-__all__ = ["Twin", "backend", "load_twin"]
+__all__ = ["MODULES", "Twin", "backend", "load_twin"]
 
 Twin = Literal["native", "pure"]
+
+MODULES: Final = ("structs", "objects", "headers")  # of the codec's twins
 
 
 def load_twin(room: str, name: str, twin: Twin) -> ModuleType:
@@ -29,7 +31,9 @@ def _choose() -> Twin:
     if os.environ.get("KWIRE_PURE") == "1":
         return "pure"
     try:
-        load_twin("codec", "objects", "native")
+        # All of them: half a twin, as a half-finished build leaves it, is none.
+        for name in MODULES:
+            load_twin("codec", name, "native")
     except ImportError as error:
         if os.environ.get("KWIRE_REQUIRE_NATIVE") == "1":
             raise ImportError(

@@ -38,12 +38,19 @@ def _list_of(element: Convert) -> Convert:
     return list if element is _same else lambda values: [element(value) for value in values]
 
 
+def _default_test(slot: SlotLayout) -> Callable[[Any], bool]:
+    """Whether a value is the default of its slot."""
+    if slot.default == Default.STRUCT:
+        return lambda held: held is not None and held == type(held)()
+    default = [] if slot.default == Default.LIST else slot.value
+    return lambda held: held == default
+
+
 class _Writer:
     """Makes one converter per block of a plan."""
 
-    def __init__(self, plan: Plan, classes: tuple[type, ...], records: bool) -> None:
+    def __init__(self, plan: Plan, records: bool) -> None:
         self.plan = plan
-        self.classes = classes
         self.records = records
         self.made: dict[int, Convert] = {}
 
@@ -56,34 +63,29 @@ class _Writer:
     def _block(self, index: int) -> Convert:
         block = self.plan.blocks[index]
         slots = self.plan.layouts[block.layout].slots
-        steps: list[tuple[str, str, Convert, bool, Any]] = []
+        steps: list[tuple[str, str, Convert, Callable[[Any], bool] | None, str]] = []
         for number in range(block.first, block.first + block.untagged + block.tagged):
             operation = self.plan.operation(number)
             slot = slots[operation.slot]
             name, convert = slot.json_name, self._convert(operation)
             if operation.flags & Flag.RECORDS and not self.records:
                 name, convert = f"{name}SizeInBytes", len
-            steps.append((slot.attribute, name, convert, bool(operation.flags & Flag.TAGGED), self._default(slot)))
-        names = {step[1]: slots[self.plan.operation(block.first + at).slot].json_name for at, step in enumerate(steps)}
+            left_out = _default_test(slot) if operation.flags & Flag.TAGGED else None
+            steps.append((slot.attribute, name, convert, left_out, slot.json_name))
 
         def write(value: Any) -> dict[str, Any]:
             written: dict[str, Any] = {}
-            for attribute, name, convert, tagged, default in steps:
-                held = getattr(value, attribute, _MISSING)  # outside the projection
-                if held is _MISSING or (tagged and held == default):
+            for attribute, name, convert, left_out, name_of_null in steps:
+                held = getattr(value, attribute, _MISSING)
+                if held is _MISSING or (left_out is not None and left_out(held)):  # outside the projection, or a tag at its default
                     continue
                 if held is None:
-                    written[names[name]] = None
+                    written[name_of_null] = None
                 else:
                     written[name] = convert(held)
             return written
 
         return write
-
-    def _default(self, slot: SlotLayout) -> Any:
-        if slot.default == Default.LIST:
-            return []
-        return self.classes[slot.value]() if slot.default == Default.STRUCT else slot.value
 
     def _convert(self, operation: Operation) -> Convert:
         if operation.code == Op.STRUCT:
@@ -96,8 +98,7 @@ class _Writer:
 
 @lru_cache(maxsize=2048)
 def _writer(name: str, version: int, records: bool) -> Convert:
-    source = compiled()
-    return _Writer(source.plan(name, version), source.classes(name), records).block(0)
+    return _Writer(compiled().plan(name, version), records).block(0)
 
 
 def to_json(message: Any, version: int, records: bool = True) -> dict[str, Any]:

@@ -1,0 +1,83 @@
+"""Fixtures of all tests: the twins, and what Kafka's own Java classes wrote."""
+
+from __future__ import annotations
+
+import gzip
+import json
+import os
+from collections.abc import Callable
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from kwire.codec.classes import CompiledCatalog
+from kwire.codec.decoding import FrameReader
+from kwire.codec.impl import MODULES, Twin, load_twin
+from kwire.schema import catalog
+
+VECTORS = Path(__file__).parent / "vectors" / "data"
+
+
+def _twins() -> list[Twin]:
+    """Both twins; the pure one alone where kwire was installed without compiled modules, unless KWIRE_REQUIRE_NATIVE=1 forbids that."""
+    try:
+        for name in MODULES:
+            load_twin("codec", name, "native")
+    except ImportError as error:
+        if os.environ.get("KWIRE_REQUIRE_NATIVE") == "1":
+            raise pytest.UsageError(f"KWIRE_REQUIRE_NATIVE=1, but the compiled modules cannot be loaded: {error}") from error
+        return ["pure"]
+    return ["pure", "native"]
+
+
+@pytest.fixture(scope="session", params=_twins())
+def twin(request: pytest.FixtureRequest) -> Twin:
+    """Each twin that is installed."""
+    name: Twin = request.param
+    return name
+
+
+class TwinCodec:
+    """The codec as one twin runs it."""
+
+    def __init__(self, twin: Twin) -> None:
+        self.twin = twin
+        self.compiled = CompiledCatalog(catalog(), twin)
+        self.frames = FrameReader(self.compiled)
+
+    def decode(self, name: str, data: Any, version: int, fields: tuple[str, ...] | None = None) -> Any:
+        return self.compiled.decoder(name, version, fields).decode_whole(data)
+
+    def message_class(self, name: str) -> Any:
+        return self.compiled.classes(name)[0]
+
+
+@cache
+def _codec(twin: Twin) -> TwinCodec:
+    return TwinCodec(twin)
+
+
+@pytest.fixture(scope="session")
+def codec(twin: Twin) -> TwinCodec:
+    """The codec as the twin of the test runs it."""
+    return _codec(twin)
+
+
+@pytest.fixture(scope="session")
+def reference_codec() -> TwinCodec:
+    """The codec as the pure twin runs it, to compare with."""
+    return _codec("pure")
+
+
+@cache
+def _vectors(name: str) -> list[dict[str, Any]]:
+    with gzip.open(VECTORS / f"{name}.jsonl.gz", "rt", encoding="utf-8") as lines:
+        return [json.loads(line) for line in lines]
+
+
+@pytest.fixture(scope="session")
+def vectors() -> Callable[[str], list[dict[str, Any]]]:
+    """The lines of a file of `vectors/data` by its name without suffixes."""
+    return _vectors
