@@ -1,7 +1,7 @@
 """What a row of each table is: one Arrow schema a table, one line a column.
 
-Only types that Spark takes as they are (no unsigned, dictionary or large types): times are UTC in microseconds, ports, keys and versions 32-bit,
-counts and bytes 64-bit. Every column may be null: null is "not known", which is never the same as 0 or "".
+Only types that Spark takes as they are (no unsigned, dictionary or large types): times are UTC in microseconds, ports, keys and versions
+are 32-bit, counts and bytes 64-bit. Every column may be null: null is "not known", which is never the same as 0 or "".
 """
 
 from __future__ import annotations
@@ -89,6 +89,7 @@ CONNECTIONS: Final = _schema(
     ("auth_failures", LONG),
     ("software_name", TEXT),  # "unknown": sent none; null: nothing was observed
     ("software_version", TEXT),
+    ("identity_source", TEXT),  # api_versions, not_sent, not_observed
     ("client_id", TEXT),
     ("client_instance_id", TEXT),
     ("role", TEXT),  # client, broker, controller

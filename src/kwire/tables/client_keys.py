@@ -1,0 +1,75 @@
+"""The key that joins all tables: a stable hash of what tells one client program from another.
+
+A program that runs a hundred times numbers its client ids, and an id made at random names nothing: both are folded before they are
+hashed, so that one program is one client however often it starts. An id that the library made up says nothing of the program; then the
+address does.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import re
+from functools import lru_cache
+from typing import Final
+
+__all__ = ["client_key", "fold_client_id", "is_default_client_id"]
+
+_UUID: Final = re.compile(r"[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}", re.IGNORECASE)
+# Commit hashes, container ids, pod suffixes: letters and digits of the hexadecimal alphabet, at least one of them a digit.
+_HEXADECIMAL: Final = re.compile(r"(?<![0-9A-Za-z])(?=[a-f]*[0-9])[0-9a-f]{8,}(?![0-9A-Za-z])", re.IGNORECASE)
+# What random generators give: long, and capitals, small letters and digits in one word.
+_RANDOM: Final = re.compile(
+    r"(?<![0-9A-Za-z])(?=[0-9A-Za-z]*[0-9])(?=[0-9A-Za-z]*[a-z])(?=[0-9A-Za-z]*[A-Z])[0-9A-Za-z]{16,}(?![0-9A-Za-z])"
+)
+_DIGITS: Final = re.compile(r"[0-9]+")
+
+# Ids that libraries and Kafka's own tools send when the program set none, folded.
+_DEFAULTS: Final = re.compile(
+    r"rdkafka|sarama|kgo|kafkajs|pykafka|ruby-kafka|no-kafka-client|kafka-client|kafka-go|kafka-rust|rskafka"
+    r"|(kafka-python|aiokafka)(-(producer|consumer|admin))?(-#(\.#)*)?"
+    r"|(consumer|producer|adminclient|admin)-#|(consumer-)?console-(consumer|producer)(-#)*|perf-(producer|consumer)-client"
+    r"|.*@.* \(github\.com/segmentio/kafka-go\)"
+)
+
+
+@lru_cache(maxsize=65536)
+def fold_client_id(client_id: str) -> str:
+    """Replace what changes from one run of a program to the next by ``#``.
+
+    Args:
+        client_id: as it came.
+
+    Returns:
+        The id with UUIDs, hexadecimal words of eight and more, random words of sixteen and more and runs of digits folded.
+    """
+    folded = client_id
+    for pattern in (_UUID, _HEXADECIMAL, _RANDOM, _DIGITS):
+        folded = pattern.sub("#", folded)
+    return folded
+
+
+@lru_cache(maxsize=65536)
+def is_default_client_id(client_id: str | None) -> bool:
+    """Say whether an id is empty or one that a library makes up, so that many programs share it."""
+    return not client_id or _DEFAULTS.fullmatch(fold_client_id(client_id)) is not None
+
+
+def client_key(software_name: str | None, software_version: str | None, client_id: str | None, principal: str | None, address: str) -> str:
+    """Hash a client identity, as it holds at the end of a connection.
+
+    Args:
+        software_name, software_version: None where nothing was observed.
+        client_id: as it came; folded here.
+        principal: None without authentication.
+        address: of the client (the proxied one where a PROXY header names it); counts only when the id is empty or a library's default.
+
+    Returns:
+        16 hexadecimal digits.
+    """
+    parts = (
+        software_name, software_version, fold_client_id(client_id) if client_id else None, principal,
+        address if is_default_client_id(client_id) else None,
+    )  # fmt: skip
+    # A length before each part, so that no two identities run together; null and "" differ.
+    plain = b"".join(b"-" if part is None else b"%d:%s" % (len(raw := part.encode("utf-8", "surrogateescape")), raw) for part in parts)
+    return hashlib.blake2b(plain, digest_size=8).hexdigest()

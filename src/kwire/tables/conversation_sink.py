@@ -1,0 +1,254 @@
+"""Between streams and rows: each TCP connection gets a `Conversation`, and what that says becomes rows.
+
+A row of `requests` or `violations` is made when its event comes, so its client key is not known yet: the client may name itself later.
+It is filled in at the end, from the connection's row (`kwire.tables.series_rows`). Nothing depends on where a file ends.
+"""
+
+from __future__ import annotations
+
+from typing import Any, Final
+
+from kwire.capture.sink import StreamSink
+from kwire.capture.tcp import Endpoint, TcpConnection
+from kwire.protocol import Conversation
+from kwire.protocol.events import BrokersLearned, ConnectionSummary, Event, RequestCompleted, VersionsLearned, ViolationFound
+from kwire.schema import error_name
+from kwire.tables.client_keys import client_key
+from kwire.tables.column_builder import ColumnBuilder
+from kwire.tables.facts import SeriesFacts
+from kwire.tables.schemas import CONNECTIONS, REQUESTS, VIOLATIONS
+
+__all__ = ["PACKET_BITS", "ConversationSink", "FileCounts", "Tracked"]
+
+# A packet is known by its file and its number there; both travel through the protocol rules as one integer.
+PACKET_BITS: Final = 40
+_PACKET_MASK: Final = (1 << PACKET_BITS) - 1
+
+_API_VERSIONS: Final = 18
+_UNSUPPORTED_VERSION: Final = 35
+
+
+class FileCounts:
+    """What a file's row in `captures` sums up over the connections that begin and the requests that are sent in it."""
+
+    __slots__ = ("bytes_lost", "bytes_opaque", "connections", "joined_late", "one_way", "requests", "unanswered")
+
+    def __init__(self) -> None:
+        self.connections = self.joined_late = self.one_way = self.requests = self.unanswered = self.bytes_lost = self.bytes_opaque = 0
+
+
+class Tracked:
+    """What hangs on a connection from piece to piece."""
+
+    __slots__ = ("begun", "connection_id", "conversation", "early", "refused", "server", "unsupported")
+
+    def __init__(self, conversation: Conversation, begun: int) -> None:
+        self.conversation = conversation
+        self.begun = begun
+        self.connection_id: str | None = None
+        self.server: Endpoint | None = None
+        self.early: list[Event] = []
+        # The first request that nothing came back for, since the last answer: what the server hung up on, if it did.
+        self.refused: tuple[int, int | None, int | None] | None = None
+        self.unsupported: dict[tuple[int | None, int | None], int] = {}
+
+
+class ConversationSink(StreamSink):
+    """Hears the streams of a series and builds rows.
+
+    Attributes:
+        requests, violations, connections: builders of the rows.
+        facts: what the connections teach.
+        files, counts: the files of the series so far, and what is counted of each.
+    """
+
+    def __init__(self, series: str, ports: frozenset[int]) -> None:
+        self.series = series
+        self.ports = ports
+        self.facts = SeriesFacts()
+        self.files: list[str] = []
+        self.counts: list[FileCounts] = []
+        self.requests = ColumnBuilder(REQUESTS)
+        self.violations = ColumnBuilder(VIOLATIONS)
+        self.connections = ColumnBuilder(CONNECTIONS)
+
+    def __getstate__(self) -> dict[str, Any]:
+        state = self.__dict__.copy()
+        for name in ("requests", "violations", "connections"):
+            del state[name]
+        return state
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        self.__dict__.update(state)
+        self.requests, self.violations, self.connections = ColumnBuilder(REQUESTS), ColumnBuilder(VIOLATIONS), ColumnBuilder(CONNECTIONS)
+
+    def begin_file(self, name: str) -> None:
+        """What comes now is from this file."""
+        self.files.append(name)
+        self.counts.append(FileCounts())
+
+    def forget_file(self) -> None:
+        """The file that was begun last could not be read."""
+        del self.files[-1], self.counts[-1]
+
+    # What the capture room says.
+
+    def opened(self, connection: TcpConnection, time_ns: int, packet: int) -> None:
+        if self.ports and connection.a.port not in self.ports and connection.b.port not in self.ports:
+            connection.ignored = True
+            return
+        at = self._packet(packet)
+        conversation = Conversation(connection.a.port, connection.b.port, ports=self.ports or None)
+        connection.attachment = tracked = Tracked(conversation, at)
+        if connection.opened_by is not None:
+            self._emit(connection, tracked, conversation.opened(connection.opened_by, time_ns, at))
+
+    def data(self, connection: TcpConnection, direction: int, data: bytes, time_ns: int, packet: int) -> None:
+        tracked = connection.attachment
+        assert isinstance(tracked, Tracked)
+        if events := tracked.conversation.receive(direction, data, time_ns, self._packet(packet)):
+            self._emit(connection, tracked, events)
+
+    def lost(self, connection: TcpConnection, direction: int, count: int, cut: bool, time_ns: int, packet: int) -> None:
+        tracked = connection.attachment
+        assert isinstance(tracked, Tracked)
+        if events := tracked.conversation.lost(direction, count, time_ns, self._packet(packet)):
+            self._emit(connection, tracked, events)
+
+    def closed(self, connection: TcpConnection, direction: int, reset: bool, time_ns: int, packet: int) -> None:
+        tracked = connection.attachment
+        assert isinstance(tracked, Tracked)
+        if events := tracked.conversation.closed(direction, reset, time_ns, self._packet(packet)):
+            self._emit(connection, tracked, events)
+
+    def ended(self, connection: TcpConnection) -> None:
+        tracked = connection.attachment
+        if not isinstance(tracked, Tracked):
+            return
+        conversation = tracked.conversation
+        self._emit(connection, tracked, conversation.finish(connection.last_ns))
+        if tracked.connection_id is None:
+            self._name(connection, tracked, _likely_server(connection, self.ports))
+        summary = conversation.summary()
+        self._connection_row(connection, tracked, summary)
+        self._refusals(tracked, summary)
+        connection.attachment = None
+
+    # From events to rows.
+
+    def _packet(self, packet: int) -> int:
+        return len(self.files) - 1 << PACKET_BITS | packet
+
+    def _emit(self, connection: TcpConnection, tracked: Tracked, events: list[Event]) -> None:
+        if tracked.connection_id is None:
+            side = tracked.conversation.server_side
+            if side is None:
+                tracked.early += events
+                return
+            self._name(connection, tracked, side)
+        for event in events:
+            self._event(tracked, event)
+
+    def _name(self, connection: TcpConnection, tracked: Tracked, server_side: int) -> None:
+        ends = (connection.a, connection.b)
+        tracked.server, client = ends[server_side], ends[1 - server_side]
+        tracked.connection_id = f"{tracked.server.address}:{tracked.server.port}-{client.address}:{client.port}-{connection.n}"
+        early, tracked.early = tracked.early, []
+        for event in early:
+            self._event(tracked, event)
+
+    def _event(self, tracked: Tracked, event: Event) -> None:
+        if isinstance(event, RequestCompleted):
+            self._request_row(tracked, event)
+        elif isinstance(event, ViolationFound):
+            self._violation_row(tracked, event)
+        elif isinstance(event, VersionsLearned):
+            assert tracked.server is not None
+            self.facts.learn_versions(f"{tracked.server.address}:{tracked.server.port}", event)
+        elif isinstance(event, BrokersLearned):
+            self.facts.learn_nodes(event)
+
+    def _request_row(self, tracked: Tracked, event: RequestCompleted) -> None:
+        index, key, version, state, code = event.request_index, event.api_key, event.api_version, event.state, event.error_code
+        file, packet = event.packet_number >> PACKET_BITS, event.packet_number & _PACKET_MASK
+        if state != "orphan_response":
+            counts = self.counts[file]
+            counts.requests += 1
+            waiting = tracked.refused
+            if state == "answered":
+                if waiting is not None and index > waiting[0]:
+                    tracked.refused = None
+                if code == _UNSUPPORTED_VERSION and key != _API_VERSIONS:
+                    tracked.unsupported.setdefault((key, version), index)
+            else:
+                counts.unanswered += state == "unanswered"
+                if waiting is None or index < waiting[0]:
+                    tracked.refused = (index, key, version)
+        self.requests.add(
+            (
+                self.series, self.files[file], tracked.connection_id, None, index if index >= 0 else None, key, event.api_name, version,
+                event.header_version, event.correlation_id, event.client_id, event.client_instance_id, event.software_name,
+                event.software_version, event.principal, _us(event.request_time), _us(event.response_time), event.latency_us,
+                event.request_bytes, event.response_bytes, code, None if code is None else error_name(code), event.throttle_time_ms,
+                event.acks, event.first_topic, event.topic_count, event.group_id, event.transactional_id, state, event.body, None, None,
+                None, packet, event.stream_offset,
+            )
+        )  # fmt: skip
+
+    def _violation_row(self, tracked: Tracked, event: ViolationFound) -> None:
+        file, packet = event.packet_number >> PACKET_BITS, event.packet_number & _PACKET_MASK
+        self.violations.add(
+            (
+                self.series, self.files[file], tracked.connection_id, event.rule, event.severity, None, event.request_index, packet,
+                event.stream_offset, event.software_name, event.client_id, event.explanation,
+            )
+        )  # fmt: skip
+
+    def _connection_row(self, connection: TcpConnection, tracked: Tracked, summary: ConnectionSummary) -> None:
+        file = tracked.begun >> PACKET_BITS
+        flows = connection.flows
+        counts = self.counts[file]
+        counts.connections += 1
+        counts.joined_late += connection.opened_by is None
+        counts.one_way += not (flows[0].packets and flows[1].packets)
+        counts.bytes_lost += summary.bytes_lost - flows[0].bytes_cut - flows[1].bytes_cut
+        counts.bytes_opaque += summary.bytes_opaque
+        server = tracked.server
+        assert server is not None
+        client = connection.b if server == connection.a else connection.a
+        address = summary.proxied_address.rpartition(":")[0] if summary.proxied_address else client.address
+        self.connections.add(
+            (
+                self.series, self.files[file], tracked.connection_id,
+                client_key(summary.software_name, summary.software_version, summary.client_id, summary.principal, address),
+                client.address, client.port, server.address, server.port, summary.proxied_address, None, _us(connection.first_ns),
+                _us(connection.last_ns), summary.request_frames, summary.response_frames, summary.request_bytes, summary.response_bytes,
+                flows[0].gaps + flows[1].gaps, flows[0].bytes_cut + flows[1].bytes_cut, flows[0].retransmissions + flows[1].retransmissions,
+                summary.state, summary.closed_by, summary.last_api_name, summary.protocol, summary.tls_version, summary.tls_sni, None,
+                summary.sasl_mechanism, summary.attempted_principal, summary.principal, summary.auth_failures, summary.software_name,
+                summary.software_version, summary.identity_source, summary.client_id, summary.client_instance_id, summary.role,
+            )
+        )  # fmt: skip
+
+    def _refusals(self, tracked: Tracked, summary: ConnectionSummary) -> None:
+        assert tracked.connection_id is not None
+        assert tracked.server is not None
+        server = f"{tracked.server.address}:{tracked.server.port}"
+        if tracked.refused is not None and summary.closed_by == "server":
+            self.facts.refusals.append((tracked.connection_id, server, *tracked.refused, "disconnected"))
+        for (key, version), index in tracked.unsupported.items():
+            self.facts.refusals.append((tracked.connection_id, server, index, key, version, "unsupported_version"))
+
+
+def _us(time_ns: int | None) -> int | None:
+    return None if time_ns is None else time_ns // 1000
+
+
+def _likely_server(connection: TcpConnection, ports: frozenset[int]) -> int:
+    """Where no byte told: a named port, the side that was called, the lower port (section "which side is the server" of the rules)."""
+    a, b = connection.a.port, connection.b.port
+    if (a in ports) != (b in ports):
+        return 0 if a in ports else 1
+    if connection.opened_by is not None:
+        return 1 - connection.opened_by
+    return 0 if a < b else 1

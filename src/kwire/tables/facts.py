@@ -1,0 +1,108 @@
+"""What a series teaches beside its rows: the ranges servers advertise, the nodes of the cluster, the requests that were refused.
+
+Small tables, one schema each, that merge by putting them under each other; `kwire.analysis` needs them for brokers and verdicts.
+"""
+
+from __future__ import annotations
+
+from typing import Any, Final
+
+import pyarrow as pa
+
+from kwire.protocol.events import BrokersLearned, VersionsLearned
+from kwire.tables.schemas import INT, LONG, TEXT, TIME
+
+__all__ = ["ADVERTISED", "FACT_SCHEMAS", "NODES", "REFUSALS", "SeriesFacts"]
+
+ADVERTISED: Final = pa.schema(
+    [
+        pa.field("server", TEXT),  # address:port
+        pa.field("api_key", INT),
+        pa.field("min_version", INT),
+        pa.field("max_version", INT),
+        pa.field("first_seen", TIME),
+        pa.field("last_seen", TIME),
+    ]
+)
+
+NODES: Final = pa.schema(
+    [
+        pa.field("node_id", INT),
+        pa.field("host", TEXT),
+        pa.field("port", INT),
+        pa.field("rack", TEXT),
+        pa.field("cluster_id", TEXT),
+        pa.field("first_seen", TIME),
+        pa.field("last_seen", TIME),
+    ]
+)
+
+REFUSALS: Final = pa.schema(
+    [
+        pa.field("connection_id", TEXT),
+        pa.field("server", TEXT),
+        pa.field("request_index", LONG),
+        pa.field("api_key", INT),
+        pa.field("api_version", INT),
+        pa.field("refusal", TEXT),  # disconnected, unsupported_version
+    ]
+)
+
+FACT_SCHEMAS: Final[dict[str, pa.Schema]] = {"advertised": ADVERTISED, "nodes": NODES, "refusals": REFUSALS}
+
+
+class SeriesFacts:
+    """Collects what the connections of a series teach; pickles, and stays as small as the cluster is.
+
+    The answer with error 35 lists no more than what it takes to try again (KIP-511), so it teaches nothing about the server's range.
+    """
+
+    __slots__ = ("_advertised", "_nodes", "refusals")
+
+    def __init__(self) -> None:
+        self._advertised: dict[str, dict[int, list[int]]] = {}
+        self._nodes: dict[tuple[int, str, int], list[Any]] = {}
+        self.refusals: list[tuple[str, str, int, int | None, int | None, str]] = []
+
+    def learn_versions(self, server: str, event: VersionsLearned) -> None:
+        """Widen what `server` is known to advertise; a cut answer counts as far as it goes."""
+        if event.error_code:
+            return
+        known = self._advertised.setdefault(server, {})
+        time = event.time // 1000
+        for key, (low, high) in event.versions.items():
+            seen = known.get(key)
+            if seen is None:
+                known[key] = [low, high, time, time]
+            else:
+                seen[:] = [min(seen[0], low), max(seen[1], high), min(seen[2], time), max(seen[3], time)]
+
+    def learn_nodes(self, event: BrokersLearned) -> None:
+        """Add nodes; of rack and cluster id the latest that is known counts."""
+        time = event.time // 1000
+        for node in event.nodes:
+            if node.node_id < 0 or not node.host:  # FindCoordinator answers -1 and "" while there is no coordinator
+                continue
+            seen = self._nodes.setdefault((node.node_id, node.host, node.port), [None, None, time, time])
+            seen[0] = node.rack or seen[0]
+            seen[1] = event.cluster_id or seen[1]
+            seen[2:] = [min(seen[2], time), max(seen[3], time)]
+
+    def node_of(self, address: str, port: int) -> int | None:
+        """Find the node that listens at an address, by address and port or by a port that one node alone has."""
+        exact = {node for node, host, at in self._nodes if at == port and host == address}
+        found = exact or {node for node, _host, at in self._nodes if at == port}
+        return found.pop() if len(found) == 1 else None
+
+    def tables(self) -> dict[str, pa.Table]:
+        """Give the facts as Arrow tables, sorted."""
+        advertised = [(server, key, *seen) for server, known in sorted(self._advertised.items()) for key, seen in sorted(known.items())]
+        nodes = [(*key, *seen) for key, seen in sorted(self._nodes.items())]
+        rows = {"advertised": advertised, "nodes": nodes, "refusals": sorted(self.refusals, key=lambda row: (row[0], row[2]))}
+        return {name: table_of(FACT_SCHEMAS[name], found) for name, found in rows.items()}
+
+
+def table_of(schema: pa.Schema, rows: list[tuple[Any, ...]]) -> pa.Table:
+    """Make a small table from rows; times are integers in microseconds."""
+    columns = list(zip(*rows, strict=True)) if rows else [()] * len(schema)
+    return pa.Table.from_arrays([pa.array(column, field.type) for column, field in zip(columns, schema, strict=True)], schema=schema)

@@ -1,0 +1,148 @@
+"""A series as a fold: one piece and the carry in, batches of rows out, the carry changed; and, after the last piece, what is still open.
+
+    carry = begin_series("eth0", ports=(9092,))
+    for location in pieces:
+        batches = read_piece(location, carry)      # table -> record batches
+    batches, facts = finish_series(carry)
+
+`kwire.tables.series_rows` runs the fold and fills in what only the end of the series tells: client keys and node ids. The carry pickles and
+is the only state: a series cut anywhere into files gives the same rows, provenance aside.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Iterable, Sequence
+from typing import Any, BinaryIO
+
+import pyarrow as pa
+
+from kwire.capture import reader
+from kwire.capture.carry import SeriesCarry
+from kwire.capture.reader import FileFacts
+from kwire.errors import InputError
+from kwire.tables.column_builder import ColumnBuilder
+from kwire.tables.conversation_sink import ConversationSink
+from kwire.tables.schemas import CAPTURES, VIOLATIONS
+
+__all__ = ["Batches", "TablesCarry", "begin_series", "finish_series", "read_piece", "skip_piece"]
+
+Batches = dict[str, list[pa.RecordBatch]]
+
+
+class TablesCarry:
+    """All that the rest of a series must know of what was read; pickles.
+
+    Attributes:
+        series: name of the series.
+        streams: connections of the capture room, conversations hanging on them.
+        sink: what turns them into rows.
+        facts: of the files that were read.
+    """
+
+    __slots__ = ("facts", "first_ns", "series", "sink", "streams")
+
+    def __init__(self, series: str, ports: frozenset[int]) -> None:
+        self.series = series
+        self.streams = SeriesCarry()
+        self.sink = ConversationSink(series, ports)
+        self.facts: list[FileFacts] = []
+        self.first_ns: int | None = None
+
+
+def begin_series(series: str, ports: Iterable[int] = ()) -> TablesCarry:
+    """Make the carry that the first piece begins with.
+
+    Args:
+        series: a name for the capture point, as it stands in the rows.
+        ports: TCP ports where brokers listen; empty to find them out.
+    """
+    return TablesCarry(series, frozenset(ports))
+
+
+def read_piece(
+    location: str | os.PathLike[str] | BinaryIO, carry: TablesCarry, *, progress: Callable[[int], None] | None = None
+) -> Batches:
+    """Read the next file of a series.
+
+    Args:
+        location: path, URI or binary stream.
+        carry: changed in place.
+        progress: told how many bytes of the file were read since it was told last.
+
+    Returns:
+        Batches of `requests`, `violations` and `connections`; client keys are still null in the first two.
+
+    Raises:
+        InputError: there is no such file, or it is no capture; the carry is as before then.
+    """
+    place = os.fspath(location) if isinstance(location, str | os.PathLike) else location
+    carry.sink.begin_file(place if isinstance(place, str) else "standard input")
+    try:
+        facts = reader.read_piece(place, carry.streams, carry.sink, progress=progress)
+    except InputError:
+        carry.sink.forget_file()
+        raise
+    carry.facts.append(facts)
+    _file_violations(facts, carry)
+    return _take(carry.sink)
+
+
+def skip_piece(location: str, carry: TablesCarry, error: InputError) -> Batches:
+    """Say in `violations` that a file of the series could not be read; what it held is missing."""
+    carry.sink.violations.add(_file_violation(carry, location, "capture_unreadable", "error", f"{error}"))
+    return _take(carry.sink)
+
+
+def finish_series(carry: TablesCarry) -> tuple[Batches, dict[str, pa.Table]]:
+    """End a series; to go on with it later, pickle the carry before.
+
+    Returns:
+        The last batches, with those of `captures`, and the facts (`kwire.tables.facts`).
+    """
+    sink = carry.sink
+    reader.finish_series(carry.streams, sink)
+    batches = _take(sink)
+    captures = ColumnBuilder(CAPTURES)
+    for facts, counts in zip(carry.facts, sink.counts, strict=True):
+        captures.add(
+            (
+                facts.location, carry.series, "pcap", facts.sha256, _us(facts.start_ns), _us(facts.end_ns), facts.packets,
+                facts.packets_dropped, facts.snaplen, facts.packet_bytes, facts.bytes_cut, counts.bytes_lost, counts.bytes_opaque,
+                counts.connections, counts.joined_late, counts.one_way, counts.requests, counts.unanswered,
+            )
+        )  # fmt: skip
+    batches["captures"] = captures.take(whole=True)
+    return batches, sink.facts.tables()
+
+
+def _take(sink: ConversationSink) -> Batches:
+    return {
+        "requests": sink.requests.take(whole=True),
+        "violations": sink.violations.take(whole=True),
+        "connections": sink.connections.take(whole=True),
+    }
+
+
+def _file_violations(facts: FileFacts, carry: TablesCarry) -> None:
+    add = carry.sink.violations.add
+    if facts.cut_at is not None:
+        text = f"The file ends early, at byte {facts.cut_at}: {facts.cut_reason}. What was before it is read."
+        add(_file_violation(carry, facts.location, "capture_cut", "warning", text))
+    if not facts.packets and facts.cut_at is None:
+        add(_file_violation(carry, facts.location, "capture_empty", "info", "The file holds no packet."))
+    if facts.start_ns is not None:
+        if carry.first_ns is not None and facts.start_ns < carry.first_ns:
+            text = "The file begins before the one whose rotation number precedes its own: the order of the series is in doubt."
+            add(_file_violation(carry, facts.location, "series_order", "warning", text))
+        carry.first_ns = facts.start_ns
+
+
+def _file_violation(carry: TablesCarry, location: str, rule: str, severity: str, text: str) -> Sequence[Any]:
+    row = dict.fromkeys(VIOLATIONS.names)
+    row |= {"series": carry.series, "capture": location, "rule": rule, "severity": severity, "explanation": text}
+    return tuple(row.values())
+
+
+def _us(time_ns: int | None) -> int | None:
+    return None if time_ns is None else time_ns // 1000
