@@ -1,11 +1,11 @@
 """The one cursor: every read of wire bytes, in every executor, goes through it.
 
 A cursor is a pointer, an end and a base. Its error is *sticky*: the first read that fails writes down the code (the numbers of
-`kwire.errors.Fault`) and the offset, and moves the pointer to the end, so that every later read fails too and changes nothing. A hot loop may
-therefore read on and look at `code` once.
+`kwire.errors.Fault`) and the offset, and moves the pointer to the end, so that every later read fails too and changes nothing. A hot loop
+may therefore read on and look at `code` once.
 
-All functions are `noexcept nogil`: nothing here makes or needs a Python object. Kafka's integers are big-endian; the shifts below are what C
-compilers turn into one load and one byte swap, at any alignment and on any machine.
+All functions are `noexcept nogil`: nothing here makes or needs a Python object. Kafka's integers are big-endian; the shifts below are what
+C compilers turn into one load and one byte swap, at any alignment and on any machine.
 """
 
 from libc.stdint cimport int16_t, int32_t, int64_t, uint8_t, uint16_t, uint32_t, uint64_t

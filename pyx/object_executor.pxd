@@ -1,7 +1,8 @@
 """The object executor: runs a program over bytes and builds message objects.
 
-Raw pointers throughout: what is built is owned by the slot or item it was stored into at once, so an object that is given up half-way releases
-all it holds. Values come back as new references; NULL means a fault (the cursor has it) or, where the cursor has none, a Python exception.
+Raw pointers throughout: what is built is owned by the slot or item it was stored into at once, so an object that is given up half-way
+releases all it holds. Values come back as new references; NULL means a fault (the cursor has it) or, where the cursor has none, a Python
+exception.
 """
 
 from cpython.mem cimport PyMem_Calloc, PyMem_Free
@@ -10,13 +11,11 @@ from libc.stdint cimport int8_t, int16_t, int32_t, int64_t, uint8_t, uint32_t, u
 from libc.string cimport memcpy
 
 from cursor cimport (
-    BAD_TAG, BAD_UTF8, NO_LENGTH, NULL_LENGTH, Bytes, Cursor, cursor_fail, cursor_has, cursor_left, load_16, load_32, load_64, load_double,
-    OK,
+    BAD_TAG, BAD_UTF8, NO_LENGTH, NULL_LENGTH, OK, Bytes, Cursor, cursor_fail, cursor_has, cursor_left, load_16, load_32, load_64, load_double,
 )
 from program cimport (
-    ARRAY, ARRAY_OF_STRUCTS, BOOL, BYTES, BYTES_COMPACT, FLOAT64, INT8, INT16, INT32, INT64, NULLABLE_STRUCT, RUN, SKIPPED, STRING,
-    STRING_COMPACT, STRUCT, UINT16, UINT32, UUID, Block, Program, Step, Trace, fixed_size, program_lower, program_release, read_count, read_marker,
-    trace_add,
+    ARRAY, ARRAY_OF_STRUCTS, BOOL, BYTES, BYTES_COMPACT, INT8, INT16, INT32, INT64, NULLABLE_STRUCT, RUN, SKIPPED, STRING, STRING_COMPACT,
+    STRUCT, UINT16, UINT32, UUID, Block, Program, Step, Trace, fixed_size, program_lower, program_release, read_count, read_marker, trace_add,
 )
 from skip cimport fail_run, find_tagged, read_size, read_tag, read_tag_count, skip_value
 from slotted cimport slot_count, slotted_new
@@ -99,7 +98,7 @@ cdef struct Build:
 
 
 cdef inline int objects_lower(Objects* objects, object plan, tuple classes, object base, object uuid, tuple empty) except -1:
-    """Lower a plan for the classes of its layouts, which `make_classes` made. The caller keeps all arguments alive, and releases after errors too.
+    """Lower a plan for the classes of its layouts. The caller keeps all arguments alive, and releases after errors too.
 
     Arguments:
         base: `MessageObject`, which the classes have as their base.
@@ -139,6 +138,11 @@ cdef inline int objects_lower(Objects* objects, object plan, tuple classes, obje
             used += 1
         target.fillers = used - target.first_filler
     return 0
+
+
+cdef inline int propagate() except -1:
+    """Go on with the Python exception that a C function has set."""
+    return -1
 
 
 cdef inline void objects_release(Objects* objects) noexcept:

@@ -1,8 +1,8 @@
 """Plans as the native executors run them: the integers of `kwire.codec.plan.Plan`, lowered once into flat C arrays.
 
-A *program* has one block per struct and one step per operation, with what the hot loops would else work out each time: the byte offset of the
-slot in the object, one code for each way to spell a length, and a `RUN` step before neighbouring fields of fixed size, so that one check covers
-them all. Executors are recursive over structs; how deep is known when the plan is lowered, never decided by the bytes.
+A *program* has one block per struct and one step per operation, with what the hot loops would else work out each time: the byte offset of
+the slot in the object, one code for each way to spell a length, and a `RUN` step before neighbouring fields of fixed size, so that one check
+covers them all. Executors are recursive over structs; how deep is known when the plan is lowered, never decided by the bytes.
 """
 
 from cpython.mem cimport PyMem_Calloc, PyMem_Free
@@ -202,8 +202,7 @@ cdef inline int check_depth(object plan) except -1:
     """Refuse definitions whose structs nest too deep, or in themselves: the stack an executor needs must not depend on the bytes."""
     cdef set level = {0}
     cdef set below
-    cdef int depth
-    for depth in range(DEEPEST):
+    for _ in range(DEEPEST):
         below = set()
         for number in level:
             block = plan.blocks[number]

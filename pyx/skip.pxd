@@ -6,8 +6,8 @@ It serves whole messages (where does the body end?) and the fields outside a pro
 from libc.stdint cimport int32_t, uint32_t
 
 from cursor cimport (
-    BAD_LENGTH, BAD_TAG, MAX_LENGTH, NO_LENGTH, NULL_LENGTH, OK, TRUNCATED, Bytes, Cursor, cursor_fail, cursor_has, cursor_left, read_length_16,
-    read_length_32, read_length_compact, read_varint,
+    BAD_LENGTH, BAD_TAG, MAX_LENGTH, NO_LENGTH, NULL_LENGTH, OK, TRUNCATED, Bytes, Cursor, cursor_fail, cursor_has, cursor_left,
+    read_length_16, read_length_32, read_length_compact, read_varint,
 )
 from program cimport (
     ARRAY, ARRAY_OF_STRUCTS, BYTES, BYTES_COMPACT, NULLABLE_STRUCT, RUN, STRING, STRING_COMPACT, STRUCT, Block, Program, Step, Trace,
@@ -71,10 +71,10 @@ cdef inline bint skip_value(const Program* program, Cursor* cursor, const Step* 
             if block.exact:
                 cursor.p += count * block.exact if count > 0 else 0
                 return True
-            for index in range(count):
-                if not skip_block(program, cursor, block, trace):
-                    break
-            else:
+            index = 0
+            while index < count and skip_block(program, cursor, block, trace):
+                index += 1
+            if index >= count:
                 return True
     elif shape == ARRAY:
         count = read_count(cursor, step)
@@ -83,10 +83,10 @@ cdef inline bint skip_value(const Program* program, Cursor* cursor, const Step* 
             if size:
                 cursor.p += count * size if count > 0 else 0
                 return True
-            for index in range(count):
-                if not skip_sized(cursor, step.element, False):
-                    break
-            else:
+            index = 0
+            while index < count and skip_sized(cursor, step.element, False):
+                index += 1
+            if index >= count:
                 return True
     elif shape == NULLABLE_STRUCT:
         count = read_marker(cursor, step)

@@ -1,7 +1,7 @@
 """Objects that are a row of pointers: a Python object header, then one slot per field, each at a fixed offset.
 
-The memory rules of message objects in one place. A slot is NULL when it holds nothing, which makes it safe to release a half-filled object. An
-object that the cyclic collector should know is tracked by its maker once it is whole.
+The memory rules of message objects in one place. A slot is NULL when it holds nothing, which makes it safe to release a half-filled object.
+An object that the cyclic collector should know is tracked by its maker once it is whole.
 """
 
 from cpython.object cimport PyObject, PyTypeObject

@@ -5,7 +5,7 @@ from cpython.buffer cimport PyBUF_SIMPLE, PyBuffer_Release, PyObject_GetBuffer
 from cpython.object cimport PyObject
 
 from cursor cimport OK, TRAILING_BYTES, Bytes, cursor_open
-from object_executor cimport Build, Objects, build_struct, objects_lower, objects_release, raw_decref
+from object_executor cimport Build, Objects, build_struct, objects_lower, objects_release, propagate, raw_decref
 from program cimport Code, raise_fault
 from skip cimport skip_block
 
@@ -26,11 +26,6 @@ cdef extern from "Python.h":
     bint PyBytes_CheckExact(object data)
     char* PyBytes_AS_STRING(object data)
     Py_ssize_t PyBytes_GET_SIZE(object data)
-
-
-cdef inline int propagate() except -1:
-    """Go on with the Python exception that a C function has set."""
-    return -1
 
 
 cdef class Decoder:
@@ -93,12 +88,12 @@ cdef class Decoder:
             if made is not NULL:
                 message = <object>made
                 raw_decref(made)
+            elif build.cursor.code == OK:
+                propagate()
         else:
             skip_block(&self.objects.program, &build.cursor, self.objects.program.blocks, &build.trace)
         if build.cursor.code != OK:
             raise_fault(self.plan, &build.cursor, &build.trace)
-        if building and made is NULL:
-            propagate()
         end[0] = build.cursor.p - base
         return message
 

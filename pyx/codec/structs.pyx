@@ -59,7 +59,7 @@ cdef int put(PyObject** slot, object value) except -1:
 
 
 cdef class MessageObject:
-    """What all message classes share. Slots that were not decoded (they are outside a projection) stay empty: reading one raises AttributeError."""
+    """What all message classes share. Slots that were not decoded (outside a projection) stay empty: reading one raises AttributeError."""
 
     def __init__(self, **values):
         cdef tuple names = slot_names_of(self)

@@ -1,0 +1,174 @@
+# cython: language_level=3
+"""Request headers in one call: which header version a frame has, and the header object. The readable contract is `kwire.codec._pure.headers`."""
+
+from cpython.buffer cimport PyBUF_SIMPLE, PyBuffer_Release, PyObject_GetBuffer
+from cpython.mem cimport PyMem_Calloc, PyMem_Free
+from cpython.object cimport PyObject
+from libc.stdint cimport int16_t, uint8_t
+
+from cursor cimport OK, Bytes, cursor_open, load_16
+from object_executor cimport Build, Objects, build_struct, objects_lower, objects_release, propagate, raw_decref
+from program cimport raise_fault
+
+from kwire.codec._native.structs import MessageObject
+from kwire.codec.uuids import Uuid
+from kwire.errors import Fault, raise_for
+
+__all__ = ["HeaderReader"]
+
+cdef enum:
+    PREFIX = 4  # api key and api version, two int16, begin a request header of any version
+    KEYS = 256  # api keys that the table holds; Kafka has used 93 in its whole life
+    VERSIONS = 8  # header versions that a reader can have; Kafka has 4
+    ASK = -1
+    UNKNOWN = -2
+
+cdef extern from "Python.h":
+    bint PyBytes_CheckExact(object data)
+    char* PyBytes_AS_STRING(object data)
+    Py_ssize_t PyBytes_GET_SIZE(object data)
+
+# Header versions of one api by api version; `count` is 0 until the catalog was asked.
+cdef struct Entry:
+    uint8_t* versions
+    int count
+
+
+cdef class HeaderReader:
+    """Reads the header of a request frame.
+
+    Arguments:
+        decoders: `Decoder` of the `RequestHeader` message by header version, 0 to 7.
+        versions_of: gives the header versions of an api key as a tuple indexed by api version, or None when the api is unknown. A version
+            below 0 has the first, one above the end has the last. It is asked once per api key; unknown keys are asked again.
+        fallback: header version of an unknown api.
+    """
+
+    cdef Objects[VERSIONS] objects
+    cdef Entry[KEYS] entries
+    cdef dict decoders
+    cdef object versions_of
+    cdef dict others  # as `entries`, for keys outside the table
+    cdef int fallback
+    cdef object uuid
+    cdef tuple empty
+
+    def __cinit__(self, dict decoders, versions_of, int fallback=1):
+        # a copy: the programs point into these decoders' plans and classes
+        self.decoders = dict(decoders)
+        self.versions_of = versions_of
+        self.others = {}
+        self.fallback = fallback
+        self.uuid = Uuid
+        self.empty = ()
+        if fallback not in self.decoders:
+            raise ValueError(f"there is no decoder for the fallback, header version {fallback}")
+        for version, decoder in self.decoders.items():
+            if not 0 <= version < VERSIONS:
+                raise ValueError(f"header version {version} is outside 0 to {VERSIONS - 1}")
+            objects_lower(&self.objects[<int>version], decoder.plan, decoder.classes, MessageObject, self.uuid, self.empty)
+
+    def __dealloc__(self):
+        cdef int index
+        for index in range(VERSIONS):
+            objects_release(&self.objects[index])
+        for index in range(KEYS):
+            PyMem_Free(self.entries[index].versions)
+
+    cdef int ask(self, int api_key, int api_version) except ASK:
+        """The header version, from the catalog; what it says is kept. UNKNOWN for an api that it does not know."""
+        cdef object versions = self.others.get(api_key)
+        cdef Entry* entry
+        cdef uint8_t* kept
+        cdef int index
+        if versions is None:
+            versions = self.versions_of(api_key)
+            if versions is None:
+                return UNKNOWN
+            versions = tuple(versions)
+            if not versions or not self.decoders.keys() >= set(versions):
+                raise ValueError(f"there is no decoder for a header version of api key {api_key}")
+            if 0 <= api_key < KEYS:
+                entry = &self.entries[api_key]
+                kept = <uint8_t*>PyMem_Calloc(len(versions), 1)
+                if kept is NULL:
+                    raise MemoryError
+                for index in range(len(versions)):
+                    kept[index] = versions[index]
+                PyMem_Free(entry.versions)  # the catalog may have been asked in the catalog's own answer
+                entry.versions = kept
+                entry.count = len(versions)
+            else:
+                self.others[api_key] = versions
+        return versions[min(max(api_version, 0), len(versions) - 1)]
+
+    cdef int version_of(self, Bytes frame, Py_ssize_t size, bint strict) except ASK:
+        """The header version of a frame."""
+        cdef int api_key, api_version, version
+        cdef Entry* entry
+        if size < PREFIX:
+            return self.fallback  # reading it finds the fault
+        api_key = <int16_t>load_16(frame)
+        api_version = <int16_t>load_16(frame + 2)
+        if 0 <= api_key < KEYS:
+            entry = &self.entries[api_key]
+            if 0 <= api_version < entry.count:
+                return entry.versions[api_version]
+            if entry.count > 0:
+                return entry.versions[0 if api_version < 0 else entry.count - 1]
+        version = self.ask(api_key, api_version)
+        if version != UNKNOWN:
+            return version
+        if strict:
+            raise_for(Fault.UNKNOWN_API, 0, "api_key", "RequestHeader", api_key, api_version, f"unknown api key {api_key}")
+        return self.fallback
+
+    cdef object execute(self, Bytes frame, Py_ssize_t size, bint strict, Py_ssize_t* end):
+        cdef int version = self.version_of(frame, size, strict)
+        cdef Build build
+        cdef PyObject* made
+        cdef object header
+        cursor_open(&build.cursor, frame, size, 0)
+        build.trace.depth = 0
+        build.errors = NULL
+        if not strict:
+            build.errors = "replace"
+        made = build_struct(&self.objects[version], &build, 0)
+        if made is NULL:
+            if build.cursor.code != OK:
+                raise_fault(self.decoders[version].plan, &build.cursor, &build.trace)
+            propagate()
+        header = <object>made
+        raw_decref(made)
+        end[0] = build.cursor.p - frame
+        return header
+
+    cdef object run(self, object frame, bint strict, Py_ssize_t* end):
+        cdef Py_buffer view
+        if PyBytes_CheckExact(frame):
+            return self.execute(<Bytes>PyBytes_AS_STRING(frame), PyBytes_GET_SIZE(frame), strict, end)
+        PyObject_GetBuffer(frame, &view, PyBUF_SIMPLE)
+        try:
+            return self.execute(<Bytes>view.buf, view.len, strict, end)
+        finally:
+            PyBuffer_Release(&view)
+
+    def read(self, frame, *, bint strict=True):
+        """The header of a frame and the offset of its body.
+
+        Arguments:
+            frame: a request without its 4-byte length, any contiguous buffer.
+            strict: raise for an unknown api key and for strings that are not UTF-8; else read the header of an unknown api in the
+                fallback version and replace what is not UTF-8.
+
+        Raises:
+            WireError: the header is malformed; `UnknownApi` at byte 0 in `api_key` for an unknown api.
+        """
+        cdef Py_ssize_t end = 0
+        header = self.run(frame, strict, &end)
+        return header, end
+
+    def peek(self, frame, *, bint strict=True):
+        """The header of a frame; arguments and errors as in `read`."""
+        cdef Py_ssize_t end = 0
+        return self.run(frame, strict, &end)
