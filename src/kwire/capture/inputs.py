@@ -1,0 +1,184 @@
+"""From what a user names (files, folders, globs, URIs) to the capture files meant.
+
+What cannot be found is a fact beside the files, so that one missing file among many stops nothing; only when nothing is left it is an
+error.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from fnmatch import fnmatchcase
+from typing import TYPE_CHECKING, Final
+from urllib.parse import quote
+
+from kwire.capture.source import filesystem_of
+from kwire.errors import InputError
+
+if TYPE_CHECKING:
+    from pyarrow.fs import FileInfo, FileSystem
+
+__all__ = ["CaptureFile", "MissingInput", "expand_inputs", "is_capture_name"]
+
+_CAPTURE_NAME: Final = re.compile(r"\.(pcap|pcapng|cap|ntar|dmp)[0-9]*(\.[0-9]+)?(\.(gz|zst|zstd))?$", re.IGNORECASE)
+_WILD: Final = re.compile(r"[*?\[]")
+
+
+@dataclass(frozen=True, slots=True)
+class CaptureFile:
+    """A file to read.
+
+    Attributes:
+        location: path or URI that opens it.
+        folder: the part of it before the name, which files of one series share.
+        name: the file's own name.
+        size: bytes as stored.
+    """
+
+    location: str
+    folder: str
+    name: str
+    size: int
+
+
+@dataclass(frozen=True, slots=True)
+class MissingInput:
+    """An argument that led to no file; `reason` is a whole sentence."""
+
+    argument: str
+    reason: str
+
+
+def is_capture_name(name: str) -> bool:
+    """Whether a file found in a folder looks like a capture: .pcap, .pcapng, .cap, with a rotation number behind, compressed or not."""
+    return not name.startswith(".") and _CAPTURE_NAME.search(name) is not None
+
+
+def expand_inputs(arguments: Sequence[str]) -> tuple[list[CaptureFile], list[MissingInput]]:
+    """Find the files that the arguments name.
+
+    Args:
+        arguments: files (taken whatever their names), folders (searched with all below them for names of captures), glob patterns, and URIs
+            of what pyarrow.fs reads (``s3://``, ``gs://``, ``hdfs://``, ``file://``); `*` works in URIs too.
+
+    Returns:
+        The files, each once, in the order of the arguments and of names below one; and what was not found.
+
+    Raises:
+        InputError: nothing is left to read.
+    """
+    files: dict[str, CaptureFile] = {}
+    missing: list[MissingInput] = []
+    for argument in arguments:
+        try:
+            found = list(_expand(argument))
+        except InputError as error:
+            missing.append(MissingInput(argument, str(error)))
+            continue
+        for file in found:
+            files.setdefault(_identity(file.location), file)
+    if not files:
+        if not missing:
+            raise InputError("no capture files are given")
+        if len(missing) == 1:
+            raise InputError(missing[0].reason)
+        raise InputError(f"none of the {len(missing)} inputs can be read; the first: {missing[0].reason}")
+    return list(files.values()), missing
+
+
+class _Place:
+    """An argument split where its first wildcard begins; knows how to spell a path below as the user would."""
+
+    def __init__(self, argument: str) -> None:
+        text, query = argument, ""
+        is_uri = "://" in argument
+        if is_uri and "?" in argument:
+            text, _, query = argument.partition("?")
+        self.filesystem: FileSystem
+        self.parts: list[str] = []
+        plain = text if is_uri else text.replace(os.sep, "/")
+        if _WILD.search(plain) and (is_uri or not self._exists(plain)):
+            pieces = plain.split("/")
+            first = next(index for index, piece in enumerate(pieces) if _WILD.search(piece))
+            self.parts = pieces[first:]
+            plain = "/".join(pieces[:first]) or ("/" if plain.startswith("/") else "")
+        self._spelled = plain.rstrip("/") if plain != "/" else ""
+        self._query = f"?{query}" if query else ""
+        self._is_uri = is_uri
+        self._relative = not plain
+        self.filesystem, path = filesystem_of((plain or ".") + self._query)
+        self.path = path.rstrip("/") or "/"
+
+    @staticmethod
+    def _exists(path: str) -> bool:
+        filesystem, inner = filesystem_of(path)
+        return bool(filesystem.get_file_info(inner).type)
+
+    def spell(self, path: str) -> str:
+        below = path[len(self.path) :].lstrip("/") if path.startswith(self.path) else path
+        if not below:
+            return self._spelled + self._query
+        if self._is_uri:
+            below = quote(below)
+        return below if self._relative else f"{self._spelled}/{below}{self._query}"
+
+
+def _expand(argument: str) -> Iterator[CaptureFile]:
+    from pyarrow.fs import FileType
+
+    place = _Place(argument)
+    try:
+        if place.parts:
+            found = sorted(_match(place.filesystem, place.path, place.parts))
+            infos = place.filesystem.get_file_info(found) if found else []
+            infos = [info for info in infos if info.type == FileType.File]
+            if not infos:
+                raise InputError(f"no file matches {argument}")
+        else:
+            info = place.filesystem.get_file_info(place.path)
+            if info.type == FileType.NotFound:
+                raise InputError(f"{argument} does not exist")
+            if info.type == FileType.Directory:
+                infos = [below for below in _list(place.filesystem, place.path, recursive=True) if is_capture_name(below.base_name)]
+                infos = sorted((below for below in infos if below.type == FileType.File), key=lambda below: str(below.path))
+                if not infos:
+                    raise InputError(f"the folder {argument} holds no capture file")
+            else:
+                infos = [info]
+    except PermissionError as error:
+        raise InputError(f"{argument} may not be read: permission denied") from error
+    except OSError as error:
+        raise InputError(f"{argument} cannot be read: {str(error).splitlines()[0]}") from error
+    for info in infos:
+        location = place.spell(info.path)
+        bare = location.partition("?")[0] if "://" in location else location
+        folder, _, name = bare.rpartition("/")
+        yield CaptureFile(location, folder, name or bare, info.size or 0)
+
+
+def _list(filesystem: FileSystem, path: str, *, recursive: bool = False) -> list[FileInfo]:
+    from pyarrow.fs import FileSelector
+
+    found: list[FileInfo] = filesystem.get_file_info(FileSelector(path, recursive=recursive, allow_not_found=True))
+    return found
+
+
+def _match(filesystem: FileSystem, folder: str, parts: list[str]) -> set[str]:
+    from pyarrow.fs import FileType
+
+    first, rest = parts[0], parts[1:]
+    below = _list(filesystem, folder, recursive=first == "**")
+    if first == "**":
+        folders = [folder, *(info.path for info in below if info.type == FileType.Directory)]
+        return set().union(*(_match(filesystem, inner, rest or ["*"]) for inner in folders))
+    found = [info for info in below if fnmatchcase(info.base_name, first) and (first.startswith(".") or not info.base_name.startswith("."))]
+    if not rest:
+        return {info.path for info in found}
+    return set().union(*(_match(filesystem, info.path, rest) for info in found if info.type == FileType.Directory))
+
+
+def _identity(location: str) -> str:
+    """One text for one file, however it was spelled."""
+    return location if "://" in location else os.path.realpath(location)

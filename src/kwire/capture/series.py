@@ -1,0 +1,175 @@
+"""Which files are pieces of one capture, and in which order.
+
+Rotating captures are named by their tools: ``x.pcap x.pcap1 x.pcap2`` (tcpdump -C, padded with -W), ``x-20240101120000.pcap`` (tcpdump -G),
+``x_00001_20240101120000.pcapng`` (dumpcap -b, editcap), ``x.pcap x.pcap.1 x.pcap.2.gz`` (logrotate; there the higher number is the older).
+A
+number of one or two digits inside a name is no rotation number: ``broker-1.pcap`` and ``broker-2.pcap`` are two capture points.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from itertools import pairwise
+from typing import Final
+
+from kwire.capture import impl
+from kwire.capture.formats import PCAP_HEADER_BYTES, identify
+from kwire.capture.inputs import CaptureFile
+from kwire.capture.source import open_capture
+from kwire.errors import InputError
+
+__all__ = ["Series", "first_packet_ns", "group_series"]
+
+_HEAD_BYTES: Final = 1 << 18
+
+_COMPRESSED: Final = re.compile(r"\.(gz|zst|zstd)$", re.IGNORECASE)
+_EXTENSION: Final = re.compile(
+    r"^(?P<stem>.*?)(?P<extension>\.(?:pcap|pcapng|cap|ntar|dmp))(?:(?P<count>[0-9]+)|\.(?P<age>[0-9]+))?$", re.IGNORECASE
+)
+_DATE: Final = r"(?:19|20)[0-9]{2}([-_.]?)[01][0-9]\1[0-3][0-9]"
+_CLOCK: Final = r"[0-2][0-9]([-_.:h]?)[0-5][0-9](?:\2[0-5m][0-9s]?(?:[0-9])?)?"
+_TIME: Final = re.compile(rf"(?<![0-9])(?:{_DATE}(?:[-_.T ]?{_CLOCK})?Z?|1[0-9]{{9}})(?![0-9])")
+_NUMBER: Final = re.compile(r"(?<=[-_])[0-9]{3,}(?![0-9])")
+
+
+@dataclass(frozen=True, slots=True)
+class Series:
+    """The files of one capture point, in reading order.
+
+    Attributes:
+        name: folder and file name with ``*`` in the place of what rotates.
+        pieces: the files.
+        disorder: a sentence when names and first packets tell different orders, else empty.
+    """
+
+    name: str
+    pieces: tuple[CaptureFile, ...]
+    disorder: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class _Rotation:
+    template: str
+    order: tuple[int, ...]
+    aged: bool
+
+
+def group_series(
+    files: Sequence[CaptureFile], rule: str = "name", *, first_packet: Callable[[str], int | None] | None = None
+) -> list[Series]:
+    """Group files into series and order each.
+
+    Args:
+        files: what `kwire.capture.inputs.expand_inputs` found.
+        rule: ``name`` (files of one folder whose names differ only in a rotation number or time), ``folder`` (all files of a folder),
+            ``all`` (everything is one series), ``file`` (each file alone), or ``match:REGEX`` (files are together whose locations give the
+            same text for the groups of the expression).
+        first_packet: location to the time of its first packet, for tests; by default the file is opened.
+
+    Raises:
+        InputError: the rule is none of these.
+    """
+    read_time = first_packet or first_packet_ns
+    groups: dict[str, list[CaptureFile]] = {}
+    key_of = _key_function(rule)
+    for file in files:
+        groups.setdefault(key_of(file), []).append(file)
+    return [_ordered(name if len(group) > 1 else group[0].location, group, read_time) for name, group in groups.items()]
+
+
+def first_packet_ns(location: str) -> int | None:
+    """Time of the first packet of a file, nanoseconds since 1970; None when there is none or the file cannot be read."""
+    try:
+        with open_capture(location) as source:
+            head = source.read(_HEAD_BYTES)
+    except InputError:
+        return None
+    known = identify(head[:PCAP_HEADER_BYTES])
+    if known is None:
+        return None
+    state, at = known
+    impl.packets.scan(head, at, state)
+    return state.start_ns
+
+
+def _key_function(rule: str) -> Callable[[CaptureFile], str]:
+    if rule == "name":
+        return lambda file: f"{file.folder}/{_rotation(file.name).template}" if file.folder else _rotation(file.name).template
+    if rule == "folder":
+        return lambda file: file.folder or "."
+    if rule == "all":
+        return lambda _file: "all"
+    if rule == "file":
+        return lambda file: file.location
+    if rule.startswith("match:"):
+        try:
+            pattern = re.compile(rule.removeprefix("match:"))
+        except re.error as error:
+            raise InputError(f"the series rule {rule} is not a regular expression: {error}") from error
+        return lambda file: _matched(pattern, file.location)
+    raise InputError(f"the series rule {rule} is none of name, folder, all, file and match:REGEX")
+
+
+def _matched(pattern: re.Pattern[str], location: str) -> str:
+    found = pattern.search(location)
+    return location if found is None else "/".join(text or "" for text in found.groups()) or found.group()
+
+
+def _rotation(name: str) -> _Rotation:
+    """What of a name rotates: the template without it, and the numbers to order by."""
+    bare = _COMPRESSED.sub("", name)
+    split = _EXTENSION.match(bare)
+    if split is None:
+        return _Rotation(name, (), False)
+    numbers: list[int] = []
+
+    def take(found: re.Match[str]) -> str:
+        numbers.append(int(re.sub("[^0-9]", "", found.group())))
+        return "*"
+
+    # times first, so that the digits of a date are not taken for a number; number before time in the order, as dumpcap counts
+    stem = _TIME.sub(take, split["stem"])
+    times, numbers = numbers, []
+    stem = _NUMBER.sub(take, stem)
+    count, age = split["count"], split["age"]
+    order = (*numbers, *times, -int(age) if age else int(count or 0))
+    return _Rotation(stem + split["extension"].lower(), order, age is not None)
+
+
+def _ordered(name: str, group: list[CaptureFile], read_time: Callable[[str], int | None]) -> Series:
+    if len(group) == 1:
+        return Series(name, tuple(group))
+    rotations = {file.location: _rotation(file.name) for file in group}
+    times = {file.location: read_time(file.location) for file in group}
+
+    def time_of(file: CaptureFile) -> int:
+        found = times[file.location]
+        return -(1 << 63) if found is None else found
+
+    by_time = sorted(group, key=lambda file: (time_of(file), rotations[file.location].order, file.location))
+    if len({rotation.template for rotation in rotations.values()}) > 1:
+        return Series(name, tuple(by_time))  # put together by a rule: their numbers do not compare
+    by_name = sorted(group, key=lambda file: (rotations[file.location].order, time_of(file), file.location))
+    if _rises(by_name, times):
+        return Series(name, tuple(by_name))
+    if any(rotation.aged for rotation in rotations.values()):
+        backwards = sorted(group, key=lambda file: tuple(abs(number) for number in rotations[file.location].order))
+        if _rises(backwards, times):
+            return Series(name, tuple(backwards))
+    turned = by_name.index(next(file for file in by_time if times[file.location] is not None))
+    ring = by_name[turned:] + by_name[:turned]
+    if _rises(ring, times):
+        return Series(
+            name,
+            tuple(ring),
+            f"the files of {name} are a ring that begins again at {by_name[0].name}: they are read by their first packets",
+        )
+    first = next(late for early, late in pairwise(by_name) if time_of(late) < time_of(early))
+    return Series(name, tuple(by_name), f"{first.name} of {name} begins before the file that its number follows: they are read by number")
+
+
+def _rises(files: Sequence[CaptureFile], times: dict[str, int | None]) -> bool:
+    known = [time for file in files if (time := times[file.location]) is not None]
+    return all(early <= late for early, late in pairwise(known))
