@@ -8,7 +8,7 @@ readers replace them, so brokers answer such requests). Only a header that canno
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any, Final, NoReturn
+from typing import Any, Final
 
 from kwire.codec.classes import CompiledCatalog, compiled
 from kwire.codec.frames import Opaque, Request, Response
@@ -37,6 +37,18 @@ def _read_leniently(decoder: Any, data: Any, offset: int) -> tuple[Any, WireErro
         return body, None
     plan = decoder.plan
     return body, wire_error(Fault.TRAILING_BYTES, end, "", plan.message, plan.api_key, plan.version)
+
+
+def _attempt(decoder: Any, data: Any, offset: int, strict: bool) -> tuple[Any, WireError | None]:
+    """A body and what is wrong with it; `decoder` may be the error that says why there is no decoder."""
+    if isinstance(decoder, WireError):
+        return Opaque(_bytes_from(data, offset), decoder), decoder
+    if not strict:
+        return _read_leniently(decoder, data, offset)
+    try:
+        return decoder.decode_whole(data, offset), None
+    except WireError as error:
+        return None, error
 
 
 class FrameReader:
@@ -93,12 +105,11 @@ class FrameReader:
             if isinstance(decoder, WireError):
                 if strict:
                     raise decoder
-                return Request(header, Opaque(_bytes_from(frame, offset), decoder), decoder)
-            if fields is None:
+            elif fields is None:
                 self._requests[key] = decoder
         if strict:
             return Request(header, decoder.decode_whole(frame, offset))
-        return Request(header, *_read_leniently(decoder, frame, offset))
+        return Request(header, *_attempt(decoder, frame, offset, False))
 
     def _response_decoders(self, api_key: int, api_version: int, fields: Sequence[str] | None) -> tuple[Any, Any]:
         """The decoders of a response's header and body; in place of the body's the error that says why there is none."""
@@ -140,29 +151,16 @@ class FrameReader:
                 self._responses[key] = found
         header_decoder, decoder = found
         header, offset = header_decoder.decode(frame)
-        if strict and api_key != API_VERSIONS:
-            if isinstance(decoder, WireError):
-                raise decoder
+        if strict and api_key != API_VERSIONS and not isinstance(decoder, WireError):
             return Response(header, decoder.decode_whole(frame, offset), api_key, api_version)
-        return self._decode_tolerantly(frame, offset, header, decoder, key, strict, fields)
-
-    def _decode_tolerantly(
-        self, frame: Any, offset: int, header: Any, decoder: Any, key: tuple[int, int], strict: bool, fields: Sequence[str] | None
-    ) -> Response:
-        try:
-            if isinstance(decoder, WireError):
-                _raise(decoder)
-            return Response(header, decoder.decode_whole(frame, offset), *key)
-        except WireError as error:
-            if key[0] == API_VERSIONS and self._is_refusal(frame, offset):
+        body, violation = _attempt(decoder, frame, offset, strict)
+        if violation is not None:
+            if api_key == API_VERSIONS and self._is_refusal(frame, offset):
                 body = self._source.decoder("ApiVersionsResponse", 0, fields).decode_whole(frame, offset)
                 return Response(header, body, API_VERSIONS, 0)
             if strict:
-                raise
-            if isinstance(decoder, WireError):
-                return Response(header, Opaque(_bytes_from(frame, offset), decoder), *key, error)
-        body, violation = _read_leniently(decoder, frame, offset)
-        return Response(header, body, *key, violation)
+                raise violation
+        return Response(header, body, api_key, api_version, violation)
 
     def _is_refusal(self, frame: Any, offset: int) -> bool:
         """Whether a body is an ApiVersions response of version 0 with error 35, to its last byte."""
@@ -171,11 +169,6 @@ class FrameReader:
         except WireError:
             return False
         return bool(body.error_code == UNSUPPORTED_VERSION)
-
-
-def _raise(error: WireError) -> NoReturn:
-    # A reason is kept beside its decoder's place and may be raised more than once: each time a new traceback.
-    raise error.with_traceback(None)
 
 
 _COMPILED: Final = compiled()
