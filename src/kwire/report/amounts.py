@@ -1,0 +1,63 @@
+"""Amounts, times and counts in the words of a reader."""
+
+from __future__ import annotations
+
+from datetime import datetime, timedelta
+from typing import Final
+
+__all__ = ["bytes_of", "compact", "count", "length_of_time", "moment", "plural", "share"]
+
+_STEPS: Final = ((1_000_000_000_000, "T"), (1_000_000_000, "G"), (1_000_000, "M"), (1_000, "k"))
+_UNITS: Final = ((86_400, "d"), (3_600, "h"), (60, "min"), (1, "s"))
+
+
+def count(number: int) -> str:
+    return f"{number:,}"
+
+
+def plural(number: int, noun: str, many: str = "") -> str:
+    """``1 file``, ``2,000 files``; `many` for nouns that do not take an s."""
+    return f"{number:,} {noun if number == 1 else many or noun + 's'}"
+
+
+def compact(number: int) -> str:
+    """At most four characters or so, for cells and axes: ``980``, ``1.2k``, ``35M``."""
+    for step, letter in _STEPS:
+        if number >= step:
+            value = number / step
+            return f"{value:.1f}".removesuffix(".0") + letter if value < 10 else f"{value:.0f}{letter}"
+    return str(number)
+
+
+def bytes_of(number: int) -> str:
+    for step, letter in _STEPS:
+        if number >= step:
+            return f"{number / step:.1f} {letter}B"
+    return plural(number, "byte")
+
+
+def share(part: int, whole: int) -> str:
+    """Per cent that never says 0 or 100 when it is not."""
+    if not whole or not part or part >= whole:
+        return "100 %" if whole and part else "0 %"
+    percent = 100 * part / whole
+    return "under 0.1 %" if percent < 0.1 else "over 99.9 %" if percent > 99.9 else f"{percent:.1f} %"
+
+
+def length_of_time(span: timedelta) -> str:
+    """The two largest units: ``2 d 4 h``, ``5 min 12 s``; milliseconds below a second."""
+    seconds = span.total_seconds()
+    if seconds < 1:
+        return f"{round(seconds * 1000)} ms"
+    left, parts = round(seconds), list[str]()
+    for size, unit in _UNITS:
+        if left >= size and len(parts) < 2:
+            parts.append(f"{left // size} {unit}")
+            left %= size
+        elif parts:
+            break
+    return " ".join(parts)
+
+
+def moment(time: datetime | None) -> str:
+    return "" if time is None else time.strftime("%Y-%m-%d %H:%M:%S")

@@ -1,0 +1,61 @@
+"""The nodes of the cluster and the versions that they advertise."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from datetime import datetime
+
+from kwire.report.analysis_folder import AnalysisFolder
+
+__all__ = ["Broker", "VersionRange", "read_brokers"]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class VersionRange:
+    """One api in a broker's ApiVersions response."""
+
+    api_name: str
+    lowest: int
+    highest: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Broker:
+    """One row of `brokers`."""
+
+    node_id: int | None
+    host: str
+    port: int | None
+    addresses: tuple[str, ...]
+    rack: str
+    cluster_id: str
+    release: str
+    versions: tuple[VersionRange, ...]
+    first_seen: datetime | None
+    last_seen: datetime | None
+
+
+def read_brokers(folder: AnalysisFolder) -> tuple[Broker, ...]:
+    """All nodes, by cluster and node id; those that never gave an id last."""
+    columns = ["node_id", "host", "port", "addresses", "rack", "cluster_id", "release_guess", "versions", "first_seen", "last_seen"]
+    found = [
+        Broker(
+            node_id=row["node_id"],
+            host=row["host"] or "",
+            port=row["port"],
+            addresses=tuple(row["addresses"] or ()),
+            rack=row["rack"] or "",
+            cluster_id=row["cluster_id"] or "",
+            release=row["release_guess"] or "",
+            versions=tuple(
+                VersionRange(
+                    api_name=one["api_name"] or f"api {one['api_key']}", lowest=one["min_version"] or 0, highest=one["max_version"] or 0
+                )
+                for one in row["versions"] or ()
+            ),
+            first_seen=row["first_seen"],
+            last_seen=row["last_seen"],
+        )
+        for row in folder.rows("brokers", columns)
+    ]
+    return tuple(sorted(found, key=lambda one: (one.cluster_id, one.node_id is None, one.node_id or 0, one.host, one.port or 0)))

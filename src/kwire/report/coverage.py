@@ -1,0 +1,248 @@
+"""What the report can and cannot say: how much of the traffic was seen and read, as sentences with a warning level."""
+
+from __future__ import annotations
+
+from collections import Counter
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from typing import Final, Literal
+
+import pyarrow.compute as pc
+
+from kwire.report.amounts import bytes_of, length_of_time, moment, plural, share
+from kwire.report.analysis_folder import AnalysisFolder
+from kwire.report.wire_text import visible
+
+__all__ = ["Coverage", "Fact", "Level", "read_coverage"]
+
+Level = Literal["fine", "note", "warning"]
+
+_SHORT_CAPTURE: Final = timedelta(hours=24)
+_COUNTERS: Final = (
+    "packets", "packets_dropped", "bytes", "bytes_cut", "bytes_lost", "bytes_opaque", "connections", "joined_late", "one_way", "requests", "unanswered",
+)  # fmt: skip
+_OPAQUE_NAMES: Final = {"tls": "TLS", "http": "HTTP", "ssh": "SSH", "silent": "without any data", "unknown": "of an unknown protocol"}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Fact:
+    """One sentence about the input, and whether it limits what can be concluded."""
+
+    level: Level
+    about: str
+    sentence: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CaptureFile:
+    """One line of the list of files."""
+
+    name: str
+    source: str
+    start: datetime | None
+    end: datetime | None
+    packets: int | None
+    size: int | None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Coverage:
+    """The input of the analysis: its sums (null counts as 0), the facts that limit it, and its files (the first hundred)."""
+
+    start: datetime | None
+    end: datetime | None
+    totals: dict[str, int]
+    facts: tuple[Fact, ...]
+    files: tuple[CaptureFile, ...]
+    file_count: int
+
+    @property
+    def level(self) -> Level:
+        levels = {fact.level for fact in self.facts}
+        return "warning" if "warning" in levels else "note" if "note" in levels else "fine"
+
+    @property
+    def verdict(self) -> str:
+        """One sentence over all facts."""
+        warnings = sum(fact.level == "warning" for fact in self.facts)
+        if warnings:
+            found = "1 thing limits" if warnings == 1 else f"{warnings} things limit"
+            return f"Read with care: {found} what this report can say."
+        if self.level == "note":
+            return "Nothing is known to be missing from the captures; the notes say where their sight ends."
+        return "The captures were read whole; what limits this report is the time they cover."
+
+    @property
+    def length(self) -> timedelta | None:
+        return None if self.start is None or self.end is None else self.end - self.start
+
+
+def read_coverage(folder: AnalysisFolder, *, files_shown: int = 100) -> Coverage:
+    """Sum up the captures of an analysis and say what is missing from them.
+
+    Args:
+        folder: the analysis.
+        files_shown: how many files are listed one by one.
+    """
+    table = folder.read("captures", ["capture", "source", "start", "end", "snaplen", *_COUNTERS])
+    totals = {name: pc.sum(table[name]).as_py() or 0 for name in _COUNTERS}
+    times = folder.time_range()
+    names = ["capture", "source", "start", "end", "packets", "bytes"]
+    shown = table.select(names).sort_by([("start", "ascending"), ("capture", "ascending")]).slice(0, files_shown)
+    files = tuple(
+        CaptureFile(
+            name=row["capture"] or "",
+            source=row["source"] or "",
+            start=row["start"],
+            end=row["end"],
+            packets=row["packets"],
+            size=row["bytes"],
+        )
+        for row in shown.to_pylist()
+    )
+    facts: list[Fact] = []
+    if not table.num_rows:
+        facts.append(Fact(level="warning", about="Input", sentence="No capture was read, so there is nothing to say about any client."))
+    else:
+        facts += _facts_of_time(times)
+        facts += _facts_of_loss(
+            totals, unknown_drops=table["packets_dropped"].null_count, files=table.num_rows, snaplens=_snaplens(table["snaplen"])
+        )
+        facts += _facts_of_connections(totals, _protocols(folder))
+        facts += _facts_of_identity(folder)
+    return Coverage(
+        start=times and times[0], end=times and times[1], totals=totals, facts=tuple(facts), files=files, file_count=table.num_rows
+    )
+
+
+def _snaplens(column: object) -> list[int]:
+    return sorted(value for value in pc.unique(column).to_pylist() if value)
+
+
+def _protocols(folder: AnalysisFolder) -> Counter[str]:
+    found: Counter[str] = Counter()
+    for batch in folder.scan("connections", ["protocol"]):
+        for item in pc.value_counts(batch["protocol"]).to_pylist():
+            found[item["values"] or "unknown"] += item["counts"]
+    return found
+
+
+def _facts_of_time(times: tuple[datetime, datetime] | None) -> list[Fact]:
+    if times is None:
+        return [Fact(level="warning", about="Time", sentence="The captures hold no packet with a time.")]
+    first, last = times
+    covered = f"The captures cover {length_of_time(last - first)}, from {moment(first)} to {moment(last)} UTC."
+    if last - first < _SHORT_CAPTURE:
+        return [
+            Fact(
+                level="note", about="Time",
+                sentence=f"{covered} A client that was silent in this time is not in the report: nightly and monthly jobs need a longer capture.",
+            )
+        ]  # fmt: skip
+    return [Fact(level="fine", about="Time", sentence=f"{covered} A client that was silent in this time is not in the report.")]
+
+
+def _facts_of_loss(totals: dict[str, int], *, unknown_drops: int, files: int, snaplens: list[int]) -> list[Fact]:
+    facts: list[Fact] = []
+    dropped, packets = totals["packets_dropped"], totals["packets"]
+    if dropped:
+        lost = f"The capturing machine dropped {plural(dropped, 'packet')} ({share(dropped, dropped + packets)} of all)."
+        facts.append(Fact(level="warning", about="Drops", sentence=f"{lost} Requests in them are missing from every number here."))
+    elif unknown_drops:
+        which = "The files do" if files > 1 else "The file does"
+        which = which if unknown_drops == files else f"{unknown_drops:,} of {plural(files, 'file')} do"
+        facts.append(Fact(level="note", about="Drops", sentence=f"{which} not record whether packets were dropped while capturing."))
+    else:
+        facts.append(Fact(level="fine", about="Drops", sentence="No packet was dropped while capturing."))
+    if totals["bytes_cut"]:
+        limits = " and ".join(f"{value:,}" for value in snaplens[:3])
+        cut = f"{bytes_of(totals['bytes_cut'])} were cut off the packets when capturing" + (
+            f" (snap length {limits} bytes)." if limits else "."
+        )
+        effect = "Requests are still named and counted; what stands deeper in them (topics, error codes, software names) may be missing."
+        facts.append(Fact(level="warning", about="Cuts", sentence=f"{cut} {effect}"))
+    else:
+        facts.append(Fact(level="fine", about="Cuts", sentence="Packets were captured at full length."))
+    if totals["bytes_lost"]:
+        lost = f"{bytes_of(totals['bytes_lost'])} are missing inside connections (gaps)."
+        facts.append(
+            Fact(
+                level="warning",
+                about="Gaps",
+                sentence=f"{lost} Requests and answers in a gap are not counted; times across one are not given.",
+            )
+        )
+    else:
+        facts.append(Fact(level="fine", about="Gaps", sentence="No connection has a gap."))
+    return facts
+
+
+def _facts_of_connections(totals: dict[str, int], protocols: Counter[str]) -> list[Fact]:
+    facts: list[Fact] = []
+    connections = totals["connections"]
+    strangers = {name: number for name, number in protocols.most_common() if name not in ("kafka", "silent")}
+    if strangers or totals["bytes_opaque"]:
+        named = ", ".join(f"{number:,} {_OPAQUE_NAMES.get(name) or visible(name)}" for name, number in strangers.items())
+        which = (
+            f"{plural(sum(strangers.values()), 'connection')} could not be read as Kafka ({named})"
+            if strangers
+            else "Some bytes are not Kafka"
+        )
+        effect = "Who speaks there, and with which versions, this report cannot say."
+        facts.append(Fact(level="warning", about="Opaque", sentence=f"{which}: {bytes_of(totals['bytes_opaque'])} are opaque. {effect}"))
+    else:
+        facts.append(Fact(level="fine", about="Opaque", sentence="Everything on the captured ports is readable Kafka traffic."))
+    if totals["joined_late"]:
+        late = f"{totals['joined_late']:,} of {plural(connections, 'connection')} were open before the capture began."
+        facts.append(
+            Fact(
+                level="note",
+                about="Late joins",
+                sentence=f"{late} Libraries name themselves once, at the beginning, so the name may be missing there.",
+            )
+        )
+    if totals["one_way"]:
+        single = "was" if totals["one_way"] == 1 else "were"
+        facts.append(
+            Fact(
+                level="warning", about="One direction",
+                sentence=f"{plural(totals['one_way'], 'connection')} {single} captured in one direction only: without answers there are no errors and no times.",
+            )
+        )  # fmt: skip
+    if totals["unanswered"]:
+        never = f"{plural(totals['unanswered'], 'request')} of {totals['requests']:,} got no answer in the capture"
+        facts.append(
+            Fact(
+                level="note",
+                about="Unanswered",
+                sentence=f"{never}: the connection ended, the capture ended, or a broker refused the version.",
+            )
+        )
+    return facts
+
+
+def _facts_of_identity(folder: AnalysisFolder) -> list[Fact]:
+    found: Counter[str] = Counter(row["identity_source"] or "not_observed" for row in folder.rows("clients", ["identity_source"]))
+    clients = found.total()
+    if not clients:
+        return [Fact(level="warning", about="Clients", sentence="No Kafka client was seen.")]
+    facts: list[Fact] = []
+    if found["not_observed"]:
+        facts.append(
+            Fact(
+                level="note", about="Identity",
+                sentence=f"For {found['not_observed']:,} of {plural(clients, 'client')} the exchange in which a library names itself is not in the capture.",
+            )
+        )  # fmt: skip
+    unnamed = found["not_sent"] + found["fingerprint"]
+    if unnamed:
+        told = f", {found['fingerprint']:,} of them recognised by the versions they use" if found["fingerprint"] else ""
+        facts.append(
+            Fact(
+                level="note", about="Unnamed",
+                sentence=f"{unnamed:,} of {plural(clients, 'client')} send no library name (it came with Kafka 2.4){told}. The client id, the address and the principal lead to their owners.",
+            )
+        )  # fmt: skip
+    if not facts:
+        facts.append(Fact(level="fine", about="Identity", sentence="Every client names its library and version."))
+    return facts

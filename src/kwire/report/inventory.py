@@ -1,0 +1,132 @@
+"""The clients of the cluster, one by one and by library and version."""
+
+from __future__ import annotations
+
+from collections import Counter, defaultdict
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any, Final
+
+from kwire.report.analysis_folder import AnalysisFolder
+from kwire.report.verdicts import release_order
+
+__all__ = ["IDENTITY_SOURCES", "Client", "LibraryVersion", "by_library", "read_clients"]
+
+IDENTITY_SOURCES: Final = {
+    "api_versions": "named itself",
+    "fingerprint": "recognised",
+    "not_sent": "sends no name",
+    "not_observed": "name not captured",
+}
+"""How a library is known, in words."""
+
+_COLUMNS: Final = (
+    "client_key", "software_name", "software_version", "identity_source", "library_guess", "confidence", "client_ids", "addresses", "principals",
+    "role", "owner", "connections", "requests", "errors", "first_seen", "last_seen",
+)  # fmt: skip
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Client:
+    """One row of `clients`; `library` is what it calls itself, else the guess, else empty."""
+
+    client_key: str
+    library: str
+    version: str
+    guessed: bool
+    identity_source: str
+    confidence: str
+    client_ids: tuple[str, ...]
+    addresses: tuple[str, ...]
+    principals: tuple[str, ...]
+    role: str
+    owner: str
+    connections: int
+    requests: int
+    errors: int
+    first_seen: datetime | None
+    last_seen: datetime | None
+
+    @property
+    def label(self) -> str:
+        """Library and version, for a legend or a line of text."""
+        return f"{self.library or 'unknown library'} {self.version}".rstrip()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LibraryVersion:
+    """Clients of one library and version; `verdicts` counts them by their worst verdict at the newest target."""
+
+    library: str
+    version: str
+    guessed: bool
+    clients: int
+    connections: int
+    requests: int
+    verdicts: dict[str, int]
+
+
+def read_clients(folder: AnalysisFolder) -> tuple[Client, ...]:
+    """All clients, those of the applications first, then by library and version."""
+    return tuple(sorted((_client(row) for row in folder.rows("clients", _COLUMNS)), key=_order))
+
+
+def _client(row: dict[str, Any]) -> Client:
+    named = row["software_name"] not in (None, "", "unknown")
+    return Client(
+        client_key=row["client_key"] or "",
+        library=(row["software_name"] if named else row["library_guess"]) or "",
+        version=row["software_version"] if named and row["software_version"] else "",
+        guessed=not named and bool(row["library_guess"]),
+        identity_source=row["identity_source"] or "not_observed",
+        confidence=row["confidence"] or "",
+        client_ids=tuple(row["client_ids"] or ()),
+        addresses=tuple(row["addresses"] or ()),
+        principals=tuple(row["principals"] or ()),
+        role=row["role"] or "client",
+        owner=row["owner"] or "",
+        connections=row["connections"] or 0,
+        requests=row["requests"] or 0,
+        errors=row["errors"] or 0,
+        first_seen=row["first_seen"],
+        last_seen=row["last_seen"],
+    )
+
+
+def _order(client: Client) -> tuple[Any, ...]:
+    return (
+        client.role != "client",
+        not client.library,
+        client.library.lower(),
+        release_order(client.version),
+        client.client_ids,
+        client.client_key,
+    )
+
+
+def by_library(clients: tuple[Client, ...], verdicts: dict[str, str | None]) -> tuple[LibraryVersion, ...]:
+    """Group clients by library and version, libraries with most clients first.
+
+    Args:
+        clients: from `read_clients`.
+        verdicts: worst verdict at the newest target, by client key.
+    """
+    groups: dict[tuple[str, str, bool], list[Client]] = defaultdict(list)
+    for client in clients:
+        groups[client.library, client.version, client.guessed].append(client)
+    per_library = Counter(client.library for client in clients)
+    lines = [
+        LibraryVersion(
+            library=library,
+            version=version,
+            guessed=guessed,
+            clients=len(members),
+            connections=sum(client.connections for client in members),
+            requests=sum(client.requests for client in members),
+            verdicts=dict(Counter(verdicts.get(client.client_key) or "unjudged" for client in members)),
+        )
+        for (library, version, guessed), members in groups.items()
+    ]
+    return tuple(
+        sorted(lines, key=lambda line: (not line.library, -per_library[line.library], line.library.lower(), release_order(line.version)))
+    )

@@ -1,0 +1,142 @@
+"""What an analysis found, in the few lines that fit on a terminal.
+
+All text is already safe to print: what comes from the wire has been through `wire_text.visible`. It may still hold a terminal library's own markup (a
+client id like ``[bold]``), so print it as plain text.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+
+from kwire.report.amounts import length_of_time, moment, plural
+from kwire.report.analysis_folder import AnalysisFolder
+from kwire.report.broken_rules import SEVERITIES, read_broken_rules
+from kwire.report.broker_list import read_brokers
+from kwire.report.coverage import Fact, Level, read_coverage
+from kwire.report.inventory import IDENTITY_SOURCES, Client, by_library, read_clients
+from kwire.report.verdicts import VERDICTS, ClientVerdicts, read_upgrade_matrix
+from kwire.report.wire_text import visible
+
+__all__ = ["LibraryLine", "Summary", "TargetLine", "TroubledClient", "summarize"]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LibraryLine:
+    """Clients of one library and version; `identity` says how it is known."""
+
+    library: str
+    version: str
+    identity: str
+    clients: int
+    connections: int
+    requests: int
+    verdict: str | None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TargetLine:
+    """One target release: its worst verdict, and how many clients have which."""
+
+    release: str
+    worst: str | None
+    clients: dict[str, int]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TroubledClient:
+    """A client that some target rejects, or may: since which release, and why."""
+
+    client: str
+    library: str
+    verdict: str
+    first_release: str
+    reason: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Summary:
+    """An analysis in short; `level` and `facts` come first: they say how far to trust the rest."""
+
+    headline: str
+    level: Level
+    facts: tuple[Fact, ...]
+    brokers: tuple[str, ...]
+    libraries: tuple[LibraryLine, ...]
+    targets: tuple[TargetLine, ...]
+    troubled: tuple[TroubledClient, ...]
+    violations: dict[str, int]
+
+
+def summarize(out_dir: str | Path) -> Summary:
+    """Read what the terminal shows after an analysis.
+
+    Args:
+        out_dir: the folder of an analysis, or its URI.
+
+    Raises:
+        InputError: the folder holds no analysis, or a table cannot be read.
+    """
+    folder = AnalysisFolder(out_dir)
+    coverage = read_coverage(folder)
+    clients = read_clients(folder)
+    matrix = read_upgrade_matrix(folder)
+    at_newest = {line.client_key: line.by_target[-1] for line in matrix.clients} if matrix.targets else {}
+    violations = dict.fromkeys(SEVERITIES, 0)
+    for rule in read_broken_rules(folder):
+        violations[rule.severity] = violations.get(rule.severity, 0) + rule.times
+    by_key = {client.client_key: client for client in clients}
+    totals = coverage.totals
+    parts = [plural(coverage.file_count, "file"), plural(totals["connections"], "connection"), plural(totals["requests"], "request")]
+    covered = "" if coverage.length is None else f", {length_of_time(coverage.length)} from {moment(coverage.start)} UTC"
+    return Summary(
+        headline=f"{plural(len(clients), 'client')} in {', '.join(parts)}{covered}",
+        level=coverage.level,
+        facts=coverage.facts,
+        brokers=tuple(
+            visible(
+                f"node {'?' if one.node_id is None else one.node_id} at {one.host}:{one.port}"
+                + (f", Kafka {one.release}" if one.release else "")
+            )
+            for one in read_brokers(folder)
+        ),
+        libraries=_libraries(clients, at_newest),
+        targets=tuple(
+            TargetLine(release=target, worst=next((name for name in reversed(VERDICTS) if found[name]), None), clients=found)
+            for target, found in ((target, matrix.count(target)) for target in matrix.targets)
+        ),
+        troubled=tuple(
+            _troubled(line, matrix.targets, by_key.get(line.client_key))
+            for line in matrix.clients
+            if line.worst in ("rejected", "undetermined")
+        ),
+        violations=violations,
+    )
+
+
+def _libraries(clients: tuple[Client, ...], at_newest: dict[str, str | None]) -> tuple[LibraryLine, ...]:
+    sources = {(client.library, client.version, client.guessed): client.identity_source for client in clients}
+    return tuple(
+        LibraryLine(
+            library=visible(line.library) or "unknown",
+            version=visible(line.version),
+            identity=IDENTITY_SOURCES.get(sources[line.library, line.version, line.guessed], ""),
+            clients=line.clients,
+            connections=line.connections,
+            requests=line.requests,
+            verdict=next((name for name in reversed(VERDICTS) if line.verdicts.get(name)), None),
+        )
+        for line in by_library(clients, at_newest)
+    )
+
+
+def _troubled(line: ClientVerdicts, targets: tuple[str, ...], client: Client | None) -> TroubledClient:
+    worst = line.worst or ""
+    finding = next((one for one in line.findings if one.verdict == worst), None)
+    return TroubledClient(
+        client=visible(", ".join(client.client_ids) or ", ".join(client.addresses)) if client else line.client_key,
+        library=visible(client.label) if client else "",
+        verdict=worst,
+        first_release=targets[line.by_target.index(worst)],
+        reason=visible(finding.reason) if finding else "",
+    )

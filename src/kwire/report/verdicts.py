@@ -1,0 +1,149 @@
+"""Upgrade verdicts per client and target release, worst first, with the reasons behind them."""
+
+from __future__ import annotations
+
+import re
+from collections import defaultdict
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import Any, Final
+
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from kwire.report.analysis_folder import AnalysisFolder
+
+__all__ = ["VERDICTS", "ClientVerdicts", "Finding", "UpgradeMatrix", "read_upgrade_matrix", "release_order"]
+
+VERDICTS: Final = ("ok", "marked", "undetermined", "rejected")
+"""From best to worst: what is certain to break is worse than what may break."""
+
+_NUMBER: Final = re.compile(r"[0-9]{1,9}")  # a version is the client's own text: no number in it may be too long to read
+_EVIDENCE: Final = (
+    "client_key", "api_name", "api_version", "requests", "target_release", "verdict", "verdict_basis", "confidence", "evidence_connection_id",
+    "evidence_request_index", "reason", "remedy", "cure_version", "cure_kind",
+)  # fmt: skip
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Finding:
+    """Why one api version of a client is not ok: the releases of one verdict, with the reason given for the first of them."""
+
+    api_name: str
+    api_version: int | None
+    requests: int
+    verdict: str
+    releases: tuple[str, ...]
+    basis: str
+    confidence: str
+    reason: str
+    remedy: str
+    cure_version: str
+    cure_kind: str
+    evidence_connection_id: str
+    evidence_request_index: int | None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ClientVerdicts:
+    """One client's line: its worst verdict per target (None: nothing of it was judged), and why."""
+
+    client_key: str
+    by_target: tuple[str | None, ...]
+    findings: tuple[Finding, ...]
+    versions_ok: int
+
+    @property
+    def worst(self) -> str | None:
+        judged = [verdict for verdict in self.by_target if verdict]
+        return max(judged, key=VERDICTS.index) if judged else None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class UpgradeMatrix:
+    """Clients x target releases (ascending), worst client first."""
+
+    targets: tuple[str, ...]
+    clients: tuple[ClientVerdicts, ...]
+
+    def count(self, target: str) -> dict[str, int]:
+        """How many clients have which worst verdict at a target."""
+        column = self.targets.index(target)
+        found = dict.fromkeys(VERDICTS, 0)
+        for client in self.clients:
+            verdict = client.by_target[column]
+            if verdict is not None:
+                found[verdict] += 1
+        return found
+
+
+def release_order(release: str) -> tuple[tuple[int, ...], str]:
+    """Sort key of a release or a client's version: ``0.8 < 3.9.2 < 4.0 < 4.0.2 < v4.10``."""
+    return tuple(int(part) for part in _NUMBER.findall(release)), release
+
+
+def read_upgrade_matrix(folder: AnalysisFolder) -> UpgradeMatrix:
+    """Fold the rows of `upgrade_impact` (client x api x version x target) into one line a client."""
+    table = folder.read("upgrade_impact", ["client_key", "target_release", "verdict", "requests"])
+    rank = pc.index_in(table["verdict"], value_set=pa.array(VERDICTS))
+    worst = table.append_column("rank", rank).filter(pc.is_valid(rank)).group_by(["client_key", "target_release"])
+    cells: dict[str, dict[str, int]] = defaultdict(dict)
+    good: dict[str, int] = {}
+    for row in worst.aggregate([("rank", "max"), ("rank", "count")]).to_pylist():
+        cells[row["client_key"]][row["target_release"]] = row["rank_max"]
+        good[row["client_key"]] = max(good.get(row["client_key"], 0), row["rank_count"])
+    targets = sorted({target for line in cells.values() for target in line}, key=release_order)
+    findings = _findings(folder)
+    clients = [
+        ClientVerdicts(
+            client_key=key,
+            by_target=tuple(None if target not in line else VERDICTS[line[target]] for target in targets),
+            findings=findings.get(key, ()),
+            versions_ok=good[key] - len({(one.api_name, one.api_version) for one in findings.get(key, ())}),
+        )
+        for key, line in cells.items()
+    ]
+    clients.sort(key=_badness)
+    return UpgradeMatrix(targets=tuple(targets), clients=tuple(clients))
+
+
+def _badness(client: ClientVerdicts) -> tuple[Any, ...]:
+    tally = [-sum(verdict == name for verdict in client.by_target) for name in reversed(VERDICTS[1:])]
+    worst = client.worst
+    return -VERDICTS.index(worst) if worst else 1, *tally, -sum(one.requests for one in client.findings), client.client_key
+
+
+def _findings(folder: AnalysisFolder) -> dict[str, tuple[Finding, ...]]:
+    rows = folder.rows("upgrade_impact", _EVIDENCE, pc.field("verdict") != "ok")
+    rows.sort(key=lambda row: release_order(row["target_release"] or ""))
+    groups: dict[tuple[Any, ...], list[dict[str, Any]]] = defaultdict(list)
+    for row in rows:
+        groups[row["client_key"], row["api_name"], row["api_version"], row["verdict"], row["verdict_basis"]].append(row)
+    found: dict[str, list[Finding]] = defaultdict(list)
+    for (key, *_), same in groups.items():
+        found[key].append(_finding(same))
+    return {key: tuple(sorted(of_client, key=_finding_order)) for key, of_client in found.items()}
+
+
+def _finding(same: Iterable[dict[str, Any]]) -> Finding:
+    rows = list(same)
+    first = rows[0]
+    return Finding(
+        api_name=first["api_name"] or "",
+        api_version=first["api_version"],
+        requests=first["requests"] or 0,
+        verdict=first["verdict"] or "",
+        releases=tuple(row["target_release"] or "" for row in rows),
+        basis=first["verdict_basis"] or "",
+        confidence=first["confidence"] or "",
+        reason=first["reason"] or "",
+        remedy=first["remedy"] or "",
+        cure_version=first["cure_version"] or "",
+        cure_kind=first["cure_kind"] or "",
+        evidence_connection_id=first["evidence_connection_id"] or "",
+        evidence_request_index=first["evidence_request_index"],
+    )
+
+
+def _finding_order(finding: Finding) -> tuple[Any, ...]:
+    return -VERDICTS.index(finding.verdict), release_order(finding.releases[0]), finding.api_name, finding.api_version or 0

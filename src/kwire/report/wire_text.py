@@ -1,0 +1,70 @@
+"""Text from the wire made safe to look at.
+
+Client ids, software names and everything derived from them are chosen by whoever connects: they hold HTML, terminal escape sequences, newlines,
+characters that turn the reading direction or take no room. Each such character is shown as the escape that Python and Java would print.
+"""
+
+from __future__ import annotations
+
+import unicodedata
+from typing import Final
+
+from markupsafe import Markup, escape
+
+__all__ = ["LONGEST_SHOWN", "visible", "visible_html"]
+
+LONGEST_SHOWN: Final = 160
+"""Characters of one value that are shown; Kafka lets a client id have 32,767."""
+
+_SHORT: Final = {"\n": "\\n", "\r": "\\r", "\t": "\\t", "\0": "\\0"}
+# Control, format (bidirectional overrides, zero width), surrogate, private, unassigned, line and paragraph separators.
+_UNSEEN: Final = frozenset(("Cc", "Cf", "Cs", "Co", "Cn", "Zl", "Zp"))
+
+
+def _code(character: str) -> str | None:
+    """The escape for a character that cannot be seen, None for all others."""
+    if character in _SHORT:
+        return _SHORT[character]
+    if unicodedata.category(character) in _UNSEEN or (character != " " and character.isspace()):
+        number = ord(character)
+        return f"\\x{number:02x}" if number < 0x100 else f"\\u{number:04x}" if number < 0x10000 else f"\\U{number:08x}"
+    return None
+
+
+def _shorten(text: str) -> tuple[str, str]:
+    return (text, "") if len(text) <= LONGEST_SHOWN else (text[: LONGEST_SHOWN - 20], f"… ({len(text):,} characters)")
+
+
+def visible(text: str) -> str:
+    """Show `text` on a terminal or in an attribute: nothing in it moves the cursor, breaks the line or turns the reading direction.
+
+    Args:
+        text: any text from the wire.
+    """
+    shown, rest = _shorten(text)
+    return "".join(_code(character) or character for character in shown) + rest
+
+
+def visible_html(text: str) -> Markup:
+    """Show `text` on a page: escaped, isolated in its reading direction, what cannot be seen set apart as an escape.
+
+    Args:
+        text: any text from the wire.
+    """
+    shown, rest = _shorten(text)
+    if not shown.strip(" "):
+        what = "empty" if not shown else "one space" if len(shown) == 1 else f"{len(shown)} spaces"
+        return Markup('<span class="none">({})</span>').format(what)
+    parts: list[Markup] = []
+    plain: list[str] = []
+    for character in shown:
+        code = _code(character)
+        if code is None:
+            plain.append(character)
+            continue
+        parts.append(escape("".join(plain)))
+        plain.clear()
+        parts.append(Markup('<span class="code">{}</span>').format(code))
+    parts.append(escape("".join(plain)))
+    tail = Markup('<span class="none">{}</span>').format(rest) if rest else Markup("")
+    return Markup("<bdi>") + Markup("").join(parts) + Markup("</bdi>") + tail
