@@ -8,10 +8,11 @@ exception.
 from cpython.mem cimport PyMem_Calloc, PyMem_Free
 from cpython.object cimport PyObject, PyTypeObject
 from libc.stdint cimport int8_t, int16_t, int32_t, int64_t, uint8_t, uint32_t, uint64_t
-from libc.string cimport memcpy
+from libc.string cimport memcmp, memcpy, memset
 
 from cursor cimport (
-    BAD_TAG, BAD_UTF8, NO_LENGTH, NULL_LENGTH, OK, Bytes, Cursor, cursor_fail, cursor_has, cursor_left, load_16, load_32, load_64, load_double,
+    BAD_TAG, BAD_UTF8, NO_LENGTH, NULL_LENGTH, OK, Bytes, Cursor, cursor_fail, cursor_has, cursor_left, cursor_open,
+    load_16, load_32, load_64, load_double,
 )
 from program cimport (
     ARRAY, ARRAY_OF_STRUCTS, BOOL, BYTES, BYTES_COMPACT, INT8, INT16, INT32, INT64, NULLABLE_STRUCT, RUN, SKIPPED, STRING, STRING_COMPACT,
@@ -62,20 +63,26 @@ cdef extern from "Python.h":
     void raw_list_set "PyList_SET_ITEM"(PyObject*, Py_ssize_t, PyObject*) noexcept
     int raw_list_append "PyList_Append"(PyObject*, PyObject*) noexcept
     PyObject* raw_list_as_tuple "PyList_AsTuple"(PyObject*) noexcept
-    PyObject* raw_call "PyObject_CallNoArgs"(PyObject*) noexcept
     bint raw_error_is "PyErr_ExceptionMatches"(PyObject*) noexcept
     void raw_error_clear "PyErr_Clear"() noexcept
     bint is_collected "PyType_IS_GC"(PyTypeObject*) noexcept
     void gc_track "PyObject_GC_Track"(PyObject*) noexcept
     void gc_untrack "PyObject_GC_UnTrack"(PyObject*) noexcept
 
+cdef enum:
+    # The numbers of kwire.codec.layout.Default
+    CONSTANT = 0
+    LIST = 1
+    NEW_STRUCT = 2
+
 # How a slot that the wire left empty is filled.
 cdef struct Filler:
     int32_t offset
-    int32_t default  # a kwire.codec.layout.Default
-    PyObject* value  # the constant, or the class to call; the plan and the classes keep it alive
+    int32_t default
+    int32_t layout  # of a new struct
+    PyObject* constant  # kept alive by the plan
 
-# What is built of a block.
+# What is built: an object, and the slots that get a default unless they were read.
 cdef struct Target:
     PyTypeObject* kind
     bint tracked
@@ -85,58 +92,94 @@ cdef struct Target:
 
 cdef struct Objects:
     Program program
-    Target* targets
+    Target* targets  # by block, with the slots that the version may leave empty
+    Target* blanks  # by layout, with all slots: an object of defaults
     Filler* fillers
     PyTypeObject* uuid
     PyObject* empty  # the empty tuple
+    PyObject** small  # the ints from LOWEST to HIGHEST
 
-# One run of the executor.
+cdef enum:
+    # The ints that CPython keeps one object each of
+    LOWEST = -5
+    HIGHEST = 256
+    MEMO = 64  # a power of two
+    MEMO_FROM = 8  # elements in an array of structs that make the memo worth its start
+
+# One run of the executor. What repeats inside one message is made once and shared, for it is immutable: big ints (broker ids, size limits)
+# and neighbouring arrays with the same content (the replicas of a partition and those in sync). Both are forgotten when the run ends, so no
+# thread sees another's and nothing grows.
 cdef struct Build:
     Cursor cursor
     Trace trace
     const char* errors  # how text that is not UTF-8 is treated, NULL for strict
+    PyObject* array  # the last array of fixed-size elements, or NULL
+    Bytes array_start  # its first element on the wire
+    Py_ssize_t array_size  # in bytes
+    int32_t array_element
+    bint remembering  # `memo` is in use
+    PyObject* memo[MEMO]
+    int32_t memo_value[MEMO]
 
 
-cdef inline int objects_lower(Objects* objects, object plan, tuple classes, object base, object uuid, tuple empty) except -1:
+cdef inline int lower_target(Target* target, object layout, object kind, object base) except -1:
+    cdef PyTypeObject* raw = <PyTypeObject*>kind
+    if not isinstance(kind, type) or kind.__base__ is not base or slot_count(raw) != len(layout.slots) + 1:
+        raise TypeError(f"the class for {layout.name} was not made from its layout")
+    target.kind = raw
+    target.tracked = is_collected(raw)
+    target.last_slot = <int32_t>(sizeof(PyObject) + len(layout.slots) * sizeof(PyObject*))
+    return 0
+
+
+cdef inline int lower_filler(Objects* objects, Target* target, int32_t* used, object layout, Py_ssize_t slot, object default, object value) except -1:
+    cdef Filler* filler = &objects.fillers[used[0]]
+    if not 0 <= slot < len(layout.slots):
+        raise ValueError(f"{layout.name} has no slot {slot}")
+    filler.offset = <int32_t>(sizeof(PyObject) + slot * sizeof(PyObject*))
+    filler.default = default
+    filler.constant = <PyObject*>value
+    filler.layout = value if filler.default == NEW_STRUCT else -1
+    if target.fillers == 0:
+        target.first_filler = used[0]
+    target.fillers += 1
+    used[0] += 1
+    return 0
+
+
+cdef inline int objects_lower(Objects* objects, object plan, tuple classes, object base, object uuid, tuple empty, PyObject** small) except -1:
     """Lower a plan for the classes of its layouts. The caller keeps all arguments alive, and releases after errors too.
 
     Arguments:
         base: `MessageObject`, which the classes have as their base.
         uuid: `Uuid`.
         empty: the empty tuple.
+        small: the ints from LOWEST to HIGHEST, see `small_ints`.
     """
-    cdef Py_ssize_t header = sizeof(PyObject)
-    cdef Py_ssize_t number
     cdef int32_t used = 0
+    cdef Py_ssize_t number
     cdef Target* target
-    cdef PyTypeObject* kind
-    program_lower(&objects.program, plan, header)
+    program_lower(&objects.program, plan, sizeof(PyObject))
     objects.uuid = <PyTypeObject*>uuid
     objects.empty = <PyObject*>empty
+    objects.small = small
     objects.targets = <Target*>PyMem_Calloc(objects.program.block_count, sizeof(Target))
-    objects.fillers = <Filler*>PyMem_Calloc(sum([len(block.absent) for block in plan.blocks]) + 1, sizeof(Filler))
-    if objects.targets is NULL or objects.fillers is NULL:
+    objects.blanks = <Target*>PyMem_Calloc(len(plan.layouts), sizeof(Target))
+    number = sum([len(block.absent) for block in plan.blocks]) + sum([len(layout.slots) for layout in plan.layouts])
+    objects.fillers = <Filler*>PyMem_Calloc(number + 1, sizeof(Filler))
+    if objects.targets is NULL or objects.blanks is NULL or objects.fillers is NULL:
         raise MemoryError
     for number, block in enumerate(plan.blocks):
-        layout = plan.layouts[block.layout]
-        each = classes[block.layout]
-        kind = <PyTypeObject*>each
-        if not isinstance(each, type) or each.__base__ is not base or slot_count(kind) != len(layout.slots) + 1:
-            raise TypeError(f"the class for {layout.name} was not made from its layout")
         target = &objects.targets[number]
-        target.kind = kind
-        target.tracked = is_collected(kind)
-        target.first_filler = used
-        target.last_slot = <int32_t>(header + len(layout.slots) * sizeof(PyObject*))
+        layout = plan.layouts[block.layout]
+        lower_target(target, layout, classes[block.layout], base)
         for absent in block.absent:
-            if not 0 <= absent.slot < len(layout.slots):
-                raise ValueError(f"{layout.name} has no slot {absent.slot}")
-            value = classes[absent.value] if absent.default == 2 else absent.value
-            objects.fillers[used].offset = <int32_t>(header + <Py_ssize_t>absent.slot * sizeof(PyObject*))
-            objects.fillers[used].default = absent.default
-            objects.fillers[used].value = <PyObject*>value
-            used += 1
-        target.fillers = used - target.first_filler
+            lower_filler(objects, target, &used, layout, absent.slot, absent.default, absent.value)
+    for number, layout in enumerate(plan.layouts):
+        target = &objects.blanks[number]
+        lower_target(target, layout, classes[number], base)
+        for index, slot in enumerate(layout.slots):
+            lower_filler(objects, target, &used, layout, index, slot.default, slot.value)
     return 0
 
 
@@ -148,9 +191,39 @@ cdef inline int propagate() except -1:
 cdef inline void objects_release(Objects* objects) noexcept:
     program_release(&objects.program)
     PyMem_Free(objects.targets)
+    PyMem_Free(objects.blanks)
     PyMem_Free(objects.fillers)
     objects.targets = NULL
+    objects.blanks = NULL
     objects.fillers = NULL
+
+
+cdef inline int small_ints(PyObject** small) except -1:
+    """Fill a table with the ints that CPython keeps anyway."""
+    cdef int value
+    for value in range(LOWEST, HIGHEST + 1):
+        small[value - LOWEST] = raw_long(value)
+        if small[value - LOWEST] is NULL:
+            return -1
+    return 0
+
+
+cdef inline void build_open(Build* build, Bytes base, Py_ssize_t size, Py_ssize_t start, bint lenient) noexcept:
+    cursor_open(&build.cursor, base, size, start)
+    build.trace.depth = 0
+    build.errors = NULL
+    if lenient:
+        build.errors = "replace"
+    build.array = NULL
+    build.remembering = False
+
+
+cdef inline void build_close(Build* build) noexcept:
+    cdef int index
+    raw_xdecref(build.array)
+    if build.remembering:
+        for index in range(MEMO):
+            raw_xdecref(build.memo[index])
 
 
 cdef inline PyObject** slot_at(PyObject* self, int32_t offset) noexcept:
@@ -162,22 +235,65 @@ cdef inline PyObject* new_none() noexcept:
     return raw_none
 
 
-cdef inline PyObject* build_fixed(const Objects* objects, int32_t code, Bytes* p) noexcept:
+cdef inline PyObject* build_small(const Objects* objects, int value) noexcept:
+    """An int of at most 16 bits."""
+    cdef PyObject* number
+    if LOWEST <= value <= HIGHEST:
+        number = objects.small[value - LOWEST]
+        raw_incref(number)
+        return number
+    return raw_long(value)
+
+
+cdef inline PyObject* build_int32(const Objects* objects, Build* build, int32_t value) noexcept:
+    cdef PyObject* number
+    cdef PyObject* old
+    cdef uint32_t place
+    if LOWEST <= value <= HIGHEST:
+        number = objects.small[value - LOWEST]
+        raw_incref(number)
+        return number
+    if not build.remembering:
+        return raw_long(value)
+    place = (<uint32_t>value * <uint32_t>2654435769U) >> 26
+    old = build.memo[place]
+    if old is not NULL and build.memo_value[place] == value:
+        raw_incref(old)
+        return old
+    number = raw_long(value)
+    if number is not NULL:
+        raw_incref(number)
+        build.memo[place] = number
+        build.memo_value[place] = value
+        raw_xdecref(old)
+    return number
+
+
+cdef inline PyObject* build_int64(const Objects* objects, int64_t value) noexcept:
+    cdef PyObject* number
+    if LOWEST <= value <= HIGHEST:
+        number = objects.small[value - LOWEST]
+        raw_incref(number)
+        return number
+    return raw_long_long(value)
+
+
+cdef inline PyObject* build_fixed(const Objects* objects, Build* build, int32_t code, Bytes* p) noexcept:
     """A value of fixed size at `p`, which moves behind it; its bytes are known to be there."""
     cdef Bytes at = p[0]
     cdef PyObject* flag
     if code == INT32:
         p[0] = at + 4
-        return raw_long(<int32_t>load_32(at))
+        return build_int32(objects, build, <int32_t>load_32(at))
     elif code == INT16:
         p[0] = at + 2
-        return raw_long(<int16_t>load_16(at))
+        return build_small(objects, <int16_t>load_16(at))
     elif code == INT64:
         p[0] = at + 8
-        return raw_long_long(<int64_t>load_64(at))
+        return build_int64(objects, <int64_t>load_64(at))
     elif code == INT8:
         p[0] = at + 1
-        return raw_long(<int8_t>at[0])
+        return build_small(objects, <int8_t>at[0])
     elif code == BOOL:
         p[0] = at + 1
         flag = raw_true if at[0] else raw_false
@@ -188,10 +304,10 @@ cdef inline PyObject* build_fixed(const Objects* objects, int32_t code, Bytes* p
         return uuid_new(objects.uuid, at)
     elif code == UINT16:
         p[0] = at + 2
-        return raw_long(load_16(at))
+        return build_small(objects, load_16(at))
     elif code == UINT32:
         p[0] = at + 4
-        return raw_long_long(load_32(at))
+        return build_int64(objects, load_32(at))
     p[0] = at + 8
     return raw_float(load_double(at))
 
@@ -248,31 +364,59 @@ cdef inline PyObject* build_sized(Build* build, int32_t code, bint nullable) noe
     return raw_bytes(<const char*>content, size)
 
 
+cdef inline PyObject* build_fixed_array(const Objects* objects, Build* build, int32_t element, Py_ssize_t count) noexcept:
+    """The tuple of elements of fixed size whose bytes are all there, at least one."""
+    cdef Bytes start = build.cursor.p
+    cdef Py_ssize_t size = count * fixed_size(element)
+    cdef Py_ssize_t index
+    cdef PyObject* values = build.array
+    cdef PyObject* value
+    build.cursor.p = start + size
+    if values is not NULL and size == build.array_size and element == build.array_element and memcmp(start, build.array_start, size) == 0:
+        raw_incref(values)
+        return values
+    values = raw_tuple_new(count)
+    if values is NULL:
+        return NULL
+    gc_untrack(values)
+    raw_xdecref(build.array)
+    build.array = NULL
+    build.array_start = start
+    for index in range(count):
+        value = build_fixed(objects, build, element, &start)
+        if value is NULL:
+            raw_decref(values)
+            return NULL
+        raw_tuple_set(values, index, value)
+    raw_incref(values)
+    build.array = values
+    build.array_size = size
+    build.array_element = element
+    return values
+
+
 cdef inline PyObject* build_scalars(const Objects* objects, Build* build, const Step* step) noexcept:
     """An array of scalars as a tuple, or None. Nothing in it can be part of a cycle, so the collector need not look at it."""
     cdef Py_ssize_t count = read_count(&build.cursor, step)
-    cdef Py_ssize_t index = -1
-    cdef int32_t element = step.element
-    cdef bint fixed = fixed_size(element) != 0
+    cdef Py_ssize_t index
     cdef PyObject* values
     cdef PyObject* value
+    if count == 0:
+        raw_incref(objects.empty)
+        return objects.empty
     if count < 0:
         if count == NULL_LENGTH:
             return new_none()
         trace_add(&build.trace, step.operation, -1)
         return NULL
+    if fixed_size(step.element):
+        return build_fixed_array(objects, build, step.element, count)
     values = raw_tuple_new(count)
-    if values is NULL or count == 0:
-        return values
+    if values is NULL:
+        return NULL
     gc_untrack(values)
     for index in range(count):
-        if element == INT32:
-            value = raw_long(<int32_t>load_32(build.cursor.p))
-            build.cursor.p += 4
-        elif fixed:
-            value = build_fixed(objects, element, &build.cursor.p)
-        else:
-            value = build_sized(build, element, False)
+        value = build_sized(build, step.element, False)
         if value is NULL:
             trace_add(&build.trace, step.operation, index)
             raw_decref(values)
@@ -296,6 +440,9 @@ cdef inline PyObject* build_structs(const Objects* objects, Build* build, const 
     if values is NULL or count == 0:
         return values
     gc_untrack(values)  # nobody may meet it before it is whole
+    if count >= MEMO_FROM and not build.remembering:
+        build.remembering = True
+        memset(build.memo, 0, sizeof(build.memo))
     for index in range(count):
         value = build_struct(objects, build, step.block)
         if value is NULL:
@@ -328,7 +475,7 @@ cdef inline PyObject* build_value(const Objects* objects, Build* build, const St
         if marker != NO_LENGTH:
             value = build_struct(objects, build, step.block)
     elif cursor_has(cursor, fixed_size(code)):
-        value = build_fixed(objects, code, &cursor.p)
+        value = build_fixed(objects, build, code, &cursor.p)
     if value is NULL:
         trace_add(&build.trace, step.operation, -1)
     return value
@@ -396,6 +543,22 @@ cdef inline bint fill_tagged(const Objects* objects, Build* build, PyObject* sel
     return cursor.code == OK
 
 
+cdef inline PyObject* build_blank(const Objects* objects, int32_t layout) noexcept:
+    """An object that holds nothing but defaults."""
+    cdef const Target* target = objects.blanks + layout
+    cdef PyObject* self = slotted_new(target.kind)
+    if self is NULL:
+        return NULL
+    slot_at(self, target.last_slot)[0] = objects.empty
+    raw_incref(objects.empty)
+    if not fill_absent(objects, self, target):
+        raw_decref(self)
+        return NULL
+    if target.tracked:
+        gc_track(self)
+    return self
+
+
 cdef inline bint fill_absent(const Objects* objects, PyObject* self, const Target* target) noexcept:
     """Give every slot that the wire left empty its default."""
     cdef const Filler* filler = objects.fillers + target.first_filler
@@ -404,11 +567,11 @@ cdef inline bint fill_absent(const Objects* objects, PyObject* self, const Targe
     while filler < last:
         slot = slot_at(self, filler.offset)
         if slot[0] is NULL:
-            if filler.default == 0:
-                slot[0] = filler.value
-                raw_incref(filler.value)
+            if filler.default == CONSTANT:
+                slot[0] = filler.constant
+                raw_incref(filler.constant)
             else:
-                slot[0] = raw_list_new(0) if filler.default == 1 else raw_call(filler.value)
+                slot[0] = raw_list_new(0) if filler.default == LIST else build_blank(objects, filler.layout)
                 if slot[0] is NULL:
                     return False
         filler += 1
@@ -431,7 +594,7 @@ cdef inline bint fill_fields(const Objects* objects, Build* build, PyObject* sel
             run_end = step + step.count
             while step < run_end:
                 step += 1
-                value = build_fixed(objects, step.code, &p)
+                value = build_fixed(objects, build, step.code, &p)
                 if value is NULL:
                     return False
                 slot_at(self, step.offset)[0] = value

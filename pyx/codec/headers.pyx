@@ -6,8 +6,10 @@ from cpython.mem cimport PyMem_Calloc, PyMem_Free
 from cpython.object cimport PyObject
 from libc.stdint cimport int16_t, uint8_t
 
-from cursor cimport OK, Bytes, cursor_open, load_16
-from object_executor cimport Build, Objects, build_struct, objects_lower, objects_release, propagate, raw_decref
+from cursor cimport OK, Bytes, load_16
+from object_executor cimport (
+    HIGHEST, LOWEST, Build, Objects, build_close, build_open, build_struct, objects_lower, objects_release, propagate, raw_decref, small_ints,
+)
 from program cimport raise_fault
 
 from kwire.codec._native.structs import MessageObject
@@ -22,6 +24,9 @@ cdef enum:
     VERSIONS = 8  # header versions that a reader can have; Kafka has 4
     ASK = -1
     UNKNOWN = -2
+
+cdef PyObject* SMALL[HIGHEST - LOWEST + 1]
+small_ints(SMALL)
 
 cdef extern from "Python.h":
     bint PyBytes_CheckExact(object data)
@@ -66,7 +71,7 @@ cdef class HeaderReader:
         for version, decoder in self.decoders.items():
             if not 0 <= version < VERSIONS:
                 raise ValueError(f"header version {version} is outside 0 to {VERSIONS - 1}")
-            objects_lower(&self.objects[<int>version], decoder.plan, decoder.classes, MessageObject, self.uuid, self.empty)
+            objects_lower(&self.objects[<int>version], decoder.plan, decoder.classes, MessageObject, self.uuid, self.empty, SMALL)
 
     def __dealloc__(self):
         cdef int index
@@ -128,12 +133,9 @@ cdef class HeaderReader:
         cdef Build build
         cdef PyObject* made
         cdef object header
-        cursor_open(&build.cursor, frame, size, 0)
-        build.trace.depth = 0
-        build.errors = NULL
-        if not strict:
-            build.errors = "replace"
+        build_open(&build, frame, size, 0, not strict)
         made = build_struct(&self.objects[version], &build, 0)
+        build_close(&build)
         if made is NULL:
             if build.cursor.code != OK:
                 raise_fault(self.decoders[version].plan, &build.cursor, &build.trace)

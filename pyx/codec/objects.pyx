@@ -4,8 +4,10 @@
 from cpython.buffer cimport PyBUF_SIMPLE, PyBuffer_Release, PyObject_GetBuffer
 from cpython.object cimport PyObject
 
-from cursor cimport OK, TRAILING_BYTES, Bytes, cursor_open
-from object_executor cimport Build, Objects, build_struct, objects_lower, objects_release, propagate, raw_decref
+from cursor cimport OK, TRAILING_BYTES, Bytes
+from object_executor cimport (
+    HIGHEST, LOWEST, Build, Objects, build_close, build_open, build_struct, objects_lower, objects_release, propagate, raw_decref, small_ints,
+)
 from program cimport Code, raise_fault
 from skip cimport skip_block
 
@@ -21,6 +23,9 @@ OPS = {
     "INT64": Code.INT64, "FLOAT64": Code.FLOAT64, "UUID": Code.UUID, "STRING": Code.STRING, "BYTES": Code.BYTES, "STRUCT": Code.STRUCT,
     "ARRAY": Code.ARRAY,
 }
+
+cdef PyObject* SMALL[HIGHEST - LOWEST + 1]
+small_ints(SMALL)
 
 cdef extern from "Python.h":
     bint PyBytes_CheckExact(object data)
@@ -51,7 +56,7 @@ cdef class Decoder:
         self.classes = classes
         self.uuid = Uuid
         self.empty = ()
-        objects_lower(&self.objects, plan, classes, MessageObject, self.uuid, self.empty)
+        objects_lower(&self.objects, plan, classes, MessageObject, self.uuid, self.empty, SMALL)
 
     def __dealloc__(self):
         objects_release(&self.objects)
@@ -78,13 +83,10 @@ cdef class Decoder:
         cdef object message = None
         if not 0 <= offset <= size:
             raise ValueError(f"offset {offset} is outside the buffer of {size} bytes")
-        cursor_open(&build.cursor, base, size, offset)
-        build.trace.depth = 0
-        build.errors = NULL
-        if lenient:
-            build.errors = "replace"
+        build_open(&build, base, size, offset, lenient)
         if building:
             made = build_struct(&self.objects, &build, 0)
+            build_close(&build)
             if made is not NULL:
                 message = <object>made
                 raw_decref(made)
