@@ -19,6 +19,7 @@ Path = tuple[str, ...]
 
 # Whole bodies or further fields that the tracker needs by name: identity, authentication, roles, the nodes of the cluster.
 _MORE_OF_REQUESTS: Final[dict[int, tuple[str, ...] | None]] = {
+    0: ("topic_data.partition_data.records",),
     1: ("replica_id", "replica_state"),
     17: ("mechanism",),
     18: None,

@@ -43,8 +43,11 @@ class Judge(Protocol):
     def judge(self, data: bytes, start: int) -> int:
         """`ACCEPT`, `REJECT`, or how many bytes from `start` on are needed before it makes sense to ask again."""
 
-    def salvage(self, data: bytes, start: int, lost: int) -> bool:
-        """Whether a frame begins at `start` although its end is lost: the bytes end there and `lost` ones are missing behind them."""
+    def salvage(self, data: bytes, start: int, lost: int, at_border: bool) -> bool:
+        """Whether a frame begins at `start` although its end is lost: `lost` bytes are missing behind `data`.
+
+        `at_border`: `start` is where the search began, which is the beginning of a segment; segments often begin with a frame.
+        """
 
 
 @dataclass(slots=True)
@@ -104,6 +107,7 @@ class FrameSplitter:
         self._broken: Frame | None = None  # a damaged frame whose end has not come
         self._skip = 0  # bytes until that end
         self._skipped_time = 0
+        self._sought_from = offset  # where the search for a border began
 
     @property
     def position(self) -> int:
@@ -212,6 +216,7 @@ class FrameSplitter:
             yield self._end_broken()
             if n:
                 self._base += n
+                self._sought_from = self._base
                 self.seeking = True
             return
         data = bytes(self._buffer)
@@ -220,6 +225,7 @@ class FrameSplitter:
             self.bytes_opaque += len(data)
             self.seeking = True
             self._drop(len(data) + n)
+            self._sought_from = self._base
             return
         self.bytes_opaque += start
         self.seeking = False
@@ -233,7 +239,7 @@ class FrameSplitter:
     def _salvage(self, data: bytes, n: int, judge: Judge) -> int | None:
         pos = 0
         while (found := judge.find(data, pos)) >= 0:
-            if judge.salvage(data, found, n):
+            if judge.salvage(data, found, n, self._base + found == self._sought_from):
                 return found
             pos = found + 1
         return None

@@ -20,12 +20,15 @@ from kwire.protocol.rules import rule_of_fault, shown
 from kwire.schema import catalog
 from kwire.schema.header_versions import header_version_of
 
-__all__ = ["RequestReading", "ResponseReading", "api_label", "peek_correlation_id", "read_request", "read_response", "request_decoder"]
+__all__ = [
+    "Fact", "RequestReading", "ResponseReading", "api_label", "header_reader", "peek_correlation_id", "read_request", "read_response", "request_decoder",
+    "response_decoders",
+]  # fmt: skip
 
 # Every request header version begins so: api key, api version, correlation id.
 REQUEST_HEAD: Final = struct.Struct(">hhi")
 RESPONSE_HEAD: Final = struct.Struct(">i")
-_UNKNOWN_API_HEADER: Final = 1
+_UNKNOWN_API_HEADER: Final = 1  # brokers read the header of an api that they do not know so
 
 Fact = tuple[str, dict[str, object]]  # a rule that was broken, and the facts of its sentence
 
@@ -83,7 +86,8 @@ class ResponseReading:
 
 
 @cache
-def _header_reader() -> Any:
+def header_reader() -> Any:
+    """The codec's reader of request headers."""
     source = compiled()
     decoders = {version: source.decoder("RequestHeader", version) for version in source.message("RequestHeader").valid_versions}
     return load_twin("codec", "headers", source.twin).HeaderReader(decoders, _header_versions, _UNKNOWN_API_HEADER)
@@ -106,7 +110,8 @@ def request_decoder(api_key: int, version: int, whole: bool = False) -> Any:
 
 
 @cache
-def _response_decoders(api_key: int, version: int, whole: bool = False) -> tuple[Any, Any]:
+def response_decoders(api_key: int, version: int, whole: bool = False) -> tuple[Any, Any]:
+    """The decoders of a response's header and of its first fields, or of its whole body."""
     message = catalog().response(api_key)
     assert message is not None
     header = compiled().decoder("ResponseHeader", header_version_of(message.header_versions, version))
@@ -128,7 +133,9 @@ def _of_oddities(oddities: list[Oddity], message: str) -> list[Fact]:
     broken: list[Fact] = []
     for kind, offset, value in oddities:
         if kind == "negative_length":
-            broken.append(("length_impossible", {"message": message, "reason": f"length {value} at byte {offset} is neither null nor a length"}))
+            broken.append(
+                ("length_impossible", {"message": message, "reason": f"length {value} at byte {offset} is neither null nor a length"})
+            )
         elif kind == "tag_repeated":
             broken.append(("tag_repeated", {"message": message, "tag": value}))
         else:
@@ -150,6 +157,10 @@ def _tags_broken(message: Any, name: str) -> list[Fact]:
 def _fault(error: WireError, label: str) -> Fact:
     place = f" in {error.path}" if error.path else ""
     return rule_of_fault(error.code), {"message": label, "reason": f"{error.reason} at byte {error.offset}{place}"}
+
+
+def _trailing(label: str, count: int, end: int) -> Fact:
+    return "trailing_bytes", {"message": label, "reason": f"{count} {'byte' if count == 1 else 'bytes'} at byte {end}"}
 
 
 def read_request(payload: bytes, damaged: bool = False) -> RequestReading:
@@ -183,7 +194,7 @@ def read_request(payload: bytes, damaged: bool = False) -> RequestReading:
 def _read_header(reading: RequestReading, payload: bytes, damaged: bool) -> int | None:
     """The offset of the body, None when the header cannot be read."""
     try:
-        header, offset = _header_reader().read(payload, strict=False)
+        header, offset = header_reader().read(payload, strict=False)
     except WireError as error:
         if not damaged:
             place = f" in {error.path}" if error.path else ""
@@ -229,7 +240,9 @@ def _read_request_body(reading: RequestReading, payload: bytes, offset: int, key
     reading.message = message
     if end != len(payload):
         count = len(payload) - end
-        reading.broken.append(("trailing_bytes", {"message": label, "reason": f"{count} {'byte' if count == 1 else 'bytes'} at byte {end}"}))
+        reading.broken.append(
+            ("trailing_bytes", {"message": label, "reason": f"{count} {'byte' if count == 1 else 'bytes'} at byte {end}"})
+        )
     if message.unknown_tagged_fields:
         reading.broken += _tags_broken(message, label)
     fields = request_fields(key, version)
@@ -263,7 +276,7 @@ def read_response(payload: bytes, api_key: int, api_version: int, damaged: bool 
 
 
 def _read_response_body(payload: bytes, api_key: int, api_version: int, damaged: bool, label: str) -> ResponseReading:
-    header, decoder = _response_decoders(api_key, api_version)
+    header, decoder = response_decoders(api_key, api_version)
     try:
         _, offset = header.decode(payload)
         if damaged:
@@ -276,7 +289,9 @@ def _read_response_body(payload: bytes, api_key: int, api_version: int, damaged:
     reading = ResponseReading("decoded", api_version, message)
     if end != len(payload):
         count = len(payload) - end
-        reading.broken.append(("trailing_bytes", {"message": label, "reason": f"{count} {'byte' if count == 1 else 'bytes'} at byte {end}"}))
+        reading.broken.append(
+            ("trailing_bytes", {"message": label, "reason": f"{count} {'byte' if count == 1 else 'bytes'} at byte {end}"})
+        )
     return reading
 
 

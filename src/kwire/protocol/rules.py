@@ -17,7 +17,8 @@ class Rule(NamedTuple):
 
     Attributes:
         id: the value of column `rule`.
-        severity: `error`: the peer cannot be understood or breaks the protocol; `warning`: readable, yet wrong; `info`: legal, worth knowing.
+        severity: `error`: the peer cannot be understood or breaks the protocol; `warning`: readable, yet
+            wrong; `info`: legal, worth knowing.
         sentence: with the names in braces filled in by `explain`.
     """
 
@@ -41,7 +42,9 @@ RULES: Final[dict[str, Rule]] = {
         Rule("unknown_api_key", "error", "No Kafka release has an api with key {api_key}."),
         Rule("negative_version", "error", "{api} is asked in version {version}, which is negative."),
         Rule("unsupported_version", "error", "No Kafka release has {api} v{version}; the versions are {versions}."),
-        Rule("api_versions_unreleased", "info", "No Kafka release has ApiVersions v{version}; a broker answers with error 35 and its range."),
+        Rule(
+            "api_versions_unreleased", "info", "No Kafka release has ApiVersions v{version}; brokers answer with error 35."
+        ),
         # bodies, one rule a fault of the codec
         Rule("body_too_short", "error", "The body of {message} ends before a value does: {reason}."),
         Rule("varint_too_long", "error", "A varint in {message} is longer than 32 bits: {reason}."),
@@ -54,7 +57,11 @@ RULES: Final[dict[str, Rule]] = {
         Rule("tags_out_of_order", "warning", "The tagged fields of {message} are not in ascending order: {tags}."),
         Rule("tag_repeated", "warning", "Tag {tag} occurs more than once in {message}."),
         # identity and negotiation
-        Rule("client_software_invalid", "error", "Kafka refuses the client software {name} {version} with INVALID_REQUEST (KIP-511)."),
+        Rule(
+            "client_software_invalid",
+            "error",
+            "Kafka refuses client software {name} {version} with error 42 for its {faulty}.",
+        ),
         Rule("api_versions_out_of_order", "error", "ApiVersions was sent between SaslHandshake and the end of authentication."),
         Rule("api_versions_key_repeated", "warning", "The ApiVersions response lists api key {api_key} more than once."),
         # pairing

@@ -9,7 +9,7 @@ from __future__ import annotations
 import ipaddress
 from typing import Final, NamedTuple
 
-__all__ = ["MORE", "ProxyHeader", "Verdict", "recognise", "recognise_server"]
+__all__ = ["MORE", "ProxyHeader", "Verdict", "recognise", "recognise_middle", "recognise_server"]
 
 
 class ProxyHeader(NamedTuple):
@@ -196,3 +196,12 @@ def recognise_server(data: bytes, max_frame: int) -> Verdict:
         return MORE
     # MySQL's greeting: little-endian length, packet number 0, protocol 10, then the server's version in digits.
     return Verdict("mysql") if data[2:5] == b"\0\0\x0a" and chr(data[5]).isdecimal() else _UNKNOWN
+
+
+def recognise_middle(data: bytes) -> Verdict:
+    """Judge the first bytes that were seen of a connection that was joined late: a TLS record, for a segment often begins with one."""
+    if data[0] not in range(0x14, 0x18) or (len(data) > 1 and data[1] != 3):
+        return _KAFKA
+    if len(data) < 5:
+        return MORE
+    return Verdict("tls") if data[2] <= 4 and 0 < int.from_bytes(data[3:5], "big") <= 16640 else _KAFKA

@@ -1,0 +1,302 @@
+"""Turns the frames of a connection into rows and events: requests with their responses, identity in force, authentication, violations."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Any, Final
+
+from kwire.protocol.brokers import nodes_of, ranges_of
+from kwire.protocol.events import Direction, Event, IdentityChanged, RequestCompleted, VersionsLearned, ViolationFound
+from kwire.protocol.first_fields import first_value, request_fields, topics_of
+from kwire.protocol.frames import Frame
+from kwire.protocol.identity import ClientIdentity
+from kwire.protocol.negotiation import API_VERSIONS
+from kwire.protocol.pairing import Outcome, Pairing, Waiting
+from kwire.protocol.reading import Fact, RequestReading, ResponseReading, peek_correlation_id, read_request, read_response
+from kwire.protocol.record_batches import batches_broken
+from kwire.protocol.resync import RequestJudge
+from kwire.protocol.rules import RULES, explain
+from kwire.protocol.sasl import SaslState
+from kwire.schema import catalog
+
+__all__ = ["Exchange"]
+
+_PRODUCE: Final = 0
+_SASL_HANDSHAKE: Final = 17
+_SASL_AUTHENTICATE: Final = 36
+_GET_TELEMETRY: Final = 71
+_SHORTEST_REQUEST: Final = 8  # api key, version, correlation id
+_SHORTEST_RESPONSE: Final = 4  # correlation id
+
+
+class Exchange:
+    """The conversation on one connection, frame by frame.
+
+    Arguments:
+        observed: the connection was seen from its first byte.
+
+    Attributes:
+        identity, sasl, pairing: their states.
+        judge: believes requests when borders are sought; also tells a request from a raw token.
+        requests, unanswered: rows made so far.
+        is_kafka: a request with a readable header, or the response to one, was seen.
+        last_api_name: of the latest request.
+        advertised: ranges of the latest ApiVersions response that lists more than ApiVersions itself.
+        losses: gaps so far that make latencies unknown.
+        response_breaks: how often the border of responses was lost.
+        requests_lost: requests may have gone by unseen.
+    """
+
+    __slots__ = (
+        "advertised", "identity", "is_kafka", "judge", "last_api_name", "losses", "pairing", "requests", "requests_lost", "response_breaks",
+        "sasl", "unanswered",
+    )  # fmt: skip
+
+    def __init__(self, observed: bool) -> None:
+        self.identity = ClientIdentity(observed)
+        self.sasl = SaslState()
+        self.pairing = Pairing()
+        self.judge = RequestJudge()
+        self.requests = 0
+        self.unanswered = 0
+        self.is_kafka = False
+        self.last_api_name: str | None = None
+        self.advertised: dict[int, tuple[int, int]] | None = None
+        self.losses = 0
+        self.response_breaks = 0
+        self.requests_lost = not observed
+
+    def violation(self, rule: str, direction: Direction, frame: Any, index: int | None = None, **facts: object) -> ViolationFound:
+        """The event for a broken rule; `frame` says where."""
+        time = frame.end_time if isinstance(frame, Frame) else frame.time
+        return ViolationFound(
+            rule=rule,
+            severity=RULES[rule].severity,
+            direction=direction,
+            request_index=index,
+            packet_number=frame.packet,
+            stream_offset=frame.offset,
+            time=time,
+            software_name=self.identity.software[0],
+            client_id=self.identity.client_id,
+            explanation=explain(rule, **facts),
+        )
+
+    def _violations(self, broken: Iterable[Fact], direction: Direction, frame: Frame, index: int | None) -> list[Event]:
+        return [self.violation(rule, direction, frame, index, **facts) for rule, facts in broken]
+
+    # requests
+
+    def request(self, frame: Frame) -> list[Event]:
+        """Take the next frame of the client."""
+        if self.sasl.raw and self._is_token(frame):
+            self.sasl.client_token(None if frame.damaged else frame.payload)
+            return self._outcomes(self.pairing.expect(Waiting(None, self.losses, self.response_breaks, authenticates=True)), frame.end_time)
+        if frame.length < _SHORTEST_REQUEST:
+            return [self.violation("frame_too_short", "request", frame, length=frame.length)]
+        reading = read_request(frame.payload, frame.damaged)
+        if reading.api_key is None:
+            self.requests_lost = True
+            self.identity.lost_requests()
+            return []
+        index = self.requests
+        self.requests += 1
+        before = (self.identity.software, self.identity.instance_id, self.sasl.principal)
+        reading.broken += self.identity.see(reading)
+        self._authenticate(reading)
+        if reading.header_version is not None and reading.client_id is not None:
+            self.judge.client_id = reading.client_id
+        row = self._row(reading, frame, index)
+        self.last_api_name = row.api_name
+        self.is_kafka = True
+        if reading.api_key == _PRODUCE and reading.body == "decoded":
+            reading.broken += batches_broken(reading)
+        events = self._violations(reading.broken, "request", frame, index)
+        if before != (self.identity.software, self.identity.instance_id, self.sasl.principal):
+            events.append(self._identity_changed(index, frame.end_time))
+        if reading.api_key == _PRODUCE and row.acks == 0:
+            row.state = "no_response_expected"
+            events.append(row)
+            return events
+        silent = reading.api_key == _PRODUCE and row.acks is None
+        sasl = reading.api_key in (_SASL_HANDSHAKE, _SASL_AUTHENTICATE)
+        return events + self._outcomes(self.pairing.expect(Waiting(row, self.losses, self.response_breaks, silent, sasl)), frame.end_time)
+
+    def _is_token(self, frame: Frame) -> bool:
+        if frame.damaged:
+            return True
+        expected = self.sasl.expected
+        if expected is not None and self.sasl.tokens >= expected:
+            return False
+        # A token that reads to its last byte as a request of a released version is none.
+        return not self.judge.accepts(frame.payload)
+
+    def _authenticate(self, reading: RequestReading) -> None:
+        if reading.api_key == _SASL_HANDSHAKE:
+            self.sasl.handshake(getattr(reading.message, "mechanism", None), reading.api_version or 0)
+        elif reading.api_key == _SASL_AUTHENTICATE:
+            self.sasl.client_token(getattr(reading.message, "auth_bytes", None))
+        else:
+            if reading.api_key == API_VERSIONS and self.sasl.pending and self.sasl.expected is not None:
+                reading.broken.append(("api_versions_out_of_order", {}))
+            self.sasl.went_on()
+
+    def _row(self, reading: RequestReading, frame: Frame, index: int) -> RequestCompleted:
+        row = RequestCompleted(
+            request_index=index,
+            api_key=reading.api_key,
+            api_name=None if reading.api_key is None else catalog().api_name(reading.api_key),
+            api_version=reading.api_version,
+            header_version=reading.header_version,
+            correlation_id=reading.correlation_id,
+            client_id=reading.client_id,
+            client_instance_id=self.identity.instance_id,
+            software_name=self.identity.software[0],
+            software_version=self.identity.software[1],
+            principal=self.sasl.principal,
+            request_time=frame.end_time,
+            response_time=None,
+            latency_us=None,
+            request_bytes=frame.length + 4,
+            response_bytes=None,
+            error_code=None,
+            throttle_time_ms=None,
+            acks=None,
+            first_topic=None,
+            topic_count=None,
+            group_id=None,
+            transactional_id=None,
+            state="unanswered",
+            body=reading.body,
+            packet_number=frame.packet,
+            stream_offset=frame.offset,
+        )
+        if reading.message is not None and reading.api_key is not None and reading.api_version is not None:
+            fields = request_fields(reading.api_key, reading.api_version)
+            row.acks = first_value(reading.message, fields.acks)
+            row.group_id = first_value(reading.message, fields.group_id)
+            row.transactional_id = first_value(reading.message, fields.transactional_id)
+            row.first_topic, row.topic_count = topics_of(reading.message, fields)
+        return row
+
+    def _identity_changed(self, index: int, time: int) -> IdentityChanged:
+        name, version = self.identity.software
+        return IdentityChanged(index, time, name, version, self.identity.instance_id, self.sasl.principal)
+
+    # responses
+
+    def response(self, frame: Frame) -> list[Event]:
+        """Take the next frame of the server."""
+        waiting = self.pairing.waiting
+        is_token = bool(waiting) and waiting[0].row is None
+        if frame.length < _SHORTEST_RESPONSE and not is_token:
+            return [self.violation("frame_too_short", "response", frame, length=frame.length)]
+        return self._outcomes(self.pairing.answer(frame, peek_correlation_id(frame.payload), self.response_breaks), frame.end_time)
+
+    def end(self, t: int) -> list[Event]:
+        """Nothing more will come on this connection."""
+        return self._outcomes(self.pairing.end(), t)
+
+    def _outcomes(self, outcomes: list[Outcome], t: int) -> list[Event]:
+        events: list[Event] = []
+        for outcome in outcomes:
+            if outcome.kind == "orphan":
+                assert outcome.frame is not None
+                events += self._orphan(outcome.frame)
+            elif outcome.kind == "given_up":
+                assert outcome.waiting is not None
+                if outcome.waiting.row is not None:
+                    self.unanswered += 1
+                    events.append(outcome.waiting.row)
+            else:
+                events += self._answered(outcome)
+        return events
+
+    def _answered(self, outcome: Outcome) -> list[Event]:
+        waiting, frame = outcome.waiting, outcome.frame
+        assert waiting is not None
+        assert frame is not None
+        row = waiting.row
+        if row is None:
+            self.sasl.server_token(None if frame.damaged else frame.payload)
+            return []
+        assert row.api_key is not None
+        assert row.api_version is not None
+        events: list[Event] = []
+        if outcome.overtaken:
+            facts = {"correlation_id": row.correlation_id, "skipped": outcome.overtaken}
+            events.append(self.violation("response_out_of_order", "response", frame, row.request_index, **facts))
+        reading = read_response(frame.payload, row.api_key, row.api_version, frame.damaged)
+        row.state = "answered"
+        row.response_time = frame.end_time
+        row.response_bytes = frame.length + 4
+        row.error_code = reading.error_code
+        row.throttle_time_ms = reading.throttle_time_ms
+        assert row.request_time is not None
+        elapsed = frame.end_time - row.request_time
+        # A response that the capture shows before its request says that the clock or the order is off.
+        row.latency_us = elapsed // 1000 if self.losses == waiting.losses and elapsed >= 0 else None
+        events += self._violations(reading.broken, "response", frame, row.request_index)
+        events += self._learn(row, reading, frame)
+        events.append(row)
+        return events
+
+    def _learn(self, row: RequestCompleted, reading: ResponseReading, frame: Frame) -> list[Event]:
+        if row.api_key == _SASL_HANDSHAKE:
+            self.sasl.handshake_answered(reading.error_code)
+        elif row.api_key == _SASL_AUTHENTICATE:
+            self.sasl.server_token(getattr(reading.message, "auth_bytes", None), reading.error_code)
+        if reading.message is None:
+            return []
+        if row.api_key == _GET_TELEMETRY:
+            self.identity.assigned(getattr(reading.message, "client_instance_id", None))
+        elif row.api_key == API_VERSIONS:
+            ranges = ranges_of(reading.message)
+            if len(ranges) > 1:
+                self.advertised = ranges
+            return [VersionsLearned(row.request_index, frame.end_time, ranges, reading.error_code or 0, reading.body == "decoded")]
+        learned = nodes_of(row.api_name, row.request_index, frame.end_time, reading.message)
+        return [] if learned is None else [learned]
+
+    def _orphan(self, frame: Frame) -> list[Event]:
+        correlation_id = peek_correlation_id(frame.payload)
+        events: list[Event] = []
+        if not self.requests_lost and correlation_id is not None:
+            if correlation_id == self.pairing.last_answered:
+                rule = "response_repeated"
+            else:
+                rule = "response_unknown_correlation_id" if self.requests else "response_without_request"
+            events.append(self.violation(rule, "response", frame, correlation_id=correlation_id))
+        name, version = self.identity.software
+        events.append(
+            RequestCompleted(
+                request_index=-1,
+                api_key=None,
+                api_name=None,
+                api_version=None,
+                header_version=None,
+                correlation_id=correlation_id,
+                client_id=None,
+                client_instance_id=self.identity.instance_id,
+                software_name=name,
+                software_version=version,
+                principal=self.sasl.principal,
+                request_time=None,
+                response_time=frame.end_time,
+                latency_us=None,
+                request_bytes=None,
+                response_bytes=frame.length + 4,
+                error_code=None,
+                throttle_time_ms=None,
+                acks=None,
+                first_topic=None,
+                topic_count=None,
+                group_id=None,
+                transactional_id=None,
+                state="orphan_response",
+                body="skipped",
+                packet_number=frame.packet,
+                stream_offset=frame.offset,
+            )
+        )
+        return events

@@ -1,0 +1,131 @@
+"""Who the client says it is: software name and version, client id, client instance id; and whether it is a broker or a controller itself."""
+
+from __future__ import annotations
+
+import re
+from typing import Any, Final
+
+from kwire.codec.uuids import ZERO_UUID, Uuid
+from kwire.protocol.events import IdentitySource, Role
+from kwire.protocol.negotiation import API_VERSIONS, is_valid_software, is_valid_software_text
+from kwire.protocol.reading import Fact, RequestReading
+from kwire.protocol.rules import shown
+
+__all__ = ["UNKNOWN", "ClientIdentity"]
+
+# What Kafka's brokers show for a client that does not send its software (ClientInformation.UNKNOWN_NAME_OR_VERSION).
+UNKNOWN: Final = "unknown"
+
+_FETCH: Final = 1
+_GET_TELEMETRY: Final = 71
+_PUSH_TELEMETRY: Final = 72
+
+# Distinct client ids that are counted on one connection; applications use one.
+_MOST_CLIENT_IDS: Final = 256
+
+# Apis that only members of the cluster use.
+_CONTROLLER_APIS: Final = frozenset((4, 5, 6, 52, 53, 54, 59, 70, 82))  # LeaderAndIsr ... Vote ... ControllerRegistration, UpdateRaftVoter
+_BROKER_APIS: Final = frozenset(
+    (7, 27, 56, 58, 62, 63, 67, 73, 83, 84, 85, 86, 87)
+)  # ControlledShutdown, WriteTxnMarkers, AlterPartition, ...
+# The client ids that Kafka's own brokers use towards each other; applications can use them too, but do not.
+_BROKER_CLIENT_ID: Final = re.compile(
+    r"broker-\d+-(fetcher-\d+|txn-marker-sender|.*channel-manager|.*to-controller.*)|AddPartitionsManager-client-\d+|PersisterStateManager-client-\d+"
+    r"|raft-client-\d+|TransactionCoordinator-client-\d+"
+)
+
+
+class ClientIdentity:
+    """The identity on one connection.
+
+    Arguments:
+        observed: the beginning of the connection was seen, so that what did not come was not sent.
+
+    Attributes:
+        software: name and version in force, (`unknown`, `unknown`) when the client sends none, (None, None) when nothing was observed.
+        source: where that comes from.
+        instance_id: client instance id in Kafka's spelling (KIP-714).
+        role: what the peer is.
+    """
+
+    __slots__ = ("_client_ids", "_observed", "instance_id", "role", "software", "source")
+
+    def __init__(self, observed: bool) -> None:
+        self._observed = observed
+        self._client_ids: dict[str, int] = {}
+        self.software: tuple[str | None, str | None] = (None, None)
+        self.source: IdentitySource = "not_observed"
+        self.instance_id: str | None = None
+        self.role: Role = "client"
+
+    @property
+    def client_id(self) -> str | None:
+        """The most frequent client id that is not empty, the first of equals."""
+        return max(self._client_ids, key=self._client_ids.__getitem__, default=None)
+
+    def lost_requests(self) -> None:
+        """Requests may have gone by unseen: an ApiVersions request among them, if none was seen before."""
+        self._observed = False
+
+    def see(self, reading: RequestReading) -> list[Fact]:
+        """Take what a request says; gives the rules that it breaks."""
+        if reading.client_id and (reading.client_id in self._client_ids or len(self._client_ids) < _MOST_CLIENT_IDS):
+            self._client_ids[reading.client_id] = self._client_ids.get(reading.client_id, 0) + 1
+        broken = self._see_api_versions(reading) if reading.api_key == API_VERSIONS else []
+        if self.source == "not_observed" and self._observed and not (reading.api_key == API_VERSIONS and reading.body == "truncated"):
+            self._not_sent()
+        self._see_instance_id(reading.client_instance_id)
+        if reading.api_key in (_GET_TELEMETRY, _PUSH_TELEMETRY):
+            self._see_instance_id(getattr(reading.message, "client_instance_id", None))
+        self._see_role(reading)
+        return broken
+
+    def assigned(self, instance_id: Any) -> None:
+        """The server gave the client its instance id (GetTelemetrySubscriptions)."""
+        self._see_instance_id(instance_id)
+
+    def _not_sent(self) -> None:
+        if self.source == "not_observed":
+            self.source = "not_sent"
+            self.software = (UNKNOWN, UNKNOWN)
+
+    def _see_api_versions(self, reading: RequestReading) -> list[Fact]:
+        if reading.api_version is not None and 0 <= reading.api_version < 3:
+            self._not_sent()
+            return []
+        name = getattr(reading.message, "client_software_name", None)
+        version = getattr(reading.message, "client_software_version", None)
+        if name is None or version is None:
+            if reading.body == "truncated":
+                self._observed = False  # it was sent, and cut off
+            return []
+        if is_valid_software(name, version):
+            self.software = (name, version)
+            self.source = "api_versions"
+            return []
+        self._not_sent()
+        faulty = [label for label, text in (("name", name), ("version", version)) if not is_valid_software_text(text)]
+        return [("client_software_invalid", {"name": shown(name), "version": shown(version), "faulty": " and ".join(faulty)})]
+
+    def _see_instance_id(self, value: Any) -> None:
+        if isinstance(value, bytes) and len(value) == 16 and value != ZERO_UUID:
+            self.instance_id = str(Uuid(value))
+
+    def _see_role(self, reading: RequestReading) -> None:
+        if self.role == "controller":
+            return
+        if reading.api_key in _CONTROLLER_APIS:
+            self.role = "controller"
+        elif self.role == "client" and (
+            reading.api_key in _BROKER_APIS
+            or (reading.api_key == _FETCH and _is_replica(reading.message))
+            or (reading.client_id is not None and _BROKER_CLIENT_ID.fullmatch(reading.client_id))
+        ):
+            self.role = "broker"
+
+
+def _is_replica(message: Any) -> bool:
+    """A Fetch of a follower: consumers have replica id -1, DumpLog-like tools -2. From version 15 on the id is in a tagged struct."""
+    replica_id = getattr(message, "replica_id", -1)
+    state = getattr(message, "replica_state", None)
+    return max(replica_id, getattr(state, "replica_id", -1)) >= 0

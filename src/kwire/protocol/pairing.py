@@ -1,0 +1,148 @@
+"""Pairs responses with requests: in order, checked by correlation id; by id over both queues after a gap or a disagreement.
+
+A broker answers a connection's requests in the order in which they came, and that order is the first rule, for correlation ids repeat and do
+not rise (Java begins with 1, goes on with 0, and takes its SASL ids from the top). The id checks it. What does not fit stays in its
+queue: a response whose request is not there may belong to a lost one, or to none.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Final, Literal
+
+from kwire.protocol.events import RequestCompleted
+from kwire.protocol.frames import Frame
+
+__all__ = ["MAX_HELD", "Outcome", "Pairing", "Waiting"]
+
+# Responses without a request that are kept until something says what they are.
+MAX_HELD: Final = 64
+
+
+@dataclass(slots=True)
+class Waiting:
+    """A request that waits for its response.
+
+    Attributes:
+        row: what is known of the request; None for a raw SASL token, which is answered by a frame without correlation id.
+        losses: gaps in both directions when the request was complete; a difference at its response leaves the latency unknown.
+        response_breaks: how often the border of responses had been lost by then.
+        may_be_silent: a Produce whose acks could not be read; it may get no response.
+        authenticates: the request is a step of SASL (a SaslHandshake, a SaslAuthenticate or a raw token).
+    """
+
+    row: RequestCompleted | None
+    losses: int
+    response_breaks: int
+    may_be_silent: bool = False
+    authenticates: bool = False
+
+    @property
+    def correlation_id(self) -> int | None:
+        return None if self.row is None else self.row.correlation_id
+
+
+@dataclass(slots=True)
+class Outcome:
+    """What became of a request or a response.
+
+    Attributes:
+        kind: `answered` (both), `given_up` (a request whose response is lost), `orphan` (a response alone).
+        overtaken: requests before this one that still wait although nothing was lost.
+    """
+
+    kind: Literal["answered", "given_up", "orphan"]
+    waiting: Waiting | None
+    frame: Frame | None
+    overtaken: int = 0
+
+
+@dataclass(slots=True)
+class _Held:
+    frame: Frame
+    correlation_id: int | None
+
+
+class Pairing:
+    """The two queues of a connection.
+
+    Attributes:
+        waiting: requests without response, in the order of sending.
+        last_answered: correlation id of the latest answered request, to tell an answer that comes twice.
+    """
+
+    __slots__ = ("_held", "last_answered", "waiting")
+
+    def __init__(self) -> None:
+        self.waiting: list[Waiting] = []
+        self._held: list[_Held] = []
+        self.last_answered: int | None = None
+
+    def expect(self, waiting: Waiting) -> list[Outcome]:
+        """A request was sent that will be answered."""
+        self.waiting.append(waiting)
+        return self._settle(0) if self._held else []
+
+    def answer(self, frame: Frame, correlation_id: int | None, response_breaks: int) -> list[Outcome]:
+        """A response came.
+
+        Arguments:
+            correlation_id: None where its bytes were lost.
+            response_breaks: how often the border of responses was lost so far.
+        """
+        self._held.append(_Held(frame, correlation_id))
+        outcomes = self._settle(response_breaks)
+        while len(self._held) > MAX_HELD:
+            outcomes.append(Outcome("orphan", None, self._held.pop(0).frame))
+        return outcomes
+
+    def end(self) -> list[Outcome]:
+        """Nothing more will come: what waits is unanswered, what is held has no request."""
+        outcomes = [Outcome("orphan", None, held.frame) for held in self._held]
+        outcomes += [Outcome("given_up", waiting, None) for waiting in self.waiting]
+        self._held.clear()
+        self.waiting.clear()
+        return outcomes
+
+    def _settle(self, response_breaks: int) -> list[Outcome]:
+        outcomes: list[Outcome] = []
+        index = 0
+        while index < len(self._held) and self.waiting:
+            held = self._held[index]
+            found = self._find(held)
+            if found is None:
+                index += 1
+                continue
+            # The broker answers in order, so what came before this response and found no request will find none.
+            outcomes += [Outcome("orphan", None, each.frame) for each in self._held[:index]]
+            del self._held[: index + 1]
+            index = 0
+            overtaken: list[Waiting] = []
+            for each in self.waiting[:found]:
+                lost = response_breaks > each.response_breaks or each.may_be_silent or each.row is None
+                if lost:
+                    outcomes.append(Outcome("given_up", each, None))
+                else:
+                    overtaken.append(each)
+            answered = self.waiting[found]
+            self.waiting[: found + 1] = overtaken
+            self.last_answered = answered.correlation_id
+            outcomes.append(Outcome("answered", answered, held.frame, len(overtaken)))
+        return outcomes
+
+    def _find(self, held: _Held) -> int | None:
+        """Index of the request that a response answers."""
+        first = self.waiting[0]
+        if held.correlation_id is None or (first.row is not None and first.correlation_id == held.correlation_id):
+            return 0
+        if first.row is None:
+            # A raw token is answered by whatever comes next. Only the last token of GSSAPI may get no answer; then the response to the
+            # Kafka request behind it comes.
+            follower = next((index for index, each in enumerate(self.waiting) if each.row is not None), None)
+            if follower is not None and held.frame.length >= 6 and self.waiting[follower].correlation_id == held.correlation_id:
+                return follower
+            return 0
+        for index, each in enumerate(self.waiting):
+            if each.row is not None and each.correlation_id == held.correlation_id:
+                return index
+        return None

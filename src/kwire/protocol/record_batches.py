@@ -1,0 +1,92 @@
+"""Looks at the headers of the record batches of a Produce request: lengths, magic, codec and count, without unpacking or reading records.
+
+    magic 2    base offset int64, length int32, leader epoch int32, magic int8, crc uint32, attributes int16, ... count int32, records
+    magic 0,1  offset int64, size int32, crc uint32, magic int8, attributes int8, ...
+
+A Produce request holds whole batches; only a Fetch response may end in a part of one.
+"""
+
+from __future__ import annotations
+
+from typing import Any, Final
+
+from kwire.protocol.reading import Fact, RequestReading, api_label
+
+__all__ = ["batches_broken"]
+
+_LENGTH_AT: Final = 8
+_MAGIC_AT: Final = 16
+_HEAD: Final = 17  # up to and with the magic, which is at the same place in all forms
+_ATTRIBUTES_AT: Final = {0: 17, 1: 17, 2: 21}
+_COUNT_AT: Final = 57
+_RECORDS_AT: Final = 61
+_SHORTEST: Final = {0: 14, 1: 22, 2: _RECORDS_AT - 12}  # length field of an empty batch, or of a message with null key and value
+_HIGHEST_CODEC: Final = {0: 2, 1: 3, 2: 4}  # snappy; lz4 came with magic 1, zstd with magic 2
+_LEAST_RECORD: Final = 7  # length, attributes, two deltas, key length, value length, header count: a byte each
+_CODEC_MAGIC: Final = {1: ("gzip", b"\x1f\x8b"), 3: ("lz4", b"\x04\x22\x4d\x18"), 4: ("zstd", b"\x28\xb5\x2f\xfd")}
+
+
+def batches_broken(reading: RequestReading) -> list[Fact]:
+    """The rules that the record batches of a decoded Produce request break, one fact a batch at most."""
+    label = f"{api_label(reading.api_key, reading.api_version)} request"
+    broken: list[Fact] = []
+    for topic in reading.message.topic_data:
+        for partition in topic.partition_data:
+            if partition.records:
+                broken += _of_records(partition.records, label)
+    return broken
+
+
+def _of_records(records: bytes, label: str) -> list[Fact]:
+    broken: list[Fact] = []
+    start = 0
+    while start < len(records):
+        available = len(records) - start
+        if available < _HEAD:
+            broken.append(("batch_length_impossible", {"message": label, "length": "unreadable", "available": available}))
+            break
+        length = int.from_bytes(records[start + _LENGTH_AT : start + 12], "big", signed=True)
+        magic = records[start + _MAGIC_AT]
+        if magic not in _SHORTEST:
+            broken.append(("batch_magic_unknown", {"message": label, "magic": magic}))
+            break
+        if length < _SHORTEST[magic] or 12 + length > available:
+            broken.append(("batch_length_impossible", {"message": label, "length": length, "available": available}))
+            break
+        fact = _of_batch(records, start, start + 12 + length, magic)
+        if fact is not None:
+            broken.append((fact[0], {"message": label, **fact[1]}))
+        start += 12 + length
+    return broken
+
+
+def _of_batch(records: bytes, start: int, end: int, magic: int) -> tuple[str, dict[str, Any]] | None:
+    codec = records[start + _ATTRIBUTES_AT[magic] + (1 if magic == 2 else 0)] & 7
+    if codec > _HIGHEST_CODEC[magic]:
+        return "batch_codec_unknown", {"codec": codec}
+    if magic != 2:
+        return None
+    payload = end - start - _RECORDS_AT
+    count = int.from_bytes(records[start + _COUNT_AT : start + _RECORDS_AT], "big", signed=True)
+    if count < 0 or (codec == 0 and count * _LEAST_RECORD > payload):
+        return "batch_count_impossible", {"count": count, "available": payload}
+    if codec in _CODEC_MAGIC and payload:
+        name, mark = _CODEC_MAGIC[codec]
+        if records[start + _RECORDS_AT : start + _RECORDS_AT + len(mark)] != mark[:payload]:
+            return "batch_payload_unreadable", {"codec": name}
+    if codec == 0 and count:
+        length, size = _zigzag(records, start + _RECORDS_AT, end)
+        if length is None or length < _LEAST_RECORD - 1 or length > payload - size:
+            return "batch_record_impossible", {"length": "unreadable" if length is None else length, "available": payload}
+    return None
+
+
+def _zigzag(data: bytes, start: int, end: int) -> tuple[int | None, int]:
+    """A signed varint, as records use it, and its size."""
+    value = shift = 0
+    for position in range(start, min(start + 5, end)):
+        value |= (data[position] & 0x7F) << shift
+        if data[position] < 0x80:
+            return (value >> 1) ^ -(value & 1), position - start + 1
+        shift += 7
+    return None, 0

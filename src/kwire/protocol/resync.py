@@ -1,0 +1,170 @@
+"""Finds frame borders again: after a loss that took a length with it, and in a connection that the capture joined late.
+
+A border is believed when a whole frame behind it reads without a fault to its last byte: a request of a released api and version, or the
+response to a request that waits. A length, an api key, a version, a client id and a body that all agree do not come about by chance; the
+beginning of a long frame is tried before its end is there, so that a false length does not hold up the search.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import Any, Final
+
+from kwire.errors import Fault, WireError
+from kwire.protocol.frames import ACCEPT, REJECT
+from kwire.protocol.pairing import Pairing
+from kwire.protocol.reading import header_reader, request_decoder, response_decoders
+from kwire.schema import catalog
+
+__all__ = ["RequestJudge", "ResponseJudge"]
+
+# length below 112 MiB, then an api key below 128 and a version below 32
+_REQUEST: Final = re.compile(rb"(?s)(?=[\x00-\x06]...\x00[\x00-\x7f]\x00[\x00-\x1f])")
+_REQUEST_PATTERN_BYTES: Final = 8
+# Sizes at which the beginning of a frame is tried. One whose first 64 KiB agree with all that is known is believed.
+_TRIALS: Final = (64, 512, 4096, 65536)
+_SHORTEST_REQUEST: Final = 10  # api key, version, correlation id, length of the client id
+_MOST_IDS: Final = 256
+
+
+def _next_trial(have: int, whole: int) -> int:
+    return min([size for size in _TRIALS if size > have] + [whole])
+
+
+def _trial(have: int) -> int:
+    """The largest trial size that is there, 0 for none."""
+    return max((size for size in _TRIALS if size <= have), default=0)
+
+
+def _agrees(decoder: Any, data: bytes, offset: int, whole: bool) -> bool:
+    """Whether a body reads to its end, or, of a beginning, fails for nothing but the bytes that are not there yet."""
+    try:
+        _, end = decoder.decode(data, offset)
+    except WireError as error:
+        return not whole and error.code is Fault.TRUNCATED
+    return whole and bool(end == len(data))
+
+
+class RequestJudge:
+    """Believes requests.
+
+    Attributes:
+        client_id: the client id that was seen last on the connection.
+    """
+
+    __slots__ = ("client_id",)
+
+    window: Final = 4 + _SHORTEST_REQUEST
+
+    def __init__(self) -> None:
+        self.client_id: str | None = None
+
+    def find(self, data: bytes, start: int) -> int:
+        found = _REQUEST.search(data, start, max(len(data) - self.window + _REQUEST_PATTERN_BYTES, 0))
+        return -1 if found is None else found.start()
+
+    def judge(self, data: bytes, start: int) -> int:
+        length = int.from_bytes(data[start : start + 4], "big")
+        key = int.from_bytes(data[start + 4 : start + 6], "big")
+        version = int.from_bytes(data[start + 6 : start + 8], "big")
+        message = catalog().request(key)
+        if length < _SHORTEST_REQUEST or message is None or version not in message.valid_versions:
+            return REJECT
+        have = min(len(data) - start - 4, length)
+        if have == length:
+            return ACCEPT if self.accepts(data[start + 4 : start + 4 + length]) else REJECT
+        trial = _trial(have)
+        if trial and not self._reads(data[start + 4 : start + 4 + trial], False):
+            return REJECT
+        return ACCEPT if trial == _TRIALS[-1] else 4 + _next_trial(have, length)
+
+    def accepts(self, payload: bytes) -> bool:
+        """Whether these bytes are a whole request frame, without its length."""
+        if len(payload) < _SHORTEST_REQUEST:
+            return False
+        message = catalog().request(int.from_bytes(payload[:2], "big", signed=True))
+        version = int.from_bytes(payload[2:4], "big", signed=True)
+        return message is not None and version in message.valid_versions and self._reads(payload, True)
+
+    def _reads(self, payload: bytes, whole: bool) -> bool:
+        try:
+            header, offset = header_reader().read(payload)
+        except WireError as error:
+            return not whole and error.code is Fault.TRUNCATED
+        return _agrees(request_decoder(header.api_key, header.api_version, True), payload, offset, whole)
+
+    def salvage(self, data: bytes, start: int, lost: int, at_border: bool) -> bool:
+        length = int.from_bytes(data[start : start + 4], "big")
+        if self.judge(data, start) == REJECT or 4 + length < len(data) - start:
+            return False
+        ends_with_loss = start + 4 + length == len(data) + lost
+        try:
+            client_id = header_reader().peek(data[start + 4 :]).client_id
+        except WireError:
+            return ends_with_loss and at_border
+        return ends_with_loss or (at_border and client_id is not None and client_id == self.client_id)
+
+
+class ResponseJudge:
+    """Believes responses to requests that wait."""
+
+    __slots__ = ("_ids", "_pairing", "_pattern")
+
+    window: Final = 8
+
+    def __init__(self, pairing: Pairing) -> None:
+        self._pairing = pairing
+        self._ids: tuple[int, ...] = ()
+        self._pattern: re.Pattern[bytes] | None = None
+
+    def _compile(self) -> re.Pattern[bytes] | None:
+        ids = tuple(dict.fromkeys(each.correlation_id for each in self._pairing.waiting[:_MOST_IDS] if each.correlation_id is not None))
+        if ids != self._ids:
+            alternatives = b"|".join(re.escape(number.to_bytes(4, "big", signed=True)) for number in ids)
+            self._pattern = re.compile(rb"(?s)(?=[\x00-\x06]...(?:" + alternatives + rb"))") if ids else None
+            self._ids = ids
+        return self._pattern
+
+    def find(self, data: bytes, start: int) -> int:
+        pattern = self._compile()
+        found = None if pattern is None else pattern.search(data, start)
+        return -1 if found is None else found.start()
+
+    def _decoders(self, data: bytes, start: int) -> tuple[Any, Any] | None:
+        """Decoders of the response that the first request with this id waits for; None when it cannot be read."""
+        number = int.from_bytes(data[start + 4 : start + 8], "big", signed=True)
+        row = next(each.row for each in self._pairing.waiting if each.row is not None and each.correlation_id == number)
+        message = None if row.api_key is None else catalog().response(row.api_key)
+        if message is None or row.api_key is None or row.api_version is None or row.api_version not in message.valid_versions:
+            return None
+        return response_decoders(row.api_key, row.api_version, True)
+
+    def judge(self, data: bytes, start: int) -> int:
+        length = int.from_bytes(data[start : start + 4], "big")
+        if length < 4:
+            return REJECT
+        have = min(len(data) - start - 4, length)
+        decoders = self._decoders(data, start)
+        if decoders is None:
+            return ACCEPT if have == length else 4 + length
+        if have == length:
+            return ACCEPT if self._reads(decoders, data[start + 4 : start + 4 + length], True) else REJECT
+        trial = _trial(have)
+        if trial and not self._reads(decoders, data[start + 4 : start + 4 + trial], False):
+            return REJECT
+        return ACCEPT if trial == _TRIALS[-1] else 4 + _next_trial(have, length)
+
+    @staticmethod
+    def _reads(decoders: tuple[Any, Any], payload: bytes, whole: bool) -> bool:
+        header, body = decoders
+        try:
+            _, offset = header.decode(payload)
+        except WireError as error:
+            return not whole and error.code is Fault.TRUNCATED
+        return _agrees(body, payload, offset, whole)
+
+    def salvage(self, data: bytes, start: int, lost: int, at_border: bool) -> bool:
+        length = int.from_bytes(data[start : start + 4], "big")
+        if self.judge(data, start) == REJECT or 4 + length < len(data) - start:
+            return False
+        return at_border or start + 4 + length == len(data) + lost

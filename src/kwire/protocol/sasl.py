@@ -1,0 +1,174 @@
+"""What authentication shows of a client: mechanism, whom it tried to be, and who it is once the server agreed.
+
+Two forms exist. After SaslHandshake v0 come raw tokens: a length and opaque bytes both ways, without any Kafka header (read as one, a PLAIN
+token is "api 25972 version 27648"). After SaslHandshake v1 tokens travel inside SaslAuthenticate requests (KIP-152).
+
+Tokens hold passwords and bearer tokens. They are looked at once and dropped: nothing of them is kept but the name.
+"""
+
+from __future__ import annotations
+
+import base64
+import binascii
+import json
+from typing import Final
+
+__all__ = ["MAX_NAME", "SaslState", "attempted_name"]
+
+# Longest name that is kept; Kafka has no limit, a table has.
+MAX_NAME: Final = 1024
+
+# Client tokens of one authentication, for mechanisms that have a fixed number.
+_EXCHANGES: Final = {"PLAIN": 1, "OAUTHBEARER": 1, "SCRAM-SHA-256": 2, "SCRAM-SHA-512": 2}
+
+
+def _plain(token: bytes) -> str | None:
+    # authorization id, authentication id, password (RFC 4616); Kafka lets the first be empty or equal to the second.
+    parts = token.split(b"\0")
+    if len(parts) != 3:
+        return None
+    name = parts[1] or parts[0]
+    return name.decode("utf-8", "replace") or None
+
+
+def _scram(token: bytes) -> str | None:
+    # client-first-message of RFC 5802: n,a=authzid,n=user,r=nonce
+    head = token[:4096].decode("utf-8", "replace").split(",")
+    if head[0] not in ("n", "y") and not head[0].startswith("p="):
+        return None
+    if "tokenauth=true" in head:  # a delegation token: the name is the token's id, the principal its owner, whom the wire does not show
+        return None
+    name = next((part[2:] for part in head[2:] if part.startswith("n=")), None)
+    return None if not name else name.replace("=2C", ",").replace("=3D", "=")
+
+
+def _oauth(token: bytes) -> str | None:
+    # RFC 7628: gs2 header, then key=value pairs between 0x01; the bearer token is as a rule a JWT, whose payload is readable by anyone.
+    for part in token.split(b"\x01"):
+        key, _, value = part.partition(b"=")
+        scheme, _, bearer = value.strip().partition(b" ")
+        if key != b"auth" or scheme.lower() != b"bearer":
+            continue
+        segments = bearer.strip().split(b".")
+        if len(segments) != 3:
+            return None
+        try:
+            claims = json.loads(base64.urlsafe_b64decode(segments[1] + b"=" * (-len(segments[1]) % 4)))
+        except (binascii.Error, ValueError, RecursionError):
+            return None
+        subject = claims.get("sub") if isinstance(claims, dict) else None
+        return subject if isinstance(subject, str) and subject else None
+    return None
+
+
+def attempted_name(mechanism: str | None, token: bytes) -> str | None:
+    """The name that a client's first token gives.
+
+    Arguments:
+        mechanism: of the SaslHandshake.
+        token: the first token of the exchange.
+
+    Returns:
+        The authentication id of PLAIN, the user of SCRAM, the `sub` claim of an OAUTHBEARER token (not verified); None when it shows none.
+    """
+    if mechanism == "PLAIN":
+        name = _plain(token)
+    elif mechanism in ("SCRAM-SHA-256", "SCRAM-SHA-512"):
+        name = _scram(token)
+    elif mechanism == "OAUTHBEARER":
+        name = _oauth(token)
+    else:
+        return None
+    return None if name is None else name[:MAX_NAME]
+
+
+class SaslState:
+    """Authentication on one connection; a later one (KIP-368) starts over, its principal counts from its success on.
+
+    Attributes:
+        mechanism: of the latest SaslHandshake.
+        attempted_principal: `User:NAME` of the latest attempt.
+        principal: `User:NAME` after success.
+        failures: attempts that the server refused.
+        raw: tokens travel without Kafka headers.
+        pending: an exchange has begun and is not known to have ended.
+    """
+
+    __slots__ = ("attempted_principal", "failures", "mechanism", "pending", "principal", "raw", "tokens")
+
+    def __init__(self) -> None:
+        self.mechanism: str | None = None
+        self.attempted_principal: str | None = None
+        self.principal: str | None = None
+        self.failures = 0
+        self.raw = False
+        self.pending = False
+        self.tokens = 0
+
+    @property
+    def expected(self) -> int | None:
+        """Client tokens of one exchange; None where the mechanism has no fixed number."""
+        return _EXCHANGES.get(self.mechanism or "")
+
+    def handshake(self, mechanism: str | None, version: int) -> None:
+        """A SaslHandshake request was sent."""
+        self.mechanism = None if mechanism is None else mechanism[:MAX_NAME]
+        self.raw = version == 0
+        self.pending = True
+        self.tokens = 0
+
+    def handshake_answered(self, error_code: int | None) -> None:
+        """Its response came; error 33 refuses the mechanism."""
+        if error_code:
+            self._fail()
+
+    def client_token(self, token: bytes | None) -> None:
+        """The client sent a token, raw or inside SaslAuthenticate; None when it was cut off."""
+        self.tokens += 1
+        self.pending = True
+        if token is not None and (self.tokens == 1 or (self.attempted_principal is None and self.mechanism == "PLAIN")):
+            name = attempted_name(self.mechanism, token)
+            self.attempted_principal = None if name is None else f"User:{name}"
+
+    def server_token(self, token: bytes | None, error_code: int | None = 0) -> None:
+        """The server answered a token.
+
+        Arguments:
+            token: its bytes; None when they were cut off.
+            error_code: of the SaslAuthenticate response; 0 for a raw token.
+        """
+        if error_code:
+            self._fail()
+        elif self.mechanism == "PLAIN":
+            self._succeed()
+        elif self.mechanism == "OAUTHBEARER":
+            # A refusal comes as JSON without an error code; the client acknowledges it and is refused then (RFC 7628).
+            if not token:
+                self._succeed()
+        elif self.mechanism is not None and self.mechanism.startswith("SCRAM-"):
+            if token is not None and token.startswith(b"e="):
+                self._fail()
+            elif self.tokens >= 2:
+                self._succeed()
+
+    def went_on(self) -> None:
+        """The client sent a request that is not part of SASL: who ends an exchange without a sign (GSSAPI) has ended it."""
+        self.raw = False
+        if self.pending and self.expected is None:
+            self._succeed()
+
+    def closed_by_server(self) -> None:
+        """The server closed while an exchange was open: in version 0 that is how it refuses."""
+        if self.pending and self.tokens:
+            self._fail()
+
+    def _succeed(self) -> None:
+        self.pending = False
+        self.tokens = 0
+        self.principal = self.attempted_principal
+
+    def _fail(self) -> None:
+        self.pending = False
+        self.raw = False
+        self.tokens = 0
+        self.failures += 1
