@@ -1,0 +1,132 @@
+"""`kwire analyze`: captures in, the tables and the page out, on Spark."""
+
+from __future__ import annotations
+
+import shlex
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, Final
+
+import click
+
+if TYPE_CHECKING:
+    from kwire.spark.job import Progress
+
+__all__ = ["INCOMPLETE_INPUT", "analyze"]
+
+INCOMPLETE_INPUT: Final = 3
+"""Exit status when the analysis was written although some inputs could not be read."""
+
+
+@contextmanager
+def _progress_bar() -> Iterator[Progress]:
+    """A bar on stderr where that is a terminal; silence in a pipe."""
+    from kwire.cli.terminal import console
+
+    err = console(stderr=True)
+    if not err.is_terminal:
+        yield lambda _what, _done, _total: None
+        return
+    from rich.progress import BarColumn, Progress, SpinnerColumn, TextColumn, TimeElapsedColumn
+
+    columns = (
+        SpinnerColumn(),
+        TextColumn("{task.description}", markup=False),
+        BarColumn(),
+        TextColumn("{task.fields[amount]}"),
+        TimeElapsedColumn(),
+    )
+    with Progress(*columns, console=err, transient=True) as bar:
+        task = bar.add_task("Looking for captures", total=None, amount="")
+
+        def show(what: str, done: int, total: int) -> None:
+            amount = f"{done / 1e6:,.1f} of {total / 1e6:,.1f} MB" if total else ""
+            bar.update(task, description=what, completed=done, total=total or None, amount=amount)
+
+        yield show
+
+
+def _tell(sentence: str) -> None:
+    from kwire.cli.terminal import printable
+
+    click.echo(f"kwire: {printable(sentence.rstrip('.'))}.", err=True)
+
+
+@click.command(short_help="Analyse captures: who talks to the cluster, and who breaks when it is upgraded.")
+@click.argument("captures", metavar="CAPTURE...", nargs=-1, required=True)
+@click.option("--out", required=True, metavar="DIR", help="Folder or URI for the tables and the page; it must not exist yet.")
+@click.option(
+    "--master",
+    metavar="URL",
+    help="Spark master (local[4], spark://host:7077, yarn, k8s://..., sc://host); all cores of this machine by default.",
+)
+@click.option(
+    "--port", "ports", type=click.IntRange(1, 65535), multiple=True, metavar="N", help="A port where brokers listen; found out by default."
+)
+@click.option(
+    "--target-release",
+    "targets",
+    multiple=True,
+    metavar="R",
+    help="A Kafka release to judge (4.1, 4.0.0); by default all newer minor releases.",
+)
+@click.option(
+    "--broker-release",
+    metavar="R",
+    help="The release that the observed brokers run, where the capture does not tell.",
+)
+@click.option(
+    "--series", "series_rule", default="name", show_default=True, metavar="RULE",
+    help="Which files belong to one capture point: name (rotation number or time differs), folder, all, file, or match:REGEX.",
+)  # fmt: skip
+@click.option("--overwrite", is_flag=True, help="Replace the analysis that is in DIR.")
+@click.option("--no-report", is_flag=True, help="Write the tables only, no page.")
+@click.option("--json", "as_json", is_flag=True, help="Print the summary as JSON.")
+def analyze(
+    captures: tuple[str, ...], out: str, master: str | None, ports: tuple[int, ...], targets: tuple[str, ...],
+    broker_release: str | None, series_rule: str, overwrite: bool, no_report: bool, as_json: bool,
+) -> int:  # fmt: skip
+    """Analyse CAPTURES (files, folders, globs, URIs) into tables and a page in DIR.
+
+    DIR/TABLE/*.parquet are the tables, DIR/report.html is the page. Rotated files of one capture point are read as one series. DIR is
+    complete when DIR/_SUCCESS is there.
+
+    \b
+    Examples:
+      kwire analyze kafka-*.pcap --out report/ --port 9092
+      kwire analyze s3://bucket/captures/ --out s3://bucket/report/ --master yarn
+      kwire analyze before.pcap --out report/ --target-release 4.0.0 --overwrite
+
+    The exit status is 0, 3 when the analysis was written although some of the inputs could not be read, and 1 when it was not written.
+    """
+    from kwire.report import summarize, write_page
+    from kwire.spark.job import JobRequest, run_job
+
+    request = JobRequest(
+        inputs=captures, out=out, master=master, ports=ports, target_releases=targets, broker_release=broker_release,
+        series_rule=series_rule, overwrite=overwrite,
+    )  # fmt: skip
+    command = shlex.join(["kwire", *sys.argv[1:]])
+    with _progress_bar() as progress:
+        report = run_job(request, progress=progress, page=None if no_report else lambda folder: write_page(folder, command=command))
+    for warning in report.warnings:
+        _tell(warning)
+    for _, reason in report.skipped:
+        _tell(f"left out: {reason}")
+    summary = summarize(out)
+    if as_json:
+        from dataclasses import asdict
+
+        from kwire.cli.terminal import json_line
+
+        click.echo(json_line({"out": out, "read": report.read, "skipped": report.skipped, **asdict(summary)}))
+    else:
+        from kwire.cli.summary import print_summary
+
+        print_summary(summary)
+        click.echo(f"Tables: {out}" if no_report else f"Page: {out.rstrip('/')}/report.html")
+    if not report.requests:
+        where = captures[0] if len(captures) == 1 else "these captures"
+        _tell(f"no Kafka request was found in {where}; if brokers listen on unusual ports, name them with --port")
+    return INCOMPLETE_INPUT if report.skipped else 0

@@ -1,0 +1,162 @@
+"""`kwire decode`: frames, or a capture, to JSON lines."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Iterator
+from typing import TYPE_CHECKING, Any, Final, cast
+
+import click
+
+from kwire.errors import InputError, WireError
+
+if TYPE_CHECKING:
+    from typing import BinaryIO
+
+__all__ = ["decode", "frames_of"]
+
+_HEX: Final = frozenset(b"0123456789abcdefABCDEF \t\r\n:")
+_HEAD_BYTES: Final = 24
+
+
+@click.command(short_help="Decode frames in hex or raw, or a capture, to JSON lines.")
+@click.argument("file", metavar="[FILE]", default="-")
+@click.option("--request", "kind", flag_value="request", default="request", help="The frames are requests (the default).")
+@click.option("--response", "kind", flag_value="response", help="The frames are responses; needs --api-key and --api-version.")
+@click.option("--api-key", type=click.IntRange(-32768, 32767), metavar="N", help="Api key of the requests that the responses answer.")
+@click.option("--api-version", type=click.IntRange(-32768, 32767), metavar="N", help="Version of those requests.")
+@click.option(
+    "--port", "ports", type=click.IntRange(1, 65535), multiple=True, metavar="N", help="Of a capture: a port where brokers listen."
+)
+def decode(file: str, kind: str, api_key: int | None, api_version: int | None, ports: tuple[int, ...]) -> int:
+    """Decode FILE to JSON lines in the form of a broker's JSON request log.
+
+    FILE (by default standard input) holds frames in hex, one a line, with or without their 4-byte length; or raw frames: one, or several
+    with their length before each; or it is a capture: then a line is a request with its response.
+
+    \b
+    Examples:
+      echo 00120000000000070003666f6f | kwire decode
+      kwire decode --response --api-key 18 --api-version 0 answer.bin
+      kwire decode kafka.pcap --port 9092
+    """
+    if kind == "response" and (api_key is None or api_version is None):
+        raise click.UsageError("A response does not say what it answers: give --api-key and --api-version.")
+    if kind == "request" and (api_key is not None or api_version is not None):
+        raise click.UsageError("A request says its api key and version itself; --api-key and --api-version go with --response.")
+    if file == "-":
+        return _decode_stream(sys.stdin.buffer, "standard input", ports, api_key, api_version)
+    from kwire.capture.source import open_capture  # any path or URI, as captures are opened
+
+    with open_capture(file) as source:
+        head = source.read(_HEAD_BYTES)
+        if _is_capture(head):
+            return _decode_capture(file, ports)
+        data = head
+        while more := source.read(1 << 20):
+            data += more
+    return _decode_frames(data, file, api_key, api_version)
+
+
+def _is_capture(head: bytes) -> bool:
+    from kwire.capture.formats import identify
+
+    return identify(head) is not None
+
+
+def _decode_stream(stream: BinaryIO, name: str, ports: tuple[int, ...], api_key: int | None, api_version: int | None) -> int:
+    from io import BufferedReader, RawIOBase
+
+    from kwire.capture.formats import compression_of
+
+    buffered: Any = stream if isinstance(stream, BufferedReader) else BufferedReader(cast("RawIOBase", stream))
+    head = buffered.peek(_HEAD_BYTES)[:_HEAD_BYTES]
+    if compression_of(head) or _is_capture(head):
+        return _decode_capture(buffered, ports)
+    return _decode_frames(buffered.read(), name, api_key, api_version)
+
+
+def _decode_capture(location: str | BinaryIO, ports: tuple[int, ...]) -> int:
+    from kwire.cli.capture_frames import read_exchanges
+    from kwire.cli.terminal import json_line, printable
+
+    def emit(entry: dict[str, Any]) -> None:
+        sys.stdout.write(f"{json_line(entry)}\n")
+
+    facts = read_exchanges(location, ports, emit)
+    if facts.cut_at is not None:
+        said = f"{printable(facts.location)} ends early, at byte {facts.cut_at}: {facts.cut_reason}"
+        click.echo(f"kwire: {said}. What was before it is decoded.", err=True)
+    return 0
+
+
+def frames_of(data: bytes, name: str) -> Iterator[tuple[str, bytes]]:
+    """Take frames out of a text of hex digits, or out of raw bytes.
+
+    Args:
+        data: the whole input.
+        name: of the input, for the sentences.
+
+    Yields:
+        Where the frame stands (`line 3`, `byte 120`), and its bytes without the length.
+
+    Raises:
+        InputError: there is nothing, or a line of hex has half a byte.
+    """
+    if not data.strip():
+        raise InputError(f"{name} is empty; give frames in hex, one a line, raw frames or a capture.")
+    if _HEX.issuperset(data):
+        for number, line in enumerate(data.decode("ascii").splitlines(), 1):
+            digits = "".join(line.replace(":", " ").split())
+            if len(digits) % 2:
+                raise InputError(f"Line {number} of {name} has {len(digits)} hex digits; a byte has two.")
+            if digits:
+                frame = bytes.fromhex(digits)
+                yield f"line {number}", frame[4:] if _lengths(frame) == [len(frame) - 4] else frame
+        return
+    lengths = _lengths(data)
+    if lengths is None:
+        yield "byte 0", data
+        return
+    at = 0
+    for length in lengths:
+        yield f"byte {at}", data[at + 4 : at + 4 + length]
+        at += 4 + length
+
+
+def _lengths(data: bytes) -> list[int] | None:
+    """The lengths of frames that follow each other to the very end, None where this is no such sequence."""
+    found, at = [], 0
+    while at < len(data):
+        length = int.from_bytes(data[at : at + 4], "big", signed=True)
+        if length < 0 or at + 4 + length > len(data):
+            return None
+        found.append(length)
+        at += 4 + length
+    return found
+
+
+def _decode_frames(data: bytes, name: str, api_key: int | None, api_version: int | None) -> int:
+    from kwire.cli.request_log import error_entry, request_entry, response_entry
+    from kwire.cli.terminal import json_line
+    from kwire.codec import decode_request, decode_response
+
+    faulty: list[str] = []
+    count = 0
+    for place, frame in frames_of(data, name):
+        count += 1
+        entry: dict[str, Any]
+        try:
+            if api_key is None or api_version is None:
+                entry = request_entry(decode_request(frame, strict=False))
+            else:
+                entry = response_entry(decode_response(frame, api_key, api_version, strict=False))
+        except WireError as error:  # a header that cannot be read
+            entry = {"error": error_entry(error)}
+        if "error" in entry:
+            entry = {"at": place, **entry}
+            faulty.append(f"{place}: {entry['error']['message']}")
+        click.echo(json_line(entry))
+    if faulty:
+        raise InputError(f"{len(faulty)} of {count} frames of {name} cannot be decoded; first {faulty[0]}.")
+    return 0

@@ -1,0 +1,98 @@
+"""The group of commands, and what becomes of their faults: one clear sentence on stderr and a status, never a traceback."""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Sequence
+from typing import Any, Final
+
+import click
+
+from kwire import __version__
+from kwire.cli.analyze import analyze
+from kwire.cli.catalog import catalog
+from kwire.cli.decode import decode
+from kwire.cli.inspect import inspect
+from kwire.cli.report import report
+from kwire.cli.terminal import printable
+from kwire.errors import KwireError
+
+__all__ = ["INTERRUPTED", "Commands", "commands"]
+
+INTERRUPTED: Final = 130
+_EXTRA_OF: Final = {
+    "pyarrow": "arrow", "pyspark": "spark", "py4j": "spark", "click": "cli", "rich": "cli", "jinja2": "report", "markupsafe": "report",
+}  # fmt: skip
+
+
+def _sentence(text: str) -> str:
+    """One line that ends as a sentence does; what the wire or a file name brought into it cannot move the cursor."""
+    line = printable(" ".join(text.split()))
+    return line if line.endswith((".", "!", "?")) else f"{line}."
+
+
+def _of_system(error: OSError) -> str:
+    if not error.strerror:
+        return str(error) or type(error).__name__
+    return f"{error.filename}: {error.strerror}" if error.filename is not None else error.strerror
+
+
+class Commands(click.Group):
+    """A group whose faults end in a sentence and a status, also when a test invokes it."""
+
+    def run(self, arguments: Sequence[str] | None = None) -> int:
+        """Run one command.
+
+        Args:
+            arguments: those after the program's name; None takes the process's own.
+
+        Returns:
+            The exit status.
+        """
+        try:
+            status = super().main(args=arguments, prog_name="kwire", standalone_mode=False)
+            sys.stdout.flush()
+        except click.ClickException as error:
+            error.show()
+            return error.exit_code
+        except (click.Abort, KeyboardInterrupt):
+            return INTERRUPTED
+        except BrokenPipeError:
+            # the reader, such as `head`, has had enough; the interpreter would complain once more when it flushes
+            os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+            return 1
+        except KwireError as error:
+            said = str(error)
+        except ModuleNotFoundError as error:
+            package = (error.name or "").partition(".")[0]
+            if package not in _EXTRA_OF:
+                raise
+            said = f"{package} is not installed; run: python -m pip install 'kwire[{_EXTRA_OF[package]}]'"
+        except OSError as error:
+            said = _of_system(error)
+        except MemoryError:
+            said = "There is not enough memory"
+        else:
+            return status if isinstance(status, int) else 0
+        click.echo(f"kwire: {_sentence(said)}", err=True)
+        return 1
+
+    def main(self, args: Sequence[str] | None = None, *_: Any, **__: Any) -> Any:
+        sys.exit(self.run(args))
+
+
+@click.group(cls=Commands, context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 110})
+@click.version_option(__version__, prog_name="kwire")
+def commands() -> None:
+    """Who talks to a Kafka cluster, with which library and version, and who breaks when the brokers are upgraded.
+
+    \b
+    Example:
+      tcpdump -i any -s 0 -w 'kafka-%Y%m%d-%H%M%S.pcap' -G 600 'tcp port 9092'
+      kwire analyze kafka-*.pcap --out report/ --port 9092
+    """
+
+
+for _command in (analyze, inspect, decode, catalog, report):
+    commands.add_command(_command)

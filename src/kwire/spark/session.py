@@ -1,0 +1,113 @@
+"""Starts the Spark session of the analysis, or takes the one that is there."""
+
+from __future__ import annotations
+
+import os
+import re
+import sys
+import tempfile
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import IO, TYPE_CHECKING, Any, Final
+
+from kwire.errors import InputError
+from kwire.spark.java import ensure_java
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
+
+__all__ = ["LOCAL_SETTINGS", "open_session"]
+
+SETTINGS: Final = {
+    # a crash in native code names the Python line that was running
+    "spark.sql.execution.pyspark.udf.faulthandler.enabled": "true",
+    "spark.ui.showConsoleProgress": "false",
+}
+
+LOCAL_SETTINGS: Final = {
+    **SETTINGS,
+    "spark.ui.enabled": "false",
+    # the name of this machine need not resolve
+    "spark.driver.host": "127.0.0.1",
+    "spark.driver.bindAddress": "127.0.0.1",
+    # a Python task costs 14 ms over a Unix socket and 57 ms over TCP
+    "spark.python.unix.domain.socket.enabled": "false" if os.name == "nt" else "true",
+    "spark.sql.shuffle.partitions": "2",
+}
+"""What a run on this machine alone sets; a cluster's own settings stand otherwise."""
+
+# the message of a line of Spark's log, or of an exception that ends the launcher
+_REASON: Final = re.compile(r"(?:\sERROR [\w.$]+: |(?:Exception|Error): )(.+)")
+
+
+def _cause(log: IO[str]) -> str:
+    """What the launcher or the JVM gave as the reason, where it did not start."""
+    log.flush()
+    log.seek(0)
+    lines = [line.strip() for line in log.read().splitlines() if line.strip() and not line.lstrip().startswith("at ")]
+    told = [found[1] for line in lines if (found := _REASON.search(line))]
+    reason = told[0] if told else lines[-1] if lines else "the Java process ended without a word"
+    return reason[:300].rstrip(".")
+
+
+def _launch(master: str | None, name: str) -> SparkSession:
+    """Start a JVM whose log goes to a file: on a terminal it would drown what the command has to say."""
+    from py4j.protocol import Py4JError  # type: ignore[import-untyped]
+    from pyspark import SparkConf, SparkContext
+    from pyspark.errors import PySparkException
+    from pyspark.java_gateway import launch_gateway
+    from pyspark.sql import SparkSession
+
+    local = master is None or master.startswith("local")
+    conf = SparkConf().setAppName(name).setAll(list((LOCAL_SETTINGS if local else SETTINGS).items()))
+    conf.setMaster(master or "local[*]")
+    if local:
+        # PySpark starts "python3" otherwise, which need not be the interpreter of this environment
+        os.environ["PYSPARK_PYTHON"] = sys.executable
+    with tempfile.TemporaryFile("w+", errors="replace", prefix="kwire-spark-") as log:
+        try:
+            gateway = launch_gateway(conf=conf, popen_kwargs={"stdout": log, "stderr": log})  # type: ignore[no-untyped-call]
+            context = SparkContext(conf=conf, gateway=gateway)
+            context.setLogLevel("ERROR")
+            return SparkSession(context)
+        except (PySparkException, Py4JError, OSError) as error:
+            raise InputError(f"Spark could not be started with master {master or 'local[*]'}: {_cause(log)}.") from error
+
+
+@contextmanager
+def open_session(master: str | None = None, name: str = "kwire analyze") -> Iterator[SparkSession]:
+    """Give a Spark session: the active one where there is one, which then stays open, else a new one, which is stopped at the end.
+
+    Args:
+        master: any Spark master (`local[4]`, `spark://host:7077`, `yarn`, `k8s://...`), or a Spark Connect address (`sc://host`); None
+            takes what `spark-submit` or `SPARK_REMOTE` say, else all cores of this machine.
+        name: the application's name.
+
+    Raises:
+        InputError: PySpark is not installed, there is no Java, or the session could not be started.
+    """
+    try:
+        from pyspark.errors import PySparkException
+        from pyspark.sql import SparkSession
+    except ImportError as error:
+        raise InputError(f"Spark is not installed; run: {Path(sys.executable).name} -m pip install 'kwire[spark]'.") from error
+
+    active = SparkSession.getActiveSession()
+    if active is not None:
+        yield active
+        return
+    remote = master is not None and master.startswith("sc://")
+    if remote or (master is None and os.environ.keys() & {"SPARK_REMOTE", "PYSPARK_GATEWAY_PORT"}):
+        builder: Any = SparkSession.builder.appName(name)
+        try:
+            session: SparkSession = (builder.remote(master) if remote else builder).getOrCreate()
+        except (PySparkException, ImportError) as error:
+            raise InputError(f"Spark could not be reached at {master or 'the address in the environment'}: {error}.") from error
+    else:
+        ensure_java()
+        session = _launch(master, name)
+    try:
+        yield session
+    finally:
+        session.stop()
