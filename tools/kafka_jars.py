@@ -52,22 +52,23 @@ def newest_patches() -> list[str]:
 
 
 def fetch(jars: Iterable[tuple[str, str]], cache: Path) -> dict[tuple[str, str], Path]:
-    """Have jars of group org.apache.kafka in a folder; Maven is called once for those that are missing.
+    """Have jars in a folder; Maven is called once for those that are missing.
 
     Arguments:
-        jars: (artifact, version) pairs, such as `("kafka-clients", "4.4.0")`.
+        jars: (artifact, version) pairs, such as `("kafka-clients", "4.4.0")`; of another group as `("org.slf4j:slf4j-api", "1.7.36")`.
         cache: the folder; it is made when it is not there.
     """
     cache.mkdir(parents=True, exist_ok=True)
-    wanted = {(artifact, version): cache / f"{artifact}-{version}.jar" for artifact, version in jars}
+    wanted = {(artifact, version): cache / f"{artifact.rpartition(':')[2]}-{version}.jar" for artifact, version in jars}
     missing = [pair for pair, path in wanted.items() if not path.exists()]
     if missing:
         maven = shutil.which("mvn")
         if maven is None:
             sys.exit("Maven (mvn) is needed to fetch Kafka's jars and is not on the PATH.")
         items = "".join(
-            f"\n<artifactItem><groupId>{GROUP}</groupId><artifactId>{escape(a)}</artifactId><version>{escape(v)}</version></artifactItem>"
-            for a, v in missing
+            f"\n<artifactItem><groupId>{escape(artifact.rpartition(':')[0] or GROUP)}</groupId>"
+            f"<artifactId>{escape(artifact.rpartition(':')[2])}</artifactId><version>{escape(version)}</version></artifactItem>"
+            for artifact, version in missing
         )
         pom = cache / "jars.pom.xml"
         pom.write_text(_POM.format(folder=escape(str(cache.resolve())), items=items))

@@ -9,15 +9,25 @@ from kwire.schema.model import NO_VERSIONS, SCALARS, Catalog, Field, Kind, Messa
 from kwire.schema.stored import catalog, header_version
 
 if TYPE_CHECKING:
+    from kwire.schema.error_codes import error_name, error_names
     from kwire.schema.loader import load
+    from kwire.schema.release_table import Release, Releases, guess, releases
 
 __all__ = [
-    "NO_VERSIONS", "SCALARS", "Catalog", "Field", "Kind", "Message", "Struct", "Versions", "camel_name", "catalog", "definition_of",
-    "header_version", "load", "parse_definition", "snake_name",
+    "NO_VERSIONS", "SCALARS", "Catalog", "Field", "Kind", "Message", "Release", "Releases", "Struct", "Versions", "camel_name", "catalog",
+    "definition_of", "error_name", "error_names", "guess", "header_version", "load", "parse_definition", "releases", "snake_name",
 ]  # fmt: skip
 
 # What a decoder never needs is imported when it is first asked for: reading jars brings zipfile and pathlib.
-_LATER = {"load": "loader"}
+_LATER = {
+    "load": "loader",
+    "error_name": "error_codes",
+    "error_names": "error_codes",
+    "Release": "release_table",
+    "Releases": "release_table",
+    "guess": "release_table",
+    "releases": "release_table",
+}
 
 
 def __getattr__(name: str) -> object:

@@ -9,7 +9,7 @@ import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import Any, Final, Literal
+from typing import Any, ClassVar, Final, Literal
 
 __all__ = ["Catalog", "Field", "Kind", "Message", "Struct", "Versions", "camel_name", "snake_name"]
 
@@ -37,7 +37,7 @@ class Versions:
     lowest: int
     highest: int
 
-    OPEN: Final = 32767
+    OPEN: ClassVar[int] = 32767
 
     @classmethod
     def parse(cls, text: str | None) -> Versions:
@@ -49,7 +49,7 @@ class Versions:
         if text is None or text == "none":
             return NO_VERSIONS
         if text.endswith("+"):
-            return cls(int(text[:-1]), 32767)
+            return cls(int(text[:-1]), cls.OPEN)
         low, _, high = text.partition("-")
         return cls(int(low), int(high or low))
 
@@ -65,7 +65,7 @@ class Versions:
     def __str__(self) -> str:
         if not self:
             return "none"
-        if self.highest == 32767:
+        if self.highest == self.OPEN:
             return f"{self.lowest}+"
         return str(self.lowest) if self.lowest == self.highest else f"{self.lowest}-{self.highest}"
 

@@ -1,0 +1,258 @@
+"""What brokers of each Kafka release accept, advertise and mark deprecated, from 0.8.0 to the newest release.
+
+The three differ: 4.x brokers advertise Produce from version 0 on, so that old librdkafka can connect, but accept it from 3 on (KIP-896).
+The facts are computed from the published jars by `tools/build_catalog.py`; before 0.10 there is no ApiVersions, so nothing is advertised.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from functools import cache, cached_property, total_ordering
+from typing import Any, Final
+
+from kwire.errors import InputError
+from kwire.schema.model import Versions
+from kwire.schema.stored import read_data
+
+__all__ = ["LISTENERS", "Release", "Releases", "guess", "release_key", "releases"]
+
+LISTENERS: Final = ("zk_broker", "broker", "controller")
+
+# A broker without a telemetry receiver plugin does not advertise GetTelemetrySubscriptions and PushTelemetry (KIP-714).
+_TELEMETRY: Final = frozenset((71, 72))
+
+
+def release_key(name: str) -> tuple[int, ...]:
+    """What releases are ordered by: `3.9.2` -> (3, 9, 2).
+
+    Raises:
+        InputError: not numbers with dots between.
+    """
+    try:
+        return tuple(int(part) for part in name.split("."))
+    except ValueError:
+        raise InputError(f"{name!r} is not a Kafka release; releases look like 3.9 or 4.0.2.") from None
+
+
+@dataclass(frozen=True, slots=True)
+class _Api:
+    """An api at one release; all ranges by listener."""
+
+    accepts: Mapping[str, Versions]
+    advertises: Mapping[str, Versions]
+    accepts_with_unstable: Mapping[str, Versions]
+    advertises_with_unstable: Mapping[str, Versions]
+    deprecated: Versions
+
+    @classmethod
+    def of(cls, row: Mapping[str, Any]) -> _Api:
+        def ranges(name: str, otherwise: Mapping[str, Versions]) -> Mapping[str, Versions]:
+            return {listener: Versions.parse(text) for listener, text in row[name].items()} if name in row else otherwise
+
+        accepts = ranges("accepts", {})
+        advertises = ranges("advertises", accepts)
+        return cls(
+            accepts,
+            advertises,
+            ranges("accepts_with_unstable", accepts),
+            ranges("advertises_with_unstable", advertises),
+            Versions.parse(row.get("deprecated")),
+        )
+
+
+@total_ordering
+class Release:
+    """A Kafka release, patch releases each on their own; ordered by number.
+
+    Arguments:
+        name: `3.9.2`.
+        apis: what the release says about each api key it knows.
+    """
+
+    def __init__(self, name: str, apis: Mapping[int, _Api]) -> None:
+        self.name = name
+        self._apis = apis
+
+    @cached_property
+    def key(self) -> tuple[int, ...]:
+        return release_key(self.name)
+
+    @property
+    def minor(self) -> str:
+        """`3.9` of `3.9.2`; before 1.0 minor releases had three numbers, `0.10.2` of `0.10.2.1`."""
+        return ".".join(map(str, self.key[: 3 if self.key[0] == 0 else 2]))
+
+    @cached_property
+    def listeners(self) -> tuple[str, ...]:
+        """Which kinds of node the release has: `zk_broker` up to 3.9, `broker` (KRaft) and `controller` from 2.8 on."""
+        found = {listener for api in self._apis.values() for listener in api.accepts}
+        return tuple(listener for listener in LISTENERS if listener in found)
+
+    @property
+    def api_keys(self) -> list[int]:
+        """Every api that some listener of the release accepts or advertises, in order."""
+        return sorted(key for key, api in self._apis.items() if api.accepts or api.advertises)
+
+    def _kind(self, listener: str) -> str:
+        if listener not in LISTENERS:
+            raise InputError(f"{listener!r} is not a kind of Kafka node; there are {', '.join(LISTENERS)}.")
+        return "zk_broker" if listener == "broker" and "broker" not in self.listeners else listener
+
+    def accepts(self, api_key: int, listener: str = "broker", *, unstable: bool = False) -> Versions | None:
+        """The versions that a node of this release answers, None when it does not know the api there.
+
+        Arguments:
+            api_key: the api.
+            listener: the kind of node; `broker` of a release before KRaft (2.8) is its ZooKeeper broker.
+            unstable: with `unstable.api.versions.enable` (KAFKA-14304) switched on.
+
+        Raises:
+            InputError: no such kind of node.
+        """
+        api = self._apis.get(api_key)
+        if api is None:
+            return None
+        return (api.accepts_with_unstable if unstable else api.accepts).get(self._kind(listener))
+
+    def advertises(self, api_key: int, listener: str = "broker", *, unstable: bool = False) -> Versions | None:
+        """The versions in the release's ApiVersions response, None when the api is not in it; arguments as for `accepts`.
+
+        Telemetry apis (KIP-714) are counted as switched on. Nothing is advertised before 0.10.
+
+        Raises:
+            InputError: no such kind of node.
+        """
+        api = self._apis.get(api_key)
+        if api is None:
+            return None
+        return (api.advertises_with_unstable if unstable else api.advertises).get(self._kind(listener))
+
+    def deprecated(self, api_key: int) -> Versions | None:
+        """The versions that the release accepts but marks deprecated (KIP-896), None when it marks none."""
+        api = self._apis.get(api_key)
+        return api.deprecated or None if api is not None else None
+
+    def advertised(self, listener: str = "broker", *, unstable: bool = False) -> dict[int, Versions]:
+        """The whole ApiVersions response of a node: versions by api key."""
+        ranges = ((key, self.advertises(key, listener, unstable=unstable)) for key in sorted(self._apis))
+        return {key: versions for key, versions in ranges if versions is not None}
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Release) and self.name == other.name
+
+    def __lt__(self, other: Release) -> bool:
+        return self.key < other.key
+
+    def __hash__(self) -> int:
+        return hash(self.name)
+
+    def __repr__(self) -> str:
+        return f"Release({self.name!r})"
+
+    def __reduce__(self) -> tuple[object, ...]:
+        return _named, (self.name,)
+
+
+def _named(name: str) -> Release:
+    return releases()[name]
+
+
+class Releases:
+    """All releases, oldest first.
+
+    Arguments:
+        names: their names, oldest first.
+        spans: for each api key what holds from a release on (`since`), oldest first.
+    """
+
+    def __init__(self, names: list[str], spans: Mapping[str, list[Mapping[str, Any]]]) -> None:
+        self.names = tuple(names)
+        states: dict[str, dict[int, _Api]] = {name: {} for name in names}
+        place = {name: position for position, name in enumerate(names)}
+        for key, rows in spans.items():
+            ends = [place[row["since"]] for row in rows[1:]] + [len(names)]
+            for row, end in zip(rows, ends, strict=True):
+                if "accepts" in row:
+                    api = _Api.of(row)
+                    for name in names[place[row["since"]] : end]:
+                        states[name][int(key)] = api
+        self._all = {name: Release(name, apis) for name, apis in states.items()}
+
+    def __getitem__(self, name: str) -> Release:
+        return self._all[name]
+
+    def __contains__(self, name: object) -> bool:
+        return name in self._all
+
+    def __iter__(self) -> Iterator[Release]:
+        return iter(self._all.values())
+
+    def __len__(self) -> int:
+        return len(self._all)
+
+    @property
+    def newest(self) -> Release:
+        return self._all[self.names[-1]]
+
+    def resolve(self, text: str) -> Release:
+        """The release of this name, else the newest whose name begins with these numbers: `4.0` is 4.0.2, `4.0.0` is itself.
+
+        Raises:
+            InputError: no release fits; names near ones.
+        """
+        text = text.strip()
+        if text in self._all:
+            return self._all[text]
+        wanted = release_key(text)
+        fitting = [release for release in self if release.key[: len(wanted)] == wanted]
+        if fitting:
+            return fitting[-1]
+        below = [release.name for release in self if release.key < wanted][-2:]
+        above = [release.name for release in self if release.key > wanted][:2]
+        raise InputError(f"kwire knows no Kafka release {text}; near it are {', '.join(below + above)}.")
+
+    def newest_per_minor(self, since: str | None = None) -> list[Release]:
+        """The newest patch of each minor release, oldest first.
+
+        Arguments:
+            since: begin with the minor release that this names, all when not given.
+
+        Raises:
+            InputError: no release fits `since`.
+        """
+        newest = {release.minor: release for release in self}
+        start = None if since is None else newest[self.resolve(since).minor]
+        return [release for release in newest.values() if start is None or release >= start]
+
+
+@cache
+def releases() -> Releases:
+    """The releases that kwire knows, read once per process."""
+    data = read_data("releases.json")
+    return Releases(data["releases"], data["apis"])
+
+
+def guess(ranges: Mapping[int, Versions | tuple[int, int]]) -> list[str]:
+    """The releases whose brokers or controllers advertise these ranges, oldest first.
+
+    A release fits when its ApiVersions response, of any kind of node and with or without unstable versions, has the same ranges; telemetry
+    apis may be absent. When none fits whole, the response may lack apis that the release has, as a broker leaves some out while an older
+    inter-broker protocol, message format or controller is in force: then the releases that miss least.
+
+    Arguments:
+        ranges: from an ApiVersions response, api key to (lowest, highest).
+    """
+    given = {key: value if isinstance(value, Versions) else Versions(*value) for key, value in ranges.items()}
+    missing: dict[int, list[str]] = {}
+    for release in releases():
+        least: int | None = None
+        for listener in release.listeners:
+            for unstable in (False, True):
+                full = release.advertised(listener, unstable=unstable)
+                if given and all(full.get(key) == versions for key, versions in given.items()):
+                    lacks = sum(key not in given and key not in _TELEMETRY for key in full)
+                    least = lacks if least is None else min(least, lacks)
+        if least is not None:
+            missing.setdefault(least, []).append(release.name)
+    return missing[min(missing)] if missing else []
