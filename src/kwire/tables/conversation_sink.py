@@ -112,7 +112,7 @@ class ConversationSink(StreamSink):
     def lost(self, connection: TcpConnection, direction: int, count: int, cut: bool, time_ns: int, packet: int) -> None:
         tracked = connection.attachment
         assert isinstance(tracked, Tracked)
-        if events := tracked.conversation.lost(direction, count, time_ns, self._packet(packet)):
+        if events := tracked.conversation.lost(direction, count, time_ns, self._packet(packet), cut=cut):
             self._emit(connection, tracked, events)
 
     def closed(self, connection: TcpConnection, direction: int, reset: bool, time_ns: int, packet: int) -> None:
@@ -127,8 +127,6 @@ class ConversationSink(StreamSink):
             return
         conversation = tracked.conversation
         self._emit(connection, tracked, conversation.finish(connection.last_ns))
-        if tracked.connection_id is None:
-            self._name(connection, tracked, _likely_server(connection, self.ports))
         summary = conversation.summary()
         self._connection_row(connection, tracked, summary)
         self._refusals(tracked, summary)
@@ -242,13 +240,3 @@ class ConversationSink(StreamSink):
 
 def _us(time_ns: int | None) -> int | None:
     return None if time_ns is None else time_ns // 1000
-
-
-def _likely_server(connection: TcpConnection, ports: frozenset[int]) -> int:
-    """Where no byte told: a named port, the side that was called, the lower port (section "which side is the server" of the rules)."""
-    a, b = connection.a.port, connection.b.port
-    if (a in ports) != (b in ports):
-        return 0 if a in ports else 1
-    if connection.opened_by is not None:
-        return 1 - connection.opened_by
-    return 0 if a < b else 1

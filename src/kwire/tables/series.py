@@ -38,26 +38,28 @@ class TablesCarry:
         streams: connections of the capture room, conversations hanging on them.
         sink: what turns them into rows.
         facts: of the files that were read.
+        disorder: why the order of the files is in doubt, or empty.
     """
 
-    __slots__ = ("facts", "first_ns", "series", "sink", "streams")
+    __slots__ = ("disorder", "facts", "series", "sink", "streams")
 
-    def __init__(self, series: str, ports: frozenset[int]) -> None:
+    def __init__(self, series: str, ports: frozenset[int], disorder: str) -> None:
         self.series = series
+        self.disorder = disorder
         self.streams = SeriesCarry()
         self.sink = ConversationSink(series, ports)
         self.facts: list[FileFacts] = []
-        self.first_ns: int | None = None
 
 
-def begin_series(series: str, ports: Iterable[int] = ()) -> TablesCarry:
+def begin_series(series: str, ports: Iterable[int] = (), *, disorder: str = "") -> TablesCarry:
     """Make the carry that the first piece begins with.
 
     Args:
         series: a name for the capture point, as it stands in the rows.
         ports: TCP ports where brokers listen; empty to find them out.
+        disorder: a sentence where the order of the files is in doubt (`kwire.capture.series.Series`); it becomes a violation.
     """
-    return TablesCarry(series, frozenset(ports))
+    return TablesCarry(series, frozenset(ports), disorder)
 
 
 def read_piece(
@@ -102,6 +104,9 @@ def finish_series(carry: TablesCarry) -> tuple[Batches, dict[str, pa.Table]]:
     """
     sink = carry.sink
     reader.finish_series(carry.streams, sink)
+    if carry.disorder:
+        text = f"{carry.disorder[:1].upper()}{carry.disorder[1:]}."
+        sink.violations.add(_file_violation(carry, None, "series_order", "warning", text))
     batches = _take(sink)
     captures = ColumnBuilder(CAPTURES)
     for facts, counts in zip(carry.facts, sink.counts, strict=True):
@@ -131,14 +136,9 @@ def _file_violations(facts: FileFacts, carry: TablesCarry) -> None:
         add(_file_violation(carry, facts.location, "capture_cut", "warning", text))
     if not facts.packets and facts.cut_at is None:
         add(_file_violation(carry, facts.location, "capture_empty", "info", "The file holds no packet."))
-    if facts.start_ns is not None:
-        if carry.first_ns is not None and facts.start_ns < carry.first_ns:
-            text = "The file begins before the one whose rotation number precedes its own: the order of the series is in doubt."
-            add(_file_violation(carry, facts.location, "series_order", "warning", text))
-        carry.first_ns = facts.start_ns
 
 
-def _file_violation(carry: TablesCarry, location: str, rule: str, severity: str, text: str) -> Sequence[Any]:
+def _file_violation(carry: TablesCarry, location: str | None, rule: str, severity: str, text: str) -> Sequence[Any]:
     row = dict.fromkeys(VIOLATIONS.names)
     row |= {"series": carry.series, "capture": location, "rule": rule, "severity": severity, "explanation": text}
     return tuple(row.values())

@@ -84,7 +84,12 @@ class SeriesRows:
 
 
 def read_series(
-    locations: Sequence[Location], series: str = "", ports: Iterable[int] = (), *, progress: Callable[[int], None] | None = None
+    locations: Sequence[Location],
+    series: str = "",
+    ports: Iterable[int] = (),
+    *,
+    disorder: str = "",
+    progress: Callable[[int], None] | None = None,
 ) -> SeriesRows:
     """Read a series to its end.
 
@@ -92,6 +97,7 @@ def read_series(
         locations: its files in order: paths, URIs or binary streams.
         series: name of the capture point, as it stands in the rows.
         ports: TCP ports where brokers listen; empty to find them out.
+        disorder: a sentence where the order of the files is in doubt.
         progress: told how many bytes were read since it was told last.
 
     Returns:
@@ -100,7 +106,7 @@ def read_series(
     Raises:
         InputError: no file of the series could be read; the reason is that of the first.
     """
-    carry = begin_series(series, ports)
+    carry = begin_series(series, ports, disorder=disorder)
     rows = SeriesRows(series)
     for location in locations:
         try:

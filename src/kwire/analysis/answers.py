@@ -1,0 +1,76 @@
+"""From merged parts to the tables that answer questions: clients, api_usage, upgrade_impact, brokers."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import pyarrow as pa
+
+from kwire.analysis.brokers import brokers, offers_of
+from kwire.analysis.client_groups import ClientGroups
+from kwire.analysis.clients import clients
+from kwire.analysis.partials import Partial
+from kwire.analysis.release_ranges import broker_highest, default_targets, guess_release, line_of, names_of, resolve_release
+from kwire.analysis.upgrade_impact import upgrade_impact
+from kwire.analysis.usage_rows import api_usage, usage_rows
+
+__all__ = ["Options", "finish"]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Options:
+    """What a user asks of an analysis beside the captures.
+
+    Attributes:
+        target_releases: releases to judge for, `4.3.1`, or `4.3` for its newest patch; empty for the newest patch of each minor release from
+            the observed broker's to the newest.
+        broker_release: release of brokers whose ApiVersions responses were not seen; None when it is not known.
+    """
+
+    target_releases: Sequence[str] = ()
+    broker_release: str | None = None
+
+    def check(self) -> None:
+        """Raise what is wrong before the long work begins.
+
+        Raises:
+            InputError: a release is not known.
+        """
+        for release in (*self.target_releases, *([self.broker_release] if self.broker_release else [])):
+            resolve_release(release)
+
+
+def finish(partial: Partial, options: Options | None = None) -> dict[str, pa.Table]:
+    """Answer the questions.
+
+    Args:
+        partial: merged parts of all series.
+        options: what the user asks for.
+
+    Returns:
+        Tables `captures`, `clients`, `api_usage`, `upgrade_impact` and `brokers`.
+
+    Raises:
+        InputError: a release that is asked for is not known.
+    """
+    options = options or Options()
+    offers = offers_of(partial)
+    highest = {server: names_of(ranges) for server, ranges in offers.items()}
+    guesses = {server: guess_release(ranges) for server, ranges in offers.items()}
+    if options.broker_release:
+        given = resolve_release(options.broker_release)
+        for server in {part["server"] for part in partial["servers"].to_pylist()} - offers.keys():
+            highest[server], guesses[server] = broker_highest(given), given
+    observed = [guess for guess in guesses.values() if guess is not None]
+    targets = [resolve_release(release) for release in options.target_releases] or default_targets(observed)
+    lines = {server: line_of(guess) for server, guess in guesses.items() if guess is not None}
+    usage = usage_rows(partial)
+    groups = ClientGroups(partial, highest)
+    return {
+        "captures": partial["captures"],
+        "clients": clients(partial, usage, groups),
+        "api_usage": api_usage(usage),
+        "upgrade_impact": upgrade_impact(partial, usage, groups, targets, highest, lines),
+        "brokers": brokers(partial),
+    }

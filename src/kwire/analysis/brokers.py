@@ -1,0 +1,71 @@
+"""Table `brokers`: the nodes that responses name, the servers that were talked to, what they advertise and which release that is."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from typing import Any
+
+import pyarrow as pa
+
+from kwire.analysis.partials import Partial
+from kwire.analysis.release_ranges import guess_release
+from kwire.schema import catalog
+from kwire.tables.schemas import BROKERS
+
+__all__ = ["Offers", "brokers", "offers_of"]
+
+Offers = dict[str, dict[int, tuple[int, int]]]
+
+
+def offers_of(partial: Partial) -> Offers:
+    """Give what each server advertises, by server (`address:port`) and api key."""
+    offers: Offers = defaultdict(dict)
+    for part in partial["advertised"].to_pylist():
+        offers[part["server"]][part["api_key"]] = (part["min_version"], part["max_version"])
+    return offers
+
+
+def brokers(partial: Partial) -> pa.Table:
+    """Make table `brokers`: a row a node, and a row without node id for a server that no response names."""
+    offers = offers_of(partial)
+    servers: dict[int | None, dict[str, dict[str, Any]]] = defaultdict(dict)
+    for part in partial["servers"].to_pylist():
+        if part["node_id"] is not None or part["server"] in offers:
+            servers[part["node_id"]][part["server"]] = part
+    nodes: dict[int, list[dict[str, Any]]] = defaultdict(list)
+    for part in partial["nodes"].to_pylist():
+        nodes[part["node_id"]].append(part)
+    rows = [_node(node_id, named, servers.get(node_id, {}), offers) for node_id, named in sorted(nodes.items())]
+    for server, part in sorted(servers.get(None, {}).items()):
+        host, _, port = server.rpartition(":")
+        ranges = offers.get(server, {})
+        rows.append(_row(None, host, int(port), None, None, [server], ranges, part["first_seen"], part["last_seen"]))
+    return pa.Table.from_pylist(rows, schema=BROKERS)
+
+
+def _node(node_id: int, named: list[dict[str, Any]], seen: dict[str, dict[str, Any]], offers: Offers) -> dict[str, Any]:
+    named = sorted(named, key=lambda part: (part["first_seen"], part["host"], part["port"]))
+    first = named[0]
+    ranges: dict[int, tuple[int, int]] = {}
+    for server in sorted(seen):
+        ranges |= offers.get(server, {})
+    times = [part["first_seen"] for part in (*named, *seen.values())], [part["last_seen"] for part in (*named, *seen.values())]
+    addresses = sorted({f"{part['host']}:{part['port']}" for part in named} | seen.keys())
+    rack = next((part["rack"] for part in named if part["rack"]), None)
+    cluster = next((part["cluster_id"] for part in named if part["cluster_id"]), None)
+    return _row(node_id, first["host"], first["port"], rack, cluster, addresses, ranges, min(times[0]), max(times[1]))
+
+
+def _row(
+    node_id: int | None, host: str, port: int, rack: str | None, cluster_id: str | None, addresses: list[str],
+    ranges: dict[int, tuple[int, int]], first_seen: Any, last_seen: Any,
+) -> dict[str, Any]:  # fmt: skip
+    versions = [
+        {"api_key": key, "api_name": catalog().api_name(key), "min_version": low, "max_version": high}
+        for key, (low, high) in sorted(ranges.items())
+    ]
+    return {
+        "node_id": node_id, "host": host, "addresses": addresses, "port": port, "rack": rack, "cluster_id": cluster_id,
+        "versions": versions or None, "release_guess": guess_release(ranges) if ranges else None, "first_seen": first_seen,
+        "last_seen": last_seen,
+    }  # fmt: skip

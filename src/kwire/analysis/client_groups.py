@@ -1,0 +1,116 @@
+"""Who is one client, beyond the client key: what holds for a program as a whole, whichever of its connections showed it.
+
+Many libraries ask ApiVersions, or send their name, on one connection only and use what they learned on the others (kafkajs, kafka-go,
+@platformatic/kafka, rskafka). So connections that share client id and principal (and address, where the id is a library's default) are one
+program: when one of them negotiates, it does.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from dataclasses import dataclass, field
+from typing import Any, Final
+
+from kwire.analysis.partials import Partial
+from kwire.analysis.known_clients import Guess, Observed, guess_unnamed
+from kwire.analysis.shown_ids import ShownIds
+from kwire.tables.client_keys import is_default_client_id
+
+__all__ = ["ClientGroup", "ClientGroups"]
+
+API_VERSIONS: Final = 18
+
+Place = tuple[str | None, str | None, str | None]
+
+
+@dataclass(slots=True)
+class ClientGroup:
+    """What is known of one program.
+
+    Attributes:
+        software: name and version that any of its connections sent.
+        asked: it asked ApiVersions.
+        watched: a connection of it was seen from its beginning.
+        versions: what it sent, by api.
+        servers: whom it talked to.
+        role: the weightiest of its connections.
+    """
+
+    software: tuple[str, str | None] | None = None
+    asked: bool = False
+    watched: bool = False
+    versions: dict[str, set[int]] = field(default_factory=lambda: defaultdict(set))
+    servers: set[str] = field(default_factory=set)
+    role: str = "client"
+    guess: Guess | None = None
+
+    @property
+    def negotiates(self) -> bool | None:
+        """Whether it asks which versions a broker has; None when only the middle of its connections was seen."""
+        if self.asked:
+            return True
+        return False if self.watched else None
+
+
+_WEIGHT: Final = {"client": 0, "broker": 1, "controller": 2}
+
+
+class ClientGroups:
+    """The programs of an analysis, found by client key and client id."""
+
+    def __init__(self, partial: Partial, highest: dict[str, dict[str, int]]) -> None:
+        """Args: partial: merged parts; highest: by server and api, the highest version that it offers."""
+        self._groups: dict[Place, ClientGroup] = defaultdict(ClientGroup)
+        self._places: dict[tuple[str, str | None], set[Place]] = defaultdict(set)
+        self._shown = ShownIds(partial)
+        for part in partial["identities"].to_pylist():
+            self._learn_identity(part)
+        for part in partial["usage"].to_pylist():
+            self._learn_usage(part)
+        for group in self._groups.values():
+            if group.software is None:
+                group.guess = guess_unnamed(_observed(group, highest))
+
+    def of(self, client_key: str, client_id: str | None) -> ClientGroup:
+        """Give the program behind a key and an id; where there are several (one id from many principals or addresses), put together."""
+        places = self._places.get((client_key, client_id), set())
+        if len(places) == 1:
+            return self._groups[next(iter(places))]
+        whole = ClientGroup()
+        for place in sorted(places, key=str):
+            part = self._groups[place]
+            whole.software = whole.software or part.software
+            whole.asked |= part.asked
+            whole.watched |= part.watched
+            whole.servers |= part.servers
+            whole.guess = whole.guess or part.guess
+            whole.role = max(whole.role, part.role, key=_WEIGHT.__getitem__)
+        return whole
+
+    def _learn_identity(self, part: dict[str, Any]) -> None:
+        client_id = part["client_id"]
+        place = (client_id, part["principal"], part["address"] if is_default_client_id(client_id) else None)
+        self._places[part["client_key"], client_id].add(place)
+        self._places[part["client_key"], self._shown(part["client_key"], client_id)].add(place)
+        group = self._groups[place]
+        if part["software_name"] not in (None, "unknown") and group.software is None:
+            group.software = (part["software_name"], part["software_version"])
+        group.watched |= part["identity_source"] == "not_sent"
+        group.role = max(group.role, part["role"] or "client", key=_WEIGHT.__getitem__)
+
+    def _learn_usage(self, part: dict[str, Any]) -> None:
+        for place in self._places[part["client_key"], part["client_id"]]:
+            group = self._groups[place]
+            group.asked |= part["api_key"] == API_VERSIONS
+            group.servers.add(part["server"])
+            if part["api_name"] is not None:
+                group.versions[part["api_name"]].add(part["api_version"])
+
+
+def _observed(group: ClientGroup, highest: dict[str, dict[str, int]]) -> Observed:
+    offered: dict[str, int | None] = {}
+    for api in group.versions:
+        known = {highest[server][api] for server in group.servers if api in highest.get(server, {})}
+        # brokers of several releases: what the client would send differs from one to the other
+        offered[api] = known.pop() if len(known) == 1 else None
+    return Observed({api: frozenset(versions) for api, versions in group.versions.items()}, offered, group.negotiates)

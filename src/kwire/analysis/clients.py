@@ -1,0 +1,71 @@
+"""Table `clients`: one row a client key."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from typing import Any, Final
+
+import pyarrow as pa
+
+from kwire.analysis.client_groups import ClientGroup, ClientGroups
+from kwire.analysis.known_clients import library_of
+from kwire.analysis.partials import Partial
+from kwire.analysis.usage_rows import UsageRow
+from kwire.tables.schemas import CLIENTS
+
+__all__ = ["clients"]
+
+_SOURCES: Final = ("api_versions", "not_sent", "not_observed")
+_ROLES: Final = ("controller", "broker", "client")
+
+
+def clients(partial: Partial, usage: list[UsageRow], groups: ClientGroups) -> pa.Table:
+    """Make table `clients`.
+
+    Args:
+        partial: merged parts.
+        usage: rows of `api_usage`.
+        groups: the programs behind the keys.
+    """
+    identities: dict[str, list[dict[str, Any]]] = defaultdict(list)
+    for part in partial["identities"].to_pylist():
+        identities[part["client_key"]].append(part)
+    requests: dict[str, list[int]] = defaultdict(lambda: [0, 0])
+    for row in usage:
+        requests[row.client_key][0] += row.requests
+        requests[row.client_key][1] += row.errors
+    rows = [_client(key, identities[key], requests[key], groups) for key in sorted(identities)]
+    return pa.Table.from_pylist(rows, schema=CLIENTS)
+
+
+def _client(key: str, parts: list[dict[str, Any]], requests: list[int], groups: ClientGroups) -> dict[str, Any]:
+    name, version = parts[0]["software_name"], parts[0]["software_version"]
+    sources = {part["identity_source"] for part in parts}
+    source = next(source for source in _SOURCES if source in sources)
+    ids = sorted({part["client_id"] for part in parts if part["client_id"] is not None})
+    guess, confidence = library_of(name, version), "high"
+    if guess is None:
+        guess, confidence = _guessed([groups.of(key, client_id) for client_id in sorted({part["client_id"] for part in parts}, key=str)])
+        if guess is not None:
+            source = "fingerprint"
+    return {
+        "client_key": key, "software_name": name, "software_version": version, "identity_source": source, "library_guess": guess,
+        "confidence": confidence if guess else None, "client_ids": ids, "addresses": sorted({part["address"] for part in parts}),
+        "principals": sorted({part["principal"] for part in parts if part["principal"] is not None}),
+        "role": next(role for role in _ROLES if role == "client" or any(part["role"] == role for part in parts)), "owner": None,
+        "connections": sum(part["connections"] for part in parts), "requests": requests[0], "errors": requests[1],
+        "request_bytes": sum(part["request_bytes"] for part in parts), "response_bytes": sum(part["response_bytes"] for part in parts),
+        "first_seen": min(part["first_seen"] for part in parts), "last_seen": max(part["last_seen"] for part in parts),
+    }  # fmt: skip
+
+
+def _guessed(programs: list[ClientGroup]) -> tuple[str | None, str]:
+    """The library behind a key without a name: of another connection of the same program that has one, or by its fingerprint."""
+    for program in programs:
+        if program.software is not None:
+            return library_of(*program.software) or program.software[0], "medium"
+    guesses = {program.guess.text: program.guess for program in programs if program.guess is not None}
+    if len(guesses) != 1:
+        return None, ""
+    guess = next(iter(guesses.values()))
+    return guess.text, guess.confidence

@@ -1,0 +1,47 @@
+"""The whole analysis in one process: for tests, small captures, and as the pattern that the Spark job follows."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+
+import pyarrow as pa
+
+from kwire.analysis.answers import Options, finish
+from kwire.analysis.partials import Partial, merge, partial_of_series
+from kwire.capture.inputs import expand_inputs
+from kwire.capture.series import group_series
+from kwire.tables import ROW_TABLES, SCHEMAS, read_series
+
+__all__ = ["run"]
+
+
+def run(
+    paths: Sequence[str], ports: Iterable[int] = (), options: Options | None = None, *, series_rule: str = "name"
+) -> dict[str, pa.Table]:
+    """Analyse captures.
+
+    Args:
+        paths: files, folders, globs, URIs.
+        ports: TCP ports where brokers listen; empty to find them out.
+        options: target releases and the like.
+        series_rule: which files are one series (`kwire.capture.series.group_series`).
+
+    Returns:
+        All tables by name.
+
+    Raises:
+        InputError: nothing can be read, or an option makes no sense.
+    """
+    options = options or Options()
+    options.check()
+    ports = tuple(ports)
+    files, _missing = expand_inputs(list(paths))
+    rows: dict[str, list[pa.RecordBatch]] = {name: [] for name in ROW_TABLES}
+    partials: list[Partial] = []
+    for series in group_series(files, series_rule):
+        with read_series([piece.location for piece in series.pieces], series.name, ports, disorder=series.disorder) as found:
+            partials.append(partial_of_series(found))
+            for name in ROW_TABLES:
+                rows[name] += found.batches(name)
+    tables = {name: pa.Table.from_batches(batches, schema=SCHEMAS[name]) for name, batches in rows.items()}
+    return tables | finish(merge(partials), options)

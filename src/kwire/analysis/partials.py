@@ -1,0 +1,228 @@
+"""Small tables that add up: what a series says of its clients, in parts that any order of merging brings to the same whole.
+
+    partial = partial_of_series(rows)          # per task: rows of `kwire.tables.read_series`
+    whole = merge([partial, ...])              # driver, or any tree of mergers
+    answers = kwire.analysis.finish(whole, options)
+
+A part is a dictionary of Arrow tables; `to_bytes` and `from_bytes` bring it through Spark. Each table has keys and columns that are summed,
+minimal, maximal, or taken from the row that comes first in time; the rules of merging stand in `PARTS`, one line a table.
+"""
+
+from __future__ import annotations
+
+import io
+import struct
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from typing import Any, Final
+
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from kwire.analysis.latency_buckets import bucket_of
+from kwire.tables import SeriesRows
+from kwire.tables.schemas import CAPTURES, INT, LONG, TEXT, TIME
+
+__all__ = ["PARTS", "Part", "Partial", "empty", "from_bytes", "merge", "partial_of_series", "to_bytes"]
+
+Partial = dict[str, pa.Table]
+
+
+@dataclass(frozen=True, slots=True)
+class Part:
+    """How the rows of a partial table merge.
+
+    Attributes:
+        keys: columns that name a row.
+        sums, lows, highs: columns that are added up, of which the least or the greatest counts.
+        first: columns taken from the row with the least `first_seen` (ties: the least of these columns themselves).
+    """
+
+    keys: tuple[str, ...]
+    sums: tuple[str, ...] = ()
+    lows: tuple[str, ...] = ("first_seen",)
+    highs: tuple[str, ...] = ("last_seen",)
+    first: tuple[str, ...] = ()
+
+
+_WHO: Final = ("client_key", "client_id")
+_EVIDENCE: Final = ("evidence_connection_id", "evidence_request_index")
+
+PARTS: Final[dict[str, Part]] = {
+    "usage": Part(
+        (*_WHO, "software_name", "software_version", "server", "api_key", "api_name", "api_version"),
+        ("requests", "errors"),
+        first=_EVIDENCE,
+    ),
+    "error_names": Part((*_WHO, "api_key", "api_version", "error_name"), ("requests",), (), ()),
+    "latency": Part((*_WHO, "api_key", "api_version", "bucket"), ("requests",), (), ()),
+    "identities": Part(
+        (*_WHO, "software_name", "software_version", "identity_source", "address", "principal", "role"),
+        ("connections", "request_bytes", "response_bytes"),
+    ),
+    "refusals": Part((*_WHO, "server", "api_key", "api_version", "refusal"), ("requests",), ("first_seen",), (), _EVIDENCE),
+    "advertised": Part(("server", "api_key"), lows=("min_version", "first_seen"), highs=("max_version", "last_seen")),
+    "nodes": Part(("node_id", "host", "port"), highs=("rack", "cluster_id", "last_seen")),
+    "servers": Part(("server", "node_id"), ("connections",)),
+    "streams": Part(("protocol", "state"), ("connections", "gaps", "bytes_cut"), (), ()),
+}
+
+_TYPES: Final[dict[str, pa.DataType]] = {
+    **dict.fromkeys(
+        ("requests", "errors", "connections", "request_bytes", "response_bytes", "gaps", "bytes_cut", "evidence_request_index"), LONG
+    ),
+    **dict.fromkeys(("api_key", "api_version", "bucket", "min_version", "max_version", "node_id", "port"), INT),
+    **dict.fromkeys(("first_seen", "last_seen"), TIME),
+}
+
+
+def schema_of(name: str) -> pa.Schema:
+    """Give the schema of a partial table."""
+    if name == "captures":
+        return CAPTURES
+    part = PARTS[name]
+    columns = (*part.keys, *part.sums, *part.lows, *part.highs, *part.first)
+    return pa.schema([pa.field(column, _TYPES.get(column, TEXT)) for column in columns])
+
+
+def empty() -> Partial:
+    """Give the part that changes nothing when it is merged."""
+    return {name: schema_of(name).empty_table() for name in (*PARTS, "captures")}
+
+
+def merge(partials: Iterable[Partial]) -> Partial:
+    """Put parts together; the result does not depend on their order."""
+    parts = [empty(), *partials]
+    merged = {name: reduce_rows(name, pa.concat_tables([part[name] for part in parts])) for name in PARTS}
+    captures = pa.concat_tables([part["captures"] for part in parts])
+    merged["captures"] = captures.sort_by([("series", "ascending"), ("start", "ascending"), ("capture", "ascending")])
+    return merged
+
+
+def reduce_rows(name: str, table: pa.Table) -> pa.Table:
+    """Bring a partial table to one row a key, sorted by its keys."""
+    part = PARTS[name]
+    if part.first:
+        table = table.sort_by([(column, "ascending") for column in ("first_seen", *part.first)])
+    rules = [
+        *((column, "sum") for column in part.sums),
+        *((column, "min") for column in part.lows),
+        *((column, "max") for column in part.highs),
+        *((column, "first", pc.ScalarAggregateOptions(skip_nulls=False)) for column in part.first),
+    ]
+    if rules:
+        grouped = table.group_by(list(part.keys), use_threads=False).aggregate(rules)
+        found = [*part.keys, *(f"{rule[0]}_{rule[1]}" for rule in rules)]
+        table = grouped.select(found).rename_columns([*part.keys, *(rule[0] for rule in rules)])
+    schema = schema_of(name)
+    return table.select(schema.names).cast(schema).sort_by([(column, "ascending") for column in part.keys])
+
+
+def partial_of_series(rows: SeriesRows) -> Partial:
+    """Sum up a series: one pass over its requests, batch by batch."""
+    join = _Connections(rows.connections)
+    pieces: dict[str, list[pa.Table]] = {name: [schema_of(name).empty_table()] for name in PARTS}
+    for batch in rows.batches("requests"):
+        for name, table in _of_requests(pa.Table.from_batches([batch]), join):
+            pieces[name].append(reduce_rows(name, table))
+    for name, table in _of_connections(rows, join):
+        pieces[name].append(table)
+    partial = {name: reduce_rows(name, pa.concat_tables(found)) for name, found in pieces.items()}
+    partial["captures"] = rows.captures
+    return partial
+
+
+class _Connections:
+    """Looks up what the aggregates take from the connection: who it is, and which server it talks to."""
+
+    def __init__(self, connections: pa.Table) -> None:
+        self.table = connections.combine_chunks()
+        self._ids = self.table.column("connection_id").combine_chunks()
+        port = self.table.column("server_port").cast(pa.string())
+        self.server = pc.binary_join_element_wise(self.table.column("server_address"), port, ":")
+
+    def look_up(self, ids: pa.ChunkedArray) -> tuple[dict[str, pa.ChunkedArray], pa.ChunkedArray]:
+        at = pc.index_in(ids, value_set=self._ids)
+        names = ("client_key", "client_id", "software_name", "software_version")
+        return {name: self.table.column(name).take(at) for name in names}, self.server.take(at)
+
+
+def _of_requests(table: pa.Table, join: _Connections) -> Iterator[tuple[str, pa.Table]]:
+    table = table.filter(pc.is_valid(table.column("api_key")))
+    who, server = join.look_up(table.column("connection_id"))
+    key, version = table.column("api_key"), table.column("api_version")
+    one = pa.array([1] * len(table), LONG)
+    failed = pc.fill_null(pc.not_equal(table.column("error_code"), 0), False)
+    time = table.column("request_time")
+    yield "usage", _table(
+        "usage",
+        **who, server=server, api_key=key, api_name=table.column("api_name"), api_version=version, requests=one, errors=failed.cast(LONG),
+        first_seen=time, last_seen=time, evidence_connection_id=table.column("connection_id"),
+        evidence_request_index=table.column("request_index"),
+    )  # fmt: skip
+    of_whom = {name: who[name] for name in _WHO}
+    errors = _table("error_names", **of_whom, api_key=key, api_version=version, error_name=table.column("error_name"), requests=one)
+    yield "error_names", errors.filter(failed)
+    latency = table.column("latency_us")
+    timed = pc.is_valid(latency)
+    buckets = bucket_of(pc.fill_null(latency, 0).to_numpy())
+    yield "latency", _table("latency", **of_whom, api_key=key, api_version=version, bucket=pa.array(buckets), requests=one).filter(timed)
+
+
+def _of_connections(rows: SeriesRows, join: _Connections) -> Iterator[tuple[str, pa.Table]]:
+    table = join.table
+    one = pa.array([1] * len(table), LONG)
+    proxied = pc.replace_substring_regex(table.column("proxied_address"), r":\d+$", "")
+    columns = {name: table.column(name) for name in table.column_names}
+    columns |= {"address": pc.coalesce(proxied, table.column("client_address")), "server": join.server, "connections": one}
+    for name in ("identities", "servers", "streams"):
+        yield name, _table(name, **{column: columns[column] for column in schema_of(name).names})
+    for name in ("advertised", "nodes"):
+        yield name, rows.facts[name].select(schema_of(name).names)
+    refusals = rows.facts["refusals"]
+    who, _server = join.look_up(refusals.column("connection_id"))
+    at = pc.index_in(refusals.column("connection_id"), value_set=table.column("connection_id").combine_chunks())
+    yield "refusals", _table(
+        "refusals",
+        client_key=who["client_key"], client_id=who["client_id"], server=refusals.column("server"), api_key=refusals.column("api_key"),
+        api_version=refusals.column("api_version"), refusal=refusals.column("refusal"), requests=pa.array([1] * len(refusals), LONG),
+        first_seen=table.column("first_seen").take(at), evidence_connection_id=refusals.column("connection_id"),
+        evidence_request_index=refusals.column("request_index"),
+    )  # fmt: skip
+
+
+def _table(name: str, **columns: Any) -> pa.Table:
+    schema = schema_of(name)
+    return pa.table({column: columns[column] for column in schema.names}).cast(schema)
+
+
+_LENGTH: Final = struct.Struct("<I")
+
+
+def to_bytes(partial: Partial) -> bytes:
+    """Pack a part: the number of tables, then name and Arrow IPC stream of each with their lengths."""
+    out = io.BytesIO()
+    out.write(_LENGTH.pack(len(partial)))
+    for name, table in sorted(partial.items()):
+        sink = io.BytesIO()
+        with pa.ipc.new_stream(sink, table.schema) as writer:
+            writer.write_table(table)
+        for part in (name.encode(), sink.getvalue()):
+            out.write(_LENGTH.pack(len(part)))
+            out.write(part)
+    return out.getvalue()
+
+
+def from_bytes(data: bytes) -> Partial:
+    """Unpack what `to_bytes` packed."""
+    source = io.BytesIO(data)
+
+    def read() -> bytes:
+        return source.read(_LENGTH.unpack(source.read(_LENGTH.size))[0])
+
+    count = _LENGTH.unpack(source.read(_LENGTH.size))[0]
+    partial: Partial = {}
+    for _ in range(count):
+        name = read().decode()
+        partial[name] = pa.ipc.open_stream(read()).read_all()
+    return partial

@@ -1,0 +1,192 @@
+"""Does a client break when the brokers become release R? One judgement per client, api, version and release, by a table of rules.
+
+A client that negotiates uses min(its own maximum, the broker's maximum). So a version below the observed broker's highest is the client's own
+maximum, and one that is equal to it says nothing about what the client could do more. What a release *accepts* decides, not what it
+advertises: 4.x advertises Produce v0 to v2 for old librdkafka and closes the connection on their use (KAFKA-18659).
+
+==============================================  ==========================================================
+version v against release R                     verdict (basis)
+==============================================  ==========================================================
+the client is a broker or controller            ok (inside_range): it is upgraded with the cluster
+refused by a broker of R's line, R rejects v    rejected (observed_refusal)
+the api is ApiVersions                          ok (inside_range): error 35, and the client steps down
+R does not have the api                         rejected (own_maximum)
+v within what R accepts                         ok or marked (inside_range)
+v above it, the client negotiates               ok (inside_range): it steps down
+v above it, the client does not                 rejected (no_negotiation)
+v below it, the client does not negotiate       rejected (no_negotiation)
+v below it and below the broker's highest       rejected (own_maximum)
+v below it and equal to the broker's highest    undetermined (broker_ceiling), or what is known of the library (known_client)
+==============================================  ==========================================================
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Final, Literal
+
+__all__ = ["Basis", "Judgement", "KnownMaximum", "TargetRange", "Use", "Verdict", "judge"]
+
+Verdict = Literal["ok", "marked", "rejected", "undetermined"]
+Basis = Literal["observed_refusal", "own_maximum", "no_negotiation", "known_client", "broker_ceiling", "inside_range"]
+Confidence = Literal["high", "medium", "low"]
+
+_API_VERSIONS: Final = "ApiVersions"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class KnownMaximum:
+    """What is known of the highest version that a client's library can use for an api.
+
+    Attributes:
+        library: its name, with the version where that is known.
+        at_least, at_most: bounds of the maximum; None where that bound is not known.
+        certain: True when the client names its library, False when its traffic only looks like it.
+    """
+
+    library: str
+    at_least: int | None
+    at_most: int | None
+    certain: bool
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Use:
+    """An api in a version, as a client uses it.
+
+    Attributes:
+        api_name, api_version: what it sends.
+        role: `client`, `broker` or `controller`.
+        broker_highest: the greatest highest version that a broker it sent this to offers; None when that is not known.
+        negotiates: whether the client asks ApiVersions on any connection; None when only the middle of its connections was seen.
+        refused_by: release line of a broker that refused this version, by error 35 or by hanging up on it, such as `4.3`; None otherwise.
+        always_refused: True when no answer but error 35 ever came for it.
+        known: of the library, where it is known.
+        seen: False for what the library is known to send although it was not seen here.
+    """
+
+    api_name: str
+    api_version: int
+    role: str = "client"
+    broker_highest: int | None = None
+    negotiates: bool | None = True
+    refused_by: str | None = None
+    always_refused: bool = False
+    known: KnownMaximum | None = None
+    seen: bool = True
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TargetRange:
+    """What a release does with an api.
+
+    Attributes:
+        release: such as `4.3.1`.
+        accepts: lowest and highest version, None where the release does not have the api.
+        marks: the versions that it accepts and marks deprecated.
+    """
+
+    release: str
+    accepts: tuple[int, int] | None
+    marks: frozenset[int] = frozenset()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Judgement:
+    """A verdict with its basis, how sure it is, and one sentence why."""
+
+    verdict: Verdict
+    basis: Basis
+    confidence: Confidence
+    reason: str
+
+
+def judge(use: Use, target: TargetRange) -> Judgement:
+    """Judge one use of an api for one release, by the table of this module.
+
+    Args:
+        use: what the client does.
+        target: what the release does with the api.
+    """
+    api, version, kafka = use.api_name, use.api_version, f"Kafka {target.release}"
+    if use.role != "client":
+        return Judgement(
+            verdict="ok", basis="inside_range", confidence="high", reason=f"This is a {use.role} of the cluster and is upgraded with it."
+        )
+    accepts = target.accepts
+    inside = accepts is not None and accepts[0] <= version <= accepts[1]
+    if (
+        use.refused_by is not None
+        and _same_line(use.refused_by, target.release)
+        and (not inside or use.always_refused)
+        and api != _API_VERSIONS
+    ):
+        reason = f"A broker of the line {use.refused_by} refused {api} v{version} in this capture."
+        return Judgement(verdict="rejected", basis="observed_refusal", confidence="high", reason=reason)
+    if api == _API_VERSIONS:
+        reason = f"{kafka} answers an ApiVersions version that it does not have with error 35, and the client steps down (KIP-511)."
+        return Judgement(verdict="ok", basis="inside_range", confidence="high", reason=reason)
+    if accepts is None:
+        return Judgement(verdict="rejected", basis="own_maximum", confidence="high", reason=f"{kafka} does not have {api} any more.")
+    if inside:
+        return _inside(use, target, accepts)
+    if version > accepts[1]:
+        return _above(use, target, accepts)
+    return _below(use, target, accepts)
+
+
+def _same_line(line: str, release: str) -> bool:
+    return line.split(".")[:2] == release.split(".")[:2]
+
+
+def _inside(use: Use, target: TargetRange, accepts: tuple[int, int]) -> Judgement:
+    api, version = use.api_name, use.api_version
+    if version in target.marks:
+        reason = f"Kafka {target.release} accepts {api} v{version} and marks it deprecated: a later release refuses it."
+        return Judgement(verdict="marked", basis="inside_range", confidence="high", reason=reason)
+    reason = f"Kafka {target.release} accepts {api} v{accepts[0]} to v{accepts[1]}, v{version} included."
+    return Judgement(verdict="ok", basis="inside_range", confidence="high", reason=reason)
+
+
+def _above(use: Use, target: TargetRange, accepts: tuple[int, int]) -> Judgement:
+    api, version = use.api_name, use.api_version
+    above = f"{api} v{version} is above v{accepts[1]}, the highest that Kafka {target.release} accepts"
+    if use.negotiates:
+        return Judgement(verdict="ok", basis="inside_range", confidence="high", reason=f"{above}; the client negotiates and steps down.")
+    if use.negotiates is None:
+        reason = f"{above}, and whether the client negotiates was not seen: the capture has only the middle of its connections."
+        return Judgement(verdict="undetermined", basis="broker_ceiling", confidence="low", reason=reason)
+    return Judgement(
+        verdict="rejected", basis="no_negotiation", confidence="high", reason=f"{above}, and the client never asks ApiVersions."
+    )
+
+
+def _below(use: Use, target: TargetRange, accepts: tuple[int, int]) -> Judgement:
+    api, version, highest = use.api_name, use.api_version, use.broker_highest
+    below = f"{api} v{version} is below v{accepts[0]}, the lowest that Kafka {target.release} accepts"
+    if not use.seen:
+        assert use.known is not None
+        reason = f"{use.known.library} is known to send {api} in v{version} at most, below v{accepts[0]}, the lowest that Kafka {target.release} accepts."
+        return Judgement(verdict="rejected", basis="known_client", confidence=_confidence(use.known), reason=reason)
+    if use.negotiates is False:
+        reason = f"{below}, and the client never asks which versions the broker has."
+        return Judgement(verdict="rejected", basis="no_negotiation", confidence="high", reason=reason)
+    if highest is not None and version < highest:
+        reason = f"{below}; the observed broker offers up to v{highest}, so v{version} is the most that the client can do."
+        return Judgement(verdict="rejected", basis="own_maximum", confidence="high", reason=reason)
+    known = use.known
+    if known is not None and known.at_least is not None and known.at_least >= accepts[0]:
+        reason = f"{below}, but only because the observed broker offers no more: {known.library} is known to use up to v{known.at_least}."
+        return Judgement(verdict="ok", basis="known_client", confidence=_confidence(known), reason=reason)
+    if known is not None and known.at_most is not None and known.at_most < accepts[0]:
+        reason = f"{below}, and {known.library} is known to use v{known.at_most} at most."
+        return Judgement(verdict="rejected", basis="known_client", confidence=_confidence(known), reason=reason)
+    if highest is None:
+        reason = f"{below}, but what the observed broker offers was not seen, so it may be the broker that holds the client down."
+    else:
+        reason = f"{below}, but it is also the highest that the observed broker offers: the client may be able to use a later one."
+    return Judgement(verdict="undetermined", basis="broker_ceiling", confidence="low", reason=reason)
+
+
+def _confidence(known: KnownMaximum) -> Confidence:
+    return "high" if known.certain else "medium"
