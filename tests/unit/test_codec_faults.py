@@ -80,7 +80,15 @@ CASES = {
     "tags of a nested struct": (
         "DescribeGroupsRequest", 5, "01" + "00" + "01" + "07", Truncated, 2, "",
     ),
+    "tag payload of two gigabytes": (
+        "HeartbeatRequest", 4, "0261" + "00000001" + "0261" + "00" + "01" + "ff01" + "ffffffff07", Truncated, 17, "",
+    ),
+    # Bytes of other protocols and of broken clients that were seen to hang or abort other decoders.
+    "noise as a count": ("MetadataRequest", 0, "0300033c0c00b600", Truncated, 0, "topics"),
+    "four-byte count": ("FetchRequest", 12, "ffffffff" + "00" * 17 + "ffffffff" + "ffffff1f" + "00" * 10, Truncated, 25, "topics"),
+    "endless varint": ("ApiVersionsRequest", 3, "ffffffffffffffffffff01", BadVarint, 0, "client_software_name"),
     # The end.
+    "left over behind tags": ("HeartbeatRequest", 4, "0261" + "00000001" + "0261" + "0000" + "ffffffff0f", TrailingBytes, 10, ""),
     "left over": ("MetadataRequest", 0, "00000000" + "aa", TrailingBytes, 4, ""),
 }  # fmt: skip
 

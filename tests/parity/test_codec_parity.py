@@ -1,0 +1,161 @@
+"""Twin against twin: any bytes give the same value or the same fault, the same class, code, offset and path.
+
+The pure twin is the one that is compared with. For itself the tests say only that any bytes decode or raise `WireError`, which is the other
+half of the promise.
+"""
+
+from __future__ import annotations
+
+import inspect
+import random
+from typing import Any
+
+import pytest
+
+from kwire.codec import to_json
+from kwire.codec.impl import MODULES, load_twin
+from kwire.codec.plan import Op
+from kwire.errors import WireError
+
+# What mutations write: borders of varints, of signed bytes, and noise.
+BORDERS = (0, 1, 2, 0x7F, 0x80, 0xFE, 0xFF)
+INSERTED = tuple(bytes.fromhex(text) for text in ("ffffffff0f", "ffffffffffffffffff01", "7fffffff", "80000000", "ffffffff", "8000", "00"))
+
+
+def outcome(codec: Any, name: str, version: int, data: bytes, fields: tuple[str, ...] | None = None) -> Any:
+    """What decoding and skipping give: the value with all its unknown tags and the end, or the fault."""
+    decoder = codec.compiled.decoder(name, version, fields)
+    seen: list[Any] = []
+    for read in (decoder.decode, decoder.decode_whole, lambda each: decoder.decode(each, 0, True), decoder.skip):
+        try:
+            result = read(data)
+        except WireError as error:
+            seen.append((type(error).__name__, error.code, error.offset, error.path, error.message, error.api_key, error.api_version))
+            continue
+        value, end = result if isinstance(result, tuple) else (result, None)
+        seen.append((repr(value), end))
+    return seen
+
+
+def mutated(data: bytes, chance: random.Random) -> bytes:
+    changed = bytearray(data)
+    for _ in range(chance.choice((1, 1, 2, 8))):
+        changed[chance.randrange(len(changed))] = chance.choice((*BORDERS, chance.randrange(256)))
+    if chance.random() < 0.25:
+        at = chance.randrange(len(changed) + 1)
+        changed[at:at] = chance.choice(INSERTED)
+    return bytes(changed)
+
+
+def differences(codec: Any, reference: Any, inputs: Any) -> list[Any]:
+    found = []
+    for name, version, data, fields in inputs:
+        ours = outcome(codec, name, version, data, fields)
+        theirs = ours if codec is reference else outcome(reference, name, version, data, fields)
+        if ours != theirs:
+            found.append((name, version, data.hex(), fields, ours, theirs))
+    return found[:3]
+
+
+def test_valid_messages(codec, reference_codec, vectors):
+    inputs = ((case["message"], case["version"], bytes.fromhex(case["hex"]), None) for case in vectors("messages-sample"))
+    assert differences(codec, reference_codec, inputs) == []
+
+
+def test_json_of_valid_messages(codec, reference_codec, vectors):
+    for case in vectors("messages-sample"):
+        name, version, data = case["message"], case["version"], bytes.fromhex(case["hex"])
+        for records in (True, False):
+            written = [to_json(each.decode(name, data, version), version, records) for each in (codec, reference_codec)]
+            assert written[0] == written[1], (name, version)
+
+
+@pytest.mark.parametrize("case_name", ["full", "unknown-tags"])
+def test_cut_at_every_byte(codec, reference_codec, vectors, case_name):
+    inputs = (
+        (case["message"], case["version"], data[:end], None)
+        for case in vectors("messages-sample")
+        # Short ones are enough: what comes late in a long message is read by the same operations.
+        if case["case"] == case_name and len(data := bytes.fromhex(case["hex"])) <= 100
+        for end in range(len(data))
+    )
+    assert differences(codec, reference_codec, inputs) == []
+
+
+def test_mutated(codec, reference_codec, vectors):
+    chance = random.Random(20250)
+    inputs = (
+        (case["message"], case["version"], mutated(data, chance), None)
+        for case in vectors("messages-sample")
+        if (data := bytes.fromhex(case["hex"])) and len(data) <= 1000
+        for _ in range(6)
+    )
+    assert differences(codec, reference_codec, inputs) == []
+
+
+def test_projected(codec, reference_codec, vectors):
+    chance = random.Random(559)
+    inputs = []
+    for case in vectors("messages-sample"):
+        if case["case"] not in ("full", "unknown-tags") or not case["hex"]:
+            continue
+        name, version, data = case["message"], case["version"], bytes.fromhex(case["hex"])
+        layouts = {layout.name: layout for layout in codec.compiled.plan(name, version).layouts}
+        layout, path = layouts[name], []
+        while layout is not None and layout.slots:
+            slot = chance.choice(layout.slots)
+            path.append(slot.attribute)
+            layout = layouts.get(slot.type.removeprefix("[]"))
+        if path:
+            inputs += [(name, version, each, (".".join(path),)) for each in (data, mutated(data, chance), data[: len(data) // 2])]
+    assert len(inputs) > 1000
+    assert differences(codec, reference_codec, inputs) == []
+
+
+def test_request_frames(codec, reference_codec, vectors):
+    chance = random.Random(1313)
+
+    def seen(which: Any, frame: bytes, strict: bool) -> Any:
+        found = []
+        for read in (which.frames.peek_header, which.frames.decode_request):
+            try:
+                found.append(repr(read(frame, strict=strict)))
+            except WireError as error:
+                found.append((type(error).__name__, error.code, error.offset, error.path, str(error)))
+        return found
+
+    for case in vectors("frames-sample"):
+        if case["kind"] != "request":
+            continue
+        whole = bytes.fromhex(case["hex"])[4:]
+        cuts = [whole[:end] for end in range(case["header_size"] + 1)]
+        for frame in (whole, *cuts, *(mutated(whole, chance) for _ in range(6))):
+            for strict in (True, False):
+                assert seen(codec, frame, strict) == seen(reference_codec, frame, strict), (frame.hex(), strict)
+
+
+def test_buffers_that_are_none_are_refused_alike(codec, reference_codec):
+    for data in ("text", None, 7, memoryview(bytes(8))[::2], memoryview(bytes(8)).cast("B", (2, 4))):
+        kinds = []
+        for each in (codec, reference_codec):
+            decoder = each.compiled.decoder("MetadataRequest", 0)
+            for read in (decoder.decode, decoder.skip, each.frames.peek_header):
+                try:
+                    kinds.append(repr(read(data)))
+                except (TypeError, BufferError, WireError) as error:
+                    kinds.append(type(error).__name__)
+        assert kinds[:3] == kinds[3:], data
+
+
+def test_both_twins_have_the_same_surface(twin):
+    for module in MODULES:
+        ours, theirs = load_twin("codec", module, twin), load_twin("codec", module, "pure")
+        assert sorted(ours.__all__) == sorted(theirs.__all__), module
+        for name in theirs.__all__:
+            if inspect.isclass(getattr(theirs, name)):
+                public = {each for each in dir(getattr(theirs, name)) if not each.startswith("_")}
+                assert public - {"layout", "slot_names", "classes"} <= set(dir(getattr(ours, name))), name
+
+
+def test_operation_numbers(twin):
+    assert {op.name: op.value for op in Op} == load_twin("codec", "objects", twin).OPS
