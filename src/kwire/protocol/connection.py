@@ -153,6 +153,8 @@ class Connection:
         if opening is None:
             return self._feed(direction, data, t, packet)
         verdict = opening.take(data, t, packet)
+        if opening.proxied_address is not None:
+            self._proxied = opening.proxied_address
         if verdict is None:
             return []
         return self._opened(direction, opening, verdict)
@@ -160,8 +162,6 @@ class Connection:
     def _opened(self, direction: Direction, opening: Opening, verdict: str) -> list[Event]:
         self._openings[direction] = None
         events: list[Event] = []
-        if opening.proxied_address is not None:
-            self._proxied = opening.proxied_address
         if verdict == "kafka":
             splitter = self._splitters[direction]
             if opening.skipped and not splitter.seeking:
@@ -222,10 +222,9 @@ class Connection:
     def _end(self, direction: Direction, t: int) -> list[Event]:
         opening = self._openings[direction]
         events: list[Event] = []
-        if opening is not None:
+        if opening is not None and opening.has_bytes:
             self._openings[direction] = None
-            if opening.has_bytes:
-                events += self._feed_all(direction, opening.give_up())
+            events += self._feed_all(direction, opening.give_up())
         if self._protocol is None:
             for frame in self._splitters[direction].end(t):
                 events += self._frame(direction, frame)
@@ -238,6 +237,9 @@ class Connection:
             return "kafka"
         if self._protocol is not None:
             return self._protocol
+        opening = self._openings["request"]
+        if opening is not None and opening.skipped and not opening.has_bytes:
+            return "proxy"  # a PROXY header and nothing behind it
         return "unknown" if any(self.received.values()) else "silent"
 
     def summary(self) -> ConnectionSummary:

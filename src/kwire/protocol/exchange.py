@@ -12,8 +12,8 @@ from kwire.protocol.frames import Frame
 from kwire.protocol.identity import ClientIdentity
 from kwire.protocol.negotiation import API_VERSIONS
 from kwire.protocol.pairing import Outcome, Pairing, Waiting
-from kwire.protocol.reading import Fact, RequestReading, ResponseReading, peek_correlation_id, read_request, read_response
-from kwire.protocol.record_batches import batches_broken
+from kwire.protocol.reading import Fact, RequestReading, ResponseReading, api_label, peek_correlation_id, read_request, read_response
+from kwire.protocol.record_batches import fetched_batches_broken, produced_batches_broken
 from kwire.protocol.resync import RequestJudge
 from kwire.protocol.rules import RULES, explain
 from kwire.protocol.sasl import SaslState
@@ -22,9 +22,12 @@ from kwire.schema import catalog
 __all__ = ["Exchange"]
 
 _PRODUCE: Final = 0
+_FETCH: Final = 1
 _SASL_HANDSHAKE: Final = 17
 _SASL_AUTHENTICATE: Final = 36
 _GET_TELEMETRY: Final = 71
+_UNSUPPORTED_VERSION: Final = 35
+_REFUSALS: Final = {2: "CORRUPT_MESSAGE", 76: "UNSUPPORTED_COMPRESSION_TYPE", 87: "INVALID_RECORD"}
 _SHORTEST_REQUEST: Final = 8  # api key, version, correlation id
 _SHORTEST_RESPONSE: Final = 4  # correlation id
 
@@ -49,7 +52,7 @@ class Exchange:
 
     __slots__ = (
         "advertised", "identity", "is_kafka", "judge", "last_api_name", "losses", "pairing", "requests", "requests_lost", "response_breaks",
-        "sasl", "unanswered",
+        "sasl", "unanswered", "_said",
     )  # fmt: skip
 
     def __init__(self, observed: bool) -> None:
@@ -65,6 +68,7 @@ class Exchange:
         self.losses = 0
         self.response_breaks = 0
         self.requests_lost = not observed
+        self._said: set[str] = set()  # rules of severity info that were reported
 
     def violation(self, rule: str, direction: Direction, frame: Any, index: int | None = None, **facts: object) -> ViolationFound:
         """The event for a broken rule; `frame` says where."""
@@ -83,7 +87,15 @@ class Exchange:
         )
 
     def _violations(self, broken: Iterable[Fact], direction: Direction, frame: Frame, index: int | None) -> list[Event]:
-        return [self.violation(rule, direction, frame, index, **facts) for rule, facts in broken]
+        """Events for broken rules; what is merely worth knowing is said once a connection."""
+        events: list[Event] = []
+        for rule, facts in broken:
+            if RULES[rule].severity == "info":
+                if rule in self._said:
+                    continue
+                self._said.add(rule)
+            events.append(self.violation(rule, direction, frame, index, **facts))
+        return events
 
     # requests
 
@@ -109,8 +121,10 @@ class Exchange:
         row = self._row(reading, frame, index)
         self.last_api_name = row.api_name
         self.is_kafka = True
+        if reading.correlation_id is not None and reading.correlation_id < 0:
+            reading.broken.append(("correlation_id_negative", {"correlation_id": reading.correlation_id}))
         if reading.api_key == _PRODUCE and reading.body == "decoded":
-            reading.broken += batches_broken(reading)
+            reading.broken += produced_batches_broken(reading)
         events = self._violations(reading.broken, "request", frame, index)
         if before != (self.identity.software, self.identity.instance_id, self.sasl.principal):
             events.append(self._identity_changed(index, frame.end_time))
@@ -236,6 +250,7 @@ class Exchange:
         elapsed = frame.end_time - row.request_time
         # A response that the capture shows before its request says that the clock or the order is off.
         row.latency_us = elapsed // 1000 if self.losses == waiting.losses and elapsed >= 0 else None
+        reading.broken += _broken_by(row, reading)
         events += self._violations(reading.broken, "response", frame, row.request_index)
         events += self._learn(row, reading, frame)
         events.append(row)
@@ -300,3 +315,14 @@ class Exchange:
             )
         )
         return events
+
+
+def _broken_by(row: RequestCompleted, reading: ResponseReading) -> list[Fact]:
+    """What a response says of its request, or breaks inside its records."""
+    if row.api_key == API_VERSIONS and reading.error_code == _UNSUPPORTED_VERSION:
+        return [("api_versions_refused", {"version": row.api_version})]
+    if row.api_key == _PRODUCE and reading.error_code in _REFUSALS:
+        return [("batch_refused", {"error": _REFUSALS[reading.error_code]})]
+    if row.api_key == _FETCH and reading.body == "decoded":
+        return fetched_batches_broken(reading.message, f"{api_label(row.api_key, row.api_version)} response")
+    return []

@@ -28,6 +28,7 @@ _MORE_OF_REQUESTS: Final[dict[int, tuple[str, ...] | None]] = {
     72: ("client_instance_id",),
 }
 _MORE_OF_RESPONSES: Final[dict[int, tuple[str, ...] | None]] = {
+    1: ("responses.partitions.records",),
     3: ("brokers", "cluster_id", "controller_id"),
     10: ("node_id", "host", "port", "coordinators.node_id", "coordinators.host", "coordinators.port", "coordinators.error_code"),
     17: ("mechanisms",),

@@ -64,7 +64,9 @@ RULES: Final[dict[str, Rule]] = {
         ),
         Rule("api_versions_out_of_order", "error", "ApiVersions was sent between SaslHandshake and the end of authentication."),
         Rule("api_versions_key_repeated", "warning", "The ApiVersions response lists api key {api_key} more than once."),
+        Rule("api_versions_refused", "info", "The broker does not have ApiVersions v{version} and answered in version 0 with error 35."),
         # pairing
+        Rule("correlation_id_negative", "info", "The correlation id {correlation_id} is negative, which is legal and rare."),
         Rule("response_without_request", "error", "A response with correlation id {correlation_id} came although no request was waiting."),
         Rule("response_unknown_correlation_id", "error", "No waiting request has the response's correlation id {correlation_id}."),
         Rule("response_repeated", "error", "The request with correlation id {correlation_id} was answered a second time."),
@@ -75,10 +77,11 @@ RULES: Final[dict[str, Rule]] = {
         Rule("batch_magic_unknown", "error", "A record batch of {message} has magic {magic}."),
         Rule("batch_codec_unknown", "error", "A record batch of {message} names compression codec {codec}."),
         Rule("batch_count_impossible", "error", "A record batch of {message} has the record count {count} in {available} bytes."),
-        Rule("batch_checksum_wrong", "error", "The checksum of a record batch of {message} does not match its bytes."),
         Rule("batch_payload_unreadable", "error", "The {codec} payload of a record batch of {message} is not {codec}."),
         Rule("batch_record_impossible", "error", "A record of a batch of {message} has the length {length} in {available} bytes."),
-        Rule("batch_unpacks_too_large", "warning", "A record batch of {message} unpacks {size} bytes to more than {limit}."),
+        Rule("batch_unpacks_too_large", "warning", "A record batch of {message} says that its {size} bytes unpack to {unpacked}."),
+        Rule("batch_partial", "info", "The {message} ends in a part of a record batch, which the client fetches again."),
+        Rule("batch_refused", "error", "The broker refused a record batch with {error}."),
     )
 }
 
