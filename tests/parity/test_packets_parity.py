@@ -1,0 +1,66 @@
+"""The twins of the packet scanner give equal columns and states, on whole, cut and damaged captures, at once and in chunks."""
+
+from __future__ import annotations
+
+import gzip
+import random
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from kwire.capture.formats import identify
+from kwire.capture.packet_columns import FileState, PacketColumns
+from kwire.codec.impl import Twin, load_twin
+
+CAPTURES = sorted((Path(__file__).parent.parent / "captures" / "data").glob("*.gz"))
+
+
+def scan_all(twin: Twin, data: bytes, chunk: int) -> tuple[list[PacketColumns], FileState] | None:
+    known = identify(data[:24])
+    if known is None:
+        return None
+    state, at = known
+    packets: Any = load_twin("capture", "packets", twin)
+    found, rest = [], b""
+    for start in range(0, len(data), chunk):
+        rest += data[start : start + chunk]
+        columns = packets.scan(rest, at, state)
+        found.append(columns)
+        if columns.damaged:
+            break
+        rest, at = rest[columns.consumed :], 0
+    return found, state
+
+
+@pytest.fixture(params=CAPTURES, ids=lambda path: path.name.removesuffix(".gz"))
+def capture(request: pytest.FixtureRequest) -> bytes:
+    with gzip.open(request.param) as file:
+        return file.read()
+
+
+def test_whole_captures_and_chunks(twin: Twin, capture: bytes) -> None:
+    whole, chunked = scan_all(twin, capture, 1 << 30), scan_all(twin, capture, 5000)
+    assert (whole, chunked) == (scan_all("pure", capture, 1 << 30), scan_all("pure", capture, 5000))
+    assert whole is not None
+    assert chunked is not None
+    assert whole[1] == chunked[1]
+    for name in ("number", "time_ns", "direction", "seq", "ack", "flags", "captured", "original", "signature"):
+        assert list(getattr(whole[0][0], name)) == [value for columns in chunked[0] for value in getattr(columns, name)]
+
+
+def test_captures_cut_anywhere(twin: Twin, capture: bytes) -> None:
+    for end in range(0, 700):
+        assert scan_all(twin, capture[:end], 1 << 30) == scan_all("pure", capture[:end], 1 << 30)
+
+
+def test_damaged_captures(twin: Twin, capture: bytes) -> None:
+    chance = random.Random(len(capture))
+    for _ in range(12):
+        damaged = bytearray(capture[:20_000])
+        for _ in range(chance.choice((1, 3, 30, 300))):
+            damaged[chance.randrange(chance.choice((200, len(damaged))) if len(damaged) > 200 else len(damaged))] = chance.choice(
+                (0, 255, chance.randrange(256))
+            )
+        data = bytes(damaged)
+        assert scan_all(twin, data, 1 << 30) == scan_all("pure", data, 1 << 30)

@@ -1,0 +1,410 @@
+"""TCP reassembly against models: whatever the order of the packets, the streams are those that were sent."""
+
+from __future__ import annotations
+
+import pickle
+from typing import Any
+
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from kwire.capture import tcp
+from kwire.capture.carry import LINGER_NS, SeriesCarry
+from kwire.capture.packet_columns import ACK, FIN, RST, SYN, PacketColumns
+from kwire.capture.tcp import REORDER_PACKETS, TcpConnection
+
+KEY = b"\x04\x0a\x00\x00\x01\x23\x84\x0a\x00\x00\x02\xc3\x50"  # 10.0.0.1:9092 and 10.0.0.2:50000
+SERVER, CLIENT = 0, 1
+WRAP = 1 << 32
+
+
+class Recorder:
+    """Notes events; `stream` joins what one direction gave, lost bytes as None."""
+
+    def __init__(self) -> None:
+        self.events: list[tuple[Any, ...]] = []
+
+    def opened(self, connection: TcpConnection, time_ns: int, packet: int) -> None:
+        self.events.append(("opened", connection.n, connection.opened_by))
+
+    def data(self, connection: TcpConnection, direction: int, data: bytes, time_ns: int, packet: int) -> None:
+        self.events.append(("data", connection.n, direction, data, time_ns))
+
+    def lost(self, connection: TcpConnection, direction: int, count: int, cut: bool, time_ns: int, packet: int) -> None:
+        self.events.append(("lost", connection.n, direction, count, cut))
+
+    def closed(self, connection: TcpConnection, direction: int, reset: bool, time_ns: int, packet: int) -> None:
+        self.events.append(("closed", connection.n, direction, reset))
+
+    def ended(self, connection: TcpConnection) -> None:
+        self.events.append(("ended", connection.n))
+
+    def stream(self, direction: int, n: int = 0) -> list[int | None]:
+        out: list[int | None] = []
+        for event in self.events:
+            if event[:3] == ("data", n, direction):
+                out += event[3]
+            elif event[:3] == ("lost", n, direction):
+                out += [None] * event[3]
+        return out
+
+    def short(self) -> list[tuple[Any, ...]]:
+        """The events without times."""
+        return [event[:4] if event[0] == "data" else event for event in self.events]
+
+
+class Wire:
+    """Feeds packets of one pair of endpoints; sequence numbers are given relative to the initial ones."""
+
+    def __init__(self, isn: tuple[int, int] = (5000, 9000)) -> None:
+        self.carry = SeriesCarry()
+        self.heard = Recorder()
+        self.isn = isn
+        self.number = 0
+        self.time_ns = 0
+
+    def send(
+        self,
+        direction: int,
+        seq: int,
+        ack: int,
+        flags: int = ACK,
+        data: bytes = b"",
+        *,
+        original: int | None = None,
+        mark: int | None = None,
+    ) -> None:
+        self.number += 1
+        self.time_ns += 1_000_000
+        row = PacketColumns(keys=[KEY])
+        row.number.append(self.number)
+        row.time_ns.append(self.time_ns)
+        row.key.append(0)
+        row.direction.append(direction)
+        row.seq.append((self.isn[direction] + seq) % WRAP)
+        row.ack.append((self.isn[1 - direction] + ack) % WRAP if flags & ACK else 0)
+        row.flags.append(flags)
+        row.offset.append(0)
+        row.captured.append(len(data))
+        row.original.append(len(data) if original is None else original)
+        row.signature.append(self.number if mark is None else mark)
+        self.carry.take(data, row, self.heard)
+
+    def shake(self) -> None:
+        self.send(CLIENT, 0, 0, SYN)
+        self.send(SERVER, 0, 1, SYN | ACK)
+        self.send(CLIENT, 1, 1)
+
+    def finish(self) -> list[tuple[Any, ...]]:
+        self.carry.finish(self.heard)
+        return self.heard.short()
+
+
+def test_a_whole_connection() -> None:
+    wire = Wire()
+    wire.shake()
+    wire.send(CLIENT, 1, 1, data=b"ask")
+    wire.send(SERVER, 1, 4, data=b"answer")
+    wire.send(CLIENT, 4, 7, ACK | FIN)
+    wire.send(SERVER, 7, 5, ACK | FIN)
+    wire.send(CLIENT, 5, 8)
+    assert wire.finish() == [
+        ("opened", 0, CLIENT), ("data", 0, CLIENT, b"ask"), ("data", 0, SERVER, b"answer"), ("closed", 0, CLIENT, False),
+        ("closed", 0, SERVER, False), ("ended", 0),
+    ]  # fmt: skip
+
+
+pieces = st.lists(st.integers(1, 40), min_size=1, max_size=25)
+
+
+@settings(max_examples=150)
+@given(sizes=pieces, isn=st.sampled_from([0, 5000, WRAP - 1, WRAP - 100, (WRAP >> 1) - 30]), random=st.randoms(use_true_random=False))
+def test_any_order_gives_the_stream(sizes: list[int], isn: int, random: Any) -> None:
+    """Segments in any order, repeated or overlapping: without acknowledgements nothing of a stream is given up."""
+    whole = bytes(random.randrange(256) for _ in range(sum(sizes)))
+    segments, at = [], 0
+    for size in sizes:
+        for _ in range(random.choice((1, 1, 2))):
+            start, end = max(0, at - random.choice((0, 0, 3))), min(len(whole), at + size + random.choice((0, 0, 5)))
+            segments.append((start, whole[start:end]))
+        at += size
+    random.shuffle(segments)
+    wire = Wire((isn, 0))
+    wire.send(SERVER, 0, 0, SYN)
+    for start, data in segments:
+        wire.send(SERVER, 1 + start, 0, 0, data)
+    wire.finish()
+    assert wire.heard.stream(SERVER) == list(whole)
+
+
+@settings(max_examples=250)
+@given(
+    packets=st.lists(st.tuples(st.integers(0, 120), st.integers(1, 40), st.integers(0, 40), st.integers(0, 255)), min_size=1, max_size=30),
+    isn=st.sampled_from([7, WRAP - 60]),
+)
+def test_first_byte_seen_wins_and_cut_bytes_yield(packets: list[tuple[int, int, int, int]], isn: int) -> None:
+    """Against a model that works byte by byte: overlaps with other content, snaplen cuts, holes until the end."""
+    wire = Wire((isn, 0))
+    wire.send(SERVER, 0, 0, SYN)
+    seen: dict[int, int | None] = {}
+    delivered = 0
+    for start, original, captured, fill in packets:
+        data = bytes((fill + index) % 256 for index in range(min(captured, original)))
+        wire.send(SERVER, 1 + start, 0, 0, data, original=original)
+        for index in range(original):
+            position = start + index
+            value = data[index] if index < len(data) else None
+            if position >= delivered and (position not in seen or (seen[position] is None and value is not None)):
+                seen[position] = value
+        while delivered in seen:
+            delivered += 1
+    wire.finish()
+    assert wire.heard.stream(SERVER) == [seen.get(position) for position in range(max(seen) + 1)]
+
+
+@settings(max_examples=100)
+@given(
+    turns=st.lists(st.tuples(st.integers(1, 30), st.integers(1, 30)), min_size=1, max_size=15),
+    swaps=st.lists(st.booleans(), min_size=80, max_size=80),
+    doubles=st.lists(st.booleans(), min_size=80, max_size=80),
+)
+def test_swapped_neighbours_make_no_gap_and_no_answer_before_its_question(
+    turns: list[tuple[int, int]], swaps: list[bool], doubles: list[bool]
+) -> None:
+    sent: list[tuple[int, int, int, int, bytes]] = [(CLIENT, 0, 0, SYN, b""), (SERVER, 0, 1, SYN | ACK, b""), (CLIENT, 1, 1, ACK, b"")]
+    asked = answered = 1
+    for ask, answer in turns:
+        sent.append((CLIENT, asked, answered, ACK, b"q" * ask))
+        asked += ask
+        sent.append((SERVER, answered, asked, ACK, b"r" * answer))
+        answered += answer
+    index = 0
+    while index + 1 < len(sent):
+        if swaps[index % 80]:
+            sent[index], sent[index + 1] = sent[index + 1], sent[index]
+            index += 1
+        index += 1
+    wire = Wire()
+    for index, packet in enumerate(sent):
+        for _ in range(2 if doubles[index % 80] else 1):
+            wire.send(*packet, mark=index)
+    events = wire.finish()
+    assert not [event for event in events if event[0] == "lost"]
+    assert b"".join(event[3] for event in events if event[0] == "data" and event[2] == CLIENT) == b"q" * (asked - 1)
+    asks = answers = 0
+    needed = [(sum(turn[0] for turn in turns[: number + 1]), sum(turn[1] for turn in turns[:number])) for number in range(len(turns))]
+    for event in events:
+        if event[0] == "data" and event[2] == CLIENT:
+            asks += len(event[3])
+        elif event[0] == "data":
+            assert all(asks >= ask for ask, before in needed if answers + len(event[3]) > before)
+            answers += len(event[3])
+    assert sum(flow.retransmissions for flow in wire.carry.live.values() for flow in flow.flows) == 0
+
+
+def test_an_acknowledged_hole_is_a_gap_after_the_reorder_window() -> None:
+    wire = Wire()
+    wire.shake()
+    wire.send(CLIENT, 1, 1, data=b"first")
+    wire.send(SERVER, 1, 6, data=b"one")
+    wire.send(CLIENT, 16, 4, data=b"third")  # the ten bytes before were lost by the capture
+    wire.send(SERVER, 4, 21, data=b"two")
+    assert wire.heard.short()[-1] == ("data", 0, SERVER, b"one")
+    for _ in range(REORDER_PACKETS):
+        wire.send(CLIENT, 21, 7)
+    assert wire.heard.short()[3:] == [("lost", 0, CLIENT, 10, False), ("data", 0, CLIENT, b"third"), ("data", 0, SERVER, b"two")]
+
+
+def test_what_comes_within_the_window_fills_the_hole() -> None:
+    wire = Wire()
+    wire.shake()
+    wire.send(SERVER, 1, 4, data=b"answer")
+    for _ in range(REORDER_PACKETS - 1):
+        wire.send(SERVER, 7, 4)
+    wire.send(CLIENT, 1, 1, data=b"ask")
+    assert wire.heard.short()[1:] == [("data", 0, CLIENT, b"ask"), ("data", 0, SERVER, b"answer")]
+
+
+def test_a_lost_last_segment_is_a_gap_too() -> None:
+    wire = Wire()
+    wire.shake()
+    wire.send(SERVER, 1, 40, data=b"answer")
+    assert wire.finish()[1:] == [("lost", 0, CLIENT, 39, False), ("data", 0, SERVER, b"answer"), ("ended", 0)]
+
+
+def test_a_lost_fin_is_no_gap() -> None:
+    wire = Wire()
+    wire.shake()
+    wire.send(CLIENT, 1, 1, data=b"ask")
+    wire.send(SERVER, 1, 5, ACK | FIN)  # acknowledges a FIN that was not captured
+    assert wire.finish()[1:] == [("data", 0, CLIENT, b"ask"), ("closed", 0, SERVER, False), ("ended", 0)]
+
+
+def test_a_hole_without_acknowledgement_waits_for_the_named_number_of_bytes(monkeypatch: Any) -> None:
+    monkeypatch.setattr(tcp, "MAX_WAITING_BYTES", 2000)
+    wire = Wire()
+    wire.send(CLIENT, 0, 0, SYN)
+    for index in range(1, 7):  # each counts 256 bytes more than it holds
+        assert [event for event in wire.heard.events if event[0] != "opened"] == []
+        wire.send(CLIENT, 1 + 100 * index, 0, 0, bytes(100))
+    assert wire.heard.stream(CLIENT) == [None] * 100 + [0] * 600
+
+
+def test_a_hole_stays_in_the_carry_between_files_and_ends_with_the_series() -> None:
+    wire = Wire()
+    wire.send(CLIENT, 0, 0, SYN)
+    wire.send(CLIENT, 11, 0, 0, b"late")
+    wire.carry = pickle.loads(pickle.dumps(wire.carry))
+    assert wire.heard.short() == [("opened", 0, CLIENT)]
+    again = pickle.loads(pickle.dumps(wire.carry))
+    wire.send(CLIENT, 1, 0, 0, b"0123456789")
+    assert wire.heard.stream(CLIENT) == list(b"0123456789late")
+    heard = Recorder()
+    again.finish(heard)
+    assert heard.short() == [("lost", 0, CLIENT, 10, False), ("data", 0, CLIENT, b"late"), ("ended", 0)]
+
+
+def test_snaplen_cuts_are_delivered_as_they_pass_and_a_retransmission_changes_nothing() -> None:
+    wire = Wire()
+    wire.shake()
+    wire.send(CLIENT, 1, 1, data=b"he", original=5)
+    wire.send(CLIENT, 6, 1, data=b"wo", original=5)
+    wire.send(CLIENT, 1, 1, data=b"hello")
+    assert wire.heard.short()[1:] == [
+        ("data", 0, CLIENT, b"he"), ("lost", 0, CLIENT, 3, True), ("data", 0, CLIENT, b"wo"), ("lost", 0, CLIENT, 3, True),
+    ]  # fmt: skip
+    flow = wire.carry.live[KEY].flows[CLIENT]
+    assert (flow.bytes, flow.bytes_cut, flow.bytes_lost, flow.gaps, flow.retransmissions) == (4, 6, 0, 0, 1)
+
+
+def test_keepalive_probes_and_copies_are_no_retransmissions() -> None:
+    wire = Wire()
+    wire.shake()
+    wire.send(CLIENT, 1, 1, data=b"ask", mark=77)
+    wire.send(CLIENT, 1, 1, data=b"ask", mark=77)  # the same packet, seen twice by tcpdump -i any
+    wire.send(CLIENT, 3, 1)
+    wire.send(CLIENT, 3, 1, data=b"\x00")
+    wire.send(SERVER, 1, 4)
+    wire.send(CLIENT, 1, 1, data=b"ask")
+    flow = wire.carry.live[KEY].flows[CLIENT]
+    assert (flow.duplicates, flow.retransmissions, flow.bytes) == (1, 1, 3)
+    assert wire.heard.stream(CLIENT) == list(b"ask")
+
+
+def test_a_join_in_the_middle_skips_the_beginning() -> None:
+    wire = Wire()
+    wire.send(SERVER, 1000, 500)
+    wire.send(CLIENT, 499, 1000, data=b"\x00")  # a keepalive probe
+    wire.send(SERVER, 1000, 500)
+    wire.send(CLIENT, 500, 1000, data=b"ask")
+    wire.send(SERVER, 1000, 503, data=b"answer")
+    assert wire.heard.short() == [("opened", 0, None), ("data", 0, CLIENT, b"ask"), ("data", 0, SERVER, b"answer")]
+    assert all(flow.gaps == 0 for flow in wire.carry.live[KEY].flows)
+
+
+def test_a_syn_with_a_new_isn_begins_the_next_connection() -> None:
+    wire = Wire()
+    wire.shake()
+    wire.send(CLIENT, 0, 0, SYN)  # the same SYN again
+    wire.send(CLIENT, 1, 1, data=b"one")
+    wire.isn = (77, 123_456)
+    wire.shake()
+    wire.send(CLIENT, 1, 1, data=b"two")
+    assert wire.heard.short() == [
+        ("opened", 0, CLIENT), ("data", 0, CLIENT, b"one"), ("ended", 0), ("opened", 1, CLIENT), ("data", 1, CLIENT, b"two"),
+    ]  # fmt: skip
+
+
+def test_a_syn_answer_that_was_captured_first_belongs_to_its_syn() -> None:
+    wire = Wire()
+    wire.send(SERVER, 0, 1, SYN | ACK)
+    wire.send(CLIENT, 0, 0, SYN)
+    wire.send(CLIENT, 1, 1, data=b"ask")
+    assert wire.heard.short() == [("opened", 0, CLIENT), ("data", 0, CLIENT, b"ask")]
+
+
+def test_a_refused_connection() -> None:
+    for order in ((0, 1), (1, 0)):
+        wire = Wire()
+        packets = ((CLIENT, 0, 0, SYN), (SERVER, -9000, 1, RST | ACK))
+        for index in order:
+            wire.send(*packets[index])
+        assert len(wire.carry.live) == 1
+        assert wire.carry.live[KEY].refused
+        assert ("closed", 0, SERVER, True) in wire.finish()
+    wire = Wire()
+    wire.shake()
+    assert not wire.carry.live[KEY].refused
+
+
+def test_a_reset_closes_and_gives_up_holes() -> None:
+    wire = Wire()
+    wire.shake()
+    wire.send(CLIENT, 5, 1, data=b"part")
+    wire.send(SERVER, 1, 1, RST | ACK)
+    wire.send(SERVER, 1, 1, RST)
+    wire.send(CLIENT, 9, 1, data=b"on its way")
+    assert wire.heard.short()[1:] == [
+        ("lost", 0, CLIENT, 4, False), ("data", 0, CLIENT, b"part"), ("closed", 0, SERVER, True), ("data", 0, CLIENT, b"on its way"),
+    ]  # fmt: skip
+
+
+def test_a_reset_that_overtook_its_data_waits_for_it() -> None:
+    wire = Wire()
+    wire.shake()
+    wire.send(CLIENT, 5, 1, RST | ACK)
+    wire.send(CLIENT, 1, 1, data=b"last")
+    assert wire.heard.short()[1:] == [("data", 0, CLIENT, b"last"), ("closed", 0, CLIENT, True)]
+
+
+def test_a_fin_that_overtook_its_data_waits_for_it() -> None:
+    wire = Wire()
+    wire.shake()
+    wire.send(CLIENT, 5, 1, FIN | ACK)
+    wire.send(CLIENT, 1, 1, data=b"last")
+    assert wire.heard.short()[1:] == [("data", 0, CLIENT, b"last"), ("closed", 0, CLIENT, False)]
+
+
+def test_leftovers_of_a_closed_connection_open_nothing_and_payload_does() -> None:
+    wire = Wire()
+    wire.shake()
+    wire.send(CLIENT, 1, 1, RST | ACK)
+    wire.time_ns += LINGER_NS + 10
+    wire.send(SERVER, 1, 1)
+    wire.send(CLIENT, 1, 1, RST)
+    assert wire.carry.strays == 2
+    wire.send(CLIENT, 300, 400, data=b"no SYN was seen")
+    assert wire.heard.short()[1:] == [
+        ("closed", 0, CLIENT, True), ("ended", 0), ("opened", 1, None), ("data", 1, CLIENT, b"no SYN was seen"),
+    ]  # fmt: skip
+
+
+def test_segments_far_outside_the_window_are_strays() -> None:
+    wire = Wire()
+    wire.shake()
+    wire.send(CLIENT, 1 << 31, 1, data=b"from another life")
+    wire.send(SERVER, 1, 1 << 31, data=b"with an impossible acknowledgement")
+    assert wire.heard.short()[1:] == [("data", 0, SERVER, b"with an impossible acknowledgement")]
+    assert wire.carry.live[KEY].flows[CLIENT].strays == 1
+
+
+def test_an_ignored_connection_is_followed_in_silence() -> None:
+    class Deaf(Recorder):
+        def opened(self, connection: TcpConnection, time_ns: int, packet: int) -> None:
+            connection.ignored = True
+
+    wire = Wire()
+    wire.heard = Deaf()
+    wire.shake()
+    wire.send(CLIENT, 5, 1, data=b"part")
+    wire.send(CLIENT, 1, 1, data=b"four")
+    wire.send(CLIENT, 9, 1, FIN | ACK)
+    assert wire.heard.short() == []
+    assert wire.carry.live[KEY].flows[CLIENT].bytes == 8
+
+
+def test_endpoints() -> None:
+    connection = TcpConnection(KEY, 0, 0)
+    assert (connection.a, connection.b) == (("10.0.0.1", 9092), ("10.0.0.2", 50000))
+    six = TcpConnection(b"\x06" + bytes(15) + b"\x01\x00\x05" + bytes(15) + b"\x02\x00\x06", 0, 0)
+    assert (six.a, six.b) == (("::1", 5), ("::2", 6))
