@@ -11,6 +11,11 @@ C compilers turn into one load and one byte swap, at any alignment and on any ma
 from libc.stdint cimport int16_t, int32_t, int64_t, uint8_t, uint16_t, uint32_t, uint64_t
 from libc.string cimport memcpy
 
+cdef extern from *:
+    # Macros that Cython defines in every module; they keep the handling of faults out of the way of the fast path.
+    bint likely(bint condition) noexcept nogil
+    bint unlikely(bint condition) noexcept nogil
+
 cdef enum Fault:
     OK = 0
     TRUNCATED = 1
@@ -62,7 +67,7 @@ cdef inline void cursor_fail(Cursor* cursor, int code, Bytes at) noexcept nogil:
 
 cdef inline bint cursor_has(Cursor* cursor, Py_ssize_t size) noexcept nogil:
     """Whether `size` bytes are left, a fault at the cursor if not; what follows may use the `load_` functions on them."""
-    if cursor.end - cursor.p >= size:
+    if likely(cursor.end - cursor.p >= size):
         return True
     cursor_fail(cursor, TRUNCATED, cursor.p)
     return False
@@ -115,7 +120,7 @@ cdef inline uint32_t read_long_varint(Cursor* cursor) noexcept nogil:
 cdef inline uint32_t read_varint(Cursor* cursor) noexcept nogil:
     """An unsigned varint; 0 after a fault."""
     cdef Bytes p = cursor.p
-    if p < cursor.end and p[0] < 0x80:
+    if likely(p < cursor.end and p[0] < 0x80):
         cursor.p = p + 1
         return p[0]
     return read_long_varint(cursor)
@@ -129,7 +134,7 @@ cdef inline Py_ssize_t read_length_16(Cursor* cursor, bint nullable) noexcept no
         return NO_LENGTH
     length = <int16_t>load_16(start)
     cursor.p = start + 2
-    if length >= 0:
+    if likely(length >= 0):
         return length
     if nullable:
         return NULL_LENGTH
@@ -145,7 +150,7 @@ cdef inline Py_ssize_t read_length_32(Cursor* cursor, bint nullable) noexcept no
         return NO_LENGTH
     length = <int32_t>load_32(start)
     cursor.p = start + 4
-    if length >= 0:
+    if likely(length >= 0):
         return length
     if nullable:
         return NULL_LENGTH
@@ -157,14 +162,14 @@ cdef inline Py_ssize_t read_length_compact(Cursor* cursor, bint nullable) noexce
     """Length or count of a compact value: a varint of one more, 0 for null."""
     cdef Bytes start = cursor.p
     cdef uint32_t plus_one = read_varint(cursor)
-    if plus_one == 0:
+    if unlikely(plus_one == 0):
         if cursor.code != OK:
             return NO_LENGTH
         if nullable:
             return NULL_LENGTH
         cursor_fail(cursor, NULL_NOT_ALLOWED, start)
         return NO_LENGTH
-    if plus_one - 1 > MAX_LENGTH:
+    if unlikely(plus_one - 1 > MAX_LENGTH):
         cursor_fail(cursor, BAD_LENGTH, start)
         return NO_LENGTH
     return <Py_ssize_t>plus_one - 1
@@ -176,7 +181,7 @@ cdef inline bint check_count(Cursor* cursor, Bytes start, Py_ssize_t count, Py_s
     Nothing is reserved for an array before this was asked: memory stays within a fixed multiple of the input.
     """
     # count < 2^31 and minimum is a C int: 64 bits hold the product
-    if <int64_t>count * minimum <= <int64_t>(cursor.end - cursor.p):
+    if likely(<int64_t>count * minimum <= <int64_t>(cursor.end - cursor.p)):
         return True
     cursor_fail(cursor, TRUNCATED, start)
     return False

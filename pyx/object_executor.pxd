@@ -12,7 +12,7 @@ from libc.string cimport memcmp, memcpy, memset
 
 from cursor cimport (
     BAD_TAG, BAD_UTF8, NO_LENGTH, NULL_LENGTH, OK, Bytes, Cursor, cursor_fail, cursor_has, cursor_left, cursor_open,
-    load_16, load_32, load_64, load_double,
+    load_16, load_32, load_64, load_double, unlikely,
 )
 from program cimport (
     ARRAY, ARRAY_OF_STRUCTS, BOOL, BYTES, BYTES_COMPACT, INT8, INT16, INT32, INT64, NULLABLE_STRUCT, RUN, SKIPPED, STRING, STRING_COMPACT,
@@ -55,6 +55,8 @@ cdef extern from "Python.h":
     PyObject* raw_bytes "PyBytes_FromStringAndSize"(const char*, Py_ssize_t) noexcept
     PyObject* raw_text_new "PyUnicode_New"(Py_ssize_t, uint32_t) noexcept
     uint8_t* raw_text_data "PyUnicode_1BYTE_DATA"(PyObject*) noexcept
+    Py_ssize_t raw_text_size "PyUnicode_GET_LENGTH"(PyObject*) noexcept
+    bint raw_text_is_ascii "PyUnicode_IS_ASCII"(PyObject*) noexcept
     PyObject* raw_text_decode "PyUnicode_DecodeUTF8"(const char*, Py_ssize_t, const char*) noexcept
     PyObject* raw_tuple_new "PyTuple_New"(Py_ssize_t) noexcept
     void raw_tuple_set "PyTuple_SET_ITEM"(PyObject*, Py_ssize_t, PyObject*) noexcept
@@ -105,6 +107,12 @@ cdef enum:
     HIGHEST = 256
     MEMO = 64  # a power of two
     MEMO_FROM = 8  # elements in an array of structs that make the memo worth its start
+    TEXTS = 128  # a power of two
+    TEXT_LIMIT = 64  # bytes of the longest text that is kept
+
+# Texts that an owner meets again and again, such as client ids: at most TEXTS of them, one per place, none longer than TEXT_LIMIT.
+cdef struct TextMemo:
+    PyObject* texts[TEXTS]
 
 # One run of the executor. What repeats inside one message is made once and shared, for it is immutable: big ints (broker ids, size limits)
 # and neighbouring arrays with the same content (the replicas of a partition and those in sync). Both are forgotten when the run ends, so no
@@ -117,6 +125,7 @@ cdef struct Build:
     Bytes array_start  # its first element on the wire
     Py_ssize_t array_size  # in bytes
     int32_t array_element
+    TextMemo* texts  # or NULL
     bint remembering  # `memo` is in use
     PyObject* memo[MEMO]
     int32_t memo_value[MEMO]
@@ -215,6 +224,7 @@ cdef inline void build_open(Build* build, Bytes base, Py_ssize_t size, Py_ssize_
     if lenient:
         build.errors = "replace"
     build.array = NULL
+    build.texts = NULL
     build.remembering = False
 
 
@@ -336,19 +346,47 @@ cdef inline PyObject* decode_text(Build* build, Bytes content, Py_ssize_t size) 
     return text
 
 
-cdef inline PyObject* build_text(Build* build, Bytes content, Py_ssize_t size) noexcept:
+cdef inline PyObject* copy_text(Build* build, Bytes content, Py_ssize_t size) noexcept:
     """The text of `size` bytes. Copied first and looked at then: the buffer may be one that another process writes."""
     cdef PyObject* text
     if size <= 1:
         return decode_text(build, content, size)
     text = raw_text_new(size, 127)
-    if text is NULL:
+    if unlikely(text is NULL):
         return NULL
     memcpy(raw_text_data(text), content, size)
     if is_ascii(raw_text_data(text), size):
         return text
     raw_decref(text)
     return decode_text(build, content, size)
+
+
+cdef inline PyObject* build_text(Build* build, Bytes content, Py_ssize_t size) noexcept:
+    """The text of `size` bytes, from the memo if there is one and it has it."""
+    cdef PyObject** place
+    cdef PyObject* text
+    cdef uint64_t first = 0
+    cdef uint64_t last = 0
+    if build.texts is NULL or size < 2 or size > TEXT_LIMIT:
+        return copy_text(build, content, size)
+    if size >= 8:
+        memcpy(&first, content, 8)
+        memcpy(&last, content + size - 8, 8)
+    else:
+        first = <uint64_t>content[0] << 8 | content[size >> 1]
+        last = content[size - 1]
+    first = (first ^ (last * 3) ^ <uint64_t>size) * <uint64_t>0x9E3779B97F4A7C15ULL
+    place = &build.texts.texts[first >> 57]
+    text = place[0]
+    if text is not NULL and raw_text_size(text) == size and memcmp(raw_text_data(text), content, size) == 0:
+        raw_incref(text)
+        return text
+    text = copy_text(build, content, size)
+    if text is not NULL and raw_text_is_ascii(text):
+        raw_xdecref(place[0])
+        place[0] = text
+        raw_incref(text)
+    return text
 
 
 cdef inline PyObject* build_sized(Build* build, int32_t code, bint nullable) noexcept:
@@ -376,7 +414,7 @@ cdef inline PyObject* build_fixed_array(const Objects* objects, Build* build, in
         raw_incref(values)
         return values
     values = raw_tuple_new(count)
-    if values is NULL:
+    if unlikely(values is NULL):
         return NULL
     gc_untrack(values)
     raw_xdecref(build.array)
@@ -384,7 +422,7 @@ cdef inline PyObject* build_fixed_array(const Objects* objects, Build* build, in
     build.array_start = start
     for index in range(count):
         value = build_fixed(objects, build, element, &start)
-        if value is NULL:
+        if unlikely(value is NULL):
             raw_decref(values)
             return NULL
         raw_tuple_set(values, index, value)
@@ -412,12 +450,12 @@ cdef inline PyObject* build_scalars(const Objects* objects, Build* build, const 
     if fixed_size(step.element):
         return build_fixed_array(objects, build, step.element, count)
     values = raw_tuple_new(count)
-    if values is NULL:
+    if unlikely(values is NULL):
         return NULL
     gc_untrack(values)
     for index in range(count):
         value = build_sized(build, step.element, False)
-        if value is NULL:
+        if unlikely(value is NULL):
             trace_add(&build.trace, step.operation, index)
             raw_decref(values)
             return NULL
@@ -445,7 +483,7 @@ cdef inline PyObject* build_structs(const Objects* objects, Build* build, const 
         memset(build.memo, 0, sizeof(build.memo))
     for index in range(count):
         value = build_struct(objects, build, step.block)
-        if value is NULL:
+        if unlikely(value is NULL):
             trace_add(&build.trace, step.operation, index)
             raw_decref(values)
             return NULL
@@ -460,8 +498,15 @@ cdef inline PyObject* build_value(const Objects* objects, Build* build, const St
     cdef Cursor* cursor = &build.cursor
     cdef Py_ssize_t marker
     cdef PyObject* value = NULL
-    if code == STRING or code == STRING_COMPACT or code == BYTES or code == BYTES_COMPACT:
-        value = build_sized(build, code, step.nullable)
+    # one call for each way to spell a length, so that the compiler knows which it is
+    if code == STRING_COMPACT:
+        value = build_sized(build, STRING_COMPACT, step.nullable)
+    elif code == STRING:
+        value = build_sized(build, STRING, step.nullable)
+    elif code == BYTES_COMPACT:
+        value = build_sized(build, BYTES_COMPACT, step.nullable)
+    elif code == BYTES:
+        value = build_sized(build, BYTES, step.nullable)
     elif code == ARRAY:
         return build_scalars(objects, build, step)
     elif code == ARRAY_OF_STRUCTS:
@@ -476,7 +521,7 @@ cdef inline PyObject* build_value(const Objects* objects, Build* build, const St
             value = build_struct(objects, build, step.block)
     elif cursor_has(cursor, fixed_size(code)):
         value = build_fixed(objects, build, code, &cursor.p)
-    if value is NULL:
+    if unlikely(value is NULL):
         trace_add(&build.trace, step.operation, -1)
     return value
 
@@ -507,7 +552,7 @@ cdef inline bint fill_known_tag(const Objects* objects, Build* build, PyObject* 
     if step.code == SKIPPED:
         return skip_value(&objects.program, &build.cursor, step, &build.trace)
     value = build_value(objects, build, step)
-    if value is NULL:
+    if unlikely(value is NULL):
         return False
     old = slot[0]  # a tag that comes again counts again
     slot[0] = value
@@ -547,7 +592,7 @@ cdef inline PyObject* build_blank(const Objects* objects, int32_t layout) noexce
     """An object that holds nothing but defaults."""
     cdef const Target* target = objects.blanks + layout
     cdef PyObject* self = slotted_new(target.kind)
-    if self is NULL:
+    if unlikely(self is NULL):
         return NULL
     slot_at(self, target.last_slot)[0] = objects.empty
     raw_incref(objects.empty)
@@ -587,7 +632,7 @@ cdef inline bint fill_fields(const Objects* objects, Build* build, PyObject* sel
     cdef Bytes p
     while step < last:
         if step.code == RUN:
-            if cursor_left(&build.cursor) < step.minimum:
+            if unlikely(cursor_left(&build.cursor) < step.minimum):
                 return fail_run(&build.cursor, step, &build.trace)
             p = build.cursor.p
             build.cursor.p = p + step.minimum
@@ -595,7 +640,7 @@ cdef inline bint fill_fields(const Objects* objects, Build* build, PyObject* sel
             while step < run_end:
                 step += 1
                 value = build_fixed(objects, build, step.code, &p)
-                if value is NULL:
+                if unlikely(value is NULL):
                     return False
                 slot_at(self, step.offset)[0] = value
         elif step.code == SKIPPED:
@@ -603,7 +648,7 @@ cdef inline bint fill_fields(const Objects* objects, Build* build, PyObject* sel
                 return False
         else:
             value = build_value(objects, build, step)
-            if value is NULL:
+            if unlikely(value is NULL):
                 return False
             slot_at(self, step.offset)[0] = value
         step += 1
@@ -619,7 +664,7 @@ cdef inline PyObject* build_struct(const Objects* objects, Build* build, int32_t
     cdef PyObject* tags = objects.empty
     cdef PyObject* self = slotted_new(target.kind)
     cdef bint whole
-    if self is NULL:
+    if unlikely(self is NULL):
         return NULL
     whole = fill_fields(objects, build, self, block)
     raw_incref(tags)
@@ -638,7 +683,7 @@ cdef inline PyObject* build_struct(const Objects* objects, Build* build, int32_t
     slot_at(self, target.last_slot)[0] = tags
     if whole and target.fillers:
         whole = fill_absent(objects, self, target)
-    if not whole:
+    if unlikely(not whole):
         raw_decref(self)
         return NULL
     if target.tracked:

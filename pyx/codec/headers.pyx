@@ -1,6 +1,10 @@
 # cython: language_level=3
-"""Request headers in one call: which header version a frame has, and the header object. The readable contract is `kwire.codec._pure.headers`."""
+"""Request headers in one call: which header version a frame has, and the header object.
 
+The readable contract is `kwire.codec._pure.headers`.
+"""
+
+cimport cython
 from cpython.buffer cimport PyBUF_SIMPLE, PyBuffer_Release, PyObject_GetBuffer
 from cpython.mem cimport PyMem_Calloc, PyMem_Free
 from cpython.object cimport PyObject
@@ -8,7 +12,8 @@ from libc.stdint cimport int16_t, uint8_t
 
 from cursor cimport OK, Bytes, load_16
 from object_executor cimport (
-    HIGHEST, LOWEST, Build, Objects, build_close, build_open, build_struct, objects_lower, objects_release, propagate, raw_decref, small_ints,
+    HIGHEST, LOWEST, TEXTS, Build, Objects, TextMemo, build_close, build_open, build_struct, objects_lower, objects_release, propagate,
+    raw_decref, raw_xdecref, small_ints,
 )
 from program cimport raise_fault
 
@@ -17,6 +22,16 @@ from kwire.codec.uuids import Uuid
 from kwire.errors import Fault, raise_for
 
 __all__ = ["HeaderReader"]
+
+cdef extern from *:
+    """
+    #ifdef Py_GIL_DISABLED
+    #define KWIRE_FREE_THREADED 1
+    #else
+    #define KWIRE_FREE_THREADED 0
+    #endif
+    """
+    bint FREE_THREADED "KWIRE_FREE_THREADED"  # then nothing may be shared between calls without a lock
 
 cdef enum:
     PREFIX = 4  # api key and api version, two int16, begin a request header of any version
@@ -39,6 +54,7 @@ cdef struct Entry:
     int count
 
 
+@cython.final
 cdef class HeaderReader:
     """Reads the header of a request frame.
 
@@ -50,6 +66,7 @@ cdef class HeaderReader:
     """
 
     cdef Objects[VERSIONS] objects
+    cdef TextMemo texts  # client ids: a stream of frames has few, and they are a third of the work
     cdef Entry[KEYS] entries
     cdef dict decoders
     cdef object versions_of
@@ -77,6 +94,8 @@ cdef class HeaderReader:
         cdef int index
         for index in range(VERSIONS):
             objects_release(&self.objects[index])
+        for index in range(TEXTS):
+            raw_xdecref(self.texts.texts[index])
         for index in range(KEYS):
             PyMem_Free(self.entries[index].versions)
 
@@ -134,6 +153,8 @@ cdef class HeaderReader:
         cdef PyObject* made
         cdef object header
         build_open(&build, frame, size, 0, not strict)
+        if not FREE_THREADED:
+            build.texts = &self.texts
         made = build_struct(&self.objects[version], &build, 0)
         build_close(&build)
         if made is NULL:

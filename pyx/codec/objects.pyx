@@ -1,6 +1,7 @@
 # cython: language_level=3
 """The decoder of the native twin: one plan, lowered once, run over any buffer. The readable contract is `kwire.codec._pure.objects`."""
 
+cimport cython
 from cpython.buffer cimport PyBUF_SIMPLE, PyBuffer_Release, PyObject_GetBuffer
 from cpython.object cimport PyObject
 
@@ -33,6 +34,7 @@ cdef extern from "Python.h":
     Py_ssize_t PyBytes_GET_SIZE(object data)
 
 
+@cython.final
 cdef class Decoder:
     """Executes one plan.
 
