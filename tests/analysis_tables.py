@@ -93,8 +93,9 @@ def verdict_of(client: Used, api: str, version: int, target: str) -> tuple[str, 
 def tables_of(clients: Iterable[Used]) -> dict[str, list[dict[str, Any]]]:
     """The rows of every table but `requests`, which no rendering reads."""
     tables: dict[str, list[dict[str, Any]]] = {name: [] for name in SCHEMAS if name != "requests"}
-    requests = errors = number = 0
+    requests = number = 0
     for place, client in enumerate(clients):
+        principals = [client.principal] if client.principal else []
         address = f"10.1.{place // 250}.{place % 250 + 1}"
         first, last = START + timedelta(seconds=place * 7 % 240), START + timedelta(seconds=280)
         known = {"software_name": client.name or None, "software_version": client.version, "client_id": client.client_id}
@@ -116,21 +117,20 @@ def tables_of(clients: Iterable[Used]) -> dict[str, list[dict[str, Any]]]:
             sent = 3 + (position * 17 + place * 5) % 90
             of_client += sent
             usage = {
-                **whole, "api_key": API_KEYS[api], "api_name": api, "api_version": version, "requests": sent, "errors": 1 if api == "JoinGroup" else 0,
-                "error_names": ["MEMBER_ID_REQUIRED"] if api == "JoinGroup" else [], "latency_p50_us": 800, "latency_p99_us": 9000,
-                "first_seen": first, "last_seen": last,
+                **whole, "api_key": API_KEYS[api], "api_name": api, "api_version": version, "requests": sent,
+                "errors": 1 if api == "JoinGroup" else 0, "error_names": ["MEMBER_ID_REQUIRED"] if api == "JoinGroup" else [],
+                "latency_p50_us": 800, "latency_p99_us": 9000, "first_seen": first, "last_seen": last,
             }  # fmt: skip
-            errors += usage["errors"]
             tables["api_usage"].append(usage)
             for target in TARGETS:
                 verdict, basis = verdict_of(client, api, version, target)
                 lowest = LOWEST_IN_4.get(api, 0)
                 tables["upgrade_impact"].append(
                     {
-                        **usage, "addresses": [address], "principals": [client.principal] if client.principal else [], "target_release": target,
-                        "verdict": verdict, "verdict_basis": basis, "confidence": "high", "evidence_connection_id": f"10.0.0.3:9092-{address}:40000-0",
+                        **usage, "addresses": [address], "principals": principals, "target_release": target, "verdict": verdict,
+                        "verdict_basis": basis, "confidence": "high", "evidence_connection_id": f"10.0.0.3:9092-{address}:40000-0",
                         "evidence_request_index": position,
-                        "reason": f"{api} v{version} is below v{lowest}, the lowest version that {target} accepts." if verdict == "rejected" else "",
+                        "reason": f"{target} accepts {api} from v{lowest} on, not v{version}." if verdict == "rejected" else "",
                         "remedy": "Upgrade the client library." if verdict == "rejected" else None,
                         "cure_version": "2.1.0" if verdict == "rejected" and "kafka-clients" in (client.guess or "") else None,
                         "cure_kind": "library" if verdict == "rejected" else None,
@@ -139,9 +139,9 @@ def tables_of(clients: Iterable[Used]) -> dict[str, list[dict[str, Any]]]:
         requests += of_client
         tables["clients"].append(
             {
-                **{name: known[name] for name in ("software_name", "software_version")}, "client_key": client.key, "identity_source": client.source,
-                "library_guess": client.guess, "confidence": "medium" if client.guess else None, "client_ids": [client.client_id],
-                "addresses": [address], "principals": [client.principal] if client.principal else [], "role": client.role,
+                "client_key": client.key, "software_name": client.name or None, "software_version": client.version,
+                "identity_source": client.source, "library_guess": client.guess, "confidence": "medium" if client.guess else None,
+                "client_ids": [client.client_id], "addresses": [address], "principals": principals, "role": client.role,
                 "connections": client.connections, "requests": of_client, "errors": 1 if "JoinGroup" in client.versions else 0,
                 "first_seen": first, "last_seen": last,
             }
@@ -177,8 +177,9 @@ def tls_connection(index: int = 0) -> dict[str, Any]:
 def violation(rule: str, severity: str, explanation: str, index: int = 0, client_id: str | None = None) -> dict[str, Any]:
     """One broken rule."""
     return {
-        "series": "kafka", "capture": "kafka-20260908.pcap", "connection_id": "10.0.0.3:9092-10.1.0.4:40000-0", "rule": rule, "severity": severity,
-        "request_index": index, "packet_number": 118 + index, "stream_offset": 2048 * index, "client_id": client_id, "explanation": explanation,
+        "series": "kafka", "capture": "kafka-20260908.pcap", "connection_id": "10.0.0.3:9092-10.1.0.4:40000-0", "rule": rule,
+        "severity": severity, "request_index": index, "packet_number": 118 + index, "stream_offset": 2048 * index, "client_id": client_id,
+        "explanation": explanation,
     }  # fmt: skip
 
 

@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import gzip
+import importlib.util
 import json
 import os
+import sys
 from collections.abc import Callable
 from functools import cache
 from pathlib import Path
+from types import ModuleType
 from typing import Any
 
 import pytest
@@ -81,3 +84,14 @@ def _vectors(name: str) -> list[dict[str, Any]]:
 def vectors() -> Callable[[str], list[dict[str, Any]]]:
     """The lines of a file of `vectors/data` by its name without suffixes."""
     return _vectors
+
+
+@pytest.fixture(scope="session")
+def analysis_tables() -> ModuleType:
+    """`analysis_tables.py`: the tables of an analysis made by hand, and how to write them."""
+    found = importlib.util.spec_from_file_location("analysis_tables", Path(__file__).parent / "analysis_tables.py")
+    assert found is not None
+    assert found.loader is not None
+    module = sys.modules["analysis_tables"] = importlib.util.module_from_spec(found)
+    found.loader.exec_module(module)
+    return module

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from contextlib import suppress
 from datetime import datetime
 from pathlib import Path
 from typing import Any
@@ -15,7 +16,16 @@ from pyarrow import fs
 from kwire.errors import InputError
 from kwire.tables.schemas import SCHEMAS
 
-__all__ = ["AnalysisFolder"]
+__all__ = ["AnalysisFolder", "tally"]
+
+
+def tally(column: pa.Array[Any]) -> dict[str, int]:
+    """How often each text stands in a column; null counts as ``unknown``."""
+    counted = pc.value_counts(column)
+    found: dict[str, int] = {}
+    for name, number in zip(counted.field("values").to_pylist(), counted.field("counts").to_pylist(), strict=True):
+        found["unknown" if name is None else str(name)] = number or 0
+    return found
 
 
 class AnalysisFolder:
@@ -92,5 +102,7 @@ class AnalysisFolder:
                 stream.write(content)
             self.filesystem.move(draft, target)
         except OSError as error:
+            with suppress(OSError):
+                self.filesystem.delete_file(draft)
             raise InputError(f"{target} cannot be written: {error}.") from error
         return target

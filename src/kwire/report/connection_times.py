@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
@@ -13,7 +13,7 @@ import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from kwire.report.analysis_folder import AnalysisFolder
+from kwire.report.analysis_folder import AnalysisFolder, tally
 
 __all__ = ["BINS", "SERIES_SHOWN", "UNKNOWN", "ConnectionTimes", "Tally", "TimeSeries", "read_connection_times"]
 
@@ -21,7 +21,15 @@ BINS: Final = 60
 SERIES_SHOWN: Final = 7
 UNKNOWN: Final = "unknown library"
 _COLUMNS: Final = ("client_key", "first_seen", "last_seen", "state", "protocol")
-_NO_CLIENT: Final = {"kafka": "no request read", "tls": "TLS", "http": "HTTP", "ssh": "SSH", "silent": "no data sent"}
+_NO_CLIENT: Final = {
+    "kafka": "no request read",
+    "tls": "TLS",
+    "http": "HTTP",
+    "ssh": "SSH",
+    "silent": "no data sent",
+    None: "unknown protocol",
+    "unknown": "unknown protocol",
+}
 
 _Bins = npt.NDArray[np.int64]
 
@@ -85,8 +93,8 @@ def read_connection_times(folder: AnalysisFolder, labels: Mapping[str, str]) -> 
     states: Counter[str] = Counter()
     protocols: Counter[str] = Counter()
     for batch in folder.scan("connections", _COLUMNS):
-        states.update(_tally(batch["state"]))
-        protocols.update(_tally(batch["protocol"]))
+        states.update(tally(batch["state"]))
+        protocols.update(tally(batch["protocol"]))
         for label, start, end in _by_label(batch, labels):
             from_bin, to_bin = ((at - first) * BINS // width for at in (start, end))
             begun[label] = begun.get(label, 0) + np.bincount(np.clip(from_bin, 0, BINS - 1), minlength=BINS)
@@ -127,26 +135,13 @@ def _range(folder: AnalysisFolder) -> tuple[int, int] | None:
 
 def _by_label(batch: pa.RecordBatch, labels: Mapping[str, str]) -> Iterator[tuple[str, _Bins, _Bins]]:
     """Split a batch by label: the label, then first and last times in microseconds."""
-    first, last = batch["first_seen"].cast(pa.int64()), batch["last_seen"].cast(pa.int64())
-    timed = pc.and_(pc.is_valid(first), pc.is_valid(last))
-    who = pc.coalesce(batch["client_key"], pc.binary_join_element_wise("", pc.fill_null(batch["protocol"], "unknown"), "\0"))
-    whose = who.filter(timed).dictionary_encode()
-    starts, ends = first.filter(timed).to_numpy(zero_copy_only=False), last.filter(timed).to_numpy(zero_copy_only=False)
-    names = np.array([_label(name, labels) for name in whose.dictionary.to_pylist()], dtype=object)
-    of_row = names[whose.indices.to_numpy(zero_copy_only=False)] if len(names) else names
-    for label in sorted(set(of_row)):
-        chosen = of_row == label
+    timed = batch.filter(pc.and_(pc.is_valid(batch["first_seen"]), pc.is_valid(batch["last_seen"])))
+    starts, ends = (timed[name].cast(pa.int64()).to_numpy(zero_copy_only=False) for name in ("first_seen", "last_seen"))
+    rows: dict[str, list[int]] = defaultdict(list)
+    for row, (key, protocol) in enumerate(zip(timed["client_key"].to_pylist(), timed["protocol"].to_pylist(), strict=True)):
+        rows[_NO_CLIENT.get(protocol, f"protocol {protocol}") if key is None else labels.get(key, UNKNOWN)].append(row)
+    for label, chosen in rows.items():
         yield label, starts[chosen], ends[chosen]
-
-
-def _label(name: str, labels: Mapping[str, str]) -> str:
-    if name.startswith("\0"):
-        return _NO_CLIENT.get(name[1:], f"protocol {name[1:]}")
-    return labels.get(name, UNKNOWN)
-
-
-def _tally(column: pa.Array) -> dict[str, int]:
-    return {item["values"] or "unknown": item["counts"] for item in pc.value_counts(column).to_pylist()}
 
 
 def _ranked(found: Counter[str]) -> tuple[Tally, ...]:

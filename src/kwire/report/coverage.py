@@ -10,7 +10,7 @@ from typing import Final, Literal
 import pyarrow.compute as pc
 
 from kwire.report.amounts import bytes_of, length_of_time, moment, plural, share
-from kwire.report.analysis_folder import AnalysisFolder
+from kwire.report.analysis_folder import AnalysisFolder, tally
 from kwire.report.wire_text import visible
 
 __all__ = ["Coverage", "Fact", "Level", "read_coverage"]
@@ -18,8 +18,10 @@ __all__ = ["Coverage", "Fact", "Level", "read_coverage"]
 Level = Literal["fine", "note", "warning"]
 
 _SHORT_CAPTURE: Final = timedelta(hours=24)
+_LONGEST_PACKET: Final = 65_535  # a snap length of this and more cuts nothing
 _COUNTERS: Final = (
-    "packets", "packets_dropped", "bytes", "bytes_cut", "bytes_lost", "bytes_opaque", "connections", "joined_late", "one_way", "requests", "unanswered",
+    "packets", "packets_dropped", "bytes", "bytes_cut", "bytes_lost", "bytes_opaque", "connections", "joined_late", "one_way", "requests",
+    "unanswered",
 )  # fmt: skip
 _OPAQUE_NAMES: Final = {"tls": "TLS", "http": "HTTP", "ssh": "SSH", "silent": "without any data", "unknown": "of an unknown protocol"}
 
@@ -100,14 +102,13 @@ def read_coverage(folder: AnalysisFolder, *, files_shown: int = 100) -> Coverage
         )
         for row in shown.to_pylist()
     )
+    snaplens = sorted(value for value in table["snaplen"].unique().to_pylist() if value)
     facts: list[Fact] = []
     if not table.num_rows:
-        facts.append(Fact(level="warning", about="Input", sentence="No capture was read, so there is nothing to say about any client."))
+        facts.append(_warning("Input", "No capture was read, so there is nothing to say about any client."))
     else:
         facts += _facts_of_time(times)
-        facts += _facts_of_loss(
-            totals, unknown_drops=table["packets_dropped"].null_count, files=table.num_rows, snaplens=_snaplens(table["snaplen"])
-        )
+        facts += _facts_of_loss(totals, unknown_drops=table["packets_dropped"].null_count, files=table.num_rows, snaplens=snaplens)
         facts += _facts_of_connections(totals, _protocols(folder))
         facts += _facts_of_identity(folder)
     return Coverage(
@@ -115,31 +116,39 @@ def read_coverage(folder: AnalysisFolder, *, files_shown: int = 100) -> Coverage
     )
 
 
-def _snaplens(column: object) -> list[int]:
-    return sorted(value for value in pc.unique(column).to_pylist() if value)
-
-
 def _protocols(folder: AnalysisFolder) -> Counter[str]:
     found: Counter[str] = Counter()
     for batch in folder.scan("connections", ["protocol"]):
-        for item in pc.value_counts(batch["protocol"]).to_pylist():
-            found[item["values"] or "unknown"] += item["counts"]
+        found.update(tally(batch["protocol"]))
     return found
+
+
+def _fine(about: str, *sentences: str) -> Fact:
+    return Fact(level="fine", about=about, sentence=" ".join(sentences))
+
+
+def _note(about: str, *sentences: str) -> Fact:
+    return Fact(level="note", about=about, sentence=" ".join(sentences))
+
+
+def _warning(about: str, *sentences: str) -> Fact:
+    return Fact(level="warning", about=about, sentence=" ".join(sentences))
 
 
 def _facts_of_time(times: tuple[datetime, datetime] | None) -> list[Fact]:
     if times is None:
-        return [Fact(level="warning", about="Time", sentence="The captures hold no packet with a time.")]
+        return [_warning("Time", "The captures hold no packet with a time.")]
     first, last = times
     covered = f"The captures cover {length_of_time(last - first)}, from {moment(first)} to {moment(last)} UTC."
     if last - first < _SHORT_CAPTURE:
         return [
-            Fact(
-                level="note", about="Time",
-                sentence=f"{covered} A client that was silent in this time is not in the report: nightly and monthly jobs need a longer capture.",
+            _note(
+                "Time",
+                covered,
+                "A client that was silent in this time is not in the report: nightly and monthly jobs need a longer capture.",
             )
-        ]  # fmt: skip
-    return [Fact(level="fine", about="Time", sentence=f"{covered} A client that was silent in this time is not in the report.")]
+        ]
+    return [_fine("Time", covered, "A client that was silent in this time is not in the report.")]
 
 
 def _facts_of_loss(totals: dict[str, int], *, unknown_drops: int, files: int, snaplens: list[int]) -> list[Fact]:
@@ -147,102 +156,64 @@ def _facts_of_loss(totals: dict[str, int], *, unknown_drops: int, files: int, sn
     dropped, packets = totals["packets_dropped"], totals["packets"]
     if dropped:
         lost = f"The capturing machine dropped {plural(dropped, 'packet')} ({share(dropped, dropped + packets)} of all)."
-        facts.append(Fact(level="warning", about="Drops", sentence=f"{lost} Requests in them are missing from every number here."))
+        facts.append(_warning("Drops", lost, "Requests in them are missing from every number here."))
     elif unknown_drops:
-        which = "The files do" if files > 1 else "The file does"
-        which = which if unknown_drops == files else f"{unknown_drops:,} of {plural(files, 'file')} do"
-        facts.append(Fact(level="note", about="Drops", sentence=f"{which} not record whether packets were dropped while capturing."))
+        whole = "The files do" if files > 1 else "The file does"
+        which = whole if unknown_drops == files else f"{unknown_drops:,} of {plural(files, 'file')} do"
+        facts.append(_note("Drops", f"{which} not record whether packets were dropped while capturing."))
     else:
-        facts.append(Fact(level="fine", about="Drops", sentence="No packet was dropped while capturing."))
+        facts.append(_fine("Drops", "No packet was dropped while capturing."))
     if totals["bytes_cut"]:
-        limits = " and ".join(f"{value:,}" for value in snaplens[:3])
-        cut = f"{bytes_of(totals['bytes_cut'])} were cut off the packets when capturing" + (
-            f" (snap length {limits} bytes)." if limits else "."
-        )
-        effect = "Requests are still named and counted; what stands deeper in them (topics, error codes, software names) may be missing."
-        facts.append(Fact(level="warning", about="Cuts", sentence=f"{cut} {effect}"))
+        limits = " and ".join(f"{value:,}" for value in snaplens if value < _LONGEST_PACKET)
+        limit = f" (snap length {limits} bytes)" if limits else ""
+        cut = f"{bytes_of(totals['bytes_cut'])} were cut off the packets when capturing{limit}."
+        facts.append(_warning("Cuts", cut, "Requests are still named and counted; what stands deeper in them may be missing."))
     else:
-        facts.append(Fact(level="fine", about="Cuts", sentence="Packets were captured at full length."))
+        facts.append(_fine("Cuts", "Packets were captured at full length."))
     if totals["bytes_lost"]:
         lost = f"{bytes_of(totals['bytes_lost'])} are missing inside connections (gaps)."
-        facts.append(
-            Fact(
-                level="warning",
-                about="Gaps",
-                sentence=f"{lost} Requests and answers in a gap are not counted; times across one are not given.",
-            )
-        )
+        facts.append(_warning("Gaps", lost, "Requests and answers in a gap are not counted; times across one are not given."))
     else:
-        facts.append(Fact(level="fine", about="Gaps", sentence="No connection has a gap."))
+        facts.append(_fine("Gaps", "No connection has a gap."))
     return facts
 
 
 def _facts_of_connections(totals: dict[str, int], protocols: Counter[str]) -> list[Fact]:
     facts: list[Fact] = []
-    connections = totals["connections"]
     strangers = {name: number for name, number in protocols.most_common() if name not in ("kafka", "silent")}
-    if strangers or totals["bytes_opaque"]:
+    opaque = bytes_of(totals["bytes_opaque"])
+    unsaid = "Who speaks there, and with which versions, this report cannot say."
+    if strangers:
         named = ", ".join(f"{number:,} {_OPAQUE_NAMES.get(name) or visible(name)}" for name, number in strangers.items())
-        which = (
-            f"{plural(sum(strangers.values()), 'connection')} could not be read as Kafka ({named})"
-            if strangers
-            else "Some bytes are not Kafka"
-        )
-        effect = "Who speaks there, and with which versions, this report cannot say."
-        facts.append(Fact(level="warning", about="Opaque", sentence=f"{which}: {bytes_of(totals['bytes_opaque'])} are opaque. {effect}"))
+        closed = f"{plural(sum(strangers.values()), 'connection')} could not be read as Kafka ({named}): {opaque} are opaque."
+        facts.append(_warning("Opaque", closed, unsaid))
+    elif totals["bytes_opaque"]:
+        facts.append(_warning("Opaque", f"{opaque} could not be read as Kafka.", unsaid))
     else:
-        facts.append(Fact(level="fine", about="Opaque", sentence="Everything on the captured ports is readable Kafka traffic."))
+        facts.append(_fine("Opaque", "Everything on the captured ports is readable Kafka traffic."))
     if totals["joined_late"]:
-        late = f"{totals['joined_late']:,} of {plural(connections, 'connection')} were open before the capture began."
-        facts.append(
-            Fact(
-                level="note",
-                about="Late joins",
-                sentence=f"{late} Libraries name themselves once, at the beginning, so the name may be missing there.",
-            )
-        )
+        late = f"{totals['joined_late']:,} of {plural(totals['connections'], 'connection')} were open before the capture began."
+        facts.append(_note("Late joins", late, "Libraries name themselves once, at the beginning, so the name may be missing there."))
     if totals["one_way"]:
-        single = "was" if totals["one_way"] == 1 else "were"
-        facts.append(
-            Fact(
-                level="warning", about="One direction",
-                sentence=f"{plural(totals['one_way'], 'connection')} {single} captured in one direction only: without answers there are no errors and no times.",
-            )
-        )  # fmt: skip
+        single = f"{plural(totals['one_way'], 'connection')} {'was' if totals['one_way'] == 1 else 'were'} captured in one direction only:"
+        facts.append(_warning("One direction", single, "without answers there are no errors and no times."))
     if totals["unanswered"]:
-        never = f"{plural(totals['unanswered'], 'request')} of {totals['requests']:,} got no answer in the capture"
-        facts.append(
-            Fact(
-                level="note",
-                about="Unanswered",
-                sentence=f"{never}: the connection ended, the capture ended, or a broker refused the version.",
-            )
-        )
+        never = f"{plural(totals['unanswered'], 'request')} of {totals['requests']:,} got no answer in the capture:"
+        facts.append(_note("Unanswered", never, "the connection ended, the capture ended, or a broker refused the version."))
     return facts
 
 
 def _facts_of_identity(folder: AnalysisFolder) -> list[Fact]:
     found: Counter[str] = Counter(row["identity_source"] or "not_observed" for row in folder.rows("clients", ["identity_source"]))
-    clients = found.total()
-    if not clients:
-        return [Fact(level="warning", about="Clients", sentence="No Kafka client was seen.")]
+    if not found:
+        return [_warning("Clients", "No Kafka client was seen.")]
+    clients = plural(found.total(), "client")
     facts: list[Fact] = []
     if found["not_observed"]:
-        facts.append(
-            Fact(
-                level="note", about="Identity",
-                sentence=f"For {found['not_observed']:,} of {plural(clients, 'client')} the exchange in which a library names itself is not in the capture.",
-            )
-        )  # fmt: skip
-    unnamed = found["not_sent"] + found["fingerprint"]
-    if unnamed:
-        told = f", {found['fingerprint']:,} of them recognised by the versions they use" if found["fingerprint"] else ""
-        facts.append(
-            Fact(
-                level="note", about="Unnamed",
-                sentence=f"{unnamed:,} of {plural(clients, 'client')} send no library name (it came with Kafka 2.4){told}. The client id, the address and the principal lead to their owners.",
-            )
-        )  # fmt: skip
-    if not facts:
-        facts.append(Fact(level="fine", about="Identity", sentence="Every client names its library and version."))
-    return facts
+        late = f"For {found['not_observed']:,} of {clients} the exchange in which a library names itself is not in the capture."
+        facts.append(_note("Identity", late))
+    if found["not_sent"] or found["fingerprint"]:
+        unnamed = f"{found['not_sent'] + found['fingerprint']:,} of {clients} send no library name (it came with Kafka 2.4)"
+        told = f", {found['fingerprint']:,} of them recognised by the versions they use." if found["fingerprint"] else "."
+        facts.append(_note("Unnamed", unnamed + told, "The client id, the address and the principal lead to their owners."))
+    return facts or [_fine("Identity", "Every client names its library and version.")]

@@ -21,8 +21,8 @@ IDENTITY_SOURCES: Final = {
 """How a library is known, in words."""
 
 _COLUMNS: Final = (
-    "client_key", "software_name", "software_version", "identity_source", "library_guess", "confidence", "client_ids", "addresses", "principals",
-    "role", "owner", "connections", "requests", "errors", "first_seen", "last_seen",
+    "client_key", "software_name", "software_version", "identity_source", "library_guess", "confidence", "client_ids", "addresses",
+    "principals", "role", "owner", "connections", "requests", "errors", "first_seen", "last_seen",
 )  # fmt: skip
 
 

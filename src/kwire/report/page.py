@@ -1,10 +1,10 @@
 """The page: one HTML file that holds everything it shows, readable offline.
 
-Charts are drawn as HTML tables and inline SVG by the templates: each is a list of labelled numbers, so it follows the reader's colours, prints, speaks
-to a screen reader and costs no script; the chart libraries of the registry bring megabytes of script, or pictures that do neither.
+Charts are drawn as HTML tables and inline SVG by the templates: each is a list of labelled numbers, so it follows the reader's colours,
+prints, speaks to a screen reader and costs no script; chart libraries bring megabytes of script, or pictures that do neither.
 
-Nothing from the wire can run: Jinja2 escapes it, `wire_text` shows it, and the page's Content-Security-Policy lets only the one script and the one
-style sheet of this file work, known by their hashes, and no request leave the page.
+Nothing from the wire can run: Jinja2 escapes it, `wire_text` shows it, and the page's Content-Security-Policy lets only the one script and
+the one style sheet of this file work, known by their hashes, and no request leave the page.
 """
 
 from __future__ import annotations
@@ -105,8 +105,8 @@ def render_page(folder: AnalysisFolder, *, command: str = "", made: datetime | N
         _templates()
         .get_template("page.html.j2")
         .render(
-            script=Markup(script),  # noqa: S704 - our own file
-            style=Markup(style),  # noqa: S704
+            script=Markup(script),
+            style=Markup(style),
             script_hash=_hash(script),
             style_hash=_hash(style),
             coverage=read_coverage(folder),

@@ -1,7 +1,7 @@
 """What an analysis found, in the few lines that fit on a terminal.
 
-All text is already safe to print: what comes from the wire has been through `wire_text.visible`. It may still hold a terminal library's own markup (a
-client id like ``[bold]``), so print it as plain text.
+All text is already safe to print: what comes from the wire has been through `wire_text.visible`. It may still hold a terminal library's
+own markup (a client id like ``[bold]``), so print it as plain text.
 """
 
 from __future__ import annotations

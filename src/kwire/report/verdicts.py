@@ -20,8 +20,8 @@ VERDICTS: Final = ("ok", "marked", "undetermined", "rejected")
 
 _NUMBER: Final = re.compile(r"[0-9]{1,9}")  # a version is the client's own text: no number in it may be too long to read
 _EVIDENCE: Final = (
-    "client_key", "api_name", "api_version", "requests", "target_release", "verdict", "verdict_basis", "confidence", "evidence_connection_id",
-    "evidence_request_index", "reason", "remedy", "cure_version", "cure_kind",
+    "client_key", "api_name", "api_version", "requests", "target_release", "verdict", "verdict_basis", "confidence",
+    "evidence_connection_id", "evidence_request_index", "reason", "remedy", "cure_version", "cure_kind",
 )  # fmt: skip
 
 

@@ -116,6 +116,6 @@ def _heat(requests: int, fewest: int, most: int) -> int:
 def _worst_verdicts(folder: AnalysisFolder, target: str) -> dict[tuple[str, int], str]:
     table = folder.read("upgrade_impact", ["api_name", "api_version", "verdict", "requests"], pc.field("target_release") == target)
     rank = pc.index_in(table["verdict"], value_set=pa.array(VERDICTS))
-    seen = pc.and_(pc.is_valid(rank), pc.greater(pc.fill_null(table["requests"], 0), 0))
+    seen = pc.and_kleene(pc.is_valid(rank), pc.greater(table["requests"], pa.scalar(0)))
     worst = table.append_column("rank", rank).filter(seen).group_by(["api_name", "api_version"]).aggregate([("rank", "max")])
     return {(row["api_name"], row["api_version"]): VERDICTS[row["rank_max"]] for row in worst.to_pylist()}

@@ -1,7 +1,7 @@
 """Text from the wire made safe to look at.
 
-Client ids, software names and everything derived from them are chosen by whoever connects: they hold HTML, terminal escape sequences, newlines,
-characters that turn the reading direction or take no room. Each such character is shown as the escape that Python and Java would print.
+Client ids, software names and everything derived from them are chosen by whoever connects: they hold HTML, terminal escape sequences,
+newlines, characters that turn the reading direction or take no room. Each such character is shown as the escape that Python would print.
 """
 
 from __future__ import annotations

@@ -1,0 +1,164 @@
+"""The page as text: whole in itself, nothing in it can run or call out but its own script."""
+
+from __future__ import annotations
+
+import base64
+import hashlib
+import re
+from html.parser import HTMLParser
+from pathlib import Path
+from types import ModuleType
+
+import pytest
+
+from kwire.errors import InputError
+from kwire.report import write_page
+from kwire.report.page import ROWS_SHOWN
+
+SECTIONS = ["coverage", "clients", "upgrade", "versions", "connections", "brokers", "violations"]
+
+
+class Document(HTMLParser):
+    """Every element of a page, and the text of its scripts and styles."""
+
+    VOID = frozenset(("meta", "link", "br", "input", "line", "rect"))
+
+    def __init__(self, path: str) -> None:
+        super().__init__()
+        self.elements: list[tuple[str, dict[str, str | None]]] = []
+        self.raw: dict[str, list[str]] = {"script": [], "style": []}
+        self.text = ""
+        self.open: list[str] = []
+        self.feed(Path(path).read_text(encoding="utf-8"))
+        self.close()
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        self.elements.append((tag, dict(attrs)))
+        if tag not in self.VOID:
+            self.open.append(tag)
+
+    def handle_endtag(self, tag: str) -> None:
+        if tag in self.VOID:
+            return
+        assert self.open.pop() == tag
+
+    def handle_data(self, data: str) -> None:
+        if self.open and self.open[-1] in self.raw:
+            self.raw[self.open[-1]].append(data)
+        else:
+            self.text += data
+
+    def attributes(self, name: str) -> list[str]:
+        return [attributes[name] or "" for _, attributes in self.elements if name in attributes]
+
+
+@pytest.fixture(scope="module")
+def hostile_page(tmp_path_factory: pytest.TempPathFactory, analysis_tables: ModuleType) -> Document:
+    """The fleet, and a client for each text that a careless page would obey, everywhere where such text can stand."""
+    bad = analysis_tables.HOSTILE_IDS
+    clients = [analysis_tables.Used(text, text, str(n), versions=analysis_tables.JAVA_09, principal=text) for n, text in enumerate(bad)]
+    tables = analysis_tables.tables_of([*analysis_tables.FLEET, *clients])
+    tables["violations"] = [analysis_tables.violation(text, text, text, 0, text) for text in bad]
+    for row, text in zip(tables["upgrade_impact"][-len(bad) :], bad, strict=True):
+        row.update(
+            reason=text, remedy=text, cure_version=text, cure_kind=text, verdict="rejected", verdict_basis=text, target_release="4.3.1"
+        )
+    for row in tables["brokers"]:
+        row.update(host=bad[0], rack=bad[1], cluster_id=bad[2], release_guess=bad[0])
+    for row in tables["captures"]:
+        row.update(capture=bad[0], source=bad[1])
+    for row, text in zip(tables["connections"], bad, strict=False):
+        row.update(state=text, protocol=text, client_key=None)
+    return Document(write_page(analysis_tables.write_tables(tmp_path_factory.mktemp("page"), tables), command=bad[0]))
+
+
+def test_sections_come_in_order(hostile_page: Document) -> None:
+    assert [attributes["id"] for tag, attributes in hostile_page.elements if tag == "section"] == SECTIONS
+    labels = {attributes["aria-labelledby"] for tag, attributes in hostile_page.elements if tag == "section"}
+    assert labels <= set(hostile_page.attributes("id"))
+
+
+def test_every_element_is_closed(hostile_page: Document) -> None:
+    assert hostile_page.open == []
+
+
+def test_the_page_loads_nothing(hostile_page: Document) -> None:
+    assert hostile_page.attributes("src") == []
+    targets = set(hostile_page.attributes("href"))
+    assert {target for target in targets if not target.startswith("#")} == {"data:,"}
+    assert {target[1:] for target in targets if target.startswith("#")} <= set(hostile_page.attributes("id"))
+    assert not re.search(r"url\(|@import|https?:", hostile_page.raw["style"][0])
+    assert not re.search(r"https?:|fetch|XMLHttpRequest|import\(|innerHTML|eval", hostile_page.raw["script"][0])
+
+
+def test_only_the_own_script_and_style_may_work(hostile_page: Document) -> None:
+    assert len(hostile_page.raw["script"]) == len(hostile_page.raw["style"]) == 1
+    policy = next(a["content"] for _, a in hostile_page.elements if a.get("http-equiv") == "Content-Security-Policy") or ""
+    rules = dict(rule.strip().split(" ", 1) for rule in policy.split(";"))
+    for kind in ("script", "style"):
+        digest = base64.b64encode(hashlib.sha256(hostile_page.raw[kind][0].encode()).digest()).decode()
+        assert rules[f"{kind}-src"] == f"'sha256-{digest}'"
+    assert rules["default-src"] == "'none'"
+    names = {name for _, attributes in hostile_page.elements for name in attributes}
+    assert not {name for name in names if name.startswith("on") or name == "style"}
+
+
+def test_hostile_text_stays_text(hostile_page: Document) -> None:
+    tags = {tag for tag, _ in hostile_page.elements}
+    assert not tags & {"img", "iframe", "object", "embed", "base", "form"}
+    assert "<script>window.__hacked = 1</script>" in hostile_page.text
+    assert '"><img src=x onerror="window.__hacked = 2">' in hostile_page.text
+    assert "\\x1b[31mred\\x1b]0;title\\x07" in hostile_page.text
+    assert "{{ 7 * 7 }} {% raw %}" in hostile_page.text
+    assert "\u202e" not in hostile_page.text
+    assert "right to left \\u202etxt.exe\\u202c and no\\u200bwidth" in hostile_page.text
+
+
+def test_ids_are_unique_and_tables_have_captions(hostile_page: Document) -> None:
+    ids = hostile_page.attributes("id")
+    assert len(ids) == len(set(ids))
+    tags = [tag for tag, _ in hostile_page.elements]
+    assert tags.count("caption") == tags.count("table") > 5
+    assert all(attributes.get("scope") in ("col", "row") for tag, attributes in hostile_page.elements if tag == "th")
+    assert all(attributes.get("aria-label") or attributes.get("aria-hidden") for tag, attributes in hostile_page.elements if tag == "svg")
+
+
+def test_empty_tables_have_a_sentence(tmp_path: Path, analysis_tables: ModuleType) -> None:
+    page = Document(write_page(analysis_tables.write_tables(tmp_path, {"captures": [], "clients": []})))
+    assert page.text.count("Nothing in these captures breaks the protocol.") == 1
+    assert "No capture was read" in page.text
+    assert "There is no verdict on any client" in page.text
+    assert "No TCP connection was seen." in page.text
+
+
+def test_verdicts_have_a_word_beside_their_colour(hostile_page: Document) -> None:
+    cells = [
+        attributes["title"] or ""
+        for tag, attributes in hostile_page.elements
+        if tag == "td" and "4.3.1: " in (attributes.get("title") or "")
+    ]
+    assert len(cells) > 10
+    assert {cell.split(": ")[1] for cell in cells} == {"ok", "undetermined", "rejected"}
+
+
+def test_long_lists_open_in_part(tmp_path: Path, analysis_tables: ModuleType) -> None:
+    clients = [analysis_tables.Used(f"client-{n:04}", versions={"Fetch": 12}) for n in range(ROWS_SHOWN + 40)]
+    page = Document(write_page(analysis_tables.write_tables(tmp_path, analysis_tables.tables_of(clients))))
+    hidden = [tag for tag, attributes in page.elements if "more" in (attributes.get("class") or "").split() and tag in ("tr", "tbody")]
+    assert (hidden.count("tr"), hidden.count("tbody")) == (40, 40)
+    assert set(page.attributes("data-show-all")) == {"client-table", "upgrade-table"}
+
+
+def test_nothing_is_left_beside_the_page(tmp_path: Path, analysis_tables: ModuleType) -> None:
+    out = analysis_tables.write_tables(tmp_path / "out", {"clients": []})
+    assert write_page(out) == f"{out}/report.html"
+    assert sorted(path.name for path in out.iterdir()) == ["clients", "report.html"]
+
+
+def test_a_page_that_cannot_be_written_is_one_sentence(tmp_path: Path, analysis_tables: ModuleType) -> None:
+    out = analysis_tables.write_tables(tmp_path / "out", {"clients": []})
+    (out / "report.html").mkdir()
+    (out / "report.html" / "in the way").touch()
+    with pytest.raises(InputError, match=r"report\.html cannot be written: .*\.$"):
+        write_page(out)
+    assert not (out / ".report.html.part").exists()
