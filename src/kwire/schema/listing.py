@@ -1,0 +1,265 @@
+"""What the catalog says, as rows for people: all apis, the fields of one, and every tagged field. Pure functions; others render."""
+
+from __future__ import annotations
+
+import difflib
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from kwire.errors import InputError
+from kwire.schema.model import NO_VERSIONS, Catalog, Field, Message, Versions
+from kwire.schema.release_table import LISTENERS, Release, releases
+from kwire.schema.stored import catalog
+
+__all__ = [
+    "ApiRow",
+    "FieldRow",
+    "MessageRows",
+    "TaggedFieldRow",
+    "accepted_anywhere",
+    "find_messages",
+    "list_apis",
+    "list_tagged_fields",
+    "show",
+]
+
+_LISTENER_NAMES = {"zk_broker": "zkBroker", "broker": "broker", "controller": "controller"}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ApiRow:
+    """An api.
+
+    Attributes:
+        api_key, name: Kafka's own, `Metadata` of `MetadataRequest`.
+        former_names: what older releases called it, `AlterIsr` of `AlterPartition`.
+        request_versions, response_versions: every version ever released.
+        accepted: what the release in question accepts on any kind of node; None when it does not have the api.
+        flexible_since: the first version with compact lengths and tagged fields, None when there is none.
+        listeners: the kinds of node that answer it in that release, in Kafka's spelling (`zkBroker`, `broker`, `controller`).
+        deprecated: the versions that the release marks deprecated, None when it marks none.
+        unstable: the versions that only `unstable.api.versions.enable` opens, None when there is none.
+    """
+
+    api_key: int
+    name: str
+    former_names: tuple[str, ...]
+    request_versions: Versions
+    response_versions: Versions
+    accepted: Versions | None
+    flexible_since: int | None
+    listeners: tuple[str, ...]
+    deprecated: Versions | None
+    unstable: Versions | None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class FieldRow:
+    """A field of a message, in wire order; fields of its struct follow it one level deeper.
+
+    Attributes:
+        depth: 0 at the top.
+        path: `Topics.Partitions.LeaderId`.
+        name, type, versions, nullable_versions, tagged_versions, tag, default, ignorable, entity_type: as in `schema.Field`.
+    """
+
+    depth: int
+    path: str
+    name: str
+    type: str
+    versions: Versions
+    nullable_versions: Versions
+    tagged_versions: Versions
+    tag: int | None
+    default: str | None
+    ignorable: bool
+    entity_type: str | None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class MessageRows:
+    """A message and its fields.
+
+    Attributes:
+        name, kind, api_key, valid_versions, flexible_versions, topic, notes: as in `schema.Message`.
+        header_versions: header version by range of versions; empty for what has no header.
+        version: the one version that the fields are restricted to, None for all.
+        fields: the fields.
+    """
+
+    name: str
+    kind: str
+    api_key: int | None
+    topic: str | None
+    valid_versions: Versions
+    flexible_versions: Versions
+    header_versions: tuple[tuple[Versions, int], ...]
+    notes: tuple[str, ...]
+    version: int | None
+    fields: tuple[FieldRow, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TaggedFieldRow:
+    """A tagged field: message, path, tag number, type and the versions in which it is one."""
+
+    message: str
+    path: str
+    tag: int
+    type: str
+    versions: Versions
+
+
+def _union(ranges: list[Versions]) -> Versions | None:
+    return Versions(min(each.lowest for each in ranges), max(each.highest for each in ranges)) if ranges else None
+
+
+def accepted_anywhere(release: Release, api_key: int) -> Versions | None:
+    """The versions that some kind of node of a release accepts, None when none has the api."""
+    return _union([found for listener in release.listeners if (found := release.accepts(api_key, listener)) is not None])
+
+
+def list_apis(release: str | None = None) -> list[ApiRow]:
+    """Every api of the built-in catalog, by key.
+
+    Arguments:
+        release: leave out what this release does not accept, and tell its listeners and deprecations; else all apis ever, and the newest
+            release's.
+
+    Raises:
+        InputError: no such release.
+    """
+    known = catalog()
+    of = releases().newest if release is None else releases().resolve(release)
+    rows = []
+    for key in known.api_keys:
+        accepted = accepted_anywhere(of, key)
+        request, response = known.request(key), known.response(key)
+        if request is None or response is None or (release is not None and accepted is None):
+            continue
+        unstable = _union([found for each in of.listeners if (found := of.accepts(key, each, unstable=True)) is not None])
+        name = request.name.removesuffix("Request")
+        rows.append(
+            ApiRow(
+                api_key=key,
+                name=name,
+                former_names=_former_names(known, request),
+                request_versions=request.valid_versions,
+                response_versions=response.valid_versions,
+                accepted=accepted,
+                flexible_since=request.flexible_versions.lowest if request.flexible_versions else None,
+                listeners=tuple(_LISTENER_NAMES[each] for each in LISTENERS if each in of.listeners and of.accepts(key, each) is not None),
+                deprecated=of.deprecated(key),
+                unstable=_above(accepted, unstable),
+            )
+        )
+    return rows
+
+
+def _above(stable: Versions | None, unstable: Versions | None) -> Versions | None:
+    """What `unstable` has above `stable`."""
+    if unstable is None or stable is None:
+        return unstable
+    return Versions(stable.highest + 1, unstable.highest) if unstable.highest > stable.highest else None
+
+
+def _former_names(known: Catalog, request: Message) -> tuple[str, ...]:
+    note = f"The name since then is {request.name}."
+    same_key = (known[name] for name in known if name.endswith("Request") and name != request.name)
+    return tuple(each.name.removesuffix("Request") for each in same_key if each.api_key == request.api_key and note in each.notes)
+
+
+def find_messages(text: str, known: Catalog | None = None) -> list[Message]:
+    """The messages that a user means: request and response of an api (by name or key), or one message; upper and lower case are the same.
+
+    Raises:
+        InputError: there is none; names similar ones.
+    """
+    known = catalog() if known is None else known
+    wanted = text.strip()
+    if wanted.isdecimal():
+        of_key = [known.request(int(wanted)), known.response(int(wanted))]
+        if found := [message for message in of_key if message is not None]:
+            return found
+        raise InputError(f"No api has the key {wanted}; the highest is {max(known.api_keys, default=0)}.")
+    names = {name.lower(): name for name in known}
+    for candidates in ([wanted], [f"{wanted}Request", f"{wanted}Response"], [f"{wanted}Key", f"{wanted}Value"], [f"{wanted}Record"]):
+        if found := [known[names[each.lower()]] for each in candidates if each.lower() in names]:
+            return found
+    apis = {name.lower().removesuffix("request"): name.removesuffix("Request") for name in known}
+    near = difflib.get_close_matches(wanted.lower(), [*apis, *names], n=3, cutoff=0.6)
+    hint = f"; did you mean {' or '.join(dict.fromkeys(apis.get(each) or names[each] for each in near))}?" if near else "."
+    raise InputError(f"No api or message is called {wanted!r}{hint}")
+
+
+def _rows(message: Message, version: int | None) -> Iterator[FieldRow]:
+    def walk(fields: tuple[Field, ...], depth: int, path: str) -> Iterator[FieldRow]:
+        for field in fields:
+            if version is not None and version not in field.versions:
+                continue
+            here = f"{path}{field.name}"
+            yield FieldRow(
+                depth=depth,
+                path=here,
+                name=field.name,
+                type=field.type,
+                versions=field.versions,
+                nullable_versions=field.nullable_versions,
+                tagged_versions=field.tagged_versions if field.tag is not None else NO_VERSIONS,
+                tag=field.tag,
+                default=field.default,
+                ignorable=field.ignorable,
+                entity_type=field.entity_type,
+            )
+            if field.is_struct:
+                yield from walk(message.structs[field.element_type].fields, depth + 1, f"{here}.")
+
+    return walk(message.fields, 0, "")
+
+
+def show(text: str, version: int | None = None, known: Catalog | None = None) -> list[MessageRows]:
+    """The fields of an api's request and response, or of one message.
+
+    Arguments:
+        text: an api name, an api key or a message name: `Metadata`, `3`, `ConsumerProtocolSubscription`.
+        version: show only what this version has.
+        known: the catalog to look in, the built-in one when not given.
+
+    Raises:
+        InputError: no such api, message or version.
+    """
+    found = find_messages(text, known)
+    for message in found:
+        if version is not None and version not in message.valid_versions:
+            raise InputError(f"{message.name} has no version {version}, only {message.valid_versions}.")
+    return [
+        MessageRows(
+            name=message.name,
+            kind=message.kind,
+            api_key=message.api_key,
+            topic=message.topic,
+            valid_versions=message.valid_versions,
+            flexible_versions=message.flexible_versions,
+            header_versions=message.header_versions,
+            notes=message.notes,
+            version=version,
+            fields=tuple(_rows(message, version)),
+        )
+        for message in found
+    ]
+
+
+def list_tagged_fields(known: Catalog | None = None) -> list[TaggedFieldRow]:
+    """Every tagged field of a catalog, by message and tag.
+
+    Arguments:
+        known: the catalog, the built-in one when not given.
+    """
+    known = catalog() if known is None else known
+    rows = [
+        TaggedFieldRow(message=name, path=row.path, tag=row.tag, type=row.type, versions=row.tagged_versions)
+        for name in sorted(known)
+        for row in _rows(known[name], None)
+        if row.tag is not None
+    ]
+    return sorted(rows, key=lambda row: (row.message, row.path.rpartition(".")[0], row.tag))

@@ -1,0 +1,139 @@
+"""What changes in the protocol between two Kafka releases: apis, versions, deprecations and the fields that new versions bring."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Literal
+
+from kwire.schema.layout import LayoutField, fields_at
+from kwire.schema.listing import accepted_anywhere
+from kwire.schema.model import Message, Versions
+from kwire.schema.release_table import releases
+from kwire.schema.stored import catalog
+
+__all__ = ["ApiChange", "FieldChange", "ReleaseDiff", "diff"]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class FieldChange:
+    """A field that a new version of a message has or no longer has.
+
+    Attributes:
+        message: `MetadataResponse`.
+        path: `Topics.TopicId`.
+        change: `added` or `removed`.
+        version: the version with which it changes.
+        type: the field's type.
+    """
+
+    message: str
+    path: str
+    change: Literal["added", "removed"]
+    version: int
+    type: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ApiChange:
+    """What changes for one api.
+
+    Attributes:
+        api_key, name: the api.
+        change: `added`, `removed`, or `changed`.
+        before, after: the versions that some kind of node accepts, None where the release does not have the api.
+        versions_added, versions_removed: accepted by one of the two releases only, in order.
+        deprecated, undeprecated: marked deprecated by one of the two releases only, and accepted by the newer one.
+        listeners_before, listeners_after: the kinds of node that accept it (`zk_broker`, `broker`, `controller`).
+        fields: what the added versions change in the fields, from each version to the next.
+    """
+
+    api_key: int
+    name: str
+    change: Literal["added", "removed", "changed"]
+    before: Versions | None
+    after: Versions | None
+    versions_added: tuple[int, ...]
+    versions_removed: tuple[int, ...]
+    deprecated: tuple[int, ...]
+    undeprecated: tuple[int, ...]
+    listeners_before: tuple[str, ...]
+    listeners_after: tuple[str, ...]
+    fields: tuple[FieldChange, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ReleaseDiff:
+    """Two releases, by their full names, and what changes from one to the other, by api key."""
+
+    older: str
+    newer: str
+    apis: tuple[ApiChange, ...]
+
+
+def _paths(fields: tuple[LayoutField, ...], path: str = "") -> Iterator[tuple[str, str]]:
+    for field in fields:
+        yield f"{path}{field.name}", field.type
+        yield from _paths(field.fields, f"{path}{field.name}.")
+
+
+def _field_changes(message: Message | None, versions: list[int]) -> Iterator[FieldChange]:
+    """What each of the versions changes against the one before it; a first version changes nothing."""
+    if message is None:
+        return
+    for version in versions:
+        if version not in message.valid_versions or version - 1 not in message.valid_versions:
+            continue
+        before, after = dict(_paths(fields_at(message, version - 1))), dict(_paths(fields_at(message, version)))
+        for path, type_ in after.items():
+            if path not in before:
+                yield FieldChange(message=message.name, path=path, change="added", version=version, type=type_)
+        for path, type_ in before.items():
+            if path not in after:
+                yield FieldChange(message=message.name, path=path, change="removed", version=version, type=type_)
+
+
+def diff(older: str, newer: str) -> ReleaseDiff:
+    """Compare what two releases accept and mark deprecated; unstable versions are not counted.
+
+    Arguments:
+        older, newer: releases as `Releases.resolve` takes them (`3.9` is its newest patch); they may stand in either order of age.
+
+    Raises:
+        InputError: no such release.
+    """
+    known = catalog()
+    one, other = releases().resolve(older), releases().resolve(newer)
+    changes = []
+    for key in sorted({*one.api_keys, *other.api_keys}):
+        before, after = accepted_anywhere(one, key), accepted_anywhere(other, key)
+        if before is None and after is None:
+            continue
+        old, new = set(before or ()), set(after or ())
+        marked_before, marked_after = set(one.deprecated(key) or ()), set(other.deprecated(key) or ())
+        listeners = [tuple(each for each in release.listeners if release.accepts(key, each) is not None) for release in (one, other)]
+        kinds_gone = set(one.listeners) ^ set(other.listeners)  # the end of ZooKeeper is one change, not one of every api
+        moved = (set(listeners[0]) ^ set(listeners[1])) - kinds_gone
+        if old == new and marked_before & new == marked_after & new and not moved:
+            continue
+        added = sorted(new - old)
+        request = known.request(key)
+        changes.append(
+            ApiChange(
+                api_key=key,
+                name=known.api_name(key) or str(key),
+                change="added" if before is None else "removed" if after is None else "changed",
+                before=before,
+                after=after,
+                versions_added=tuple(added),
+                versions_removed=tuple(sorted(old - new)),
+                deprecated=tuple(sorted((marked_after - marked_before) & new)),
+                undeprecated=tuple(sorted((marked_before - marked_after) & new)),
+                listeners_before=listeners[0],
+                listeners_after=listeners[1],
+                fields=tuple(
+                    change for message in (request, known.response(key)) for change in _field_changes(message, added if before else [])
+                ),
+            )
+        )
+    return ReleaseDiff(older=one.name, newer=other.name, apis=tuple(changes))
