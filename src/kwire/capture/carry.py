@@ -60,17 +60,21 @@ class SeriesCarry:
         )  # fmt: skip
         live = self.live
         for number, time_ns, key, direction, seq, ack, flags, offset, captured, original, signature in rows:
-            payload = data[offset : offset + captured] if captured else b""
-            segment = Segment(direction, seq, ack, flags, payload, original, signature, time_ns, number)
             if time_ns > latest_ns:
                 latest_ns = time_ns
             connection = live.get(keys[key])
-            if connection is None or flags & SYN or connection.closed_ns is not None:
-                connection = self._place(keys[key], connection, segment, sink)
-            if connection is None:
-                self.strays += 1
+            if (
+                connection is not None
+                and connection.closed_ns is None
+                and connection.in_order(direction, seq, ack, flags, captured, original, signature, time_ns)
+            ):
+                if captured and not connection.ignored:
+                    sink.data(connection, direction, data[offset : offset + captured], time_ns, number)
             else:
-                connection.receive(segment, sink)
+                payload = data[offset : offset + captured] if captured else b""
+                self._look_closer(
+                    keys[key], connection, Segment(direction, seq, ack, flags, payload, original, signature, time_ns, number), sink
+                )
             until_sweep -= 1
             if not until_sweep:
                 until_sweep = SWEEP_PACKETS
@@ -78,6 +82,14 @@ class SeriesCarry:
                 self._sweep(number, sink)
         self.latest_ns = latest_ns
         self.packets += len(columns)
+
+    def _look_closer(self, key: bytes, connection: TcpConnection | None, segment: Segment, sink: StreamSink) -> None:
+        if connection is None or segment.flags & SYN or connection.closed_ns is not None:
+            connection = self._place(key, connection, segment, sink)
+        if connection is None:
+            self.strays += 1
+        else:
+            connection.receive(segment, sink)
 
     def finish(self, sink: StreamSink) -> None:
         """End every connection: the series is over."""

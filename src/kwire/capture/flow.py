@@ -50,7 +50,8 @@ class Flow:
         fin_at: position of the FIN, None before one was seen.
         finished: the stream was delivered up to its FIN, or reset.
         packets, payload_packets, bytes, bytes_cut, bytes_lost, gaps, retransmissions, duplicates, strays: what was seen; `bytes` are those
-            delivered, a duplicate is the same packet captured twice, a stray is a segment far outside the window.
+            delivered, `gaps` counts missing ranges whether cut by snaplen or lost, a duplicate is the same packet captured twice, a stray
+            is a segment far outside the window.
     """
 
     __slots__ = (
@@ -149,6 +150,7 @@ class Flow:
             deliver(data, time_ns, packet)
         if cut:
             self.bytes_cut += cut
+            self.gaps += 1
             lose(cut, True, time_ns, packet)
 
     def _wait(self, start: int, data: bytes, original: int, time_ns: int, packet: int) -> bool:
