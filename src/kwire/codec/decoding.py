@@ -63,7 +63,8 @@ class FrameReader:
         headers = {version: source.decoder("RequestHeader", version) for version in source.message("RequestHeader").valid_versions}
         reader = load_twin("codec", "headers", source.twin).HeaderReader(headers, self._request_header_versions, UNKNOWN_API_HEADER)
         self._read_header = reader.read
-        self._requests: dict[tuple[int, int], Any] = {}
+        # What is called for the usual frame: no projection, a version that is known.
+        self._request_bodies: dict[tuple[int, int], Any] = {}
         self._responses: dict[tuple[int, int], tuple[Any, Any]] = {}
         self.peek_header = reader.peek
         """`peek_header(frame, *, strict=True)` gives the `RequestHeader` of a frame; arguments and errors as in `decode_request`."""
@@ -97,19 +98,22 @@ class FrameReader:
             WireError: the bytes break a rule (`UnknownApi`, `UnsupportedVersion`, `TrailingBytes` too); in lenient mode only for headers.
             KwireError: a path names no field of the body's message.
         """
-        header, offset = self._read_header(frame, strict=strict)
-        key = (header.api_key, header.api_version)
-        decoder = self._requests.get(key) if fields is None else None
-        if decoder is None:
-            decoder = self._request_decoder(*key, fields)
-            if isinstance(decoder, WireError):
-                if strict:
-                    raise decoder
-            elif fields is None:
-                self._requests[key] = decoder
-        if strict:
-            return Request(header, decoder.decode_whole(frame, offset))
-        return Request(header, *_attempt(decoder, frame, offset, False))
+        header, offset = self._read_header(frame) if strict else self._read_header(frame, strict=False)
+        if fields is None:
+            read_body = self._request_bodies.get((header.api_key, header.api_version))
+            if read_body is not None:
+                try:
+                    return Request(header, read_body(frame, offset, not strict))
+                except WireError:
+                    if strict:
+                        raise
+        decoder = self._request_decoder(header.api_key, header.api_version, fields)
+        if fields is None and not isinstance(decoder, WireError):
+            self._request_bodies[header.api_key, header.api_version] = decoder.decode_whole
+        body, violation = _attempt(decoder, frame, offset, strict)
+        if strict and violation is not None:
+            raise violation
+        return Request(header, body, violation)
 
     def _response_decoders(self, api_key: int, api_version: int, fields: Sequence[str] | None) -> tuple[Any, Any]:
         """The decoders of a response's header and body; in place of the body's the error that says why there is none."""
@@ -143,16 +147,19 @@ class FrameReader:
             WireError: as in `decode_request`.
             KwireError: a path names no field of the body's message.
         """
-        key = (api_key, api_version)
-        found = self._responses.get(key) if fields is None else None
-        if found is None:
-            found = self._response_decoders(api_key, api_version, fields)
-            if fields is None and not isinstance(found[1], WireError):
-                self._responses[key] = found
-        header_decoder, decoder = found
+        if fields is None:
+            readers = self._responses.get((api_key, api_version))
+            if readers is not None:
+                header, offset = readers[0](frame)
+                try:
+                    return Response(header, readers[1](frame, offset, not strict), api_key, api_version)
+                except WireError:
+                    if strict and api_key != API_VERSIONS:
+                        raise
+        header_decoder, decoder = self._response_decoders(api_key, api_version, fields)
+        if fields is None and not isinstance(decoder, WireError):
+            self._responses[api_key, api_version] = header_decoder.decode, decoder.decode_whole
         header, offset = header_decoder.decode(frame)
-        if strict and api_key != API_VERSIONS and not isinstance(decoder, WireError):
-            return Response(header, decoder.decode_whole(frame, offset), api_key, api_version)
         body, violation = _attempt(decoder, frame, offset, strict)
         if violation is not None:
             if api_key == API_VERSIONS and self._is_refusal(frame, offset):

@@ -6,15 +6,17 @@ known api has the header of the highest known one (KIP-511: a broker must read t
 
 from __future__ import annotations
 
+import struct
 from collections.abc import Callable
 from typing import Any, Final
 
 from kwire.codec._pure.objects import Decoder
+from kwire.codec._pure.primitives import as_buffer
 from kwire.errors import Fault, raise_for
 
 __all__ = ["HeaderReader"]
 
-PREFIX: Final = 4  # api key and api version, two int16, begin a request header of any version
+PREFIX: Final = struct.Struct(">hh")  # api key and api version begin a request header of any version
 
 
 class HeaderReader:
@@ -46,25 +48,20 @@ class HeaderReader:
         Raises:
             WireError: the header is malformed; `UnknownApi` at byte 0 in `api_key` for an unknown api.
         """
-        view = memoryview(frame)
-        if not view.c_contiguous:
-            raise BufferError("memoryview: underlying buffer is not C-contiguous")
-        view = view.cast("B")
-        if len(view) < PREFIX:
-            return self._decoders[self._fallback].decode(view, 0, not strict)  # raises, with the place
-        api_key = int.from_bytes(view[0:2], "big", signed=True)
+        buffer = as_buffer(frame)
+        if len(buffer) < PREFIX.size:
+            return self._decoders[self._fallback].decode(buffer, 0, not strict)  # raises, with the place
+        api_key, api_version = PREFIX.unpack_from(buffer)
         versions = self._versions.get(api_key)
         if versions is None:
             versions = self._versions_of(api_key)
             if versions is None:
                 if strict:
-                    api_version = int.from_bytes(view[2:4], "big", signed=True)
                     raise_for(Fault.UNKNOWN_API, 0, "api_key", "RequestHeader", api_key, api_version, f"unknown api key {api_key}")
-                return self._decoders[self._fallback].decode(view, 0, not strict)
+                return self._decoders[self._fallback].decode(buffer, 0, not strict)
             self._versions[api_key] = versions
-        api_version = int.from_bytes(view[2:4], "big", signed=True)
         version = versions[min(max(api_version, 0), len(versions) - 1)]
-        return self._decoders[version].decode(view, 0, not strict)
+        return self._decoders[version].decode(buffer, 0, not strict)
 
     def peek(self, frame: Any, *, strict: bool = True) -> Any:
         """The header of a frame; arguments and errors as in `read`."""
