@@ -29,7 +29,15 @@ if TYPE_CHECKING:
     from kwire.protocol import negotiation
     from kwire.protocol.connection import Connection
     from kwire.protocol.events import (
-        BrokerNode, BrokersLearned, ConnectionSummary, Direction, Event, IdentityChanged, RequestCompleted, VersionsLearned, ViolationFound,
+        BrokerNode,
+        BrokersLearned,
+        ConnectionSummary,
+        Direction,
+        Event,
+        IdentityChanged,
+        RequestCompleted,
+        VersionsLearned,
+        ViolationFound,
     )  # fmt: skip
     from kwire.protocol.roles import Conversation
 

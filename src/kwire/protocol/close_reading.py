@@ -1,8 +1,8 @@
 """Reads a body by its plan step by step: as far as it goes when it was cut, and with an eye on what decoders forgive.
 
-The codec's executors are made to be fast and give nothing for a body that ends too soon. This reader is for the few bodies that deserve more: those
-that snaplen or a gap has cut (an ApiVersions response tells ranges up to the cut), and those in which Java's readers pass over a fault (any
-negative length is null to them, tags may come in any order).
+The codec's executors are made to be fast and give nothing for a body that ends too soon. This reader is for the few bodies that deserve
+more: those that snaplen or a gap has cut (an ApiVersions response tells ranges up to the cut), and those in which Java's readers pass over
+a fault (any negative length is null to them, tags may come in any order).
 """
 
 from __future__ import annotations

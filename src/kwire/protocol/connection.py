@@ -27,8 +27,8 @@ class Connection:
     """
 
     __slots__ = (
-        "_closed", "_closed_by", "_exchange", "_first_seen", "_frames", "_judge", "_last_seen", "_openings", "_protocol", "_proxied", "_reset",
-        "_splitters", "_stray", "_tls", "bytes_lost", "gaps", "joined_late", "received",
+        "_closed", "_closed_by", "_exchange", "_first_seen", "_frames", "_judge", "_last_seen", "_openings", "_protocol", "_proxied",
+        "_reset", "_splitters", "_stray", "_tls", "bytes_lost", "gaps", "joined_late", "received",
     )  # fmt: skip
 
     def __init__(self, joined_late: bool = False, *, max_frame: int = MAX_FRAME) -> None:
@@ -108,7 +108,8 @@ class Connection:
     def closed(self, direction: Direction, reset: bool, t: int, packet: int = 0) -> list[Event]:
         """A direction ended, by FIN or, with `reset`, by RST.
 
-        When both have ended, what waits is unanswered. Behind a RST bytes may come that were on their way: there `finish` says that it is over.
+        When both have ended, what waits is unanswered. Behind a RST bytes may come that were on their way: there `finish` says that it is
+        over.
         """
         self._see(t)
         if self._closed_by is None:

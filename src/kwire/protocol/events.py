@@ -10,8 +10,8 @@ from dataclasses import dataclass
 from typing import Literal
 
 __all__ = [
-    "Body", "BrokerNode", "BrokersLearned", "ConnectionSummary", "Direction", "Event", "IdentityChanged", "IdentitySource", "RequestCompleted",
-    "RequestState", "Role", "Severity", "VersionsLearned", "ViolationFound",
+    "Body", "BrokerNode", "BrokersLearned", "ConnectionSummary", "Direction", "Event", "IdentityChanged", "IdentitySource",
+    "RequestCompleted", "RequestState", "Role", "Severity", "VersionsLearned", "ViolationFound",
 ]  # fmt: skip
 
 Direction = Literal["request", "response"]

@@ -51,8 +51,19 @@ class Exchange:
     """
 
     __slots__ = (
-        "advertised", "identity", "is_kafka", "judge", "last_api_name", "losses", "pairing", "requests", "requests_lost", "response_breaks",
-        "sasl", "unanswered", "_said",
+        "_said",
+        "advertised",
+        "identity",
+        "is_kafka",
+        "judge",
+        "last_api_name",
+        "losses",
+        "pairing",
+        "requests",
+        "requests_lost",
+        "response_breaks",
+        "sasl",
+        "unanswered",
     )  # fmt: skip
 
     def __init__(self, observed: bool) -> None:
@@ -103,7 +114,7 @@ class Exchange:
         """Take the next frame of the client."""
         if self.sasl.raw and self._is_token(frame):
             self.sasl.client_token(None if frame.damaged else frame.payload)
-            return self._outcomes(self.pairing.expect(Waiting(None, self.losses, self.response_breaks, authenticates=True)), frame.end_time)
+            return self._outcomes(self.pairing.expect(Waiting(None, self.losses, self.response_breaks)), frame.end_time)
         if frame.length < _SHORTEST_REQUEST:
             return [self.violation("frame_too_short", "request", frame, length=frame.length)]
         reading = read_request(frame.payload, frame.damaged)
@@ -133,8 +144,7 @@ class Exchange:
             events.append(row)
             return events
         silent = reading.api_key == _PRODUCE and row.acks is None
-        sasl = reading.api_key in (_SASL_HANDSHAKE, _SASL_AUTHENTICATE)
-        return events + self._outcomes(self.pairing.expect(Waiting(row, self.losses, self.response_breaks, silent, sasl)), frame.end_time)
+        return events + self._outcomes(self.pairing.expect(Waiting(row, self.losses, self.response_breaks, silent)), frame.end_time)
 
     def _is_token(self, frame: Frame) -> bool:
         if frame.damaged:
@@ -237,8 +247,8 @@ class Exchange:
         assert row.api_key is not None
         assert row.api_version is not None
         events: list[Event] = []
-        if outcome.overtaken:
-            facts = {"correlation_id": row.correlation_id, "skipped": outcome.overtaken}
+        if waiting.overtaken_by:
+            facts = {"correlation_id": row.correlation_id, "later": waiting.overtaken_by}
             events.append(self.violation("response_out_of_order", "response", frame, row.request_index, **facts))
         reading = read_response(frame.payload, row.api_key, row.api_version, frame.damaged)
         row.state = "answered"

@@ -1,7 +1,7 @@
 """Which fields of a body the tracker reads, and what they say: group, topics, acks, error code and the like, for every api and version.
 
-All of it follows from the schema: entity types say what is a group, a transactional id or a topic, names say the rest. Only these fields are
-decoded (a projection); all others are stepped over, so a large Produce costs little and a malformed one is found all the same.
+All of it follows from the schema: entity types say what is a group, a transactional id or a topic, names say the rest. Only these fields
+are decoded (a projection); all others are stepped over, so a large body costs little and a malformed one is found all the same.
 """
 
 from __future__ import annotations
@@ -46,8 +46,8 @@ class RequestFields(NamedTuple):
         projection: for the codec; None takes the whole body.
         group_id, transactional_id, acks: paths, None where the version has no such field.
         topics: path of the outermost array of topics, or of the one topic; None without.
-        topic_name: attribute of the name in an element of `topics`; empty where the elements are the names, None where a version knows topics
-            by id only.
+        topic_name: attribute of the name in an element of `topics`; empty where the elements are the names, None where a version knows
+            topics by id only.
     """
 
     projection: tuple[str, ...] | None
@@ -59,7 +59,7 @@ class RequestFields(NamedTuple):
 
 
 class ResponseFields(NamedTuple):
-    """What is read of a response at one version: the paths of its error codes, the top one alone where there is one, and of its throttle time."""
+    """What is read of a response at one version: the paths of its error codes (the top one alone where there is one), the throttle time."""
 
     projection: tuple[str, ...] | None
     error_codes: tuple[Path, ...]
@@ -75,7 +75,12 @@ def _walk(fields: tuple[LayoutField, ...], path: Path = ()) -> Iterator[tuple[Pa
 
 def _of_entity(fields: tuple[LayoutField, ...], entity: str) -> Path | None:
     """The path of the first field of this entity type; one at the top beats one inside."""
-    found = [path for path, field in _walk(fields) if field.entity_type == entity and field.type.removeprefix("[]") == "string"]
+    # The share group state apis name their group without the entity type.
+    found = [
+        path
+        for path, field in _walk(fields)
+        if field.type.removeprefix("[]") == "string" and (field.entity_type == entity or (entity == "groupId" and field.name == "GroupId"))
+    ]
     return min(found, key=len) if found else None
 
 

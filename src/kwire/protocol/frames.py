@@ -77,7 +77,7 @@ class Frame:
 
 @dataclass(slots=True)
 class FrameFault:
-    """A place where no frame can be read: an impossible length, or a frame that the end of the direction cuts off (`have` bytes of it came)."""
+    """A place where no frame can be read: an impossible length, or a frame that the end cuts off (`have` bytes of it came)."""
 
     kind: Literal["negative", "too_large", "unfinished"]
     length: int
@@ -176,7 +176,7 @@ class FrameSplitter:
             del self._marks[:index]
 
     def _seek(self, data: bytes, pos: int, judge: Judge) -> tuple[int, int]:
-        """The position where a frame begins and 0; or the position up to which there is none, and the bytes that are needed from there on."""
+        """Where a frame begins, and 0; or up to where there is none, and the bytes that are needed from there on."""
         while True:
             found = judge.find(data, pos)
             if found < 0:

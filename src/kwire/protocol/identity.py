@@ -1,4 +1,4 @@
-"""Who the client says it is: software name and version, client id, client instance id; and whether it is a broker or a controller itself."""
+"""Who the client says it is: software name and version, client id, client instance id; and whether it is a broker or a controller."""
 
 from __future__ import annotations
 

@@ -87,11 +87,12 @@ class Opening:
 
     def first_fault(self) -> FirstFault:
         """What is wrong with the first four bytes as a frame length."""
-        skip = self.skipped
-        for data, t, packet in self._chunks:
-            if len(data) > skip:
+        place, behind = self._chunks[0], 0
+        for chunk in self._chunks:
+            place, behind = chunk, behind + len(chunk[0])
+            if behind > self.skipped:
                 break
-            skip -= len(data)
+        _, t, packet = place
         length = int.from_bytes(self._data[:4], "big", signed=True)
         if length < 0:
             return FirstFault("frame_length_negative", {"length": length}, self.skipped, packet, t)

@@ -1,4 +1,4 @@
-"""Reads request and response frames for the tracker: header, first fields, and what is wrong with them; never raises for what the bytes do."""
+"""Reads request and response frames for the tracker: header, first fields, and what is wrong with them; never raises for bad bytes."""
 
 from __future__ import annotations
 
@@ -21,8 +21,8 @@ from kwire.schema import catalog
 from kwire.schema.header_versions import header_version_of
 
 __all__ = [
-    "Fact", "RequestReading", "ResponseReading", "api_label", "header_reader", "peek_correlation_id", "read_request", "read_response", "request_decoder",
-    "response_decoders",
+    "Fact", "RequestReading", "ResponseReading", "api_label", "header_reader", "peek_correlation_id", "read_request", "read_response",
+    "request_decoder", "response_decoders",
 ]  # fmt: skip
 
 # Every request header version begins so: api key, api version, correlation id.

@@ -21,7 +21,7 @@ _ATTRIBUTES_AT: Final = {0: 17, 1: 17, 2: 21}
 _COUNT_AT: Final = 57
 _RECORDS_AT: Final = 61
 _SHORTEST: Final = {0: 14, 1: 22, 2: _RECORDS_AT - 12}  # length field of an empty batch, or of a message with null key and value
-_HIGHEST_CODEC: Final = {0: 2, 1: 3, 2: 4}  # snappy; lz4 came with magic 1, zstd with magic 2
+_HIGHEST_CODEC: Final = {0: 3, 1: 3, 2: 4}  # lz4; zstd came with magic 2
 _LEAST_RECORD: Final = 7  # length, attributes, two deltas, key length, value length, header count: a byte each
 # A payload that unpacks to more than a default producer's largest request, and to hundreds of times its size, may be made to fill memory.
 _LARGE: Final = 1 << 20

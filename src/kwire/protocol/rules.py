@@ -42,9 +42,7 @@ RULES: Final[dict[str, Rule]] = {
         Rule("unknown_api_key", "error", "No Kafka release has an api with key {api_key}."),
         Rule("negative_version", "error", "{api} is asked in version {version}, which is negative."),
         Rule("unsupported_version", "error", "No Kafka release has {api} v{version}; the versions are {versions}."),
-        Rule(
-            "api_versions_unreleased", "info", "No Kafka release has ApiVersions v{version}; brokers answer with error 35."
-        ),
+        Rule("api_versions_unreleased", "info", "No Kafka release has ApiVersions v{version}; brokers answer with error 35."),
         # bodies, one rule a fault of the codec
         Rule("body_too_short", "error", "The body of {message} ends before a value does: {reason}."),
         Rule("varint_too_long", "error", "A varint in {message} is longer than 32 bits: {reason}."),
@@ -70,7 +68,11 @@ RULES: Final[dict[str, Rule]] = {
         Rule("response_without_request", "error", "A response with correlation id {correlation_id} came although no request was waiting."),
         Rule("response_unknown_correlation_id", "error", "No waiting request has the response's correlation id {correlation_id}."),
         Rule("response_repeated", "error", "The request with correlation id {correlation_id} was answered a second time."),
-        Rule("response_out_of_order", "error", "The response with correlation id {correlation_id} overtook {skipped} earlier requests."),
+        Rule(
+            "response_out_of_order",
+            "error",
+            "The response with correlation id {correlation_id} came behind responses to later requests, {later} of them.",
+        ),
         Rule("response_not_kafka", "error", "The server does not answer in Kafka's protocol but in {protocol}."),
         # record batches inside Produce requests and Fetch responses
         Rule("batch_length_impossible", "error", "A record batch of {message} has the length {length}, impossible in {available} bytes."),
