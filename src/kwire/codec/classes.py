@@ -25,6 +25,8 @@ MAX_PROJECTIONS: Final = 256
 class CompiledCatalog:
     """What a twin needs to read the messages of a catalog.
 
+    Classes of the built-in catalog are found as `kwire.messages.NAME`, and so their objects pickle; those of other catalogs do not.
+
     Arguments:
         source: the definitions.
         twin: which twin executes.

@@ -12,7 +12,7 @@ from collections.abc import Callable
 from functools import lru_cache
 from typing import Any, Final
 
-from kwire.codec.classes import compiled
+from kwire.codec.classes import CompiledCatalog, compiled
 from kwire.codec.layout import Default, SlotLayout
 from kwire.codec.plan import Flag, Op, Operation, Plan
 
@@ -97,17 +97,18 @@ class _Writer:
 
 
 @lru_cache(maxsize=2048)
-def _writer(name: str, version: int, records: bool) -> Convert:
-    return _Writer(compiled().plan(name, version), records).block(0)
+def _writer(source: CompiledCatalog, name: str, version: int, records: bool) -> Convert:
+    return _Writer(source.plan(name, version), records).block(0)
 
 
-def to_json(message: Any, version: int, records: bool = True) -> dict[str, Any]:
+def to_json(message: Any, version: int, records: bool = True, *, source: CompiledCatalog | None = None) -> dict[str, Any]:
     """The message as Kafka's JsonConverter classes write it.
 
     Arguments:
         message: an object of a message class.
         version: the version to write it in.
         records: write record batches as base64; else their size, as a broker's request log does.
+        source: the catalog of the message's class, the built-in one when not given.
 
     Raises:
         TypeError: not an object of a message class.
@@ -116,4 +117,4 @@ def to_json(message: Any, version: int, records: bool = True) -> dict[str, Any]:
     layout = getattr(type(message), "layout", None)
     if layout is None or layout.name != layout.message:
         raise TypeError(f"to_json takes a message object, not {type(message).__qualname__}")
-    return _writer(layout.message, version, records)(message)  # type: ignore[no-any-return]
+    return _writer(source or compiled(), layout.message, version, records)(message)  # type: ignore[no-any-return]

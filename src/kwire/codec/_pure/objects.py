@@ -323,6 +323,9 @@ class Decoder:
         self._read = compiler.block(0, True)
         self._skip = compiler.block(0, False)
 
+    def __reduce__(self) -> tuple[Any, ...]:
+        return Decoder, (self.plan, self.classes)
+
     def _run(self, read: Reader, data: Any, offset: int, errors: str) -> tuple[Any, int, int]:
         buffer = as_buffer(data)
         end = len(buffer)
