@@ -9,7 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from kwire.capture import tcp
-from kwire.capture.carry import LINGER_NS, SeriesCarry
+from kwire.capture.carry import LINGER_NS, UNANSWERED_NS, SeriesCarry
 from kwire.capture.packet_columns import ACK, FIN, RST, SYN, PacketColumns
 from kwire.capture.tcp import REORDER_PACKETS, TcpConnection
 
@@ -60,6 +60,7 @@ class Wire:
         self.carry = SeriesCarry()
         self.heard = Recorder()
         self.isn = isn
+        self.key = KEY
         self.number = 0
         self.time_ns = 0
 
@@ -76,7 +77,7 @@ class Wire:
     ) -> None:
         self.number += 1
         self.time_ns += 1_000_000
-        row = PacketColumns(keys=[KEY])
+        row = PacketColumns(keys=[self.key])
         row.number.append(self.number)
         row.time_ns.append(self.time_ns)
         row.key.append(0)
@@ -377,6 +378,21 @@ def test_leftovers_of_a_closed_connection_open_nothing_and_payload_does() -> Non
     assert wire.heard.short()[1:] == [
         ("closed", 0, CLIENT, True), ("ended", 0), ("opened", 1, None), ("data", 1, CLIENT, b"no SYN was seen"),
     ]  # fmt: skip
+
+
+def test_a_syn_that_nobody_answers_is_forgotten_by_a_sweep(monkeypatch: Any) -> None:
+    monkeypatch.setattr("kwire.capture.carry.SWEEP_PACKETS", 3)
+    wire = Wire()
+    wire.send(CLIENT, 0, 0, SYN)
+    wire.time_ns += UNANSWERED_NS - 10_000_000
+    wire.send(CLIENT, 0, 0, SYN)
+    wire.send(CLIENT, 0, 0, SYN)
+    assert wire.heard.short() == [("opened", 0, CLIENT)]
+    wire.key = KEY[:-1] + b"\x51"
+    wire.time_ns += UNANSWERED_NS
+    wire.shake()
+    assert wire.heard.short() == [("opened", 0, CLIENT), ("opened", 0, CLIENT), ("ended", 0)]
+    assert list(wire.carry.live) == [wire.key]
 
 
 def test_segments_far_outside_the_window_are_strays() -> None:

@@ -2,8 +2,8 @@
 
 Theory of operation. A four-tuple may be used again: a SYN with a new initial sequence number begins its next connection, as does payload
 that comes long after the last one was closed. A closed connection lingers, because late copies and acknowledgements still belong to it;
-every `SWEEP_PACKETS` packets of the series those whose time is over are ended and forgotten. Sweeps count packets, not files, so that any
-cut of the series into files gives the same events.
+every `SWEEP_PACKETS` packets of the series those whose time is over are ended and forgotten, and so are SYNs that nobody answered. Sweeps
+count packets, not files, so that any cut of the series into files gives the same events.
 """
 
 from __future__ import annotations
@@ -14,12 +14,14 @@ from kwire.capture.packet_columns import ACK, RST, SYN, PacketColumns
 from kwire.capture.sink import StreamSink
 from kwire.capture.tcp import Segment, TcpConnection
 
-__all__ = ["HELD_NS", "LINGER_NS", "SWEEP_PACKETS", "SeriesCarry"]
+__all__ = ["HELD_NS", "LINGER_NS", "SWEEP_PACKETS", "UNANSWERED_NS", "SeriesCarry"]
 
 # TIME_WAIT of Linux: so long may packets of a closed connection still be on their way.
 LINGER_NS: Final = 60_000_000_000
 # An early packet of a connection that fell silent is resolved after this time at the latest.
 HELD_NS: Final = 60_000_000_000
+# A SYN that nobody answers is repeated for two minutes; port scans would fill the memory with them.
+UNANSWERED_NS: Final = 180_000_000_000
 SWEEP_PACKETS: Final = 65_536
 
 
@@ -126,9 +128,11 @@ class SeriesCarry:
 
     def _sweep(self, packet: int, sink: StreamSink) -> None:
         for connection in list(self.live.values()):
-            if connection.closed_ns is not None and self.latest_ns - connection.closed_ns > LINGER_NS:
+            lingered = connection.closed_ns is not None and self.latest_ns - connection.closed_ns > LINGER_NS
+            silence_ns = self.latest_ns - connection.last_ns
+            if lingered or (not connection.answered and silence_ns > UNANSWERED_NS):
                 self._end(connection, self.latest_ns, packet, sink)
-            elif connection.held and self.latest_ns - connection.last_ns > HELD_NS:
+            elif connection.held and silence_ns > HELD_NS:
                 connection.resolve(sink)
 
 

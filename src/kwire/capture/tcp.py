@@ -57,17 +57,19 @@ class TcpConnection:
         opened_by: direction of the SYN, None when the connection was joined in the middle.
         flows: the streams a to b and b to a.
         first_ns, last_ns: times of the first and the latest packet.
+        answered: more than a lone SYN was seen.
         closed_ns: when both sides had closed or one had reset, else None.
         attachment: what the floor above hangs on the connection.
         ignored: the floor above wants no streams of it.
     """
 
-    __slots__ = ("attachment", "closed_ns", "first_ns", "flows", "held", "ignored", "key", "last_ns", "n", "opened_by")
+    __slots__ = ("answered", "attachment", "closed_ns", "first_ns", "flows", "held", "ignored", "key", "last_ns", "n", "opened_by")
 
     def __init__(self, key: bytes, n: int, time_ns: int) -> None:
         self.key = key
         self.n = n
         self.opened_by: int | None = None
+        self.answered = False
         self.flows = (Flow(), Flow())
         self.held: list[Segment] = []
         self.first_ns = self.last_ns = time_ns
@@ -128,6 +130,8 @@ class TcpConnection:
         """Take the next packet of the connection."""
         if segment.time_ns > self.last_ns:
             self.last_ns = segment.time_ns
+        if segment.flags & (SYN | ACK) != SYN:
+            self.answered = True
         self.flows[segment.direction].packets += 1
         if self.held:
             if self._fills(segment):

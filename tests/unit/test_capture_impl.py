@@ -1,0 +1,39 @@
+"""The choice of the scanner's twin by environment, each in a process of its own."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+
+from kwire.codec.impl import Twin, load_twin
+
+PROGRAM = "import kwire.capture.impl as impl; print(impl.backend, impl.packets.__name__)"
+
+
+def run(program: str, **variables: str) -> subprocess.CompletedProcess[str]:
+    environment = {name: value for name, value in os.environ.items() if not name.startswith("KWIRE_")} | variables
+    return subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, env=environment, check=False)
+
+
+def test_pure_on_request() -> None:
+    assert run(PROGRAM, KWIRE_PURE="1").stdout.split() == ["pure", "kwire.capture._pure.packets"]
+
+
+def test_native_where_it_is_installed(twin: Twin) -> None:
+    if twin == "native":
+        assert run(PROGRAM).stdout.split() == ["native", "kwire.capture._native.packets"]
+    else:
+        assert run(PROGRAM).stdout.split()[0] in ("native", "pure")
+
+
+def test_a_missing_extension_is_an_error_only_when_it_is_required() -> None:
+    hide = "import sys; sys.modules['kwire.capture._native.packets'] = None; "
+    assert run(hide + PROGRAM).stdout.split() == ["pure", "kwire.capture._pure.packets"]
+    required = run(hide + PROGRAM, KWIRE_REQUIRE_NATIVE="1")
+    assert required.returncode != 0
+    assert "kwire's compiled packet scanner cannot be loaded although KWIRE_REQUIRE_NATIVE=1 asks for it" in required.stderr
+
+
+def test_the_twins_offer_the_same(twin: Twin) -> None:
+    assert load_twin("capture", "packets", twin).__all__ == load_twin("capture", "packets", "pure").__all__
