@@ -16,7 +16,8 @@ from cursor cimport (
 )
 from program cimport (
     ARRAY, ARRAY_OF_STRUCTS, BOOL, BYTES, BYTES_COMPACT, INT8, INT16, INT32, INT64, NULLABLE_STRUCT, RUN, SKIPPED, STRING, STRING_COMPACT,
-    STRUCT, UINT16, UINT32, UUID, Block, Program, Step, Trace, fixed_size, program_lower, program_release, read_count, read_marker, trace_add,
+    STRUCT, UINT16, UINT32, UUID, Block, Program, Step, Trace, fixed_size, program_lower, program_release, read_count, read_marker,
+    trace_add,
 )
 from skip cimport fail_run, find_tagged, read_size, read_tag, read_tag_count, skip_value
 from slotted cimport slot_count, slotted_new
@@ -133,7 +134,8 @@ cdef struct Build:
 
 cdef inline int lower_target(Target* target, object layout, object kind, object base) except -1:
     cdef PyTypeObject* raw = <PyTypeObject*>kind
-    if not isinstance(kind, type) or kind.__base__ is not base or slot_count(raw) != len(layout.slots) + 1:
+    cdef bint fits = isinstance(kind, type) and kind.__base__ is base and slot_count(raw) == len(layout.slots) + 1
+    if not fits or kind.layout != layout:
         raise TypeError(f"the class for {layout.name} was not made from its layout")
     target.kind = raw
     target.tracked = is_collected(raw)
@@ -141,7 +143,9 @@ cdef inline int lower_target(Target* target, object layout, object kind, object 
     return 0
 
 
-cdef inline int lower_filler(Objects* objects, Target* target, int32_t* used, object layout, Py_ssize_t slot, object default, object value) except -1:
+cdef inline int lower_filler(
+    Objects* objects, Target* target, int32_t* used, object layout, Py_ssize_t slot, object default, object value
+) except -1:
     cdef Filler* filler = &objects.fillers[used[0]]
     if not 0 <= slot < len(layout.slots):
         raise ValueError(f"{layout.name} has no slot {slot}")
@@ -156,7 +160,9 @@ cdef inline int lower_filler(Objects* objects, Target* target, int32_t* used, ob
     return 0
 
 
-cdef inline int objects_lower(Objects* objects, object plan, tuple classes, object base, object uuid, tuple empty, PyObject** small) except -1:
+cdef inline int objects_lower(
+    Objects* objects, object plan, tuple classes, object base, object uuid, tuple empty, PyObject** small
+) except -1:
     """Lower a plan for the classes of its layouts. The caller keeps all arguments alive, and releases after errors too.
 
     Arguments:

@@ -1,8 +1,8 @@
 """Plans as the native executors run them: the integers of `kwire.codec.plan.Plan`, lowered once into flat C arrays.
 
 A *program* has one block per struct and one step per operation, with what the hot loops would else work out each time: the byte offset of
-the slot in the object, one code for each way to spell a length, and a `RUN` step before neighbouring fields of fixed size, so that one check
-covers them all. Executors are recursive over structs; how deep is known when the plan is lowered, never decided by the bytes.
+the slot in the object, one code for each way to spell a length, and a `RUN` step before neighbouring fields of fixed size, so that one
+check covers them all. Executors are recursive over structs; how deep is known when the plan is lowered, never decided by the bytes.
 """
 
 from cpython.mem cimport PyMem_Calloc, PyMem_Free

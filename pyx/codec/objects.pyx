@@ -7,7 +7,8 @@ from cpython.object cimport PyObject
 
 from cursor cimport OK, TRAILING_BYTES, Bytes
 from object_executor cimport (
-    HIGHEST, LOWEST, Build, Objects, build_close, build_open, build_struct, objects_lower, objects_release, propagate, raw_decref, small_ints,
+    HIGHEST, LOWEST, Build, Objects, build_close, build_open, build_struct, objects_lower, objects_release, propagate, raw_decref,
+    small_ints,
 )
 from program cimport Code, raise_fault
 from skip cimport skip_block
