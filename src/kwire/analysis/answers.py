@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 import pyarrow as pa
@@ -11,7 +11,7 @@ from kwire.analysis.brokers import brokers, offers_of
 from kwire.analysis.client_groups import ClientGroups
 from kwire.analysis.clients import clients
 from kwire.analysis.partials import Partial
-from kwire.analysis.release_ranges import broker_highest, default_targets, guess_release, line_of, names_of, resolve_release
+from kwire.analysis.release_ranges import broker_highest, default_targets, guess_release, highest_by_name, line_of, resolve_release
 from kwire.analysis.upgrade_impact import upgrade_impact
 from kwire.analysis.usage_rows import api_usage, usage_rows
 
@@ -23,8 +23,8 @@ class Options:
     """What a user asks of an analysis beside the captures.
 
     Attributes:
-        target_releases: releases to judge for, `4.3.1`, or `4.3` for its newest patch; empty for the newest patch of each minor release from
-            the observed broker's to the newest.
+        target_releases: releases to judge for, `4.3.1`, or `4.3` for its newest patch; empty for the newest patch of each minor release
+            from the observed broker's to the newest.
         broker_release: release of brokers whose ApiVersions responses were not seen; None when it is not known.
     """
 
@@ -56,7 +56,7 @@ def finish(partial: Partial, options: Options | None = None) -> dict[str, pa.Tab
     """
     options = options or Options()
     offers = offers_of(partial)
-    highest = {server: names_of(ranges) for server, ranges in offers.items()}
+    highest: dict[str, Mapping[str, int]] = {server: highest_by_name(ranges) for server, ranges in offers.items()}
     guesses = {server: guess_release(ranges) for server, ranges in offers.items()}
     if options.broker_release:
         given = resolve_release(options.broker_release)

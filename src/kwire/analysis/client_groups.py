@@ -8,11 +8,12 @@ program: when one of them negotiates, it does.
 from __future__ import annotations
 
 from collections import defaultdict
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any, Final
 
-from kwire.analysis.partials import Partial
 from kwire.analysis.known_clients import Guess, Observed, guess_unnamed
+from kwire.analysis.partials import Partial
 from kwire.analysis.shown_ids import ShownIds
 from kwire.tables.client_keys import is_default_client_id
 
@@ -58,7 +59,7 @@ _WEIGHT: Final = {"client": 0, "broker": 1, "controller": 2}
 class ClientGroups:
     """The programs of an analysis, found by client key and client id."""
 
-    def __init__(self, partial: Partial, highest: dict[str, dict[str, int]]) -> None:
+    def __init__(self, partial: Partial, highest: Mapping[str, Mapping[str, int]]) -> None:
         """Args: partial: merged parts; highest: by server and api, the highest version that it offers."""
         self._groups: dict[Place, ClientGroup] = defaultdict(ClientGroup)
         self._places: dict[tuple[str, str | None], set[Place]] = defaultdict(set)
@@ -107,7 +108,7 @@ class ClientGroups:
                 group.versions[part["api_name"]].add(part["api_version"])
 
 
-def _observed(group: ClientGroup, highest: dict[str, dict[str, int]]) -> Observed:
+def _observed(group: ClientGroup, highest: Mapping[str, Mapping[str, int]]) -> Observed:
     offered: dict[str, int | None] = {}
     for api in group.versions:
         known = {highest[server][api] for server in group.servers if api in highest.get(server, {})}

@@ -1,8 +1,9 @@
 """What is known of client libraries, as data: the versions they use, and what cures those that a release refuses.
 
 A library that names itself is looked up by name and version. One that does not is looked up by what it uses: a negotiating client sends
-min(its own version, the broker's highest) of each api, one that does not negotiate its own version always, so every profile tells what it would
-send to the observed brokers, and those that agree with all that was seen are candidates. Candidates are evidence only where they agree.
+min(its own version, the broker's highest) of each api, one that does not negotiate its own version always, so every profile tells what it
+would send to the observed brokers, and those that agree with all that was seen are candidates. Candidates are evidence only where they
+agree.
 """
 
 from __future__ import annotations
@@ -209,7 +210,7 @@ def unseen_maxima(
         if named[0].kafka_release:  # a program uses a part of what its library can; what was not seen of Java is never below a release
             return {}
         apis = {api for profile in named[0].profiles for api in profile.uses}
-    elif guess is not None:
+    elif guess is not None and not next(library.kafka_release for library in _libraries() if library.library == guess.library):
         apis = {api for profile in guess.profiles for api in profile.uses}
     else:
         return {}

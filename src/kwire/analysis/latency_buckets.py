@@ -25,7 +25,8 @@ def bucket_of(latency_us: np.ndarray[Any, np.dtype[np.int64]]) -> np.ndarray[Any
     values = np.maximum(latency_us, 0)
     bits = np.frexp(values.astype(np.float64))[1]
     shift = np.maximum(bits - _EXACT_BITS, 0)
-    return (shift * _STEPS + (values >> shift)).astype(np.int32)
+    buckets: np.ndarray[Any, np.dtype[np.int32]] = (shift * _STEPS + (values >> shift)).astype(np.int32)
+    return buckets
 
 
 def middle_of(bucket: int) -> int:

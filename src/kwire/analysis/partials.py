@@ -104,7 +104,7 @@ def reduce_rows(name: str, table: pa.Table) -> pa.Table:
     part = PARTS[name]
     if part.first:
         table = table.sort_by([(column, "ascending") for column in ("first_seen", *part.first)])
-    rules = [
+    rules: list[Any] = [
         *((column, "sum") for column in part.sums),
         *((column, "min") for column in part.lows),
         *((column, "max") for column in part.highs),
@@ -138,10 +138,11 @@ class _Connections:
     def __init__(self, connections: pa.Table) -> None:
         self.table = connections.combine_chunks()
         self._ids = self.table.column("connection_id").combine_chunks()
-        port = self.table.column("server_port").cast(pa.string())
-        self.server = pc.binary_join_element_wise(self.table.column("server_address"), port, ":")
+        port: Any = self.table.column("server_port").cast(pa.string())
+        colon: Any = ":"
+        self.server: Any = pc.binary_join_element_wise(self.table.column("server_address"), port, colon)
 
-    def look_up(self, ids: pa.ChunkedArray) -> tuple[dict[str, pa.ChunkedArray], pa.ChunkedArray]:
+    def look_up(self, ids: Any) -> tuple[dict[str, Any], Any]:
         at = pc.index_in(ids, value_set=self._ids)
         names = ("client_key", "client_id", "software_name", "software_version")
         return {name: self.table.column(name).take(at) for name in names}, self.server.take(at)
@@ -152,7 +153,7 @@ def _of_requests(table: pa.Table, join: _Connections) -> Iterator[tuple[str, pa.
     who, server = join.look_up(table.column("connection_id"))
     key, version = table.column("api_key"), table.column("api_version")
     one = pa.array([1] * len(table), LONG)
-    failed = pc.fill_null(pc.not_equal(table.column("error_code"), 0), False)
+    failed: Any = pc.coalesce(pc.not_equal(table.column("error_code"), pa.scalar(0, INT)), pa.scalar(False))
     time = table.column("request_time")
     yield "usage", _table(
         "usage",
@@ -163,9 +164,9 @@ def _of_requests(table: pa.Table, join: _Connections) -> Iterator[tuple[str, pa.
     of_whom = {name: who[name] for name in _WHO}
     errors = _table("error_names", **of_whom, api_key=key, api_version=version, error_name=table.column("error_name"), requests=one)
     yield "error_names", errors.filter(failed)
-    latency = table.column("latency_us")
+    latency: Any = table.column("latency_us")
     timed = pc.is_valid(latency)
-    buckets = bucket_of(pc.fill_null(latency, 0).to_numpy())
+    buckets = bucket_of(latency.fill_null(0).to_numpy())
     yield "latency", _table("latency", **of_whom, api_key=key, api_version=version, bucket=pa.array(buckets), requests=one).filter(timed)
 
 
@@ -173,7 +174,7 @@ def _of_connections(rows: SeriesRows, join: _Connections) -> Iterator[tuple[str,
     table = join.table
     one = pa.array([1] * len(table), LONG)
     proxied = pc.replace_substring_regex(table.column("proxied_address"), r":\d+$", "")
-    columns = {name: table.column(name) for name in table.column_names}
+    columns: dict[str, Any] = {name: table.column(name) for name in table.column_names}
     columns |= {"address": pc.coalesce(proxied, table.column("client_address")), "server": join.server, "connections": one}
     for name in ("identities", "servers", "streams"):
         yield name, _table(name, **{column: columns[column] for column in schema_of(name).names})

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, Final
 
 import pyarrow as pa
@@ -24,7 +24,7 @@ Place = tuple[str, str | None, int, int]
 
 
 def upgrade_impact(
-    partial: Partial, usage: Sequence[UsageRow], groups: ClientGroups, targets: Sequence[str], highest: dict[str, dict[str, int]],
+    partial: Partial, usage: Sequence[UsageRow], groups: ClientGroups, targets: Sequence[str], highest: Mapping[str, Mapping[str, int]],
     lines: dict[str, str],
 ) -> pa.Table:  # fmt: skip
     """Make the table.
@@ -51,7 +51,11 @@ def upgrade_impact(
 
 
 def _seen_row(
-    row: UsageRow, group: ClientGroup, target: TargetRange, highest: dict[str, dict[str, int]], refused: dict[Place, dict[str, Evidence]]
+    row: UsageRow,
+    group: ClientGroup,
+    target: TargetRange,
+    highest: Mapping[str, Mapping[str, int]],
+    refused: dict[Place, dict[str, Evidence]],
 ) -> dict[str, Any]:
     assert row.api_name is not None
     software = (row.software_name, row.software_version) if group.software is None else group.software
@@ -116,7 +120,7 @@ def _remedy(judgement: Judgement, target: TargetRange, cure: Cure | None) -> str
         return cure.remedy
     if target.accepts is None:
         return f"{_UNKNOWN_LIBRARY} to one that does not need this api."
-    return f"{_UNKNOWN_LIBRARY} to a version that sends v{target.accepts[0]} or later; a proxy that speaks both can stand in between until then."
+    return f"{_UNKNOWN_LIBRARY} to a version that sends v{target.accepts[0]} or later; until then a proxy can stand in between."
 
 
 def _refusals(partial: Partial, shown: ShownIds, lines: dict[str, str]) -> dict[Place, dict[str, Evidence]]:

@@ -1,7 +1,7 @@
 """Does a client break when the brokers become release R? One judgement per client, api, version and release, by a table of rules.
 
-A client that negotiates uses min(its own maximum, the broker's maximum). So a version below the observed broker's highest is the client's own
-maximum, and one that is equal to it says nothing about what the client could do more. What a release *accepts* decides, not what it
+A client that negotiates uses min(its own maximum, the broker's maximum). So a version below the observed broker's highest is the client's
+own maximum, and one that is equal to it says nothing about what the client could do more. What a release *accepts* decides, not what it
 advertises: 4.x advertises Produce v0 to v2 for old librdkafka and closes the connection on their use (KAFKA-18659).
 
 ==============================================  ==========================================================
@@ -166,7 +166,9 @@ def _below(use: Use, target: TargetRange, accepts: tuple[int, int]) -> Judgement
     below = f"{api} v{version} is below v{accepts[0]}, the lowest that Kafka {target.release} accepts"
     if not use.seen:
         assert use.known is not None
-        reason = f"{use.known.library} is known to send {api} in v{version} at most, below v{accepts[0]}, the lowest that Kafka {target.release} accepts."
+        reason = (
+            f"{use.known.library} is known to send {api} in v{version} at most; Kafka {target.release} accepts v{accepts[0]} and later."
+        )
         return Judgement(verdict="rejected", basis="known_client", confidence=_confidence(use.known), reason=reason)
     if use.negotiates is False:
         reason = f"{below}, and the client never asks which versions the broker has."

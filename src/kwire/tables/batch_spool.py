@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 import tempfile
 from collections.abc import Iterator
 from types import TracebackType
@@ -23,7 +24,7 @@ class BatchSpool:
         self._limit = limit
         self._bytes = 0
         self._batches: list[pa.RecordBatch] = []
-        self._file: tempfile._TemporaryFileWrapper[bytes] | None = None
+        self._file: io.BufferedRandom | None = None
         self._writer: pa.ipc.RecordBatchStreamWriter | None = None
 
     def add(self, batch: pa.RecordBatch) -> None:

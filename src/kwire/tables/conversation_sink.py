@@ -31,10 +31,11 @@ _UNSUPPORTED_VERSION: Final = 35
 class FileCounts:
     """What a file's row in `captures` sums up over the connections that begin and the requests that are sent in it."""
 
-    __slots__ = ("bytes_lost", "bytes_opaque", "connections", "joined_late", "one_way", "requests", "unanswered")
+    __slots__ = ("bytes_lost", "bytes_opaque", "connections", "joined_late", "one_way", "refused", "requests", "unanswered")
 
     def __init__(self) -> None:
-        self.connections = self.joined_late = self.one_way = self.requests = self.unanswered = self.bytes_lost = self.bytes_opaque = 0
+        self.connections = self.refused = self.joined_late = self.one_way = 0
+        self.requests = self.unanswered = self.bytes_lost = self.bytes_opaque = 0
 
 
 class Tracked:
@@ -207,6 +208,7 @@ class ConversationSink(StreamSink):
         flows = connection.flows
         counts = self.counts[file]
         counts.connections += 1
+        counts.refused += _was_refused(connection)
         counts.joined_late += connection.opened_by is None
         counts.one_way += not (flows[0].packets and flows[1].packets)
         counts.bytes_lost += summary.bytes_lost - flows[0].bytes_cut - flows[1].bytes_cut
@@ -240,3 +242,12 @@ class ConversationSink(StreamSink):
 
 def _us(time_ns: int | None) -> int | None:
     return None if time_ns is None else time_ns // 1000
+
+
+def _was_refused(connection: TcpConnection) -> bool:
+    """A SYN that nothing but a RST answered: the port was closed. It is a connection all the same, silent and reset."""
+    flows = connection.flows
+    if connection.opened_by is None or flows[0].payload_packets or flows[1].payload_packets:
+        return False
+    answer = flows[1 - connection.opened_by]
+    return answer.isn is None and answer.packets > 0

@@ -10,42 +10,36 @@ from typing import Any, Final
 import pyarrow as pa
 
 from kwire.protocol.events import BrokersLearned, VersionsLearned
-from kwire.tables.schemas import INT, LONG, TEXT, TIME
+from kwire.tables.schemas import INT, LONG, TEXT, TIME, schema_of
 
 __all__ = ["ADVERTISED", "FACT_SCHEMAS", "NODES", "REFUSALS", "SeriesFacts"]
 
-ADVERTISED: Final = pa.schema(
-    [
-        pa.field("server", TEXT),  # address:port
-        pa.field("api_key", INT),
-        pa.field("min_version", INT),
-        pa.field("max_version", INT),
-        pa.field("first_seen", TIME),
-        pa.field("last_seen", TIME),
-    ]
+ADVERTISED: Final = schema_of(
+    ("server", TEXT),  # address:port
+    ("api_key", INT),
+    ("min_version", INT),
+    ("max_version", INT),
+    ("first_seen", TIME),
+    ("last_seen", TIME),
 )
 
-NODES: Final = pa.schema(
-    [
-        pa.field("node_id", INT),
-        pa.field("host", TEXT),
-        pa.field("port", INT),
-        pa.field("rack", TEXT),
-        pa.field("cluster_id", TEXT),
-        pa.field("first_seen", TIME),
-        pa.field("last_seen", TIME),
-    ]
+NODES: Final = schema_of(
+    ("node_id", INT),
+    ("host", TEXT),
+    ("port", INT),
+    ("rack", TEXT),
+    ("cluster_id", TEXT),
+    ("first_seen", TIME),
+    ("last_seen", TIME),
 )
 
-REFUSALS: Final = pa.schema(
-    [
-        pa.field("connection_id", TEXT),
-        pa.field("server", TEXT),
-        pa.field("request_index", LONG),
-        pa.field("api_key", INT),
-        pa.field("api_version", INT),
-        pa.field("refusal", TEXT),  # disconnected, unsupported_version
-    ]
+REFUSALS: Final = schema_of(
+    ("connection_id", TEXT),
+    ("server", TEXT),
+    ("request_index", LONG),
+    ("api_key", INT),
+    ("api_version", INT),
+    ("refusal", TEXT),  # disconnected, unsupported_version
 )
 
 FACT_SCHEMAS: Final[dict[str, pa.Schema]] = {"advertised": ADVERTISED, "nodes": NODES, "refusals": REFUSALS}

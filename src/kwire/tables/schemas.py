@@ -31,11 +31,12 @@ RANGES: Final = pa.list_(
 )
 
 
-def _schema(*columns: tuple[str, pa.DataType]) -> pa.Schema:
+def schema_of(*columns: tuple[str, pa.DataType]) -> pa.Schema:
+    """Make a schema of (name, type) pairs; every column may be null."""
     return pa.schema([pa.field(name, kind) for name, kind in columns])
 
 
-CAPTURES: Final = _schema(
+CAPTURES: Final = schema_of(
     ("capture", TEXT),
     ("series", TEXT),
     ("source", TEXT),  # pcap, request_log, request_log_deprecated, proxy
@@ -50,13 +51,14 @@ CAPTURES: Final = _schema(
     ("bytes_lost", LONG),  # in gaps
     ("bytes_opaque", LONG),  # TLS and strangers
     ("connections", LONG),
+    ("connections_refused", LONG),  # of these, attempts that only a reset answered
     ("joined_late", LONG),
     ("one_way", LONG),
     ("requests", LONG),
     ("unanswered", LONG),
 )
 
-CONNECTIONS: Final = _schema(
+CONNECTIONS: Final = schema_of(
     ("series", TEXT),
     ("capture", TEXT),  # the file where the connection begins
     ("connection_id", TEXT),  # server_ip:port-client_ip:port-n
@@ -95,7 +97,7 @@ CONNECTIONS: Final = _schema(
     ("role", TEXT),  # client, broker, controller
 )
 
-REQUESTS: Final = _schema(
+REQUESTS: Final = schema_of(
     ("series", TEXT),
     ("capture", TEXT),
     ("connection_id", TEXT),
@@ -133,7 +135,7 @@ REQUESTS: Final = _schema(
     ("stream_offset", LONG),  # of the frame in its direction's byte stream
 )
 
-VIOLATIONS: Final = _schema(
+VIOLATIONS: Final = schema_of(
     ("series", TEXT),
     ("capture", TEXT),
     ("connection_id", TEXT),
@@ -148,7 +150,7 @@ VIOLATIONS: Final = _schema(
     ("explanation", TEXT),
 )
 
-CLIENTS: Final = _schema(
+CLIENTS: Final = schema_of(
     ("client_key", TEXT),
     ("software_name", TEXT),
     ("software_version", TEXT),
@@ -169,7 +171,7 @@ CLIENTS: Final = _schema(
     ("last_seen", TIME),
 )
 
-API_USAGE: Final = _schema(
+API_USAGE: Final = schema_of(
     ("client_key", TEXT),
     ("software_name", TEXT),
     ("software_version", TEXT),
@@ -189,7 +191,7 @@ API_USAGE: Final = _schema(
 UPGRADE_IMPACT: Final = pa.schema(
     [
         *API_USAGE,
-        *_schema(
+        *schema_of(
             ("addresses", TEXTS),
             ("principals", TEXTS),
             ("owner", TEXT),
@@ -207,7 +209,7 @@ UPGRADE_IMPACT: Final = pa.schema(
     ]
 )
 
-BROKERS: Final = _schema(
+BROKERS: Final = schema_of(
     ("node_id", INT),
     ("host", TEXT),
     ("addresses", TEXTS),

@@ -114,7 +114,7 @@ def finish_series(carry: TablesCarry) -> tuple[Batches, dict[str, pa.Table]]:
             (
                 facts.location, carry.series, "pcap", facts.sha256, _us(facts.start_ns), _us(facts.end_ns), facts.packets,
                 facts.packets_dropped, facts.snaplen, facts.packet_bytes, facts.bytes_cut, counts.bytes_lost, counts.bytes_opaque,
-                counts.connections, counts.joined_late, counts.one_way, counts.requests, counts.unanswered,
+                counts.connections, counts.refused, counts.joined_late, counts.one_way, counts.requests, counts.unanswered,
             )
         )  # fmt: skip
     batches["captures"] = captures.take(whole=True)

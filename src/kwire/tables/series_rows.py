@@ -8,7 +8,7 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from types import TracebackType
-from typing import BinaryIO
+from typing import Any, BinaryIO
 
 import pyarrow as pa
 import pyarrow.compute as pc
@@ -158,7 +158,8 @@ def _check(table: str) -> None:
 
 
 def _with_nodes(connections: pa.Table, node_of: Callable[[str, int], int | None]) -> pa.Table:
-    servers = list(zip(connections.column("server_address").to_pylist(), connections.column("server_port").to_pylist(), strict=True))
+    columns: list[list[Any]] = [connections.column(name).to_pylist() for name in ("server_address", "server_port")]
+    servers = list(zip(*columns, strict=True))
     known = {server: node_of(*server) for server in set(servers)}
     at = CONNECTIONS.get_field_index("node_id")
     field = CONNECTIONS.field(at)
