@@ -50,8 +50,8 @@ class Versions:
             return NO_VERSIONS
         if text.endswith("+"):
             return cls(int(text[:-1]), cls.OPEN)
-        low, _, high = text.partition("-")
-        return cls(int(low), int(high or low))
+        low, dash, high = text.partition("-")
+        return cls(int(low), int(high) if dash else int(low))
 
     def __contains__(self, version: int) -> bool:
         return self.lowest <= version <= self.highest
