@@ -14,6 +14,7 @@ from kwire.protocol.exchange import Exchange
 from kwire.protocol.frames import MAX_FRAME, Frame, FrameFault, FrameSplitter
 from kwire.protocol.opening import Opening
 from kwire.protocol.resync import ResponseJudge
+from kwire.protocol.tls_hello import HelloReader
 
 __all__ = ["Connection"]
 
@@ -27,8 +28,24 @@ class Connection:
     """
 
     __slots__ = (
-        "_closed", "_closed_by", "_exchange", "_first_seen", "_frames", "_judge", "_last_seen", "_openings", "_protocol", "_proxied",
-        "_reset", "_splitters", "_stray", "_tls", "bytes_lost", "gaps", "joined_late", "received",
+        "_closed",
+        "_closed_by",
+        "_exchange",
+        "_first_seen",
+        "_frames",
+        "_hellos",
+        "_judge",
+        "_last_seen",
+        "_openings",
+        "_protocol",
+        "_proxied",
+        "_reset",
+        "_splitters",
+        "_stray",
+        "bytes_lost",
+        "gaps",
+        "joined_late",
+        "received",
     )  # fmt: skip
 
     def __init__(self, joined_late: bool = False, *, max_frame: int = MAX_FRAME) -> None:
@@ -50,7 +67,7 @@ class Connection:
         self._protocol: str | None = None  # of a stranger, once one is recognised
         self._stray = 0  # bytes of strangers
         self._proxied: str | None = None
-        self._tls: tuple[str | None, str | None] = (None, None)
+        self._hellos: dict[Direction, HelloReader] = {}
         self._first_seen: int | None = None
         self._last_seen: int | None = None
         self._closed: dict[Direction, bool] = {"request": False, "response": False}
@@ -93,6 +110,8 @@ class Connection:
             self._openings[direction] = None
             events = self._feed_all(direction, opening.give_up())
         if self._protocol is not None:
+            if direction in self._hellos:
+                self._hellos[direction].done = True
             return events
         splitter = self._splitters[direction]
         for frame in splitter.lose(n, t, self._judge_of(direction)):
@@ -183,6 +202,8 @@ class Connection:
             self._splitters[direction].seeking = True
             return events
         self._protocol = verdict
+        if verdict == "tls":
+            self._hellos = {"request": HelloReader(), "response": HelloReader()}
         return [] if verdict != "unknown" else [exchange.violation(first.rule, direction, first, **first.facts)]
 
     def _feed_all(self, direction: Direction, chunks: list[tuple[bytes, int, int]]) -> list[Event]:
@@ -194,6 +215,8 @@ class Connection:
     def _feed(self, direction: Direction, data: bytes, t: int, packet: int) -> list[Event]:
         if self._protocol is not None:
             self._stray += len(data)
+            if direction in self._hellos:
+                self._hellos[direction].take(data)
             return []
         events: list[Event] = []
         for frame in self._splitters[direction].feed(data, t, packet, self._judge_of(direction)):
@@ -247,6 +270,7 @@ class Connection:
         """What is known of the connection by now."""
         exchange = self._exchange
         identity, sasl = exchange.identity, exchange.sasl
+        hellos = self._hellos or {"request": HelloReader(), "response": HelloReader()}
         state: Literal["complete", "joined_late", "open", "reset"] = "open"
         if self.joined_late:
             state = "joined_late"
@@ -271,8 +295,8 @@ class Connection:
             unanswered=exchange.unanswered,
             last_api_name=exchange.last_api_name,
             proxied_address=self._proxied,
-            tls_version=self._tls[0],
-            tls_sni=self._tls[1],
+            tls_version=hellos["response"].version or hellos["request"].version,
+            tls_sni=hellos["request"].server_name,
             sasl_mechanism=sasl.mechanism,
             attempted_principal=sasl.attempted_principal,
             principal=sasl.principal,
