@@ -203,6 +203,45 @@ def test_swapped_neighbours_make_no_gap_and_no_answer_before_its_question(
     assert sum(flow.retransmissions for flow in wire.carry.live.values() for flow in flow.flows) == 0
 
 
+packet = st.tuples(
+    st.sampled_from([CLIENT, SERVER]),
+    st.integers(0, 90),
+    st.integers(0, 90),
+    st.sampled_from([ACK, ACK, ACK, 0, SYN, SYN | ACK, FIN | ACK, RST, RST | ACK, SYN | FIN | RST | ACK]),
+    st.integers(0, 20),
+    st.integers(0, 20),
+    st.sampled_from([5000, 5000, 5000, 77]),
+    st.sampled_from([0, 0, 0, LINGER_NS + 1]),
+)
+
+
+@settings(max_examples=400)
+@given(packets=st.lists(packet, max_size=40))
+def test_whatever_comes_the_books_balance_and_the_carry_may_be_pickled_anywhere(packets: list[tuple[int, ...]]) -> None:
+    """Packets that no real stack would send; in the second run the carry goes through pickle before each of them."""
+    runs = []
+    for pickled in (False, True):
+        wire = Wire()
+        for direction, seq, ack, flags, original, captured, isn, pause in packets:
+            if pickled:
+                wire.carry = pickle.loads(pickle.dumps(wire.carry))
+            wire.isn = (isn, isn)
+            wire.time_ns += pause
+            wire.send(direction, seq, ack, flags, bytes(min(original, captured)), original=original)
+        left = list(wire.carry.live.values())
+        wire.finish()
+        for connection in left:
+            assert not connection.held
+            for direction, flow in enumerate(connection.flows):
+                stream = wire.heard.stream(direction, connection.n)
+                assert len(stream) == flow.position == flow.bytes + flow.bytes_cut + flow.bytes_lost
+                assert (flow.waiting, flow.waiting_bytes) == ([], 0)
+        opened = [event[1] for event in wire.heard.events if event[0] == "opened"]
+        assert opened == [event[1] for event in wire.heard.events if event[0] == "ended"] == list(range(len(opened)))
+        runs.append(wire.heard.events)
+    assert runs[0] == runs[1]
+
+
 def test_an_acknowledged_hole_is_a_gap_after_the_reorder_window() -> None:
     wire = Wire()
     wire.shake()

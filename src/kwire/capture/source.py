@@ -116,8 +116,11 @@ class CaptureSource:
 
     def sha256(self) -> str:
         """Hash of the whole file as stored; reads what is left."""
-        while not self.damage and self._stored.read(CHUNK_BYTES):
-            pass
+        try:
+            while self._stored.read(CHUNK_BYTES):
+                pass
+        except OSError as error:
+            self.damage = self.damage or _first_line(error)
         return self._stored.hexdigest()
 
 
