@@ -73,11 +73,12 @@ def read_clients(folder: AnalysisFolder) -> tuple[Client, ...]:
 
 def _client(row: dict[str, Any]) -> Client:
     named = row["software_name"] not in (None, "", "unknown")
+    guess, guessed_version = _split_guess(row["library_guess"] or "")
     return Client(
         client_key=row["client_key"] or "",
-        library=(row["software_name"] if named else row["library_guess"]) or "",
-        version=row["software_version"] if named and row["software_version"] else "",
-        guessed=not named and bool(row["library_guess"]),
+        library=row["software_name"] if named else guess,
+        version=(row["software_version"] or "") if named else guessed_version,
+        guessed=not named and bool(guess),
         identity_source=row["identity_source"] or "not_observed",
         confidence=row["confidence"] or "",
         client_ids=tuple(row["client_ids"] or ()),
@@ -91,6 +92,12 @@ def _client(row: dict[str, Any]) -> Client:
         first_seen=row["first_seen"],
         last_seen=row["last_seen"],
     )
+
+
+def _split_guess(guess: str) -> tuple[str, str]:
+    """``kafka-python 2.0.2`` in its two parts."""
+    library, _, version = guess.rpartition(" ")
+    return (library, version) if library and version[0].isdecimal() else (guess, "")
 
 
 def _order(client: Client) -> tuple[Any, ...]:

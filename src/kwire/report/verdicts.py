@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections import defaultdict
-from collections.abc import Iterable
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, Final
 
@@ -27,13 +27,17 @@ _EVIDENCE: Final = (
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Finding:
-    """Why one api version of a client is not ok: the releases of one verdict, with the reason given for the first of them."""
+    """Why one api version of a client is not ok: its worst verdict with the reason that the first such release gives, and the milder ones.
+
+    `milder` holds the other verdicts that are not ok, each with its releases, worst first.
+    """
 
     api_name: str
     api_version: int | None
     requests: int
     verdict: str
     releases: tuple[str, ...]
+    milder: tuple[tuple[str, tuple[str, ...]], ...]
     basis: str
     confidence: str
     reason: str
@@ -42,6 +46,11 @@ class Finding:
     cure_kind: str
     evidence_connection_id: str
     evidence_request_index: int | None
+
+    @property
+    def cure(self) -> tuple[str, str, str]:
+        """What to do: remedy, version, kind; findings of one client often share it."""
+        return self.remedy, self.cure_version, self.cure_kind
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -57,6 +66,11 @@ class ClientVerdicts:
     def worst(self) -> str | None:
         judged = [verdict for verdict in self.by_target if verdict]
         return max(judged, key=VERDICTS.index) if judged else None
+
+    @property
+    def cures(self) -> tuple[tuple[str, str, str], ...]:
+        """What to do about this client, each thing once, for the worst finding first."""
+        return tuple(dict.fromkeys(finding.cure for finding in self.findings if finding.remedy or finding.cure_version))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -99,7 +113,7 @@ def read_upgrade_matrix(folder: AnalysisFolder) -> UpgradeMatrix:
             client_key=key,
             by_target=tuple(None if target not in line else VERDICTS[line[target]] for target in targets),
             findings=findings.get(key, ()),
-            versions_ok=good[key] - len({(one.api_name, one.api_version) for one in findings.get(key, ())}),
+            versions_ok=good[key] - len(findings.get(key, ())),
         )
         for key, line in cells.items()
     ]
@@ -114,26 +128,28 @@ def _badness(client: ClientVerdicts) -> tuple[Any, ...]:
 
 
 def _findings(folder: AnalysisFolder) -> dict[str, tuple[Finding, ...]]:
-    rows = folder.rows("upgrade_impact", _EVIDENCE, pc.field("verdict") != "ok")
+    rows = folder.rows("upgrade_impact", _EVIDENCE, pc.field("verdict").isin(VERDICTS[1:]))
     rows.sort(key=lambda row: release_order(row["target_release"] or ""))
-    groups: dict[tuple[Any, ...], list[dict[str, Any]]] = defaultdict(list)
+    groups: dict[tuple[Any, ...], dict[str, list[dict[str, Any]]]] = defaultdict(lambda: defaultdict(list))
     for row in rows:
-        groups[row["client_key"], row["api_name"], row["api_version"], row["verdict"], row["verdict_basis"]].append(row)
+        groups[row["client_key"], row["api_name"], row["api_version"]][row["verdict"]].append(row)
     found: dict[str, list[Finding]] = defaultdict(list)
-    for (key, *_), same in groups.items():
-        found[key].append(_finding(same))
+    for (key, *_), by_verdict in groups.items():
+        found[key].append(_finding(by_verdict))
     return {key: tuple(sorted(of_client, key=_finding_order)) for key, of_client in found.items()}
 
 
-def _finding(same: Iterable[dict[str, Any]]) -> Finding:
-    rows = list(same)
-    first = rows[0]
+def _finding(by_verdict: Mapping[str, list[dict[str, Any]]]) -> Finding:
+    worst, *milder = sorted(by_verdict, key=VERDICTS.index, reverse=True)
+    first = by_verdict[worst][0]
+    releases = {verdict: tuple(row["target_release"] or "" for row in rows) for verdict, rows in by_verdict.items()}
     return Finding(
         api_name=first["api_name"] or "",
         api_version=first["api_version"],
         requests=first["requests"] or 0,
-        verdict=first["verdict"] or "",
-        releases=tuple(row["target_release"] or "" for row in rows),
+        verdict=worst,
+        releases=releases[worst],
+        milder=tuple((verdict, releases[verdict]) for verdict in milder),
         basis=first["verdict_basis"] or "",
         confidence=first["confidence"] or "",
         reason=first["reason"] or "",
