@@ -160,11 +160,15 @@ def _apis_in_common(profile: Profile, observed: Observed) -> int:
         uses = profile.uses.get(api)
         if uses is None:
             continue
+        if api == "ApiVersions":  # asked in its own version first, then in whatever error 35 leaves (KIP-511)
+            if max(versions) not in uses:
+                return 0
+            continue
         highest = observed.highest.get(api)
-        ceiling = 1 << 15 if highest is None or not profile.negotiates or api == "ApiVersions" else highest
+        ceiling = 1 << 15 if highest is None or not profile.negotiates else highest
         if not versions <= {min(version, ceiling) for version in uses}:
             return 0
-        common += api != "ApiVersions"
+        common += 1
     return common
 
 

@@ -1,0 +1,122 @@
+"""Upgrade verdicts: one test a line of the table of rules, with hand-made inputs."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from kwire.analysis.verdicts import Judgement, KnownMaximum, TargetRange, Use, judge
+
+
+def verdict(accepts: tuple[int, int] | None, marks: frozenset[int] = frozenset(), release: str = "4.3.1", **use: Any) -> Judgement:
+    given = {"api_name": "Produce", "api_version": 2, "broker_highest": 11, **use}
+    return judge(Use(**given), TargetRange(release=release, accepts=accepts, marks=marks))
+
+
+def outcome(judgement: Judgement) -> tuple[str, str]:
+    return judgement.verdict, judgement.basis
+
+
+def test_api_versions_is_ok_in_any_version_because_error_35_is_answered() -> None:
+    assert outcome(verdict((0, 4), api_name="ApiVersions", api_version=5, broker_highest=5)) == ("ok", "inside_range")
+    assert outcome(verdict((2, 4), api_name="ApiVersions", api_version=0, negotiates=False)) == ("ok", "inside_range")
+
+
+@pytest.mark.parametrize("version", [3, 7, 13])
+def test_a_version_inside_the_range_is_ok(version: int) -> None:
+    assert outcome(verdict((3, 13), api_version=version)) == ("ok", "inside_range")
+
+
+def test_a_version_inside_the_range_that_the_release_marks_is_marked() -> None:
+    judgement = verdict((0, 11), frozenset({0, 1, 2}), "3.9.2", api_version=2)
+    assert outcome(judgement) == ("marked", "inside_range")
+    assert outcome(verdict((0, 11), frozenset({0, 1, 2}), "3.9.2", api_version=3)) == ("ok", "inside_range")
+
+
+def test_a_version_above_the_range_is_ok_for_a_client_that_negotiates() -> None:
+    assert outcome(verdict((0, 2), release="0.10.0.1", api_version=9)) == ("ok", "inside_range")
+
+
+def test_a_version_above_the_range_is_rejected_for_a_client_that_does_not() -> None:
+    assert outcome(verdict((0, 2), release="0.10.0.1", api_version=9, negotiates=False)) == ("rejected", "no_negotiation")
+
+
+def test_a_version_above_the_range_is_undetermined_where_nobody_saw_whether_the_client_negotiates() -> None:
+    assert verdict((0, 2), api_version=9, negotiates=None).verdict == "undetermined"
+
+
+def test_below_the_range_and_below_the_broker_it_is_the_clients_own_maximum() -> None:
+    assert outcome(verdict((3, 13), broker_highest=11)) == ("rejected", "own_maximum")
+    assert outcome(verdict((3, 13), broker_highest=11, negotiates=None)) == ("rejected", "own_maximum")
+
+
+def test_below_the_range_at_the_brokers_highest_nothing_is_known() -> None:
+    judgement = verdict((3, 13), broker_highest=2)
+    assert outcome(judgement) == ("undetermined", "broker_ceiling")
+    assert judgement.confidence == "low"
+
+
+def test_below_the_range_without_a_known_broker_nothing_is_known() -> None:
+    assert outcome(verdict((3, 13), broker_highest=None)) == ("undetermined", "broker_ceiling")
+
+
+def known(at_least: int | None, at_most: int | None, certain: bool = True) -> KnownMaximum:
+    return KnownMaximum(library="some-library 1.0", at_least=at_least, at_most=at_most, certain=certain)
+
+
+def test_at_the_brokers_highest_a_known_library_decides() -> None:
+    assert outcome(verdict((3, 13), broker_highest=2, known=known(9, 9))) == ("ok", "known_client")
+    assert outcome(verdict((3, 13), broker_highest=2, known=known(None, 2))) == ("rejected", "known_client")
+    assert outcome(verdict((3, 13), broker_highest=2, known=known(2, 3))) == ("undetermined", "broker_ceiling")
+
+
+def test_a_library_known_by_its_fingerprint_is_less_sure_than_one_known_by_name() -> None:
+    assert verdict((3, 13), broker_highest=2, known=known(9, 9, certain=False)).confidence == "medium"
+    assert verdict((3, 13), broker_highest=2, known=known(9, 9, certain=True)).confidence == "high"
+
+
+@pytest.mark.parametrize("highest", [2, 11, None])
+def test_below_the_range_a_client_that_does_not_negotiate_is_rejected_whatever_the_broker_offers(highest: int | None) -> None:
+    assert outcome(verdict((3, 13), broker_highest=highest, negotiates=False)) == ("rejected", "no_negotiation")
+
+
+def test_an_api_that_the_release_does_not_have_is_rejected_for_a_client() -> None:
+    assert verdict(None, api_name="LeaderAndIsr", api_version=5).verdict == "rejected"
+
+
+@pytest.mark.parametrize("role", ["broker", "controller"])
+def test_brokers_and_controllers_are_upgraded_with_the_cluster(role: str) -> None:
+    assert outcome(verdict(None, api_name="LeaderAndIsr", api_version=5, role=role)) == ("ok", "inside_range")
+    assert outcome(verdict((4, 18), api_name="Fetch", api_version=1, role=role)) == ("ok", "inside_range")
+
+
+def test_what_a_broker_of_the_line_refused_is_rejected() -> None:
+    assert outcome(verdict((3, 13), broker_highest=2, refused_by="4.3")) == ("rejected", "observed_refusal")
+    assert outcome(verdict((3, 13), api_version=3, refused_by="4.3", always_refused=True)) == ("rejected", "observed_refusal")
+
+
+def test_a_refusal_by_a_broker_of_another_line_says_nothing() -> None:
+    assert outcome(verdict((3, 13), broker_highest=2, refused_by="4.2")) == ("undetermined", "broker_ceiling")
+
+
+def test_a_broker_that_hung_up_on_a_version_that_it_accepts_did_not_refuse_the_version() -> None:
+    """A broker that shuts down leaves requests unanswered."""
+    assert outcome(verdict((3, 13), api_version=9, refused_by="4.3")) == ("ok", "inside_range")
+
+
+def test_what_a_library_is_known_to_send_is_rejected_unseen() -> None:
+    judgement = verdict((1, 11), api_name="ListOffsets", api_version=0, known=known(0, 0), seen=False)
+    assert outcome(judgement) == ("rejected", "known_client")
+
+
+@pytest.mark.parametrize("accepts", [(3, 13), (0, 1), None, (0, 13)])
+@pytest.mark.parametrize("negotiates", [True, False, None])
+@pytest.mark.parametrize("highest", [None, 2, 11])
+def test_every_reason_is_one_sentence_that_names_the_release_or_the_role(
+    accepts: tuple[int, int] | None, negotiates: bool | None, highest: int | None
+) -> None:
+    reason = verdict(accepts, negotiates=negotiates, broker_highest=highest).reason
+    assert reason.endswith(".")
+    assert "4.3.1" in reason
+    assert "\n" not in reason
