@@ -15,8 +15,9 @@ __all__ = [
     "api_key_of", "broker_highest", "default_targets", "guess_release", "highest_by_name", "line_of", "resolve_release", "target_range",
 ]  # fmt: skip
 
-# A client talks to brokers; what only a controller's listener has is for administrators (KIP-919).
-_LISTENERS: Final = ("broker", "controller")
+# A client talks to brokers; what only a controller's listener has is for administrators (KIP-919). Up to 3.9 a broker may still be one of
+# ZooKeeper's, which has the apis of the old controller.
+_LISTENERS: Final = ("broker", "zk_broker", "controller")
 # The last line that accepts everything that an older one does: where no broker is known, the question begins here.
 _LAST_TOLERANT: Final = "3.9"
 

@@ -1,0 +1,120 @@
+"""What is known of libraries, against what each of them did on a real 4.x broker."""
+
+from __future__ import annotations
+
+import pytest
+
+from kwire.analysis.known_clients import Observed, cure_of, guess_unnamed, known_maximum, library_of, unseen_maxima
+
+PRODUCE_OF_4X = 3
+LIST_OFFSETS_OF_4X = 1
+MODERN = {"Produce": 11, "Fetch": 17, "ListOffsets": 9, "Metadata": 12, "OffsetCommit": 9, "OffsetFetch": 9, "FindCoordinator": 6}
+
+
+def observed(negotiates: bool | None = True, highest: dict[str, int] | None = None, **versions: set[int]) -> Observed:
+    offered = MODERN if highest is None else highest
+    return Observed({api: frozenset(used) for api, used in versions.items()}, {api: offered.get(api) for api in versions}, negotiates)
+
+
+@pytest.mark.parametrize(
+    ("name", "version", "library"),
+    [
+        ("apache-kafka-java", "3.9.2", "apache-kafka-java"),
+        ("confluent-kafka-python", "1.4.2-rdkafka-1.4.2", "librdkafka"),
+        ("librdkafka", "2.0.2", "librdkafka"),
+        ("sarama", "v1.50.3", "sarama"),
+        ("kgo", "v1.22.2", "franz-go"),
+        ("somebody-elses", "1", None),
+        ("unknown", "unknown", None),
+        (None, None, None),
+    ],
+)
+def test_libraries_are_known_by_the_names_they_send(name: str | None, version: str | None, library: str | None) -> None:
+    assert library_of(name, version) == library
+
+
+@pytest.mark.parametrize(("version", "breaks"), [("1.4.2", True), ("1.5.0", True), ("1.6.1", True), ("1.9.2", False), ("2.16.0", False)])
+def test_librdkafka_cannot_list_offsets_on_4x_up_to_1_6(version: str, breaks: bool) -> None:
+    """confluent-kafka 0.11.6 to 1.6.1 cannot consume from 4.x, 1.9.2 can."""
+    known = known_maximum("confluent-kafka-python", f"{version}-rdkafka-{version}", None, "ListOffsets")
+    assert known is not None
+    assert known.certain
+    assert (known.at_most is not None and known.at_most < LIST_OFFSETS_OF_4X) == breaks
+    assert (known.at_least is not None and known.at_least >= LIST_OFFSETS_OF_4X) != breaks
+
+
+def test_between_two_known_versions_nothing_is_claimed() -> None:
+    known = known_maximum("librdkafka", "1.8.0", None, "ListOffsets")
+    assert known is not None
+    assert (known.at_least, known.at_most) == (0, 2)
+
+
+def test_a_java_client_has_the_versions_of_its_release() -> None:
+    known = known_maximum("apache-kafka-java", "3.9.2", None, "Produce")
+    assert known is not None
+    assert (known.at_least, known.at_most) == (11, 11)
+
+
+def test_a_java_client_newer_than_every_known_release_is_no_older_than_the_newest() -> None:
+    known = known_maximum("apache-kafka-java", "99.0.0", None, "Produce")
+    assert known is not None
+    assert known.at_least is not None
+    assert known.at_least >= 13
+
+
+def test_a_client_that_sends_no_name_is_known_by_what_it_sends() -> None:
+    """kafka-go 0.4 as seen on 3.9."""
+    guess = guess_unnamed(
+        observed(Produce={8}, Fetch={10}, ListOffsets={1}, Metadata={6, 8}, OffsetCommit={2}, OffsetFetch={1}, ApiVersions={0})
+    )
+    assert guess is not None
+    assert (guess.library, guess.versions, guess.confidence) == ("kafka-go", "0.4.51", "medium")
+
+
+def test_a_client_that_negotiates_is_held_down_by_its_broker() -> None:
+    """Java 1.1.1 on 0.10.2: it asks ApiVersions v1 first and sends what the broker has."""
+    highest = {"Produce": 2, "Fetch": 3, "ListOffsets": 1, "Metadata": 2, "OffsetCommit": 2, "OffsetFetch": 2, "FindCoordinator": 0}
+    guess = guess_unnamed(
+        observed(
+            True, highest, Produce={2}, Fetch={3}, ListOffsets={1}, Metadata={2}, OffsetFetch={2}, FindCoordinator={0}, ApiVersions={0, 1}
+        )
+    )
+    assert guess is not None
+    assert guess.library == "apache-kafka-java"
+    known = known_maximum(None, None, guess, "Produce")
+    assert known is not None
+    assert not known.certain
+    assert known.at_least is not None
+    assert known.at_least >= PRODUCE_OF_4X
+
+
+def test_what_fits_two_libraries_or_shows_too_little_is_no_guess() -> None:
+    held_down = {"Produce": 2, "Fetch": 3, "ListOffsets": 1, "Metadata": 2, "OffsetCommit": 2, "OffsetFetch": 2}
+    versions = {"Produce": {2}, "Fetch": {3}, "ListOffsets": {1}, "Metadata": {2}, "OffsetCommit": {2}, "OffsetFetch": {2}}
+    assert guess_unnamed(observed(True, held_down, **versions)) is None
+    assert guess_unnamed(observed(Produce={8}, Metadata={6})) is None
+
+
+def test_negotiating_or_not_is_part_of_the_fingerprint() -> None:
+    versions = {"Produce": {0}, "Fetch": {1}, "ListOffsets": {0}, "Metadata": {0}, "OffsetCommit": {1}}
+    found = guess_unnamed(observed(False, **versions))
+    assert found is not None
+    assert found.library == "pykafka"
+    assert guess_unnamed(observed(True, **versions)) is None
+
+
+def test_what_a_library_would_send_is_told_for_apis_that_were_not_seen() -> None:
+    unseen = unseen_maxima("confluent-kafka-python", "1.4.2-rdkafka-1.4.2", None, frozenset({"Produce", "Metadata"}))
+    assert unseen["ListOffsets"].at_most == 0
+    assert "Produce" not in unseen
+    assert unseen_maxima(None, None, None, frozenset()) == {}
+
+
+def test_cures_name_a_version_or_a_configuration() -> None:
+    java, sarama = cure_of("apache-kafka-java", "2.4.1", None), cure_of("sarama", "v1.27.2", None)
+    assert java is not None
+    assert sarama is not None
+    assert (java.kind, java.version) == ("library", "2.1.0")
+    assert sarama.kind == "config"
+    assert "Version" in sarama.remedy
+    assert cure_of("unknown", "unknown", None) is None
