@@ -10,12 +10,10 @@ from typing import TYPE_CHECKING, Any, Final
 
 import click
 
-from kwire.errors import InputError
-
 if TYPE_CHECKING:
     from rich.console import Console
 
-__all__ = ["INSTANT", "console", "json_line", "chosen", "print_table", "printable"]
+__all__ = ["INSTANT", "console", "json_line", "print_table", "printable"]
 
 _PIPE_WIDTH: Final = 200
 """Columns of a table that goes into a file or a pipe, which has no width of its own."""
@@ -111,18 +109,3 @@ class _Instant(click.ParamType[datetime]):
 
 
 INSTANT: Final = _Instant()
-
-
-def chosen(names: Sequence[str], wanted: str, what: str) -> str:
-    """Find a name without regard to case.
-
-    Raises:
-        InputError: there is none; the sentence names those that are near.
-    """
-    import difflib
-
-    folded = {name.lower(): name for name in names}
-    if found := folded.get(wanted.lower()):
-        return found
-    near = [folded[name] for name in difflib.get_close_matches(wanted.lower(), folded, 3)]
-    raise InputError(f"There is no {what} {wanted!r}" + (f"; did you mean {' or '.join(near)}?" if near else "."))

@@ -39,10 +39,11 @@ _RUN: Final = "run.json"
 _ROW_GROUP: Final = 262_144
 
 
-def _first_line(error: BaseException) -> str:
-    if isinstance(error, OSError) and error.strerror:
-        return error.strerror
-    return (str(error).splitlines() or [type(error).__name__])[0]
+def _reason(error: BaseException) -> str:
+    # Arrow's own text names the operation that failed, which a user has not asked for; what the system says is enough
+    if isinstance(error, OSError) and error.errno:
+        return os.strerror(error.errno)
+    return (str(error).splitlines() or [type(error).__name__])[0].rstrip(".")
 
 
 def filesystem_of(location: str) -> tuple[FileSystem, str]:
@@ -58,7 +59,7 @@ def filesystem_of(location: str) -> tuple[FileSystem, str]:
     try:
         filesystem, path = fs.FileSystem.from_uri(location)
     except (ArrowInvalid, OSError, ValueError) as error:
-        raise InputError(f"{location} cannot be used as an output folder: {_first_line(error)}.") from error
+        raise InputError(f"{location} cannot be used as an output folder: {_reason(error)}.") from error
     return filesystem, path.rstrip("/")
 
 
@@ -135,7 +136,7 @@ class PartWriter:
         try:
             yield
         except OSError as error:
-            raise InputError(f"{self._location} cannot be written: {_first_line(error)}.") from error
+            raise InputError(f"{self._location} cannot be written: {_reason(error)}.") from error
 
 
 class OutputFolder:
@@ -194,7 +195,7 @@ class OutputFolder:
             self._filesystem.create_dir(f"{self._path}/{STAGING}", recursive=True)
             self._write(f"{STAGING}/{_RUN}", json.dumps({"host": socket.gethostname(), "pid": os.getpid()}))
         except OSError as error:
-            raise InputError(f"{self._shown} cannot be written: {_first_line(error)}.") from error
+            raise InputError(f"{self._shown} cannot be written: {_reason(error)}.") from error
 
     def _check(self, overwrite: bool) -> None:
         if self._in_use():
@@ -264,7 +265,7 @@ class OutputFolder:
             written = {**manifest, "written": datetime.now(UTC).isoformat(timespec="seconds"), "parts": parts}
             self._write(MANIFEST, json.dumps(written, indent=1))
         except OSError as error:
-            raise InputError(f"{self._shown} cannot be written: {_first_line(error)}.") from error
+            raise InputError(f"{self._shown} cannot be written: {_reason(error)}.") from error
 
     def complete(self) -> None:
         """Mark the analysis as complete.
@@ -276,7 +277,7 @@ class OutputFolder:
             self._write(SUCCESS, "")
             self._remove(STAGING)
         except OSError as error:
-            raise InputError(f"{self._shown} cannot be written: {_first_line(error)}.") from error
+            raise InputError(f"{self._shown} cannot be written: {_reason(error)}.") from error
 
     @contextmanager
     def writing(self, *, overwrite: bool = False) -> Iterator[None]:

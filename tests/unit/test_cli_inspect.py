@@ -1,0 +1,129 @@
+"""`kwire inspect`: rows of one capture, filtered, as JSON lines and as a table that no client id can abuse."""
+
+from __future__ import annotations
+
+import gzip
+import json
+import subprocess
+import sys
+from collections import Counter
+from pathlib import Path
+from typing import Any
+
+import pytest
+from click.testing import CliRunner
+
+from kwire.cli.entry import commands
+from kwire.tables import SCHEMAS
+
+CAPTURES = Path(__file__).parent.parent / "captures" / "data"
+TRUTH = json.loads((CAPTURES / "truth.json").read_text())
+SEED = str(CAPTURES / "seed.pcap.gz")
+HOSTILE = str(CAPTURES / "hostile-requests.pcap.gz")
+TABLES = ["requests", "connections", "violations", "captures"]
+
+
+def rows(*arguments: str, data: bytes | None = None) -> list[dict[str, Any]]:
+    result = CliRunner().invoke(commands, ["inspect", *arguments, "--json"], input=data)
+    assert result.exit_code == 0, result.stderr
+    return [json.loads(line) for line in result.stdout.splitlines()]
+
+
+def test_requests_of_a_capture_are_those_that_were_sent() -> None:
+    found = rows(SEED, "--port", "20192")
+    assert Counter(f"{row['api_name']} v{row['api_version']}" for row in found) == Counter(
+        TRUTH["seed.pcap"]["requests_whole_by_api_version"]
+    )
+
+
+@pytest.mark.parametrize("table", TABLES)
+def test_json_has_every_column(table: str) -> None:
+    found = rows(HOSTILE, "--table", table)
+    assert found
+    assert all(list(row) == SCHEMAS[table].names for row in found)
+
+
+def test_json_times_are_iso_8601_in_utc() -> None:
+    first = rows(SEED)[0]["request_time"]
+    assert first.startswith("20")
+    assert first[10] == "T"
+    assert first.endswith("Z")
+    assert len(first) == len("2026-11-21T10:25:33.546302Z")
+
+
+def test_standard_input_reads_like_a_file() -> None:
+    from_file = rows(SEED)
+    for data in (gzip.decompress(Path(SEED).read_bytes()), Path(SEED).read_bytes()):
+        from_pipe = rows("-", data=data)
+        assert [{**row, "capture": "", "series": ""} for row in from_pipe] == [{**row, "capture": "", "series": ""} for row in from_file]
+
+
+def test_filters() -> None:
+    every = rows(SEED)
+    some_id = every[0]["client_id"]
+    assert [row for row in every if row["client_id"] == some_id] == rows(SEED, "--client-id", some_id) != every
+    assert rows(SEED, "--address", "127.0.0.1") == every
+    assert rows(SEED, "--address", "127.0.0.10") == []
+    middle = sorted(row["request_time"] for row in every)[len(every) // 2]
+    early, late = rows(SEED, "--until", middle), rows(SEED, "--since", middle)
+    assert early
+    assert all(row["request_time"] < middle for row in early)
+    assert all(max(row["request_time"], row["response_time"] or "") >= middle for row in late)
+    assert {json.dumps(row) for row in [*early, *late]} == {json.dumps(row) for row in every}
+
+
+def test_an_address_with_colons() -> None:
+    capture = str(CAPTURES / "ipv6.pcap.gz")
+    every = rows(capture, "--table", "connections")
+    address = every[0]["client_address"]
+    assert ":" in address
+    wanted = [row for row in every if address in (row["client_address"], row["server_address"])]
+    assert rows(capture, "--table", "connections", "--address", address) == wanted
+    assert rows(capture, "--table", "connections", "--address", f"[{address}]") == wanted
+
+
+@pytest.mark.parametrize("table", TABLES)
+@pytest.mark.parametrize("as_json", [[], ["--json"]])
+def test_nothing_from_the_wire_acts_on_the_terminal(table: str, as_json: list[str]) -> None:
+    result = CliRunner().invoke(commands, ["inspect", HOSTILE, "--table", table, *as_json])
+    assert result.exit_code == 0
+    assert all(character.isprintable() or character == "\n" for character in result.stdout)
+
+
+def test_the_hostile_client_ids_are_shown_as_escapes() -> None:
+    result = CliRunner().invoke(commands, ["inspect", HOSTILE])
+    shown = result.stdout.replace("\n", "")
+    ids = {row["client_id"] for row in rows(HOSTILE)}
+    formula = next(each for each in ids if each and "\n" in each)
+    assert "\x1b" in formula  # the capture has what the test is about
+    assert "\\n" in shown
+    assert "\\x1b" in shown
+
+
+def test_a_capture_without_kafka_says_so(tmp_path: Path) -> None:
+    # only the header of a capture file: little endian, microseconds, Ethernet
+    (tmp_path / "nothing.pcap").write_bytes(bytes.fromhex("d4c3b2a1020004000000000000000000ffff000001000000"))
+    result = CliRunner().invoke(commands, ["inspect", str(tmp_path / "nothing.pcap")])
+    assert result.exit_code == 0
+    assert result.stdout == ""
+    assert result.stderr.startswith("No requests in ")
+
+
+def test_it_runs_without_spark_and_java(tmp_path: Path) -> None:
+    """In a process of its own, with nothing on the PATH and PySpark hidden."""
+    hidden = tmp_path / "pyspark"
+    hidden.mkdir()
+    (hidden / "__init__.py").write_text("raise ImportError('hidden')")
+    done = subprocess.run(
+        [sys.executable, "-m", "kwire", "inspect", SEED, "--json"],
+        capture_output=True, text=True, env={"PATH": str(tmp_path), "PYTHONPATH": str(tmp_path)}, timeout=120, check=True,
+    )  # fmt: skip
+    assert len(done.stdout.splitlines()) == len(rows(SEED))
+
+
+def test_what_was_read_of_a_cut_capture_is_shown(tmp_path: Path) -> None:
+    whole = gzip.decompress(Path(SEED).read_bytes())
+    (tmp_path / "cut.pcap").write_bytes(whole[: len(whole) // 2 + 7])
+    path = str(tmp_path / "cut.pcap")
+    assert 0 < len(rows(path)) < len(rows(SEED))
+    assert "capture_cut" in {row["rule"] for row in rows(path, "--table", "violations")}

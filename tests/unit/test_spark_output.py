@@ -1,0 +1,185 @@
+"""The output folder: staged, published as a whole, complete only when `_SUCCESS` is there."""
+
+from __future__ import annotations
+
+import json
+import os
+import socket
+import subprocess
+import sys
+from pathlib import Path
+
+import pyarrow as pa
+import pyarrow.dataset as ds
+import pytest
+
+from kwire.errors import InputError
+from kwire.spark.output import MANIFEST, STAGING, SUCCESS, OutputFolder, PartWriter
+
+SCHEMA = pa.schema([("n", pa.int64())])
+TABLES = ("first", "second")
+
+
+def write(out: Path, table: str, name: str, *numbers: int) -> str:
+    with PartWriter(str(out), table, name, SCHEMA) as part:
+        part.write(pa.record_batch({"n": list(numbers)}, schema=SCHEMA))
+    return f"{table}/{name}"
+
+
+def numbers(out: Path, table: str) -> list[int]:
+    found: list[int] = ds.dataset(out / table, format="parquet").to_table()["n"].to_pylist()
+    return found
+
+
+def analyse(out: Path, *values: int, overwrite: bool = False) -> None:
+    folder = OutputFolder(str(out), TABLES)
+    with folder.writing(overwrite=overwrite):
+        parts = [write(out, table, "part-0.parquet", *values) for table in TABLES]
+        folder.publish({"version": "x"}, parts)
+        folder.complete()
+
+
+def interrupted(out: Path, fault: BaseException) -> None:
+    with OutputFolder(str(out), TABLES).writing(overwrite=True):
+        write(out, "first", "part-0.parquet", 2)
+        raise fault
+
+
+def test_a_run_publishes_its_tables_and_says_what_it_wrote(tmp_path: Path) -> None:
+    out = tmp_path / "deep" / "out"
+    analyse(out, 1, 2)
+    assert sorted(path.name for path in out.iterdir()) == [SUCCESS, MANIFEST, "first", "second"]
+    assert numbers(out, "first") == [1, 2]
+    manifest = json.loads((out / MANIFEST).read_text())
+    assert manifest["version"] == "x"
+    assert manifest["parts"] == {"first": ["part-0.parquet"], "second": ["part-0.parquet"]}
+
+
+def test_nothing_looks_complete_before_the_end(tmp_path: Path) -> None:
+    out = tmp_path / "out"
+    folder = OutputFolder(str(out), TABLES)
+    folder.begin()
+    part = write(out, "first", "part-0.parquet", 1)
+    assert [path.name for path in out.iterdir()] == [STAGING]
+    folder.publish({}, [part])
+    assert not (out / SUCCESS).exists()
+    folder.complete()
+    assert (out / SUCCESS).exists()
+    assert not (out / STAGING).exists()
+
+
+def test_half_a_part_is_never_seen(tmp_path: Path) -> None:
+    folder = tmp_path / "out" / STAGING / "first"
+
+    def fail() -> None:
+        with PartWriter(str(tmp_path / "out"), "first", "part-0.parquet", SCHEMA) as part:
+            part.write(pa.record_batch({"n": [1]}, schema=SCHEMA))
+            assert all(path.name.startswith(".") for path in folder.iterdir())
+            raise ZeroDivisionError
+
+    with pytest.raises(ZeroDivisionError):
+        fail()
+    assert list(folder.iterdir()) == []
+
+
+def test_a_task_that_runs_twice_writes_its_part_once(tmp_path: Path) -> None:
+    out = tmp_path / "out"
+    folder = OutputFolder(str(out), TABLES)
+    folder.begin()
+    write(out, "first", "part-0.parquet", 1, 2)
+    (out / STAGING / "first" / ".part-1.parquet-99").touch()  # of an attempt that was killed
+    folder.publish({}, [write(out, "first", "part-0.parquet", 1, 2)])
+    assert [path.name for path in (out / "first").iterdir()] == ["part-0.parquet"]
+    assert numbers(out, "first") == [1, 2]
+
+
+def test_rows_come_in_the_order_in_which_they_were_written(tmp_path: Path) -> None:
+    out = tmp_path / "out"
+    OutputFolder(str(out), TABLES).begin()
+    with PartWriter(str(out), "first", "p.parquet", SCHEMA) as part:
+        for start in range(0, 600_000, 100_000):  # more than one row group
+            part.write(pa.record_batch({"n": range(start, start + 100_000)}, schema=SCHEMA))
+    assert numbers(out / STAGING, "first") == list(range(600_000))
+
+
+def test_a_run_that_fails_leaves_nothing(tmp_path: Path) -> None:
+    out = tmp_path / "out"
+    with pytest.raises(KeyboardInterrupt):
+        interrupted(out, KeyboardInterrupt())
+    assert not out.exists()
+
+
+def test_a_failed_overwrite_leaves_the_earlier_analysis(tmp_path: Path) -> None:
+    out = tmp_path / "out"
+    analyse(out, 1)
+    with pytest.raises(InputError, match="no space"):
+        interrupted(out, InputError("no space"))
+    assert numbers(out, "first") == [1]
+    assert (out / SUCCESS).exists()
+    assert not (out / STAGING).exists()
+
+
+def test_an_earlier_analysis_is_replaced_only_when_asked(tmp_path: Path) -> None:
+    out = tmp_path / "out"
+    analyse(out, 1)
+    (out / "notes.txt").write_text("mine")
+    with pytest.raises(InputError, match="out exists already; give --overwrite"):
+        analyse(out, 2)
+    analyse(out, 2, overwrite=True)
+    assert numbers(out, "second") == [2]
+    assert (out / "notes.txt").read_text() == "mine"
+
+
+def test_what_a_killed_run_left_is_in_nobodys_way(tmp_path: Path) -> None:
+    out = tmp_path / "out"
+    code = (
+        "import os, sys; from kwire.spark.output import OutputFolder; OutputFolder(sys.argv[1], ('first', 'second')).begin(); "
+        "open(sys.argv[1] + '/_staging/half', 'w').close(); os.kill(os.getpid(), 9)"
+    )
+    assert subprocess.run([sys.executable, "-c", code, str(out)], check=False).returncode == -9
+    assert (out / STAGING / "half").exists()
+    assert not (out / SUCCESS).exists()
+    analyse(out, 3)
+    assert numbers(out, "first") == [3]
+    assert not (out / STAGING).exists()
+
+
+def test_a_run_that_is_alive_is_left_alone(tmp_path: Path) -> None:
+    out = tmp_path / "out"
+    OutputFolder(str(out), TABLES).begin()
+    (out / STAGING / "run.json").write_text(json.dumps({"host": socket.gethostname(), "pid": os.getppid()}))
+    with pytest.raises(InputError, match="Another run is writing to"):
+        analyse(out, 1)
+
+
+def test_a_foreign_folder_is_never_emptied(tmp_path: Path) -> None:
+    (tmp_path / "thesis.txt").write_text("years of work")
+    for overwrite in (False, True):
+        with pytest.raises(InputError, match="choose"):
+            analyse(tmp_path, 1, overwrite=overwrite)
+    assert (tmp_path / "thesis.txt").read_text() == "years of work"
+
+
+def test_parts_that_executors_wrote_elsewhere_are_missed(tmp_path: Path) -> None:
+    folder = OutputFolder(str(tmp_path / "out"), TABLES)
+    with pytest.raises(InputError, match="give an --out that all machines share"), folder.writing():
+        folder.publish({}, ["first/part-0.parquet"])
+    assert not (tmp_path / "out").exists()
+
+
+def test_a_uri_serves_as_well_as_a_path(tmp_path: Path) -> None:
+    out = tmp_path / "with space"
+    uri = out.as_uri()
+    folder = OutputFolder(uri, TABLES)
+    with folder.writing():
+        with PartWriter(uri, "first", "p.parquet", SCHEMA) as part:
+            part.write(pa.record_batch({"n": [7]}, schema=SCHEMA))
+        folder.publish({}, ["first/p.parquet"])
+        folder.complete()
+    assert numbers(out, "first") == [7]
+    assert (out / SUCCESS).exists()
+
+
+def test_a_scheme_that_nobody_knows() -> None:
+    with pytest.raises(InputError, match="moon://x cannot be used as an output folder"):
+        OutputFolder("moon://x", TABLES)
