@@ -5,6 +5,7 @@ from __future__ import annotations
 import shutil
 import subprocess
 import sys
+import tempfile
 from collections.abc import Iterable
 from pathlib import Path
 from xml.sax.saxutils import escape
@@ -70,11 +71,15 @@ def fetch(jars: Iterable[tuple[str, str]], cache: Path) -> dict[tuple[str, str],
             f"<artifactId>{escape(artifact.rpartition(':')[2])}</artifactId><version>{escape(version)}</version></artifactItem>"
             for artifact, version in missing
         )
-        pom = cache / "jars.pom.xml"
-        pom.write_text(_POM.format(folder=escape(str(cache.resolve())), items=items))
-        done = subprocess.run([maven, "-q", "-B", "-f", str(pom), "dependency:copy"], capture_output=True, text=True, check=False)
-        if done.returncode:
-            sys.exit(f"Maven could not fetch the jars:\n{done.stdout[-2000:]}")
+        # Fetched aside and moved: whoever reads the cache at the same time sees a whole jar or none.
+        with tempfile.TemporaryDirectory(dir=cache) as aside:
+            pom = Path(aside) / "pom.xml"
+            pom.write_text(_POM.format(folder=escape(str(Path(aside).resolve())), items=items), "utf-8")
+            done = subprocess.run([maven, "-q", "-B", "-f", str(pom), "dependency:copy"], capture_output=True, text=True, check=False)
+            if done.returncode:
+                sys.exit(f"Maven could not fetch the jars:\n{done.stdout[-2000:]}")
+            for pair in missing:
+                (Path(aside) / wanted[pair].name).replace(wanted[pair])
     return wanted
 
 

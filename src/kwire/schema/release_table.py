@@ -138,6 +138,12 @@ class Release:
         ranges = ((key, self.advertises(key, listener, unstable=unstable)) for key in sorted(self._apis))
         return {key: versions for key, versions in ranges if versions is not None}
 
+    @cached_property
+    def responses(self) -> tuple[dict[int, Versions], ...]:
+        """Every ApiVersions response that some kind of node of the release gives, with and without unstable versions."""
+        found = [self.advertised(listener, unstable=unstable) for listener in self.listeners for unstable in (False, True)]
+        return tuple(full for place, full in enumerate(found) if full and full not in found[:place])
+
     def __eq__(self, other: object) -> bool:
         return isinstance(other, Release) and self.name == other.name
 
@@ -246,13 +252,8 @@ def guess(ranges: Mapping[int, Versions | tuple[int, int]]) -> list[str]:
     given = {key: value if isinstance(value, Versions) else Versions(*value) for key, value in ranges.items()}
     missing: dict[int, list[str]] = {}
     for release in releases():
-        least: int | None = None
-        for listener in release.listeners:
-            for unstable in (False, True):
-                full = release.advertised(listener, unstable=unstable)
-                if given and all(full.get(key) == versions for key, versions in given.items()):
-                    lacks = sum(key not in given and key not in _TELEMETRY for key in full)
-                    least = lacks if least is None else min(least, lacks)
-        if least is not None:
+        fitting = [full for full in release.responses if all(full.get(key) == versions for key, versions in given.items())]
+        if given and fitting:
+            least = min(sum(key not in given and key not in _TELEMETRY for key in full) for full in fitting)
             missing.setdefault(least, []).append(release.name)
     return missing[min(missing)] if missing else []

@@ -1,0 +1,160 @@
+"""The built-in catalog is what Kafka's published jars say: parts of it are rebuilt from jars and compared.
+
+Needs Maven and Java and, on the first run, the network; jars are kept in `.cache/kafka-jars`.
+"""
+
+from __future__ import annotations
+
+import json
+import shutil
+import sys
+from dataclasses import replace
+from pathlib import Path
+from types import ModuleType
+
+import pytest
+
+from kwire.schema import Message, Versions, catalog, load, parse_definition, releases
+from kwire.schema.layout import fields_at
+
+ROOT = Path(__file__).resolve().parents[2]
+CACHE = ROOT / ".cache" / "kafka-jars"
+SCHEMA = ROOT / "src" / "kwire" / "schema"
+
+NEWEST = releases().newest.name
+MERGED = [NEWEST, releases().resolve("3").name]
+ASKED = [NEWEST, "4.0.0", releases().resolve("3").name]
+
+needs_jars = pytest.mark.skipif(
+    shutil.which("mvn") is None or shutil.which("java") is None, reason="Maven and Java are how the jars are fetched and asked"
+)
+
+
+@pytest.fixture(scope="module", autouse=True)
+def _tools_on_path() -> None:
+    sys.path.insert(0, str(ROOT / "tools"))
+
+
+def _tool(name: str) -> ModuleType:
+    return __import__(name)
+
+
+@pytest.fixture(scope="module")
+def cache(_tools_on_path: None) -> Path:
+    """The folder with all jars that the tests of this file read, fetched in one go."""
+    jars, build = _tool("kafka_jars"), _tool("build_releases")
+    clients = [("kafka-clients", release) for release in ASKED]
+    jars.fetch([*jars.definition_jars(MERGED), *clients, *build.BESIDE], CACHE)
+    return CACHE
+
+
+@needs_jars
+@pytest.mark.parametrize("artifact", ["kafka-clients", "kafka-group-coordinator", "kafka-metadata"])
+def test_definitions_of_the_newest_release_are_the_catalogs(artifact: str, cache: Path) -> None:
+    path = cache / f"{artifact}-{NEWEST}.jar"
+    known = catalog()
+    compared = 0
+    for name, theirs in load(path).messages.items():
+        if not theirs.valid_versions:
+            continue
+        ours = known[name]
+        assert (ours.kind, ours.api_key, ours.listeners) == (theirs.kind, theirs.api_key, theirs.listeners), name
+        for version in theirs.valid_versions:
+            assert fields_at(ours, version) == fields_at(theirs, version), f"{name} v{version}"
+            assert ours.is_flexible(version) == theirs.is_flexible(version), f"{name} v{version}"
+            compared += 1
+    assert compared > 25
+
+
+@needs_jars
+def test_rebuilding_from_two_releases_gives_the_same_files(cache: Path, tmp_path: Path) -> None:
+    build = _tool("build_messages")
+    merged = build.build(MERGED, cache)
+    build.write(merged, tmp_path)
+    assert len(merged) > 280
+    notes = "notes"
+    differing = set()
+    for path in sorted((tmp_path / "messages").glob("*.json")):
+        rebuilt, kept = json.loads(path.read_text()), json.loads((SCHEMA / "messages" / path.name).read_text())
+        if {**rebuilt, notes: None} != {**kept, notes: None}:
+            differing.add(path.stem)
+    # Keys that 4.0 still had under their record type: two releases cannot tell those of groups that 3.9 did not have.
+    assert differing == {
+        "ConsumerGroupRegularExpressionKey", "ShareGroupCurrentMemberAssignmentKey", "ShareGroupStatePartitionMetadataKey",
+        "ShareGroupTargetAssignmentMemberKey", "ShareGroupTargetAssignmentMetadataKey", "ShareUpdateKey",
+    }  # fmt: skip
+
+
+@needs_jars
+def test_kafkas_own_classes_say_what_the_table_says(cache: Path) -> None:
+    facts = _tool("build_releases").ask("apis", ASKED, cache)
+    assert {fact["release"] for fact in facts} == set(ASKED)
+    for fact in facts:
+        release, key = releases()[fact["release"]], fact["api_key"]
+        for listener in release.listeners:
+            for what, versions in (("accepts", release.accepts(key, listener)), ("advertises", release.advertises(key, listener))):
+                said = fact[what].get(listener)
+                assert (None if versions is None else [versions.lowest, versions.highest]) == said, (fact["release"], key, listener, what)
+
+
+@needs_jars
+def test_error_names_are_those_of_the_newest_release(cache: Path) -> None:
+    named = {int(code): name for code, name in json.loads((SCHEMA / "error_codes.json").read_text()).items()}
+    said = dict(_tool("build_releases").ask("errors", [NEWEST], cache))
+    assert said.items() <= named.items()
+    assert len(said) > 130
+
+
+def _definition(release: str, valid: str, fields: list[dict[str, object]], flexible: str = "2+") -> tuple[str, Message]:
+    definition = {"name": "StepRequest", "type": "request", "apiKey": 7000, "validVersions": valid, "flexibleVersions": flexible}
+    return release, parse_definition({**definition, "fields": fields}, release)
+
+
+def _field(name: str, versions: str = "0+", **more: object) -> dict[str, object]:
+    return {"name": name, "type": "int32", "versions": versions, **more}
+
+
+def test_merging_takes_each_version_from_the_newest_release_that_has_it() -> None:
+    tool = _tool("merge_definitions")
+    sources = [
+        tool.Source(*_definition("9.1", "2-4", [_field("Id"), _field("Tail", "3+"), _field("Mark", "4+", taggedVersions="4+", tag=0)])),
+        tool.Source(*_definition("9.0", "0-3", [_field("Old", "0-1"), _field("Id", "1+", nullableVersions="1"), _field("Tail", "3+")])),
+        tool.Source(*_definition("8.0", "0-2", [_field("Old", "0-1"), _field("Id", "1+"), _field("Gone", "2+")])),
+    ]
+    merged, taken = tool.merge(sources)
+    assert taken == {4: "9.1", 3: "9.1", 2: "9.1", 1: "9.0", 0: "9.0"}
+    assert merged.valid_versions == Versions(0, 4)
+    assert [(field.name, str(field.versions), str(field.nullable_versions)) for field in merged.fields] == [
+        ("Old", "0-1", "none"),
+        ("Id", "1+", "1"),
+        ("Tail", "3+", "none"),
+        ("Mark", "4+", "none"),
+    ]
+    assert str(merged.fields[3].tagged_versions) == "4+"
+    assert tool.check(merged, taken, sources) == [
+        "Version 1 in 8.0: Id has nullable false.",
+        "Version 2 in 8.0: Gone (int32) is there too.",
+    ]
+
+
+def test_a_merge_that_lost_something_is_found() -> None:
+    tool = _tool("merge_definitions")
+    sources = [
+        tool.Source(*_definition("9.1", "1-2", [_field("Id")])),
+        tool.Source(*_definition("9.0", "0-1", [_field("Old"), _field("Id")])),
+    ]
+    merged, taken = tool.merge(sources)
+    tool.check(merged, taken, sources)
+    spoilt = replace(merged, fields=(replace(merged.fields[0], versions=Versions(0, 2)), *merged.fields[1:]))
+    with pytest.raises(tool.MergeError, match="StepRequest v1 is not as in 9"):
+        tool.check(spoilt, taken, sources)
+
+
+def test_definitions_that_no_single_one_can_tell_are_refused() -> None:
+    tool = _tool("merge_definitions")
+    sources = [
+        tool.Source(*_definition("9.1", "1", [_field("A"), _field("B")])),
+        tool.Source(*_definition("9.0", "0", [_field("B"), _field("A")])),
+    ]
+    with pytest.raises(tool.MergeError, match="no order fits"):
+        tool.merge(sources)
