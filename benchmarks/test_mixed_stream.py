@@ -1,0 +1,47 @@
+"""A stream of requests of many kinds, header and body of each: what a proxy or a tap does all day."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from kio.serial import entity_reader
+
+import peers
+from frames import Corpus
+
+FRAMES = 1000
+
+
+def kio_reader() -> Any:
+    """kio has no call for a whole request: the header's reader by what the first four bytes say, then the body's."""
+    readers: dict[bytes, Any] = {}
+
+    def read(frame: bytes) -> Any:
+        found = readers.get(frame[:4])
+        if found is None:
+            schema = peers.kio_schema(int.from_bytes(frame[:2], "big"), int.from_bytes(frame[2:4], "big"), "request")
+            found = readers[frame[:4]] = (entity_reader(schema.__header_schema__), entity_reader(schema))
+        header, size = found[0](frame, 0)
+        body, end = found[1](frame, size)
+        return header, body, size + end
+
+    return read
+
+
+@pytest.mark.parametrize("many", [False, True], ids=["few", "many"])
+@pytest.mark.parametrize("who", ["native", "pure", "kio"])
+def test_mixed_stream(race, who, many):
+    frames = Corpus(many).request_stream(FRAMES)
+    decode = kio_reader() if who == "kio" else peers.twin_frames(who).decode_request
+    for frame in frames:
+        if who == "kio":
+            assert decode(frame)[2] == len(frame)
+        else:
+            assert decode(frame).header.api_key == int.from_bytes(frame[:2], "big")
+
+    def run() -> None:
+        for frame in frames:
+            decode(frame)
+
+    race(f"mixed requests{'-many' if many else ''}", who, run, FRAMES)
