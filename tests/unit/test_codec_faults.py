@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 import array
+import contextlib
 import pickle
+import tracemalloc
 
 import pytest
 
+from kwire.codec.decoding import MEMORY_MULTIPLE
 from kwire.errors import (
     BadLength,
     BadTag,
@@ -216,6 +219,35 @@ def test_projections_of_fields_that_do_not_exist(codec):
         codec.decode("MetadataResponse", b"", 1, fields=("topics.nope",))
     with pytest.raises(TypeError, match="sequence"):
         codec.decode("MetadataResponse", b"", 1, fields="topics")
+
+
+COUNT = 20000
+VARINT_COUNT = bytes((COUNT & 0x7F | 0x80, COUNT >> 7 & 0x7F | 0x80, COUNT >> 14))
+
+
+@pytest.mark.parametrize(
+    ("message", "version", "data"),
+    [
+        # Arrays and tagged sections at their densest, and counts that promise more than there is.
+        ("ApiVersionsRequest", 3, bytes.fromhex("02610262") + VARINT_COUNT + b"\x09\x00" * COUNT),
+        ("ApiVersionsRequest", 3, bytes.fromhex("02610262") + VARINT_COUNT + b"\xff\xff\x03\x00" * COUNT),
+        ("MetadataRequest", 0, COUNT.to_bytes(4, "big") + bytes(2 * COUNT)),
+        ("MetadataRequest", 0, (2 * COUNT).to_bytes(4, "big") + bytes(2 * COUNT)),
+        ("DescribeUserScramCredentialsRequest", 0, VARINT_COUNT + b"\x01\x00" * (COUNT - 1) + b"\x00"),
+        ("AlterPartitionRequest", 2, bytes(12) + b"\x02" + bytes(16) + VARINT_COUNT + bytes(8 * COUNT)),
+    ],
+)
+def test_memory_is_a_multiple_of_the_input(codec, message, version, data):
+    decoder = codec.compiled.decoder(message, version)
+    tracemalloc.start()
+    try:
+        kept = []
+        with contextlib.suppress(WireError):
+            kept.append(decoder.decode(data))
+        peak = tracemalloc.get_traced_memory()[1]
+    finally:
+        tracemalloc.stop()
+    assert peak < MEMORY_MULTIPLE * len(data)
 
 
 def test_errors_travel(codec):

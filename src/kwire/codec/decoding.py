@@ -3,6 +3,9 @@
 Strict reading raises for the first broken rule. Lenient reading is for taps: it never raises for a body. An unknown api, an unknown version
 and a malformed body come back as `Opaque` with the reason; bytes behind a body are tolerated, and so are strings that are not UTF-8 (Java's
 readers replace them, so brokers answer such requests). Only a header that cannot be read raises in both.
+
+Every count is held against the bytes left before anything is made of it, so that what a message takes stays below `MEMORY_MULTIPLE` bytes
+for each byte of input, whatever the bytes say.
 """
 
 from __future__ import annotations
@@ -16,7 +19,9 @@ from kwire.codec.impl import load_twin
 from kwire.errors import Fault, WireError, wire_error
 from kwire.schema.header_versions import header_version_of
 
-__all__ = ["FrameReader", "decode", "decode_request", "decode_response", "peek_header"]
+__all__ = ["MEMORY_MULTIPLE", "FrameReader", "decode", "decode_request", "decode_response", "peek_header"]
+
+MEMORY_MULTIPLE: Final = 50  # the densest there is: tagged fields of two bytes, each a tuple of a number and empty bytes
 
 API_VERSIONS: Final = 18
 UNSUPPORTED_VERSION: Final = 35  # Kafka's error code

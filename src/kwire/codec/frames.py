@@ -29,7 +29,9 @@ class Opaque:
         return f"Opaque({len(self.data)} bytes, {self.reason})"
 
     def __eq__(self, other: object) -> bool:
-        return isinstance(other, Opaque) and self.data == other.data and str(self.reason) == str(other.reason)
+        if not isinstance(other, Opaque):
+            return NotImplemented
+        return self.data == other.data and str(self.reason) == str(other.reason)
 
     __hash__ = None  # type: ignore[assignment]
 
@@ -55,7 +57,9 @@ class Request:
         return f"Request(header={self.header!r}, body={self.body!r})"
 
     def __eq__(self, other: object) -> bool:
-        return isinstance(other, Request) and self.header == other.header and self.body == other.body
+        if not isinstance(other, Request):
+            return NotImplemented
+        return bool(self.header == other.header and self.body == other.body)
 
     __hash__ = None  # type: ignore[assignment]
 
