@@ -71,6 +71,13 @@ def test_keepalive_and_copies_of_any_are_no_retransmissions(notes: Notes) -> Non
         assert sum(flow.retransmissions for connection in heard.connections for flow in connection.flows) == 0
 
 
+def test_retransmissions_are_counted(notes: Notes) -> None:
+    """seed.pcap holds two, by tshark's count too; copies of packets add none."""
+    for name in ("seed.pcap", "reordered-duplicated.pcap"):
+        heard = read(notes, location(name))
+        assert sum(flow.retransmissions for connection in heard.connections for flow in connection.flows) == 2
+
+
 def test_late_joins(notes: Notes, capture_truth: dict[str, Any]) -> None:
     heard = read(notes, location("late-join.pcap"))
     without_syn = [connection for connection in heard.connections if connection.opened_by is None]
