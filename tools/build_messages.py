@@ -8,9 +8,10 @@ from collections.abc import Iterable
 from dataclasses import replace
 from pathlib import Path
 
-from kafka_jars import DEFINITION_JARS, definition_jars, fetch, release_key
+from kafka_jars import DEFINITION_JARS, definition_jars, fetch
 from kwire.schema.loader import load
 from kwire.schema.model import Field, Message, Versions
+from kwire.schema.release_table import release_key
 from merge_definitions import Source, check, merge
 
 # Two releases had this record before it was dropped, in two forms, and neither ever left preview. The form of 3.9 counts: 4.0 already

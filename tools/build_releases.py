@@ -10,7 +10,8 @@ from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
-from kafka_jars import RELEASES, fetch, newest_patches, release_key
+from kafka_jars import RELEASES, fetch, newest_patches
+from kwire.schema.release_table import release_key
 
 ORACLE = Path(__file__).parent / "oracle" / "ReleaseFacts.java"
 # ApiKeys logs through slf4j and, in 2.6 and 2.7, refers to Jackson.

@@ -10,6 +10,8 @@ from collections.abc import Iterable
 from pathlib import Path
 from xml.sax.saxutils import escape
 
+from kwire.schema.release_table import release_key
+
 # Every release with broker jars on Maven Central, oldest first, one line a minor release. A new release is added at the end.
 RELEASES = Path(__file__).with_name("kafka_releases.txt").read_text("utf-8").split()
 
@@ -35,11 +37,6 @@ _POM = """<project xmlns="http://maven.apache.org/POM/4.0.0">
     </artifactItems></configuration></plugin></plugins></build>
 </project>
 """
-
-
-def release_key(release: str) -> tuple[int, ...]:
-    """What releases are sorted by."""
-    return tuple(int(part) for part in release.split("."))
 
 
 def minor_of(release: str) -> str:

@@ -15,8 +15,6 @@ from kwire.schema.header_versions import derive_header_versions
 from kwire.schema.layout import LayoutField, fields_at, wire_shape
 from kwire.schema.model import NO_VERSIONS, Field, Message, Struct, Versions
 
-OPEN = 32767
-
 
 class MergeError(Exception):
     """The sources cannot be told by one definition."""
@@ -48,7 +46,7 @@ def _tight(present: set[int], absent: set[int], versions_of_message: list[int], 
     if not present:
         return NO_VERSIONS
     highest = max(present)
-    found = Versions(min(present), OPEN if highest == versions_of_message[-1] else highest)
+    found = Versions(min(present), Versions.OPEN if highest == versions_of_message[-1] else highest)
     if any(v in found for v in absent):
         raise MergeError(f"versions {sorted(present)} without {sorted(absent)} are no range")
     return found
@@ -201,7 +199,7 @@ def merge(sources: list[Source]) -> tuple[Message, dict[int, str]]:
         header_versions=derive_header_versions(newest.kind, key, flexible_versions),
         fields=build(newest.name),
         common_structs={
-            name: Struct(name, Versions(min(v for s in strands[name].values() for v in s.at), OPEN), build(name))
+            name: Struct(name, Versions(min(v for s in strands[name].values() for v in s.at), Versions.OPEN), build(name))
             for name in sorted(shared, key=list(strands).index)
         },
     )

@@ -110,6 +110,7 @@ def test_records_know_their_topic() -> None:
     assert set(topics) == {
         None, "__cluster_metadata", "__consumer_offsets", "__remote_log_metadata", "__share_group_state", "__transaction_state",
     }  # fmt: skip
+    assert {message.kind for message in catalog().messages.values() if message.topic == "__cluster_metadata"} == {"metadata"}
     assert catalog()["TransactionLogValue"].topic == "__transaction_state"
     assert catalog()["ShareSnapshotKey"].topic == "__share_group_state"
 

@@ -18,7 +18,6 @@ __all__ = ["derive_header_versions", "header_version_of", "parse_header_versions
 
 HeaderVersions = tuple[tuple[Versions, int], ...]
 
-_OPEN: Final = 32767
 _RANGE: Final = re.compile(r"(\d+)(?:(\+)|-(\d+))?")
 
 # First flexible header version and the highest one, by kind; request header 3 carries the client instance id (KIP-1313).
@@ -41,17 +40,17 @@ def derive_header_versions(kind: str, api_key: int | None, flexible: Versions) -
         return ()
     flexible_header = _FLEXIBLE_FROM[kind]
     if kind == "response" and api_key == API_VERSIONS:
-        return ((Versions(0, _OPEN), 0),)
+        return ((Versions(0, Versions.OPEN), 0),)
     ranges: list[tuple[Versions, int]] = []
     low = 0
     if kind == "request" and api_key == CONTROLLED_SHUTDOWN:
         ranges.append((Versions(0, 0), 0))
         low = 1
     if not flexible:
-        return (*ranges, (Versions(low, _OPEN), flexible_header - 1))
+        return (*ranges, (Versions(low, Versions.OPEN), flexible_header - 1))
     if flexible.lowest > low:
         ranges.append((Versions(low, flexible.lowest - 1), flexible_header - 1))
-    return (*ranges, (Versions(max(low, flexible.lowest), _OPEN), flexible_header))
+    return (*ranges, (Versions(max(low, flexible.lowest), Versions.OPEN), flexible_header))
 
 
 def parse_header_versions(
@@ -86,7 +85,7 @@ def parse_header_versions(
         if found is None:
             raise refuse(f"{text!r} is not a version range")
         low = int(found[1])
-        versions = Versions(low, _OPEN if found[2] else int(found[3] or low))
+        versions = Versions(low, Versions.OPEN if found[2] else int(found[3] or low))
         if not versions:
             raise refuse(f"the range {text} ends before it begins")
         if isinstance(value, bool) or not re.fullmatch(r"\d+", str(value)):
@@ -99,14 +98,14 @@ def parse_header_versions(
     if valid and ranges[0][0].lowest > valid.lowest:
         raise refuse(f"version {valid.lowest} is valid but not covered")
     for (before, _), (after, _) in pairwise(ranges):
-        if before.highest == _OPEN:
+        if before.highest == Versions.OPEN:
             raise refuse(f"range {before} is open, but {after} follows it")
         if after.lowest <= before.highest:
             raise refuse(f"ranges {before} and {after} overlap")
         if after.lowest != before.highest + 1:
             raise refuse(f"gap before range {after}, expected {before.highest + 1}")
     last = ranges[-1][0]
-    if last.highest != _OPEN:
+    if last.highest != Versions.OPEN:
         raise refuse(f"the last range {last} must be open")
     if valid and last.lowest > valid.highest:
         raise refuse(f"range {last} starts above the highest valid version {valid.highest}")

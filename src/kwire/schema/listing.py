@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 from kwire.errors import InputError
 from kwire.schema.model import NO_VERSIONS, Catalog, Field, Message, Versions
-from kwire.schema.release_table import LISTENERS, Release, releases
+from kwire.schema.release_table import LISTENERS, releases
 from kwire.schema.stored import catalog
 
 __all__ = [
@@ -16,7 +16,6 @@ __all__ = [
     "FieldRow",
     "MessageRows",
     "TaggedFieldRow",
-    "accepted_anywhere",
     "find_messages",
     "list_apis",
     "list_tagged_fields",
@@ -110,15 +109,6 @@ class TaggedFieldRow:
     versions: Versions
 
 
-def _union(ranges: list[Versions]) -> Versions | None:
-    return Versions(min(each.lowest for each in ranges), max(each.highest for each in ranges)) if ranges else None
-
-
-def accepted_anywhere(release: Release, api_key: int) -> Versions | None:
-    """The versions that some kind of node of a release accepts, None when none has the api."""
-    return _union([found for listener in release.listeners if (found := release.accepts(api_key, listener)) is not None])
-
-
 def list_apis(release: str | None = None) -> list[ApiRow]:
     """Every api of the built-in catalog, by key.
 
@@ -133,11 +123,11 @@ def list_apis(release: str | None = None) -> list[ApiRow]:
     of = releases().newest if release is None else releases().resolve(release)
     rows = []
     for key in known.api_keys:
-        accepted = accepted_anywhere(of, key)
+        accepted = of.accepts_anywhere(key)
         request, response = known.request(key), known.response(key)
         if request is None or response is None or (release is not None and accepted is None):
             continue
-        unstable = _union([found for each in of.listeners if (found := of.accepts(key, each, unstable=True)) is not None])
+        unstable = of.accepts_anywhere(key, unstable=True)
         name = request.name.removesuffix("Request")
         rows.append(
             ApiRow(

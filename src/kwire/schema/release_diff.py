@@ -7,7 +7,6 @@ from dataclasses import dataclass
 from typing import Literal
 
 from kwire.schema.layout import LayoutField, fields_at
-from kwire.schema.listing import accepted_anywhere
 from kwire.schema.model import Message, Versions
 from kwire.schema.release_table import releases
 from kwire.schema.stored import catalog
@@ -106,7 +105,7 @@ def diff(older: str, newer: str) -> ReleaseDiff:
     one, other = releases().resolve(older), releases().resolve(newer)
     changes = []
     for key in sorted({*one.api_keys, *other.api_keys}):
-        before, after = accepted_anywhere(one, key), accepted_anywhere(other, key)
+        before, after = one.accepts_anywhere(key), other.accepts_anywhere(key)
         if before is None and after is None:
             continue
         old, new = set(before or ()), set(after or ())

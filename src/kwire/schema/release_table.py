@@ -115,6 +115,14 @@ class Release:
             return None
         return (api.accepts_with_unstable if unstable else api.accepts).get(self._kind(listener))
 
+    def accepts_anywhere(self, api_key: int, *, unstable: bool = False) -> Versions | None:
+        """The versions that some kind of node of this release answers, from the lowest to the highest; None when none has the api."""
+        api = self._apis.get(api_key)
+        if api is None:
+            return None
+        ranges = (api.accepts_with_unstable if unstable else api.accepts).values()
+        return Versions(min(each.lowest for each in ranges), max(each.highest for each in ranges)) if ranges else None
+
     def advertises(self, api_key: int, listener: str = "broker", *, unstable: bool = False) -> Versions | None:
         """The versions in the release's ApiVersions response, None when the api is not in it; arguments as for `accepts`.
 
