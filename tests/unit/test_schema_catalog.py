@@ -6,12 +6,14 @@ import gzip
 import json
 import subprocess
 import sys
+import zipfile
 from collections import Counter
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+import kwire.schema
 from kwire.schema import Versions, camel_name, catalog
 from kwire.schema.layout import LayoutField, fields_at
 
@@ -148,3 +150,23 @@ def test_the_first_lookup_reads_one_definition() -> None:
     )
     done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
     assert done.stdout.strip() == "['index.json', 'messages/MetadataResponse.json', 'messages/ApiVersionsRequest.json']"
+
+
+def test_the_catalog_is_read_from_a_zip_too(tmp_path: Path) -> None:
+    """`spark-submit --py-files` puts a zip on the path."""
+    package = Path(kwire.schema.__file__).parent
+    whole = tmp_path / "kwire.zip"
+    with zipfile.ZipFile(whole, "w") as archive:
+        archive.writestr("kwire/__init__.py", "")
+        archive.write(package.parent / "errors.py", "kwire/errors.py")
+        for path in sorted(package.rglob("*")):
+            if path.suffix in (".py", ".json"):
+                archive.write(path, f"kwire/schema/{path.relative_to(package).as_posix()}")
+    program = (
+        f"import sys; sys.path.insert(0, {str(whole)!r}); from kwire import schema;"
+        "print(schema.__file__); print(schema.header_version('request', 3, 9), len(schema.catalog()), schema.releases().newest.name)"
+    )
+    done = subprocess.run([sys.executable, "-I", "-c", program], capture_output=True, text=True, check=True)
+    where, answer = done.stdout.splitlines()
+    assert where.startswith(str(whole))
+    assert answer == "2 299 4.4.0"
