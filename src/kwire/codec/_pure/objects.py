@@ -15,7 +15,7 @@ from collections.abc import Callable
 from typing import Any, Final
 
 from kwire.codec._pure.primitives import MAX_LENGTH, Break, Buffer, as_buffer, join_path, read_count, read_length, read_varint
-from kwire.codec._pure.structs import make_classes
+from kwire.codec._pure.structs import default_maker, make_classes
 from kwire.codec.layout import Default
 from kwire.codec.plan import FIXED_SIZE, Block, Flag, Op, Operation, Plan
 from kwire.codec.uuids import Uuid
@@ -169,7 +169,7 @@ def _run_part(fields: list[tuple[str, int, bool]]) -> Part:
                 if pos + FIXED_SIZE[code] > end:
                     raise Break(Fault.TRUNCATED, pos, name)
                 pos += FIXED_SIZE[code]
-        for name, value in zip(plain, unpack(data, pos), strict=True):
+        for name, value in zip(plain, unpack(data, pos)):  # noqa: B905 - as many as the format has, and the check costs
             setattr(target, name, value)
         for name in uuids:
             setattr(target, name, Uuid(getattr(target, name)))
@@ -233,7 +233,7 @@ class _Compiler:
         if not build:
 
             def skip(data: Buffer, pos: int, end: int, errors: str) -> tuple[Any, int]:
-                for part in parts:
+                for _, part in parts:
                     pos = part(None, data, pos, end, errors)
                 return None, pos
 
@@ -243,22 +243,36 @@ class _Compiler:
         slots = self.plan.layouts[block.layout].slots
         absent = [(slots[each.slot].attribute, each.default, each.value) for each in block.absent]
         constants = (("unknown_tagged_fields", ()), *((name, value) for name, default, value in absent if default == Default.CONSTANT))
-        made = tuple((name, list if default == Default.LIST else self.classes[value]) for name, default, value in absent if default)
+        made = tuple(
+            (name, list if default == Default.LIST else default_maker(self.classes[value])) for name, default, value in absent if default
+        )
 
         def read(data: Buffer, pos: int, end: int, errors: str) -> tuple[Any, int]:
             target = kind.__new__(kind)
             for name, value in constants:
                 setattr(target, name, value)
+            name = ""
+            try:
+                for name, part in parts:
+                    if name:
+                        value, pos = part(data, pos, end, errors)
+                        setattr(target, name, value)
+                    else:
+                        pos = part(target, data, pos, end, errors)
+            except Break as fault:
+                if name:
+                    fault.steps.append(name)
+                raise
             for name, make in made:
-                setattr(target, name, make())
-            for part in parts:
-                pos = part(target, data, pos, end, errors)
+                if not hasattr(target, name):  # a tagged field may have filled it
+                    setattr(target, name, make())
             return target, pos
 
         return read
 
-    def _parts(self, block: Block, index: int, build: bool) -> list[Part]:
-        parts: list[Part] = []
+    def _parts(self, block: Block, index: int, build: bool) -> list[tuple[str, Any]]:
+        """What a struct is read by, in order: a name and the reader of its value, or no name and a part that fills what it reads itself."""
+        parts: list[tuple[str, Any]] = []
         run: list[tuple[str, int, bool]] = []
         for number in range(block.first, block.first + block.untagged):
             operation, name = self.plan.operation(number), self.plan.attribute(index, number)
@@ -267,18 +281,19 @@ class _Compiler:
                 run.append((name, operation.code, wanted))
                 continue
             if run:
-                parts.append(_run_part(run))
+                parts.append(("", _run_part(run)))
                 run = []
-            parts.append(_field_part(name, self._reader(operation, wanted), wanted))
+            read = self._reader(operation, wanted)
+            parts.append((name, read) if wanted else ("", _field_part(name, read, False)))
         if run:
-            parts.append(_run_part(run))
+            parts.append(("", _run_part(run)))
         if self.plan.flexible:
             known = {}
             for number in range(block.first + block.untagged, block.first + block.untagged + block.tagged):
                 operation, name = self.plan.operation(number), self.plan.attribute(index, number)
                 wanted = build and not operation.flags & Flag.SKIP
                 known[operation.tag] = _field_part(name, self._reader(operation, wanted), wanted)
-            parts.append(_tagged_part(known, frozenset(block.refused_tags), build))
+            parts.append(("", _tagged_part(known, frozenset(block.refused_tags), build)))
         return parts
 
     def _reader(self, operation: Operation, build: bool) -> Reader:

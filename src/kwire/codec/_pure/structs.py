@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import copyreg
+from collections.abc import Callable
 from typing import Any, ClassVar, Final
 
 from kwire.codec.layout import Default, SlotLayout, StructLayout
@@ -70,6 +71,27 @@ class MessageObject:
     def __reduce__(self) -> tuple[Any, ...]:
         # The state is set slot by slot, so that an object travels between the twins and slots outside a projection stay empty.
         return copyreg.__newobj__, (type(self),), (None, self._values())  # type: ignore[attr-defined]
+
+
+def default_maker(kind: type) -> Callable[[], Any]:
+    """What makes objects with nothing but defaults, as `kind()` does, with all that can be known known beforehand."""
+    of: Any = kind
+    constants = ((UNKNOWN, ()), *((slot.attribute, slot.value) for slot in of.layout.slots if slot.default == Default.CONSTANT))
+    made = tuple(
+        (slot.attribute, list if slot.default == Default.LIST else default_maker(of.classes[slot.value]))
+        for slot in of.layout.slots
+        if slot.default != Default.CONSTANT
+    )
+
+    def make() -> Any:
+        target = of.__new__(of)
+        for name, value in constants:
+            setattr(target, name, value)
+        for name, make_value in made:
+            setattr(target, name, make_value())
+        return target
+
+    return make
 
 
 def make_classes(layouts: tuple[StructLayout, ...]) -> tuple[type, ...]:
