@@ -5,8 +5,9 @@
 
 Theory of operation. While *in step* the next byte begins a frame. A loss inside a frame whose length is known damages that frame only: what
 came before the loss is kept, and the next border follows from the length. A loss that takes a length with it, a late join and an impossible
-length all lead to *seeking*: every position is a candidate, in order, and a `Judge` accepts, rejects or asks for more bytes. A candidate is
-settled before the next one is looked at, so the result depends on the bytes alone, never on the pieces in which they came.
+length all lead to *seeking*: every position is a candidate, and a `Judge` accepts it, rejects it or asks for more bytes. The candidate wins
+that can be accepted with the fewest bytes of the stream, so the result depends on the bytes alone, never on the pieces in which they came,
+and a false length that asks for much does not hold up the search.
 
 A claimed length reserves nothing: the buffer holds bytes that came.
 """
@@ -18,13 +19,14 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Final, Literal, Protocol
 
-__all__ = ["ACCEPT", "MAX_FRAME", "REJECT", "Frame", "FrameFault", "FrameSplitter", "Judge"]
+__all__ = ["MAX_FRAME", "REJECT", "Frame", "FrameFault", "FrameSplitter", "Judge"]
 
 # Kafka's default of socket.request.max.bytes; responses are as a rule smaller (fetch.max.bytes is 55 MB at most by default).
 MAX_FRAME: Final = 100 * 1024 * 1024
 
-ACCEPT: Final = 0
-REJECT: Final = -1
+REJECT: Final = 0
+# Candidates that may wait for bytes at once: a bound on work, not a matter of finding; chance makes a few in a megabyte.
+_MOST_PENDING: Final = 32
 
 
 class Judge(Protocol):
@@ -41,7 +43,7 @@ class Judge(Protocol):
         """How many bytes from a position on `find` looks at."""
 
     def judge(self, data: bytes, start: int) -> int:
-        """`ACCEPT`, `REJECT`, or how many bytes from `start` on are needed before it makes sense to ask again."""
+        """`REJECT`, or a number of bytes from `start` on: accepted when they are there, else needed before it makes sense to ask again."""
 
     def salvage(self, data: bytes, start: int, lost: int, at_border: bool) -> bool:
         """Whether a frame begins at `start` although its end is lost: `lost` bytes are missing behind `data`.
@@ -96,6 +98,11 @@ class FrameSplitter:
         offset: stream offset of the first byte that will be fed.
     """
 
+    __slots__ = (
+        "_base", "_broken", "_buffer", "_marks", "_need", "_pending", "_scanned", "_skip", "_skipped_time", "_sought_from", "bytes_opaque",
+        "max_frame", "seeking",
+    )  # fmt: skip
+
     def __init__(self, *, seeking: bool = False, max_frame: int = MAX_FRAME, offset: int = 0) -> None:
         self.seeking = seeking
         self.max_frame = max_frame
@@ -108,6 +115,8 @@ class FrameSplitter:
         self._skip = 0  # bytes until that end
         self._skipped_time = 0
         self._sought_from = offset  # where the search for a border began
+        self._pending: list[tuple[int, int]] = []  # (stream offset, bytes needed) of candidates that wait for bytes
+        self._scanned = 0  # stream offset up to which candidates were looked for
 
     @property
     def position(self) -> int:
@@ -152,7 +161,7 @@ class FrameSplitter:
             length = int.from_bytes(data[pos : pos + 4], "big", signed=True)
             if not 0 <= length <= self.max_frame:
                 begin_time, packet = self._mark(base + pos)
-                yield FrameFault("negative" if length < 0 else "too_large", length, size - pos, base + pos, packet, begin_time)
+                yield FrameFault("negative" if length < 0 else "too_large", length, 4, base + pos, packet, begin_time)
                 self.seeking = True
                 self.bytes_opaque += 1
                 pos += 1
@@ -177,16 +186,34 @@ class FrameSplitter:
 
     def _seek(self, data: bytes, pos: int, judge: Judge) -> tuple[int, int]:
         """Where a frame begins, and 0; or up to where there is none, and the bytes that are needed from there on."""
-        while True:
-            found = judge.find(data, pos)
-            if found < 0:
-                return max(pos, len(data) - judge.window + 1), judge.window
-            verdict = judge.judge(data, found)
-            if verdict == ACCEPT:
-                return found, 0
-            if verdict > 0:
-                return found, verdict
-            pos = found + 1
+        base, best, end = self._base, -1, len(data) + 1
+        waiting: list[tuple[int, int]] = []
+        at = max(self._scanned - base, pos)
+        for offset, need in self._pending:
+            found = offset - base
+            size = need if need > len(data) - found else judge.judge(data, found)
+            if size > len(data) - found:
+                waiting.append((offset, size))
+            elif size != REJECT and found + size < end:
+                best, end = found, found + size
+        while len(waiting) < _MOST_PENDING:
+            found = judge.find(data, at)
+            if not 0 <= found < end:
+                at = max(at, len(data) - judge.window + 1) if found < 0 else at
+                break
+            size = judge.judge(data, found)
+            if size > len(data) - found:
+                waiting.append((base + found, size))
+            elif size != REJECT and found + size < end:
+                best, end = found, found + size
+            at = found + 1
+        if best >= 0:
+            self._pending, self._scanned = [], 0
+            return best, 0
+        self._pending, self._scanned = waiting, base + at
+        if waiting:
+            return waiting[0][0] - base, len(data) - (waiting[0][0] - base) + 1
+        return at, judge.window
 
     def _mark_index(self, offset: int) -> int:
         return bisect_right(self._marks, offset, key=lambda mark: mark[0]) - 1
@@ -249,6 +276,7 @@ class FrameSplitter:
         self._buffer = bytearray()
         self._marks.clear()
         self._need = 4
+        self._pending, self._scanned = [], 0
 
     def end(self, t: int) -> Iterator[Frame | FrameFault]:
         """The direction ended: gives the frame or the fault that is still open."""

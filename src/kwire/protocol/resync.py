@@ -11,7 +11,7 @@ import re
 from typing import Any, Final
 
 from kwire.errors import Fault, WireError
-from kwire.protocol.frames import ACCEPT, REJECT
+from kwire.protocol.frames import REJECT
 from kwire.protocol.pairing import Pairing
 from kwire.protocol.reading import header_reader, request_decoder, response_decoders
 from kwire.schema import catalog
@@ -72,11 +72,11 @@ class RequestJudge:
             return REJECT
         have = min(len(data) - start - 4, length)
         if have == length:
-            return ACCEPT if self.accepts(data[start + 4 : start + 4 + length]) else REJECT
+            return 4 + length if self.accepts(data[start + 4 : start + 4 + length]) else REJECT
         trial = _trial(have)
         if trial and not self._reads(data[start + 4 : start + 4 + trial], False):
             return REJECT
-        return ACCEPT if trial == _TRIALS[-1] else 4 + _next_trial(have, length)
+        return 4 + (trial if trial == _TRIALS[-1] else _next_trial(have, length))
 
     def accepts(self, payload: bytes) -> bool:
         """Whether these bytes are a whole request frame, without its length."""
@@ -146,13 +146,13 @@ class ResponseJudge:
         have = min(len(data) - start - 4, length)
         decoders = self._decoders(data, start)
         if decoders is None:
-            return ACCEPT if have == length else 4 + length
+            return 4 + length
         if have == length:
-            return ACCEPT if self._reads(decoders, data[start + 4 : start + 4 + length], True) else REJECT
+            return 4 + length if self._reads(decoders, data[start + 4 : start + 4 + length], True) else REJECT
         trial = _trial(have)
         if trial and not self._reads(decoders, data[start + 4 : start + 4 + trial], False):
             return REJECT
-        return ACCEPT if trial == _TRIALS[-1] else 4 + _next_trial(have, length)
+        return 4 + (trial if trial == _TRIALS[-1] else _next_trial(have, length))
 
     @staticmethod
     def _reads(decoders: tuple[Any, Any], payload: bytes, whole: bool) -> bool:

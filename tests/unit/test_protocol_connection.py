@@ -1,0 +1,324 @@
+"""The tracker on hand-worked bytes: pairing, identity in force, what rows hold, losses, late joins, the end."""
+
+from __future__ import annotations
+
+from kwire.protocol import BrokerNode, BrokersLearned, Connection, Event, RequestCompleted, VersionsLearned, ViolationFound
+
+MS = 1_000_000
+INT = "big"
+
+
+def framed(payload: bytes) -> bytes:
+    return len(payload).to_bytes(4, INT) + payload
+
+
+def head(key: int, version: int, correlation_id: int, client_id: bytes | None = b"app") -> bytes:
+    """A request header of version 1."""
+    name = b"\xff\xff" if client_id is None else len(client_id).to_bytes(2, INT) + client_id
+    return key.to_bytes(2, INT) + version.to_bytes(2, INT) + correlation_id.to_bytes(4, INT, signed=True) + name
+
+
+def api_versions(correlation_id: int, version: int = 0, name: bytes = b"", software: bytes = b"") -> bytes:
+    body = b"" if version < 3 else b"\0" + bytes([len(name) + 1]) + name + bytes([len(software) + 1]) + software
+    if version >= 5:
+        body += b"\0" + b"\xff\xff\xff\xff"
+    return framed(head(18, version, correlation_id) + body + (b"\0" if version >= 3 else b""))
+
+
+def heartbeat(correlation_id: int, group: bytes = b"g1") -> bytes:
+    """Heartbeat v0: group, generation, member."""
+    return framed(head(12, 0, correlation_id) + len(group).to_bytes(2, INT) + group + bytes(4) + b"\0\1m")
+
+
+def produce(correlation_id: int, acks: int, topic: bytes = b"orders") -> bytes:
+    """Produce v3 with one topic, one partition and null records."""
+    body = b"\xff\xff" + acks.to_bytes(2, INT, signed=True) + bytes(4) + b"\0\0\0\1" + len(topic).to_bytes(2, INT) + topic
+    return framed(head(0, 3, correlation_id) + body + b"\0\0\0\1" + bytes(4) + b"\xff\xff\xff\xff")
+
+
+def answer(correlation_id: int, body: bytes) -> bytes:
+    return framed(correlation_id.to_bytes(4, INT, signed=True) + body)
+
+
+def ok(correlation_id: int) -> bytes:
+    """A Heartbeat v0 response: an error code."""
+    return answer(correlation_id, b"\0\0")
+
+
+RANGES = bytes.fromhex("0000 00000002 0003 0000 000c 0012 0000 0004")
+REFUSED = bytes.fromhex("0023 00000001 0012 0000 0004")
+
+
+def rows(events: list[Event]) -> list[RequestCompleted]:
+    return [event for event in events if isinstance(event, RequestCompleted)]
+
+
+def rules(events: list[Event]) -> list[str]:
+    return [event.rule for event in events if isinstance(event, ViolationFound)]
+
+
+def test_a_request_and_its_response_make_a_row() -> None:
+    connection = Connection()
+    request = heartbeat(7)
+    assert connection.receive_request_bytes(request[:10], 1 * MS, 3)[1:] == []
+    connection.receive_request_bytes(request[10:], 2 * MS, 4)
+    (row,) = connection.receive_response_bytes(answer(7, b"\0\x1b"), 5 * MS, 9)
+    assert row == RequestCompleted(
+        request_index=0, api_key=12, api_name="Heartbeat", api_version=0, header_version=1, correlation_id=7, client_id="app",
+        client_instance_id=None, software_name="unknown", software_version="unknown", principal=None, request_time=2 * MS,
+        response_time=5 * MS, latency_us=3000, request_bytes=28, response_bytes=10, error_code=27, throttle_time_ms=None, acks=None,
+        first_topic=None, topic_count=None, group_id="g1", transactional_id=None, state="answered", body="decoded", packet_number=3,
+        stream_offset=0,
+    )  # fmt: skip
+
+
+def test_produce_without_acks_waits_for_nothing() -> None:
+    connection = Connection()
+    events = connection.receive_request_bytes(produce(1, 0) + api_versions(2), 0)
+    (sent,) = rows(events)
+    assert (sent.state, sent.acks, sent.first_topic, sent.topic_count, sent.response_time) == ("no_response_expected", 0, "orders", 1, None)
+    (answered,) = rows(connection.receive_response_bytes(answer(2, RANGES), MS))
+    assert (answered.request_index, answered.api_name) == (1, "ApiVersions")
+
+
+def test_equal_correlation_ids_pair_in_order() -> None:
+    connection = Connection()
+    connection.receive_request_bytes(api_versions(1) + heartbeat(1) + api_versions(1), 0)
+    events = connection.receive_response_bytes(answer(1, RANGES) + ok(1) + answer(1, RANGES), MS)
+    assert [(row.request_index, row.api_name, row.state) for row in rows(events)] == [
+        (0, "ApiVersions", "answered"), (1, "Heartbeat", "answered"), (2, "ApiVersions", "answered"),
+    ]  # fmt: skip
+    assert rules(events) == []
+
+
+def test_ids_that_do_not_rise_as_java_sends_them() -> None:
+    connection = Connection()
+    connection.receive_request_bytes(api_versions(1), 0)
+    connection.receive_response_bytes(answer(1, RANGES), 0)
+    connection.receive_request_bytes(heartbeat(0) + heartbeat(1) + heartbeat(2147483640), 0)
+    events = connection.receive_response_bytes(ok(0) + ok(1) + ok(2147483640), 0)
+    assert [row.correlation_id for row in rows(events)] == [0, 1, 2147483640]
+    assert rules(events) == []
+
+
+def test_api_versions_refused_in_version_0_form_then_lower() -> None:
+    connection = Connection()
+    connection.receive_request_bytes(api_versions(0, 5, b"apache-kafka-java", b"4.4.0"), 0)
+    events = connection.receive_response_bytes(answer(0, REFUSED), MS)
+    assert VersionsLearned(0, MS, {18: (0, 4)}, 35, True) in events
+    assert [(row.api_version, row.error_code, row.software_name, row.software_version) for row in rows(events)] == [
+        (5, 35, "apache-kafka-java", "4.4.0")
+    ]
+    assert {event.severity for event in events if isinstance(event, ViolationFound)} <= {"info"}
+    connection.receive_request_bytes(api_versions(1, 4, b"apache-kafka-java", b"4.4.0"), 0)
+    body = bytes.fromhex("0000 02 0003 0000 000c 00 00000000 00")
+    events = connection.receive_response_bytes(answer(1, body), 2 * MS)
+    assert VersionsLearned(1, 2 * MS, {3: (0, 12)}, 0, True) in events
+
+
+def test_ranges_of_a_cut_api_versions_response_are_read_as_far_as_they_go() -> None:
+    connection = Connection()
+    connection.receive_request_bytes(api_versions(1), 0)
+    whole = answer(1, RANGES)
+    connection.receive_response_bytes(whole[:22], 0)
+    events = connection.lost("response", len(whole) - 22, MS, cut=True)
+    assert VersionsLearned(0, MS, {3: (0, 12)}, 0, False) in events
+    (row,) = rows(events)
+    assert (row.state, row.body, row.response_bytes, row.latency_us) == ("answered", "decoded", len(whole), 1000)
+
+
+def test_software_is_in_force_from_its_request_on() -> None:
+    connection = Connection()
+    events = connection.receive_request_bytes(heartbeat(1) + api_versions(2, 3, b"kgo", b"v1.17.0") + heartbeat(3), 0)
+    events += connection.receive_response_bytes(ok(1) + answer(2, bytes.fromhex("0000 01 00000000 00")) + ok(3), 0)
+    assert [row.software_name for row in rows(events)] == ["unknown", "kgo", "kgo"]
+    summary = connection.summary()
+    assert (summary.software_name, summary.software_version, summary.identity_source) == ("kgo", "v1.17.0", "api_versions")
+
+
+def test_invalid_software_is_a_violation_and_no_identity() -> None:
+    connection = Connection()
+    events = connection.receive_request_bytes(api_versions(1, 3, b"my client", b"1.0"), 0)
+    assert rules(events) == ["client_software_invalid"]
+    events = connection.receive_response_bytes(answer(1, bytes.fromhex("002a 01 00000000 00")), 0)
+    assert [(row.software_name, row.error_code) for row in rows(events)] == [("unknown", 42)]
+    assert connection.summary().identity_source == "not_sent"
+
+
+def test_not_sent_differs_from_not_observed() -> None:
+    silent = Connection()
+    silent.receive_request_bytes(heartbeat(1), 0)
+    assert (silent.summary().software_name, silent.summary().identity_source) == ("unknown", "not_sent")
+    late = Connection(joined_late=True)
+    late.receive_request_bytes(heartbeat(1), 0)
+    assert (late.summary().software_name, late.summary().identity_source) == (None, "not_observed")
+    late.receive_request_bytes(api_versions(2), 0)
+    assert (late.summary().software_name, late.summary().identity_source) == ("unknown", "not_sent")
+    gap = Connection()
+    gap.lost("request", 40, 0)
+    gap.receive_request_bytes(heartbeat(1), 0)
+    assert (gap.summary().software_name, gap.summary().identity_source) == (None, "not_observed")
+
+
+def test_a_capture_that_joins_in_the_middle_of_a_frame_finds_the_border() -> None:
+    connection = Connection(joined_late=True)
+    events = connection.receive_request_bytes(produce(8, 1)[9:] + heartbeat(9) + heartbeat(10), 0)
+    events += connection.receive_response_bytes(ok(5)[3:] + ok(9) + ok(10), MS)
+    assert [(row.request_index, row.correlation_id, row.state) for row in rows(events)] == [(0, 9, "answered"), (1, 10, "answered")]
+    assert rules(events + connection.finish(2 * MS)) == []
+    assert connection.summary().state == "joined_late"
+
+
+def test_a_lost_request_leaves_an_orphan_without_a_violation() -> None:
+    connection = Connection()
+    connection.receive_request_bytes(heartbeat(1), 0)
+    connection.lost("request", len(heartbeat(2)), 0)
+    connection.receive_request_bytes(heartbeat(3), 0)
+    events = connection.receive_response_bytes(ok(1) + ok(2) + ok(3), MS)
+    assert [(row.request_index, row.correlation_id, row.state) for row in rows(events)] == [
+        (0, 1, "answered"), (-1, 2, "orphan_response"), (1, 3, "answered"),
+    ]  # fmt: skip
+    assert rules(events) == []
+    assert [row.latency_us for row in rows(events)] == [None, None, 1000]
+
+
+def test_a_lost_response_leaves_its_request_unanswered() -> None:
+    connection = Connection()
+    connection.receive_request_bytes(heartbeat(1) + heartbeat(2) + heartbeat(3), 0)
+    events = connection.receive_response_bytes(ok(1), MS)
+    events += connection.lost("response", len(ok(2)), MS)
+    events += connection.receive_response_bytes(ok(3), 2 * MS)
+    assert [(row.correlation_id, row.state, row.latency_us) for row in rows(events)] == [
+        (1, "answered", 1000), (2, "unanswered", None), (3, "answered", None),
+    ]  # fmt: skip
+    assert connection.summary().unanswered == 1
+
+
+def test_a_request_that_snaplen_cut_keeps_its_header_and_what_was_read() -> None:
+    connection = Connection()
+    request = produce(4, -1)
+    connection.receive_request_bytes(request[:31], 0)
+    connection.lost("request", len(request) - 31, 0, cut=True)
+    connection.receive_request_bytes(heartbeat(5), 0)
+    partial = (
+        bytes.fromhex("00000001 0006") + b"orders" + bytes.fromhex("00000001 00000000 0006 ffffffffffffffff ffffffffffffffff 00000000")
+    )
+    events = connection.receive_response_bytes(answer(4, partial) + ok(5), MS)
+    first, second = rows(events)
+    assert (first.api_name, first.client_id, first.acks, first.body, first.request_bytes) == (
+        "Produce",
+        "app",
+        -1,
+        "truncated",
+        len(request),
+    )
+    assert (first.state, first.error_code, second.state, second.body) == ("answered", 6, "answered", "decoded")
+
+
+def test_a_response_that_comes_behind_a_later_one_is_paired_and_reported() -> None:
+    connection = Connection()
+    connection.receive_request_bytes(api_versions(1) + heartbeat(2), 0)
+    events = connection.receive_response_bytes(ok(2) + answer(1, RANGES), 0)
+    assert [(row.correlation_id, row.state) for row in rows(events)] == [(2, "answered"), (1, "answered")]
+    assert rules(events) == ["response_out_of_order"]
+
+
+def test_what_waits_at_the_close_is_unanswered() -> None:
+    connection = Connection()
+    connection.receive_request_bytes(heartbeat(1), 0)
+    assert connection.closed("request", False, MS) == []
+    (row,) = connection.closed("response", False, MS)
+    assert isinstance(row, RequestCompleted)
+    assert row.state == "unanswered"
+    assert (connection.summary().state, connection.summary().closed_by) == ("complete", "client")
+    assert connection.finish(2 * MS) == []
+
+
+def test_behind_a_reset_bytes_may_still_come() -> None:
+    connection = Connection()
+    connection.receive_request_bytes(heartbeat(1) + heartbeat(2)[:9], 0)
+    assert connection.closed("request", True, MS) == []
+    assert [row.state for row in rows(connection.receive_response_bytes(ok(1), 2 * MS))] == ["answered"]
+    assert rules(connection.finish(3 * MS)) == ["frame_unfinished"]
+    assert (connection.summary().state, connection.summary().closed_by) == ("reset", "client")
+
+
+def test_a_response_seen_before_its_request_waits_for_it() -> None:
+    connection = Connection()
+    assert connection.receive_response_bytes(ok(1), 2 * MS) == []
+    (row,) = rows(connection.receive_request_bytes(heartbeat(1), 3 * MS))
+    assert (row.state, row.latency_us) == ("answered", None)
+
+
+def test_nodes_of_the_cluster() -> None:
+    connection = Connection()
+    connection.receive_request_bytes(framed(head(3, 2, 1) + b"\xff\xff\xff\xff"), 0)
+    node = bytes.fromhex("00000003") + b"\0\2b3" + (9092).to_bytes(4, INT) + b"\0\1r"
+    body = b"\0\0\0\1" + node + b"\0\4clus" + bytes.fromhex("00000003") + b"\0\0\0\0"
+    events = connection.receive_response_bytes(answer(1, body), MS)
+    assert BrokersLearned(0, MS, "Metadata", [BrokerNode(3, "b3", 9092, "r")], "clus", 3) in events
+    assert rows(events)[0].topic_count is None  # null topics: all of them
+
+
+def test_a_proxy_header_is_followed_by_kafka() -> None:
+    connection = Connection()
+    header = b"PROXY TCP4 203.0.113.7 198.51.100.9 51234 9092\r\n"
+    events = connection.receive_request_bytes(header + heartbeat(1), 0)
+    events += connection.receive_response_bytes(ok(1), 0)
+    (row,) = rows(events)
+    assert (row.stream_offset, row.state) == (len(header), "answered")
+    summary = connection.summary()
+    assert (summary.protocol, summary.proxied_address) == ("kafka", "203.0.113.7:51234")
+
+
+def test_strangers_are_named_and_nothing_is_read_into_them() -> None:
+    for data, protocol in ((b"GET / HTTP/1.1\r\n\r\n", "http"), (b"SSH-2.0-x\r\n", "ssh"), (b"", "silent")):
+        connection = Connection()
+        assert connection.receive_request_bytes(data, 0) == []
+        assert connection.finish(0) == []
+        summary = connection.summary()
+        assert (summary.protocol, summary.requests, summary.bytes_opaque) == (protocol, 0, len(data))
+
+
+def test_an_http_answer_to_a_kafka_client() -> None:
+    connection = Connection()
+    connection.receive_request_bytes(api_versions(1), 0)
+    events = connection.receive_response_bytes(b"HTTP/1.1 400 Bad Request\r\nConnection: close\r\n\r\n", 0)
+    assert rules(events) == ["response_not_kafka"]
+    assert [row.state for row in rows(connection.finish(1))] == ["unanswered"]
+    assert connection.summary().protocol == "kafka"
+
+
+def test_brokers_and_controllers_are_told_from_clients() -> None:
+    def role(request: bytes) -> str:
+        connection = Connection()
+        connection.receive_request_bytes(request, 0)
+        return connection.summary().role
+
+    fetch = bytes(4) + bytes(4) + bytes(4)  # max wait, min bytes, no topics
+    assert role(framed(head(1, 0, 1) + b"\xff\xff\xff\xff" + fetch)) == "client"
+    assert role(framed(head(1, 0, 1, b"x") + b"\0\0\0\2" + fetch)) == "broker"
+    assert role(framed(head(18, 0, 1, b"broker-3-fetcher-0"))) == "broker"
+    assert role(framed(head(18, 0, 1, b"AddPartitionsManager-client-3"))) == "broker"
+    assert role(framed(head(18, 0, 1, b"3"))) == "client"
+    assert role(framed(head(6, 0, 1, b"3") + bytes(4) + bytes(4) + bytes(4) + bytes(4))) == "controller"  # UpdateMetadata
+
+
+def test_the_client_id_of_a_connection_is_the_most_frequent_one() -> None:
+    connection = Connection()
+    for number, client_id in enumerate((b"", b"a", b"b", b"", b"b", b"", None)):
+        connection.receive_request_bytes(framed(head(18, 0, number, client_id)), 0)
+    assert connection.summary().client_id == "b"
+
+
+def test_instance_id_of_a_telemetry_client() -> None:
+    connection = Connection()
+    uuid = bytes.fromhex("00112233445566778899aabbccddeeff")
+    get = framed(head(71, 0, 1) + b"\0" + bytes(16) + b"\0")
+    push = framed(head(72, 0, 2) + b"\0" + uuid + bytes(4) + b"\0\0\1\0")
+    connection.receive_request_bytes(get, 0)
+    body = b"\0" + bytes(6) + uuid + bytes(4) + b"\1" + bytes(8) + b"\0\1\0"
+    events = connection.receive_response_bytes(answer(1, body), 0)
+    connection.receive_request_bytes(push, 0)
+    events += connection.receive_response_bytes(answer(2, b"\0" + bytes(6) + b"\0"), 0)
+    assert [row.client_instance_id for row in rows(events)] == [None, "ABEiM0RVZneImaq7zN3u_w"]

@@ -1,0 +1,58 @@
+"""What a TLS hello shows, from messages built by hand."""
+
+from __future__ import annotations
+
+import pytest
+
+from kwire.protocol.tls_hello import HelloReader
+
+
+def vector(width: int, data: bytes) -> bytes:
+    return len(data).to_bytes(width, "big") + data
+
+
+def extension(number: int, data: bytes) -> bytes:
+    return number.to_bytes(2, "big") + vector(2, data)
+
+
+def records(kind: int, body: bytes, size: int = 1 << 14) -> bytes:
+    message = bytes([kind]) + vector(3, body)
+    return b"".join(b"\x16\x03\x01" + vector(2, message[at : at + size]) for at in range(0, len(message), size))
+
+
+NAME = extension(0, vector(2, b"\0" + vector(2, b"kafka.example.org")))
+VERSIONS = extension(43, vector(1, bytes.fromhex("1a1a03040303")))
+CLIENT = b"\x03\x03" + bytes(32) + vector(1, bytes(32)) + vector(2, b"\x13\x01\x13\x02") + vector(1, b"\0") + vector(2, NAME + VERSIONS)
+SERVER_12 = b"\x03\x03" + bytes(32) + vector(1, b"") + b"\xc0\x2f\0" + vector(2, b"")
+SERVER_13 = b"\x03\x03" + bytes(32) + vector(1, b"") + b"\x13\x01\0" + vector(2, extension(43, b"\x03\x04"))
+
+
+@pytest.mark.parametrize("size", [1 << 14, 50, 7])
+@pytest.mark.parametrize("step", [10_000, 11, 1])
+def test_a_client_hello_in_any_pieces(size: int, step: int) -> None:
+    data = records(1, CLIENT, size)
+    reader = HelloReader()
+    for at in range(0, len(data), step):
+        reader.take(data[at : at + step])
+    assert (reader.version, reader.server_name, reader.done) == ("TLS 1.3", "kafka.example.org", True)
+
+
+def test_the_server_chooses_the_version() -> None:
+    for body, version in ((SERVER_12, "TLS 1.2"), (SERVER_13, "TLS 1.3")):
+        reader = HelloReader()
+        reader.take(records(2, body))
+        assert (reader.version, reader.server_name) == (version, None)
+
+
+def test_a_hello_that_is_cut_says_what_it_holds() -> None:
+    reader = HelloReader()
+    reader.take(records(1, CLIENT)[:-6])
+    assert (reader.version, reader.server_name, reader.done) == ("TLS 1.2", "kafka.example.org", False)
+
+
+def test_other_records_end_the_search() -> None:
+    reader = HelloReader()
+    reader.take(b"\x15\x03\x03\x00\x02\x02\x28")
+    assert (reader.version, reader.done) == (None, True)
+    reader.take(records(1, CLIENT))
+    assert reader.version is None
