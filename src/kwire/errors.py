@@ -202,9 +202,7 @@ def wire_error(
 ) -> WireError:
     """Make the exception for a fault; `reason` replaces the standing text of the code."""
     fault = Fault(code)
-    return _KINDS[fault](
-        reason or _REASONS[fault], offset=offset, path=path, message=message, api_key=api_key, api_version=api_version
-    )
+    return _KINDS[fault](reason or _REASONS[fault], offset=offset, path=path, message=message, api_key=api_key, api_version=api_version)
 
 
 def raise_for(
