@@ -58,9 +58,10 @@ def pages(tmp_path_factory: pytest.TempPathFactory, analysis_tables: ModuleType)
     hostile = analysis_tables.tables_of([*analysis_tables.FLEET, *clients])
     hostile["violations"] = [analysis_tables.violation("bad_length", "error", text, 0, text) for text in bad]
     hostile["connections"] += [analysis_tables.tls_connection(n) for n in range(3)]
-    crowd = [
-        analysis_tables.Used(f"crowd-{n}", "apache-kafka-java", f"3.{n % 9}.0", versions={"Fetch": 12, "Produce": 2}) for n in range(1500)
-    ]
+    # The last client of the crowd in the order of the page is a hostile one: the only one that nothing marks today.
+    old = {"Metadata": 0, "Fetch": 2, "Produce": 2}
+    crowd = [analysis_tables.Used(f"crowd-{n}", "apache-kafka-java", f"3.{n % 9}.0", versions=old) for n in range(1499)]
+    crowd.append(analysis_tables.Used(bad[1], versions={"Fetch": 2}))
     example = {name: table.to_pylist() for name, table in run([str(EXAMPLE)]).items() if name != "requests"}
     return Pages(
         example=page("example", example),
@@ -158,7 +159,7 @@ def test_hostile_client_ids_are_text_and_nothing_runs(browser: webdriver.Chrome,
     browser.get(pages.hostile)
     _open_everything(browser)
     assert browser.execute_script("return window.__hacked === undefined")
-    assert browser.execute_script("return document.querySelectorAll('script').length") == 1
+    assert browser.execute_script("return document.querySelectorAll('script:not([type])').length") == 1
     text = browser.execute_script("return document.querySelector('#client-table').textContent")
     assert "<script>window.__hacked = 1</script>" in text
     assert "</script><script>window.__hacked = 3</script>" in text
@@ -183,7 +184,7 @@ def test_the_filter_finds_clients_by_text(browser: webdriver.Chrome, pages: Page
     field.send_keys("gateway-v2 offsetcommit")
     WebDriverWait(browser, 5).until(lambda _: len(_shown(browser, rows)) == 1)
     assert "gateway-v2" in _shown(browser, rows)[0]
-    assert browser.find_element(By.CSS_SELECTOR, '[data-count="upgrade-table"]').text == f"1 of {whole} shown"
+    assert browser.find_element(By.CSS_SELECTOR, '[data-count="upgrade-table"]').text == f"1 of {whole} found"
     field.send_keys(Keys.CONTROL, "a")
     field.send_keys(Keys.DELETE)
     WebDriverWait(browser, 5).until(lambda _: len(_shown(browser, rows)) == whole)
@@ -216,10 +217,28 @@ def test_thousands_of_clients_open_in_part(browser: webdriver.Chrome, pages: Pag
     browser.get(pages.crowded)
     rows = "return [...document.querySelectorAll('#client-table > tbody > tr')].filter((row) => row.offsetParent !== null).length"
     assert browser.execute_script(rows) == 60
-    browser.find_element(By.CSS_SELECTOR, '[data-show-all="client-table"]').click()
-    assert browser.execute_script(rows) == 1500
-    browser.find_element(By.CSS_SELECTOR, '[data-filter="client-table"]').send_keys("crowd-1234")
+    more = browser.find_element(By.CSS_SELECTOR, '[data-more="client-table"]')
+    for text, shown in (("Show 500 more of 1,440 clients", 560), ("Show 500 more of 940 clients", 1060), ("Show 440 more clients", 1500)):
+        assert more.text == text
+        more.click()
+        assert browser.execute_script(rows) == shown
+    assert not more.is_displayed()
+    field = browser.find_element(By.CSS_SELECTOR, '[data-filter="client-table"]')
+    field.send_keys("crowd-1234")
     WebDriverWait(browser, 10).until(lambda _: browser.execute_script(rows) == 1)
+    field.send_keys(Keys.CONTROL, "a")
+    field.send_keys(Keys.DELETE)
+    WebDriverWait(browser, 10).until(lambda _: browser.execute_script(rows) == 60)
+
+
+def test_the_filter_finds_hostile_clients_that_are_not_on_the_page_yet(browser: webdriver.Chrome, pages: Pages) -> None:
+    browser.get(pages.crowded)
+    rows = "#upgrade-table > tbody > tr:first-child"
+    assert not any("onerror" in text for text in _shown(browser, rows))
+    browser.find_element(By.ID, "upgrade-filter").send_keys('"><img src=x')
+    WebDriverWait(browser, 10).until(lambda _: len(_shown(browser, rows)) == 1)
+    assert '"><img src=x onerror="window.__hacked = 2">' in _shown(browser, rows)[0]
+    assert browser.execute_script("return window.__hacked === undefined && !document.querySelector('img')")
 
 
 @pytest.mark.parametrize("scheme", ["light", "dark"])

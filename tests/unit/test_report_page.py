@@ -93,6 +93,7 @@ def test_the_page_loads_nothing(hostile_page: Document) -> None:
 
 def test_only_the_own_script_and_style_may_work(hostile_page: Document) -> None:
     assert len(hostile_page.raw["script"]) == len(hostile_page.raw["style"]) == 1
+    assert [attributes for tag, attributes in hostile_page.elements if tag == "script"] == [{}]
     policy = next(a["content"] for _, a in hostile_page.elements if a.get("http-equiv") == "Content-Security-Policy") or ""
     rules = dict(rule.strip().split(" ", 1) for rule in policy.split(";"))
     for kind in ("script", "style"):
@@ -144,9 +145,13 @@ def test_verdicts_have_a_word_beside_their_colour(hostile_page: Document) -> Non
 def test_long_lists_open_in_part(tmp_path: Path, analysis_tables: ModuleType) -> None:
     clients = [analysis_tables.Used(f"client-{n:04}", versions={"Fetch": 12}) for n in range(ROWS_SHOWN + 40)]
     page = Document(write_page(analysis_tables.write_tables(tmp_path, analysis_tables.tables_of(clients))))
-    hidden = [tag for tag, attributes in page.elements if "more" in (attributes.get("class") or "").split() and tag in ("tr", "tbody")]
-    assert (hidden.count("tr"), hidden.count("tbody")) == (40, 40)
-    assert set(page.attributes("data-show-all")) == {"client-table", "upgrade-table"}
+    texts = [attributes for tag, attributes in page.elements if tag == "script" and attributes]
+    assert texts == [{"type": "text/plain", "data-rows-of": name} for name in ("client-table", "upgrade-table")]
+    stored = [text.strip().splitlines() for text in page.raw["script"][1:]]
+    assert [len(lines) for lines in stored] == [40, 40]
+    assert [tag for tag, _ in page.elements].count("tbody") == ROWS_SHOWN + 5  # and one in each of the other tables
+    everywhere = page.text + "".join(page.raw["script"])
+    assert all(everywhere.count(f"<bdi>client-{n:04}</bdi>") == 2 or f"client-{n:04}" in page.text for n in range(ROWS_SHOWN + 40))
 
 
 def test_nothing_is_left_beside_the_page(tmp_path: Path, analysis_tables: ModuleType) -> None:

@@ -32,10 +32,11 @@ from kwire.report.verdicts import VERDICTS, ClientVerdicts, UpgradeMatrix, read_
 from kwire.report.version_use import HEAT_STEPS, read_version_grid
 from kwire.report.wire_text import visible, visible_html
 
-__all__ = ["ROWS_SHOWN", "render_page", "write_page"]
+__all__ = ["BARS_SHOWN", "ROWS_SHOWN", "render_page", "write_page"]
 
 ROWS_SHOWN: Final = 60
-"""Rows of a long list that are open at first; the rest is one click away."""
+"""Rows of a long table that are there at first; the rest is one click away."""
+BARS_SHOWN: Final = 30
 
 _SYMBOLS: Final = {"ok": "✓", "marked": "!", "undetermined": "?", "rejected": "✕"}
 _MEANINGS: Final = {
@@ -150,6 +151,7 @@ def _templates() -> Environment:
         words=_WORDS,
         identity_sources=IDENTITY_SOURCES,
         meanings=_MEANINGS,
+        bars_shown=BARS_SHOWN,
         rows_shown=ROWS_SHOWN,
         heat_steps=HEAT_STEPS,
         severities=SEVERITIES,
@@ -161,6 +163,7 @@ def _templates() -> Environment:
 
 def _filters() -> dict[str, Any]:
     return {
+        "one_line": lambda row: row.replace("\n", " "),
         "wire": visible_html,
         "wire_plain": visible,
         "grouped": amounts.count,

@@ -6,7 +6,7 @@ newlines, characters that turn the reading direction or take no room. Each such 
 
 from __future__ import annotations
 
-import unicodedata
+from functools import lru_cache
 from typing import Final
 
 from markupsafe import Markup, escape
@@ -17,18 +17,20 @@ LONGEST_SHOWN: Final = 160
 """Characters of one value that are shown; Kafka lets a client id have 32,767."""
 
 _SHORT: Final = {"\n": "\\n", "\r": "\\r", "\t": "\\t", "\0": "\\0"}
-# Control, format (bidirectional overrides, zero width), surrogate, private, unassigned, line and paragraph separators.
-_UNSEEN: Final = frozenset(("Cc", "Cf", "Cs", "Co", "Cn", "Zl", "Zp"))
 
 
 def _code(character: str) -> str | None:
-    """The escape for a character that cannot be seen, None for all others."""
+    """The escape for a character that cannot be seen, None for all others.
+
+    Not printable are controls, format characters (turned reading direction, no width), surrogates, private and unassigned ones, and every
+    space but the plain one.
+    """
+    if character.isprintable():
+        return None
     if character in _SHORT:
         return _SHORT[character]
-    if unicodedata.category(character) in _UNSEEN or (character != " " and character.isspace()):
-        number = ord(character)
-        return f"\\x{number:02x}" if number < 0x100 else f"\\u{number:04x}" if number < 0x10000 else f"\\U{number:08x}"
-    return None
+    number = ord(character)
+    return f"\\x{number:02x}" if number < 0x100 else f"\\u{number:04x}" if number < 0x10000 else f"\\U{number:08x}"
 
 
 def _shorten(text: str) -> tuple[str, str]:
@@ -45,6 +47,7 @@ def visible(text: str) -> str:
     return "".join(_code(character) or character for character in shown) + rest
 
 
+@lru_cache(maxsize=8192)
 def visible_html(text: str) -> Markup:
     """Show `text` on a page: escaped, isolated in its reading direction, what cannot be seen set apart as an escape.
 
@@ -55,6 +58,8 @@ def visible_html(text: str) -> Markup:
     if not shown.strip(" "):
         what = "empty" if not shown else "one space" if len(shown) == 1 else f"{len(shown)} spaces"
         return Markup('<span class="none">({})</span>').format(what)
+    if shown.isprintable() and not rest:
+        return Markup("<bdi>{}</bdi>").format(shown)
     parts: list[Markup] = []
     plain: list[str] = []
     for character in shown:
