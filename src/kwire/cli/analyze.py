@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import shlex
+import signal
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -45,6 +46,20 @@ def _progress_bar() -> Iterator[Progress]:
             bar.update(task, description=what, completed=done, total=total or None, amount=amount)
 
         yield show
+
+
+@contextmanager
+def _terminated_cleanly() -> Iterator[None]:
+    """Make SIGTERM clean up as Ctrl-C does: what a batch system stops leaves no half-written folder."""
+
+    def leave(number: int, _frame: object) -> None:
+        sys.exit(128 + number)
+
+    before = signal.signal(signal.SIGTERM, leave)
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGTERM, before)
 
 
 def _tell(sentence: str) -> None:
@@ -108,7 +123,7 @@ def analyze(
         series_rule=series_rule, overwrite=overwrite,
     )  # fmt: skip
     command = shlex.join(["kwire", *sys.argv[1:]])
-    with _progress_bar() as progress:
+    with _terminated_cleanly(), _progress_bar() as progress:
         report = run_job(request, progress=progress, page=None if no_report else lambda folder: write_page(folder, command=command))
     for warning in report.warnings:
         _tell(warning)

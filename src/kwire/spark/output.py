@@ -267,6 +267,11 @@ class OutputFolder:
         except OSError as error:
             raise InputError(f"{self._shown} cannot be written: {_reason(error)}.") from error
 
+    def remove_page(self) -> None:
+        """Remove a page that may be half written. Never raises: it follows another fault."""
+        with suppress(OSError):
+            self._remove(PAGE)
+
     def complete(self) -> None:
         """Mark the analysis as complete.
 
@@ -293,10 +298,8 @@ class OutputFolder:
 
     def abandon(self) -> None:
         """Remove what this run staged; an earlier analysis that was not replaced yet stays. Never raises: it follows another fault."""
-        try:
+        with suppress(OSError):
             self._remove(STAGING)
             if self._made and not self._kind(SUCCESS):
                 self._remove(*self.tables, MANIFEST, PAGE)
                 self._filesystem.delete_dir(self._path)
-        except OSError:
-            return

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import os
 import re
+import signal
 import sys
 import tempfile
+import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -51,6 +53,39 @@ def _cause(log: IO[str]) -> str:
     return reason[:300].rstrip(".")
 
 
+@contextmanager
+def _signals_held() -> Iterator[None]:
+    """Let the first Ctrl-C wait until the JVM is up.
+
+    A JVM whose driver leaves while it starts finds the folder gone where it should report, and then hangs for good; once it is up it ends
+    with its driver. A second signal does not wait.
+    """
+    if threading.current_thread() is not threading.main_thread():
+        yield
+        return
+    held: list[int] = []
+    before: dict[int, Any] = {}
+
+    def hold(number: int, _frame: object) -> None:
+        if held:
+            give_back()
+            signal.raise_signal(number)
+        held.append(number)
+
+    def give_back() -> None:
+        while before:
+            signal.signal(*before.popitem())
+
+    for number in (signal.SIGINT, signal.SIGTERM):
+        before[number] = signal.signal(number, hold)
+    try:
+        yield
+    finally:
+        give_back()
+    if held:
+        signal.raise_signal(held[0])
+
+
 def _launch(master: str | None, name: str) -> SparkSession:
     """Start a JVM whose log goes to a file: on a terminal it would drown what the command has to say."""
     from py4j.protocol import Py4JError  # type: ignore[import-untyped]
@@ -67,7 +102,8 @@ def _launch(master: str | None, name: str) -> SparkSession:
         os.environ["PYSPARK_PYTHON"] = sys.executable
     with tempfile.TemporaryFile("w+", errors="replace", prefix="kwire-spark-") as log:
         try:
-            gateway = launch_gateway(conf=conf, popen_kwargs={"stdout": log, "stderr": log})  # type: ignore[no-untyped-call]
+            with _signals_held():
+                gateway = launch_gateway(conf=conf, popen_kwargs={"stdout": log, "stderr": log})  # type: ignore[no-untyped-call]
             context = SparkContext(conf=conf, gateway=gateway)
             context.setLogLevel("ERROR")
             return SparkSession(context)
