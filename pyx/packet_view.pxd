@@ -1,7 +1,7 @@
 """From the first byte of a captured packet to its TCP header: link layer, VLAN tags, IPv4 or IPv6 with extension headers.
 
-A packet is a pointer and an end; every step asks `end - at` before it loads. `cut` is how many bytes of the packet on the wire are not in the
-file. Nothing here makes or needs a Python object.
+A packet is a pointer and an end; every step asks `end - at` before it loads. `cut` is how many bytes of the packet on the wire are not in
+the file. Nothing here makes or needs a Python object.
 """
 
 from cursor cimport Bytes, load_16, load_32

@@ -1,7 +1,7 @@
 """One chunk of a capture file to packet columns: records or blocks, link layer, IP, TCP.
 
-The twin of kwire/capture/_pure/packets.py, which is the contract. A row takes 51 bytes in the columns and at least 50 in a file, so the memory
-for all rows of a chunk is reserved at once and stays at the size of the chunk.
+The twin of kwire/capture/_pure/packets.py, which is the contract. A row takes 51 bytes in the columns and at least 50 in a file, so the
+memory for all rows of a chunk is reserved at once and stays at the size of the chunk.
 """
 
 import os
@@ -13,12 +13,13 @@ from cpython.buffer cimport PyBUF_READ, PyBUF_SIMPLE, PyBuffer_Release, PyObject
 from cpython.bytes cimport PyBytes_FromStringAndSize
 from cpython.memoryview cimport PyMemoryView_FromMemory
 from libc.stdint cimport int8_t, int16_t, int32_t, int64_t, uint8_t, uint32_t, uint64_t
-from libc.stdlib cimport calloc, free, malloc, realloc
+from libc.stdlib cimport free, malloc, realloc
 from libc.string cimport memcmp, memcpy, memset
 
 from cursor cimport Bytes, load_16, load_32
+from endpoint_table cimport EndpointPair, EndpointTable, find_endpoints
 from packet_view cimport (
-    IS_FRAGMENT, IS_OTHER, IS_TCP, IS_UNREADABLE, Fate, PacketView, order_16, order_32, order_64, view_packet,
+    IS_FRAGMENT, IS_OTHER, IS_TCP, Fate, PacketView, order_16, order_32, order_64, view_packet,
 )
 
 __all__ = ["scan"]
@@ -26,7 +27,6 @@ __all__ = ["scan"]
 cdef enum:
     # Fewer bytes than any record with a TCP header takes: 16 of the record, 20 of IP, 14 of TCP.
     LEAST_ROW = 50
-    KEY_BYTES = 40
 
     SECTION = 0x0A0D0D0A
     INTERFACE = 1
@@ -51,9 +51,6 @@ cdef struct Port:
     int32_t resolution
     int64_t offset_s
     int64_t dropped
-
-cdef struct Key:
-    uint8_t name[KEY_BYTES]  # as in PacketColumns.keys, then zeros
 
 cdef struct Scan:
     Bytes base
@@ -85,74 +82,11 @@ cdef struct Scan:
     uint32_t *signature
     int16_t *flags
     int8_t *direction
-    # distinct endpoints: an open-addressed table of numbers, from 1
-    Key* keys
-    Py_ssize_t key_count, key_room
-    int32_t* slots
-    uint64_t slot_mask
-
-
-cdef inline uint64_t hash_key(const Key* key) noexcept nogil:
-    cdef uint64_t mixed = SEED
-    cdef uint64_t word
-    cdef int index
-    for index in range(KEY_BYTES // 8):
-        memcpy(&word, &key.name[8 * index], 8)
-        mixed = (mixed ^ word) * <uint64_t>0x9E3779B97F4A7C15u
-        mixed ^= mixed >> 32
-    return mixed
-
-
-cdef bint grow_keys(Scan* scan) noexcept nogil:
-    """Twice the room for endpoints; False without memory."""
-    cdef Py_ssize_t room = scan.key_room * 2 if scan.key_room else 64
-    cdef Key* keys = <Key*>realloc(scan.keys, room * sizeof(Key))
-    cdef int32_t* slots
-    cdef uint64_t slot
-    cdef Py_ssize_t index
-    if keys == NULL:
-        return False
-    scan.keys = keys
-    scan.key_room = room
-    slots = <int32_t*>calloc(2 * room, sizeof(int32_t))
-    if slots == NULL:
-        return False
-    free(scan.slots)
-    scan.slots = slots
-    scan.slot_mask = 2 * room - 1
-    for index in range(scan.key_count):
-        slot = hash_key(&keys[index]) & scan.slot_mask
-        while slots[slot]:
-            slot = (slot + 1) & scan.slot_mask
-        slots[slot] = <int32_t>index + 1
-    return True
-
-
-cdef int32_t find_key(Scan* scan, const Key* key) noexcept nogil:
-    """Index of these endpoints; -1 without memory."""
-    cdef uint64_t slot
-    cdef int32_t found
-    if scan.rows:  # most packets come in runs of one connection
-        found = scan.key[scan.rows - 1]
-        if memcmp(&scan.keys[found], key, sizeof(Key)) == 0:
-            return found
-    if scan.key_count == scan.key_room and not grow_keys(scan):
-        return -1
-    slot = hash_key(key) & scan.slot_mask
-    while scan.slots[slot]:
-        found = scan.slots[slot] - 1
-        if memcmp(&scan.keys[found], key, sizeof(Key)) == 0:
-            return found
-        slot = (slot + 1) & scan.slot_mask
-    found = <int32_t>scan.key_count
-    scan.keys[found] = key[0]
-    scan.key_count += 1
-    scan.slots[slot] = found + 1
-    return found
+    EndpointTable endpoints
 
 
 cdef void add_row(Scan* scan, const PacketView* view, int64_t time_ns) noexcept nogil:
-    cdef Key key
+    cdef EndpointPair key
     cdef int size = 4 if view.version == 4 else 16
     cdef Bytes tcp = view.tcp
     cdef int order = memcmp(view.source, view.target, size)
@@ -162,13 +96,13 @@ cdef void add_row(Scan* scan, const PacketView* view, int64_t time_ns) noexcept 
     cdef int32_t found
     if order == 0:
         order = memcmp(tcp, tcp + 2, 2)
-    memset(&key, 0, sizeof(Key))
+    memset(&key, 0, sizeof(EndpointPair))
     key.name[0] = <uint8_t>view.version
     memcpy(&key.name[1], view.source if order <= 0 else view.target, size)
     memcpy(&key.name[1 + size], tcp if order <= 0 else tcp + 2, 2)
     memcpy(&key.name[3 + size], view.target if order <= 0 else view.source, size)
     memcpy(&key.name[3 + 2 * size], tcp + 2 if order <= 0 else tcp, 2)
-    found = find_key(scan, &key)
+    found = find_endpoints(&scan.endpoints, &key, scan.key[row - 1] if row else -1)
     if found < 0 or row == scan.room:
         scan.failed = True
         return
@@ -243,7 +177,7 @@ cdef void scan_pcap(Scan* scan, Py_ssize_t header) noexcept nogil:
 
 cdef inline int64_t nanoseconds(uint64_t ticks, int resolution, int64_t offset_s) noexcept nogil:
     cdef int power = resolution & 0x7F
-    cdef int step
+    cdef int _step
     cdef uint64_t value, fraction, divisor
     if resolution & 0x80:
         value = ticks >> power if power < 64 else 0
@@ -254,7 +188,7 @@ cdef inline int64_t nanoseconds(uint64_t ticks, int resolution, int64_t offset_s
         value = value * 1000000000u + (fraction * 1000000000u >> power)
     else:
         divisor = 1
-        for step in range(9 - power if power <= 9 else min(power, 28) - 9):
+        for _step in range(9 - power if power <= 9 else min(power, 28) - 9):
             divisor *= 10
         if power <= 9:
             value = ticks * divisor
@@ -431,6 +365,7 @@ cdef object column(str kind, void* first, Py_ssize_t size):
 
 cdef object columns_of(Scan* scan):
     cdef Py_ssize_t rows = scan.rows
+    cdef EndpointPair* pairs = scan.endpoints.pairs
     cdef Py_ssize_t index
     return PacketColumns(
         column("q", scan.number, rows * 8),
@@ -445,8 +380,8 @@ cdef object columns_of(Scan* scan):
         column("i", scan.original, rows * 4),
         column("I", scan.signature, rows * 4),
         [
-            PyBytes_FromStringAndSize(<char*>scan.keys[index].name, 13 if scan.keys[index].name[0] == 4 else 37)
-            for index in range(scan.key_count)
+            PyBytes_FromStringAndSize(<char*>pairs[index].name, 13 if pairs[index].name[0] == 4 else 37)
+            for index in range(scan.endpoints.count)
         ],
         scan.at - scan.base,
         bool(scan.damaged),
@@ -512,6 +447,7 @@ def scan(data, Py_ssize_t start, state):
     cdef Py_ssize_t header = state.record_header
     cdef bint is_pcap = state.kind == PCAP
     memset(&scan, 0, sizeof(Scan))
+    scan.endpoints.seed = SEED
     PyObject_GetBuffer(data, &view, PyBUF_SIMPLE)
     try:
         scan.base = <Bytes>view.buf
@@ -532,6 +468,6 @@ def scan(data, Py_ssize_t start, state):
     finally:
         free(scan.ports)
         free(scan.number)
-        free(scan.keys)
-        free(scan.slots)
+        free(scan.endpoints.pairs)
+        free(scan.endpoints.slots)
         PyBuffer_Release(&view)
