@@ -10,7 +10,7 @@ A file that ends in the middle of a packet, or whose records stop making sense, 
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Generator
 from dataclasses import dataclass
 from typing import BinaryIO, Final, Literal
 
@@ -22,7 +22,7 @@ from kwire.capture.sink import StreamSink
 from kwire.capture.source import CHUNK_BYTES, CaptureSource, open_capture
 from kwire.errors import InputError
 
-__all__ = ["FileFacts", "finish_series", "read_piece"]
+__all__ = ["FileFacts", "finish_series", "iter_piece", "read_piece"]
 
 _TEXT_HEAD: Final = 16
 
@@ -92,9 +92,31 @@ def read_piece(
     Raises:
         InputError: no such file, it may not be read, it is empty, or no capture. The carry is untouched then.
     """
+    steps = iter_piece(location, carry, sink, chunk_bytes=chunk_bytes, progress=progress)
+    while True:
+        try:
+            next(steps)
+        except StopIteration as end:
+            facts: FileFacts = end.value
+            return facts
+
+
+def iter_piece(
+    location: str | BinaryIO,
+    carry: SeriesCarry,
+    sink: StreamSink,
+    *,
+    chunk_bytes: int = CHUNK_BYTES,
+    progress: Callable[[int], None] | None = None,
+) -> Generator[None, None, FileFacts]:
+    """Read one file of a series as `read_piece` does, and pause after each chunk; the generator returns the facts.
+
+    Raises:
+        InputError: as `read_piece`.
+    """
     name = location if isinstance(location, str) else "standard input"
     with open_capture(location) as source:
-        return _read(name, source, carry, sink, chunk_bytes, progress or _quiet)
+        return (yield from _read(name, source, carry, sink, chunk_bytes, progress or _quiet))
 
 
 def finish_series(carry: SeriesCarry, sink: StreamSink) -> None:
@@ -104,8 +126,10 @@ def finish_series(carry: SeriesCarry, sink: StreamSink) -> None:
 
 def _read(
     name: str, source: CaptureSource, carry: SeriesCarry, sink: StreamSink, chunk_bytes: int, progress: Callable[[int], None]
-) -> FileFacts:
+) -> Generator[None, None, FileFacts]:
     data = source.read(max(chunk_bytes, PCAP_HEADER_BYTES))
+    while len(data) < PCAP_HEADER_BYTES and (more := source.read(PCAP_HEADER_BYTES - len(data))):
+        data += more  # a pipe gives what is there
     if not data:
         raise InputError(f"{name} is empty" if not source.damage else f"{name} cannot be read: {source.damage}")
     known = identify(data[:PCAP_HEADER_BYTES])
@@ -121,6 +145,7 @@ def _read(
         told = source.stored_bytes
         position += columns.consumed
         data, at, damaged = data[columns.consumed :], 0, columns.damaged
+        yield
         more = b"" if damaged else source.read(chunk_bytes)
         if not more:
             break

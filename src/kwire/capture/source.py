@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import hashlib
 import io
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any, BinaryIO, Final
 
@@ -44,9 +44,10 @@ def filesystem_of(location: str) -> tuple[FileSystem, str]:
 class _Hashed(io.RawIOBase):
     """Passes bytes through and hashes them; begins again with those that were read to look at."""
 
-    def __init__(self, stored: NativeFile | BinaryIO) -> None:
+    def __init__(self, stored: NativeFile | BinaryIO, live: bool) -> None:
         super().__init__()
-        self._stored = stored
+        # read1 gives what a pipe has and does not wait for more
+        self._read: Callable[[int], bytes] = getattr(stored, "read1", stored.read) if live else stored.read
         self._hash = hashlib.sha256()
         self._head = b""
         self.count = 0
@@ -67,7 +68,7 @@ class _Hashed(io.RawIOBase):
         return self._take(size)
 
     def _take(self, size: int) -> bytes:
-        found = bytes(self._stored.read(size))
+        found = bytes(self._read(size))
         self._hash.update(found)
         self.count += len(found)
         return found
@@ -81,10 +82,15 @@ class CaptureSource:
 
     Attributes:
         damage: why reading ended early, empty while all is well.
+
+    Arguments:
+        stored: the bytes as stored.
+        live: somebody may still be writing at the other end: give what is there.
     """
 
-    def __init__(self, stored: NativeFile | BinaryIO) -> None:
-        self._stored = _Hashed(stored)
+    def __init__(self, stored: NativeFile | BinaryIO, *, live: bool = False) -> None:
+        self._stored = _Hashed(stored, live)
+        self._live = live
         self._plain: Any = self._stored
         self.damage = ""
         self.compression = compression_of(self._stored.peek(4))
@@ -99,7 +105,7 @@ class CaptureSource:
         return self._stored.count
 
     def read(self, size: int) -> bytes:
-        """Read `size` bytes, fewer only at the end of the file."""
+        """Read `size` bytes, fewer only at the end of the file or where the source is live; none only at the end."""
         step = _COMPRESSED_READ_BYTES if self.compression else size
         parts = []
         while size > 0 and not self.damage:
@@ -112,6 +118,8 @@ class CaptureSource:
                 break
             parts.append(part)
             size -= len(part)
+            if self._live:
+                break
         return parts[0] if len(parts) == 1 else b"".join(parts)
 
     def sha256(self) -> str:
@@ -132,7 +140,7 @@ def open_capture(location: str | BinaryIO) -> Iterator[CaptureSource]:
         InputError: there is no such file, or it may not be read.
     """
     if not isinstance(location, str):
-        yield CaptureSource(location)
+        yield CaptureSource(location, live=True)
         return
     filesystem, path = filesystem_of(location)
     try:

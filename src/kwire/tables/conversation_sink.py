@@ -53,6 +53,13 @@ class Tracked:
         self.refused: tuple[int, int | None, int | None] | None = None
         self.unsupported: dict[tuple[int | None, int | None], int] = {}
 
+    def client_key(self, connection: TcpConnection, summary: ConnectionSummary | None = None) -> str:
+        """Give the key of the client as it is known by now."""
+        known = self.conversation.summary() if summary is None else summary
+        client = connection.b if self.server == connection.a else connection.a
+        address = known.proxied_address.rpartition(":")[0] if known.proxied_address else client.address
+        return client_key(known.software_name, known.software_version, known.client_id, known.principal, address)
+
 
 class ConversationSink(StreamSink):
     """Hears the streams of a series and builds rows.
@@ -211,18 +218,16 @@ class ConversationSink(StreamSink):
         counts.refused += _was_refused(connection)
         counts.joined_late += connection.opened_by is None
         counts.one_way += not (flows[0].packets and flows[1].packets)
-        counts.bytes_lost += summary.bytes_lost - flows[0].bytes_cut - flows[1].bytes_cut
+        counts.bytes_lost += flows[0].bytes_lost + flows[1].bytes_lost
         counts.bytes_opaque += summary.bytes_opaque
         server = tracked.server
         assert server is not None
         client = connection.b if server == connection.a else connection.a
-        address = summary.proxied_address.rpartition(":")[0] if summary.proxied_address else client.address
         self.connections.add(
             (
-                self.series, self.files[file], tracked.connection_id,
-                client_key(summary.software_name, summary.software_version, summary.client_id, summary.principal, address),
-                client.address, client.port, server.address, server.port, summary.proxied_address, None, _us(connection.first_ns),
-                _us(connection.last_ns), summary.request_frames, summary.response_frames, summary.request_bytes, summary.response_bytes,
+                self.series, self.files[file], tracked.connection_id, tracked.client_key(connection, summary), client.address, client.port,
+                server.address, server.port, summary.proxied_address, None, _us(connection.first_ns), _us(connection.last_ns),
+                summary.request_frames, summary.response_frames, summary.request_bytes, summary.response_bytes,
                 flows[0].gaps + flows[1].gaps, flows[0].bytes_cut + flows[1].bytes_cut, flows[0].retransmissions + flows[1].retransmissions,
                 summary.state, summary.closed_by, summary.last_api_name, summary.protocol, summary.tls_version, summary.tls_sni, None,
                 summary.sasl_mechanism, summary.attempted_principal, summary.principal, summary.auth_failures, summary.software_name,

@@ -12,7 +12,7 @@ is the only state: a series cut anywhere into files gives the same rows, provena
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Any, BinaryIO
 
 import pyarrow as pa
@@ -25,7 +25,7 @@ from kwire.tables.column_builder import ColumnBuilder
 from kwire.tables.conversation_sink import ConversationSink
 from kwire.tables.schemas import CAPTURES, VIOLATIONS
 
-__all__ = ["Batches", "TablesCarry", "begin_series", "finish_series", "read_piece", "skip_piece"]
+__all__ = ["Batches", "TablesCarry", "begin_series", "finish_series", "iter_piece", "read_piece", "skip_piece"]
 
 Batches = dict[str, list[pa.RecordBatch]]
 
@@ -78,16 +78,44 @@ def read_piece(
     Raises:
         InputError: there is no such file, or it is no capture; the carry is as before then.
     """
+    whole: Batches = {"requests": [], "violations": [], "connections": []}
+    for batches in iter_piece(location, carry, progress=progress, flush=False):
+        for table, found in batches.items():
+            whole[table] += found
+    return whole
+
+
+def iter_piece(
+    location: str | os.PathLike[str] | BinaryIO,
+    carry: TablesCarry,
+    *,
+    progress: Callable[[int], None] | None = None,
+    flush: bool = True,
+) -> Iterator[Batches]:
+    """Read the next file of a series as `read_piece` does, and give the rows of each chunk as soon as it is read.
+
+    Args:
+        location, carry, progress: as for `read_piece`.
+        flush: give what there is after every chunk, not only whole batches.
+
+    Raises:
+        InputError: as `read_piece`, before the first rows.
+    """
     place = os.fspath(location) if isinstance(location, str | os.PathLike) else location
     carry.sink.begin_file(place if isinstance(place, str) else "standard input")
+    steps = reader.iter_piece(place, carry.streams, carry.sink, progress=progress)
     try:
-        facts = reader.read_piece(place, carry.streams, carry.sink, progress=progress)
+        while True:
+            next(steps)
+            yield _take(carry.sink, whole=flush)
+    except StopIteration as end:
+        facts: FileFacts = end.value
     except InputError:
         carry.sink.forget_file()
         raise
     carry.facts.append(facts)
     _file_violations(facts, carry)
-    return _take(carry.sink)
+    yield _take(carry.sink)
 
 
 def skip_piece(location: str, carry: TablesCarry, error: InputError) -> Batches:
@@ -121,11 +149,11 @@ def finish_series(carry: TablesCarry) -> tuple[Batches, dict[str, pa.Table]]:
     return batches, sink.facts.tables()
 
 
-def _take(sink: ConversationSink) -> Batches:
+def _take(sink: ConversationSink, *, whole: bool = True) -> Batches:
     return {
-        "requests": sink.requests.take(whole=True),
-        "violations": sink.violations.take(whole=True),
-        "connections": sink.connections.take(whole=True),
+        "requests": sink.requests.take(whole=whole),
+        "violations": sink.violations.take(whole=whole),
+        "connections": sink.connections.take(whole=whole),
     }
 
 

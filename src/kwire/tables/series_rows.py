@@ -18,7 +18,7 @@ from kwire.tables.batch_spool import BatchSpool
 from kwire.tables.schemas import CAPTURES, CONNECTIONS, REQUESTS, VIOLATIONS
 from kwire.tables.series import Batches, TablesCarry, begin_series, finish_series, read_piece, skip_piece
 
-__all__ = ["SeriesRows", "from_capture", "iter_capture", "read_series"]
+__all__ = ["SeriesRows", "check_table", "from_capture", "read_series", "with_nodes"]
 
 Location = str | os.PathLike[str] | BinaryIO
 
@@ -80,7 +80,7 @@ class SeriesRows:
         self.captures = pa.Table.from_batches(batches["captures"], schema=CAPTURES)
         connections = pa.Table.from_batches(self._connections, schema=CONNECTIONS)
         self._connections = []
-        self.connections = _with_nodes(connections, carry.sink.facts.node_of)
+        self.connections = with_nodes(connections, carry.sink.facts.node_of)
 
 
 def read_series(
@@ -132,32 +132,20 @@ def from_capture(path: Location, table: str = "requests", ports: Iterable[int] |
     Raises:
         InputError: there is no such file, it is no capture, or there is no such table.
     """
-    _check(table)
+    check_table(table)
     name = os.path.basename(os.fspath(path)) if isinstance(path, str | os.PathLike) else "standard input"  # noqa: PTH119 - may be a URI
     with read_series([path], name, ports or ()) as rows:
         return rows.table(table)
 
 
-def iter_capture(source: Location, table: str = "requests", ports: Iterable[int] | None = None) -> Iterator[pa.RecordBatch]:
-    """Read one capture, the rows of one table as they come.
-
-    Args:
-        source: path, URI or binary stream.
-        table: `captures`, `connections`, `requests` or `violations`.
-        ports: TCP ports where brokers listen; None to find them out.
-
-    Raises:
-        InputError: there is no such file, it is no capture, or there is no such table.
-    """
-    yield from from_capture(source, table, ports).to_batches()
-
-
-def _check(table: str) -> None:
+def check_table(table: str) -> None:
+    """Raise InputError unless a capture gives rows of this table."""
     if table not in ("captures", "connections", "requests", "violations"):
         raise InputError(f"there is no table {table!r} in a capture; there are captures, connections, requests and violations")
 
 
-def _with_nodes(connections: pa.Table, node_of: Callable[[str, int], int | None]) -> pa.Table:
+def with_nodes(connections: pa.Table, node_of: Callable[[str, int], int | None]) -> pa.Table:
+    """Fill column `node_id` with the nodes that listen at the servers' addresses."""
     columns: list[list[Any]] = [connections.column(name).to_pylist() for name in ("server_address", "server_port")]
     servers = list(zip(*columns, strict=True))
     known = {server: node_of(*server) for server in set(servers)}

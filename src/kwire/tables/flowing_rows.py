@@ -1,0 +1,59 @@
+"""Rows of one capture while it is read, for pipes and for who does not want to wait: ``tcpdump -w - | kwire inspect -``.
+
+Client keys and node ids are as they are known by then; the analysis, which reads to the end, takes what holds at the end.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable, Iterator
+from typing import BinaryIO
+
+import pyarrow as pa
+
+from kwire.tables.conversation_sink import Tracked
+from kwire.tables.series import Batches, TablesCarry, begin_series, finish_series, iter_piece
+from kwire.tables.series_rows import check_table, with_nodes
+
+__all__ = ["iter_capture"]
+
+
+def iter_capture(
+    source: str | os.PathLike[str] | BinaryIO, table: str = "requests", ports: Iterable[int] | None = None
+) -> Iterator[pa.RecordBatch]:
+    """Read one capture, the rows of one table as they come.
+
+    Args:
+        source: path, URI or binary stream of a pcap or pcapng file, plain, gzip or zstd.
+        table: `captures`, `connections`, `requests` or `violations`.
+        ports: TCP ports where brokers listen; None to find them out.
+
+    Raises:
+        InputError: there is no such file, it is no capture, or there is no such table.
+    """
+    check_table(table)
+    name = os.path.basename(os.fspath(source)) if isinstance(source, str | os.PathLike) else "standard input"  # noqa: PTH119 - may be a URI
+    carry = begin_series(name, ports or ())
+    for batches in iter_piece(source, carry):
+        yield from _rows(table, batches, carry)
+    batches, _facts = finish_series(carry)
+    yield from _rows(table, batches, carry)
+
+
+def _rows(table: str, batches: Batches, carry: TablesCarry) -> Iterator[pa.RecordBatch]:
+    found = batches.get(table, [])
+    if table == "captures" or not found:
+        yield from found
+        return
+    if table == "connections":
+        yield from with_nodes(pa.Table.from_batches(found), carry.sink.facts.node_of).to_batches()
+        return
+    keys = {row["connection_id"]: row["client_key"] for batch in batches["connections"] for row in batch.to_pylist()}
+    for connection in carry.streams.live.values():
+        tracked = connection.attachment
+        if isinstance(tracked, Tracked) and tracked.connection_id is not None:
+            keys[tracked.connection_id] = tracked.client_key(connection)
+    for batch in found:
+        at = batch.schema.get_field_index("client_key")
+        column = pa.array([keys.get(connection_id) for connection_id in batch.column("connection_id").to_pylist()], pa.string())
+        yield batch.set_column(at, batch.schema.field(at), column)
