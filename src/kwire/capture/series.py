@@ -29,7 +29,7 @@ _EXTENSION: Final = re.compile(
     r"^(?P<stem>.*?)(?P<extension>\.(?:pcap|pcapng|cap|ntar|dmp))(?:(?P<count>[0-9]+)|\.(?P<age>[0-9]+))?$", re.IGNORECASE
 )
 _DATE: Final = r"(?:19|20)[0-9]{2}([-_.]?)[01][0-9]\1[0-3][0-9]"
-_CLOCK: Final = r"[0-2][0-9]([-_.:h]?)[0-5][0-9](?:\2[0-5m][0-9s]?(?:[0-9])?)?"
+_CLOCK: Final = r"[0-2][0-9]([-_.:h]?)[0-5][0-9](?:\2[0-5][0-9])?"
 _TIME: Final = re.compile(rf"(?<![0-9])(?:{_DATE}(?:[-_.T ]?{_CLOCK})?Z?|1[0-9]{{9}})(?![0-9])")
 _NUMBER: Final = re.compile(r"(?<=[-_])[0-9]{3,}(?![0-9])")
 
