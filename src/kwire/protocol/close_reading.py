@@ -112,8 +112,8 @@ class _Reader:
             for _ in range(count):
                 if operation.element == Op.STRUCT:
                     element = SimpleNamespace()
-                    self.fill(element, operation.block)
                     values.append(element)
+                    self.fill(element, operation.block)
                 else:
                     values.append(self._scalar(operation.element, compact))
         elif operation.code == Op.STRUCT:
