@@ -8,6 +8,7 @@ nothing. The price: a reference cycle that a user ties through such an object is
 
 import copyreg
 
+cimport cython
 from cpython.mem cimport PyMem_Calloc, PyMem_Free
 from cpython.object cimport Py_EQ, PyObject, PyObject_RichCompareBool, PyTypeObject
 from cpython.ref cimport Py_INCREF, Py_XDECREF, Py_XINCREF
@@ -27,24 +28,42 @@ assert (CONSTANT, LIST, STRUCT) == (Default.CONSTANT, Default.LIST, Default.STRU
 cdef extern from "Python.h":
     void PyObject_GC_Track(PyObject* self)
     PyTypeObject* Py_TYPE(object self)
+    PyObject* PyDict_GetItemWithError(dict values, object key) except? NULL
     bint PyType_IS_GC(PyTypeObject* type)
     const char* PyUnicode_AsUTF8(object text) except NULL
 
 
-cdef object slot_names_of(object message):
-    """Names of the slots of an object, as many as it has; the C code below relies on that whatever was done to the class."""
+@cython.final
+cdef class Recipe:
+    """What the methods of `MessageObject` need of a class, without a look at its layout: names, and how each slot gets its default."""
+
+    cdef tuple names  # of the slots, `unknown_tagged_fields` the last
+    cdef tuple values  # constants; the index of the class for STRUCT
+    cdef bytes defaults  # a byte each: CONSTANT, LIST, STRUCT
+    cdef bytes scalar_arrays
+    cdef public tuple classes
+
+    def __cinit__(self, layout):
+        self.names = (*[slot.attribute for slot in layout.slots], "unknown_tagged_fields")
+        self.values = tuple([slot.value for slot in layout.slots])
+        self.defaults = bytes([slot.default for slot in layout.slots])
+        self.scalar_arrays = bytes([slot.scalar_array for slot in layout.slots])
+
+
+cdef Recipe recipe_of(object message):
+    """The recipe of an object's class, for as many slots as the object has: what follows relies on it whatever was done to the class."""
     cdef PyTypeObject* kind = Py_TYPE(message)
-    cdef object names
+    cdef object found
     if is_slotted(kind):
-        names = type(message).slot_names
-        if type(names) is tuple and len(<tuple>names) == slot_count(kind):
-            return names
+        found = type(message).recipe
+        if type(found) is Recipe and len((<Recipe>found).names) == slot_count(kind):
+            return found
     raise TypeError(f"{type(message).__qualname__} is not a class that make_classes made")
 
 
 cdef dict values_of(object message):
     """The slots that hold something, in order."""
-    cdef tuple names = slot_names_of(message)
+    cdef tuple names = recipe_of(message).names
     cdef PyObject** slots = slots_of(<void*>message)
     cdef Py_ssize_t index
     return {names[index]: <object>slots[index] for index in range(len(names)) if slots[index] is not NULL}
@@ -62,42 +81,42 @@ cdef class MessageObject:
     """What all message classes share. Slots that were not decoded (outside a projection) stay empty: reading one raises AttributeError."""
 
     def __init__(self, **values):
-        cdef tuple names = slot_names_of(self)
+        cdef Recipe recipe = recipe_of(self)
         cdef PyObject** slots = slots_of(<void*>self)
-        cdef tuple layout_slots = type(self).layout.slots
-        cdef Py_ssize_t last = len(names) - 1
+        cdef const unsigned char* defaults = recipe.defaults
+        cdef const unsigned char* scalar_arrays = recipe.scalar_arrays
+        cdef Py_ssize_t last = len(recipe.names) - 1
         cdef Py_ssize_t used = 0
         cdef Py_ssize_t index
+        cdef PyObject* given
         cdef object value
-        if len(layout_slots) != last:
-            raise TypeError(f"{type(self).__qualname__} is not a class that make_classes made")
         for index in range(last):
-            slot = layout_slots[index]
-            if names[index] in values:
+            given = PyDict_GetItemWithError(values, recipe.names[index])
+            if given is not NULL:
                 used += 1
-                value = values[names[index]]
-                if type(value) is list and slot.scalar_array:
-                    value = tuple(value)
-            elif slot.default == CONSTANT:
-                value = slot.value
-            elif slot.default == LIST:
+                value = <object>given
+                if scalar_arrays[index] and type(value) is list:
+                    value = tuple(<list>value)
+            elif defaults[index] == CONSTANT:
+                value = recipe.values[index]
+            elif defaults[index] == LIST:
                 value = []
             else:
-                value = type(self).classes[slot.value]()
+                value = recipe.classes[recipe.values[index]]()
             put(&slots[index], value)
         value = ()
-        if names[last] in values:
+        if used < len(values) and recipe.names[last] in values:
             used += 1
-            value = tuple(values[names[last]])
+            value = tuple(values[recipe.names[last]])
         put(&slots[last], value)
         if used != len(values):
-            unexpected = next(name for name in values if name not in names)
+            unexpected = [name for name in values if name not in recipe.names][0]
             raise TypeError(f"{type(self).__qualname__}() got an unexpected keyword argument {unexpected!r}")
 
     def __eq__(self, other):
         if type(other) is not type(self):
             return NotImplemented
-        cdef Py_ssize_t count = len(slot_names_of(self))
+        cdef Py_ssize_t count = len(recipe_of(self).names)
         cdef PyObject** ours = slots_of(<void*>self)
         cdef PyObject** theirs = slots_of(<void*>other)
         cdef Py_ssize_t index
@@ -122,7 +141,7 @@ cdef class MessageObject:
         return f"{type(self).__name__}({', '.join([f'{name}={value!r}' for name, value in shown.items()])})"
 
     def __copy__(self):
-        cdef Py_ssize_t count = len(slot_names_of(self))
+        cdef Py_ssize_t count = len(recipe_of(self).names)
         cdef PyTypeObject* kind = Py_TYPE(self)
         cdef PyObject* made = slotted_new(kind)
         cdef PyObject** mine = slots_of(<void*>self)
@@ -144,7 +163,8 @@ cdef class MessageObject:
 
 
 cdef object make_class(object layout):
-    cdef tuple names = (*[slot.attribute for slot in layout.slots], "unknown_tagged_fields")
+    cdef Recipe recipe = Recipe(layout)
+    cdef tuple names = recipe.names
     cdef bytes qualified = f"kwire.messages.{layout.name}".encode()
     cdef const char** attributes = <const char**>PyMem_Calloc(len(names), sizeof(char*))
     cdef Py_ssize_t index
@@ -162,6 +182,7 @@ cdef object make_class(object layout):
         made.__qualname__ = f"{layout.message}.{layout.name}"
     made.layout = layout
     made.slot_names = names
+    made.recipe = recipe
     return made
 
 
@@ -177,6 +198,7 @@ def make_classes(layouts):
     classes = tuple([make_class(layout) for layout in layouts])
     for each in classes:
         each.classes = classes
+        each.recipe.classes = classes
     for nested in classes[1:]:
         setattr(classes[0], nested.__name__, nested)
     return classes

@@ -182,11 +182,13 @@ def test_classes_of_another_message_are_refused(twin, codec):
 def test_a_class_that_was_tampered_with_raises(twin):
     kind: Any = load_twin("codec", "objects", twin).make_classes(layouts_of(catalog()["HeartbeatRequest"]))[0]
     message, other = kind(group_id="g"), kind()
-    kind.slot_names = ("group_id", *("x" * 20))
     if twin == "native":
-        for touch in (repr, copy.copy, lambda each: each == other, pickle.dumps):
-            with pytest.raises(TypeError, match="make_classes"):
-                touch(message)
+        longer: Any = load_twin("codec", "objects", twin).make_classes(layouts_of(catalog()["MetadataResponse"]))[0]
+        for recipe in (longer.recipe, None, "recipe"):
+            kind.recipe = recipe
+            for touch in (repr, copy.copy, lambda each: each == other, pickle.dumps, lambda each: each.__init__()):
+                with pytest.raises(TypeError, match="make_classes"):
+                    touch(message)
     assert message.group_id == "g"
 
 
