@@ -118,6 +118,19 @@ def test_a_client_is_as_bad_as_its_worst_version(folder_of: Any) -> None:
     assert (bad.versions_ok, matrix.clients[2].versions_ok) == (1, 1)
 
 
+def test_many_releases_share_columns_where_no_client_differs(folder_of: Any) -> None:
+    targets = [f"3.{minor}.0" for minor in range(10)] + ["4.0.2", "4.1.2"]
+    rows = _impact("a", "Fetch", 3, {target: "rejected" if target.startswith("4") else "ok" for target in targets})
+    rows += _impact("b", "Fetch", 4, {target: "marked" if target == "3.9.0" else "ok" for target in targets})
+    matrix = read_upgrade_matrix(folder_of(upgrade_impact=rows))
+    assert matrix.columns == (tuple(range(9)), (9,), (10, 11))
+
+
+def test_few_releases_have_a_column_each(folder_of: Any) -> None:
+    matrix = read_upgrade_matrix(folder_of(upgrade_impact=_impact("a", "Fetch", 3, {"4.0.2": "ok", "4.1.2": "ok"})))
+    assert matrix.columns == ((0,), (1,))
+
+
 def test_releases_order_by_number_and_survive_any_text() -> None:
     names = ["4.10.0", "v1.50.3", "4.0", "0.8.2.2", "4.0.2", "1.9.2-rdkafka-1.9.2", "9" * 10_000, ""]
     assert sorted(names, key=release_order)[:7] == ["", "0.8.2.2", "1.9.2-rdkafka-1.9.2", "v1.50.3", "4.0", "4.0.2", "4.10.0"]

@@ -27,6 +27,7 @@ _NO_CLIENT: Final = {
     "http": "HTTP",
     "ssh": "SSH",
     "silent": "no data sent",
+    "proxy": "no data sent",
     None: "unknown protocol",
     "unknown": "unknown protocol",
 }

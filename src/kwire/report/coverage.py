@@ -23,7 +23,8 @@ _COUNTERS: Final = (
     "packets", "packets_dropped", "bytes", "bytes_cut", "bytes_lost", "bytes_opaque", "connections", "joined_late", "one_way", "requests",
     "unanswered",
 )  # fmt: skip
-_OPAQUE_NAMES: Final = {"tls": "TLS", "http": "HTTP", "ssh": "SSH", "silent": "without any data", "unknown": "of an unknown protocol"}
+_OPAQUE_NAMES: Final = {"tls": "TLS", "http": "HTTP", "ssh": "SSH", "unknown": "of an unknown protocol"}
+_READABLE: Final = frozenset(("kafka", "silent", "proxy"))  # the last two: nothing sent, or nothing behind a PROXY header
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -180,7 +181,7 @@ def _facts_of_loss(totals: dict[str, int], *, unknown_drops: int, files: int, sn
 
 def _facts_of_connections(totals: dict[str, int], protocols: Counter[str]) -> list[Fact]:
     facts: list[Fact] = []
-    strangers = {name: number for name, number in protocols.most_common() if name not in ("kafka", "silent")}
+    strangers = {name: number for name, number in protocols.most_common() if name not in _READABLE}
     opaque = bytes_of(totals["bytes_opaque"])
     unsaid = "Who speaks there, and with which versions, this report cannot say."
     if strangers:
@@ -213,7 +214,8 @@ def _facts_of_identity(folder: AnalysisFolder) -> list[Fact]:
         late = f"For {found['not_observed']:,} of {clients} the exchange in which a library names itself is not in the capture."
         facts.append(_note("Identity", late))
     if found["not_sent"] or found["fingerprint"]:
-        unnamed = f"{found['not_sent'] + found['fingerprint']:,} of {clients} send no library name (it came with Kafka 2.4)"
+        number = found["not_sent"] + found["fingerprint"]
+        unnamed = f"{number:,} of {clients} {'sends' if number == 1 else 'send'} no library name (it came with Kafka 2.4)"
         told = f", {found['fingerprint']:,} of them recognised by the versions they use." if found["fingerprint"] else "."
         facts.append(_note("Unnamed", unnamed + told, "The client id, the address and the principal lead to their owners."))
     return facts or [_fine("Identity", "Every client names its library and version.")]

@@ -63,6 +63,8 @@ _WORDS: Final = {
     "http": "HTTP",
     "ssh": "SSH",
     "silent": "nothing",
+    "proxy": "nothing behind a PROXY header",
+    "unknown": "an unknown protocol",
 }
 
 

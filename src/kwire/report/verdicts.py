@@ -13,10 +13,13 @@ import pyarrow.compute as pc
 
 from kwire.report.analysis_folder import AnalysisFolder
 
-__all__ = ["VERDICTS", "ClientVerdicts", "Finding", "UpgradeMatrix", "read_upgrade_matrix", "release_order"]
+__all__ = ["COLUMNS_SHOWN", "VERDICTS", "ClientVerdicts", "Finding", "UpgradeMatrix", "read_upgrade_matrix", "release_order"]
 
 VERDICTS: Final = ("ok", "marked", "undetermined", "rejected")
 """From best to worst: what is certain to break is worse than what may break."""
+
+COLUMNS_SHOWN: Final = 8
+"""Releases side by side that a reader still takes in."""
 
 _NUMBER: Final = re.compile(r"[0-9]{1,9}")  # a version is the client's own text: no number in it may be too long to read
 _EVIDENCE: Final = (
@@ -79,6 +82,17 @@ class UpgradeMatrix:
 
     targets: tuple[str, ...]
     clients: tuple[ClientVerdicts, ...]
+
+    @property
+    def columns(self) -> tuple[tuple[int, ...], ...]:
+        """Positions of the targets that share a column: each its own up to `COLUMNS_SHOWN`, else neighbours that differ for no client."""
+        columns = [[0]] if self.targets else []
+        for place in range(1, len(self.targets)):
+            if len(self.targets) > COLUMNS_SHOWN and all(one.by_target[place] == one.by_target[place - 1] for one in self.clients):
+                columns[-1].append(place)
+            else:
+                columns.append([place])
+        return tuple(tuple(column) for column in columns)
 
     def count(self, target: str) -> dict[str, int]:
         """How many clients have which worst verdict at a target."""
