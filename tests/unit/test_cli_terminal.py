@@ -11,7 +11,7 @@ import pytest
 from rich.console import Console
 
 from kwire.cli import terminal
-from kwire.cli.terminal import INSTANT, json_line, print_table, printable
+from kwire.cli.terminal import INSTANT, TablePrinter, json_line, print_table, printable
 
 
 @pytest.mark.parametrize(
@@ -43,9 +43,25 @@ def test_a_table_shows_markup_and_escapes_as_text(screen: io.StringIO) -> None:
     assert "\x1b" not in screen.getvalue()
 
 
+def test_a_long_text_is_cut_in_a_table_and_says_so(screen: io.StringIO) -> None:
+    print_table(["id"], [["x" * 32767]])
+    assert screen.getvalue().count("x") == 160
+    assert "(32,767 characters)" in screen.getvalue().replace("\n", " ")
+
+
+def test_a_table_that_comes_bit_by_bit_has_one_heading(screen: io.StringIO) -> None:
+    printer = TablePrinter(["name", "n"])
+    printer.print([["a long name", 1]])
+    printer.print([["b", 22]])
+    heading, line, first, second = (each.rstrip() for each in screen.getvalue().splitlines())
+    assert heading.split() == ["name", "n"]
+    assert set(line) == {"─"}
+    assert (first, second) == ("a long name   1", "b" + 13 * " " + "22")
+
+
 def test_numbers_stand_to_the_right(screen: io.StringIO) -> None:
     print_table(["n", "text"], [[5, "5"], [12345, "12345"], [None, None]])
-    assert "     5   5" in screen.getvalue()
+    assert "    5   5" in screen.getvalue()
 
 
 def test_json_lines_are_ascii_and_one_line() -> None:

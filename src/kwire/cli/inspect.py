@@ -18,21 +18,28 @@ __all__ = ["inspect"]
 
 _TABLES: Final = ("requests", "connections", "violations", "captures")
 
-# What a person looks at first; --json gives every column.
-_SHOWN: Final = {
-    "requests": (
-        "request_time", "connection_id", "request_index", "api_name", "api_version", "client_id", "software_name", "software_version",
-        "latency_us", "error_name", "state",
-    ),
-    "connections": (
-        "first_seen", "connection_id", "protocol", "state", "software_name", "software_version", "client_id", "principal", "request_frames",
-        "response_frames", "gaps",
-    ),
-    "violations": ("severity", "rule", "connection_id", "request_index", "packet_number", "explanation"),
-    "captures": (
-        "capture", "start", "end", "packets", "packets_dropped", "bytes", "bytes_lost", "bytes_opaque", "connections", "requests",
-        "unanswered",
-    ),
+# What a person looks at first; --json gives every column. A heading stands for one column, or for several side by side.
+_SHOWN: Final[dict[str, dict[str, tuple[str, ...]]]] = {
+    "requests": {
+        "time": ("request_time",), "connection": ("connection_id",), "#": ("request_index",), "api": ("api_name", "api_version"),
+        "client id": ("client_id",), "software": ("software_name", "software_version"), "latency us": ("latency_us",),
+        "error": ("error_name",), "state": ("state",),
+    },
+    "connections": {
+        "first seen": ("first_seen",), "connection": ("connection_id",), "protocol": ("protocol",), "state": ("state",),
+        "software": ("software_name", "software_version"), "client id": ("client_id",), "principal": ("principal",),
+        "requests": ("request_frames",), "responses": ("response_frames",), "gaps": ("gaps",),
+    },
+    "violations": {
+        "severity": ("severity",), "rule": ("rule",), "connection": ("connection_id",), "#": ("request_index",),
+        "packet": ("packet_number",), "explanation": ("explanation",),
+    },
+    "captures": {
+        name.replace("_", " "): (name,) for name in (
+            "capture", "start", "end", "packets", "packets_dropped", "bytes", "bytes_lost", "bytes_opaque", "connections", "requests",
+            "unanswered",
+        )
+    },
 }  # fmt: skip
 
 # The columns that say when a row was: it counts as inside a time range when it touches it.
@@ -49,6 +56,14 @@ def _ids_of_address(address: str, ids: Any) -> list[str]:
         if wanted in (server.rpartition(":")[0].strip("[]").lower(), client.rpartition(":")[0].strip("[]").lower()):
             found.append(name)
     return found
+
+
+def _shown(row: dict[str, Any], names: tuple[str, ...]) -> object:
+    if len(names) == 1:
+        return row[names[0]]
+    if names == ("api_name", "api_version"):
+        return None if row["api_key"] is None else f"{row['api_name'] or row['api_key']} v{row['api_version']}"
+    return " ".join(dict.fromkeys(str(row[name]) for name in names if row[name] is not None)) or None
 
 
 def _restrict(
@@ -104,7 +119,7 @@ def inspect(
     """
     import sys
 
-    from kwire.cli.terminal import json_line, print_table
+    from kwire.cli.terminal import TablePrinter, json_line
     from kwire.tables import iter_capture
 
     if table == "captures" and (client_ids or addresses):
@@ -113,6 +128,7 @@ def inspect(
         raise click.UsageError("Rows of violations have no time of their own: --since and --until do not go with them.")
     source = sys.stdin.buffer if capture == "-" else capture
     shown = _SHOWN[table]
+    printer = TablePrinter(list(shown))
     count = 0
     for batch in iter_capture(source, table, ports or None):
         rows = _restrict(table, batch, client_ids, addresses, since, until)
@@ -122,6 +138,6 @@ def inspect(
             sys.stdout.write("".join(f"{json_line(row)}\n" for row in rows.to_pylist()))
             sys.stdout.flush()
         elif rows.num_rows:
-            print_table(shown, zip(*(rows.column(name).to_pylist() for name in shown), strict=True))
+            printer.print([_shown(row, names) for names in shown.values()] for row in rows.to_pylist())
     if not count and not as_json:
         click.echo(f"No {table} in {'standard input' if capture == '-' else capture}.", err=True)

@@ -13,10 +13,17 @@ import click
 if TYPE_CHECKING:
     from rich.console import Console
 
-__all__ = ["INSTANT", "console", "json_line", "print_table", "printable"]
+__all__ = ["INSTANT", "TablePrinter", "console", "json_line", "print_table", "printable"]
 
-_PIPE_WIDTH: Final = 200
-"""Columns of a table that goes into a file or a pipe, which has no width of its own."""
+_PIPE_WIDTH: Final = 4000
+"""Columns of a file or a pipe, which has no width of its own: nothing is folded there."""
+
+
+_LONGEST: Final = 160
+"""Characters of one cell that are shown; JSON has all."""
+
+_WIDEST: Final = 48
+"""What a column is at least as wide as an earlier part of it, up to this."""
 
 
 def printable(text: str) -> str:
@@ -47,16 +54,60 @@ def _cell(value: object) -> str:
     if isinstance(value, bool):
         return "yes" if value else "no"
     if isinstance(value, datetime):
-        return value.astimezone(UTC).strftime("%Y-%m-%d %H:%M:%S.%f")
+        return value.astimezone(UTC).strftime("%Y-%m-%d %H:%M:%S.%f")[:-3]
     if isinstance(value, (list, tuple)):
         return ", ".join(map(_cell, value))
-    return printable(str(value))
+    text = str(value)
+    if len(text) > _LONGEST:  # Kafka lets a client id have 32,767 characters
+        text = f"{text[:_LONGEST]}… ({len(text):,} characters)"
+    return printable(text)
+
+
+class TablePrinter:
+    """Prints a table whose rows come bit by bit: the heading once, columns as wide as they were.
+
+    Args:
+        headings: one a column.
+        styles: how a cell is printed that holds exactly this text.
+    """
+
+    def __init__(self, headings: Sequence[str], styles: Mapping[str, str] | None = None) -> None:
+        self._headings = headings
+        self._styles = styles or {}
+        self._widths = [0] * len(headings)
+        self._begun = False
+
+    def print(self, rows: Iterable[Sequence[object]], *, title: str | None = None) -> None:
+        """Print more rows; numbers to the right, text from the wire escaped.
+
+        Args:
+            rows: as many values each as there are headings.
+            title: above the table.
+        """
+        from rich import box
+        from rich.cells import cell_len
+        from rich.table import Table
+        from rich.text import Text
+
+        listed = [list(row) for row in rows]
+        table = Table(box=box.SIMPLE_HEAD, title=title, title_justify="left", pad_edge=False, show_header=not self._begun, show_edge=False)
+        for at, heading in enumerate(self._headings):
+            values = [row[at] for row in listed if row[at] is not None]
+            numeric = bool(values) and all(isinstance(value, (int, float)) for value in values)
+            widest = max((cell_len(_cell(value)) for value in values), default=0)
+            self._widths[at] = min(max(self._widths[at], widest, cell_len(heading)), _WIDEST)
+            least = self._widths[at] if self._begun else None
+            table.add_column(heading, justify="right" if numeric else "left", overflow="fold", min_width=least)
+        for row in listed:
+            table.add_row(*(Text(_cell(value), style=self._styles.get(value, "") if isinstance(value, str) else "") for value in row))
+        console().print(table)
+        self._begun = True
 
 
 def print_table(
     headings: Sequence[str], rows: Iterable[Sequence[object]], *, title: str | None = None, styles: Mapping[str, str] | None = None
 ) -> None:
-    """Print rows as a table; numbers to the right, text from the wire escaped.
+    """Print a whole table and an empty line behind it.
 
     Args:
         headings: one a column.
@@ -64,20 +115,8 @@ def print_table(
         title: above the table.
         styles: how a cell is printed that holds exactly this text.
     """
-    from rich import box
-    from rich.table import Table
-    from rich.text import Text
-
-    shades = styles or {}
-    listed = [list(row) for row in rows]
-    table = Table(box=box.SIMPLE_HEAD, title=title, title_justify="left", pad_edge=False)
-    for at, heading in enumerate(headings):
-        values = [row[at] for row in listed if row[at] is not None]
-        numeric = bool(values) and all(isinstance(value, (int, float)) for value in values)
-        table.add_column(heading, justify="right" if numeric else "left", overflow="fold")
-    for row in listed:
-        table.add_row(*(Text(_cell(value), style=shades.get(value, "") if isinstance(value, str) else "") for value in row))
-    console().print(table)
+    TablePrinter(headings, styles).print(rows, title=title)
+    console().print()
 
 
 def _plain(value: object) -> object:
