@@ -54,7 +54,8 @@ class SeriesFacts:
     __slots__ = ("_advertised", "_nodes", "refusals")
 
     def __init__(self) -> None:
-        self._advertised: dict[str, dict[int, list[int]]] = {}
+        # by server, each distinct answer with the times of the first and the last: a server says the same a thousand times
+        self._advertised: dict[str, dict[tuple[tuple[int, tuple[int, int]], ...], list[int]]] = {}
         self._nodes: dict[tuple[int, str, int], list[Any]] = {}
         self.refusals: list[tuple[str, str, int, int | None, int | None, str]] = []
 
@@ -62,14 +63,9 @@ class SeriesFacts:
         """Widen what `server` is known to advertise; a cut answer counts as far as it goes."""
         if event.error_code:
             return
-        known = self._advertised.setdefault(server, {})
         time = event.time // 1000
-        for key, (low, high) in event.versions.items():
-            seen = known.get(key)
-            if seen is None:
-                known[key] = [low, high, time, time]
-            else:
-                seen[:] = [min(seen[0], low), max(seen[1], high), min(seen[2], time), max(seen[3], time)]
+        seen = self._advertised.setdefault(server, {}).setdefault(tuple(event.versions.items()), [time, time])
+        seen[:] = [min(seen[0], time), max(seen[1], time)]
 
     def learn_nodes(self, event: BrokersLearned) -> None:
         """Add nodes; of rack and cluster id the latest that is known counts."""
@@ -90,7 +86,14 @@ class SeriesFacts:
 
     def tables(self) -> dict[str, pa.Table]:
         """Give the facts as Arrow tables, sorted."""
-        advertised = [(server, key, *seen) for server, known in sorted(self._advertised.items()) for key, seen in sorted(known.items())]
+        advertised: list[tuple[Any, ...]] = []
+        for server, answers in sorted(self._advertised.items()):
+            ranges: dict[int, list[int]] = {}
+            for answer, (first, last) in answers.items():
+                for key, (low, high) in answer:
+                    seen = ranges.setdefault(key, [low, high, first, last])
+                    seen[:] = [min(seen[0], low), max(seen[1], high), min(seen[2], first), max(seen[3], last)]
+            advertised += [(server, key, *seen) for key, seen in sorted(ranges.items())]
         nodes = [(*key, *seen) for key, seen in sorted(self._nodes.items())]
         rows = {"advertised": advertised, "nodes": nodes, "refusals": sorted(self.refusals, key=lambda row: (row[0], row[2]))}
         return {name: table_of(FACT_SCHEMAS[name], found) for name, found in rows.items()}

@@ -1,0 +1,162 @@
+"""Answers from hand-made parts: what only several connections of a client tell together."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime
+from typing import Any
+
+import pyarrow as pa
+import pytest
+
+from kwire.analysis import Options, finish, merge
+from kwire.analysis.partials import Partial, empty, schema_of
+from kwire.analysis.shown_ids import MAX_IDS
+from kwire.errors import InputError
+from kwire.schema import releases
+
+SERVER = "10.0.0.9:9092"
+SEEN = datetime(2026, 11, 21, tzinfo=UTC)
+KEYS = {"Produce": 0, "Fetch": 1, "ListOffsets": 2, "Metadata": 3, "ApiVersions": 18}
+
+
+def table(name: str, rows: list[dict[str, Any]]) -> pa.Table:
+    schema = schema_of(name)
+    return pa.Table.from_pylist([{"first_seen": SEEN, "last_seen": SEEN, **row} for row in rows], schema=schema)
+
+
+def identity(key: str, client_id: str | None, name: str | None = "unknown", version: str | None = "unknown", **more: Any) -> dict[str, Any]:
+    source = "api_versions" if name not in (None, "unknown") else "not_sent" if name else "not_observed"
+    return {
+        "client_key": key, "client_id": client_id, "software_name": name, "software_version": version, "identity_source": source,
+        "address": "10.0.0.1", "role": "client", "connections": 1, "request_bytes": 10, "response_bytes": 20, **more,
+    }  # fmt: skip
+
+
+def use(key: str, client_id: str | None, api: str, version: int, **more: Any) -> dict[str, Any]:
+    return {
+        "client_key": key, "client_id": client_id, "software_name": "unknown", "software_version": "unknown", "server": SERVER,
+        "api_key": KEYS[api], "api_name": api, "api_version": version, "requests": 5, "errors": 0,
+        "evidence_connection_id": f"{key}-{client_id}", "evidence_request_index": 3, **more,
+    }  # fmt: skip
+
+
+def offered(release: str) -> list[dict[str, Any]]:
+    ranges = releases()[release].advertised()
+    return [{"server": SERVER, "api_key": key, "min_version": v.lowest, "max_version": v.highest} for key, v in ranges.items()]
+
+
+def answers(
+    identities: list[dict[str, Any]], usage: list[dict[str, Any]], broker: str | None = "3.9.2", options: Options | None = None, **more: Any
+) -> dict[str, pa.Table]:
+    partial: Partial = empty() | {"identities": table("identities", identities), "usage": table("usage", usage)}
+    partial["servers"] = table("servers", [{"server": SERVER, "node_id": None, "connections": 1}])
+    partial["advertised"] = table("advertised", offered(broker) if broker else [])
+    partial |= {name: table(name, rows) for name, rows in more.items()}
+    return finish(merge([partial]), options or Options(target_releases=["4.3.1"]))
+
+
+def verdicts(found: dict[str, pa.Table]) -> dict[tuple[str, str, int], tuple[str, str]]:
+    rows = found["upgrade_impact"].to_pylist()
+    return {(row["client_id"], row["api_name"], row["api_version"]): (row["verdict"], row["verdict_basis"]) for row in rows}
+
+
+def test_a_client_negotiates_when_any_of_its_connections_asks() -> None:
+    """kafka-go and kafkajs ask ApiVersions on one connection and use what they learned on the others."""
+    alone = answers([identity("k", "app")], [use("k", "app", "Fetch", 20)])
+    together = answers([identity("k", "app")], [use("k", "app", "Fetch", 20), use("k", "app", "ApiVersions", 0)])
+    assert verdicts(alone)["app", "Fetch", 20] == ("rejected", "no_negotiation")
+    assert verdicts(together)["app", "Fetch", 20] == ("ok", "inside_range")
+
+
+def test_what_a_named_connection_tells_holds_for_the_nameless_ones_of_the_same_client() -> None:
+    """@platformatic/kafka and rskafka send their name on some connections only; the keys differ, the client id does not."""
+    found = answers(
+        [identity("named", "app", "sarama", "v1.50.3"), identity("bare", "app")],
+        [use("named", "app", "ApiVersions", 3), use("bare", "app", "Produce", 2)],
+        broker="0.10.2.2",
+    )
+    assert verdicts(found)["app", "Produce", 2] == ("ok", "known_client")
+    guess = {row["client_key"]: row["library_guess"] for row in found["clients"].to_pylist()}
+    assert guess == {"named": "sarama", "bare": "sarama"}
+
+
+def test_two_programs_behind_a_default_id_are_told_apart_by_address() -> None:
+    found = answers(
+        [identity("one", "rdkafka", address="10.0.0.1"), identity("two", "rdkafka", address="10.0.0.2")],
+        [use("one", "rdkafka", "ApiVersions", 0), use("one", "rdkafka", "Fetch", 20), use("two", "rdkafka", "Fetch", 21)],
+    )
+    assert verdicts(found)["rdkafka", "Fetch", 20] == ("ok", "inside_range")
+    assert verdicts(found)["rdkafka", "Fetch", 21] == ("rejected", "no_negotiation")
+
+
+def test_a_client_of_which_only_the_middle_was_seen_is_not_said_to_ignore_versions() -> None:
+    found = answers([identity("k", "app", None, None)], [use("k", "app", "Fetch", 20), use("k", "app", "Produce", 2)])
+    assert verdicts(found)["app", "Fetch", 20] == ("undetermined", "broker_ceiling")
+    assert verdicts(found)["app", "Produce", 2] == ("rejected", "own_maximum")
+
+
+def test_brokers_are_upgraded_with_the_cluster() -> None:
+    found = answers([identity("k", "broker-1-fetcher-0", role="broker")], [use("k", "broker-1-fetcher-0", "Fetch", 1)])
+    assert verdicts(found)["broker-1-fetcher-0", "Fetch", 1] == ("ok", "inside_range")
+    assert found["clients"].to_pylist()[0]["role"] == "broker"
+
+
+def test_a_refusal_names_the_refused_request_as_evidence() -> None:
+    refusal = {
+        "client_key": "k", "client_id": "app", "server": SERVER, "api_key": 0, "api_version": 2, "refusal": "disconnected", "requests": 1,
+        "evidence_connection_id": "refused-here", "evidence_request_index": 7,
+    }  # fmt: skip
+    found = answers([identity("k", "app")], [use("k", "app", "Produce", 2)], broker="4.3.1", refusals=[refusal])
+    row = found["upgrade_impact"].to_pylist()[0]
+    assert (row["verdict"], row["verdict_basis"]) == ("rejected", "observed_refusal")
+    assert (row["evidence_connection_id"], row["evidence_request_index"]) == ("refused-here", 7)
+
+
+def test_what_a_known_library_would_send_gets_a_row_without_requests() -> None:
+    """confluent-kafka 1.4.2 that was only seen producing: on 4.x it cannot consume."""
+    name, version = "confluent-kafka-python", "1.4.2-rdkafka-1.4.2"
+    produce = use("k", "app", "Produce", 7, software_name=name, software_version=version)
+    asked = use("k", "app", "ApiVersions", 3, software_name=name, software_version=version)
+    rows = answers([identity("k", "app", name, version)], [produce, asked])["upgrade_impact"].to_pylist()
+    unseen = {row["api_name"]: row for row in rows if row["requests"] == 0}
+    assert unseen.keys() == {"ListOffsets"}
+    assert (unseen["ListOffsets"]["verdict"], unseen["ListOffsets"]["verdict_basis"]) == ("rejected", "known_client")
+    assert (unseen["ListOffsets"]["cure_kind"], unseen["ListOffsets"]["cure_version"]) == ("library", "1.9.2")
+
+
+@pytest.mark.parametrize(("ids", "rows"), [(MAX_IDS, MAX_IDS), (MAX_IDS + 1, 1)])
+def test_a_client_that_makes_up_ids_gets_one_row_with_the_folded_id(ids: int, rows: int) -> None:
+    found = answers(
+        [identity("k", f"run-{number}") for number in range(ids)],
+        [use("k", f"run-{number}", api, 1) for number in range(ids) for api in ("Produce", "ApiVersions")],
+    )
+    produced = [row for row in found["api_usage"].to_pylist() if row["api_name"] == "Produce"]
+    assert len(produced) == rows
+    assert sum(row["requests"] for row in produced) == 5 * ids
+    judged = [row for row in found["upgrade_impact"].to_pylist() if row["api_name"] == "Produce"]
+    assert {row["verdict_basis"] for row in judged} == {"own_maximum"}
+    assert len(judged) == rows
+    if rows == 1:
+        assert produced[0]["client_id"] == "run-#"
+    assert len(found["clients"].to_pylist()[0]["client_ids"]) == ids
+
+
+def test_a_broker_release_stands_in_where_no_answer_was_seen() -> None:
+    seen = [identity("k", "app")], [use("k", "app", "Produce", 2), use("k", "app", "ApiVersions", 0)]
+    unknown = answers(*seen, broker=None)
+    given = answers(*seen, broker=None, options=Options(target_releases=["4.3"], broker_release="3.9"))
+    assert verdicts(unknown)["app", "Produce", 2] == ("undetermined", "broker_ceiling")
+    assert verdicts(given)["app", "Produce", 2] == ("rejected", "own_maximum")
+
+
+def test_releases_that_do_not_exist_are_refused_before_the_work() -> None:
+    with pytest.raises(InputError, match="99"):
+        Options(target_releases=["99.1"]).check()
+    with pytest.raises(InputError, match="98"):
+        Options(broker_release="98").check()
+
+
+def test_an_api_that_no_release_has_is_counted_and_not_judged() -> None:
+    found = answers([identity("k", "app")], [use("k", "app", "Produce", 9) | {"api_key": 10001, "api_name": None}])
+    assert found["api_usage"].num_rows == 1
+    assert found["upgrade_impact"].num_rows == 0
