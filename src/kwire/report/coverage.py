@@ -11,13 +11,19 @@ import pyarrow.compute as pc
 
 from kwire.report.amounts import bytes_of, length_of_time, moment, plural, share
 from kwire.report.analysis_folder import AnalysisFolder, tally
-from kwire.report.wire_text import visible
+from kwire.report.wire_text import SENTENCE, visible
 
 __all__ = ["Coverage", "Fact", "Level", "read_coverage"]
 
 Level = Literal["fine", "note", "warning"]
 
 _SHORT_CAPTURE: Final = timedelta(hours=24)
+_FILE_RULES: Final[dict[str, tuple[Level, str, str]]] = {
+    "capture_unreadable": ("warning", "Unreadable", "What could not be read is missing here ({})."),
+    "capture_cut": ("warning", "Cut short", "Not whole: {}."),
+    "series_order": ("warning", "Order", "The order of files is in doubt."),
+    "capture_empty": ("note", "Empty", "Without a packet: {}."),
+}
 _LONGEST_PACKET: Final = 65_535  # a snap length of this and more cuts nothing
 _COUNTERS: Final = (
     "packets", "packets_dropped", "bytes", "bytes_cut", "bytes_lost", "bytes_opaque", "connections", "joined_late", "one_way", "requests",
@@ -109,6 +115,7 @@ def read_coverage(folder: AnalysisFolder, *, files_shown: int = 100) -> Coverage
         facts.append(_warning("Input", "No capture was read, so there is nothing to say about any client."))
     else:
         facts += _facts_of_time(times)
+        facts += _facts_of_files(folder)
         facts += _facts_of_loss(totals, unknown_drops=table["packets_dropped"].null_count, files=table.num_rows, snaplens=snaplens)
         facts += _facts_of_connections(totals, _protocols(folder))
         facts += _facts_of_identity(folder)
@@ -150,6 +157,23 @@ def _facts_of_time(times: tuple[datetime, datetime] | None) -> list[Fact]:
             )
         ]
     return [_fine("Time", covered, "A client that was silent in this time is not in the report.")]
+
+
+def _facts_of_files(folder: AnalysisFolder) -> list[Fact]:
+    """Files that are not in the numbers, or not whole; each is a violation too."""
+    said: dict[str, list[str]] = {}
+    for row in folder.rows("violations", ["rule", "capture", "explanation"], pc.field("rule").isin(list(_FILE_RULES))):
+        name = f"{visible(row['capture'])}: " if row["capture"] and row["capture"] not in (row["explanation"] or "") else ""
+        said.setdefault(row["rule"], []).append(name + visible(row["explanation"] or "", SENTENCE))
+    facts: list[Fact] = []
+    for rule, (level, about, sentence) in _FILE_RULES.items():
+        found = said.get(rule)
+        if found:
+            more = f"And {len(found) - 3:,} more, see Violations." if len(found) > 3 else ""
+            facts.append(
+                Fact(level=level, about=about, sentence=" ".join([sentence.format(plural(len(found), "file")), *found[:3], more]).strip())
+            )
+    return facts
 
 
 def _facts_of_loss(totals: dict[str, int], *, unknown_drops: int, files: int, snaplens: list[int]) -> list[Fact]:

@@ -30,7 +30,7 @@ from kwire.report.coverage import read_coverage
 from kwire.report.inventory import IDENTITY_SOURCES, Client, by_library, read_clients
 from kwire.report.verdicts import VERDICTS, ClientVerdicts, UpgradeMatrix, read_upgrade_matrix
 from kwire.report.version_use import HEAT_STEPS, read_version_grid
-from kwire.report.wire_text import visible, visible_html
+from kwire.report.wire_text import SENTENCE, visible, visible_html
 
 __all__ = ["BARS_SHOWN", "ROWS_SHOWN", "render_page", "write_page"]
 
@@ -166,6 +166,7 @@ def _templates() -> Environment:
 def _filters() -> dict[str, Any]:
     return {
         "one_line": lambda row: row.replace("\n", " "),
+        "sentence": lambda text: visible_html(text, SENTENCE),
         "wire": visible_html,
         "wire_plain": visible,
         "grouped": amounts.count,

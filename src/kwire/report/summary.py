@@ -16,7 +16,7 @@ from kwire.report.broker_list import read_brokers
 from kwire.report.coverage import Fact, Level, read_coverage
 from kwire.report.inventory import IDENTITY_SOURCES, Client, by_library, read_clients
 from kwire.report.verdicts import VERDICTS, ClientVerdicts, read_upgrade_matrix
-from kwire.report.wire_text import visible
+from kwire.report.wire_text import SENTENCE, visible
 
 __all__ = ["LibraryLine", "Summary", "TargetLine", "TroubledClient", "summarize"]
 
@@ -138,5 +138,5 @@ def _troubled(line: ClientVerdicts, targets: tuple[str, ...], client: Client | N
         library=visible(client.label) if client else "",
         verdict=worst,
         first_release=targets[line.by_target.index(worst)],
-        reason=visible(finding.reason) if finding else "",
+        reason=visible(finding.reason, SENTENCE) if finding else "",
     )

@@ -11,10 +11,13 @@ from typing import Final
 
 from markupsafe import Markup, escape
 
-__all__ = ["LONGEST_SHOWN", "visible", "visible_html"]
+__all__ = ["LONGEST_SHOWN", "SENTENCE", "visible", "visible_html"]
 
 LONGEST_SHOWN: Final = 160
 """Characters of one value that are shown; Kafka lets a client id have 32,767."""
+
+SENTENCE: Final = 2_000
+"""Characters of a sentence that is shown: ours, with values in it."""
 
 _SHORT: Final = {"\n": "\\n", "\r": "\\r", "\t": "\\t", "\0": "\\0"}
 
@@ -33,28 +36,30 @@ def _code(character: str) -> str | None:
     return f"\\x{number:02x}" if number < 0x100 else f"\\u{number:04x}" if number < 0x10000 else f"\\U{number:08x}"
 
 
-def _shorten(text: str) -> tuple[str, str]:
-    return (text, "") if len(text) <= LONGEST_SHOWN else (text[: LONGEST_SHOWN - 20], f"… ({len(text):,} characters)")
+def _shorten(text: str, longest: int) -> tuple[str, str]:
+    return (text, "") if len(text) <= longest else (text[: longest - 20], f"… ({len(text):,} characters)")
 
 
-def visible(text: str) -> str:
+def visible(text: str, longest: int = LONGEST_SHOWN) -> str:
     """Show `text` on a terminal or in an attribute: nothing in it moves the cursor, breaks the line or turns the reading direction.
 
     Args:
         text: any text from the wire.
+        longest: characters shown of it.
     """
-    shown, rest = _shorten(text)
+    shown, rest = _shorten(text, longest)
     return "".join(_code(character) or character for character in shown) + rest
 
 
 @lru_cache(maxsize=8192)
-def visible_html(text: str) -> Markup:
+def visible_html(text: str, longest: int = LONGEST_SHOWN) -> Markup:
     """Show `text` on a page: escaped, isolated in its reading direction, what cannot be seen set apart as an escape.
 
     Args:
         text: any text from the wire.
+        longest: characters shown of it.
     """
-    shown, rest = _shorten(text)
+    shown, rest = _shorten(text, longest)
     if not shown.strip(" "):
         what = "empty" if not shown else "one space" if len(shown) == 1 else f"{len(shown)} spaces"
         return Markup('<span class="none">({})</span>').format(what)
