@@ -175,13 +175,15 @@ class FrameSplitter:
         self._keep(data, pos, need)
 
     def _keep(self, data: bytes, pos: int, need: int) -> None:
-        self._buffer = bytearray(memoryview(data)[pos:])
         self._base += pos
         self._need = need
-        index = self._mark_index(self._base)
-        if not self._buffer:
+        if pos == len(data):
+            self._buffer.clear()
             self._marks.clear()
-        elif index > 0:
+            return
+        self._buffer = bytearray(memoryview(data)[pos:])
+        index = self._mark_index(self._base)
+        if index > 0:
             del self._marks[:index]
 
     def _seek(self, data: bytes, pos: int, judge: Judge) -> tuple[int, int]:

@@ -30,7 +30,7 @@ _BROKER_APIS: Final = frozenset(
 )  # ControlledShutdown, WriteTxnMarkers, AlterPartition, ...
 # The client ids that Kafka's own brokers use towards each other; applications can use them too, but do not.
 _BROKER_CLIENT_ID: Final = re.compile(
-    r"broker-\d+-(fetcher-\d+|txn-marker-sender|.*channel-manager|.*to-controller.*)|AddPartitionsManager-client-\d+|PersisterStateManager-client-\d+"
+    r"broker-\d+-(fetcher-\d+|txn-marker-sender|.*channel-manager|.*to-controller.*)|AddPartitionsManager-client-\d+|Persister(StateManager)?-client-\d+"
     r"|raft-client-\d+|TransactionCoordinator-client-\d+"
 )
 

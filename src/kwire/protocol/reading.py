@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import struct
 from dataclasses import dataclass, field
-from functools import cache
+from functools import cache, lru_cache
 from typing import Any, Final
 
 from kwire.codec.classes import compiled
@@ -175,17 +175,17 @@ def read_request(payload: bytes, damaged: bool = False) -> RequestReading:
         return reading
     key, version, reading.correlation_id = REQUEST_HEAD.unpack_from(payload)
     reading.api_key, reading.api_version = key, version
-    message = catalog().request(key)
-    if message is not None and version >= 0:
-        reading.header_version = header_version_of(message.header_versions, version)
+    released, reading.header_version = _released(key, version)
     offset = _read_header(reading, payload, damaged)
-    _check_version(reading, message is not None)
+    if not released:
+        reading.broken.append(_unreleased(key, version))
     if offset is None:
         reading.body = "truncated" if damaged else "malformed"
-    elif message is None or version not in message.valid_versions:
+    elif not released:
         reading.body = "truncated" if damaged else "unsupported"
     elif damaged:
-        reading.message = read_closely(compiled().plan(message.name, version), payload, offset).message
+        plan = compiled().plan(request_decoder(key, version).plan.message, version)
+        reading.message = read_closely(plan, payload, offset).message
     else:
         _read_request_body(reading, payload, offset, key, version)
     return reading
@@ -209,22 +209,25 @@ def _read_header(reading: RequestReading, payload: bytes, damaged: bool) -> int 
     return int(offset)
 
 
-def _check_version(reading: RequestReading, known: bool) -> None:
-    key, version = reading.api_key, reading.api_version
-    assert key is not None
-    assert version is not None
+@lru_cache(maxsize=4096)
+def _released(key: int, version: int) -> tuple[bool, int | None]:
+    """Whether some release has this request, and its header version; versions that no release has have one too (KIP-511)."""
     message = catalog().request(key)
-    if not known or message is None:
-        reading.broken.append(("unknown_api_key", {"api_key": key}))
-        return
+    if message is None or version < 0:
+        return False, None
+    return version in message.valid_versions, header_version_of(message.header_versions, version)
+
+
+def _unreleased(key: int, version: int) -> Fact:
+    message = catalog().request(key)
+    if message is None:
+        return "unknown_api_key", {"api_key": key}
     name = catalog().api_name(key)
     if version < 0:
-        reading.broken.append(("negative_version", {"api": name, "version": version}))
-    elif version not in message.valid_versions:
-        if key == API_VERSIONS:
-            reading.broken.append(("api_versions_unreleased", {"version": version}))
-        else:
-            reading.broken.append(("unsupported_version", {"api": name, "version": version, "versions": message.valid_versions}))
+        return "negative_version", {"api": name, "version": version}
+    if key == API_VERSIONS:
+        return "api_versions_unreleased", {"version": version}
+    return "unsupported_version", {"api": name, "version": version, "versions": message.valid_versions}
 
 
 def _read_request_body(reading: RequestReading, payload: bytes, offset: int, key: int, version: int) -> None:

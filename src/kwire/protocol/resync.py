@@ -11,7 +11,9 @@ import re
 from typing import Any, Final
 
 from kwire.errors import Fault, WireError
+from kwire.protocol.events import RequestCompleted
 from kwire.protocol.frames import REJECT
+from kwire.protocol.negotiation import API_VERSIONS
 from kwire.protocol.pairing import Pairing
 from kwire.protocol.reading import header_reader, request_decoder, response_decoders
 from kwire.schema import catalog
@@ -130,25 +132,28 @@ class ResponseJudge:
         found = None if pattern is None else pattern.search(data, start)
         return -1 if found is None else found.start()
 
-    def _decoders(self, data: bytes, start: int) -> tuple[Any, Any] | None:
-        """Decoders of the response that the first request with this id waits for; None when it cannot be read."""
+    def _asked(self, data: bytes, start: int) -> RequestCompleted | None:
+        """The first waiting request with the id of a response; it may have been answered since the response was found."""
         number = int.from_bytes(data[start + 4 : start + 8], "big", signed=True)
-        row = next(each.row for each in self._pairing.waiting if each.row is not None and each.correlation_id == number)
-        message = None if row.api_key is None else catalog().response(row.api_key)
-        if message is None or row.api_key is None or row.api_version is None or row.api_version not in message.valid_versions:
-            return None
-        return response_decoders(row.api_key, row.api_version, True)
+        return next((each.row for each in self._pairing.waiting if each.row is not None and each.correlation_id == number), None)
 
     def judge(self, data: bytes, start: int) -> int:
         length = int.from_bytes(data[start : start + 4], "big")
-        if length < 4:
+        row = self._asked(data, start)
+        if length < 4 or row is None or row.api_key is None or row.api_version is None:
             return REJECT
+        message = catalog().response(row.api_key)
+        if message is None or row.api_version not in message.valid_versions:
+            # Nothing but the id speaks for it: no long wait on that.
+            return 4 + length if length < _TRIALS[-1] else REJECT
+        decoders = response_decoders(row.api_key, row.api_version, True)
         have = min(len(data) - start - 4, length)
-        decoders = self._decoders(data, start)
-        if decoders is None:
-            return 4 + length
         if have == length:
-            return 4 + length if self._reads(decoders, data[start + 4 : start + 4 + length], True) else REJECT
+            payload = data[start + 4 : start + 4 + length]
+            refusal = row.api_key == API_VERSIONS and payload[4:6] == b"\0\x23"
+            if refusal:  # in version 0 form, whatever was asked (KIP-511)
+                decoders = response_decoders(API_VERSIONS, 0, True)
+            return 4 + length if self._reads(decoders, payload, True) else REJECT
         trial = _trial(have)
         if trial and not self._reads(decoders, data[start + 4 : start + 4 + trial], False):
             return REJECT
