@@ -256,12 +256,14 @@ class OutputFolder:
             for table in self.tables:
                 if not self._kind(f"{STAGING}/{table}"):
                     continue
-                self._filesystem.move(f"{self._path}/{STAGING}/{table}", f"{self._path}/{table}")
-                found = self._filesystem.get_file_info(FileSelector(f"{self._path}/{table}"))
-                for info in found:
-                    if info.base_name.startswith("."):  # what a task left that was killed
-                        self._filesystem.delete_file(info.path)
-                parts[table] = sorted(i.base_name for i in found if i.type is FileType.File and not i.base_name.startswith("."))
+                self._filesystem.create_dir(f"{self._path}/{table}", recursive=True)
+                parts[table] = []
+                # file by file: object stores do not move folders
+                for info in self._filesystem.get_file_info(FileSelector(f"{self._path}/{STAGING}/{table}")):
+                    if info.type is FileType.File and not info.base_name.startswith("."):  # with a dot: what a killed task left
+                        self._filesystem.move(info.path, f"{self._path}/{table}/{info.base_name}")
+                        parts[table].append(info.base_name)
+                parts[table].sort()
             written = {**manifest, "written": datetime.now(UTC).isoformat(timespec="seconds"), "parts": parts}
             self._write(MANIFEST, json.dumps(written, indent=1))
         except OSError as error:
