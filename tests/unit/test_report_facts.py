@@ -7,11 +7,13 @@ from pathlib import Path
 from types import ModuleType
 from typing import Any
 
+import pyarrow as pa
+import pyarrow.parquet as pq
 import pytest
 
 from kwire.errors import InputError
 from kwire.report import summarize
-from kwire.report.amounts import bytes_of, compact, length_of_time, share
+from kwire.report.amounts import bytes_of, compact, length_of_time, moment_after, share
 from kwire.report.analysis_folder import AnalysisFolder
 from kwire.report.broken_rules import FRAMES_SHOWN, read_broken_rules
 from kwire.report.connection_times import BINS, read_connection_times
@@ -47,6 +49,7 @@ def _capture(**values: Any) -> dict[str, Any]:
         ("bytes_cut", 2_500, "warning", "2.5 kB were cut off"),
         ("bytes_lost", 700, "warning", "700 bytes are missing inside connections"),
         ("bytes_opaque", 4_000_000, "warning", "4.0 MB could not be read as Kafka"),
+        ("connections_refused", 4, "note", "4 of 10 connections never came about"),
         ("joined_late", 3, "note", "3 of 10 connections were open before the capture began"),
         ("one_way", 1, "warning", "1 connection was captured in one direction only"),
         ("unanswered", 2, "note", "2 requests of 50 got no answer"),
@@ -238,6 +241,13 @@ def test_a_folder_without_an_analysis_is_one_sentence(tmp_path: Path) -> None:
         AnalysisFolder(tmp_path / "nowhere")
 
 
+def test_a_column_that_an_older_analysis_lacks_is_not_known(tmp_path: Path) -> None:
+    (tmp_path / "captures").mkdir()
+    pq.write_table(pa.table({"capture": ["a.pcap"], "requests": pa.array([5], pa.int64())}), tmp_path / "captures" / "part-0.parquet")
+    coverage = read_coverage(AnalysisFolder(tmp_path))
+    assert (coverage.totals["requests"], coverage.totals["bytes_lost"], coverage.file_count) == (5, 0, 1)
+
+
 def test_a_broken_table_is_one_sentence(tmp_path: Path) -> None:
     (tmp_path / "clients").mkdir()
     (tmp_path / "clients" / "part-0.parquet").write_bytes(b"not parquet")
@@ -246,6 +256,8 @@ def test_a_broken_table_is_one_sentence(tmp_path: Path) -> None:
 
 
 def test_amounts_in_words() -> None:
+    assert moment_after(START + timedelta(seconds=5), START) == "10:00:05"
+    assert moment_after(START + timedelta(days=1), START) == "2026-09-09 10:00:00"
     assert [compact(n) for n in (0, 999, 1_000, 1_250, 9_999, 12_345, 3_400_000)] == ["0", "999", "1k", "1.2k", "10k", "12k", "3.4M"]
     assert [bytes_of(n) for n in (0, 1, 999, 1_500, 12_345_678)] == ["0 bytes", "1 byte", "999 bytes", "1.5 kB", "12.3 MB"]
     spans = (0.25, 1, 59.6, 3_599.7, 3_661, 86_400 * 3 + 7_200)

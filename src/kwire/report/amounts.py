@@ -5,7 +5,7 @@ from __future__ import annotations
 from datetime import datetime, timedelta
 from typing import Final
 
-__all__ = ["bytes_of", "compact", "count", "length_of_time", "moment", "plural", "share"]
+__all__ = ["bytes_of", "compact", "count", "length_of_time", "moment", "moment_after", "plural", "share"]
 
 _STEPS: Final = ((1_000_000_000_000, "T"), (1_000_000_000, "G"), (1_000_000, "M"), (1_000, "k"))
 _UNITS: Final = ((86_400, "d"), (3_600, "h"), (60, "min"), (1, "s"))
@@ -61,3 +61,10 @@ def length_of_time(span: timedelta) -> str:
 
 def moment(time: datetime | None) -> str:
     return "" if time is None else time.strftime("%Y-%m-%d %H:%M:%S")
+
+
+def moment_after(time: datetime | None, before: datetime | None) -> str:
+    """A moment without its date where that is the date of `before`."""
+    if time is None or before is None or time.date() != before.date():
+        return moment(time)
+    return time.strftime("%H:%M:%S")

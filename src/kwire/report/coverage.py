@@ -9,7 +9,7 @@ from typing import Final, Literal
 
 import pyarrow.compute as pc
 
-from kwire.report.amounts import bytes_of, length_of_time, moment, plural, share
+from kwire.report.amounts import bytes_of, length_of_time, moment, moment_after, plural, share
 from kwire.report.analysis_folder import AnalysisFolder, tally
 from kwire.report.wire_text import SENTENCE, visible
 
@@ -26,8 +26,8 @@ _FILE_RULES: Final[dict[str, tuple[Level, str, str]]] = {
 }
 _LONGEST_PACKET: Final = 65_535  # a snap length of this and more cuts nothing
 _COUNTERS: Final = (
-    "packets", "packets_dropped", "bytes", "bytes_cut", "bytes_lost", "bytes_opaque", "connections", "joined_late", "one_way", "requests",
-    "unanswered",
+    "packets", "packets_dropped", "bytes", "bytes_cut", "bytes_lost", "bytes_opaque", "connections", "connections_refused",
+    "joined_late", "one_way", "requests", "unanswered",
 )  # fmt: skip
 _OPAQUE_NAMES: Final = {"tls": "TLS", "http": "HTTP", "ssh": "SSH", "unknown": "of an unknown protocol"}
 _READABLE: Final = frozenset(("kafka", "silent", "proxy"))  # the last two: nothing sent, or nothing behind a PROXY header
@@ -147,7 +147,7 @@ def _facts_of_time(times: tuple[datetime, datetime] | None) -> list[Fact]:
     if times is None:
         return [_warning("Time", "The captures hold no packet with a time.")]
     first, last = times
-    covered = f"The captures cover {length_of_time(last - first)}, from {moment(first)} to {moment(last)} UTC."
+    covered = f"The captures cover {length_of_time(last - first)}, from {moment(first)} to {moment_after(last, first)} UTC."
     if last - first < _SHORT_CAPTURE:
         return [
             _note(
@@ -219,6 +219,9 @@ def _facts_of_connections(totals: dict[str, int], protocols: Counter[str]) -> li
     if totals["joined_late"]:
         late = f"{totals['joined_late']:,} of {plural(totals['connections'], 'connection')} were open before the capture began."
         facts.append(_note("Late joins", late, "Libraries name themselves once, at the beginning, so the name may be missing there."))
+    if totals["connections_refused"]:
+        refused = f"{totals['connections_refused']:,} of {plural(totals['connections'], 'connection')} never came about:"
+        facts.append(_note("Refused", refused, "the server answered the attempt with a reset."))
     if totals["one_way"]:
         single = f"{plural(totals['one_way'], 'connection')} {'was' if totals['one_way'] == 1 else 'were'} captured in one direction only:"
         facts.append(_warning("One direction", single, "without answers there are no errors and no times."))

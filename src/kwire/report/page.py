@@ -175,5 +175,6 @@ def _filters() -> dict[str, Any]:
         "bytes": amounts.bytes_of,
         "duration": amounts.length_of_time,
         "moment": amounts.moment,
+        "moment_after": amounts.moment_after,
         "share": amounts.share,
     }
