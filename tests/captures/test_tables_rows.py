@@ -169,3 +169,13 @@ def test_rows_come_while_the_capture_is_still_being_written() -> None:
         tcpdump.close()
         rest = sum(batch.num_rows for batch in batches)
     assert first.num_rows + rest == TRUTH["seed.pcap"]["requests_whole"]
+
+
+@pytest.mark.parametrize(("ports", "where"), [([1], " on port 1 "), ([], " ")])
+def test_a_capture_without_kafka_says_so(tmp_path: Path, ports: list[int], where: str) -> None:
+    path = tmp_path / "silent.pcap"
+    data = gzip.decompress((DATA / "seed.pcap.gz").read_bytes())
+    path.write_bytes(data if ports else data[: 24 + 16 + struct.unpack_from("<I", data, 32)[0]])  # all of it, or the first SYN alone
+    found = tables.from_capture(path, "violations", ports).to_pylist()
+    assert [row["rule"] for row in found] == ["no_kafka"]
+    assert f"No Kafka request was found{where}in" in found[0]["explanation"]

@@ -135,6 +135,10 @@ def finish_series(carry: TablesCarry) -> tuple[Batches, dict[str, pa.Table]]:
     if carry.disorder:
         text = f"{carry.disorder[:1].upper()}{carry.disorder[1:]}."
         sink.violations.add(_file_violation(carry, None, "series_order", "warning", text))
+    if not any(counts.requests for counts in sink.counts) and any(facts.packets for facts in carry.facts):
+        where = f" on port {', '.join(map(str, sorted(sink.ports)))}" if sink.ports else ""
+        text = f"No Kafka request was found{where} in {sum(facts.packets for facts in carry.facts)} packets."
+        sink.violations.add(_file_violation(carry, carry.facts[0].location, "no_kafka", "warning", text))
     batches = _take(sink)
     captures = ColumnBuilder(CAPTURES)
     for facts, counts in zip(carry.facts, sink.counts, strict=True):
