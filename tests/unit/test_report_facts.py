@@ -133,6 +133,20 @@ def test_a_client_is_as_bad_as_its_worst_version(folder_of: Any) -> None:
     assert (bad.versions_ok, matrix.clients[2].versions_ok) == (1, 1)
 
 
+def test_the_client_ids_of_a_client_are_one_finding(folder_of: Any) -> None:
+    rows = [
+        row | {"client_id": name}
+        for name, requests in (("gateway-1", 3), ("gateway-2", 4))
+        for row in _impact("a", "Fetch", 3, {"3.9.2": "marked", "4.0.2": "rejected"}, requests=requests)
+    ]
+    rows += [row | {"client_id": "gateway-1"} for row in _impact("a", "Metadata", 5, {"3.9.2": "ok", "4.0.2": "ok"})]
+    (client,) = read_upgrade_matrix(folder_of(upgrade_impact=rows)).clients
+    (finding,) = client.findings
+    assert (finding.releases, finding.milder, finding.requests) == (("4.0.2",), (("marked", ("3.9.2",)),), 7)
+    assert finding.client_ids == ("gateway-1", "gateway-2")
+    assert client.versions_ok == 1
+
+
 def test_many_releases_share_columns_where_no_client_differs(folder_of: Any) -> None:
     targets = [f"3.{minor}.0" for minor in range(10)] + ["4.0.2", "4.1.2"]
     rows = _impact("a", "Fetch", 3, {target: "rejected" if target.startswith("4") else "ok" for target in targets})

@@ -23,7 +23,7 @@ COLUMNS_SHOWN: Final = 8
 
 _NUMBER: Final = re.compile(r"[0-9]{1,9}")  # a version is the client's own text: no number in it may be too long to read
 _EVIDENCE: Final = (
-    "client_key", "api_name", "api_version", "requests", "target_release", "verdict", "verdict_basis", "confidence",
+    "client_key", "client_id", "api_name", "api_version", "requests", "target_release", "verdict", "verdict_basis", "confidence",
     "evidence_connection_id", "evidence_request_index", "reason", "remedy", "cure_version", "cure_kind",
 )  # fmt: skip
 
@@ -38,6 +38,7 @@ class Finding:
     api_name: str
     api_version: int | None
     requests: int
+    client_ids: tuple[str, ...]
     verdict: str
     releases: tuple[str, ...]
     milder: tuple[tuple[str, tuple[str, ...]], ...]
@@ -111,15 +112,17 @@ def release_order(release: str) -> tuple[tuple[int, ...], str]:
 
 
 def read_upgrade_matrix(folder: AnalysisFolder) -> UpgradeMatrix:
-    """Fold the rows of `upgrade_impact` (client x api x version x target) into one line a client."""
-    table = folder.read("upgrade_impact", ["client_key", "target_release", "verdict", "requests"])
+    """Fold the rows of `upgrade_impact` (client x api x version x target, one for each client id) into one line a client."""
+    table = folder.read("upgrade_impact", ["client_key", "api_name", "api_version", "target_release", "verdict"])
     rank = pc.index_in(table["verdict"], value_set=pa.array(VERDICTS))
-    worst = table.append_column("rank", rank).filter(pc.is_valid(rank)).group_by(["client_key", "target_release"])
+    judged = table.append_column("rank", rank).filter(pc.is_valid(rank))
     cells: dict[str, dict[str, int]] = defaultdict(dict)
-    good: dict[str, int] = {}
-    for row in worst.aggregate([("rank", "max"), ("rank", "count")]).to_pylist():
+    for row in judged.group_by(["client_key", "target_release"]).aggregate([("rank", "max")]).to_pylist():
         cells[row["client_key"]][row["target_release"]] = row["rank_max"]
-        good[row["client_key"]] = max(good.get(row["client_key"], 0), row["rank_count"])
+    versions = (
+        judged.group_by(["client_key", "api_name", "api_version"]).aggregate([]).group_by("client_key").aggregate([([], "count_all")])
+    )
+    judged_versions = {row["client_key"]: row["count_all"] for row in versions.to_pylist()}
     targets = sorted({target for line in cells.values() for target in line}, key=release_order)
     findings = _findings(folder)
     clients = [
@@ -127,7 +130,7 @@ def read_upgrade_matrix(folder: AnalysisFolder) -> UpgradeMatrix:
             client_key=key,
             by_target=tuple(None if target not in line else VERDICTS[line[target]] for target in targets),
             findings=findings.get(key, ()),
-            versions_ok=good[key] - len(findings.get(key, ())),
+            versions_ok=judged_versions[key] - len(findings.get(key, ())),
         )
         for key, line in cells.items()
     ]
@@ -156,11 +159,14 @@ def _findings(folder: AnalysisFolder) -> dict[str, tuple[Finding, ...]]:
 def _finding(by_verdict: Mapping[str, list[dict[str, Any]]]) -> Finding:
     worst, *milder = sorted(by_verdict, key=VERDICTS.index, reverse=True)
     first = by_verdict[worst][0]
-    releases = {verdict: tuple(row["target_release"] or "" for row in rows) for verdict, rows in by_verdict.items()}
+    # several client ids of one client have a row each: the releases of both are the same, their requests add up
+    releases = {verdict: tuple(dict.fromkeys(row["target_release"] or "" for row in rows)) for verdict, rows in by_verdict.items()}
+    of_first = [row for row in by_verdict[worst] if row["target_release"] == first["target_release"]]
     return Finding(
         api_name=first["api_name"] or "",
         api_version=first["api_version"],
-        requests=first["requests"] or 0,
+        requests=sum(row["requests"] or 0 for row in of_first),
+        client_ids=tuple(dict.fromkeys(row["client_id"] for row in of_first if row["client_id"] is not None)),
         verdict=worst,
         releases=releases[worst],
         milder=tuple((verdict, releases[verdict]) for verdict in milder),
