@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import importlib
-import importlib.metadata
 import os
 import platform
 import sys
@@ -22,6 +21,8 @@ _PARTS = (
 
 def _lines() -> Iterator[tuple[str, bool, str]]:
     """What is looked at, whether it serves, and what was found."""
+    from importlib.metadata import version
+
     import kwire
 
     yield "Python", True, f"{platform.python_version()} at {sys.executable}"
@@ -34,7 +35,7 @@ def _lines() -> Iterator[tuple[str, bool, str]]:
         except ImportError:
             yield package, False, f"missing: {use} will not work; run: python -m pip install 'kwire[{extra}]'"
         else:
-            yield package, True, importlib.metadata.version(package)
+            yield package, True, version(package)
     from kwire.spark.java import OLDEST_JAVA, embedded_java, java_release, system_java
 
     if java := system_java():
