@@ -13,10 +13,14 @@ from typing import Final, Literal
 from kwire.protocol.events import RequestCompleted
 from kwire.protocol.frames import Frame
 
-__all__ = ["MAX_HELD", "Outcome", "Pairing", "Waiting"]
+__all__ = ["MAX_HELD", "MAX_HELD_BYTES", "MAX_WAITING", "Outcome", "Pairing", "Waiting"]
 
 # Responses without a request that are kept until something says what they are.
 MAX_HELD: Final = 64
+# What is kept of each: a response that is still to find its request needs its first fields.
+MAX_HELD_BYTES: Final = 1 << 16
+# Requests that wait at once. Clients have a handful in flight; a capture of one direction alone would let them pile up.
+MAX_WAITING: Final = 4096
 
 
 @dataclass(slots=True)
@@ -80,6 +84,8 @@ class Pairing:
     def expect(self, waiting: Waiting) -> list[Outcome]:
         """A request was sent that will be answered."""
         self.waiting.append(waiting)
+        if len(self.waiting) > MAX_WAITING:
+            return [Outcome("given_up", self.waiting.pop(0), None)]
         return self._settle(0) if self._held else []
 
     def answer(self, frame: Frame, correlation_id: int | None, response_breaks: int) -> list[Outcome]:
@@ -91,6 +97,8 @@ class Pairing:
         """
         self._held.append(_Held(frame, correlation_id))
         outcomes = self._settle(response_breaks)
+        if self._held and self._held[-1].frame is frame and len(frame.payload) > MAX_HELD_BYTES:
+            frame.payload, frame.damaged = frame.payload[:MAX_HELD_BYTES], True
         while len(self._held) > MAX_HELD:
             outcomes.append(Outcome("orphan", None, self._held.pop(0).frame))
         return outcomes
