@@ -118,3 +118,33 @@ def test_cures_name_a_version_or_a_configuration() -> None:
     assert sarama.kind == "config"
     assert "Version" in sarama.remedy
     assert cure_of("unknown", "unknown", None) is None
+
+
+@pytest.mark.parametrize(
+    ("client_id", "text"),
+    [
+        ("kafka-python-2.0.2", "kafka-python 2.0.2"),
+        ("kafka-python-producer-1", "kafka-python"),
+        ("producer-1", "apache-kafka-java"),
+        ("consumer-orders-3", "apache-kafka-java"),
+        ("sarama", "sarama"),
+        ("app@host (github.com/segmentio/kafka-go)", "kafka-go"),
+    ],
+)
+def test_a_default_client_id_tells_the_library_even_of_a_client_that_did_little(client_id: str, text: str) -> None:
+    guess = guess_unnamed(observed(Metadata={1}), client_id)
+    assert guess is not None
+    assert guess.text == text
+    assert known_maximum(None, None, guess, "Produce") is None
+
+
+def test_a_default_client_id_leaves_only_its_own_library() -> None:
+    """Held down by its broker, many libraries look like this; the id says which it is."""
+    held_down = {"Produce": 2, "Fetch": 3, "ListOffsets": 1, "Metadata": 2, "OffsetCommit": 2, "OffsetFetch": 2}
+    versions = {"Produce": {2}, "Fetch": {3}, "ListOffsets": {1}, "Metadata": {2}, "OffsetCommit": {2}, "OffsetFetch": {2}}
+    guess = guess_unnamed(observed(True, held_down, **versions), "consumer-orders-3")
+    assert guess is not None
+    assert guess.library == "apache-kafka-java"
+    known = known_maximum(None, None, guess, "Produce")
+    assert known is not None
+    assert (known.at_least, known.at_most) == (2, 7)  # 0.10.2 to 2.3: it may be either side of what 4.x accepts

@@ -61,3 +61,11 @@ def test_the_key_is_stable() -> None:
     """It joins the tables of one analysis with those of the next, so it may never change: blake2b-8 of the parts with their lengths."""
     plain = b"17:apache-kafka-java" + b"5:4.3.1" + b"8:orders-#" + b"-" + b"-"
     assert client_key("apache-kafka-java", "4.3.1", "orders-7", None, "10.0.0.1") == hashlib.blake2b(plain, digest_size=8).hexdigest()
+
+
+@pytest.mark.parametrize("letter", ["@", "a", "0", "-", "a-", "A1", "aB1-", "consumer-", " (", "#."])
+def test_hostile_ids_of_the_greatest_length_are_folded_at_once(letter: str) -> None:
+    """32,767 bytes is the longest a header can carry; a pattern that goes back over it for each letter would take minutes."""
+    client_id = (letter * 32767)[:32767]
+    assert fold_client_id(client_id)
+    assert not is_default_client_id(client_id)

@@ -68,9 +68,9 @@ class ClientGroups:
             self._learn_identity(part)
         for part in partial["usage"].to_pylist():
             self._learn_usage(part)
-        for group in self._groups.values():
-            if group.software is None:
-                group.guess = guess_unnamed(_observed(group, highest))
+        for place, group in self._groups.items():
+            if group.software is None and group.role == "client":
+                group.guess = guess_unnamed(_observed(group, highest), place[0])
 
     def of(self, client_key: str, client_id: str | None) -> ClientGroup:
         """Give the program behind a key and an id; where there are several (one id from many principals or addresses), put together."""

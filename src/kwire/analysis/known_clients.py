@@ -50,10 +50,11 @@ class Profile:
 
 @dataclass(frozen=True, slots=True)
 class Library:
-    """A client library: the names it sends, with the place of its version in what it sends as version."""
+    """A client library: the names it sends, with the place of its version in what it sends as version, and its default client ids."""
 
     library: str
     names: Mapping[str, str]
+    client_ids: re.Pattern[str] | None
     kafka_release: bool
     cure: Cure | None
     profiles: tuple[Profile, ...]
@@ -70,7 +71,7 @@ class Observed:
 
 @dataclass(frozen=True, slots=True)
 class Guess:
-    """The library of a client that does not name it, with the profiles that fit."""
+    """The library of a client that does not name it, with the profiles that fit; none where its default client id is all that tells."""
 
     library: str
     versions: str
@@ -80,7 +81,7 @@ class Guess:
     @property
     def text(self) -> str:
         """Library and version or versions, as one would say it."""
-        return f"{self.library} {self.versions}"
+        return f"{self.library} {self.versions}".rstrip()
 
 
 def _version(text: str) -> tuple[int, ...] | None:
@@ -108,7 +109,7 @@ def _library(entry: dict[str, Any]) -> Library:
         profiles.append(Profile(name, _version(release) or (), True, True, uses))
     cure = entry.get("cure")
     return Library(
-        name, entry["names"], entry.get("kafka_release", False),
+        name, entry["names"], re.compile(entry["client_ids"]) if "client_ids" in entry else None, entry.get("kafka_release", False),
         None if cure is None else Cure(cure["kind"], cure["version"], cure["remedy"]),
         tuple(sorted(profiles, key=lambda profile: profile.version)),
     )  # fmt: skip
@@ -130,20 +131,36 @@ def library_of(software_name: str | None, software_version: str | None) -> str |
     return None if named is None else named[0].library
 
 
-def guess_unnamed(observed: Observed) -> Guess | None:
-    """Guess the library of a client that sends no name, from the versions it uses; None when nothing, or more than one library, fits.
+def _by_client_id(client_id: str | None) -> tuple[Library, str] | None:
+    """The library whose default id this is, with the version in it, if any."""
+    for library in _libraries():
+        found = library.client_ids.fullmatch(client_id or "") if library.client_ids else None
+        if found is not None:
+            return library, (found.group(1) or "") if found.re.groups else ""
+    return None
+
+
+def guess_unnamed(observed: Observed, client_id: str | None = None) -> Guess | None:
+    """Guess the library of a client that sends no name, from its client id where that is a default, and from the versions it uses.
 
     Args:
         observed: what the client sent.
+        client_id: its client id.
+
+    Returns:
+        None when nothing, or more than one library, fits.
     """
     fitting: dict[str, list[Profile]] = {}
     common = 0
-    for library in _libraries():
+    default = _by_client_id(client_id)
+    for library in _libraries() if default is None else (default[0],):
         for profile in library.profiles:
             apis = _apis_in_common(profile, observed) if profile.unnamed else 0
             if apis >= MIN_APIS:
                 fitting.setdefault(library.library, []).append(profile)
                 common = max(common, apis)
+    if default is not None and (not fitting or default[1]):
+        return Guess(default[0].library, default[1], "medium", tuple(fitting.get(default[0].library, ())))
     if len(fitting) != 1:
         return None
     name, profiles = fitting.popitem()
@@ -194,7 +211,7 @@ def known_maximum(software_name: str | None, software_version: str | None, guess
         if not earlier and not later:
             return None
         return KnownMaximum(library=text, at_least=max(earlier, default=None), at_most=min(later, default=None), certain=True)
-    if guess is None or not all(api in profile.uses for profile in guess.profiles):
+    if guess is None or not guess.profiles or not all(api in profile.uses for profile in guess.profiles):
         return None
     maxima = [max(profile.uses[api]) for profile in guess.profiles]
     return KnownMaximum(library=f"a client like {guess.text}", at_least=min(maxima), at_most=max(maxima), certain=False)

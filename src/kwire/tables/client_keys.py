@@ -28,7 +28,7 @@ _DEFAULTS: Final = re.compile(
     r"rdkafka|sarama|kgo|kafkajs|pykafka|ruby-kafka|no-kafka-client|kafka-client|kafka-go|kafka-rust|rskafka"
     r"|(kafka-python|aiokafka)(-(producer|consumer|admin))?(-#(\.#)*)?"
     r"|(consumer|producer|adminclient|admin)-#|(consumer-)?console-(consumer|producer)(-#)*|perf-(producer|consumer)-client"
-    r"|.*@.* \(github\.com/segmentio/kafka-go\)"
+    r"|[^@]*@.* \(github\.com/segmentio/kafka-go\)"
 )
 
 
