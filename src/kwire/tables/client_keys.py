@@ -32,7 +32,7 @@ _DEFAULTS: Final = re.compile(
 )
 
 
-@lru_cache(maxsize=65536)
+@lru_cache(maxsize=4096)
 def fold_client_id(client_id: str) -> str:
     """Replace what changes from one run of a program to the next by ``#``.
 
@@ -48,7 +48,7 @@ def fold_client_id(client_id: str) -> str:
     return folded
 
 
-@lru_cache(maxsize=65536)
+@lru_cache(maxsize=4096)
 def is_default_client_id(client_id: str | None) -> bool:
     """Say whether an id is empty or one that a library makes up, so that many programs share it."""
     return not client_id or _DEFAULTS.fullmatch(fold_client_id(client_id)) is not None
