@@ -16,8 +16,9 @@ from object_executor cimport (
     raw_decref, raw_xdecref, small_ints,
 )
 from program cimport raise_fault
+from slotted cimport pool_use
 
-from kwire.codec._native.structs import MessageObject
+from kwire.codec._native.structs import POOL, MessageObject
 from kwire.codec.uuids import Uuid
 from kwire.errors import Fault, raise_for
 
@@ -42,6 +43,7 @@ cdef enum:
 
 cdef PyObject* SMALL[HIGHEST - LOWEST + 1]
 small_ints(SMALL)
+pool_use(POOL)
 
 cdef extern from "Python.h":
     bint PyBytes_CheckExact(object data)

@@ -12,8 +12,9 @@ from object_executor cimport (
 )
 from program cimport Code, raise_fault
 from skip cimport skip_block
+from slotted cimport pool_use
 
-from kwire.codec._native.structs import MessageObject, make_classes
+from kwire.codec._native.structs import POOL, MessageObject, make_classes
 from kwire.codec.uuids import Uuid
 from kwire.errors import raise_for
 
@@ -28,6 +29,7 @@ OPS = {
 
 cdef PyObject* SMALL[HIGHEST - LOWEST + 1]
 small_ints(SMALL)
+pool_use(POOL)
 
 cdef extern from "Python.h":
     bint PyBytes_CheckExact(object data)

@@ -12,11 +12,13 @@ cimport cython
 from cpython.mem cimport PyMem_Calloc, PyMem_Free
 from cpython.object cimport Py_EQ, PyObject, PyObject_RichCompareBool, PyTypeObject
 from cpython.ref cimport Py_INCREF, Py_XDECREF, Py_XINCREF
-from slotted cimport is_slotted, slot_count, slots_of, slotted_new, slotted_type
+from slotted cimport is_slotted, pool_make, slot_count, slots_of, slotted_new, slotted_type
 
 from kwire.codec.layout import Default
 
-__all__ = ["MessageObject", "make_classes"]
+__all__ = ["POOL", "MessageObject", "make_classes"]
+
+POOL = pool_make()
 
 cdef enum:
     CONSTANT = 0

@@ -2,6 +2,8 @@ from typing import Any, ClassVar
 
 from kwire.codec.layout import StructLayout
 
+POOL: Any
+
 class MessageObject:
     layout: ClassVar[StructLayout]
     slot_names: ClassVar[tuple[str, ...]]
