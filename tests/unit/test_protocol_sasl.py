@@ -180,6 +180,26 @@ def test_the_last_gssapi_token_may_get_no_answer() -> None:
     assert (row.api_name, row.state) == ("Metadata", "answered")
 
 
+def test_kerberos_without_a_handshake_as_clients_of_0_9_do_it() -> None:
+    connection = Connection()
+    token = bytes.fromhex("6082025106092a864886f71201020201006e820240") + bytes(40)
+    events = connection.receive_request_bytes(framed(token), 0)
+    events += connection.receive_response_bytes(framed(b"\x60\x10" + bytes(14)), 0)
+    events += connection.receive_request_bytes(METADATA, 0)
+    events += connection.receive_response_bytes(METADATA_ANSWER, 0)
+    assert [(row.request_index, row.api_name, row.state) for row in rows(events)] == [(0, "Metadata", "answered")]
+    assert len([event for event in events if hasattr(event, "rule")]) == 0
+    assert connection.summary().sasl_mechanism == "GSSAPI"
+
+
+def test_a_server_token_without_a_request_is_not_kept() -> None:
+    connection = Connection()
+    connection.receive_request_bytes(handshake("PLAIN", 1), 0)
+    connection.receive_response_bytes(handshake_answer(), 0)
+    connection.receive_response_bytes(authenticated(77, PASSWORD.encode()), 0)
+    assert PASSWORD.encode() not in pickle.dumps(connection)
+
+
 def test_a_server_that_closes_on_a_raw_token_has_refused_it() -> None:
     connection = Connection()
     connection.receive_request_bytes(handshake("PLAIN", 0), 0)

@@ -11,12 +11,12 @@ from kwire.protocol.first_fields import first_value, request_fields, topics_of
 from kwire.protocol.frames import Frame
 from kwire.protocol.identity import ClientIdentity
 from kwire.protocol.negotiation import API_VERSIONS
-from kwire.protocol.pairing import Outcome, Pairing, Waiting
+from kwire.protocol.pairing import MAX_HELD_BYTES, Outcome, Pairing, Waiting
 from kwire.protocol.reading import Fact, RequestReading, ResponseReading, api_label, peek_correlation_id, read_request, read_response
 from kwire.protocol.record_batches import fetched_batches_broken, produced_batches_broken
 from kwire.protocol.resync import RequestJudge
 from kwire.protocol.rules import RULES, explain
-from kwire.protocol.sasl import SaslState
+from kwire.protocol.sasl import SaslState, is_kerberos_token
 from kwire.schema import catalog
 
 __all__ = ["Exchange"]
@@ -112,6 +112,10 @@ class Exchange:
 
     def request(self, frame: Frame) -> list[Event]:
         """Take the next frame of the client."""
+        if not self.requests and is_kerberos_token(frame.payload):
+            # Clients of 0.9 authenticate without SaslHandshake; brokers still take it (SaslServerAuthenticator).
+            self.sasl.raw = True
+            self.sasl.mechanism = "GSSAPI"
         if self.sasl.raw and self._is_token(frame):
             self.sasl.client_token(None if frame.damaged else frame.payload)
             return self._outcomes(self.pairing.expect(Waiting(None, self.losses, self.response_breaks)), frame.end_time)
@@ -215,7 +219,10 @@ class Exchange:
         is_token = bool(waiting) and waiting[0].row is None
         if frame.length < _SHORTEST_RESPONSE and not is_token:
             return [self.violation("frame_too_short", "response", frame, length=frame.length)]
-        return self._outcomes(self.pairing.answer(frame, peek_correlation_id(frame.payload), self.response_breaks), frame.end_time)
+        # What a server says while authentication is under way may be a token: of that nothing is kept.
+        keep = _SHORTEST_RESPONSE if self.sasl.pending or self.sasl.raw else MAX_HELD_BYTES
+        outcomes = self.pairing.answer(frame, peek_correlation_id(frame.payload), self.response_breaks, keep)
+        return self._outcomes(outcomes, frame.end_time)
 
     def end(self, t: int) -> list[Event]:
         """Nothing more will come on this connection."""

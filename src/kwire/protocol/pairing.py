@@ -88,17 +88,18 @@ class Pairing:
             return [Outcome("given_up", self.waiting.pop(0), None)]
         return self._settle(0) if self._held else []
 
-    def answer(self, frame: Frame, correlation_id: int | None, response_breaks: int) -> list[Outcome]:
+    def answer(self, frame: Frame, correlation_id: int | None, response_breaks: int, keep: int = MAX_HELD_BYTES) -> list[Outcome]:
         """A response came.
 
         Arguments:
             correlation_id: None where its bytes were lost.
             response_breaks: how often the border of responses was lost so far.
+            keep: bytes that are kept of a response that finds no request yet.
         """
         self._held.append(_Held(frame, correlation_id))
         outcomes = self._settle(response_breaks)
-        if self._held and self._held[-1].frame is frame and len(frame.payload) > MAX_HELD_BYTES:
-            frame.payload, frame.damaged = frame.payload[:MAX_HELD_BYTES], True
+        if self._held and self._held[-1].frame is frame and len(frame.payload) > keep:
+            frame.payload, frame.damaged = frame.payload[:keep], True
         while len(self._held) > MAX_HELD:
             outcomes.append(Outcome("orphan", None, self._held.pop(0).frame))
         return outcomes

@@ -34,7 +34,7 @@ RULES: Final[dict[str, Rule]] = {
         Rule("frame_length_negative", "error", "The frame length is {length}, which is negative."),
         Rule("frame_length_too_large", "error", "The frame length {length} is above the limit of {limit} bytes."),
         Rule("frame_too_short", "error", "A frame of {length} bytes is too short for its header."),
-        Rule("frame_unfinished", "warning", "The connection ended after {have} of the {length} bytes of a frame."),
+        Rule("frame_unfinished", "info", "The connection ended after {have} of the {length} bytes of a frame."),
         Rule("frame_border_lost", "warning", "No frame begins here although one should: {reason}."),
         # headers
         Rule("header_malformed", "error", "The request header cannot be read: {reason}."),
@@ -49,7 +49,7 @@ RULES: Final[dict[str, Rule]] = {
         Rule("length_impossible", "error", "A length or count in {message} is impossible: {reason}."),
         Rule("string_not_utf8", "error", "A string in {message} is not UTF-8: {reason}."),
         Rule("null_not_allowed", "error", "A field of {message} is null that may not be: {reason}."),
-        Rule("trailing_bytes", "error", "{message} is followed by bytes that belong to nothing: {reason}."),
+        Rule("trailing_bytes", "warning", "{message} is followed by bytes that belong to nothing: {reason}."),
         Rule("tag_not_valid", "error", "A tagged field of {message} is not valid in this version: {reason}."),
         Rule("body_malformed", "error", "{message} cannot be read: {reason}."),
         Rule("tags_out_of_order", "warning", "The tagged fields of {message} are not in ascending order: {tags}."),

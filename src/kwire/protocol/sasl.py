@@ -13,10 +13,13 @@ import binascii
 import json
 from typing import Final
 
-__all__ = ["MAX_NAME", "SaslState", "attempted_name"]
+__all__ = ["MAX_NAME", "SaslState", "attempted_name", "is_kerberos_token"]
 
 # Longest name that is kept; Kafka has no limit, a table has.
 MAX_NAME: Final = 1024
+
+# Object identifier 1.2.840.113554.1.2.2 in DER: Kerberos 5, near the beginning of a first GSSAPI token (RFC 2743, section 3.1).
+_KERBEROS: Final = bytes.fromhex("06092a864886f712010202")
 
 # Client tokens of one authentication, for mechanisms that have a fixed number.
 _EXCHANGES: Final = {"PLAIN": 1, "OAUTHBEARER": 1, "SCRAM-SHA-256": 2, "SCRAM-SHA-512": 2}
@@ -80,6 +83,11 @@ def attempted_name(mechanism: str | None, token: bytes) -> str | None:
     else:
         return None
     return None if name is None else name[:MAX_NAME]
+
+
+def is_kerberos_token(token: bytes) -> bool:
+    """Whether these bytes are the first token of a GSSAPI exchange; read as a request header they would be api 24706 or so."""
+    return token[:1] == b"\x60" and _KERBEROS in token[:24]
 
 
 class SaslState:
