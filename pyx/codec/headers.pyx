@@ -11,11 +11,11 @@ from cpython.object cimport PyObject
 from libc.stdint cimport int16_t, uint8_t
 
 from cursor cimport OK, Bytes, load_16
-from object_executor cimport (
-    HIGHEST, LOWEST, TEXTS, Build, Objects, TextMemo, build_close, build_open, build_struct, objects_lower, objects_release, propagate,
-    raw_decref, raw_xdecref, small_ints,
-)
+from object_executor cimport build_struct
+from object_program cimport HIGHEST, LOWEST, Objects, objects_lower, objects_release, propagate, small_ints
+from object_values cimport TEXTS, Build, TextMemo, build_close, build_open
 from program cimport raise_fault
+from raw_python cimport raw_decref, raw_xdecref
 from slotted cimport pool_use
 
 from kwire.codec._native.structs import POOL, MessageObject

@@ -6,11 +6,11 @@ from cpython.buffer cimport PyBUF_SIMPLE, PyBuffer_Release, PyObject_GetBuffer
 from cpython.object cimport PyObject
 
 from cursor cimport OK, TRAILING_BYTES, Bytes
-from object_executor cimport (
-    HIGHEST, LOWEST, Build, Objects, build_close, build_open, build_struct, objects_lower, objects_release, propagate, raw_decref,
-    small_ints,
-)
+from object_executor cimport build_struct
+from object_program cimport HIGHEST, LOWEST, Objects, objects_lower, objects_release, propagate, small_ints
+from object_values cimport Build, build_close, build_open
 from program cimport Code, raise_fault
+from raw_python cimport raw_decref
 from skip cimport skip_block
 from slotted cimport pool_use
 

@@ -1,0 +1,221 @@
+"""Single values as Python objects: ints, text, bytes, UUIDs.
+
+What repeats is made once and shared, for it is immutable, and within bounds: see `Build` and `TextMemo`.
+"""
+
+from cpython.object cimport PyObject
+from libc.stdint cimport int8_t, int16_t, int32_t, int64_t, uint8_t, uint32_t, uint64_t
+from libc.string cimport memcmp, memcpy
+
+from cursor cimport (
+    BAD_UTF8, NULL_LENGTH, Bytes, Cursor, cursor_fail, cursor_open, load_16, load_32, load_64, load_double, unlikely,
+)
+from object_program cimport HIGHEST, LOWEST, Objects
+from program cimport BOOL, INT8, INT16, INT32, INT64, STRING, STRING_COMPACT, UINT16, UINT32, UUID, Trace
+from raw_python cimport (
+    new_none, raw_bytes, raw_decref, raw_error_clear, raw_error_is, raw_false, raw_float, raw_incref, raw_long, raw_long_long,
+    raw_text_data, raw_text_decode, raw_text_is_ascii, raw_text_new, raw_text_size, raw_true, raw_unicode_error, raw_xdecref, uuid_new,
+)
+from skip cimport read_size
+
+cdef enum:
+    MEMO = 64  # a power of two
+    MEMO_FROM = 8  # elements in an array of structs that make the memo worth its start
+    TEXTS = 128  # a power of two
+    TEXT_LIMIT = 64  # bytes of the longest text that is kept
+
+# Texts that an owner meets again and again, such as client ids: at most TEXTS of them, one per place, none longer than TEXT_LIMIT.
+cdef struct TextMemo:
+    PyObject* texts[TEXTS]
+
+# One run of the executor. What repeats inside one message is made once and shared, for it is immutable: big ints (broker ids, size limits)
+# and neighbouring arrays with the same content (the replicas of a partition and those in sync). Both are forgotten when the run ends, so no
+# thread sees another's and nothing grows.
+cdef struct Build:
+    Cursor cursor
+    Trace trace
+    const char* errors  # how text that is not UTF-8 is treated, NULL for strict
+    PyObject* array  # the last array of fixed-size elements, or NULL
+    Bytes array_start  # its first element on the wire
+    Py_ssize_t array_size  # in bytes
+    int32_t array_element
+    TextMemo* texts  # or NULL
+    bint remembering  # `memo` is in use
+    PyObject* memo[MEMO]
+    int32_t memo_value[MEMO]
+
+
+cdef inline void build_open(Build* build, Bytes base, Py_ssize_t size, Py_ssize_t start, bint lenient) noexcept:
+    cursor_open(&build.cursor, base, size, start)
+    build.trace.depth = 0
+    build.errors = NULL
+    if lenient:
+        build.errors = "replace"
+    build.array = NULL
+    build.texts = NULL
+    build.remembering = False
+
+
+cdef inline void build_close(Build* build) noexcept:
+    cdef int index
+    raw_xdecref(build.array)
+    if build.remembering:
+        for index in range(MEMO):
+            raw_xdecref(build.memo[index])
+
+
+cdef inline PyObject* build_small(const Objects* objects, int value) noexcept:
+    """An int of at most 16 bits."""
+    cdef PyObject* number
+    if LOWEST <= value <= HIGHEST:
+        number = objects.small[value - LOWEST]
+        raw_incref(number)
+        return number
+    return raw_long(value)
+
+
+cdef inline PyObject* build_int32(const Objects* objects, Build* build, int32_t value) noexcept:
+    cdef PyObject* number
+    cdef PyObject* old
+    cdef uint32_t place
+    if LOWEST <= value <= HIGHEST:
+        number = objects.small[value - LOWEST]
+        raw_incref(number)
+        return number
+    if not build.remembering:
+        return raw_long(value)
+    place = (<uint32_t>value * <uint32_t>2654435769U) >> 26
+    old = build.memo[place]
+    if old is not NULL and build.memo_value[place] == value:
+        raw_incref(old)
+        return old
+    number = raw_long(value)
+    if number is not NULL:
+        raw_incref(number)
+        build.memo[place] = number
+        build.memo_value[place] = value
+        raw_xdecref(old)
+    return number
+
+
+cdef inline PyObject* build_int64(const Objects* objects, int64_t value) noexcept:
+    cdef PyObject* number
+    if LOWEST <= value <= HIGHEST:
+        number = objects.small[value - LOWEST]
+        raw_incref(number)
+        return number
+    return raw_long_long(value)
+
+
+cdef inline PyObject* build_fixed(const Objects* objects, Build* build, int32_t code, Bytes* p) noexcept:
+    """A value of fixed size at `p`, which moves behind it; its bytes are known to be there."""
+    cdef Bytes at = p[0]
+    cdef PyObject* flag
+    if code == INT32:
+        p[0] = at + 4
+        return build_int32(objects, build, <int32_t>load_32(at))
+    elif code == INT16:
+        p[0] = at + 2
+        return build_small(objects, <int16_t>load_16(at))
+    elif code == INT64:
+        p[0] = at + 8
+        return build_int64(objects, <int64_t>load_64(at))
+    elif code == INT8:
+        p[0] = at + 1
+        return build_small(objects, <int8_t>at[0])
+    elif code == BOOL:
+        p[0] = at + 1
+        flag = raw_true if at[0] else raw_false
+        raw_incref(flag)
+        return flag
+    elif code == UUID:
+        p[0] = at + 16
+        return uuid_new(objects.uuid, at)
+    elif code == UINT16:
+        p[0] = at + 2
+        return build_small(objects, load_16(at))
+    elif code == UINT32:
+        p[0] = at + 4
+        return build_int64(objects, load_32(at))
+    p[0] = at + 8
+    return raw_float(load_double(at))
+
+
+cdef inline bint is_ascii(const uint8_t* text, Py_ssize_t size) noexcept nogil:
+    cdef uint64_t seen = 0
+    cdef uint64_t eight
+    while size >= 8:
+        memcpy(&eight, text, 8)
+        seen |= eight
+        text += 8
+        size -= 8
+    while size > 0:
+        seen |= text[0]
+        text += 1
+        size -= 1
+    return seen & <uint64_t>0x8080808080808080ULL == 0
+
+
+cdef inline PyObject* decode_text(Build* build, Bytes content, Py_ssize_t size) noexcept:
+    """Text that is not plain ASCII."""
+    cdef PyObject* text = raw_text_decode(<const char*>content, size, build.errors)
+    if text is NULL and raw_error_is(raw_unicode_error):
+        raw_error_clear()
+        cursor_fail(&build.cursor, BAD_UTF8, content)
+    return text
+
+
+cdef inline PyObject* copy_text(Build* build, Bytes content, Py_ssize_t size) noexcept:
+    """The text of `size` bytes. Copied first and looked at then: the buffer may be one that another process writes."""
+    cdef PyObject* text
+    if size <= 1:
+        return decode_text(build, content, size)
+    text = raw_text_new(size, 127)
+    if unlikely(text is NULL):
+        return NULL
+    memcpy(raw_text_data(text), content, size)
+    if is_ascii(raw_text_data(text), size):
+        return text
+    raw_decref(text)
+    return decode_text(build, content, size)
+
+
+cdef inline PyObject* build_text(Build* build, Bytes content, Py_ssize_t size) noexcept:
+    """The text of `size` bytes, from the memo if there is one and it has it."""
+    cdef PyObject** place
+    cdef PyObject* text
+    cdef uint64_t first = 0
+    cdef uint64_t last = 0
+    if build.texts is NULL or size < 2 or size > TEXT_LIMIT:
+        return copy_text(build, content, size)
+    if size >= 8:
+        memcpy(&first, content, 8)
+        memcpy(&last, content + size - 8, 8)
+    else:
+        first = <uint64_t>content[0] << 8 | content[size >> 1]
+        last = content[size - 1]
+    first = (first ^ (last * 3) ^ <uint64_t>size) * <uint64_t>0x9E3779B97F4A7C15ULL
+    place = &build.texts.texts[first >> 57]
+    text = place[0]
+    if text is not NULL and raw_text_size(text) == size and memcmp(raw_text_data(text), content, size) == 0:
+        raw_incref(text)
+        return text
+    text = copy_text(build, content, size)
+    if text is not NULL and raw_text_is_ascii(text):
+        raw_xdecref(place[0])
+        place[0] = text
+        raw_incref(text)
+    return text
+
+
+cdef inline PyObject* build_sized(Build* build, int32_t code, bint nullable) noexcept:
+    """A string or bytes value, or None."""
+    cdef Cursor* cursor = &build.cursor
+    cdef Py_ssize_t size = read_size(cursor, code, nullable)
+    cdef Bytes content = cursor.p
+    if size < 0:
+        return new_none() if size == NULL_LENGTH else NULL
+    cursor.p = content + size
+    if code == STRING or code == STRING_COMPACT:
+        return build_text(build, content, size)
+    return raw_bytes(<const char*>content, size)
