@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 import shlex
 import signal
 import sys
@@ -49,17 +50,28 @@ def _progress_bar() -> Iterator[Progress]:
 
 
 @contextmanager
-def _terminated_cleanly() -> Iterator[None]:
-    """Make SIGTERM clean up as Ctrl-C does: what a batch system stops leaves no half-written folder."""
+def _stopped_cleanly() -> Iterator[None]:
+    """Make SIGTERM clean up as Ctrl-C does, and both of them silently: what a batch system stops leaves no half-written folder."""
+    ended = False
 
-    def leave(number: int, _frame: object) -> None:
-        sys.exit(128 + number)
+    def interrupt(_number: int, _frame: object) -> None:
+        nonlocal ended
+        ended = True
+        signal.raise_signal(signal.SIGINT)  # PySpark listens to this one, and cancels its jobs
 
-    before = signal.signal(signal.SIGTERM, leave)
+    before = signal.signal(signal.SIGTERM, interrupt)
+    # an interrupted py4j logs stack traces, to a terminal where nothing else is set up
+    deaf = logging.NullHandler()
+    logging.getLogger().addHandler(deaf)
     try:
         yield
+    except KeyboardInterrupt:
+        if ended:
+            sys.exit(128 + signal.SIGTERM)
+        raise
     finally:
         signal.signal(signal.SIGTERM, before)
+        logging.getLogger().removeHandler(deaf)
 
 
 def _tell(sentence: str) -> None:
@@ -123,7 +135,7 @@ def analyze(
         series_rule=series_rule, overwrite=overwrite,
     )  # fmt: skip
     command = shlex.join(["kwire", *sys.argv[1:]])
-    with _terminated_cleanly(), _progress_bar() as progress:
+    with _stopped_cleanly(), _progress_bar() as progress:
         report = run_job(request, progress=progress, page=None if no_report else lambda folder: write_page(folder, command=command))
     for warning in report.warnings:
         _tell(warning)

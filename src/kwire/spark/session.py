@@ -9,7 +9,7 @@ import sys
 import tempfile
 import threading
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import IO, TYPE_CHECKING, Any, Final
 
@@ -111,6 +111,15 @@ def _launch(master: str | None, name: str) -> SparkSession:
             raise InputError(f"Spark could not be started with master {master or 'local[*]'}: {_cause(log)}.") from error
 
 
+def _stop(session: SparkSession) -> None:
+    """Stop a session, also one whose JVM is gone or whose connection an interruption broke: the process then ends it."""
+    from py4j.protocol import Py4JError
+    from pyspark.errors import PySparkException
+
+    with suppress(Py4JError, PySparkException, OSError):
+        session.stop()
+
+
 @contextmanager
 def open_session(master: str | None = None, name: str = "kwire analyze") -> Iterator[SparkSession]:
     """Give a Spark session: the active one where there is one, which then stays open, else a new one, which is stopped at the end.
@@ -146,4 +155,4 @@ def open_session(master: str | None = None, name: str = "kwire analyze") -> Iter
     try:
         yield session
     finally:
-        session.stop()
+        _stop(session)
