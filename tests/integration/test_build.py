@@ -1,4 +1,4 @@
-"""What a newcomer's pip does: sdist, wheel from the sdist elsewhere, pure wheel, and the sentence where a compiler or Python.h is missing."""
+"""What a newcomer's pip does: sdist, wheel built elsewhere, pure wheel, and the sentence where a compiler or Python.h is missing."""
 
 from __future__ import annotations
 
@@ -93,7 +93,8 @@ def test_missing_python_header_is_one_sentence_with_the_way_out(sdist: Path, tmp
     source = copied_sources(sdist, tmp_path)
     program = (
         "import runpy, sys, sysconfig; paths = dict(sysconfig.get_paths(), include='/nonexistent');"
-        "sysconfig.get_paths = lambda *a, **k: paths; sys.argv = ['setup.py', '-q', 'build_ext']; runpy.run_path('setup.py', run_name='__main__')"
+        "sysconfig.get_paths = lambda *a, **k: paths; sys.argv = ['setup.py', '-q', 'build_ext'];"
+        "runpy.run_path('setup.py', run_name='__main__')"
     )
     done = run("-c", program, cwd=source)
     assert done.returncode != 0
