@@ -42,24 +42,27 @@ class CloseReading(NamedTuple):
     complete: the whole message was read.
     end: where reading ended.
     oddities: what decoders forgive.
+    possible: no length or count claims more than the whole message can hold.
     """
 
     message: SimpleNamespace
     complete: bool
     end: int
     oddities: list[Oddity]
+    possible: bool
 
 
 class _Reader:
-    def __init__(self, plan: Plan, data: bytes, pos: int) -> None:
+    def __init__(self, plan: Plan, data: bytes, pos: int, limit: int) -> None:
         self.plan = plan
         self.data = data
         self.pos = pos
+        self.limit = limit
         self.oddities: list[Oddity] = []
 
     def _take(self, size: int) -> bytes:
         if size > len(self.data) - self.pos:
-            raise Break(Fault.TRUNCATED, self.pos)
+            raise Break(Fault.TRUNCATED if size <= self.limit - self.pos else Fault.BAD_LENGTH, self.pos)
         self.pos += size
         return self.data[self.pos - size : self.pos]
 
@@ -107,6 +110,8 @@ class _Reader:
             if count < 0:
                 setattr(target, name, None)
                 return
+            if count * operation.minimum > self.limit - self.pos:
+                raise Break(Fault.BAD_LENGTH, self.pos)
             values: list[Any] = []
             setattr(target, name, values)
             for _ in range(count):
@@ -138,18 +143,19 @@ class _Reader:
         return data.decode("utf-8", "replace") if code == Op.STRING else data
 
 
-def read_closely(plan: Plan, data: bytes, offset: int = 0) -> CloseReading:
+def read_closely(plan: Plan, data: bytes, offset: int = 0, limit: int | None = None) -> CloseReading:
     """Read a message as far as it goes; never raises for what the bytes do.
 
     Arguments:
         plan: of the message at its version.
         data: the bytes that there are.
         offset: where the message begins.
+        limit: where it ends at the latest, when more bytes belong to it than there are; the end of `data` tells nothing then.
     """
-    reader = _Reader(plan, data, offset)
+    reader = _Reader(plan, data, offset, 1 << 31 if limit is None else limit)
     message = SimpleNamespace()
     try:
         reader.fill(message, 0)
-    except Break:
-        return CloseReading(message, False, reader.pos, reader.oddities)
-    return CloseReading(message, True, reader.pos, reader.oddities)
+    except Break as fault:
+        return CloseReading(message, False, reader.pos, reader.oddities, fault.code is Fault.TRUNCATED)
+    return CloseReading(message, True, reader.pos, reader.oddities, True)

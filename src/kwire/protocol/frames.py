@@ -19,7 +19,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Final, Literal, Protocol
 
-__all__ = ["MAX_FRAME", "REJECT", "Frame", "FrameFault", "FrameSplitter", "Judge"]
+__all__ = ["MAX_CANDIDATES", "MAX_FRAME", "REJECT", "Frame", "FrameFault", "FrameSplitter", "Judge"]
 
 # Kafka's default of socket.request.max.bytes; responses are as a rule smaller (fetch.max.bytes is 55 MB at most by default).
 MAX_FRAME: Final = 100 * 1024 * 1024
@@ -27,6 +27,9 @@ MAX_FRAME: Final = 100 * 1024 * 1024
 REJECT: Final = 0
 # Candidates that may wait for bytes at once: a bound on work, not a matter of finding; chance makes a few in a megabyte.
 _MOST_PENDING: Final = 32
+# Candidates in a row that came to nothing, after which a direction is given up: made-up bytes could otherwise cost any time. In a gigabyte
+# of random bytes there are a few dozen.
+MAX_CANDIDATES: Final = 100_000
 
 
 class Judge(Protocol):
@@ -99,8 +102,8 @@ class FrameSplitter:
     """
 
     __slots__ = (
-        "_base", "_broken", "_buffer", "_marks", "_need", "_pending", "_scanned", "_skip", "_skipped_time", "_sought_from", "bytes_opaque",
-        "max_frame", "seeking",
+        "_base", "_broken", "_buffer", "_candidates", "_marks", "_need", "_pending", "_scanned", "_skip", "_skipped_time", "_sought_from",
+        "bytes_opaque", "max_frame", "seeking",
     )  # fmt: skip
 
     def __init__(self, *, seeking: bool = False, max_frame: int = MAX_FRAME, offset: int = 0) -> None:
@@ -116,6 +119,7 @@ class FrameSplitter:
         self._skipped_time = 0
         self._sought_from = offset  # where the search for a border began
         self._pending: list[tuple[int, int]] = []  # (stream offset, bytes needed) of candidates that wait for bytes
+        self._candidates = 0  # looked at since the last frame
         self._scanned = 0  # stream offset up to which candidates were looked for
 
     @property
@@ -199,10 +203,11 @@ class FrameSplitter:
             elif size != REJECT and found + size < end:
                 best, end = found, found + size
         while len(waiting) < _MOST_PENDING:
-            found = judge.find(data, at)
+            found = judge.find(data, at) if self._candidates < MAX_CANDIDATES else -1
             if not 0 <= found < end:
                 at = max(at, len(data) - judge.window + 1) if found < 0 else at
                 break
+            self._candidates += 1
             size = judge.judge(data, found)
             if size > len(data) - found:
                 waiting.append((base + found, size))
@@ -210,7 +215,7 @@ class FrameSplitter:
                 best, end = found, found + size
             at = found + 1
         if best >= 0:
-            self._pending, self._scanned = [], 0
+            self._pending, self._scanned, self._candidates = [], 0, 0
             return best, 0
         self._pending, self._scanned = waiting, base + at
         if waiting:

@@ -11,6 +11,7 @@ import re
 from typing import Any, Final
 
 from kwire.errors import Fault, WireError
+from kwire.protocol.close_reading import read_closely
 from kwire.protocol.events import RequestCompleted
 from kwire.protocol.frames import REJECT
 from kwire.protocol.negotiation import API_VERSIONS
@@ -20,9 +21,10 @@ from kwire.schema import catalog
 
 __all__ = ["RequestJudge", "ResponseJudge"]
 
-# length below 112 MiB, then an api key below 128 and a version below 32
-_REQUEST: Final = re.compile(rb"(?s)(?=[\x00-\x06]...\x00[\x00-\x7f]\x00[\x00-\x1f])")
-_REQUEST_PATTERN_BYTES: Final = 8
+# A length from 10 bytes to 112 MiB, an api key below 128, a version below 32, any correlation id, a client id that is null or below 1280
+# bytes.
+_LENGTH: Final = rb"(?:\x00\x00\x00[\x0a-\xff]|\x00\x00[\x01-\xff].|\x00[\x01-\xff]..|[\x01-\x06]...)"
+_REQUEST: Final = re.compile(rb"(?s)(?=" + _LENGTH + rb"\x00[\x00-\x7f]\x00[\x00-\x1f]....(?:\xff\xff|[\x00-\x04].))")
 # Sizes at which the beginning of a frame is tried. One whose first 64 KiB agree with all that is known is believed.
 _TRIALS: Final = (64, 512, 4096, 65536)
 _SHORTEST_REQUEST: Final = 10  # api key, version, correlation id, length of the client id
@@ -38,12 +40,18 @@ def _trial(have: int) -> int:
     return max((size for size in _TRIALS if size <= have), default=0)
 
 
-def _agrees(decoder: Any, data: bytes, offset: int, whole: bool) -> bool:
-    """Whether a body reads to its end, or, of a beginning, fails for nothing but the bytes that are not there yet."""
+def _agrees(decoder: Any, data: bytes, offset: int, length: int) -> bool:
+    """Whether a body reads to its end, or, of a beginning, fails for nothing but the bytes that are not there yet.
+
+    Arguments:
+        length: of the whole frame.
+    """
+    whole = len(data) == length
     try:
         _, end = decoder.decode(data, offset)
     except WireError as error:
-        return not whole and error.code is Fault.TRUNCATED
+        # A count that no frame of this length can hold is truncated in its beginning too.
+        return not whole and error.code is Fault.TRUNCATED and read_closely(decoder.plan, data, offset, length).possible
     return whole and bool(end == len(data))
 
 
@@ -62,7 +70,7 @@ class RequestJudge:
         self.client_id: str | None = None
 
     def find(self, data: bytes, start: int) -> int:
-        found = _REQUEST.search(data, start, max(len(data) - self.window + _REQUEST_PATTERN_BYTES, 0))
+        found = _REQUEST.search(data, start)
         return -1 if found is None else found.start()
 
     def judge(self, data: bytes, start: int) -> int:
@@ -76,7 +84,7 @@ class RequestJudge:
         if have == length:
             return 4 + length if self.accepts(data[start + 4 : start + 4 + length]) else REJECT
         trial = _trial(have)
-        if trial and not self._reads(data[start + 4 : start + 4 + trial], False):
+        if trial and not self._reads(data[start + 4 : start + 4 + trial], length):
             return REJECT
         return 4 + (trial if trial == _TRIALS[-1] else _next_trial(have, length))
 
@@ -86,14 +94,14 @@ class RequestJudge:
             return False
         message = catalog().request(int.from_bytes(payload[:2], "big", signed=True))
         version = int.from_bytes(payload[2:4], "big", signed=True)
-        return message is not None and version in message.valid_versions and self._reads(payload, True)
+        return message is not None and version in message.valid_versions and self._reads(payload, len(payload))
 
-    def _reads(self, payload: bytes, whole: bool) -> bool:
+    def _reads(self, payload: bytes, length: int) -> bool:
         try:
             header, offset = header_reader().read(payload)
         except WireError as error:
-            return not whole and error.code is Fault.TRUNCATED
-        return _agrees(request_decoder(header.api_key, header.api_version, True), payload, offset, whole)
+            return len(payload) < length and error.code is Fault.TRUNCATED
+        return _agrees(request_decoder(header.api_key, header.api_version, True), payload, offset, length)
 
     def salvage(self, data: bytes, start: int, lost: int, at_border: bool) -> bool:
         length = int.from_bytes(data[start : start + 4], "big")
@@ -153,20 +161,20 @@ class ResponseJudge:
             refusal = row.api_key == API_VERSIONS and payload[4:6] == b"\0\x23"
             if refusal:  # in version 0 form, whatever was asked (KIP-511)
                 decoders = response_decoders(API_VERSIONS, 0, True)
-            return 4 + length if self._reads(decoders, payload, True) else REJECT
+            return 4 + length if self._reads(decoders, payload, length) else REJECT
         trial = _trial(have)
-        if trial and not self._reads(decoders, data[start + 4 : start + 4 + trial], False):
+        if trial and not self._reads(decoders, data[start + 4 : start + 4 + trial], length):
             return REJECT
         return 4 + (trial if trial == _TRIALS[-1] else _next_trial(have, length))
 
     @staticmethod
-    def _reads(decoders: tuple[Any, Any], payload: bytes, whole: bool) -> bool:
+    def _reads(decoders: tuple[Any, Any], payload: bytes, length: int) -> bool:
         header, body = decoders
         try:
             _, offset = header.decode(payload)
         except WireError as error:
-            return not whole and error.code is Fault.TRUNCATED
-        return _agrees(body, payload, offset, whole)
+            return len(payload) < length and error.code is Fault.TRUNCATED
+        return _agrees(body, payload, offset, length)
 
     def salvage(self, data: bytes, start: int, lost: int, at_border: bool) -> bool:
         length = int.from_bytes(data[start : start + 4], "big")
