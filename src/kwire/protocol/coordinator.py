@@ -1,0 +1,227 @@
+"""Records of Kafka's internal topics: group, transaction and share coordinators, KRaft metadata, remote log metadata.
+
+`__consumer_offsets`, `__transaction_state` and `__share_group_state` have keys, a 2-byte type and a message, and values, a 2-byte version
+and a message; a null value is a tombstone. Up to 3.9 Kafka called the type the version of the key, from 4.0 on the key is version 0 behind
+a type: the bytes are the same. `__cluster_metadata` and `__remote_log_metadata` have no keys; a value is a frame version (1), the type and
+the version as varints, and a message (`AbstractApiMessageSerde`).
+
+New types come with every release, and foreign records are found in these topics (a key "version 27493" was seen): strict reading raises
+`UnknownApi` for a type and `UnsupportedVersion` for a version that the catalog does not have, lenient reading gives an `Opaque`.
+"""
+
+from __future__ import annotations
+
+from functools import cache
+from typing import Any, Final, NamedTuple
+
+from kwire.codec.classes import compiled
+from kwire.errors import Fault, InputError, WireError, wire_error
+from kwire.protocol.embedded import PREFIX, Embedded, message_or_raise, opaque, prefix_of, read_embedded
+from kwire.schema import Kind, catalog
+
+__all__ = ["TOPICS", "CoordinatorRecord", "decode_key", "decode_value", "read_key", "read_record", "read_value"]
+
+_KEYED: Final = ("__consumer_offsets", "__transaction_state", "__share_group_state")
+_FRAMED: Final = ("__cluster_metadata", "__remote_log_metadata")
+TOPICS: Final = (*_KEYED, *_FRAMED)
+
+_FRAME_VERSION: Final = 1  # the preview in 2.8 wrote 0, which no later release reads
+# The one record that Kafka's classes give no type: it was in 3.9, and gone when 4.0 brought types. Its key's version says 9.
+_SHARE_GROUP_PARTITION_METADATA: Final = 9
+_SUFFIXES: Final = ("Key", "Value", "Record")
+
+
+@cache
+def _messages() -> dict[tuple[str, Kind, int], str]:
+    """Message name by topic, kind and type."""
+    known = catalog()
+    found: dict[tuple[str, Kind, int], str] = {}
+    for name in known:
+        if name.endswith(_SUFFIXES):  # spares parsing the other definitions
+            message = known[name]
+            # QuotaRecord had the number of ClientQuotaRecord in the preview of 2.8 alone.
+            if message.topic is not None and message.api_key is not None and name != "QuotaRecord":
+                found[message.topic, message.kind, message.api_key] = name
+    return found
+
+
+def _check(topic: str) -> None:
+    if topic not in TOPICS:
+        raise InputError(f"{topic!r} is not a topic whose records kwire knows; those are {', '.join(TOPICS)}.")
+
+
+def read_key(topic: str, data: Any, *, strict: bool = False) -> Embedded:
+    """Read the key of a record; never raises for bytes. Arguments as in `decode_key`; the reading's `version` is the record type."""
+    _check(topic)
+    if data is None:
+        return Embedded(None)
+    if topic in _FRAMED:
+        reason = f"records of {topic} have no key"
+        return opaque(data, wire_error(Fault.UNKNOWN_API, 0, "", "", None, None, reason))
+    try:
+        type_id = prefix_of(data, "", "type")
+    except WireError as error:
+        return opaque(data, error)
+    name = _messages().get((topic, "coordinator-key", type_id))
+    if name is None:
+        return opaque(data, _unknown_type(topic, type_id, 0), type_id)
+    versions = catalog()[name].valid_versions
+    reading = read_embedded(compiled(), name, 0 if 0 in versions else type_id, data, PREFIX, strict)
+    return reading._replace(version=type_id)
+
+
+def decode_key(topic: str, data: Any, *, strict: bool = True) -> Any:
+    """Decode the key of a record of an internal topic.
+
+    Arguments:
+        topic: its name, `__consumer_offsets`.
+        data: the whole key, type first; any contiguous buffer, or None for a null key.
+        strict: raise for bytes that cannot be read; else give an `Opaque`.
+
+    Returns:
+        A message, whose class says the kind of record: `OffsetCommitKey`, `GroupMetadataKey`; None for a null key.
+
+    Raises:
+        UnknownApi: no release has this type of record.
+        WireError: the bytes break a rule.
+        InputError: not such a topic.
+    """
+    return message_or_raise(read_key(topic, data, strict=strict), strict)
+
+
+def read_value(topic: str, type_id: int | None, data: Any, *, strict: bool = False) -> Embedded:
+    """Read the value of a record; never raises for bytes. Arguments as in `decode_value`."""
+    _check(topic)
+    if data is None:
+        return Embedded(None)
+    if topic in _FRAMED:
+        return _read_framed(topic, data, strict)
+    if type_id is None and topic == "__consumer_offsets":
+        type_id = _SHARE_GROUP_PARTITION_METADATA
+    name = None if type_id is None else _messages().get((topic, "coordinator-value", type_id))
+    if name is None:
+        return opaque(data, _unknown_type(topic, type_id, 0))
+    try:
+        version = prefix_of(data, name, "version")
+    except WireError as error:
+        return opaque(data, error)
+    if name == "LegacyOffsetCommitValue" and version > 0:
+        name = "OffsetCommitValue"  # 0.8.2 to 3.9 wrote newer values under the old type of key too
+    if version not in catalog()[name].valid_versions:
+        return opaque(data, _unknown_version(name, type_id, version, 0), version)
+    return read_embedded(compiled(), name, version, data, PREFIX, strict)
+
+
+def decode_value(topic: str, type_id: int | None, data: Any, *, strict: bool = True) -> Any:
+    """Decode the value of a record of an internal topic.
+
+    Arguments:
+        topic: its name, `__consumer_offsets`.
+        type_id: the type that its key has; None for the value that has none, `ShareGroupPartitionMetadataValue`. In `__cluster_metadata`
+            and `__remote_log_metadata` the value itself says it, and it is not looked at.
+        data: the whole value, version first; any contiguous buffer, or None for a tombstone.
+        strict: raise for bytes that cannot be read; else give an `Opaque`.
+
+    Returns:
+        A message; None for a tombstone.
+
+    Raises:
+        UnknownApi: no release has this type of record.
+        UnsupportedVersion: no release has this version of the value.
+        WireError: the bytes break a rule.
+        InputError: not such a topic.
+    """
+    return message_or_raise(read_value(topic, type_id, data, strict=strict), strict)
+
+
+def _unknown_type(topic: str, type_id: int | None, offset: int) -> WireError:
+    what = "no type of record is given" if type_id is None else f"no release writes records of type {type_id}"
+    return wire_error(Fault.UNKNOWN_API, offset, "type", "", type_id, None, f"{what} to {topic}")
+
+
+def _unknown_version(name: str, type_id: int | None, version: int, offset: int) -> WireError:
+    reason = f"version {version} of {name} is not known, only {catalog()[name].valid_versions}"
+    return wire_error(Fault.UNSUPPORTED_VERSION, offset, "version", name, type_id, version, reason)
+
+
+def _varint(data: memoryview, offset: int, path: str) -> tuple[int, int]:
+    """An unsigned varint of the frame, and the offset behind it."""
+    value = 0
+    for index in range(5):
+        if offset + index >= len(data):
+            raise wire_error(Fault.TRUNCATED, offset, path)
+        byte = data[offset + index]
+        if index == 4 and byte > 0x0F:
+            break
+        value |= (byte & 0x7F) << 7 * index
+        if byte < 0x80:
+            return value, offset + index + 1
+    raise wire_error(Fault.BAD_VARINT, offset, path)
+
+
+def _read_framed(topic: str, data: Any, strict: bool) -> Embedded:
+    view = memoryview(data).cast("B")
+    try:
+        frame, type_at = _varint(view, 0, "frame_version")
+        if frame != _FRAME_VERSION:
+            reason = f"frame version {frame} of metadata records is not known, only {_FRAME_VERSION}"
+            raise wire_error(Fault.UNSUPPORTED_VERSION, 0, "frame_version", "", None, frame, reason)
+        type_id, version_at = _varint(view, type_at, "type")
+        version, start = _varint(view, version_at, "version")
+    except WireError as error:
+        return opaque(data, error)
+    # The records of remote log metadata have this frame and numbers from 0 too, and are met labelled as cluster metadata. So what does not
+    # fit the message of cluster metadata to the last byte is held against the other's; not the other way round, where the beginning of a
+    # RemotePartitionDeleteMetadataRecord is a whole TopicRecord.
+    names = [_messages().get((each, "metadata", type_id)) for each in (_FRAMED if topic == _FRAMED[0] else (topic,))]
+    readings = [_read_version(name, type_id, version, data, version_at, start, strict) for name in names if name is not None]
+    if not readings:
+        return opaque(data, _unknown_type(topic, type_id, type_at), version)
+    return next((each for each in readings if each.violation is None), readings[0])
+
+
+def _read_version(name: str, type_id: int, version: int, data: Any, version_at: int, start: int, strict: bool) -> Embedded:
+    if version not in catalog()[name].valid_versions:
+        return opaque(data, _unknown_version(name, type_id, version, version_at), version)
+    return read_embedded(compiled(), name, version, data, start, strict)
+
+
+class CoordinatorRecord(NamedTuple):
+    """A record of an internal topic.
+
+    Attributes:
+        type_id: type of the record, None when its key cannot be read so far.
+        key: message, or `Opaque`; None of a topic without keys.
+        value: message, or `Opaque`; None of a tombstone.
+        key_version, value_version: the versions that these were read in; None when they were not.
+        violations: what is wrong with the key and the value.
+    """
+
+    type_id: int | None
+    key: Any
+    value: Any
+    key_version: int | None
+    value_version: int | None
+    violations: tuple[WireError, ...]
+
+
+def read_record(topic: str, key: Any, value: Any) -> CoordinatorRecord:
+    """Read a whole record, key first; never raises for bytes.
+
+    Arguments:
+        topic: its name, `__consumer_offsets`.
+        key, value: as the record has them; any contiguous buffers, None for null.
+
+    Raises:
+        InputError: not such a topic.
+    """
+    first = read_key(topic, key)
+    type_id = first.version
+    if topic in _KEYED and type_id is None and value is not None:
+        second = opaque(value, _unknown_type(topic, None, 0))
+    else:
+        second = read_value(topic, type_id, value)
+    if topic in _FRAMED and second.read_as is not None:
+        type_id = catalog()[type(second.message).layout.name].api_key
+    violations = tuple(each.violation for each in (first, second) if each.violation is not None)
+    return CoordinatorRecord(type_id, first.message, second.message, first.read_as, second.read_as, violations)

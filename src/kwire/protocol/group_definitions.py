@@ -1,0 +1,77 @@
+"""Layouts that Kafka writes into group bytes without a published message definition, in the shape of those definitions.
+
+The sticky assignors' user data (`StickyAssignor`, `CooperativeStickyAssignor`) and Connect's worker metadata and assignments
+(`ConnectProtocol`, `IncrementalCooperativeConnectProtocol`; version 2 is the session key protocol of KIP-507, same layout as version 1).
+"""
+
+from __future__ import annotations
+
+from functools import cache
+from typing import Any, Final
+
+from kwire.codec.classes import CompiledCatalog
+from kwire.schema import Catalog, parse_definition
+
+__all__ = ["compiled_groups"]
+
+_TASKS: Final = [
+    {"name": "Connector", "type": "string", "versions": "0+"},
+    {"name": "Tasks", "type": "[]int32", "versions": "0+"},  # -1 is the connector itself
+]
+
+_DEFINITIONS: Final[tuple[dict[str, Any], ...]] = (
+    {
+        "name": "StickyAssignorUserData",
+        "type": "data",
+        "validVersions": "0-1",
+        "fields": [
+            {
+                "name": "PreviousAssignment",
+                "type": "[]TopicAssignment",
+                "versions": "0+",
+                "fields": [
+                    {"name": "Topic", "type": "string", "versions": "0+", "entityType": "topicName"},
+                    {"name": "Partitions", "type": "[]int32", "versions": "0+"},
+                ],
+            },
+            {"name": "Generation", "type": "int32", "versions": "1+", "default": "-1", "ignorable": True},
+        ],
+    },
+    {
+        "name": "CooperativeStickyAssignorUserData",
+        "type": "data",
+        "validVersions": "0",
+        "fields": [{"name": "Generation", "type": "int32", "versions": "0+", "default": "-1"}],
+    },
+    {
+        "name": "ConnectProtocolMetadata",
+        "type": "data",
+        "validVersions": "0-2",
+        "fields": [
+            {"name": "Url", "type": "string", "versions": "0+"},
+            {"name": "ConfigOffset", "type": "int64", "versions": "0+"},
+            {"name": "Allocation", "type": "bytes", "versions": "1+", "nullableVersions": "1+", "default": "null", "ignorable": True},
+        ],
+    },
+    {
+        "name": "ConnectProtocolAssignment",
+        "type": "data",
+        "validVersions": "0-2",
+        "fields": [
+            {"name": "Error", "type": "int16", "versions": "0+"},
+            {"name": "Leader", "type": "string", "versions": "0+"},
+            {"name": "LeaderUrl", "type": "string", "versions": "0+"},
+            {"name": "ConfigOffset", "type": "int64", "versions": "0+"},
+            {"name": "Assignment", "type": "[]ConnectorTasks", "versions": "0+", "nullableVersions": "1+", "fields": _TASKS},
+            {"name": "Revoked", "type": "[]RevokedTasks", "versions": "1+", "nullableVersions": "1+", "default": "null", "fields": _TASKS},
+            {"name": "Delay", "type": "int32", "versions": "1+"},
+        ],
+    },
+)
+
+
+@cache
+def compiled_groups() -> CompiledCatalog:
+    """The layouts of this module with the twin of this process."""
+    messages = {each["name"]: parse_definition({"flexibleVersions": "none", **each}, __name__) for each in _DEFINITIONS}
+    return CompiledCatalog(Catalog("kwire groups", messages))

@@ -1,0 +1,326 @@
+"""What every `bytes` and `records` field of every message holds, as a table, and how to look inside.
+
+A field is *nested* (a decoder reads it), *opaque* (nobody but its writer knows, or it is plain data) or *secret* (never shown, never kept:
+length, and for tokens that cannot be guessed a hash to tell two apart). Looking inside is for people and tables: it never raises for bytes.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import ipaddress
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, replace
+from functools import cache
+from typing import Any, Final, NamedTuple
+
+from kwire.codec.classes import compiled
+from kwire.codec.decoding import decode_request, decode_response
+from kwire.codec.frames import Opaque, Request, Response
+from kwire.errors import Fault, InputError, WireError, wire_error
+from kwire.protocol.embedded import PREFIX, Embedded, opaque, prefix_of, read_embedded
+from kwire.protocol.group_definitions import compiled_groups
+from kwire.protocol.groups import read_group_assignment, read_group_metadata, read_user_data
+from kwire.protocol.nested_rules import RULES, Rule
+from kwire.protocol.sasl import attempted_name
+from kwire.protocol.telemetry import decode_metrics
+from kwire.schema import catalog
+
+__all__ = ["DECODERS", "MAX_DEPTH", "NOTHING_KNOWN", "Hidden", "Known", "Rule", "decode", "decode_nested", "read_principal", "rule_of"]
+
+MAX_DEPTH: Final = 4
+"""Messages inside messages: an Envelope with a JoinGroup with a subscription with user data. Kafka puts no Envelope into an Envelope."""
+
+
+@dataclass(frozen=True, slots=True)
+class Known:
+    """What is known of a message from elsewhere: an older version of it does not say itself what its bytes are.
+
+    Attributes:
+        protocol_type: of the group (KIP-559: JoinGroupResponse below v7 and SyncGroup below v5 do not tell).
+        protocol_name: the assignor, whose user data a subscription may hold.
+        sasl_mechanism: of the connection's SaslHandshake.
+        carried: api key and version of the request inside the Envelope that a response answers.
+        compression_type: of pushed metrics.
+    """
+
+    protocol_type: str | None = None
+    protocol_name: str | None = None
+    sasl_mechanism: str | None = None
+    carried: tuple[int, int] | None = None
+    compression_type: int = 0
+
+
+NOTHING_KNOWN: Final = Known()
+
+
+class Hidden:
+    """A secret that was in a field, without the secret.
+
+    Attributes:
+        length: its bytes.
+        digest: first 12 hexadecimal digits of its SHA-256, of secrets made by a machine; None of those that could be guessed with it.
+        principal: `User:NAME` that a SASL token claims to be, None where none is seen.
+    """
+
+    __slots__ = ("digest", "length", "principal")
+
+    def __init__(self, length: int, digest: str | None = None, principal: str | None = None) -> None:
+        self.length = length
+        self.digest = digest
+        self.principal = principal
+
+    def __repr__(self) -> str:
+        more = "".join((f", sha256 {self.digest}" if self.digest else "", f", {self.principal!r}" if self.principal else ""))
+        return f"Hidden({self.length} bytes{more})"
+
+    def __eq__(self, other: object) -> bool:
+        if not isinstance(other, Hidden):
+            return NotImplemented
+        return (self.length, self.digest, self.principal) == (other.length, other.digest, other.principal)
+
+    __hash__ = None  # type: ignore[assignment]
+
+
+class _Found(NamedTuple):
+    """What a decoder found: the value, and where it is a message the version it was read in and what is known of it."""
+
+    value: Any
+    version: int | None = None
+    known: Known = NOTHING_KNOWN
+
+
+def rule_of(message_name: str, field_path: str) -> Rule:
+    """The rule of a field of type `bytes` or `records`.
+
+    Arguments:
+        message_name: `JoinGroupRequest`.
+        field_path: path in snake_case without indexes, `protocols.metadata`.
+
+    Raises:
+        InputError: there is no such field.
+    """
+    rule = RULES.get((message_name, field_path))
+    if rule is None:
+        raise InputError(f"{message_name} has no field {field_path!r} of type bytes or records.")
+    return rule
+
+
+def _of_embedded(reading: Embedded, known: Known) -> _Found:
+    return _Found(reading.message, reading.read_as, known)
+
+
+def _group_metadata(data: Any, known: Known) -> _Found:
+    return _of_embedded(read_group_metadata(known.protocol_type, data), known)
+
+
+def _group_assignment(data: Any, known: Known) -> _Found:
+    return _of_embedded(read_group_assignment(known.protocol_type, data), known)
+
+
+def _consumer_metadata(data: Any, known: Known) -> _Found:
+    return _of_embedded(read_group_metadata("consumer", data), known)
+
+
+def _connect_assignment(data: Any, known: Known) -> _Found:
+    return _of_embedded(read_group_assignment("connect", data), known)
+
+
+def _user_data(data: Any, known: Known) -> _Found:
+    return _of_embedded(read_user_data(known.protocol_name, data), known)
+
+
+def _request_frame(data: Any, known: Known) -> _Found:
+    try:
+        request = decode_request(data, strict=False)
+    except WireError as error:
+        return _Found(Opaque(bytes(data), error))
+    return _Found(request, request.header.api_version)
+
+
+def _response_frame(data: Any, known: Known) -> _Found:
+    if known.carried is None:
+        return _Found(Opaque(bytes(data), wire_error(Fault.UNKNOWN_API, 0, "", reason="only its request says what a response is")))
+    try:
+        response = decode_response(data, *known.carried, strict=False)
+    except WireError as error:
+        return _Found(Opaque(bytes(data), error))
+    return _Found(response, response.api_version)
+
+
+def read_principal(data: Any) -> Embedded:
+    """Read a principal as brokers hand it on (`DefaultKafkaPrincipalBuilder`), version first; never raises for bytes.
+
+    A broker with a principal builder of its own writes what it likes: as a rule that is no `DefaultPrincipalData`.
+    """
+    name = "DefaultPrincipalData"
+    try:
+        version = prefix_of(data, name, "version")
+    except WireError as error:
+        return opaque(data, error)
+    return read_embedded(compiled(), name, version, data, PREFIX, False)
+
+
+def _principal(data: Any, known: Known) -> _Found:
+    return _of_embedded(read_principal(data), known)
+
+
+def _address(data: Any, known: Known) -> _Found:
+    try:
+        return _Found(str(ipaddress.ip_address(bytes(data))))
+    except ValueError:
+        reason = f"an address of {len(data)} bytes is neither IPv4 nor IPv6"
+        return _Found(Opaque(bytes(data), wire_error(Fault.BAD_LENGTH, 0, reason=reason)))
+
+
+def _metrics(data: Any, known: Known) -> _Found:
+    try:
+        return _Found(decode_metrics(data, known.compression_type))
+    except WireError as error:
+        return _Found(Opaque(bytes(data), error))
+    except InputError as error:  # no package to read them with: that is no reason to stop at the other fields
+        return _Found(Opaque(bytes(data), WireError(str(error))))
+
+
+def _record_batches(data: Any, known: Known) -> _Found:
+    from kwire.codec import records
+
+    try:
+        return _Found(records.decode(data))
+    except WireError as error:
+        return _Found(Opaque(bytes(data), error))
+
+
+DECODERS: Final[dict[str, Callable[[Any, Known], _Found]]] = {
+    "group metadata": _group_metadata,
+    "group assignment": _group_assignment,
+    "consumer metadata": _consumer_metadata,
+    "connect assignment": _connect_assignment,
+    "user data": _user_data,
+    "request frame": _request_frame,
+    "response frame": _response_frame,
+    "principal": _principal,
+    "address": _address,
+    "metrics": _metrics,
+    "record batches": _record_batches,
+}
+
+
+def _hide(rule: Rule, data: Any, known: Known) -> Hidden:
+    token = bytes(data)
+    principal = None
+    if rule.holds == "SASL token of the client":
+        name = attempted_name(known.sasl_mechanism, token)
+        principal = None if name is None else f"User:{name}"
+    return Hidden(len(token), hashlib.sha256(token).hexdigest()[:12] if rule.hashed else None, principal)
+
+
+def _look(rule: Rule, data: Any, known: Known, depth: int) -> _Found:
+    if rule.kind == "secret":
+        return _Found(_hide(rule, data, known))
+    if rule.kind == "opaque":
+        return _Found(bytes(data))
+    if depth >= MAX_DEPTH:
+        reason = f"messages are nested more than {MAX_DEPTH} deep"
+        return _Found(Opaque(bytes(data), wire_error(Fault.LIMIT_EXCEEDED, 0, reason=reason)))
+    return DECODERS[rule.holds](data, known)
+
+
+def decode(message_name: str, field_path: str, data: Any, known: Known = NOTHING_KNOWN) -> Any:
+    """Look into the bytes of one field; never raises for bytes.
+
+    Arguments:
+        message_name, field_path: as in `rule_of`.
+        data: the field's bytes; any contiguous buffer.
+        known: what the message around the field says, and what is known beside.
+
+    Returns:
+        What a nested field holds: a message, a `Request` or `Response`, a list (metric points, record batches), a text (an address), None
+        for nothing, `Opaque` for what cannot be read; the bytes of an opaque field; `Hidden` for a secret.
+
+    Raises:
+        InputError: there is no such field, or the package that unpacks its record batches is not installed.
+    """
+    return _look(rule_of(message_name, field_path), data, known, 0).value
+
+
+@cache
+def _rules_at(name: str, version: int) -> tuple[tuple[tuple[str, ...], Rule], ...]:
+    """The rules of the fields that a message has at a version."""
+    own = compiled_groups().catalog
+    message = own[name] if name in own else catalog()[name]
+
+    def exists(steps: tuple[str, ...]) -> bool:
+        struct = message.structs[message.name]
+        for step in steps:
+            field = next(each for each in struct.fields if each.attribute == step)
+            if version not in field.versions:
+                return False
+            if field.is_struct:
+                struct = message.structs[field.element_type]
+        return True
+
+    rules = ((tuple(path.split(".")), rule) for (of, path), rule in RULES.items() if of == name)
+    return tuple((steps, rule) for steps, rule in rules if exists(steps))
+
+
+def _places(owner: Any, steps: tuple[str, ...], path: str, owners: tuple[Any, ...]) -> Iterator[tuple[str, Any, tuple[Any, ...]]]:
+    """Every value at a path that is not null, with its path and the structs around it, the nearest first."""
+    value = getattr(owner, steps[0], None)  # a projection leaves fields out
+    here = f"{path}.{steps[0]}" if path else steps[0]
+    if value is None:
+        return
+    if len(steps) == 1:
+        yield here, value, owners
+    elif isinstance(value, list):
+        for index, each in enumerate(value):
+            yield from _places(each, steps[1:], f"{here}[{index}]", (each, *owners))
+    else:
+        yield from _places(value, steps[1:], here, (value, *owners))
+
+
+def _told(rule: Rule, owners: tuple[Any, ...], known: Known) -> Known:
+    """What is known, and what the message itself says, which counts more."""
+    said: dict[str, Any] = {}
+    for attribute, field in rule.told_by:
+        value = next((getattr(owner, field) for owner in owners if hasattr(owner, field)), None)
+        if value is not None:
+            said[attribute] = value
+    return replace(known, **said) if said else known
+
+
+def decode_nested(message: Any, version: int, known: Known = NOTHING_KNOWN, *, records: bool = False) -> Iterator[tuple[str, Any]]:
+    """Look into every `bytes` and `records` field of a message, and into what is found there; never raises for bytes.
+
+    Arguments:
+        message: a message object; of an `Opaque` there is nothing to give.
+        version: the version it was read in.
+        known: what the message cannot say itself.
+        records: look into record batches too; else their bytes are given as they are.
+
+    Yields:
+        Path of the field (`protocols[0].metadata`, and `protocols[0].metadata.user_data` for what is in that) and what `decode` says of it,
+        in the order of the rules; a null field gives nothing.
+
+    Raises:
+        InputError: with `records`, when the package that unpacks them is not installed.
+    """
+    yield from _nested(message, version, known, records, "", 0)
+
+
+def _nested(message: Any, version: int, known: Known, records: bool, prefix: str, depth: int) -> Iterator[tuple[str, Any]]:
+    layout = getattr(type(message), "layout", None)
+    if layout is None:
+        return
+    for steps, rule in _rules_at(layout.name, version):
+        for path, data, owners in _places(message, steps, prefix, (message,)):
+            if rule.holds == "record batches" and not records:
+                yield path, bytes(data)
+                continue
+            found = _look(rule, data, _told(rule, owners, known), depth)
+            yield path, found.value
+            if found.version is None:
+                continue
+            if isinstance(found.value, Request | Response):
+                yield from _nested(found.value.body, found.version, found.known, records, f"{path}.body", depth + 1)
+            else:
+                yield from _nested(found.value, found.version, found.known, records, path, depth + 1)

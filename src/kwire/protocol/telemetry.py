@@ -1,0 +1,170 @@
+"""The metrics that clients push (KIP-714): OTLP MetricsData in a PushTelemetry request, compressed or not, as plain dicts."""
+
+from __future__ import annotations
+
+import importlib
+from collections.abc import Iterable, Iterator
+from typing import Any, Final, NoReturn
+
+from kwire.errors import Fault, InputError, raise_for
+
+__all__ = ["MAX_METRICS", "MAX_POINTS", "decode_metrics"]
+
+MAX_METRICS: Final = 8 << 20
+"""Bytes that a payload may unpack to, unless the caller says otherwise: eight times what a broker takes packed (`telemetry.max.bytes`).
+Metrics take up to some forty times their bytes while they are read."""
+
+MAX_POINTS: Final = 100_000
+"""Data points of one payload, unless the caller says otherwise: a point without anything is two bytes, but a dict when it is read."""
+
+_MESSAGE: Final = "PushTelemetryRequest"
+_API_KEY: Final = 72
+_CODECS: Final = 4  # none, gzip, snappy, lz4, zstd: as in record batches
+_MAGIC: Final = 2  # snappy and lz4 are framed as in record batches of this magic
+_TEMPORALITIES: Final = {1: "delta", 2: "cumulative"}
+_NO_VALUE: Final = 1  # flag of a point: no value was recorded
+
+
+def decode_metrics(data: Any, compression_type: int, *, limit: int = MAX_METRICS, max_points: int = MAX_POINTS) -> list[dict[str, Any]]:
+    """Decode the metrics of a PushTelemetry request.
+
+    Clients send `MetricsData`; the proposal's `ExportMetricsServiceRequest` has the same bytes. No bytes at all are no metrics, whatever
+    the compression says (a client that ends may push none).
+
+    Arguments:
+        data: the `metrics` field; any contiguous buffer.
+        compression_type: the field of that name: 0 none, 1 gzip, 2 snappy, 3 lz4, 4 zstd.
+        limit: bytes that the payload may unpack to.
+        max_points: data points that it may hold.
+
+    Returns:
+        One dict per data point, in the order of the payload:
+
+        - `metric`, `unit`, `description`: of its metric, `""` where it has none;
+        - `type`: `gauge`, `sum`, `histogram`, `exponential_histogram` or `summary`;
+        - `temporality`: `delta` or `cumulative`, None where the type has none or it is not told;
+        - `is_monotonic`: of a sum, else None;
+        - `value`: int or float (infinities and NaN too) of a gauge or a sum, the sum of the others, None where nothing was recorded;
+        - `count`: number of observations, None of a gauge or a sum;
+        - `buckets`: None of a gauge or a sum; of a histogram a list of `{"upper_bound", "count"}`, the last bound infinite; of an
+          exponential histogram `{"scale", "zero_count", "positive", "negative"}`, with `{"offset", "counts"}` for the last two; of a
+          summary a list of `{"quantile", "value"}`;
+        - `attributes`, `resource`: dicts of the labels of the point and of its client; points of one client share the latter;
+        - `start_time_unix_nano` (0 when not told), `time_unix_nano`.
+
+    Raises:
+        UnsupportedVersion: no such compression type.
+        BadLength: the payload is not OTLP metrics.
+        WireError: it cannot be unpacked, or is above a limit (`LimitExceeded`).
+        InputError: the packages of the extra `kwire[telemetry]` are not installed.
+    """
+    view = memoryview(data).cast("B")
+    if not 0 <= compression_type <= _CODECS:
+        _refuse(Fault.UNSUPPORTED_VERSION, f"unknown compression type {compression_type}", "compression_type")
+    # Kafka's own readers do not end for some codecs when there is nothing to unpack.
+    if not view.nbytes:
+        return []
+    if compression_type:
+        from kwire.codec.records.compression import unpack
+
+        view = memoryview(unpack(compression_type, _MAGIC, view, limit, 0, "metrics"))
+    elif view.nbytes > limit:
+        _refuse(Fault.LIMIT_EXCEEDED, f"metrics of {view.nbytes} bytes are more than {limit}")
+    metrics = _parse(bytes(view))
+    points = sum(len(_kind_of(metric)[1]) for _, metric in _metrics_of(metrics))
+    if points > max_points:
+        _refuse(Fault.LIMIT_EXCEEDED, f"{points} metric points are more than {max_points}")
+    return list(_points(metrics))
+
+
+def _refuse(fault: Fault, reason: str, path: str = "metrics") -> NoReturn:
+    raise_for(fault, 0, path, _MESSAGE, _API_KEY, None, reason)
+
+
+def _parse(data: bytes) -> Any:
+    try:
+        layout = importlib.import_module("opentelemetry.proto.metrics.v1.metrics_pb2")
+        fault: type[Exception] = importlib.import_module("google.protobuf.message").DecodeError
+    except ImportError as error:
+        raise InputError("Client metrics need the opentelemetry-proto package: run pip install 'kwire[telemetry]'.") from error
+    try:
+        return layout.MetricsData.FromString(data)
+    except fault:
+        # protobuf tells no place, and its sentence may hold bytes of the payload
+        reason = f"{len(data)} bytes of metrics are not OTLP MetricsData"
+    _refuse(Fault.BAD_LENGTH, reason)
+
+
+def _metrics_of(metrics: Any) -> Iterator[tuple[Any, Any]]:
+    for group in metrics.resource_metrics:
+        for scope in group.scope_metrics:
+            for metric in scope.metrics:
+                yield group.resource, metric
+
+
+def _kind_of(metric: Any) -> tuple[str, Any]:
+    """The type of a metric and its points; a type that OTLP gets one day has none here."""
+    kind = metric.WhichOneof("data")
+    return ("", ()) if kind is None else (kind, getattr(metric, kind).data_points)
+
+
+def _points(metrics: Any) -> Iterator[dict[str, Any]]:
+    owner: Any = None
+    labels: dict[str, Any] = {}
+    for resource, metric in _metrics_of(metrics):
+        if resource is not owner:
+            owner, labels = resource, _labels(resource.attributes)
+        kind, points = _kind_of(metric)
+        held: Any = getattr(metric, kind) if kind else None
+        for point in points:
+            yield {
+                "metric": metric.name,
+                "unit": metric.unit,
+                "description": metric.description,
+                "type": kind,
+                "temporality": _TEMPORALITIES.get(getattr(held, "aggregation_temporality", 0)),
+                "is_monotonic": held.is_monotonic if kind == "sum" else None,
+                **_measured(kind, point),
+                "attributes": _labels(point.attributes),
+                "resource": labels,
+                "start_time_unix_nano": point.start_time_unix_nano,
+                "time_unix_nano": point.time_unix_nano,
+            }
+
+
+def _measured(kind: str, point: Any) -> dict[str, Any]:
+    recorded = not point.flags & _NO_VALUE
+    if kind in ("gauge", "sum"):
+        which = point.WhichOneof("value") if recorded else None
+        return {"value": None if which is None else getattr(point, which), "count": None, "buckets": None}
+    # A histogram's sum is left out where observations may be negative; a summary always has one.
+    total = point.sum if recorded and (kind == "summary" or point.HasField("sum")) else None
+    return {"value": total, "count": point.count, "buckets": _buckets(kind, point)}
+
+
+def _buckets(kind: str, point: Any) -> Any:
+    if kind == "summary":
+        return [{"quantile": each.quantile, "value": each.value} for each in point.quantile_values]
+    if kind == "exponential_histogram":
+        halves = {
+            name: {"offset": half.offset, "counts": list(half.bucket_counts)}
+            for name, half in (("positive", point.positive), ("negative", point.negative))
+        }
+        return {"scale": point.scale, "zero_count": point.zero_count, **halves}
+    bounds = [*point.explicit_bounds, float("inf")]
+    return [{"upper_bound": bound, "count": count} for bound, count in zip(bounds, point.bucket_counts, strict=False)]
+
+
+def _labels(attributes: Iterable[Any]) -> dict[str, Any]:
+    return {each.key: _plain(each.value) for each in attributes}
+
+
+def _plain(value: Any) -> Any:
+    """An attribute's value as Python has it; protobuf bounds how deep they nest."""
+    which = value.WhichOneof("value")
+    if which is None:
+        return None
+    held = getattr(value, which)
+    if which == "array_value":
+        return [_plain(each) for each in held.values]
+    return _labels(held.values) if which == "kvlist_value" else held
