@@ -12,7 +12,7 @@ from typing import Any, Final, NamedTuple
 from kwire.codec.uuids import ZERO_UUID
 from kwire.schema.model import Field, Message, Struct, camel_name
 
-__all__ = ["Default", "SlotLayout", "StructLayout", "layouts_of"]
+__all__ = ["Default", "SlotLayout", "StructLayout", "attribute_of", "layouts_of"]
 
 
 class Default(IntEnum):
@@ -61,7 +61,8 @@ class StructLayout(NamedTuple):
 _INTEGERS: Final = frozenset(("int8", "int16", "uint16", "int32", "uint32", "int64"))
 
 
-def _attribute(message: Message, field: Field) -> str:
+def attribute_of(message: Message, field: Field) -> str:
+    """Name of a field as the attribute of an object and as a step of a path."""
     # DESIGN promises RequestHeader(api_key, api_version, ...); Kafka's header fields repeat the message's name in theirs.
     return field.attribute.removeprefix("request_") if message.kind == "header" else field.attribute
 
@@ -96,7 +97,7 @@ def _slot(message: Message, field: Field, indexes: dict[str, int]) -> SlotLayout
         default, value = Default.STRUCT, indexes[field.element_type]
     else:
         value = _constant(field)
-    return SlotLayout(_attribute(message, field), camel_name(field.name), field.type, default, value, scalar_array)
+    return SlotLayout(attribute_of(message, field), camel_name(field.name), field.type, default, value, scalar_array)
 
 
 def _layout(message: Message, struct: Struct, indexes: dict[str, int]) -> StructLayout:

@@ -1,0 +1,487 @@
+# cython: language_level=3
+"""Columns of the native twin: messages to buffers in the layout of Arrow. The readable contract is `kwire.codec._pure.columns`."""
+
+cimport cython
+from cpython.buffer cimport PyBUF_SIMPLE, PyBuffer_Release, PyObject_GetBuffer
+from cpython.mem cimport PyMem_Calloc, PyMem_Free, PyMem_Realloc
+from cpython.object cimport PyObject
+from libc.stdint cimport int32_t, int64_t, uint8_t
+from libc.string cimport memcpy
+
+from column_buffers cimport (
+    ABSENT, BITS, CONTENT, EMPTY, FIRST_BYTES, FIRST_ROWS, FIXED, NO_FAILURE, NONE, OF_FIELDS, OF_NULL, TOO_LARGE, UUID_TEXT, Column, Store,
+    Table, grow_content, grow_table, release_columns,
+)
+from column_executor cimport Fill, Rows, fill_pairs, forget_rows, put_blank, put_struct
+from cursor cimport OK, TRAILING_BYTES, Bytes, cursor_fail, cursor_open
+from program cimport (
+    ARRAY, ARRAY_OF_STRUCTS, BOOL, BYTES, BYTES_COMPACT, NULLABLE_STRUCT, RUN, SKIPPED, STRING, STRING_COMPACT, STRUCT, UINT16, UINT32, UUID,
+    Block, Step, Trace, fixed_size, program_lower, program_release,
+)
+
+from kwire.codec.layout import Default
+from kwire.codec.plan import Flag, Op
+from kwire.errors import KwireError
+
+__all__ = ["ColumnReader"]
+
+fill_pairs()
+
+cdef extern from "Python.h":
+    bint PyBytes_CheckExact(object data)
+    char* PyBytes_AS_STRING(object data)
+    Py_ssize_t PyBytes_GET_SIZE(object data)
+
+cdef enum:
+    TAGGED_AT_MOST = 64  # tagged fields in one struct: the executor keeps a bit for each
+
+# One message; `data` is NULL for a row of nulls.
+cdef struct Span:
+    Bytes data
+    Py_ssize_t size
+
+
+cdef int32_t width_of(int32_t code) noexcept:
+    if code == BOOL:
+        return BITS
+    if code == UUID:
+        return UUID_TEXT
+    if code == UINT16 or code == UINT32:
+        return 2 * fixed_size(code)  # Arrow's next wider signed type
+    return fixed_size(code)
+
+
+@cython.final
+cdef class Views:
+    """Buffers that are held while they are read."""
+
+    cdef Py_buffer* views
+    cdef Py_ssize_t count
+
+    def __cinit__(self, Py_ssize_t room):
+        self.views = <Py_buffer*>PyMem_Calloc(room + 1, sizeof(Py_buffer))
+        if self.views is NULL:
+            raise MemoryError
+
+    def __dealloc__(self):
+        cdef Py_ssize_t index
+        for index in range(self.count):
+            PyBuffer_Release(&self.views[index])
+        PyMem_Free(self.views)
+
+    cdef Py_buffer* hold(self, object data) except NULL:
+        cdef Py_buffer* view = &self.views[self.count]
+        PyObject_GetBuffer(data, view, PyBUF_SIMPLE)
+        self.count += 1
+        return view
+
+
+@cython.final
+cdef class Spans:
+    """Where the messages of a batch are."""
+
+    cdef Span* spans
+    cdef Py_ssize_t count
+    cdef Py_ssize_t bytes
+    cdef list held
+
+    def __cinit__(self, Py_ssize_t count):
+        self.spans = <Span*>PyMem_Calloc(count + 1, sizeof(Span))
+        self.held = []
+        if self.spans is NULL:
+            raise MemoryError
+
+    def __dealloc__(self):
+        PyMem_Free(self.spans)
+
+    cdef int add(self, Bytes data, Py_ssize_t size) except -1:
+        self.spans[self.count].data = data
+        self.spans[self.count].size = size
+        self.count += 1
+        self.bytes += size
+        return 0
+
+    cdef int add_buffers(self, list buffers) except -1:
+        cdef Views views = Views(len(buffers))
+        cdef Py_buffer* view
+        self.held.append((buffers, views))
+        for data in buffers:
+            if PyBytes_CheckExact(data):
+                self.add(<Bytes>PyBytes_AS_STRING(data), PyBytes_GET_SIZE(data))
+            elif data is None:
+                self.add(NULL, 0)
+            else:
+                view = views.hold(data)
+                # an empty buffer may have no address
+                self.add(<Bytes>view.buf if view.buf is not NULL else <Bytes>PyBytes_AS_STRING(b""), view.len)
+        return 0
+
+    cdef int add_chunk(self, object chunk) except -1:
+        cdef Views views = Views(3)
+        cdef Py_buffer* offsets = views.hold(chunk.offsets)
+        cdef Py_buffer* content = views.hold(chunk.content)
+        cdef Py_buffer* validity = views.hold(chunk.validity) if chunk.validity is not None else NULL
+        cdef Py_ssize_t first = chunk.first
+        cdef Py_ssize_t length = chunk.length
+        cdef bint wide = chunk.wide
+        cdef Py_ssize_t index
+        cdef int64_t start, stop
+        self.held.append(views)
+        if first < 0 or length < 0 or (first + length + 1) * (8 if wide else 4) > offsets.len:
+            raise ValueError("the offsets of a binary array are shorter than the array")
+        if validity is not NULL and first + length > 8 * validity.len:
+            raise ValueError("the validity bits of a binary array are shorter than the array")
+        for index in range(first, first + length):
+            if validity is not NULL and not (<uint8_t*>validity.buf)[index >> 3] >> (index & 7) & 1:
+                self.add(NULL, 0)
+                continue
+            start = (<int64_t*>offsets.buf)[index] if wide else (<int32_t*>offsets.buf)[index]
+            stop = (<int64_t*>offsets.buf)[index + 1] if wide else (<int32_t*>offsets.buf)[index + 1]
+            if not 0 <= start <= stop <= content.len:
+                raise ValueError(f"the offsets of a binary array leave its bytes at element {index - first}")
+            self.add(<Bytes>content.buf + start if content.buf is not NULL else <Bytes>PyBytes_AS_STRING(b""), stop - start)
+        return 0
+
+
+# Faults of a batch, one after the other: row, code, offset, depth, and depth times operation and index.
+cdef struct Faults:
+    int64_t* values
+    Py_ssize_t used
+    Py_ssize_t room
+
+
+cdef bint add_fault(Faults* faults, Py_ssize_t row, const Fill* fill) noexcept with gil:
+    cdef Py_ssize_t need = faults.used + 4 + 2 * fill.trace.depth
+    cdef int64_t* grown
+    cdef int level
+    if need > faults.room:
+        grown = <int64_t*>PyMem_Realloc(faults.values, 2 * need * sizeof(int64_t))
+        if grown is NULL:
+            return False
+        faults.values = grown
+        faults.room = 2 * need
+    grown = faults.values + faults.used
+    grown[0] = row
+    grown[1] = fill.cursor.code
+    grown[2] = fill.cursor.offset
+    grown[3] = fill.trace.depth
+    for level in range(fill.trace.depth):
+        grown[4 + 2 * level] = fill.trace.operation[level]
+        grown[5 + 2 * level] = fill.trace.index[level]
+    faults.used = need
+    return True
+
+
+cdef Py_ssize_t fill_rows(Rows* rows, const Span* spans, Py_ssize_t count, bint stop, Faults* faults) noexcept nogil:
+    """Append a row for each message; the number of those that are done, less than `count` where a fault stops it or there is no room."""
+    cdef Fill fill
+    cdef Py_ssize_t row
+    for row in range(count):
+        if spans[row].data is NULL:
+            if not put_blank(rows, rows.program.blocks, 0, row):
+                return row
+            continue
+        cursor_open(&fill.cursor, spans[row].data, spans[row].size, 0)
+        fill.trace.depth = 0
+        if put_struct(rows, &fill, 0, row):
+            if fill.cursor.p == fill.cursor.end:
+                continue
+            cursor_fail(&fill.cursor, TRAILING_BYTES, fill.cursor.p)
+        if rows.store.failure != NO_FAILURE:
+            return row
+        if not add_fault(faults, row, &fill) or stop:
+            return row
+        forget_rows(rows, 0, row)
+        if not put_blank(rows, rows.program.blocks, 0, row):
+            return row
+    return count
+
+
+@cython.final
+cdef class ColumnReader:
+    """Turns messages into columns.
+
+    Arguments:
+        layout: what to fill.
+
+    Raises:
+        ValueError: structs nest too deep, or one has more than 64 tagged fields.
+    """
+
+    cdef Rows rows
+    cdef readonly object layout
+    cdef list names  # of operations
+    cdef list constants  # keeps the content of defaults alive
+    cdef bint busy
+    cdef double* rates  # rows and bytes that one byte of input made of late, by table and then by column
+
+    def __cinit__(self, layout):
+        plan = layout.plan
+        self.layout = layout
+        self.rows.unknown_tags = layout.unknown_tags
+        self.rows.operations = <int32_t>(len(plan.ops) // 8)
+        self.names = [None] * self.rows.operations
+        self.constants = []
+        program_lower(&self.rows.program, plan, 0)
+        self.lower_columns(plan)
+        self.lower_tables()
+        self.rates = <double*>PyMem_Calloc(self.rows.store.table_count + self.rows.store.column_count, sizeof(double))
+        if self.rates is NULL:
+            raise MemoryError
+
+    def __dealloc__(self):
+        release_columns(&self.rows.store)
+        PyMem_Free(self.rows.store.columns)
+        PyMem_Free(self.rows.store.tables)
+        PyMem_Free(self.rows.store.order)
+        PyMem_Free(self.rates)
+        program_release(&self.rows.program)
+
+    def __reduce__(self):
+        return ColumnReader, (self.layout,)
+
+    cdef int lower_columns(self, object plan) except -1:
+        """Say of each column what it holds and which table it belongs to."""
+        cdef Store* store = &self.rows.store
+        cdef int32_t operations = self.rows.operations
+        cdef int32_t number
+        cdef int32_t index
+        cdef Column* column
+        store.column_count = 2 * operations + 3 * len(plan.blocks)
+        store.columns = <Column*>PyMem_Calloc(store.column_count, sizeof(Column))
+        if store.columns is NULL:
+            raise MemoryError
+        for number in range(store.column_count):
+            store.columns[number].table = store.columns[number].child = -1
+        store.table_count = 1
+        self.lower_block(plan, 0, 0)
+        for number, block in enumerate(plan.blocks):
+            if block.tagged > TAGGED_AT_MOST:
+                raise ValueError(f"{plan.message} has a struct with more than {TAGGED_AT_MOST} tagged fields")
+            slots = plan.layouts[block.layout].slots
+            defaults = {absent.slot: absent for absent in block.absent}
+            for index in range(block.first, block.first + block.untagged + block.tagged):
+                operation = plan.operation(index)
+                self.names[index] = plan.attribute(number, index)
+                column = &store.columns[index]
+                if not operation.flags & Flag.SKIP and column.table >= 0:
+                    self.lower_default(column, slots[operation.slot], operation.code)
+        return 0
+
+    cdef int lower_block(self, object plan, int32_t number, int32_t table) except -1:
+        """Give the columns of a block their table, and those of the blocks below it."""
+        cdef Store* store = &self.rows.store
+        cdef int32_t operations = self.rows.operations
+        cdef Column* tags = store.columns + 2 * operations + 3 * number
+        cdef Column* column
+        cdef Column* elements
+        cdef int32_t code
+        block = plan.blocks[number]
+        for index in range(block.first, block.first + block.untagged + block.tagged):
+            operation = plan.operation(index)
+            if operation.flags & Flag.SKIP:
+                continue
+            code = operation.code
+            column = store.columns + <int32_t>index
+            column.table = table
+            column.width = width_of(code)
+            column.has_offsets = code == STRING or code == BYTES or code == ARRAY
+            column.has_content = code == STRING or code == BYTES
+            if code == ARRAY:
+                column.child = store.table_count
+                store.table_count += 1
+                if operation.element == STRUCT:
+                    self.lower_block(plan, operation.block, column.child)
+                else:
+                    elements = store.columns + operations + <int32_t>index
+                    elements.table = column.child
+                    elements.width = width_of(operation.element)
+                    elements.has_offsets = elements.has_content = elements.width == NONE
+            elif code == STRUCT:
+                self.lower_block(plan, operation.block, table)
+        if self.rows.unknown_tags:
+            tags[0].table = table
+            tags[0].has_offsets = True
+            tags[0].child = tags[1].table = tags[2].table = store.table_count
+            store.table_count += 1
+            tags[1].width = 8
+            tags[2].has_offsets = tags[2].has_content = True
+        return 0
+
+    cdef int lower_default(self, Column* column, object slot, int32_t code) except -1:
+        value = slot.value
+        if slot.default == Default.STRUCT:
+            column.default = OF_FIELDS
+        elif slot.default == Default.LIST or value == () and code == ARRAY:
+            column.default = EMPTY
+        elif value is None:
+            column.default = OF_NULL
+        elif code == UUID or code == STRING or code == BYTES:
+            content = str(value).encode() if code == UUID else value.encode() if code == STRING else bytes(value)
+            self.constants.append(content)
+            column.default = CONTENT
+            column.default_content = <const uint8_t*>PyBytes_AS_STRING(content)
+            column.default_size = PyBytes_GET_SIZE(content)
+        else:
+            column.default = FIXED
+            if isinstance(value, float):
+                as_float = <double>value
+                memcpy(&column.default_bits, &as_float, 8)
+            else:
+                column.default_bits = value
+        return 0
+
+    cdef int lower_tables(self) except -1:
+        """List the columns of each table."""
+        cdef Store* store = &self.rows.store
+        cdef int32_t used = 0
+        cdef int32_t table
+        cdef int32_t index
+        store.tables = <Table*>PyMem_Calloc(store.table_count, sizeof(Table))
+        store.order = <int32_t*>PyMem_Calloc(store.column_count + 1, sizeof(int32_t))
+        if store.tables is NULL or store.order is NULL:
+            raise MemoryError
+        for table in range(store.table_count):
+            store.tables[table].first = used
+            for index in range(store.column_count):
+                if store.columns[index].table == table:
+                    store.order[used] = index
+                    used += 1
+            store.tables[table].count = used - store.tables[table].first
+        return 0
+
+    cdef int reserve(self, Py_ssize_t rows, Py_ssize_t size) except -1:
+        """Make room for as much as such input made of late."""
+        cdef Store* store = &self.rows.store
+        cdef int index
+        cdef Py_ssize_t room
+        for index in range(store.table_count):
+            room = <Py_ssize_t>(self.rates[index] * size)
+            if not grow_table(store, index, max(rows if index == 0 else 0, room + room // 16, <Py_ssize_t>FIRST_ROWS)):
+                self.fail()
+        for index in range(store.column_count):
+            if store.columns[index].has_content and store.columns[index].table >= 0:
+                room = <Py_ssize_t>(self.rates[store.table_count + index] * size)
+                if not grow_content(store, &store.columns[index], max(room + room // 16, <Py_ssize_t>FIRST_BYTES)):
+                    self.fail()
+        return 0
+
+    cdef int fail(self) except -1:
+        if self.rows.store.failure == TOO_LARGE:
+            raise KwireError("a column of the batch would hold more than 2 GiB: give fewer messages at a time")
+        raise MemoryError
+
+    cdef int learn(self, Py_ssize_t count, Py_ssize_t size) except -1:
+        """Keep how much was made of how many bytes."""
+        cdef Store* store = &self.rows.store
+        cdef Py_ssize_t* rows = <Py_ssize_t*>PyMem_Calloc(store.table_count, sizeof(Py_ssize_t))
+        cdef Column* column
+        cdef int table, index, place
+        if rows is NULL:
+            raise MemoryError
+        rows[0] = count
+        # a table has a lower number than those below it
+        for table in range(store.table_count):
+            self.rates[table] = <double>rows[table] / size if table and size else 0.0
+            for place in range(store.tables[table].first, store.tables[table].first + store.tables[table].count):
+                index = store.order[place]
+                column = &store.columns[index]
+                if column.child >= 0:
+                    rows[column.child] = column.offsets[rows[table]]
+                if column.has_content:
+                    self.rates[store.table_count + index] = <double>column.offsets[rows[table]] / size if size else 0.0
+        PyMem_Free(rows)
+        return 0
+
+    cdef list take(self):
+        """The buffers of all columns, as (validity, offsets, values)."""
+        cdef Column* column
+        cdef int index
+        cdef list taken = []
+        for index in range(self.rows.store.column_count):
+            column = &self.rows.store.columns[index]
+            if column.table < 0:
+                taken.append(None)
+            else:
+                taken.append((
+                    <object>column.valid_owner if column.valid_owner is not NULL else None,
+                    <object>column.offsets_owner if column.offsets_owner is not NULL else None,
+                    <object>column.data_owner if column.data_owner is not NULL else None,
+                ))
+        return taken
+
+    cdef list faults_of(self, const Faults* faults):
+        cdef list found = []
+        cdef Py_ssize_t at = 0
+        cdef Py_ssize_t level
+        cdef const int64_t* values
+        while at < faults.used:
+            values = faults.values + at
+            steps = []
+            for level in range(values[3] - 1, -1, -1):
+                name = self.names[values[4 + 2 * level]]
+                steps.append(name if values[5 + 2 * level] < 0 else f"{name}[{values[5 + 2 * level]}]")
+            found.append((values[0], values[1], values[2], ".".join(steps)))
+            at += 4 + 2 * values[3]
+        return found
+
+    cdef object run(self, Spans spans, bint stop):
+        cdef Faults faults
+        cdef Py_ssize_t done
+        faults.values = NULL
+        faults.used = faults.room = 0
+        try:
+            self.reserve(spans.count, spans.bytes)
+            with nogil:
+                done = fill_rows(&self.rows, spans.spans, spans.count, stop, &faults)
+            if done < spans.count and not (stop and faults.used):
+                self.fail()
+            if done == spans.count:
+                self.learn(done, spans.bytes)
+            return self.take(), self.faults_of(&faults)
+        finally:
+            PyMem_Free(faults.values)
+            release_columns(&self.rows.store)
+
+    def read(self, list buffers, bint stop):
+        """Read messages.
+
+        Arguments:
+            buffers: one contiguous buffer each, or None for a row of nulls.
+            stop: end at the first message with a fault.
+
+        Returns:
+            A list with the buffers of each column, (validity, offsets, values), None where there is none; and a list of faults, (row,
+            code, offset, path). A message with a fault is a row of nulls; with `stop` the columns mean nothing after a fault.
+
+        Raises:
+            KwireError: a column would be larger than Arrow's offsets can say.
+            BufferError: a buffer is not contiguous.
+        """
+        cdef Spans spans = Spans(len(buffers))
+        spans.add_buffers(list(buffers))
+        return self.fork(spans, stop)
+
+    def read_chunks(self, list chunks, bint stop):
+        """Read messages out of binary arrays; arguments and errors as in `read`.
+
+        Arguments:
+            chunks: `BinaryChunk`, one after the other.
+        """
+        cdef Spans spans = Spans(sum([chunk.length for chunk in chunks]))
+        for chunk in chunks:
+            spans.add_chunk(chunk)
+        return self.fork(spans, stop)
+
+    cdef object fork(self, Spans spans, bint stop):
+        """Run here, or, while another thread does, in a reader of its own."""
+        if self.busy:
+            return ColumnReader(self.layout).run_alone(spans, stop)
+        self.busy = True
+        try:
+            return self.run(spans, stop)
+        finally:
+            self.busy = False
+
+    cdef object run_alone(self, Spans spans, bint stop):
+        return self.run(spans, stop)

@@ -1,0 +1,53 @@
+"""Messages out of Arrow's binary arrays: where the bytes are, without a copy and without an object for each."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any, NamedTuple
+
+__all__ = ["BinaryChunk", "messages_of"]
+
+
+class BinaryChunk(NamedTuple):
+    """The buffers of one binary array.
+
+    Attributes:
+        offsets: of `wide` ones 8 bytes each, else 4, in the machine's byte order; one more than elements.
+        content: what they point into.
+        validity: a bit for each element, the lowest bit first; None when no element is null.
+        first: index of the first element.
+        length: number of elements.
+        wide: the offsets are int64.
+    """
+
+    offsets: Any
+    content: Any
+    validity: Any
+    first: int
+    length: int
+    wide: bool
+
+
+def messages_of(chunk: BinaryChunk) -> Iterator[memoryview | None]:
+    """The elements of a chunk.
+
+    Raises:
+        ValueError: offsets or validity bits do not fit the array.
+    """
+    size = 8 if chunk.wide else 4
+    content = memoryview(chunk.content).cast("B")
+    bits = None if chunk.validity is None else memoryview(chunk.validity).cast("B")
+    plain = memoryview(chunk.offsets).cast("B")
+    if chunk.first < 0 or chunk.length < 0 or (chunk.first + chunk.length + 1) * size > plain.nbytes:
+        raise ValueError("the offsets of a binary array are shorter than the array")
+    if bits is not None and chunk.first + chunk.length > 8 * bits.nbytes:
+        raise ValueError("the validity bits of a binary array are shorter than the array")
+    offsets = plain[: plain.nbytes // size * size].cast("q" if chunk.wide else "i")
+    for index in range(chunk.first, chunk.first + chunk.length):
+        if bits is not None and not bits[index >> 3] >> (index & 7) & 1:
+            yield None
+            continue
+        start, stop = offsets[index], offsets[index + 1]
+        if not 0 <= start <= stop <= content.nbytes:
+            raise ValueError(f"the offsets of a binary array leave its bytes at element {index - chunk.first}")
+        yield content[start:stop]

@@ -1,0 +1,261 @@
+"""Which columns a message becomes: the plan as a tree, the levels of rows, and what stands in each column.
+
+The rule. Without `fields` a message is one row; arrays become lists and structs become structs. With `fields` each path gives a column of
+its own name, and arrays that paths lead *into* are exploded, one row for each element: from the top, as long as exactly one array of a
+level is entered. Where paths enter two arrays side by side (``brokers.host`` and ``topics.name``) neither can be exploded without repeating
+the other; both stay lists, in columns named after the arrays, of structs with what was asked for. A path that ends at an array never
+explodes it.
+
+Which arrays explode depends on the paths and the definition, not on the version: where the version lacks an array or a field, its column is
+all null.
+
+Exploding is *outer*, as Spark's ``explode_outer``: an array that is null or empty leaves one row, with nulls below, so no message is lost.
+Where a path leads into any array, the column ``message_index`` comes first and says which message a row is of.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from itertools import pairwise
+from typing import Final, NamedTuple
+
+import pyarrow as pa
+
+from kwire.codec.arrow_types import UNKNOWN_TAGS_TYPE, ArrowType, arrow_scalar, definition_type, list_of
+from kwire.codec.layout import attribute_of
+from kwire.codec.plan import WIDTH, Block, Flag, Op, Operation, Plan, compile_plan
+from kwire.schema.model import Message
+
+__all__ = ["ERROR_FIELDS", "MESSAGE_INDEX", "UNKNOWN_TAGS", "Column", "ColumnLayout", "column_layout", "operations_of", "tree_of"]
+
+MESSAGE_INDEX: Final = "message_index"
+UNKNOWN_TAGS: Final = "unknown_tagged_fields"
+ERROR_FIELDS: Final = (pa.field("error", pa.string()), pa.field("error_offset", pa.int64()), pa.field("error_path", pa.string()))
+DEEPEST: Final = 32  # structs in structs, as in the executors
+
+
+class Column(NamedTuple):
+    """One column of the result.
+
+    Attributes:
+        name: dotted path.
+        level: which level's rows it has, an index into `ColumnLayout.levels`.
+        steps: operations of the plan that lead to it from the level's struct; none where the version lacks the field, or for unknown tags.
+        type: in Arrow.
+        unknown_tags: it holds the tagged fields of the level's struct that the version does not define.
+    """
+
+    name: str
+    level: int
+    steps: tuple[int, ...]
+    type: ArrowType
+    unknown_tags: bool = False
+
+
+class Level(NamedTuple):
+    """Rows of one kind: messages, or elements of an array that is exploded.
+
+    Attributes:
+        block: the struct of the plan that a row is.
+        steps: operations that lead from the struct of the level above to the array, the array the last; none for messages.
+    """
+
+    block: int
+    steps: tuple[int, ...]
+
+
+class ColumnLayout(NamedTuple):
+    """What an executor fills and what is made of it.
+
+    Attributes:
+        plan: as a tree, each block used in one place.
+        unknown_tags: structs have a column more, for the tags that the version does not define.
+        levels: of rows, messages first; more than one when arrays are exploded.
+        columns: of the result, in order, without those that every message can have:
+        indexed: `message_index` comes before them.
+    """
+
+    plan: Plan
+    unknown_tags: bool
+    levels: tuple[Level, ...]
+    columns: tuple[Column, ...]
+    indexed: bool = False
+
+    def schema(self, errors: bool = False) -> pa.Schema:
+        """The schema of the result; `errors`: with the columns that say what is wrong with a message."""
+        first = [pa.field(MESSAGE_INDEX, pa.int32())] if self.indexed else []
+        fields = [*first, *(pa.field(column.name, column.type) for column in self.columns)]
+        return pa.schema([*fields, *ERROR_FIELDS] if errors else fields)
+
+
+def operations_of(plan: Plan, block: int) -> range:
+    """Numbers of the operations of a block, untagged ones first."""
+    found = plan.blocks[block]
+    return range(found.first, found.first + found.untagged + found.tagged)
+
+
+def tree_of(plan: Plan) -> Plan:
+    """The same plan with a block of its own for every place where a struct is built, so that an operation is a column.
+
+    Raises:
+        ValueError: structs nest too deep.
+    """
+    blocks: list[Block] = []
+    operations: list[list[Operation]] = []
+    skipped: dict[int, int] = {}
+
+    def copy(index: int, depth: int, building: bool) -> int:
+        if depth > DEEPEST:
+            raise ValueError(f"{plan.message} nests its structs more than {DEEPEST} deep")
+        number = len(blocks)
+        blocks.append(plan.blocks[index])
+        operations.append([])
+        for each in operations_of(plan, index):
+            operation = plan.operation(each)
+            if operation.block >= 0:
+                inner = building and not operation.flags & Flag.SKIP
+                if not inner and operation.block not in skipped:
+                    skipped[operation.block] = copy(operation.block, depth + 1, False)
+                operation = operation._replace(block=copy(operation.block, depth + 1, True) if inner else skipped[operation.block])
+            operations[number].append(operation)
+        return number
+
+    copy(0, 0, True)
+    ops: list[int] = []
+    for number, block in enumerate(blocks):
+        blocks[number] = block._replace(first=len(ops) // WIDTH)
+        for operation in operations[number]:
+            ops.extend(int(value) for value in operation)
+    return plan._replace(ops=tuple(ops), blocks=tuple(blocks))
+
+
+class _Describer:
+    def __init__(self, plan: Plan, message: Message, unknown_tags: bool) -> None:
+        self.plan = plan
+        self.message = message
+        self.unknown_tags = unknown_tags and plan.flexible
+
+    def kept(self, block: int) -> list[tuple[str, int]]:
+        """Names and numbers of the operations of a block that are built, in the order of the definition."""
+        found = [(self.plan.attribute(block, number), number) for number in operations_of(self.plan, block)]
+        built = [(name, number) for name, number in found if not self.plan.operation(number).flags & Flag.SKIP]
+        return sorted(built, key=lambda each: self.plan.operation(each[1]).slot)
+
+    def struct(self, block: int) -> ArrowType:
+        fields = [(name, self.type(number)) for name, number in self.kept(block)]
+        if self.unknown_tags:
+            fields.append((UNKNOWN_TAGS, UNKNOWN_TAGS_TYPE))
+        return pa.struct(fields)
+
+    def type(self, number: int) -> ArrowType:
+        operation = self.plan.operation(number)
+        if operation.code == Op.STRUCT:
+            return self.struct(operation.block)
+        if operation.code == Op.ARRAY:
+            return list_of(self.struct(operation.block) if operation.element == Op.STRUCT else arrow_scalar(operation.element))
+        return arrow_scalar(operation.code)
+
+    def find(self, block: int, name: str) -> int | None:
+        """The operation that builds a field of a block, None where the version lacks it."""
+        return next((number for attribute, number in self.kept(block) if attribute == name), None)
+
+    def whole(self) -> tuple[tuple[Level, ...], tuple[Column, ...]]:
+        columns = [Column(name, 0, (number,), self.type(number)) for name, number in self.kept(0)]
+        if self.unknown_tags:
+            columns.append(Column(UNKNOWN_TAGS, 0, (), UNKNOWN_TAGS_TYPE, True))
+        return (Level(0, ()),), tuple(columns)
+
+    def _absent_type(self, path: Sequence[str]) -> ArrowType:
+        fields, type_name = self.message.fields, ""
+        for step in path:
+            type_name = next(field.type for field in fields if attribute_of(self.message, field) == step)
+            found = self.message.structs.get(type_name.removeprefix("[]"))
+            fields = found.fields if found else ()
+        return definition_type(self.message, type_name)
+
+    def chosen(self, paths: list[tuple[str, ...]]) -> tuple[tuple[Level, ...], tuple[Column, ...]]:
+        """Levels and columns of a projection."""
+        levels = [Level(0, ())]
+        prefix: tuple[str, ...] = ()
+        while len(entered := {end for path in paths if path[: len(prefix)] == prefix and (end := self.array_on(path, len(prefix)))}) == 1:
+            inside = entered.pop()
+            steps, there = self._walk(levels[-1].block, inside[len(prefix) :])
+            if not there:
+                break
+            prefix = inside
+            levels.append(Level(self.plan.operation(steps[-1]).block, steps))
+        prefixes = self._level_prefixes(levels)
+        columns: dict[str, Column] = {}
+        for path in paths:
+            column = self._column(path, levels, prefixes)
+            columns.setdefault(column.name, column)
+        if self.unknown_tags:
+            for number, where in enumerate(prefixes):
+                name = ".".join((*where, UNKNOWN_TAGS))
+                columns[name] = Column(name, number, (), UNKNOWN_TAGS_TYPE, True)
+        return tuple(levels), tuple(columns.values())
+
+    def _walk(self, block: int, names: Sequence[str]) -> tuple[tuple[int, ...], bool]:
+        """Operations along names, through structs, to the first array that is entered or to the end; whether the version has them."""
+        steps: list[int] = []
+        for name in names:
+            number = self.find(block, name)
+            if number is None:
+                return tuple(steps), False
+            steps.append(number)
+            operation = self.plan.operation(number)
+            if operation.code != Op.STRUCT:
+                break
+            block = operation.block
+        return tuple(steps), True
+
+    def array_on(self, path: tuple[str, ...], start: int) -> tuple[str, ...]:
+        """The part of a path that ends at the first array from `start` on that it leads into, in any version; empty if there is none."""
+        fields = self.message.fields
+        for index, step in enumerate(path[:-1]):
+            field = next(each for each in fields if attribute_of(self.message, each) == step)
+            if index >= start and field.is_array:
+                return path[: index + 1]
+            fields = self.message.structs[field.element_type].fields
+        return ()
+
+    def _level_prefixes(self, levels: list[Level]) -> list[tuple[str, ...]]:
+        prefixes: list[tuple[str, ...]] = [()]
+        for above, level in pairwise(levels):
+            names, block = [], above.block
+            for number in level.steps:
+                names.append(self.plan.attribute(block, number))
+                block = self.plan.operation(number).block
+            prefixes.append((*prefixes[-1], *names))
+        return prefixes
+
+    def _column(self, path: tuple[str, ...], levels: list[Level], prefixes: list[tuple[str, ...]]) -> Column:
+        level = max(number for number, prefix in enumerate(prefixes) if path[: len(prefix)] == prefix)
+        steps, there = self._walk(levels[level].block, path[len(prefixes[level]) :])
+        if there:
+            return Column(".".join(path[: len(prefixes[level]) + len(steps)]), level, steps, self.type(steps[-1]))
+        return Column(".".join(path), level, (), self._absent_type(path))
+
+
+def column_layout(message: Message, version: int, fields: Iterable[str] | None = None, unknown_tags: bool = False) -> ColumnLayout:
+    """The columns of a message at a version.
+
+    Arguments:
+        message: the definition.
+        version: one of its valid versions (the caller has checked).
+        fields: paths, see the module; a path inside another one of them adds nothing.
+        unknown_tags: with columns for the tagged fields that the version does not define.
+
+    Raises:
+        KwireError: a path names no field of the message at any version.
+    """
+    if fields is None:
+        plan = tree_of(compile_plan(message, version))
+        describer = _Describer(plan, message, unknown_tags)
+        return ColumnLayout(plan, describer.unknown_tags, *describer.whole())
+    paths = [tuple(path.split(".")) for path in dict.fromkeys(fields)]
+    plan = tree_of(compile_plan(message, version, [".".join(path) for path in paths]))
+    outer = [path for path in paths if not any(path[:end] in paths for end in range(1, len(path)))]
+    describer = _Describer(plan, message, unknown_tags)
+    indexed = any(describer.array_on(path, 0) for path in outer)
+    return ColumnLayout(plan, describer.unknown_tags, *describer.chosen(outer), indexed)

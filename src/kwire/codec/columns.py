@@ -1,0 +1,138 @@
+"""Many messages to Arrow columns, with no Python object for a message or a field: what `kwire.to_arrow` and `kwire.arrow_schema` do.
+
+Rows and columns are ruled in `kwire.codec.column_layout`, types in `kwire.codec.arrow_types`. Text must be UTF-8; a message with other text
+is a bad one, for Arrow's strings cannot hold it.
+
+Memory stays within a fixed multiple of the input, whatever the bytes say: counts are held against the bytes left before room is made, and
+room at most doubles. See `MEMORY_MULTIPLE`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from typing import Any, Final, Literal
+
+import pyarrow as pa
+
+from kwire.codec.arrow_types import ArrowArray
+from kwire.codec.binary_chunks import BinaryChunk
+from kwire.codec.classes import CompiledCatalog, compiled
+from kwire.codec.column_arrays import record_batch
+from kwire.codec.column_layout import ColumnLayout, column_layout
+from kwire.codec.impl import load_twin
+from kwire.errors import Fault, wire_error
+
+__all__ = ["MAX_LAYOUTS", "Columns", "arrow_schema", "to_arrow"]
+
+MAX_LAYOUTS: Final = 1024
+
+Errors = Literal["raise", "column"]
+
+
+def _chunk(array: ArrowArray) -> BinaryChunk:
+    if not (pa.types.is_binary(array.type) or pa.types.is_large_binary(array.type)):
+        array = array.cast(pa.large_binary())  # fixed-size and view types: a copy
+    validity, offsets, content = array.buffers()
+    wide = pa.types.is_large_binary(array.type)
+    if not len(array):
+        return BinaryChunk(bytes(8), b"", None, 0, 0, wide)
+    return BinaryChunk(offsets, b"" if content is None else content, validity, array.offset, len(array), wide)
+
+
+class Columns:
+    """Turns messages of a catalog into columns.
+
+    Arguments:
+        source: the compiled catalog.
+    """
+
+    def __init__(self, source: CompiledCatalog) -> None:
+        self._source = source
+        self._make_reader = load_twin("codec", "columns", source.twin).ColumnReader
+        self._readers: dict[tuple[Any, ...], Any] = {}
+
+    def _reader(self, name: str, version: int, fields: Sequence[str] | None, unknown_tags: bool) -> Any:
+        if isinstance(fields, str):
+            raise TypeError(f"fields takes a sequence of paths, not the text {fields!r}")
+        key = (name, version, None if fields is None else tuple(fields), unknown_tags)
+        found = self._readers.get(key)
+        if found is None:
+            self._source.plan(name, version)  # refuses unknown names and versions
+            found = self._make_reader(column_layout(self._source.message(name), version, key[2], unknown_tags))
+            if len(self._readers) >= MAX_LAYOUTS:
+                self._readers.pop(next(iter(self._readers)), None)
+            self._readers[key] = found
+        return found
+
+    def arrow_schema(
+        self, name: str, version: int, fields: Sequence[str] | None = None, *, errors: Errors = "raise", unknown_tags: bool = False
+    ) -> pa.Schema:
+        """The schema that `to_arrow` gives for the same arguments; as Spark's DDL: `kwire.codec.arrow_types.spark_ddl`."""
+        layout: ColumnLayout = self._reader(name, version, fields, unknown_tags).layout
+        return layout.schema(_shows_errors(errors))
+
+    def to_arrow(
+        self,
+        name: str,
+        buffers: Iterable[Any],
+        version: int,
+        fields: Sequence[str] | None = None,
+        *,
+        errors: Errors = "raise",
+        unknown_tags: bool = False,
+    ) -> pa.RecordBatch:
+        """Decode messages of one kind and version to columns: ``to_arrow("MetadataResponse", bodies, 12, ("topics.name",))``.
+
+        Arguments:
+            name: name of the message.
+            buffers: one message each: contiguous buffers, or an Arrow array of any binary type; None and null give a row of nulls.
+            version: the version they are in.
+            fields: paths such as ``topics.partitions.leader_id``; arrays that they lead into are exploded (`kwire.codec.column_layout`).
+            errors: what a message that breaks a rule does: `raise`, or give a row of nulls with the columns `error` (name of the `Fault`),
+                `error_offset` (in its message) and `error_path`, which are null for the others.
+            unknown_tags: give each struct, the message too, a column `unknown_tagged_fields` with the tagged fields that the version does
+                not define. Without, they are stepped over.
+
+        Raises:
+            WireError: a message breaks a rule, bytes left over included; its `index` says which.
+            KwireError: no such message, a path names no field of it, or a column would be larger than 2 GiB.
+        """
+        shown = _shows_errors(errors)
+        reader = self._reader(name, version, fields, unknown_tags)
+        if isinstance(buffers, (pa.Array, pa.ChunkedArray)):
+            chunks = [_chunk(each) for each in (buffers.chunks if isinstance(buffers, pa.ChunkedArray) else [buffers])]
+            count = sum(chunk.length for chunk in chunks)
+            columns, faults = reader.read_chunks(chunks, not shown)
+        else:
+            messages = list(buffers)
+            count = len(messages)
+            columns, faults = reader.read(messages, not shown)
+        if faults and not shown:
+            index, code, offset, path = faults[0]
+            plan = reader.layout.plan
+            error = wire_error(code, offset, path, plan.message, plan.api_key, plan.version)
+            error.index = index
+            error.add_note(f"in message {index} of the batch")
+            raise error
+        return record_batch(reader.layout, columns, count, _error_columns(faults, count) if shown else None)
+
+
+def _shows_errors(errors: str) -> bool:
+    if errors not in ("raise", "column"):
+        raise ValueError(f"errors is 'raise' or 'column', not {errors!r}")
+    return errors == "column"
+
+
+def _error_columns(faults: list[tuple[int, int, int, str]], count: int) -> list[ArrowArray]:
+    codes: list[str | None] = [None] * count
+    offsets: list[int | None] = [None] * count
+    paths: list[str | None] = [None] * count
+    for row, code, offset, path in faults:
+        codes[row], offsets[row], paths[row] = Fault(code).name, offset, path
+    return [pa.array(codes, pa.string()), pa.array(offsets, pa.int64()), pa.array(paths, pa.string())]
+
+
+_COLUMNS: Final = Columns(compiled())
+
+arrow_schema: Final = _COLUMNS.arrow_schema
+to_arrow: Final = _COLUMNS.to_arrow
