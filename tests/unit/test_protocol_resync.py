@@ -72,6 +72,15 @@ def test_a_long_frame_is_believed_by_its_beginning(step: int) -> None:
     assert found(data, step) == [4, len(data) - len(heartbeat(2))]
 
 
+def test_a_long_frame_with_a_long_client_id() -> None:
+    body = b"\xff\xff\0\1" + bytes(4) + b"\0\0\0\1\0\1t\0\0\0\1" + bytes(4) + framed(b"r" * 100_000)
+    named, nameless = (b"tail" + framed(head(0, 3, 1, client_id) + body) for client_id in (b"c" * 900, b"\x01\x02"))
+    for step in (1000, 1 << 20):
+        assert found(named + heartbeat(2), step) == [4, len(named)]
+        # for long nothing but a length and an odd name speaks for it, so it is not believed, not even when it is there as a whole
+        assert found(nameless + heartbeat(2), step) == [len(nameless)]
+
+
 def test_made_up_candidates_cost_bounded_work(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(frames_module, "MAX_CANDIDATES", 50)
     asked = 0

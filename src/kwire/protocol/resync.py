@@ -21,9 +21,9 @@ from kwire.schema import catalog
 
 __all__ = ["RequestJudge", "ResponseJudge"]
 
-# A length from 10 bytes to 112 MiB, an api key below 128, a version below 32, any correlation id, a client id that is null or below 1280
+# A length from 10 bytes to 32 MiB, an api key below 128, a version below 32, any correlation id, a client id that is null or below 1280
 # bytes.
-_LENGTH: Final = rb"(?:\x00\x00\x00[\x0a-\xff]|\x00\x00[\x01-\xff].|\x00[\x01-\xff]..|[\x01-\x06]...)"
+_LENGTH: Final = rb"(?:\x00\x00\x00[\x0a-\xff]|\x00\x00[\x01-\xff].|\x00[\x01-\xff]..|\x01...)"
 _REQUEST: Final = re.compile(rb"(?s)(?=" + _LENGTH + rb"\x00[\x00-\x7f]\x00[\x00-\x1f]....(?:\xff\xff|[\x00-\x04].))")
 # Sizes at which the beginning of a frame is tried. One whose first 64 KiB agree with all that is known is believed.
 _TRIALS: Final = (64, 512, 4096, 65536)
@@ -55,6 +55,17 @@ def _agrees(decoder: Any, data: bytes, offset: int, length: int) -> bool:
     return whole and bool(end == len(data))
 
 
+def _names_client(payload: bytes, length: int) -> bool:
+    """Whether a long request has a client id that somebody may have chosen: random bytes often claim a long value and prove it late."""
+    if length <= _TRIALS[-1]:
+        return True
+    try:
+        client_id = header_reader().peek(payload).client_id
+    except WireError as error:
+        return error.code is Fault.TRUNCATED
+    return bool(client_id) and client_id.isprintable()
+
+
 class RequestJudge:
     """Believes requests.
 
@@ -81,10 +92,11 @@ class RequestJudge:
         if length < _SHORTEST_REQUEST or message is None or version not in message.valid_versions:
             return REJECT
         have = min(len(data) - start - 4, length)
-        if have == length:
+        if have == length <= _TRIALS[-1]:
             return 4 + length if self.accepts(data[start + 4 : start + 4 + length]) else REJECT
         trial = _trial(have)
-        if trial and not self._reads(data[start + 4 : start + 4 + trial], length):
+        payload = data[start + 4 : start + 4 + trial]
+        if trial and not (self._reads(payload, length) and _names_client(payload, length)):
             return REJECT
         return 4 + (trial if trial == _TRIALS[-1] else _next_trial(have, length))
 
@@ -156,7 +168,7 @@ class ResponseJudge:
             return 4 + length if length < _TRIALS[-1] else REJECT
         decoders = response_decoders(row.api_key, row.api_version, True)
         have = min(len(data) - start - 4, length)
-        if have == length:
+        if have == length <= _TRIALS[-1]:
             payload = data[start + 4 : start + 4 + length]
             refusal = row.api_key == API_VERSIONS and payload[4:6] == b"\0\x23"
             if refusal:  # in version 0 form, whatever was asked (KIP-511)
