@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 from kwire import messages
 from kwire.codec.decoding import decode
@@ -181,6 +183,35 @@ def test_record_batches_are_left_as_they_are_unless_asked_for():
     partition = messages.ProduceRequest.PartitionProduceData(records=b"anything")
     request = messages.ProduceRequest(topic_data=[messages.ProduceRequest.TopicProduceData(partition_data=[partition])])
     assert dict(decode_nested(request, 9)) == {"topic_data[0].partition_data[0].records": b"anything"}
+
+
+def test_record_batches(vectors):
+    samples = [each for each in vectors("messages-sample") if (each["message"], each["version"]) == ("FetchResponse", 12)]
+    (case,) = [each for each in samples if each["case"] == "full"]
+    message = decode("FetchResponse", bytes.fromhex(case["hex"]), 12)
+    found = dict(decode_nested(message, 12, records=True))
+    assert list(found)[-1] == "responses[2].partitions[1].records"
+    for batches in found.values():
+        assert [record.value for batch in batches for record in batch.records] == [b"value-0", b"value-1"]
+    message.responses[0].partitions[0].records = b"these are no batches, but they are long enough for one"
+    _, broken = next(decode_nested(message, 12, records=True))
+    assert broken.fault is not None
+
+
+@given(st.sampled_from(sorted(RULES)), st.binary(max_size=120) | st.builds(bytes.__add__, st.just(b"\0\1"), st.binary(max_size=60)))
+@settings(max_examples=400, deadline=None)
+def test_any_bytes_can_be_looked_into(field, data):
+    for known in (
+        Known(),
+        Known("consumer", "sticky", "PLAIN", (3, 12), 1),
+        Known("connect", "cooperative-sticky", "OAUTHBEARER", (999, 0), 4),
+    ):
+        found = nested_bytes.decode(*field, data, known)
+        if isinstance(found, Opaque):
+            assert found.data == data
+            assert 0 <= found.reason.offset <= len(data)
+        elif isinstance(found, Hidden):
+            assert found.length == len(data)
 
 
 def secrets():

@@ -184,10 +184,7 @@ def _metrics(data: Any, known: Known) -> _Found:
 def _record_batches(data: Any, known: Known) -> _Found:
     from kwire.codec import records
 
-    try:
-        return _Found(records.decode(data))
-    except WireError as error:
-        return _Found(Opaque(bytes(data), error))
+    return _Found(records.decode(data, strict=False))  # what is wrong is in the batches
 
 
 DECODERS: Final[dict[str, Callable[[Any, Known], _Found]]] = {
@@ -238,7 +235,7 @@ def decode(message_name: str, field_path: str, data: Any, known: Known = NOTHING
         for nothing, `Opaque` for what cannot be read; the bytes of an opaque field; `Hidden` for a secret.
 
     Raises:
-        InputError: there is no such field, or the package that unpacks its record batches is not installed.
+        InputError: there is no such field.
     """
     return _look(rule_of(message_name, field_path), data, known, 0).value
 
@@ -295,14 +292,11 @@ def decode_nested(message: Any, version: int, known: Known = NOTHING_KNOWN, *, r
         message: a message object; of an `Opaque` there is nothing to give.
         version: the version it was read in.
         known: what the message cannot say itself.
-        records: look into record batches too; else their bytes are given as they are.
+        records: look into record batches too (their records are unpacked when they are asked for); else their bytes are given as they are.
 
     Yields:
         Path of the field (`protocols[0].metadata`, and `protocols[0].metadata.user_data` for what is in that) and what `decode` says of it,
         in the order of the rules; a null field gives nothing.
-
-    Raises:
-        InputError: with `records`, when the package that unpacks them is not installed.
     """
     yield from _nested(message, version, known, records, "", 0)
 
