@@ -60,6 +60,12 @@ def test_a_tap_reads_a_subscription_without_owned_partitions():
     assert groups.decode_subscription(KAFKAJS, strict=False).topics == ("a",)
 
 
+def test_kafka_go_writes_such_subscriptions_too():
+    data = b"\0\1\0\0\0\1\0\x0bshop.events\xff\xff\xff\xff"  # from its version 0.4.51
+    reading = groups.read_subscription(data)
+    assert (reading.message.topics, reading.message.user_data, reading.violation.path) == (("shop.events",), None, "owned_partitions")
+
+
 def test_fields_that_are_missing_are_only_those_of_newer_versions():
     # The same bytes, cut inside the user data: no version ends here.
     reading = groups.read_subscription(KAFKAJS[:-1])
@@ -69,8 +75,20 @@ def test_fields_that_are_missing_are_only_those_of_newer_versions():
     assert isinstance(groups.decode_subscription(KAFKAJS + b"\0\0", strict=False), Opaque)
 
 
+def test_a_tap_reads_an_assignment_without_user_data():
+    # As pykafka sent it: topic "works.clean", partitions 0 and 1, and nothing behind them.
+    data = bytes.fromhex("0001 00000001 000b 776f726b732e636c65616e 00000002 00000000 00000001")
+    with pytest.raises(Truncated, match="user_data"):
+        groups.decode_assignment(data)
+    reading = groups.read_assignment(data)
+    (topic,) = reading.message.assigned_partitions
+    assert (topic.topic, topic.partitions, reading.message.user_data) == ("works.clean", (0, 1), None)
+    assert (reading.version, reading.extra, reading.violation.path, reading.violation.offset) == (1, 0, "user_data", len(data))
+    assert isinstance(groups.decode_assignment(data[:-4], strict=False), Opaque)
+
+
 def test_owned_partitions_left_over_in_version_0():
-    # segmentio/kafka-go#752: the version says 0, OwnedPartitions are there.
+    # The version says 0, OwnedPartitions are there all the same (a reader of version 0 broke on them: segmentio/kafka-go#752).
     data = bytes.fromhex("0000 00000001 000161 ffffffff 00000001 000161 00000001 00000002")
     assert groups.decode_subscription(data).topics == ("a",)
     reading = groups.read_subscription(data)

@@ -1,9 +1,9 @@
 """What the members of classic groups write into metadata, assignments and user data, by protocol type (KIP-559).
 
 Bytes of the consumer protocol begin with their version. As Kafka's ConsumerProtocol does, a version above the newest is read as the newest,
-and bytes behind the message are ignored; they are counted, and below the newest version they are a violation (kafka-go wrote versions whose
-OwnedPartitions were left over). kafkajs writes subscriptions of version 1 that end before OwnedPartitions: Kafka refuses them, a tap reads
-what is there. Types are an open list: what is not known here stays opaque, nothing is guessed.
+and bytes behind the message are ignored; they are counted, and behind a known version they are a violation. kafka-go and kafkajs 1 write
+subscriptions of version 1 that end before OwnedPartitions, pykafka assignments that end before the user data: Kafka refuses them, a tap
+reads what is there. Types are an open list: what is not known here stays opaque, nothing is guessed.
 
 Every `decode_` function takes `strict`: True raises `WireError` where Kafka refuses the bytes, False never raises for bytes and gives an
 `Opaque` for what cannot be read. The `read_` functions never raise and say also what was wrong.
@@ -33,6 +33,7 @@ USER_DATA: Final = {
     "sticky": ("StickyAssignorUserData", (1, 0)),
     "cooperative-sticky": ("CooperativeStickyAssignorUserData", (0,)),
 }
+_NULL_BYTES: Final = b"\xff\xff\xff\xff"  # null of a field of type bytes
 
 
 def _source_of(name: str) -> CompiledCatalog:
@@ -52,21 +53,24 @@ def _read(name: str, data: Any, strict: bool) -> Embedded:
         return opaque(data, wire_error(Fault.UNSUPPORTED_VERSION, 0, "version", name, None, version, reason), version)
     reading = read_embedded(source, name, min(version, newest), data, PREFIX, strict)
     if reading.read_as is None:
-        reading = _without_newer_fields(source, name, data, reading)
+        reading = _without_last_fields(source, name, data, reading)
     if reading.violation is not None and reading.extra and (strict or version > newest):
         reading = reading._replace(violation=None)
     return reading._replace(version=version)
 
 
-def _without_newer_fields(source: CompiledCatalog, name: str, data: Any, failed: Embedded) -> Embedded:
-    """The reading of bytes that end exactly before a field of their version, in the newest version that has no such field."""
+def _without_last_fields(source: CompiledCatalog, name: str, data: Any, failed: Embedded) -> Embedded:
+    """The reading of bytes that end exactly before a field: in the newest version without it, or with null user data."""
     error = failed.violation
     assert error is not None
     assert failed.version is not None
     if error.code != Fault.TRUNCATED or error.offset != memoryview(data).nbytes:
         return failed
-    for version in range(failed.version - 1, -1, -1):
-        shorter = read_embedded(source, name, version, data, PREFIX, False)
+    tries = [(version, data) for version in range(failed.version - 1, -1, -1)]
+    if error.path == "user_data":
+        tries.append((0, bytes(data) + _NULL_BYTES))
+    for version, whole in tries:
+        shorter = read_embedded(source, name, version, whole, PREFIX, False)
         if shorter.read_as is not None and not shorter.extra:
             return shorter._replace(violation=error)
     return failed
