@@ -11,11 +11,12 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from kwire import codec, messages, protocol, schema, tables
     from kwire.codec import (
-        Request, RequestHeader, Response, ResponseHeader, Uuid, backend, decode, decode_request, decode_response, peek_header, to_json,
+        Request, RequestHeader, Response, ResponseHeader, Uuid, backend, decode, decode_request, decode_response, peek_header, records,
+        to_json,
     )  # fmt: skip
     from kwire.errors import (
-        BadChecksum, BadLength, BadTag, BadUtf8, BadVarint, EncodeError, InputError, KwireError, LimitExceeded, NullNotAllowed, TrailingBytes,
-        Truncated, UnknownApi, UnsupportedVersion, WireError,
+        BadChecksum, BadCompression, BadLength, BadTag, BadUtf8, BadVarint, EncodeError, InputError, KwireError, LimitExceeded,
+        NullNotAllowed, TrailingBytes, Truncated, UnknownApi, UnsupportedVersion, WireError,
     )  # fmt: skip
     from kwire.protocol import Connection
 
@@ -31,20 +32,21 @@ _HOME = {
     ),
     **dict.fromkeys(
         (
-            "BadChecksum", "BadLength", "BadTag", "BadUtf8", "BadVarint", "EncodeError", "InputError", "KwireError", "LimitExceeded",
-            "NullNotAllowed", "TrailingBytes", "Truncated", "UnknownApi", "UnsupportedVersion", "WireError",
+            "BadChecksum", "BadCompression", "BadLength", "BadTag", "BadUtf8", "BadVarint", "EncodeError", "InputError", "KwireError",
+            "LimitExceeded", "NullNotAllowed", "TrailingBytes", "Truncated", "UnknownApi", "UnsupportedVersion", "WireError",
         ),
         "kwire.errors",
     ),
     "Connection": "kwire.protocol",
 }  # fmt: skip
 _ROOMS = frozenset(("analysis", "capture", "codec", "messages", "protocol", "report", "schema", "spark", "tables"))
+_INNER_ROOMS = {"records": "kwire.codec.records"}
 
 __all__ = [
-    "BadChecksum", "BadLength", "BadTag", "BadUtf8", "BadVarint", "Connection", "EncodeError", "InputError", "KwireError", "LimitExceeded",
-    "NullNotAllowed", "Request", "RequestHeader", "Response", "ResponseHeader", "TrailingBytes", "Truncated", "UnknownApi",
+    "BadChecksum", "BadCompression", "BadLength", "BadTag", "BadUtf8", "BadVarint", "Connection", "EncodeError", "InputError", "KwireError",
+    "LimitExceeded", "NullNotAllowed", "Request", "RequestHeader", "Response", "ResponseHeader", "TrailingBytes", "Truncated", "UnknownApi",
     "UnsupportedVersion", "Uuid", "WireError", "__version__", "backend", "codec", "decode", "decode_request", "decode_response", "messages",
-    "peek_header", "protocol", "schema", "tables", "to_json",
+    "peek_header", "protocol", "records", "schema", "tables", "to_json",
 ]  # fmt: skip
 
 
@@ -53,6 +55,8 @@ def __getattr__(name: str) -> Any:
         value = getattr(importlib.import_module(_HOME[name]), name)
     elif name in _ROOMS:
         value = importlib.import_module(f"kwire.{name}")
+    elif name in _INNER_ROOMS:
+        value = importlib.import_module(_INNER_ROOMS[name])
     else:
         raise AttributeError(f"module 'kwire' has no attribute {name!r}")
     globals()[name] = value

@@ -29,8 +29,9 @@ from enum import IntEnum
 from typing import Final, NoReturn
 
 __all__ = [
-    "BadChecksum", "BadLength", "BadTag", "BadUtf8", "BadVarint", "EncodeError", "Fault", "InputError", "KwireError", "LimitExceeded",
-    "NullNotAllowed", "TrailingBytes", "Truncated", "UnknownApi", "UnsupportedVersion", "WireError", "raise_for", "wire_error",
+    "BadChecksum", "BadCompression", "BadLength", "BadTag", "BadUtf8", "BadVarint", "EncodeError", "Fault", "InputError", "KwireError",
+    "LimitExceeded", "NullNotAllowed", "TrailingBytes", "Truncated", "UnknownApi", "UnsupportedVersion", "WireError", "raise_for",
+    "wire_error",
 ]  # fmt: skip
 
 
@@ -49,6 +50,7 @@ class Fault(IntEnum):
     LIMIT_EXCEEDED = 9
     BAD_CHECKSUM = 10
     BAD_TAG = 11
+    BAD_COMPRESSION = 12
 
 
 class KwireError(Exception):
@@ -73,9 +75,11 @@ class WireError(KwireError, ValueError):
         message: name of the message that was read, such as ``MetadataResponse``; empty when unknown.
         api_key: the api key, or None when unknown.
         api_version: the version, or None when unknown.
+        index: which message of a batch it was, or None where one message was read.
     """
 
     fault: Fault = Fault.NONE
+    index: int | None = None
 
     def __init__(
         self, reason: str, *, offset: int = 0, path: str = "", message: str = "", api_key: int | None = None, api_version: int | None = None
@@ -174,11 +178,17 @@ class BadTag(WireError):
     fault = Fault.BAD_TAG
 
 
+class BadCompression(WireError):
+    """The records of a batch that its codec cannot unpack."""
+
+    fault = Fault.BAD_COMPRESSION
+
+
 _KINDS: Final[dict[Fault, type[WireError]]] = {
     kind.fault: kind
     for kind in (
         Truncated, BadVarint, BadLength, BadUtf8, NullNotAllowed, UnknownApi, UnsupportedVersion, TrailingBytes, LimitExceeded, BadChecksum,
-        BadTag,
+        BadTag, BadCompression,
     )
 }  # fmt: skip
 
@@ -194,6 +204,7 @@ _REASONS: Final[dict[Fault, str]] = {
     Fault.LIMIT_EXCEEDED: "size is above the limit",
     Fault.BAD_CHECKSUM: "checksum does not match",
     Fault.BAD_TAG: "tagged field is not valid in this version",
+    Fault.BAD_COMPRESSION: "compressed records cannot be unpacked",
 }
 
 

@@ -1,0 +1,330 @@
+# cython: language_level=3
+"""Record batches of the native twin: headers of all batches of a buffer, records as objects.
+
+The readable contract is `kwire.codec._pure.records`; the layout and its checks are in `record_layout.pxd`.
+"""
+
+cimport cython
+from cpython.buffer cimport PyBUF_SIMPLE, PyBuffer_Release, PyObject_GetBuffer
+from cpython.bytes cimport PyBytes_FromStringAndSize
+from cpython.unicode cimport PyUnicode_DecodeUTF8
+from libc.stdint cimport int32_t, int64_t, uint32_t
+
+from checksum cimport crc32c as compute_crc32c
+from checksum cimport crc_start
+from cursor cimport BAD_UTF8, OK, TRAILING_BYTES, TRUNCATED, Bytes, Cursor, cursor_fail, cursor_open
+from record_layout cimport (
+    ABSENT, BROKEN, END, RECORD_HEADER_KEY, RECORD_HEADER_VALUE, RECORDS, WHOLE, Head, RawRecord, Trouble, check_batch_count, codec_of,
+    end_record, flaw_of, read_body_lengths, read_content, read_frame, read_head, read_inner, read_record, relative_base, trouble,
+)
+__all__ = ["BatchHeader", "Record", "crc32c", "read_records", "scan"]
+
+crc_start()
+
+cdef enum:
+    UNLOCKED = 1 << 15  # bytes of checksum that are worth letting other threads run
+
+cdef tuple NO_HEADERS = ()
+
+
+@cython.final
+@cython.no_gc
+@cython.freelist(256)
+cdef class Record:
+    """One record; see the pure twin. The cyclic collector does not see records: they hold only bytes, text and numbers."""
+
+    cdef readonly int64_t offset
+    cdef readonly int64_t timestamp
+    cdef readonly int32_t sequence
+    cdef readonly object key
+    cdef readonly object value
+    cdef readonly object headers
+
+    def __init__(self, int64_t offset=0, int64_t timestamp=-1, int32_t sequence=-1, key=None, value=None, headers=()):
+        self.offset = offset
+        self.timestamp = timestamp
+        self.sequence = sequence
+        self.key = key
+        self.value = value
+        self.headers = tuple(headers)
+
+    def __eq__(self, other):
+        if type(other) is not Record:
+            return NotImplemented
+        cdef Record that = <Record>other
+        return (
+            self.offset == that.offset and self.timestamp == that.timestamp and self.sequence == that.sequence
+            and self.key == that.key and self.value == that.value and self.headers == that.headers
+        )
+
+    __hash__ = None
+
+    def __repr__(self):
+        return (
+            f"Record(offset={self.offset!r}, timestamp={self.timestamp!r}, sequence={self.sequence!r}, key={self.key!r}, "
+            f"value={self.value!r}, headers={self.headers!r})"
+        )
+
+    def __reduce__(self):
+        return Record, (self.offset, self.timestamp, self.sequence, self.key, self.value, self.headers)
+
+
+cdef class BatchHeader:
+    """The header of a batch; see the pure twin."""
+
+    cdef Head head
+    cdef readonly object data
+    cdef readonly Py_ssize_t index
+    cdef readonly object flaw
+
+    @property
+    def position(self):
+        return self.head.position
+
+    @property
+    def size(self):
+        return self.head.size
+
+    @property
+    def payload_start(self):
+        return self.head.payload
+
+    @property
+    def payload_end(self):
+        return self.head.payload_end
+
+    @property
+    def magic(self):
+        return self.head.magic
+
+    @property
+    def crc(self):
+        return self.head.crc
+
+    @property
+    def attributes(self):
+        return self.head.attributes
+
+    @property
+    def stored_offset(self):
+        return self.head.stored_offset
+
+    @property
+    def stored_count(self):
+        return self.head.count
+
+    @property
+    def last_offset_delta(self):
+        return self.head.last_offset_delta
+
+    @property
+    def partition_leader_epoch(self):
+        return self.head.partition_leader_epoch
+
+    @property
+    def base_timestamp(self):
+        return self.head.base_timestamp
+
+    @property
+    def max_timestamp(self):
+        return self.head.max_timestamp
+
+    @property
+    def producer_id(self):
+        return self.head.producer_id
+
+    @property
+    def producer_epoch(self):
+        return self.head.producer_epoch
+
+    @property
+    def base_sequence(self):
+        return self.head.base_sequence
+
+
+cdef void read_head_unlocked(Bytes data, Head* head, bint check_crc, Trouble* found):
+    if check_crc and head.size >= UNLOCKED:
+        with nogil:
+            read_head(data, head, check_crc, found)
+    else:
+        read_head(data, head, check_crc, found)
+
+
+def crc32c(data):
+    """The CRC-32C of a buffer."""
+    cdef Py_buffer view
+    cdef uint32_t found
+    PyObject_GetBuffer(data, &view, PyBUF_SIMPLE)
+    with nogil:
+        found = compute_crc32c(<Bytes>view.buf, view.len, True)
+    PyBuffer_Release(&view)
+    return found
+
+
+def crc32c_by_tables(data):
+    """The CRC-32C of a buffer as machines without the instruction compute it; a test compares the two."""
+    cdef Py_buffer view
+    PyObject_GetBuffer(data, &view, PyBUF_SIMPLE)
+    try:
+        return compute_crc32c(<Bytes>view.buf, view.len, False)
+    finally:
+        PyBuffer_Release(&view)
+
+
+def scan(data, kind, bint check_crc, bint strict):
+    """The headers of all batches of a buffer; see the pure twin."""
+    cdef Py_buffer view
+    cdef BatchHeader header
+    cdef Head head
+    cdef Trouble found
+    cdef Py_ssize_t at = 0
+    cdef int reading = END
+    cdef list batches = []
+    PyObject_GetBuffer(data, &view, PyBUF_SIMPLE)
+    try:
+        while True:
+            found.code = OK
+            reading = read_frame(<Bytes>view.buf, view.len, at, &head, &found)
+            if reading != WHOLE:
+                break
+            read_head_unlocked(<Bytes>view.buf, &head, check_crc, &found)
+            header = kind.__new__(kind)
+            header.head = head
+            header.data = data
+            header.index = len(batches)
+            header.flaw = None
+            batches.append(header)
+            if found.code != OK:
+                header.flaw = flaw_of(&found)
+                if strict:
+                    return batches, 0, header.flaw
+            at += head.size
+        return batches, view.len - at, flaw_of(&found) if reading == BROKEN else None
+    finally:
+        PyBuffer_Release(&view)
+
+
+cdef object content_of(Bytes content, Py_ssize_t size):
+    return None if size < 0 else PyBytes_FromStringAndSize(<const char*>content, size)
+
+
+cdef tuple build_headers(Cursor* cursor, RawRecord* raw, Py_ssize_t record, bint strict, Trouble* found):
+    cdef Bytes content
+    cdef Py_ssize_t size
+    cdef int32_t index
+    cdef int place
+    cdef list made = []
+    cdef object name = None
+    cdef const char* errors = "strict"
+    if not strict:
+        errors = "replace"
+    for index in range(raw.headers):
+        place = RECORD_HEADER_KEY
+        size = read_content(cursor, False, &content)
+        if cursor.code == OK:
+            try:
+                name = PyUnicode_DecodeUTF8(<const char*>content, size, errors)
+            except UnicodeDecodeError:
+                cursor_fail(cursor, BAD_UTF8, content)
+        if cursor.code == OK:
+            place = RECORD_HEADER_VALUE
+            size = read_content(cursor, True, &content)
+        if cursor.code != OK:
+            trouble(found, cursor.code, cursor.offset, place, record, 0)
+            found.header = index
+            return NO_HEADERS
+        made.append((name, content_of(content, size)))
+    return tuple(made)
+
+
+cdef Record make_record(const RawRecord* raw, tuple headers):
+    cdef Record made = Record.__new__(Record)
+    made.offset = raw.offset
+    made.timestamp = raw.timestamp
+    made.sequence = raw.sequence
+    if raw.key_size >= 0:
+        made.key = PyBytes_FromStringAndSize(<const char*>raw.key, raw.key_size)
+    if raw.value_size >= 0:
+        made.value = PyBytes_FromStringAndSize(<const char*>raw.value, raw.value_size)
+    made.headers = headers
+    return made
+
+
+cdef list build_records(const Head* head, Bytes data, Py_ssize_t start, Py_ssize_t size, bint strict, Trouble* found):
+    cdef Cursor cursor
+    cdef RawRecord raw
+    cdef Bytes end = data + size
+    cdef Py_ssize_t record
+    cdef int place = 0
+    cdef tuple headers
+    cdef list made
+    if head.count == 0:
+        return []
+    if not check_batch_count(head, size - start, found):
+        return []
+    made = [None] * head.count
+    cursor_open(&cursor, data, size, start)
+    for record in range(head.count):
+        place = read_record(&cursor, head, &raw)
+        if place == 0:
+            headers = build_headers(&cursor, &raw, record, strict, found) if raw.headers else NO_HEADERS
+            if found.code != OK:
+                del made[record:]
+                return made
+            place = end_record(&cursor, end)
+        if place:
+            trouble(found, cursor.code, cursor.offset, place, record, 0)
+            del made[record:]
+            return made
+        made[record] = make_record(&raw, headers)
+    if cursor.p != end:
+        trouble(found, TRAILING_BYTES, cursor.p - data, RECORDS, ABSENT, 0)
+    return made
+
+
+cdef list build_messages(Head* head, Bytes data, Py_ssize_t start, Py_ssize_t size, bint check_crc, Trouble* found):
+    cdef Head inner
+    cdef RawRecord raw
+    cdef list made = []
+    cdef Py_ssize_t at = start
+    cdef Record record
+    cdef int64_t base
+    if codec_of(head) == 0:
+        read_body_lengths(data, head, &raw, 0, found)
+        if found.code == OK:
+            raw.offset = head.stored_offset
+            raw.timestamp = head.max_timestamp
+            made.append(make_record(&raw, NO_HEADERS))
+        return made
+    if size == start:
+        trouble(found, TRUNCATED, start, RECORDS, ABSENT, 0)
+        return made
+    while at < size:
+        if not read_inner(data, size, at, head, len(made), check_crc, &inner, &raw, found):
+            break
+        made.append(make_record(&raw, NO_HEADERS))
+        at += inner.size
+    if found.code == OK:
+        base = relative_base(head, raw.offset)
+        for record in made:
+            record.offset = <int64_t>(<unsigned long long>record.offset + <unsigned long long>base)
+    return made
+
+
+def read_records(BatchHeader header, data, Py_ssize_t start, Py_ssize_t end, bint check_crc, bint strict):
+    """The records of a batch; see the pure twin."""
+    cdef Py_buffer view
+    cdef Trouble found
+    cdef list made
+    found.code = OK
+    PyObject_GetBuffer(data, &view, PyBUF_SIMPLE)
+    try:
+        if not 0 <= start <= end <= view.len:
+            raise ValueError("start and end must lie in the buffer")
+        if header.head.magic == 2:
+            made = build_records(&header.head, <Bytes>view.buf, start, end, strict, &found)
+        else:
+            made = build_messages(&header.head, <Bytes>view.buf, start, end, check_crc, &found)
+    finally:
+        PyBuffer_Release(&view)
+    return made, flaw_of(&found) if found.code != OK else None

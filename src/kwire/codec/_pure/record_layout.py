@@ -1,0 +1,364 @@
+"""Record batches and messages as they lie in a buffer: headers, records, record headers. Kafka's DefaultRecordBatch and LegacyRecord.
+
+    magic 2    base offset int64, length int32, leader epoch int32, magic int8, CRC-32C uint32 of all that follows, attributes int16,
+               last offset delta int32, base timestamp int64, max timestamp int64, producer id int64, producer epoch int16,
+               base sequence int32, count int32, then the records, compressed together or not
+    record     length varint, attributes int8, timestamp delta varlong, offset delta varint, key, value, headers (lengths: zigzag varints)
+    magic 0,1  offset int64, length int32, CRC-32 uint32 of all that follows, magic int8, attributes int8, timestamp int64 (magic 1 only),
+               key and value with int32 lengths; the value of a compressed message is a set of messages
+
+A fault is a `Flaw`: both twins find the same one, the first in the order of these lines.
+"""
+
+from __future__ import annotations
+
+import struct
+import zlib
+from typing import Final, TypeVar
+
+from kwire.codec._pure.checksums import crc32c
+from kwire.codec._pure.primitives import Break, Buffer
+from kwire.codec.records.compression import HIGHEST_CODEC
+from kwire.codec.records.places import Flaw, Place
+from kwire.errors import Fault
+
+__all__ = ["BatchHeader", "RawRecord", "read_raw", "scan"]
+
+_FRAMING: Final = 12  # offset and length: what stands before the bytes that the length counts
+_HEAD: Final = 17
+_MAGIC_AT: Final = 16
+_RECORDS_AT: Final = 61
+_COUNT_AT: Final = 57
+_LEAST_LENGTH: Final = {0: 14, 1: 22, 2: _RECORDS_AT - _FRAMING}
+_LEAST_RECORD: Final = 7  # length, attributes, two deltas, key length, value length, number of headers: a byte each
+_V2: Final = struct.Struct(">q4xixIhiqqqhii")
+_CODEC: Final = 0x07
+_LOG_APPEND_TIME: Final = 0x08
+
+Header = TypeVar("Header", bound="BatchHeader")
+
+
+class BatchHeader:
+    """The header of a batch, or of a message of magic 0 or 1, which Kafka treats as a batch of its own.
+
+    Attributes:
+        position: of the batch in the buffer, in bytes.
+        size: of the whole batch, in bytes.
+        payload_start: where the records, or the compressed bytes, begin in the buffer.
+        payload_end: where they end.
+        stored_offset: the offset at the front: the first record's in magic 2, the last one's in a compressed message.
+        stored_count: records of the batch; -1 for a message.
+        data: the buffer.
+        index: of the batch in the buffer.
+        flaw: what is wrong with the header, as six numbers, or None.
+    """
+
+    __slots__ = (
+        "attributes", "base_sequence", "base_timestamp", "crc", "data", "flaw", "index", "last_offset_delta", "magic", "max_timestamp",
+        "partition_leader_epoch", "payload_end", "payload_start", "position", "producer_epoch", "producer_id", "size", "stored_count",
+        "stored_offset",
+    )  # fmt: skip
+
+    data: Buffer
+    index: int
+    flaw: Flaw | None
+    position: int
+    size: int
+    payload_start: int
+    payload_end: int
+    magic: int
+    crc: int
+    attributes: int
+    stored_offset: int
+    stored_count: int
+    last_offset_delta: int
+    partition_leader_epoch: int
+    base_timestamp: int
+    max_timestamp: int
+    producer_id: int
+    producer_epoch: int
+    base_sequence: int
+
+
+def _int64(value: int) -> int:
+    """Java's arithmetic goes round."""
+    return (value + (1 << 63) & 0xFFFFFFFFFFFFFFFF) - (1 << 63)
+
+
+def _int32(data: Buffer, at: int) -> int:
+    return int.from_bytes(data[at : at + 4], "big", signed=True)
+
+
+def _int64_at(data: Buffer, at: int) -> int:
+    return int.from_bytes(data[at : at + 8], "big", signed=True)
+
+
+def _whole_batch(data: Buffer, at: int) -> tuple[int, int] | Flaw | None:
+    """Size and magic of the batch at `at`; None at the end, and where the end of the buffer cuts a batch, as brokers do (KIP-74)."""
+    left = len(data) - at
+    if left < _FRAMING:
+        return None
+    length = _int32(data, at + 8)
+    if length < _LEAST_LENGTH[0]:
+        return Flaw(Fault.BAD_LENGTH, at + 8, Place.SIZE)
+    if left < _HEAD:
+        return None
+    magic = data[at + _MAGIC_AT]
+    if magic not in _LEAST_LENGTH:
+        return Flaw(Fault.UNSUPPORTED_VERSION, at + _MAGIC_AT, Place.MAGIC, detail=magic)
+    if length < _LEAST_LENGTH[magic]:
+        return Flaw(Fault.BAD_LENGTH, at + 8, Place.SIZE)
+    return (_FRAMING + length, magic) if length <= left - _FRAMING else None
+
+
+def _read_head(header: BatchHeader, check_crc: bool) -> Flaw | None:
+    data, at = header.data, header.position
+    end = header.payload_end = at + header.size
+    codec_at = at + 21 if header.magic == 2 else at + 17
+    if header.magic == 2:
+        (
+            header.stored_offset, header.partition_leader_epoch, header.crc, header.attributes, header.last_offset_delta,
+            header.base_timestamp, header.max_timestamp, header.producer_id, header.producer_epoch, header.base_sequence,
+            header.stored_count,
+        ) = _V2.unpack_from(data, at)  # fmt: skip
+        header.payload_start = at + _RECORDS_AT
+        if check_crc and (computed := crc32c(memoryview(data)[at + 21 : end])) != header.crc:
+            return Flaw(Fault.BAD_CHECKSUM, at + 17, Place.CRC, detail=computed)
+    else:
+        header.stored_offset = _int64_at(data, at)
+        header.crc = int.from_bytes(data[at + 12 : at + 16], "big")
+        header.attributes = data[at + 17]
+        header.last_offset_delta = 0
+        header.base_timestamp = header.max_timestamp = _int64_at(data, at + 18) if header.magic else -1
+        header.partition_leader_epoch = header.producer_id = header.producer_epoch = header.base_sequence = header.stored_count = -1
+        header.payload_start = at + (26 if header.magic else 18)
+        if check_crc and (computed := zlib.crc32(memoryview(data)[at + 16 : end])) != header.crc:
+            return Flaw(Fault.BAD_CHECKSUM, at + 12, Place.CRC, detail=computed)
+    codec = header.attributes & _CODEC
+    if codec > HIGHEST_CODEC[header.magic]:
+        return Flaw(Fault.UNSUPPORTED_VERSION, codec_at, Place.ATTRIBUTES, detail=codec)
+    if header.magic < 2 and codec:
+        # The payload is the value; a key is of no use here, and Kafka does not look at it.
+        try:
+            start, size = _body(data, header.payload_start, end)[2:]
+        except _Broken as error:
+            header.payload_start = end
+            return error.flaw(0)
+        if size < 0:
+            header.payload_start = end
+            return Flaw(Fault.NULL_NOT_ALLOWED, end - 4, Place.RECORDS)
+        header.payload_start = start
+    return None
+
+
+def scan(data: Buffer, kind: type[Header], check_crc: bool, strict: bool) -> tuple[list[Header], int, Flaw | None]:
+    """The headers of all batches of a buffer.
+
+    Arguments:
+        data: one batch behind the other.
+        kind: the class of the headers, a subclass of this twin's `BatchHeader`.
+        check_crc: compare the checksums.
+        strict: stop at the first flaw; else go on where the next batch can be found.
+
+    Returns:
+        The batches, the number of bytes of a last one that was cut, and the flaw that stopped the scan.
+    """
+    batches: list[Header] = []
+    at = 0
+    while True:
+        found = _whole_batch(data, at)
+        if found is None or isinstance(found, Flaw):
+            return batches, len(data) - at, found
+        header = kind.__new__(kind)
+        header.data, header.index, header.position = data, len(batches), at
+        header.size, header.magic = found
+        header.flaw = _read_head(header, check_crc)
+        batches.append(header)
+        if header.flaw is not None and strict:
+            return batches, 0, header.flaw
+        at += header.size
+
+
+class _Broken(Exception):
+    """A fault inside a record."""
+
+    def __init__(self, code: Fault, offset: int, place: Place, header: int = 0, detail: int = 0) -> None:
+        super().__init__()
+        self.code, self.offset, self.place, self.header, self.detail = code, offset, place, header, detail
+
+    def flaw(self, record: int) -> Flaw:
+        return Flaw(self.code, self.offset, self.place, record, self.header, self.detail)
+
+
+def _zigzag(data: Buffer, at: int, end: int, limit: int = 28, last: int = 0x0F) -> tuple[int, int]:
+    """A zigzag varint of 32 bits, or with other limits of 64, and the position behind it."""
+    if at < end and (byte := data[at]) < 0x80:
+        return (byte >> 1) ^ -(byte & 1), at + 1
+    value = shift = 0
+    for pos in range(at, end):
+        byte = data[pos]
+        if shift == limit and byte > last:
+            raise Break(Fault.BAD_VARINT, at)
+        value |= (byte & 0x7F) << shift
+        if byte < 0x80:
+            return (value >> 1) ^ -(value & 1), pos + 1
+        shift += 7
+    raise Break(Fault.TRUNCATED, at)
+
+
+def _content(data: Buffer, at: int, end: int, nullable: bool) -> tuple[int, int]:
+    """Where the content of a key or value begins, and its length, -1 for null: every negative length is one, as for Kafka."""
+    length, start = _zigzag(data, at, end)
+    if length < 0:
+        if not nullable:
+            raise Break(Fault.BAD_LENGTH, at)
+        return start, -1
+    if length > end - start:
+        raise Break(Fault.TRUNCATED, start)
+    return start, length
+
+
+RawRecord = tuple[int, int, int, bytes | None, bytes | None, tuple[tuple[str, bytes | None], ...]]
+
+
+def _read_record(header: BatchHeader, data: Buffer, at: int, end: int, errors: str) -> tuple[RawRecord, int]:
+    """The fields of a record and the position behind it.
+
+    Arguments:
+        errors: what to do with header names that are not UTF-8, as for `bytes.decode`.
+    """
+    place = Place.RECORD
+    headers: list[tuple[str, bytes | None]] = []
+    try:
+        length, pos = _zigzag(data, at, end)
+        if length < 0:
+            raise Break(Fault.BAD_LENGTH, at)
+        if length > end - pos:
+            raise Break(Fault.TRUNCATED, pos)
+        end = pos + length
+        place = Place.RECORD_ATTRIBUTES
+        if pos == end:
+            raise Break(Fault.TRUNCATED, pos)
+        place = Place.RECORD_TIMESTAMP
+        delta, pos = _zigzag(data, pos + 1, end, 63, 1)
+        timestamp = header.max_timestamp if header.attributes & _LOG_APPEND_TIME else _int64(header.base_timestamp + delta)
+        place = Place.RECORD_OFFSET
+        delta, pos = _zigzag(data, pos, end)
+        # sequence numbers go from 2^31-1 to 0
+        sequence = -1 if header.base_sequence < 0 else header.base_sequence + delta & 0x7FFFFFFF
+        place = Place.RECORD_KEY
+        start, size = _content(data, pos, end, True)
+        key = None if size < 0 else bytes(data[start : start + size])
+        pos = start + max(size, 0)
+        place = Place.RECORD_VALUE
+        start, size = _content(data, pos, end, True)
+        value = None if size < 0 else bytes(data[start : start + size])
+        at = pos = start + max(size, 0)
+        place = Place.RECORD_HEADERS
+        count, pos = _zigzag(data, pos, end)
+        if count < 0:
+            raise Break(Fault.BAD_LENGTH, at)
+        if 2 * count > end - pos:  # two lengths of a byte each
+            raise Break(Fault.TRUNCATED, at)
+        for _ in range(count):
+            place = Place.RECORD_HEADER_KEY
+            start, size = _content(data, pos, end, False)
+            try:
+                name = str(data[start : start + size], "utf-8", errors)
+            except UnicodeDecodeError:
+                raise Break(Fault.BAD_UTF8, start) from None
+            place = Place.RECORD_HEADER_VALUE
+            start, size = _content(data, start + size, end, True)
+            headers.append((name, None if size < 0 else bytes(data[start : start + size])))
+            pos = start + max(size, 0)
+        place = Place.RECORD
+        if pos != end:
+            raise Break(Fault.TRAILING_BYTES, pos)
+    except Break as fault:
+        at_header = place in (Place.RECORD_HEADER_KEY, Place.RECORD_HEADER_VALUE)
+        raise _Broken(fault.code, fault.offset, place, len(headers) if at_header else 0) from None
+    return (_int64(header.stored_offset + delta), timestamp, sequence, key, value, tuple(headers)), end
+
+
+def _body(data: Buffer, at: int, end: int) -> tuple[int, int, int, int]:
+    """Start and size of the key and of the value of a message; the size of a null is -1."""
+    found: list[int] = []
+    for place in (Place.RECORD_KEY, Place.RECORD_VALUE):
+        if end - at < 4:
+            raise _Broken(Fault.TRUNCATED, at, place)
+        size = max(_int32(data, at), -1)
+        at += 4
+        if size > end - at:
+            raise _Broken(Fault.TRUNCATED, at, place)
+        found += at, size
+        at += max(size, 0)
+    if at != end:
+        raise _Broken(Fault.TRAILING_BYTES, at, Place.RECORD)
+    return found[0], found[1], found[2], found[3]
+
+
+def _read_message(data: Buffer, at: int, end: int, offset: int, timestamp: int) -> RawRecord:
+    key_at, key_size, value_at, value_size = _body(data, at, end)
+    key = None if key_size < 0 else bytes(data[key_at : key_at + key_size])
+    value = None if value_size < 0 else bytes(data[value_at : value_at + value_size])
+    return offset, timestamp, -1, key, value, ()
+
+
+def _read_inner(header: BatchHeader, data: Buffer, at: int, end: int, check_crc: bool) -> tuple[RawRecord, int]:
+    """A message inside a compressed one (Kafka's DeepRecordsIterator) with its offset as stored, and the position behind it."""
+    if end - at < _HEAD:
+        raise _Broken(Fault.TRUNCATED, at, Place.RECORD)
+    length, magic = _int32(data, at + 8), data[at + _MAGIC_AT]
+    if magic != header.magic:
+        raise _Broken(Fault.UNSUPPORTED_VERSION, at + _MAGIC_AT, Place.RECORD_MAGIC, detail=magic)
+    if length < _LEAST_LENGTH[magic]:
+        raise _Broken(Fault.BAD_LENGTH, at + 8, Place.RECORD_SIZE)
+    if length > end - at - _FRAMING:
+        raise _Broken(Fault.TRUNCATED, at + _FRAMING, Place.RECORD)
+    stop = at + _FRAMING + length
+    if check_crc:
+        computed = zlib.crc32(memoryview(data)[at + _MAGIC_AT : stop])
+        if computed != int.from_bytes(data[at + 12 : at + 16], "big"):
+            raise _Broken(Fault.BAD_CHECKSUM, at + 12, Place.RECORD_CRC, detail=computed)
+    if data[at + 17] & _CODEC:
+        raise _Broken(Fault.LIMIT_EXCEEDED, at + 17, Place.RECORD_ATTRIBUTES)
+    timestamp = -1
+    if magic == 1:
+        timestamp = header.max_timestamp if header.attributes & _LOG_APPEND_TIME else _int64_at(data, at + 18)
+    return _read_message(data, at + (26 if magic else 18), stop, _int64_at(data, at), timestamp), stop
+
+
+def read_raw(header: BatchHeader, data: Buffer, start: int, end: int, check_crc: bool, errors: str) -> tuple[list[RawRecord], Flaw | None]:
+    """The fields of the records of a batch up to the first fault, and that fault; arguments as for `read_records`."""
+    made: list[RawRecord] = []
+    if header.magic == 2:
+        count = header.stored_count
+        if count == 0:  # as Kafka: what follows is not looked at
+            return made, None
+        if count < 0:
+            return made, Flaw(Fault.BAD_LENGTH, header.position + _COUNT_AT, Place.COUNT)
+        if count * _LEAST_RECORD > end - start:
+            return made, Flaw(Fault.TRUNCATED, header.position + _COUNT_AT, Place.COUNT)
+        try:
+            for _ in range(count):
+                record, start = _read_record(header, data, start, end, errors)
+                made.append(record)
+        except _Broken as error:
+            return made, error.flaw(len(made))
+        return made, None if start == end else Flaw(Fault.TRAILING_BYTES, start, Place.RECORDS)
+    try:
+        if not header.attributes & _CODEC:
+            return [_read_message(data, start, end, header.stored_offset, header.max_timestamp)], None
+        if start == end:
+            return made, Flaw(Fault.TRUNCATED, start, Place.RECORDS)
+        while start < end:
+            record, start = _read_inner(header, data, start, end, check_crc)
+            made.append(record)
+    except _Broken as error:
+        return made, error.flaw(len(made))
+    # Magic 1 stores offsets from 0 on inside and the last message's offset outside (KIP-31). A producer's set, which no broker has given
+    # offsets yet, comes out negative; Kafka then takes the stored ones.
+    base = _int64(header.stored_offset - made[-1][0])
+    if header.magic == 1 and base > 0:
+        made = [(_int64(each[0] + base), *each[1:]) for each in made]
+    return made, None

@@ -1,0 +1,43 @@
+"""Record batches of magic 0, 1 and 2: headers, records as objects, records as columns. A lazy facade."""
+
+from __future__ import annotations
+
+import importlib
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from typing import TypeAlias
+
+    from kwire.codec.records.batch import RecordBatch, RecordBatches
+    from kwire.codec.records.compression import MAX_DECOMPRESSED
+    from kwire.codec.records.control import Control, read_control
+    from kwire.codec.records.reading import RecordReader, decode, record_reader, scan, to_arrow
+
+    Record: TypeAlias = Any
+
+_HOME = {
+    **dict.fromkeys(("RecordBatch", "RecordBatches"), "batch"),
+    "MAX_DECOMPRESSED": "compression",
+    **dict.fromkeys(("Control", "read_control"), "control"),
+    **dict.fromkeys(("RecordReader", "decode", "record_reader", "scan", "to_arrow"), "reading"),
+}
+
+__all__ = [
+    "MAX_DECOMPRESSED", "Control", "Record", "RecordBatch", "RecordBatches", "RecordReader", "decode", "read_control", "record_reader",
+    "scan", "to_arrow",
+]  # fmt: skip
+
+
+def __getattr__(name: str) -> Any:
+    if name in _HOME:
+        value = getattr(importlib.import_module(f"kwire.codec.records.{_HOME[name]}"), name)
+    elif name == "Record":
+        value = importlib.import_module("kwire.codec.records.reading").record_reader().Record
+    else:
+        raise AttributeError(f"module 'kwire.codec.records' has no attribute {name!r}")
+    globals()[name] = value
+    return value
+
+
+def __dir__() -> list[str]:
+    return sorted(__all__)

@@ -1,0 +1,185 @@
+"""Record batches as objects: their headers at once, their records when somebody asks."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, Final
+
+from kwire.codec.records.compression import CODECS, unpack
+from kwire.codec.records.places import Flaw, flaw_error
+from kwire.errors import WireError
+
+if TYPE_CHECKING:
+    from kwire.codec._pure.primitives import Buffer
+    from kwire.codec._pure.records import Record
+    from kwire.codec.records.reading import RecordReader
+
+__all__ = ["RecordBatch", "RecordBatches"]
+
+_SLOTS: tuple[str, ...] = ()  # of this class; the class that is made of it and of a twin's header has the attributes
+_CODEC: Final = 0x07
+_LOG_APPEND_TIME: Final = 0x08
+_TRANSACTIONAL: Final = 0x10
+_CONTROL: Final = 0x20
+_DELETE_HORIZON: Final = 0x40
+
+
+class RecordBatch:
+    """A record batch of magic 2, or a message of magic 0 or 1: Kafka treats each as a batch, compressed or not.
+
+    Attributes:
+        position: in the buffer, in bytes.
+        size: of the whole batch, in bytes, as it lies in the buffer.
+        index: of the batch in the buffer.
+        magic: 0, 1 or 2.
+        crc: as stored: CRC-32C in magic 2, CRC-32 before.
+        attributes: as stored, bit by bit.
+        partition_leader_epoch, producer_id, producer_epoch, base_sequence: -1 where there is none.
+        base_timestamp: from which the records' timestamps count; the message's own before magic 2.
+        max_timestamp: milliseconds since 1970; -1 in magic 0.
+        last_offset_delta: of the last record from the first.
+        stored_offset: the offset at the front: the first record's in magic 2, the last one's in a compressed message.
+        fault: what was found wrong (only with ``strict=False``), or None.
+    """
+
+    __slots__ = _SLOTS
+
+    _reader: RecordReader
+    _check_crc: bool
+    _strict: bool
+    _limit: int
+    _records: list[Record] | None
+    fault: WireError | None
+    data: Buffer
+    flaw: Flaw | None
+    position: int
+    size: int
+    index: int
+    magic: int
+    crc: int
+    attributes: int
+    partition_leader_epoch: int
+    producer_id: int
+    producer_epoch: int
+    base_sequence: int
+    base_timestamp: int
+    max_timestamp: int
+    last_offset_delta: int
+    stored_offset: int
+    stored_count: int
+    payload_start: int
+    payload_end: int
+
+    @property
+    def compression(self) -> str:
+        """``none``, ``gzip``, ``snappy``, ``lz4`` or ``zstd``; ``unknown`` for a codec that Kafka does not have."""
+        codec = self.attributes & _CODEC
+        return CODECS[codec] if codec < len(CODECS) else "unknown"
+
+    @property
+    def timestamp_type(self) -> str:
+        """As Kafka writes it: ``NoTimestampType`` (magic 0), ``CreateTime`` or ``LogAppendTime``."""
+        if self.magic == 0:
+            return "NoTimestampType"
+        return "LogAppendTime" if self.attributes & _LOG_APPEND_TIME else "CreateTime"
+
+    @property
+    def is_transactional(self) -> bool:
+        return self.magic == 2 and bool(self.attributes & _TRANSACTIONAL)
+
+    @property
+    def is_control(self) -> bool:
+        return self.magic == 2 and bool(self.attributes & _CONTROL)
+
+    @property
+    def delete_horizon_ms(self) -> int | None:
+        """When the batch's tombstones may go; the base timestamp holds it (KIP-534)."""
+        return self.base_timestamp if self.magic == 2 and self.attributes & _DELETE_HORIZON else None
+
+    @property
+    def count(self) -> int | None:
+        """Records of the batch; None in magic 0 and 1, as in Kafka: a plain message is one record, a compressed one does not say."""
+        return self.stored_count if self.magic == 2 else None
+
+    @property
+    def base_offset(self) -> int:
+        """The first record's offset. A compressed batch of magic 0 or 1 has to be unpacked for it.
+
+        Raises:
+            WireError: it cannot be.
+        """
+        if self.magic == 2 or not self.attributes & _CODEC:
+            return self.stored_offset
+        records = self.records
+        return records[0].offset if records else self.stored_offset
+
+    @property
+    def last_offset(self) -> int:
+        """The last record's offset; that of a record that compaction removed, maybe."""
+        return self.stored_offset + self.last_offset_delta
+
+    @property
+    def next_offset(self) -> int:
+        return self.last_offset + 1
+
+    @property
+    def last_sequence(self) -> int:
+        """The last record's sequence; after 2147483647 comes 0. -1 where there is none."""
+        return -1 if self.base_sequence < 0 else self.base_sequence + self.last_offset_delta & 0x7FFFFFFF
+
+    @property
+    def records(self) -> list[Record]:
+        """The records, read and unpacked when they are asked for, and kept.
+
+        Raises:
+            WireError: they cannot be read. With ``strict=False`` those before the fault are given and `fault` says what it is.
+            InputError: the library for this codec is not installed.
+        """
+        if self._records is None:
+            self._records = self._read()
+        return self._records
+
+    def _read(self) -> list[Record]:
+        codec = self.attributes & _CODEC
+        if self.flaw is not None and self.fault is not None and codec >= len(CODECS):
+            return []
+        data, start, end, unpacked_from = self.data, self.payload_start, self.payload_end, -1
+        if codec and self.magic == 2 and self.stored_count == 0:
+            return []
+        if codec:
+            unpacked_from = start
+            try:
+                data = unpack(codec, self.magic, memoryview(data)[start:end], self._limit, start, f"batches[{self.index}].records")
+            except WireError as error:
+                if self._strict:
+                    raise
+                self.fault = self.fault or error
+                return []
+            start, end = 0, len(data)
+        made: list[Record]
+        made, flaw = self._reader.read_records(self, data, start, end, self._check_crc, self._strict)
+        if flaw is not None:
+            found = flaw_error(Flaw(*flaw), self.index, unpacked_from)
+            if self._strict:
+                raise found
+            self.fault = self.fault or found
+        return made
+
+    def __repr__(self) -> str:
+        return (
+            f"<RecordBatch magic={self.magic} position={self.position} size={self.size} stored_offset={self.stored_offset} "
+            f"count={self.count} compression={self.compression!r}>"
+        )
+
+
+class RecordBatches(list[Any]):
+    """The batches of a buffer.
+
+    Attributes:
+        tail_bytes: bytes of a last batch that is cut, as brokers send it in a Fetch response (KIP-74); 0 when the buffer ends with a batch.
+        fault: what made the rest of the buffer unreadable (only with ``strict=False``), or None.
+    """
+
+    def __init__(self, batches: list[Any], tail_bytes: int, fault: WireError | None = None) -> None:
+        super().__init__(batches)
+        self.tail_bytes = tail_bytes
+        self.fault = fault

@@ -1,0 +1,195 @@
+"""Unpacks the records of compressed batches, with a bound on what they may become.
+
+The size of the output is unknown before; so a buffer is offered, and a larger one when it was full, up to the limit: what is written never
+exceeds the limit, whatever the payload claims. gzip is Python's own; snappy, lz4 and zstd come from `cramjam` (the ``records`` extra),
+which writes into a buffer of a given size.
+"""
+
+from __future__ import annotations
+
+import importlib
+import zlib
+from collections.abc import Callable
+from types import ModuleType
+from typing import Any, Final
+
+from kwire.codec._pure.primitives import Buffer
+from kwire.errors import Fault, InputError, raise_for
+
+__all__ = ["CODECS", "HIGHEST_CODEC", "MAX_DECOMPRESSED", "unpack"]
+
+MAX_DECOMPRESSED: Final = 64 << 20
+"""Bytes that one batch may unpack to, unless the caller says otherwise: Kafka's default for a request is 100 MiB, for a batch 1 MiB."""
+
+CODECS: Final = ("none", "gzip", "snappy", "lz4", "zstd")
+HIGHEST_CODEC: Final = {0: 3, 1: 3, 2: 4}  # by magic: zstd came with KIP-110, for magic 2 alone
+
+_FIRST_OUTPUT: Final = 1 << 16
+_GROWTH: Final = 8
+_GZIP: Final = 16 + zlib.MAX_WBITS
+_GZIP_MARK: Final = b"\x1f\x8b"
+# The frame of xerial's snappy-java, which Java clients write: this mark, two int32 versions, then chunks behind their int32 sizes.
+_XERIAL_MARK: Final = b"\x82SNAPPY\x00"
+_XERIAL_HEAD: Final = 16
+_SNAPPY_RATIO: Final = 22  # three bytes of a copy give at most 64
+_LZ4_MARK: Final = b"\x04\x22\x4d\x18"
+
+
+class _Full(Exception):
+    """The limit was reached."""
+
+
+class _Unreadable(Exception):
+    """The payload is not what its codec writes."""
+
+
+def unpack(codec: int, magic: int, payload: Buffer, limit: int, offset: int, path: str) -> Buffer:
+    """Unpack a payload.
+
+    Arguments:
+        codec: 1 gzip, 2 snappy, 3 lz4, 4 zstd.
+        magic: of the batch; up to 1, lz4 frames have a header checksum that was computed wrongly (KAFKA-3160).
+        payload: the compressed bytes.
+        limit: bytes that they may become.
+        offset: of the payload in the caller's buffer, for errors.
+        path: of the records, for errors.
+
+    Raises:
+        BadCompression: the payload cannot be unpacked.
+        LimitExceeded: it becomes more than `limit` bytes.
+        InputError: the library for this codec is not installed.
+    """
+    name, size = CODECS[codec], len(payload)
+    try:
+        if codec == 1:
+            return _gunzip(payload, limit)
+        if codec == 2:
+            return _unsnap(payload, limit)
+        if codec == 3:
+            return _grow(_library().lz4.decompress_into, _with_right_checksum(payload) if magic < 2 else payload, limit)
+        return _grow(_library().zstd.decompress_into, payload, limit)
+    except _Full:
+        raise_for(Fault.LIMIT_EXCEEDED, offset, path, reason=f"{name} payload of {size} bytes unpacks to more than {limit}")
+    except _Unreadable as error:
+        raise_for(Fault.BAD_COMPRESSION, offset, path, reason=f"{name} payload cannot be unpacked ({error})")
+
+
+def _library() -> ModuleType:
+    try:
+        return importlib.import_module("cramjam")
+    except ImportError as error:
+        raise InputError("snappy, lz4 and zstd record batches need the cramjam package: run pip install 'kwire[records]'.") from error
+
+
+def _gunzip(payload: Buffer, limit: int) -> bytes:
+    parts: list[bytes] = []
+    rest: Buffer = payload
+    while True:
+        member = zlib.decompressobj(_GZIP)
+        try:
+            # one byte more than allowed tells a payload that fits exactly from one that does not
+            parts.append(member.decompress(rest, limit + 1))
+        except zlib.error as error:
+            raise _Unreadable(str(error).partition(": ")[2] or "zlib") from error
+        limit -= len(parts[-1])
+        if limit < 0:
+            raise _Full
+        if not member.eof:
+            raise _Unreadable("it ends early")
+        rest = member.unused_data
+        # Members may follow each other; what is not a member is padding, as for Java's GZIPInputStream.
+        if rest[:2] != _GZIP_MARK:
+            return parts[0] if len(parts) == 1 else b"".join(parts)
+
+
+def _unsnap(payload: Buffer, limit: int) -> Buffer:
+    if bytes(payload[:8]) != _XERIAL_MARK:
+        return _unsnap_block(payload, limit)
+    view = memoryview(payload)
+    parts: list[Buffer] = []
+    at = _XERIAL_HEAD
+    while at < len(view):
+        if bytes(view[at : at + 8]) == _XERIAL_MARK:  # streams may follow each other
+            at += _XERIAL_HEAD
+            continue
+        size = int.from_bytes(view[at : at + 4], "big")
+        at += 4
+        if size > len(view) - at:
+            raise _Unreadable("a chunk ends early")
+        parts.append(_unsnap_block(view[at : at + size], limit))
+        limit -= len(parts[-1])
+        at += size
+    return parts[0] if len(parts) == 1 else b"".join(parts)
+
+
+def _unsnap_block(block: Buffer, limit: int) -> Buffer:
+    size = shift = 0
+    for byte in bytes(block[:5]):
+        size |= (byte & 0x7F) << shift
+        shift += 7
+        if byte < 0x80:
+            break
+    if size > _SNAPPY_RATIO * len(block):
+        raise _Unreadable("it claims more than snappy can pack")
+    if size > limit:
+        raise _Full
+    output = bytearray(size)
+    if _decompress(_library().snappy.decompress_raw_into, block, output) != size:
+        raise _Unreadable("it is shorter than it claims")
+    return memoryview(output)
+
+
+def _grow(decompress: Callable[[Any, Any], int], payload: Buffer | bytearray, limit: int) -> Buffer:
+    size = min(max(_FIRST_OUTPUT, 4 * len(payload)), limit)
+    while True:
+        output = bytearray(size)
+        try:
+            return memoryview(output)[: _decompress(decompress, payload, output)]
+        except _Full:
+            if size == limit:
+                raise
+        del output
+        size = min(size * _GROWTH, limit)
+
+
+def _decompress(decompress: Callable[[Any, Any], int], payload: Buffer | bytearray, output: bytearray) -> int:
+    library = _library()
+    try:
+        return decompress(payload, output)
+    except library.DecompressionError as error:
+        # cramjam has one exception for all; this text is Rust's own for a slice that is full
+        if "failed to write whole buffer" in str(error):
+            raise _Full from error
+        raise _Unreadable(str(error).partition(" (")[0]) from error
+
+
+def _with_right_checksum(payload: Buffer) -> Buffer | bytearray:
+    """The same LZ4 frame with the header checksum that the format asks for.
+
+    Clients before 0.10 computed it over the mark too; Kafka reads messages of magic 0 without a look at it.
+    """
+    if bytes(payload[:4]) != _LZ4_MARK or len(payload) < 7:
+        return payload
+    flags = payload[4]
+    at = 6 + (8 if flags & 0x08 else 0) + (4 if flags & 0x01 else 0)
+    if at >= len(payload):
+        return payload
+    fixed = bytearray(payload)
+    fixed[at] = _xxh32_of_short(bytes(fixed[4:at])) >> 8 & 0xFF
+    return fixed
+
+
+def _xxh32_of_short(data: bytes) -> int:
+    """xxHash32 with seed 0 of fewer than 16 bytes, which an LZ4 frame descriptor always is."""
+    mask, second, third, fourth, fifth = 0xFFFFFFFF, 2246822519, 3266489917, 668265263, 374761393
+    state = fifth + len(data)
+    whole = len(data) & ~3
+    for at in range(0, whole, 4):
+        state = (state + int.from_bytes(data[at : at + 4], "little") * third) & mask
+        state = ((state << 17 | state >> 15) & mask) * fourth & mask
+    for byte in data[whole:]:
+        state = (state + byte * fifth) & mask
+        state = ((state << 11 | state >> 21) & mask) * 2654435761 & mask
+    state = (state ^ state >> 15) * second & mask
+    state = (state ^ state >> 13) * third & mask
+    return state ^ state >> 16

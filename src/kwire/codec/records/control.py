@@ -1,0 +1,68 @@
+"""What control records say: ends of transactions, and KRaft's own notes in a log."""
+
+from __future__ import annotations
+
+import struct
+from typing import TYPE_CHECKING, Any, Final, NamedTuple
+
+from kwire.errors import Fault, raise_for
+
+if TYPE_CHECKING:
+    from kwire.codec._pure.records import Record
+
+__all__ = ["Control", "read_control"]
+
+# Kafka's ControlRecordType: name, and the message in the value.
+_TYPES: Final = {
+    0: ("ABORT", "EndTxnMarker"),
+    1: ("COMMIT", "EndTxnMarker"),
+    2: ("LEADER_CHANGE", "LeaderChangeMessage"),
+    3: ("SNAPSHOT_HEADER", "SnapshotHeaderRecord"),
+    4: ("SNAPSHOT_FOOTER", "SnapshotFooterRecord"),
+    5: ("KRAFT_VERSION", "KRaftVersionRecord"),
+    6: ("KRAFT_VOTERS", "VotersRecord"),
+}
+_KEY: Final = struct.Struct(">hh")
+_END: Final = struct.Struct(">hi")
+
+
+class Control(NamedTuple):
+    """A control record's content.
+
+    Attributes:
+        control_type_id: as stored.
+        control_type: Kafka's name, ``UNKNOWN`` for a type that Kafka does not have.
+        version: of the key; newer ones only add to it.
+        coordinator_epoch: of the end of a transaction, else None.
+        message: the message in the value of KRaft's records, else None.
+    """
+
+    control_type_id: int
+    control_type: str
+    version: int
+    coordinator_epoch: int | None
+    message: Any
+
+
+def read_control(record: Record) -> Control:
+    """Read a record of a batch whose `is_control` is true.
+
+    Raises:
+        WireError: key or value are too short; offsets count from their first byte.
+    """
+    key, value = record.key or b"", record.value or b""
+    if len(key) < _KEY.size:
+        raise_for(Fault.TRUNCATED, 0, "key", reason="a control record's key has 4 bytes")
+    version, type_id = _KEY.unpack_from(key)
+    name, message = _TYPES.get(type_id, ("UNKNOWN", ""))
+    if message == "EndTxnMarker":
+        # Kafka reads any version by the first one's fields: 2-byte version, 4-byte epoch.
+        if len(value) < _END.size:
+            raise_for(Fault.TRUNCATED, 0, "value", reason="the end of a transaction has 6 bytes")
+        return Control(type_id, name, version, _END.unpack_from(value)[1], None)
+    if not message:
+        return Control(type_id, name, version, None, None)
+    from kwire.codec.decoding import decode
+
+    # Written and read as version 0, whatever the version inside says.
+    return Control(type_id, name, version, None, decode(message, value, 0))

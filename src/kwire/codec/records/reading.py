@@ -1,0 +1,127 @@
+"""From a buffer to record batches, with one twin or the other."""
+
+from __future__ import annotations
+
+from functools import cache
+from typing import Any
+
+from kwire.codec._pure.primitives import as_buffer
+from kwire.codec.impl import Twin, backend, load_twin
+from kwire.codec.records.batch import RecordBatch, RecordBatches
+from kwire.codec.records.columns import collect
+from kwire.codec.records.compression import MAX_DECOMPRESSED
+from kwire.codec.records.places import Flaw, flaw_error
+
+__all__ = ["RecordReader", "decode", "record_reader", "scan", "to_arrow"]
+
+
+class RecordReader:
+    """Reads record batches with one twin.
+
+    Arguments:
+        twin: ``native`` or ``pure``.
+    """
+
+    def __init__(self, twin: Twin) -> None:
+        module = load_twin("codec", "records", twin)
+        self.twin = twin
+        self.read_records = module.read_records
+        self._scan = module.scan
+        self._columns = load_twin("codec", "record_columns", twin).Columns
+        self.Record: Any = module.Record
+        slots = ("_reader", "_check_crc", "_strict", "_limit", "_records", "fault")
+        # The attributes of a header are the twin's; the rest is the same.
+        self.RecordBatch: Any = type(
+            "RecordBatch", (RecordBatch, module.BatchHeader), {"__slots__": slots, "__module__": RecordBatch.__module__}
+        )
+
+    def decode(self, data: Any, *, max_decompressed: int = MAX_DECOMPRESSED, check_crc: bool = True, strict: bool = True) -> RecordBatches:
+        buffer = as_buffer(data)
+        batches, tail, broken = self._scan(buffer, self.RecordBatch, check_crc, strict)
+        if broken is not None and strict:
+            raise flaw_error(Flaw(*broken), max(len(batches) - 1, 0) if batches and batches[-1].flaw is not None else len(batches))
+        for batch in batches:
+            batch._reader = self
+            batch._check_crc = check_crc
+            batch._strict = strict
+            batch._limit = max_decompressed
+            batch._records = None
+            batch.fault = None if batch.flaw is None else flaw_error(Flaw(*batch.flaw), batch.index)
+        return RecordBatches(batches, tail, None if broken is None else flaw_error(Flaw(*broken), len(batches)))
+
+    def to_arrow(
+        self,
+        buffers: Any,
+        *,
+        fields: Any = None,
+        max_decompressed: int = MAX_DECOMPRESSED,
+        check_crc: bool = True,
+        errors: str = "raise",
+    ) -> Any:
+        return collect(self._columns(), buffers, fields, max_decompressed, check_crc, errors)
+
+
+@cache
+def record_reader(twin: Twin = backend) -> RecordReader:
+    """The reader of a twin, the chosen one unless another is named."""
+    return RecordReader(twin)
+
+
+def decode(data: Any, *, max_decompressed: int = MAX_DECOMPRESSED, check_crc: bool = True, strict: bool = True) -> RecordBatches:
+    """Read record batches of magic 0, 1 and 2, in any mixture: the headers now, the records of a batch when `RecordBatch.records` is read.
+
+    Arguments:
+        data: the batches one behind the other, as in Produce and Fetch or in a segment file; any contiguous buffer. It is kept, not copied.
+        max_decompressed: bytes that the records of one batch may unpack to.
+        check_crc: compare the checksums: of the batches now, of messages inside compressed ones when they are read.
+        strict: raise what is wrong; else put it into `RecordBatch.fault` and `RecordBatches.fault` and give what can be read.
+
+    Returns:
+        The batches. A last one that is cut is left out: `RecordBatches.tail_bytes` tells.
+
+    Raises:
+        WireError: the bytes are no record batches; the path is such as ``batches[0].records[3].key``. A fault in compressed records has the
+            offset of the compressed bytes; its text says where among the unpacked ones.
+    """
+    return record_reader().decode(data, max_decompressed=max_decompressed, check_crc=check_crc, strict=strict)
+
+
+def scan(data: Any, *, check_crc: bool = False) -> RecordBatches:
+    """Read only the headers of record batches: sizes, counts, codecs, producers; nothing is unpacked and no fault raises.
+
+    Arguments:
+        data: as for `decode`.
+        check_crc: compare the checksums, which costs a pass over all bytes.
+
+    Returns:
+        The batches up to the first that cannot be told from the next; the faults are in `RecordBatch.fault` and `RecordBatches.fault`.
+    """
+    return record_reader().decode(data, check_crc=check_crc, strict=False)
+
+
+def to_arrow(
+    buffers: Any,
+    *,
+    fields: Any = None,
+    max_decompressed: int = MAX_DECOMPRESSED,
+    check_crc: bool = True,
+    errors: str = "raise",
+) -> Any:
+    """Read the records of many buffers as columns, without an object for any record; a row is a record.
+
+    Arguments:
+        buffers: an iterable of buffers of record batches, or a binary Arrow array; a null gives no rows.
+        fields: names of the columns wanted, of those in `kwire.codec.records.columns.SCHEMA`; all when None.
+        max_decompressed: bytes that the records of one batch may unpack to.
+        check_crc: compare the checksums.
+        errors: ``raise`` or ``column``: a batch that cannot be read is then one row of nulls whose column ``error`` says why.
+
+    Returns:
+        A `pyarrow.RecordBatch`. Columns ``buffer`` and ``batch`` are indexes from 0; ``sequence`` and ``producer_id`` are -1 where there is
+        none; control records are among the rows, ``is_control`` tells.
+
+    Raises:
+        WireError: a batch cannot be read (with ``errors="raise"``); the path begins with ``buffers[i]``.
+        InputError: pyarrow or the library for a codec is not installed.
+    """
+    return record_reader().to_arrow(buffers, fields=fields, max_decompressed=max_decompressed, check_crc=check_crc, errors=errors)
