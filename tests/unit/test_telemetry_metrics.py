@@ -148,8 +148,41 @@ def test_payloads_are_bounded(compression_type):
 def test_points_are_bounded():
     data = payload(gauge(*[otlp.NumberDataPoint()] * 30))
     assert len(decode_metrics(data, 0, max_points=30)) == 30
-    with pytest.raises(LimitExceeded, match="30 metric points are more than 29"):
+    with pytest.raises(LimitExceeded, match="metric points are more than 29"):
         decode_metrics(data, 0, max_points=29)
+
+
+@pytest.mark.parametrize(
+    "metrics",
+    [
+        otlp.MetricsData(resource_metrics=[otlp.ResourceMetrics()] * 101),
+        otlp.MetricsData(resource_metrics=[otlp.ResourceMetrics(scope_metrics=[otlp.ScopeMetrics()] * 100)]),
+        otlp.MetricsData(resource_metrics=[otlp.ResourceMetrics(scope_metrics=[otlp.ScopeMetrics(metrics=[otlp.Metric()] * 99)])]),
+    ],
+)
+def test_empty_parts_are_bounded(metrics):
+    data = metrics.SerializeToString()
+    assert decode_metrics(data, 0) == []
+    with pytest.raises(LimitExceeded, match="groups, metrics, labels and buckets are more than 100 "):
+        decode_metrics(data, 0, max_points=10)
+
+
+@pytest.mark.parametrize(
+    "metric",
+    [
+        gauge(otlp.NumberDataPoint(attributes=[KeyValue()] * 98)),
+        gauge(otlp.NumberDataPoint(attributes=[KeyValue(value=AnyValue(array_value=ArrayValue(values=[AnyValue()] * 97)))])),
+        otlp.Metric(
+            summary=otlp.Summary(data_points=[otlp.SummaryDataPoint(quantile_values=[otlp.SummaryDataPoint.ValueAtQuantile()] * 98)])
+        ),
+        otlp.Metric(histogram=otlp.Histogram(data_points=[otlp.HistogramDataPoint(explicit_bounds=[1] * 49, bucket_counts=[1] * 49)])),
+    ],
+)
+def test_what_a_point_holds_is_bounded(metric):
+    data = payload(metric)
+    assert len(decode_metrics(data, 0)) == 1
+    with pytest.raises(LimitExceeded, match="labels and buckets"):
+        decode_metrics(data, 0, max_points=10)
 
 
 def test_payloads_that_are_cut_or_changed(vectors):

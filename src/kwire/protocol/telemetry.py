@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import importlib
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from typing import Any, Final, NoReturn
 
 from kwire.errors import Fault, InputError, raise_for
@@ -16,6 +16,8 @@ Metrics take up to some forty times their bytes while they are read."""
 
 MAX_POINTS: Final = 100_000
 """Data points of one payload, unless the caller says otherwise: a point without anything is two bytes, but a dict when it is read."""
+
+_PARTS_PER_POINT: Final = 10  # groups, metrics, labels, buckets and the like that a payload may have for each point that it may have
 
 _MESSAGE: Final = "PushTelemetryRequest"
 _API_KEY: Final = 72
@@ -35,7 +37,7 @@ def decode_metrics(data: Any, compression_type: int, *, limit: int = MAX_METRICS
         data: the `metrics` field; any contiguous buffer.
         compression_type: the field of that name: 0 none, 1 gzip, 2 snappy, 3 lz4, 4 zstd.
         limit: bytes that the payload may unpack to.
-        max_points: data points that it may hold.
+        max_points: data points that it may hold, and a tenth of the groups, metrics, labels and buckets that it may hold besides.
 
     Returns:
         One dict per data point, in the order of the payload:
@@ -70,11 +72,7 @@ def decode_metrics(data: Any, compression_type: int, *, limit: int = MAX_METRICS
         view = memoryview(unpack(compression_type, _MAGIC, view, limit, 0, "metrics"))
     elif view.nbytes > limit:
         _refuse(Fault.LIMIT_EXCEEDED, f"metrics of {view.nbytes} bytes are more than {limit}")
-    metrics = _parse(bytes(view))
-    points = sum(len(_kind_of(metric)[1]) for _, metric in _metrics_of(metrics))
-    if points > max_points:
-        _refuse(Fault.LIMIT_EXCEEDED, f"{points} metric points are more than {max_points}")
-    return list(_points(metrics))
+    return list(_Reader(max_points).points(_parse(bytes(view))))
 
 
 def _refuse(fault: Fault, reason: str, path: str = "metrics") -> NoReturn:
@@ -95,28 +93,36 @@ def _parse(data: bytes) -> Any:
     _refuse(Fault.BAD_LENGTH, reason)
 
 
-def _metrics_of(metrics: Any) -> Iterator[tuple[Any, Any]]:
-    for group in metrics.resource_metrics:
-        for scope in group.scope_metrics:
-            for metric in scope.metrics:
-                yield group.resource, metric
+class _Reader:
+    """Makes the points of one payload; counts what it meets, for a payload of empty parts is small and long to read."""
 
+    def __init__(self, max_points: int) -> None:
+        self._max_points = self._points_left = max_points
+        self._parts_left = max_points * _PARTS_PER_POINT
 
-def _kind_of(metric: Any) -> tuple[str, Any]:
-    """The type of a metric and its points; a type that OTLP gets one day has none here."""
-    kind = metric.WhichOneof("data")
-    return ("", ()) if kind is None else (kind, getattr(metric, kind).data_points)
+    def _parts(self, parts: Any) -> Any:
+        """A repeated field, once there is room for its elements."""
+        self._parts_left -= len(parts)
+        if self._parts_left < 0:
+            _refuse(Fault.LIMIT_EXCEEDED, f"groups, metrics, labels and buckets are more than {self._max_points * _PARTS_PER_POINT}")
+        return parts
 
+    def points(self, metrics: Any) -> Iterator[dict[str, Any]]:
+        for group in self._parts(metrics.resource_metrics):
+            resource = self._labels(group.resource.attributes)
+            for scope in self._parts(group.scope_metrics):
+                for metric in self._parts(scope.metrics):
+                    yield from self._points_of(metric, resource)
 
-def _points(metrics: Any) -> Iterator[dict[str, Any]]:
-    owner: Any = None
-    labels: dict[str, Any] = {}
-    for resource, metric in _metrics_of(metrics):
-        if resource is not owner:
-            owner, labels = resource, _labels(resource.attributes)
-        kind, points = _kind_of(metric)
-        held: Any = getattr(metric, kind) if kind else None
-        for point in points:
+    def _points_of(self, metric: Any, resource: dict[str, Any]) -> Iterator[dict[str, Any]]:
+        kind = metric.WhichOneof("data")
+        if kind is None:  # a type that OTLP gets one day
+            return
+        held = getattr(metric, kind)
+        self._points_left -= len(held.data_points)
+        if self._points_left < 0:
+            _refuse(Fault.LIMIT_EXCEEDED, f"metric points are more than {self._max_points}")
+        for point in held.data_points:
             yield {
                 "metric": metric.name,
                 "unit": metric.unit,
@@ -124,47 +130,43 @@ def _points(metrics: Any) -> Iterator[dict[str, Any]]:
                 "type": kind,
                 "temporality": _TEMPORALITIES.get(getattr(held, "aggregation_temporality", 0)),
                 "is_monotonic": held.is_monotonic if kind == "sum" else None,
-                **_measured(kind, point),
-                "attributes": _labels(point.attributes),
-                "resource": labels,
+                **self._measured(kind, point),
+                "attributes": self._labels(point.attributes),
+                "resource": resource,
                 "start_time_unix_nano": point.start_time_unix_nano,
                 "time_unix_nano": point.time_unix_nano,
             }
 
+    def _measured(self, kind: str, point: Any) -> dict[str, Any]:
+        recorded = not point.flags & _NO_VALUE
+        if kind in ("gauge", "sum"):
+            which = point.WhichOneof("value") if recorded else None
+            return {"value": None if which is None else getattr(point, which), "count": None, "buckets": None}
+        # A histogram's sum is left out where observations may be negative; a summary always has one.
+        total = point.sum if recorded and (kind == "summary" or point.HasField("sum")) else None
+        return {"value": total, "count": point.count, "buckets": self._buckets(kind, point)}
 
-def _measured(kind: str, point: Any) -> dict[str, Any]:
-    recorded = not point.flags & _NO_VALUE
-    if kind in ("gauge", "sum"):
-        which = point.WhichOneof("value") if recorded else None
-        return {"value": None if which is None else getattr(point, which), "count": None, "buckets": None}
-    # A histogram's sum is left out where observations may be negative; a summary always has one.
-    total = point.sum if recorded and (kind == "summary" or point.HasField("sum")) else None
-    return {"value": total, "count": point.count, "buckets": _buckets(kind, point)}
+    def _buckets(self, kind: str, point: Any) -> Any:
+        if kind == "summary":
+            return [{"quantile": each.quantile, "value": each.value} for each in self._parts(point.quantile_values)]
+        if kind == "exponential_histogram":
+            halves = {
+                name: {"offset": half.offset, "counts": list(self._parts(half.bucket_counts))}
+                for name, half in (("positive", point.positive), ("negative", point.negative))
+            }
+            return {"scale": point.scale, "zero_count": point.zero_count, **halves}
+        bounds = [*self._parts(point.explicit_bounds), float("inf")]
+        return [{"upper_bound": bound, "count": count} for bound, count in zip(bounds, self._parts(point.bucket_counts), strict=False)]
 
+    def _labels(self, attributes: Any) -> dict[str, Any]:
+        return {each.key: self._plain(each.value) for each in self._parts(attributes)}
 
-def _buckets(kind: str, point: Any) -> Any:
-    if kind == "summary":
-        return [{"quantile": each.quantile, "value": each.value} for each in point.quantile_values]
-    if kind == "exponential_histogram":
-        halves = {
-            name: {"offset": half.offset, "counts": list(half.bucket_counts)}
-            for name, half in (("positive", point.positive), ("negative", point.negative))
-        }
-        return {"scale": point.scale, "zero_count": point.zero_count, **halves}
-    bounds = [*point.explicit_bounds, float("inf")]
-    return [{"upper_bound": bound, "count": count} for bound, count in zip(bounds, point.bucket_counts, strict=False)]
-
-
-def _labels(attributes: Iterable[Any]) -> dict[str, Any]:
-    return {each.key: _plain(each.value) for each in attributes}
-
-
-def _plain(value: Any) -> Any:
-    """An attribute's value as Python has it; protobuf bounds how deep they nest."""
-    which = value.WhichOneof("value")
-    if which is None:
-        return None
-    held = getattr(value, which)
-    if which == "array_value":
-        return [_plain(each) for each in held.values]
-    return _labels(held.values) if which == "kvlist_value" else held
+    def _plain(self, value: Any) -> Any:
+        """A label's value as Python has it; protobuf bounds how deep they nest."""
+        which = value.WhichOneof("value")
+        if which is None:
+            return None
+        held = getattr(value, which)
+        if which == "array_value":
+            return [self._plain(each) for each in self._parts(held.values)]
+        return self._labels(held.values) if which == "kvlist_value" else held
