@@ -107,13 +107,15 @@ def test_api_versions_refused_in_version_0_form_then_lower() -> None:
     events = connection.receive_response_bytes(answer(0, REFUSED), MS)
     assert VersionsLearned(0, MS, {18: (0, 4)}, 35, True) in events
     assert [(row.api_version, row.error_code, row.software_name, row.software_version) for row in rows(events)] == [
-        (5, 35, "apache-kafka-java", "4.4.0")
+        (5, 35, "unknown", "unknown")
     ]
     assert {event.severity for event in events if isinstance(event, ViolationFound)} <= {"info"}
     connection.receive_request_bytes(api_versions(1, 4, b"apache-kafka-java", b"4.4.0"), 0)
     body = bytes.fromhex("0000 02 0003 0000 000c 00 00000000 00")
     events = connection.receive_response_bytes(answer(1, body), 2 * MS)
     assert VersionsLearned(1, 2 * MS, {3: (0, 12)}, 0, True) in events
+    assert [(row.api_version, row.software_name) for row in rows(events)] == [(4, "unknown")]
+    assert connection.summary().software_name == "apache-kafka-java"
 
 
 def test_ranges_of_a_cut_api_versions_response_are_read_as_far_as_they_go() -> None:
@@ -127,11 +129,11 @@ def test_ranges_of_a_cut_api_versions_response_are_read_as_far_as_they_go() -> N
     assert (row.state, row.body, row.response_bytes, row.latency_us) == ("answered", "decoded", len(whole), 1000)
 
 
-def test_software_is_in_force_from_its_request_on() -> None:
+def test_software_is_in_force_behind_its_request_as_the_broker_logs_it() -> None:
     connection = Connection()
     events = connection.receive_request_bytes(heartbeat(1) + api_versions(2, 3, b"kgo", b"v1.17.0") + heartbeat(3), 0)
     events += connection.receive_response_bytes(ok(1) + answer(2, bytes.fromhex("0000 01 00000000 00")) + ok(3), 0)
-    assert [row.software_name for row in rows(events)] == ["unknown", "kgo", "kgo"]
+    assert [row.software_name for row in rows(events)] == ["unknown", "unknown", "kgo"]
     summary = connection.summary()
     assert (summary.software_name, summary.software_version, summary.identity_source) == ("kgo", "v1.17.0", "api_versions")
 
@@ -232,6 +234,27 @@ def test_what_waits_at_the_close_is_unanswered() -> None:
     assert row.state == "unanswered"
     assert (connection.summary().state, connection.summary().closed_by) == ("complete", "client")
     assert connection.finish(2 * MS) == []
+
+
+def test_an_answer_that_the_end_cuts_off_is_an_answer_without_a_latency() -> None:
+    """A client that resets while a Fetch response is on its way: the broker has sent and logged it."""
+    connection = Connection()
+    connection.receive_request_bytes(heartbeat(7) + heartbeat(8), 0)
+    connection.receive_response_bytes(ok(7)[:9], MS)
+    events = connection.closed("response", True, 2 * MS) + connection.finish(3 * MS)
+    assert rules(events) == ["frame_unfinished"]
+    assert [(row.correlation_id, row.state, row.response_time, row.latency_us) for row in rows(events)] == [
+        (7, "answered", None, None), (8, "unanswered", None, None),
+    ]  # fmt: skip
+
+
+def test_an_answer_without_its_correlation_id_is_none() -> None:
+    for cut in (1, 4, 7):
+        connection = Connection()
+        connection.receive_request_bytes(heartbeat(7), 0)
+        connection.receive_response_bytes(ok(7)[:cut], MS)
+        events = connection.closed("response", False, 2 * MS) + connection.finish(3 * MS)
+        assert [row.state for row in rows(events)] == ["unanswered"]
 
 
 def test_behind_a_reset_bytes_may_still_come() -> None:

@@ -107,7 +107,7 @@ def test_impossible_lengths_are_faults_and_the_search_goes_on_behind_them(prefix
 def test_the_end_of_a_direction_in_the_middle_of_a_frame() -> None:
     splitter = FrameSplitter()
     feed(splitter, framed(b"Kwhole") + framed(b"K" + bytes(30))[:9], 3, 4)
-    assert list(splitter.end(9)) == [FrameFault("unfinished", 31, 9, 10, 4, 3)]
+    assert list(splitter.end(9)) == [FrameFault("unfinished", 31, 9, 10, 4, 3, b"K" + bytes(4))]
     assert list(splitter.end(9)) == []
 
 

@@ -9,10 +9,11 @@ from __future__ import annotations
 
 from typing import Any, Literal
 
-from kwire.protocol.events import ConnectionSummary, Direction, Event
+from kwire.protocol.events import ConnectionSummary, Direction, Event, RequestCompleted
 from kwire.protocol.exchange import Exchange
 from kwire.protocol.frames import MAX_FRAME, Frame, FrameFault, FrameSplitter
 from kwire.protocol.opening import Opening
+from kwire.protocol.reading import peek_correlation_id
 from kwire.protocol.resync import ResponseJudge
 from kwire.protocol.tls_hello import HelloReader
 
@@ -233,7 +234,17 @@ class Connection:
         exchange = self._exchange
         if fault.kind == "unfinished":
             facts: dict[str, Any] = {"have": fault.have, "length": fault.length + 4 if fault.have >= 4 else "unknown"}
-            return [exchange.violation("frame_unfinished", direction, fault, **facts)]
+            events: list[Event] = [exchange.violation("frame_unfinished", direction, fault, **facts)]
+            waiting = exchange.pairing.waiting
+            if direction == "response" and waiting and waiting[0].row is not None and peek_correlation_id(fault.payload) is not None:
+                # The server did answer, and what came of it may say more than its correlation id; when its end came nobody knows.
+                exchange.losses += 1
+                cut = Frame(fault.payload, fault.length, fault.offset, fault.packet, fault.time, fault.time, damaged=True)
+                for event in exchange.response(cut):
+                    if isinstance(event, RequestCompleted):
+                        event.response_time = None
+                    events.append(event)
+            return events
         if direction == "request":
             exchange.requests_lost = True
         else:

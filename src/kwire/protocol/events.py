@@ -36,8 +36,8 @@ class RequestCompleted:
         correlation_id: None when the header was cut before it.
         client_id: of this request, None for null and where it could not be read.
         client_instance_id: in force at the request, in Kafka's 22 letters.
-        software_name, software_version: in force at the request, the ApiVersions request itself included; `unknown` where the client is
-            seen not to send them, None where nothing was observed.
+        software_name, software_version: in force at the request, so that an ApiVersions request has what was in force before it, as in
+            the broker's own log; `unknown` where the client has not sent them, None where nothing was observed.
         principal: in force at the request, in Kafka's form `User:alice`; None without authentication.
         request_time, response_time: arrival of the last byte of the frame; None for what was not seen.
         latency_us: between the two, None across a gap.

@@ -45,6 +45,7 @@ class Exchange:
         is_kafka: a request with a readable header, or the response to one, was seen.
         last_api_name: of the latest request.
         advertised: ranges of the latest ApiVersions response that lists more than ApiVersions itself.
+        named: software name and version in force at the latest request that was no ApiVersions request.
         losses: gaps so far that make latencies unknown.
         response_breaks: how often the border of responses was lost.
         requests_lost: requests may have gone by unseen.
@@ -58,6 +59,7 @@ class Exchange:
         "judge",
         "last_api_name",
         "losses",
+        "named",
         "pairing",
         "requests",
         "requests_lost",
@@ -76,6 +78,7 @@ class Exchange:
         self.is_kafka = False
         self.last_api_name: str | None = None
         self.advertised: dict[int, tuple[int, int]] | None = None
+        self.named: tuple[str | None, str | None] = ("unknown", "unknown") if observed else (None, None)
         self.losses = 0
         self.response_breaks = 0
         self.requests_lost = not observed
@@ -134,6 +137,11 @@ class Exchange:
         if reading.header_version is not None and reading.client_id is not None:
             self.judge.client_id = reading.client_id
         row = self._row(reading, frame, index)
+        if reading.api_key == API_VERSIONS:
+            # The broker knows a name when its request is through, and logs the request itself under what was in force before (KIP-511).
+            row.software_name, row.software_version = self.named
+        else:
+            self.named = self.identity.software
         self.last_api_name = row.api_name
         self.is_kafka = True
         if reading.correlation_id is not None and reading.correlation_id < 0:

@@ -82,7 +82,11 @@ class Frame:
 
 @dataclass(slots=True)
 class FrameFault:
-    """A place where no frame can be read: an impossible length, or a frame that the end cuts off (`have` bytes of it came)."""
+    """A place where no frame can be read: an impossible length, or a frame that the end cuts off.
+
+    Attributes:
+        have: how many bytes of it came; `payload` are those behind its length.
+    """
 
     kind: Literal["negative", "too_large", "unfinished"]
     length: int
@@ -90,6 +94,7 @@ class FrameFault:
     offset: int
     packet: int
     time: int
+    payload: bytes = b""
 
 
 class FrameSplitter:
@@ -297,7 +302,7 @@ class FrameSplitter:
         elif have:
             length = int.from_bytes(self._buffer[:4], "big", signed=True) if have >= 4 else -1
             begin_time, packet = self._mark(self._base)
-            yield FrameFault("unfinished", length, have, self._base, packet, begin_time)
+            yield FrameFault("unfinished", length, have, self._base, packet, begin_time, bytes(self._buffer[4:]))
         self._drop(have)
 
     def __repr__(self) -> str:
