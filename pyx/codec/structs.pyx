@@ -16,7 +16,7 @@ from slotted cimport is_slotted, pool_make, slot_count, slots_of, slotted_new, s
 
 from kwire.codec.layout import Default
 
-__all__ = ["POOL", "MessageObject", "make_classes"]
+__all__ = ["MessageObject", "make_classes"]  # and POOL, for the other modules of this twin alone
 
 POOL = pool_make()
 

@@ -11,7 +11,7 @@ for each byte of input, whatever the bytes say.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any, Final
+from typing import Any, Final, Protocol
 
 from kwire.codec.classes import CompiledCatalog, compiled
 from kwire.codec.frames import Opaque, Request, Response
@@ -56,6 +56,44 @@ def _attempt(decoder: Any, data: Any, offset: int, strict: bool) -> tuple[Any, W
         return None, error
 
 
+class DecodeRequest(Protocol):
+    """Decodes a request frame; api key and version come from its header.
+
+    Arguments:
+        frame: header and body, without the 4-byte length; any contiguous buffer.
+        strict: see the module.
+        fields: paths of the body's fields to decode, such as ``topic_data.name``; the others are stepped over.
+
+    Raises:
+        WireError: the bytes break a rule (`UnknownApi`, `UnsupportedVersion`, `TrailingBytes` too); in lenient mode only for headers.
+        KwireError: a path names no field of the body's message.
+    """
+
+    def __call__(self, frame: Any, *, strict: bool = True, fields: Sequence[str] | None = None) -> Request: ...
+
+
+class DecodeResponse(Protocol):
+    """Decodes a response frame to a request of a known api and version.
+
+    A broker that does not know the version of an ApiVersions request answers in version 0 with error 35 (KIP-511; brokers 0.10 and 0.11
+    with an empty list). Such a body is told by reading: it does not fit the version that was asked for, it fits version 0 exactly, and
+    its error is 35.
+
+    Arguments:
+        frame: header and body, without the 4-byte length; any contiguous buffer.
+        api_key, api_version: of the request.
+        strict, fields: as in `DecodeRequest`.
+
+    Raises:
+        WireError: as in `DecodeRequest`.
+        KwireError: a path names no field of the body's message.
+    """
+
+    def __call__(
+        self, frame: Any, api_key: int, api_version: int, *, strict: bool = True, fields: Sequence[str] | None = None
+    ) -> Response: ...
+
+
 class FrameReader:
     """Decodes the request and response frames of a catalog.
 
@@ -68,9 +106,12 @@ class FrameReader:
         headers = {version: source.decoder("RequestHeader", version) for version in source.message("RequestHeader").valid_versions}
         reader = load_twin("codec", "headers", source.twin).HeaderReader(headers, self._request_header_versions, UNKNOWN_API_HEADER)
         self._read_header = reader.read
-        # What is called for the usual frame: no projection, a version that is known.
-        self._request_bodies: dict[tuple[int, int], Any] = {}
-        self._responses: dict[tuple[int, int], tuple[Any, Any]] = {}
+        # Calls from outside meet the twin's reader of usual frames first: no projection, a version that is known, nothing at fault.
+        frames = load_twin("codec", "frames", source.twin)
+        self._requests = frames.RequestReader(Request, self._decode_request)
+        self._responses = frames.ResponseReader(Response, self._decode_response)
+        self.decode_request: DecodeRequest = self._requests.decode_request
+        self.decode_response: DecodeResponse = self._responses.decode_response
         self.peek_header = reader.peek
         """`peek_header(frame, *, strict=True)` gives the `RequestHeader` of a frame; arguments and errors as in `decode_request`."""
 
@@ -91,30 +132,17 @@ class FrameReader:
             return wire_error(Fault.UNSUPPORTED_VERSION, 2, "api_version", message.name, api_key, api_version, reason)
         return self._source.decoder(message.name, api_version, fields)
 
-    def decode_request(self, frame: Any, *, strict: bool = True, fields: Sequence[str] | None = None) -> Request:
-        """Decode a request frame; api key and version come from its header.
+    def _header_decoder(self, header: Any) -> Any:
+        """The decoder of a header that was read, of a known api."""
+        message = self._source.catalog.request(header.api_key)
+        assert message is not None
+        return self._source.decoder("RequestHeader", header_version_of(message.header_versions, header.api_version))
 
-        Arguments:
-            frame: header and body, without the 4-byte length; any contiguous buffer.
-            strict: see the module.
-            fields: paths of the body's fields to decode, such as ``topic_data.name``; the others are stepped over.
-
-        Raises:
-            WireError: the bytes break a rule (`UnknownApi`, `UnsupportedVersion`, `TrailingBytes` too); in lenient mode only for headers.
-            KwireError: a path names no field of the body's message.
-        """
-        header, offset = self._read_header(frame) if strict else self._read_header(frame, strict=False)
-        if fields is None:
-            read_body = self._request_bodies.get((header.api_key, header.api_version))
-            if read_body is not None:
-                try:
-                    return Request(header, read_body(frame, offset, not strict))
-                except WireError:
-                    if strict:
-                        raise
+    def _decode_request(self, frame: Any, strict: bool, fields: Sequence[str] | None) -> Request:
+        header, offset = self._read_header(frame, strict=strict)
         decoder = self._request_decoder(header.api_key, header.api_version, fields)
         if fields is None and not isinstance(decoder, WireError):
-            self._request_bodies[header.api_key, header.api_version] = decoder.decode_whole
+            self._requests.learn(header.api_key, header.api_version, self._header_decoder(header), decoder)
         body, violation = _attempt(decoder, frame, offset, strict)
         if strict and violation is not None:
             raise violation
@@ -134,36 +162,10 @@ class FrameReader:
             return header, wire_error(Fault.UNSUPPORTED_VERSION, 0, "", message.name, api_key, api_version, reason)
         return header, self._source.decoder(message.name, api_version, fields)
 
-    def decode_response(
-        self, frame: Any, api_key: int, api_version: int, *, strict: bool = True, fields: Sequence[str] | None = None
-    ) -> Response:
-        """Decode a response frame to a request of a known api and version.
-
-        A broker that does not know the version of an ApiVersions request answers in version 0 with error 35 (KIP-511; brokers 0.10 and 0.11
-        with an empty list). Such a body is told by reading: it does not fit the version that was asked for, it fits version 0 exactly, and
-        its error is 35.
-
-        Arguments:
-            frame: header and body, without the 4-byte length; any contiguous buffer.
-            api_key, api_version: of the request.
-            strict, fields: as in `decode_request`.
-
-        Raises:
-            WireError: as in `decode_request`.
-            KwireError: a path names no field of the body's message.
-        """
-        if fields is None:
-            readers = self._responses.get((api_key, api_version))
-            if readers is not None:
-                header, offset = readers[0](frame)
-                try:
-                    return Response(header, readers[1](frame, offset, not strict), api_key, api_version)
-                except WireError:
-                    if strict and api_key != API_VERSIONS:
-                        raise
+    def _decode_response(self, frame: Any, api_key: int, api_version: int, strict: bool, fields: Sequence[str] | None) -> Response:
         header_decoder, decoder = self._response_decoders(api_key, api_version, fields)
         if fields is None and not isinstance(decoder, WireError):
-            self._responses[api_key, api_version] = header_decoder.decode, decoder.decode_whole
+            self._responses.learn(api_key, api_version, header_decoder, decoder)
         header, offset = header_decoder.decode(frame)
         body, violation = _attempt(decoder, frame, offset, strict)
         if violation is not None:

@@ -1,0 +1,239 @@
+# cython: language_level=3
+"""Whole frames in one call, header and body. The readable contract is `kwire.codec._pure.frames`.
+
+Only the usual frame is read here: its api and version were learned, nothing in it is at fault. Everything else is given to the careful
+reader, which reads it again from its first byte and knows all the rules.
+"""
+
+cimport cython
+from cpython.buffer cimport PyBUF_SIMPLE, PyBuffer_Release, PyObject_GetBuffer
+from cpython.mem cimport PyMem_Calloc, PyMem_Free
+from cpython.object cimport PyObject, PyTypeObject
+
+from cursor cimport OK, Bytes, load_16
+from object_executor cimport build_struct
+from object_program cimport HIGHEST, LOWEST, Objects, objects_lower, objects_release, propagate, small_ints
+from object_values cimport TEXTS, Build, TextMemo, build_close, build_open
+from raw_python cimport raw_decref, raw_incref, raw_none, raw_xdecref
+from slotted cimport pool_use, slot_count, slots_of
+
+from kwire.codec._native.structs import POOL, MessageObject
+from kwire.codec.uuids import Uuid
+
+__all__ = ["RequestReader", "ResponseReader"]
+
+cdef extern from *:
+    """
+    #ifdef Py_GIL_DISABLED
+    #define KWIRE_FREE_THREADED 1
+    #else
+    #define KWIRE_FREE_THREADED 0
+    #endif
+    /* an object of a class with __slots__, all of them empty */
+    #define KWIRE_EMPTY(type) ((type)->tp_alloc((type), 0))
+    """
+    bint FREE_THREADED "KWIRE_FREE_THREADED"  # then nothing may be shared between calls without a lock
+    PyObject* new_empty "KWIRE_EMPTY"(PyTypeObject* kind) noexcept
+
+cdef extern from "Python.h":
+    bint PyBytes_CheckExact(object data)
+    char* PyBytes_AS_STRING(object data)
+    Py_ssize_t PyBytes_GET_SIZE(object data)
+
+cdef enum:
+    PREFIX = 4  # api key and api version, two int16, begin a request header of any version
+    KEYS = 128  # api keys that the table holds; Kafka has used 93 in its whole life
+    VERSIONS = 32  # of one api; Kafka's highest is 18
+    UNREAD = -1
+
+cdef PyObject* SMALL[HIGHEST - LOWEST + 1]
+small_ints(SMALL)
+pool_use(POOL)
+
+
+@cython.final
+cdef class Lowered:
+    """A decoder's plan as a program of this module."""
+
+    cdef Objects objects
+    cdef object decoder  # keeps alive what the program points into
+    cdef tuple empty
+
+    def __cinit__(self, decoder):
+        self.decoder = decoder
+        self.empty = ()
+        objects_lower(&self.objects, decoder.plan, decoder.classes, MessageObject, Uuid, self.empty, SMALL)
+
+    def __dealloc__(self):
+        objects_release(&self.objects)
+
+
+# What reads the frames of one api at one version.
+cdef struct Pair:
+    const Objects* header
+    const Objects* body
+
+
+cdef class FrameTable:
+    """What both readers share: the programs by api key and version, and how a frame's object is made."""
+
+    cdef Pair* pairs
+    cdef dict lowered  # by decoder
+    cdef TextMemo texts  # client ids: a stream of frames has few
+    cdef object kind
+    cdef object careful
+
+    def __cinit__(self, kind, careful):
+        self.pairs = <Pair*>PyMem_Calloc(KEYS * VERSIONS, sizeof(Pair))
+        if self.pairs is NULL:
+            raise MemoryError
+        self.lowered = {}
+        self.kind = kind
+        self.careful = careful
+
+    def __dealloc__(self):
+        cdef int index
+        PyMem_Free(self.pairs)
+        for index in range(TEXTS):
+            raw_xdecref(self.texts.texts[index])
+
+    cdef int check_kind(self, tuple names) except -1:
+        """Slots are written by place: hold the class to the places that CPython gives them, which is the order of their names."""
+        cdef PyObject** slots
+        cdef Py_ssize_t index
+        cdef bint fits = slot_count(<PyTypeObject*>self.kind) == len(names)
+        if fits:
+            probe = self.kind.__new__(self.kind)
+            values = [object() for _ in names]
+            for name, value in zip(names, values, strict=True):
+                setattr(probe, name, value)
+            slots = slots_of(<void*>probe)
+            for index in range(len(names)):
+                fits = fits and slots[index] is <PyObject*>values[index]
+        if not fits:
+            raise TypeError(f"{self.kind.__name__} does not have just the slots {', '.join(names)}")
+        return 0
+
+    cdef Lowered lower(self, decoder):
+        found = self.lowered.get(decoder)
+        if found is None:
+            found = self.lowered[decoder] = Lowered(decoder)
+        return found
+
+    def learn(self, int api_key, int api_version, header, body):
+        """Read the frames of an api at a version with these decoders from now on, if they have a place in the table."""
+        cdef Pair* pair
+        cdef Lowered lowered_header, lowered_body
+        if 0 <= api_key < KEYS and 0 <= api_version < VERSIONS:
+            pair = &self.pairs[api_key * VERSIONS + api_version]
+            if pair.header is NULL:
+                lowered_header = self.lower(header)
+                lowered_body = self.lower(body)
+                pair.body = &lowered_body.objects
+                pair.header = &lowered_header.objects
+
+    cdef object execute(self, int api_key, int api_version, Bytes frame, Py_ssize_t size, bint lenient):
+        """The frame's object, or None for the careful reader to take over. The last three slots are filled: body, header, violation."""
+        cdef const Pair* pair = &self.pairs[api_key * VERSIONS + api_version]
+        cdef PyTypeObject* kind = <PyTypeObject*>self.kind
+        cdef Build build
+        cdef PyObject* header
+        cdef PyObject* body = NULL
+        cdef PyObject* made = NULL
+        cdef PyObject** slots
+        cdef bint left_over = False
+        if pair.header is NULL:
+            return None
+        build_open(&build, frame, size, 0, lenient)
+        if not FREE_THREADED:
+            build.texts = &self.texts
+        header = build_struct(pair.header, &build, 0)
+        if header is not NULL:
+            build.texts = NULL  # names in bodies vary too much to be worth it
+            body = build_struct(pair.body, &build, 0)
+        build_close(&build)
+        if body is not NULL:
+            left_over = build.cursor.p != build.cursor.end
+            if not left_over:
+                made = new_empty(kind)
+        if made is NULL:
+            raw_xdecref(header)
+            raw_xdecref(body)
+            if build.cursor.code == OK and not left_over:
+                propagate()
+            return None
+        slots = slots_of(made) + slot_count(kind) - 3
+        slots[0] = body
+        slots[1] = header
+        slots[2] = raw_none
+        raw_incref(raw_none)
+        result = <object>made
+        raw_decref(made)
+        return result
+
+    cdef object read(self, object frame, int api_key, int api_version, bint lenient):
+        """As `execute`, of any buffer; an api key of UNREAD stands for those that the frame begins with."""
+        cdef Py_buffer view
+        if PyBytes_CheckExact(frame):
+            return self.place(<Bytes>PyBytes_AS_STRING(frame), PyBytes_GET_SIZE(frame), api_key, api_version, lenient)
+        PyObject_GetBuffer(frame, &view, PyBUF_SIMPLE)
+        try:
+            return self.place(<Bytes>view.buf, view.len, api_key, api_version, lenient)
+        finally:
+            PyBuffer_Release(&view)
+
+    cdef object place(self, Bytes frame, Py_ssize_t size, int api_key, int api_version, bint lenient):
+        if api_key == UNREAD and size >= PREFIX:
+            api_key = load_16(frame)
+            api_version = load_16(frame + 2)
+        if 0 <= api_key < KEYS and 0 <= api_version < VERSIONS:
+            return self.execute(api_key, api_version, frame, size, lenient)
+        return None
+
+
+@cython.final
+cdef class RequestReader(FrameTable):
+    """Decodes request frames.
+
+    Arguments:
+        kind: class of the objects, with the slots `body`, `header` and `violation`.
+        careful: `careful(frame, strict, fields)` decodes the frames that are not read here.
+    """
+
+    def __init__(self, kind, careful):
+        self.check_kind(("body", "header", "violation"))
+
+    def decode_request(self, frame, *, bint strict=True, fields=None):
+        """Decode a request frame; see `kwire.codec.decoding`."""
+        if fields is None:
+            request = self.read(frame, UNREAD, UNREAD, not strict)
+            if request is not None:
+                return request
+        return self.careful(frame, strict, fields)
+
+
+@cython.final
+cdef class ResponseReader(FrameTable):
+    """Decodes response frames.
+
+    Arguments:
+        kind: class of the objects, with the slots `api_key`, `api_version`, `body`, `header` and `violation`.
+        careful: `careful(frame, api_key, api_version, strict, fields)` decodes the frames that are not read here.
+    """
+
+    def __init__(self, kind, careful):
+        self.check_kind(("api_key", "api_version", "body", "header", "violation"))
+
+    def decode_response(self, frame, api_key, api_version, *, bint strict=True, fields=None):
+        """Decode a response frame to a request of a known api and version; see `kwire.codec.decoding`."""
+        cdef PyObject** slots
+        if fields is None and type(api_key) is int and type(api_version) is int and 0 <= api_key < KEYS and 0 <= api_version < VERSIONS:
+            response = self.read(frame, api_key, api_version, not strict)
+            if response is not None:
+                slots = slots_of(<void*>response)
+                slots[0] = <PyObject*>api_key
+                slots[1] = <PyObject*>api_version
+                raw_incref(slots[0])
+                raw_incref(slots[1])
+                return response
+        return self.careful(frame, api_key, api_version, strict, fields)

@@ -1,0 +1,81 @@
+"""Whole frames in one call, header and body.
+
+Only the usual frame is read here: its api and version were learned, nothing in it is at fault. Everything else is given to the careful
+reader, which reads it again from its first byte and knows all the rules.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+from kwire.codec._pure.headers import PREFIX
+from kwire.codec._pure.objects import Decoder
+from kwire.codec._pure.primitives import as_buffer
+from kwire.errors import WireError
+
+__all__ = ["RequestReader", "ResponseReader"]
+
+
+class _FrameTable:
+    """What both readers share: the decoders by api key and version."""
+
+    __slots__ = ("_careful", "_kind", "_pairs")
+
+    def __init__(self, kind: Callable[..., Any], careful: Callable[..., Any]) -> None:
+        self._kind = kind
+        self._careful = careful
+        self._pairs: dict[tuple[int, int], tuple[Decoder, Decoder]] = {}
+
+    def learn(self, api_key: int, api_version: int, header: Decoder, body: Decoder) -> None:
+        """Read the frames of an api at a version with these decoders from now on."""
+        self._pairs[api_key, api_version] = header, body
+
+
+class RequestReader(_FrameTable):
+    """Decodes request frames.
+
+    Arguments:
+        kind: makes the object of a frame from header and body.
+        careful: `careful(frame, strict, fields)` decodes the frames that are not read here.
+    """
+
+    __slots__ = ()
+
+    def decode_request(self, frame: Any, *, strict: bool = True, fields: Sequence[str] | None = None) -> Any:
+        """Decode a request frame; see `kwire.codec.decoding`."""
+        buffer = as_buffer(frame)
+        if fields is None and len(buffer) >= PREFIX.size:
+            pair = self._pairs.get(PREFIX.unpack_from(buffer))
+            if pair is not None:
+                try:
+                    header, offset = pair[0].decode(buffer, 0, not strict)
+                    return self._kind(header, pair[1].decode_whole(buffer, offset, not strict))
+                except WireError:
+                    pass  # said by the careful reader
+        return self._careful(frame, strict, fields)
+
+
+class ResponseReader(_FrameTable):
+    """Decodes response frames.
+
+    Arguments:
+        kind: makes the object of a frame from header, body, api key and version.
+        careful: `careful(frame, api_key, api_version, strict, fields)` decodes the frames that are not read here.
+    """
+
+    __slots__ = ()
+
+    def decode_response(
+        self, frame: Any, api_key: int, api_version: int, *, strict: bool = True, fields: Sequence[str] | None = None
+    ) -> Any:
+        """Decode a response frame to a request of a known api and version; see `kwire.codec.decoding`."""
+        if fields is None:
+            pair = self._pairs.get((api_key, api_version))
+            if pair is not None:
+                try:
+                    header, offset = pair[0].decode(frame)
+                    return self._kind(header, pair[1].decode_whole(frame, offset, not strict), api_key, api_version)
+                except WireError:
+                    pass  # said by the careful reader
+        return self._careful(frame, api_key, api_version, strict, fields)
