@@ -22,7 +22,7 @@ unit: $(VENV)/.ready-test
 	KWIRE_REQUIRE_NATIVE=1 $(PYTHON_IN) -m pytest -n 2 tests/unit tests/parity tests/vectors
 
 bench: $(VENV)/.ready-bench
-	KWIRE_REQUIRE_NATIVE=1 $(PYTHON_IN) -m pytest benchmarks -p no:xdist -q
+	KWIRE_REQUIRE_NATIVE=1 $(PYTHON_IN) -m pytest benchmarks -p no:xdist -q --benchmark-quiet
 
 lint: $(VENV)/.ready-test
 	$(VENV)/bin/ruff check .
