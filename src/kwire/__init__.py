@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from kwire import codec, messages, protocol, schema, tables
     from kwire.codec import (
-        Request, RequestHeader, Response, ResponseHeader, Uuid, backend, decode, decode_request, decode_response, peek_header, records,
-        to_json,
+        Request, RequestHeader, Response, ResponseHeader, Uuid, arrow_schema, backend, decode, decode_prefix, decode_request,
+        decode_response, peek_header, records, scan_headers, to_arrow, to_json,
     )  # fmt: skip
     from kwire.errors import (
         BadChecksum, BadCompression, BadLength, BadTag, BadUtf8, BadVarint, EncodeError, InputError, KwireError, LimitExceeded,
@@ -25,8 +25,8 @@ __version__ = "0.1.0"
 _HOME = {
     **dict.fromkeys(
         (
-            "Request", "RequestHeader", "Response", "ResponseHeader", "Uuid", "backend", "decode", "decode_request", "decode_response",
-            "peek_header", "to_json",
+            "Request", "RequestHeader", "Response", "ResponseHeader", "Uuid", "arrow_schema", "backend", "decode", "decode_prefix",
+            "decode_request", "decode_response", "peek_header", "scan_headers", "to_arrow", "to_json",
         ),
         "kwire.codec",
     ),
@@ -45,8 +45,9 @@ _INNER_ROOMS = {"records": "kwire.codec.records"}
 __all__ = [
     "BadChecksum", "BadCompression", "BadLength", "BadTag", "BadUtf8", "BadVarint", "Connection", "EncodeError", "InputError", "KwireError",
     "LimitExceeded", "NullNotAllowed", "Request", "RequestHeader", "Response", "ResponseHeader", "TrailingBytes", "Truncated", "UnknownApi",
-    "UnsupportedVersion", "Uuid", "WireError", "__version__", "backend", "codec", "decode", "decode_request", "decode_response", "messages",
-    "peek_header", "protocol", "records", "schema", "tables", "to_json",
+    "UnsupportedVersion", "Uuid", "WireError", "__version__", "arrow_schema", "backend", "codec", "decode", "decode_prefix",
+    "decode_request", "decode_response", "messages", "peek_header", "protocol", "records", "scan_headers", "schema", "tables", "to_arrow",
+    "to_json",
 ]  # fmt: skip
 
 

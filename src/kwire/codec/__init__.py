@@ -9,10 +9,13 @@ if TYPE_CHECKING:
     from typing import TypeAlias
 
     from kwire.codec.classes import CompiledCatalog, message_class
+    from kwire.codec.columns import Columns, arrow_schema, to_arrow
     from kwire.codec.decoding import FrameReader, decode, decode_request, decode_response, peek_header
     from kwire.codec.frames import Opaque, Request, Response
+    from kwire.codec.header_scan import HeaderColumns, HeaderScan, scan_headers
     from kwire.codec.impl import backend
     from kwire.codec.json_form import to_json
+    from kwire.codec.prefix import PrefixReader, decode_prefix
     from kwire.codec.uuids import Uuid
 
     RequestHeader: TypeAlias = Any
@@ -20,8 +23,11 @@ if TYPE_CHECKING:
 
 _HOME = {
     **dict.fromkeys(("CompiledCatalog", "message_class"), "classes"),
+    **dict.fromkeys(("Columns", "arrow_schema", "to_arrow"), "columns"),
     **dict.fromkeys(("FrameReader", "decode", "decode_request", "decode_response", "peek_header"), "decoding"),
     **dict.fromkeys(("Opaque", "Request", "Response"), "frames"),
+    **dict.fromkeys(("HeaderColumns", "HeaderScan", "scan_headers"), "header_scan"),
+    **dict.fromkeys(("PrefixReader", "decode_prefix"), "prefix"),
     "Uuid": "uuids",
     "backend": "impl",
     "to_json": "json_form",
@@ -29,8 +35,9 @@ _HOME = {
 _HEADERS = ("RequestHeader", "ResponseHeader")
 
 __all__ = [
-    "CompiledCatalog", "FrameReader", "Opaque", "Request", "RequestHeader", "Response", "ResponseHeader", "Uuid", "backend", "decode",
-    "decode_request", "decode_response", "message_class", "peek_header", "to_json",
+    "Columns", "CompiledCatalog", "FrameReader", "HeaderColumns", "HeaderScan", "Opaque", "PrefixReader", "Request", "RequestHeader",
+    "Response", "ResponseHeader", "Uuid", "arrow_schema", "backend", "decode", "decode_prefix", "decode_request", "decode_response",
+    "message_class", "peek_header", "scan_headers", "to_arrow", "to_json",
 ]  # fmt: skip
 
 

@@ -15,7 +15,7 @@ __all__ = ["MODULES", "Twin", "backend", "load_twin"]
 
 Twin = Literal["native", "pure"]
 
-MODULES: Final = ("structs", "objects", "headers", "frames", "records", "record_columns")  # of the codec's twins
+MODULES: Final = ("structs", "objects", "headers", "frames", "records", "record_columns", "columns", "header_scan")  # of the codec's twins
 
 
 def load_twin(room: str, name: str, twin: Twin) -> ModuleType:

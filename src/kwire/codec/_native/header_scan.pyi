@@ -1,0 +1,9 @@
+from typing import Any
+
+from kwire.codec.plan import Plan
+
+COLUMNS: tuple[tuple[str, str], ...]
+
+class HeaderScanner:
+    def __init__(self, plans: dict[int, Plan], versions: dict[int, tuple[int, ...]], fallback: int) -> None: ...
+    def scan_buffer(self, data: Any, most: int) -> tuple[list[Any], int, int, int]: ...

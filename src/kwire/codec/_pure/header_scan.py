@@ -1,0 +1,154 @@
+"""Headers of a whole stream of request frames: where each frame is, and what its header says.
+
+The places of the fixed fields come from the plans of the request header; what stands behind the client id is stepped over by the skip
+executor.
+"""
+
+from __future__ import annotations
+
+import struct
+from typing import Any, Final
+
+from kwire.codec._pure.objects import Decoder, make_classes
+from kwire.codec._pure.primitives import Break, as_buffer, read_length
+from kwire.codec.plan import FIXED_SIZE, Flag, Op, Plan
+from kwire.errors import Fault, WireError
+
+__all__ = ["COLUMNS", "HeaderScanner"]
+
+# Names and types, as letters of `struct`: `client_id_length` and the offsets are -1 where there is none; `header_version`, `api_key` and
+# `api_version` are -1 in a frame that ends before its client id.
+COLUMNS: Final = (
+    ("frame_offset", "q"), ("frame_length", "i"), ("header_version", "b"), ("api_key", "h"), ("api_version", "h"), ("correlation_id", "i"),
+    ("client_id_offset", "q"), ("client_id_length", "i"), ("body_offset", "q"), ("error", "b"),
+)  # fmt: skip
+
+LENGTH: Final = 4  # bytes of a frame's length
+KEYS: Final = 256
+_LETTERS: Final[dict[int, str]] = {Op.INT16: "h", Op.INT32: "i"}
+
+
+class _Header:
+    """A header version.
+
+    Attributes:
+        fixed: its api key, api version and correlation id.
+        nullable: the client id may be null; None where the version has none.
+        skip: steps over what follows.
+    """
+
+    def __init__(self, plan: Plan) -> None:
+        block = plan.blocks[0]
+        names = [plan.attribute(0, number) for number in range(block.first, block.first + block.untagged)]
+        fixed = names[: names.index("client_id")] if "client_id" in names else names
+        if fixed != ["api_key", "api_version", "correlation_id"]:
+            raise ValueError("a request header does not begin with api key, api version and correlation id")
+        codes = [plan.operation(block.first + index).code for index in range(len(fixed))]
+        self.fixed = struct.Struct(">" + "".join(_LETTERS[code] for code in codes))
+        self.nullable: bool | None = None
+        used = len(fixed)
+        if len(names) > used:
+            operation = plan.operation(block.first + used)
+            if operation.code != Op.STRING or operation.flags & Flag.COMPACT:
+                raise ValueError("the client id of a request header is not a plain string")
+            self.nullable = bool(operation.flags & Flag.NULLABLE)
+            used += 1
+        rest = block._replace(first=block.first + used, untagged=block.untagged - used)
+        self._rest = Decoder(plan._replace(blocks=(rest, *plan.blocks[1:])), make_classes(plan.layouts))
+
+    def client_id(self, frame: Any) -> tuple[int, int, int]:
+        """Where the client id is, how long, -1 for none, and where it ends."""
+        at, end = self.fixed.size, len(frame)
+        if self.nullable is None:
+            return -1, -1, at
+        length, begin = read_length(frame, at, end, 2)
+        if length < 0:
+            if not self.nullable:
+                raise Break(Fault.NULL_NOT_ALLOWED, at)
+            return -1, -1, begin
+        if begin + length > end:
+            raise Break(Fault.TRUNCATED, begin)
+        return begin, length, begin + length
+
+    def skip(self, frame: Any, at: int) -> int:
+        """Where the body begins."""
+        return self._rest.skip(frame, at)
+
+
+class HeaderScanner:
+    """Reads the headers of streams of request frames.
+
+    Arguments:
+        plans: of the `RequestHeader` message by header version, 0 to 7.
+        versions: header versions of the known api keys, each a tuple indexed by api version; a version below 0 has the first, one above
+            the end the last.
+        fallback: header version of an unknown api.
+
+    Raises:
+        ValueError: the headers do not begin with fixed fields and a client id, or api key and version are not in one place in all.
+    """
+
+    def __init__(self, plans: dict[int, Plan], versions: dict[int, tuple[int, ...]], fallback: int) -> None:
+        if fallback not in plans:
+            raise ValueError(f"there is no plan for the fallback, header version {fallback}")
+        for api_key, known in versions.items():
+            if not 0 <= api_key < KEYS:
+                raise ValueError(f"api key {api_key} is outside 0 to {KEYS - 1}")
+            if not known or not plans.keys() >= set(known):
+                raise ValueError(f"there is no plan for a header version of api key {api_key}")
+        self._headers = {version: _Header(plan) for version, plan in plans.items()}
+        self._versions = versions
+        self._fallback = fallback
+
+    def _row(self, frame: Any) -> tuple[int, ...]:
+        """Header version, api key, api version, correlation id, client id's offset and length, body's offset, error."""
+        header = self._headers[self._fallback]
+        if len(frame) < header.fixed.size:
+            return -1, -1, -1, 0, -1, -1, -1, int(Fault.TRUNCATED)
+        api_key, api_version, correlation_id = header.fixed.unpack_from(frame)
+        known = self._versions.get(api_key)
+        version, error = self._fallback, int(Fault.UNKNOWN_API)
+        if known is not None:
+            version, error = known[min(max(api_version, 0), len(known) - 1)], 0
+            header = self._headers[version]
+        client_id_at, length, body_at = -1, -1, -1
+        try:
+            client_id_at, length, end = header.client_id(frame)
+            body_at = header.skip(frame, end)
+        except (Break, WireError) as fault:
+            error = int(fault.code)
+        return version, api_key, api_version, correlation_id, client_id_at, length, body_at, error
+
+    def scan_buffer(self, data: Any, most: int) -> tuple[list[Any], int, int, int]:
+        """Read all headers of a buffer.
+
+        Arguments:
+            data: frames with their lengths, one behind the other; any contiguous buffer.
+            most: bytes of the largest frame that is believed.
+
+        Returns:
+            The columns as `COLUMNS` says, buffers with at least `count` items; `count`; the offset behind the last whole frame; and the
+            code of what is wrong with the length that stands there, 0 if nothing is.
+        """
+        buffer = memoryview(as_buffer(data))
+        rows: list[tuple[int, ...]] = []
+        at, size, fault = 0, len(buffer), 0
+        while size - at >= LENGTH:
+            length = int.from_bytes(buffer[at : at + LENGTH], "big", signed=True)
+            if length < 0 or length > most:
+                fault = int(Fault.BAD_LENGTH if length < 0 else Fault.LIMIT_EXCEEDED)
+                break
+            start, stop = at + LENGTH, at + LENGTH + length
+            if stop > size:
+                break
+            version, api_key, api_version, correlation_id, client_at, client, body, error = self._row(buffer[start:stop])
+            places = [each if each < 0 else each + start for each in (client_at, body)]
+            rows.append((at, length, version, api_key, api_version, correlation_id, places[0], client, places[1], error))
+            at = stop
+        columns = [
+            bytearray(struct.pack(f"={len(rows)}{letter}", *(row[index] for row in rows))) for index, (_, letter) in enumerate(COLUMNS)
+        ]
+        return columns, len(rows), at, fault
+
+
+assert all(FIXED_SIZE[code] == struct.calcsize(f"={letter}") for code, letter in _LETTERS.items())

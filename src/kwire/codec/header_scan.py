@@ -1,0 +1,190 @@
+"""The headers of a stream of request frames as columns: what `kwire.scan_headers` does.
+
+A row is a whole frame, good or bad; a frame that ends in the middle is left for the next buffer, which begins at `end`. Client ids stay
+where they are until somebody asks for their text. The header of an api that the catalog does not know is read in version 1, as brokers do,
+and its `error` says so; the header of a known api in an unknown version is that of its highest one (KIP-511).
+"""
+
+from __future__ import annotations
+
+import struct
+from functools import cached_property
+from typing import TYPE_CHECKING, Any, Final
+
+from kwire.codec.classes import CompiledCatalog, compiled
+from kwire.codec.impl import load_twin
+from kwire.errors import Fault
+from kwire.schema.header_versions import header_version_of
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+__all__ = ["MAX_FRAME_BYTES", "HeaderColumns", "HeaderScan", "scan_headers"]
+
+MAX_FRAME_BYTES: Final = 100 * 1024 * 1024  # Kafka's default of socket.request.max.bytes
+_UNKNOWN_API_HEADER: Final = 1
+
+
+class HeaderColumns:
+    """Columns with a row for each frame, as memoryviews; `numpy` and `to_arrow` share their memory.
+
+    Attributes:
+        frame_offset: of the frame's length in the buffer (int64).
+        frame_length: bytes of the frame without its length (int32).
+        header_version: -1 where the frame ends before its client id (int8).
+        api_key, api_version: -1 there (int16).
+        correlation_id: 0 there (int32).
+        client_id_offset, client_id_length: where its text is in the buffer, -1 for none (int64, int32).
+        body_offset: where the body begins in the buffer, -1 where the header cannot be read (int64).
+        error: a `Fault`, 0 for none (int8).
+        end: offset behind the last whole frame.
+        fault: what is wrong with the length at `end` (`BAD_LENGTH`, `LIMIT_EXCEEDED`), or `NONE`: what follows is not whole, or nothing.
+    """
+
+    frame_offset: memoryview
+    frame_length: memoryview
+    header_version: memoryview
+    api_key: memoryview
+    api_version: memoryview
+    correlation_id: memoryview
+    client_id_offset: memoryview
+    client_id_length: memoryview
+    body_offset: memoryview
+    error: memoryview
+
+    def __init__(self, data: Any, layout: tuple[tuple[str, str], ...], columns: list[Any], count: int, end: int, fault: int) -> None:
+        self._data = data
+        self._layout = layout
+        self._columns = columns
+        self._count = count
+        self.end = end
+        self.fault = Fault(fault)
+
+    def __getattr__(self, name: str) -> memoryview:
+        for (column, letter), values in zip(self._layout, self._columns, strict=True):
+            if column == name:
+                whole: Any = memoryview(values)[: self._count * struct.calcsize(f"={letter}")]
+                view: memoryview = whole.cast(letter).toreadonly()
+                self.__dict__[name] = view
+                return view
+        raise AttributeError(f"header columns have no {name!r}")
+
+    def __len__(self) -> int:
+        return self._count
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        return tuple(name for name, _ in self._layout)
+
+    def numpy(self, name: str) -> Any:
+        """A column as a numpy array, without a copy.
+
+        Raises:
+            AttributeError: there is no such column.
+        """
+        import numpy as np
+
+        return np.asarray(getattr(self, name))
+
+    @cached_property
+    def client_ids(self) -> list[str | None]:
+        """The text of each client id; what is not UTF-8 is replaced, as Java's readers do. Equal ones are one object."""
+        view = memoryview(self._data).cast("B")
+        seen: dict[bytes, str] = {}
+        texts: list[str | None] = []
+        for offset, length in zip(self.client_id_offset, self.client_id_length, strict=True):
+            if length < 0:
+                texts.append(None)
+                continue
+            content = bytes(view[offset : offset + length])
+            text = seen.get(content)
+            if text is None:
+                text = seen[content] = content.decode("utf-8", "replace")
+            texts.append(text)
+        return texts
+
+    def to_arrow(self) -> pa.RecordBatch:
+        """All columns, with nulls where there is nothing, `client_id` as text in place of its place, `error` by its name."""
+        import numpy as np
+        import pyarrow as pa
+
+        def nullable(name: str, missing: Any) -> Any:
+            return pa.array(self.numpy(name), mask=missing if missing.any() else None)
+
+        cut = self.numpy("header_version") < 0
+        body = self.numpy("body_offset")
+        codes = self.numpy("error")
+        names = pa.array([fault.name for fault in Fault])
+        numbers = np.zeros(max(Fault) + 1, np.int64)
+        numbers[[int(fault) for fault in Fault]] = np.arange(len(Fault))
+        picks: Any = pa.array(numbers[codes], mask=codes == 0)
+        made = {
+            "frame_offset": pa.array(self.numpy("frame_offset")),
+            "frame_length": pa.array(self.numpy("frame_length")),
+            **{name: nullable(name, cut) for name in ("header_version", "api_key", "api_version", "correlation_id")},
+            "client_id": self._client_id_array(),
+            "body_offset": nullable("body_offset", body < 0),
+            "error": names.take(picks),
+        }
+        return pa.RecordBatch.from_pydict(made)
+
+    def _client_id_array(self) -> Any:
+        import numpy as np
+        import pyarrow as pa
+
+        data = np.frombuffer(memoryview(self._data).cast("B"), np.uint8)
+        lengths = self.numpy("client_id_length").astype(np.int64)
+        missing = lengths < 0
+        sizes = np.where(missing, 0, lengths)
+        ends = np.cumsum(sizes)
+        total = int(ends[-1]) if len(ends) else 0
+        places = np.repeat(self.numpy("client_id_offset") - (ends - sizes), sizes) + np.arange(total)
+        offsets: Any = np.concatenate([np.zeros(1, np.int64), ends])
+        content: Any = data[places]
+        validity: Any = np.packbits(~missing, bitorder="little")
+        buffers: Any = [pa.py_buffer(validity), pa.py_buffer(offsets), pa.py_buffer(content)]
+        plain = pa.Array.from_buffers(pa.large_binary(), len(self), buffers)
+        try:
+            return plain.cast(pa.string())
+        except pa.ArrowInvalid:  # some id is not UTF-8
+            return pa.array(self.client_ids, pa.string())
+
+
+class HeaderScan:
+    """Reads the headers of streams of request frames of a catalog.
+
+    Arguments:
+        source: the compiled catalog.
+    """
+
+    def __init__(self, source: CompiledCatalog) -> None:
+        plans = {version: source.plan("RequestHeader", version) for version in source.message("RequestHeader").valid_versions}
+        versions: dict[int, tuple[int, ...]] = {}
+        for key in source.catalog.api_keys:
+            message = source.catalog.request(key)
+            if message is not None:
+                ranges = message.header_versions
+                versions[key] = tuple(header_version_of(ranges, version) for version in range(ranges[-1][0].lowest + 1))
+        twin = load_twin("codec", "header_scan", source.twin)
+        self._layout = twin.COLUMNS
+        self._scanner = twin.HeaderScanner(plans, versions, _UNKNOWN_API_HEADER)
+
+    def scan_headers(self, buffer: Any, *, max_frame_bytes: int = MAX_FRAME_BYTES) -> HeaderColumns:
+        """The headers of all whole frames of a buffer, in one call.
+
+        Arguments:
+            buffer: request frames with their 4-byte lengths, one behind the other; any contiguous buffer. Do not change it while the
+                result lives.
+            max_frame_bytes: the scan ends before a frame that claims to be longer, or to have a negative length: what stands there is not
+                the length of a frame.
+
+        Raises:
+            BufferError: `buffer` is not contiguous.
+        """
+        columns, count, end, fault = self._scanner.scan_buffer(buffer, max_frame_bytes)
+        return HeaderColumns(buffer, self._layout, columns, count, end, fault)
+
+
+_SCAN: Final = HeaderScan(compiled())
+
+scan_headers: Final = _SCAN.scan_headers

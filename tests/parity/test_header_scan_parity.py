@@ -1,0 +1,132 @@
+"""The headers of a stream: both twins, and what `peek_header` says of each frame."""
+
+from __future__ import annotations
+
+import random
+from typing import Any
+
+import pytest
+
+from kwire.codec.header_scan import HeaderScan
+from kwire.errors import Fault, WireError
+
+
+def rows_of(columns: Any) -> list[tuple[Any, ...]]:
+    return list(zip(*(getattr(columns, name) for name in columns.names), strict=True))
+
+
+def peeked(codec: Any, frame: bytes) -> tuple[int, Any]:
+    """The fault of a header, or the header."""
+    try:
+        return 0, codec.frames.peek_header(frame, strict=False)
+    except WireError as error:
+        return error.code, None
+
+
+def stream_of(frames: list[bytes]) -> bytes:
+    return b"".join(len(frame).to_bytes(4, "big") + frame for frame in frames)
+
+
+@pytest.fixture(scope="module")
+def requests(vectors):
+    return [bytes.fromhex(case["hex"])[4:] for case in vectors("frames-sample") if case["kind"] == "request"]
+
+
+@pytest.fixture
+def scan(codec):
+    return HeaderScan(codec.compiled).scan_headers
+
+
+@pytest.fixture
+def reference_scan(reference_codec):
+    return HeaderScan(reference_codec.compiled).scan_headers
+
+
+def test_frames_of_kafka(scan, reference_codec, vectors):
+    """Offsets, versions and ids are those that Kafka's own classes wrote."""
+    cases = [case for case in vectors("frames-sample") if case["kind"] == "request"]
+    stream = b"".join(bytes.fromhex(case["hex"]) for case in cases)
+    columns = scan(stream)
+    assert len(columns) == len(cases) > 100
+    assert (columns.end, columns.fault) == (len(stream), Fault.NONE)
+    at = 0
+    for index, case in enumerate(cases):
+        frame = bytes.fromhex(case["hex"])
+        header = reference_codec.frames.peek_header(frame[4:], strict=False)
+        assert columns.frame_offset[index] == at
+        assert columns.frame_length[index] == len(frame) - 4
+        assert columns.body_offset[index] == at + 4 + case["header_size"]
+        assert (columns.api_key[index], columns.api_version[index]) == (case["api_key"], case["version"])
+        assert columns.correlation_id[index] == header.correlation_id
+        # header version 0 has none; the object has the default then
+        assert columns.client_ids[index] == (header.client_id if columns.header_version[index] else None)
+        assert columns.error[index] == 0
+        at += len(frame)
+
+
+def test_broken_frames(scan, reference_scan, codec, requests):
+    chance = random.Random(511)
+    frames = []
+    for frame in requests:
+        for _ in range(4):
+            head = bytearray(frame[:64])
+            head[chance.randrange(len(head))] = chance.choice((0, 1, 0x7F, 0x80, 0xFF))
+            frames.append(bytes(head[: chance.randrange(len(head) + 1)]) if chance.random() < 0.5 else bytes(head))
+    stream = stream_of([*frames, b"", b"\0", frames[0]])
+    ours, theirs = scan(stream), reference_scan(stream)
+    assert rows_of(ours) == rows_of(theirs)
+    assert (len(ours), ours.end, ours.fault) == (len(theirs), theirs.end, theirs.fault) == (len(frames) + 3, len(stream), Fault.NONE)
+    assert ours.client_ids == theirs.client_ids
+    assert ours.to_arrow().equals(theirs.to_arrow())
+    assert set(ours.error) >= {Fault.NONE, Fault.TRUNCATED, Fault.UNKNOWN_API}
+    for index, frame in enumerate(frames):
+        fault, header = peeked(codec, frame)
+        if header is None:
+            assert ours.error[index] == fault, frame.hex()
+            assert ours.body_offset[index] == -1
+        else:
+            assert ours.error[index] in (Fault.NONE, Fault.UNKNOWN_API)
+            assert (ours.api_key[index], ours.correlation_id[index]) == (header.api_key, header.correlation_id)
+            assert ours.client_ids[index] == (header.client_id if ours.header_version[index] else None)
+
+
+def test_where_a_stream_ends(scan, reference_scan, requests):
+    stream = stream_of(requests[:3])
+    ends = [0]
+    for frame in requests[:3]:
+        ends.append(ends[-1] + 4 + len(frame))
+    for cut in range(len(stream) + 1):
+        ours = scan(memoryview(stream)[:cut])
+        whole = max(end for end in ends if end <= cut)
+        assert (ours.end, len(ours), ours.fault) == (whole, ends.index(whole), Fault.NONE)
+    for length, fault in ((-1, Fault.BAD_LENGTH), (-(2**31), Fault.BAD_LENGTH), (2**31 - 1, Fault.LIMIT_EXCEEDED)):
+        broken = stream + length.to_bytes(4, "big", signed=True) + stream
+        for each in (scan, reference_scan):
+            columns = each(broken)
+            assert (columns.end, len(columns), columns.fault) == (len(stream), 3, fault)
+    longest = max(map(len, requests[:3]))
+    assert scan(stream, max_frame_bytes=longest).end == len(stream)
+    assert scan(stream, max_frame_bytes=longest - 1).fault == Fault.LIMIT_EXCEEDED
+
+
+def test_columns_as_arrays(scan):
+    import numpy as np
+
+    # Metadata v12: api key, version, correlation id 7, client id, no tags; then a null client id; then an id that is not UTF-8
+    frames = [bytes.fromhex(text) for text in ("0003000c0000000700016100", "0003000c00000008ffff00", "0003000c000000090001ff00", "0003")]
+    columns = scan(stream_of(frames))
+    assert columns.numpy("correlation_id").dtype == np.int32
+    assert columns.to_arrow().to_pylist() == [
+        {
+            "frame_offset": offset, "frame_length": length, "header_version": version, "api_key": key, "api_version": api_version,
+            "correlation_id": correlation, "client_id": client, "body_offset": body, "error": error,
+        }
+        for offset, length, version, key, api_version, correlation, client, body, error in (
+            (0, 12, 2, 3, 12, 7, "a", 16, None), (16, 11, 2, 3, 12, 8, None, 31, None), (31, 12, 2, 3, 12, 9, "�", 47, None),
+            (47, 2, None, None, None, None, None, None, "TRUNCATED"),
+        )
+    ]  # fmt: skip
+    empty = scan(b"")
+    assert len(empty) == 0
+    assert empty.to_arrow().num_rows == 0
+    assert empty.numpy("api_key").dtype == np.int16
