@@ -18,6 +18,7 @@ import pytest
 from kwire.codec.classes import CompiledCatalog
 from kwire.codec.decoding import FrameReader
 from kwire.codec.impl import MODULES, Twin, load_twin
+from kwire.codec.records.reading import RecordReader, record_reader
 from kwire.schema import catalog
 
 VECTORS = Path(__file__).parent / "vectors" / "data"
@@ -72,6 +73,12 @@ def codec(twin: Twin) -> TwinCodec:
 def reference_codec() -> TwinCodec:
     """The codec as the pure twin runs it, to compare with."""
     return _codec("pure")
+
+
+@pytest.fixture(scope="session")
+def record_codec(twin: Twin) -> RecordReader:
+    """The reader of record batches as the twin of the test runs it."""
+    return record_reader(twin)
 
 
 @cache

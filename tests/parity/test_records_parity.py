@@ -1,0 +1,111 @@
+"""Record batches, twin against twin: valid, cut at every byte and mutated bytes give the same batches, rows or faults.
+
+Most inputs are read without a look at the checksums, which would stop nearly every one of them at its header.
+"""
+
+from __future__ import annotations
+
+import random
+from typing import Any
+
+import pytest
+
+from kwire.codec.records import record_reader
+from kwire.errors import WireError
+
+BORDERS = (0, 1, 2, 0x7F, 0x80, 0xFE, 0xFF)
+INSERTED = tuple(bytes.fromhex(each) for each in ("ffffffff0f", "ffffffffffffffffff01", "7fffffff", "80000000", "ffffffff", "8000", "c3"))
+LIMIT = 1 << 20
+BATCH = (
+    "position", "size", "index", "magic", "crc", "attributes", "stored_offset", "stored_count", "count", "last_offset", "next_offset",
+    "last_offset_delta", "partition_leader_epoch", "base_timestamp", "max_timestamp", "producer_id", "producer_epoch", "base_sequence",
+    "last_sequence", "compression", "timestamp_type", "is_transactional", "is_control", "delete_horizon_ms", "payload_start", "payload_end",
+)  # fmt: skip
+
+
+def fault(error: WireError | None) -> Any:
+    return error and (type(error).__name__, error.code, error.offset, error.path, str(error))
+
+
+def objects(reader: Any, data: bytes, strict: bool, check_crc: bool) -> Any:
+    try:
+        batches = reader.decode(data, strict=strict, check_crc=check_crc, max_decompressed=LIMIT)
+    except WireError as error:
+        return fault(error)
+    seen: list[Any] = [batches.tail_bytes, fault(batches.fault)]
+    for batch in batches:
+        try:
+            records = repr((batch.records, batch.base_offset))
+        except WireError as error:
+            records = fault(error)
+        seen.append((records, fault(batch.fault), [getattr(batch, name) for name in BATCH]))
+    return seen
+
+
+def columns(reader: Any, buffers: list[Any], check_crc: bool, errors: str) -> Any:
+    try:
+        batch = reader.to_arrow(buffers, check_crc=check_crc, errors=errors, max_decompressed=LIMIT)
+    except WireError as error:
+        return fault(error)
+    batch.validate(full=True)
+    return batch.schema, batch.to_pylist()
+
+
+def outcome(reader: Any, data: bytes, check_crc: bool) -> Any:
+    return [
+        objects(reader, data, True, check_crc),
+        objects(reader, data, False, check_crc),
+        columns(reader, [data, None, memoryview(data)], check_crc, "raise"),
+        columns(reader, [data, data], check_crc, "column"),
+    ]
+
+
+@pytest.fixture(scope="module")
+def compare(record_codec):
+    reference = record_reader("pure")
+
+    def check(data: bytes, check_crc: bool) -> None:
+        ours = outcome(record_codec, data, check_crc)
+        if record_codec is not reference:
+            assert ours == outcome(reference, data, check_crc), (data.hex(), check_crc)
+
+    return check
+
+
+def test_valid(compare, vectors):
+    for case in vectors("records-sample"):
+        compare(bytes.fromhex(case["hex"]), True)
+
+
+def test_cut_at_every_byte(compare, vectors):
+    for case in vectors("records-sample"):
+        data = bytes.fromhex(case["hex"])
+        if len(data) <= 150 and case["case"] in ("headers", "nulls-and-empty", "single", "sequence-wraps", "mixed-magic"):
+            for end in range(len(data)):
+                compare(data[:end], False)
+
+
+def test_cut_with_the_length_that_is_left(compare, vectors):
+    """The batch is whole by its length, its records are not."""
+    for case in vectors("records-sample"):
+        data = bytes.fromhex(case["hex"])
+        if case["case"] in ("headers", "nulls-and-empty") and len(data) <= 1500:
+            for end in range(61 if case["magic"] == 2 else 18, len(data), 3):
+                compare(data[:8] + (end - 12).to_bytes(4, "big") + data[12:end], False)
+
+
+def test_mutated(compare, vectors):
+    chance = random.Random(2025)
+    for case in vectors("records-sample"):
+        data = bytes.fromhex(case["hex"])
+        if not data or len(data) > 1500:
+            continue
+        for _ in range(5):
+            changed = bytearray(data)
+            for _ in range(chance.choice((1, 1, 2, 4))):
+                changed[chance.randrange(len(changed))] = chance.choice((*BORDERS, chance.randrange(256)))
+            if chance.random() < 0.25:
+                at = chance.randrange(len(changed) + 1)
+                changed[at:at] = chance.choice(INSERTED)
+                changed[8:12] = (len(changed) - 12).to_bytes(4, "big", signed=True)
+            compare(bytes(changed), chance.random() < 0.1)

@@ -1,0 +1,117 @@
+"""Payloads and the bytes they become: framings, limits, broken ones, and what is said when a library is missing."""
+
+from __future__ import annotations
+
+import gzip
+import struct
+import sys
+import tracemalloc
+import zlib
+
+import cramjam
+import pytest
+
+from kwire.codec.records.compression import MAX_DECOMPRESSED, unpack
+from kwire.errors import BadCompression, InputError, LimitExceeded
+
+PLAIN = b"".join(b"record %d;" % number for number in range(500))
+XERIAL = b"\x82SNAPPY\0" + struct.pack(">ii", 1, 1)
+
+
+def snappy(plain: bytes) -> bytes:
+    return bytes(cramjam.snappy.compress_raw(plain))
+
+
+def chunk(plain: bytes) -> bytes:
+    packed = snappy(plain)
+    return struct.pack(">i", len(packed)) + packed
+
+
+PAYLOADS = {
+    "gzip": (1, gzip.compress(PLAIN)),
+    "gzip members": (1, gzip.compress(PLAIN[:100]) + gzip.compress(PLAIN[100:])),
+    "gzip padded": (1, gzip.compress(PLAIN) + bytes(8)),
+    "snappy raw": (2, snappy(PLAIN)),
+    "snappy xerial": (2, XERIAL + chunk(PLAIN[:999]) + chunk(PLAIN[999:])),
+    "snappy xerial twice": (2, XERIAL + chunk(PLAIN[:999]) + XERIAL + chunk(PLAIN[999:])),
+    "lz4": (3, bytes(cramjam.lz4.compress(PLAIN))),
+    "zstd": (4, bytes(cramjam.zstd.compress(PLAIN))),
+}
+
+
+@pytest.mark.parametrize("name", PAYLOADS)
+def test_payloads(name):
+    codec, payload = PAYLOADS[name]
+    assert bytes(unpack(codec, 2, payload, MAX_DECOMPRESSED, 0, "")) == PLAIN
+    assert bytes(unpack(codec, 2, memoryview(payload), len(PLAIN), 0, "")) == PLAIN
+
+
+@pytest.mark.parametrize("name", PAYLOADS)
+def test_one_byte_more_than_the_limit(name):
+    codec, payload = PAYLOADS[name]
+    with pytest.raises(LimitExceeded) as caught:
+        unpack(codec, 2, payload, len(PLAIN) - 1, 61, "batches[0].records")
+    assert (caught.value.offset, caught.value.path) == (61, "batches[0].records")
+
+
+@pytest.mark.parametrize("name", PAYLOADS)
+def test_payloads_that_are_cut_or_empty(name):
+    codec, payload = PAYLOADS[name]
+    for cut in (payload[:-12], payload[:5], payload[:1], b""):
+        if name == "snappy xerial" and not cut:
+            continue
+        with pytest.raises(BadCompression) as caught:
+            unpack(codec, 2, cut, MAX_DECOMPRESSED, 61, "batches[0].records")
+        assert "payload cannot be unpacked" in str(caught.value)
+
+
+def test_an_old_lz4_frame_has_a_wrong_header_checksum():
+    """Messages of clients before 0.10 (KAFKA-3160); magic 2 has none of them."""
+    frame = bytearray(cramjam.lz4.compress(PLAIN))
+    at = 6 + (8 if frame[4] & 8 else 0)
+    frame[at] ^= 0xFF
+    for magic in (0, 1):
+        assert bytes(unpack(3, magic, bytes(frame), MAX_DECOMPRESSED, 0, "")) == PLAIN
+    with pytest.raises(BadCompression):
+        unpack(3, 2, bytes(frame), MAX_DECOMPRESSED, 0, "")
+
+
+ZEROS = bytes(100 << 20)
+BOMBS = {1: gzip.compress(ZEROS), 2: snappy(ZEROS), 3: bytes(cramjam.lz4.compress(ZEROS)), 4: bytes(cramjam.zstd.compress(ZEROS))}
+
+
+@pytest.mark.parametrize("codec", BOMBS)
+def test_a_bomb_costs_the_limit(codec):
+    limit = 4 << 20
+    unpack(codec, 2, PAYLOADS["gzip" if codec == 1 else "zstd" if codec == 4 else "lz4" if codec == 3 else "snappy raw"][1], limit, 0, "")
+    tracemalloc.start()
+    try:
+        with pytest.raises(LimitExceeded):
+            unpack(codec, 2, BOMBS[codec], limit, 0, "")
+        assert tracemalloc.get_traced_memory()[1] < 2 * limit + (1 << 20)
+    finally:
+        tracemalloc.stop()
+
+
+def test_snappy_that_claims_what_it_cannot_hold():
+    """A length of 2^31 in front of nothing reserves nothing."""
+    tracemalloc.start()
+    try:
+        with pytest.raises(BadCompression, match="claims more than snappy can pack"):
+            unpack(2, 2, b"\x80\x80\x80\x80\x08" + bytes(20), 1 << 40, 0, "")
+        assert tracemalloc.get_traced_memory()[1] < 1 << 20
+    finally:
+        tracemalloc.stop()
+
+
+@pytest.mark.parametrize("name", ["snappy raw", "snappy xerial", "lz4", "zstd"])
+def test_a_missing_library(monkeypatch, name):
+    codec, payload = PAYLOADS[name]
+    monkeypatch.setitem(sys.modules, "cramjam", None)
+    with pytest.raises(InputError, match=r"cramjam package: run pip install 'kwire\[records\]'\.$"):
+        unpack(codec, 2, payload, MAX_DECOMPRESSED, 0, "")
+
+
+def test_gzip_needs_no_library(monkeypatch):
+    monkeypatch.setitem(sys.modules, "cramjam", None)
+    assert unpack(1, 2, zlib.compress(PLAIN, wbits=31), MAX_DECOMPRESSED, 0, "") == PLAIN
