@@ -7,6 +7,7 @@ where it can be loaded (it cannot from a zip, as Spark's ``--py-files`` makes th
 from __future__ import annotations
 
 import importlib
+import importlib.util
 import os
 from types import ModuleType
 from typing import Final, Literal
@@ -31,9 +32,11 @@ def _choose() -> Twin:
     if os.environ.get("KWIRE_PURE") == "1":
         return "pure"
     try:
-        # All of them: half a twin, as a half-finished build leaves it, is none.
+        load_twin("codec", "objects", "native")
+        # The others are loaded by who needs them, but they must be there: half a twin, as a half-finished build leaves it, is none.
         for name in MODULES:
-            load_twin("codec", name, "native")
+            if importlib.util.find_spec(f"kwire.codec._native.{name}") is None:
+                raise ImportError(f"kwire.codec._native.{name} is missing")
     except ImportError as error:
         if os.environ.get("KWIRE_REQUIRE_NATIVE") == "1":
             raise ImportError(

@@ -26,7 +26,7 @@ import importlib
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from kwire.protocol import negotiation
+    from kwire.protocol import coordinator, groups, negotiation, nested_bytes, telemetry
     from kwire.protocol.connection import Connection
     from kwire.protocol.events import (
         BrokerNode,
@@ -52,17 +52,18 @@ _HOME = {
     "Connection": "kwire.protocol.connection",
     "Conversation": "kwire.protocol.roles",
 }  # fmt: skip
+_MODULES = frozenset(("coordinator", "groups", "negotiation", "nested_bytes", "telemetry"))
 
 __all__ = [
     "BrokerNode", "BrokersLearned", "Connection", "ConnectionSummary", "Conversation", "Direction", "Event", "IdentityChanged",
-    "RequestCompleted", "VersionsLearned", "ViolationFound", "negotiation",
+    "RequestCompleted", "VersionsLearned", "ViolationFound", "coordinator", "groups", "negotiation", "nested_bytes", "telemetry",
 ]  # fmt: skip
 
 
 def __getattr__(name: str) -> Any:
     if name in _HOME:
         value = getattr(importlib.import_module(_HOME[name]), name)
-    elif name in ("negotiation",):
+    elif name in _MODULES:
         value = importlib.import_module(f"kwire.protocol.{name}")
     else:
         raise AttributeError(f"module 'kwire.protocol' has no attribute {name!r}")
