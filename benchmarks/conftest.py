@@ -40,12 +40,18 @@ def _turn_of(item: pytest.Item) -> int:
 
 @pytest.fixture
 def race(benchmark: Any) -> Callable[..., None]:
-    """`race(work, contender, run, messages, size=0)` times `run`, which handles that many messages of `size` bytes together."""
+    """`race(work, contender, run, messages, size=0, rounds=0)` times `run`, which handles that many messages of `size` bytes together.
 
-    def enter(work: str, contender: str, run: Callable[[], Any], messages: int, size: int = 0) -> None:
+    Works that take long say how many `rounds` a turn has, and have one more to warm up in the first turn.
+    """
+
+    def enter(work: str, contender: str, run: Callable[[], Any], messages: int, size: int = 0, rounds: int = 0) -> None:
         benchmark.group = work
         benchmark.extra_info.update(work=work, contender=contender, messages=messages, size=size)
-        benchmark(run)
+        if rounds:
+            benchmark.pedantic(run, rounds=rounds, warmup_rounds=0 if contender in RESULTS.figures.get(work, ()) else 1)
+        else:
+            benchmark(run)
         if benchmark.stats is not None:  # None under --benchmark-disable
             figures = benchmark.stats.stats
             RESULTS.add(work, contender, figures.min, figures.median, messages, size)

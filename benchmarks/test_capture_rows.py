@@ -1,0 +1,166 @@
+"""A capture file to one row per request: both twins and tshark from the file, kio from frames that were cut out for it before.
+
+kio gets more than it could have: reassembled frames, paired, with the right schemas at hand. The native twin runs on the same frames too.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import shutil
+import subprocess
+import sys
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from kio.serial import entity_reader
+
+import peers
+from captures import PORT, Exchange, exchanges, repeat_example
+
+COPIES = 4
+ROWS = 615 * COPIES
+WORK = "capture to request rows"
+TSHARK_FIELDS = (
+    "frame.number", "frame.time_epoch", "ip.src", "tcp.srcport", "ip.dst", "tcp.dstport", "kafka.len", "kafka.api_key", "kafka.api_version",
+    "kafka.correlation_id", "kafka.client_id", "kafka.error", "kafka.topic_name", "kafka.consumer_group", "kafka.required_acks",
+    "kafka.request_frame", "kafka.response_frame",
+)  # fmt: skip
+
+
+@pytest.fixture(scope="module")
+def capture(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, int]:
+    path = tmp_path_factory.mktemp("captures") / "repeated.pcap"
+    return path, repeat_example(path, COPIES)
+
+
+@pytest.fixture(scope="module")
+def workers() -> Iterator[dict[str, subprocess.Popen[str]]]:
+    """A process for each twin, with its modules loaded."""
+    script = str(Path(__file__).with_name("capture_rows_worker.py"))
+    started = {
+        twin: subprocess.Popen(
+            [sys.executable, script],
+            env={**os.environ, "KWIRE_PURE": "1" if twin == "pure" else "0", "KWIRE_REQUIRE_NATIVE": "0" if twin == "pure" else "1"},
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            text=True,
+        )
+        for twin in peers.TWINS
+    }
+    for twin, worker in started.items():
+        assert worker.stdout is not None
+        assert worker.stdout.readline().strip() == twin
+    yield started
+    for worker in started.values():
+        worker.communicate()
+
+
+Decode = Callable[[Exchange], tuple[Any, Any, Any]]  # header, request, response or None
+
+
+def kio_decode() -> Decode:
+    readers: dict[tuple[int, int], Any] = {}
+
+    def decode(each: Exchange) -> tuple[Any, Any, Any]:
+        pair = each.api_key, each.api_version
+        found = readers.get(pair)
+        if found is None:
+            schemas = [peers.kio_schema(*pair, kind) for kind in ("request", "response")]
+            found = readers[pair] = [
+                part for schema in schemas for part in (entity_reader(schema.__header_schema__), entity_reader(schema))
+            ]
+        header, size = found[0](each.request, 0)
+        body, _ = found[1](each.request, size)
+        if each.response is None:
+            return header, body, None
+        _, size = found[2](each.response, 0)
+        return header, body, found[3](each.response, size)[0]
+
+    return decode
+
+
+def native_decode() -> Decode:
+    """Leniently, for kio does not look at bytes that are left over either."""
+    frames = peers.twin_frames("native")
+
+    def decode(each: Exchange) -> tuple[Any, Any, Any]:
+        request = frames.decode_request(each.request, strict=False)
+        if each.response is None:
+            return request.header, request.body, None
+        return request.header, request.body, frames.decode_response(each.response, each.api_key, each.api_version, strict=False).body
+
+    return decode
+
+
+def known_to_kio(found: list[Exchange]) -> list[Exchange]:
+    """The exchanges that kio decodes: it lacks old versions, and cannot read a refusal of ApiVersions."""
+    decode, known = kio_decode(), []
+    for each in found:
+        with contextlib.suppress(Exception):  # of many kinds, a few of them its own
+            decode(each)
+            known.append(each)
+    return known
+
+
+def make_rows(known: list[Exchange], decode: Decode) -> int:
+    rows = []
+    for each in known:
+        header, body, answer = decode(each)
+        rows.append({
+            "api_key": each.api_key, "api_version": each.api_version, "correlation_id": header.correlation_id,
+            "client_id": header.client_id, "request_bytes": len(each.request), "response_bytes": len(each.response or b""),
+            "error_code": getattr(answer, "error_code", None), "throttle_time_ms": getattr(answer, "throttle_time_ms", None),
+            "group_id": getattr(body, "group_id", None), "acks": getattr(body, "acks", None),
+            "transactional_id": getattr(body, "transactional_id", None),
+        })  # fmt: skip
+    return len(rows)
+
+
+@pytest.mark.parametrize("who", ["native", "pure", "native, frames in", "kio, frames in", "tshark"])
+def test_capture_rows(race, capture, workers, who):
+    path, size = capture
+    expected = ROWS
+    if who in peers.TWINS:
+        worker = workers[who]
+
+        def run() -> int:
+            worker.stdin.write(f"{path}\n")
+            worker.stdin.flush()
+            return int(worker.stdout.readline())
+
+    elif who == "tshark":
+        tshark = shutil.which("tshark")
+        if tshark is None:
+            return
+        command = [tshark, "-r", str(path), "-d", f"tcp.port=={PORT},kafka", "-Y", "kafka.api_key", "-T", "fields"]
+        for field in TSHARK_FIELDS:
+            command += ["-e", field]
+        expected = 0  # it makes a line of a packet, whatever is in it
+
+        def run() -> int:
+            done = subprocess.run(command, check=True, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL)
+            assert done.stdout.count(b"\n") > ROWS
+            return 0
+
+    else:
+        known = known_to_kio(exchanges(path))
+        expected = len(known)
+        assert expected > ROWS // 2
+        decode = kio_decode() if who.startswith("kio") else native_decode()
+
+        def run() -> int:
+            return make_rows(known, decode)
+
+    rows = []
+    race(
+        WORK,
+        who,
+        lambda: rows.append(run()),
+        expected or ROWS,
+        0 if who.endswith("frames in") else size,
+        rounds=3 if who.endswith("frames in") else 1,
+    )
+    assert set(rows) == {expected}
