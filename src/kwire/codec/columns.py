@@ -3,8 +3,8 @@
 Rows and columns are ruled in `kwire.codec.column_layout`, types in `kwire.codec.arrow_types`. Text must be UTF-8; a message with other text
 is a bad one, for Arrow's strings cannot hold it.
 
-Memory stays within a fixed multiple of the input, whatever the bytes say: counts are held against the bytes left before room is made, and
-room at most doubles. See `MEMORY_MULTIPLE`.
+Memory is bounded, whatever the bytes say: counts are held against the bytes left before room is made, and room at most doubles. A batch
+takes less than `MEMORY_MULTIPLE` bytes for each byte of input and `ROW_BYTES` for each message, on top of room for 64 rows in each array.
 """
 
 from __future__ import annotations
@@ -22,9 +22,11 @@ from kwire.codec.column_layout import ColumnLayout, column_layout
 from kwire.codec.impl import load_twin
 from kwire.errors import Fault, wire_error
 
-__all__ = ["MAX_LAYOUTS", "Columns", "arrow_schema", "to_arrow"]
+__all__ = ["MAX_LAYOUTS", "MEMORY_MULTIPLE", "ROW_BYTES", "Columns", "arrow_schema", "to_arrow"]
 
 MAX_LAYOUTS: Final = 1024
+MEMORY_MULTIPLE: Final = 48  # arrays in arrays that each claim all bytes left, twice for growth, and once more while it grows
+ROW_BYTES: Final = 512  # the widest message without a byte of arrays, and its fault
 
 Errors = Literal["raise", "column"]
 
