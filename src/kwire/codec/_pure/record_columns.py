@@ -30,6 +30,10 @@ class Faults(Protocol):
     def refuse(self, error: WireError, row: int) -> None: ...
 
 
+def _as_tuple(*fields: Any) -> RawRecord:
+    return fields
+
+
 class _Texts:
     def __init__(self) -> None:
         self.present = bytearray()
@@ -91,7 +95,7 @@ class Columns:
                 start, end = 0, len(data)
             # a message counts with its header, as in the native twin
             size = end - start if codec or header.magic == 2 else header.size
-            records, flaw = read_raw(header, data, start, end, check_crc, "strict")
+            records, flaw = read_raw(header, data, start, end, check_crc, "strict", _as_tuple)
             if not self._fits(size) and (flaw is None or flaw.place != Place.COUNT):
                 flaw = Flaw(Fault.LIMIT_EXCEEDED, start, Place.RECORDS)
         if flaw is not None:

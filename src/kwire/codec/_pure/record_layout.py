@@ -14,6 +14,7 @@ from __future__ import annotations
 
 import struct
 import zlib
+from collections.abc import Callable
 from typing import Final, TypeVar
 
 from kwire.codec._pure.checksums import crc32c
@@ -35,7 +36,16 @@ _V2: Final = struct.Struct(">q4xixIhiqqqhii")
 _CODEC: Final = 0x07
 _LOG_APPEND_TIME: Final = 0x08
 
+# To look into an enumeration takes longer than to read a field.
+_RECORD, _ATTRIBUTES, _TIMESTAMP, _OFFSET = Place.RECORD, Place.RECORD_ATTRIBUTES, Place.RECORD_TIMESTAMP, Place.RECORD_OFFSET
+_KEY, _VALUE, _HEADERS = Place.RECORD_KEY, Place.RECORD_VALUE, Place.RECORD_HEADERS
+_HEADER_KEY, _HEADER_VALUE = Place.RECORD_HEADER_KEY, Place.RECORD_HEADER_VALUE
+_LOWEST: Final = -(1 << 63)
+_HIGHEST: Final = (1 << 63) - 1
+_NULL: Final = 1  # the length -1 as a zigzag varint
+
 Header = TypeVar("Header", bound="BatchHeader")
+Made = TypeVar("Made")
 
 
 class BatchHeader:
@@ -219,16 +229,19 @@ def _content(data: Buffer, at: int, end: int, nullable: bool) -> tuple[int, int]
 
 
 RawRecord = tuple[int, int, int, bytes | None, bytes | None, tuple[tuple[str, bytes | None], ...]]
+Make = Callable[[int, int, int, bytes | None, bytes | None, tuple[tuple[str, bytes | None], ...]], Made]
 
 
-def _read_record(header: BatchHeader, data: Buffer, at: int, end: int, errors: str) -> tuple[RawRecord, int]:
-    """The fields of a record and the position behind it.
+def _read_record(header: BatchHeader, data: Buffer, at: int, end: int, errors: str, make: Make[Made]) -> tuple[Made, int]:
+    """A record and the position behind it. Varints of one byte, which most are, are read on the spot.
 
     Arguments:
         errors: what to do with header names that are not UTF-8, as for `bytes.decode`.
+        make: called with offset, timestamp, sequence, key, value, headers.
     """
-    place = Place.RECORD
+    place = _RECORD
     headers: list[tuple[str, bytes | None]] = []
+    key = value = None
     try:
         length, pos = _zigzag(data, at, end)
         if length < 0:
@@ -236,48 +249,64 @@ def _read_record(header: BatchHeader, data: Buffer, at: int, end: int, errors: s
         if length > end - pos:
             raise Break(Fault.TRUNCATED, pos)
         end = pos + length
-        place = Place.RECORD_ATTRIBUTES
+        place = _ATTRIBUTES
         if pos == end:
             raise Break(Fault.TRUNCATED, pos)
-        place = Place.RECORD_TIMESTAMP
-        delta, pos = _zigzag(data, pos + 1, end, 63, 1)
-        timestamp = header.max_timestamp if header.attributes & _LOG_APPEND_TIME else _int64(header.base_timestamp + delta)
-        place = Place.RECORD_OFFSET
-        delta, pos = _zigzag(data, pos, end)
-        # sequence numbers go from 2^31-1 to 0
-        sequence = -1 if header.base_sequence < 0 else header.base_sequence + delta & 0x7FFFFFFF
-        place = Place.RECORD_KEY
-        start, size = _content(data, pos, end, True)
-        key = None if size < 0 else bytes(data[start : start + size])
-        pos = start + max(size, 0)
-        place = Place.RECORD_VALUE
-        start, size = _content(data, pos, end, True)
-        value = None if size < 0 else bytes(data[start : start + size])
-        at = pos = start + max(size, 0)
-        place = Place.RECORD_HEADERS
-        count, pos = _zigzag(data, pos, end)
-        if count < 0:
-            raise Break(Fault.BAD_LENGTH, at)
-        if 2 * count > end - pos:  # two lengths of a byte each
-            raise Break(Fault.TRUNCATED, at)
-        for _ in range(count):
-            place = Place.RECORD_HEADER_KEY
-            start, size = _content(data, pos, end, False)
-            try:
-                name = str(data[start : start + size], "utf-8", errors)
-            except UnicodeDecodeError:
-                raise Break(Fault.BAD_UTF8, start) from None
-            place = Place.RECORD_HEADER_VALUE
-            start, size = _content(data, start + size, end, True)
-            headers.append((name, None if size < 0 else bytes(data[start : start + size])))
+        pos += 1
+        place = _TIMESTAMP
+        if pos < end and (byte := data[pos]) < 0x80:
+            timestamp, pos = (byte >> 1) ^ -(byte & 1), pos + 1
+        else:
+            timestamp, pos = _zigzag(data, pos, end, 63, 1)
+        place = _OFFSET
+        if pos < end and (byte := data[pos]) < 0x80:
+            delta, pos = (byte >> 1) ^ -(byte & 1), pos + 1
+        else:
+            delta, pos = _zigzag(data, pos, end)
+        place = _KEY
+        if pos < end and data[pos] == _NULL:
+            pos += 1
+        else:
+            start, size = _content(data, pos, end, True)
             pos = start + max(size, 0)
-        place = Place.RECORD
+            key = None if size < 0 else bytes(data[start:pos])
+        place = _VALUE
+        start, size = _content(data, pos, end, True)
+        at = pos = start + max(size, 0)
+        value = None if size < 0 else bytes(data[start:pos])
+        place = _HEADERS
+        if pos < end and data[pos] == 0:
+            pos += 1
+        else:
+            count, pos = _zigzag(data, pos, end)
+            if count < 0:
+                raise Break(Fault.BAD_LENGTH, at)
+            if 2 * count > end - pos:  # two lengths of a byte each
+                raise Break(Fault.TRUNCATED, at)
+            for _ in range(count):
+                place = _HEADER_KEY
+                start, size = _content(data, pos, end, False)
+                try:
+                    name = str(data[start : start + size], "utf-8", errors)
+                except UnicodeDecodeError:
+                    raise Break(Fault.BAD_UTF8, start) from None
+                place = _HEADER_VALUE
+                start, size = _content(data, start + size, end, True)
+                pos = start + max(size, 0)
+                headers.append((name, None if size < 0 else bytes(data[start:pos])))
+        place = _RECORD
         if pos != end:
             raise Break(Fault.TRAILING_BYTES, pos)
     except Break as fault:
-        at_header = place in (Place.RECORD_HEADER_KEY, Place.RECORD_HEADER_VALUE)
+        at_header = place in (_HEADER_KEY, _HEADER_VALUE)
         raise _Broken(fault.code, fault.offset, place, len(headers) if at_header else 0) from None
-    return (_int64(header.stored_offset + delta), timestamp, sequence, key, value, tuple(headers)), end
+    timestamp = header.max_timestamp if header.attributes & _LOG_APPEND_TIME else header.base_timestamp + timestamp
+    offset = header.stored_offset + delta
+    if not (_LOWEST <= timestamp <= _HIGHEST and _LOWEST <= offset <= _HIGHEST):
+        timestamp, offset = _int64(timestamp), _int64(offset)
+    # sequence numbers go from 2^31-1 to 0
+    sequence = -1 if header.base_sequence < 0 else header.base_sequence + delta & 0x7FFFFFFF
+    return make(offset, timestamp, sequence, key, value, tuple(headers)), end
 
 
 def _body(data: Buffer, at: int, end: int) -> tuple[int, int, int, int]:
@@ -328,24 +357,26 @@ def _read_inner(header: BatchHeader, data: Buffer, at: int, end: int, check_crc:
     return _read_message(data, at + (26 if magic else 18), stop, _int64_at(data, at), timestamp), stop
 
 
-def read_raw(header: BatchHeader, data: Buffer, start: int, end: int, check_crc: bool, errors: str) -> tuple[list[RawRecord], Flaw | None]:
-    """The fields of the records of a batch up to the first fault, and that fault; arguments as for `read_records`."""
+def _read_records(header: BatchHeader, data: Buffer, start: int, end: int, errors: str, make: Make[Made]) -> tuple[list[Made], Flaw | None]:
+    made: list[Made] = []
+    count = header.stored_count
+    if count == 0:  # as Kafka: what follows is not looked at
+        return made, None
+    if count < 0:
+        return made, Flaw(Fault.BAD_LENGTH, header.position + _COUNT_AT, Place.COUNT)
+    if count * _LEAST_RECORD > end - start:
+        return made, Flaw(Fault.TRUNCATED, header.position + _COUNT_AT, Place.COUNT)
+    try:
+        for _ in range(count):
+            record, start = _read_record(header, data, start, end, errors, make)
+            made.append(record)
+    except _Broken as error:
+        return made, error.flaw(len(made))
+    return made, None if start == end else Flaw(Fault.TRAILING_BYTES, start, Place.RECORDS)
+
+
+def _read_messages(header: BatchHeader, data: Buffer, start: int, end: int, check_crc: bool) -> tuple[list[RawRecord], Flaw | None]:
     made: list[RawRecord] = []
-    if header.magic == 2:
-        count = header.stored_count
-        if count == 0:  # as Kafka: what follows is not looked at
-            return made, None
-        if count < 0:
-            return made, Flaw(Fault.BAD_LENGTH, header.position + _COUNT_AT, Place.COUNT)
-        if count * _LEAST_RECORD > end - start:
-            return made, Flaw(Fault.TRUNCATED, header.position + _COUNT_AT, Place.COUNT)
-        try:
-            for _ in range(count):
-                record, start = _read_record(header, data, start, end, errors)
-                made.append(record)
-        except _Broken as error:
-            return made, error.flaw(len(made))
-        return made, None if start == end else Flaw(Fault.TRAILING_BYTES, start, Place.RECORDS)
     try:
         if not header.attributes & _CODEC:
             return [_read_message(data, start, end, header.stored_offset, header.max_timestamp)], None
@@ -362,3 +393,13 @@ def read_raw(header: BatchHeader, data: Buffer, start: int, end: int, check_crc:
     if header.magic == 1 and base > 0:
         made = [(_int64(each[0] + base), *each[1:]) for each in made]
     return made, None
+
+
+def read_raw(
+    header: BatchHeader, data: Buffer, start: int, end: int, check_crc: bool, errors: str, make: Make[Made]
+) -> tuple[list[Made], Flaw | None]:
+    """What `make` makes of the records of a batch up to the first fault, and that fault; arguments as for `read_records`."""
+    if header.magic == 2:
+        return _read_records(header, data, start, end, errors, make)
+    messages, flaw = _read_messages(header, data, start, end, check_crc)
+    return [make(*each) for each in messages], flaw

@@ -42,7 +42,7 @@ class Record:
         self.sequence = sequence
         self.key = key
         self.value = value
-        self.headers = tuple(headers)
+        self.headers = headers if type(headers) is tuple else tuple(headers)
 
     def _all(self) -> tuple[Any, ...]:
         return self.offset, self.timestamp, self.sequence, self.key, self.value, self.headers
@@ -75,5 +75,4 @@ def read_records(
     """
     if not 0 <= start <= end <= len(data):
         raise ValueError("start and end must lie in the buffer")
-    raw, flaw = read_raw(header, data, start, end, check_crc, "strict" if strict else "replace")
-    return [Record(*each) for each in raw], flaw
+    return read_raw(header, data, start, end, check_crc, "strict" if strict else "replace", Record)
