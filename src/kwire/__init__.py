@@ -5,19 +5,48 @@ A lazy facade: a name is imported from its room when it is first used, so that `
 
 from __future__ import annotations
 
-import importlib
-from typing import TYPE_CHECKING, Any
+TYPE_CHECKING = False  # type checkers read it as true; importing `typing` for it would take most of the time of ``import kwire``
 
 if TYPE_CHECKING:
+    from typing import Any
+
     from kwire import codec, messages, protocol, schema, tables
     from kwire.codec import (
-        Request, RequestHeader, Response, ResponseHeader, Uuid, arrow_schema, backend, decode, decode_prefix, decode_request,
-        decode_response, peek_header, records, scan_headers, to_arrow, to_json,
-    )  # fmt: skip
+        Request,
+        RequestHeader,
+        Response,
+        ResponseHeader,
+        Uuid,
+        arrow_schema,
+        backend,
+        decode,
+        decode_prefix,
+        decode_request,
+        decode_response,
+        peek_header,
+        records,
+        scan_headers,
+        to_arrow,
+        to_json,
+    )
     from kwire.errors import (
-        BadChecksum, BadCompression, BadLength, BadTag, BadUtf8, BadVarint, EncodeError, InputError, KwireError, LimitExceeded,
-        NullNotAllowed, TrailingBytes, Truncated, UnknownApi, UnsupportedVersion, WireError,
-    )  # fmt: skip
+        BadChecksum,
+        BadCompression,
+        BadLength,
+        BadTag,
+        BadUtf8,
+        BadVarint,
+        EncodeError,
+        InputError,
+        KwireError,
+        LimitExceeded,
+        NullNotAllowed,
+        TrailingBytes,
+        Truncated,
+        UnknownApi,
+        UnsupportedVersion,
+        WireError,
+    )
     from kwire.protocol import Connection
 
 __version__ = "0.1.0"
@@ -52,6 +81,8 @@ __all__ = [
 
 
 def __getattr__(name: str) -> Any:
+    import importlib  # not before a name is asked for
+
     if name in _HOME:
         value = getattr(importlib.import_module(_HOME[name]), name)
     elif name in _ROOMS:

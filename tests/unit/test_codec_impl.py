@@ -48,10 +48,15 @@ def test_native_by_force():
 @pytest.mark.parametrize(
     ("code", "absent"),
     [
-        ("import kwire", ("kwire.codec", "kwire.schema", "numpy", "pyarrow", "pyspark")),
-        ("import kwire; kwire.decode('MetadataRequest', bytes(4), 0)", ("numpy", "pyarrow", "pyspark")),
+        ("import kwire; kwire.decode('MetadataRequest', bytes(4), 0)", ("numpy", "pyarrow", "pyspark", "jinja2", "click", "rich", "uuid")),
+        ("import kwire.cli", ("numpy", "pyarrow", "pyspark", "jinja2")),
     ],
 )
 def test_what_is_not_imported(code, absent):
     done = run(f"{code}; import sys; print([name for name in {absent!r} if name in sys.modules])")
     assert (done.stdout.strip(), done.stderr) == ("[]", "")
+
+
+def test_the_facade_loads_nothing_but_itself():
+    done = run("import sys; before = set(sys.modules); import kwire; print(sorted(set(sys.modules) - before - {'__future__'}))")
+    assert (done.stdout.strip(), done.stderr) == ("['kwire']", "")

@@ -6,7 +6,6 @@ by `MAX_PROJECTIONS`, because callers make up projections at run time.
 
 from __future__ import annotations
 
-import difflib
 from collections.abc import Iterable
 from functools import cache
 from typing import Any, Final
@@ -49,6 +48,8 @@ class CompiledCatalog:
         try:
             return self.catalog[name]
         except KeyError:
+            import difflib  # for this sentence only
+
             near = difflib.get_close_matches(name, list(self.catalog), 3)
             hint = f"; did you mean {' or '.join(near)}?" if near else ""
             raise KwireError(f"Kafka has no message {name!r}{hint}") from None

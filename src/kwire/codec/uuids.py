@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import base64
-import uuid
 from typing import Final
 
 __all__ = ["ZERO_UUID", "Uuid"]
@@ -36,6 +35,8 @@ class Uuid(bytes):
         bare = text.strip().rstrip("=")
         if len(bare) == 22:
             return cls(base64.urlsafe_b64decode(bare.replace("+", "-").replace("/", "_") + "=="))
+        import uuid  # it asks the platform many things when it is loaded
+
         return cls(uuid.UUID(text).bytes)
 
 
