@@ -1,8 +1,5 @@
 """Looks at the headers of record batches: lengths, magic, codec, count and claimed sizes, without unpacking or reading records.
 
-    magic 2    base offset int64, length int32, leader epoch int32, magic int8, crc uint32, attributes int16, ... count int32, records
-    magic 0,1  offset int64, size int32, crc uint32, magic int8, attributes int8, ...
-
 A Produce request holds whole batches; only a Fetch response may end in a part of one.
 """
 
@@ -10,18 +7,13 @@ from __future__ import annotations
 
 from typing import Any, Final
 
+from kwire.codec.records import RecordBatch, scan
+from kwire.errors import Fault
 from kwire.protocol.reading import Fact, RequestReading, api_label
 
 __all__ = ["fetched_batches_broken", "produced_batches_broken"]
 
-_LENGTH_AT: Final = 8
-_MAGIC_AT: Final = 16
-_HEAD: Final = 17  # up to and with the magic, which is at the same place in all forms
-_ATTRIBUTES_AT: Final = {0: 17, 1: 17, 2: 21}
-_COUNT_AT: Final = 57
-_RECORDS_AT: Final = 61
-_SHORTEST: Final = {0: 14, 1: 22, 2: _RECORDS_AT - 12}  # length field of an empty batch, or of a message with null key and value
-_HIGHEST_CODEC: Final = {0: 3, 1: 3, 2: 4}  # lz4; zstd came with magic 2
+_LENGTH_AT: Final = 8  # of a batch's length, in all forms
 _LEAST_RECORD: Final = 7  # length, attributes, two deltas, key length, value length, header count: a byte each
 # A payload that unpacks to more than a default producer's largest request, and to hundreds of times its size, may be made to fill memory.
 _LARGE: Final = 1 << 20
@@ -51,47 +43,42 @@ def fetched_batches_broken(message: Any, label: str) -> list[Fact]:
 
 
 def _of_records(records: bytes, label: str, may_end_early: bool) -> list[Fact]:
+    batches = scan(records)
     broken: list[Fact] = []
-    start = 0
-    while start < len(records):
-        available = len(records) - start
-        length = int.from_bytes(records[start + _LENGTH_AT : start + 12], "big", signed=True)
-        magic = records[start + _MAGIC_AT] if available >= _HEAD else None
-        if magic is not None and magic not in _SHORTEST:
-            broken.append(("batch_magic_unknown", {"message": label, "magic": magic}))
-            break
-        if may_end_early and (magic is None or (length >= _SHORTEST[magic] and 12 + length > available)):
-            broken.append(("batch_partial", {"message": label}))
-            break
-        if magic is None or length < _SHORTEST[magic] or 12 + length > available:
-            broken.append(("batch_length_impossible", {"message": label, "length": length, "available": available}))
-            break
-        fact = _of_batch(records, start, start + 12 + length, magic)
+    for batch in batches:
+        fact = _of_batch(records, batch)
         if fact is not None:
             broken.append((fact[0], {"message": label, **fact[1]}))
-        start += 12 + length
+    start = batches[-1].position + batches[-1].size if batches else 0
+    if batches.fault is not None and batches.fault.code == Fault.UNSUPPORTED_VERSION:
+        broken.append(("batch_magic_unknown", {"message": label, "magic": records[batches.fault.offset]}))
+    elif batches.fault is None and batches.tail_bytes and may_end_early:
+        broken.append(("batch_partial", {"message": label}))
+    elif batches.tail_bytes:
+        length = int.from_bytes(records[start + _LENGTH_AT : start + _LENGTH_AT + 4], "big", signed=True)
+        broken.append(("batch_length_impossible", {"message": label, "length": length, "available": batches.tail_bytes}))
     return broken
 
 
-def _of_batch(records: bytes, start: int, end: int, magic: int) -> tuple[str, dict[str, Any]] | None:
-    codec = records[start + _ATTRIBUTES_AT[magic] + (1 if magic == 2 else 0)] & 7
-    if codec > _HIGHEST_CODEC[magic]:
+def _of_batch(records: bytes, batch: RecordBatch) -> tuple[str, dict[str, Any]] | None:
+    codec = batch.attributes & 7
+    if batch.fault is not None and batch.fault.code == Fault.UNSUPPORTED_VERSION:
         return "batch_codec_unknown", {"codec": codec}
-    if magic != 2:
+    if batch.magic != 2:
         return None
-    payload = end - start - _RECORDS_AT
-    count = int.from_bytes(records[start + _COUNT_AT : start + _RECORDS_AT], "big", signed=True)
+    start, end = batch.payload_start, batch.payload_end
+    payload, count = end - start, batch.stored_count
     if count < 0 or (codec == 0 and count * _LEAST_RECORD > payload):
         return "batch_count_impossible", {"count": count, "available": payload}
     if codec in _CODEC_MAGIC and payload:
         name, mark = _CODEC_MAGIC[codec]
-        if records[start + _RECORDS_AT : start + _RECORDS_AT + len(mark)] != mark[:payload]:
+        if records[start : start + len(mark)] != mark[:payload]:
             return "batch_payload_unreadable", {"codec": name}
-        unpacked = _claimed_size(codec, records[start + _RECORDS_AT : end])
+        unpacked = _claimed_size(codec, records[start:end])
         if unpacked > max(_LARGE, payload * _SUSPICIOUS_RATIO):
             return "batch_unpacks_too_large", {"size": payload, "unpacked": unpacked}
     if codec == 0 and count:
-        length, size = _zigzag(records, start + _RECORDS_AT, end)
+        length, size = _zigzag(records, start, end)
         if length is None or length < _LEAST_RECORD - 1 or length > payload - size:
             return "batch_record_impossible", {"length": "unreadable" if length is None else length, "available": payload}
     return None
