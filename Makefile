@@ -5,7 +5,7 @@ PYTHON_IN := $(VENV)/bin/python
 SOURCES := pyproject.toml setup.py tools/environment.sh $(shell find pyx -name '*.p*')
 REPORT ?= demo-report
 
-.PHONY: demo test unit bench lint clean
+.PHONY: demo test unit bench asan lint clean
 .DELETE_ON_ERROR:
 
 $(VENV)/.ready-%: $(SOURCES)
@@ -23,6 +23,9 @@ unit: $(VENV)/.ready-test
 
 bench: $(VENV)/.ready-bench
 	KWIRE_REQUIRE_NATIVE=1 $(PYTHON_IN) -m pytest benchmarks -p no:xdist -q --benchmark-quiet
+
+asan: $(VENV)/.ready-test
+	@sh tools/asan.sh
 
 lint: $(VENV)/.ready-test
 	$(VENV)/bin/ruff check .

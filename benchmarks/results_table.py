@@ -57,6 +57,10 @@ def duration(seconds: float) -> str:
     return f"{seconds:.3g} s"
 
 
+def data_rate(per_second: float) -> str:
+    return f"{per_second / 1e9:.3g} GB/s" if per_second >= 1e8 else f"{per_second / 1e6:.3g} MB/s"
+
+
 class Results:
     """The figures of a run: work -> contender -> figure."""
 
@@ -96,7 +100,7 @@ class Results:
             shown = work
             for contender in sorted(figures, key=lambda name: (not name.startswith(NATIVE), name != "pure")):
                 figure = figures[contender]
-                rate = f"{figure.size / figure.best / 1e9:.3g} GB/s" if figure.size else ""
+                rate = data_rate(figure.size / figure.best) if figure.size else ""
                 ratio = f"{figure.best / base.best:.2f}" if base and contender != NATIVE else ""
                 wanted = "; ".join(self._wanted(floor) for floor in floors.get((work, contender), ()))
                 times = f"{duration(figure.best):>9} {duration(figure.median):>9}"
