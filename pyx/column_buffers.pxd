@@ -15,6 +15,7 @@ from cursor cimport unlikely
 cdef extern from "Python.h":
     int raw_bytearray_resize "PyByteArray_Resize"(PyObject*, Py_ssize_t) noexcept
     char* raw_bytearray_data "PyByteArray_AS_STRING"(PyObject*) noexcept
+    Py_ssize_t raw_bytearray_size "PyByteArray_GET_SIZE"(PyObject*) noexcept
     PyObject* raw_bytearray_new "PyByteArray_FromStringAndSize"(const char*, Py_ssize_t) noexcept
     void clear_python_error "PyErr_Clear"() noexcept
     void release_object "Py_XDECREF"(PyObject*) noexcept
@@ -116,6 +117,37 @@ cdef inline bint grow_column(Store* store, Column* column, Py_ssize_t old, Py_ss
             return False
         column.valid = <uint8_t*>grown
     return True
+
+
+cdef inline void adopt_owners(Store* store) noexcept:
+    """Use the buffers that columns without any got from elsewhere."""
+    cdef int number
+    cdef int32_t index
+    cdef Table* table
+    cdef Column* column
+    cdef Py_ssize_t room
+    for number in range(store.table_count):
+        table = &store.tables[number]
+        room = MOST
+        for index in range(table.first, table.first + table.count):
+            column = &store.columns[store.order[index]]
+            if column.data_owner is not NULL:
+                column.data = <uint8_t*>raw_bytearray_data(column.data_owner)
+                if column.has_content:
+                    column.data_room = raw_bytearray_size(column.data_owner) - SLACK
+                elif column.width == BITS:
+                    room = min(room, 8 * raw_bytearray_size(column.data_owner))
+                else:
+                    room = min(room, raw_bytearray_size(column.data_owner) // column.width)
+            elif column.width != NONE:
+                room = 0
+            if column.offsets_owner is not NULL:
+                column.offsets = <int32_t*>raw_bytearray_data(column.offsets_owner)
+                column.offsets[0] = 0
+                room = min(room, raw_bytearray_size(column.offsets_owner) // <Py_ssize_t>sizeof(int32_t) - 1)
+            elif column.has_offsets:
+                room = 0
+        table.room = room if room < MOST else 0
 
 
 cdef inline bint fail_store(Store* store, int failure) noexcept nogil:

@@ -212,6 +212,26 @@ def test_a_reader_may_be_used_by_several_threads_and_pickled(codec):
     assert again.read([ONE], True)[1] == []
 
 
+def test_a_batch_stays_as_it_is_while_others_are_made(to_arrow):
+    """Buffers serve again, but only those that nobody holds."""
+    fields = ("topics.name", "topics.partitions.replica_nodes")
+    for options in ({}, {"fields": fields}):
+        first = to_arrow("MetadataResponse", [TWO, ONE] * 50, 1, **options)
+        column, shown = first.column(1), first.to_pylist()
+        second = to_arrow("MetadataResponse", [ONE] * 100, 1, **options)
+        assert first.to_pylist() == shown
+        held = column.to_pylist()
+        del first, second
+        for messages in ([ONE, None] * 50, [TWO] * 400, [], [NONE]):
+            again = to_arrow("MetadataResponse", messages, 1, **options)
+            again.validate(full=True)
+            alone = [to_arrow("MetadataResponse", [each], 1, **options) for each in messages]
+            assert again.drop_columns(again.schema.names[:1]).to_pylist() == [
+                row for each in alone for row in each.drop_columns(each.schema.names[:1]).to_pylist()
+            ]
+        assert column.to_pylist() == held
+
+
 @pytest.mark.parametrize("fill", [0x00, 0x01, 0x02, 0x7F, 0xFF])
 def test_memory_is_bounded(fill):
     """A hundred kilobytes of one byte, as many messages and as one, in the messages that nest deepest."""
