@@ -1,9 +1,11 @@
-"""How a work is measured: a round is one pass over all inputs, the figure is the best round of all turns; see README.md."""
+"""How a work is measured: first each contender by itself, then all of them round by round in turns; see README.md."""
 
 from __future__ import annotations
 
+import gc
 import sys
-from collections.abc import Callable
+import time
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -13,36 +15,25 @@ sys.path.insert(0, str(Path(__file__).parent))
 
 from results_table import Results, read_floors  # found beside this file, which the line above allows
 
-TURNS = 3
-TURN_SECONDS = 0.12
+ALONE_SECONDS = 0.1
+IN_TURNS_SECONDS = 0.12  # for each contender
+MOST_ROUNDS = 400
 
 RESULTS = Results()
-
-
-def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
-    if "race" in metafunc.fixturenames:
-        metafunc.fixturenames.append("turn")
-        metafunc.parametrize("turn", range(TURNS), ids=[f"turn{turn}" for turn in range(TURNS)])
+# work -> contender -> the work, messages and bytes of a round; those of one file
+ROUNDS: dict[str, dict[str, tuple[Callable[[], Any], int, int]]] = {}
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     for item in items:
-        item.add_marker(pytest.mark.benchmark(disable_gc=True, min_rounds=3, max_time=TURN_SECONDS, warmup=True, warmup_iterations=2))
-    # All contenders of a test have their first turn, then all their second: a noisy minute hits one turn of each, not all of one.
-    tests = list(dict.fromkeys(item.nodeid.split("[", 1)[0] for item in items))
-    items.sort(key=lambda item: (tests.index(item.nodeid.split("[", 1)[0]), _turn_of(item)))
-
-
-def _turn_of(item: pytest.Item) -> int:
-    called = getattr(item, "callspec", None)
-    return called.params.get("turn", 0) if called else 0
+        item.add_marker(pytest.mark.benchmark(disable_gc=True, min_rounds=3, max_time=ALONE_SECONDS, warmup=True, warmup_iterations=2))
 
 
 @pytest.fixture
 def race(benchmark: Any) -> Callable[..., None]:
     """`race(work, contender, run, messages, size=0, rounds=0)` times `run`, which handles that many messages of `size` bytes together.
 
-    Works that take long say how many `rounds` a turn has, and have one more to warm up in the first turn.
+    Works that take long, or need what ends with the test, say how many `rounds` they have; these do not take turns.
     """
 
     def enter(work: str, contender: str, run: Callable[[], Any], messages: int, size: int = 0, rounds: int = 0) -> None:
@@ -55,8 +46,32 @@ def race(benchmark: Any) -> Callable[..., None]:
         if benchmark.stats is not None:  # None under --benchmark-disable
             figures = benchmark.stats.stats
             RESULTS.add(work, contender, figures.min, figures.median, messages, size)
+            if not rounds:
+                ROUNDS.setdefault(work, {})[contender] = run, messages, size
 
     return enter
+
+
+@pytest.fixture(scope="module", autouse=True)
+def rounds_in_turns() -> Iterator[None]:
+    """When a file is through: one round of each contender, then one of each again, so that a noisy minute hits all of a work alike."""
+    yield
+    for work, contenders in ROUNDS.items():
+        best = dict.fromkeys(contenders, float("inf"))
+        gc.collect()
+        gc.disable()
+        stop = time.perf_counter() + IN_TURNS_SECONDS * len(contenders)
+        for done in range(MOST_ROUNDS):
+            if done > 3 and time.perf_counter() > stop:
+                break
+            for contender, (run, _, _) in contenders.items():
+                start = time.perf_counter()
+                run()
+                best[contender] = min(best[contender], time.perf_counter() - start)
+        gc.enable()
+        for contender, (_, messages, _) in contenders.items():
+            RESULTS.improve(work, contender, best[contender], messages)
+    ROUNDS.clear()
 
 
 @pytest.hookimpl(trylast=True)

@@ -68,11 +68,15 @@ class Results:
         self.figures: dict[str, dict[str, Figure]] = {}
 
     def add(self, work: str, contender: str, best: float, median: float, messages: int, size: int) -> None:
-        """Take one turn of a contender; of several the best counts."""
-        found = self.figures.setdefault(work, {})
-        new = Figure(best / messages, median / messages, size / messages)
-        if contender not in found or new.best < found[contender].best:
-            found[contender] = new
+        """Take what a contender did by itself; the best where it comes again."""
+        contenders = self.figures.setdefault(work, {})
+        if contender not in contenders or best / messages < contenders[contender].best:
+            contenders[contender] = Figure(best / messages, median / messages, size / messages)
+
+    def improve(self, work: str, contender: str, best: float, messages: int) -> None:
+        """Take the best round of those in turns."""
+        figure = self.figures[work][contender]
+        figure.best = min(figure.best, best / messages)
 
     def value(self, floor: Floor) -> float | None:
         """What was measured of a line, or None if it was not part of this run."""

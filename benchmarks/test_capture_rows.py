@@ -21,6 +21,7 @@ import peers
 from captures import PORT, Exchange, exchanges, repeat_example
 
 COPIES = 4
+TURNS = 3  # all contenders one after the other, as often as this
 ROWS = 615 * COPIES
 WORK = "capture to request rows"
 TSHARK_FIELDS = (
@@ -120,7 +121,8 @@ def make_rows(known: list[Exchange], decode: Decode) -> int:
 
 
 @pytest.mark.parametrize("who", ["native", "pure", "native, frames in", "kio, frames in", "tshark"])
-def test_capture_rows(race, capture, workers, who):
+@pytest.mark.parametrize("turn", range(TURNS))
+def test_capture_rows(race, capture, workers, who, turn):
     path, size = capture
     expected = ROWS
     if who in peers.TWINS:
@@ -161,6 +163,6 @@ def test_capture_rows(race, capture, workers, who):
         lambda: rows.append(run()),
         expected or ROWS,
         0 if who.endswith("frames in") else size,
-        rounds=3 if who.endswith("frames in") else 1,
+        rounds=5 if who.endswith("frames in") else 1,
     )
     assert set(rows) == {expected}
