@@ -3,24 +3,22 @@
 
 cimport cython
 from cpython.buffer cimport PyBUF_SIMPLE, PyBuffer_Release, PyObject_GetBuffer
-from cpython.mem cimport PyMem_Calloc, PyMem_Free, PyMem_Realloc
+from cpython.mem cimport PyMem_Calloc, PyMem_Free
 from cpython.object cimport PyObject
 from libc.stdint cimport int32_t, int64_t, uint8_t
 from libc.string cimport memcpy
 
+from column_batch cimport Faults, Span, fill_rows
 from column_buffers cimport (
-    ABSENT, BITS, CONTENT, EMPTY, FIRST_BYTES, FIRST_ROWS, FIXED, NO_FAILURE, NONE, OF_FIELDS, OF_NULL, TOO_LARGE, UUID_TEXT, Column, Store,
-    Table, adopt_owners, grow_content, grow_table, release_columns,
+    BITS, CONTENT, EMPTY, FIRST_BYTES, FIRST_ROWS, FIXED, NONE, OF_FIELDS, OF_NULL, TOO_LARGE, UUID_TEXT, Column, Store, Table,
+    adopt_owners, grow_content, grow_table, release_columns,
 )
-from column_executor cimport Fill, Rows, fill_pairs, forget_rows, put_blank, put_struct
-from cursor cimport OK, TRAILING_BYTES, Bytes, cursor_fail, cursor_open
-from program cimport (
-    ARRAY, ARRAY_OF_STRUCTS, BOOL, BYTES, BYTES_COMPACT, NULLABLE_STRUCT, RUN, SKIPPED, STRING, STRING_COMPACT, STRUCT, UINT16, UINT32, UUID,
-    Block, Step, Trace, fixed_size, program_lower, program_release,
-)
+from column_executor cimport Rows, fill_pairs
+from cursor cimport Bytes
+from program cimport ARRAY, BOOL, BYTES, STRING, STRUCT, UINT16, UINT32, UUID, fixed_size, program_lower, program_release
 
 from kwire.codec.layout import Default
-from kwire.codec.plan import Flag, Op
+from kwire.codec.plan import Flag
 from kwire.errors import KwireError
 
 __all__ = ["ColumnReader"]
@@ -55,12 +53,6 @@ cdef enum:
 # holds the arrays any more, it takes them again: pages that are already there save a third of the time. One batch, for all readers.
 cdef object LAST_READER = None
 cdef list LAST_BUFFERS = []
-
-# One message; `data` is NULL for a row of nulls.
-cdef struct Span:
-    Bytes data
-    Py_ssize_t size
-
 
 cdef int32_t width_of(int32_t code) noexcept:
     if code == BOOL:
@@ -162,60 +154,6 @@ cdef class Spans:
                 raise ValueError(f"the offsets of a binary array leave its bytes at element {index - first}")
             self.add(<Bytes>content.buf + start if content.buf is not NULL else <Bytes>PyBytes_AS_STRING(b""), stop - start)
         return 0
-
-
-# Faults of a batch, one after the other: row, code, offset, depth, and depth times operation and index.
-cdef struct Faults:
-    int64_t* values
-    Py_ssize_t used
-    Py_ssize_t room
-
-
-cdef bint add_fault(Faults* faults, Py_ssize_t row, const Fill* fill) noexcept with gil:
-    cdef Py_ssize_t need = faults.used + 4 + 2 * fill.trace.depth
-    cdef int64_t* grown
-    cdef int level
-    if need > faults.room:
-        grown = <int64_t*>PyMem_Realloc(faults.values, 2 * need * sizeof(int64_t))
-        if grown is NULL:
-            return False
-        faults.values = grown
-        faults.room = 2 * need
-    grown = faults.values + faults.used
-    grown[0] = row
-    grown[1] = fill.cursor.code
-    grown[2] = fill.cursor.offset
-    grown[3] = fill.trace.depth
-    for level in range(fill.trace.depth):
-        grown[4 + 2 * level] = fill.trace.operation[level]
-        grown[5 + 2 * level] = fill.trace.index[level]
-    faults.used = need
-    return True
-
-
-cdef Py_ssize_t fill_rows(Rows* rows, const Span* spans, Py_ssize_t count, bint stop, Faults* faults) noexcept nogil:
-    """Append a row for each message; the number of those that are done, less than `count` where a fault stops it or there is no room."""
-    cdef Fill fill
-    cdef Py_ssize_t row
-    for row in range(count):
-        if spans[row].data is NULL:
-            if not put_blank(rows, rows.program.blocks, 0, row):
-                return row
-            continue
-        cursor_open(&fill.cursor, spans[row].data, spans[row].size, 0)
-        fill.trace.depth = 0
-        if put_struct(rows, &fill, 0, row):
-            if fill.cursor.p == fill.cursor.end:
-                continue
-            cursor_fail(&fill.cursor, TRAILING_BYTES, fill.cursor.p)
-        if rows.store.failure != NO_FAILURE:
-            return row
-        if not add_fault(faults, row, &fill) or stop:
-            return row
-        forget_rows(rows, 0, row)
-        if not put_blank(rows, rows.program.blocks, 0, row):
-            return row
-    return count
 
 
 @cython.final
