@@ -48,12 +48,20 @@ if ! pip install -e '.[all]' "$@" >"$log" 2>&1; then
     KWIRE_PURE=1 pip install -q -e '.[all]' "$@"
 fi
 
-if [ "$what" = test ] && ! command -v chromedriver >/dev/null 2>&1; then
-    # the page is opened in a real browser; Debian's packages carry browser and driver of one version
-    if command -v apt-get >/dev/null 2>&1 && [ "$(id -u)" = 0 ]; then
-        say "installing Chromium for the tests of the page"
-        { apt-get update -q && apt-get install -q -y --no-install-recommends chromium chromium-driver; } >"$venv/apt.log" 2>&1 ||
-            say "Chromium could not be installed (see $venv/apt.log); the tests of the page will say so"
+
+# What tests drive beside Python: the page is opened in a real browser (Debian's packages carry browser and driver of one version), and a part
+# of the catalog is rebuilt from Kafka's published jars, which Maven fetches.
+if [ "$what" = test ]; then
+    missing=
+    command -v chromedriver >/dev/null 2>&1 || missing="chromium chromium-driver"
+    { command -v mvn && command -v java; } >/dev/null 2>&1 || missing="$missing maven default-jre-headless"
+    if [ -n "$missing" ] && command -v apt-get >/dev/null 2>&1 && [ "$(id -u)" = 0 ]; then
+        say "installing for the tests: $missing"
+        # shellcheck disable=SC2086 - one word a package
+        { apt-get update -q && apt-get install -q -y --no-install-recommends $missing; } >"$venv/apt.log" 2>&1 ||
+            say "this did not work (see $venv/apt.log); the tests that need them will say so"
+    elif [ -n "$missing" ]; then
+        say "not on this machine: $missing; the tests that need them will say so"
     fi
 fi
 say "ready: kwire runs its $("$venv/bin/python" -c 'import kwire; print(kwire.backend)') twin"
