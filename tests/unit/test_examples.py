@@ -1,0 +1,30 @@
+"""Each script of examples/ runs as its docstring says."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from pathlib import Path
+
+EXAMPLES = Path(__file__).resolve().parents[2] / "examples"
+
+
+def run(name: str, *arguments: str) -> list[str]:
+    done = subprocess.run([sys.executable, EXAMPLES / name, *arguments], capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
+    return done.stdout.splitlines()
+
+
+def test_a_tracked_connection_names_its_client() -> None:
+    assert run("track_a_connection.py") == [
+        "ApiVersions v3 by 'c': answered after 2500 us",
+        "the client is apache-kafka-java 2.4.0",
+    ]
+
+
+def test_who_talks_tells_who_breaks() -> None:
+    lines = run("who_talks.py", str(EXAMPLES / "upgrade-fleet.pcap.gz"))
+    breaking = {line.split("'")[1] for line in lines if line.endswith("breaks on 4.4.0")}
+    # what a real 4.3.1 broker did to these clients, from the notes of the capture
+    assert {"legacy-billing-082", "erp-bridge", "stock-sync", "pricing-svc", "clickstream", "geo-enricher"} <= breaking
+    assert not {line for line in lines if "apache-kafka-java 3.9.2" in line and line.endswith("breaks on 4.4.0")}
