@@ -1,4 +1,4 @@
-"""A stream of requests of many kinds, header and body of each: what a proxy or a tap does all day."""
+"""Streams of requests, header and body of each: what a proxy or a tap does all day. Of many kinds, and of the shortest kind alone."""
 
 from __future__ import annotations
 
@@ -29,10 +29,17 @@ def kio_reader() -> Any:
     return read
 
 
+def stream_of(corpus: Corpus, kind: str) -> list[bytes]:
+    if kind == "mixed requests":
+        return corpus.request_stream(FRAMES)
+    return [corpus.next_header(12, 4) + corpus.heartbeat_request() for _ in range(FRAMES)]
+
+
 @pytest.mark.parametrize("many", [False, True], ids=["few", "many"])
+@pytest.mark.parametrize("kind", ["mixed requests", "Heartbeat requests"])
 @pytest.mark.parametrize("who", ["native", "pure", "kio"])
-def test_mixed_stream(race, who, many):
-    frames = Corpus(many).request_stream(FRAMES)
+def test_mixed_stream(race, who, kind, many):
+    frames = stream_of(Corpus(many), kind)
     decode = kio_reader() if who == "kio" else peers.twin_frames(who).decode_request
     for frame in frames:
         if who == "kio":
@@ -44,4 +51,4 @@ def test_mixed_stream(race, who, many):
         for frame in frames:
             decode(frame)
 
-    race(f"mixed requests{'-many' if many else ''}", who, run, FRAMES)
+    race(f"{kind}{'-many' if many else ''}", who, run, FRAMES)
