@@ -57,21 +57,18 @@ def rounds_in_turns() -> Iterator[None]:
     """When a file is through: one round of each contender, then one of each again, so that a noisy minute hits all of a work alike."""
     yield
     for work, contenders in ROUNDS.items():
-        best = dict.fromkeys(contenders, float("inf"))
-        spent = dict.fromkeys(contenders, 0.0)
+        took: dict[str, list[float]] = {contender: [] for contender in contenders}
         gc.collect()
         gc.disable()
         for done in range(MOST_ROUNDS):
             for contender, (run, _, _) in contenders.items():
-                if done < LEAST_ROUNDS or spent[contender] < IN_TURNS_SECONDS:  # slow ones stop early and leave the field to the others
+                if done < LEAST_ROUNDS or sum(took[contender]) < IN_TURNS_SECONDS:  # slow ones stop early and leave the field to the others
                     start = time.perf_counter()
                     run()
-                    took = time.perf_counter() - start
-                    best[contender] = min(best[contender], took)
-                    spent[contender] += took
+                    took[contender].append(time.perf_counter() - start)
         gc.enable()
         for contender, (_, messages, _) in contenders.items():
-            RESULTS.improve(work, contender, best[contender], messages)
+            RESULTS.add_rounds(work, contender, [seconds / messages for seconds in took[contender]])
     ROUNDS.clear()
 
 
@@ -79,7 +76,7 @@ def rounds_in_turns() -> Iterator[None]:
 def pytest_terminal_summary(terminalreporter: Any) -> None:
     floors = read_floors()
     if RESULTS.figures:
-        terminalreporter.section("the best round for one message, and how many times the native twin's it is")
+        terminalreporter.section("time for one message, and how many times the native one it is")
         for line in RESULTS.lines(floors):
             terminalreporter.write_line(line)
 

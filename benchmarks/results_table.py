@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import tomllib
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
+from statistics import median
 
 NATIVE = "native"
 FLOORS = Path(__file__).with_name("floors.toml")
@@ -13,11 +14,20 @@ FLOORS = Path(__file__).with_name("floors.toml")
 
 @dataclass
 class Figure:
-    """Seconds for one message; `size` is its bytes."""
+    """Seconds for one message; `size` is its bytes, `rounds` are those that were done in turns with the other contenders."""
 
     best: float
     median: float
     size: float
+    rounds: list[float] = field(default_factory=list)
+
+    def over(self, base: Figure) -> float:
+        """How many times the base's time this is.
+
+        The median of neighbouring rounds: a machine that is slow for seconds is so for both. Else the ratio of the best.
+        """
+        pairs = [ours / theirs for ours, theirs in zip(self.rounds, base.rounds, strict=False)]
+        return median(pairs) if pairs else self.best / base.best
 
 
 @dataclass(frozen=True)
@@ -73,10 +83,11 @@ class Results:
         if contender not in contenders or best / messages < contenders[contender].best:
             contenders[contender] = Figure(best / messages, median / messages, size / messages)
 
-    def improve(self, work: str, contender: str, best: float, messages: int) -> None:
-        """Take the best round of those in turns."""
+    def add_rounds(self, work: str, contender: str, rounds: list[float]) -> None:
+        """Take the rounds that all contenders of a work did in turns."""
         figure = self.figures[work][contender]
-        figure.best = min(figure.best, best / messages)
+        figure.rounds = rounds
+        figure.best = min(figure.best, *rounds)
 
     def value(self, floor: Floor) -> float | None:
         """What was measured of a line, or None if it was not part of this run."""
@@ -89,7 +100,7 @@ class Results:
         if floor.unit == "M/s":
             return 1e-6 / peer.best
         base = figures.get(floor.of)
-        return peer.best / base.best if base else None
+        return peer.over(base) if base else None
 
     def below(self, floors: Floors) -> list[Floor]:
         """The gated lines that this run did not hold."""
@@ -105,7 +116,7 @@ class Results:
             for contender in sorted(figures, key=lambda name: (not name.startswith(NATIVE), name != "pure")):
                 figure = figures[contender]
                 rate = data_rate(figure.size / figure.best) if figure.size else ""
-                ratio = f"{figure.best / base.best:.2f}" if base and contender != NATIVE else ""
+                ratio = f"{figure.over(base):.2f}" if base and contender != NATIVE else ""
                 wanted = "; ".join(self._wanted(floor) for floor in floors.get((work, contender), ()))
                 times = f"{duration(figure.best):>9} {duration(figure.median):>9}"
                 yield f"{shown:38} {contender:16} {times} {rate:>10} {ratio:>9}  {wanted}".rstrip()
