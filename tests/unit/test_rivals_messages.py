@@ -285,3 +285,37 @@ def test_a_control_record_of_the_offsets_topic_is_no_commit():
     assert isinstance(record.key, Opaque)
     assert isinstance(record.violations[0], Truncated)
     assert record.violations[0].offset == 4
+
+
+@pytest.mark.parametrize(
+    ("tags", "kind", "at"),
+    [
+        ("ffffffff07", Truncated, 0),  # grepplabs makes room for as many tags as the number says
+        ("ffffffff0f", BadLength, 0),
+        ("ff" * 1_000_000, BadVarint, 0),  # kafka-python reads them all, in quadratic time
+        ("01" + "05" + "ffffffff07" + "aabb", Truncated, 7),
+        ("01" + "05" + "ffffffff0f" + "aabb", BadLength, 2),
+        ("01" + "ffffffff7f" + "00", BadVarint, 1),
+    ],
+)
+def test_tags_of_headers(codec, tags, kind, at):
+    request = bytes.fromhex("0012" + "0003" + "00000007" + "000163" + tags)
+    response = bytes.fromhex("00000007" + tags)
+    for read, offset in (
+        (lambda: codec.frames.peek_header(request), 11),
+        (lambda: codec.frames.decode_request(request), 11),
+        (lambda: codec.frames.decode_response(response, 3, 9), 4),
+    ):
+        with pytest.raises(kind) as caught:
+            read()
+        assert (caught.value.offset, caught.value.path) == (offset + at, "")
+    found = HeaderScan(codec.compiled).scan_headers(len(request).to_bytes(4, "big") + request)
+    assert (list(found.error), list(found.api_key), list(found.body_offset), found.end) == ([kind.fault], [18], [-1], 4 + len(request))
+
+
+def test_unknown_tags_of_headers(codec):
+    # kio raises KeyError, kafka-python parses them through a slow path of its own.
+    tags = "02" + "6301aa" + "ffffffff0f00"
+    request = codec.frames.decode_request(bytes.fromhex("0012" + "0003" + "00000007" + "000163" + tags + "0261" + "0262" + "00"))
+    assert request.header.unknown_tagged_fields == ((99, b"\xaa"), (0xFFFFFFFF, b""))
+    assert request.body.client_software_name == "a"
