@@ -52,9 +52,9 @@ cdef struct Fill:
 
 cdef inline void put_uuid(uint8_t* to, Bytes p) noexcept nogil:
     """22 characters of base64url, as Kafka writes a UUID."""
-    cdef int index
+    cdef int _group
     cdef uint32_t three
-    for index in range(5):
+    for _group in range(5):
         three = <uint32_t>p[0] << 16 | <uint32_t>p[1] << 8 | p[2]
         memcpy(to, pairs[three >> 12], 2)
         memcpy(to + 2, pairs[three & 0xFFF], 2)

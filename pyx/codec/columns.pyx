@@ -220,7 +220,6 @@ cdef class ColumnReader:
             if block.tagged > TAGGED_AT_MOST:
                 raise ValueError(f"{plan.message} has a struct with more than {TAGGED_AT_MOST} tagged fields")
             slots = plan.layouts[block.layout].slots
-            defaults = {absent.slot: absent for absent in block.absent}
             for index in range(block.first, block.first + block.untagged + block.tagged):
                 operation = plan.operation(index)
                 self.names[index] = plan.attribute(number, index)

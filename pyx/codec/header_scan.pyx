@@ -6,8 +6,8 @@ from cpython.buffer cimport PyBUF_SIMPLE, PyBuffer_Release, PyObject_GetBuffer
 from cpython.mem cimport PyMem_Calloc, PyMem_Free
 from libc.stdint cimport int8_t, int16_t, int32_t, int64_t, uint8_t
 
-from cursor cimport OK, TRUNCATED, Bytes, Cursor, cursor_fail, cursor_has, cursor_open, likely, load_16, load_32, read_length_16, unlikely
-from program cimport INT16, INT32, RUN, STRING, Block, Program, Step, Trace, fixed_size, program_lower, program_release
+from cursor cimport OK, TRUNCATED, Bytes, Cursor, cursor_has, cursor_open, likely, load_16, load_32, read_length_16, unlikely
+from program cimport INT16, INT32, RUN, STRING, Program, Step, Trace, fixed_size, program_lower, program_release
 from skip cimport skip_tagged, skip_value
 
 __all__ = ["COLUMNS", "HeaderScanner"]
