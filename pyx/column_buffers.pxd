@@ -1,9 +1,9 @@
 """Growable columns in the layout of Arrow: values, offsets and validity bits, each in a bytearray, so that what is read needs no copy.
 
 A column belongs to a *table*, the set of columns that have the same rows: the messages, or the elements of one array. Room is made for
-all columns of a table at once, when the count of its rows is known. How far a column is filled is said by its offsets alone: what a row has in a
-child table begins where the row's offset points, so writing a row again, after a fault or for a tagged field that comes twice, overwrites
-what was there.
+all columns of a table at once, when the count of its rows is known. How far a column is filled is said by its offsets alone: what a row
+has in a child table begins where the row's offset points, so writing a row again, after a fault or for a tagged field that comes twice,
+overwrites what was there.
 """
 
 from cpython.object cimport PyObject
