@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import shutil
 import subprocess
 import sys
 import tarfile
@@ -25,8 +26,10 @@ def run(*command: str | Path, cwd: Path = ROOT, **environment: str) -> subproces
 
 @pytest.fixture(scope="module")
 def sdist(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    # from a copy: setuptools puts the sdist together in the source folder, where another worker may be doing the same
     out = tmp_path_factory.mktemp("sdist")
-    done = run("-m", "build", "--sdist", "--no-isolation", "--outdir", out)
+    shutil.copytree(ROOT, out / "source", ignore=shutil.ignore_patterns(".*", "build", "*.so", "*.egg-info", "__pycache__", "demo-report"))
+    done = run("-m", "build", "--sdist", "--no-isolation", "--outdir", out, cwd=out / "source")
     assert done.returncode == 0, done.stdout + done.stderr
     return next(out.glob("kwire-*.tar.gz"))
 
