@@ -258,13 +258,14 @@ def run_job(request: JobRequest, *, progress: Progress = _quiet, page: Callable[
         parts += [_write_table(folder.location, table, schema.empty_table()) for table, schema in SCHEMAS.items() if table not in written]
         report.requests = pc.sum(answers["captures"]["requests"]).as_py() or 0
         folder.publish(_manifest(request, answers["captures"]), parts)
+        page_is_whole = False
         try:
             if page is not None:
                 progress("Making the page", 0, 0)
                 page(request.out)
-        except BaseException:
-            folder.remove_page()
-            raise
+            page_is_whole = True
         finally:
+            if not page_is_whole:
+                folder.remove_page()
             folder.complete()  # the tables are whole, with or without the page, and the page can be made again
     return report
