@@ -74,9 +74,7 @@ class SeriesCarry:
                     sink.data(connection, direction, data[offset : offset + captured], time_ns, number)
             else:
                 payload = data[offset : offset + captured] if captured else b""
-                self._look_closer(
-                    keys[key], connection, Segment(direction, seq, ack, flags, payload, original, signature, time_ns, number), sink
-                )
+                self.take_closely(keys[key], Segment(direction, seq, ack, flags, payload, original, signature, time_ns, number), sink)
             until_sweep -= 1
             if not until_sweep:
                 until_sweep = SWEEP_PACKETS
@@ -85,7 +83,15 @@ class SeriesCarry:
         self.latest_ns = latest_ns
         self.packets += len(columns)
 
-    def _look_closer(self, key: bytes, connection: TcpConnection | None, segment: Segment, sink: StreamSink) -> None:
+    def take_closely(self, key: bytes, segment: Segment, sink: StreamSink) -> None:
+        """Take one packet, whatever it does: begin a connection or end one, fill a hole, come too early.
+
+        Args:
+            key: its endpoints, as in `PacketColumns.keys`.
+            segment: the packet.
+            sink: hears what it gives.
+        """
+        connection = self.live.get(key)
         if connection is None or segment.flags & SYN or connection.closed_ns is not None:
             connection = self._place(key, connection, segment, sink)
         if connection is None:
@@ -96,7 +102,7 @@ class SeriesCarry:
     def finish(self, sink: StreamSink) -> None:
         """End every connection: the series is over."""
         for connection in list(self.live.values()):
-            self._end(connection, connection.last_ns, 0, sink)
+            self.end(connection, connection.last_ns, 0, sink)
 
     def _place(self, key: bytes, connection: TcpConnection | None, segment: Segment, sink: StreamSink) -> TcpConnection | None:
         """Find or begin the connection of a packet; None when it is a leftover of one that is over."""
@@ -112,7 +118,7 @@ class SeriesCarry:
         elif key in self.lives and not begins:
             return None
         if connection is not None:
-            self._end(connection, segment.time_ns, segment.packet, sink)
+            self.end(connection, segment.time_ns, segment.packet, sink)
         n = self.lives.get(key, 0)
         self.lives[key] = n + 1
         connection = self.live[key] = TcpConnection(key, n, segment.time_ns)
@@ -121,7 +127,8 @@ class SeriesCarry:
         sink.opened(connection, segment.time_ns, segment.packet)
         return connection
 
-    def _end(self, connection: TcpConnection, time_ns: int, packet: int, sink: StreamSink) -> None:
+    def end(self, connection: TcpConnection, time_ns: int, packet: int, sink: StreamSink) -> None:
+        """Nothing more comes of a connection: deliver what waits and forget it."""
         connection.finish(time_ns, packet, sink)
         del self.live[connection.key]
         sink.ended(connection)
@@ -131,7 +138,7 @@ class SeriesCarry:
             lingered = connection.closed_ns is not None and self.latest_ns - connection.closed_ns > LINGER_NS
             silence_ns = self.latest_ns - connection.last_ns
             if lingered or (not connection.answered and silence_ns > UNANSWERED_NS):
-                self._end(connection, self.latest_ns, packet, sink)
+                self.end(connection, self.latest_ns, packet, sink)
             elif connection.held and silence_ns > HELD_NS:
                 connection.resolve(sink)
 

@@ -1,0 +1,1 @@
+"""The compiled twin of the tables room: built from pyx/tables."""
