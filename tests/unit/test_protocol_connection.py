@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from kwire.protocol import BrokerNode, BrokersLearned, Connection, Event, RequestCompleted, VersionsLearned, ViolationFound
+from kwire.protocol.events import GroupStep
 
 MS = 1_000_000
 INT = "big"
@@ -62,7 +63,9 @@ def test_a_request_and_its_response_make_a_row() -> None:
     request = heartbeat(7)
     assert connection.receive_request_bytes(request[:10], 1 * MS, 3)[1:] == []
     connection.receive_request_bytes(request[10:], 2 * MS, 4)
-    (row,) = connection.receive_response_bytes(answer(7, b"\0\x1b"), 5 * MS, 9)
+    row, step = connection.receive_response_bytes(answer(7, b"\0\x1b"), 5 * MS, 9)
+    assert isinstance(step, GroupStep)
+    assert (step.kind, step.group_id, step.error_code) == ("heartbeat_error", "g1", 27)
     assert row == RequestCompleted(
         request_index=0, api_key=12, api_name="Heartbeat", api_version=0, header_version=1, correlation_id=7, client_id="app",
         client_instance_id=None, software_name="unknown", software_version="unknown", principal=None, request_time=2 * MS,

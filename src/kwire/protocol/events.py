@@ -6,12 +6,13 @@ whoever shows it escapes it. No event ever holds a SASL token, a password or a r
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import Literal
+from dataclasses import dataclass, field
+from typing import Any, Literal, NamedTuple
 
 __all__ = [
-    "Body", "BrokerNode", "BrokersLearned", "ConnectionSummary", "Direction", "Event", "IdentityChanged", "IdentitySource",
-    "RequestCompleted", "RequestState", "Role", "Severity", "VersionsLearned", "ViolationFound",
+    "Body", "BrokerNode", "BrokersLearned", "ConnectionSummary", "Direction", "Event", "FrameSeen", "GroupMember", "GroupStep",
+    "IdentityChanged", "IdentitySource", "MetricsPushed", "PartitionUse", "RequestCompleted", "RequestState", "Role", "Severity",
+    "StepKind", "TopicsNamed", "TopicsUsed", "VersionsLearned", "ViolationFound",
 ]  # fmt: skip
 
 Direction = Literal["request", "response"]
@@ -20,6 +21,7 @@ RequestState = Literal["answered", "no_response_expected", "unanswered", "orphan
 Body = Literal["decoded", "truncated", "malformed", "unsupported", "skipped"]
 Role = Literal["client", "broker", "controller"]
 IdentitySource = Literal["api_versions", "not_sent", "not_observed"]
+StepKind = Literal["join", "sync", "leave", "heartbeat_error", "offset_commit_error", "consumer_heartbeat"]
 
 
 @dataclass(slots=True)
@@ -154,7 +156,168 @@ class IdentityChanged:
     principal: str | None
 
 
-Event = RequestCompleted | ViolationFound | VersionsLearned | BrokersLearned | IdentityChanged
+class PartitionUse(NamedTuple):
+    """What one request and its response did with one partition.
+
+    Attributes:
+        topic, topic_id: one of them, as the version names topics; the id in Kafka's 22 letters.
+        partition: number of the partition.
+        error_code: of the response, None without one.
+        records, batches, bytes, largest: of the record batches that travelled: whole batches, records in them, bytes of all, bytes of the
+            largest.
+        magics, codecs: bit sets of what the batches have: bit 2 of `magics` for magic 2, bit 4 of `codecs` for zstd.
+    """
+
+    topic: str | None
+    topic_id: str | None
+    partition: int
+    error_code: int | None = None
+    records: int = 0
+    batches: int = 0
+    bytes: int = 0
+    largest: int = 0
+    magics: int = 0
+    codecs: int = 0
+
+
+@dataclass(slots=True)
+class TopicsUsed:
+    """A Produce, Fetch or ShareFetch request and its response, partition by partition.
+
+    Attributes:
+        direction: `produce` or `fetch`.
+        time: of the request.
+        error_code: that stands above the partitions, 0 without one.
+        uses: a partition that request and response name is there once.
+    """
+
+    request_index: int
+    time: int
+    direction: Literal["produce", "fetch"]
+    client_id: str | None
+    acks: int | None
+    error_code: int
+    uses: list[PartitionUse]
+
+
+@dataclass(slots=True)
+class TopicsNamed:
+    """Names and ids of topics that a message gives together.
+
+    Attributes:
+        names: name by id, the id in Kafka's 22 letters.
+    """
+
+    time: int
+    names: dict[str, str]
+
+
+class GroupMember(NamedTuple):
+    """A member as the leader is told of it, or as a leader or an administrator names it."""
+
+    member_id: str
+    group_instance_id: str | None = None
+    subscription: tuple[str, ...] | None = None
+    reason: str | None = None
+    error_code: int = 0
+
+
+@dataclass(slots=True)
+class GroupStep:
+    """A request of a group member and what the coordinator answered.
+
+    Attributes:
+        kind: what was done.
+        protocol: of the group: `classic`, `consumer` (KIP-848), `share` (KIP-932), `streams` (KIP-1071).
+        time, response_time: of request and response.
+        member_id: as the member has it after the answer.
+        generation: of the answer where it has one; the member epoch of the newer protocols.
+        protocol_name: the assignor that was chosen, or asked for.
+        leader: member id of the leader, for `join`.
+        subscription: topics that the member wants, sorted; a regular expression stands as `regex:...`; None where it is not said.
+        assignment: (topic or topic id, partitions) that the member got, None where it is not said.
+        members: for `join` those that the leader was told, for `leave` those who leave.
+        reason: why, in the client's words (KIP-800).
+    """
+
+    kind: StepKind
+    protocol: Literal["classic", "consumer", "share", "streams"]
+    request_index: int
+    time: int
+    response_time: int | None
+    client_id: str | None
+    group_id: str
+    member_id: str | None
+    group_instance_id: str | None = None
+    generation: int | None = None
+    protocol_type: str | None = None
+    protocol_name: str | None = None
+    leader: str | None = None
+    subscription: list[str] | None = None
+    assignment: list[tuple[str, list[int]]] | None = None
+    members: list[GroupMember] = field(default_factory=list)
+    session_timeout_ms: int | None = None
+    rebalance_timeout_ms: int | None = None
+    error_code: int = 0
+    reason: str | None = None
+
+
+@dataclass(slots=True)
+class MetricsPushed:
+    """A PushTelemetry request (KIP-714).
+
+    Attributes:
+        software_name, software_version, principal: in force at the request.
+        points: as `kwire.protocol.telemetry.decode_metrics` gives them.
+    """
+
+    request_index: int
+    time: int
+    client_id: str | None
+    software_name: str | None
+    software_version: str | None
+    principal: str | None
+    client_instance_id: str
+    subscription_id: int
+    terminating: bool
+    points: list[dict[str, Any]]
+
+
+@dataclass(slots=True)
+class FrameSeen:
+    """Where a frame lies in its direction, and what it was taken for; only for who asks for `frames`. Bytes in none were not understood.
+
+    Attributes:
+        kind: `request` and `response`; `token`: a SASL token without a Kafka header; `length`: nothing but its length could be read;
+            `proxy`: PROXY headers, which have no length before them.
+        stream_offset: of its first byte, which is the first of its length.
+        length: bytes behind that length.
+        request_index, api_key, api_version: of the request, None where it is not known.
+        sasl_mechanism: of the connection by then.
+    """
+
+    direction: Direction
+    kind: Literal["request", "response", "token", "length", "proxy"]
+    stream_offset: int
+    length: int
+    request_index: int | None = None
+    api_key: int | None = None
+    api_version: int | None = None
+    sasl_mechanism: str | None = None
+
+
+Event = (
+    RequestCompleted
+    | ViolationFound
+    | VersionsLearned
+    | BrokersLearned
+    | IdentityChanged
+    | TopicsUsed
+    | TopicsNamed
+    | GroupStep
+    | MetricsPushed
+    | FrameSeen
+)
 
 
 @dataclass(slots=True)

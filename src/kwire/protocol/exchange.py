@@ -6,11 +6,12 @@ from collections.abc import Iterable
 from typing import Any, Final
 
 from kwire.protocol.brokers import nodes_of, ranges_of
-from kwire.protocol.events import Direction, Event, IdentityChanged, RequestCompleted, VersionsLearned, ViolationFound
+from kwire.protocol.events import Direction, Event, FrameSeen, IdentityChanged, RequestCompleted, VersionsLearned, ViolationFound
 from kwire.protocol.first_fields import first_value, request_fields, topics_of
 from kwire.protocol.frames import Frame
 from kwire.protocol.identity import ClientIdentity
 from kwire.protocol.negotiation import API_VERSIONS
+from kwire.protocol.observation import note_request, observe
 from kwire.protocol.pairing import MAX_HELD_BYTES, Outcome, Pairing, Waiting
 from kwire.protocol.reading import Fact, RequestReading, ResponseReading, api_label, peek_correlation_id, read_request, read_response
 from kwire.protocol.record_batches import fetched_batches_broken, produced_batches_broken
@@ -37,6 +38,7 @@ class Exchange:
 
     Arguments:
         observed: the connection was seen from its first byte.
+        frames: say where each frame lies (`FrameSeen`).
 
     Attributes:
         identity, sasl, pairing: their states.
@@ -54,6 +56,7 @@ class Exchange:
     __slots__ = (
         "_said",
         "advertised",
+        "frames",
         "identity",
         "is_kafka",
         "judge",
@@ -68,7 +71,8 @@ class Exchange:
         "unanswered",
     )  # fmt: skip
 
-    def __init__(self, observed: bool) -> None:
+    def __init__(self, observed: bool, frames: bool = False) -> None:
+        self.frames = frames
         self.identity = ClientIdentity(observed)
         self.sasl = SaslState()
         self.pairing = Pairing()
@@ -111,6 +115,15 @@ class Exchange:
             events.append(self.violation(rule, direction, frame, index, **facts))
         return events
 
+    def seen(self, direction: Direction, kind: Any, frame: Any, row: RequestCompleted | None = None) -> list[Event]:
+        """Where a frame lies, for who asked for it."""
+        if not self.frames:
+            return []
+        event = FrameSeen(direction, kind, frame.offset, frame.length, sasl_mechanism=self.sasl.mechanism)
+        if row is not None:
+            event.request_index, event.api_key, event.api_version = row.request_index, row.api_key, row.api_version
+        return [event]
+
     # requests
 
     def request(self, frame: Frame) -> list[Event]:
@@ -121,14 +134,15 @@ class Exchange:
             self.sasl.mechanism = "GSSAPI"
         if self.sasl.raw and self._is_token(frame):
             self.sasl.client_token(None if frame.damaged else frame.payload)
-            return self._outcomes(self.pairing.expect(Waiting(None, self.losses, self.response_breaks)), frame.end_time)
+            outcomes = self.pairing.expect(Waiting(None, self.losses, self.response_breaks))
+            return self.seen("request", "token", frame) + self._outcomes(outcomes, frame.end_time)
         if frame.length < _SHORTEST_REQUEST:
-            return [self.violation("frame_too_short", "request", frame, length=frame.length)]
+            return [*self.seen("request", "length", frame), self.violation("frame_too_short", "request", frame, length=frame.length)]
         reading = read_request(frame.payload, frame.damaged)
         if reading.api_key is None:
             self.requests_lost = True
             self.identity.lost_requests()
-            return []
+            return self.seen("request", "request", frame)
         index = self.requests
         self.requests += 1
         before = (self.identity.software, self.identity.instance_id, self.sasl.principal)
@@ -148,15 +162,19 @@ class Exchange:
             reading.broken.append(("correlation_id_negative", {"correlation_id": reading.correlation_id}))
         if reading.api_key == _PRODUCE and reading.body == "decoded":
             reading.broken += produced_batches_broken(reading)
-        events = self._violations(reading.broken, "request", frame, index)
+        events = self._violations(reading.broken, "request", frame, index) + self.seen("request", "request", frame, row)
         if before != (self.identity.software, self.identity.instance_id, self.sasl.principal):
             events.append(self._identity_changed(index, frame.end_time))
+        note = None
+        if reading.message is not None and reading.api_version is not None:
+            note = note_request(reading.api_key, reading.api_version, frame.payload, frame.damaged)
         if reading.api_key == _PRODUCE and row.acks == 0:
             row.state = "no_response_expected"
             events.append(row)
-            return events
+            return events + observe(row, note, None)
         silent = reading.api_key == _PRODUCE and row.acks is None
-        return events + self._outcomes(self.pairing.expect(Waiting(row, self.losses, self.response_breaks, silent)), frame.end_time)
+        waiting = Waiting(row, self.losses, self.response_breaks, silent, note=note)
+        return events + self._outcomes(self.pairing.expect(waiting), frame.end_time)
 
     def _is_token(self, frame: Frame) -> bool:
         if frame.damaged:
@@ -226,7 +244,7 @@ class Exchange:
         waiting = self.pairing.waiting
         is_token = bool(waiting) and waiting[0].row is None
         if frame.length < _SHORTEST_RESPONSE and not is_token:
-            return [self.violation("frame_too_short", "response", frame, length=frame.length)]
+            return [*self.seen("response", "length", frame), self.violation("frame_too_short", "response", frame, length=frame.length)]
         # What a server says while authentication is under way may be a token: of that nothing is kept.
         keep = _SHORTEST_RESPONSE if self.sasl.pending or self.sasl.raw else MAX_HELD_BYTES
         outcomes = self.pairing.answer(frame, peek_correlation_id(frame.payload), self.response_breaks, keep)
@@ -247,6 +265,7 @@ class Exchange:
                 if outcome.waiting.row is not None:
                     self.unanswered += 1
                     events.append(outcome.waiting.row)
+                    events += observe(outcome.waiting.row, outcome.waiting.note, None)
             else:
                 events += self._answered(outcome)
         return events
@@ -257,11 +276,12 @@ class Exchange:
         assert frame is not None
         row = waiting.row
         if row is None:
+            seen = self.seen("response", "token", frame)
             self.sasl.server_token(None if frame.damaged else frame.payload)
-            return []
+            return seen
         assert row.api_key is not None
         assert row.api_version is not None
-        events: list[Event] = []
+        events = self.seen("response", "response", frame, row)
         if waiting.overtaken_by:
             facts = {"correlation_id": row.correlation_id, "later": waiting.overtaken_by}
             events.append(self.violation("response_out_of_order", "response", frame, row.request_index, **facts))
@@ -279,7 +299,8 @@ class Exchange:
         events += self._violations(reading.broken, "response", frame, row.request_index)
         events += self._learn(row, reading, frame)
         events.append(row)
-        return events
+        readable = reading.message is not None
+        return events + observe(row, waiting.note, frame.payload if readable else None, frame.damaged)
 
     def _learn(self, row: RequestCompleted, reading: ResponseReading, frame: Frame) -> list[Event]:
         if row.api_key == _SASL_HANDSHAKE:
@@ -300,7 +321,7 @@ class Exchange:
 
     def _orphan(self, frame: Frame) -> list[Event]:
         correlation_id = peek_correlation_id(frame.payload)
-        events: list[Event] = []
+        events = self.seen("response", "response", frame)
         if not self.requests_lost and correlation_id is not None:
             if correlation_id == self.pairing.last_answered:
                 rule = "response_repeated"

@@ -8,7 +8,7 @@ queue: a response whose request is not there may belong to a lost one, or to non
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Final, Literal
+from typing import Any, Final, Literal
 
 from kwire.protocol.events import RequestCompleted
 from kwire.protocol.frames import Frame
@@ -34,6 +34,7 @@ class Waiting:
         may_be_silent: a Produce whose acks could not be read; it may get no response.
         overtaken_by: later requests that were answered before this one although nothing was lost. Alone it says little: a 0.9 broker passes
             over an ApiVersions request without a word and answers what was pipelined behind it.
+        note: what is kept of the request for `kwire.protocol.observation`.
     """
 
     row: RequestCompleted | None
@@ -41,6 +42,7 @@ class Waiting:
     response_breaks: int
     may_be_silent: bool = False
     overtaken_by: int = 0
+    note: Any = None
 
     @property
     def correlation_id(self) -> int | None:

@@ -23,7 +23,7 @@ from kwire.tables.series import begin_series, read_piece, skip_piece
 
 __all__ = ["SeriesResult", "SeriesTask", "run_task"]
 
-_WRITTEN: Final = ("requests", "connections", "violations")
+_WRITTEN: Final = ("requests", "connections", "violations", "telemetry")
 _PROGRESS_SECONDS: Final = 0.2
 
 

@@ -11,11 +11,23 @@ from typing import Any, Final
 from kwire.capture.sink import StreamSink
 from kwire.capture.tcp import Endpoint, TcpConnection
 from kwire.protocol import Conversation
-from kwire.protocol.events import BrokersLearned, ConnectionSummary, Event, RequestCompleted, VersionsLearned, ViolationFound
+from kwire.protocol.events import (
+    BrokersLearned,
+    ConnectionSummary,
+    Event,
+    GroupStep,
+    MetricsPushed,
+    RequestCompleted,
+    TopicsNamed,
+    TopicsUsed,
+    VersionsLearned,
+    ViolationFound,
+)
 from kwire.schema import error_name
 from kwire.tables.client_keys import client_key
 from kwire.tables.column_builder import ColumnBuilder
 from kwire.tables.facts import SeriesFacts
+from kwire.tables.observed_rows import ObservedRows, TopicSums
 from kwire.tables.schemas import CONNECTIONS, REQUESTS, VIOLATIONS
 
 __all__ = ["PACKET_BITS", "ConversationSink", "FileCounts", "Tracked"]
@@ -41,7 +53,7 @@ class FileCounts:
 class Tracked:
     """What hangs on a connection from piece to piece."""
 
-    __slots__ = ("begun", "connection_id", "conversation", "early", "refused", "server", "unsupported")
+    __slots__ = ("begun", "connection_id", "conversation", "early", "refused", "server", "topics", "unsupported")
 
     def __init__(self, conversation: Conversation, begun: int) -> None:
         self.conversation = conversation
@@ -49,6 +61,7 @@ class Tracked:
         self.connection_id: str | None = None
         self.server: Endpoint | None = None
         self.early: list[Event] = []
+        self.topics = TopicSums()
         # The first request that nothing came back for, since the last answer: what the server hung up on, if it did.
         self.refused: tuple[int, int | None, int | None] | None = None
         self.unsupported: dict[tuple[int | None, int | None], int] = {}
@@ -66,6 +79,7 @@ class ConversationSink(StreamSink):
 
     Attributes:
         requests, violations, connections: builders of the rows.
+        observed: builders of the rows that exchanges give beyond their own.
         facts: what the connections teach.
         files, counts: the files of the series so far, and what is counted of each.
     """
@@ -74,6 +88,7 @@ class ConversationSink(StreamSink):
         self.series = series
         self.ports = ports
         self.facts = SeriesFacts()
+        self.observed = ObservedRows(series)
         self.files: list[str] = []
         self.counts: list[FileCounts] = []
         self.requests = ColumnBuilder(REQUESTS)
@@ -173,6 +188,17 @@ class ConversationSink(StreamSink):
             self.facts.learn_versions(f"{tracked.server.address}:{tracked.server.port}", event)
         elif isinstance(event, BrokersLearned):
             self.facts.learn_nodes(event)
+        elif isinstance(event, TopicsUsed):
+            tracked.topics.add(event)
+        elif isinstance(event, TopicsNamed):
+            self.facts.learn_topics(event)
+        elif isinstance(event, GroupStep | MetricsPushed):
+            assert tracked.connection_id is not None
+            capture = self.files[tracked.begun >> PACKET_BITS]
+            if isinstance(event, GroupStep):
+                self.observed.step(capture, tracked.connection_id, event)
+            else:
+                self.observed.metrics(capture, tracked.connection_id, event)
 
     def _request_row(self, tracked: Tracked, event: RequestCompleted) -> None:
         index, key, version, state, code = event.request_index, event.api_key, event.api_version, event.state, event.error_code
@@ -222,6 +248,8 @@ class ConversationSink(StreamSink):
         counts.bytes_opaque += summary.bytes_opaque
         server = tracked.server
         assert server is not None
+        assert tracked.connection_id is not None
+        self.observed.end(tracked.connection_id, tracked.topics)
         client = connection.b if server == connection.a else connection.a
         self.connections.add(
             (

@@ -9,10 +9,10 @@ from typing import Any, Final
 
 import pyarrow as pa
 
-from kwire.protocol.events import BrokersLearned, VersionsLearned
+from kwire.protocol.events import BrokersLearned, TopicsNamed, VersionsLearned
 from kwire.tables.schemas import INT, LONG, TEXT, TIME, schema_of
 
-__all__ = ["ADVERTISED", "FACT_SCHEMAS", "NODES", "REFUSALS", "SeriesFacts"]
+__all__ = ["ADVERTISED", "FACT_SCHEMAS", "NODES", "REFUSALS", "TOPIC_NAMES", "SeriesFacts"]
 
 ADVERTISED: Final = schema_of(
     ("server", TEXT),  # address:port
@@ -42,7 +42,19 @@ REFUSALS: Final = schema_of(
     ("refusal", TEXT),  # disconnected, unsupported_version
 )
 
-FACT_SCHEMAS: Final[dict[str, pa.Schema]] = {"advertised": ADVERTISED, "nodes": NODES, "refusals": REFUSALS}
+TOPIC_NAMES: Final = schema_of(
+    ("topic_id", TEXT),
+    ("topic", TEXT),
+    ("first_seen", TIME),
+    ("last_seen", TIME),
+)
+
+FACT_SCHEMAS: Final[dict[str, pa.Schema]] = {
+    "advertised": ADVERTISED,
+    "nodes": NODES,
+    "refusals": REFUSALS,
+    "topic_names": TOPIC_NAMES,
+}
 
 
 class SeriesFacts:
@@ -51,12 +63,13 @@ class SeriesFacts:
     The answer with error 35 lists no more than what it takes to try again (KIP-511), so it teaches nothing about the server's range.
     """
 
-    __slots__ = ("_advertised", "_nodes", "refusals")
+    __slots__ = ("_advertised", "_nodes", "_topics", "refusals")
 
     def __init__(self) -> None:
         # by server, each distinct answer with the times of the first and the last: a server says the same a thousand times
         self._advertised: dict[str, dict[tuple[tuple[int, tuple[int, int]], ...], list[int]]] = {}
         self._nodes: dict[tuple[int, str, int], list[Any]] = {}
+        self._topics: dict[tuple[str, str], list[int]] = {}
         self.refusals: list[tuple[str, str, int, int | None, int | None, str]] = []
 
     def learn_versions(self, server: str, event: VersionsLearned) -> None:
@@ -78,6 +91,13 @@ class SeriesFacts:
             seen[1] = event.cluster_id or seen[1]
             seen[2:] = [min(seen[2], time), max(seen[3], time)]
 
+    def learn_topics(self, event: TopicsNamed) -> None:
+        """Add names of topic ids; a topic that is made again under its name has another id."""
+        time = event.time // 1000
+        for place in event.names.items():
+            seen = self._topics.setdefault(place, [time, time])
+            seen[:] = [min(seen[0], time), max(seen[1], time)]
+
     def node_of(self, address: str, port: int) -> int | None:
         """Find the node that listens at an address, by address and port or by a port that one node alone has."""
         exact = {node for node, host, at in self._nodes if at == port and host == address}
@@ -95,7 +115,12 @@ class SeriesFacts:
                     seen[:] = [min(seen[0], low), max(seen[1], high), min(seen[2], first), max(seen[3], last)]
             advertised += [(server, key, *seen) for key, seen in sorted(ranges.items())]
         nodes = [(*key, *seen) for key, seen in sorted(self._nodes.items())]
-        rows = {"advertised": advertised, "nodes": nodes, "refusals": sorted(self.refusals, key=lambda row: (row[0], row[2]))}
+        rows = {
+            "advertised": advertised,
+            "nodes": nodes,
+            "refusals": sorted(self.refusals, key=lambda row: (row[0], row[2])),
+            "topic_names": [(*place, *seen) for place, seen in sorted(self._topics.items())],
+        }
         return {name: table_of(FACT_SCHEMAS[name], found) for name, found in rows.items()}
 
 

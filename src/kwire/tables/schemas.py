@@ -16,6 +16,10 @@ LONG: Final = pa.int64()
 TEXT: Final = pa.string()
 TEXTS: Final = pa.list_(pa.field("element", TEXT))
 TIME: Final = pa.timestamp("us", tz="UTC")
+DOUBLE: Final = pa.float64()
+INTS: Final = pa.list_(pa.field("element", INT))
+TEXT_MAP: Final = pa.map_(TEXT, TEXT)
+BUCKETS: Final = pa.list_(pa.field("element", pa.struct([pa.field("up_to_us", LONG), pa.field("requests", LONG)])))
 RANGES: Final = pa.list_(
     pa.field(
         "element",
@@ -150,6 +154,107 @@ VIOLATIONS: Final = schema_of(
     ("explanation", TEXT),
 )
 
+TELEMETRY: Final = schema_of(  # a metric point that a client pushed (KIP-714)
+    ("series", TEXT),
+    ("capture", TEXT),
+    ("connection_id", TEXT),
+    ("client_key", TEXT),
+    ("request_index", LONG),
+    ("client_instance_id", TEXT),
+    ("software_name", TEXT),
+    ("software_version", TEXT),
+    ("client_id", TEXT),
+    ("principal", TEXT),
+    ("subscription_id", INT),
+    ("terminating", BOOL),
+    ("metric", TEXT),
+    ("type", TEXT),  # gauge, sum, histogram, exponential_histogram, summary
+    ("temporality", TEXT),  # delta, cumulative
+    ("value", DOUBLE),  # of histograms and summaries the sum
+    ("count", LONG),  # of observations
+    ("buckets", TEXT),  # JSON, as `kwire.protocol.telemetry.decode_metrics` gives them
+    ("attributes", TEXT_MAP),
+    ("resource", TEXT_MAP),
+    ("start_time", TIME),
+    ("time", TIME),
+)
+
+TOPIC_ACCESS: Final = schema_of(  # client x topic x direction
+    ("client_key", TEXT),
+    ("software_name", TEXT),
+    ("software_version", TEXT),
+    ("client_id", TEXT),
+    ("principals", TEXTS),
+    ("addresses", TEXTS),
+    ("group_ids", TEXTS),  # groups of a client that fetches
+    ("topic", TEXT),  # null where no message in sight tells the name of the id
+    ("topic_id", TEXT),
+    ("direction", TEXT),  # produce, fetch
+    ("requests", LONG),
+    ("errors", LONG),  # partitions that were answered with an error
+    ("error_names", TEXTS),
+    ("records", LONG),
+    ("batches", LONG),
+    ("bytes", LONG),  # of record batches
+    ("max_batch_bytes", LONG),
+    ("magic", INTS),
+    ("compression", TEXTS),
+    ("acks", INTS),
+    ("partitions", INTS),
+    ("first_seen", TIME),
+    ("last_seen", TIME),
+)
+
+GROUP_EVENTS: Final = schema_of(  # a step of a group
+    ("series", TEXT),
+    ("capture", TEXT),
+    ("connection_id", TEXT),
+    ("request_index", LONG),
+    ("group_id", TEXT),
+    ("event", TEXT),  # join, sync, leave, rebalance, heartbeat_error, offset_commit_error, consumer_heartbeat, expired
+    ("protocol", TEXT),  # classic, consumer, share, streams
+    ("trigger_member_id", TEXT),
+    ("member_id", TEXT),
+    ("group_instance_id", TEXT),
+    ("client_key", TEXT),
+    ("client_id", TEXT),
+    ("client_address", TEXT),
+    ("generation", INT),
+    ("protocol_type", TEXT),
+    ("protocol_name", TEXT),
+    ("leader", TEXT),
+    ("subscription", TEXTS),
+    ("assignment", TEXTS),  # topic:partition,partition
+    ("members_before", INT),
+    ("members_after", INT),
+    ("session_timeout_ms", INT),
+    ("rebalance_timeout_ms", INT),
+    ("duration_us", LONG),
+    ("error_name", TEXT),
+    ("reason", TEXT),
+    ("diff", TEXT),
+    ("time", TIME),
+)
+
+CLIENT_HOURLY: Final = schema_of(  # client x node x api x version x hour
+    ("client_key", TEXT),
+    ("software_name", TEXT),
+    ("software_version", TEXT),
+    ("hour", TIME),
+    ("server", TEXT),  # address:port
+    ("node_id", INT),
+    ("api_key", INT),
+    ("api_name", TEXT),
+    ("api_version", INT),
+    ("requests", LONG),
+    ("errors", LONG),
+    ("connections", LONG),  # with such a request in this hour
+    ("request_bytes", LONG),
+    ("response_bytes", LONG),
+    ("throttle_ms", LONG),
+    ("latency_histogram", BUCKETS),
+)
+
 CLIENTS: Final = schema_of(
     ("client_key", TEXT),
     ("software_name", TEXT),
@@ -227,6 +332,10 @@ SCHEMAS: Final[dict[str, pa.Schema]] = {
     "connections": CONNECTIONS,
     "requests": REQUESTS,
     "violations": VIOLATIONS,
+    "telemetry": TELEMETRY,
+    "group_events": GROUP_EVENTS,
+    "topic_access": TOPIC_ACCESS,
+    "client_hourly": CLIENT_HOURLY,
     "clients": CLIENTS,
     "api_usage": API_USAGE,
     "upgrade_impact": UPGRADE_IMPACT,
@@ -234,4 +343,4 @@ SCHEMAS: Final[dict[str, pa.Schema]] = {
 }
 
 # The tables whose rows come straight out of a capture; the others are made from these by `kwire.analysis`.
-ROW_TABLES: Final = ("captures", "connections", "requests", "violations")
+ROW_TABLES: Final = ("captures", "connections", "requests", "violations", "telemetry")

@@ -73,15 +73,16 @@ def read_piece(
         progress: told how many bytes of the file were read since it was told last.
 
     Returns:
-        Batches of `requests`, `violations` and `connections`; client keys are still null in the first two.
+        Batches of `requests`, `violations`, `connections` and of `kwire.tables.observed_rows.OBSERVED`; client keys are still null but in
+        `connections`.
 
     Raises:
         InputError: there is no such file, or it is no capture; the carry is as before then.
     """
-    whole: Batches = {"requests": [], "violations": [], "connections": []}
+    whole: Batches = {}
     for batches in iter_piece(location, carry, progress=progress, flush=False):
         for table, found in batches.items():
-            whole[table] += found
+            whole.setdefault(table, []).extend(found)
     return whole
 
 
@@ -158,6 +159,7 @@ def _take(sink: ConversationSink, *, whole: bool = True) -> Batches:
         "requests": sink.requests.take(whole=whole),
         "violations": sink.violations.take(whole=whole),
         "connections": sink.connections.take(whole=whole),
+        **{name: builder.take(whole=whole) for name, builder in sink.observed.builders.items()},
     }
 
 

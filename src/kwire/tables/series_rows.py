@@ -8,17 +8,20 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from types import TracebackType
-from typing import Any, BinaryIO
+from typing import Any, BinaryIO, Final
 
 import pyarrow as pa
 import pyarrow.compute as pc
 
 from kwire.errors import InputError
 from kwire.tables.batch_spool import BatchSpool
-from kwire.tables.schemas import CAPTURES, CONNECTIONS, REQUESTS, VIOLATIONS
+from kwire.tables.observed_rows import OBSERVED
+from kwire.tables.schemas import CAPTURES, CONNECTIONS, REQUESTS, ROW_TABLES, VIOLATIONS
 from kwire.tables.series import Batches, TablesCarry, begin_series, finish_series, read_piece, skip_piece
 
 __all__ = ["SeriesRows", "check_table", "from_capture", "read_series", "with_nodes"]
+
+_SPOOLED: Final[dict[str, pa.Schema]] = {"requests": REQUESTS, "violations": VIOLATIONS, **OBSERVED}
 
 Location = str | os.PathLike[str] | BinaryIO
 
@@ -39,7 +42,7 @@ class SeriesRows:
         self.connections = CONNECTIONS.empty_table()
         self.facts: dict[str, pa.Table] = {}
         self.skipped: list[tuple[str, InputError]] = []
-        self._spools = {"requests": BatchSpool(REQUESTS), "violations": BatchSpool(VIOLATIONS)}
+        self._spools = {name: BatchSpool(schema) for name, schema in _SPOOLED.items()}
         self._connections: list[pa.RecordBatch] = []
 
     def __enter__(self) -> SeriesRows:
@@ -50,7 +53,9 @@ class SeriesRows:
             spool.__exit__(kind, error, trace)
 
     def batches(self, table: str) -> Iterator[pa.RecordBatch]:
-        """Give the rows of a table of `kwire.tables.ROW_TABLES`, in the order they were read; as often as asked."""
+        """Give the rows of a table of `kwire.tables.ROW_TABLES`, of `topic_use` or `group_steps`, in the order they were read; as often as
+        asked.
+        """
         if table == "captures":
             yield from self.captures.to_batches()
         elif table == "connections":
@@ -59,19 +64,22 @@ class SeriesRows:
             ids = self.connections.column("connection_id").combine_chunks()
             keys = self.connections.column("client_key").combine_chunks()
             for batch in self._spools[table]:
+                if table == "topic_use":  # it has no client key of its own
+                    yield batch
+                    continue
                 at = batch.schema.get_field_index("client_key")
                 found = pc.index_in(batch.column("connection_id"), value_set=ids)
                 yield batch.set_column(at, batch.schema.field(at), keys.take(found))
 
     def table(self, name: str) -> pa.Table:
         """Give all rows of a table at once."""
-        schemas = {"captures": CAPTURES, "connections": CONNECTIONS, "requests": REQUESTS, "violations": VIOLATIONS}
+        schemas = {"captures": CAPTURES, "connections": CONNECTIONS, **_SPOOLED}
         return pa.Table.from_batches(self.batches(name), schema=schemas[name])
 
     def _add(self, batches: Batches) -> None:
-        self._connections += batches["connections"]
+        self._connections += batches.get("connections", ())
         for name, spool in self._spools.items():
-            for batch in batches[name]:
+            for batch in batches.get(name, ()):
                 spool.add(batch)
 
     def _finish(self, carry: TablesCarry) -> None:
@@ -126,7 +134,7 @@ def from_capture(path: Location, table: str = "requests", ports: Iterable[int] |
 
     Args:
         path: path, URI or binary stream of a pcap or pcapng file, plain, gzip or zstd.
-        table: `captures`, `connections`, `requests` or `violations`.
+        table: one of `kwire.tables.ROW_TABLES`.
         ports: TCP ports where brokers listen; None to find them out.
 
     Raises:
@@ -140,8 +148,8 @@ def from_capture(path: Location, table: str = "requests", ports: Iterable[int] |
 
 def check_table(table: str) -> None:
     """Raise InputError unless a capture gives rows of this table."""
-    if table not in ("captures", "connections", "requests", "violations"):
-        raise InputError(f"there is no table {table!r} in a capture; there are captures, connections, requests and violations")
+    if table not in ROW_TABLES:
+        raise InputError(f"there is no table {table!r} in a capture; there are {', '.join(ROW_TABLES[:-1])} and {ROW_TABLES[-1]}")
 
 
 def with_nodes(connections: pa.Table, node_of: Callable[[str, int], int | None]) -> pa.Table:

@@ -1,0 +1,188 @@
+"""What members of groups do, step by step: one request with its answer gives one step at most.
+
+Classic groups join, sync and leave (KIP-62, KIP-559); members of the newer ones (KIP-848, KIP-932, KIP-1071) tell all in a heartbeat, which
+is a step only when it says something: a join, a leave, a new assignment, an error. Timelines are made of steps by who sees all connections.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, Final, Literal
+
+from kwire.codec.frames import Opaque
+from kwire.codec.uuids import Uuid
+from kwire.errors import WireError
+from kwire.protocol.events import GroupMember, GroupStep, RequestCompleted, StepKind
+from kwire.protocol.groups import read_group_assignment, read_group_metadata
+
+__all__ = ["GROUP_APIS", "GROUP_ERROR_APIS", "group_step"]
+
+_OFFSET_COMMIT: Final = 8
+_JOIN: Final = 11
+_HEARTBEAT: Final = 12
+_LEAVE: Final = 13
+_SYNC: Final = 14
+_HEARTBEATS: Final[dict[int, Literal["consumer", "share", "streams"]]] = {68: "consumer", 76: "share", 88: "streams"}
+
+# Apis whose every exchange may be a step, and those that are steps when they fail.
+GROUP_APIS: Final = frozenset((_JOIN, _LEAVE, _SYNC, *_HEARTBEATS))
+GROUP_ERROR_APIS: Final = frozenset((_HEARTBEAT, _OFFSET_COMMIT))
+
+# What old members speak whose JoinGroup is out of sight; SyncGroup says it from version 5 on (KIP-559).
+_USUAL_TYPE: Final = "consumer"
+
+
+def _text(message: Any, name: str) -> str | None:
+    return getattr(message, name, None) or None
+
+
+def _whole(message: Any, name: str, *attributes: str) -> list[Any]:
+    """The elements of an array that have these attributes: the last one of a body that was cut may lack some."""
+    return [each for each in getattr(message, name, None) or () if all(hasattr(each, attribute) for attribute in attributes)]
+
+
+def _topics_of(protocol_type: str | None, data: bytes | None) -> tuple[str, ...] | None:
+    """The topics of a subscription."""
+    try:
+        message = read_group_metadata(protocol_type or _USUAL_TYPE, data or b"").message
+    except WireError:
+        return None
+    topics = None if isinstance(message, Opaque) else getattr(message, "topics", None)
+    return None if topics is None else tuple(sorted(topics))
+
+
+def _assigned(protocol_type: str | None, data: bytes | None) -> list[tuple[str, list[int]]] | None:
+    try:
+        message = read_group_assignment(protocol_type or _USUAL_TYPE, data or b"").message
+    except WireError:
+        return None
+    if message is None or isinstance(message, Opaque):
+        return None
+    return sorted((each.topic, sorted(each.partitions)) for each in getattr(message, "assigned_partitions", None) or ())
+
+
+def _join(step: GroupStep, request: Any, response: Any) -> bool:
+    step.protocol_type = _text(request, "protocol_type")
+    step.session_timeout_ms = getattr(request, "session_timeout_ms", None)
+    # Before KIP-62 the session timeout was both.
+    rebalance = getattr(request, "rebalance_timeout_ms", None)
+    step.rebalance_timeout_ms = step.session_timeout_ms if rebalance in (None, -1) else rebalance
+    step.member_id = _text(response, "member_id") or step.member_id
+    step.generation = getattr(response, "generation_id", None)
+    step.leader = _text(response, "leader")
+    offered = _whole(request, "protocols", "name", "metadata")
+    step.protocol_name = _text(response, "protocol_name")
+    chosen = next((each for each in offered if each.name == step.protocol_name), next(iter(offered), None))
+    topics = None if chosen is None else _topics_of(step.protocol_type, chosen.metadata)
+    step.subscription = None if topics is None else list(topics)
+    step.members = [
+        GroupMember(each.member_id, _text(each, "group_instance_id"), _topics_of(step.protocol_type, each.metadata))
+        for each in _whole(response, "members", "member_id", "metadata")
+    ]
+    return True
+
+
+def _sync(step: GroupStep, request: Any, response: Any) -> bool:
+    step.generation = getattr(request, "generation_id", None)
+    step.protocol_type = _text(response, "protocol_type") or _text(request, "protocol_type")
+    step.protocol_name = _text(response, "protocol_name") or _text(request, "protocol_name")
+    step.assignment = _assigned(step.protocol_type, getattr(response, "assignment", None))
+    return True
+
+
+def _leave(step: GroupStep, request: Any, response: Any) -> bool:
+    answered = _whole(response, "members", "member_id", "group_instance_id", "error_code")
+    answers = {(each.member_id, each.group_instance_id): each.error_code for each in answered}
+    leaving = _whole(request, "members", "member_id")
+    step.members = [
+        GroupMember(
+            each.member_id,
+            _text(each, "group_instance_id"),
+            None,
+            _text(each, "reason"),
+            answers.get((each.member_id, getattr(each, "group_instance_id", None)), 0),
+        )
+        for each in leaving
+    ] or ([GroupMember(step.member_id)] if step.member_id else [])
+    if len(step.members) == 1:
+        step.member_id, step.group_instance_id, _, step.reason, _ = step.members[0]
+    return True
+
+
+def _failed(step: GroupStep, request: Any, response: Any) -> bool:
+    step.generation = getattr(request, "generation_id", getattr(request, "generation_id_or_member_epoch", None))
+    return step.error_code != 0
+
+
+def _newer_heartbeat(step: GroupStep, request: Any, response: Any) -> bool:
+    """KIP-848: member epoch 0 joins, -1 leaves, -2 leaves for a while; what did not change since the last heartbeat is null."""
+    asked = getattr(request, "member_epoch", None)
+    step.member_id = _text(response, "member_id") or step.member_id
+    step.generation = getattr(response, "member_epoch", None)
+    step.protocol_name = _text(request, "server_assignor")
+    step.group_instance_id = _text(request, "instance_id")
+    rebalance = getattr(request, "rebalance_timeout_ms", -1)
+    step.rebalance_timeout_ms = None if rebalance == -1 else rebalance
+    wanted = _wanted(request)
+    step.subscription = wanted
+    given = getattr(response, "assignment", None)
+    if getattr(given, "topic_partitions", None) is not None:
+        places = _whole(given, "topic_partitions", "topic_id", "partitions")
+        step.assignment = sorted((str(Uuid(each.topic_id)), sorted(each.partitions)) for each in places)
+    if getattr(response, "active_tasks", None) is not None:
+        tasks = _whole(response, "active_tasks", "subtopology_id", "partitions")
+        step.assignment = sorted((each.subtopology_id, sorted(each.partitions)) for each in tasks)
+    if asked is not None and asked < 0:
+        step.kind = "leave"
+        step.members = [GroupMember(step.member_id or "", step.group_instance_id)]
+    says = step.error_code != 0 or step.assignment is not None or wanted is not None
+    return says or asked is None or asked <= 0 or step.generation != asked
+
+
+def _wanted(request: Any) -> list[str] | None:
+    names = getattr(request, "subscribed_topic_names", None)
+    pattern = _text(request, "subscribed_topic_regex")
+    topology = getattr(request, "topology", None)
+    if topology is not None:
+        names = {name for each in _whole(topology, "subtopologies", "source_topics") for name in each.source_topics}
+    if names is None and pattern is None:
+        return None
+    return sorted([*(names or ()), *([f"regex:{pattern}"] if pattern else [])])
+
+
+_KINDS: Final[dict[int, tuple[StepKind, Callable[[GroupStep, Any, Any], bool]]]] = {
+    _JOIN: ("join", _join),
+    _SYNC: ("sync", _sync),
+    _LEAVE: ("leave", _leave),
+    _HEARTBEAT: ("heartbeat_error", _failed),
+    _OFFSET_COMMIT: ("offset_commit_error", _failed),
+    **dict.fromkeys(_HEARTBEATS, ("consumer_heartbeat", _newer_heartbeat)),
+}
+
+
+def group_step(row: RequestCompleted, request: Any, response: Any) -> GroupStep | None:
+    """The step that an exchange is, None when it says nothing.
+
+    Arguments:
+        row: of the request, complete.
+        request, response: the bodies as far as they can be read; None where nothing can.
+    """
+    assert row.api_key is not None
+    group_id = _text(request, "group_id") or row.group_id
+    if not group_id:
+        return None
+    kind, fill = _KINDS[row.api_key]
+    step = GroupStep(
+        kind=kind,
+        protocol=_HEARTBEATS.get(row.api_key, "classic"),
+        request_index=row.request_index,
+        time=row.request_time or 0,
+        response_time=row.response_time,
+        client_id=row.client_id,
+        group_id=group_id,
+        member_id=_text(request, "member_id"),
+        group_instance_id=_text(request, "group_instance_id"),
+        error_code=row.error_code or 0,
+        reason=_text(request, "reason"),
+    )
+    return step if fill(step, request, response) else None

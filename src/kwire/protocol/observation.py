@@ -1,0 +1,202 @@
+"""What an exchange says beyond its row: topics used, names of topic ids, steps of groups, metrics pushed.
+
+    note = note_request(api_key, version, payload)        when the request came; waits with it
+    events = observe(row, note, payload_of_response)      when its outcome is known
+
+Both take whole frames and read what they need with projections of their own, so that the native reader of captures, which makes rows
+without a Python object, can hand over just the frames that `watch_of` asks for.
+"""
+
+from __future__ import annotations
+
+from enum import IntEnum
+from functools import cache
+from typing import Any
+
+from kwire.codec.classes import compiled
+from kwire.codec.prefix import read_prefix
+from kwire.errors import InputError, WireError
+from kwire.protocol.events import Event, MetricsPushed, RequestCompleted, TopicsNamed, TopicsUsed
+from kwire.protocol.group_steps import GROUP_APIS, GROUP_ERROR_APIS, group_step
+from kwire.protocol.reading import header_reader
+from kwire.protocol.telemetry import decode_metrics
+from kwire.protocol.topic_names import names_in, naming_paths
+from kwire.protocol.topic_use import TOPIC_USERS, noted, used
+from kwire.schema import catalog
+from kwire.schema.header_versions import header_version_of
+
+__all__ = ["Watch", "note_request", "observe", "watch_of"]
+
+_PUSH_TELEMETRY = 72
+_TELEMETRY_PATHS = ("client_instance_id", "subscription_id", "terminating", "compression_type", "metrics")
+
+
+class Watch(IntEnum):
+    """Which exchanges of an api version are observed, and of which the request's frame is needed."""
+
+    NO = 0
+    RESPONSE = 1  # the response alone, of every exchange
+    BOTH = 2
+    BOTH_ON_ERROR = 3  # only where the response has an error code
+
+
+@cache
+def watch_of(api_key: int, version: int) -> Watch:
+    """What to watch of an api version; `NO` for one that no release has."""
+    request, response = catalog().request(api_key), catalog().response(api_key)
+    if request is None or response is None or version not in request.valid_versions:
+        return Watch.NO
+    if api_key in TOPIC_USERS or api_key in GROUP_APIS or api_key == _PUSH_TELEMETRY or naming_paths(api_key, version, False):
+        return Watch.BOTH
+    if api_key in GROUP_ERROR_APIS:
+        return Watch.BOTH_ON_ERROR
+    return Watch.RESPONSE if naming_paths(api_key, version, True) else Watch.NO
+
+
+@cache
+def _request_paths(api_key: int, version: int) -> tuple[str, ...] | None:
+    if api_key in TOPIC_USERS:
+        return TOPIC_USERS[api_key][0].paths
+    return _TELEMETRY_PATHS if api_key == _PUSH_TELEMETRY else naming_paths(api_key, version, False) or None
+
+
+@cache
+def _response_paths(api_key: int, version: int) -> tuple[str, ...] | None:
+    if api_key in TOPIC_USERS:
+        return ("error_code", *TOPIC_USERS[api_key][1].paths)
+    return naming_paths(api_key, version, True) or None
+
+
+@cache
+def _decoder(name: str, version: int, paths: tuple[str, ...] | None) -> Any:
+    if paths is not None:
+        paths = tuple(path for path in paths if _has(name, path))
+    return compiled().decoder(name, version, paths)
+
+
+def _has(message: str, path: str) -> bool:
+    """Whether any version of the message has the field; Fetch has a top error code from version 7 on only, Produce never."""
+    definition = compiled().message(message)
+    struct = message
+    for step in path.split("."):
+        field = next((each for each in definition.structs[struct].fields if each.attribute == step), None)
+        if field is None:
+            return False
+        struct = field.element_type
+    return True
+
+
+def _read(name: str, version: int, paths: tuple[str, ...] | None, payload: bytes, offset: int, damaged: bool) -> Any:
+    """The message, of a damaged frame what stands before the loss; None when it cannot be read."""
+    if damaged:
+        return read_prefix(compiled().plan(name, version), payload, offset, strict=False).message
+    try:
+        return _decoder(name, version, paths).decode(payload, offset, True)[0]
+    except WireError:
+        return None
+
+
+def _request(api_key: int, version: int, payload: bytes, damaged: bool) -> Any:
+    message = catalog().request(api_key)
+    assert message is not None
+    try:
+        _, offset = header_reader().read(payload, strict=False)
+    except WireError:
+        return None
+    return _read(message.name, version, _request_paths(api_key, version), payload, offset, damaged)
+
+
+def _response(api_key: int, version: int, payload: bytes, damaged: bool) -> Any:
+    message = catalog().response(api_key)
+    assert message is not None
+    header = compiled().decoder("ResponseHeader", header_version_of(message.header_versions, version))
+    try:
+        _, offset = header.decode(payload)
+    except WireError:
+        return None
+    return _read(message.name, version, _response_paths(api_key, version), payload, offset, damaged)
+
+
+def note_request(api_key: int, version: int, payload: bytes, damaged: bool = False) -> Any:
+    """What has to wait for the outcome of a request, None for nothing.
+
+    Arguments:
+        payload: the frame without its length.
+        damaged: bytes of it are lost behind `payload`.
+    """
+    if watch_of(api_key, version) < Watch.BOTH:
+        return None
+    if api_key in TOPIC_USERS:
+        message = _request(api_key, version, payload, damaged)
+        return None if message is None else noted(api_key, message)
+    return (payload, damaged)
+
+
+def observe(row: RequestCompleted, note: Any, payload: bytes | None, damaged: bool = False) -> list[Event]:
+    """What an exchange says beyond its row.
+
+    Arguments:
+        row: complete.
+        note: what `note_request` gave.
+        payload: the response's frame without its length, None without a response.
+        damaged: bytes of it are lost behind `payload`.
+    """
+    key, version = row.api_key, row.api_version
+    if key is None or version is None:
+        return []
+    watch = watch_of(key, version)
+    if watch is Watch.NO or (watch is Watch.BOTH_ON_ERROR and not row.error_code):
+        return []
+    response = None if payload is None else _response(key, version, payload, damaged)
+    if key in TOPIC_USERS:
+        return _topics(row, note or [], response)
+    request = None if note is None else _request(key, version, *note)
+    if key == _PUSH_TELEMETRY:
+        return _metrics(row, request)
+    if key in GROUP_APIS or key in GROUP_ERROR_APIS:
+        step = group_step(row, request, response)
+        return [] if step is None else [step]
+    names = names_in(key, version, False, request) | names_in(key, version, True, response)
+    return [TopicsNamed(row.response_time or row.request_time or 0, names)] if names else []
+
+
+def _topics(row: RequestCompleted, note: Any, response: Any) -> list[Event]:
+    assert row.api_key is not None
+    uses = used(row.api_key, note, response)
+    if not uses:
+        return []
+    return [
+        TopicsUsed(
+            request_index=row.request_index,
+            time=row.request_time or 0,
+            direction="produce" if row.api_key == 0 else "fetch",
+            client_id=row.client_id,
+            acks=row.acks,
+            error_code=getattr(response, "error_code", 0),
+            uses=uses,
+        )
+    ]
+
+
+def _metrics(row: RequestCompleted, request: Any) -> list[Event]:
+    metrics = getattr(request, "metrics", None)
+    if metrics is None:
+        return []
+    try:
+        points = decode_metrics(metrics, request.compression_type)
+    except (WireError, InputError):  # they cannot be read, or opentelemetry-proto is not there: that they were pushed is known all the same
+        points = []
+    return [
+        MetricsPushed(
+            request_index=row.request_index,
+            time=row.request_time or 0,
+            client_id=row.client_id,
+            software_name=row.software_name,
+            software_version=row.software_version,
+            principal=row.principal,
+            client_instance_id=str(request.client_instance_id),
+            subscription_id=request.subscription_id,
+            terminating=request.terminating,
+            points=points,
+        )
+    ]

@@ -1,0 +1,126 @@
+"""Which topics a Produce, Fetch or ShareFetch uses, and how much travelled: partition by partition, from the headers of record batches.
+
+    note = noted(0, 9, message)                  of the request; waits for the response
+    uses = used(1, 13, note, message)            request and response together, None for no response
+
+A fetch session (KIP-227) names in its requests only what changes, and answers only partitions that have something: so what counts as used
+is what either of them names.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any, Final, NamedTuple
+
+from kwire.codec.records import scan
+from kwire.codec.uuids import ZERO_UUID, Uuid
+from kwire.errors import WireError
+from kwire.protocol.events import PartitionUse
+
+__all__ = ["TOPIC_USERS", "Shape", "noted", "used"]
+
+_PLAIN: Final = 0
+_CODEC: Final = 7
+
+
+class Shape(NamedTuple):
+    """Where a message has its topics: attributes of the array, of the name in it (None: by id only), of partitions, of their number."""
+
+    topics: str
+    name: str | None
+    partitions: str
+    number: str
+    records: bool
+    errors: bool
+
+    @property
+    def paths(self) -> tuple[str, ...]:
+        """The projection that reads them."""
+        inner = f"{self.topics}.{self.partitions}"
+        return (
+            *((f"{self.topics}.{self.name}",) if self.name else ()),
+            f"{self.topics}.topic_id",
+            f"{inner}.{self.number}",
+            *((f"{inner}.records",) if self.records else ()),
+            *((f"{inner}.error_code",) if self.errors else ()),
+        )
+
+
+# api key -> request and response
+TOPIC_USERS: Final[dict[int, tuple[Shape, Shape]]] = {
+    0: (
+        Shape("topic_data", "name", "partition_data", "index", records=True, errors=False),
+        Shape("responses", "name", "partition_responses", "index", records=False, errors=True),
+    ),
+    1: (
+        Shape("topics", "topic", "partitions", "partition", records=False, errors=False),
+        Shape("responses", "topic", "partitions", "partition_index", records=True, errors=True),
+    ),
+    78: (
+        Shape("topics", None, "partitions", "partition_index", records=False, errors=False),
+        Shape("responses", None, "partitions", "partition_index", records=True, errors=True),
+    ),
+}
+
+Place = tuple[str | None, str | None, int]
+
+
+def _uses(shape: Shape, message: Any) -> Iterator[PartitionUse]:
+    """What one message says, in the order of the wire; of a message that was cut, what stands before the cut."""
+    for topic in getattr(message, shape.topics, None) or ():
+        name = getattr(topic, shape.name, None) if shape.name else None
+        identifier = getattr(topic, "topic_id", ZERO_UUID)
+        topic_id = None if identifier == ZERO_UUID else str(Uuid(identifier))
+        if not name and topic_id is None:
+            continue
+        for partition in getattr(topic, shape.partitions, None) or ():
+            number = getattr(partition, shape.number, None)
+            if number is None:
+                continue
+            use = PartitionUse(name or None, topic_id, number, getattr(partition, "error_code", None) if shape.errors else None)
+            records = getattr(partition, "records", None) if shape.records else None
+            yield _weigh(use, records) if records else use
+
+
+def _weigh(use: PartitionUse, records: bytes) -> PartitionUse:
+    """Count the whole record batches of a `records` field."""
+    count = batches = largest = size = magics = codecs = 0
+    for batch in scan(records):
+        batches += 1
+        size += batch.size
+        largest = max(largest, batch.size)
+        magics |= 1 << batch.magic
+        codecs |= 1 << (batch.attributes & _CODEC)
+        if batch.count is not None:
+            count += max(batch.count, 0) if not batch.is_control else 0
+        elif batch.attributes & _CODEC == _PLAIN:
+            count += 1
+        else:
+            # A compressed message of magic 0 or 1 does not say how many it holds.
+            try:
+                count += len(batch.records)
+            except WireError:
+                count += 1
+    return use._replace(records=count, batches=batches, bytes=size, largest=largest, magics=magics, codecs=codecs)
+
+
+def noted(api_key: int, message: Any) -> list[PartitionUse]:
+    """What a request says; small, so that it can wait for the response while the records are gone."""
+    return list(_uses(TOPIC_USERS[api_key][0], message))
+
+
+def used(api_key: int, note: list[PartitionUse], message: Any) -> list[PartitionUse]:
+    """Request and response together, a partition once.
+
+    Arguments:
+        note: what `noted` gave for the request.
+        message: the response, None without one.
+    """
+    if message is None:
+        return note
+    found: dict[Place, PartitionUse] = {use[:3]: use for use in note}
+    for use in _uses(TOPIC_USERS[api_key][1], message):
+        known = found.get(use[:3])
+        # A request has records or its response has, never both.
+        found[use[:3]] = use if known is None or use.batches or not known.batches else known._replace(error_code=use.error_code)
+    return list(found.values())

@@ -1,0 +1,197 @@
+"""Rows of what exchanges say beyond their row: topics used, steps of groups, metrics pushed.
+
+Topics are summed up while a connection lasts, one row a topic, direction and client id at its end. Steps and metrics are rows as they come.
+`topic_use` and `group_steps` are what `kwire.analysis` makes `topic_access` and `group_events` of; they are not tables of the analysis.
+"""
+
+from __future__ import annotations
+
+import json
+from typing import Any, Final
+
+import pyarrow as pa
+
+from kwire.protocol.events import GroupStep, MetricsPushed, PartitionUse, TopicsUsed
+from kwire.tables.column_builder import ColumnBuilder
+from kwire.tables.schemas import INT, INTS, LONG, TELEMETRY, TEXT, TEXTS, TIME, schema_of
+
+__all__ = ["GROUP_STEPS", "OBSERVED", "TOPIC_USE", "ObservedRows", "TopicSums"]
+
+TOPIC_USE: Final = schema_of(
+    ("connection_id", TEXT),
+    ("client_id", TEXT),
+    ("direction", TEXT),
+    ("topic", TEXT),
+    ("topic_id", TEXT),
+    ("requests", LONG),
+    ("errors", LONG),
+    ("records", LONG),
+    ("batches", LONG),
+    ("bytes", LONG),
+    ("max_batch_bytes", LONG),
+    ("first_seen", TIME),
+    ("last_seen", TIME),
+    ("magic", INTS),
+    ("compression", INTS),  # numbers of codecs
+    ("acks", INTS),
+    ("partitions", INTS),
+    ("error_codes", INTS),
+)
+
+GROUP_STEPS: Final = schema_of(
+    ("series", TEXT),
+    ("capture", TEXT),
+    ("connection_id", TEXT),
+    ("client_key", TEXT),
+    ("request_index", LONG),
+    ("client_id", TEXT),
+    ("group_id", TEXT),
+    ("event", TEXT),
+    ("protocol", TEXT),
+    ("member_id", TEXT),
+    ("group_instance_id", TEXT),
+    ("generation", INT),
+    ("protocol_type", TEXT),
+    ("protocol_name", TEXT),
+    ("leader", TEXT),
+    ("subscription", TEXTS),
+    ("assignment", TEXTS),
+    ("members", TEXT),  # JSON: [[member id, group instance id, [topics] or null, reason, error code], ...]
+    ("session_timeout_ms", INT),
+    ("rebalance_timeout_ms", INT),
+    ("error_code", INT),
+    ("reason", TEXT),
+    ("time", TIME),
+    ("response_time", TIME),
+)
+
+OBSERVED: Final[dict[str, pa.Schema]] = {"telemetry": TELEMETRY, "topic_use": TOPIC_USE, "group_steps": GROUP_STEPS}
+
+_Place = tuple[str, str | None, str | None, str | None]
+
+
+class _Sum:
+    """What one connection did with one topic; sets where a row has a list."""
+
+    __slots__ = ("acks", "batches", "bytes", "codecs", "errors", "first", "largest", "last", "magics", "partitions", "records", "refused",
+                 "requests")  # fmt: skip
+
+    def __init__(self, time: int) -> None:
+        self.requests = self.errors = self.records = self.batches = self.bytes = self.largest = 0
+        self.magics = self.codecs = 0
+        self.first = self.last = time
+        self.acks: set[int] = set()
+        self.partitions: set[int] = set()
+        self.refused: set[int] = set()
+
+    def add(self, use: PartitionUse) -> None:
+        self.records += use.records
+        self.batches += use.batches
+        self.bytes += use.bytes
+        self.largest = max(self.largest, use.largest)
+        self.magics |= use.magics
+        self.codecs |= use.codecs
+        self.partitions.add(use.partition)
+        if use.error_code:
+            self.errors += 1
+            self.refused.add(use.error_code)
+
+
+class TopicSums:
+    """The topics that one connection used."""
+
+    __slots__ = ("_sums",)
+
+    def __init__(self) -> None:
+        self._sums: dict[_Place, _Sum] = {}
+
+    def add(self, event: TopicsUsed) -> None:
+        """Count an exchange."""
+        counted: set[_Place] = set()
+        for use in event.uses:
+            place = (event.direction, use.topic, use.topic_id, event.client_id)
+            found = self._sums.get(place)
+            if found is None:
+                found = self._sums[place] = _Sum(event.time)
+            found.add(use)
+            if place not in counted:
+                counted.add(place)
+                found.requests += 1
+                found.first, found.last = min(found.first, event.time), max(found.last, event.time)
+                if event.acks is not None:
+                    found.acks.add(event.acks)
+
+    def rows(self, connection_id: str) -> list[tuple[Any, ...]]:
+        """Give the rows of `topic_use`, in the order of first use."""
+        return [
+            (
+                connection_id, client_id, direction, topic, topic_id, each.requests, each.errors, each.records, each.batches, each.bytes,
+                each.largest, each.first // 1000, each.last // 1000, _bits(each.magics), _bits(each.codecs), sorted(each.acks),
+                sorted(each.partitions), sorted(each.refused),
+            )
+            for (direction, topic, topic_id, client_id), each in self._sums.items()
+        ]  # fmt: skip
+
+
+def _bits(mask: int) -> list[int]:
+    return [bit for bit in range(mask.bit_length()) if mask >> bit & 1]
+
+
+class ObservedRows:
+    """Builders of the rows; what lasts longer than a piece hangs on the connections."""
+
+    def __init__(self, series: str) -> None:
+        self.series = series
+        self.builders = {name: ColumnBuilder(schema) for name, schema in OBSERVED.items()}
+
+    def __getstate__(self) -> str:
+        return self.series
+
+    def __setstate__(self, series: str) -> None:
+        self.__init__(series)  # type: ignore[misc]
+
+    def end(self, connection_id: str, sums: TopicSums) -> None:
+        """A connection is over."""
+        for row in sums.rows(connection_id):
+            self.builders["topic_use"].add(row)
+
+    def step(self, capture: str, connection_id: str, step: GroupStep) -> None:
+        """Add a row of `group_steps`."""
+        members = json.dumps([list(member) for member in step.members], ensure_ascii=False) if step.members else None
+        assignment = None if step.assignment is None else [f"{topic}:{','.join(map(str, numbers))}" for topic, numbers in step.assignment]
+        self.builders["group_steps"].add(
+            (
+                self.series, capture, connection_id, None, step.request_index, step.client_id, step.group_id, step.kind, step.protocol,
+                step.member_id, step.group_instance_id, step.generation, step.protocol_type, step.protocol_name, step.leader,
+                step.subscription, assignment, members, step.session_timeout_ms, step.rebalance_timeout_ms, step.error_code, step.reason,
+                step.time // 1000, None if step.response_time is None else step.response_time // 1000,
+            )
+        )  # fmt: skip
+
+    def metrics(self, capture: str, connection_id: str, pushed: MetricsPushed) -> None:
+        """Add the rows of `telemetry`; a push whose points cannot be read is one row without a metric."""
+        head = (
+            self.series, capture, connection_id, None, pushed.request_index, pushed.client_instance_id, pushed.software_name,
+            pushed.software_version, pushed.client_id, pushed.principal, pushed.subscription_id, pushed.terminating,
+        )  # fmt: skip
+        time = pushed.time // 1000
+        for point in pushed.points:
+            value = point["value"]
+            self.builders["telemetry"].add(
+                (
+                    *head, point["metric"], point["type"], point["temporality"], None if value is None else float(value), point["count"],
+                    None if point["buckets"] is None else json.dumps(point["buckets"]), _labels(point["attributes"]),
+                    _labels(point["resource"]), _us(point["start_time_unix_nano"]), _us(point["time_unix_nano"]) or time,
+                )
+            )  # fmt: skip
+        if not pushed.points:
+            self.builders["telemetry"].add((*head, *[None] * 9, time))
+
+
+def _labels(labels: dict[str, Any]) -> list[tuple[str, str]]:
+    return sorted((key, value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)) for key, value in labels.items())
+
+
+def _us(time_ns: int) -> int | None:
+    """Microseconds; None where the client does not tell."""
+    return min(time_ns // 1000, (1 << 63) - 1) or None
