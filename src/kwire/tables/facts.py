@@ -67,7 +67,7 @@ class SeriesFacts:
 
     def __init__(self) -> None:
         # by server, each distinct answer with the times of the first and the last: a server says the same a thousand times
-        self._advertised: dict[str, dict[tuple[tuple[int, tuple[int, int]], ...], list[int]]] = {}
+        self._advertised: dict[str, dict[tuple[tuple[int, tuple[int, int]], ...], list[int | None]]] = {}
         self._nodes: dict[tuple[int, str, int], list[Any]] = {}
         self._topics: dict[tuple[str, str], list[int]] = {}
         self.refusals: list[tuple[str, str, int, int | None, int | None, str]] = []
@@ -76,20 +76,20 @@ class SeriesFacts:
         """Widen what `server` is known to advertise; a cut answer counts as far as it goes."""
         if event.error_code:
             return
-        time = event.time // 1000
+        time = _us(event.time)
         seen = self._advertised.setdefault(server, {}).setdefault(tuple(event.versions.items()), [time, time])
-        seen[:] = [min(seen[0], time), max(seen[1], time)]
+        seen[:] = [_least(seen[0], time), _greatest(seen[1], time)]
 
     def learn_nodes(self, event: BrokersLearned) -> None:
         """Add nodes; of rack and cluster id the latest that is known counts."""
-        time = event.time // 1000
+        time = _us(event.time)
         for node in event.nodes:
             if node.node_id < 0 or not node.host:  # FindCoordinator answers -1 and "" while there is no coordinator
                 continue
             seen = self._nodes.setdefault((node.node_id, node.host, node.port), [None, None, time, time])
             seen[0] = node.rack or seen[0]
             seen[1] = event.cluster_id or seen[1]
-            seen[2:] = [min(seen[2], time), max(seen[3], time)]
+            seen[2:] = [_least(seen[2], time), _greatest(seen[3], time)]
 
     def learn_topics(self, event: TopicsNamed) -> None:
         """Add names of topic ids; a topic that is made again under its name has another id."""
@@ -108,11 +108,11 @@ class SeriesFacts:
         """Give the facts as Arrow tables, sorted."""
         advertised: list[tuple[Any, ...]] = []
         for server, answers in sorted(self._advertised.items()):
-            ranges: dict[int, list[int]] = {}
+            ranges: dict[int, list[Any]] = {}
             for answer, (first, last) in answers.items():
                 for key, (low, high) in answer:
                     seen = ranges.setdefault(key, [low, high, first, last])
-                    seen[:] = [min(seen[0], low), max(seen[1], high), min(seen[2], first), max(seen[3], last)]
+                    seen[:] = [min(seen[0], low), max(seen[1], high), _least(seen[2], first), _greatest(seen[3], last)]
             advertised += [(server, key, *seen) for key, seen in sorted(ranges.items())]
         nodes = [(*key, *seen) for key, seen in sorted(self._nodes.items())]
         rows = {
@@ -122,6 +122,19 @@ class SeriesFacts:
             "topic_names": [(*place, *seen) for place, seen in sorted(self._topics.items())],
         }
         return {name: table_of(FACT_SCHEMAS[name], found) for name, found in rows.items()}
+
+
+def _us(time_ns: int | None) -> int | None:
+    """Microseconds; a request log may have no times."""
+    return None if time_ns is None else time_ns // 1000
+
+
+def _least(one: int | None, other: int | None) -> int | None:
+    return other if one is None else one if other is None else min(one, other)
+
+
+def _greatest(one: int | None, other: int | None) -> int | None:
+    return other if one is None else one if other is None else max(one, other)
 
 
 def table_of(schema: pa.Schema, rows: list[tuple[Any, ...]]) -> pa.Table:

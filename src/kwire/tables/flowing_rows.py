@@ -53,6 +53,7 @@ def _rows(table: str, batches: Batches, carry: TablesCarry) -> Iterator[pa.Recor
         tracked = connection.attachment
         if isinstance(tracked, Tracked) and tracked.connection_id is not None:
             keys[tracked.connection_id] = tracked.client_key(connection)
+    keys |= carry.log.client_keys()
     for batch in found:
         at = batch.schema.get_field_index("client_key")
         column = pa.array([keys.get(connection_id) for connection_id in batch.column("connection_id").to_pylist()], pa.string())

@@ -19,10 +19,14 @@ import pyarrow as pa
 
 from kwire.capture import reader
 from kwire.capture.carry import SeriesCarry
+from kwire.capture.piece_kinds import kind_of, look_ahead
 from kwire.capture.reader import FileFacts
+from kwire.capture.request_log_reader import iter_log
+from kwire.capture.request_log_times import zone_of
 from kwire.errors import InputError
 from kwire.tables.column_builder import ColumnBuilder
 from kwire.tables.conversation_sink import ConversationSink
+from kwire.tables.request_log_rows import LogRows
 from kwire.tables.schemas import CAPTURES, VIOLATIONS
 
 __all__ = ["Batches", "TablesCarry", "begin_series", "finish_series", "iter_piece", "read_piece", "skip_piece"]
@@ -37,29 +41,35 @@ class TablesCarry:
         series: name of the series.
         streams: connections of the capture room, conversations hanging on them.
         sink: what turns them into rows.
-        facts: of the files that were read.
+        facts: of the files that were read, None for those of a request log, whose facts are in `log`.
         disorder: why the order of the files is in doubt, or empty.
+        log: what turns lines of request logs into rows.
     """
 
-    __slots__ = ("disorder", "facts", "series", "sink", "streams")
+    __slots__ = ("disorder", "facts", "log", "series", "sink", "streams")
 
-    def __init__(self, series: str, ports: frozenset[int], disorder: str) -> None:
+    def __init__(self, series: str, ports: frozenset[int], disorder: str, log_zone: str | None = None) -> None:
         self.series = series
         self.disorder = disorder
         self.streams = SeriesCarry()
         self.sink = ConversationSink(series, ports)
-        self.facts: list[FileFacts] = []
+        self.log = LogRows(self.sink, zone_of(log_zone))
+        self.facts: list[FileFacts | None] = []
 
 
-def begin_series(series: str, ports: Iterable[int] = (), *, disorder: str = "") -> TablesCarry:
+def begin_series(series: str, ports: Iterable[int] = (), *, disorder: str = "", log_zone: str | None = None) -> TablesCarry:
     """Make the carry that the first piece begins with.
 
     Args:
         series: a name for the capture point, as it stands in the rows.
         ports: TCP ports where brokers listen; empty to find them out.
         disorder: a sentence where the order of the files is in doubt (`kwire.capture.series.Series`); it becomes a violation.
+        log_zone: time zone of request logs, such as ``Europe/Berlin``; None for UTC.
+
+    Raises:
+        InputError: there is no such time zone.
     """
-    return TablesCarry(series, frozenset(ports), disorder)
+    return TablesCarry(series, frozenset(ports), disorder, log_zone)
 
 
 def read_piece(
@@ -103,6 +113,10 @@ def iter_piece(
         InputError: as `read_piece`, before the first rows.
     """
     place = os.fspath(location) if isinstance(location, str | os.PathLike) else location
+    kind, place = (kind_of(place), place) if isinstance(place, str) else look_ahead(place)
+    if kind == "request_log":
+        yield from _iter_log(place, carry, progress, flush)
+        return
     carry.sink.begin_file(place if isinstance(place, str) else "standard input")
     steps = reader.iter_piece(place, carry.streams, carry.sink, progress=progress)
     try:
@@ -116,6 +130,25 @@ def iter_piece(
         raise
     carry.facts.append(facts)
     _file_violations(facts, carry)
+    yield _take(carry.sink)
+
+
+def _iter_log(place: str | BinaryIO, carry: TablesCarry, progress: Callable[[int], None] | None, flush: bool) -> Iterator[Batches]:
+    number = len(carry.sink.files)
+    carry.sink.begin_file(place if isinstance(place, str) else "standard input")
+    carry.log.begin_file(number)
+    steps = iter_log(place, number, carry.log.folder, progress=progress)
+    try:
+        while True:
+            carry.log.take(next(steps))
+            yield _take(carry.sink, whole=flush)
+    except StopIteration as end:
+        carry.log.end_file(number, end.value)
+    except InputError:
+        carry.log.forget_file(number)
+        carry.sink.forget_file()
+        raise
+    carry.facts.append(None)
     yield _take(carry.sink)
 
 
@@ -133,16 +166,22 @@ def finish_series(carry: TablesCarry) -> tuple[Batches, dict[str, pa.Table]]:
     """
     sink = carry.sink
     reader.finish_series(carry.streams, sink)
+    carry.log.finish()
+    packets = [facts for facts in carry.facts if facts is not None]
     if carry.disorder:
         text = f"{carry.disorder[:1].upper()}{carry.disorder[1:]}."
         sink.violations.add(_file_violation(carry, None, "series_order", "warning", text))
-    if not any(counts.requests for counts in sink.counts) and any(facts.packets for facts in carry.facts):
+    if not any(counts.requests for counts in sink.counts) and any(facts.packets for facts in packets):
         where = f" on port {', '.join(map(str, sorted(sink.ports)))}" if sink.ports else ""
-        text = f"No Kafka request was found{where} in {sum(facts.packets for facts in carry.facts)} packets."
-        sink.violations.add(_file_violation(carry, carry.facts[0].location, "no_kafka", "warning", text))
+        text = f"No Kafka request was found{where} in {sum(facts.packets for facts in packets)} packets."
+        sink.violations.add(_file_violation(carry, packets[0].location, "no_kafka", "warning", text))
     batches = _take(sink)
     captures = ColumnBuilder(CAPTURES)
+    for row in carry.log.capture_rows():
+        captures.add(row)
     for facts, counts in zip(carry.facts, sink.counts, strict=True):
+        if facts is None:
+            continue
         captures.add(
             (
                 facts.location, carry.series, "pcap", facts.sha256, _us(facts.start_ns), _us(facts.end_ns), facts.packets,

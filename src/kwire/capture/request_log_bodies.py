@@ -1,0 +1,236 @@
+"""Bodies of a request log as messages: the same attributes that a decoded frame has, so that the same rules read both.
+
+JSON bodies have Kafka's own field names; text forms have those of their time, which differ from release to release: `FORMER_NAMES` leads
+from them to today's. Only the fields that are asked for are built.
+"""
+
+from __future__ import annotations
+
+import base64
+import binascii
+from collections.abc import Callable
+from functools import cache
+from types import SimpleNamespace
+from typing import Any, Final, NoReturn
+
+from kwire.codec.classes import compiled
+from kwire.codec.layout import Default, SlotLayout
+from kwire.codec.plan import Flag, Op, Operation, Plan
+from kwire.codec.uuids import Uuid
+
+__all__ = ["BodyFault", "read_body"]
+
+# Names of former releases, without underscores and in small letters, and what they may be called today; the first that a struct has counts.
+FORMER_NAMES: Final[dict[str, tuple[str, ...]]] = {
+    "apiversions": ("apikeys",),
+    "coordinatorkey": ("key",),
+    "coordinatortype": ("keytype",),
+    "createtopicrequests": ("topics",),
+    "groupids": ("groups",),
+    "groupgenerationid": ("generationidormemberepoch", "generationid"),
+    "groupprotocols": ("protocols",),
+    "isr": ("isrnodes",),
+    "leader": ("leaderid",),
+    "maxwaittime": ("maxwaitms",),
+    "name": ("topic", "topicname"),
+    "partition": ("partitionindex", "index"),
+    "partitionerrorcode": ("errorcode",),
+    "partitionid": ("partitionindex",),
+    "partitionmetadata": ("partitions",),
+    "partitionresponses": ("partitions",),
+    "partitions": ("partitionindexes", "partitionstates"),
+    "partitionstates": ("ungroupedpartitionstates",),
+    "replicas": ("replicanodes",),
+    "requiredacks": ("acks",),
+    "responses": ("topics", "results"),
+    "timeout": ("timeoutms",),
+    "topic": ("name", "topicname"),
+    "topicerrorcode": ("errorcode",),
+    "topicerrorcodes": ("responses", "topics"),
+    "topicerrors": ("topics", "responses", "results"),
+    "topicmetadata": ("topics",),
+    "topics": ("topicnames", "topicdata", "v3andbelowtopics"),
+    "transactionalid": ("v3andbelowtransactionalid",),
+    "producerid": ("v3andbelowproducerid",),
+}
+# Structs of former releases whose fields stand in the struct around them today.
+_OPENED: Final = frozenset(("coordinator", "partition_header"))
+
+_INTEGER_BITS: Final = {
+    Op.INT8: (8, True), Op.INT16: (16, True), Op.UINT16: (16, False), Op.INT32: (32, True), Op.UINT32: (32, False), Op.INT64: (64, True),
+}  # fmt: skip
+
+Convert = Callable[[Any], Any]
+
+
+class BodyFault(ValueError):
+    """A body that is not what its api and version say; the text is one clause."""
+
+
+def read_body(name: str, version: int, fields: tuple[str, ...] | None, body: dict[str, Any], exact: bool) -> SimpleNamespace:
+    """Make a message of a body.
+
+    Args:
+        name: of the message, `MetadataRequest`.
+        version: one of its versions.
+        fields: a projection, as for the codec; None for the whole message.
+        body: as the log has it.
+        exact: what the body leaves out is at its default. Else it is not known, and the message lacks the attribute.
+
+    Returns:
+        The message, fields as attributes, structs as objects of the same kind.
+
+    Raises:
+        BodyFault: a value has the wrong type or does not fit its field.
+    """
+    return _reader(name, version, fields).read(body, exact)
+
+
+@cache
+def _reader(name: str, version: int, fields: tuple[str, ...] | None) -> _StructReader:
+    return _StructReader(compiled().plan(name, version, fields), 0)
+
+
+def _plain(name: str) -> str:
+    return name.replace("_", "").lower()
+
+
+class _StructReader:
+    """Reads the structs of one block of a plan."""
+
+    def __init__(self, plan: Plan, index: int) -> None:
+        self._plan = plan
+        block = plan.blocks[index]
+        slots = plan.layouts[block.layout].slots
+        self._by_name: dict[str, tuple[str, Convert] | None] = {}
+        self._defaults: list[tuple[str, SlotLayout]] = []
+        self._texts: str | None = None  # where a release wrote the bare name of what is a struct today
+        for number in range(block.first, block.first + block.untagged + block.tagged):
+            operation = plan.operation(number)
+            slot = slots[operation.slot]
+            skipped = bool(operation.flags & Flag.SKIP)
+            self._by_name[_plain(slot.attribute)] = None if skipped else (slot.attribute, self._convert(operation, slot))
+            if not skipped:
+                self._defaults.append((slot.attribute, slot))
+                if operation.code == Op.STRING and self._texts is None:
+                    self._texts = slot.attribute
+        for former, todays in FORMER_NAMES.items():
+            found = next((today for today in todays if today in self._by_name), None)
+            if found is not None and former not in self._by_name:
+                self._by_name[former] = self._by_name[found]
+        self._known: dict[str, tuple[str, Convert] | None] = {}
+
+    def read(self, body: dict[str, Any], exact: bool) -> SimpleNamespace:
+        message = SimpleNamespace()
+        if exact:
+            for attribute, slot in self._defaults:
+                setattr(message, attribute, _default(slot))
+        self._fill(message, body)
+        return message
+
+    def element(self, value: Any) -> SimpleNamespace:
+        """An element of an array, or a struct inside: of those every field is there."""
+        if isinstance(value, str) and self._texts is not None:
+            value = {self._texts: value}
+        if not isinstance(value, dict):
+            raise BodyFault(f"a {type(value).__name__} stands where {self._plan.message} has a struct")
+        return self.read(value, True)
+
+    def _fill(self, message: SimpleNamespace, body: dict[str, Any]) -> None:
+        known = self._known
+        for name, value in body.items():
+            if name not in known:
+                if name in _OPENED and isinstance(value, dict):
+                    self._fill(message, value)
+                    continue
+                if len(known) > 512:  # names that somebody makes up
+                    known.clear()
+                known[name] = self._by_name.get(_plain(name))
+            field = known[name]
+            if field is not None:
+                setattr(message, field[0], None if value is None else field[1](value))
+
+    def _convert(self, operation: Operation, slot: SlotLayout) -> Convert:
+        if operation.code == Op.STRUCT:
+            return _later(self._plan, operation.block)
+        if operation.code == Op.ARRAY:
+            scalar = _scalar(operation.element, slot) if operation.element != Op.STRUCT else _later(self._plan, operation.block)
+            return _array(scalar, slot, operation.element != Op.STRUCT)
+        return _scalar(operation.code, slot)
+
+
+def _later(plan: Plan, index: int) -> Convert:
+    """The reader of an inner block, made when it is first needed."""
+    made: list[_StructReader] = []
+
+    def convert(value: Any) -> Any:
+        if not made:
+            made.append(_StructReader(plan, index))
+        return made[0].element(value)
+
+    return convert
+
+
+def _array(element: Convert, slot: SlotLayout, scalar: bool) -> Convert:
+    def convert(value: Any) -> Any:
+        if not isinstance(value, list):
+            raise BodyFault(f"{slot.json_name} is no list")
+        found = [element(each) for each in value]
+        return tuple(found) if scalar else found
+
+    return convert
+
+
+def _default(slot: SlotLayout) -> Any:
+    if slot.default == Default.LIST:
+        return []
+    return None if slot.default == Default.STRUCT else slot.value
+
+
+def _scalar(code: int, slot: SlotLayout) -> Convert:
+    if code in _INTEGER_BITS:
+        return _integer(*_INTEGER_BITS[Op(code)], slot.json_name)
+    if code == Op.STRING:
+        return lambda value: value if isinstance(value, str) else _refuse(slot.json_name, value)
+    if code == Op.BOOL:
+        return lambda value: value if isinstance(value, bool) else value == "true"
+    if code == Op.UUID:
+        return lambda value: _uuid(slot.json_name, value)
+    if code == Op.FLOAT64:
+        return lambda value: float(value) if isinstance(value, (int, float)) else None
+    return _bytes
+
+
+def _integer(bits: int, signed: bool, name: str) -> Convert:
+    low, high = (-(1 << bits - 1), 1 << bits - 1) if signed else (0, 1 << bits)
+
+    def convert(value: Any) -> int:
+        if isinstance(value, str):
+            try:
+                value = int(value)
+            except ValueError:
+                _refuse(name, value)
+        if isinstance(value, bool) or not isinstance(value, int) or not low <= value < high:
+            _refuse(name, value)
+        return value
+
+    return convert
+
+
+def _uuid(name: str, value: Any) -> Any:
+    try:
+        return Uuid.parse(value) if isinstance(value, str) else _refuse(name, value)
+    except ValueError:
+        _refuse(name, value)
+
+
+def _bytes(value: Any) -> bytes | None:
+    """JSON has bytes in base64; text forms say no more than how many, and what was blanked out is no base64."""
+    try:
+        return base64.b64decode(value, validate=True) if isinstance(value, str) else None
+    except (binascii.Error, ValueError):
+        return None
+
+
+def _refuse(name: str, value: Any) -> NoReturn:
+    raise BodyFault(f"{name} cannot be {str(value)[:40]!a}")

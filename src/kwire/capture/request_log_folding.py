@@ -1,0 +1,130 @@
+"""From lines to entries: joins what a line break or the end of a file has torn apart, and names what cannot be read.
+
+A text form goes on in the next line where a client id or an error message has a line break in it. A file that was cut by size ends inside a
+line, and the next one begins with the rest of it. Nothing else is joined: a line that begins an entry ends what was held.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from datetime import UTC, tzinfo
+from typing import Final, NamedTuple
+
+from kwire.capture.request_log_entry import LogEntry, UnreadableLine
+from kwire.capture.request_log_lines import goes_on, read_line, starts_entry
+
+__all__ = ["MAX_JOINED_LINES", "EntryFolder", "LineFault"]
+
+MAX_JOINED_LINES: Final = 64
+
+
+class LineFault(NamedTuple):
+    """A line that claims to be an entry and cannot be read.
+
+    Attributes:
+        file: number of its file in the series, from 0.
+        line: its number there, from 1.
+        reason: one clause.
+        torn: the file ends inside it.
+    """
+
+    file: int
+    line: int
+    reason: str
+    torn: bool = False
+
+
+Item = tuple[int, LogEntry] | LineFault
+
+
+class _Held(NamedTuple):
+    file: int
+    line: int
+    lines: tuple[str, ...]
+    torn: bool
+
+    @property
+    def text(self) -> str:
+        return "\n".join(self.lines)
+
+
+class EntryFolder:
+    """The state between two lines, and between two files; pickles.
+
+    Arguments:
+        zone: of times that do not name theirs.
+
+    Attributes:
+        foreign: lines of others so far, by number of the file.
+    """
+
+    __slots__ = ("_held", "_zone", "foreign")
+
+    def __init__(self, zone: tzinfo = UTC) -> None:
+        self._zone = zone
+        self._held: _Held | None = None
+        self.foreign: dict[int, int] = {}
+
+    def feed(self, file: int, line: str, number: int, *, whole: bool = True) -> Iterator[Item]:
+        """Take the next line.
+
+        Args:
+            file: number of its file in the series.
+            line: without its end.
+            number: of it in the file.
+            whole: it ended with a line break; only the last of a file may not.
+
+        Yields:
+            Entries, each with the number of the file that it begins in, and faults.
+        """
+        held = self._held
+        if held is not None:
+            self._held = None
+            if held.torn:
+                alone = self._try(held.text, held.line)
+                joined = None if starts_entry(held.text) and starts_entry(line) else self._try(held.text + line, held.line)
+                if joined is not None and (alone is None or not starts_entry(line)):
+                    yield held.file, joined
+                    return
+                yield from self._settle(held)
+            elif starts_entry(line) or len(held.lines) >= MAX_JOINED_LINES:
+                yield from self._settle(held)
+            else:
+                more = held._replace(lines=(*held.lines, line), torn=not whole)
+                if goes_on(more.text):
+                    self._held = more
+                else:
+                    yield from self._settle(more)
+                return
+        if not whole or goes_on(line):
+            self._held = _Held(file, number, (line,), not whole)
+        else:
+            yield from self._settle(_Held(file, number, (line,), False))
+
+    def finish(self) -> Iterator[Item]:
+        """No more lines come."""
+        held, self._held = self._held, None
+        if held is not None:
+            yield from self._settle(held)
+
+    def _try(self, text: str, number: int) -> LogEntry | None:
+        try:
+            return read_line(text, number, self._zone)
+        except UnreadableLine:
+            return None
+
+    def _settle(self, held: _Held) -> Iterator[Item]:
+        try:
+            entry = read_line(held.text, held.line, self._zone)
+        except UnreadableLine as error:
+            yield LineFault(held.file, held.line, str(error), held.torn)
+            self._count(held.file, len(held.lines) - 1)
+            return
+        if entry is not None:
+            yield held.file, entry
+        else:
+            self._count(held.file, len(held.lines))
+
+    def _count(self, file: int, lines: int) -> None:
+        if lines:
+            self.foreign[file] = self.foreign.get(file, 0) + lines

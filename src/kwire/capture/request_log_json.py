@@ -1,0 +1,128 @@
+"""The JSON form of a request log, which brokers write from 2.8 on (KIP-673), with or without a layout around it."""
+
+from __future__ import annotations
+
+import json
+from datetime import tzinfo
+from typing import Any, Final
+
+from kwire.capture.request_log_entry import LogEntry, UnreadableLine, api_key_of, connection_name, int_of
+from kwire.capture.request_log_times import duration_us, stamp_us
+
+__all__ = ["MARK", "entry_of_object", "is_entry", "parse_json", "wrapped_text"]
+
+MARK: Final = "Completed request:"
+
+_ANONYMOUS: Final = "User:ANONYMOUS"
+_KNOWN: Final = frozenset(
+    (
+        "isForwarded", "requestHeader", "request", "response", "connection", "totalTimeMs", "requestQueueTimeMs", "localTimeMs",
+        "remoteTimeMs", "securityProtocol", "principal", "listener", "clientInformation", "time",
+    )
+)  # fmt: skip
+# Where JSON layouts and shippers put the instant of a line (log4j's JsonTemplateLayout and JsonLayout, logstash, Filebeat, Fluent Bit).
+_INSTANTS: Final = ("@timestamp", "timestamp", "time", "timeMillis", "ts", "date")
+_LEVELS: Final = ("level", "log.level", "severity", "loglevel")
+_DECODER: Final = json.JSONDecoder()
+
+
+def parse_json(text: str, at: int = 0) -> Any:
+    """Read the JSON value that begins at a place; what follows it is left alone.
+
+    Raises:
+        UnreadableLine: there is none, or it ends too soon.
+    """
+    try:
+        value, _ = _DECODER.raw_decode(text, at)
+    except (ValueError, RecursionError) as error:
+        reason = error.msg if isinstance(error, json.JSONDecodeError) else "it nests too deep or has a number without end"
+        raise UnreadableLine(f"its JSON cannot be read: {reason[:1].lower()}{reason[1:]}") from error
+    if "\\u" in text:  # half of a surrogate pair is legal in JSON and in no other place
+        value = json.loads(json.dumps(value, ensure_ascii=False).encode("utf-8", "replace"))
+    return value
+
+
+def is_entry(value: Any) -> bool:
+    """Whether a JSON value is an entry of the log."""
+    return isinstance(value, dict) and isinstance(value.get("requestHeader"), dict)
+
+
+def wrapped_text(value: Any, zone: tzinfo) -> tuple[str, int | None, str | None] | None:
+    """Unpack an entry that a JSON layout has wrapped into a message.
+
+    Returns:
+        The message, the instant that stands beside it, and the level; None when the value has no such message.
+    """
+    if not isinstance(value, dict):
+        return None
+    message = next((text for text in value.values() if isinstance(text, str) and MARK in text), None)
+    if message is None:
+        return None
+    instant = next((found for name in _INSTANTS if (found := stamp_us(value.get(name), zone)) is not None), None)
+    if instant is None and isinstance(parts := value.get("instant"), dict):
+        instant = _instant_of(parts)
+    level = next((found for name in _LEVELS if isinstance(found := value.get(name), str)), None)
+    return message, instant, level
+
+
+def _instant_of(parts: dict[str, Any]) -> int | None:
+    """log4j 2's own JsonLayout: ``{"epochSecond": 1795255936, "nanoOfSecond": 6000000}``."""
+    seconds, nanoseconds = parts.get("epochSecond"), parts.get("nanoOfSecond", 0)
+    if not isinstance(seconds, int) or not isinstance(nanoseconds, int) or not 0 <= seconds < 1 << 40 or not 0 <= nanoseconds < 10**9:
+        return None
+    return seconds * 1_000_000 + nanoseconds // 1000
+
+
+def entry_of_object(value: dict[str, Any], line: int, zone: tzinfo) -> LogEntry:
+    """Make an entry of a JSON object.
+
+    Args:
+        value: the object.
+        line: number of its line.
+        zone: of a time without one.
+
+    Raises:
+        UnreadableLine: a part is missing without which it is no request, or has the wrong type.
+    """
+    header = value["requestHeader"]
+    key = header.get("requestApiKey")
+    if key is None and isinstance(name := header.get("requestApiKeyName"), str):
+        key = api_key_of(name)
+    client_id = header.get("clientId")
+    correlation_id = header.get("correlationId")
+    connection = value.get("connection")
+    if not isinstance(connection, str):
+        raise UnreadableLine("it names no connection")
+    request, response = value.get("request"), value.get("response")
+    principal, information = value.get("principal"), value.get("clientInformation")
+    entry = LogEntry(
+        line=line,
+        api_key=int_of(key, 16, "api key"),
+        api_version=int_of(header.get("requestApiVersion"), 16, "api version"),
+        correlation_id=None if correlation_id is None else int_of(correlation_id, 32, "correlation id"),
+        client_id=client_id if isinstance(client_id, str) else None,
+        connection=connection_name(connection),
+        request=request if isinstance(request, dict) else None,
+        response=response if isinstance(response, dict) else None,
+        exact=True,
+        is_forwarded=value.get("isForwarded") is True,
+        deprecated=header.get("requestApiVersionDeprecated") is True,
+        arrived_us=stamp_us(value.get("time"), zone),
+        total_us=duration_us(value.get("totalTimeMs")),
+        queue_us=duration_us(value.get("requestQueueTimeMs")),
+        local_us=duration_us(value.get("localTimeMs")),
+        remote_us=duration_us(value.get("remoteTimeMs")),
+        principal=principal if isinstance(principal, str) and principal not in ("", _ANONYMOUS) else None,
+        security_protocol=_text(value.get("securityProtocol")),
+        listener=_text(value.get("listener")),
+        other={name: held for name, held in value.items() if name not in _KNOWN},
+    )
+    if isinstance(information, dict):
+        name, version = information.get("softwareName"), information.get("softwareVersion")
+        if isinstance(name, str) and isinstance(version, str):
+            entry.software = (name, version)
+    return entry
+
+
+def _text(value: Any) -> str | None:
+    return value if isinstance(value, str) else None

@@ -1,0 +1,108 @@
+"""Lines of a request log: entries, lines of others in between, and lines that are broken.
+
+An entry is told by what it is, not by the layout around it: ``Completed request:`` somewhere in the line, or a JSON object with a
+`requestHeader`. What stands before gives time and level. Other lines (start-up messages, stack traces) are counted and left.
+"""
+
+from __future__ import annotations
+
+import re
+from datetime import UTC, tzinfo
+from typing import Final
+
+from kwire.capture.request_log_entry import LogEntry, UnreadableLine
+from kwire.capture.request_log_json import MARK, entry_of_object, is_entry, parse_json, wrapped_text
+from kwire.capture.request_log_text import is_unfinished, read_text_entry
+from kwire.capture.request_log_times import find_stamp
+
+__all__ = ["goes_on", "is_log_head", "read_line", "starts_entry"]
+
+_HEADER_KEY: Final = '"requestHeader"'
+_LEVEL: Final = re.compile(r"\b(TRACE|DEBUG|INFO|WARN|ERROR)\b")
+# What no text holds: a file with these in its first bytes is something else, whatever words are in it.
+_NO_TEXT: Final = re.compile(rb"[\x00-\x08\x0e-\x1a\x1c-\x1f]")
+_LOOKED_AT: Final = 4096
+
+
+def is_log_head(head: bytes) -> bool:
+    """Whether the first bytes of a (decompressed) file are those of a request log: text, with an entry in it.
+
+    Args:
+        head: as much as the caller likes to read; log4j's first lines may be others.
+    """
+    return (MARK.encode() in head or _HEADER_KEY.encode() in head) and _NO_TEXT.search(head[:_LOOKED_AT]) is None
+
+
+def starts_entry(line: str) -> bool:
+    """Whether a line is, or claims to be, an entry; also one whose end or beginning was torn off."""
+    return MARK in line or _HEADER_KEY in line or (line.lstrip().startswith('{"') and not line.rstrip().endswith("}"))
+
+
+def goes_on(line: str) -> bool:
+    """Whether an entry in a text form goes on in the next line: a client id or an error message in it has a line break."""
+    _, mark, text = line.partition(MARK)
+    return bool(mark) and not text.lstrip().startswith('{"') and is_unfinished(text)
+
+
+def read_line(line: str, number: int, zone: tzinfo = UTC) -> LogEntry | None:
+    """Read a line.
+
+    Args:
+        line: without its end.
+        number: of it in its file, from 1.
+        zone: of times that do not name theirs.
+
+    Returns:
+        The entry, or None for a line that is not of the request log.
+
+    Raises:
+        UnreadableLine: it claims to be an entry and cannot be read.
+    """
+    if line.lstrip().startswith("{"):
+        return _read_json_line(line, number, zone)
+    prefix, mark, text = line.partition(MARK)
+    if not mark:
+        if _HEADER_KEY in line and '{"' in line:  # a layout of its own around the bare object
+            at = line.index('{"')
+            value = parse_json(line, at)
+            return _stamped(entry_of_object(value, number, zone), line[:at], zone) if is_entry(value) else None
+        return None
+    return _stamped(_read_marked(text, number, zone), prefix, zone)
+
+
+def _read_json_line(line: str, number: int, zone: tzinfo) -> LogEntry | None:
+    try:
+        value = parse_json(line, len(line) - len(line.lstrip()))
+    except UnreadableLine:
+        if starts_entry(line):
+            raise
+        return None
+    if is_entry(value):
+        return entry_of_object(value, number, zone)
+    wrapped = wrapped_text(value, zone)
+    if wrapped is None:
+        return None
+    message, instant, level = wrapped
+    prefix, _, text = message.partition(MARK)
+    entry = _stamped(_read_marked(text, number, zone), prefix, zone)
+    entry.level = entry.level or level
+    if instant is not None:
+        entry.logged_us = instant
+    return entry
+
+
+def _read_marked(text: str, number: int, zone: tzinfo) -> LogEntry:
+    bare = text.lstrip()
+    if not bare.startswith('{"'):
+        return read_text_entry(text, number)
+    value = parse_json(bare)
+    if not is_entry(value):
+        raise UnreadableLine("its JSON has no requestHeader")
+    return entry_of_object(value, number, zone)
+
+
+def _stamped(entry: LogEntry, prefix: str, zone: tzinfo) -> LogEntry:
+    entry.logged_us = find_stamp(prefix, zone)
+    level = _LEVEL.search(prefix)
+    entry.level = level[1] if level is not None else None
+    return entry

@@ -1,0 +1,114 @@
+"""Reads one file of a request log, a chunk at a time: memory does not grow with the file."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Generator, Iterator
+from dataclasses import dataclass
+from typing import BinaryIO, Final, Literal
+
+from kwire.capture.request_log_folding import EntryFolder, Item, LineFault
+from kwire.capture.source import CaptureSource, open_capture
+
+__all__ = ["MAX_LINE_BYTES", "LogFileFacts", "iter_log"]
+
+# The answer to a Metadata request of a large cluster is a line of some MB; what is longer than this is no line.
+MAX_LINE_BYTES: Final = 64 << 20
+_CHUNK_BYTES: Final = 1 << 20
+_BOM: Final = b"\xef\xbb\xbf"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LogFileFacts:
+    """What is known of a file of a request log after it was read.
+
+    Attributes:
+        location: path or URI as given.
+        compression: ``gzip``, ``zstd`` or None.
+        sha256: of the file as stored.
+        stored_bytes: size of the file as stored.
+        lines: how many it has.
+        damage: why it could not be read to its end, empty when all went well.
+    """
+
+    location: str
+    compression: Literal["gzip", "zstd"] | None
+    sha256: str
+    stored_bytes: int
+    lines: int
+    damage: str
+
+
+def iter_log(
+    location: str | BinaryIO, file: int, folder: EntryFolder, *, progress: Callable[[int], None] | None = None
+) -> Generator[list[Item], None, LogFileFacts]:
+    """Read one file of a series of logs.
+
+    Args:
+        location: path, URI or open binary stream; plain, gzip or zstd.
+        file: its number in the series, from 0.
+        folder: what the files before it left; changed in place.
+        progress: told how many bytes of the stored file were read since it was told last.
+
+    Yields:
+        The entries and faults of each chunk; the generator returns the facts.
+
+    Raises:
+        InputError: there is no such file, or it may not be read.
+    """
+    name = location if isinstance(location, str) else "standard input"
+    with open_capture(location) as source:
+        lines = _Lines(source)
+        told = 0
+        for chunk in lines:
+            items: list[Item] = []
+            for number, line, whole in chunk:
+                if line is None:
+                    items.append(LineFault(file, number, f"it is longer than {MAX_LINE_BYTES >> 20} MB"))
+                else:
+                    items += folder.feed(file, line, number, whole=whole)
+            if progress is not None:
+                progress(source.stored_bytes - told)
+                told = source.stored_bytes
+            yield items
+        return LogFileFacts(
+            location=name,
+            compression=source.compression,
+            sha256=source.sha256(),
+            stored_bytes=source.stored_bytes,
+            lines=lines.count,
+            damage=source.damage,
+        )
+
+
+Numbered = tuple[int, str | None, bool]
+
+
+class _Lines:
+    """The lines of a source, chunk by chunk, each with its number and whether it is whole; None for one that is too long."""
+
+    def __init__(self, source: CaptureSource) -> None:
+        self._source = source
+        self.count = 0
+
+    def __iter__(self) -> Iterator[list[Numbered]]:
+        parts: list[bytes] = []  # of the line that is not whole yet
+        size = 0
+        while data := self._source.read(_CHUNK_BYTES):
+            first, *rest = data.split(b"\n")
+            if not self.count and not parts:
+                first = first.removeprefix(_BOM)
+            size += len(first)
+            if size <= MAX_LINE_BYTES:
+                parts.append(first)
+            if not rest:
+                continue
+            chunk = [self._line(b"".join(parts) if size <= MAX_LINE_BYTES else None, True)]
+            chunk += [self._line(line, True) for line in rest[:-1]]
+            parts, size = [rest[-1]], len(rest[-1])
+            yield chunk
+        if size:
+            yield [self._line(b"".join(parts) if size <= MAX_LINE_BYTES else None, False)]
+
+    def _line(self, data: bytes | None, whole: bool) -> Numbered:
+        self.count += 1
+        return self.count, None if data is None else data.removesuffix(b"\r").decode("utf-8", "replace"), whole

@@ -1,0 +1,112 @@
+"""Times in a request log: the stamps that a logging layout puts before a line, and the durations inside it.
+
+log4j writes the broker's local time without saying which zone that is, so a log is read as UTC unless the caller names a zone. What a
+container runtime or a shipper puts before the line usually has its zone; where there is such a stamp, it counts.
+"""
+
+from __future__ import annotations
+
+import math
+import re
+from datetime import UTC, datetime, timedelta, tzinfo
+from functools import lru_cache
+from typing import Any, Final
+
+from kwire.errors import InputError
+
+__all__ = ["duration_us", "find_stamp", "stamp_us", "zone_of"]
+
+_STAMP: Final = re.compile(
+    r"(?<![0-9])([0-9]{4}-[01][0-9]-[0-3][0-9])[T ]([0-2][0-9]):([0-5][0-9]):([0-6][0-9])(?:[.,]([0-9]{1,9}))?\s?(Z|[+-][0-2][0-9]:?[0-5][0-9])?"
+)
+_EPOCH: Final = datetime(1970, 1, 1, tzinfo=UTC)
+_MICROSECOND: Final = timedelta(microseconds=1)
+# A request that took longer than ten years did not: the number is damaged, or hostile.
+_LONGEST_MS: Final = 10 * 366 * 86_400_000.0
+# An instant given as a number is in seconds, milliseconds, microseconds or nanoseconds since 1970, told apart by its size (years 2001-2286).
+_SCALES: Final = ((1e9, 1e10, 1e6), (1e12, 1e13, 1e3), (1e15, 1e16, 1.0), (1e18, 1e19, 1e-3))
+
+
+def zone_of(name: str | None) -> tzinfo:
+    """Find a time zone.
+
+    Args:
+        name: ``UTC``, an IANA name such as ``Europe/Berlin``, or None for UTC.
+
+    Raises:
+        InputError: there is no such zone.
+    """
+    if name is None or name.upper() in ("UTC", "Z"):
+        return UTC
+    from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
+
+    try:
+        return ZoneInfo(name)
+    except (ZoneInfoNotFoundError, ValueError, OSError) as error:
+        raise InputError(f"there is no time zone {name!r}; zones have names such as UTC and Europe/Berlin") from error
+
+
+def find_stamp(prefix: str, zone: tzinfo) -> int | None:
+    """Find when a line was written.
+
+    Args:
+        prefix: what stands before the request.
+        zone: of stamps that do not say theirs.
+
+    Returns:
+        Microseconds since 1970, UTC; of several stamps the first that names its zone, else the last; None without any.
+    """
+    found = None
+    for stamp in _STAMP.finditer(prefix):
+        found = stamp
+        if stamp[6]:
+            break
+    if found is None:
+        return None
+    day, hour, minute, second, fraction, offset = found.groups()
+    try:
+        base = _zoned_minute(day, hour, minute, zone) if offset is None else _offset_minute(day, hour, minute, offset)
+    except (ValueError, OverflowError):  # 30 February, the year 0
+        return None
+    return base + int(second) * 1_000_000 + int((fraction or "").ljust(6, "0")[:6])
+
+
+@lru_cache(maxsize=1024)
+def _zoned_minute(day: str, hour: str, minute: str, zone: tzinfo) -> int:
+    return (datetime.fromisoformat(f"{day}T{hour}:{minute}").replace(tzinfo=zone) - _EPOCH) // _MICROSECOND
+
+
+@lru_cache(maxsize=1024)
+def _offset_minute(day: str, hour: str, minute: str, offset: str) -> int:
+    return (datetime.fromisoformat(f"{day}T{hour}:{minute}{offset}") - _EPOCH) // _MICROSECOND
+
+
+def stamp_us(value: Any, zone: tzinfo) -> int | None:
+    """Read an instant as JSON layouts write it: a text with a date, or a number since 1970.
+
+    Returns:
+        Microseconds since 1970, UTC; None when it is neither.
+    """
+    if isinstance(value, str):
+        return find_stamp(value, zone)
+    if isinstance(value, (int, float)) and not isinstance(value, bool):
+        for low, high, factor in _SCALES:
+            if low <= value < high:
+                return int(value * factor)
+    return None
+
+
+def duration_us(milliseconds: Any) -> int | None:
+    """Turn a duration of the log, milliseconds with or without a fraction, into microseconds; None for what is no duration.
+
+    Args:
+        milliseconds: a number, or its text, whose decimal sign may be a comma: 0.11 writes numbers as the broker's locale does.
+    """
+    if isinstance(milliseconds, bool) or not isinstance(milliseconds, (int, float, str)):
+        return None
+    try:
+        value = float(milliseconds.replace(",", ".") if isinstance(milliseconds, str) else milliseconds)
+    except (ValueError, OverflowError):
+        return None
+    # -1 is what the broker starts from: a step that was never reached.
+    return round(value * 1000) if math.isfinite(value) and 0 <= value <= _LONGEST_MS else None

@@ -1,0 +1,266 @@
+"""What a request log says of one connection, entry by entry: the same events that the tracker of captured bytes gives.
+
+The broker knows more than a log shows: an entry names the client's software as the broker has it, even where the log begins in the middle
+of a connection, and the principal after authentication. What it never logs: SASL exchanges, requests that it refused or did not answer,
+sizes of frames, who closed the connection.
+"""
+
+from __future__ import annotations
+
+from typing import Any, Final
+
+from kwire.capture.request_log_bodies import BodyFault, read_body
+from kwire.capture.request_log_entry import ConnectionName, LogEntry
+from kwire.protocol.brokers import nodes_of, ranges_of
+from kwire.protocol.events import Body, Event, RequestCompleted, Severity, VersionsLearned, ViolationFound
+from kwire.protocol.first_fields import error_code_of, first_value, request_fields, response_fields, topics_of
+from kwire.protocol.identity import UNKNOWN, ClientIdentity
+from kwire.protocol.reading import Fact, RequestReading
+from kwire.protocol.rules import RULES, explain
+from kwire.schema import catalog, header_version
+from kwire.tables.client_keys import client_key
+
+__all__ = ["LogConversation"]
+
+_PRODUCE: Final = 0
+_API_VERSIONS: Final = 18
+_ENVELOPE: Final = 58
+_GET_TELEMETRY: Final = 71
+_UNSUPPORTED_VERSION: Final = 35
+_NOT_CONTROLLER: Final = 41
+_REFUSED_BATCHES: Final = {2: "CORRUPT_MESSAGE", 76: "UNSUPPORTED_COMPRESSION_TYPE", 87: "INVALID_RECORD"}
+
+
+class LogConversation:
+    """One connection of a request log; pickles.
+
+    Arguments:
+        name: the broker's name of it.
+        n: how many connections between the same ends the series had before.
+        begun: number of the file where it begins, in the series.
+
+    Attributes:
+        connection_id: as in the tables.
+        requests: entries so far.
+        responses: of these, those that were answered.
+        identity: who the client is.
+        principal: after authentication; None without.
+        first_us, last_us: arrival of the first request and end of the last, microseconds since 1970; None where no entry has a time.
+        last_api_name: of the latest entry.
+    """
+
+    __slots__ = (
+        "_said", "begun", "connection_id", "first_us", "identity", "last_api_name", "last_us", "n", "name", "principal", "requests",
+        "responses",
+    )  # fmt: skip
+
+    def __init__(self, name: ConnectionName, n: int, begun: int) -> None:
+        self.name = name
+        self.n = n
+        self.begun = begun
+        self.connection_id = f"{name.server_address}:{name.server_port}-{name.client_address}:{name.client_port}-{n}"
+        self.requests = 0
+        self.responses = 0
+        self.identity = ClientIdentity(observed=False)
+        self.principal: str | None = None
+        self.first_us: int | None = None
+        self.last_us: int | None = None
+        self.last_api_name: str | None = None
+        self._said: set[str] = set()  # rules of severity info that were reported
+
+    @property
+    def server(self) -> str:
+        """The broker's end, ``address:port``."""
+        return f"{self.name.server_address}:{self.name.server_port}"
+
+    def client_key(self) -> str:
+        """Give the key of the client as it is known by now."""
+        name, version = self.identity.software
+        return client_key(name, version, self.identity.client_id, self.principal, self.name.client_address)
+
+    def take(self, entry: LogEntry) -> list[Event]:
+        """Take the next entry; gives its row, and what it teaches and breaks."""
+        index = self.requests
+        self.requests += 1
+        arrived, ended = _times(entry)
+        self._see_times(arrived, ended)
+        if entry.is_forwarded:
+            return [self._envelope(entry, index, arrived, ended)]
+        reading = _read_request(entry)
+        row = self._row(entry, reading, index, arrived, ended)
+        events: list[Event] = [row]
+        self.last_api_name = row.api_name
+        broken = self.identity.see(reading)
+        row.client_instance_id = self.identity.instance_id
+        self._see_software(entry)
+        if reading.correlation_id is not None and reading.correlation_id < 0:
+            broken.append(("correlation_id_negative", {"correlation_id": reading.correlation_id}))
+        if row.api_key == _PRODUCE and row.acks == 0:
+            row.state = "no_response_expected"
+        else:
+            self.responses += 1
+            row.response_time = None if ended is None else ended * 1000
+            row.latency_us = entry.total_us
+            broken += self._see_response(entry, row, events)
+        return events + self._violations(broken, entry, index, arrived)
+
+    def _see_times(self, arrived: int | None, ended: int | None) -> None:
+        for time in (arrived, ended):
+            if time is not None:
+                self.first_us = time if self.first_us is None else min(self.first_us, time)
+                self.last_us = time if self.last_us is None else max(self.last_us, time)
+
+    def _see_software(self, entry: LogEntry) -> None:
+        """The broker's word counts more than what can be seen, but an ApiVersions request is logged with what was in force before it."""
+        if entry.principal is not None:
+            self.principal = entry.principal
+        if entry.software is None or entry.api_key == _API_VERSIONS:
+            return
+        self.identity.software = entry.software
+        self.identity.source = "not_sent" if entry.software[0] == UNKNOWN else "api_versions"
+
+    def _row(self, entry: LogEntry, reading: RequestReading, index: int, arrived: int | None, ended: int | None) -> RequestCompleted:
+        software = entry.software or (None, None)
+        row = RequestCompleted(
+            request_index=index,
+            api_key=entry.api_key,
+            api_name=catalog().api_name(entry.api_key),
+            api_version=entry.api_version,
+            header_version=reading.header_version,
+            correlation_id=entry.correlation_id,
+            client_id=entry.client_id,
+            client_instance_id=self.identity.instance_id,
+            software_name=software[0],
+            software_version=software[1],
+            principal=entry.principal,
+            request_time=None if arrived is None else arrived * 1000,
+            response_time=None,
+            latency_us=None,
+            request_bytes=None,
+            response_bytes=None,
+            error_code=None,
+            throttle_time_ms=None,
+            acks=None,
+            first_topic=None,
+            topic_count=None,
+            group_id=None,
+            transactional_id=None,
+            state="answered",
+            body=reading.body,
+            packet_number=entry.line,
+            stream_offset=0,
+        )
+        if reading.message is not None:
+            fields = request_fields(entry.api_key, entry.api_version)
+            row.acks = first_value(reading.message, fields.acks)
+            row.group_id = first_value(reading.message, fields.group_id)
+            row.transactional_id = first_value(reading.message, fields.transactional_id)
+            row.first_topic, row.topic_count = topics_of(reading.message, fields)
+        return row
+
+    def _envelope(self, entry: LogEntry, index: int, arrived: int | None, ended: int | None) -> RequestCompleted:
+        """The Envelope that a forwarded request came in (KIP-590): brokers log its content in its place, under the first sender's name.
+
+        The content is in the log of the broker that the client talked to, so here the Envelope is what counts; of its header nothing is
+        logged. Its own answer has an error only where the node is not the controller (EnvelopeUtils and RequestChannel of Kafka).
+        """
+        row = self._row(entry, RequestReading(body="skipped"), index, arrived, ended)
+        self.responses += 1
+        self.last_api_name = row.api_name = catalog().api_name(_ENVELOPE)
+        row.api_key, row.api_version, row.header_version = _ENVELOPE, 0, header_version("request", _ENVELOPE, 0)
+        row.correlation_id = row.client_id = row.principal = None
+        row.software_name, row.software_version = self.identity.software
+        row.response_time = None if ended is None else ended * 1000
+        row.latency_us = entry.total_us
+        message = _read_response(entry)
+        if message is not None:
+            fields = response_fields(entry.api_key, entry.api_version)
+            row.error_code = _NOT_CONTROLLER if error_code_of(message, fields) == _NOT_CONTROLLER else 0
+        return row
+
+    def _see_response(self, entry: LogEntry, row: RequestCompleted, events: list[Event]) -> list[Fact]:
+        message = _read_response(entry)
+        if message is None:
+            return []
+        version = _response_version(entry)
+        fields = response_fields(entry.api_key, version)
+        row.error_code = error_code_of(message, fields)
+        row.throttle_time_ms = getattr(message, "throttle_time_ms", None) if fields.throttle_time_ms else None
+        time: Any = row.response_time  # None where the log has no times; facts take that
+        if entry.api_key == _GET_TELEMETRY:
+            self.identity.assigned(getattr(message, "client_instance_id", None))
+        elif entry.api_key == _API_VERSIONS:
+            events.append(VersionsLearned(row.request_index, time, ranges_of(message), row.error_code or 0, True))
+            if row.error_code == _UNSUPPORTED_VERSION:
+                return [("api_versions_refused", {"version": entry.api_version})]
+        else:
+            learned = nodes_of(row.api_name, row.request_index, time, message)
+            if learned is not None:
+                events.append(learned)
+        if entry.api_key == _PRODUCE and row.error_code in _REFUSED_BATCHES:
+            return [("batch_refused", {"error": _REFUSED_BATCHES[row.error_code]})]
+        return []
+
+    def _violations(self, broken: list[Fact], entry: LogEntry, index: int, arrived: int | None) -> list[Event]:
+        events: list[Event] = []
+        for rule, facts in broken:
+            severity: Severity = RULES[rule].severity
+            if severity == "info":
+                if rule in self._said:
+                    continue
+                self._said.add(rule)
+            time: Any = arrived
+            name, client_id = self.identity.software[0], self.identity.client_id
+            events.append(ViolationFound(rule, severity, "request", index, entry.line, 0, time, name, client_id, explain(rule, **facts)))
+        return events
+
+
+def _times(entry: LogEntry) -> tuple[int | None, int | None]:
+    """When the request came and when its answer was out: an entry is written when all is done, `total_us` after the request came."""
+    if entry.arrived_us is not None:
+        return entry.arrived_us, None if entry.total_us is None else entry.arrived_us + entry.total_us
+    if entry.logged_us is None:
+        return None, None
+    return None if entry.total_us is None else entry.logged_us - entry.total_us, entry.logged_us
+
+
+def _released(api_key: int, version: int) -> bool:
+    message = catalog().request(api_key)
+    return message is not None and version in message.valid_versions
+
+
+def _read_request(entry: LogEntry) -> RequestReading:
+    key, version = entry.api_key, entry.api_version
+    reading = RequestReading(api_key=key, api_version=version, correlation_id=entry.correlation_id, client_id=entry.client_id)
+    if not _released(key, version):
+        reading.body = "unsupported"
+        return reading
+    reading.header_version = header_version("request", key, version)
+    reading.body, reading.message = _message(catalog().request(key), version, request_fields(key, version).projection, entry.request, entry)
+    if key == _API_VERSIONS and version >= 3 and not entry.request:
+        # A broker that does not know the version reads, and logs, the request as one of version 0, which has no fields (KIP-511).
+        reading.body, reading.message = "skipped", None
+    return reading
+
+
+def _response_version(entry: LogEntry) -> int:
+    """An ApiVersions request of an unknown version is answered in version 0 (KIP-511)."""
+    return 0 if entry.api_key == _API_VERSIONS and not _released(_API_VERSIONS, entry.api_version) else entry.api_version
+
+
+def _read_response(entry: LogEntry) -> Any:
+    version = _response_version(entry)
+    if not _released(entry.api_key, version):
+        return None
+    definition = catalog().response(entry.api_key)
+    return _message(definition, version, response_fields(entry.api_key, version).projection, entry.response, entry)[1]
+
+
+def _message(definition: Any, version: int, fields: tuple[str, ...] | None, body: Any, entry: LogEntry) -> tuple[Body, Any]:
+    """The body as a message, and what became of it."""
+    if body is None or definition is None:
+        return "skipped", None
+    try:
+        return "decoded", read_body(definition.name, version, fields, body, entry.exact)
+    except BodyFault:
+        return "malformed" if entry.exact else "skipped", None

@@ -1,0 +1,249 @@
+"""From entries of a request log to rows: the same tables that captures give, as far as a log can tell.
+
+A log does not say when a connection ends. It is over when the same ends have a new one, when the series is over, or when more than
+`MOST_LIVE` others were heard of later: so memory stays bounded however many connections a week of logs has.
+"""
+
+from __future__ import annotations
+
+from collections import OrderedDict
+from collections.abc import Iterable, Sequence
+from datetime import UTC, tzinfo
+from typing import Any, Final
+
+import pyarrow as pa
+
+from kwire.capture.request_log_entry import ConnectionName, LogEntry
+from kwire.capture.request_log_folding import EntryFolder, Item, LineFault
+from kwire.capture.request_log_reader import LogFileFacts
+from kwire.protocol.events import BrokersLearned, Event, RequestCompleted, VersionsLearned, ViolationFound
+from kwire.schema import error_name
+from kwire.tables.conversation_sink import ConversationSink
+from kwire.tables.request_log_conversation import LogConversation
+from kwire.tables.schemas import CAPTURES, CONNECTIONS, REQUESTS, VIOLATIONS
+
+__all__ = ["MOST_LIVE", "LogRows"]
+
+# More than any broker holds open; a conversation takes about 2 KB.
+MOST_LIVE: Final = 65_536
+
+_API_VERSIONS: Final = 18
+_UNSUPPORTED_VERSION: Final = 35
+
+
+class _LogFile:
+    """What a file's row in `captures` sums up."""
+
+    __slots__ = ("connections", "end_us", "facts", "number", "requests", "start_us", "untimed")
+
+    def __init__(self, number: int) -> None:
+        self.number = number
+        self.facts: LogFileFacts | None = None
+        self.connections = self.requests = self.untimed = 0
+        self.start_us: int | None = None
+        self.end_us: int | None = None
+
+
+class LogRows:
+    """The request logs of a series; pickles.
+
+    Arguments:
+        sink: takes the rows and the facts, as it does for captures.
+        zone: of times that do not name theirs.
+        most_live: see `MOST_LIVE`.
+
+    Attributes:
+        folder: the state between lines.
+    """
+
+    def __init__(self, sink: ConversationSink, zone: tzinfo = UTC, most_live: int = MOST_LIVE) -> None:
+        self.folder = EntryFolder(zone)
+        self._sink = sink
+        self._most_live = most_live
+        self._files: dict[int, _LogFile] = {}
+        self._live: OrderedDict[ConnectionName, LogConversation] = OrderedDict()
+        self._lives: dict[tuple[str, int, str, int], int] = {}
+        self._latest: dict[tuple[str, int, str, int], ConnectionName] = {}
+        self._unsupported: dict[ConnectionName, dict[tuple[int, int], int]] = {}
+        self._deprecated_only = True
+
+    # Files.
+
+    def begin_file(self, number: int) -> None:
+        """What comes now is from the file with this number in the series."""
+        self._files[number] = _LogFile(number)
+
+    def forget_file(self, number: int) -> None:
+        """That file could not be read."""
+        del self._files[number]
+
+    def end_file(self, number: int, facts: LogFileFacts) -> None:
+        """The file was read."""
+        self._files[number].facts = facts
+        if facts.damage:
+            text = f"The file ends early, behind line {facts.lines}: {facts.damage}. What was before it is read."
+            self._file_violation(number, "capture_cut", "warning", text)
+
+    def take(self, items: Iterable[Item]) -> None:
+        """Take what was read of a file."""
+        for item in items:
+            if isinstance(item, LineFault):
+                self._fault(item)
+            else:
+                self._entry(*item)
+
+    def client_keys(self) -> dict[str, str]:
+        """The keys of the clients on connections that are live, by connection id, as they are known by now."""
+        return {each.connection_id: each.client_key() for each in self._live.values()}
+
+    def finish(self) -> None:
+        """The series is over."""
+        self.take(self.folder.finish())
+        while self._live:
+            self._end(next(iter(self._live)))
+        for number, file in self._files.items():
+            if foreign := self.folder.foreign.get(number):
+                one = foreign == 1
+                text = f"{foreign} {'line' if one else 'lines'} of the file {'is' if one else 'are'} not of the request log."
+                self._file_violation(number, "log_lines_foreign", "info", text)
+            if file.untimed:
+                text = f"{file.untimed} of {file.requests} requests have no time: the log was written by a layout without one."
+                self._file_violation(number, "log_without_times", "info", text)
+            if not file.requests:
+                self._file_violation(number, "capture_empty", "info", "The file holds no request.")
+
+    def capture_rows(self) -> list[Sequence[Any]]:
+        """Rows of `captures`, one a file; after `finish`."""
+        requests = sum(file.requests for file in self._files.values())
+        source = "request_log_deprecated" if requests and self._deprecated_only else "request_log"
+        rows: list[Sequence[Any]] = []
+        for number, file in self._files.items():
+            if file.facts is not None:
+                rows.append(
+                    _row(
+                        CAPTURES, capture=self._sink.files[number], series=self._sink.series, source=source, sha256=file.facts.sha256,
+                        start=file.start_us, end=file.end_us, connections=file.connections, requests=file.requests,
+                    )
+                )  # fmt: skip
+        return rows
+
+    # Entries.
+
+    def _entry(self, number: int, entry: LogEntry) -> None:
+        ports = self._sink.ports
+        if ports and entry.connection.server_port not in ports:
+            return
+        file = self._files[number]
+        file.requests += 1
+        file.untimed += entry.logged_us is None and entry.arrived_us is None
+        for time in (entry.logged_us, entry.arrived_us):
+            if time is not None:
+                file.start_us = time if file.start_us is None else min(file.start_us, time)
+                file.end_us = time if file.end_us is None else max(file.end_us, time)
+        # From 3.9.1 on the logger at INFO writes deprecated requests alone, the rest are DEBUG.
+        self._deprecated_only &= entry.deprecated and entry.level not in ("DEBUG", "TRACE")
+        conversation = self._conversation(number, entry)
+        for event in conversation.take(entry):
+            self._event(number, conversation, entry, event)
+
+    def _conversation(self, number: int, entry: LogEntry) -> LogConversation:
+        name = entry.connection
+        found = self._live.get(name)
+        if found is not None:
+            self._live.move_to_end(name)
+            return found
+        ends = name[:4]
+        before = self._latest.get(ends)
+        if before is not None and before in self._live:
+            self._end(before)
+        n = self._lives.get(ends, 0)
+        self._lives[ends] = n + 1
+        self._latest[ends] = name
+        self._files[number].connections += 1
+        found = self._live[name] = LogConversation(name, n, number)
+        if len(self._live) > self._most_live:
+            self._end(next(iter(self._live)))
+        return found
+
+    def _event(self, number: int, conversation: LogConversation, entry: LogEntry, event: Event) -> None:
+        if isinstance(event, RequestCompleted):
+            self._request_row(number, conversation, entry, event)
+        elif isinstance(event, ViolationFound):
+            self._sink.violations.add(
+                _row(
+                    VIOLATIONS, series=self._sink.series, capture=self._sink.files[number], connection_id=conversation.connection_id,
+                    rule=event.rule, severity=event.severity, request_index=event.request_index, packet_number=event.packet_number,
+                    software_name=event.software_name, client_id=event.client_id, explanation=event.explanation,
+                )
+            )  # fmt: skip
+        elif isinstance(event, VersionsLearned):
+            self._sink.facts.learn_versions(conversation.server, event)
+        elif isinstance(event, BrokersLearned):
+            self._sink.facts.learn_nodes(event)
+
+    def _request_row(self, number: int, conversation: LogConversation, entry: LogEntry, event: RequestCompleted) -> None:
+        code, key, version = event.error_code, event.api_key, event.api_version
+        if code == _UNSUPPORTED_VERSION and key is not None and version is not None and key != _API_VERSIONS:
+            self._unsupported.setdefault(entry.connection, {}).setdefault((key, version), event.request_index)
+        self._sink.requests.add(
+            _row(
+                REQUESTS, series=self._sink.series, capture=self._sink.files[number], connection_id=conversation.connection_id,
+                request_index=event.request_index, api_key=key, api_name=event.api_name, api_version=version,
+                header_version=event.header_version, correlation_id=event.correlation_id, client_id=event.client_id,
+                client_instance_id=event.client_instance_id, software_name=event.software_name, software_version=event.software_version,
+                principal=event.principal, request_time=_us(event.request_time), response_time=_us(event.response_time),
+                latency_us=event.latency_us, error_code=code, error_name=None if code is None else error_name(code),
+                throttle_time_ms=event.throttle_time_ms, acks=event.acks, first_topic=event.first_topic, topic_count=event.topic_count,
+                group_id=event.group_id, transactional_id=event.transactional_id, state=event.state, body=event.body,
+                queue_time_us=entry.queue_us, local_time_us=entry.local_us, remote_time_us=entry.remote_us, packet_number=entry.line,
+            )
+        )  # fmt: skip
+
+    def _end(self, name: ConnectionName) -> None:
+        """Nothing more will come of a connection, as far as can be told."""
+        conversation = self._live.pop(name)
+        identity = conversation.identity
+        software = identity.software
+        self._sink.connections.add(
+            _row(
+                CONNECTIONS, series=self._sink.series, capture=self._sink.files[conversation.begun],
+                connection_id=conversation.connection_id, client_key=conversation.client_key(), client_address=name.client_address,
+                client_port=name.client_port, server_address=name.server_address, server_port=name.server_port,
+                first_seen=conversation.first_us, last_seen=conversation.last_us, request_frames=conversation.requests,
+                response_frames=conversation.responses, last_api_name=conversation.last_api_name, protocol="kafka",
+                principal=conversation.principal, software_name=software[0], software_version=software[1],
+                identity_source=identity.source, client_id=identity.client_id, client_instance_id=identity.instance_id, role=identity.role,
+            )
+        )  # fmt: skip
+        for (key, version), index in self._unsupported.pop(name, {}).items():
+            self._sink.facts.refusals.append((conversation.connection_id, conversation.server, index, key, version, "unsupported_version"))
+
+    # Lines that are none.
+
+    def _fault(self, fault: LineFault) -> None:
+        if fault.torn:
+            text = f"The file ends inside line {fault.line}, and no other file goes on with it: {fault.reason}."
+            self._file_violation(fault.file, "log_line_torn", "warning", text, fault.line)
+        else:
+            text = f"Line {fault.line} claims to be a request and cannot be read: {fault.reason}."
+            self._file_violation(fault.file, "log_line_unreadable", "error", text, fault.line)
+
+    def _file_violation(self, number: int, rule: str, severity: str, text: str, line: int | None = None) -> None:
+        self._sink.violations.add(
+            _row(
+                VIOLATIONS, series=self._sink.series, capture=self._sink.files[number], rule=rule, severity=severity, packet_number=line,
+                explanation=text,
+            )
+        )  # fmt: skip
+
+
+def _row(schema: pa.Schema, **values: Any) -> Sequence[Any]:
+    """A row in the order of its schema; what a log cannot know is null."""
+    row: dict[str, Any] = dict.fromkeys(schema.names)
+    row |= values
+    assert len(row) == len(schema), f"{values.keys() - set(schema.names)} are no columns"
+    return tuple(row.values())
+
+
+def _us(time_ns: int | None) -> int | None:
+    return None if time_ns is None else time_ns // 1000
