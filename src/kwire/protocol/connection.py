@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from typing import Any, Literal
 
-from kwire.protocol.events import ConnectionSummary, Direction, Event, RequestCompleted
+from kwire.protocol.events import ConnectionSummary, Direction, Event, FrameSeen, RequestCompleted
 from kwire.protocol.exchange import Exchange
 from kwire.protocol.frames import MAX_FRAME, Frame, FrameFault, FrameSplitter
 from kwire.protocol.opening import Opening
@@ -26,6 +26,7 @@ class Connection:
     Arguments:
         joined_late: its beginning was not seen: the first bytes may lie in the middle of a frame, and what was not seen may have been sent.
         max_frame: longest frame that is believed, in bytes.
+        frames: say where each frame lies (`FrameSeen`).
     """
 
     __slots__ = (
@@ -49,12 +50,12 @@ class Connection:
         "received",
     )  # fmt: skip
 
-    def __init__(self, joined_late: bool = False, *, max_frame: int = MAX_FRAME) -> None:
+    def __init__(self, joined_late: bool = False, *, max_frame: int = MAX_FRAME, frames: bool = False) -> None:
         self.joined_late = joined_late
         self.gaps = 0
         self.bytes_lost = 0
         self.received = {"request": 0, "response": 0}
-        self._exchange = Exchange(not joined_late)
+        self._exchange = Exchange(not joined_late, frames)
         self._judge = ResponseJudge(self._exchange.pairing)
         self._splitters: dict[Direction, FrameSplitter] = {
             "request": FrameSplitter(seeking=joined_late, max_frame=max_frame),
@@ -183,6 +184,8 @@ class Connection:
     def _opened(self, direction: Direction, opening: Opening, verdict: str) -> list[Event]:
         self._openings[direction] = None
         events: list[Event] = []
+        if opening.skipped and self._exchange.frames:
+            events.append(FrameSeen(direction, "proxy", 0, opening.skipped))
         if verdict == "kafka":
             splitter = self._splitters[direction]
             if opening.skipped and not splitter.seeking:
@@ -232,9 +235,10 @@ class Connection:
 
     def _fault(self, direction: Direction, fault: FrameFault) -> list[Event]:
         exchange = self._exchange
+        seen = exchange.seen(direction, "length", fault)
         if fault.kind == "unfinished":
             facts: dict[str, Any] = {"have": fault.have, "length": fault.length + 4 if fault.have >= 4 else "unknown"}
-            events: list[Event] = [exchange.violation("frame_unfinished", direction, fault, **facts)]
+            events: list[Event] = [*seen, exchange.violation("frame_unfinished", direction, fault, **facts)]
             waiting = exchange.pairing.waiting
             if direction == "response" and waiting and waiting[0].row is not None and peek_correlation_id(fault.payload) is not None:
                 # The server did answer, and what came of it may say more than its correlation id; when its end came nobody knows.
@@ -250,9 +254,9 @@ class Connection:
         else:
             exchange.response_breaks += 1
         if fault.kind == "negative":
-            return [exchange.violation("frame_length_negative", direction, fault, length=fault.length)]
+            return [*seen, exchange.violation("frame_length_negative", direction, fault, length=fault.length)]
         limit = self._splitters[direction].max_frame
-        return [exchange.violation("frame_length_too_large", direction, fault, length=fault.length, limit=limit)]
+        return [*seen, exchange.violation("frame_length_too_large", direction, fault, length=fault.length, limit=limit)]
 
     def _end(self, direction: Direction, t: int) -> list[Event]:
         opening = self._openings[direction]

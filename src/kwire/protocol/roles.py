@@ -30,15 +30,19 @@ class Conversation:
         port_0, port_1: of the sides.
         ports: ports that are known to be servers' (`--port`).
         max_frame: longest frame that is believed.
+        frames: say where each frame lies (`FrameSeen`).
 
     Attributes:
         server_side: 0, 1, or None while undecided.
         decided_by: what told: `syn`, `port`, `response`, `requests` or `lower_port`; None while undecided.
     """
 
-    __slots__ = ("_bytes", "_kept", "_lower", "_max_frame", "_named", "_readings", "decided_by", "server_side")
+    __slots__ = ("_bytes", "_frames", "_kept", "_lower", "_max_frame", "_named", "_readings", "decided_by", "server_side")
 
-    def __init__(self, port_0: int, port_1: int, *, ports: Collection[int] | None = None, max_frame: int = MAX_FRAME) -> None:
+    def __init__(
+        self, port_0: int, port_1: int, *, ports: Collection[int] | None = None, max_frame: int = MAX_FRAME, frames: bool = False
+    ) -> None:
+        self._frames = frames
         named = [port in (ports or ()) for port in (port_0, port_1)]
         self._named: int | None = named.index(True) if sum(named) == 1 else None
         self._lower = 0 if port_0 < port_1 else 1
@@ -59,7 +63,7 @@ class Conversation:
         if self.server_side is not None:
             return []
         if not self._readings:
-            self._readings[1 - side] = Connection(max_frame=self._max_frame)
+            self._readings[1 - side] = Connection(max_frame=self._max_frame, frames=self._frames)
         return self._decide(1 - side, "syn")
 
     def receive(self, side: int, data: bytes | bytearray | memoryview, t: int, packet: int = 0) -> list[Event]:
@@ -110,10 +114,10 @@ class Conversation:
         if self._readings:
             return []
         if self._named is not None:
-            self._readings[self._named] = Connection(True, max_frame=self._max_frame)
+            self._readings[self._named] = Connection(True, max_frame=self._max_frame, frames=self._frames)
             return self._decide(self._named, "port")
         for server in (0, 1):
-            self._readings[server] = Connection(True, max_frame=self._max_frame)
+            self._readings[server] = Connection(True, max_frame=self._max_frame, frames=self._frames)
         return []
 
     def _give(self, server: int, side: int, data: bytes, t: int, packet: int) -> list[Event]:
