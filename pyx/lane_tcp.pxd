@@ -1,11 +1,11 @@
 """TCP of one connection as C structs: kwire/capture/tcp.py and flow.py for all that an undisturbed connection does.
 
-Holes, early packets, overlaps and payload that snaplen cut are not done here: `tcp_take` then changes nothing and says TCP_ODD, the state is
-written into a `TcpConnection` (`tcp_export`), and Python goes on. So a flow here never waits for anything: it is finished as soon as its FIN
-was seen. The rules, their order and the counters are those of the Python modules, which are the contract.
+Holes, early packets, overlaps and payload that snaplen cut are not done here: `tcp_take` then changes nothing and says TCP_ODD, the state
+is written into a `TcpConnection` (`tcp_export`), and Python goes on. So a flow here never waits for anything: it is finished as soon as its
+FIN was seen. The rules, their order and the counters are those of the Python modules, which are the contract.
 """
 
-from libc.stdint cimport int64_t, uint8_t, uint32_t, uint64_t
+from libc.stdint cimport INT64_MIN, int32_t, int64_t, uint8_t, uint32_t, uint64_t
 from libc.string cimport memset
 
 cdef enum:
@@ -28,7 +28,7 @@ cdef struct TcpFlow:
     int64_t isn  # -1 where unknown
     int64_t next  # -1 before anything is known
     int64_t position
-    int64_t fin_at  # -1 before a FIN was seen
+    int64_t fin_at  # INT64_MIN before a FIN was seen; a FIN that lies before the stream's first byte makes it negative
     int64_t packets, payload_packets, bytes, bytes_cut, bytes_lost, gaps, retransmissions, duplicates, strays
     uint32_t recent[RECENT]  # signatures, the oldest first
     uint8_t recent_count
@@ -50,15 +50,15 @@ cdef struct Packet:
 
 cdef inline void tcp_begin(TcpState* tcp, int64_t time_ns) noexcept nogil:
     memset(tcp, 0, sizeof(TcpState))
-    tcp.flows[0].isn = tcp.flows[0].next = tcp.flows[0].fin_at = -1
-    tcp.flows[1].isn = tcp.flows[1].next = tcp.flows[1].fin_at = -1
+    tcp.flows[0].isn = tcp.flows[0].next = tcp.flows[1].isn = tcp.flows[1].next = -1
+    tcp.flows[0].fin_at = tcp.flows[1].fin_at = INT64_MIN
     tcp.first_ns = tcp.last_ns = time_ns
     tcp.opened_by = -1
 
 
 cdef inline int64_t tcp_distance(uint32_t ahead, uint32_t behind) noexcept nogil:
     """Signed distance of two sequence numbers, across the wrap at 2**32."""
-    return <int64_t>(<uint32_t>(ahead - behind + 0x80000000u)) - 0x80000000
+    return <int32_t>(ahead - behind)
 
 
 cdef inline bint is_ahead(uint32_t sequence, int64_t known) noexcept nogil:
@@ -104,7 +104,7 @@ cdef inline bint tcp_in_order(TcpState* tcp, const Packet* packet) noexcept nogi
         or packet.flags & (SYN | FIN | RST | ACK) != ACK
         or packet.captured != packet.original
         or own.finished
-        or own.fin_at >= 0
+        or own.fin_at != INT64_MIN
         or not own.anchored
         or not other.anchored
         or tcp.closed
@@ -131,11 +131,11 @@ cdef inline bint tcp_is_odd(const TcpState* tcp, const Packet* packet) noexcept 
     if packet.flags & ACK and other.anchored and other.next >= 0 and is_ahead(packet.ack, other.next):
         return True
     if packet.flags & SYN:  # with payload (TCP Fast Open) or a FIN, or in the middle of a stream: leave it
-        return packet.original > 0 or packet.flags & FIN or own.position != 0 or own.finished or own.fin_at >= 0
+        return packet.original > 0 or packet.flags & FIN or own.position != 0 or own.finished or own.fin_at != INT64_MIN
     if packet.captured != packet.original:
         return True
     offset = tcp_distance(packet.seq, <uint32_t>own.next) if own.next >= 0 and own.anchored else 0
-    if packet.flags & FIN and own.fin_at < 0 and (offset or (not own.anchored and packet.original == 1)):
+    if packet.flags & FIN and own.fin_at == INT64_MIN and (offset or (not own.anchored and packet.original == 1)):
         return True
     if packet.original == 0 or offset == 0 or own.finished:
         return False
@@ -224,7 +224,7 @@ cdef inline int tcp_take(TcpState* tcp, const Packet* packet) noexcept nogil:
         own.payload_packets += 1
         copy = not is_new_signature(own, packet.signature)
         news = flow_segment(own, packet, seq, copy)
-    if packet.flags & FIN and own.fin_at < 0:
+    if packet.flags & FIN and own.fin_at == INT64_MIN:
         # its payload, if any, has just been taken: the FIN is the next in order
         if not own.anchored:
             own.next = seq
@@ -251,14 +251,14 @@ cdef inline bint syn_is_next(const TcpState* tcp, const Packet* syn) noexcept no
         return False
     if own.isn >= 0 or own.next < 0:
         return True
-    start = <uint32_t>(<uint32_t>own.next - <uint32_t><uint64_t>own.position - (1 if own.fin_at >= 0 and own.finished else 0))
+    start = <uint32_t>(<uint32_t>own.next - <uint32_t><uint64_t>own.position - (1 if own.fin_at != INT64_MIN and own.finished else 0))
     return start != <uint32_t>(syn.seq + 1)
 
 
 cdef inline void flow_export(const TcpFlow* flow, object made):
     made.isn = None if flow.isn < 0 else flow.isn
     made.next = None if flow.next < 0 else flow.next
-    made.fin_at = None if flow.fin_at < 0 else flow.fin_at
+    made.fin_at = None if flow.fin_at == INT64_MIN else flow.fin_at
     made.position, made.anchored, made.finished = flow.position, bool(flow.anchored), bool(flow.finished)
     made.recent = [flow.recent[index] for index in range(flow.recent_count)]
     made.packets, made.payload_packets, made.bytes = flow.packets, flow.payload_packets, flow.bytes
@@ -281,7 +281,7 @@ cdef inline int flow_import(TcpFlow* flow, object known) except -1:
     cdef int index
     flow.isn = -1 if known.isn is None else known.isn
     flow.next = -1 if known.next is None else known.next
-    flow.fin_at = -1 if known.fin_at is None else known.fin_at
+    flow.fin_at = INT64_MIN if known.fin_at is None else known.fin_at
     flow.position, flow.anchored, flow.finished = known.position, known.anchored, known.finished
     flow.recent_count = len(known.recent)
     for index in range(flow.recent_count):

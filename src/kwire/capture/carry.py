@@ -133,14 +133,22 @@ class SeriesCarry:
         del self.live[connection.key]
         sink.ended(connection)
 
+    def connections(self) -> list[TcpConnection]:
+        """The connections that are open or linger, in the order in which they began."""
+        return list(self.live.values())
+
     def _sweep(self, packet: int, sink: StreamSink) -> None:
         for connection in list(self.live.values()):
-            lingered = connection.closed_ns is not None and self.latest_ns - connection.closed_ns > LINGER_NS
-            silence_ns = self.latest_ns - connection.last_ns
-            if lingered or (not connection.answered and silence_ns > UNANSWERED_NS):
-                self.end(connection, self.latest_ns, packet, sink)
-            elif connection.held and silence_ns > HELD_NS:
-                connection.resolve(sink)
+            self.look_after(connection, packet, sink)
+
+    def look_after(self, connection: TcpConnection, packet: int, sink: StreamSink) -> None:
+        """End a connection whose time is over, and let one that fell silent wait no longer for what is missing."""
+        lingered = connection.closed_ns is not None and self.latest_ns - connection.closed_ns > LINGER_NS
+        silence_ns = self.latest_ns - connection.last_ns
+        if lingered or (not connection.answered and silence_ns > UNANSWERED_NS):
+            self.end(connection, self.latest_ns, packet, sink)
+        elif connection.held and silence_ns > HELD_NS:
+            connection.resolve(sink)
 
 
 def _is_next(connection: TcpConnection, syn: Segment) -> bool:

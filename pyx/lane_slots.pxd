@@ -1,0 +1,63 @@
+"""The connections of a series that are open or linger, in the order in which they began, as C structs.
+
+A slot is *free* of Python objects but for its key while a lane has it; it holds the `TcpConnection` as soon as Python needs one.
+"""
+
+from cpython.object cimport PyObject
+from libc.stdint cimport int32_t, int64_t
+from libc.stdlib cimport calloc, free
+
+from lane_tcp cimport TcpState
+from raw_python cimport raw_xdecref
+
+cdef enum SlotMode:
+    IN_PYTHON = 0  # `connection` has the state, and the SeriesCarry holds it
+    STREAMS_ONLY = 1  # TCP is native, the bytes go to the Conversation that hangs on `connection`
+    IN_LANE = 2  # no Python at all
+
+cdef struct Slot:
+    PyObject* key  # bytes, as in PacketColumns.keys
+    PyObject* connection  # TcpConnection or NULL; its TCP state is old unless IN_PYTHON
+    TcpState tcp
+    int64_t n  # how many connections of the same endpoints the series had before
+    int64_t begun  # packet, with the number of its file
+    SlotMode mode
+    bint ignored
+    int patience  # packets until it is tried again to go on without Python
+    Slot* before
+    Slot* after
+
+cdef struct SlotList:
+    Slot* first
+    Slot* last
+    Py_ssize_t count
+
+
+cdef inline Slot* slot_append(SlotList* slots) noexcept nogil:
+    """A zeroed slot at the end; NULL without memory."""
+    cdef Slot* slot = <Slot*>calloc(1, sizeof(Slot))
+    if slot is NULL:
+        return NULL
+    slot.before = slots.last
+    if slots.last is NULL:
+        slots.first = slot
+    else:
+        slots.last.after = slot
+    slots.last = slot
+    slots.count += 1
+    return slot
+
+
+cdef inline void slot_remove(SlotList* slots, Slot* slot) noexcept:
+    if slot.before is NULL:
+        slots.first = slot.after
+    else:
+        slot.before.after = slot.after
+    if slot.after is NULL:
+        slots.last = slot.before
+    else:
+        slot.after.before = slot.before
+    slots.count -= 1
+    raw_xdecref(slot.key)
+    raw_xdecref(slot.connection)
+    free(slot)

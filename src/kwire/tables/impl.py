@@ -1,0 +1,43 @@
+"""The one place of this room that picks the twin, by the rules of `kwire.codec.impl`."""
+
+from __future__ import annotations
+
+import os
+from types import ModuleType
+from typing import TYPE_CHECKING, Final
+
+from kwire.capture.carry import SeriesCarry
+from kwire.codec.impl import Twin
+
+if TYPE_CHECKING:
+    from kwire.tables._native.bulk import BulkCarry
+
+__all__ = ["backend", "series_streams"]
+
+
+def _choose() -> tuple[Twin, ModuleType | None]:
+    if os.environ.get("KWIRE_PURE") == "1":
+        return "pure", None
+    try:
+        from kwire.tables._native import bulk
+    except ImportError as error:
+        if os.environ.get("KWIRE_REQUIRE_NATIVE") == "1":
+            raise ImportError(
+                f"kwire's compiled bulk reader cannot be loaded although KWIRE_REQUIRE_NATIVE=1 asks for it ({error})"
+            ) from error
+        return "pure", None
+    return "native", bulk
+
+
+_chosen: Final = _choose()
+backend: Final[Twin] = _chosen[0]
+
+
+def series_streams(carry: SeriesCarry | None = None) -> SeriesCarry | BulkCarry:
+    """Make what brings the packets of a series to their connections.
+
+    Args:
+        carry: what was left by an earlier process, of either twin; None at the beginning of a series.
+    """
+    found = SeriesCarry() if carry is None else carry
+    return found if _chosen[1] is None else _chosen[1].BulkCarry(found)
