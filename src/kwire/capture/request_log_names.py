@@ -1,7 +1,7 @@
 """Names of request logs: which files of a folder may be one, and what of a name rotates.
 
-Kafka's own appender rolls by the hour, ``kafka-request.log`` to ``kafka-request.log.2026-01-01-00``; logrotate and log4j's appender that goes
-by size count, ``kafka-request.log.1``, the higher the older. Either way the name without a number is the newest.
+Kafka's own appender rolls by the hour, ``kafka-request.log`` to ``kafka-request.log.2026-01-01-00``; logrotate and log4j's appender
+that goes by size count, ``kafka-request.log.1``, the higher the older. Either way the name without a number is the newest.
 """
 
 from __future__ import annotations

@@ -48,8 +48,8 @@ _NAMED_HEADER: Final = re.compile(
     r"Name:\s?(\w+);\s?Version:\s?(-?[0-9]+);(.*?)\s?CorrelationId:\s?(-?[0-9]+);(?:\s?ClientId:\s?([^;]*?)(?:;|$))?(.*)", re.DOTALL
 )
 _NAMED_APIS: Final = {
-    "ProducerRequest": 0, "FetchRequest": 1, "OffsetRequest": 2, "TopicMetadataRequest": 3, "LeaderAndIsrRequest": 4, "StopReplicaRequest": 5,
-    "UpdateMetadataRequest": 6, "ControlledShutdownRequest": 7, "OffsetCommitRequest": 8, "OffsetFetchRequest": 9,
+    "ProducerRequest": 0, "FetchRequest": 1, "OffsetRequest": 2, "TopicMetadataRequest": 3, "LeaderAndIsrRequest": 4,
+    "StopReplicaRequest": 5, "UpdateMetadataRequest": 6, "ControlledShutdownRequest": 7, "OffsetCommitRequest": 8, "OffsetFetchRequest": 9,
     "ConsumerMetadataRequest": 10, "GroupCoordinatorRequest": 10,
 }  # fmt: skip
 _PARTITION: Final = re.compile(r"(?:^|,)\s?\[([A-Za-z0-9._-]+),([0-9]+)\](?= ->|,|$)")

@@ -17,13 +17,14 @@ from kwire.errors import InputError
 __all__ = ["duration_us", "find_stamp", "stamp_us", "zone_of"]
 
 _STAMP: Final = re.compile(
-    r"(?<![0-9])([0-9]{4}-[01][0-9]-[0-3][0-9])[T ]([0-2][0-9]):([0-5][0-9]):([0-6][0-9])(?:[.,]([0-9]{1,9}))?\s?(Z|[+-][0-2][0-9]:?[0-5][0-9])?"
+    r"(?<![0-9])([0-9]{4}-[01][0-9]-[0-3][0-9])[T ]([0-2][0-9]):([0-5][0-9]):([0-6][0-9])(?:[.,]([0-9]{1,9}))?"
+    r"\s?(Z|[+-][0-2][0-9]:?[0-5][0-9])?"
 )
 _EPOCH: Final = datetime(1970, 1, 1, tzinfo=UTC)
 _MICROSECOND: Final = timedelta(microseconds=1)
 # A request that took longer than ten years did not: the number is damaged, or hostile.
 _LONGEST_MS: Final = 10 * 366 * 86_400_000.0
-# An instant given as a number is in seconds, milliseconds, microseconds or nanoseconds since 1970, told apart by its size (years 2001-2286).
+# An instant given as a number is in seconds, milliseconds, microseconds or nanoseconds since 1970, told apart by its size (2001 to 2286).
 _SCALES: Final = ((1e9, 1e10, 1e6), (1e12, 1e13, 1e3), (1e15, 1e16, 1.0), (1e18, 1e19, 1e-3))
 
 

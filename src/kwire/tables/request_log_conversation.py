@@ -1,8 +1,11 @@
 """What a request log says of one connection, entry by entry: the same events that the tracker of captured bytes gives.
 
-The broker knows more than a log shows: an entry names the client's software as the broker has it, even where the log begins in the middle
-of a connection, and the principal after authentication. What it never logs: SASL exchanges, requests that it refused or did not answer,
-sizes of frames, who closed the connection.
+The broker knows more than a log shows: from 2.4 on an entry names the client's software as the broker has it, even where the log begins in
+the middle of a connection, and the principal after authentication. What it never logs: SASL exchanges, requests that it refused or did not
+answer, sizes of frames, who closed the connection.
+
+Whether a client that names nothing also asks for nothing (ApiVersions) can be said only of connections that were seen from their
+beginning: `identity_source` is `not_observed` of others, even where the broker's word is that the client is `unknown`.
 """
 
 from __future__ import annotations
@@ -24,6 +27,8 @@ __all__ = ["LogConversation"]
 
 _PRODUCE: Final = 0
 _API_VERSIONS: Final = 18
+_FIRST_WITH_NAME: Final = 3  # version of ApiVersions (KIP-511)
+_LIST_OFFSETS: Final = 2
 _ENVELOPE: Final = 58
 _GET_TELEMETRY: Final = 71
 _UNSUPPORTED_VERSION: Final = 35
@@ -38,6 +43,7 @@ class LogConversation:
         name: the broker's name of it.
         n: how many connections between the same ends the series had before.
         begun: number of the file where it begins, in the series.
+        watched: the log has it from its beginning.
 
     Attributes:
         connection_id: as in the tables.
@@ -50,13 +56,12 @@ class LogConversation:
     """
 
     __slots__ = (
-        "_said", "begun", "connection_id", "first_us", "identity", "last_api_name", "last_us", "n", "name", "principal", "requests",
-        "responses",
+        "_name_unseen", "_said", "_told", "_watched", "begun", "connection_id", "first_us", "identity", "last_api_name", "last_us", "name",
+        "principal", "requests", "responses",
     )  # fmt: skip
 
-    def __init__(self, name: ConnectionName, n: int, begun: int) -> None:
+    def __init__(self, name: ConnectionName, n: int, begun: int, watched: bool) -> None:
         self.name = name
-        self.n = n
         self.begun = begun
         self.connection_id = f"{name.server_address}:{name.server_port}-{name.client_address}:{name.client_port}-{n}"
         self.requests = 0
@@ -67,6 +72,9 @@ class LogConversation:
         self.last_us: int | None = None
         self.last_api_name: str | None = None
         self._said: set[str] = set()  # rules of severity info that were reported
+        self._watched = watched
+        self._told = False  # the broker has said what it knows of the software
+        self._name_unseen = False  # a name was sent, but its request is not logged as it was sent
 
     @property
     def server(self) -> str:
@@ -92,7 +100,7 @@ class LogConversation:
         self.last_api_name = row.api_name
         broken = self.identity.see(reading)
         row.client_instance_id = self.identity.instance_id
-        self._see_software(entry)
+        self._see_software(entry, reading)
         if reading.correlation_id is not None and reading.correlation_id < 0:
             broken.append(("correlation_id_negative", {"correlation_id": reading.correlation_id}))
         if row.api_key == _PRODUCE and row.acks == 0:
@@ -110,14 +118,23 @@ class LogConversation:
                 self.first_us = time if self.first_us is None else min(self.first_us, time)
                 self.last_us = time if self.last_us is None else max(self.last_us, time)
 
-    def _see_software(self, entry: LogEntry) -> None:
+    def _see_software(self, entry: LogEntry, reading: RequestReading) -> None:
         """The broker's word counts more than what can be seen, but an ApiVersions request is logged with what was in force before it."""
         if entry.principal is not None:
             self.principal = entry.principal
-        if entry.software is None or entry.api_key == _API_VERSIONS:
+        identity = self.identity
+        if entry.api_key == _API_VERSIONS:
+            self._name_unseen |= entry.api_version >= _FIRST_WITH_NAME and reading.message is None
+        elif entry.software is not None:
+            self._told = True
+            identity.software = entry.software
+            identity.source = "api_versions" if entry.software[0] != UNKNOWN else "not_sent" if self._watched else "not_observed"
+        if self._told or identity.source == "api_versions":
             return
-        self.identity.software = entry.software
-        self.identity.source = "not_sent" if entry.software[0] == UNKNOWN else "api_versions"
+        if self._watched and not self._name_unseen:
+            identity.software, identity.source = (UNKNOWN, UNKNOWN), "not_sent"
+        else:
+            identity.software, identity.source = (None, None), "not_observed"
 
     def _row(self, entry: LogEntry, reading: RequestReading, index: int, arrived: int | None, ended: int | None) -> RequestCompleted:
         software = entry.software or (None, None)
@@ -155,7 +172,8 @@ class LogConversation:
             row.acks = first_value(reading.message, fields.acks)
             row.group_id = first_value(reading.message, fields.group_id)
             row.transactional_id = first_value(reading.message, fields.transactional_id)
-            row.first_topic, row.topic_count = topics_of(reading.message, fields)
+            if entry.exact or entry.api_key != _LIST_OFFSETS or reading.message.topics:  # text forms print those of version 0 as none
+                row.first_topic, row.topic_count = topics_of(reading.message, fields)
         return row
 
     def _envelope(self, entry: LogEntry, index: int, arrived: int | None, ended: int | None) -> RequestCompleted:
@@ -174,7 +192,7 @@ class LogConversation:
         row.latency_us = entry.total_us
         message = _read_response(entry)
         if message is not None:
-            fields = response_fields(entry.api_key, entry.api_version)
+            fields = response_fields(entry.api_key, _response_version(entry))
             row.error_code = _NOT_CONTROLLER if error_code_of(message, fields) == _NOT_CONTROLLER else 0
         return row
 
@@ -244,8 +262,11 @@ def _read_request(entry: LogEntry) -> RequestReading:
 
 
 def _response_version(entry: LogEntry) -> int:
-    """An ApiVersions request of an unknown version is answered in version 0 (KIP-511)."""
-    return 0 if entry.api_key == _API_VERSIONS and not _released(_API_VERSIONS, entry.api_version) else entry.api_version
+    """An ApiVersions request of a version that the broker does not have is answered in version 0 (KIP-511)."""
+    if entry.api_key != _API_VERSIONS:
+        return entry.api_version
+    code = None if entry.response is None else entry.response.get("errorCode", entry.response.get("error_code"))
+    return 0 if str(code) == str(_UNSUPPORTED_VERSION) or not _released(_API_VERSIONS, entry.api_version) else entry.api_version
 
 
 def _read_response(entry: LogEntry) -> Any:

@@ -65,6 +65,8 @@ class LogRows:
         self._lives: dict[tuple[str, int, str, int], int] = {}
         self._latest: dict[tuple[str, int, str, int], ConnectionName] = {}
         self._unsupported: dict[ConnectionName, dict[tuple[int, int], int]] = {}
+        # by server and processor, the lowest number of a connection that began inside the log
+        self._began: dict[tuple[str, int, str], int] = {}
         self._deprecated_only = True
 
     # Files.
@@ -160,10 +162,25 @@ class LogRows:
         self._lives[ends] = n + 1
         self._latest[ends] = name
         self._files[number].connections += 1
-        found = self._live[name] = LogConversation(name, n, number)
+        found = self._live[name] = LogConversation(name, n, number, self._begins(name, entry))
         if len(self._live) > self._most_live:
             self._end(next(iter(self._live)))
         return found
+
+    def _begins(self, name: ConnectionName, entry: LogEntry) -> bool:
+        """Whether the first entry of a connection is its first request too.
+
+        Brokers number connections as they accept them, each processor for itself, and hand them to their processors in turns. So when one
+        begins with ApiVersions, which comes first where it comes, every connection with a higher number began inside the log as well.
+        """
+        processor, _, index = name.life.rpartition("-")
+        if not index:
+            return entry.api_key == _API_VERSIONS
+        place, at = (name.server_address, name.server_port, processor), int(index)
+        lowest = self._began.get(place)
+        if entry.api_key == _API_VERSIONS and (lowest is None or at < lowest):
+            lowest = self._began[place] = at
+        return lowest is not None and at >= lowest
 
     def _event(self, number: int, conversation: LogConversation, entry: LogEntry, event: Event) -> None:
         if isinstance(event, RequestCompleted):
