@@ -8,7 +8,7 @@ from typing import Any
 import pyarrow as pa
 import pytest
 
-from kwire.analysis.partials import PARTS, empty, from_bytes, merge, reduce_rows, schema_of, to_bytes
+from kwire.analysis.partials import KEPT, PARTS, empty, from_bytes, merge, reduce_rows, schema_of, to_bytes
 
 START = 1_700_000_000_000_000
 
@@ -77,5 +77,5 @@ def test_names_and_racks_keep_what_any_part_knew() -> None:
 def test_parts_travel_as_bytes() -> None:
     part = empty() | {"usage": reduce_rows("usage", usage(range(20)))}
     again = from_bytes(to_bytes(part))
-    assert again.keys() == part.keys() == {*PARTS, "captures"}
+    assert again.keys() == part.keys() == {*PARTS, *KEPT}
     assert all(again[name].equals(part[name]) for name in part)

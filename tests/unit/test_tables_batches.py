@@ -23,7 +23,15 @@ def flat(kind: pa.DataType) -> list[pa.DataType]:
 
 @pytest.mark.parametrize("name", sorted(SCHEMAS | FACT_SCHEMAS))
 def test_every_type_is_one_that_spark_takes_as_it_is(name: str) -> None:
-    allowed = {pa.bool_(), pa.int32(), pa.int64(), pa.string(), pa.timestamp("us", tz="UTC")}
+    allowed = {
+        pa.bool_(),
+        pa.int32(),
+        pa.int64(),
+        pa.float64(),
+        pa.string(),
+        pa.map_(pa.string(), pa.string()),
+        pa.timestamp("us", tz="UTC"),
+    }
     for field in (SCHEMAS | FACT_SCHEMAS)[name]:
         assert set(flat(field.type)) <= allowed, field
         assert field.nullable

@@ -9,9 +9,12 @@ import pyarrow as pa
 
 from kwire.analysis.brokers import brokers, offers_of
 from kwire.analysis.client_groups import ClientGroups
+from kwire.analysis.client_hourly import client_hourly
 from kwire.analysis.clients import clients
+from kwire.analysis.group_events import group_events
 from kwire.analysis.partials import Partial
 from kwire.analysis.release_ranges import broker_highest, default_targets, guess_release, highest_by_name, line_of, resolve_release
+from kwire.analysis.topic_access import topic_access
 from kwire.analysis.upgrade_impact import upgrade_impact
 from kwire.analysis.usage_rows import api_usage, usage_rows
 
@@ -49,7 +52,7 @@ def finish(partial: Partial, options: Options | None = None) -> dict[str, pa.Tab
         options: what the user asks for.
 
     Returns:
-        Tables `captures`, `clients`, `api_usage`, `upgrade_impact` and `brokers`.
+        Tables `captures`, `clients`, `api_usage`, `upgrade_impact`, `brokers`, `topic_access`, `client_hourly` and `group_events`.
 
     Raises:
         InputError: a release that is asked for is not known.
@@ -73,4 +76,7 @@ def finish(partial: Partial, options: Options | None = None) -> dict[str, pa.Tab
         "api_usage": api_usage(usage),
         "upgrade_impact": upgrade_impact(partial, usage, groups, targets, highest, lines),
         "brokers": brokers(partial),
+        "topic_access": topic_access(partial),
+        "client_hourly": client_hourly(partial),
+        "group_events": group_events(partial),
     }

@@ -10,7 +10,7 @@ from typing import Any, Final
 
 import numpy as np
 
-__all__ = ["bucket_of", "middle_of", "quantile"]
+__all__ = ["bucket_of", "middle_of", "quantile", "top_of"]
 
 _STEPS: Final = 32
 _EXACT_BITS: Final = 6  # values of so many bits have buckets of their own
@@ -33,6 +33,12 @@ def middle_of(bucket: int) -> int:
     """Give the value in the middle of a bucket, in microseconds."""
     shift = max(bucket // _STEPS - 1, 0)
     return ((bucket - shift * _STEPS) << shift) + ((1 << shift) >> 1)
+
+
+def top_of(bucket: int) -> int:
+    """Give the largest value of a bucket, in microseconds."""
+    shift = max(bucket // _STEPS - 1, 0)
+    return ((bucket - shift * _STEPS + 1) << shift) - 1
 
 
 def quantile(buckets: Sequence[int], counts: Sequence[int], part: float) -> int | None:

@@ -14,12 +14,15 @@ import io
 import struct
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
+from itertools import chain
 from typing import Any, Final
 
 import pyarrow as pa
 import pyarrow.compute as pc
 
 from kwire.analysis.latency_buckets import bucket_of
+from kwire.analysis.row_sums import Connections, Found, HourSums, failures, filtered, of_topics, ones
+from kwire.analysis.step_rows import STEPS, steps_of
 from kwire.tables import SeriesRows
 from kwire.tables.schemas import CAPTURES, INT, LONG, TEXT, TIME
 
@@ -46,6 +49,8 @@ class Part:
 
 
 _WHO: Final = ("client_key", "client_id")
+_TOPIC: Final = (*_WHO, "direction", "topic", "topic_id")
+_HOUR: Final = ("client_key", "server", "api_key", "api_version", "hour")
 _EVIDENCE: Final = ("evidence_connection_id", "evidence_request_index")
 
 PARTS: Final[dict[str, Part]] = {
@@ -65,21 +70,48 @@ PARTS: Final[dict[str, Part]] = {
     "nodes": Part(("node_id", "host", "port"), highs=("rack", "cluster_id", "last_seen")),
     "servers": Part(("server", "node_id"), ("connections",)),
     "streams": Part(("protocol", "state"), ("connections", "gaps", "bytes_cut"), (), ()),
+    "topic_use": Part(_TOPIC, ("requests", "errors", "records", "batches", "bytes"), highs=("max_batch_bytes", "last_seen")),
+    "topic_marks": Part((*_TOPIC, "mark", "value"), ("connections",), (), ()),
+    "topic_names": Part(("topic_id", "topic")),
+    "group_use": Part((*_WHO, "group_id"), ("requests",), (), ()),
+    "hourly": Part((*_HOUR, "api_name"), ("requests", "errors", "connections", "request_bytes", "response_bytes", "throttle_ms"), (), ()),
+    "hourly_latency": Part((*_HOUR, "bucket"), ("requests",), (), ()),
+}
+
+# Tables whose rows are all kept, with their schemas and what they are sorted by.
+KEPT: Final[dict[str, tuple[pa.Schema, tuple[str, ...]]]] = {
+    "captures": (CAPTURES, ("series", "start", "capture")),
+    "group_steps": (STEPS, ("group_id", "time", "connection_id", "request_index")),
 }
 
 _TYPES: Final[dict[str, pa.DataType]] = {
     **dict.fromkeys(
-        ("requests", "errors", "connections", "request_bytes", "response_bytes", "gaps", "bytes_cut", "evidence_request_index"), LONG
+        (
+            "requests",
+            "errors",
+            "connections",
+            "request_bytes",
+            "response_bytes",
+            "gaps",
+            "bytes_cut",
+            "evidence_request_index",
+            "records",
+            "batches",
+            "bytes",
+            "max_batch_bytes",
+            "throttle_ms",
+        ),
+        LONG,
     ),
-    **dict.fromkeys(("api_key", "api_version", "bucket", "min_version", "max_version", "node_id", "port"), INT),
-    **dict.fromkeys(("first_seen", "last_seen"), TIME),
+    **dict.fromkeys(("api_key", "api_version", "bucket", "min_version", "max_version", "node_id", "port", "value"), INT),
+    **dict.fromkeys(("first_seen", "last_seen", "hour"), TIME),
 }
 
 
 def schema_of(name: str) -> pa.Schema:
     """Give the schema of a partial table."""
-    if name == "captures":
-        return CAPTURES
+    if name in KEPT:
+        return KEPT[name][0]
     part = PARTS[name]
     columns = (*part.keys, *part.sums, *part.lows, *part.highs, *part.first)
     return pa.schema([pa.field(column, _TYPES.get(column, TEXT)) for column in columns])
@@ -87,15 +119,16 @@ def schema_of(name: str) -> pa.Schema:
 
 def empty() -> Partial:
     """Give the part that changes nothing when it is merged."""
-    return {name: schema_of(name).empty_table() for name in (*PARTS, "captures")}
+    return {name: schema_of(name).empty_table() for name in (*PARTS, *KEPT)}
 
 
 def merge(partials: Iterable[Partial]) -> Partial:
     """Put parts together; the result does not depend on their order."""
     parts = [empty(), *partials]
     merged = {name: reduce_rows(name, pa.concat_tables([part[name] for part in parts])) for name in PARTS}
-    captures = pa.concat_tables([part["captures"] for part in parts])
-    merged["captures"] = captures.sort_by([("series", "ascending"), ("start", "ascending"), ("capture", "ascending")])
+    for name, (_schema, order) in KEPT.items():
+        rows = pa.concat_tables([part[name] for part in parts])
+        merged[name] = rows.sort_by([(column, "ascending") for column in order])
     return merged
 
 
@@ -120,76 +153,60 @@ def reduce_rows(name: str, table: pa.Table) -> pa.Table:
 
 def partial_of_series(rows: SeriesRows) -> Partial:
     """Sum up a series: one pass over its requests, batch by batch."""
-    join = _Connections(rows.connections)
+    join = Connections(rows.connections)
     pieces: dict[str, list[pa.Table]] = {name: [schema_of(name).empty_table()] for name in PARTS}
+    hours = HourSums()
     for batch in rows.batches("requests"):
-        for name, table in _of_requests(pa.Table.from_batches([batch]), join):
-            pieces[name].append(reduce_rows(name, table))
-    for name, table in _of_connections(rows, join):
-        pieces[name].append(table)
+        table = pa.Table.from_batches([batch])
+        table = table.filter(pc.is_valid(table.column("api_key")))
+        for name, found in chain(_of_requests(table, join), hours.of_requests(table, join)):
+            pieces[name].append(reduce_rows(name, _table(name, **found)))
+    for name, found in chain(_of_connections(rows, join), hours.of_connections(), of_topics(rows, join)):
+        pieces[name].append(_table(name, **found))
     partial = {name: reduce_rows(name, pa.concat_tables(found)) for name, found in pieces.items()}
     partial["captures"] = rows.captures
+    partial["group_steps"] = steps_of(rows, join)
     return partial
 
 
-class _Connections:
-    """Looks up what the aggregates take from the connection: who it is, and which server it talks to."""
-
-    def __init__(self, connections: pa.Table) -> None:
-        self.table = connections.combine_chunks()
-        self._ids = self.table.column("connection_id").combine_chunks()
-        port: Any = self.table.column("server_port").cast(pa.string())
-        colon: Any = ":"
-        self.server: Any = pc.binary_join_element_wise(self.table.column("server_address"), port, colon)
-
-    def look_up(self, ids: Any) -> tuple[dict[str, Any], Any]:
-        at = pc.index_in(ids, value_set=self._ids)
-        names = ("client_key", "client_id", "software_name", "software_version")
-        return {name: self.table.column(name).take(at) for name in names}, self.server.take(at)
-
-
-def _of_requests(table: pa.Table, join: _Connections) -> Iterator[tuple[str, pa.Table]]:
-    table = table.filter(pc.is_valid(table.column("api_key")))
+def _of_requests(table: pa.Table, join: Connections) -> Iterator[Found]:
     who, server = join.look_up(table.column("connection_id"))
     key, version = table.column("api_key"), table.column("api_version")
-    one = pa.array([1] * len(table), LONG)
-    failed: Any = pc.coalesce(pc.not_equal(table.column("error_code"), pa.scalar(0, INT)), pa.scalar(False))
+    one = ones(table)
+    failed = failures(table)
     time = table.column("request_time")
-    yield "usage", _table(
-        "usage",
-        **who, server=server, api_key=key, api_name=table.column("api_name"), api_version=version, requests=one, errors=failed.cast(LONG),
-        first_seen=time, last_seen=time, evidence_connection_id=table.column("connection_id"),
-        evidence_request_index=table.column("request_index"),
-    )  # fmt: skip
-    of_whom = {name: who[name] for name in _WHO}
-    errors = _table("error_names", **of_whom, api_key=key, api_version=version, error_name=table.column("error_name"), requests=one)
-    yield "error_names", errors.filter(failed)
+    yield "usage", {
+        **who, "server": server, "api_key": key, "api_name": table.column("api_name"), "api_version": version, "requests": one,
+        "errors": failed.cast(LONG), "first_seen": time, "last_seen": time, "evidence_connection_id": table.column("connection_id"),
+        "evidence_request_index": table.column("request_index"),
+    }  # fmt: skip
+    of_whom = {name: who[name] for name in _WHO} | {"api_key": key, "api_version": version, "requests": one}
+    yield "error_names", filtered({**of_whom, "error_name": table.column("error_name")}, failed)
     latency: Any = table.column("latency_us")
-    timed = pc.is_valid(latency)
-    buckets = bucket_of(latency.fill_null(0).to_numpy())
-    yield "latency", _table("latency", **of_whom, api_key=key, api_version=version, bucket=pa.array(buckets), requests=one).filter(timed)
+    buckets = pa.array(bucket_of(latency.fill_null(0).to_numpy()))
+    yield "latency", filtered({**of_whom, "bucket": buckets}, pc.is_valid(latency))
+    group = table.column("group_id")
+    named: Any = pc.not_equal(pc.coalesce(group, pa.scalar("")), pa.scalar(""))
+    yield "group_use", filtered({**of_whom, "group_id": group}, named)
 
 
-def _of_connections(rows: SeriesRows, join: _Connections) -> Iterator[tuple[str, pa.Table]]:
+def _of_connections(rows: SeriesRows, join: Connections) -> Iterator[Found]:
     table = join.table
-    one = pa.array([1] * len(table), LONG)
-    proxied = pc.replace_substring_regex(table.column("proxied_address"), r":\d+$", "")
     columns: dict[str, Any] = {name: table.column(name) for name in table.column_names}
-    columns |= {"address": pc.coalesce(proxied, table.column("client_address")), "server": join.server, "connections": one}
+    columns |= {"address": join.address, "server": join.server, "connections": ones(table)}
     for name in ("identities", "servers", "streams"):
-        yield name, _table(name, **{column: columns[column] for column in schema_of(name).names})
-    for name in ("advertised", "nodes"):
-        yield name, rows.facts[name].select(schema_of(name).names)
+        yield name, columns
+    for name in ("advertised", "nodes", "topic_names"):
+        facts = rows.facts[name]
+        yield name, {column: facts.column(column) for column in facts.column_names}
     refusals = rows.facts["refusals"]
-    who, _server = join.look_up(refusals.column("connection_id"))
-    at = pc.index_in(refusals.column("connection_id"), value_set=table.column("connection_id").combine_chunks())
-    yield "refusals", _table(
-        "refusals",
-        client_key=who["client_key"], client_id=who["client_id"], server=refusals.column("server"), api_key=refusals.column("api_key"),
-        api_version=refusals.column("api_version"), refusal=refusals.column("refusal"), requests=pa.array([1] * len(refusals), LONG),
-        first_seen=table.column("first_seen").take(at), evidence_connection_id=refusals.column("connection_id"),
-        evidence_request_index=refusals.column("request_index"),
-    )  # fmt: skip
+    ids = refusals.column("connection_id")
+    who, _server = join.look_up(ids)
+    yield "refusals", {
+        **who, "server": refusals.column("server"), "api_key": refusals.column("api_key"), "api_version": refusals.column("api_version"),
+        "refusal": refusals.column("refusal"), "requests": ones(refusals), "first_seen": join.take("first_seen", ids),
+        "evidence_connection_id": ids, "evidence_request_index": refusals.column("request_index"),
+    }  # fmt: skip
 
 
 def _table(name: str, **columns: Any) -> pa.Table:
