@@ -8,13 +8,13 @@ count packets, not files, so that any cut of the series into files gives the sam
 
 from __future__ import annotations
 
-from typing import Final
+from typing import Final, Protocol
 
 from kwire.capture.packet_columns import ACK, RST, SYN, PacketColumns
 from kwire.capture.sink import StreamSink
 from kwire.capture.tcp import Segment, TcpConnection
 
-__all__ = ["HELD_NS", "LINGER_NS", "SWEEP_PACKETS", "UNANSWERED_NS", "SeriesCarry"]
+__all__ = ["HELD_NS", "LINGER_NS", "SWEEP_PACKETS", "UNANSWERED_NS", "SeriesCarry", "SeriesStreams"]
 
 # TIME_WAIT of Linux: so long may packets of a closed connection still be on their way.
 LINGER_NS: Final = 60_000_000_000
@@ -23,6 +23,19 @@ HELD_NS: Final = 60_000_000_000
 # A SYN that nobody answers is repeated for two minutes; port scans would fill the memory with them.
 UNANSWERED_NS: Final = 180_000_000_000
 SWEEP_PACKETS: Final = 65_536
+
+
+class SeriesStreams(Protocol):
+    """What brings packets to their connections: `SeriesCarry`, or what does the same elsewhere."""
+
+    def take(self, data: bytes, columns: PacketColumns, sink: StreamSink) -> None:
+        """Bring the packets of one chunk to their connections."""
+
+    def finish(self, sink: StreamSink) -> None:
+        """End every connection: the series is over."""
+
+    def connections(self) -> list[TcpConnection]:
+        """The connections that are open or linger, in the order in which they began."""
 
 
 class SeriesCarry:

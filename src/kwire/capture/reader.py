@@ -15,7 +15,7 @@ from dataclasses import dataclass
 from typing import BinaryIO, Final, Literal
 
 from kwire.capture import impl
-from kwire.capture.carry import SeriesCarry
+from kwire.capture.carry import SeriesStreams
 from kwire.capture.formats import PCAP_HEADER_BYTES, identify
 from kwire.capture.packet_columns import PCAP
 from kwire.capture.sink import StreamSink
@@ -74,7 +74,7 @@ class FileFacts:
 
 def read_piece(
     location: str | BinaryIO,
-    carry: SeriesCarry,
+    carry: SeriesStreams,
     sink: StreamSink,
     *,
     chunk_bytes: int = CHUNK_BYTES,
@@ -103,7 +103,7 @@ def read_piece(
 
 def iter_piece(
     location: str | BinaryIO,
-    carry: SeriesCarry,
+    carry: SeriesStreams,
     sink: StreamSink,
     *,
     chunk_bytes: int = CHUNK_BYTES,
@@ -119,13 +119,13 @@ def iter_piece(
         return (yield from _read(name, source, carry, sink, chunk_bytes, progress or _quiet))
 
 
-def finish_series(carry: SeriesCarry, sink: StreamSink) -> None:
+def finish_series(carry: SeriesStreams, sink: StreamSink) -> None:
     """End every connection of a series after its last piece; to go on later, pickle the carry before."""
     carry.finish(sink)
 
 
 def _read(
-    name: str, source: CaptureSource, carry: SeriesCarry, sink: StreamSink, chunk_bytes: int, progress: Callable[[int], None]
+    name: str, source: CaptureSource, carry: SeriesStreams, sink: StreamSink, chunk_bytes: int, progress: Callable[[int], None]
 ) -> Generator[None, None, FileFacts]:
     data = source.read(max(chunk_bytes, PCAP_HEADER_BYTES))
     while len(data) < PCAP_HEADER_BYTES and (more := source.read(PCAP_HEADER_BYTES - len(data))):

@@ -49,7 +49,7 @@ def _rows(table: str, batches: Batches, carry: TablesCarry) -> Iterator[pa.Recor
         yield from with_nodes(pa.Table.from_batches(found), carry.sink.facts.node_of).to_batches()
         return
     keys = {row["connection_id"]: row["client_key"] for batch in batches["connections"] for row in batch.to_pylist()}
-    for connection in carry.streams.live.values():
+    for connection in carry.streams.connections():
         tracked = connection.attachment
         if isinstance(tracked, Tracked) and tracked.connection_id is not None:
             keys[tracked.connection_id] = tracked.client_key(connection)

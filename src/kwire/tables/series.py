@@ -18,7 +18,6 @@ from typing import Any, BinaryIO
 import pyarrow as pa
 
 from kwire.capture import reader
-from kwire.capture.carry import SeriesCarry
 from kwire.capture.piece_kinds import kind_of, look_ahead
 from kwire.capture.reader import FileFacts
 from kwire.capture.request_log_reader import iter_log
@@ -26,6 +25,7 @@ from kwire.capture.request_log_times import zone_of
 from kwire.errors import InputError
 from kwire.tables.column_builder import ColumnBuilder
 from kwire.tables.conversation_sink import ConversationSink
+from kwire.tables.impl import series_streams
 from kwire.tables.request_log_rows import LogRows
 from kwire.tables.schemas import CAPTURES, VIOLATIONS
 
@@ -51,7 +51,7 @@ class TablesCarry:
     def __init__(self, series: str, ports: frozenset[int], disorder: str, log_zone: str | None = None) -> None:
         self.series = series
         self.disorder = disorder
-        self.streams = SeriesCarry()
+        self.streams = series_streams()
         self.sink = ConversationSink(series, ports)
         self.log = LogRows(self.sink, zone_of(log_zone))
         self.facts: list[FileFacts | None] = []
