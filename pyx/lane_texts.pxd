@@ -4,8 +4,7 @@ An open-addressed table from bytes to numbers in order of first sight; the texts
 the two buffers of an Arrow string array as they stand. `facts` keeps what was once found out about a text (see `TextFact`).
 
 Bounded: the owner asks `texts_crowded` when no row holds a number any more; if so it marks the texts that connections still use and lets go
-of the others (`texts_mark`, `text_keep`, `texts_compact`, `text_renamed`). What stays is what open connections name. A text of more than
-`LONGEST_TEXT` bytes is not taken: Kafka's own strings end there.
+of the others (`texts_mark`, `text_keep`, `texts_compact`, `text_renamed`). What stays is what open connections name.
 """
 
 from libc.stdint cimport int32_t, uint8_t, uint64_t
@@ -20,9 +19,8 @@ cdef extern from "Python.h":
     const char* text_encoded "PyUnicode_AsUTF8AndSize"(object text, Py_ssize_t* size) except NULL
 
 cdef enum:
-    LONGEST_TEXT = 32767
     UNKNOWN_TEXT = 0  # the number of "unknown", which every table has
-    NO_ROOM = -2  # in place of a number: no memory, or a text too long
+    NO_ROOM = -2  # in place of a number: no memory
     CROWDED_COUNT = 65536
     CROWDED_BYTES = 16 << 20
     MOST_BYTES = 1 << 30  # Arrow's offsets are int32
@@ -125,7 +123,7 @@ cdef inline int32_t text_add(TextTable* table, Bytes text, Py_ssize_t size, uint
     cdef int32_t number = table.count
     cdef int32_t room
     cdef uint8_t* grown
-    if size > LONGEST_TEXT or table.size > MOST_BYTES - LONGEST_TEXT:
+    if size > MOST_BYTES - table.size:
         return NO_ROOM
     if number == table.room:
         if not texts_grow(table):
@@ -134,9 +132,9 @@ cdef inline int32_t text_add(TextTable* table, Bytes text, Py_ssize_t size, uint
         while table.slots[slot]:
             slot = (slot + 1) & table.slot_mask
     if size > table.bytes_room - table.size:
-        room = table.bytes_room * 2 if table.bytes_room else 1 << 16
+        room = table.bytes_room if table.bytes_room else 1 << 16
         while room - table.size < size:
-            room *= 2
+            room = room * 2 if room < MOST_BYTES // 2 else MOST_BYTES
         grown = <uint8_t*>realloc(table.bytes, room)
         if grown is NULL:
             return NO_ROOM
@@ -154,7 +152,7 @@ cdef inline int32_t text_add(TextTable* table, Bytes text, Py_ssize_t size, uint
 
 
 cdef inline int32_t text_intern(TextTable* table, Bytes text, Py_ssize_t size) noexcept nogil:
-    """The number of a text, new or known; `text` must be UTF-8. NO_ROOM for one that is too long, or without memory."""
+    """The number of a text, new or known; `text` must be UTF-8. NO_ROOM without memory."""
     cdef uint64_t hashed = hash_bytes(table.seed, text, size)
     cdef uint64_t slot = hashed & table.slot_mask
     cdef int32_t number
@@ -192,7 +190,7 @@ cdef inline int32_t text_of(TextTable* table, object text) except -3:
     """The number of a Python text or None, as a row takes it.
 
     Raises:
-        MemoryError: no room; there is no limit to the length here.
+        MemoryError: no room.
     """
     cdef Py_ssize_t size = 0
     cdef const char* encoded

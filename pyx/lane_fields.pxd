@@ -1,0 +1,492 @@
+"""Takes the first fields out of a body in one pass and without any Python object: groups, topics, acks, error codes, throttle time.
+
+A *recipe* is a lowered plan with a mark at each step whose value is wanted. Which those are says `kwire.protocol.first_fields`, through
+`kwire.tables.lane_recipes`; nothing here knows an api. All else is stepped over with the checks of `skip.pxd`, as Python's projections do.
+A body is *odd* when Python would find something to say about it, or might: then Python reads it.
+"""
+
+from libc.stdint cimport INT32_MIN, INT64_MIN, int8_t, int16_t, int32_t, int64_t, uint8_t, uint16_t, uint32_t
+from libc.stdlib cimport calloc, free, realloc
+from libc.string cimport memcmp, memcpy, memset
+
+from cursor cimport (
+    NO_LENGTH, NULL_LENGTH, OK, Bytes, Cursor, cursor_has, cursor_left, cursor_open, load_16, load_32, read_length_32, unlikely,
+)
+from lane_batches cimport BATCHES_ODD, BATCHES_PARTIAL, Weight, look_at_batches
+from program cimport (
+    ARRAY, ARRAY_OF_STRUCTS, BYTES, BYTES_COMPACT, INT16, INT32, NULLABLE_STRUCT, RUN, STRING, STRING_COMPACT, STRUCT, UUID, Block, Program,
+    Step, Trace, fixed_size, program_lower, program_release, read_count, read_marker,
+)
+from skip cimport fail_run, find_tagged, read_size, read_tag, read_tag_count, skip_block, skip_value
+
+cdef extern from *:
+    """
+    static const unsigned char kwire_zeros[16] = {0};
+    """
+    const uint8_t* ZEROS "kwire_zeros"
+
+cdef enum Mark:
+    # The numbers of kwire.tables.lane_recipes.Mark
+    NO_MARK = 0
+    INSIDE = 1  # something is marked further in
+    CLIENT_ID = 2
+    GROUP_ID = 3  # of texts up to TOPIC_NAMES: the first that is not null
+    TRANSACTIONAL_ID = 4
+    SOFTWARE_NAME = 5
+    SOFTWARE_VERSION = 6
+    TOPIC_NAME = 7  # in an element of the topics: of the first
+    TOPIC_NAMES = 8  # topics that are names themselves, an array of them or one
+    TOPICS = 9  # an array of structs
+    TOPICS_ROOT = 10  # what holds the topics further in
+    ACKS = 11
+    THROTTLE_TIME = 12
+    REPLICA_ID = 13
+    INSTANCE_ID = 14
+    RECORDS = 15
+    KEY_PART = 16  # a value by which answers are told from each other
+    ERROR_CODE = 32  # and up to ERROR_CODE + MOST_ERRORS - 1: in the order in which they count
+    # These may stand beside one of the others: what is used of topics, as in kwire.protocol.topic_use
+    USED_TOPICS = 1 << 8
+    USED_NAME = 2 << 8
+    USED_ID = 3 << 8
+    USED_PARTITIONS = 4 << 8
+    USED_NUMBER = 5 << 8
+    USED_ERROR = 6 << 8
+    USED_RECORDS = 7 << 8
+    USED_MASK = 0xFF << 8
+    MARK_MASK = 0xFF
+
+cdef enum:
+    MOST_ERRORS = 8
+    MOST_USES = 1 << 16  # partitions that one frame may name; one that names more is odd
+    TEXT_MARKS = 8  # CLIENT_ID to TOPIC_NAME, by mark
+    MARKED_TEXTS = 9
+
+cdef enum RecipeState:
+    NOT_ASKED = 0
+    READY = 1
+    LEFT_TO_PYTHON = 2
+
+cdef struct Recipe:
+    Program program
+    uint16_t* marks  # by step
+    int32_t state
+    int32_t header_version
+    int32_t errors  # how many paths have an error code
+    uint32_t traits  # kwire.tables.lane_recipes.Trait
+    bint has_topics
+    bint has_throttle_time
+    bint has_acks
+
+# A partition that a message names; pointers into the message.
+cdef struct Use:
+    Bytes topic
+    Py_ssize_t topic_size
+    Bytes topic_id  # NULL for none and for zeros
+    Bytes records
+    Py_ssize_t records_size
+    int32_t number
+    int32_t error_code  # INT32_MIN for none
+    Weight weight
+
+cdef struct UseList:
+    Use* uses
+    int32_t count
+    int32_t room
+
+cdef struct Parts:
+    uint8_t* bytes
+    Py_ssize_t size
+    Py_ssize_t room
+
+cdef struct Fields:
+    Bytes text[MARKED_TEXTS]  # by mark; NULL where there is none
+    Py_ssize_t text_size[MARKED_TEXTS]
+    Bytes instance_id
+    int64_t throttle_time_ms
+    int32_t acks
+    int32_t topic_count
+    int32_t replica_id
+    int32_t error[MOST_ERRORS]
+    bint topics_null
+    bint partial_batch
+    bint odd
+    Use use  # the one that is being read
+    UseList* uses
+    Parts* parts
+
+
+cdef inline int recipe_mark(Recipe* recipe, object plan, tuple path, int mark) except -1:
+    """Mark the step at a path of attributes, and those on the way."""
+    cdef Py_ssize_t number = 0
+    cdef Py_ssize_t index
+    cdef Py_ssize_t count
+    cdef Step* step = NULL
+    cdef Block* block
+    cdef Py_ssize_t depth
+    for depth in range(len(path)):
+        block = &recipe.program.blocks[number]
+        count = block.untagged + block.tagged
+        for index in range(block.first, block.first + count):
+            step = &recipe.program.steps[index]
+            if step.code != RUN and plan.attribute(number, step.operation) == path[depth]:
+                break
+        else:
+            raise ValueError(f"{plan.message} v{plan.version} has no {'.'.join(path)}")
+        if depth < len(path) - 1:
+            if recipe.marks[index] & MARK_MASK == NO_MARK:
+                recipe.marks[index] |= INSIDE
+            number = step.block
+        elif mark & USED_MASK and recipe.marks[index] & USED_MASK == 0:
+            recipe.marks[index] |= <uint16_t>mark
+        elif mark & MARK_MASK and recipe.marks[index] & MARK_MASK <= INSIDE:
+            recipe.marks[index] = <uint16_t>(recipe.marks[index] & USED_MASK | mark)
+        else:
+            raise ValueError(f"{plan.message} v{plan.version}: two marks at {'.'.join(path)}")
+    return 0
+
+
+cdef inline int recipe_load(Recipe* recipe, object plan, object marks, uint32_t traits, int32_t header_version) except -1:
+    """Fill an empty recipe.
+
+    Arguments:
+        plan: with a projection that holds what is marked, so that each path has steps of its own.
+        marks: pairs of a path and a `Mark`; a path may hold another, and comes before it then.
+
+    Raises:
+        ValueError: the plan has no such path.
+        MemoryError: no room.
+    """
+    cdef Py_ssize_t steps = 1
+    cdef Py_ssize_t index
+    cdef int mark
+    program_lower(&recipe.program, plan, 0)
+    for index in range(recipe.program.block_count):
+        steps = max(steps, recipe.program.blocks[index].first + recipe.program.blocks[index].untagged + recipe.program.blocks[index].tagged)
+    recipe.marks = <uint16_t*>calloc(steps, sizeof(uint16_t))
+    if recipe.marks is NULL:
+        raise MemoryError
+    recipe.traits = traits
+    recipe.header_version = header_version
+    for path, number in marks:
+        mark = number
+        recipe_mark(recipe, plan, path, mark)
+        recipe.has_topics = recipe.has_topics or mark == TOPICS or mark == TOPIC_NAMES
+        recipe.has_throttle_time = recipe.has_throttle_time or mark == THROTTLE_TIME
+        recipe.has_acks = recipe.has_acks or mark == ACKS
+        if ERROR_CODE <= mark <= MARK_MASK:
+            recipe.errors = max(recipe.errors, mark - ERROR_CODE + 1)
+    recipe.state = READY
+    return 0
+
+
+cdef inline void recipe_free(Recipe* recipe) noexcept:
+    program_release(&recipe.program)
+    free(recipe.marks)
+    memset(recipe, 0, sizeof(Recipe))
+
+
+cdef inline void fields_open(Fields* fields, Parts* parts, UseList* uses) noexcept nogil:
+    memset(fields, 0, sizeof(Fields))
+    fields.replica_id = -1
+    fields.parts = parts
+    fields.uses = uses
+    parts.size = 0
+    uses.count = 0
+
+
+cdef inline void use_begin(Use* use) noexcept nogil:
+    """The next partition, of the same topic."""
+    use.records = NULL
+    use.records_size = 0
+    use.number = 0
+    use.error_code = INT32_MIN
+    memset(&use.weight, 0, sizeof(Weight))
+
+
+cdef inline bint use_add(Fields* fields) noexcept nogil:
+    """Keep the partition that was read; False without memory, and for a frame that names too many."""
+    cdef UseList* list = fields.uses
+    cdef int32_t room
+    cdef Use* grown
+    if fields.use.topic_size == 0 and fields.use.topic_id is NULL:
+        return True
+    if list.count == list.room:
+        room = list.room * 2 if list.room else 16
+        if room > MOST_USES:
+            return False
+        grown = <Use*>realloc(list.uses, room * sizeof(Use))
+        if grown is NULL:
+            return False
+        list.uses = grown
+        list.room = room
+    list.uses[list.count] = fields.use
+    list.count += 1
+    return True
+
+
+cdef inline bint parts_add(Parts* parts, Bytes data, Py_ssize_t size) noexcept nogil:
+    """Put bytes behind the others; False without memory."""
+    cdef Py_ssize_t room
+    cdef uint8_t* grown
+    if size > parts.room - parts.size:
+        room = parts.room * 2 if parts.room else 4096
+        while room - parts.size < size:
+            room *= 2
+        grown = <uint8_t*>realloc(parts.bytes, room)
+        if grown is NULL:
+            return False
+        parts.bytes = grown
+        parts.room = room
+    memcpy(parts.bytes + parts.size, data, size)
+    parts.size += size
+    return True
+
+
+cdef inline void take_fixed(Fields* fields, int mark, int32_t code, Bytes p) noexcept nogil:
+    """Take a marked value of a fixed size."""
+    cdef int32_t value
+    cdef int used = mark & USED_MASK
+    mark &= MARK_MASK
+    if used == USED_NUMBER:
+        fields.use.number = <int32_t>load_32(p) if code == INT32 else 0
+    elif used == USED_ERROR:
+        fields.use.error_code = <int16_t>load_16(p) if code == INT16 else 0
+    elif used == USED_ID:
+        fields.use.topic_id = NULL if memcmp(p, ZEROS, 16) == 0 else p
+    if mark == INSTANCE_ID:
+        if fields.instance_id is NULL and code == UUID:
+            fields.instance_id = p
+        return
+    if mark == KEY_PART:
+        if not parts_add(fields.parts, p, fixed_size(code)):
+            fields.odd = True
+        return
+    value = <int16_t>load_16(p) if code == INT16 else <int32_t>load_32(p) if code == INT32 else INT32_MIN
+    if mark >= ERROR_CODE:
+        if fields.error[mark - ERROR_CODE] == 0:
+            fields.error[mark - ERROR_CODE] = value
+    elif mark == ACKS:
+        fields.acks = value
+    elif mark == THROTTLE_TIME:
+        fields.throttle_time_ms = value
+    elif mark == REPLICA_ID:
+        fields.replica_id = max(fields.replica_id, value)
+
+
+cdef inline void take_text(Fields* fields, int mark, Bytes p, Py_ssize_t size) noexcept nogil:
+    """Take a marked text that is not null."""
+    if mark & USED_MASK == USED_NAME:
+        fields.use.topic = p
+        fields.use.topic_size = size
+    mark &= MARK_MASK
+    if mark == TOPIC_NAMES:
+        fields.topic_count += 1
+        mark = TOPIC_NAME
+    elif mark == TOPIC_NAME and fields.topic_count != 1:
+        return
+    if CLIENT_ID <= mark <= TOPIC_NAME and fields.text[mark] is NULL:
+        fields.text[mark] = p
+        fields.text_size[mark] = size
+
+
+cdef inline bint walk_elements(const Recipe* recipe, Cursor* cursor, const Step* step, int mark, Fields* fields, Trace* trace) noexcept nogil:
+    """An array of structs in which something is marked, or whose elements are counted."""
+    cdef Bytes start = cursor.p
+    cdef Py_ssize_t count = read_count(cursor, step)
+    cdef const Block* block = &recipe.program.blocks[step.block]
+    cdef Py_ssize_t index
+    cdef int used = mark & USED_MASK
+    mark &= MARK_MASK
+    if count < 0:
+        if count == NULL_LENGTH and (mark == TOPICS or mark == TOPICS_ROOT):
+            fields.topics_null = is_first(recipe, step)
+        return count == NULL_LENGTH
+    if mark == TOPICS and not is_inside(recipe, block):
+        fields.topic_count += <int32_t>count
+        cursor.p = start
+        return skip_value(&recipe.program, cursor, step, trace)
+    for index in range(count):
+        if mark == TOPICS:
+            fields.topic_count += 1
+        if used == USED_TOPICS:
+            fields.use.topic_size = 0
+            fields.use.topic_id = NULL
+        elif used == USED_PARTITIONS:
+            use_begin(&fields.use)
+        if not walk_block(recipe, cursor, block, fields, trace):
+            return False
+        if used == USED_PARTITIONS and not use_add(fields):
+            fields.odd = True
+    return True
+
+
+cdef inline bint is_first(const Recipe* recipe, const Step* step) noexcept nogil:
+    """Whether a step belongs to the message itself."""
+    cdef const Block* top = recipe.program.blocks
+    cdef Py_ssize_t index = step - recipe.program.steps
+    return top.first <= index < top.first + top.untagged + top.tagged
+
+
+cdef inline bint is_inside(const Recipe* recipe, const Block* block) noexcept nogil:
+    """Whether anything in a block is marked."""
+    cdef Py_ssize_t index
+    for index in range(block.first, block.first + block.untagged + block.tagged):
+        if recipe.marks[index]:
+            return True
+    return False
+
+
+cdef inline bint walk_names(Cursor* cursor, const Step* step, int mark, bint first, Fields* fields) noexcept nogil:
+    """An array of texts that is marked."""
+    cdef Py_ssize_t count = read_count(cursor, step)
+    cdef Py_ssize_t size
+    if count < 0:
+        if count == NULL_LENGTH and mark == TOPIC_NAMES:
+            fields.topics_null = first
+        return count == NULL_LENGTH
+    while count > 0:
+        size = read_size(cursor, step.element, False)
+        if size < 0:
+            return False
+        take_text(fields, mark, cursor.p, size)
+        cursor.p += size
+        count -= 1
+    return True
+
+
+cdef inline bint walk_value(const Recipe* recipe, Cursor* cursor, const Step* step, int mark, Fields* fields, Trace* trace) noexcept nogil:
+    """One field that is marked, or in which something is."""
+    cdef int32_t shape = step.shape
+    cdef Bytes start = cursor.p
+    cdef Py_ssize_t size
+    cdef int batches
+    if mark & MARK_MASK == KEY_PART and mark & USED_MASK == 0:
+        if not skip_value(&recipe.program, cursor, step, trace):
+            return False
+        if not parts_add(fields.parts, start, cursor.p - start):
+            fields.odd = True
+        return True
+    if shape == STRING or shape == STRING_COMPACT or shape == BYTES or shape == BYTES_COMPACT:
+        size = read_size(cursor, shape, step.nullable)
+        if size == NO_LENGTH:
+            return False
+        if size >= 0:
+            if mark & MARK_MASK != RECORDS and mark & USED_MASK != USED_RECORDS:
+                take_text(fields, mark, cursor.p, size)
+            elif size > 0:
+                fields.use.records = cursor.p
+                fields.use.records_size = size
+                batches = look_at_batches(cursor.p, size, &fields.use.weight)
+                fields.odd = fields.odd or batches == BATCHES_ODD
+                fields.partial_batch = fields.partial_batch or batches == BATCHES_PARTIAL
+            cursor.p += size
+        elif mark & MARK_MASK == TOPIC_NAMES and is_first(recipe, step):
+            fields.topics_null = True
+        return True
+    if shape == ARRAY_OF_STRUCTS:
+        return walk_elements(recipe, cursor, step, mark, fields, trace)
+    if shape == ARRAY:
+        if step.element == STRING or step.element == STRING_COMPACT:
+            return walk_names(cursor, step, mark, is_first(recipe, step), fields)
+        return skip_value(&recipe.program, cursor, step, trace)
+    if shape == STRUCT or shape == NULLABLE_STRUCT:
+        if shape == NULLABLE_STRUCT:
+            size = read_marker(cursor, step)
+            if size < 0:
+                if size == NULL_LENGTH and mark & MARK_MASK == TOPICS_ROOT:
+                    fields.topics_null = True
+                return size == NULL_LENGTH
+        return walk_block(recipe, cursor, &recipe.program.blocks[step.block], fields, trace)
+    if not cursor_has(cursor, fixed_size(shape)):
+        return False
+    take_fixed(fields, mark, shape, cursor.p)
+    cursor.p += fixed_size(shape)
+    return True
+
+
+cdef inline bint walk_tagged(const Recipe* recipe, Cursor* cursor, const Block* block, Fields* fields, Trace* trace) noexcept nogil:
+    """A tagged section that is not empty. Tags that do not ascend are odd: Python has something to say about most of them."""
+    cdef Py_ssize_t count = read_tag_count(cursor)
+    cdef const Step* step
+    cdef Bytes stop
+    cdef uint32_t tag
+    cdef int64_t last = -1
+    cdef Py_ssize_t size
+    cdef int mark
+    while count > 0:
+        if not read_tag(cursor, &recipe.program, block, &tag, &size):
+            return False
+        if tag <= last:
+            fields.odd = True
+        last = tag
+        stop = cursor.p + size
+        step = find_tagged(&recipe.program, block, tag)
+        if step is NULL:
+            cursor.p = stop
+        else:
+            mark = recipe.marks[step - recipe.program.steps]
+            if mark == NO_MARK:
+                if not skip_value(&recipe.program, cursor, step, trace):
+                    return False
+            elif not walk_value(recipe, cursor, step, mark, fields, trace):
+                return False
+            if cursor.p != stop:
+                return False
+        count -= 1
+    return cursor.code == OK
+
+
+cdef inline bint walk_block(const Recipe* recipe, Cursor* cursor, const Block* block, Fields* fields, Trace* trace) noexcept nogil:
+    """One struct; False after a fault."""
+    cdef const Step* step = recipe.program.steps + block.first
+    cdef const Step* last = step + block.untagged
+    cdef const Step* run_end
+    cdef const uint16_t* marks = recipe.marks
+    cdef Bytes p
+    cdef int mark
+    while step < last:
+        if step.code == RUN:
+            if unlikely(cursor_left(cursor) < step.minimum):
+                return False
+            p = cursor.p
+            cursor.p = p + step.minimum
+            run_end = step + step.count
+            while step < run_end:
+                step += 1
+                mark = marks[step - recipe.program.steps]
+                if mark:
+                    take_fixed(fields, mark, step.shape, p)
+                p += fixed_size(step.shape)
+        else:
+            mark = marks[step - recipe.program.steps]
+            if mark == NO_MARK:
+                if not skip_value(&recipe.program, cursor, step, trace):
+                    return False
+            elif not walk_value(recipe, cursor, step, mark, fields, trace):
+                return False
+        step += 1
+    if recipe.program.flexible:
+        if cursor.p < cursor.end and cursor.p[0] == 0:
+            cursor.p += 1
+            return True
+        return walk_tagged(recipe, cursor, block, fields, trace)
+    return True
+
+
+cdef inline bint take_fields(const Recipe* recipe, Cursor* cursor, Fields* fields) noexcept nogil:
+    """Walk over a message from the cursor on and take what is marked; False when it is at fault or odd."""
+    cdef Trace trace
+    trace.depth = 0
+    return walk_block(recipe, cursor, recipe.program.blocks, fields, &trace) and cursor.code == OK and not fields.odd
+
+
+cdef inline int32_t error_of(const Recipe* recipe, const Fields* fields) noexcept nogil:
+    """As kwire.protocol.first_fields.error_code_of; INT32_MIN where the version has no error code."""
+    cdef int index
+    if recipe.errors == 0:
+        return INT32_MIN
+    for index in range(recipe.errors):
+        if fields.error[index]:
+            return fields.error[index]
+    return 0

@@ -1,0 +1,369 @@
+"""What the connections of a series do with topics, as C structs: kwire/protocol/topic_use.py and the sums of kwire/tables/observed_rows.py.
+
+A request's uses wait for its response; both together are added to the sums of the connection, one a topic, direction and client id in the
+order of first use; at its end these become rows of `topic_use`, whose lists lie in pools of integers.
+
+Bounded: a frame names at most `MOST_USES` partitions; the sums are as large as what the connection has named.
+"""
+
+from libc.stdint cimport INT32_MAX, INT32_MIN, int8_t, int32_t, int64_t, uint32_t, uint64_t
+from libc.stdlib cimport calloc, free, malloc, realloc
+from libc.string cimport memcpy, memmove, memset
+
+from lane_batches cimport Weight
+
+cdef enum TopicDirection:
+    # The places of kwire.tables.lane_desk.DIRECTIONS
+    PRODUCED = 0
+    FETCHED = 1
+
+cdef enum:
+    FEW = 4
+
+# Distinct integers in ascending order; the first few need no memory of their own.
+cdef struct IntSet:
+    int32_t few[FEW]
+    int32_t* more  # all of them, once there were more than a few
+    int32_t count
+    int32_t room
+
+# A partition that was used.
+cdef struct TopicUse:
+    int32_t topic  # numbers of texts
+    int32_t topic_id
+    int32_t number
+    int32_t error_code  # INT32_MIN for none
+    Weight weight
+
+cdef struct TopicUses:
+    TopicUse* uses
+    int32_t count
+    int32_t room
+
+cdef struct TopicSum:
+    int32_t topic
+    int32_t topic_id
+    int32_t client_id
+    int8_t direction
+    uint32_t magics
+    uint32_t codecs
+    int64_t requests
+    int64_t errors
+    int64_t records
+    int64_t batches
+    int64_t bytes
+    int64_t largest
+    int64_t first_ns
+    int64_t last_ns
+    int64_t counted  # the exchange that was counted last
+    IntSet acks
+    IntSet partitions
+    IntSet refused
+
+# The sums of one connection.
+cdef struct TopicSums:
+    TopicSum* sums
+    int32_t count
+    int32_t room
+    int32_t latest  # the one that was found last
+    int64_t exchanges
+
+cdef struct IntPool:
+    int32_t* values
+    Py_ssize_t count
+    Py_ssize_t room
+
+cdef struct TopicRow:
+    int64_t requests
+    int64_t errors
+    int64_t records
+    int64_t batches
+    int64_t bytes
+    int64_t largest
+    int64_t first_us
+    int64_t last_us
+    uint32_t magics  # bit sets
+    uint32_t codecs
+    int32_t connection
+    int32_t client_id
+    int32_t topic
+    int32_t topic_id
+    int32_t acks_count
+    int32_t partitions_count
+    int32_t errors_count
+    int8_t direction
+
+cdef struct TopicRows:
+    TopicRow* rows
+    Py_ssize_t count
+    Py_ssize_t room
+    IntPool acks
+    IntPool partitions
+    IntPool error_codes
+
+
+cdef inline const int32_t* ints_of(const IntSet* ints) noexcept nogil:
+    return ints.few if ints.more is NULL else ints.more
+
+
+cdef inline bint ints_add(IntSet* ints, int32_t value) noexcept nogil:
+    """Put an integer where it belongs, if it is not there; False without memory."""
+    cdef int32_t* values = ints.few if ints.more is NULL else ints.more
+    cdef int32_t room = FEW if ints.more is NULL else ints.room
+    cdef int32_t low = 0
+    cdef int32_t high = ints.count
+    cdef int32_t middle
+    cdef int32_t* grown
+    while low < high:
+        middle = (low + high) >> 1
+        if values[middle] == value:
+            return True
+        if values[middle] < value:
+            low = middle + 1
+        else:
+            high = middle
+    if ints.count == room:
+        if room > INT32_MAX // 8:
+            return False
+        grown = <int32_t*>realloc(ints.more, 2 * <size_t>room * sizeof(int32_t))
+        if grown is NULL:
+            return False
+        if ints.more is NULL:
+            memcpy(grown, ints.few, sizeof(ints.few))
+        ints.more = values = grown
+        ints.room = 2 * room
+    memmove(values + low + 1, values + low, (ints.count - low) * sizeof(int32_t))
+    values[low] = value
+    ints.count += 1
+    return True
+
+
+cdef inline void sums_free(TopicSums* sums) noexcept nogil:
+    cdef int32_t index
+    for index in range(sums.count):
+        free(sums.sums[index].acks.more)
+        free(sums.sums[index].partitions.more)
+        free(sums.sums[index].refused.more)
+    free(sums.sums)
+    memset(sums, 0, sizeof(TopicSums))
+
+
+cdef inline TopicSum* sum_of(TopicSums* sums, int direction, const TopicUse* use, int32_t client_id, int64_t time_ns) noexcept nogil:
+    """The sum that a use belongs to, new or known; NULL without memory.
+
+    The search begins where the last one ended: clients name their topics in one order.
+    """
+    cdef int32_t step
+    cdef int32_t index = sums.latest
+    cdef int32_t room
+    cdef TopicSum* each
+    cdef TopicSum* grown
+    for step in range(sums.count):
+        each = sums.sums + index
+        if each.topic == use.topic and each.topic_id == use.topic_id and each.direction == direction and each.client_id == client_id:
+            sums.latest = index
+            return each
+        index = index + 1 if index + 1 < sums.count else 0
+    if sums.count == sums.room:
+        room = sums.room * 2 if sums.room else 1
+        grown = <TopicSum*>realloc(sums.sums, room * sizeof(TopicSum))
+        if grown is NULL:
+            return NULL
+        sums.sums = grown
+        sums.room = room
+    each = sums.sums + sums.count
+    sums.latest = sums.count
+    sums.count += 1
+    memset(each, 0, sizeof(TopicSum))
+    each.topic = use.topic
+    each.topic_id = use.topic_id
+    each.client_id = client_id
+    each.direction = direction
+    each.first_ns = each.last_ns = time_ns
+    return each
+
+
+cdef inline bint sums_add(
+    TopicSums* sums, int direction, const TopicUses* uses, int32_t client_id, int32_t acks, int64_t time_ns
+) noexcept nogil:
+    """Count one exchange; False without memory.
+
+    Arguments:
+        acks: INT32_MIN for none.
+        time_ns: of the request.
+    """
+    cdef const TopicUse* use
+    cdef TopicSum* found
+    cdef int32_t index
+    sums.exchanges += 1
+    for index in range(uses.count):
+        use = uses.uses + index
+        found = sum_of(sums, direction, use, client_id, time_ns)
+        if found is NULL:
+            return False
+        found.records += use.weight.records
+        found.batches += use.weight.batches
+        found.bytes += use.weight.bytes
+        found.largest = max(found.largest, use.weight.largest)
+        found.magics |= use.weight.magics
+        found.codecs |= use.weight.codecs
+        if not ints_add(&found.partitions, use.number):
+            return False
+        if use.error_code != INT32_MIN and use.error_code != 0:
+            found.errors += 1
+            if not ints_add(&found.refused, use.error_code):
+                return False
+        if found.counted != sums.exchanges:
+            found.counted = sums.exchanges
+            found.requests += 1
+            found.first_ns = min(found.first_ns, time_ns)
+            found.last_ns = max(found.last_ns, time_ns)
+            if acks != INT32_MIN and not ints_add(&found.acks, acks):
+                return False
+    return True
+
+
+cdef inline TopicUse* uses_add(TopicUses* uses) noexcept nogil:
+    """The next use; NULL without memory. Valid until the next one is added."""
+    cdef int32_t room
+    cdef TopicUse* grown
+    if uses.count == uses.room:
+        room = uses.room * 2 if uses.room else 16
+        grown = <TopicUse*>realloc(uses.uses, room * sizeof(TopicUse))
+        if grown is NULL:
+            return NULL
+        uses.uses = grown
+        uses.room = room
+    uses.count += 1
+    return uses.uses + uses.count - 1
+
+
+cdef inline uint64_t place_of(const TopicUse* use) noexcept nogil:
+    cdef uint64_t mixed = (<uint64_t><uint32_t>use.topic << 32 ^ <uint32_t>use.number) * <uint64_t>0x9E3779B97F4A7C15u
+    mixed = (mixed ^ mixed >> 32 ^ <uint32_t>use.topic_id) * <uint64_t>0xBF58476D1CE4E5B9u
+    return mixed ^ mixed >> 29
+
+
+cdef inline bint is_same_place(const TopicUse* one, const TopicUse* other) noexcept nogil:
+    return one.topic == other.topic and one.topic_id == other.topic_id and one.number == other.number
+
+
+cdef inline int32_t place_find(const TopicUses* merged, int32_t* slots, uint64_t mask, const TopicUse* use, int32_t guess) noexcept nogil:
+    """Where a place stands among the merged ones, -1 for nowhere; it is entered as the next one then."""
+    cdef uint64_t slot
+    if guess < merged.count and is_same_place(merged.uses + guess, use):
+        return guess
+    slot = place_of(use) & mask
+    while slots[slot]:
+        if is_same_place(merged.uses + slots[slot] - 1, use):
+            return slots[slot] - 1
+        slot = (slot + 1) & mask
+    slots[slot] = merged.count + 1
+    return -1
+
+
+cdef inline bint uses_merge(
+    TopicUses* merged, const TopicUse* request, int32_t request_count, const TopicUse* response, int32_t response_count
+) noexcept nogil:
+    """Request and response together, a partition once, as kwire.protocol.topic_use.used; False without memory."""
+    cdef uint64_t size = 16
+    cdef int32_t* slots
+    cdef int32_t few[16]
+    cdef int32_t index
+    cdef int32_t found
+    cdef const TopicUse* use
+    cdef TopicUse* known
+    cdef bint done = True
+    while size < 2 * <uint64_t>(request_count + response_count):
+        size *= 2
+    if size == 16:
+        memset(few, 0, sizeof(few))
+        slots = few
+    else:
+        slots = <int32_t*>calloc(size, sizeof(int32_t))
+        if slots is NULL:
+            return False
+    merged.count = 0
+    for index in range(request_count + response_count):
+        use = request + index if index < request_count else response + (index - request_count)
+        found = place_find(merged, slots, size - 1, use, index if index < request_count else index - request_count)
+        if found < 0:
+            known = uses_add(merged)
+            if known is NULL:
+                done = False
+                break
+            known[0] = use[0]
+            continue
+        known = merged.uses + found
+        if index < request_count or use.weight.batches or not known.weight.batches:
+            known[0] = use[0]
+        else:
+            known.error_code = use.error_code
+    if size != 16:
+        free(slots)
+    return done
+
+
+cdef inline bint pool_add(IntPool* pool, const IntSet* ints) noexcept nogil:
+    cdef Py_ssize_t room
+    cdef int32_t* grown
+    if ints.count > pool.room - pool.count:
+        room = max(2 * pool.room, pool.count + ints.count, <Py_ssize_t>1024)
+        grown = <int32_t*>realloc(pool.values, room * sizeof(int32_t))
+        if grown is NULL:
+            return False
+        pool.values = grown
+        pool.room = room
+    memcpy(pool.values + pool.count, ints_of(ints), ints.count * sizeof(int32_t))
+    pool.count += ints.count
+    return True
+
+
+cdef inline bint topic_rows_add(TopicRows* rows, int32_t connection, const TopicSums* sums) noexcept nogil:
+    """The rows of a connection that is over; False without memory."""
+    cdef const TopicSum* each
+    cdef TopicRow* row
+    cdef TopicRow* grown
+    cdef Py_ssize_t room
+    cdef int32_t index
+    for index in range(sums.count):
+        each = sums.sums + index
+        if rows.count == rows.room:
+            room = rows.room * 2 if rows.room else 256
+            grown = <TopicRow*>realloc(rows.rows, room * sizeof(TopicRow))
+            if grown is NULL:
+                return False
+            rows.rows = grown
+            rows.room = room
+        row = rows.rows + rows.count
+        row.connection = connection
+        row.client_id, row.topic, row.topic_id, row.direction = each.client_id, each.topic, each.topic_id, each.direction
+        row.requests, row.errors, row.records, row.batches = each.requests, each.errors, each.records, each.batches
+        row.bytes, row.largest, row.magics, row.codecs = each.bytes, each.largest, each.magics, each.codecs
+        row.first_us = floor_us(each.first_ns)
+        row.last_us = floor_us(each.last_ns)
+        row.acks_count, row.partitions_count, row.errors_count = each.acks.count, each.partitions.count, each.refused.count
+        if not (
+            pool_add(&rows.acks, &each.acks)
+            and pool_add(&rows.partitions, &each.partitions)
+            and pool_add(&rows.error_codes, &each.refused)
+        ):
+            return False
+        rows.count += 1
+    return True
+
+
+cdef inline int64_t floor_us(int64_t time_ns) noexcept nogil:
+    return time_ns // 1000 if time_ns >= 0 else -((-time_ns + 999) // 1000)
+
+
+cdef inline void topic_rows_clear(TopicRows* rows) noexcept nogil:
+    rows.count = rows.acks.count = rows.partitions.count = rows.error_codes.count = 0
+
+
+cdef inline void topic_rows_free(TopicRows* rows) noexcept nogil:
+    free(rows.rows)
+    free(rows.acks.values)
+    free(rows.partitions.values)
+    free(rows.error_codes.values)
+    memset(rows, 0, sizeof(TopicRows))
