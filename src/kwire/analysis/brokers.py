@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from typing import Any
+from datetime import UTC, datetime
+from typing import Any, Final
 
 import pyarrow as pa
 
@@ -13,6 +14,9 @@ from kwire.schema import catalog
 from kwire.tables.schemas import BROKERS
 
 __all__ = ["Offers", "brokers", "offers_of"]
+
+# Behind every time: what a request log without times names.
+LAST: Final = datetime.max.replace(tzinfo=UTC)
 
 Offers = dict[str, dict[int, tuple[int, int]]]
 
@@ -44,16 +48,18 @@ def brokers(partial: Partial) -> pa.Table:
 
 
 def _node(node_id: int, named: list[dict[str, Any]], seen: dict[str, dict[str, Any]], offers: Offers) -> dict[str, Any]:
-    named = sorted(named, key=lambda part: (part["first_seen"], part["host"], part["port"]))
+    named = sorted(named, key=lambda part: (part["first_seen"] or LAST, part["host"], part["port"]))
     first = named[0]
     ranges: dict[int, tuple[int, int]] = {}
     for server in sorted(seen):
         ranges |= offers.get(server, {})
-    times = [part["first_seen"] for part in (*named, *seen.values())], [part["last_seen"] for part in (*named, *seen.values())]
+    parts = (*named, *seen.values())
+    first_seen = min((part["first_seen"] for part in parts if part["first_seen"] is not None), default=None)
+    last_seen = max((part["last_seen"] for part in parts if part["last_seen"] is not None), default=None)
     addresses = sorted({f"{part['host']}:{part['port']}" for part in named} | seen.keys())
     rack = next((part["rack"] for part in named if part["rack"]), None)
     cluster = next((part["cluster_id"] for part in named if part["cluster_id"]), None)
-    return _row(node_id, first["host"], first["port"], rack, cluster, addresses, ranges, min(times[0]), max(times[1]))
+    return _row(node_id, first["host"], first["port"], rack, cluster, addresses, ranges, first_seen, last_seen)
 
 
 def _row(

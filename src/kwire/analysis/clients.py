@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import defaultdict
+from collections.abc import Callable
 from typing import Any, Final
 
 import pyarrow as pa
@@ -54,9 +55,15 @@ def _client(key: str, parts: list[dict[str, Any]], requests: list[int], groups: 
         "principals": sorted({part["principal"] for part in parts if part["principal"] is not None}),
         "role": next(role for role in _ROLES if role == "client" or any(part["role"] == role for part in parts)), "owner": None,
         "connections": sum(part["connections"] for part in parts), "requests": requests[0], "errors": requests[1],
-        "request_bytes": sum(part["request_bytes"] for part in parts), "response_bytes": sum(part["response_bytes"] for part in parts),
-        "first_seen": min(part["first_seen"] for part in parts), "last_seen": max(part["last_seen"] for part in parts),
+        "request_bytes": _of_known(sum, parts, "request_bytes"), "response_bytes": _of_known(sum, parts, "response_bytes"),
+        "first_seen": _of_known(min, parts, "first_seen"), "last_seen": _of_known(max, parts, "last_seen"),
     }  # fmt: skip
+
+
+def _of_known(which: Callable[[list[Any]], Any], parts: list[dict[str, Any]], column: str) -> Any:
+    """Request logs have no sizes, and not all of them have times: null where no part knows."""
+    known = [part[column] for part in parts if part[column] is not None]
+    return which(known) if known else None
 
 
 def _guessed(programs: list[ClientGroup]) -> tuple[str | None, str]:

@@ -126,7 +126,9 @@ def _remedy(judgement: Judgement, target: TargetRange, cure: Cure | None) -> str
 def _refusals(partial: Partial, shown: ShownIds, lines: dict[str, str]) -> dict[Place, dict[str, Evidence]]:
     """Refused uses by release line of the broker; of each line the first."""
     found: dict[Place, dict[str, Evidence]] = defaultdict(dict)
-    parts = sorted(partial["refusals"].to_pylist(), key=lambda part: (part["first_seen"], part["evidence_connection_id"]))
+    parts = sorted(  # a request log may have no times
+        partial["refusals"].to_pylist(), key=lambda part: (part["first_seen"] is None, part["first_seen"], part["evidence_connection_id"])
+    )
     for part in parts:
         line = lines.get(part["server"])
         if line is not None and part["api_key"] is not None and part["api_version"] is not None:
