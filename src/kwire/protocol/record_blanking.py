@@ -1,7 +1,8 @@
 """Record batches without their records' contents: keys, values and headers go, sizes, counts, offsets and times stay.
 
 The frame of every record is kept, so that whoever counts records counts the same; a compressed payload keeps no more than what says how it
-is packed and how large it becomes. Checksums that were right are made right again. Control batches hold markers of Kafka's own: their keys
+is packed and how large it becomes, but for messages of magic 0 and 1, which say only inside how many they hold: their blanked contents are
+packed again. Checksums that were right are made right again. Control batches hold markers of Kafka's own: their keys
 stay.
 """
 
@@ -14,7 +15,9 @@ from typing import Any, Final
 from kwire.codec._pure.primitives import Break, read_varint
 from kwire.codec.impl import backend, load_twin
 from kwire.codec.records import scan
-from kwire.errors import Fault
+from kwire.codec.records.compression import MAX_DECOMPRESSED, unpack
+from kwire.errors import Fault, InputError, WireError
+from kwire.protocol.record_repacking import repack
 from kwire.protocol.token_blanking import FILL
 
 __all__ = ["blank_records"]
@@ -38,11 +41,12 @@ def _fill(out: bytearray, start: int, stop: int) -> None:
         out[start:stop] = bytes((FILL,)) * (stop - start)
 
 
-def blank_records(data: bytes) -> bytearray:
+def blank_records(data: bytes, *, unpacked: bool = False) -> bytearray:
     """Record batches, of any magic and mixture, without contents.
 
     Arguments:
         data: as Produce, Fetch and ShareFetch carry them; a last batch may be cut.
+        unpacked: they were inside a compressed message.
 
     Returns:
         As many bytes.
@@ -52,7 +56,7 @@ def blank_records(data: bytes) -> bytearray:
     end = 0
     for batch in batches:
         end = batch.position + batch.size
-        _blank_batch(data, out, batch)
+        _blank_batch(data, out, batch, unpacked)
         at, covered = _CRC_AT[batch.magic]
         if _checksum(batch.magic, data[batch.position + covered : end]) == batch.crc:
             new = _checksum(batch.magic, bytes(out[batch.position + covered : end]))
@@ -70,20 +74,33 @@ def _checksum(magic: int, data: bytes) -> int:
     return found
 
 
-def _blank_batch(data: bytes, out: bytearray, batch: Any) -> None:
+def _blank_batch(data: bytes, out: bytearray, batch: Any, unpacked: bool) -> None:
     start, stop = batch.payload_start, batch.position + batch.size
     codec = batch.attributes & _CODEC
     if batch.flaw is not None:
         _fill(out, batch.position + _HEADER_BYTES[batch.magic], stop)
     elif codec:
-        keep, last = _packing(codec, data[start:stop])
-        _fill(out, start + min(keep, stop - start), max(stop - last, start))
+        again = _packed_again(codec, batch.magic, data[start:stop]) if batch.magic < 2 and not unpacked else None
+        if again is None:
+            keep, last = _packing(codec, data[start:stop])
+            _fill(out, start + min(keep, stop - start), max(stop - last, start))
+        else:
+            out[start:stop] = again
         if batch.magic < 2:  # a key beside a compressed value has no use, and nobody looks at it
             _fill(out, batch.position + _HEADER_BYTES[batch.magic] + 4, start - 4)
     elif batch.magic == 2:
         _blank_many(data, out, start, stop, bool(batch.attributes & _CONTROL))
     else:
         _blank_message(data, out, start, stop)
+
+
+def _packed_again(codec: int, magic: int, payload: bytes) -> bytes | None:
+    """The contents of a compressed message blanked and packed into as many bytes; None where they cannot be read, or do not fit."""
+    try:
+        data = bytes(unpack(codec, magic, payload, MAX_DECOMPRESSED, 0, ""))
+    except (WireError, InputError):  # damaged, or the library for the codec is not there
+        return None
+    return repack(codec, magic, bytes(blank_records(data, unpacked=True)), payload)
 
 
 def _packing(codec: int, payload: bytes) -> tuple[int, int]:

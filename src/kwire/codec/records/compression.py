@@ -16,7 +16,7 @@ from typing import Any, Final
 from kwire.codec._pure.primitives import Buffer
 from kwire.errors import Fault, InputError, raise_for
 
-__all__ = ["CODECS", "HIGHEST_CODEC", "MAX_DECOMPRESSED", "unpack"]
+__all__ = ["CODECS", "HIGHEST_CODEC", "MAX_DECOMPRESSED", "lz4_header_checksum", "unpack"]
 
 MAX_DECOMPRESSED: Final = 64 << 20
 """Bytes that one batch may unpack to, unless the caller says otherwise: Kafka's default for a request is 100 MiB, for a batch 1 MiB."""
@@ -175,8 +175,17 @@ def _with_right_checksum(payload: Buffer) -> Buffer | bytearray:
     if at >= len(payload):
         return payload
     fixed = bytearray(payload)
-    fixed[at] = _xxh32_of_short(bytes(fixed[4:at])) >> 8 & 0xFF
+    fixed[at] = lz4_header_checksum(bytes(fixed[4:at]))
     return fixed
+
+
+def lz4_header_checksum(descriptor: bytes) -> int:
+    """The byte that closes the header of an LZ4 frame.
+
+    Arguments:
+        descriptor: what it is computed over, fewer than 16 bytes: from the flags on, with the mark before them for magic 0 (KAFKA-3160).
+    """
+    return _xxh32_of_short(descriptor) >> 8 & 0xFF
 
 
 def _xxh32_of_short(data: bytes) -> int:
