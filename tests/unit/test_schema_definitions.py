@@ -72,6 +72,12 @@ def test_json_faults_name_line_and_column() -> None:
         (_small(validVersions="a-b"), "invalid literal"),
         (_small(fields=[{"name": "X", "type": "int32"}]), "'versions' is missing"),
         (_small(fields=[17]), "int"),
+        (_small(fields=[{"name": "a; b", "type": "int8", "versions": "0+"}]), "invalid field name 'a; b'"),
+        (_small(fields=[{"name": "__class__", "type": "int8", "versions": "0+"}]), "invalid field name '__class__'"),
+        (
+            _small(fields=[{"name": "A", "type": "[]B", "versions": "0+", "fields": [{"name": "", "type": "int8", "versions": "0+"}]}]),
+            "name ''",
+        ),
     ],
 )
 def test_what_kafka_would_refuse_is_refused(definition: dict[str, Any], reason: str) -> None:

@@ -68,6 +68,9 @@ class CompiledCatalog:
             KwireError: no such message, or a path of `fields` names no field of it.
             UnsupportedVersion: the message has no such version.
         """
+        if fields is None and (known := self._decoders.get((name, version))) is not None:
+            whole: Plan = known.plan
+            return whole
         message = self.message(name)
         if version not in message.valid_versions:
             reason = f"version {version} of {name} is not known, only {message.valid_versions}"

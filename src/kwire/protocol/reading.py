@@ -184,8 +184,7 @@ def read_request(payload: bytes, damaged: bool = False) -> RequestReading:
     elif not released:
         reading.body = "truncated" if damaged else "unsupported"
     elif damaged:
-        plan = compiled().plan(request_decoder(key, version).plan.message, version)
-        reading.message = read_closely(plan, payload, offset).message
+        reading.message = _before_the_cut(request_decoder(key, version, whole=True), payload, offset)
     else:
         _read_request_body(reading, payload, offset, key, version)
     return reading
@@ -283,7 +282,8 @@ def _read_response_body(payload: bytes, api_key: int, api_version: int, damaged:
     try:
         _, offset = header.decode(payload)
         if damaged:
-            return ResponseReading("truncated", api_version, read_closely(_whole_plan(api_key, api_version), payload, offset).message)
+            whole = response_decoders(api_key, api_version, whole=True)[1]
+            return ResponseReading("truncated", api_version, _before_the_cut(whole, payload, offset))
         message, end = decoder.decode(payload, offset, True)
     except WireError as error:
         if damaged:
@@ -298,10 +298,8 @@ def _read_response_body(payload: bytes, api_key: int, api_version: int, damaged:
     return reading
 
 
-def _whole_plan(api_key: int, api_version: int) -> Any:
-    message = catalog().response(api_key)
-    assert message is not None
-    return compiled().plan(message.name, api_version)
+def _before_the_cut(decoder: Any, payload: bytes, offset: int) -> Any:
+    return read_closely(decoder.plan, payload, offset).message
 
 
 def _read_api_versions(payload: bytes, api_version: int, damaged: bool, label: str) -> ResponseReading:
@@ -311,7 +309,8 @@ def _read_api_versions(payload: bytes, api_version: int, damaged: bool, label: s
         # Error 35 comes in version 0 form whatever was asked (KIP-511); the header is version 0 always.
         error = int.from_bytes(payload[4:6], "big", signed=True) if len(payload) >= 6 else None
         version = 0 if error == 35 or api_version not in message.valid_versions else api_version
-        return ResponseReading("truncated", version, read_closely(_whole_plan(API_VERSIONS, version), payload, RESPONSE_HEAD.size).message)
+        whole = response_decoders(API_VERSIONS, version, whole=True)[1]
+        return ResponseReading("truncated", version, _before_the_cut(whole, payload, RESPONSE_HEAD.size))
     try:
         response = decode_response(payload, API_VERSIONS, api_version, strict=False)
     except WireError as fault:

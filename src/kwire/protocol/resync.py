@@ -50,8 +50,11 @@ def _agrees(decoder: Any, data: bytes, offset: int, length: int) -> bool:
     try:
         _, end = decoder.decode(data, offset)
     except WireError as error:
+        if whole or error.code is not Fault.TRUNCATED:
+            return False
         # A count that no frame of this length can hold is truncated in its beginning too.
-        return not whole and error.code is Fault.TRUNCATED and read_closely(decoder.plan, data, offset, length).possible
+        fault = read_closely(decoder.plan, data, offset, length).error
+        return fault is None or fault.code is Fault.TRUNCATED
     return whole and bool(end == len(data))
 
 

@@ -14,6 +14,7 @@ from kwire.schema.model import NO_VERSIONS, Field, Kind, Message, Struct, Versio
 __all__ = ["definition_of", "parse_definition", "read_definition"]
 
 _KINDS: Final = frozenset(get_args(Kind))
+_FIELD_NAME: Final = re.compile("[A-Za-z][A-Za-z0-9]*")  # Kafka's FieldSpec.VALID_FIELD_NAMES
 _STRING_OR_COMMENT: Final = re.compile(r'"(?:\\.|[^"\\])*"|//[^\n]*')
 
 
@@ -40,6 +41,8 @@ def _default(value: object) -> str | None:
 
 
 def _field(item: Mapping[str, Any]) -> Field:
+    if not _FIELD_NAME.fullmatch(item["name"]):
+        raise ValueError(f"invalid field name {item['name']!r}")
     flexible = item.get("flexibleVersions")
     tag = item.get("tag")
     tagged = Versions.parse(item.get("taggedVersions"))

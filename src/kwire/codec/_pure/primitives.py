@@ -10,7 +10,7 @@ from typing import Final
 
 from kwire.errors import Fault
 
-__all__ = ["MAX_LENGTH", "Break", "Buffer", "as_buffer", "join_path", "read_count", "read_length", "read_varint"]
+__all__ = ["MAX_LENGTH", "Break", "Buffer", "as_buffer", "join_path", "read_length", "read_varint"]
 
 Buffer = bytes | memoryview
 
@@ -86,17 +86,3 @@ def read_length(data: Buffer, at: int, end: int, width: int) -> tuple[int, int]:
     if value > MAX_LENGTH + 1:
         raise Break(Fault.BAD_LENGTH, at)
     return value - 1, pos
-
-
-def read_count(data: Buffer, at: int, end: int, width: int, minimum: int, nullable: bool) -> tuple[int, int]:
-    """The count of an array, -1 for null, checked against the bytes left before anything is made of it.
-
-    Arguments:
-        minimum: the fewest bytes that an element takes.
-    """
-    count, pos = read_length(data, at, end, width)
-    if count < 0 and not nullable:
-        raise Break(Fault.NULL_NOT_ALLOWED, at)
-    if count * minimum > end - pos:
-        raise Break(Fault.TRUNCATED, at)
-    return count, pos

@@ -1,0 +1,274 @@
+"""Walks over bytes by a plan, one operation after the other: what reading means, to the byte.
+
+A walk reads *exactly* or *partially*. Exactly, it ends at the first broken rule; a count that the bytes left cannot hold is one. So this
+twin finds out what is wrong with bytes that its generated readers (`kwire.codec._pure.readers`) do not take. Partially, it goes as far as
+the bytes go (`kwire.codec.prefix`): fields that were whole are set, and the structs on the way to the fault are there. Of either kind it
+notes what Java's readers pass over.
+"""
+
+from __future__ import annotations
+
+import struct
+from itertools import islice
+from typing import Any, Final, NamedTuple
+
+from kwire.codec._pure.primitives import MAX_LENGTH, Break, Buffer, read_length, read_varint
+from kwire.codec.layout import Default
+from kwire.codec.plan import FIXED_SIZE, Flag, Op, Operation, Plan
+from kwire.codec.uuids import Uuid
+from kwire.errors import Fault
+
+__all__ = ["Oddity", "Walk"]
+
+_FORMATS: Final[dict[int, str]] = {
+    Op.BOOL: ">?", Op.INT8: ">b", Op.INT16: ">h", Op.UINT16: ">H", Op.INT32: ">i", Op.UINT32: ">I", Op.INT64: ">q", Op.FLOAT64: ">d",
+}  # fmt: skip
+_UNKNOWN: Final = "unknown_tagged_fields"
+_NO_LIMIT: Final = 1 << 62
+MOST_TAGS: Final = 8  # that an oddity names
+
+
+class Oddity(NamedTuple):
+    """Something that readers pass over.
+
+    Attributes:
+        kind: `negative_length` (any is null to Java), `tags_out_of_order` or `tag_repeated`.
+        offset: position in the data.
+        value: the length; up to 8 tags, the one that is out of order last; the tag that was repeated.
+    """
+
+    kind: str
+    offset: int
+    value: Any
+
+
+class _TagOrder:
+    """The tags of one section; the first that is out of order and the first that comes again are odd."""
+
+    def __init__(self) -> None:
+        self._seen: dict[int, None] = {}  # in the order in which they came
+        self._last = -1
+        self._noted: set[str] = set()
+
+    def note(self, tag: int, at: int) -> list[Oddity]:
+        odd: list[Oddity] = []
+        kind = "tag_repeated" if tag in self._seen else "tags_out_of_order" if tag < self._last else ""
+        if kind and kind not in self._noted:
+            self._noted.add(kind)
+            odd.append(Oddity(kind, at, tag if kind == "tag_repeated" else (*islice(self._seen, MOST_TAGS - 1), tag)))
+        self._seen[tag] = None
+        self._last = tag
+        return odd
+
+
+class Walk:
+    """One message being read.
+
+    Arguments:
+        plan: what to read.
+        classes: of the plan's layouts; of either twin.
+        data: the bytes.
+        pos: where the message begins; then where reading is.
+        errors: how text that is not UTF-8 is treated, `strict` or `replace`.
+        partial: read partially.
+        limit: of a partial walk: where the message ends at the latest, when bytes of it are missing. A length that reaches beyond is
+            `BAD_LENGTH`, for no bytes that follow could make it true; one that reaches beyond the data is `TRUNCATED`.
+
+    Attributes:
+        oddities: what was noted.
+    """
+
+    def __init__(
+        self, plan: Plan, classes: tuple[Any, ...], data: Buffer, pos: int, errors: str, partial: bool = False, limit: int | None = None
+    ) -> None:
+        self.plan = plan
+        self.classes = classes
+        self.data = data
+        self.pos = pos
+        self.end = len(data)
+        self.errors = errors
+        self.partial = partial
+        self.limit = _NO_LIMIT if limit is None else limit
+        self.oddities: list[Oddity] = []
+
+    def new(self, block: int) -> Any:
+        """An object with what the wire never says at this version."""
+        found = self.plan.blocks[block]
+        kind = self.classes[found.layout]
+        target = kind.__new__(kind)
+        setattr(target, _UNKNOWN, ())
+        self._fill_absent(target, block, tagged=False)
+        return target
+
+    def _fill_absent(self, target: Any, block: int, tagged: bool) -> None:
+        found = self.plan.blocks[block]
+        slots = self.plan.layouts[found.layout].slots
+        for absent in found.absent:
+            name = slots[absent.slot].attribute
+            if absent.tagged == tagged and not hasattr(target, name):
+                made = [] if absent.default == Default.LIST else absent.value
+                setattr(target, name, self.classes[absent.value]() if absent.default == Default.STRUCT else made)
+
+    def fill(self, target: Any, block: int) -> None:
+        """Read the fields of a struct.
+
+        Arguments:
+            target: gets them; None to step over the struct.
+
+        Raises:
+            Break: at the first fault, with the steps of the path that lead to it.
+        """
+        found = self.plan.blocks[block]
+        for number in range(found.first, found.first + found.untagged):
+            self._field(target, block, number)
+        if self.plan.flexible:
+            self._tags(target, block)
+            if target is not None:
+                self._fill_absent(target, block, tagged=True)
+
+    def _take(self, size: int) -> tuple[int, int]:
+        """Step over bytes; where they begin and end."""
+        begin, stop = self.pos, self.pos + size
+        if stop > self.end:
+            raise Break(Fault.TRUNCATED if stop <= self.limit else Fault.BAD_LENGTH, begin)
+        self.pos = stop
+        return begin, stop
+
+    def _length(self, width: int) -> int:
+        at = self.pos
+        length, self.pos = read_length(self.data, at, self.end, width)
+        if width and length < 0 and (given := int.from_bytes(self.data[at : self.pos], "big", signed=True)) < -1:
+            self.oddities.append(Oddity("negative_length", at, given))
+        return length
+
+    def _varint(self) -> int:
+        """A number of tags or the size of one."""
+        at = self.pos
+        value, self.pos = read_varint(self.data, at, self.end)
+        if value > MAX_LENGTH:
+            raise Break(Fault.BAD_LENGTH, at)
+        return value
+
+    def _tags(self, target: Any, block: int) -> None:
+        found = self.plan.blocks[block]
+        first = found.first + found.untagged
+        known = {self.plan.operation(number).tag: number for number in range(first, first + found.tagged)}
+        at = self.pos
+        count = self._varint()
+        if not self.partial and count * 2 > self.end - self.pos:
+            raise Break(Fault.TRUNCATED, at)
+        seen = _TagOrder()
+        unknown: list[tuple[int, bytes]] = []
+        try:
+            for _ in range(count):  # each takes two bytes at least, or ends the reading
+                at = self.pos
+                tag, self.pos = read_varint(self.data, at, self.end)
+                size = self._varint()
+                self.oddities += seen.note(tag, at)
+                stop = self.pos + size
+                if stop > self.end and (tag not in known or not self.partial):
+                    self._take(size)
+                if tag in known:
+                    self._field(target, block, known[tag])
+                    if self.pos != stop:
+                        raise Break(Fault.BAD_TAG, at)
+                elif tag in found.refused_tags:
+                    raise Break(Fault.BAD_TAG, at)
+                elif target is not None:
+                    unknown.append((tag, bytes(self.data[self.pos : stop])))
+                self.pos = stop
+        finally:
+            if unknown:
+                setattr(target, _UNKNOWN, tuple(unknown))
+
+    def _field(self, target: Any, block: int, number: int) -> None:
+        operation, name = self.plan.operation(number), self.plan.attribute(block, number)
+        build = target is not None and not operation.flags & Flag.SKIP
+        parts: list[Any] = []  # what there is of the value, should a fault end it
+        try:
+            value = self._value(operation, build, parts)
+        except Break as fault:
+            if build and parts:
+                setattr(target, name, parts[0])
+            fault.steps.append(name)
+            raise
+        if build:
+            setattr(target, name, value)
+
+    def _value(self, operation: Operation, build: bool, parts: list[Any]) -> Any:
+        compact = bool(operation.flags & Flag.COMPACT)
+        nullable = bool(operation.flags & Flag.NULLABLE)
+        if operation.code == Op.ARRAY:
+            return self._array(operation, compact, nullable, build, parts)
+        if operation.code != Op.STRUCT:
+            return self._scalar(operation.code, compact, nullable, build)
+        if nullable and self._is_null(compact):
+            return None
+        value = self.new(operation.block) if build else None
+        parts.append(value)
+        self.fill(value, operation.block)
+        return value
+
+    def _is_null(self, compact: bool) -> bool:
+        """The marker before a struct: Kafka writes ff for null and 01 for present, and its readers look at the sign alone."""
+        if compact:
+            return self._length(0) < 0
+        return self.data[self._take(1)[0]] > 0x7F
+
+    def _array(self, operation: Operation, compact: bool, nullable: bool, build: bool, parts: list[Any]) -> Any:
+        at = self.pos
+        count = self._length(0 if compact else 4)
+        if count < 0:
+            if not nullable:
+                raise Break(Fault.NULL_NOT_ALLOWED, at)
+            return None
+        if count * operation.minimum > (self.limit if self.partial else self.end) - self.pos:
+            raise Break(Fault.BAD_LENGTH if self.partial else Fault.TRUNCATED, at)
+        values: list[Any] = []
+        parts.append(values)
+        index = 0
+        # One more than can be whole is tried: it finds the place of the cut. A count says nothing about memory.
+        tried = min(count, (self.end - self.pos) // operation.minimum + 1)
+        try:
+            while index < tried:
+                self._element(operation, compact, build, values)
+                index += 1
+            if tried < count:  # elements of no bytes at all
+                raise Break(Fault.TRUNCATED, at)
+        except Break as fault:
+            if index < tried:
+                fault.steps.append(index)
+            parts[0] = values if operation.element == Op.STRUCT else tuple(values)
+            raise
+        return values if operation.element == Op.STRUCT else tuple(values)
+
+    def _element(self, operation: Operation, compact: bool, build: bool, values: list[Any]) -> None:
+        if operation.element == Op.STRUCT:
+            value = self.new(operation.block) if build else None
+            if build:
+                values.append(value)
+            self.fill(value, operation.block)
+        else:
+            value = self._scalar(operation.element, compact, False, build)  # Kafka has no nulls in arrays of strings or bytes
+            if build:
+                values.append(value)
+
+    def _scalar(self, code: int, compact: bool, nullable: bool, build: bool) -> Any:
+        if code in FIXED_SIZE:
+            begin, stop = self._take(FIXED_SIZE[code])
+            return Uuid(self.data[begin:stop]) if code == Op.UUID else struct.unpack_from(_FORMATS[code], self.data, begin)[0]
+        at = self.pos
+        length = self._length(0 if compact else 2 if code == Op.STRING else 4)
+        if length < 0:
+            if not nullable:
+                raise Break(Fault.NULL_NOT_ALLOWED, at)
+            return None
+        begin, stop = self._take(length)
+        if not build:
+            return None
+        if code == Op.BYTES:
+            return bytes(self.data[begin:stop])
+        try:
+            return str(self.data[begin:stop], "utf-8", self.errors)
+        except UnicodeDecodeError:
+            raise Break(Fault.BAD_UTF8, begin) from None
