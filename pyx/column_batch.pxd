@@ -1,11 +1,15 @@
 """One batch of messages run through the column executor: a row for each, and what was wrong with those that are rows of nulls."""
 
-from cpython.mem cimport PyMem_Realloc
 from libc.stdint cimport int64_t
 
 from column_buffers cimport NO_FAILURE
-from column_executor cimport Fill, Rows, forget_rows, put_blank, put_struct
+from column_defaults cimport forget_rows, put_blank
+from column_executor cimport put_rows
+from column_program cimport Fill, Rows
 from cursor cimport TRAILING_BYTES, Bytes, cursor_fail, cursor_open
+
+cdef extern from "Python.h":
+    void* raw_realloc "PyMem_RawRealloc"(void*, size_t) noexcept nogil
 
 # One message; `data` is NULL for a row of nulls.
 cdef struct Span:
@@ -19,12 +23,12 @@ cdef struct Faults:
     Py_ssize_t room
 
 
-cdef inline bint add_fault(Faults* faults, Py_ssize_t row, const Fill* fill) noexcept with gil:
+cdef inline bint add_fault(Faults* faults, Py_ssize_t row, const Fill* fill) noexcept nogil:
     cdef Py_ssize_t need = faults.used + 4 + 2 * fill.trace.depth
     cdef int64_t* grown
     cdef int level
     if need > faults.room:
-        grown = <int64_t*>PyMem_Realloc(faults.values, 2 * need * sizeof(int64_t))
+        grown = <int64_t*>raw_realloc(faults.values, 2 * need * sizeof(int64_t))
         if grown is NULL:
             return False
         faults.values = grown
@@ -52,7 +56,7 @@ cdef inline Py_ssize_t fill_rows(Rows* rows, const Span* spans, Py_ssize_t count
             continue
         cursor_open(&fill.cursor, spans[row].data, spans[row].size, 0)
         fill.trace.depth = 0
-        if put_struct(rows, &fill, 0, row):
+        if put_rows(rows, &fill, 0, row, 1) == 1:
             if fill.cursor.p == fill.cursor.end:
                 continue
             cursor_fail(&fill.cursor, TRAILING_BYTES, fill.cursor.p)

@@ -1,66 +1,29 @@
 """The column executor: runs a program over bytes and appends one row per message, with no Python object and without the GIL.
 
-The plan is a tree (`kwire.codec.column_layout.tree_of`): an operation is a column. Columns of a program with n operations are numbered so:
-the value of operation i is column i, the elements of an array of scalars are column n + i, and the unknown tags of block b are the columns
-2n + 3b (a list), 2n + 3b + 1 (tag) and 2n + 3b + 2 (value).
+`put_rows` is the hot loop: it keeps its place in registers and does itself what nearly all bytes are, fixed fields, short text and short
+arrays of int32. Whatever is not that, nulls and faults included, goes through `put_value`, one field at a time, with the cursor.
 
 False means a fault (the cursor has it) or no room (the store has it).
+
+C-level entry for other modules: `put_rows`, behind `lower_moves` and `cursor_open`; `fill_rows` in column_batch.pxd for many messages.
 """
 
-from libc.stdint cimport int8_t, int16_t, int32_t, int64_t, uint8_t, uint16_t, uint32_t, uint64_t
-from libc.string cimport memcpy, memset
+from libc.stdint cimport int8_t, int16_t, int32_t, int64_t, uint8_t, uint32_t, uint64_t
+from libc.string cimport memcpy
 
-from column_buffers cimport (
-    BITS, CONTENT, EMPTY, FIXED, OF_FIELDS, Column, Store, forget_nulls, put_bit, put_null, reserve_content, reserve_rows,
-)
+from column_buffers cimport SLACK, UUID_TEXT, Column, put_bit, put_bytes, put_null, reserve_content, reserve_rows
+from column_defaults cimport forget_value, put_blank, put_default
+from column_program cimport COMPACT_INT32S, Fill, Move, Rows
 from cursor cimport (
-    BAD_TAG, BAD_UTF8, NO_LENGTH, NULL_LENGTH, OK, Bytes, Cursor, cursor_fail, cursor_has, cursor_left, likely, load_16, load_32, load_64,
-    unlikely,
+    BAD_TAG, BAD_UTF8, NO_LENGTH, NULL_LENGTH, OK, Bytes, Cursor, cursor_fail, cursor_has, likely, load_16, load_32, load_64, unlikely,
 )
 from program cimport (
-    ARRAY, ARRAY_OF_STRUCTS, BOOL, BYTES, BYTES_COMPACT, FLOAT64, INT8, INT16, INT32, INT64, NULLABLE_STRUCT, RUN, SKIPPED, STRING,
-    STRING_COMPACT, STRUCT, UINT16, UINT32, UUID, Block, Program, Step, Trace, fixed_size, read_count, read_marker, trace_add,
+    ARRAY, ARRAY_OF_STRUCTS, BOOL, BYTES, BYTES_COMPACT, INT8, INT16, INT32, INT64, NULLABLE_STRUCT, RUN, SKIPPED, STRING, STRING_COMPACT,
+    STRUCT, UINT16, UINT32, UUID, Block, Step, fixed_size, read_count, read_marker, trace_add,
 )
 from skip cimport fail_run, find_tagged, read_size, read_tag, read_tag_count, skip_value
-from utf8 cimport is_utf8
-
-cdef extern from *:
-    """
-    /* Two characters of base64url for each 12 bits. */
-    static unsigned char kwire_pairs[4096][2];
-    static void kwire_fill_pairs(void) {
-        static const char alphabet[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_";
-        for (int i = 0; i < 4096; i++) {
-            kwire_pairs[i][0] = (unsigned char)alphabet[i >> 6];
-            kwire_pairs[i][1] = (unsigned char)alphabet[i & 63];
-        }
-    }
-    """
-    const uint8_t (*pairs "kwire_pairs")[2]
-    void fill_pairs "kwire_fill_pairs"() noexcept
-
-cdef struct Rows:
-    Program program
-    Store store
-    int32_t operations
-    bint unknown_tags
-
-cdef struct Fill:
-    Cursor cursor
-    Trace trace
-
-
-cdef inline void put_uuid(uint8_t* to, Bytes p) noexcept nogil:
-    """22 characters of base64url, as Kafka writes a UUID."""
-    cdef int _group
-    cdef uint32_t three
-    for _group in range(5):
-        three = <uint32_t>p[0] << 16 | <uint32_t>p[1] << 8 | p[2]
-        memcpy(to, pairs[three >> 12], 2)
-        memcpy(to + 2, pairs[three & 0xFFF], 2)
-        p += 3
-        to += 4
-    memcpy(to, pairs[<uint32_t>p[0] << 4], 2)
+from utf8 cimport is_short_plain, is_utf8
+from uuid_text cimport put_uuid
 
 
 cdef inline void put_fixed(Column* column, Py_ssize_t row, int32_t code, Bytes p) noexcept nogil:
@@ -77,7 +40,7 @@ cdef inline void put_fixed(Column* column, Py_ssize_t row, int32_t code, Bytes p
     elif code == BOOL:
         put_bit(column, row, p[0] != 0)
     elif code == UUID:
-        put_uuid(column.data + row * 22, p)
+        put_uuid(column.data + row * UUID_TEXT, p)
     elif code == UINT16:
         (<int32_t*>column.data)[row] = load_16(p)
     elif code == UINT32:
@@ -96,10 +59,7 @@ cdef inline bint put_content(Rows* rows, Fill* fill, Column* column, Py_ssize_t 
     if not reserve_content(&rows.store, column, start + size):
         return False
     to = column.data + start
-    if size <= 32 and cursor_left(cursor) >= 32:
-        memcpy(to, content, 32)
-    else:
-        memcpy(to, content, size)
+    put_bytes(to, content, size, cursor.end)
     column.offsets[row + 1] = <int32_t>(start + size)
     if text and unlikely(not is_utf8(to, size)):
         cursor_fail(cursor, BAD_UTF8, content)
@@ -164,7 +124,7 @@ cdef inline bint put_structs(Rows* rows, Fill* fill, Column* column, Py_ssize_t 
     """An array of structs, or null."""
     cdef Py_ssize_t count = read_count(&fill.cursor, step)
     cdef Py_ssize_t start = column.offsets[row]
-    cdef Py_ssize_t index
+    cdef Py_ssize_t done
     if count <= 0:
         column.offsets[row + 1] = <int32_t>start
         if count == 0 or count == NULL_LENGTH and put_null(&rows.store, column, row):
@@ -174,10 +134,10 @@ cdef inline bint put_structs(Rows* rows, Fill* fill, Column* column, Py_ssize_t 
     if not reserve_rows(&rows.store, column.child, start + count):
         return False
     column.offsets[row + 1] = <int32_t>(start + count)
-    for index in range(count):
-        if not put_struct(rows, fill, step.block, start + index):
-            trace_add(&fill.trace, step.operation, index)
-            return False
+    done = put_rows(rows, fill, step.block, start, count)
+    if unlikely(done < count):
+        trace_add(&fill.trace, step.operation, done)
+        return False
     return True
 
 
@@ -185,14 +145,14 @@ cdef inline bint put_nullable_struct(Rows* rows, Fill* fill, Column* column, Py_
     cdef Py_ssize_t marker = read_marker(&fill.cursor, step)
     if marker == NULL_LENGTH:
         return put_null(&rows.store, column, row) and put_blank(rows, &rows.program.blocks[step.block], step.block, row)
-    if marker != NO_LENGTH and put_struct(rows, fill, step.block, row):
+    if marker != NO_LENGTH and put_rows(rows, fill, step.block, row, 1) == 1:
         return True
     trace_add(&fill.trace, step.operation, -1)
     return False
 
 
 cdef inline bint put_value(Rows* rows, Fill* fill, Py_ssize_t row, const Step* step) noexcept nogil:
-    """The value of one step that is neither a run nor skipped; after a fault the trace has its path, from here down."""
+    """The value of one step that is no run; after a fault the trace has its path, from here down."""
     cdef int32_t code = step.code
     cdef Column* column = rows.store.columns + step.operation
     cdef bint done = False
@@ -207,9 +167,11 @@ cdef inline bint put_value(Rows* rows, Fill* fill, Py_ssize_t row, const Step* s
     elif code == BYTES_COMPACT or code == BYTES:
         done = put_sized(rows, fill, column, row, code, step.nullable)
     elif code == STRUCT:
-        done = put_struct(rows, fill, step.block, row)
+        done = put_rows(rows, fill, step.block, row, 1) == 1
     elif code == NULLABLE_STRUCT:
         return put_nullable_struct(rows, fill, column, row, step)
+    elif code == SKIPPED:
+        return skip_value(&rows.program, &fill.cursor, step, &fill.trace)
     elif cursor_has(&fill.cursor, fixed_size(code)):
         put_fixed(column, row, code, fill.cursor.p)
         fill.cursor.p += fixed_size(code)
@@ -219,48 +181,117 @@ cdef inline bint put_value(Rows* rows, Fill* fill, Py_ssize_t row, const Step* s
     return done
 
 
-cdef inline bint put_struct(Rows* rows, Fill* fill, int32_t number, Py_ssize_t row) noexcept nogil:
-    """One row of a block; after a fault the trace has the path, from here down."""
+cdef inline void put_run(const Move* run, Py_ssize_t row, Bytes p) noexcept nogil:
+    """Neighbouring fields of fixed size whose bytes are known to be there."""
+    cdef const Move* move = run + 1
+    cdef const Move* last = run + run.count
+    while move <= last:
+        # the two most frequent ones by comparison: cheaper than the jump table behind put_fixed
+        if move.code == INT32:
+            (<int32_t*>move.column.data)[row] = <int32_t>load_32(p)
+            p += 4
+        elif move.code == INT16:
+            (<int16_t*>move.column.data)[row] = <int16_t>load_16(p)
+            p += 2
+        else:
+            put_fixed(move.column, row, move.code, p)
+            p += move.size
+        move += 1
+
+
+cdef inline Bytes put_short_text(const Move* move, Py_ssize_t row, Bytes p, Bytes end) noexcept nogil:
+    """A compact string of at most 32 ASCII characters for which there is room; NULL if it is something else. Copied first, as above."""
+    cdef Column* column = move.column
+    cdef Py_ssize_t start = column.offsets[row]
+    cdef Py_ssize_t size
+    if unlikely(end - p <= SLACK):
+        return NULL
+    size = <Py_ssize_t>p[0] - 1
+    if unlikely(size < 0 or size > SLACK or start + size > column.data_room):
+        return NULL
+    memcpy(column.data + start, p + 1, SLACK)
+    if unlikely(not is_short_plain(column.data + start, size)):
+        return NULL
+    column.offsets[row + 1] = <int32_t>(start + size)
+    return p + 1 + size
+
+
+cdef inline Bytes put_short_int32s(const Move* move, Py_ssize_t row, Bytes p, Bytes end) noexcept nogil:
+    """A compact array of int32 for which there is room, four at a time; NULL if it is null, long, or near the end."""
+    cdef Column* column = move.column
+    cdef Py_ssize_t start = column.offsets[row]
+    cdef Py_ssize_t count
+    cdef Py_ssize_t index = 0
+    cdef int32_t* to
+    if unlikely(end - p <= 16):
+        return NULL
+    count = <Py_ssize_t>p[0] - 1
+    if unlikely(count < 0 or count > 126 or start + count > move.child.room):
+        return NULL
+    p += 1
+    if unlikely(end - p < 4 * ((count + 3) & ~<Py_ssize_t>3)):
+        return NULL
+    column.offsets[row + 1] = <int32_t>(start + count)
+    to = <int32_t*>move.elements.data + start
+    while index < count:
+        to[index] = <int32_t>load_32(p + 4 * index)
+        to[index + 1] = <int32_t>load_32(p + 4 * index + 4)
+        to[index + 2] = <int32_t>load_32(p + 4 * index + 8)
+        to[index + 3] = <int32_t>load_32(p + 4 * index + 12)
+        index += 4
+    return p + 4 * count
+
+
+cdef inline Py_ssize_t put_rows(Rows* rows, Fill* fill, int32_t number, Py_ssize_t first, Py_ssize_t count) noexcept nogil:
+    """Rows of a block from `first` on; how many were put, less than `count` after a fault, whose path the trace has from below the row on.
+
+    The caller has made room for the rows.
+    """
     cdef const Block* block = rows.program.blocks + number
-    cdef const Step* step = rows.program.steps + block.first
-    cdef const Step* last = step + block.untagged
-    cdef const Step* run_end
-    cdef Column* columns = rows.store.columns
-    cdef Column* column
+    cdef const Move* moves = rows.moves + block.first
+    cdef const Move* last = moves + block.untagged
+    cdef const Move* move
+    cdef bint flexible = rows.program.flexible
+    cdef bint plain = block.tagged == 0 and not rows.unknown_tags
     cdef Cursor* cursor = &fill.cursor
-    cdef Bytes p
-    while step < last:
-        if step.code == RUN:
-            if unlikely(cursor_left(cursor) < step.minimum):
-                return fail_run(cursor, step, &fill.trace)
-            p = cursor.p
-            cursor.p = p + step.minimum
-            run_end = step + step.count
-            while step < run_end:
-                step += 1
-                column = columns + step.operation
-                # the two most frequent ones by comparison: cheaper than the jump table behind put_fixed
-                if step.code == INT32:
-                    (<int32_t*>column.data)[row] = <int32_t>load_32(p)
-                    p += 4
-                elif step.code == INT16:
-                    (<int16_t*>column.data)[row] = <int16_t>load_16(p)
-                    p += 2
-                else:
-                    put_fixed(column, row, step.code, p)
-                    p += fixed_size(step.code)
-        elif step.code == SKIPPED:
-            if not skip_value(&rows.program, cursor, step, &fill.trace):
-                return False
-        elif not put_value(rows, fill, row, step):
-            return False
-        step += 1
-    if not rows.program.flexible:
-        return True
-    if block.tagged == 0 and not rows.unknown_tags and cursor.p < cursor.end and cursor.p[0] == 0:
-        cursor.p += 1
-        return True
-    return put_tagged(rows, fill, block, number, row)
+    cdef Bytes end = cursor.end
+    cdef Bytes p = cursor.p
+    cdef Bytes after
+    cdef Py_ssize_t row
+    for row in range(first, first + count):
+        move = moves
+        while move < last:
+            if move.code == RUN:
+                if unlikely(end - p < move.size):
+                    cursor.p = p
+                    fail_run(cursor, move.step, &fill.trace)
+                    return row - first
+                put_run(move, row, p)
+                p += move.size
+                move += move.count + 1
+                continue
+            after = NULL
+            if move.code == COMPACT_INT32S:
+                after = put_short_int32s(move, row, p, end)
+            elif move.code == STRING_COMPACT:
+                after = put_short_text(move, row, p, end)
+            if unlikely(after is NULL):
+                cursor.p = p
+                if not put_value(rows, fill, row, move.step):
+                    return row - first
+                after = cursor.p
+            p = after
+            move += 1
+        if flexible:
+            if likely(plain and p < end and p[0] == 0):
+                p += 1
+            else:
+                cursor.p = p
+                if not put_tagged(rows, fill, block, number, row):
+                    return row - first
+                p = cursor.p
+    cursor.p = p
+    return count
 
 
 cdef inline bint keep_tag(Rows* rows, Column* tags, Py_ssize_t row, uint32_t tag, Bytes content, Py_ssize_t size) noexcept nogil:
@@ -306,7 +337,7 @@ cdef inline bint put_tagged(Rows* rows, Fill* fill, const Block* block, int32_t 
                 return False
             cursor.p = stop
         elif step.code == SKIPPED:
-            if not skip_value(&rows.program, cursor, step, &fill.trace):
+            if not put_value(rows, fill, row, step):
                 return False
         else:
             index = <int32_t>(step - first)
@@ -325,105 +356,3 @@ cdef inline bint put_tagged(Rows* rows, Fill* fill, const Block* block, int32_t 
         if not seen >> index & 1 and first[index].code != SKIPPED and not put_default(rows, row, first + index):
             return False
     return True
-
-
-cdef inline void put_default_bits(Column* column, Py_ssize_t row) noexcept nogil:
-    if column.width == 1:
-        (<int8_t*>column.data)[row] = <int8_t>column.default_bits
-    elif column.width == 2:
-        (<int16_t*>column.data)[row] = <int16_t>column.default_bits
-    elif column.width == 4:
-        (<int32_t*>column.data)[row] = <int32_t>column.default_bits
-    else:
-        (<int64_t*>column.data)[row] = column.default_bits
-
-
-cdef inline bint put_default(Rows* rows, Py_ssize_t row, const Step* step) noexcept nogil:
-    """The default of a field that the wire left out."""
-    cdef Column* column = rows.store.columns + step.operation
-    cdef const Block* block
-    cdef const Step* field
-    cdef Py_ssize_t start
-    cdef int32_t index
-    if column.default == FIXED:
-        if column.width == BITS:
-            put_bit(column, row, column.default_bits != 0)
-        else:
-            put_default_bits(column, row)
-        return True
-    if column.default == CONTENT:
-        if step.code == UUID:
-            memcpy(column.data + row * column.width, column.default_content, column.width)
-            return True
-        start = column.offsets[row]
-        if not reserve_content(&rows.store, column, start + column.default_size):
-            return False
-        memcpy(column.data + start, column.default_content, column.default_size)
-        column.offsets[row + 1] = <int32_t>(start + column.default_size)
-        return True
-    if column.default == EMPTY:
-        column.offsets[row + 1] = column.offsets[row]
-        return True
-    if column.default == OF_FIELDS:
-        block = rows.program.blocks + step.block
-        field = rows.program.steps + block.first
-        for index in range(block.untagged + block.tagged):
-            if field[index].code != RUN and field[index].code != SKIPPED and not put_default(rows, row, field + index):
-                return False
-        if rows.unknown_tags:
-            column = rows.store.columns + 2 * rows.operations + 3 * step.block
-            column.offsets[row + 1] = column.offsets[row]
-        return True
-    return put_blank_value(rows, row, step)
-
-
-cdef inline bint put_blank_value(Rows* rows, Py_ssize_t row, const Step* step) noexcept nogil:
-    """A null, with zeros where Arrow wants some bytes."""
-    cdef Column* column = rows.store.columns + step.operation
-    if column.has_offsets:
-        column.offsets[row + 1] = column.offsets[row]
-    elif column.width == BITS:
-        put_bit(column, row, False)
-    elif column.width > 0:
-        memset(column.data + row * column.width, 0, column.width)
-    elif not put_blank(rows, rows.program.blocks + step.block, step.block, row):
-        return False
-    return put_null(&rows.store, column, row)
-
-
-cdef inline bint put_blank(Rows* rows, const Block* block, int32_t number, Py_ssize_t row) noexcept nogil:
-    """A row of nulls."""
-    cdef const Step* step = rows.program.steps + block.first
-    cdef Column* tags
-    cdef int32_t index
-    for index in range(block.untagged + block.tagged):
-        if step[index].code != RUN and step[index].code != SKIPPED and not put_blank_value(rows, row, step + index):
-            return False
-    if rows.unknown_tags:
-        tags = rows.store.columns + 2 * rows.operations + 3 * number
-        tags.offsets[row + 1] = tags.offsets[row]
-        return put_null(&rows.store, tags, row)
-    return True
-
-
-cdef inline void forget_value(Rows* rows, Py_ssize_t first, const Step* step) noexcept nogil:
-    """Take back the nulls of one field from row `first` on, all the way down."""
-    cdef Column* column = rows.store.columns + step.operation
-    forget_nulls(column, first)
-    if step.code == ARRAY_OF_STRUCTS:
-        if column.offsets is not NULL:
-            forget_rows(rows, step.block, column.offsets[first])
-    elif step.code == STRUCT or step.code == NULLABLE_STRUCT:
-        forget_rows(rows, step.block, first)
-
-
-cdef inline void forget_rows(Rows* rows, int32_t number, Py_ssize_t first) noexcept nogil:
-    """Take back the nulls of the rows of a block from `first` on: they are going to be written again."""
-    cdef const Block* block = rows.program.blocks + number
-    cdef const Step* step = rows.program.steps + block.first
-    cdef int32_t index
-    for index in range(block.untagged + block.tagged):
-        if step[index].code != RUN and step[index].code != SKIPPED:
-            forget_value(rows, first, step + index)
-    if rows.unknown_tags:
-        forget_nulls(rows.store.columns + 2 * rows.operations + 3 * number, first)

@@ -29,6 +29,26 @@ cdef inline bint is_plain(const uint8_t* text, Py_ssize_t size) noexcept nogil:
     return seen < 0x80
 
 
+cdef extern from *:
+    """
+    #if defined(__SSE2__)
+    #include <emmintrin.h>
+    static inline int kwire_short_plain(const unsigned char *text, Py_ssize_t size) {
+        uint32_t low = (uint32_t)_mm_movemask_epi8(_mm_loadu_si128((const __m128i *)text));
+        uint32_t high = (uint32_t)_mm_movemask_epi8(_mm_loadu_si128((const __m128i *)(text + 16)));
+        return ((low | (uint64_t)high << 16) & (((uint64_t)1 << size) - 1)) == 0;
+    }
+    #else
+    static inline int kwire_short_plain(const unsigned char *text, Py_ssize_t size) {
+        unsigned char seen = 0;
+        for (Py_ssize_t i = 0; i < size; i++) seen |= text[i];
+        return seen < 0x80;
+    }
+    #endif
+    """
+    bint is_short_plain "kwire_short_plain"(const uint8_t* text, Py_ssize_t size) noexcept nogil  # at most 32 bytes, of 32 that are there
+
+
 cdef inline int sequence_size(const uint8_t* p, Py_ssize_t left) noexcept nogil:
     """Bytes of the character at `p`, 0 if it is none."""
     cdef uint8_t first = p[0]

@@ -3,20 +3,23 @@
 
 cimport cython
 from cpython.buffer cimport PyBUF_SIMPLE, PyBuffer_Release, PyObject_GetBuffer
+from cpython.bytes cimport PyBytes_FromStringAndSize
 from cpython.mem cimport PyMem_Calloc, PyMem_Free
-from cpython.object cimport PyObject
 from libc.stdint cimport int32_t, int64_t, uint8_t
 from libc.string cimport memcpy
 
+from arrow_export cimport Held, Node, held_leave, hold_columns, import_batch, lower_nodes
 from column_batch cimport Faults, Span, fill_rows
 from column_buffers cimport (
-    BITS, CONTENT, EMPTY, FIRST_BYTES, FIRST_ROWS, FIXED, NONE, OF_FIELDS, OF_NULL, TOO_LARGE, UUID_TEXT, Column, Store, Table,
-    adopt_owners, grow_content, grow_table, release_columns,
+    BITS, CONTENT, EMPTY, FIRST_BYTES, FIRST_ROWS, FIXED, NONE, OF_FIELDS, OF_NULL, TOO_LARGE, UUID_TEXT, Column, Store, grow_content,
+    grow_table, order_columns, raw_free, store_clear, store_close, store_open,
 )
-from column_executor cimport Rows, fill_pairs
+from column_program cimport Rows, lower_moves, release_moves
 from cursor cimport Bytes
 from program cimport ARRAY, BOOL, BYTES, STRING, STRUCT, UINT16, UINT32, UUID, fixed_size, program_lower, program_release
+from uuid_text cimport fill_pairs
 
+from kwire.codec.column_nodes import level_nodes
 from kwire.codec.layout import Default
 from kwire.codec.plan import Flag
 from kwire.errors import KwireError
@@ -30,29 +33,9 @@ cdef extern from "Python.h":
     char* PyBytes_AS_STRING(object data)
     Py_ssize_t PyBytes_GET_SIZE(object data)
 
-cdef extern from *:
-    """
-    #ifdef Py_GIL_DISABLED
-    #define KWIRE_ALONE(object) 0  /* a count of references says nothing there */
-    #else
-    #define KWIRE_ALONE(object) (Py_REFCNT(object) == 1)
-    #endif
-    """
-    bint is_alone "KWIRE_ALONE"(PyObject* object) noexcept
-
-cdef extern from "Python.h":
-    PyObject* list_item "PyList_GET_ITEM"(object values, Py_ssize_t index) noexcept
-    PyObject* raw_none "Py_None"
-    void add_reference "Py_INCREF"(PyObject*) noexcept
-
 cdef enum:
     TAGGED_AT_MOST = 64  # tagged fields in one struct: the executor keeps a bit for each
-    KEPT_BYTES = 1 << 25  # of the buffers that are kept for the next batch
 
-# Offsets and values of the batch that was made last, column by column, and the reader that made it. If it is the next one too, and nobody
-# holds the arrays any more, it takes them again: pages that are already there save a third of the time. One batch, for all readers.
-cdef object LAST_READER = None
-cdef list LAST_BUFFERS = []
 
 cdef int32_t width_of(int32_t code) noexcept:
     if code == BOOL:
@@ -157,6 +140,65 @@ cdef class Spans:
 
 
 @cython.final
+cdef class Trees:
+    """The nodes of a layout: for each level without and with the columns for errors."""
+
+    cdef Node** nodes
+    cdef int32_t* sizes
+    cdef Py_ssize_t count
+
+    def __cinit__(self, layout):
+        cdef Py_ssize_t index
+        self.nodes = <Node**>PyMem_Calloc(2 * len(layout.levels), sizeof(Node*))
+        self.sizes = <int32_t*>PyMem_Calloc(2 * len(layout.levels), sizeof(int32_t))
+        self.count = 2 * len(layout.levels)
+        if self.nodes is NULL or self.sizes is NULL:
+            raise MemoryError
+        for index in range(self.count):
+            self.nodes[index] = lower_nodes(level_nodes(layout, index // 2, index % 2 == 1), &self.sizes[index])
+
+    def __dealloc__(self):
+        cdef Py_ssize_t index
+        for index in range(self.count):
+            if self.nodes is not NULL:
+                PyMem_Free(self.nodes[index])
+        PyMem_Free(self.nodes)
+        PyMem_Free(self.sizes)
+
+
+@cython.final
+cdef class Filled:
+    """The columns of a batch. They live as long as this does, or an array that was made of them."""
+
+    cdef Held* held
+    cdef Trees trees
+
+    def __dealloc__(self):
+        held_leave(self.held)
+
+    def batch(self, Py_ssize_t level, int64_t rows, bint errors, schema, importer):
+        """The columns of a level as a `pyarrow.RecordBatch`.
+
+        Arguments:
+            level: index in the layout's levels.
+            rows: of the level.
+            errors: with the columns for errors, all null.
+            schema: of the result.
+            importer: `pyarrow.RecordBatch._import_from_c`.
+        """
+        cdef Py_ssize_t index = 2 * level + errors
+        if not 0 <= index < self.trees.count:
+            raise IndexError(f"there is no level {level}")
+        return import_batch(self.held, self.trees.nodes[index], self.trees.sizes[index], rows, schema, importer)
+
+    def offsets(self, Py_ssize_t column, Py_ssize_t rows):
+        """Where the elements of each row of an array begin: `rows` int32 and the end of the last."""
+        if not 0 <= column < self.held.count or self.held.columns[column].offsets is NULL:
+            raise IndexError(f"column {column} has no offsets")
+        return PyBytes_FromStringAndSize(<const char*>self.held.columns[column].offsets, (rows + 1) * <Py_ssize_t>sizeof(int32_t))
+
+
+@cython.final
 cdef class ColumnReader:
     """Turns messages into columns.
 
@@ -171,8 +213,8 @@ cdef class ColumnReader:
     cdef readonly object layout
     cdef list names  # of operations
     cdef list constants  # keeps the content of defaults alive
+    cdef Trees trees
     cdef bint busy
-    cdef object token  # says which reader made a batch
     cdef double* rates  # rows and bytes that one byte of input made of late, by table and then by column
 
     def __cinit__(self, layout):
@@ -182,19 +224,18 @@ cdef class ColumnReader:
         self.rows.operations = <int32_t>(len(plan.ops) // 8)
         self.names = [None] * self.rows.operations
         self.constants = []
-        self.token = object()
+        self.trees = Trees(layout)
         program_lower(&self.rows.program, plan, 0)
         self.lower_columns(plan)
-        self.lower_tables()
+        order_columns(&self.rows.store)
+        lower_moves(&self.rows)
         self.rates = <double*>PyMem_Calloc(self.rows.store.table_count + self.rows.store.column_count, sizeof(double))
         if self.rates is NULL:
             raise MemoryError
 
     def __dealloc__(self):
-        release_columns(&self.rows.store)
-        PyMem_Free(self.rows.store.columns)
-        PyMem_Free(self.rows.store.tables)
-        PyMem_Free(self.rows.store.order)
+        store_close(&self.rows.store)
+        release_moves(&self.rows)
         PyMem_Free(self.rates)
         program_release(&self.rows.program)
 
@@ -208,12 +249,9 @@ cdef class ColumnReader:
         cdef int32_t number
         cdef int32_t index
         cdef Column* column
-        store.column_count = 2 * operations + 3 * len(plan.blocks)
-        store.columns = <Column*>PyMem_Calloc(store.column_count, sizeof(Column))
-        if store.columns is NULL:
+        # an operation or a block has one table below it at most
+        if not store_open(store, 2 * operations + 3 * <int>len(plan.blocks), 1 + operations + <int>len(plan.blocks)):
             raise MemoryError
-        for number in range(store.column_count):
-            store.columns[number].table = store.columns[number].child = -1
         store.table_count = 1
         self.lower_block(plan, 0, 0)
         for number, block in enumerate(plan.blocks):
@@ -291,63 +329,11 @@ cdef class ColumnReader:
                 column.default_bits = value
         return 0
 
-    cdef int lower_tables(self) except -1:
-        """List the columns of each table."""
-        cdef Store* store = &self.rows.store
-        cdef int32_t used = 0
-        cdef int32_t table
-        cdef int32_t index
-        store.tables = <Table*>PyMem_Calloc(store.table_count, sizeof(Table))
-        store.order = <int32_t*>PyMem_Calloc(store.column_count + 1, sizeof(int32_t))
-        if store.tables is NULL or store.order is NULL:
-            raise MemoryError
-        for table in range(store.table_count):
-            store.tables[table].first = used
-            for index in range(store.column_count):
-                if store.columns[index].table == table:
-                    store.order[used] = index
-                    used += 1
-            store.tables[table].count = used - store.tables[table].first
-        return 0
-
-    cdef int keep(self, list taken) except -1:
-        """Keep the buffers for the next batch, if they are not too large."""
-        global LAST_READER, LAST_BUFFERS
-        cdef Py_ssize_t total = 0
-        cdef list buffers = []
-        for found in taken:
-            for part in (None, None) if found is None else found[1:]:
-                buffers.append(part)
-                total += 0 if part is None else len(part)
-        if total <= KEPT_BYTES:
-            LAST_READER, LAST_BUFFERS = self.token, buffers
-        return 0
-
-    cdef int take_again(self) except -1:
-        """Start with the buffers of the batch before, as far as nobody else holds them."""
-        global LAST_READER, LAST_BUFFERS
-        cdef Store* store = &self.rows.store
-        cdef list buffers = LAST_BUFFERS
-        cdef int index
-        if LAST_READER is not self.token:
-            return 0
-        LAST_READER, LAST_BUFFERS = None, []
-        for index in range(store.column_count):
-            if list_item(buffers, 2 * index) is not raw_none and is_alone(list_item(buffers, 2 * index)):
-                store.columns[index].offsets_owner = list_item(buffers, 2 * index)
-                add_reference(store.columns[index].offsets_owner)
-            if list_item(buffers, 2 * index + 1) is not raw_none and is_alone(list_item(buffers, 2 * index + 1)):
-                store.columns[index].data_owner = list_item(buffers, 2 * index + 1)
-                add_reference(store.columns[index].data_owner)
-        adopt_owners(store)
-        return 0
-
     cdef int reserve(self, Py_ssize_t rows, Py_ssize_t size) except -1:
         """Make room for as much as such input made of late."""
         cdef Store* store = &self.rows.store
         cdef int index
         cdef Py_ssize_t room
-        self.take_again()
         for index in range(store.table_count):
             room = <Py_ssize_t>(self.rates[index] * size)
             room = max(rows if index == 0 else 0, room + room // 16, <Py_ssize_t>FIRST_ROWS)
@@ -388,23 +374,6 @@ cdef class ColumnReader:
         PyMem_Free(rows)
         return 0
 
-    cdef list take(self):
-        """The buffers of all columns, as (validity, offsets, values)."""
-        cdef Column* column
-        cdef int index
-        cdef list taken = []
-        for index in range(self.rows.store.column_count):
-            column = &self.rows.store.columns[index]
-            if column.table < 0:
-                taken.append(None)
-            else:
-                taken.append((
-                    <object>column.valid_owner if column.valid_owner is not NULL else None,
-                    <object>column.offsets_owner if column.offsets_owner is not NULL else None,
-                    <object>column.data_owner if column.data_owner is not NULL else None,
-                ))
-        return taken
-
     cdef list faults_of(self, const Faults* faults):
         cdef list found = []
         cdef Py_ssize_t at = 0
@@ -422,6 +391,7 @@ cdef class ColumnReader:
 
     cdef object run(self, Spans spans, bint stop):
         cdef Faults faults
+        cdef Filled filled
         cdef Py_ssize_t done
         faults.values = NULL
         faults.used = faults.room = 0
@@ -433,12 +403,15 @@ cdef class ColumnReader:
                 self.fail()
             if done == spans.count:
                 self.learn(done, spans.bytes)
-            taken = self.take()
-            self.keep(taken)
-            return taken, self.faults_of(&faults)
+            filled = Filled()
+            filled.trees = self.trees
+            filled.held = hold_columns(&self.rows.store)
+            if filled.held is NULL:
+                raise MemoryError
+            return filled, self.faults_of(&faults)
         finally:
-            PyMem_Free(faults.values)
-            release_columns(&self.rows.store)
+            raw_free(faults.values)
+            store_clear(&self.rows.store)
 
     def read(self, list buffers, bint stop):
         """Read messages.
@@ -448,8 +421,8 @@ cdef class ColumnReader:
             stop: end at the first message with a fault.
 
         Returns:
-            A list with the buffers of each column, (validity, offsets, values), None where there is none; and a list of faults, (row,
-            code, offset, path). A message with a fault is a row of nulls; with `stop` the columns mean nothing after a fault.
+            The columns (`Filled`); and a list of faults, (row, code, offset, path). A message with a fault is a row of nulls; with `stop`
+            the columns mean nothing after a fault.
 
         Raises:
             KwireError: a column would be larger than Arrow's offsets can say.

@@ -1,40 +1,67 @@
-"""Buffers of columns to Arrow arrays: nested ones as the plan nests them, then one row per message or per element of an exploded array.
+"""What an executor filled to Arrow: nested arrays as the plan nests them, then one row per message or per element of an exploded array.
 
 Nothing here looks at a value; arrays share the memory that the executor filled, and only columns of the levels above an exploded array are
-repeated.
+repeated. The native twin hands over all columns of a level in one call (`kwire.codec.column_nodes`); those of the pure one become arrays
+one by one.
 """
 
 from __future__ import annotations
 
 import sys
-from typing import Any, Final, TypeAlias
+from collections.abc import Sequence
+from typing import Any, Final, Protocol, TypeAlias
 
 import numpy as np
 import pyarrow as pa
 
 from kwire.codec.arrow_types import UNKNOWN_TAGS_TYPE, ArrowArray, ArrowType
-from kwire.codec.column_layout import Column, ColumnLayout, operations_of
-from kwire.codec.plan import WIDTH, Flag, Op
+from kwire.codec.column_layout import ERROR_FIELDS, MESSAGE_INDEX, Column, ColumnLayout, built_operations
+from kwire.codec.plan import WIDTH, Op
 
-__all__ = ["Buffers", "record_batch"]
+__all__ = ["BatchMaker", "Buffers"]
 
 Buffers: TypeAlias = tuple[Any, Any, Any] | None  # validity, offsets, values
 
 UUID_TEXT: Final = 22
+
+# Arrow's own way to take what its C data interface describes, with a schema that is there already; the public way, with capsules, reads
+# the schema anew for each batch.
+_IMPORT: Final[Any] = getattr(pa.RecordBatch, "_import_from_c")  # noqa: B009 - it is not in the type stubs
+
+
+class Filled(Protocol):
+    """What an executor filled."""
+
+    def batch(self, level: int, rows: int, errors: bool, schema: pa.Schema, importer: Any) -> pa.RecordBatch:
+        """The columns of a level, `message_index` first where the layout has it; `errors`: with those for errors, all null."""
+
+    def offsets(self, column: int, rows: int) -> Any:
+        """Where the elements of each of `rows` rows of an array begin, and the end of the last: int32."""
 
 
 def _wrapped(buffer: Any) -> pa.Buffer | None:
     return None if buffer is None else pa.py_buffer(buffer)
 
 
-class _Arrays:
-    """Makes arrays of the columns of one batch."""
+class FilledBuffers:
+    """Makes arrays of the columns of one batch of the pure twin."""
 
     def __init__(self, layout: ColumnLayout, columns: list[Buffers]) -> None:
         self.layout = layout
         self.plan = layout.plan
         self.columns = columns
         self.operations = len(self.plan.ops) // WIDTH
+
+    def batch(self, level: int, rows: int, errors: bool, schema: pa.Schema, importer: Any) -> pa.RecordBatch:
+        made = [self.column(column, rows) for column in self.layout.columns if column.level == level]
+        if level == 0 and self.layout.indexed:
+            made.insert(0, pa.array(np.arange(rows, dtype=np.int32)))
+        if errors:
+            made += [pa.nulls(rows, field.type) for field in ERROR_FIELDS]
+        return _batch_of(made, schema, rows)
+
+    def offsets(self, column: int, rows: int) -> Any:
+        return self.buffers(column)[1]
 
     def buffers(self, index: int) -> tuple[Any, Any, Any]:
         found = self.columns[index]
@@ -72,8 +99,7 @@ class _Arrays:
         return pa.Array.from_buffers(kind, rows, [_wrapped(validity), _wrapped(offsets)], children=[elements])
 
     def struct(self, block: int, kind: ArrowType, rows: int, validity: Any = None) -> ArrowArray:
-        fields = [number for number in operations_of(self.plan, block) if not self.plan.operation(number).flags & Flag.SKIP]
-        fields.sort(key=lambda number: self.plan.operation(number).slot)
+        fields = built_operations(self.plan, block)
         children = [self.value(number, kind.field(place).type, rows) for place, number in enumerate(fields)]
         if self.layout.unknown_tags:
             children.append(self.unknown_tags(block, rows))
@@ -89,43 +115,26 @@ class _Arrays:
         pairs = pa.Array.from_buffers(element, below, [None], children=children)
         return pa.Array.from_buffers(UNKNOWN_TAGS_TYPE, rows, [_wrapped(validity), _wrapped(offsets)], children=[pairs])
 
-    def column(self, column: Column, rows: int) -> ArrowArray | None:
-        """The array of a column of the result, on its level's rows; None where the version lacks it."""
+    def column(self, column: Column, rows: int) -> ArrowArray:
+        """The array of a column of the result, on its level's rows; all null where the version lacks it."""
         if column.unknown_tags:
             return self.unknown_tags(self.layout.levels[column.level].block, rows)
-        if not column.steps:
-            return None
-        hidden = [validity for step in column.steps[:-1] if (validity := self.buffers(step)[0]) is not None]
-        array = self.value(column.steps[-1], column.type, rows)
-        for validity in hidden:  # a field of a struct that is null is null
-            array = _hide(array, validity, rows)
-        return array
-
-
-def _bits(validity: Any, rows: int) -> np.ndarray[Any, Any]:
-    return np.unpackbits(np.frombuffer(validity, np.uint8), count=rows, bitorder="little").astype(bool)
-
-
-def _hide(array: ArrowArray, validity: Any, rows: int) -> ArrowArray:
-    """The array with nulls where a bitmap has them."""
-    rows_or_null: Any = pa.array(np.arange(rows), mask=~_bits(validity, rows))
-    return array.take(rows_or_null)
+        return self.value(column.steps[-1], column.type, rows) if column.steps else pa.nulls(rows, column.type)
 
 
 class _Explosion:
     """Which row of each level stands in each row of the result."""
 
-    def __init__(self, arrays: _Arrays, layout: ColumnLayout, rows: int) -> None:
+    def __init__(self, filled: Filled, layout: ColumnLayout, rows: int) -> None:
         self.rows = [rows]  # of each level
         self.picked: list[np.ndarray[Any, Any] | None] = [None]  # rows of a level in the result, -1 for none; None: each row once, in order
         self.count = rows
         for number, level in enumerate(layout.levels[1:]):
-            self._enter(arrays, number, level.steps)
+            self._enter(filled, number, level.steps)
 
-    def _enter(self, arrays: _Arrays, above: int, steps: tuple[int, ...]) -> None:
-        _, offsets, _ = arrays.buffers(steps[-1])
+    def _enter(self, filled: Filled, above: int, steps: tuple[int, ...]) -> None:
         rows = self.rows[above]
-        starts = np.frombuffer(offsets, np.int32, rows + 1).astype(np.int64)
+        starts = np.frombuffer(filled.offsets(steps[-1], rows), np.int32, rows + 1).astype(np.int64)
         lengths = np.diff(starts)
         self.rows.append(int(starts[-1]))
         picked = self.picked[above]
@@ -155,26 +164,51 @@ class _Explosion:
         return array.take(pa.array(picked, mask=missing if missing.any() else None))
 
 
-def record_batch(layout: ColumnLayout, columns: list[Buffers], rows: int, errors: list[ArrowArray] | None = None) -> pa.RecordBatch:
-    """The result of one batch.
+def _batch_of(arrays: Sequence[ArrowArray], schema: pa.Schema, rows: int) -> pa.RecordBatch:
+    if not arrays:  # a message without fields is a row without columns
+        empty: Any = pa.Array.from_buffers(pa.struct([]), rows, [None], children=[])
+        return pa.RecordBatch.from_struct_array(empty)
+    return pa.RecordBatch.from_arrays(list(arrays), schema=schema)
+
+
+class BatchMaker:
+    """Makes the results of one layout.
 
     Arguments:
         layout: of the columns.
-        columns: buffers as an executor filled them.
-        rows: messages.
-        errors: the error columns, a row per message.
     """
-    arrays = _Arrays(layout, columns)
-    explosion = _Explosion(arrays, layout, rows)
-    made: list[ArrowArray] = []
-    if layout.indexed:
-        made.append(explosion.spread(pa.array(np.arange(rows, dtype=np.int32)), 0))
-    for column in layout.columns:
-        array = arrays.column(column, explosion.rows[column.level])
-        made.append(pa.nulls(explosion.count, column.type) if array is None else explosion.spread(array, column.level))
-    made += [explosion.spread(array, 0) for array in errors or ()]
-    schema = layout.schema(errors is not None)
-    if not made:  # a message without fields is a row without columns
-        empty: Any = pa.Array.from_buffers(pa.struct([]), rows, [None], children=[])
-        return pa.RecordBatch.from_struct_array(empty)
-    return pa.RecordBatch.from_arrays(made, schema=schema)
+
+    def __init__(self, layout: ColumnLayout) -> None:
+        self.layout = layout
+        self.schema = layout.schema()
+        self.schema_with_errors = layout.schema(errors=True)
+        index = [pa.field(MESSAGE_INDEX, pa.int32())] if layout.indexed else []
+        self._levels = [
+            pa.schema([*index, *fields] if number == 0 else fields)
+            for number in range(len(layout.levels))
+            for fields in [[pa.field(each.name, each.type) for each in layout.columns if each.level == number]]
+        ]
+
+    def batch(self, filled: Filled | list[Buffers], rows: int, errors: Sequence[ArrowArray] | None, faultless: bool) -> pa.RecordBatch:
+        """The result of one batch.
+
+        Arguments:
+            filled: by an executor.
+            rows: messages.
+            errors: the error columns, a row per message; None without them.
+            faultless: these are all null.
+        """
+        if isinstance(filled, list):
+            filled = FilledBuffers(self.layout, filled)
+        schema = self.schema if errors is None else self.schema_with_errors
+        if len(self._levels) == 1 and faultless:
+            return filled.batch(0, rows, errors is not None, schema, _IMPORT)
+        explosion = _Explosion(filled, self.layout, rows)
+        levels = [filled.batch(number, explosion.rows[number], False, each, _IMPORT) for number, each in enumerate(self._levels)]
+        columns = [iter(level.columns) for level in levels]
+        made: list[ArrowArray] = []
+        if self.layout.indexed:
+            made.append(explosion.spread(next(columns[0]), 0))
+        made += [explosion.spread(next(columns[column.level]), column.level) for column in self.layout.columns]
+        made += [explosion.spread(array, 0) for array in errors or ()]
+        return _batch_of(made, schema, explosion.count)

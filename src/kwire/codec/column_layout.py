@@ -26,7 +26,10 @@ from kwire.codec.layout import attribute_of
 from kwire.codec.plan import WIDTH, Block, Flag, Op, Operation, Plan, compile_plan
 from kwire.schema.model import Message
 
-__all__ = ["ERROR_FIELDS", "MESSAGE_INDEX", "UNKNOWN_TAGS", "Column", "ColumnLayout", "column_layout", "operations_of", "tree_of"]
+__all__ = [
+    "ERROR_FIELDS", "MESSAGE_INDEX", "UNKNOWN_TAGS", "Column", "ColumnLayout", "built_operations", "column_layout", "operations_of",
+    "tree_of",
+]  # fmt: skip
 
 MESSAGE_INDEX: Final = "message_index"
 UNKNOWN_TAGS: Final = "unknown_tagged_fields"
@@ -94,6 +97,12 @@ def operations_of(plan: Plan, block: int) -> range:
     return range(found.first, found.first + found.untagged + found.tagged)
 
 
+def built_operations(plan: Plan, block: int) -> list[int]:
+    """Numbers of the operations of a block that are not skipped, in the order of the definition."""
+    built = [number for number in operations_of(plan, block) if not plan.operation(number).flags & Flag.SKIP]
+    return sorted(built, key=lambda number: plan.operation(number).slot)
+
+
 def tree_of(plan: Plan) -> Plan:
     """The same plan with a block of its own for every place where a struct is built, so that an operation is a column.
 
@@ -137,9 +146,7 @@ class _Describer:
 
     def kept(self, block: int) -> list[tuple[str, int]]:
         """Names and numbers of the operations of a block that are built, in the order of the definition."""
-        found = [(self.plan.attribute(block, number), number) for number in operations_of(self.plan, block)]
-        built = [(name, number) for name, number in found if not self.plan.operation(number).flags & Flag.SKIP]
-        return sorted(built, key=lambda each: self.plan.operation(each[1]).slot)
+        return [(self.plan.attribute(block, number), number) for number in built_operations(self.plan, block)]
 
     def struct(self, block: int) -> ArrowType:
         fields = [(name, self.type(number)) for name, number in self.kept(block)]

@@ -17,8 +17,8 @@ import pyarrow as pa
 from kwire.codec.arrow_types import ArrowArray
 from kwire.codec.binary_chunks import BinaryChunk
 from kwire.codec.classes import CompiledCatalog, compiled
-from kwire.codec.column_arrays import record_batch
-from kwire.codec.column_layout import ColumnLayout, column_layout
+from kwire.codec.column_arrays import BatchMaker
+from kwire.codec.column_layout import ERROR_FIELDS, column_layout
 from kwire.codec.impl import load_twin
 from kwire.errors import Fault, wire_error
 
@@ -51,16 +51,17 @@ class Columns:
     def __init__(self, source: CompiledCatalog) -> None:
         self._source = source
         self._make_reader = load_twin("codec", "columns", source.twin).ColumnReader
-        self._readers: dict[tuple[Any, ...], Any] = {}
+        self._readers: dict[tuple[Any, ...], tuple[Any, BatchMaker]] = {}
 
-    def _reader(self, name: str, version: int, fields: Sequence[str] | None, unknown_tags: bool) -> Any:
+    def _reader(self, name: str, version: int, fields: Sequence[str] | None, unknown_tags: bool) -> tuple[Any, BatchMaker]:
         if isinstance(fields, str):
             raise TypeError(f"fields takes a sequence of paths, not the text {fields!r}")
         key = (name, version, None if fields is None else tuple(fields), unknown_tags)
         found = self._readers.get(key)
         if found is None:
             self._source.plan(name, version)  # refuses unknown names and versions
-            found = self._make_reader(column_layout(self._source.message(name), version, key[2], unknown_tags))
+            layout = column_layout(self._source.message(name), version, key[2], unknown_tags)
+            found = self._make_reader(layout), BatchMaker(layout)
             if len(self._readers) >= MAX_LAYOUTS:
                 self._readers.pop(next(iter(self._readers)), None)
             self._readers[key] = found
@@ -70,8 +71,9 @@ class Columns:
         self, name: str, version: int, fields: Sequence[str] | None = None, *, errors: Errors = "raise", unknown_tags: bool = False
     ) -> pa.Schema:
         """The schema that `to_arrow` gives for the same arguments; as Spark's DDL: `kwire.codec.arrow_types.spark_ddl`."""
-        layout: ColumnLayout = self._reader(name, version, fields, unknown_tags).layout
-        return layout.schema(_shows_errors(errors))
+        shown = _shows_errors(errors)
+        _, maker = self._reader(name, version, fields, unknown_tags)
+        return maker.schema_with_errors if shown else maker.schema
 
     def to_arrow(
         self,
@@ -100,23 +102,23 @@ class Columns:
             KwireError: no such message, a path names no field of it, or a column would be larger than 2 GiB.
         """
         shown = _shows_errors(errors)
-        reader = self._reader(name, version, fields, unknown_tags)
+        reader, maker = self._reader(name, version, fields, unknown_tags)
         if isinstance(buffers, (pa.Array, pa.ChunkedArray)):
             chunks = [_chunk(each) for each in (buffers.chunks if isinstance(buffers, pa.ChunkedArray) else [buffers])]
             count = sum(chunk.length for chunk in chunks)
-            columns, faults = reader.read_chunks(chunks, not shown)
+            filled, faults = reader.read_chunks(chunks, not shown)
         else:
             messages = list(buffers)
             count = len(messages)
-            columns, faults = reader.read(messages, not shown)
+            filled, faults = reader.read(messages, not shown)
         if faults and not shown:
             index, code, offset, path = faults[0]
-            plan = reader.layout.plan
+            plan = maker.layout.plan
             error = wire_error(code, offset, path, plan.message, plan.api_key, plan.version)
             error.index = index
             error.add_note(f"in message {index} of the batch")
             raise error
-        return record_batch(reader.layout, columns, count, _error_columns(faults, count) if shown else None)
+        return maker.batch(filled, count, _error_columns(faults, count) if shown else None, not faults)
 
 
 def _shows_errors(errors: str) -> bool:
@@ -126,6 +128,8 @@ def _shows_errors(errors: str) -> bool:
 
 
 def _error_columns(faults: list[tuple[int, int, int, str]], count: int) -> list[ArrowArray]:
+    if not faults:
+        return [pa.nulls(count, field.type) for field in ERROR_FIELDS]
     codes: list[str | None] = [None] * count
     offsets: list[int | None] = [None] * count
     paths: list[str | None] = [None] * count

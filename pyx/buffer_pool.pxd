@@ -1,0 +1,153 @@
+"""Memory for columns, and the pool that it comes back to.
+
+Memory that is new to the process costs several times what filling it costs, for the system clears each page: a reader that goes from batch
+to batch lives in the same pages. Blocks have sizes in steps of a quarter; the pool keeps a list for each size, `KEPT_BYTES` together, one
+pool for each compiled module. Blocks may be given back by any thread, without the GIL: that is how Arrow releases what it imported. Nobody
+waits for the pool: who finds it in use goes to the allocator instead, so that neither threads nor a fork can get stuck.
+
+Blocks come from Python's raw allocator, so `tracemalloc` sees them. Under AddressSanitizer nothing is kept or rounded up, so that it sees a
+read or write behind the end.
+
+C-level entry for other modules: `take_block`, `grow_block`, `give_block`.
+"""
+
+from libc.stdint cimport uint8_t
+
+cdef extern from *:
+    """
+    #include <stddef.h>
+    #include <stdint.h>
+    #include <string.h>
+
+    #if defined(__SANITIZE_ADDRESS__)
+    #define KWIRE_KEPT_BYTES ((size_t)0)
+    #else
+    #define KWIRE_KEPT_BYTES ((size_t)128 << 20)
+    #endif
+    #define KWIRE_BLOCK_HEAD 64  /* in front of a block's bytes, whose alignment it keeps */
+    #define KWIRE_BLOCK_BINS 256
+    #define KWIRE_HUGE ((size_t)1 << 21)
+
+    #if defined(_MSC_VER)
+    #include <intrin.h>
+    #define KWIRE_TAKE_FLAG(flag) (_InterlockedExchange((volatile long *)(flag), 1) == 0)
+    #define KWIRE_LEAVE_FLAG(flag) _InterlockedExchange((volatile long *)(flag), 0)
+    #define KWIRE_COUNT_DOWN(count) _InterlockedDecrement((volatile long *)(count))
+    #define KWIRE_COUNT_UP(count) _InterlockedIncrement((volatile long *)(count))
+    #else
+    #define KWIRE_TAKE_FLAG(flag) (__atomic_exchange_n(flag, 1, __ATOMIC_ACQUIRE) == 0)
+    #define KWIRE_LEAVE_FLAG(flag) __atomic_store_n(flag, 0, __ATOMIC_RELEASE)
+    #define KWIRE_COUNT_DOWN(count) __atomic_sub_fetch(count, 1, __ATOMIC_ACQ_REL)
+    #define KWIRE_COUNT_UP(count) __atomic_add_fetch(count, 1, __ATOMIC_RELAXED)
+    #endif
+
+    #if defined(__linux__)
+    #include <sys/mman.h>
+    #endif
+
+    typedef struct kwire_block {
+        struct kwire_block *next;
+        size_t room;
+        int bin;
+    } kwire_block;
+
+    static struct {
+        kwire_block *bins[KWIRE_BLOCK_BINS];
+        size_t kept;
+        long busy;
+    } kwire_pool;
+
+    static inline kwire_block *kwire_block_of(void *data) { return (kwire_block *)((char *)data - KWIRE_BLOCK_HEAD); }
+
+    static inline size_t kwire_block_room(void *data) { return kwire_block_of(data)->room; }
+
+    /* Which list a size belongs to; the size is rounded up to that of its blocks: 4, 5, 6 or 7 times a power of two times 64. */
+    static inline int kwire_block_bin(size_t *size) {
+        size_t units = (*size + 63) / 64;
+        int doublings = 0;
+        if (units == 0) units = 1;
+        while (units >= 8) {
+            units = (units + 1) / 2;
+            doublings++;
+        }
+    #if !defined(__SANITIZE_ADDRESS__)
+        *size = units << doublings << 6;
+    #endif
+        return 4 * doublings + (int)units;
+    }
+
+    static void *kwire_new_block(size_t size, int bin) {
+        char *memory = (char *)PyMem_RawMalloc(size + KWIRE_BLOCK_HEAD);
+        kwire_block *block = (kwire_block *)memory;
+        if (memory == NULL) return NULL;
+    #if defined(__linux__) && defined(MADV_HUGEPAGE)
+        if (size >= 2 * KWIRE_HUGE) {  /* one fault for 2 MiB where the system allows it; it may refuse */
+            uintptr_t first = ((uintptr_t)memory + KWIRE_HUGE - 1) & ~(KWIRE_HUGE - 1);
+            (void)madvise((void *)first, ((uintptr_t)memory + size - first) & ~(KWIRE_HUGE - 1), MADV_HUGEPAGE);
+        }
+    #endif
+        block->next = NULL;
+        block->room = size;
+        block->bin = bin;
+        return memory + KWIRE_BLOCK_HEAD;
+    }
+
+    /* Make room for a block of a size that is missing, if the pool is full of others: it shall fit when it comes back. */
+    static void kwire_pool_shrink(size_t size) {
+        for (int bin = KWIRE_BLOCK_BINS - 1; bin >= 0 && kwire_pool.kept + size > KWIRE_KEPT_BYTES; bin--)
+            while (kwire_pool.bins[bin] != NULL && kwire_pool.kept + size > KWIRE_KEPT_BYTES) {
+                kwire_block *block = kwire_pool.bins[bin];
+                kwire_pool.bins[bin] = block->next;
+                kwire_pool.kept -= block->room;
+                PyMem_RawFree(block);
+            }
+    }
+
+    static void *kwire_take_block(size_t size) {
+        int bin = kwire_block_bin(&size);
+        if (KWIRE_TAKE_FLAG(&kwire_pool.busy)) {
+            kwire_block *block = kwire_pool.bins[bin];
+            if (block != NULL) {
+                kwire_pool.bins[bin] = block->next;
+                kwire_pool.kept -= block->room;
+            } else if (size <= KWIRE_KEPT_BYTES) {
+                kwire_pool_shrink(size);
+            }
+            KWIRE_LEAVE_FLAG(&kwire_pool.busy);
+            if (block != NULL) return (char *)block + KWIRE_BLOCK_HEAD;
+        }
+        return kwire_new_block(size, bin);
+    }
+
+    static void kwire_give_block(void *data) {
+        kwire_block *block;
+        if (data == NULL) return;
+        block = kwire_block_of(data);
+        if (KWIRE_TAKE_FLAG(&kwire_pool.busy)) {
+            if (kwire_pool.kept + block->room <= KWIRE_KEPT_BYTES) {
+                block->next = kwire_pool.bins[block->bin];
+                kwire_pool.bins[block->bin] = block;
+                kwire_pool.kept += block->room;
+                block = NULL;
+            }
+            KWIRE_LEAVE_FLAG(&kwire_pool.busy);
+        }
+        PyMem_RawFree(block);
+    }
+
+    /* A block of `size` bytes with the first `used` ones of `data`, which is given back; on failure NULL, and `data` is as it was. */
+    static void *kwire_grow_block(void *data, size_t used, size_t size) {
+        void *grown = kwire_take_block(size);
+        if (grown != NULL && data != NULL) {
+            memcpy(grown, data, used);
+            kwire_give_block(data);
+        }
+        return grown;
+    }
+    """
+    uint8_t* take_block "(uint8_t *)kwire_take_block"(size_t size) noexcept nogil  # NULL without memory
+    uint8_t* grow_block "(uint8_t *)kwire_grow_block"(void* data, size_t used, size_t size) noexcept nogil
+    void give_block "kwire_give_block"(void* data) noexcept nogil
+    size_t block_room "kwire_block_room"(void* data) noexcept nogil
+    long count_down "KWIRE_COUNT_DOWN"(long* count) noexcept nogil
+    long count_up "KWIRE_COUNT_UP"(long* count) noexcept nogil
