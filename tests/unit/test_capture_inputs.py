@@ -74,7 +74,7 @@ def test_a_missing_file_among_many_stops_nothing(tree: Path) -> None:
     assert [file.name for file in files] == ["a.pcap", "notes.txt"]
     assert missing == [
         MissingInput(str(tree / "no.pcap"), f"{tree}/no.pcap does not exist"),
-        MissingInput(str(tree / "empty"), f"the folder {tree}/empty holds no capture file"),
+        MissingInput(str(tree / "empty"), f"the folder {tree}/empty holds no capture file and no request log"),
     ]
 
 

@@ -16,7 +16,12 @@ __all__ = ["run"]
 
 
 def run(
-    paths: Sequence[str], ports: Iterable[int] = (), options: Options | None = None, *, series_rule: str = "name"
+    paths: Sequence[str],
+    ports: Iterable[int] = (),
+    options: Options | None = None,
+    *,
+    series_rule: str = "name",
+    log_zone: str | None = None,
 ) -> dict[str, pa.Table]:
     """Analyse captures.
 
@@ -25,6 +30,7 @@ def run(
         ports: TCP ports where brokers listen; empty to find them out.
         options: target releases and the like.
         series_rule: which files are one series (`kwire.capture.series.group_series`).
+        log_zone: time zone of request logs, such as ``Europe/Berlin``; None for UTC.
 
     Returns:
         All tables by name.
@@ -39,7 +45,9 @@ def run(
     rows: dict[str, list[pa.RecordBatch]] = {name: [] for name in ROW_TABLES}
     partials: list[Partial] = []
     for series in group_series(files, series_rule):
-        with read_series([piece.location for piece in series.pieces], series.name, ports, disorder=series.disorder) as found:
+        with read_series(
+            [piece.location for piece in series.pieces], series.name, ports, disorder=series.disorder, log_zone=log_zone
+        ) as found:
             partials.append(partial_of_series(found))
             for name in ROW_TABLES:
                 rows[name] += found.batches(name)

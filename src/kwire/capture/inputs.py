@@ -1,4 +1,4 @@
-"""From what a user names (files, folders, globs, URIs) to the capture files meant.
+"""From what a user names (files, folders, globs, URIs) to the captures and request logs meant.
 
 What cannot be found is a fact beside the files, so that one missing file among many stops nothing; only when nothing is left it is an
 error.
@@ -14,6 +14,8 @@ from fnmatch import fnmatchcase
 from typing import TYPE_CHECKING, Final
 from urllib.parse import quote
 
+from kwire.capture.piece_kinds import kind_of
+from kwire.capture.request_log_names import is_log_name
 from kwire.capture.source import filesystem_of
 from kwire.errors import InputError
 
@@ -60,7 +62,8 @@ def expand_inputs(arguments: Sequence[str]) -> tuple[list[CaptureFile], list[Mis
     """Find the files that the arguments name.
 
     Args:
-        arguments: files (taken whatever their names), folders (searched with all below them for names of captures), glob patterns, and URIs
+        arguments: files (taken whatever their names), folders (searched with all below them for names of captures, and for logs
+            that hold requests), glob patterns, and URIs
             of what pyarrow.fs reads (``s3://``, ``gs://``, ``hdfs://``, ``file://``); `*` works in URIs too.
 
     Returns:
@@ -141,10 +144,11 @@ def _expand(argument: str) -> Iterator[CaptureFile]:
             if info.type == FileType.NotFound:
                 raise InputError(f"{argument} does not exist")
             if info.type == FileType.Directory:
-                infos = [below for below in _list(place.filesystem, place.path, recursive=True) if is_capture_name(below.base_name)]
-                infos = sorted((below for below in infos if below.type == FileType.File), key=lambda below: str(below.path))
+                infos = [below for below in _list(place.filesystem, place.path, recursive=True) if below.type == FileType.File]
+                infos = [below for below in infos if is_capture_name(below.base_name) or _is_request_log(below, place)]
+                infos.sort(key=lambda below: str(below.path))
                 if not infos:
-                    raise InputError(f"the folder {argument} holds no capture file")
+                    raise InputError(f"the folder {argument} holds no capture file and no request log")
             else:
                 infos = [info]
     except PermissionError as error:
@@ -156,6 +160,16 @@ def _expand(argument: str) -> Iterator[CaptureFile]:
         bare = location.partition("?")[0] if "://" in location else location
         folder, _, name = bare.rpartition("/")
         yield CaptureFile(location, folder, name or bare, info.size or 0)
+
+
+def _is_request_log(info: FileInfo, place: _Place) -> bool:
+    """Brokers write many logs into one folder, so the name alone says little."""
+    if not info.size or not is_log_name(info.base_name):
+        return False
+    try:
+        return kind_of(place.spell(info.path)) == "request_log"
+    except InputError:
+        return False
 
 
 def _list(filesystem: FileSystem, path: str, *, recursive: bool = False) -> list[FileInfo]:

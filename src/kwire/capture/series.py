@@ -9,14 +9,17 @@ number of one or two digits inside a name is no rotation number: ``broker-1.pcap
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
+from datetime import UTC
 from itertools import pairwise
 from typing import Final
 
 from kwire.capture import impl
 from kwire.capture.formats import PCAP_HEADER_BYTES, identify
 from kwire.capture.inputs import CaptureFile
+from kwire.capture.piece_kinds import first_logged_us, kind_of
+from kwire.capture.request_log_names import log_rotation
 from kwire.capture.source import open_capture
 from kwire.errors import InputError
 
@@ -76,11 +79,32 @@ def group_series(
     key_of = _key_function(rule)
     for file in files:
         groups.setdefault(key_of(file), []).append(file)
-    return [_ordered(name if len(group) > 1 else group[0].location, group, read_time) for name, group in groups.items()]
+    kinds = groups.items() if rule == "name" else _of_one_kind(groups)
+    return [_ordered(name if len(group) > 1 else group[0].location, group, read_time) for name, group in kinds]
+
+
+def _of_one_kind(groups: dict[str, list[CaptureFile]]) -> Iterator[tuple[str, list[CaptureFile]]]:
+    """Packets and lines of a log have no order in common, so they are series of their own, whatever the rule puts together."""
+    for name, group in groups.items():
+        logs = [file for file in group if _is_log(file)] if len(group) > 1 else []
+        packets = [file for file in group if file not in logs]
+        if packets:
+            yield name, packets
+        if logs:
+            yield f"{name} (request log)" if packets else name, logs
+
+
+def _is_log(file: CaptureFile) -> bool:
+    try:
+        return kind_of(file.location) == "request_log"
+    except InputError:
+        return False
 
 
 def first_packet_ns(location: str) -> int | None:
-    """Time of the first packet of a file, nanoseconds since 1970; None when there is none or the file cannot be read."""
+    """Time of the first packet of a file, or of the first entry of a request log, nanoseconds since 1970.
+
+    None when there is none or the file cannot be read. The zone of a log does not matter for its order."""
     try:
         with open_capture(location) as source:
             head = source.read(_HEAD_BYTES)
@@ -88,7 +112,8 @@ def first_packet_ns(location: str) -> int | None:
         return None
     known = identify(head[:PCAP_HEADER_BYTES])
     if known is None:
-        return None
+        logged = first_logged_us(location, UTC)
+        return None if logged is None else logged * 1000
     state, at = known
     impl.packets.scan(head, at, state)
     return state.start_ns
@@ -122,7 +147,8 @@ def _rotation(name: str) -> _Rotation:
     bare = _COMPRESSED.sub("", name)
     split = _EXTENSION.match(bare)
     if split is None:
-        return _Rotation(name, (), False)
+        log = log_rotation(bare)
+        return _Rotation(name, (), False) if log is None else _Rotation(*log)
     numbers: list[int] = []
 
     def take(found: re.Match[str]) -> str:

@@ -107,14 +107,17 @@ def _tell(sentence: str) -> None:
     "--series", "series_rule", default="name", show_default=True, metavar="RULE",
     help="Which files belong to one capture point: name (rotation number or time differs), folder, all, file, or match:REGEX.",
 )  # fmt: skip
+@click.option(
+    "--log-zone", metavar="ZONE", help="Time zone of request logs (Europe/Berlin), which do not say it themselves; UTC by default."
+)
 @click.option("--overwrite", is_flag=True, help="Replace the analysis that is in DIR.")
 @click.option("--no-report", is_flag=True, help="Write the tables only, no page.")
 @click.option("--json", "as_json", is_flag=True, help="Print the summary as JSON.")
 def analyze(
     captures: tuple[str, ...], out: str, master: str | None, ports: tuple[int, ...], targets: tuple[str, ...],
-    broker_release: str | None, series_rule: str, overwrite: bool, no_report: bool, as_json: bool,
+    broker_release: str | None, series_rule: str, log_zone: str | None, overwrite: bool, no_report: bool, as_json: bool,
 ) -> int:  # fmt: skip
-    """Analyse CAPTURES (files, folders, globs, URIs) into tables and a page in DIR.
+    """Analyse CAPTURES and request logs (files, folders, globs, URIs) into tables and a page in DIR.
 
     DIR/TABLE/*.parquet are the tables, DIR/report.html is the page. Rotated files of one capture point are read as one series. DIR is
     complete when DIR/_SUCCESS is there.
@@ -123,6 +126,7 @@ def analyze(
     Examples:
       kwire analyze kafka-*.pcap --out report/ --port 9092
       kwire analyze s3://bucket/captures/ --out s3://bucket/report/ --master yarn
+      kwire analyze kafka-request.log* --out report/ --log-zone Europe/Berlin
       kwire analyze before.pcap --out report/ --target-release 4.0.0 --overwrite
 
     The exit status is 0, 3 when the analysis was written although some of the inputs could not be read, and 1 when it was not written.
@@ -132,7 +136,7 @@ def analyze(
 
     request = JobRequest(
         inputs=captures, out=out, master=master, ports=ports, target_releases=targets, broker_release=broker_release,
-        series_rule=series_rule, overwrite=overwrite,
+        series_rule=series_rule, log_zone=log_zone, overwrite=overwrite,
     )  # fmt: skip
     command = shlex.join(["kwire", *sys.argv[1:]])
     with _stopped_cleanly(), _progress_bar() as progress:

@@ -103,11 +103,14 @@ def _restrict(
 @click.option("--address", "addresses", multiple=True, metavar="A", help="Only rows of connections with this IP address at either end.")
 @click.option("--since", type=INSTANT, help="Only what happened at this time or later.")
 @click.option("--until", type=INSTANT, help="Only what happened before this time.")
+@click.option(
+    "--log-zone", metavar="ZONE", help="Time zone of a request log (Europe/Berlin), which does not say it itself; UTC by default."
+)
 def inspect(
     capture: str, table: str, as_json: bool, ports: tuple[int, ...], client_ids: tuple[str, ...], addresses: tuple[str, ...],
-    since: datetime | None, until: datetime | None,
+    since: datetime | None, until: datetime | None, log_zone: str | None,
 ) -> None:  # fmt: skip
-    """Show the rows of CAPTURE, a pcap or pcapng file (gzip and zstd too), a URI, or - for standard input.
+    """Show the rows of CAPTURE, a pcap or pcapng file or a broker's request log (gzip and zstd too), a URI, or - for standard input.
 
     Needs no Spark and no Java. A table on the terminal, or JSON lines for scripts.
 
@@ -115,6 +118,7 @@ def inspect(
     Examples:
       kwire inspect kafka.pcap --table connections
       tcpdump -w - 'tcp port 9092' | kwire inspect - --json
+      tail -F kafka-request.log | kwire inspect - --json
       kwire inspect kafka.pcap --client-id billing --since 2026-09-30T12:00:00
     """
     import sys
@@ -130,7 +134,7 @@ def inspect(
     shown = _SHOWN[table]
     printer = TablePrinter(list(shown))
     count = 0
-    for batch in iter_capture(source, table, ports or None):
+    for batch in iter_capture(source, table, ports or None, log_zone=log_zone):
         rows = _restrict(table, batch, client_ids, addresses, since, until)
         count += rows.num_rows
         if as_json:

@@ -11,17 +11,16 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final, cast
+from typing import TYPE_CHECKING, Any, Final
 
 import pyarrow as pa
 import pyarrow.compute as pc
 
 import kwire
 from kwire.analysis import Options, finish, merge
-from kwire.capture.carry import SeriesCarry
-from kwire.capture.formats import PCAP_HEADER_BYTES
 from kwire.capture.inputs import CaptureFile, MissingInput, expand_inputs
-from kwire.capture.reader import read_piece
+from kwire.capture.piece_kinds import kind_of
+from kwire.capture.request_log_times import zone_of
 from kwire.capture.series import Series, group_series
 from kwire.errors import InputError, KwireError
 from kwire.spark.output import OutputFolder, PartWriter, progress_file
@@ -32,8 +31,6 @@ from kwire.tables.series import begin_series, skip_piece
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
-
-    from kwire.capture.sink import StreamSink
 
 __all__ = ["JobReport", "JobRequest", "run_job"]
 
@@ -57,6 +54,7 @@ class JobRequest:
         broker_release: of the observed brokers, where no ApiVersions response tells.
         series_rule: which files belong together (`kwire.capture.series.group_series`).
         overwrite: an earlier analysis in `out` may be replaced.
+        log_zone: time zone of request logs, None for UTC.
     """
 
     inputs: tuple[str, ...]
@@ -67,6 +65,7 @@ class JobRequest:
     broker_release: str | None = None
     series_rule: str = "name"
     overwrite: bool = False
+    log_zone: str | None = None
 
 
 @dataclass(slots=True)
@@ -95,7 +94,9 @@ def _quiet(_what: str, _done: int, _total: int) -> None:
 def _tasks(request: JobRequest, series: Sequence[Series], out: str) -> list[SeriesTask]:
     folder = str(Path.cwd())
     return [
-        SeriesTask(number, each.name, tuple(file.location for file in each.pieces), each.disorder, request.ports, out, folder)
+        SeriesTask(
+            number, each.name, tuple(file.location for file in each.pieces), each.disorder, request.ports, out, folder, request.log_zone
+        )
         for number, each in enumerate(series)
     ]
 
@@ -150,23 +151,14 @@ def _check_some_readable(files: Sequence[CaptureFile]) -> None:
     """Say at once that nothing can be read, where that is quick to see; the job would find out, after Spark has started.
 
     Raises:
-        InputError: none of a few files is a capture.
+        InputError: none of a few files is a capture or a request log.
     """
-
-    class Enough(Exception):
-        pass
-
-    def stop(_count: int) -> None:
-        raise Enough
-
     if len(files) > _QUICK_LOOK:
         return
     faults = []
     for file in files:
         try:
-            # so few bytes hold no packet, and nobody has to listen
-            read_piece(file.location, SeriesCarry(), cast("StreamSink", None), chunk_bytes=PCAP_HEADER_BYTES, progress=stop)
-        except Enough:
+            kind_of(file.location)
             return
         except InputError as error:
             faults.append(error)
@@ -206,6 +198,7 @@ def _manifest(request: JobRequest, captures: pa.Table) -> dict[str, Any]:
         "series_rule": request.series_rule,
         "target_releases": list(request.target_releases),
         "broker_release": request.broker_release,
+        "log_zone": request.log_zone,
         "captures": captures.select(columns).to_pylist(),
     }
 
@@ -237,6 +230,7 @@ def run_job(request: JobRequest, *, progress: Progress = _quiet, page: Callable[
     """
     options = Options(target_releases=request.target_releases, broker_release=request.broker_release)
     options.check()
+    zone_of(request.log_zone)
     files, missing = expand_inputs(request.inputs)
     series = group_series(files, request.series_rule)
     _check_some_readable(files)

@@ -39,6 +39,7 @@ class SeriesTask:
         ports: where brokers listen; empty to find them out.
         out: the output folder, path or URI.
         folder: the driver's working folder, which relative locations start from.
+        log_zone: time zone of request logs, None for UTC.
     """
 
     number: int
@@ -48,6 +49,7 @@ class SeriesTask:
     ports: tuple[int, ...]
     out: str
     folder: str
+    log_zone: str | None = None
 
 
 @dataclass(slots=True)
@@ -128,7 +130,9 @@ def run_task(task: SeriesTask) -> SeriesResult:
 
 def _run(task: SeriesTask, result: SeriesResult) -> None:
     try:
-        rows = read_series(task.locations, task.name, task.ports, progress=_progress_of(task), disorder=task.disorder)
+        rows = read_series(
+            task.locations, task.name, task.ports, progress=_progress_of(task), disorder=task.disorder, log_zone=task.log_zone
+        )
     except InputError:
         _skip_all(task, result)
         return

@@ -19,21 +19,22 @@ __all__ = ["iter_capture"]
 
 
 def iter_capture(
-    source: str | os.PathLike[str] | BinaryIO, table: str = "requests", ports: Iterable[int] | None = None
+    source: str | os.PathLike[str] | BinaryIO, table: str = "requests", ports: Iterable[int] | None = None, *, log_zone: str | None = None
 ) -> Iterator[pa.RecordBatch]:
     """Read one capture, the rows of one table as they come.
 
     Args:
-        source: path, URI or binary stream of a pcap or pcapng file, plain, gzip or zstd.
+        source: path, URI or binary stream of a pcap or pcapng file or a request log, plain, gzip or zstd.
         table: `captures`, `connections`, `requests` or `violations`.
         ports: TCP ports where brokers listen; None to find them out.
+        log_zone: time zone of a request log, such as ``Europe/Berlin``; None for UTC.
 
     Raises:
         InputError: there is no such file, it is no capture, or there is no such table.
     """
     check_table(table)
     name = os.path.basename(os.fspath(source)) if isinstance(source, str | os.PathLike) else "standard input"  # noqa: PTH119 - may be a URI
-    carry = begin_series(name, ports or ())
+    carry = begin_series(name, ports or (), log_zone=log_zone)
     for batches in iter_piece(source, carry):
         yield from _rows(table, batches, carry)
     batches, _facts = finish_series(carry)

@@ -97,6 +97,7 @@ def read_series(
     ports: Iterable[int] = (),
     *,
     disorder: str = "",
+    log_zone: str | None = None,
     progress: Callable[[int], None] | None = None,
 ) -> SeriesRows:
     """Read a series to its end.
@@ -106,6 +107,7 @@ def read_series(
         series: name of the capture point, as it stands in the rows.
         ports: TCP ports where brokers listen; empty to find them out.
         disorder: a sentence where the order of the files is in doubt.
+        log_zone: time zone of request logs, such as ``Europe/Berlin``; None for UTC.
         progress: told how many bytes were read since it was told last.
 
     Returns:
@@ -114,7 +116,7 @@ def read_series(
     Raises:
         InputError: no file of the series could be read; the reason is that of the first.
     """
-    carry = begin_series(series, ports, disorder=disorder)
+    carry = begin_series(series, ports, disorder=disorder, log_zone=log_zone)
     rows = SeriesRows(series)
     for location in locations:
         try:
