@@ -1,6 +1,7 @@
 """How the tracker reads the few bodies that deserve more than a decoder gives: as far as they go, text replaced, oddities noted.
 
-Those that snaplen or a gap has cut (an ApiVersions response tells ranges up to the cut), and those in which Java's readers pass over a fault.
+Those are the bodies that snaplen or a gap has cut (an ApiVersions response tells ranges up to the cut), and those in which Java's readers
+pass over a fault.
 """
 
 from __future__ import annotations
