@@ -26,6 +26,12 @@ _FORMATS: Final[dict[int, str]] = {
 _UNKNOWN: Final = "unknown_tagged_fields"
 _NO_LIMIT: Final = 1 << 62
 MOST_TAGS: Final = 8  # that an oddity names
+# As plain numbers: the flags of an enumeration cost more than all else that is done for a field.
+_NULLABLE, _COMPACT, _SKIP = int(Flag.NULLABLE), int(Flag.COMPACT), int(Flag.SKIP)
+_ARRAY, _STRUCT, _STRING, _BYTES, _UUID = int(Op.ARRAY), int(Op.STRUCT), int(Op.STRING), int(Op.BYTES), int(Op.UUID)
+
+
+_Named = tuple[str, Operation]  # a field: its attribute, a step of an error's path, and how to read it
 
 
 class Oddity(NamedTuple):
@@ -90,6 +96,17 @@ class Walk:
         self.partial = partial
         self.limit = _NO_LIMIT if limit is None else limit
         self.oddities: list[Oddity] = []
+        self._blocks: dict[int, tuple[list[_Named], dict[int, _Named]]] = {}
+
+    def _fields_of(self, block: int) -> tuple[list[_Named], dict[int, _Named]]:
+        """The untagged fields of a struct, and its tagged ones by tag."""
+        fields = self._blocks.get(block)
+        if fields is None:
+            found, plan = self.plan.blocks[block], self.plan
+            numbers = range(found.first, found.first + found.untagged + found.tagged)
+            named = [(plan.attribute(block, number), plan.operation(number)) for number in numbers]
+            fields = self._blocks[block] = named[: found.untagged], {field[1].tag: field for field in named[found.untagged :]}
+        return fields
 
     def new(self, block: int) -> Any:
         """An object with what the wire never says at this version."""
@@ -118,9 +135,8 @@ class Walk:
         Raises:
             Break: at the first fault, with the steps of the path that lead to it.
         """
-        found = self.plan.blocks[block]
-        for number in range(found.first, found.first + found.untagged):
-            self._field(target, block, number)
+        for name, operation in self._fields_of(block)[0]:
+            self._field(target, name, operation)
         if self.plan.flexible:
             self._tags(target, block)
             if target is not None:
@@ -150,9 +166,10 @@ class Walk:
         return value
 
     def _tags(self, target: Any, block: int) -> None:
-        found = self.plan.blocks[block]
-        first = found.first + found.untagged
-        known = {self.plan.operation(number).tag: number for number in range(first, first + found.tagged)}
+        if self.pos < self.end and self.data[self.pos] == 0:
+            self.pos += 1
+            return
+        known, refused = self._fields_of(block)[1], self.plan.blocks[block].refused_tags
         at = self.pos
         count = self._varint()
         if not self.partial and count * 2 > self.end - self.pos:
@@ -169,10 +186,10 @@ class Walk:
                 if stop > self.end and (tag not in known or not self.partial):
                     self._take(size)
                 if tag in known:
-                    self._field(target, block, known[tag])
+                    self._field(target, *known[tag])
                     if self.pos != stop:
                         raise Break(Fault.BAD_TAG, at)
-                elif tag in found.refused_tags:
+                elif tag in refused:
                     raise Break(Fault.BAD_TAG, at)
                 elif target is not None:
                     unknown.append((tag, bytes(self.data[self.pos : stop])))
@@ -181,9 +198,8 @@ class Walk:
             if unknown:
                 setattr(target, _UNKNOWN, tuple(unknown))
 
-    def _field(self, target: Any, block: int, number: int) -> None:
-        operation, name = self.plan.operation(number), self.plan.attribute(block, number)
-        build = target is not None and not operation.flags & Flag.SKIP
+    def _field(self, target: Any, name: str, operation: Operation) -> None:
+        build = target is not None and not operation.flags & _SKIP
         parts: list[Any] = []  # what there is of the value, should a fault end it
         try:
             value = self._value(operation, build, parts)
@@ -196,11 +212,11 @@ class Walk:
             setattr(target, name, value)
 
     def _value(self, operation: Operation, build: bool, parts: list[Any]) -> Any:
-        compact = bool(operation.flags & Flag.COMPACT)
-        nullable = bool(operation.flags & Flag.NULLABLE)
-        if operation.code == Op.ARRAY:
+        compact = bool(operation.flags & _COMPACT)
+        nullable = bool(operation.flags & _NULLABLE)
+        if operation.code == _ARRAY:
             return self._array(operation, compact, nullable, build, parts)
-        if operation.code != Op.STRUCT:
+        if operation.code != _STRUCT:
             return self._scalar(operation.code, compact, nullable, build)
         if nullable and self._is_null(compact):
             return None
@@ -238,12 +254,12 @@ class Walk:
         except Break as fault:
             if index < tried:
                 fault.steps.append(index)
-            parts[0] = values if operation.element == Op.STRUCT else tuple(values)
+            parts[0] = values if operation.element == _STRUCT else tuple(values)
             raise
-        return values if operation.element == Op.STRUCT else tuple(values)
+        return values if operation.element == _STRUCT else tuple(values)
 
     def _element(self, operation: Operation, compact: bool, build: bool, values: list[Any]) -> None:
-        if operation.element == Op.STRUCT:
+        if operation.element == _STRUCT:
             value = self.new(operation.block) if build else None
             if build:
                 values.append(value)
@@ -256,9 +272,9 @@ class Walk:
     def _scalar(self, code: int, compact: bool, nullable: bool, build: bool) -> Any:
         if code in FIXED_SIZE:
             begin, stop = self._take(FIXED_SIZE[code])
-            return Uuid(self.data[begin:stop]) if code == Op.UUID else struct.unpack_from(_FORMATS[code], self.data, begin)[0]
+            return Uuid(self.data[begin:stop]) if code == _UUID else struct.unpack_from(_FORMATS[code], self.data, begin)[0]
         at = self.pos
-        length = self._length(0 if compact else 2 if code == Op.STRING else 4)
+        length = self._length(0 if compact else 2 if code == _STRING else 4)
         if length < 0:
             if not nullable:
                 raise Break(Fault.NULL_NOT_ALLOWED, at)
@@ -266,7 +282,7 @@ class Walk:
         begin, stop = self._take(length)
         if not build:
             return None
-        if code == Op.BYTES:
+        if code == _BYTES:
             return bytes(self.data[begin:stop])
         try:
             return str(self.data[begin:stop], "utf-8", self.errors)
