@@ -11,21 +11,158 @@ from libc.stdint cimport int8_t, int16_t, int32_t, int64_t, uint32_t
 from libc.stdlib cimport calloc, free
 from libc.string cimport memset
 
+from lane_rows cimport RequestRow, RequestRows, rows_free
 from lane_slots cimport IN_PYTHON, STREAMS_ONLY, Slot, SlotList, slot_append, slot_remove
 from lane_tcp cimport (
     ACK, RST, SYN, TCP_CLOSED, TCP_DATA, TCP_ODD, TCP_RESET, Packet, syn_is_next, tcp_begin, tcp_export, tcp_import, tcp_in_order, tcp_take,
 )
+from lane_texts cimport TextTable, text_of, texts_compact, texts_free, texts_mark, texts_open, texts_renamed
 from raw_python cimport raw_incref
+from request_batch cimport (
+    PACKET_BITS, int_field, long_field, named_column, narrow_field, numbers_by, numbers_of, row_of_event, text_field,
+)
+
+import os
+
+import pyarrow as pa
+import pyarrow.compute as pc
 
 from kwire.capture import carry as _carry
 from kwire.capture.carry import SeriesCarry
 from kwire.capture.tcp import Segment, TcpConnection
+from kwire.schema import catalog, error_name
+from kwire.tables.column_builder import BATCH_ROWS
+from kwire.tables.schemas import REQUESTS, TIME
 
-__all__ = ["BulkCarry"]
+__all__ = ["BulkCarry", "RequestBatches"]
 
 cdef int64_t LINGER_NS = _carry.LINGER_NS
 cdef int64_t UNANSWERED_NS = _carry.UNANSWERED_NS
 cdef Py_ssize_t SWEEP_PACKETS = _carry.SWEEP_PACKETS
+
+cdef object PACKET_MASK = (<int64_t>1 << PACKET_BITS) - 1
+cdef tuple STATES = ("answered", "no_response_expected", "unanswered", "orphan_response")  # RowState
+cdef tuple BODIES = ("decoded", "truncated", "malformed", "unsupported", "skipped")  # RowBody
+
+
+cdef class RequestBatches:
+    """Rows of `requests` as C structs until there are enough of them for a record batch.
+
+    Arguments:
+        series: name of the series.
+        files: names of its files so far; the owner goes on filling the list.
+    """
+
+    cdef RequestRows rows
+    cdef TextTable texts
+    cdef TextTable places  # ids of the connections that the rows name
+    cdef readonly int epoch  # counts the batches: a number in `places` is good for one
+    cdef Py_ssize_t batch_rows
+    cdef object series
+    cdef list files
+    cdef list batches
+
+    def __cinit__(self, series, files, batch_rows=BATCH_ROWS):
+        seed = int.from_bytes(os.urandom(8), "little")
+        texts_open(&self.texts, seed)
+        texts_open(&self.places, seed)
+        self.series = series
+        self.files = files
+        self.batch_rows = batch_rows
+        self.batches = []
+        self.epoch = 1
+
+    def __dealloc__(self):
+        rows_free(&self.rows)
+        texts_free(&self.texts)
+        texts_free(&self.places)
+
+    def add(self, connection_id, event):
+        """Append the row of a `RequestCompleted`; its packet number has the number of the file in its upper bits."""
+        row_of_event(&self.rows, &self.texts, text_of(&self.places, connection_id), event, STATES, BODIES)
+        if self.rows.count >= self.batch_rows:
+            self.flush()
+
+    def take(self, *, whole):
+        """Give away the full batches, and with `whole` the rows of the one that is begun too."""
+        if whole:
+            self.flush()
+        batches, self.batches = self.batches, []
+        return batches
+
+    cdef int flush(self) except -1:
+        if self.rows.count:
+            self.add_batches(0, self.rows.count)
+            self.rows.count = 0
+            self.epoch += 1
+            texts_mark(&self.places)
+            texts_compact(&self.places)
+            texts_renamed(&self.places)
+        return 0
+
+    cdef int add_batches(self, Py_ssize_t start, Py_ssize_t count) except -1:
+        """A batch of these rows, or several where their texts are too much for one."""
+        try:
+            self.batches.append(self.batch_of(self.rows.rows + start, count))
+        except OverflowError:
+            self.add_batches(start, count // 2)
+            self.add_batches(start + count // 2, count - count // 2)
+        return 0
+
+    cdef object batch_of(self, const RequestRow* row, Py_ssize_t count):
+        cdef TextTable names
+        cdef TextTable* texts = &self.texts
+        cdef const char* state = <const char*>&row.state
+        cdef const char* body = <const char*>&row.body
+        cdef const char* packet = <const char*>&row.packet
+        cdef const char* api_key = <const char*>&row.api_key
+        cdef const char* error_code = <const char*>&row.error_code
+        long = pa.int64()
+        texts_open(&names, 0)  # none of them comes from the wire
+        try:
+            columns = {
+                "series": named_column(pa, numbers_by(packet, count, 63, True, &names, lambda _: self.series), count, &names),
+                "capture": named_column(
+                    pa, numbers_by(packet, count, PACKET_BITS, True, &names, self.files.__getitem__), count, &names
+                ),
+                "connection_id": text_field(pa, row, &row.connection, count, &self.places),
+                "request_index": long_field(pa, long, &row.request_index, count),
+                "api_key": int_field(pa, &row.api_key, count),
+                "api_name": named_column(pa, numbers_by(api_key, count, 0, False, &names, catalog().api_name), count, &names),
+                "api_version": int_field(pa, &row.api_version, count),
+                "header_version": int_field(pa, &row.header_version, count),
+                "correlation_id": narrow_field(pa, &row.correlation_id, count),
+                "client_id": text_field(pa, row, &row.client_id, count, texts),
+                "client_instance_id": text_field(pa, row, &row.client_instance_id, count, texts),
+                "software_name": text_field(pa, row, &row.software_name, count, texts),
+                "software_version": text_field(pa, row, &row.software_version, count, texts),
+                "principal": text_field(pa, row, &row.principal, count, texts),
+                "request_time": long_field(pa, TIME, &row.request_us, count),
+                "response_time": long_field(pa, TIME, &row.response_us, count),
+                "latency_us": long_field(pa, long, &row.latency_us, count),
+                "request_bytes": long_field(pa, long, &row.request_bytes, count),
+                "response_bytes": long_field(pa, long, &row.response_bytes, count),
+                "error_code": int_field(pa, &row.error_code, count),
+                "error_name": named_column(pa, numbers_by(error_code, count, 0, False, &names, error_name), count, &names),
+                "throttle_time_ms": narrow_field(pa, &row.throttle_time_ms, count),
+                "acks": int_field(pa, &row.acks, count),
+                "first_topic": text_field(pa, row, &row.first_topic, count, texts),
+                "topic_count": int_field(pa, &row.topic_count, count),
+                "group_id": text_field(pa, row, &row.group_id, count, texts),
+                "transactional_id": text_field(pa, row, &row.transactional_id, count, texts),
+                "state": named_column(pa, numbers_of(state, count, &names, STATES), count, &names),
+                "body": named_column(pa, numbers_of(body, count, &names, BODIES), count, &names),
+                "packet_number": long_field(pa, long, &row.packet, count),
+                "stream_offset": long_field(pa, long, &row.stream_offset, count),
+            }
+        finally:
+            texts_free(&names)
+        columns["packet_number"] = pc.bit_wise_and(columns["packet_number"], PACKET_MASK)
+        nothing = pa.nulls(count)
+        arrays = [
+            columns[field.name] if field.name in columns else nothing.cast(field.type) for field in REQUESTS
+        ]
+        return pa.RecordBatch.from_arrays(arrays, schema=REQUESTS)
 
 
 cdef class BulkCarry:

@@ -8,6 +8,8 @@ from __future__ import annotations
 
 from typing import Any, Final
 
+import pyarrow as pa
+
 from kwire.capture.sink import StreamSink
 from kwire.capture.tcp import Endpoint, TcpConnection
 from kwire.protocol import Conversation
@@ -27,6 +29,7 @@ from kwire.schema import error_name
 from kwire.tables.client_keys import client_key
 from kwire.tables.column_builder import ColumnBuilder
 from kwire.tables.facts import SeriesFacts
+from kwire.tables.impl import request_batches
 from kwire.tables.observed_rows import ObservedRows, TopicSums
 from kwire.tables.schemas import CONNECTIONS, REQUESTS, VIOLATIONS
 
@@ -79,6 +82,7 @@ class ConversationSink(StreamSink):
 
     Attributes:
         requests, violations, connections: builders of the rows.
+        batches: what keeps the rows of `requests` that come from streams in place of their builder, None in the pure twin.
         observed: builders of the rows that exchanges give beyond their own.
         facts: what the connections teach.
         files, counts: the files of the series so far, and what is counted of each.
@@ -91,19 +95,28 @@ class ConversationSink(StreamSink):
         self.observed = ObservedRows(series)
         self.files: list[str] = []
         self.counts: list[FileCounts] = []
+        self._begin_rows()
+
+    def _begin_rows(self) -> None:
         self.requests = ColumnBuilder(REQUESTS)
         self.violations = ColumnBuilder(VIOLATIONS)
         self.connections = ColumnBuilder(CONNECTIONS)
+        self.batches = request_batches(self.series, self.files)
 
     def __getstate__(self) -> dict[str, Any]:
         state = self.__dict__.copy()
-        for name in ("requests", "violations", "connections"):
+        for name in ("batches", "requests", "violations", "connections"):
             del state[name]
         return state
 
     def __setstate__(self, state: dict[str, Any]) -> None:
         self.__dict__.update(state)
-        self.requests, self.violations, self.connections = ColumnBuilder(REQUESTS), ColumnBuilder(VIOLATIONS), ColumnBuilder(CONNECTIONS)
+        self._begin_rows()
+
+    def take_requests(self, *, whole: bool) -> list[pa.RecordBatch]:
+        """Give away the full batches of `requests`, and with `whole` the rows of the one that is begun too."""
+        made = [] if self.batches is None else self.batches.take(whole=whole)
+        return made + self.requests.take(whole=whole)
 
     def begin_file(self, name: str) -> None:
         """What comes now is from this file."""
@@ -216,6 +229,9 @@ class ConversationSink(StreamSink):
                 counts.unanswered += state == "unanswered"
                 if waiting is None or index < waiting[0]:
                     tracked.refused = (index, key, version)
+        if self.batches is not None:
+            self.batches.add(tracked.connection_id, event)
+            return
         self.requests.add(
             (
                 self.series, self.files[file], tracked.connection_id, None, index if index >= 0 else None, key, event.api_name, version,

@@ -10,9 +10,9 @@ from kwire.capture.carry import SeriesCarry
 from kwire.codec.impl import Twin
 
 if TYPE_CHECKING:
-    from kwire.tables._native.bulk import BulkCarry
+    from kwire.tables._native.bulk import BulkCarry, RequestBatches
 
-__all__ = ["backend", "series_streams"]
+__all__ = ["backend", "request_batches", "series_streams"]
 
 
 def _choose() -> tuple[Twin, ModuleType | None]:
@@ -41,3 +41,13 @@ def series_streams(carry: SeriesCarry | None = None) -> SeriesCarry | BulkCarry:
     """
     found = SeriesCarry() if carry is None else carry
     return found if _chosen[1] is None else _chosen[1].BulkCarry(found)
+
+
+def request_batches(series: str, files: list[str]) -> RequestBatches | None:
+    """Make what keeps rows of `requests` outside of Python; None in the pure twin, which builds them as all others.
+
+    Args:
+        series: name of the series.
+        files: names of its files so far; the owner goes on filling the list.
+    """
+    return None if _chosen[1] is None else _chosen[1].RequestBatches(series, files)

@@ -195,7 +195,7 @@ def finish_series(carry: TablesCarry) -> tuple[Batches, dict[str, pa.Table]]:
 
 def _take(sink: ConversationSink, *, whole: bool = True) -> Batches:
     return {
-        "requests": sink.requests.take(whole=whole),
+        "requests": sink.take_requests(whole=whole),
         "violations": sink.violations.take(whole=whole),
         "connections": sink.connections.take(whole=whole),
         **{name: builder.take(whole=whole) for name, builder in sink.observed.builders.items()},
