@@ -8,6 +8,7 @@ two rows; where a row has no id, it belongs to the name.
 from __future__ import annotations
 
 from collections import defaultdict
+from collections.abc import Callable
 from typing import Any, Final
 
 import pyarrow as pa
@@ -42,6 +43,12 @@ class _TopicNames:
         return topic, topic_id or self._only_id.get(topic)
 
 
+def _of_known(which: Callable[[list[Any]], Any], *values: Any) -> Any:
+    """A request log knows neither batches nor, always, times: null where nobody knows."""
+    known = [value for value in values if value is not None]
+    return which(known) if known else None
+
+
 def topic_access(partial: Partial) -> pa.Table:
     """Make the table.
 
@@ -59,10 +66,10 @@ def topic_access(partial: Partial) -> pa.Table:
         known = found.setdefault(place_of(row), row)
         if known is not row:
             for name in _SUMS:
-                known[name] += row[name]
-            known["max_batch_bytes"] = max(known["max_batch_bytes"], row["max_batch_bytes"])
-            known["first_seen"] = min(known["first_seen"], row["first_seen"])
-            known["last_seen"] = max(known["last_seen"], row["last_seen"])
+                known[name] = _of_known(sum, known[name], row[name])
+            known["max_batch_bytes"] = _of_known(max, known["max_batch_bytes"], row["max_batch_bytes"])
+            known["first_seen"] = _of_known(min, known["first_seen"], row["first_seen"])
+            known["last_seen"] = _of_known(max, known["last_seen"], row["last_seen"])
     marks: dict[_Place, dict[str, set[int]]] = defaultdict(lambda: defaultdict(set))
     for row in partial["topic_marks"].to_pylist():
         marks[place_of(row)][row["mark"]].add(row["value"])

@@ -110,6 +110,9 @@ class _StructReader:
             slot = slots[operation.slot]
             skipped = bool(operation.flags & Flag.SKIP)
             self._by_name[_plain(slot.attribute)] = None if skipped else (slot.attribute, self._convert(operation, slot))
+            if operation.flags & Flag.RECORDS and not skipped:  # brokers log how many bytes, never which
+                size = _integer(32, True, f"{slot.json_name}SizeInBytes")
+                self._by_name[f"{_plain(slot.attribute)}sizeinbytes"] = (f"{slot.attribute}_size", size)
             if not skipped:
                 self._defaults.append((slot.attribute, slot))
                 if operation.code == Op.STRING and self._texts is None:

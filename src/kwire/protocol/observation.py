@@ -25,7 +25,7 @@ from kwire.protocol.topic_use import TOPIC_USERS, noted, used
 from kwire.schema import catalog
 from kwire.schema.header_versions import header_version_of
 
-__all__ = ["Watch", "note_request", "observe", "watch_of"]
+__all__ = ["Watch", "note_request", "observe", "observe_messages", "watch_of"]
 
 _PUSH_TELEMETRY = 72
 _TELEMETRY_PATHS = ("client_instance_id", "subscription_id", "terminating", "compression_type", "metrics")
@@ -142,15 +142,38 @@ def observe(row: RequestCompleted, note: Any, payload: bytes | None, damaged: bo
         damaged: bytes of it are lost behind `payload`.
     """
     key, version = row.api_key, row.api_version
-    if key is None or version is None:
-        return []
-    watch = watch_of(key, version)
-    if watch is Watch.NO or (watch is Watch.BOTH_ON_ERROR and not row.error_code):
+    if key is None or version is None or not _is_observed(row):
         return []
     response = None if payload is None else _response(key, version, payload, damaged)
     if key in TOPIC_USERS:
         return _topics(row, note or [], response)
     request = None if note is None else _request(key, version, *note)
+    return _said(key, version, row, request, response)
+
+
+def observe_messages(row: RequestCompleted, request: Any, response: Any) -> list[Event]:
+    """What an exchange says beyond its row, from messages that are read already: those of a request log.
+
+    Arguments:
+        row: complete.
+        request, response: whole, or as far as they are known; None where nothing is.
+    """
+    key, version = row.api_key, row.api_version
+    if key is None or version is None or not _is_observed(row):
+        return []
+    if key in TOPIC_USERS:
+        return _topics(row, [] if request is None else noted(key, request), response)
+    return _said(key, version, row, request, response)
+
+
+def _is_observed(row: RequestCompleted) -> bool:
+    assert row.api_key is not None
+    assert row.api_version is not None
+    watch = watch_of(row.api_key, row.api_version)
+    return watch is not Watch.NO and (watch is not Watch.BOTH_ON_ERROR or bool(row.error_code))
+
+
+def _said(key: int, version: int, row: RequestCompleted, request: Any, response: Any) -> list[Event]:
     if key == _PUSH_TELEMETRY:
         return _metrics(row, request)
     if key in GROUP_APIS or key in GROUP_ERROR_APIS:

@@ -79,7 +79,8 @@ def _uses(shape: Shape, message: Any) -> Iterator[PartitionUse]:
                 continue
             use = PartitionUse(name or None, topic_id, number, getattr(partition, "error_code", None) if shape.errors else None)
             records = getattr(partition, "records", None) if shape.records else None
-            yield _weigh(use, records) if records else use
+            # A request log has the size of the records in their place.
+            yield _weigh(use, records) if records else use._replace(bytes=getattr(partition, "records_size", None) or 0)
 
 
 def _weigh(use: PartitionUse, records: bytes) -> PartitionUse:
@@ -122,5 +123,5 @@ def used(api_key: int, note: list[PartitionUse], message: Any) -> list[Partition
     for use in _uses(TOPIC_USERS[api_key][1], message):
         known = found.get(use[:3])
         # A request has records or its response has, never both.
-        found[use[:3]] = use if known is None or use.batches or not known.batches else known._replace(error_code=use.error_code)
+        found[use[:3]] = use if known is None or use.bytes or not known.bytes else known._replace(error_code=use.error_code)
     return list(found.values())

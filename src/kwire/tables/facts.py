@@ -69,7 +69,7 @@ class SeriesFacts:
         # by server, each distinct answer with the times of the first and the last: a server says the same a thousand times
         self._advertised: dict[str, dict[tuple[tuple[int, tuple[int, int]], ...], list[int | None]]] = {}
         self._nodes: dict[tuple[int, str, int], list[Any]] = {}
-        self._topics: dict[tuple[str, str], list[int]] = {}
+        self._topics: dict[tuple[str, str], list[int | None]] = {}
         self.refusals: list[tuple[str, str, int, int | None, int | None, str]] = []
 
     def learn_versions(self, server: str, event: VersionsLearned) -> None:
@@ -93,10 +93,10 @@ class SeriesFacts:
 
     def learn_topics(self, event: TopicsNamed) -> None:
         """Add names of topic ids; a topic that is made again under its name has another id."""
-        time = event.time // 1000
+        time = _us(event.time)
         for place in event.names.items():
             seen = self._topics.setdefault(place, [time, time])
-            seen[:] = [min(seen[0], time), max(seen[1], time)]
+            seen[:] = [_least(seen[0], time), _greatest(seen[1], time)]
 
     def node_of(self, address: str, port: int) -> int | None:
         """Find the node that listens at an address, by address and port or by a port that one node alone has."""

@@ -117,7 +117,8 @@ class TopicSums:
             if place not in counted:
                 counted.add(place)
                 found.requests += 1
-                found.first, found.last = min(found.first, event.time), max(found.last, event.time)
+                if event.time is not None:  # as in a request log without times
+                    found.first, found.last = min(found.first, event.time), max(found.last, event.time)
                 if event.acks is not None:
                     found.acks.add(event.acks)
 
@@ -126,7 +127,7 @@ class TopicSums:
         return [
             (
                 connection_id, client_id, direction, topic, topic_id, each.requests, each.errors, each.records, each.batches, each.bytes,
-                each.largest, each.first // 1000, each.last // 1000, _bits(each.magics), _bits(each.codecs), sorted(each.acks),
+                each.largest, _us(each.first), _us(each.last), _bits(each.magics), _bits(each.codecs), sorted(each.acks),
                 sorted(each.partitions), sorted(each.refused),
             )
             for (direction, topic, topic_id, client_id), each in self._sums.items()
@@ -174,7 +175,7 @@ class ObservedRows:
             self.series, capture, connection_id, None, pushed.request_index, pushed.client_instance_id, pushed.software_name,
             pushed.software_version, pushed.client_id, pushed.principal, pushed.subscription_id, pushed.terminating,
         )  # fmt: skip
-        time = pushed.time // 1000
+        time = _us(pushed.time)
         for point in pushed.points:
             value = point["value"]
             self.builders["telemetry"].add(
@@ -192,6 +193,6 @@ def _labels(labels: dict[str, Any]) -> list[tuple[str, str]]:
     return sorted((key, value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)) for key, value in labels.items())
 
 
-def _us(time_ns: int) -> int | None:
-    """Microseconds; None where the client does not tell."""
-    return min(time_ns // 1000, (1 << 63) - 1) or None
+def _us(time_ns: int | None) -> int | None:
+    """Microseconds; None where nobody tells."""
+    return None if time_ns is None else min(time_ns // 1000, (1 << 63) - 1) or None

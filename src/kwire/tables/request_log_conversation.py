@@ -15,13 +15,26 @@ from typing import Any, Final
 from kwire.capture.request_log_bodies import BodyFault, read_body
 from kwire.capture.request_log_entry import ConnectionName, LogEntry
 from kwire.protocol.brokers import nodes_of, ranges_of
-from kwire.protocol.events import Body, Event, RequestCompleted, Severity, VersionsLearned, ViolationFound
+from kwire.protocol.events import (
+    Body,
+    Event,
+    GroupStep,
+    MetricsPushed,
+    RequestCompleted,
+    Severity,
+    TopicsNamed,
+    TopicsUsed,
+    VersionsLearned,
+    ViolationFound,
+)  # fmt: skip
 from kwire.protocol.first_fields import error_code_of, first_value, request_fields, response_fields, topics_of
 from kwire.protocol.identity import UNKNOWN, ClientIdentity
+from kwire.protocol.observation import Watch, observe_messages, watch_of
 from kwire.protocol.reading import Fact, RequestReading
 from kwire.protocol.rules import RULES, explain
 from kwire.schema import catalog, header_version
 from kwire.tables.client_keys import client_key
+from kwire.tables.observed_rows import TopicSums
 
 __all__ = ["LogConversation"]
 
@@ -31,6 +44,7 @@ _FIRST_WITH_NAME: Final = 3  # version of ApiVersions (KIP-511)
 _LIST_OFFSETS: Final = 2
 _ENVELOPE: Final = 58
 _GET_TELEMETRY: Final = 71
+_SHARE_FETCH: Final = 78
 _UNSUPPORTED_VERSION: Final = 35
 _NOT_CONTROLLER: Final = 41
 _REFUSED_BATCHES: Final = {2: "CORRUPT_MESSAGE", 76: "UNSUPPORTED_COMPRESSION_TYPE", 87: "INVALID_RECORD"}
@@ -53,11 +67,14 @@ class LogConversation:
         principal: after authentication; None without.
         first_us, last_us: arrival of the first request and end of the last, microseconds since 1970; None where no entry has a time.
         last_api_name: of the latest entry.
+        topics: what was done with which.
+        exact: all entries are JSON, and so have their answers.
+        sizes_known: the answers to fetches say how many bytes of records they had; those to ShareFetch never do.
     """
 
     __slots__ = (
-        "_name_unseen", "_said", "_told", "_watched", "begun", "connection_id", "first_us", "identity", "last_api_name", "last_us", "name",
-        "principal", "requests", "responses",
+        "_name_unseen", "_said", "_told", "_watched", "begun", "connection_id", "exact", "first_us", "identity", "last_api_name", "last_us", "name",
+        "principal", "requests", "responses", "sizes_known", "topics",
     )  # fmt: skip
 
     def __init__(self, name: ConnectionName, n: int, begun: int, watched: bool) -> None:
@@ -71,7 +88,10 @@ class LogConversation:
         self.first_us: int | None = None
         self.last_us: int | None = None
         self.last_api_name: str | None = None
+        self.topics = TopicSums()
         self._said: set[str] = set()  # rules of severity info that were reported
+        self.exact = True
+        self.sizes_known = True
         self._watched = watched
         self._told = False  # the broker has said what it knows of the software
         self._name_unseen = False  # a name was sent, but its request is not logged as it was sent
@@ -92,6 +112,8 @@ class LogConversation:
         self.requests += 1
         arrived, ended = _times(entry)
         self._see_times(arrived, ended)
+        self.exact &= entry.exact
+        self.sizes_known &= entry.exact and entry.api_key != _SHARE_FETCH
         if entry.is_forwarded:
             return [self._envelope(entry, index, arrived, ended)]
         reading = _read_request(entry)
@@ -103,14 +125,33 @@ class LogConversation:
         self._see_software(entry, reading)
         if reading.correlation_id is not None and reading.correlation_id < 0:
             broken.append(("correlation_id_negative", {"correlation_id": reading.correlation_id}))
+        answer: Any = None
         if row.api_key == _PRODUCE and row.acks == 0:
             row.state = "no_response_expected"
         else:
+            answer = _read_response(entry)
             self.responses += 1
             row.response_time = None if ended is None else ended * 1000
             row.latency_us = entry.total_us
-            broken += self._see_response(entry, row, events)
-        return events + self._violations(broken, entry, index, arrived)
+            broken += self._see_response(entry, row, answer, events)
+        return events + self._violations(broken, entry, index, arrived) + self._observe(row, reading.message, answer)
+
+    def _observe(self, row: RequestCompleted, request: Any, answer: Any) -> list[Event]:
+        """What the exchange says of topics, groups and metrics.
+
+        A step of a group without its answer, as in text forms, says less than nothing, and steps without times have no order.
+        """
+        time: Any = row.request_time
+        kept: list[Event] = []
+        for event in observe_messages(row, request, answer):
+            if isinstance(event, GroupStep) and (time is None or answer is None):
+                continue
+            if isinstance(event, TopicsUsed | TopicsNamed | MetricsPushed):
+                event.time = time
+            if isinstance(event, TopicsUsed):
+                self.topics.add(event)
+            kept.append(event)
+        return kept
 
     def _see_times(self, arrived: int | None, ended: int | None) -> None:
         for time in (arrived, ended):
@@ -196,8 +237,7 @@ class LogConversation:
             row.error_code = _NOT_CONTROLLER if error_code_of(message, fields) == _NOT_CONTROLLER else 0
         return row
 
-    def _see_response(self, entry: LogEntry, row: RequestCompleted, events: list[Event]) -> list[Fact]:
-        message = _read_response(entry)
+    def _see_response(self, entry: LogEntry, row: RequestCompleted, message: Any, events: list[Event]) -> list[Fact]:
         if message is None:
             return []
         version = _response_version(entry)
@@ -254,7 +294,8 @@ def _read_request(entry: LogEntry) -> RequestReading:
         reading.body = "unsupported"
         return reading
     reading.header_version = header_version("request", key, version)
-    reading.body, reading.message = _message(catalog().request(key), version, request_fields(key, version).projection, entry.request, entry)
+    fields = request_fields(key, version).projection if watch_of(key, version) is Watch.NO else None
+    reading.body, reading.message = _message(catalog().request(key), version, fields, entry.request, entry)
     if key == _API_VERSIONS and version >= 3 and not entry.request:
         # A broker that does not know the version reads, and logs, the request as one of version 0, which has no fields (KIP-511).
         reading.body, reading.message = "skipped", None
@@ -273,8 +314,8 @@ def _read_response(entry: LogEntry) -> Any:
     version = _response_version(entry)
     if not _released(entry.api_key, version):
         return None
-    definition = catalog().response(entry.api_key)
-    return _message(definition, version, response_fields(entry.api_key, version).projection, entry.response, entry)[1]
+    fields = response_fields(entry.api_key, version).projection if watch_of(entry.api_key, version) is Watch.NO else None
+    return _message(catalog().response(entry.api_key), version, fields, entry.response, entry)[1]
 
 
 def _message(definition: Any, version: int, fields: tuple[str, ...] | None, body: Any, entry: LogEntry) -> tuple[Body, Any]:

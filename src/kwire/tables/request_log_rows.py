@@ -16,9 +16,19 @@ import pyarrow as pa
 from kwire.capture.request_log_entry import ConnectionName, LogEntry
 from kwire.capture.request_log_folding import EntryFolder, Item, LineFault
 from kwire.capture.request_log_reader import LogFileFacts
-from kwire.protocol.events import BrokersLearned, Event, RequestCompleted, VersionsLearned, ViolationFound
+from kwire.protocol.events import (
+    BrokersLearned,
+    Event,
+    GroupStep,
+    MetricsPushed,
+    RequestCompleted,
+    TopicsNamed,
+    VersionsLearned,
+    ViolationFound,
+)  # fmt: skip
 from kwire.schema import error_name
 from kwire.tables.conversation_sink import ConversationSink
+from kwire.tables.observed_rows import TOPIC_USE
 from kwire.tables.request_log_conversation import LogConversation
 from kwire.tables.schemas import CAPTURES, CONNECTIONS, REQUESTS, VIOLATIONS
 
@@ -29,6 +39,8 @@ MOST_LIVE: Final = 65_536
 
 _API_VERSIONS: Final = 18
 _UNSUPPORTED_VERSION: Final = 35
+# Of record batches a log has no more than how many bytes they were.
+_NEVER_LOGGED: Final[dict[str, Any]] = {"records": None, "batches": None, "max_batch_bytes": None, "magic": [], "compression": []}
 
 
 class _LogFile:
@@ -197,6 +209,12 @@ class LogRows:
             self._sink.facts.learn_versions(conversation.server, event)
         elif isinstance(event, BrokersLearned):
             self._sink.facts.learn_nodes(event)
+        elif isinstance(event, TopicsNamed):
+            self._sink.facts.learn_topics(event)
+        elif isinstance(event, GroupStep):
+            self._sink.observed.step(self._sink.files[number], conversation.connection_id, event)
+        elif isinstance(event, MetricsPushed):
+            self._sink.observed.metrics(self._sink.files[number], conversation.connection_id, event)
 
     def _request_row(self, number: int, conversation: LogConversation, entry: LogEntry, event: RequestCompleted) -> None:
         code, key, version = event.error_code, event.api_key, event.api_version
@@ -232,6 +250,13 @@ class LogRows:
                 identity_source=identity.source, client_id=identity.client_id, client_instance_id=identity.instance_id, role=identity.role,
             )
         )  # fmt: skip
+        for row in conversation.topics.rows(conversation.connection_id):
+            use = dict(zip(TOPIC_USE.names, row, strict=True)) | _NEVER_LOGGED
+            if use["direction"] == "fetch" and not conversation.sizes_known:
+                use["bytes"] = None
+            if not conversation.exact:
+                use["errors"] = None  # text forms up to 0.11 have no answers
+            self._sink.observed.builders["topic_use"].add(_row(TOPIC_USE, **use))
         for (key, version), index in self._unsupported.pop(name, {}).items():
             self._sink.facts.refusals.append((conversation.connection_id, conversation.server, index, key, version, "unsupported_version"))
 
