@@ -1,32 +1,36 @@
-"""One chunk of a capture file to packet columns: records or blocks, link layer, IP, TCP.
+"""One chunk of a capture file to packet columns: records or blocks, and what their packets are.
 
-The twin of kwire/capture/_pure/packets.py, which is the contract. A row takes 51 bytes in the columns and at least 50 in a file, so the
-memory for all rows of a chunk is reserved at once and stays at the size of the chunk.
+The twin of kwire/capture/_pure/packets.py, which is the contract. A row takes 51 bytes in the columns and at least 36 in a file, so the
+memory for all rows of a chunk is reserved at once and stays in proportion to the chunk.
 """
 
 import os
 from array import array
 
-from kwire.capture.packet_columns import MAX_BLOCK_BYTES, MAX_PACKET_BYTES, PCAP, Interface, PacketColumns
+from kwire.capture.packet_columns import (
+    EARLY_COST, FRAGMENT_NS, MAX_BLOCK_BYTES, MAX_FRAGMENT_BYTES, MAX_FRAGMENTED_PACKETS, MAX_PACKET_BYTES, PCAP, EarlyFragment,
+    FragmentedPacket, Interface, PacketColumns,
+)
 
 from cpython.buffer cimport PyBUF_READ, PyBUF_SIMPLE, PyBuffer_Release, PyObject_GetBuffer
 from cpython.bytes cimport PyBytes_FromStringAndSize
 from cpython.memoryview cimport PyMemoryView_FromMemory
 from libc.stdint cimport int8_t, int16_t, int32_t, int64_t, uint8_t, uint32_t, uint64_t
 from libc.stdlib cimport free, malloc, realloc
-from libc.string cimport memcmp, memcpy, memset
+from libc.string cimport memcpy, memset
 
-from cursor cimport Bytes, load_16, load_32
-from endpoint_table cimport EndpointPair, EndpointTable, find_endpoints
-from packet_view cimport (
-    IS_FRAGMENT, IS_OTHER, IS_TCP, Fate, PacketView, order_16, order_32, order_64, view_packet,
-)
+from cursor cimport Bytes, likely, load_32
+from endpoint_table cimport PAIR_BYTES, EndpointPair
+from packet_fragments cimport EarlyPart, Fragmented, FragmentLimits, begin_packet, forget_packet, keep_part, open_fragments, take_fragment
+from packet_links cimport view_packet
+from packet_scan cimport NAME_BYTES, Port, Scan, add_exported, add_tcp, flow_of
+from packet_view cimport IS_EXPORTED, IS_FRAGMENT, IS_OTHER, IS_TCP, PacketView, order_16, order_32, order_64
 
 __all__ = ["scan"]
 
 cdef enum:
-    # Fewer bytes than any record with a TCP header takes: 16 of the record, 20 of IP, 14 of TCP.
-    LEAST_ROW = 50
+    # Fewer bytes than any record that is a row takes: 16 of the record, 20 of the IP header of a fragment.
+    LEAST_ROW = 36
 
     SECTION = 0x0A0D0D0A
     INTERFACE = 1
@@ -45,90 +49,12 @@ cdef uint32_t BLOCK_LIMIT = MAX_BLOCK_BYTES
 # Endpoints come from the wire: nobody shall know which ones collide.
 cdef uint64_t SEED = <uint64_t>int.from_bytes(os.urandom(8), "little")
 
-cdef struct Port:
-    int32_t link_type
-    uint32_t snaplen
-    int32_t resolution
-    int64_t offset_s
-    int64_t dropped
-
-cdef struct Scan:
-    Bytes base
-    Bytes at
-    Bytes end
-    bint big_endian
-    bint damaged
-    bint failed  # no memory
-    # interfaces of the section
-    Port* ports
-    Py_ssize_t port_count
-    Py_ssize_t port_room
-    int64_t dropped_before
-    uint32_t snaplen
-    # counts since the beginning of the file
-    int64_t time_ns, start_ns, end_ns
-    bint timed
-    int64_t packets, tcp, fragments, others, unreadable, captured_bytes, original_bytes, cut_bytes
-    # rows
-    Py_ssize_t rows, room
-    int64_t *number
-    int64_t *when
-    int64_t *offset
-    int32_t *key
-    int32_t *captured
-    int32_t *original
-    uint32_t *seq
-    uint32_t *ack
-    uint32_t *signature
-    int16_t *flags
-    int8_t *direction
-    EndpointTable endpoints
-
-
-cdef void add_row(Scan* scan, const PacketView* view, int64_t time_ns) noexcept nogil:
-    cdef EndpointPair key
-    cdef int size = 4 if view.version == 4 else 16
-    cdef Bytes tcp = view.tcp
-    cdef int order = memcmp(view.source, view.target, size)
-    cdef Py_ssize_t row = scan.rows
-    cdef uint32_t signature = view.identification << 16
-    cdef int64_t captured = view.stored - view.header if view.stored > view.header else 0
-    cdef int32_t found
-    if order == 0:
-        order = memcmp(tcp, tcp + 2, 2)
-    memset(&key, 0, sizeof(EndpointPair))
-    key.name[0] = <uint8_t>view.version
-    memcpy(&key.name[1], view.source if order <= 0 else view.target, size)
-    memcpy(&key.name[1 + size], tcp if order <= 0 else tcp + 2, 2)
-    memcpy(&key.name[3 + size], view.target if order <= 0 else view.source, size)
-    memcpy(&key.name[3 + 2 * size], tcp + 2 if order <= 0 else tcp, 2)
-    found = find_endpoints(&scan.endpoints, &key, scan.key[row - 1] if row else -1)
-    if found < 0 or row == scan.room:
-        scan.failed = True
-        return
-    if view.stored >= 18:
-        signature |= load_16(tcp + 16)
-    if view.header >= 32 and view.stored >= 28:  # NOP, NOP, timestamps: the sender's clock
-        signature ^= load_32(tcp + 24) * <uint32_t>2654435761u
-    scan.rows = row + 1
-    scan.tcp += 1
-    scan.number[row] = scan.packets
-    scan.when[row] = time_ns
-    scan.key[row] = found
-    scan.direction[row] = 0 if order <= 0 else 1
-    scan.seq[row] = load_32(tcp + 4)
-    scan.ack[row] = load_32(tcp + 8)
-    scan.flags[row] = tcp[13]
-    scan.offset[row] = tcp + view.header - scan.base if captured else 0
-    scan.captured[row] = <int32_t>captured
-    scan.original[row] = <int32_t>(view.length - view.header)
-    scan.signature[row] = signature
-    scan.cut_bytes += view.length - view.header - captured
+cdef FragmentLimits LIMITS = FragmentLimits(MAX_FRAGMENTED_PACKETS, MAX_FRAGMENT_BYTES, EARLY_COST, FRAGMENT_NS)
 
 
 cdef void take_packet(Scan* scan, int link_type, int64_t time_ns, Bytes at, uint32_t captured, uint32_t original) noexcept nogil:
     cdef PacketView view
-    cdef Fate fate
+    cdef int fate
     if original < captured:
         original = captured
     elif original > 0x7FFFFFFF:
@@ -144,13 +70,19 @@ cdef void take_packet(Scan* scan, int link_type, int64_t time_ns, Bytes at, uint
         scan.start_ns = time_ns
     elif time_ns > scan.end_ns:
         scan.end_ns = time_ns
-    fate = view_packet(&view, link_type, at, at + captured, <int64_t>original - captured)
-    if fate == IS_TCP:
-        add_row(scan, &view, time_ns)
+    memset(&view, 0, sizeof(PacketView))
+    view.at = at
+    view.end = at + captured
+    view.cut = <int64_t>original - captured
+    fate = view_packet(&view, link_type)
+    if likely(fate == IS_TCP):
+        add_tcp(scan, &view, time_ns)
     elif fate == IS_OTHER:
         scan.others += 1
     elif fate == IS_FRAGMENT:
-        scan.fragments += 1
+        take_fragment(scan, &view, time_ns, &LIMITS)
+    elif fate == IS_EXPORTED:
+        add_exported(scan, &view, time_ns)
     else:
         scan.unreadable += 1
 
@@ -335,9 +267,9 @@ cdef void scan_pcapng(Scan* scan) noexcept nogil:
     scan.at = at
 
 
-cdef bint open_rows(Scan* scan) noexcept nogil:
+cdef bint open_rows(Scan* scan, Py_ssize_t early) noexcept nogil:
     """Reserve the columns in one piece, widest first so that each is aligned; False without memory."""
-    cdef Py_ssize_t room = (scan.end - scan.at) // LEAST_ROW + 1
+    cdef Py_ssize_t room = (scan.end - scan.at) // LEAST_ROW + 1 + early
     cdef char* memory = <char*>malloc(room * 51)
     if memory == NULL:
         return False
@@ -363,9 +295,12 @@ cdef object column(str kind, void* first, Py_ssize_t size):
     return made
 
 
+cdef bytes endpoints_of(const EndpointPair* pair):
+    return PyBytes_FromStringAndSize(<char*>pair.name, 0 if not pair.name[0] else 13 if pair.name[0] == 4 else 37)
+
+
 cdef object columns_of(Scan* scan):
     cdef Py_ssize_t rows = scan.rows
-    cdef EndpointPair* pairs = scan.endpoints.pairs
     cdef Py_ssize_t index
     return PacketColumns(
         column("q", scan.number, rows * 8),
@@ -379,13 +314,98 @@ cdef object columns_of(Scan* scan):
         column("i", scan.captured, rows * 4),
         column("i", scan.original, rows * 4),
         column("I", scan.signature, rows * 4),
-        [
-            PyBytes_FromStringAndSize(<char*>pairs[index].name, 13 if pairs[index].name[0] == 4 else 37)
-            for index in range(scan.endpoints.count)
-        ],
+        [endpoints_of(&scan.endpoints.pairs[index]) for index in range(scan.endpoints.count)],
         scan.at - scan.base,
         bool(scan.damaged),
+        PyBytes_FromStringAndSize(<char*>scan.spilled, scan.spilled_bytes),
     )
+
+
+cdef Py_ssize_t open_carry(Scan* scan, object carry) except -1:
+    """Take over what waits; gives the number of early fragments."""
+    cdef Fragmented* packet
+    cdef EarlyPart part
+    cdef EndpointPair pair
+    cdef uint32_t* numbers
+    cdef uint8_t name[NAME_BYTES]
+    cdef Py_ssize_t early = 0
+    cdef bytes data
+    for endpoints, (to_b, to_a) in carry.exported.items():
+        memset(&pair, 0, sizeof(EndpointPair))
+        memcpy(pair.name, <char*>endpoints, min(len(endpoints), PAIR_BYTES))
+        numbers = flow_of(scan, &pair)
+        if numbers == NULL:
+            raise MemoryError
+        numbers[0], numbers[1] = to_b, to_a
+    if carry.fragmented and not open_fragments(scan, &LIMITS):
+        raise MemoryError
+    for waiting in carry.fragmented.values():
+        data = waiting.name
+        memset(name, 0, NAME_BYTES)
+        memcpy(name, <char*>data, min(len(data), NAME_BYTES))
+        packet = begin_packet(scan, name, waiting.time_ns, &LIMITS)
+        packet.seen, packet.size, packet.fate = waiting.seen, waiting.size, waiting.fate
+        data = waiting.endpoints
+        memcpy(packet.header.endpoints.name, <char*>data, min(len(data), PAIR_BYTES))
+        packet.header.direction, packet.header.flags = waiting.direction, waiting.flags
+        packet.header.seq, packet.header.ack, packet.header.signature = waiting.seq, waiting.ack, waiting.signature
+        packet.payload_at, packet.payload_bytes = waiting.payload_at, waiting.payload_bytes
+        for each in waiting.early:
+            data = each.data
+            part.number, part.time_ns, part.at, part.length, part.more = each.number, each.time_ns, each.at, each.length, each.more
+            part.stored = len(data)
+            if not keep_part(scan, packet, &part, <const uint8_t*><char*>data, &LIMITS):
+                raise MemoryError
+            early += 1
+    return early
+
+
+cdef int close_carry(Scan* scan, object carry) except -1:
+    cdef Py_ssize_t index
+    cdef Fragmented* packet
+    cdef EarlyPart* part
+    cdef dict fragmented = carry.fragmented
+    cdef object waiting
+    if scan.flows.count:
+        carry.exported = {
+            endpoints_of(&scan.flows.pairs[index]): (scan.flow_numbers[2 * index], scan.flow_numbers[2 * index + 1])
+            for index in range(scan.flows.count)
+        }
+    if scan.fragmented == NULL:
+        return 0
+    fragmented.clear()
+    for index in range(scan.waiting):
+        packet = &scan.fragmented[scan.order[index]]
+        name = PyBytes_FromStringAndSize(<char*>packet.name, 14 if packet.name[0] == 4 else 38)
+        waiting = fragmented[name] = FragmentedPacket(
+            name, packet.time_ns, packet.seen, packet.size, packet.fate, endpoints_of(&packet.header.endpoints), packet.header.direction,
+            packet.header.seq, packet.header.ack, packet.header.flags, packet.header.signature, packet.payload_at, packet.payload_bytes,
+        )
+        part = packet.first
+        while part != NULL:
+            waiting.early.append(
+                EarlyFragment(
+                    part.number, part.time_ns, part.at, part.length, bool(part.more),
+                    PyBytes_FromStringAndSize(<char*>part.data, part.stored),
+                )
+            )
+            part = part.following
+    return 0
+
+
+cdef void free_scan(Scan* scan) noexcept:
+    while scan.waiting:
+        forget_packet(scan, scan.waiting - 1, &LIMITS)
+    free(scan.fragmented)
+    free(scan.order)
+    free(scan.spilled)
+    free(scan.flow_numbers)
+    free(scan.flows.pairs)
+    free(scan.flows.slots)
+    free(scan.ports)
+    free(scan.number)
+    free(scan.endpoints.pairs)
+    free(scan.endpoints.slots)
 
 
 cdef int open_state(Scan* scan, object state) except -1:
@@ -447,14 +467,15 @@ def scan(data, Py_ssize_t start, state):
     cdef Py_ssize_t header = state.record_header
     cdef bint is_pcap = state.kind == PCAP
     memset(&scan, 0, sizeof(Scan))
-    scan.endpoints.seed = SEED
+    scan.endpoints.seed = scan.flows.seed = SEED
     PyObject_GetBuffer(data, &view, PyBUF_SIMPLE)
     try:
         scan.base = <Bytes>view.buf
         scan.at = scan.base + (start if start < view.len else view.len)
         scan.end = scan.base + view.len
+        scan.chunk_bytes = view.len
         open_state(&scan, state)
-        if not open_rows(&scan):
+        if not open_rows(&scan, open_carry(&scan, state.carry)):
             raise MemoryError
         with nogil:
             if is_pcap:
@@ -464,10 +485,8 @@ def scan(data, Py_ssize_t start, state):
         if scan.failed:
             raise MemoryError
         close_state(&scan, state)
+        close_carry(&scan, state.carry)
         return columns_of(&scan)
     finally:
-        free(scan.ports)
-        free(scan.number)
-        free(scan.endpoints.pairs)
-        free(scan.endpoints.slots)
+        free_scan(&scan)
         PyBuffer_Release(&view)

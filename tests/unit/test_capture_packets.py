@@ -143,13 +143,13 @@ def test_headers_cut_short_are_counted(twin: Twin) -> None:
 
 
 def test_other_traffic_is_counted_not_read(twin: Twin) -> None:
-    first = bytes(Ether() / IP(src="10.0.0.9", dst="10.0.0.1", flags="MF") / SEGMENT / BODY)
+    middle = bytes(Ether() / IP(src="10.0.0.9", dst="10.0.0.1", flags="MF", frag=3, proto=6) / BODY)
     last = bytes(Ether() / IP(src="10.0.0.9", dst="10.0.0.1", frag=9, proto=6) / BODY)
     fragment_6 = bytes(Ether() / V6 / IPv6ExtHdrFragment(offset=3, m=0) / SEGMENT / BODY)
     udp = bytes(Ether() / V4 / UDP(dport=9092) / BODY)
     arp = bytes(Ether() / ARP())
     udp_6 = bytes(Ether() / V6 / IPv6ExtHdrHopByHop() / UDP() / BODY)
-    columns, state = scan(twin, pcap(1, first, last, fragment_6, udp, arp, udp_6))
+    columns, state = scan(twin, pcap(1, middle, last, fragment_6, udp, arp, udp_6))
     assert (len(columns), state.packets, state.fragments, state.others, state.unreadable) == (0, 6, 3, 3, 0)
 
 

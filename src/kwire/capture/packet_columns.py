@@ -10,8 +10,9 @@ from dataclasses import dataclass, field
 from typing import Final
 
 __all__ = [
-    "ACK", "FIN", "MAX_BLOCK_BYTES", "MAX_PACKET_BYTES", "PCAP", "PCAPNG", "RST", "SYN",
-    "FileState", "Interface", "PacketColumns",
+    "ACK", "EARLY_COST", "FIN", "FRAGMENT_NS", "MAX_BLOCK_BYTES", "MAX_FRAGMENTED_PACKETS", "MAX_FRAGMENT_BYTES", "MAX_PACKET_BYTES",
+    "PCAP", "PCAPNG", "RST", "SYN",
+    "EarlyFragment", "FileState", "FragmentedPacket", "Interface", "PacketColumns", "ScanCarry",
 ]  # fmt: skip
 
 PCAP: Final = 1
@@ -26,6 +27,14 @@ ACK: Final = 0x10
 MAX_PACKET_BYTES: Final = 1 << 20
 # pcapng blocks also hold name resolution and TLS secrets; Wireshark draws the line at the same size.
 MAX_BLOCK_BYTES: Final = 16 << 20
+# How many IP packets may be waiting for fragments; the oldest is given up for the next. Fragments travel next to each other.
+MAX_FRAGMENTED_PACKETS: Final = 512
+# What fragments may take that came before the first of their packet, each with EARLY_COST; the oldest are given up for the next.
+MAX_FRAGMENT_BYTES: Final = 1 << 20
+EARLY_COST: Final = 64
+# Capture time in which the fragments of a packet must come. Receivers wait for 30 s, but a tunnel between busy machines uses an
+# identification of 16 bits again within seconds (RFC 4963), and a wrong match would put bytes of one packet into another's stream.
+FRAGMENT_NS: Final = 1_000_000_000
 
 
 @dataclass(slots=True)
@@ -48,6 +57,72 @@ class Interface:
 
 
 @dataclass(slots=True)
+class EarlyFragment:
+    """A fragment of an IP packet that was captured before the first one of its packet.
+
+    Attributes:
+        number, time_ns: of its own packet record.
+        at: its place in what the IP packet carries, in bytes.
+        length: bytes on the wire; `data` are those in the file.
+        more: other fragments follow behind it.
+    """
+
+    number: int
+    time_ns: int
+    at: int
+    length: int
+    more: bool
+    data: bytes
+
+
+@dataclass(slots=True)
+class FragmentedPacket:
+    """An IP packet of which some fragments were seen and others are to come.
+
+    Attributes:
+        name: IP version, source, target, protocol, identification (4 bytes).
+        time_ns: of the fragment that was seen first.
+        seen: bytes of fragments so far.
+        size: bytes that the packet carries, -1 before its last fragment.
+        fate: -1 before its first fragment was seen, 0 when it holds TCP, else what became of it (`_pure.packet_view`).
+        endpoints, direction, seq, ack, flags, signature: of the TCP header in the first fragment, as in `PacketColumns`.
+        payload_at: where the TCP payload begins in what the IP packet carries.
+        payload_bytes: its length where an inner IP header tells, else -1.
+        early: the fragments that wait for the first.
+    """
+
+    name: bytes
+    time_ns: int
+    seen: int = 0
+    size: int = -1
+    fate: int = -1
+    endpoints: bytes = b""
+    direction: int = 0
+    seq: int = 0
+    ack: int = 0
+    flags: int = 0
+    signature: int = 0
+    payload_at: int = 0
+    payload_bytes: int = -1
+    early: list[EarlyFragment] = field(default_factory=list)
+
+
+@dataclass(slots=True)
+class ScanCarry:
+    """What packets say of others that come later, in this file or in the next one of the series; pickles.
+
+    Attributes:
+        fragmented: IP packets in fragments by name, in the order they were first seen; `MAX_FRAGMENTED_PACKETS` and `MAX_FRAGMENT_BYTES`
+            bound it.
+        exported: endpoint pair to the next sequence numbers of its directions a to b and b to a: exported PDUs have none, so the scan
+            gives them the numbers of a stream without holes. One entry a connection.
+    """
+
+    fragmented: dict[bytes, FragmentedPacket] = field(default_factory=dict)
+    exported: dict[bytes, tuple[int, int]] = field(default_factory=dict)
+
+
+@dataclass(slots=True)
 class FileState:
     """What the scan of one file knows between two chunks; times are nanoseconds since 1970, UTC.
 
@@ -59,10 +134,12 @@ class FileState:
         dropped_before: packets dropped in earlier sections, -1 when unknown.
         snaplen: the largest seen, 0 when unlimited or unknown.
         time_ns: time of the latest packet; a simple packet block has none of its own and takes it.
-        packets, tcp, fragments, others, unreadable: packets by what became of them; `unreadable` are cut inside their headers, malformed or
-            of a link type that is not read.
+        packets, tcp, fragments, others, unreadable: packets by what became of them; `tcp` are those that are rows, `fragments` those of IP
+            packets whose first fragment was not seen (yet), `unreadable` those cut inside their headers, malformed or of a link type
+            that is not read.
         captured_bytes, original_bytes: sums over all packets, as stored and as they were on the wire.
         cut_bytes: TCP payload that snaplen took away.
+        carry: packets that wait for others; that of the file before in a series.
     """
 
     kind: int
@@ -82,6 +159,7 @@ class FileState:
     captured_bytes: int = 0
     original_bytes: int = 0
     cut_bytes: int = 0
+    carry: ScanCarry = field(default_factory=ScanCarry)
 
     @property
     def dropped(self) -> int | None:
@@ -96,6 +174,8 @@ class FileState:
 class PacketColumns:
     """The TCP packets of one chunk.
 
+    A fragment of an IP packet is a row of its own: the part of the TCP payload that it holds, with the sequence number of that part.
+
     Attributes:
         number: position of the packet in its file, from 1 as Wireshark counts (int64).
         time_ns: int64.
@@ -103,11 +183,12 @@ class PacketColumns:
         direction: 0 from a to b, 1 from b to a (int8).
         seq, ack, signature: uint32; two copies of one packet have one signature, a retransmission has another.
         flags: the TCP flag bits (int16).
-        offset: first payload byte in the chunk (int64).
+        offset: first payload byte in the chunk, or, from the chunk's length on, in `spilled` behind it (int64).
         captured, original: payload bytes in the file and on the wire (int32).
         keys: the distinct endpoint pairs of this chunk: IP version, address a, port a, address b, port b, where a is the smaller.
         consumed: bytes of the chunk that are done; the rest begins the next chunk.
         damaged: the record at `consumed` has an impossible length: nothing behind it can be read.
+        spilled: payload of fragments that had to wait for the first of their packet, nearly always empty.
     """
 
     number: array[int] = field(default_factory=lambda: array("q"))
@@ -124,6 +205,7 @@ class PacketColumns:
     keys: list[bytes] = field(default_factory=list)
     consumed: int = 0
     damaged: bool = False
+    spilled: bytes = b""
 
     def __len__(self) -> int:
         return len(self.number)

@@ -39,8 +39,9 @@ class FileFacts:
         stored_bytes: size of the file as stored.
         start_ns, end_ns: earliest and latest packet, None without packets.
         packets: packet records.
-        tcp_packets, fragments, other_packets, unreadable_packets: what they were; fragments of IP packets are counted, not read; unreadable
-            are packets cut inside their headers, malformed, or of a link type that is not read.
+        tcp_packets, fragments, other_packets, unreadable_packets: what they were; `fragments` are those of IP packets whose first
+            fragment is not in the capture; unreadable are packets cut inside their headers, malformed, or of a link type that is not
+            read.
         link_types: LINKTYPE_ numbers of the last section's interfaces.
         packets_dropped: lost by the capturing machine, None when the file does not say.
         snaplen: bytes kept of each packet at most, None without a limit.
@@ -140,7 +141,7 @@ def _read(
     damaged = False
     while True:
         columns = impl.packets.scan(data, at, state)
-        carry.take(data, columns, sink)
+        carry.take(data + columns.spilled if columns.spilled else data, columns, sink)
         progress(source.stored_bytes - told)
         told = source.stored_bytes
         position += columns.consumed

@@ -1,4 +1,4 @@
-"""One chunk of a capture file to packet columns: records or blocks, link layer, IP, TCP.
+"""One chunk of a capture file to packet columns: records or blocks, and what their packets are.
 
 The twin of pyx/capture/packets.pyx. Layouts (pcap record; pcapng enhanced packet, obsolete packet, simple packet block)::
 
@@ -13,14 +13,12 @@ from __future__ import annotations
 import struct
 from typing import Final
 
+from kwire.capture._pure.fragments import Fragments
+from kwire.capture._pure.packet_rows import PacketRows
+from kwire.capture._pure.packet_view import EXPORTED, FRAGMENT, OTHER, TCP, PacketView
 from kwire.capture.packet_columns import MAX_BLOCK_BYTES, MAX_PACKET_BYTES, PCAP, FileState, Interface, PacketColumns
 
 __all__ = ["scan"]
-
-# What became of a packet that is no row.
-_OTHER: Final = 1
-_FRAGMENT: Final = 2
-_UNREADABLE: Final = 3
 
 _SECTION: Final = 0x0A0D0D0A
 _INTERFACE: Final = 1
@@ -33,11 +31,6 @@ _IF_TSRESOL: Final = 9
 _IF_TSOFFSET: Final = 14
 _ISB_IFDROP: Final = 5
 _ISB_OSDROP: Final = 7
-
-_VLAN_TAGS: Final = frozenset((0x8100, 0x88A8, 0x9100, 0x9200))
-_LOOPBACK_IPV6: Final = frozenset((10, 24, 28, 30))  # AF_INET6 of Linux, NetBSD/OpenBSD, FreeBSD, Darwin
-# hop-by-hop, routing, destination options, mobility, HIP, shim6: length in eight bytes beside the first eight
-_IPV6_OPTIONS: Final = frozenset((0, 43, 60, 135, 139, 140))
 
 # Sums of such counts fit 64 bits whatever a file says.
 _MOST_DROPPED: Final = (1 << 40) - 1
@@ -86,7 +79,8 @@ class _Scanner:
         self.data = data
         self.state = state
         self.columns = columns
-        self.known: dict[bytes, int] = {}
+        self.rows = PacketRows(state, columns)
+        self.fragments = Fragments(self.rows)
 
     def pcap(self) -> None:
         data, state, columns = self.data, self.state, self.columns
@@ -228,149 +222,15 @@ class _Scanner:
             state.start_ns = time_ns
         elif time_ns > state.end_ns:
             state.end_ns = time_ns
-        fate = self.link(link_type, time_ns, at, at + captured, original - captured)
-        if fate == _OTHER:
+        view = PacketView(self.data, at, at + captured, original - captured)
+        fate = view.find(link_type)
+        if fate == TCP:
+            self.rows.tcp(view, time_ns)
+        elif fate == OTHER:
             state.others += 1
-        elif fate == _FRAGMENT:
-            state.fragments += 1
-        elif fate == _UNREADABLE:
+        elif fate == FRAGMENT:
+            self.fragments.take(view, time_ns)
+        elif fate == EXPORTED:
+            self.rows.exported(view, time_ns)
+        else:
             state.unreadable += 1
-
-    def link(self, link_type: int, time_ns: int, at: int, end: int, cut: int) -> int:
-        data = self.data
-        if link_type == 1:  # Ethernet
-            if end - at < 14:
-                return _UNREADABLE
-            ether_type = data[at + 12] << 8 | data[at + 13]
-            at += 14
-        elif link_type == 113:  # Linux cooked v1
-            if end - at < 16:
-                return _UNREADABLE
-            ether_type = data[at + 14] << 8 | data[at + 15]
-            at += 16
-        elif link_type == 276:  # Linux cooked v2
-            if end - at < 20:
-                return _UNREADABLE
-            ether_type = data[at] << 8 | data[at + 1]
-            at += 20
-        elif link_type in (101, 12, 14, 228, 229):  # raw IP
-            if end - at < 1:
-                return _UNREADABLE
-            version = data[at] >> 4
-            if version == 4 and link_type != 229:
-                ether_type = 0x0800
-            elif version == 6 and link_type != 228:
-                ether_type = 0x86DD
-            else:
-                return _OTHER
-        elif link_type in (0, 108):  # BSD loopback: the address family in the byte order of some machine
-            if end - at < 4:
-                return _UNREADABLE
-            family = int.from_bytes(data[at : at + 4], "little")
-            if family > 0xFFFF:
-                family = int.from_bytes(data[at : at + 4], "big")
-            if family == 2:
-                ether_type = 0x0800
-            elif family in _LOOPBACK_IPV6:
-                ether_type = 0x86DD
-            else:
-                return _OTHER
-            at += 4
-        else:
-            return _UNREADABLE
-        while ether_type in _VLAN_TAGS:
-            if end - at < 4:
-                return _UNREADABLE
-            ether_type = data[at + 2] << 8 | data[at + 3]
-            at += 4
-        if ether_type == 0x0800:
-            return self.ipv4(time_ns, at, end, cut)
-        if ether_type == 0x86DD:
-            return self.ipv6(time_ns, at, end, cut)
-        return _OTHER
-
-    def ipv4(self, time_ns: int, at: int, end: int, cut: int) -> int:
-        data = self.data
-        if end - at < 20:
-            return _UNREADABLE
-        header = (data[at] & 15) << 2
-        if data[at] >> 4 != 4 or header < 20:
-            return _UNREADABLE
-        if (data[at + 6] << 8 | data[at + 7]) & 0x3FFF:
-            return _FRAGMENT
-        if data[at + 9] != 6:
-            return _OTHER
-        # a length of 0 is an offloaded packet of 64 KiB or more: the frame tells
-        total = data[at + 2] << 8 | data[at + 3] or end - at + cut
-        if total < header:
-            return _UNREADABLE
-        identification = data[at + 4] << 8 | data[at + 5]
-        return self.tcp(time_ns, 4, data[at + 12 : at + 16], data[at + 16 : at + 20], identification, at + header, end, total - header)
-
-    def ipv6(self, time_ns: int, at: int, end: int, cut: int) -> int:
-        data = self.data
-        if end - at < 40 or data[at] >> 4 != 6:
-            return _UNREADABLE
-        left = data[at + 4] << 8 | data[at + 5] or end - at - 40 + cut  # 0: a jumbogram or an offloaded packet
-        following = data[at + 6]
-        source, target = data[at + 8 : at + 24], data[at + 24 : at + 40]
-        at += 40
-        while following != 6:
-            if following in _IPV6_OPTIONS or following == 51:
-                if end - at < 2:
-                    return _UNREADABLE
-                size = (data[at + 1] + 2) << 2 if following == 51 else (data[at + 1] + 1) << 3
-            elif following == 44:
-                if end - at < 8:
-                    return _UNREADABLE
-                if (data[at + 2] << 8 | data[at + 3]) & 0xFFF9:
-                    return _FRAGMENT
-                size = 8
-            else:
-                return _OTHER
-            if end - at < size or left < size:
-                return _UNREADABLE
-            following = data[at]
-            at += size
-            left -= size
-        return self.tcp(time_ns, 6, source, target, 0, at, end, left)
-
-    def tcp(self, time_ns: int, version: int, source: bytes, target: bytes, identification: int, at: int, end: int, length: int) -> int:
-        """Add the row. `length` is that of header and payload on the wire, `end` the end of the stored bytes, Ethernet padding included."""
-        data, columns = self.data, self.columns
-        if end - at < 14:
-            return _UNREADABLE
-        header = (data[at + 12] >> 4) << 2
-        if header < 20 or header > length:
-            return _UNREADABLE
-        stored = min(end - at, length)
-        signature = identification << 16
-        if stored >= 18:
-            signature |= data[at + 16] << 8 | data[at + 17]
-        if header >= 32 and stored >= 28:  # NOP, NOP, timestamps: the sender's clock
-            clock = int.from_bytes(data[at + 24 : at + 28], "big")
-            signature ^= clock * 2654435761 & 0xFFFFFFFF
-        source_port, target_port = data[at : at + 2], data[at + 2 : at + 4]
-        if (source, source_port) <= (target, target_port):
-            direction, name = 0, bytes((version,)) + source + source_port + target + target_port
-        else:
-            direction, name = 1, bytes((version,)) + target + target_port + source + source_port
-        key = self.known.get(name)
-        if key is None:
-            key = self.known[name] = len(columns.keys)
-            columns.keys.append(name)
-        captured, original = max(stored - header, 0), length - header
-        self.state.tcp += 1
-        self.state.cut_bytes += original - captured
-        columns.number.append(self.state.packets)
-        columns.time_ns.append(time_ns)
-        columns.key.append(key)
-        columns.direction.append(direction)
-        columns.seq.append(int.from_bytes(data[at + 4 : at + 8], "big"))
-        columns.ack.append(int.from_bytes(data[at + 8 : at + 12], "big"))
-        columns.flags.append(data[at + 13])
-        columns.offset.append(at + header if captured else 0)
-        columns.captured.append(captured)
-        columns.original.append(original)
-        columns.signature.append(signature)
-        return 0

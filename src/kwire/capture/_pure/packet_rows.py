@@ -1,0 +1,100 @@
+"""Rows of packet columns: from a TCP header, and from an exported PDU that has none."""
+
+from __future__ import annotations
+
+from typing import Final, NamedTuple
+
+from kwire.capture._pure.packet_view import PacketView
+from kwire.capture.packet_columns import ACK, SYN, FileState, PacketColumns
+
+__all__ = ["MIXING", "PacketRows", "TcpHeader", "read_tcp"]
+
+# A multiplier that spreads the bits of a signature: 2**32 divided by the golden ratio.
+MIXING: Final = 2654435761
+_PUSH: Final = 0x08
+_FIRST_NUMBER: Final = 1
+
+
+class TcpHeader(NamedTuple):
+    """What a row takes from a TCP header, and where the payload begins in the chunk."""
+
+    endpoints: bytes
+    direction: int
+    seq: int
+    ack: int
+    flags: int
+    signature: int
+    payload: int
+
+
+def read_tcp(view: PacketView) -> TcpHeader:
+    """Read the TCP header at the view, whose fate is `packet_view.TCP`."""
+    data, at = view.data, view.at
+    stored = view.end - at
+    signature = view.identification << 16
+    if stored >= 18:
+        signature |= data[at + 16] << 8 | data[at + 17]
+    if view.header >= 32 and stored >= 28:  # NOP, NOP, timestamps: the sender's clock
+        signature ^= int.from_bytes(data[at + 24 : at + 28], "big") * MIXING & 0xFFFFFFFF
+    seq, ack = int.from_bytes(data[at + 4 : at + 8], "big"), int.from_bytes(data[at + 8 : at + 12], "big")
+    endpoints, direction = _endpoints(view, data[at : at + 4])
+    return TcpHeader(endpoints, direction, seq, ack, data[at + 13], signature, at + view.header)
+
+
+def _endpoints(view: PacketView, ports: bytes) -> tuple[bytes, int]:
+    source, target = (view.source, ports[:2]), (view.target, ports[2:])
+    direction = 0 if source <= target else 1
+    a, b = (source, target) if not direction else (target, source)
+    return bytes((view.version,)) + a[0] + a[1] + b[0] + b[1], direction
+
+
+class PacketRows:
+    """Appends to the columns of a chunk and counts."""
+
+    def __init__(self, state: FileState, columns: PacketColumns) -> None:
+        self.state = state
+        self.columns = columns
+        self._known: dict[bytes, int] = {}
+
+    def tcp(self, view: PacketView, time_ns: int) -> None:
+        """Add the packet whose TCP header is at the view."""
+        header = read_tcp(view)
+        captured = max(view.end - header.payload, 0)
+        original = view.end - header.payload + view.cut
+        self.add(self.state.packets, time_ns, header, header.payload, captured, original)
+
+    def exported(self, view: PacketView, time_ns: int) -> None:
+        """Add an exported PDU: with the numbers that its tags tell, or else as what follows the PDU before it in its direction."""
+        endpoints, direction = _endpoints(view, view.ports)
+        captured, original = view.end - view.at, view.end - view.at + view.cut
+        numbers = self.state.carry.exported.get(endpoints, (_FIRST_NUMBER, _FIRST_NUMBER))
+        seq, ack, flags = numbers[direction], numbers[1 - direction], ACK | _PUSH
+        # Wireshark exports what it put together after the segments, so the length must be that of the numbers
+        if view.numbers is not None and view.numbers[1] - view.numbers[0] & 0xFFFFFFFF == original:
+            seq, ack, flags = view.numbers[0], view.numbers[2], view.numbers[3] & ~SYN
+        following = seq + original & 0xFFFFFFFF
+        self.state.carry.exported[endpoints] = (numbers[0], following) if direction else (following, numbers[1])
+        signature = self.state.packets & 0xFFFFFFFF
+        header = TcpHeader(endpoints, direction, seq, ack, flags, signature, view.at)
+        self.add(self.state.packets, time_ns, header, view.at, captured, original)
+
+    def add(self, number: int, time_ns: int, header: TcpHeader, offset: int, captured: int, original: int) -> None:
+        """Add a row; the header's payload place does not matter here."""
+        columns = self.columns
+        key = self._known.get(header.endpoints)
+        if key is None:
+            key = self._known[header.endpoints] = len(columns.keys)
+            columns.keys.append(header.endpoints)
+        self.state.tcp += 1
+        self.state.cut_bytes += original - captured
+        columns.number.append(number)
+        columns.time_ns.append(time_ns)
+        columns.key.append(key)
+        columns.direction.append(header.direction)
+        columns.seq.append(header.seq)
+        columns.ack.append(header.ack)
+        columns.flags.append(header.flags)
+        columns.offset.append(offset if captured else 0)
+        columns.captured.append(captured)
+        columns.original.append(original)
+        columns.signature.append(header.signature)
