@@ -14,7 +14,7 @@ from kwire.capture.carry import SeriesCarry
 from kwire.capture.reader import FileFacts, finish_series, read_piece
 from kwire.capture.sink import StreamSink
 from kwire.capture.tcp import TcpConnection
-from kwire.cli.request_log import error_entry, request_entry, response_entry
+from kwire.cli.request_log import carried_by, error_entry, request_entry, response_entry
 from kwire.codec import decode_request, decode_response
 from kwire.errors import WireError
 from kwire.protocol import Conversation
@@ -149,6 +149,7 @@ def _entry(event: RequestCompleted, connection: str, requests: _Stream, response
     size = event.request_bytes or 0
     frame = requests.take(event.stream_offset + 4, size - 4)
     entry: dict[str, Any]
+    carried = None
     if frame is None:
         entry = {
             "requestHeader": _known_header(event),
@@ -157,7 +158,8 @@ def _entry(event: RequestCompleted, connection: str, requests: _Stream, response
         }
     else:
         try:
-            entry = request_entry(decode_request(frame, strict=False))
+            request = decode_request(frame, strict=False)
+            entry, carried = request_entry(request), carried_by(request)
         except WireError as error:
             entry = {"requestHeader": _known_header(event), "request": None, "error": error_entry(error)}
     entry["response"] = None
@@ -165,7 +167,7 @@ def _entry(event: RequestCompleted, connection: str, requests: _Stream, response
         head = (event.response_bytes - 4).to_bytes(4, "big") + event.correlation_id.to_bytes(4, "big", signed=True)
         answer = responses.find(head, event.response_bytes)
         if answer is not None and event.api_key is not None and event.api_version is not None:
-            _add_response(entry, answer[4:], event.api_key, event.api_version)
+            _add_response(entry, answer[4:], event.api_key, event.api_version, carried)
     entry |= {
         "connection": connection,
         "time": _time(event.request_time),
@@ -177,13 +179,13 @@ def _entry(event: RequestCompleted, connection: str, requests: _Stream, response
     return entry
 
 
-def _add_response(entry: dict[str, Any], frame: bytes, api_key: int, api_version: int) -> None:
+def _add_response(entry: dict[str, Any], frame: bytes, api_key: int, api_version: int, carried: tuple[int, int] | None) -> None:
     try:
         response = decode_response(frame, api_key, api_version, strict=False)
     except WireError as error:
         entry.setdefault("error", error_entry(error))
         return
-    answer = response_entry(response)
+    answer = response_entry(response, carried)
     entry["response"] = answer["response"]
     if "error" in answer:
         entry.setdefault("error", answer["error"])

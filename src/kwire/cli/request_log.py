@@ -6,27 +6,35 @@ are given by their size, and secrets are left out, as the broker leaves them out
 
 from __future__ import annotations
 
+from functools import cache
 from typing import Any, Final
 
-from kwire.codec import Opaque, Request, Response, to_json
+from kwire.codec import Opaque, Request, Response, decode_request, decode_response, peek_header, to_json
+from kwire.codec.layout import layouts_of
 from kwire.errors import WireError
+from kwire.protocol.nested_rules import RULES
 from kwire.schema import catalog, header_version, snake_name
 
-__all__ = ["error_entry", "request_entry", "response_entry"]
+__all__ = ["carried_by", "error_entry", "request_entry", "response_entry"]
 
 REDACTED: Final = "[redacted]"
 
-# api key -> fields of its JSON that are secret: SASL tokens and passwords, HMACs of delegation tokens. Brokers never log the first.
-_SECRETS: Final[dict[int, frozenset[str]]] = {
-    36: frozenset(("authBytes",)),
-    38: frozenset(("hmac",)),
-    39: frozenset(("hmac",)),
-    40: frozenset(("hmac",)),
-    41: frozenset(("hmac",)),
-}
+# What brokers log all the same (kafka.network.RequestConvertToJson): who may read their logs has these credentials.
+_LOGGED: Final = frozenset(
+    (("AlterUserScramCredentialsRequest", "upsertions.salt"), ("AlterUserScramCredentialsRequest", "upsertions.salted_password"))
+)
+_ENVELOPE: Final = 58
 # a configuration may hold a password; the broker hides the value of those that it knows as such
 _ALTER_CONFIGS: Final = frozenset((33, 44))
 _SECRET_WORDS: Final = ("password", "secret", "jaas", "credential", "token", ".key")
+
+
+@cache
+def _secrets(message: str) -> frozenset[str]:
+    """Fields of a message's JSON that are secret: SASL tokens, HMACs of delegation tokens."""
+    found = (key for key, rule in RULES.items() if key[0] == message and rule.kind == "secret" and key not in _LOGGED)
+    names = {path.rpartition(".")[2] for _, path in found}
+    return frozenset(slot.json_name for layout in layouts_of(catalog()[message]) for slot in layout.slots if slot.attribute in names)
 
 
 def _hide(value: Any, names: frozenset[str]) -> Any:
@@ -48,7 +56,7 @@ def _body(body: Any, api_key: int, version: int) -> dict[str, Any] | None:
     if isinstance(body, Opaque):
         return None
     written = to_json(body, version, records=False)
-    if names := _SECRETS.get(api_key):
+    if names := _secrets(type(body).layout.name):
         written = _hide(written, names)
     return _hide_configs(written) if api_key in _ALTER_CONFIGS else written
 
@@ -77,17 +85,46 @@ def request_entry(request: Request) -> dict[str, Any]:
     """
     header = request.header
     entry = {"requestHeader": _header(header), "request": _body(request.body, header.api_key, header.api_version)}
+    if header.api_key == _ENVELOPE and entry["request"] is not None:
+        entry["request"]["requestData"] = _carried_request(request.body.request_data)
     return entry if request.violation is None else {**entry, "error": error_entry(request.violation)}
 
 
-def response_entry(response: Response) -> dict[str, Any]:
+def carried_by(request: Request) -> tuple[int, int] | None:
+    """Api key and version of the request that an Envelope carries (KIP-590), None for any other request."""
+    if request.header.api_key != _ENVELOPE or isinstance(request.body, Opaque):
+        return None
+    try:
+        header = peek_header(request.body.request_data)
+    except WireError:
+        return None
+    return header.api_key, header.api_version
+
+
+def _carried_request(frame: bytes) -> Any:
+    """The request in an Envelope, which brokers log as a request of its own; its bytes may hold a password."""
+    try:
+        return request_entry(decode_request(frame, strict=False))
+    except WireError:
+        return REDACTED
+
+
+def response_entry(response: Response, carried: tuple[int, int] | None = None) -> dict[str, Any]:
     """`responseHeader` and `response` of a line, and `error` where the body breaks a rule.
 
     Args:
         response: decoded, strictly or leniently; its version is the one that its body was read in.
+        carried: of the response to an Envelope: api key and version of the request in it.
     """
     entry = {
         "responseHeader": {"correlationId": response.header.correlation_id},
         "response": _body(response.body, response.api_key, response.api_version),
     }
+    if response.api_key == _ENVELOPE and entry["response"] is not None and response.body.response_data is not None:
+        try:
+            entry["response"]["responseData"] = (
+                response_entry(decode_response(response.body.response_data, *carried, strict=False)) if carried else REDACTED
+            )
+        except WireError:
+            entry["response"]["responseData"] = REDACTED
     return entry if response.violation is None else {**entry, "error": error_entry(response.violation)}
