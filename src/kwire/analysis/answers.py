@@ -12,6 +12,7 @@ from kwire.analysis.client_groups import ClientGroups
 from kwire.analysis.client_hourly import client_hourly
 from kwire.analysis.clients import clients
 from kwire.analysis.group_events import group_events
+from kwire.analysis.partial_sight import partly_seen, without_ok, without_totals
 from kwire.analysis.partials import Partial
 from kwire.analysis.release_ranges import broker_highest, default_targets, guess_release, highest_by_name, line_of, resolve_release
 from kwire.analysis.topic_access import topic_access
@@ -70,11 +71,12 @@ def finish(partial: Partial, options: Options | None = None) -> dict[str, pa.Tab
     lines = {server: line_of(guess) for server, guess in guesses.items() if guess is not None}
     usage = usage_rows(partial)
     groups = ClientGroups(partial, highest)
+    partly = partly_seen(partial)
     return {
         "captures": partial["captures"],
-        "clients": clients(partial, usage, groups),
+        "clients": without_totals(clients(partial, usage, groups), partly),
         "api_usage": api_usage(usage),
-        "upgrade_impact": upgrade_impact(partial, usage, groups, targets, highest, lines),
+        "upgrade_impact": without_ok(upgrade_impact(partial, usage, groups, targets, highest, lines), partly),
         "brokers": brokers(partial),
         "topic_access": topic_access(partial),
         "client_hourly": client_hourly(partial),

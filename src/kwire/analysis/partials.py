@@ -69,6 +69,7 @@ PARTS: Final[dict[str, Part]] = {
     "advertised": Part(("server", "api_key"), lows=("min_version", "first_seen"), highs=("max_version", "last_seen")),
     "nodes": Part(("node_id", "host", "port"), highs=("rack", "cluster_id", "last_seen")),
     "servers": Part(("server", "node_id"), ("connections",)),
+    "sources": Part(("client_key", "source"), ("connections",), (), ()),
     "streams": Part(("protocol", "state"), ("connections", "gaps", "bytes_cut"), (), ()),
     "topic_use": Part(_TOPIC, ("requests", "errors", "records", "batches", "bytes"), highs=("max_batch_bytes", "last_seen")),
     "topic_marks": Part((*_TOPIC, "mark", "value"), ("connections",), (), ()),
@@ -194,7 +195,9 @@ def _of_connections(rows: SeriesRows, join: Connections) -> Iterator[Found]:
     table = join.table
     columns: dict[str, Any] = {name: table.column(name) for name in table.column_names}
     columns |= {"address": join.address, "server": join.server, "connections": ones(table)}
-    for name in ("identities", "servers", "streams"):
+    at = pc.index_in(table.column("capture"), value_set=rows.captures.column("capture").combine_chunks())
+    columns |= {"source": rows.captures.column("source").take(at)}
+    for name in ("identities", "servers", "sources", "streams"):
         yield name, columns
     for name in ("advertised", "nodes", "topic_names"):
         facts = rows.facts[name]

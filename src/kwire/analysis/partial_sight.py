@@ -1,0 +1,60 @@
+"""Clients that only a log of deprecated requests shows: what can be said of them, and what cannot.
+
+Kafka's request logger at level INFO writes requests of deprecated versions and no others (KIP-896). So how much a client does, and whether
+all that it does is fine, such a log cannot say: there are no totals of the client, and no verdict is `ok`.
+"""
+
+from __future__ import annotations
+
+from typing import Any, Final
+
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from kwire.analysis.partials import Partial
+
+__all__ = ["partly_seen", "without_ok", "without_totals"]
+
+DEPRECATED_ONLY: Final = "request_log_deprecated"
+
+_TOTALS: Final = ("connections", "requests", "errors", "request_bytes", "response_bytes")
+_CAVEAT: Final = " The request log holds deprecated requests alone, so what else the client does was not seen."
+
+
+def partly_seen(partial: Partial) -> frozenset[str]:
+    """Give the keys of the clients that were seen in logs of deprecated requests and nowhere else."""
+    sources: dict[str, set[str]] = {}
+    for part in partial["sources"].to_pylist():
+        sources.setdefault(part["client_key"], set()).add(part["source"])
+    return frozenset(key for key, found in sources.items() if found == {DEPRECATED_ONLY})
+
+
+def without_totals(clients: pa.Table, keys: frozenset[str]) -> pa.Table:
+    """Blank the sums of these clients in table `clients`."""
+    if not keys:
+        return clients
+    known = pc.invert(_is_in(clients, keys))
+    for name in _TOTALS:
+        at = clients.schema.get_field_index(name)
+        field = clients.schema.field(at)
+        clients = clients.set_column(at, field, pc.if_else(known, clients.column(name), pa.scalar(None, field.type)))
+    return clients
+
+
+def without_ok(impact: pa.Table, keys: frozenset[str]) -> pa.Table:
+    """Turn `ok` into `undetermined` for these clients in table `upgrade_impact`, and say why."""
+    if not keys:
+        return impact
+    mine: Any = pc.and_(_is_in(impact, keys), pc.equal(impact.column("verdict"), pa.scalar("ok")))
+    caveat: Any = _CAVEAT
+    nothing: Any = ""
+    reasons = pc.binary_join_element_wise(impact.column("reason"), caveat, nothing)
+    changed: dict[str, Any] = {"verdict": pa.scalar("undetermined"), "confidence": pa.scalar("low"), "reason": reasons}
+    for name, values in changed.items():
+        at = impact.schema.get_field_index(name)
+        impact = impact.set_column(at, impact.schema.field(at), pc.if_else(mine, values, impact.column(name)))
+    return impact
+
+
+def _is_in(table: pa.Table, keys: frozenset[str]) -> Any:
+    return pc.is_in(table.column("client_key"), value_set=pa.array(sorted(keys), pa.string()))
