@@ -2,7 +2,7 @@
 
 Memory that is new to the process costs several times what filling it costs, for the system clears each page: a reader that goes from batch
 to batch lives in the same pages. Blocks have sizes in steps of a quarter; the pool keeps a list for each size, `KEPT_BYTES` together, one
-pool for each compiled module. Blocks may be given back by any thread, without the GIL: that is how Arrow releases what it imported. Nobody
+pool for each compiled module; where that is full, what was not used for longest goes. Blocks may be given back by any thread, without the GIL: that is how Arrow releases what it imported. Nobody
 waits for the pool: who finds it in use goes to the allocator instead, so that neither threads nor a fork can get stuck.
 
 Blocks come from Python's raw allocator, so `tracemalloc` sees them. Under AddressSanitizer nothing is kept or rounded up, so that it sees a
@@ -46,13 +46,15 @@ cdef extern from *:
     #endif
 
     typedef struct kwire_block {
-        struct kwire_block *next;
+        struct kwire_block *next, *before;  /* of the same size in the pool */
+        struct kwire_block *newer, *older;  /* of all in the pool */
         size_t room;
         int bin;
     } kwire_block;
 
     static struct {
         kwire_block *bins[KWIRE_BLOCK_BINS];
+        kwire_block *newest, *oldest;
         size_t kept;
         long busy;
     } kwire_pool;
@@ -86,33 +88,40 @@ cdef extern from *:
             (void)madvise((void *)first, ((uintptr_t)memory + size - first) & ~(KWIRE_HUGE - 1), MADV_HUGEPAGE);
         }
     #endif
-        block->next = NULL;
         block->room = size;
         block->bin = bin;
         return memory + KWIRE_BLOCK_HEAD;
     }
 
-    /* Make room for a block of a size that is missing, if the pool is full of others: it shall fit when it comes back. */
-    static void kwire_pool_shrink(size_t size) {
-        for (int bin = KWIRE_BLOCK_BINS - 1; bin >= 0 && kwire_pool.kept + size > KWIRE_KEPT_BYTES; bin--)
-            while (kwire_pool.bins[bin] != NULL && kwire_pool.kept + size > KWIRE_KEPT_BYTES) {
-                kwire_block *block = kwire_pool.bins[bin];
-                kwire_pool.bins[bin] = block->next;
-                kwire_pool.kept -= block->room;
-                PyMem_RawFree(block);
-            }
+    static void kwire_pool_add(kwire_block *block) {
+        block->before = NULL;
+        block->next = kwire_pool.bins[block->bin];
+        if (block->next != NULL) block->next->before = block;
+        kwire_pool.bins[block->bin] = block;
+        block->newer = NULL;
+        block->older = kwire_pool.newest;
+        if (block->older != NULL) block->older->newer = block;
+        else kwire_pool.oldest = block;
+        kwire_pool.newest = block;
+        kwire_pool.kept += block->room;
+    }
+
+    static void kwire_pool_remove(kwire_block *block) {
+        if (block->before != NULL) block->before->next = block->next;
+        else kwire_pool.bins[block->bin] = block->next;
+        if (block->next != NULL) block->next->before = block->before;
+        if (block->newer != NULL) block->newer->older = block->older;
+        else kwire_pool.newest = block->older;
+        if (block->older != NULL) block->older->newer = block->newer;
+        else kwire_pool.oldest = block->newer;
+        kwire_pool.kept -= block->room;
     }
 
     static void *kwire_take_block(size_t size) {
         int bin = kwire_block_bin(&size);
         if (KWIRE_TAKE_FLAG(&kwire_pool.busy)) {
             kwire_block *block = kwire_pool.bins[bin];
-            if (block != NULL) {
-                kwire_pool.bins[bin] = block->next;
-                kwire_pool.kept -= block->room;
-            } else if (size <= KWIRE_KEPT_BYTES) {
-                kwire_pool_shrink(size);
-            }
+            if (block != NULL) kwire_pool_remove(block);
             KWIRE_LEAVE_FLAG(&kwire_pool.busy);
             if (block != NULL) return (char *)block + KWIRE_BLOCK_HEAD;
         }
@@ -123,13 +132,14 @@ cdef extern from *:
         kwire_block *block;
         if (data == NULL) return;
         block = kwire_block_of(data);
-        if (KWIRE_TAKE_FLAG(&kwire_pool.busy)) {
-            if (kwire_pool.kept + block->room <= KWIRE_KEPT_BYTES) {
-                block->next = kwire_pool.bins[block->bin];
-                kwire_pool.bins[block->bin] = block;
-                kwire_pool.kept += block->room;
-                block = NULL;
+        if (block->room <= KWIRE_KEPT_BYTES && KWIRE_TAKE_FLAG(&kwire_pool.busy)) {
+            while (kwire_pool.kept + block->room > KWIRE_KEPT_BYTES) {
+                kwire_block *oldest = kwire_pool.oldest;
+                kwire_pool_remove(oldest);
+                PyMem_RawFree(oldest);
             }
+            kwire_pool_add(block);
+            block = NULL;
             KWIRE_LEAVE_FLAG(&kwire_pool.busy);
         }
         PyMem_RawFree(block);

@@ -45,11 +45,16 @@ cdef inline bint add_fault(Faults* faults, Py_ssize_t row, const Fill* fill) noe
     return True
 
 
-cdef inline Py_ssize_t fill_rows(Rows* rows, const Span* spans, Py_ssize_t count, bint stop, Faults* faults) noexcept nogil:
-    """Append a row for each message; the number of those that are done, less than `count` where a fault stops it or there is no room."""
+cdef inline Py_ssize_t fill_rows(
+    Rows* rows, const Span* spans, Py_ssize_t first, Py_ssize_t count, bint stop, Faults* faults
+) noexcept nogil:
+    """Rows `first` to `count` of the messages; how many are done then, less than `count` where a fault stops it or there is no room.
+
+    Room for `count` messages was made.
+    """
     cdef Fill fill
     cdef Py_ssize_t row
-    for row in range(count):
+    for row in range(first, count):
         if spans[row].data is NULL:
             if not put_blank(rows, rows.program.blocks, 0, row):
                 return row

@@ -221,7 +221,7 @@ cdef inline Bytes put_short_int32s(const Move* move, Py_ssize_t row, Bytes p, By
     cdef Column* column = move.column
     cdef Py_ssize_t start = column.offsets[row]
     cdef Py_ssize_t count
-    cdef Py_ssize_t index = 0
+    cdef Py_ssize_t index = 4
     cdef int32_t* to
     if unlikely(end - p <= 16):
         return NULL
@@ -233,7 +233,11 @@ cdef inline Bytes put_short_int32s(const Move* move, Py_ssize_t row, Bytes p, By
         return NULL
     column.offsets[row + 1] = <int32_t>(start + count)
     to = <int32_t*>move.elements.data + start
-    while index < count:
+    to[0] = <int32_t>load_32(p)
+    to[1] = <int32_t>load_32(p + 4)
+    to[2] = <int32_t>load_32(p + 8)
+    to[3] = <int32_t>load_32(p + 12)
+    while unlikely(index < count):
         to[index] = <int32_t>load_32(p + 4 * index)
         to[index + 1] = <int32_t>load_32(p + 4 * index + 4)
         to[index + 2] = <int32_t>load_32(p + 4 * index + 8)

@@ -35,6 +35,7 @@ cdef extern from "Python.h":
 
 cdef enum:
     TAGGED_AT_MOST = 64  # tagged fields in one struct: the executor keeps a bit for each
+    SAMPLE = 16  # messages
 
 
 cdef int32_t width_of(int32_t code) noexcept:
@@ -45,6 +46,14 @@ cdef int32_t width_of(int32_t code) noexcept:
     if code == UINT16 or code == UINT32:
         return 2 * fixed_size(code)  # Arrow's next wider signed type
     return fixed_size(code)
+
+
+cdef Py_ssize_t sum_sizes(const Span* spans, Py_ssize_t count) noexcept:
+    cdef Py_ssize_t index
+    cdef Py_ssize_t size = 0
+    for index in range(count):
+        size += spans[index].size
+    return size
 
 
 @cython.final
@@ -215,6 +224,7 @@ cdef class ColumnReader:
     cdef list constants  # keeps the content of defaults alive
     cdef Trees trees
     cdef bint busy
+    cdef bint learned
     cdef double* rates  # rows and bytes that one byte of input made of late, by table and then by column
 
     def __cinit__(self, layout):
@@ -372,6 +382,7 @@ cdef class ColumnReader:
                 if column.has_content:
                     self.rates[store.table_count + index] = <double>column.offsets[rows[table]] / size if size else 0.0
         PyMem_Free(rows)
+        self.learned = size > 0
         return 0
 
     cdef list faults_of(self, const Faults* faults):
@@ -392,13 +403,21 @@ cdef class ColumnReader:
     cdef object run(self, Spans spans, bint stop):
         cdef Faults faults
         cdef Filled filled
+        cdef Py_ssize_t sample
         cdef Py_ssize_t done
         faults.values = NULL
         faults.used = faults.room = 0
         try:
             self.reserve(spans.count, spans.bytes)
-            with nogil:
-                done = fill_rows(&self.rows, spans.spans, spans.count, stop, &faults)
+            # a few messages say how much room the others need: cheaper than to double it again and again
+            sample = 0 if self.learned or spans.count <= SAMPLE else SAMPLE
+            done = fill_rows(&self.rows, spans.spans, 0, sample, stop, &faults)
+            if done == sample:
+                if sample:
+                    self.learn(sample, sum_sizes(spans.spans, sample))
+                    self.reserve(spans.count, spans.bytes)
+                with nogil:
+                    done = fill_rows(&self.rows, spans.spans, sample, spans.count, stop, &faults)
             if done < spans.count and not (stop and faults.used):
                 self.fail()
             if done == spans.count:
