@@ -17,6 +17,7 @@ from kwire.cli.doctor import doctor
 from kwire.cli.inspect import inspect
 from kwire.cli.report import report
 from kwire.cli.terminal import printable
+from kwire.cli.trim import trim
 from kwire.errors import KwireError
 
 __all__ = ["INTERRUPTED", "Commands", "commands"]
@@ -95,5 +96,5 @@ def commands() -> None:
     """
 
 
-for _command in (analyze, inspect, decode, catalog, report, doctor):
+for _command in (analyze, inspect, decode, trim, catalog, report, doctor):
     commands.add_command(_command)

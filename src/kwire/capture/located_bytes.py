@@ -1,0 +1,104 @@
+"""Bytes that know where in which file they lie, so that what is found in a stream can be changed in the packets that brought it."""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Iterator
+from typing import Any, Final, NamedTuple
+
+__all__ = ["NOWHERE", "LocatedBytes", "Place", "StreamTail"]
+
+
+class Place(NamedTuple):
+    """A position in one of the files that are worked on; `file` -1 for bytes whose place is not known."""
+
+    file: int
+    at: int
+
+    def behind(self, count: int) -> Place:
+        return Place(self.file, self.at + count)
+
+
+NOWHERE: Final = Place(-1, 0)
+
+
+class LocatedBytes(bytes):
+    """Bytes with their place; a slice knows its own.
+
+    Attributes:
+        place: of the first byte.
+        known: bytes from here on lie somewhere else: offset in the bytes -> place.
+    """
+
+    place: Place
+    elsewhere: dict[int, Place]
+    plain: int
+
+    @classmethod
+    def of(cls, data: bytes, place: Place) -> LocatedBytes:
+        made = cls(data)
+        made.place = place
+        made.plain = len(data)
+        made.elsewhere = {}
+        return made
+
+    def __getitem__(self, key: Any) -> Any:
+        found = bytes.__getitem__(self, key)
+        if not isinstance(key, slice):
+            return found
+        start = key.indices(len(self))[0]
+        place = self.place.behind(start) if start < self.plain else self.elsewhere.get(start, NOWHERE)
+        return LocatedBytes.of(found, place)
+
+
+class StreamTail:
+    """The latest bytes of one direction of a connection, with their places.
+
+    Attributes:
+        position: stream offset of the next byte.
+    """
+
+    def __init__(self) -> None:
+        self.position = 0
+        self._parts: deque[tuple[int, LocatedBytes]] = deque()
+        self._bytes = 0
+
+    def add(self, data: bytes, most: int) -> None:
+        """Append bytes; the oldest go when there are more than `most`."""
+        if isinstance(data, LocatedBytes):
+            self._parts.append((self.position, data))
+            self._bytes += len(data)
+        self.position += len(data)
+        while self._bytes > most:
+            self._bytes -= len(self._parts.popleft()[1])
+
+    def lose(self, count: int) -> None:
+        """The next bytes are missing."""
+        self.position += count
+
+    def read(self, offset: int, size: int) -> bytes:
+        """The bytes from an offset on, up to `size` of them: fewer where one is missing."""
+        found = []
+        for start, data in self._parts:
+            if start + len(data) <= offset:
+                continue
+            if start > offset or not size:
+                break
+            part = bytes.__getitem__(data, slice(offset - start, offset - start + size))
+            found.append(part)
+            offset += len(part)
+            size -= len(part)
+        return b"".join(found)
+
+    def places(self, offset: int, size: int) -> Iterator[tuple[Place, int, int]]:
+        """Where the bytes of a range lie: place, and which of the range's bytes are there."""
+        end = offset + size
+        for start, data in self._parts:
+            first, last = max(start, offset), min(start + len(data), end)
+            if first < last:
+                yield data.place.behind(first - start), first - offset, last - offset
+
+    def forget(self, offset: int) -> None:
+        """What is before an offset is not needed any more."""
+        while self._parts and self._parts[0][0] + len(self._parts[0][1]) <= offset:
+            self._bytes -= len(self._parts.popleft()[1])

@@ -1,0 +1,195 @@
+"""Hears the streams of a series as an analysis does, and puts back into the packets what may stay of them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from typing import Final
+
+from kwire.capture.located_bytes import LocatedBytes, Place, StreamTail
+from kwire.capture.sink import StreamSink
+from kwire.capture.tcp import TcpConnection
+from kwire.protocol import Conversation
+from kwire.protocol.events import Event, FrameSeen
+from kwire.protocol.frame_blanking import FrameBlanker
+from kwire.protocol.frames import MAX_FRAME
+from kwire.protocol.strangers import MORE, recognise, recognise_server
+from kwire.protocol.token_blanking import FILL, blank_client_token, blank_server_token
+
+__all__ = ["TrimmedStreams"]
+
+Patch = Callable[[Place, bytes, int], None]
+
+# Bytes of a direction that wait to be understood: a frame of the longest kind, and what a client may send before its first answer.
+_MOST_WAITING: Final = MAX_FRAME + (32 << 20)
+# What is looked at of a direction in which no frame was found, to keep what tells what was spoken.
+_HEAD_BYTES: Final = 512
+_LENGTH: Final = 4
+
+
+class _Tracked:
+    """What hangs on a connection."""
+
+    def __init__(self, conversation: Conversation, group_types: dict[str, str]) -> None:
+        self.conversation = conversation
+        self.blanker = FrameBlanker(group_types)
+        self.tails = (StreamTail(), StreamTail())
+        self.heads: list[list[LocatedBytes]] = [[], []]
+        self.skipped = [0, 0]  # PROXY headers
+        self.framed = [False, False]
+        self.lost = [False, False]
+        self.is_tls = False
+
+
+class TrimmedStreams(StreamSink):
+    """Blanks what the streams hold, frame by frame.
+
+    Args:
+        ports: TCP ports where brokers listen; empty to find them out. Nothing stays of connections of other ports.
+        patch: takes a place, the bytes to put there, and how many of them are as they were.
+    """
+
+    def __init__(self, ports: frozenset[int], patch: Patch) -> None:
+        self._ports = ports
+        self._patch = patch
+        self._group_types: dict[str, str] = {}
+
+    def opened(self, connection: TcpConnection, time_ns: int, packet: int) -> None:
+        if self._ports and connection.a.port not in self._ports and connection.b.port not in self._ports:
+            connection.ignored = True
+            return
+        conversation = Conversation(connection.a.port, connection.b.port, ports=self._ports or None, frames=True)
+        connection.attachment = tracked = _Tracked(conversation, self._group_types)
+        if connection.opened_by is not None:
+            self._take(tracked, conversation.opened(connection.opened_by, time_ns, packet))
+
+    def data(self, connection: TcpConnection, direction: int, data: bytes, time_ns: int, packet: int) -> None:
+        tracked = connection.attachment
+        assert isinstance(tracked, _Tracked)
+        if tracked.is_tls:
+            self._put_back(data)
+            return
+        tail = tracked.tails[direction]
+        if not tracked.framed[direction] and not tracked.lost[direction] and tail.position < _HEAD_BYTES + tracked.skipped[direction]:
+            assert isinstance(data, LocatedBytes)
+            tracked.heads[direction].append(data)
+        tail.add(data, _MOST_WAITING)
+        self._take(tracked, tracked.conversation.receive(direction, data, time_ns, packet))
+        if not any(tracked.framed):
+            self._look_for_tls(tracked)
+
+    def lost(self, connection: TcpConnection, direction: int, count: int, cut: bool, time_ns: int, packet: int) -> None:
+        tracked = connection.attachment
+        assert isinstance(tracked, _Tracked)
+        tracked.lost[direction] = True
+        events = tracked.conversation.lost(direction, count, time_ns, packet, cut=cut)
+        tracked.tails[direction].lose(count)
+        self._take(tracked, events)
+
+    def closed(self, connection: TcpConnection, direction: int, reset: bool, time_ns: int, packet: int) -> None:
+        tracked = connection.attachment
+        assert isinstance(tracked, _Tracked)
+        self._take(tracked, tracked.conversation.closed(direction, reset, time_ns, packet))
+
+    def ended(self, connection: TcpConnection) -> None:
+        tracked = connection.attachment
+        if not isinstance(tracked, _Tracked):
+            return
+        self._take(tracked, tracked.conversation.finish(connection.last_ns))
+        if not tracked.is_tls and not any(tracked.framed):
+            self._look_for_tls(tracked)
+        if not tracked.is_tls:
+            self._keep_openings(tracked)
+        connection.attachment = None
+
+    # What may stay.
+
+    def _take(self, tracked: _Tracked, events: Iterable[Event]) -> None:
+        for event in events:
+            if isinstance(event, FrameSeen):
+                server = tracked.conversation.server_side
+                assert server is not None
+                self._frame(tracked, event, server if event.direction == "response" else 1 - server)
+
+    def _frame(self, tracked: _Tracked, event: FrameSeen, direction: int) -> None:
+        tail, begin = tracked.tails[direction], event.stream_offset
+        if event.kind == "proxy":
+            tracked.skipped[direction] = event.length
+            self._put(tail, begin, tail.read(begin, event.length), None)
+            return
+        tracked.framed[direction] = True
+        tracked.heads[direction].clear()
+        if event.kind == "length":
+            self._put(tail, begin, tail.read(begin, _LENGTH), None)
+            return
+        found = tail.read(begin, _LENGTH + event.length)
+        frame = found[_LENGTH:]
+        whole = len(frame) == event.length
+        self._put(tail, begin, found, found[:_LENGTH] + self._blanked(tracked, event, frame, whole))
+        tail.forget(begin + _LENGTH + event.length)
+
+    @staticmethod
+    def _blanked(tracked: _Tracked, event: FrameSeen, frame: bytes, whole: bool) -> bytes:
+        mechanism = event.sasl_mechanism
+        if event.kind == "token":
+            if not whole:
+                return bytes((FILL,)) * len(frame)
+            return blank_client_token(mechanism, frame) if event.direction == "request" else blank_server_token(mechanism, frame)
+        index = -1 if event.request_index is None else event.request_index
+        if event.direction == "request":
+            return tracked.blanker.request(frame, index=index, mechanism=mechanism, whole=whole)
+        return tracked.blanker.response(frame, event.api_key, event.api_version, index=index, mechanism=mechanism, whole=whole)
+
+    def _put(self, tail: StreamTail, offset: int, original: bytes, blanked: bytes | None) -> None:
+        """Put the bytes of a stretch into their packets; None for `blanked` puts them back as they were."""
+        data = original if blanked is None else blanked
+        for place, first, last in tail.places(offset, len(data)):
+            part, was = data[first:last], original[first:last]
+            kept = len(part) if part == was else sum(map(int.__eq__, part, was))
+            self._patch(place, part, kept)
+
+    def _put_back(self, data: bytes) -> None:
+        if isinstance(data, LocatedBytes):
+            self._patch(data.place, bytes(data), len(data))
+
+    def _look_for_tls(self, tracked: _Tracked) -> None:
+        """TLS is encrypted, so all of it may stay, and what it says in clear is part of the tables."""
+        found = tracked.conversation.connection
+        if found is None or found.protocol != "tls":
+            return
+        tracked.is_tls = True
+        for tail in tracked.tails:
+            for place, first, last in tail.places(0, tail.position):
+                part = tail.read(first, last - first)
+                self._patch(place, part, len(part))
+
+    def _keep_openings(self, tracked: _Tracked) -> None:
+        """Of a direction in which no frame was found, as few of its first bytes as say what was spoken."""
+        server, found = tracked.conversation.server_side, tracked.conversation.connection
+        if server is None or found is None or found.joined_late:
+            return
+        for direction in (0, 1):
+            if tracked.framed[direction]:
+                continue
+            parts = tracked.heads[direction]
+            data = b"".join(bytes(part) for part in parts)[tracked.skipped[direction] :]
+            size = _telling(data, direction == server)
+            at = -tracked.skipped[direction]
+            for part in parts:
+                first, last = max(at, 0), min(at + len(part), size)
+                if first < last:
+                    self._patch(part.place.behind(first - at), bytes(part)[first - at : last - at], last - first)
+                at += len(part)
+
+
+def _telling(data: bytes, of_server: bool) -> int:
+    """How many of the first bytes of a direction tell what it speaks, when the others are filled."""
+    judge = recognise_server if of_server else recognise
+    verdict = judge(data, MAX_FRAME) if data else MORE
+    if verdict.proxy is not None:
+        return verdict.proxy.size + _telling(data[verdict.proxy.size :], of_server)
+    data, protocol = data[:_HEAD_BYTES], verdict.protocol
+    if protocol in ("kafka", "more"):
+        return 0
+    least = _LENGTH if protocol == "unknown" else 1  # what is unknown is shown as a length that is impossible
+    sizes = range(least, len(data))
+    return next((size for size in sizes if judge(data[:size].ljust(len(data), bytes((FILL,))), MAX_FRAME).protocol == protocol), len(data))

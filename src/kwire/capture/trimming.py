@@ -1,0 +1,238 @@
+"""Captures without what must not be passed on: the same packets, in which secrets are overwritten.
+
+    trim([("eth0_00001.pcap", "trimmed/eth0_00001.pcap"), ...])
+
+Theory of operation. A payload byte stays only when it was understood: every packet is first written with its headers alone, its payload
+filled with `x`. Its bytes then go the way of an analysis, through the same reassembly and the same tracker, but know where they lie; each
+frame that the tracker sees is blanked (`kwire.protocol.frame_blanking`) and put back where its bytes came from. So lengths, sequence
+numbers and times are as they were, and the tables come out the same. What no frame claims stays filled: copies of a segment, holes in
+frames, strangers, packets that are not TCP. TLS is put back as it was, for it is encrypted.
+
+The files of a series are trimmed together, since a frame may begin in one and end in the next. Memory does not grow with their size.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from typing import BinaryIO, Final
+
+from kwire.capture import impl
+from kwire.capture._pure.packet_view import FRAGMENT, PROTOCOL, TCP, PacketView
+from kwire.capture.carry import SeriesCarry
+from kwire.capture.formats import PCAP_HEADER_BYTES, identify
+from kwire.capture.located_bytes import LocatedBytes, Place
+from kwire.capture.packet_checksums import is_right, right_checksum
+from kwire.capture.packet_columns import PacketColumns
+from kwire.capture.packet_records import PacketRecord, RecordWalker
+from kwire.capture.rewritten_file import RewrittenFile
+from kwire.capture.source import CHUNK_BYTES, CaptureSource, open_capture
+from kwire.capture.trimmed_streams import TrimmedStreams
+from kwire.errors import InputError
+from kwire.protocol.token_blanking import FILL
+
+__all__ = ["TrimmedFile", "trim"]
+
+_REREAD_BYTES: Final = 1 << 20
+# Fragments that came before the first of their packet and are waited for; the scan waits for no more.
+_MOST_EARLY: Final = 4096
+
+
+@dataclass(slots=True)
+class TrimmedFile:
+    """What became of one file.
+
+    Attributes:
+        source, target: as given.
+        packets: in the file.
+        payload_bytes, kept_bytes: of TCP, and how many of them stayed as they were.
+        damage: why the file could not be read to its end, empty when it was.
+    """
+
+    source: str
+    target: str
+    packets: int = 0
+    payload_bytes: int = 0
+    kept_bytes: int = 0
+    damage: str = ""
+
+
+class _Piece:
+    """One file being trimmed."""
+
+    def __init__(self, number: int, report: TrimmedFile, file: RewrittenFile) -> None:
+        self.number = number
+        self.report = report
+        self.file = file
+        self.compression: object = None
+        self.head = b""
+        self.checked = bytearray(1)  # by packet number: its TCP checksum was right
+        self.early: dict[int, tuple[int, int]] = {}  # by packet number: where a fragment's bytes lie in the file
+
+    def blank(self, data: bytes, start: int, end: int, walker: RecordWalker, position: int) -> bytearray:
+        """The whole records of a chunk with nothing but headers.
+
+        Arguments:
+            data: the chunk; `start` and `end` border its whole records.
+            position: of the chunk in the file.
+        """
+        out = bytearray(data[start:end])
+        for record in walker.walk(data, start, end):
+            at, stop = record.at, record.end
+            if isinstance(record, PacketRecord):
+                at = self._payload_at(data, record, position)
+            if at < stop:
+                out[at - start : stop - start] = bytes((FILL,)) * (stop - at)
+        return out
+
+    def _payload_at(self, data: bytes, record: PacketRecord, position: int) -> int:
+        """Where in a packet its headers end."""
+        self.report.packets += 1
+        self.checked.append(0)
+        if record.link_type < 0:
+            return record.at
+        view = PacketView(data, record.at, record.end, record.cut)
+        fate = view.find(record.link_type)
+        if fate == TCP:
+            self.checked[-1] = is_right(view)
+            return min(view.at + view.header, record.end)
+        if fate == FRAGMENT:
+            if view.fragment_at == 0 and view.follow(PROTOCOL + view.protocol) == TCP:
+                return min(view.at + view.header, record.end)
+            if len(self.early) < _MOST_EARLY:
+                self.early[record.number] = (position + view.at, view.end - view.at)
+        return min(view.at, record.end)
+
+    def located(self, data: bytes, position: int, columns: PacketColumns) -> LocatedBytes:
+        """A chunk, and the payload that spilled from earlier ones, as bytes that know where they lie."""
+        found = LocatedBytes.of(data + columns.spilled, Place(self.number, position))
+        found.plain = len(data)
+        for number, offset, captured in zip(columns.number, columns.offset, columns.captured, strict=True):
+            if offset >= len(data) and number in self.early:
+                at, size = self.early.pop(number)
+                found.elsewhere[offset] = Place(self.number, at + size - captured)
+        if not columns.spilled and len(self.early) == _MOST_EARLY:
+            self.early.clear()
+        return found
+
+    def right_checksums(self, walker: RecordWalker) -> None:
+        """Make the checksums right again that were."""
+        at, data = len(self.head), b""
+        while True:
+            more = self.file.read(at + len(data), _REREAD_BYTES)
+            data += more
+            end = walker.whole(data)
+            for record in walker.walk(data, 0, end):
+                if isinstance(record, PacketRecord) and self.checked[record.number]:
+                    view = PacketView(data, record.at, record.end, record.cut)
+                    view.find(record.link_type)
+                    self.file.patch(at + view.at + 16, right_checksum(view))
+            at, data = at + end, data[end:]
+            if not more:
+                return
+
+
+class _Files:
+    """The output files of a series, all or none of them."""
+
+    def __init__(self) -> None:
+        self.pieces: list[_Piece] = []
+
+    def patch(self, place: Place, data: bytes, kept: int) -> None:
+        """Put bytes back into the packets that brought them; `kept` of them are as they were."""
+        if place.file >= 0:
+            piece = self.pieces[place.file]
+            piece.file.patch(place.at, data)
+            piece.report.kept_bytes += kept
+
+
+@contextmanager
+def _abandoning(files: _Files) -> Iterator[None]:
+    try:
+        yield
+    finally:
+        for piece in files.pieces:
+            piece.file.abandon()
+
+
+def trim(
+    pairs: Sequence[tuple[str | BinaryIO, str]],
+    ports: Iterable[int] = (),
+    *,
+    overwrite: bool = False,
+    progress: Callable[[int], None] | None = None,
+) -> list[TrimmedFile]:
+    """Write captures without record contents, SASL tokens, credentials, configuration values and user data.
+
+    Args:
+        pairs: the files of one series in order, each with the name of its output: pcap stays pcap, pcapng stays pcapng, compression stays.
+        ports: TCP ports where brokers listen; empty to find them out.
+        overwrite: outputs may be replaced.
+        progress: told how many bytes of the stored files were read since it was told last.
+
+    Returns:
+        What became of each file.
+
+    Raises:
+        InputError: a file cannot be read or is no capture, or an output exists or cannot be written. No output is there then.
+    """
+    files = _Files()
+    carry = SeriesCarry()
+    streams = TrimmedStreams(frozenset(ports), files.patch)
+    with _abandoning(files):
+        walkers = []
+        for number, (location, target) in enumerate(pairs):
+            name = location if isinstance(location, str) else "standard input"
+            piece = _Piece(number, TrimmedFile(name, target), RewrittenFile(target, overwrite=overwrite))
+            files.pieces.append(piece)
+            with open_capture(location) as source:
+                walkers.append(_trim_file(piece, source, carry, streams, progress or _quiet))
+                piece.compression = source.compression
+        carry.finish(streams)
+        for piece, walker in zip(files.pieces, walkers, strict=True):
+            piece.right_checksums(walker)
+        for piece in files.pieces:
+            piece.file.publish(piece.compression)  # type: ignore[arg-type]
+    return [piece.report for piece in files.pieces]
+
+
+def _trim_file(
+    piece: _Piece, source: CaptureSource, carry: SeriesCarry, streams: TrimmedStreams, progress: Callable[[int], None]
+) -> RecordWalker:
+    """Read one file; gives a walker that begins it again."""
+    name = piece.report.source
+    data = source.read(CHUNK_BYTES)
+    while len(data) < PCAP_HEADER_BYTES and (more := source.read(PCAP_HEADER_BYTES - len(data))):
+        data += more
+    known = identify(data[:PCAP_HEADER_BYTES])
+    if known is None:
+        raise InputError(f"{name} is not a capture file" if data else source.damage or f"{name} is empty")
+    state, start = known
+    walker, again = RecordWalker(state), RecordWalker(state)
+    piece.head = data[:start]
+    piece.file.append(piece.head)
+    position = told = 0
+    while True:
+        columns = impl.packets.scan(data, start, state)
+        piece.file.append(piece.blank(data, start, columns.consumed, walker, position))
+        piece.report.payload_bytes += sum(columns.captured)
+        carry.take(piece.located(data, position, columns), columns, streams)
+        progress(source.stored_bytes - told)
+        told = source.stored_bytes
+        position += columns.consumed
+        data, start = data[columns.consumed :], 0
+        more = b"" if columns.damaged else source.read(CHUNK_BYTES)
+        if not more:
+            break
+        data += more
+    if data:  # a record that is cut, or damaged: then nobody reads what follows
+        kept = walker.head_of(data)
+        piece.file.append(data[:kept] + (b"" if columns.damaged else bytes((FILL,)) * (len(data) - kept)))
+        piece.report.damage = "a record has an impossible length" if columns.damaged else "it ends inside a packet record"
+    piece.report.damage = source.damage or piece.report.damage
+    return again
+
+
+def _quiet(_count: int) -> None:
+    return

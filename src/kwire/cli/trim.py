@@ -1,0 +1,122 @@
+"""`kwire trim`: a capture to pass on."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING, BinaryIO
+
+import click
+
+from kwire.errors import InputError
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from kwire.capture.trimming import TrimmedFile
+
+__all__ = ["trim"]
+
+
+@contextmanager
+def _progress_bar(total: int) -> Iterator[Callable[[int], None]]:
+    """A bar on stderr where that is a terminal; silence in a pipe."""
+    from kwire.cli.terminal import console
+
+    err = console(stderr=True)
+    if not err.is_terminal or not total:
+        yield lambda _count: None
+        return
+    from rich.progress import Progress
+
+    with Progress(console=err, transient=True) as bar:
+        task = bar.add_task("Trimming", total=total)
+        yield lambda count: bar.advance(task, count)
+
+
+def _target(source: str, out: str, into_folder: bool) -> str:
+    return str(Path(out, source.rstrip("/").rpartition("/")[2])) if into_folder else out
+
+
+def _check_targets(sources: Sequence[str], targets: Sequence[str]) -> None:
+    """Raise InputError for names that two inputs would have, or an input has."""
+    twice = next((target for target in targets if targets.count(target) > 1), None)
+    if twice is not None:
+        raise InputError(f"two of the captures would be written to {twice}; trim them into different folders")
+    for source, target in zip(sources, targets, strict=True):
+        if "://" not in source and Path(target).exists() and Path(target).samefile(source):
+            raise InputError(f"{source} cannot be written over itself; choose another name")
+
+
+def _tell(reports: Sequence[TrimmedFile]) -> None:
+    from kwire.cli.terminal import printable
+
+    for report in reports:
+        taken = report.payload_bytes - report.kept_bytes
+        said = f"{report.target}: {report.packets:,} packets; {taken:,} of {report.payload_bytes:,} payload bytes were overwritten"
+        click.echo(printable(said), err=True)
+        if report.damage:
+            click.echo(f"kwire: {printable(report.source)} could not be read to its end: {report.damage}.", err=True)
+
+
+@click.command(short_help="Write captures without payloads and secrets, still analysable.")
+@click.argument("captures", metavar="IN...", nargs=-1, required=True)
+@click.argument("out", metavar="OUT")
+@click.option(
+    "--port", "ports", type=click.IntRange(1, 65535), multiple=True, metavar="N", help="A port where brokers listen; found out by default."
+)
+@click.option(
+    "--series",
+    "series_rule",
+    default="name",
+    show_default=True,
+    metavar="RULE",
+    help="Which files belong to one capture point, as in analyze.",
+)
+@click.option("--overwrite", is_flag=True, help="Replace what OUT names.")
+@click.option("--json", "as_json", is_flag=True, help="Print what became of each file as JSON lines.")
+def trim(captures: tuple[str, ...], out: str, ports: tuple[int, ...], series_rule: str, overwrite: bool, as_json: bool) -> None:
+    """Write the captures IN to OUT without record contents, SASL tokens, credentials, configuration values and user data.
+
+    The packets stay: times, addresses, lengths and sequence numbers are as they were, and an analysis of OUT gives the same tables. What
+    is taken out is overwritten in place with x. What cannot be understood is taken out; TLS stays, for it is encrypted.
+
+    OUT is a folder when it is one, ends with / or there are several IN; rotated files of one capture point should be trimmed together. Of
+    - (standard input) OUT is a file. The format and the compression stay.
+
+    \b
+    Examples:
+      kwire trim kafka.pcap kafka-trimmed.pcap
+      kwire trim captures/eth0-*.pcap.gz trimmed/
+    """
+    from dataclasses import asdict
+
+    from kwire.capture.inputs import expand_inputs
+    from kwire.capture.series import group_series
+    from kwire.capture.trimming import trim as trim_series
+    from kwire.cli.terminal import json_line
+
+    reports: list[TrimmedFile] = []
+    if captures == ("-",):
+        stream: BinaryIO = sys.stdin.buffer
+        reports += trim_series([(stream, out)], ports, overwrite=overwrite)
+    else:
+        files, missing = expand_inputs(captures)
+        if missing:
+            raise InputError(missing[0].reason)
+        into_folder = len(files) > 1 or out.endswith("/") or Path(out).is_dir()
+        if into_folder:
+            Path(out).mkdir(parents=True, exist_ok=True)
+        series = [[file.location for file in each.pieces] for each in group_series(files, series_rule)]
+        targets = [[_target(source, out, into_folder) for source in sources] for sources in series]
+        _check_targets([each for one in series for each in one], [each for one in targets for each in one])
+        with _progress_bar(sum(file.size for file in files)) as progress:
+            for sources, names in zip(series, targets, strict=True):
+                reports += trim_series(list(zip(sources, names, strict=True)), ports, overwrite=overwrite, progress=progress)
+    if as_json:
+        for report in reports:
+            click.echo(json_line(asdict(report)))
+    else:
+        _tell(reports)

@@ -1,0 +1,190 @@
+"""Trimmed captures: the same tables, and none of the secrets that the original holds."""
+
+from __future__ import annotations
+
+import base64
+import gzip
+import json
+import struct
+from collections import Counter
+from pathlib import Path
+from typing import Any
+
+import pyarrow as pa
+import pytest
+from click.testing import CliRunner
+
+from kwire.analysis import run
+from kwire.capture.trimming import trim
+from kwire.cli.entry import commands
+from kwire.errors import InputError
+
+DATA = Path(__file__).parent / "data"
+EXAMPLE = Path(__file__).parents[2] / "examples" / "upgrade-fleet.pcap.gz"
+CAPTURES = sorted([*DATA.glob("*.pcap*.gz"), EXAMPLE], key=lambda path: path.name)
+PROVENANCE = {"capture", "sha256", "series"}
+
+# What the users of the capture `sasl` had typed, as PLAIN sends it.
+PASSWORDS = (b"pay-secret", b"etl-secret", b"desk-secret", b"oops")
+# SCRAM of the users `reporting` and `warehouse` (passwords rep-secret, wh-secret): salts, and PBKDF2 of password and salt.
+SALTS = (b"fidvfrmq4fn1dq7ex2nnoewfo", b"174i2fi67dc4bg1mn16toipj11")
+SALTED = tuple(map(base64.b64decode, ("g0ahk9ot6Mz2vlgNZOCaxKgKKU2+FLC9bIkcWtI3GSc=", "B1Gzd3QVmFBSQ2ukYNs2dNgXQyQ7fb+Jbtdz1TeUm60=")))
+PROOFS = (
+    b"3eMFN3qUEOG/NoIAxljJKMkkoBUq6iLWT3VPvZ/qNPE=", b"KBwzKrOs70ZauklqR6d0Nrl6JgbP2QQQjK7HHbP4T/I=",
+    b"tSp2Ntu6lu7MMIV4MGKT2g16U0GRIc3GTUKYKvdCvZU=", b"eAI3KmZgHq4MUjybJXas4L7RIvGe547mNitF8PFPtBM=",
+    b"3gg7SHULLyaYxktxPcfkoULbVcWEOQS0Bjc+eFpnWME=", b"hvRe04ypbzCHAU3hbsY0KghiJ5H6IrcYGmW7DM2GImY=",
+)  # fmt: skip
+NONCES = (b"df0p67t6a9v1qc429xoqa4skb", b"zlylh0i4il3y09hacexnm7e3o", b"Yo>kX1~K_4lRFyubfJlOAPdufMz1qlqn")
+
+
+def spellings(secret: bytes) -> set[bytes]:
+    """A secret as it may stand in bytes, in JSON and in a page; base64 of it inside other bytes begins at any of three places."""
+    inner = {base64.b64encode(b"\0" * lead + secret + b"\0" * tail)[4 if lead else 0 : -4] for lead in range(3) for tail in range(3)}
+    return {secret, secret.hex().encode(), secret.hex().upper().encode(), *(part for part in inner if len(part) > 6)}
+
+
+def found_in(data: bytes, secrets: tuple[bytes, ...]) -> list[bytes]:
+    return [spelling for secret in secrets for spelling in sorted(spellings(secret)) if spelling in data]
+
+
+def counted(table: pa.Table) -> Counter[str]:
+    return Counter(json.dumps({k: v for k, v in row.items() if k not in PROVENANCE}, default=str) for row in table.to_pylist())
+
+
+def trimmed_to(folder: Path, *sources: Path, ports: tuple[int, ...] = ()) -> list[Path]:
+    targets = [folder / source.name for source in sources]
+    trim([(str(source), str(target)) for source, target in zip(sources, targets, strict=True)], ports)
+    return targets
+
+
+@pytest.mark.parametrize("source", CAPTURES, ids=lambda path: path.name)
+def test_a_trimmed_capture_gives_the_same_tables(source: Path, tmp_path: Path) -> None:
+    (target,) = trimmed_to(tmp_path, source)
+    before, after = run([str(source)]), run([str(target)])
+    for name in before:
+        assert counted(before[name]) == counted(after[name]), name
+    original, trimmed = gzip.decompress(source.read_bytes()), gzip.decompress(target.read_bytes())
+    assert len(trimmed) == len(original)
+    assert trimmed != original
+
+
+def test_no_secret_of_a_capture_with_passwords_is_in_the_trimmed_one(tmp_path: Path) -> None:
+    source = DATA / "sasl.pcap.gz"
+    everything = (*PASSWORDS, *SALTS, *SALTED, *PROOFS, *NONCES)
+    assert {secret for secret in everything if secret in gzip.decompress(source.read_bytes())} >= {*PASSWORDS, *SALTED, *PROOFS, *NONCES}
+    (target,) = trimmed_to(tmp_path, source)
+    trimmed = gzip.decompress(target.read_bytes())
+    assert found_in(trimmed, everything) == []
+    # names stay: they are what the tables are about
+    assert b"\0payments\0xxxxxxxxxx" in trimmed
+    assert b"n,,n=reporting,r=xxxx" in trimmed
+
+
+def test_no_password_is_in_what_other_commands_print(tmp_path: Path) -> None:
+    source = str(DATA / "sasl.pcap.gz")
+    printed = [CliRunner().invoke(commands, ["decode", source])]
+    printed += [
+        CliRunner().invoke(commands, ["inspect", source, "--json", "--table", each]) for each in ("requests", "connections", "violations")
+    ]
+    for result in printed:
+        assert result.exit_code == 0
+        assert len(result.stdout) > 500
+        # brokers log salts and salted passwords of AlterUserScramCredentials, and decode says what they log
+        assert found_in(result.stdout.encode(), (*PASSWORDS, *PROOFS, *NONCES)) == []
+    tables = json.dumps({name: table.to_pylist() for name, table in run([source]).items()}, default=str).encode()
+    assert found_in(tables, (*PASSWORDS, *SALTS, *SALTED, *PROOFS, *NONCES)) == []
+
+
+def test_the_records_of_a_capture_are_not_in_the_trimmed_one(tmp_path: Path) -> None:
+    original = gzip.decompress((DATA / "seed.pcap.gz").read_bytes())
+    (target,) = trimmed_to(tmp_path, DATA / "seed.pcap.gz")
+    trimmed = gzip.decompress(target.read_bytes())
+    words = {original[at : at + 16] for at in range(24, len(original) - 16, 7) if original[at : at + 16].isascii()}
+    values = {word for word in words if word.decode().isprintable()}
+    gone = [value for value in values if value not in trimmed]
+    assert gone, "something was written in clear"
+
+
+def test_copies_and_overlaps_are_cleaned_too(tmp_path: Path) -> None:
+    plain = gzip.decompress((DATA / "seed.pcap.gz").read_bytes())
+    for name in ("overlapping-segments.pcap.gz", "reordered-duplicated.pcap.gz"):
+        (target,) = trimmed_to(tmp_path, DATA / name)
+        trimmed = gzip.decompress(target.read_bytes())
+        (clean,) = trimmed_to(tmp_path, DATA / "seed.pcap.gz")
+        allowed = gzip.decompress(clean.read_bytes())
+        clean.unlink()
+        for at in range(24, len(plain) - 24, 5):
+            part = plain[at : at + 24]
+            if part not in allowed and part.isascii() and part.decode().isprintable():
+                assert part not in trimmed
+
+
+def test_a_frame_over_two_files_is_understood_when_both_are_trimmed_together(tmp_path: Path) -> None:
+    data = gzip.decompress((DATA / "dribble.pcap.gz").read_bytes())
+    order = "<" if data[0] in (0xD4, 0x4D) else ">"
+    at, starts = 24, []
+    while at < len(data):
+        starts.append(at)
+        at += 16 + struct.unpack_from(f"{order}I", data, at + 8)[0]
+    middle = starts[len(starts) // 2 + 1]
+    (tmp_path / "in").mkdir()
+    (tmp_path / "out").mkdir()
+    pieces = [tmp_path / "in" / f"trace_{number}.pcap" for number in (1, 2)]
+    pieces[0].write_bytes(data[:middle])
+    pieces[1].write_bytes(data[:24] + data[middle:])
+    targets = trimmed_to(tmp_path / "out", *pieces)
+    (whole,) = trimmed_to(tmp_path, DATA / "dribble.pcap.gz")
+    assert targets[0].read_bytes() + targets[1].read_bytes()[24:] == gzip.decompress(whole.read_bytes())
+
+
+def test_checksums_that_were_right_are_right(tmp_path: Path) -> None:
+    from scapy.all import IP, TCP, PcapReader
+
+    def wrong(path: Path) -> int:
+        count = 0
+        with PcapReader(str(path)) as packets:
+            for packet in packets:
+                if TCP in packet:
+                    was = packet[TCP].chksum
+                    del packet[TCP].chksum
+                    count += packet[IP].__class__(bytes(packet[IP]))[TCP].chksum != was
+        return count
+
+    (target,) = trimmed_to(tmp_path, DATA / "raw-ip.pcap.gz")
+    for name, data in (("before", DATA / "raw-ip.pcap.gz"), ("after", target)):
+        (tmp_path / name).write_bytes(gzip.decompress(data.read_bytes()))
+    assert wrong(tmp_path / "after") == wrong(tmp_path / "before")
+
+
+def test_nothing_is_left_where_trimming_fails(tmp_path: Path) -> None:
+    (tmp_path / "text.pcap").write_bytes(b"this is a text of more than 24 bytes")
+    with pytest.raises(InputError, match="not a capture"):
+        trim([(str(DATA / "seed.pcap.gz"), str(tmp_path / "out.pcap.gz")), (str(tmp_path / "text.pcap"), str(tmp_path / "out2.pcap"))])
+    assert [path.name for path in tmp_path.iterdir()] == ["text.pcap"]
+
+
+def test_an_output_is_not_replaced_unasked(tmp_path: Path) -> None:
+    (tmp_path / "out.pcap.gz").write_text("mine")
+    pair = (str(DATA / "seed.pcap.gz"), str(tmp_path / "out.pcap.gz"))
+    with pytest.raises(InputError, match="exists already"):
+        trim([pair])
+    assert (tmp_path / "out.pcap.gz").read_text() == "mine"
+    assert trim([pair], overwrite=True)[0].packets == 433
+    with pytest.raises(InputError, match="is a folder"):
+        trim([(pair[0], str(tmp_path))])
+
+
+def test_the_command_says_what_it_took(tmp_path: Path) -> None:
+    source = str(DATA / "seed.pcap.gz")
+    result = CliRunner().invoke(commands, ["trim", source, f"{tmp_path}/", "--json"])
+    assert result.exit_code == 0
+    said: dict[str, Any] = json.loads(result.stdout)
+    assert said["packets"] == 433
+    assert 0 < said["kept_bytes"] < said["payload_bytes"]
+    assert Path(said["target"]) == tmp_path / "seed.pcap.gz"
+    again = CliRunner().invoke(commands, ["trim", source, f"{tmp_path}/"])
+    assert again.exit_code == 1
+    assert "exists already" in again.stderr
+    over = CliRunner().invoke(commands, ["trim", said["target"], said["target"], "--overwrite"])
+    assert over.exit_code == 1
+    assert "over itself" in over.stderr
