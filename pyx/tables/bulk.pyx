@@ -196,7 +196,7 @@ cdef class BulkCarry:
 
         made = SeriesCarry()
         made.lives, made.strays = self.carry.lives, self.carry.strays
-        made.packets, made.latest_ns = self.packets, self.latest_ns
+        made.packets, made.latest_ns, made.scan = self.packets, self.latest_ns, self.carry.scan
         made.live = {connection.key: connection for connection in self.connections()}
         return series_streams, (made,)
 
@@ -208,6 +208,10 @@ cdef class BulkCarry:
             found.append(self.connection_of(slot))
             slot = slot.after
         return found
+
+    @property
+    def scan(self):
+        return self.carry.scan
 
     @property
     def lives(self):

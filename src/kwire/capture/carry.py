@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from typing import Final, Protocol
 
-from kwire.capture.packet_columns import ACK, RST, SYN, PacketColumns
+from kwire.capture.packet_columns import ACK, RST, SYN, PacketColumns, ScanCarry
 from kwire.capture.sink import StreamSink
 from kwire.capture.tcp import Segment, TcpConnection
 
@@ -27,6 +27,10 @@ SWEEP_PACKETS: Final = 65_536
 
 class SeriesStreams(Protocol):
     """What brings packets to their connections: `SeriesCarry`, or what does the same elsewhere."""
+
+    @property
+    def scan(self) -> ScanCarry:
+        """What packets say of others that come later: the scan of each file goes on with it."""
 
     def take(self, data: bytes, columns: PacketColumns, sink: StreamSink) -> None:
         """Bring the packets of one chunk to their connections."""
@@ -47,9 +51,10 @@ class SeriesCarry:
         packets: TCP packets of the series so far.
         latest_ns: the latest packet time so far.
         strays: packets that belong to no connection: late acknowledgements and resets of forgotten ones.
+        scan: packets that wait for others.
     """
 
-    __slots__ = ("latest_ns", "live", "lives", "packets", "strays")
+    __slots__ = ("latest_ns", "live", "lives", "packets", "scan", "strays")
 
     def __init__(self) -> None:
         self.live: dict[bytes, TcpConnection] = {}
@@ -57,6 +62,7 @@ class SeriesCarry:
         self.packets = 0
         self.latest_ns = -(1 << 63)
         self.strays = 0
+        self.scan = ScanCarry()
 
     def take(self, data: bytes, columns: PacketColumns, sink: StreamSink) -> None:
         """Bring the packets of one chunk to their connections.

@@ -1,7 +1,7 @@
 import pyarrow as pa
 
 from kwire.capture.carry import SeriesCarry
-from kwire.capture.packet_columns import PacketColumns
+from kwire.capture.packet_columns import PacketColumns, ScanCarry
 from kwire.capture.sink import StreamSink
 from kwire.capture.tcp import TcpConnection
 from kwire.protocol.events import RequestCompleted
@@ -17,6 +17,7 @@ class RequestBatches:
 class BulkCarry:
     packets_in_python: int
     lives: dict[bytes, int]
+    scan: ScanCarry
     strays: int
     def __init__(self, carry: SeriesCarry | None = None) -> None: ...
     def connections(self) -> list[TcpConnection]: ...
