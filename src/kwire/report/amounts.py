@@ -8,11 +8,12 @@ from typing import Final
 __all__ = ["bytes_of", "compact", "count", "length_of_time", "moment", "moment_after", "plural", "share"]
 
 _STEPS: Final = ((1_000_000_000_000, "T"), (1_000_000_000, "G"), (1_000_000, "M"), (1_000, "k"))
+_UNKNOWN: Final = "?"
 _UNITS: Final = ((86_400, "d"), (3_600, "h"), (60, "min"), (1, "s"))
 
 
-def count(number: int) -> str:
-    return f"{number:,}"
+def count(number: int | None) -> str:
+    return _UNKNOWN if number is None else f"{number:,}"
 
 
 def plural(number: int, noun: str, many: str = "") -> str:
@@ -20,8 +21,10 @@ def plural(number: int, noun: str, many: str = "") -> str:
     return f"{number:,} {noun if number == 1 else many or noun + 's'}"
 
 
-def compact(number: int) -> str:
+def compact(number: int | None) -> str:
     """At most four characters or so, for cells and axes: ``980``, ``1.2k``, ``35M``."""
+    if number is None:
+        return _UNKNOWN
     for step, letter in _STEPS:
         if number >= step:
             value = number / step

@@ -7,10 +7,12 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Final, Literal
 
+import pyarrow as pa
 import pyarrow.compute as pc
 
 from kwire.report.amounts import bytes_of, length_of_time, moment, moment_after, plural, share
 from kwire.report.analysis_folder import AnalysisFolder, tally
+from kwire.report.log_coverage import LOGS, log_sentences
 from kwire.report.wire_text import SENTENCE, visible
 
 __all__ = ["Coverage", "Fact", "Level", "read_coverage"]
@@ -22,7 +24,9 @@ _FILE_RULES: Final[dict[str, tuple[Level, str, str]]] = {
     "capture_unreadable": ("warning", "Unreadable", "What could not be read is missing here ({})."),
     "capture_cut": ("warning", "Cut short", "Not whole: {}."),
     "series_order": ("warning", "Order", "The order of files is in doubt."),
-    "capture_empty": ("note", "Empty", "Without a packet: {}."),
+    "capture_empty": ("note", "Empty", "Without a packet or a request: {}."),
+    "log_line_unreadable": ("warning", "Lines", "Lines of request logs cannot be read."),
+    "log_line_torn": ("note", "Torn", "A request log ends inside a line."),
 }
 _LONGEST_PACKET: Final = 65_535  # a snap length of this and more cuts nothing
 _COUNTERS: Final = (
@@ -116,8 +120,12 @@ def read_coverage(folder: AnalysisFolder, *, files_shown: int = 100) -> Coverage
     else:
         facts += _facts_of_time(times)
         facts += _facts_of_files(folder)
-        facts += _facts_of_loss(totals, unknown_drops=table["packets_dropped"].null_count, files=table.num_rows, snaplens=snaplens)
-        facts += _facts_of_connections(totals, _protocols(folder))
+        facts += [_warning(about, text) if limits else _note(about, text) for limits, about, text in log_sentences(table)]
+        packets = table.filter(pc.invert(pc.is_in(table["source"], value_set=pa.array(LOGS))))
+        if packets.num_rows:
+            unknown = packets["packets_dropped"].null_count
+            facts += _facts_of_loss(totals, unknown_drops=unknown, files=packets.num_rows, snaplens=snaplens)
+            facts += _facts_of_connections(totals, _protocols(folder))
         facts += _facts_of_identity(folder)
     return Coverage(
         start=times and times[0], end=times and times[1], totals=totals, facts=tuple(facts), files=files, file_count=table.num_rows
@@ -145,7 +153,7 @@ def _warning(about: str, *sentences: str) -> Fact:
 
 def _facts_of_time(times: tuple[datetime, datetime] | None) -> list[Fact]:
     if times is None:
-        return [_warning("Time", "The captures hold no packet with a time.")]
+        return [_warning("Time", "Nothing in the input has a time.")]
     first, last = times
     covered = f"The captures cover {length_of_time(last - first)}, from {moment(first)} to {moment_after(last, first)} UTC."
     if last - first < _SHORT_CAPTURE:

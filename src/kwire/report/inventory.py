@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter, defaultdict
+from collections.abc import Iterable
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Any, Final
@@ -28,7 +29,7 @@ _COLUMNS: Final = (
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Client:
-    """One row of `clients`; `library` is what it calls itself, else the guess, else empty."""
+    """One row of `clients`; `library` is what it calls itself, else the guess, else empty. Sums are None where they are not known."""
 
     client_key: str
     library: str
@@ -41,9 +42,9 @@ class Client:
     principals: tuple[str, ...]
     role: str
     owner: str
-    connections: int
-    requests: int
-    errors: int
+    connections: int | None
+    requests: int | None
+    errors: int | None
     first_seen: datetime | None
     last_seen: datetime | None
 
@@ -61,8 +62,8 @@ class LibraryVersion:
     version: str
     guessed: bool
     clients: int
-    connections: int
-    requests: int
+    connections: int | None
+    requests: int | None
     verdicts: dict[str, int]
 
 
@@ -86,12 +87,18 @@ def _client(row: dict[str, Any]) -> Client:
         principals=tuple(row["principals"] or ()),
         role=row["role"] or "client",
         owner=row["owner"] or "",
-        connections=row["connections"] or 0,
-        requests=row["requests"] or 0,
-        errors=row["errors"] or 0,
+        connections=row["connections"],
+        requests=row["requests"],
+        errors=row["errors"],
         first_seen=row["first_seen"],
         last_seen=row["last_seen"],
     )
+
+
+def _total(numbers: Iterable[int | None]) -> int | None:
+    """None where nobody's are known: a log of deprecated requests gives no totals."""
+    known = [number for number in numbers if number is not None]
+    return sum(known) if known else None
 
 
 def _split_guess(guess: str) -> tuple[str, str]:
@@ -128,8 +135,8 @@ def by_library(clients: tuple[Client, ...], verdicts: dict[str, str | None]) -> 
             version=version,
             guessed=guessed,
             clients=len(members),
-            connections=sum(client.connections for client in members),
-            requests=sum(client.requests for client in members),
+            connections=_total(client.connections for client in members),
+            requests=_total(client.requests for client in members),
             verdicts=dict(Counter(verdicts.get(client.client_key) or "unjudged" for client in members)),
         )
         for (library, version, guessed), members in groups.items()

@@ -29,8 +29,8 @@ class LibraryLine:
     version: str
     identity: str
     clients: int
-    connections: int
-    requests: int
+    connections: int | None
+    requests: int | None
     verdict: str | None
 
 

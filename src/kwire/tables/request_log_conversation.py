@@ -73,8 +73,8 @@ class LogConversation:
     """
 
     __slots__ = (
-        "_name_unseen", "_said", "_told", "_watched", "begun", "connection_id", "exact", "first_us", "identity", "last_api_name", "last_us", "name",
-        "principal", "requests", "responses", "sizes_known", "topics",
+        "_name_unseen", "_said", "_told", "_watched", "begun", "connection_id", "exact", "first_us", "identity", "last_api_name", "last_us",
+        "name", "principal", "requests", "responses", "sizes_known", "topics",
     )  # fmt: skip
 
     def __init__(self, name: ConnectionName, n: int, begun: int, watched: bool) -> None:
