@@ -32,8 +32,8 @@ def log_sentences(captures: pa.Table) -> LogSentences:
         (
             False,
             "Request logs",
-            f"{files} of request logs: requests that a broker refused or never answered, SASL exchanges and sizes are not in them, nor when "
-            "a connection ends.",
+            f"{files} of request logs: requests that a broker refused or never answered, SASL exchanges and sizes are not in them, nor "
+            "when a connection ends.",
         )
     ]
     deprecated = logs.filter(pc.equal(logs["source"], pa.scalar(DEPRECATED_ONLY)))
