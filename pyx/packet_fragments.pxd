@@ -110,9 +110,10 @@ cdef inline void read_first(Fragmented* packet, PacketView* view) noexcept nogil
     cdef int64_t size = view.end - start + view.cut
     cdef int fate = follow_layers(view, PROTOCOL + view.protocol)
     cdef int64_t inner
+    if packet.fate != IS_UNKNOWN:  # seen before: what follows is seen again too
+        packet.seen = 0
+        packet.size = -1
     packet.fate = IS_UNREADABLE if fate == IS_FRAGMENT else fate
-    packet.seen = 0  # what is seen again is counted again
-    packet.size = -1
     if fate != IS_TCP:
         return
     read_tcp(&packet.header, view)

@@ -79,8 +79,9 @@ class Fragments:
         """Read the headers in the first fragment."""
         start, end = view.at, view.end + view.cut
         fate = view.follow(PROTOCOL + view.protocol)
+        if packet.fate != _UNKNOWN:  # seen before: what follows is seen again too
+            packet.seen, packet.size = 0, -1
         packet.fate = UNREADABLE if fate == FRAGMENT else fate
-        packet.seen, packet.size = 0, -1  # what is seen again is counted again
         if fate != TCP:
             return
         header = read_tcp(view)
