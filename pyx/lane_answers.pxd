@@ -50,8 +50,10 @@ cdef inline int answers_settle(AnswerTable* table) except -1:
         if not answer.moved or answer.learned is NULL:
             continue
         for seen in <tuple><object>answer.learned:
-            seen[-2] = min(seen[-2], answer.first_us)
-            seen[-1] = max(seen[-1], answer.last_us)
+            if seen[-2] is None or answer.first_us < seen[-2]:
+                seen[-2] = answer.first_us
+            if seen[-1] is None or answer.last_us > seen[-1]:
+                seen[-1] = answer.last_us
         answer.moved = False
     return 0
 

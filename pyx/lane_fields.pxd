@@ -25,7 +25,7 @@ cdef extern from *:
     """
     const uint8_t* ZEROS "kwire_zeros"
 
-cdef enum Mark:
+cdef enum:
     # The numbers of kwire.tables.lane_recipes.Mark
     NO_MARK = 0
     INSIDE = 1  # something is marked further in
@@ -253,7 +253,9 @@ cdef inline void take_fixed(Fields* fields, int mark, int32_t code, Bytes p) noe
     elif used == USED_ERROR:
         fields.use.error_code = <int16_t>load_16(p) if code == INT16 else 0
     elif used == USED_ID:
-        fields.use.topic_id = NULL if memcmp(p, ZEROS, 16) == 0 else p
+        fields.use.topic_id = p
+        if memcmp(p, ZEROS, 16) == 0:
+            fields.use.topic_id = NULL
     if mark == INSTANCE_ID:
         if fields.instance_id is NULL and code == UUID:
             fields.instance_id = p

@@ -103,12 +103,14 @@ cdef struct TopicRows:
 
 
 cdef inline const int32_t* ints_of(const IntSet* ints) noexcept nogil:
-    return ints.few if ints.more is NULL else ints.more
+    if ints.more is NULL:
+        return &ints.few[0]
+    return ints.more
 
 
 cdef inline bint ints_add(IntSet* ints, int32_t value) noexcept nogil:
     """Put an integer where it belongs, if it is not there; False without memory."""
-    cdef int32_t* values = ints.few if ints.more is NULL else ints.more
+    cdef int32_t* values = <int32_t*>ints_of(ints)
     cdef int32_t room = FEW if ints.more is NULL else ints.room
     cdef int32_t low = 0
     cdef int32_t high = ints.count

@@ -6,9 +6,15 @@ from typing import Any, Final
 
 from kwire.protocol.events import BrokerNode, BrokersLearned
 
-__all__ = ["nodes_of", "ranges_of"]
+__all__ = ["NODE_FIELDS", "nodes_of", "ranges_of"]
 
 _SOURCES: Final = frozenset(("Metadata", "FindCoordinator", "DescribeCluster"))
+# What `nodes_of` reads of their responses, but for the controller's id: by api key, each field in the versions that have it.
+NODE_FIELDS: Final = {
+    3: ("brokers", "cluster_id"),
+    10: ("node_id", "host", "port", "coordinators.node_id", "coordinators.host", "coordinators.port"),
+    60: ("brokers", "cluster_id"),
+}
 
 
 def ranges_of(message: Any) -> dict[int, tuple[int, int]]:

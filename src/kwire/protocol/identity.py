@@ -11,7 +11,7 @@ from kwire.protocol.negotiation import API_VERSIONS, is_valid_software, is_valid
 from kwire.protocol.reading import Fact, RequestReading
 from kwire.protocol.rules import shown
 
-__all__ = ["UNKNOWN", "ClientIdentity"]
+__all__ = ["UNKNOWN", "ClientIdentity", "api_role", "is_broker_client_id"]
 
 # What Kafka's brokers show for a client that does not send its software (ClientInformation.UNKNOWN_NAME_OR_VERSION).
 UNKNOWN: Final = "unknown"
@@ -33,6 +33,16 @@ _BROKER_CLIENT_ID: Final = re.compile(
     r"broker-\d+-(fetcher-\d+|txn-marker-sender|.*channel-manager|.*to-controller.*)|AddPartitionsManager-client-\d+|Persister(StateManager)?-client-\d+"
     r"|raft-client-\d+|TransactionCoordinator-client-\d+"
 )
+
+
+def api_role(api_key: int | None) -> Role | None:
+    """What a peer is that uses this api, None where any client may."""
+    return "controller" if api_key in _CONTROLLER_APIS else "broker" if api_key in _BROKER_APIS else None
+
+
+def is_broker_client_id(client_id: str) -> bool:
+    """Whether brokers use this client id towards each other."""
+    return _BROKER_CLIENT_ID.fullmatch(client_id) is not None
 
 
 class ClientIdentity:
@@ -114,12 +124,13 @@ class ClientIdentity:
     def _see_role(self, reading: RequestReading) -> None:
         if self.role == "controller":
             return
-        if reading.api_key in _CONTROLLER_APIS:
+        role = api_role(reading.api_key)
+        if role == "controller":
             self.role = "controller"
         elif self.role == "client" and (
-            reading.api_key in _BROKER_APIS
+            role == "broker"
             or (reading.api_key == _FETCH and _is_replica(reading.message))
-            or (reading.client_id is not None and _BROKER_CLIENT_ID.fullmatch(reading.client_id))
+            or (reading.client_id is not None and is_broker_client_id(reading.client_id))
         ):
             self.role = "broker"
 

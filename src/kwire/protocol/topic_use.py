@@ -12,12 +12,12 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any, Final, NamedTuple
 
-from kwire.codec.records import scan
+from kwire.codec.records import RecordBatch, scan
 from kwire.codec.uuids import ZERO_UUID, Uuid
 from kwire.errors import WireError
 from kwire.protocol.events import PartitionUse
 
-__all__ = ["TOPIC_USERS", "Shape", "noted", "used"]
+__all__ = ["TOPIC_USERS", "Shape", "noted", "records_in", "used"]
 
 _PLAIN: Final = 0
 _CODEC: Final = 7
@@ -85,24 +85,36 @@ def _uses(shape: Shape, message: Any) -> Iterator[PartitionUse]:
 
 def _weigh(use: PartitionUse, records: bytes) -> PartitionUse:
     """Count the whole record batches of a `records` field."""
-    count = batches = largest = size = magics = codecs = 0
-    for batch in scan(records):
-        batches += 1
-        size += batch.size
-        largest = max(largest, batch.size)
+    batches = list(scan(records))
+    magics = codecs = 0
+    for batch in batches:
         magics |= 1 << batch.magic
         codecs |= 1 << (batch.attributes & _CODEC)
-        if batch.count is not None:
-            count += max(batch.count, 0) if not batch.is_control else 0
-        elif batch.attributes & _CODEC == _PLAIN:
-            count += 1
-        else:
-            # A compressed message of magic 0 or 1 does not say how many it holds.
-            try:
-                count += len(batch.records)
-            except WireError:
-                count += 1
-    return use._replace(records=count, batches=batches, bytes=size, largest=largest, magics=magics, codecs=codecs)
+    return use._replace(
+        records=sum(map(_count, batches)),
+        batches=len(batches),
+        bytes=sum(batch.size for batch in batches),
+        largest=max((batch.size for batch in batches), default=0),
+        magics=magics,
+        codecs=codecs,
+    )
+
+
+def _count(batch: RecordBatch) -> int:
+    if batch.count is not None:
+        return 0 if batch.is_control else max(batch.count, 0)
+    if batch.attributes & _CODEC == _PLAIN:
+        return 1
+    # A compressed message of magic 0 or 1 does not say how many it holds.
+    try:
+        return len(batch.records)
+    except WireError:
+        return 1
+
+
+def records_in(records: bytes) -> int:
+    """How many records the whole batches of a `records` field hold; those of compressed messages of magic 0 and 1 are unpacked for it."""
+    return sum(map(_count, scan(records)))
 
 
 def noted(api_key: int, message: Any) -> list[PartitionUse]:

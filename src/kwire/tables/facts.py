@@ -72,17 +72,27 @@ class SeriesFacts:
         self._topics: dict[tuple[str, str], list[int | None]] = {}
         self.refusals: list[tuple[str, str, int, int | None, int | None, str]] = []
 
-    def learn_versions(self, server: str, event: VersionsLearned) -> None:
-        """Widen what `server` is known to advertise; a cut answer counts as far as it goes."""
+    def learn_versions(self, server: str, event: VersionsLearned) -> list[int | None] | None:
+        """Widen what `server` is known to advertise; a cut answer counts as far as it goes.
+
+        Returns:
+            The first and the last time of this answer, to be moved by who meets it again; None for an answer that teaches nothing.
+        """
         if event.error_code:
-            return
+            return None
         time = _us(event.time)
         seen = self._advertised.setdefault(server, {}).setdefault(tuple(event.versions.items()), [time, time])
         seen[:] = [_least(seen[0], time), _greatest(seen[1], time)]
+        return seen
 
-    def learn_nodes(self, event: BrokersLearned) -> None:
-        """Add nodes; of rack and cluster id the latest that is known counts."""
+    def learn_nodes(self, event: BrokersLearned) -> list[list[Any]]:
+        """Add nodes; of rack and cluster id the latest that is known counts.
+
+        Returns:
+            What is known of each: rack, cluster id, first and last time.
+        """
         time = _us(event.time)
+        learned: list[list[Any]] = []
         for node in event.nodes:
             if node.node_id < 0 or not node.host:  # FindCoordinator answers -1 and "" while there is no coordinator
                 continue
@@ -90,13 +100,22 @@ class SeriesFacts:
             seen[0] = node.rack or seen[0]
             seen[1] = event.cluster_id or seen[1]
             seen[2:] = [_least(seen[2], time), _greatest(seen[3], time)]
+            learned.append(seen)
+        return learned
 
-    def learn_topics(self, event: TopicsNamed) -> None:
-        """Add names of topic ids; a topic that is made again under its name has another id."""
+    def learn_topics(self, event: TopicsNamed) -> list[list[int | None]]:
+        """Add names of topic ids; a topic that is made again under its name has another id.
+
+        Returns:
+            The first and the last time of each pair.
+        """
         time = _us(event.time)
+        learned: list[list[int | None]] = []
         for place in event.names.items():
             seen = self._topics.setdefault(place, [time, time])
             seen[:] = [_least(seen[0], time), _greatest(seen[1], time)]
+            learned.append(seen)
+        return learned
 
     def node_of(self, address: str, port: int) -> int | None:
         """Find the node that listens at an address, by address and port or by a port that one node alone has."""

@@ -122,6 +122,27 @@ class TopicSums:
                 if event.acks is not None:
                     found.acks.add(event.acks)
 
+    def plain(self) -> list[tuple[Any, ...]]:
+        """Give the sums as plain values in the order of first use; times in nanoseconds."""
+        return [
+            (
+                direction, topic, topic_id, client_id, each.requests, each.errors, each.records, each.batches, each.bytes, each.largest,
+                each.first, each.last, each.magics, each.codecs, sorted(each.acks), sorted(each.partitions), sorted(each.refused),
+            )
+            for (direction, topic, topic_id, client_id), each in self._sums.items()
+        ]  # fmt: skip
+
+    def put_back(self, sums: list[tuple[Any, ...]]) -> None:
+        """Take sums as `plain` gives them, in place of those that there are."""
+        self._sums = {}
+        for direction, topic, topic_id, client_id, *numbers, acks, partitions, refused in sums:
+            each = self._sums[direction, topic, topic_id, client_id] = _Sum(0)
+            (
+                each.requests, each.errors, each.records, each.batches, each.bytes, each.largest, each.first, each.last, each.magics,
+                each.codecs,
+            ) = numbers  # fmt: skip
+            each.acks, each.partitions, each.refused = set(acks), set(partitions), set(refused)
+
     def rows(self, connection_id: str) -> list[tuple[Any, ...]]:
         """Give the rows of `topic_use`, in the order of first use."""
         return [

@@ -1,0 +1,342 @@
+"""The protocol part of a lane: bytes of both directions and a clock value in, rows out. kwire/protocol/connection.py while all is regular.
+
+    exchange_begin     a SYN was seen, so that the client is known and the beginning too
+    exchange_bytes     the next bytes of a direction; rows go to the series
+    exchange_closed    a direction ended
+    exchange_finish    nothing more will come
+    exchange_summary   for the connection's row
+
+What says LANE_ODD has changed nothing but what lies before `consumed`: hand the exchange over (`lane_handover.pxd`) and give the rest to
+Python.
+"""
+
+from libc.stdint cimport int8_t, int32_t, int64_t
+from libc.string cimport memset
+
+from cursor cimport Bytes
+from lane_frames cimport LENGTH_BYTES, MOST_PIECES, FrameBuffer, buffer_add, buffer_clear, frame_length, opens_kafka
+from lane_requests cimport take_request
+from lane_responses cimport client_id_of, give_up_waiting, take_response
+from lane_rows cimport NO_TEXT, no_int, no_long
+from lane_series cimport (
+    LANE_ODD, LANE_OK, NOT_OBSERVED, ODD_LENGTH, ODD_OPENING, ODD_UNFINISHED, LaneExchange, LaneSeries, LaneWaiting, odd, waiting_at,
+)
+from lane_texts cimport UNKNOWN_TEXT, TextTable, text_keep, text_of, text_renamed
+from lane_topics cimport topic_rows_add
+
+cdef enum:
+    OPENING_BYTES = 9  # so many of the first bytes of the client tell what is spoken
+
+cdef enum LaneState:
+    # The places of kwire.tables.lane_desk.STATES
+    STATE_OPEN = 0
+    STATE_JOINED_LATE = 1
+    STATE_RESET = 2
+    STATE_COMPLETE = 3
+
+cdef enum LaneProtocol:
+    # The places of kwire.tables.lane_desk.PROTOCOLS
+    SPEAKS_KAFKA = 0
+    SILENT = 1
+    SPEAKS_UNKNOWN = 2
+
+# What the row of a connection needs of the protocol.
+cdef struct LaneSummary:
+    int64_t request_frames
+    int64_t response_frames
+    int64_t request_bytes
+    int64_t response_bytes
+    int64_t bytes_opaque
+    int64_t auth_failures
+    int64_t refused_index  # as in Tracked.refused; NO_LONG for none
+    int32_t refused_key
+    int32_t refused_version
+    int32_t last_api  # api key, NO_INT for none
+    int32_t proxied_address  # texts from here on
+    int32_t software_name
+    int32_t software_version
+    int32_t client_id
+    int32_t client_instance_id
+    int32_t sasl_mechanism
+    int32_t attempted_principal
+    int32_t principal
+    int8_t state
+    int8_t closed_by  # -1, or 0 for the client, 1 for the server
+    int8_t protocol
+    int8_t source
+    int8_t role
+
+
+cdef inline void exchange_begin(LaneExchange* exchange, int32_t connection, int32_t server, int64_t begun) noexcept nogil:
+    """Begin a lane whose SYN was seen.
+
+    Arguments:
+        connection: ordinal in the series.
+        server: number of the text of its address and port.
+        begun: packet, with the number of its file, as `Tracked.begun`.
+    """
+    memset(exchange, 0, sizeof(LaneExchange))
+    exchange.connection = connection
+    exchange.server = server
+    exchange.begun = begun
+    exchange.buffers[0].undecided = exchange.buffers[1].undecided = True
+    exchange.first_seen = exchange.last_seen = no_long()
+    exchange.closed_by = -1
+    exchange.observed = True
+    exchange.source = NOT_OBSERVED
+    exchange.software_name = exchange.software_version = NO_TEXT
+    exchange.named_name = exchange.named_version = UNKNOWN_TEXT
+    exchange.instance_id = exchange.principal = exchange.judge_client_id = NO_TEXT
+    exchange.last_api = no_int()
+    exchange.last_answered = exchange.refused_index = no_long()
+
+
+cdef inline void see_time(LaneExchange* exchange, int64_t time_ns) noexcept nogil:
+    if exchange.first_seen == no_long() or time_ns < exchange.first_seen:
+        exchange.first_seen = time_ns
+    if exchange.last_seen == no_long() or time_ns > exchange.last_seen:
+        exchange.last_seen = time_ns
+
+
+cdef inline int take_opening(LaneExchange* exchange, LaneSeries* series, bint from_client, Bytes p, Py_ssize_t n, int64_t time_ns,
+                             int64_t packet) except -1:
+    """The first bytes of a direction; LANE_OK with `undecided` still set when they wait for more."""
+    cdef FrameBuffer* buffer = &exchange.buffers[0 if from_client else 1]
+    cdef unsigned char first[OPENING_BYTES]
+    cdef Py_ssize_t have = buffer.size
+    cdef Py_ssize_t index
+    for index in range(OPENING_BYTES):
+        if index < have:
+            first[index] = buffer.bytes[index]
+        elif index - have < n:
+            first[index] = p[index - have]
+    have += n
+    if have < (OPENING_BYTES if from_client else LENGTH_BYTES):
+        if first[0] != 0 or (have >= LENGTH_BYTES and frame_length(first) < LENGTH_BYTES) or buffer.piece_count == MOST_PIECES:
+            return odd(series, ODD_OPENING)
+        if not buffer_add(buffer, p, n, time_ns, packet):
+            raise MemoryError
+        buffer.pieces[buffer.piece_count].time_ns = time_ns
+        buffer.pieces[buffer.piece_count].packet = packet
+        buffer.pieces[buffer.piece_count].start = <int32_t>(have - n)
+        buffer.piece_count += 1
+        return LANE_OK
+    if not opens_kafka(first, min(have, <Py_ssize_t>OPENING_BYTES), from_client):
+        return odd(series, ODD_OPENING)
+    buffer.undecided = False
+    return LANE_OK
+
+
+cdef inline int take_frame(LaneExchange* exchange, LaneSeries* series, bint from_client, Bytes payload, Py_ssize_t size, int64_t packet,
+                           int64_t time_ns) except -1:
+    """A frame that is whole, without its length."""
+    cdef int side = 0 if from_client else 1
+    cdef FrameBuffer* buffer = &exchange.buffers[side]
+    cdef int outcome
+    if from_client:
+        outcome = take_request(exchange, series, payload, size, buffer.offset, packet, time_ns)
+    else:
+        outcome = take_response(exchange, series, payload, size, buffer.offset, packet, time_ns)
+    if outcome == LANE_OK:
+        buffer.offset += LENGTH_BYTES + size
+        exchange.frames[side] += 1
+    return outcome
+
+
+cdef inline int fill_frame(LaneExchange* exchange, LaneSeries* series, bint from_client, Bytes p, Py_ssize_t n, int64_t time_ns,
+                           int64_t packet, Py_ssize_t* taken) except -1:
+    """Go on with the frame whose beginning waits; `taken` counts the bytes that belong to it."""
+    cdef FrameBuffer* buffer = &exchange.buffers[0 if from_client else 1]
+    cdef Py_ssize_t before = buffer.size
+    cdef Py_ssize_t needed = LENGTH_BYTES
+    cdef Py_ssize_t size
+    cdef int outcome
+    taken[0] = 0
+    if before < LENGTH_BYTES:
+        size = min(LENGTH_BYTES - before, n)
+        if not buffer_add(buffer, p, size, time_ns, packet):
+            raise MemoryError
+        taken[0] = size
+        if buffer.size < LENGTH_BYTES:
+            return LANE_OK
+    if frame_length(buffer.bytes) < LENGTH_BYTES:
+        buffer.size = before
+        taken[0] = 0
+        return odd(series, ODD_LENGTH)
+    needed += frame_length(buffer.bytes)
+    size = min(needed - buffer.size, n - taken[0])
+    if not buffer_add(buffer, p + taken[0], size, time_ns, packet):
+        raise MemoryError
+    taken[0] += size
+    if buffer.size < needed:
+        return LANE_OK
+    outcome = take_frame(exchange, series, from_client, buffer.bytes + LENGTH_BYTES, needed - LENGTH_BYTES, buffer.packet, time_ns)
+    if outcome == LANE_OK:
+        buffer_clear(buffer)
+    else:
+        buffer.size = before
+        taken[0] = 0
+    return outcome
+
+
+cdef inline int exchange_bytes(LaneExchange* exchange, LaneSeries* series, bint from_client, Bytes p, Py_ssize_t n, int64_t time_ns,
+                               int64_t packet, Py_ssize_t* consumed) except -1:
+    """Take the next bytes of a direction.
+
+    Arguments:
+        p, n: the bytes, at least one.
+        time_ns: when they came.
+        packet: that brought them, with the number of its file.
+        consumed: with LANE_ODD, how many of them are done.
+
+    Returns:
+        LANE_OK or LANE_ODD.
+    """
+    cdef int side = 0 if from_client else 1
+    cdef FrameBuffer* buffer = &exchange.buffers[side]
+    cdef Py_ssize_t at = 0
+    cdef int32_t length
+    cdef bint is_odd = False
+    consumed[0] = 0
+    if n == 0:
+        return LANE_OK
+    if buffer.undecided:
+        if take_opening(exchange, series, from_client, p, n, time_ns, packet) == LANE_ODD:
+            return LANE_ODD
+        if buffer.undecided:
+            consumed[0] = n
+            exchange.received[side] += n
+            see_time(exchange, time_ns)
+            return LANE_OK
+    if buffer.size:
+        if fill_frame(exchange, series, from_client, p, n, time_ns, packet, &at) == LANE_ODD:
+            return LANE_ODD
+    while not is_odd and n - at >= LENGTH_BYTES:
+        length = frame_length(p + at)
+        if length < LENGTH_BYTES:
+            odd(series, ODD_LENGTH)
+            is_odd = True
+        elif n - at - LENGTH_BYTES < length:
+            break
+        elif take_frame(exchange, series, from_client, p + at + LENGTH_BYTES, length, packet, time_ns) == LANE_ODD:
+            is_odd = True
+        else:
+            at += LENGTH_BYTES + length
+    if is_odd:
+        consumed[0] = at
+        exchange.received[side] += at
+        if at:
+            see_time(exchange, time_ns)
+        return LANE_ODD
+    if at < n and not buffer_add(buffer, p + at, n - at, time_ns, packet):
+        raise MemoryError
+    consumed[0] = n
+    exchange.received[side] += n
+    see_time(exchange, time_ns)
+    return LANE_OK
+
+
+cdef inline int exchange_closed(LaneExchange* exchange, LaneSeries* series, bint from_client, bint reset, int64_t time_ns) except -1:
+    """A direction ended, by FIN or by RST; LANE_ODD, with nothing changed, in the middle of a frame."""
+    cdef int side = 0 if from_client else 1
+    if not reset and not exchange.closed[side] and exchange.buffers[side].size:
+        return odd(series, ODD_UNFINISHED)
+    see_time(exchange, time_ns)
+    if exchange.closed_by < 0:
+        exchange.closed_by = <int8_t>side
+    if reset:
+        exchange.reset = True
+    elif not exchange.closed[side]:
+        exchange.closed[side] = True
+        if exchange.closed[0] and exchange.closed[1] and not exchange.reset:
+            give_up_waiting(exchange, series)
+    return LANE_OK
+
+
+cdef inline int exchange_finish(LaneExchange* exchange, LaneSeries* series) except -1:
+    """Nothing more will come; LANE_ODD, with nothing changed, in the middle of a frame."""
+    cdef int side
+    for side in range(2):
+        if not exchange.closed[side] and exchange.buffers[side].size:
+            return odd(series, ODD_UNFINISHED)
+    give_up_waiting(exchange, series)
+    if not topic_rows_add(&series.topic_rows, exchange.connection, &exchange.topics):
+        raise MemoryError
+    return LANE_OK
+
+
+cdef inline int exchange_summary(const LaneExchange* exchange, LaneSeries* series, LaneSummary* summary) except -1:
+    """What the connection's row needs."""
+    memset(summary, 0, sizeof(LaneSummary))
+    summary.request_frames, summary.response_frames = exchange.frames[0], exchange.frames[1]
+    summary.request_bytes, summary.response_bytes = exchange.received[0], exchange.received[1]
+    summary.refused_index = exchange.refused_index
+    summary.refused_key, summary.refused_version = exchange.refused_key, exchange.refused_version
+    summary.last_api = exchange.last_api
+    summary.software_name, summary.software_version = exchange.software_name, exchange.software_version
+    summary.client_id, summary.client_instance_id = client_id_of(exchange), exchange.instance_id
+    summary.proxied_address = summary.sasl_mechanism = summary.attempted_principal = NO_TEXT
+    summary.principal = exchange.principal
+    summary.closed_by, summary.source, summary.role = exchange.closed_by, exchange.source, exchange.role
+    summary.protocol = SPEAKS_KAFKA if exchange.is_kafka else SPEAKS_UNKNOWN if exchange.received[0] or exchange.received[1] else SILENT
+    summary.state = STATE_RESET if exchange.reset else STATE_COMPLETE if exchange.closed[0] and exchange.closed[1] else STATE_OPEN
+    if exchange.tracked is not NULL:
+        late, opaque, failures, texts = (<object>series.desk).summary_of(<object>exchange.tracked)
+        if late:
+            summary.state = STATE_JOINED_LATE
+        summary.bytes_opaque, summary.auth_failures = opaque, failures
+        summary.proxied_address = text_of(&series.texts, texts[0])
+        summary.sasl_mechanism = text_of(&series.texts, texts[1])
+        summary.attempted_principal = text_of(&series.texts, texts[2])
+    return 0
+
+
+cdef inline void visit_text(TextTable* table, int32_t* text, bint renaming) noexcept nogil:
+    if renaming:
+        text[0] = text_renamed(table, text[0])
+    else:
+        text_keep(table, text[0])
+
+
+cdef inline void visit_texts(LaneExchange* exchange, TextTable* table, bint renaming) noexcept nogil:
+    """Keep all texts that a lane names, or give them their new numbers."""
+    cdef LaneWaiting* waiting
+    cdef int32_t index
+    cdef int32_t each
+    visit_text(table, &exchange.server, renaming)
+    visit_text(table, &exchange.software_name, renaming)
+    visit_text(table, &exchange.software_version, renaming)
+    visit_text(table, &exchange.named_name, renaming)
+    visit_text(table, &exchange.named_version, renaming)
+    visit_text(table, &exchange.instance_id, renaming)
+    visit_text(table, &exchange.principal, renaming)
+    visit_text(table, &exchange.judge_client_id, renaming)
+    for index in range(exchange.client_id_count):
+        visit_text(table, &exchange.client_ids[index].client_id, renaming)
+    for index in range(exchange.topics.count):
+        visit_text(table, &exchange.topics.sums[index].topic, renaming)
+        visit_text(table, &exchange.topics.sums[index].topic_id, renaming)
+        visit_text(table, &exchange.topics.sums[index].client_id, renaming)
+    for index in range(exchange.waiting_count):
+        waiting = waiting_at(exchange, index)
+        visit_text(table, &waiting.row.client_id, renaming)
+        visit_text(table, &waiting.row.client_instance_id, renaming)
+        visit_text(table, &waiting.row.software_name, renaming)
+        visit_text(table, &waiting.row.software_version, renaming)
+        visit_text(table, &waiting.row.principal, renaming)
+        visit_text(table, &waiting.row.first_topic, renaming)
+        visit_text(table, &waiting.row.group_id, renaming)
+        visit_text(table, &waiting.row.transactional_id, renaming)
+        for each in range(waiting.use_count):
+            visit_text(table, &waiting.uses[each].topic, renaming)
+            visit_text(table, &waiting.uses[each].topic_id, renaming)
+
+
+cdef inline void exchange_keep_texts(LaneExchange* exchange, TextTable* table) noexcept nogil:
+    """Keep all texts that a lane names."""
+    visit_texts(exchange, table, False)
+
+
+cdef inline void exchange_rename_texts(LaneExchange* exchange, TextTable* table) noexcept nogil:
+    """Give the texts that a lane names their new numbers."""
+    visit_texts(exchange, table, True)

@@ -1,0 +1,287 @@
+"""Takes the response frames of a lane: kwire/protocol/exchange.py for responses to the request that has waited longest.
+
+Nothing is changed before it is sure that Python has no more to say about a frame than what is done here. What Python does with a response
+beyond its row is asked of it once for each distinct answer (`lane_answers.pxd`).
+"""
+
+from cpython.bytes cimport PyBytes_FromStringAndSize
+from libc.stdint cimport int32_t, int64_t, uint8_t, uint32_t
+from libc.string cimport memcpy
+
+from cpython.object cimport PyObject
+from cursor cimport Bytes, Cursor, cursor_open, load_32
+from lane_answers cimport Answer, answer_add, answer_find, answer_seen, kept
+from lane_fields cimport NOT_ASKED, READY, Fields, Parts, Recipe, error_of, fields_open, parts_add, take_fields
+from lane_requests cimport count_topics, row_done, see_instance_id, uses_taken
+from lane_rows cimport ANSWERED, UNANSWERED, RequestRow, microseconds, no_int, no_long
+from lane_series cimport (
+    FETCH, KEEPS_REQUEST, LANE_OK, LEARNS, ODD_API, ODD_BODY, ODD_HEADER, ODD_LENGTH, ODD_PAIRING, ODD_REFUSED, ODD_TEXT, ODD_TRAILING,
+    PRODUCE, RESPONSE_HEADERS, SAID_PARTIAL, SAID_REFUSED, USES_TOPICS, VERSIONS, WATCHED, WATCHED_ON_ERROR, LaneExchange, LaneSeries,
+    LaneWaiting, odd, recipe_ask, waiting_at, waiting_done,
+)
+from lane_texts cimport text_object
+from lane_topics cimport TopicUses, uses_merge
+from raw_python cimport raw_xdecref
+
+cdef enum:
+    SHORTEST_RESPONSE = 4  # correlation id
+    API_VERSIONS_KEY = 18
+    UNSUPPORTED_VERSION = 35
+    ANSWER_VERSIONS = 0xF0  # what an answer is known by begins so, where it does not begin with an api key below 128
+    ANSWER_SILENT = 0xF1
+
+
+cdef inline object completed(LaneSeries* series, const LaneWaiting* waiting, int64_t response_ns):
+    """The `RequestCompleted` of a row."""
+    cdef const RequestRow* row = &waiting.row
+    cdef object texts = [
+        text_object(&series.texts, row.client_id), text_object(&series.texts, row.client_instance_id),
+        text_object(&series.texts, row.software_name), text_object(&series.texts, row.software_version),
+        text_object(&series.texts, row.principal), text_object(&series.texts, row.first_topic), text_object(&series.texts, row.group_id),
+        text_object(&series.texts, row.transactional_id),
+    ]
+    cdef object numbers = [
+        None if number == no_long() else number
+        for number in (
+            row.request_index, row.api_key, row.api_version, row.header_version, row.correlation_id, waiting.request_ns, response_ns,
+            row.latency_us, row.request_bytes, row.response_bytes, row.throttle_time_ms, row.packet, row.stream_offset,
+        )
+    ]
+    cdef object smaller = [None if number == no_int() else number for number in (row.error_code, row.acks, row.topic_count)]
+    return (<object>series.desk).completed(numbers, smaller, texts, row.state, row.body)
+
+
+cdef inline object payload_object(const uint8_t* payload, Py_ssize_t size):
+    return None if payload is NULL else PyBytes_FromStringAndSize(<const char*>payload, size)
+
+
+cdef inline int client_id_of(const LaneExchange* exchange) noexcept nogil:
+    """ClientIdentity.client_id: the most frequent one, the first of equals."""
+    cdef int index
+    cdef int best = 0
+    for index in range(1, exchange.client_id_count):
+        if exchange.client_ids[index].count > exchange.client_ids[best].count:
+            best = index
+    return exchange.client_ids[best].client_id if exchange.client_id_count else -1
+
+
+cdef inline int say(
+    LaneExchange* exchange, LaneSeries* series, int what, const RequestRow* row, int64_t offset, int64_t packet
+) except -1:
+    """Report what is said once a connection, if it has not been said."""
+    if exchange.said & what:
+        return 0
+    exchange.said |= <uint8_t>what
+    (<object>series.desk).violation(
+        exchange.connection, "api_versions_refused" if what == SAID_REFUSED else "batch_partial", row.request_index, packet, offset,
+        text_object(&series.texts, exchange.software_name), text_object(&series.texts, client_id_of(exchange)), row.api_key,
+        row.api_version,
+    )
+    return 0
+
+
+cdef inline int key_begin(LaneSeries* series, int kind, int version, Bytes first, Py_ssize_t first_size) except -1:
+    """Begin what an answer is known by: what it is an answer to."""
+    cdef uint8_t head[6]
+    series.key.size = 0
+    head[0] = <uint8_t>kind
+    head[1] = <uint8_t>version
+    head[2], head[3] = <uint8_t>(first_size >> 24), <uint8_t>(first_size >> 16)
+    head[4], head[5] = <uint8_t>(first_size >> 8), <uint8_t>first_size
+    if not parts_add(&series.key, head, 6) or not parts_add(&series.key, first, first_size):
+        raise MemoryError
+    return 0
+
+
+cdef inline int key_add(LaneSeries* series, Bytes data, Py_ssize_t size) except -1:
+    if not parts_add(&series.key, data, size):
+        raise MemoryError
+    return 0
+
+
+cdef inline Answer* versions_answer(
+    LaneExchange* exchange, LaneSeries* series, Bytes payload, Py_ssize_t size, int version, int64_t time_ns
+) except? NULL:
+    """What an ApiVersions response says; NULL where Python has more to say about it."""
+    cdef int32_t start = series.texts.offsets[exchange.server]
+    cdef Answer* answer
+    key_begin(series, ANSWER_VERSIONS, version, series.texts.bytes + start, series.texts.offsets[exchange.server + 1] - start)
+    key_add(series, payload + SHORTEST_RESPONSE, size - SHORTEST_RESPONSE)
+    answer = answer_find(&series.answers, series.key.bytes, series.key.size)
+    if answer is NULL:
+        found = (<object>series.desk).versions_answer(
+            text_object(&series.texts, exchange.server), payload_object(payload, size), version, time_ns
+        )
+        if found is None:
+            return NULL
+        answer = answer_add(&series.answers, series.key.bytes, series.key.size)
+        answer.error_code = found[0]
+        answer.throttle_time_ms = no_long() if found[1] is None else found[1]
+        answer.ranges = kept(found[2])
+        answer.learned = kept(found[3])
+    else:
+        answer_seen(answer, microseconds(time_ns))
+    return answer
+
+
+cdef inline bint is_as_expected(const Answer* answer):
+    """Whether what an answer teaches beside times would change nothing."""
+    cdef object seen
+    cdef object expected
+    if answer.ranges is NULL:
+        return True
+    for seen, expected in zip(<tuple><object>answer.learned, <tuple><object>answer.ranges, strict=True):
+        if len(seen) > 2 and (seen[0] is not expected[0] or seen[1] is not expected[1]):
+            return False
+    return True
+
+
+cdef inline int learn(LaneSeries* series, const LaneWaiting* waiting, Bytes payload, Py_ssize_t size, int64_t time_ns) except -1:
+    """What a response teaches about the cluster: its nodes and the names of topics."""
+    cdef const RequestRow* row = &waiting.row
+    cdef Answer* answer
+    if waiting.payload is NULL:
+        key_begin(series, row.api_key, row.api_version, NULL, 0)
+    else:
+        key_begin(series, row.api_key, row.api_version, waiting.payload + waiting.body, waiting.size - waiting.body)
+    key_add(series, series.parts.bytes, series.parts.size)
+    answer = answer_find(&series.answers, series.key.bytes, series.key.size)
+    if answer is not NULL and is_as_expected(answer):
+        answer_seen(answer, microseconds(time_ns))
+        return 0
+    learned, expected = (<object>series.desk).learn(
+        completed(series, waiting, time_ns), payload_object(waiting.payload, waiting.size), payload_object(payload, size)
+    )
+    if answer is NULL:
+        answer = answer_add(&series.answers, series.key.bytes, series.key.size)
+    else:
+        raw_xdecref(answer.learned)
+        raw_xdecref(answer.ranges)
+        answer.learned = answer.ranges = NULL
+    answer.learned = kept(learned)
+    answer.ranges = kept(expected)
+    return 0
+
+
+cdef inline int watch(
+    LaneExchange* exchange, LaneSeries* series, const LaneWaiting* waiting, Bytes payload, Py_ssize_t size, int64_t time_ns
+) except -1:
+    """What an exchange says beyond its row is said by Python; of those that say nothing, such as heartbeats, it is asked once.
+
+    Arguments:
+        payload: of the response, NULL without one.
+        time_ns: of the response, NO_LONG without one.
+    """
+    if payload is not NULL and waiting.payload is not NULL:
+        key_begin(series, ANSWER_SILENT, waiting.row.api_version, waiting.payload + waiting.body, waiting.size - waiting.body)
+        key_add(series, payload + SHORTEST_RESPONSE, size - SHORTEST_RESPONSE)
+        key_add(series, <Bytes>&waiting.row.api_key, sizeof(waiting.row.api_key))
+        if answer_find(&series.answers, series.key.bytes, series.key.size) is not NULL:
+            return 0
+    said = (<object>series.desk).observed(
+        exchange.connection, exchange.begun, completed(series, waiting, time_ns), payload_object(waiting.payload, waiting.size),
+        payload_object(payload, size),
+    )
+    if not said and payload is not NULL and waiting.payload is not NULL:
+        answer_add(&series.answers, series.key.bytes, series.key.size)
+    return 0
+
+
+cdef inline int give_up_waiting(LaneExchange* exchange, LaneSeries* series) except -1:
+    """Nothing more will come: what waits is unanswered."""
+    cdef LaneWaiting* waiting
+    cdef uint32_t traits
+    cdef TopicUses uses
+    while exchange.waiting_count:
+        waiting = waiting_at(exchange, 0)
+        traits = series.book.requests[waiting.row.api_key * VERSIONS + waiting.row.api_version].traits
+        exchange.unanswered += 1
+        row_done(exchange, series, &waiting.row)
+        if traits & USES_TOPICS:
+            uses.uses, uses.count = waiting.uses, waiting.use_count
+            count_topics(exchange, &uses, &waiting.row, waiting.request_ns)
+        elif traits & KEEPS_REQUEST and not traits & WATCHED_ON_ERROR:
+            watch(exchange, series, waiting, NULL, 0, no_long())
+        waiting_done(exchange)
+    return 0
+
+
+cdef inline int take_response(
+    LaneExchange* exchange, LaneSeries* series, Bytes payload, Py_ssize_t size, int64_t offset, int64_t packet, int64_t time_ns
+) except -1:
+    """Take the next frame of the server; arguments and outcome as `take_request`."""
+    cdef Cursor cursor
+    cdef Fields fields
+    cdef Recipe* recipe
+    cdef LaneWaiting* waiting
+    cdef RequestRow* row
+    cdef Answer* answer = NULL
+    cdef TopicUses* uses = &series.merged
+    cdef uint32_t traits
+    cdef int32_t error
+    cdef int64_t throttle
+    if size < SHORTEST_RESPONSE:
+        return odd(series, ODD_LENGTH)
+    if exchange.waiting_count == 0:
+        return odd(series, ODD_PAIRING)
+    waiting = waiting_at(exchange, 0)
+    row = &waiting.row
+    if row.correlation_id != <int32_t>load_32(payload):
+        return odd(series, ODD_PAIRING)
+    fields_open(&fields, &series.parts, &series.uses)
+    traits = series.book.requests[row.api_key * VERSIONS + row.api_version].traits
+    if row.api_key == API_VERSIONS_KEY:
+        answer = versions_answer(exchange, series, payload, size, row.api_version, time_ns)
+        if answer is NULL:
+            return odd(series, ODD_BODY)
+        error, throttle = answer.error_code, answer.throttle_time_ms
+    else:
+        recipe = &series.book.responses[row.api_key * VERSIONS + row.api_version]
+        if recipe.state == NOT_ASKED:
+            recipe_ask(recipe, "response", row.api_key, row.api_version)
+        if recipe.state != READY or not 0 <= recipe.header_version < RESPONSE_HEADERS:
+            return odd(series, ODD_API)
+        cursor_open(&cursor, payload, size, 0)
+        if not take_fields(&series.book.response_headers[recipe.header_version], &cursor, &fields):
+            return odd(series, ODD_HEADER)
+        if not take_fields(recipe, &cursor, &fields):
+            return odd(series, ODD_BODY)
+        if cursor.p != cursor.end:
+            return odd(series, ODD_TRAILING)
+        error = error_of(recipe, &fields)
+        throttle = fields.throttle_time_ms if recipe.has_throttle_time else no_long()
+        traits |= recipe.traits
+        if error == UNSUPPORTED_VERSION or (traits & PRODUCE and (error == 2 or error == 76 or error == 87)):
+            return odd(series, ODD_REFUSED)
+        if traits & USES_TOPICS and not uses_taken(series, &series.response_uses):
+            return odd(series, ODD_TEXT)
+
+    # From here on nothing is odd.
+    exchange.last_answered = row.correlation_id
+    row.state = ANSWERED
+    row.response_us = microseconds(time_ns)
+    row.response_bytes = size + 4
+    row.error_code = error
+    row.throttle_time_ms = throttle
+    if exchange.losses == waiting.losses and time_ns >= waiting.request_ns:
+        row.latency_us = (time_ns - waiting.request_ns) // 1000
+    if answer is not NULL:
+        if error == UNSUPPORTED_VERSION:
+            say(exchange, series, SAID_REFUSED, row, offset, packet)
+        if answer.ranges is not NULL and answer.ranges is not exchange.advertised:
+            raw_xdecref(exchange.advertised)
+            exchange.advertised = kept(<object>answer.ranges)
+    elif traits & FETCH and fields.partial_batch:
+        say(exchange, series, SAID_PARTIAL, row, offset, packet)
+    see_instance_id(exchange, series, fields.instance_id)
+    row_done(exchange, series, row)
+    if traits & USES_TOPICS:
+        if not uses_merge(uses, waiting.uses, waiting.use_count, series.response_uses.uses, series.response_uses.count):
+            raise MemoryError
+        count_topics(exchange, uses, row, waiting.request_ns)
+    elif traits & WATCHED or (traits & WATCHED_ON_ERROR and error != 0 and error != no_int()):
+        watch(exchange, series, waiting, payload, size, time_ns)
+    elif traits & LEARNS:
+        learn(series, waiting, payload, size, time_ns)
+    waiting_done(exchange)
+    return LANE_OK

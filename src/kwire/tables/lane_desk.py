@@ -1,0 +1,232 @@
+"""What lanes, the native reader's connections, ask of Python: what a text is, what an answer teaches, what an exchange says beyond its row.
+
+Each question is asked once for each distinct text or answer, so that Python's part stays small however much traffic there is.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Sequence
+from typing import Any, Final, Protocol
+
+from kwire.protocol.brokers import nodes_of, ranges_of
+from kwire.protocol.events import GroupStep, MetricsPushed, RequestCompleted, TopicsNamed, VersionsLearned
+from kwire.protocol.identity import is_broker_client_id
+from kwire.protocol.negotiation import API_VERSIONS, is_valid_software_text
+from kwire.protocol.observation import note_request, observe
+from kwire.protocol.reading import api_label, header_reader, read_response
+from kwire.protocol.rules import RULES, explain
+from kwire.protocol.topic_use import records_in
+from kwire.schema import catalog
+from kwire.tables.column_builder import ColumnBuilder
+from kwire.tables.conversation_sink import PACKET_BITS, Tracked
+from kwire.tables.facts import SeriesFacts
+from kwire.tables.observed_rows import ObservedRows
+
+__all__ = [
+    "CLOSED_BY", "DIRECTIONS", "ODDITIES", "PROTOCOLS", "ROLES", "ROW_BODIES", "ROW_STATES", "SOURCES", "STATES", "LaneDesk", "LaneSink",
+]  # fmt: skip
+
+# The words for the numbers in pyx/lane_rows.pxd, lane_topics.pxd, lane_series.pxd and lane_exchange.pxd.
+ROW_STATES: Final = ("answered", "no_response_expected", "unanswered", "orphan_response")
+ROW_BODIES: Final = ("decoded", "truncated", "malformed", "unsupported", "skipped")
+DIRECTIONS: Final = ("produce", "fetch")
+SOURCES: Final = ("not_observed", "not_sent", "api_versions")
+ROLES: Final = ("client", "broker", "controller")
+STATES: Final = ("open", "joined_late", "reset", "complete")
+CLOSED_BY: Final = ("client", "server")
+PROTOCOLS: Final = ("kafka", "silent", "unknown")
+ODDITIES: Final = (
+    "opening", "length", "api", "header", "body", "trailing", "text", "correlation", "pairing", "waiting", "identity", "batch", "refused",
+    "unfinished", "plain",
+)  # fmt: skip
+
+_IS_SOFTWARE: Final = 2
+_IS_BROKER_CLIENT: Final = 4
+_PACKET_MASK: Final = (1 << PACKET_BITS) - 1
+
+
+class LaneSink(Protocol):
+    """What the desk needs of `kwire.tables.conversation_sink.ConversationSink`."""
+
+    series: str
+    files: list[str]
+    facts: SeriesFacts
+    observed: ObservedRows
+    violations: ColumnBuilder
+
+
+class LaneDesk:
+    """Answers what the lanes of a series ask.
+
+    Args:
+        sink: takes what is learned.
+        connection_id_of: gives the connection id for an ordinal.
+
+    Attributes:
+        seed: for the hash tables of the lanes; nobody else knows it.
+    """
+
+    def __init__(self, sink: LaneSink, connection_id_of: Callable[[int], str]) -> None:
+        self._sink = sink
+        self._connection_id_of = connection_id_of
+        self.seed = int.from_bytes(os.urandom(8), "little")
+
+    def text_facts(self, text: str) -> int:
+        """Tell whether a text is a valid software name or version, and whether it is a broker's client id (`TextFact` bits)."""
+        return (_IS_SOFTWARE if is_valid_software_text(text) else 0) | (_IS_BROKER_CLIENT if is_broker_client_id(text) else 0)
+
+    def count_records(self, records: bytes) -> int:
+        """Count the records of batches that may be compressed messages of magic 0 or 1."""
+        return records_in(records)
+
+    def completed(
+        self, numbers: Sequence[int | None], smaller: Sequence[int | None], texts: Sequence[str | None], state: int, body: int
+    ) -> RequestCompleted:
+        """Make the event of a row that is a C struct."""
+        index, key, version, header, correlation, asked, answered, latency, asked_bytes, answered_bytes, throttle, packet, offset = numbers
+        error, acks, topic_count = smaller
+        assert index is not None
+        assert packet is not None
+        assert offset is not None
+        return RequestCompleted(
+            request_index=index,
+            api_key=key,
+            api_name=None if key is None else catalog().api_name(key),
+            api_version=version,
+            header_version=header,
+            correlation_id=correlation,
+            client_id=texts[0],
+            client_instance_id=texts[1],
+            software_name=texts[2],
+            software_version=texts[3],
+            principal=texts[4],
+            request_time=asked,
+            response_time=answered,
+            latency_us=latency,
+            request_bytes=asked_bytes,
+            response_bytes=answered_bytes,
+            error_code=error,
+            throttle_time_ms=throttle,
+            acks=acks,
+            first_topic=texts[5],
+            topic_count=topic_count,
+            group_id=texts[6],
+            transactional_id=texts[7],
+            state=ROW_STATES[state],
+            body=ROW_BODIES[body],
+            packet_number=packet,
+            stream_offset=offset,
+        )
+
+    def body_of(self, payload: bytes) -> int:
+        """Tell where the body of a request begins whose header was read before."""
+        return int(header_reader().read(payload, strict=False)[1])
+
+    def violation(
+        self,
+        connection: int,
+        rule: str,
+        request_index: int,
+        packet: int,
+        offset: int,
+        software_name: str | None,
+        client_id: str | None,
+        api_key: int,
+        api_version: int,
+    ) -> None:
+        """Report a rule of severity `info` that a response has to do with; it is said once a connection."""
+        facts = {"version": api_version} if rule == "api_versions_refused" else {"message": f"{api_label(api_key, api_version)} response"}
+        self._sink.violations.add(
+            (
+                self._sink.series, self._sink.files[packet >> PACKET_BITS], self._connection_id_of(connection), rule, RULES[rule].severity,
+                None, request_index, packet & _PACKET_MASK, offset, software_name, client_id, explain(rule, **facts),
+            )
+        )  # fmt: skip
+
+    def versions_answer(
+        self, server: str, payload: bytes, version: int, time_ns: int
+    ) -> tuple[int, int | None, dict[int, tuple[int, int]] | None, tuple[list[Any], ...] | None] | None:
+        """Read an ApiVersions response that was not seen before.
+
+        Args:
+            server: address and port.
+            payload: the frame without its length.
+            version: that was asked for.
+            time_ns: when it came.
+
+        Returns:
+            Error code, throttle time, the ranges where they are more than ApiVersions' own, and the list that ends in the first and last
+            time that they were seen; None where the response breaks a rule.
+        """
+        reading = read_response(payload, API_VERSIONS, version)
+        if reading.body != "decoded" or reading.broken:
+            return None
+        ranges, code = ranges_of(reading.message), reading.error_code or 0
+        learned = self._sink.facts.learn_versions(server, VersionsLearned(0, time_ns, ranges, code, True))
+        return code, reading.throttle_time_ms, ranges if len(ranges) > 1 else None, None if learned is None else (learned,)
+
+    def learn(
+        self, row: RequestCompleted, request: bytes | None, payload: bytes
+    ) -> tuple[tuple[list[Any], ...], tuple[tuple[Any, Any] | None, ...]]:
+        """Read a response that teaches nodes or names of topics, and was not seen before.
+
+        Args:
+            row: complete.
+            request: the request's frame without its length, where it is needed.
+            payload: the response's.
+
+        Returns:
+            The lists that end in the first and last time that something was seen, and what stands before the times in those of nodes:
+            while it is so, the same answer would change only the times.
+        """
+        assert row.api_key is not None
+        assert row.api_version is not None
+        assert row.response_time is not None
+        facts = self._sink.facts
+        reading = read_response(payload, row.api_key, row.api_version)
+        learned: list[list[Any]] = []
+        nodes = nodes_of(row.api_name, row.request_index, row.response_time, reading.message)
+        if nodes is not None:
+            learned += facts.learn_nodes(nodes)
+        note = None if request is None else note_request(row.api_key, row.api_version, request)
+        for event in observe(row, note, payload):
+            if isinstance(event, TopicsNamed):
+                learned += facts.learn_topics(event)
+        return tuple(learned), tuple((each[0], each[1]) if len(each) > 2 else None for each in learned)
+
+    def observed(self, connection: int, begun: int, row: RequestCompleted, request: bytes | None, payload: bytes | None) -> bool:
+        """Take what an exchange says beyond its row.
+
+        Args:
+            connection, begun: ordinal, and packet of the beginning as in `Tracked.begun`.
+            row: complete.
+            request, payload: the frames without their length, None without a response.
+
+        Returns:
+            Whether it says anything.
+        """
+        assert row.api_key is not None
+        assert row.api_version is not None
+        note = None if request is None else note_request(row.api_key, row.api_version, request)
+        events = observe(row, note, payload)
+        capture = self._sink.files[begun >> PACKET_BITS]
+        for event in events:
+            if isinstance(event, GroupStep):
+                self._sink.observed.step(capture, self._connection_id_of(connection), event)
+            elif isinstance(event, MetricsPushed):
+                self._sink.observed.metrics(capture, self._connection_id_of(connection), event)
+            elif isinstance(event, TopicsNamed):
+                self._sink.facts.learn_topics(event)
+        return bool(events)
+
+    def summary_of(self, tracked: Tracked) -> tuple[bool, int, int, tuple[str | None, str | None, str | None]]:
+        """Tell what only Python knows of a connection that it had once.
+
+        Returns:
+            Whether it was joined late, bytes that were not understood, refused authentications; the address behind a proxy, SASL's
+            mechanism and the principal that was tried.
+        """
+        summary = tracked.conversation.summary()
+        texts = summary.proxied_address, summary.sasl_mechanism, summary.attempted_principal
+        return summary.state == "joined_late", summary.bytes_opaque, summary.auth_failures, texts

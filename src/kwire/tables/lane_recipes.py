@@ -1,0 +1,223 @@
+"""Recipes for the native reader of captures: which fields it takes out of the messages of an api version, and what it has to do with them.
+
+All of it follows from what the protocol rules read in Python (`kwire.protocol.first_fields`, `observation`, `identity`); nothing here names
+a field that they do not name.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from enum import IntEnum, IntFlag
+from typing import Final, NamedTuple
+
+from kwire.codec.classes import compiled
+from kwire.codec.plan import Plan, compile_plan
+from kwire.protocol.brokers import NODE_FIELDS
+from kwire.protocol.first_fields import request_fields, response_fields
+from kwire.protocol.group_steps import GROUP_APIS
+from kwire.protocol.identity import api_role
+from kwire.protocol.negotiation import API_VERSIONS
+from kwire.protocol.observation import Watch, watch_of
+from kwire.protocol.topic_names import naming_paths
+from kwire.protocol.topic_use import TOPIC_USERS, Shape
+from kwire.schema import Message, catalog, snake_name
+from kwire.schema.header_versions import header_version_of
+from kwire.schema.layout import LayoutField, fields_at
+
+__all__ = ["Mark", "Recipe", "Trait", "recipe_of"]
+
+Path = tuple[str, ...]
+Marks = list[tuple[Path, int]]
+
+_PRODUCE: Final = 0
+_FETCH: Final = 1
+_SASL: Final = frozenset((17, 36))
+_GET_TELEMETRY: Final = 71
+_PUSH_TELEMETRY: Final = 72
+_MOST_ERRORS: Final = 8
+
+
+class Mark(IntEnum):
+    """What is taken at a step; pyx/lane_fields.pxd has the same numbers."""
+
+    CLIENT_ID = 2
+    GROUP_ID = 3
+    TRANSACTIONAL_ID = 4
+    SOFTWARE_NAME = 5
+    SOFTWARE_VERSION = 6
+    TOPIC_NAME = 7
+    TOPIC_NAMES = 8
+    TOPICS = 9
+    TOPICS_ROOT = 10
+    ACKS = 11
+    THROTTLE_TIME = 12
+    REPLICA_ID = 13
+    INSTANCE_ID = 14
+    RECORDS = 15
+    KEY_PART = 16
+    ERROR_CODE = 32
+    USED_TOPICS = 1 << 8
+    USED_NAME = 2 << 8
+    USED_ID = 3 << 8
+    USED_PARTITIONS = 4 << 8
+    USED_NUMBER = 5 << 8
+    USED_ERROR = 6 << 8
+    USED_RECORDS = 7 << 8
+
+
+class Trait(IntFlag):
+    """What an api version asks for; pyx/lane_series.pxd has the same numbers."""
+
+    PRODUCE = 1
+    FETCH = 2
+    API_VERSIONS = 4
+    CONTROLLER_API = 8
+    BROKER_API = 16
+    LEARNS = 32  # the response teaches nodes or names of topics
+    KEEPS_REQUEST = 64  # the request's frame is needed when the response comes
+    WATCHED = 128  # Python is shown every exchange that it has not called silent
+    WATCHED_ON_ERROR = 256
+    USES_TOPICS = 512
+
+
+class Recipe(NamedTuple):
+    """How to read a message.
+
+    Attributes:
+        plan: with a projection that holds every marked path.
+        marks: paths and what is taken there; a path stands before those that lie in it.
+        traits: of requests, and of responses.
+        header_version: of the message's header, 0 for a header itself.
+    """
+
+    plan: Plan
+    marks: Marks
+    traits: int
+    header_version: int
+
+
+def recipe_of(kind: str, api_key: int, version: int) -> Recipe | None:
+    """The recipe of a message; None where Python reads it itself.
+
+    Args:
+        kind: `request`, `response`, `request_header` or `response_header`.
+        api_key: of the message; not looked at for headers.
+        version: of the message or the header.
+    """
+    if kind.endswith("header"):
+        name = "RequestHeader" if kind == "request_header" else "ResponseHeader"
+        marks: Marks = [(("client_id",), Mark.CLIENT_ID)] if kind == "request_header" and version > 0 else []
+        return Recipe(compiled().plan(name, version, [".".join(path) for path, _ in marks]), marks, 0, 0)
+    message = catalog().request(api_key) if kind == "request" else catalog().response(api_key)
+    if message is None or version not in message.valid_versions or api_key in _SASL:
+        return None
+    marks = _request_marks(api_key, version) if kind == "request" else _response_marks(message, api_key, version)
+    names = _fields(message, version)
+    marks = sorted(((path, mark) for path, mark in marks if path in names), key=lambda each: len(each[0]))
+    errors = sum(_is_error(mark) for _, mark in marks)
+    # Where a tagged field is left out its default counts, which is as if nothing was taken for these two.
+    if errors > _MOST_ERRORS or any(_is_tagged(names, path) and mark != Mark.REPLICA_ID and not _is_error(mark) for path, mark in marks):
+        return None
+    leaves = [path for path, _ in marks if not any(other != path and other[: len(path)] == path for other, _ in marks)]
+    plan = compile_plan(message, version, sorted({".".join(path) for path in leaves}))
+    return Recipe(plan, marks, int(_traits(api_key, version)), header_version_of(message.header_versions, version))
+
+
+def _fields(message: Message, version: int) -> dict[Path, LayoutField]:
+    """The fields that a version has, by path of attributes."""
+
+    def walk(fields: tuple[LayoutField, ...], path: Path) -> Iterator[tuple[Path, LayoutField]]:
+        for field in fields:
+            here = (*path, snake_name(field.name))
+            yield here, field
+            yield from walk(field.fields, here)
+
+    return dict(walk(fields_at(message, version), ()))
+
+
+def _is_tagged(names: dict[Path, LayoutField], path: Path) -> bool:
+    return any(names[path[:end]].tag is not None for end in range(1, len(path) + 1))
+
+
+def _is_error(mark: int) -> bool:
+    return Mark.ERROR_CODE <= mark < Mark.USED_TOPICS
+
+
+def _traits(api_key: int, version: int) -> Trait:
+    traits = {_PRODUCE: Trait.PRODUCE, _FETCH: Trait.FETCH, API_VERSIONS: Trait.API_VERSIONS}.get(api_key, Trait(0))
+    traits |= {"controller": Trait.CONTROLLER_API, "broker": Trait.BROKER_API}.get(api_role(api_key) or "", Trait(0))
+    watched = watch_of(api_key, version)
+    if api_key in TOPIC_USERS:
+        return traits | Trait.USES_TOPICS
+    if watched >= Watch.BOTH:
+        traits |= Trait.KEEPS_REQUEST
+    if api_key in GROUP_APIS or api_key == _PUSH_TELEMETRY:
+        return traits | Trait.WATCHED
+    if watched is Watch.BOTH_ON_ERROR:
+        return traits | Trait.WATCHED_ON_ERROR
+    if watched is not Watch.NO or api_key in NODE_FIELDS:
+        traits |= Trait.LEARNS
+    return traits
+
+
+def _request_marks(api_key: int, version: int) -> Marks:
+    fields = request_fields(api_key, version)
+    marks: Marks = []
+    if fields.group_id is not None:
+        marks.append((fields.group_id, Mark.GROUP_ID))
+    if fields.transactional_id is not None:
+        marks.append((fields.transactional_id, Mark.TRANSACTIONAL_ID))
+    if fields.acks is not None:
+        marks.append((fields.acks, Mark.ACKS))
+    if fields.topics is not None:
+        if len(fields.topics) > 1:
+            marks.append((fields.topics[:1], Mark.TOPICS_ROOT))
+        marks.append((fields.topics, Mark.TOPIC_NAMES if fields.topic_name == "" else Mark.TOPICS))
+        if fields.topic_name:
+            marks.append(((*fields.topics, fields.topic_name), Mark.TOPIC_NAME))
+    if api_key == _PRODUCE:
+        marks.append((("topic_data", "partition_data", "records"), Mark.RECORDS))
+    elif api_key == _FETCH:
+        marks += [(("replica_id",), Mark.REPLICA_ID), (("replica_state", "replica_id"), Mark.REPLICA_ID)]
+    elif api_key == API_VERSIONS:
+        marks += [(("client_software_name",), Mark.SOFTWARE_NAME), (("client_software_version",), Mark.SOFTWARE_VERSION)]
+    elif api_key in (_GET_TELEMETRY, _PUSH_TELEMETRY):
+        marks.append((("client_instance_id",), Mark.INSTANCE_ID))
+    if api_key in TOPIC_USERS:
+        marks += _use_marks(TOPIC_USERS[api_key][0])
+    return marks
+
+
+def _response_marks(message: Message, api_key: int, version: int) -> Marks:
+    fields = response_fields(api_key, version)
+    marks: Marks = [(path, Mark.ERROR_CODE + index) for index, path in enumerate(fields.error_codes)]
+    if fields.throttle_time_ms:
+        marks.append((("throttle_time_ms",), Mark.THROTTLE_TIME))
+    if api_key == _FETCH:
+        marks.append((("responses", "partitions", "records"), Mark.RECORDS))
+    elif api_key == _GET_TELEMETRY:
+        marks.append((("client_instance_id",), Mark.INSTANCE_ID))
+    if api_key in TOPIC_USERS:
+        marks += _use_marks(TOPIC_USERS[api_key][1])
+    elif _traits(api_key, version) & Trait.LEARNS:
+        paths = {*NODE_FIELDS.get(api_key, ()), *naming_paths(api_key, version, True)}
+        taken = {path for path, _ in marks}
+        marks += [(path, Mark.KEY_PART) for path in sorted(tuple(text.split(".")) for text in paths) if path not in taken]
+    return marks
+
+
+def _use_marks(shape: Shape) -> Marks:
+    partitions = (shape.topics, shape.partitions)
+    marks: Marks = [
+        ((shape.topics,), Mark.USED_TOPICS),
+        ((shape.topics, "topic_id"), Mark.USED_ID),
+        (partitions, Mark.USED_PARTITIONS),
+        ((*partitions, shape.number), Mark.USED_NUMBER),
+    ]
+    if shape.name is not None:
+        marks.append(((shape.topics, shape.name), Mark.USED_NAME))
+    if shape.errors:
+        marks.append(((*partitions, "error_code"), Mark.USED_ERROR))
+    if shape.records:
+        marks.append(((*partitions, "records"), Mark.USED_RECORDS))
+    return marks
