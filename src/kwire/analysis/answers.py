@@ -12,8 +12,9 @@ from kwire.analysis.client_groups import ClientGroups
 from kwire.analysis.client_hourly import client_hourly
 from kwire.analysis.clients import clients
 from kwire.analysis.group_events import group_events
+from kwire.analysis.owners import NOBODY, Owners
 from kwire.analysis.partial_sight import partly_seen, without_ok, without_totals
-from kwire.analysis.partials import Partial
+from kwire.analysis.partials import Partial, with_server_nodes
 from kwire.analysis.release_ranges import broker_highest, default_targets, guess_release, highest_by_name, line_of, resolve_release
 from kwire.analysis.topic_access import topic_access
 from kwire.analysis.upgrade_impact import upgrade_impact
@@ -30,10 +31,12 @@ class Options:
         target_releases: releases to judge for, `4.3.1`, or `4.3` for its newest patch; empty for the newest patch of each minor release
             from the observed broker's to the newest.
         broker_release: release of brokers whose ApiVersions responses were not seen; None when it is not known.
+        owners: who answers for which clients.
     """
 
     target_releases: Sequence[str] = ()
     broker_release: str | None = None
+    owners: Owners = NOBODY
 
     def check(self) -> None:
         """Raise what is wrong before the long work begins.
@@ -59,6 +62,7 @@ def finish(partial: Partial, options: Options | None = None) -> dict[str, pa.Tab
         InputError: a release that is asked for is not known.
     """
     options = options or Options()
+    partial = with_server_nodes(partial)
     offers = offers_of(partial)
     highest: dict[str, Mapping[str, int]] = {server: highest_by_name(ranges) for server, ranges in offers.items()}
     guesses = {server: guess_release(ranges) for server, ranges in offers.items()}
@@ -72,7 +76,7 @@ def finish(partial: Partial, options: Options | None = None) -> dict[str, pa.Tab
     usage = usage_rows(partial)
     groups = ClientGroups(partial, highest)
     partly = partly_seen(partial)
-    return {
+    answers = {
         "captures": partial["captures"],
         "clients": without_totals(clients(partial, usage, groups), partly),
         "api_usage": api_usage(usage),
@@ -82,3 +86,4 @@ def finish(partial: Partial, options: Options | None = None) -> dict[str, pa.Tab
         "client_hourly": client_hourly(partial),
         "group_events": group_events(partial),
     }
+    return options.owners.fill(answers)

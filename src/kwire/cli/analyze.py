@@ -12,6 +12,8 @@ from typing import TYPE_CHECKING, Final
 
 import click
 
+from kwire.cli.redaction_options import redaction_of, with_redaction
+
 if TYPE_CHECKING:
     from kwire.spark.job import Progress
 
@@ -110,12 +112,15 @@ def _tell(sentence: str) -> None:
 @click.option(
     "--log-zone", metavar="ZONE", help="Time zone of request logs (Europe/Berlin), which do not say it themselves; UTC by default."
 )
+@click.option("--owners", metavar="FILE", help="TOML or CSV: which client ids, principals and networks belong to which team.")
+@with_redaction
 @click.option("--overwrite", is_flag=True, help="Replace the analysis that is in DIR.")
 @click.option("--no-report", is_flag=True, help="Write the tables only, no page.")
 @click.option("--json", "as_json", is_flag=True, help="Print the summary as JSON.")
 def analyze(
     captures: tuple[str, ...], out: str, master: str | None, ports: tuple[int, ...], targets: tuple[str, ...],
-    broker_release: str | None, series_rule: str, log_zone: str | None, overwrite: bool, no_report: bool, as_json: bool,
+    broker_release: str | None, series_rule: str, log_zone: str | None, owners: str | None, redact: bool, key_file: str | None,
+    keep_prefix: int | None, overwrite: bool, no_report: bool, as_json: bool,
 ) -> int:  # fmt: skip
     """Analyse CAPTURES and request logs (files, folders, globs, URIs) into tables and a page in DIR.
 
@@ -128,6 +133,7 @@ def analyze(
       kwire analyze s3://bucket/captures/ --out s3://bucket/report/ --master yarn
       kwire analyze kafka-request.log* --out report/ --log-zone Europe/Berlin
       kwire analyze before.pcap --out report/ --target-release 4.0.0 --overwrite
+      kwire analyze kafka.pcap --out for-the-vendor/ --redact --key secret.key
 
     The exit status is 0, 3 when the analysis was written although some of the inputs could not be read, and 1 when it was not written.
     """
@@ -136,9 +142,11 @@ def analyze(
 
     request = JobRequest(
         inputs=captures, out=out, master=master, ports=ports, target_releases=targets, broker_release=broker_release,
-        series_rule=series_rule, log_zone=log_zone, overwrite=overwrite,
+        series_rule=series_rule, log_zone=log_zone, overwrite=overwrite, owners=owners,
+        redaction=redaction_of(redact, key_file, keep_prefix),
     )  # fmt: skip
-    command = shlex.join(["kwire", *sys.argv[1:]])
+    # the command names files, and they may name their owners
+    command = "kwire analyze ... --redact" if redact else shlex.join(["kwire", *sys.argv[1:]])
     with _stopped_cleanly(), _progress_bar() as progress:
         report = run_job(request, progress=progress, page=None if no_report else lambda folder: write_page(folder, command=command))
     for warning in report.warnings:

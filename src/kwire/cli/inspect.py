@@ -8,11 +8,14 @@ from typing import TYPE_CHECKING, Any, Final
 
 import click
 
+from kwire.cli.redaction_options import redaction_of, with_redaction
 from kwire.cli.terminal import INSTANT
 
 if TYPE_CHECKING:
     import pyarrow as pa
     import pyarrow.compute as pc
+
+    from kwire.analysis.redaction import Redaction, Redactor
 
 __all__ = ["inspect"]
 
@@ -92,6 +95,16 @@ def _restrict(
     return rows
 
 
+def _redactor(redaction: Redaction | None, capture: str) -> Redactor | None:
+    if redaction is None:
+        return None
+    from dataclasses import replace
+
+    from kwire.analysis.redaction import Redactor
+
+    return Redactor(replace(redaction, files=(capture,)))
+
+
 @click.command(short_help="Show the rows of one capture, without Spark.")
 @click.argument("capture", metavar="CAPTURE")
 @click.option("--table", type=click.Choice(_TABLES), default="requests", show_default=True, help="Which rows.")
@@ -106,9 +119,10 @@ def _restrict(
 @click.option(
     "--log-zone", metavar="ZONE", help="Time zone of a request log (Europe/Berlin), which does not say it itself; UTC by default."
 )
+@with_redaction
 def inspect(
     capture: str, table: str, as_json: bool, ports: tuple[int, ...], client_ids: tuple[str, ...], addresses: tuple[str, ...],
-    since: datetime | None, until: datetime | None, log_zone: str | None,
+    since: datetime | None, until: datetime | None, log_zone: str | None, redact: bool, key_file: str | None, keep_prefix: int | None,
 ) -> None:  # fmt: skip
     """Show the rows of CAPTURE, a pcap or pcapng file or a broker's request log (gzip and zstd too), a URI, or - for standard input.
 
@@ -130,6 +144,7 @@ def inspect(
         raise click.UsageError("A row of captures is a file: --client-id and --address do not go with it.")
     if table == "violations" and (since or until):
         raise click.UsageError("Rows of violations have no time of their own: --since and --until do not go with them.")
+    redactor = _redactor(redaction_of(redact, key_file, keep_prefix), capture)
     source = sys.stdin.buffer if capture == "-" else capture
     shown = _SHOWN[table]
     printer = TablePrinter(list(shown))
@@ -137,6 +152,8 @@ def inspect(
     for batch in iter_capture(source, table, ports or None, log_zone=log_zone):
         rows = _restrict(table, batch, client_ids, addresses, since, until)
         count += rows.num_rows
+        if redactor is not None:
+            rows = redactor.table(table, rows)
         if as_json:
             # one write a batch: a line a row would cost more than reading it
             sys.stdout.write("".join(f"{json_line(row)}\n" for row in rows.to_pylist()))

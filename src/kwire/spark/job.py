@@ -9,7 +9,7 @@ from __future__ import annotations
 import threading
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
@@ -18,6 +18,8 @@ import pyarrow.compute as pc
 
 import kwire
 from kwire.analysis import Options, finish, merge
+from kwire.analysis.owners import NOBODY, read_owners
+from kwire.analysis.redaction import Redaction, Redactor
 from kwire.capture.inputs import CaptureFile, MissingInput, expand_inputs
 from kwire.capture.piece_kinds import kind_of
 from kwire.capture.request_log_times import zone_of
@@ -55,6 +57,8 @@ class JobRequest:
         series_rule: which files belong together (`kwire.capture.series.group_series`).
         overwrite: an earlier analysis in `out` may be replaced.
         log_zone: time zone of request logs, None for UTC.
+        owners: path of the file that says who answers for which clients, None without one.
+        redaction: what to hash in all that is written, None for nothing.
     """
 
     inputs: tuple[str, ...]
@@ -66,6 +70,8 @@ class JobRequest:
     series_rule: str = "name"
     overwrite: bool = False
     log_zone: str | None = None
+    owners: str | None = None
+    redaction: Redaction | None = None
 
 
 @dataclass(slots=True)
@@ -91,11 +97,27 @@ def _quiet(_what: str, _done: int, _total: int) -> None:
     return
 
 
-def _tasks(request: JobRequest, series: Sequence[Series], out: str) -> list[SeriesTask]:
+def _redaction_of(request: JobRequest, series: Sequence[Series]) -> Redaction | None:
+    """What is asked for, and the names of files that a sentence may have."""
+    if request.redaction is None:
+        return None
+    files = (file.location for each in series for file in each.pieces)
+    return replace(request.redaction, files=tuple(sorted({*files, *request.inputs, *(each.name for each in series)} - {""})))
+
+
+def _tasks(request: JobRequest, series: Sequence[Series], out: str, redaction: Redaction | None) -> list[SeriesTask]:
     folder = str(Path.cwd())
     return [
         SeriesTask(
-            number, each.name, tuple(file.location for file in each.pieces), each.disorder, request.ports, out, folder, request.log_zone
+            number,
+            each.name,
+            tuple(file.location for file in each.pieces),
+            each.disorder,
+            request.ports,
+            out,
+            folder,
+            request.log_zone,
+            redaction,
         )
         for number, each in enumerate(series)
     ]
@@ -228,7 +250,8 @@ def run_job(request: JobRequest, *, progress: Progress = _quiet, page: Callable[
         InputError: nothing can be read, the folder exists or cannot be written, there is no Spark or no Java. Nothing is left of the run
             then that looks complete.
     """
-    options = Options(target_releases=request.target_releases, broker_release=request.broker_release)
+    owners = NOBODY if request.owners is None else read_owners(request.owners)
+    options = Options(target_releases=request.target_releases, broker_release=request.broker_release, owners=owners)
     options.check()
     zone_of(request.log_zone)
     files, missing = expand_inputs(request.inputs)
@@ -238,20 +261,25 @@ def run_job(request: JobRequest, *, progress: Progress = _quiet, page: Callable[
     report = JobReport(request.out, skipped=[(each.argument, each.reason) for each in missing])
     report.warnings = [each.disorder for each in series if each.disorder]
     with folder.writing(overwrite=request.overwrite):
-        tasks = _tasks(request, series, folder.location)
+        redaction = _redaction_of(request, series)
+        redactor = None if redaction is None else Redactor(redaction)
+        tasks = _tasks(request, series, folder.location, redaction)
         progress("Starting Spark", 0, 0)
         with open_session(request.master) as spark, _watching(tasks, sum(file.size for file in files), progress):
             results = _run_on(spark, tasks)
         progress("Putting the answers together", 0, 0)
         parts = _gather(results, report)
         answers = finish(merge(result.partial for result in results), options)
-        parts += [_write_table(folder.location, table, rows) for table, rows in answers.items()]
+        manifest = _manifest(request, answers["captures"])
         if missing:
-            parts.append(_write_table(folder.location, "violations", _missing_rows(missing)))
+            answers["violations"] = _missing_rows(missing)
+        if redactor is not None:
+            answers, manifest = redactor.tables(answers), redactor.manifest(manifest)
+        parts += [_write_table(folder.location, table, rows) for table, rows in answers.items()]
         written = {part.partition("/")[0] for part in parts}
         parts += [_write_table(folder.location, table, schema.empty_table()) for table, schema in SCHEMAS.items() if table not in written]
         report.requests = pc.sum(answers["captures"]["requests"]).as_py() or 0
-        folder.publish(_manifest(request, answers["captures"]), parts)
+        folder.publish(manifest, parts)
         page_is_whole = False
         try:
             if page is not None:

@@ -16,6 +16,7 @@ from typing import Final
 import pyarrow as pa
 
 from kwire.analysis.partials import Partial, empty, from_bytes, partial_of_series, to_bytes
+from kwire.analysis.redaction import Redaction, Redactor
 from kwire.errors import InputError
 from kwire.spark.output import PartWriter, progress_file
 from kwire.tables import SCHEMAS, read_series
@@ -40,6 +41,7 @@ class SeriesTask:
         out: the output folder, path or URI.
         folder: the driver's working folder, which relative locations start from.
         log_zone: time zone of request logs, None for UTC.
+        redaction: what to hash in the rows that are written, None for nothing.
     """
 
     number: int
@@ -50,6 +52,7 @@ class SeriesTask:
     out: str
     folder: str
     log_zone: str | None = None
+    redaction: Redaction | None = None
 
 
 @dataclass(slots=True)
@@ -105,9 +108,10 @@ def _progress_of(task: SeriesTask) -> Callable[[int], None]:
 
 def _write(task: SeriesTask, table: str, batches: Iterable[pa.RecordBatch], result: SeriesResult) -> None:
     name = f"part-{task.number:05d}.parquet"
+    redactor = None if task.redaction is None else Redactor(task.redaction)
     with PartWriter(task.out, table, name, SCHEMAS[table]) as part:
         for batch in batches:
-            part.write(batch)
+            part.write(batch if redactor is None else redactor.batch(table, batch))
     result.parts.append(f"{table}/{name}")
 
 

@@ -266,7 +266,8 @@ CLIENTS: Final = schema_of(
     ("addresses", TEXTS),
     ("principals", TEXTS),
     ("role", TEXT),
-    ("owner", TEXT),
+    ("owner", TEXT),  # team, by --owners
+    ("contact", TEXT),
     ("connections", LONG),
     ("requests", LONG),
     ("errors", LONG),
@@ -300,6 +301,7 @@ UPGRADE_IMPACT: Final = pa.schema(
             ("addresses", TEXTS),
             ("principals", TEXTS),
             ("owner", TEXT),
+            ("contact", TEXT),
             ("target_release", TEXT),
             ("verdict", TEXT),  # ok, marked, rejected, undetermined
             ("verdict_basis", TEXT),  # observed_refusal, own_maximum, no_negotiation, known_client, broker_ceiling, inside_range

@@ -1,0 +1,158 @@
+"""Who answers for a client: a file of rules, the first that fits wins.
+
+    [[owner]]                       # TOML
+    client_id = "billing-*"         # a pattern as a shell's, case counts
+    principal = "User:billing"      # a pattern too
+    address = "10.4.0.0/16"         # a network
+    team = "Payments"
+    contact = "#payments-oncall"
+
+A rule without a condition fits everyone. CSV has the same names as its heading; `owner` may stand for `team`.
+"""
+
+from __future__ import annotations
+
+import csv
+import io
+import ipaddress
+import tomllib
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from fnmatch import fnmatchcase
+from pathlib import Path
+from typing import Any, Final
+
+import pyarrow as pa
+
+from kwire.errors import InputError
+
+__all__ = ["NOBODY", "OwnerRule", "Owners", "read_owners"]
+
+_CONDITIONS: Final = ("client_id", "principal", "address")
+_SAID: Final = ("team", "contact")
+_OTHER_NAMES: Final = {"owner": "team", "cidr": "address", "network": "address", "client": "client_id"}
+
+
+@dataclass(frozen=True, slots=True)
+class OwnerRule:
+    """A line of the file; a condition that is None is none.
+
+    Attributes:
+        client_id, principal: patterns with `*`, `?` and `[...]`.
+        network: that an address has to be in.
+        team, contact: what to say.
+    """
+
+    team: str
+    contact: str | None = None
+    client_id: str | None = None
+    principal: str | None = None
+    network: ipaddress.IPv4Network | ipaddress.IPv6Network | None = None
+
+    def fits(self, client_ids: Iterable[str], principals: Iterable[str], addresses: Iterable[str]) -> bool:
+        """Whether every condition holds for one at least of the client's ids, principals, addresses."""
+        return (
+            (self.client_id is None or any(fnmatchcase(each, self.client_id) for each in client_ids))
+            and (self.principal is None or any(fnmatchcase(each, self.principal) for each in principals))
+            and (self.network is None or any(_inside(each, self.network) for each in addresses))
+        )
+
+
+def _inside(text: str, network: ipaddress.IPv4Network | ipaddress.IPv6Network) -> bool:
+    try:
+        address = ipaddress.ip_address(text.strip("[]"))
+    except ValueError:
+        return False
+    if address.version == 6 and address.ipv4_mapped is not None:
+        address = address.ipv4_mapped
+    return address in network
+
+
+@dataclass(frozen=True, slots=True)
+class Owners:
+    """The rules in their order."""
+
+    rules: tuple[OwnerRule, ...] = ()
+
+    def of(self, client_ids: Iterable[str], principals: Iterable[str], addresses: Iterable[str]) -> tuple[str | None, str | None]:
+        """Team and contact of a client; None and None where no rule fits."""
+        ids, names, places = tuple(client_ids), tuple(principals), tuple(addresses)
+        rule = next((rule for rule in self.rules if rule.fits(ids, names, places)), None)
+        return (None, None) if rule is None else (rule.team, rule.contact)
+
+    def fill(self, tables: Mapping[str, pa.Table]) -> dict[str, pa.Table]:
+        """Fill `owner` and `contact` of `clients` and `upgrade_impact`."""
+        if not self.rules:
+            return dict(tables)
+        clients, impact = tables["clients"], tables["upgrade_impact"]
+        found = [
+            self.of(row["client_ids"] or (), row["principals"] or (), row["addresses"] or ())
+            for row in clients.select(["client_ids", "principals", "addresses"]).to_pylist()
+        ]
+        by_key = dict(zip(clients.column("client_key").to_pylist(), found, strict=True))
+        of_rows: list[tuple[str | None, str | None]] = []
+        known: dict[Any, tuple[str | None, str | None]] = {}
+        for row in impact.select(["client_key", "client_id", "principals", "addresses"]).to_pylist():
+            place = (row["client_key"], row["client_id"], *(tuple(row[name] or ()) for name in ("principals", "addresses")))
+            if place not in known:
+                own = self.of([] if place[1] is None else [place[1]], place[2], place[3])
+                # where a client makes up an id a run, a row has the folded one, which no pattern may fit
+                known[place] = by_key.get(place[0], own) if own == (None, None) else own
+            of_rows.append(known[place])
+        return {**tables, "clients": _with(clients, found), "upgrade_impact": _with(impact, of_rows)}
+
+
+NOBODY: Final = Owners()
+"""Without a file."""
+
+
+def _with(rows: pa.Table, found: Sequence[tuple[str | None, str | None]]) -> pa.Table:
+    for at, name in enumerate(("owner", "contact")):
+        index = rows.schema.get_field_index(name)
+        rows = rows.set_column(index, rows.schema.field(index), pa.array([each[at] for each in found], pa.string()))
+    return rows
+
+
+def read_owners(path: str) -> Owners:
+    """Read a file of owners: TOML, or CSV when its name ends so.
+
+    Raises:
+        InputError: there is no such file, or a line of it makes no sense; the sentence says which.
+    """
+    try:
+        text = Path(path).read_text(encoding="utf-8-sig")
+    except OSError as error:
+        raise InputError(f"the owners {path} cannot be read: {error.strerror}") from error
+    except UnicodeDecodeError as error:
+        raise InputError(f"the owners {path} are no UTF-8 text, at byte {error.start}") from error
+    if path.lower().endswith(".csv"):
+        return Owners(tuple(_rule(row, f"line {number} of {path}") for number, row in enumerate(csv.DictReader(io.StringIO(text)), 2)))
+    try:
+        found = tomllib.loads(text)
+    except tomllib.TOMLDecodeError as error:
+        raise InputError(f"the owners {path} are no TOML: {error}") from error
+    rows = found.pop("owner", found.pop("owners", None))
+    if found or not isinstance(rows, list) or not all(isinstance(row, dict) for row in rows):
+        raise InputError(f"{path} has to hold [[owner]] tables, and nothing else")
+    return Owners(tuple(_rule(row, f"owner {number} of {path}") for number, row in enumerate(rows, 1)))
+
+
+def _rule(row: Mapping[Any, Any], place: str) -> OwnerRule:
+    said: dict[str, str] = {}
+    for name, value in row.items():
+        field = _OTHER_NAMES.get(name, name)
+        if field not in (*_CONDITIONS, *_SAID):
+            raise InputError(f"{place} has {name!r}; there are {', '.join((*_CONDITIONS, *_SAID))}")
+        if value is not None and not isinstance(value, str):
+            raise InputError(f"{place}: {name} has to be a text")
+        if value and value.strip():
+            said[field] = value.strip()
+    if "team" not in said:
+        raise InputError(f"{place} names no team")
+    network = None
+    if "address" in said:
+        try:
+            network = ipaddress.ip_network(said["address"], strict=False)
+        except ValueError as error:
+            raise InputError(f"{place}: {said['address']!r} is no network such as 10.4.0.0/16") from error
+    return OwnerRule(said["team"], said.get("contact"), said.get("client_id"), said.get("principal"), network)

@@ -1,0 +1,46 @@
+"""The options of a redaction, for all commands that have them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any
+
+import click
+
+if TYPE_CHECKING:
+    from kwire.analysis.redaction import Redaction
+
+__all__ = ["redaction_of", "with_redaction"]
+
+
+def with_redaction(command: Callable[..., Any]) -> Callable[..., Any]:
+    """Add `--redact`, `--key` and `--keep-prefix` to a command."""
+    for option in (
+        click.option(
+            "--keep-prefix", type=click.IntRange(0, 32), metavar="BITS", help="Of IPv4 addresses these bits stay, of IPv6 twice as many."
+        ),
+        click.option("--key", "key_file", metavar="FILE", help="The key of --redact, at least 16 bytes: equal keys give equal tokens."),
+        click.option(
+            "--redact", is_flag=True, help="Hash addresses, hosts, principals, client ids, topics, groups and names of files with the key."
+        ),
+    ):
+        command = option(command)
+    return command
+
+
+def redaction_of(redact: bool, key_file: str | None, keep_prefix: int | None) -> Redaction | None:
+    """What the options ask for.
+
+    Raises:
+        UsageError: one of them makes no sense without another.
+        InputError: the key cannot be read, or is too short.
+    """
+    if not redact:
+        if key_file is not None or keep_prefix is not None:
+            raise click.UsageError("--key and --keep-prefix go with --redact.")
+        return None
+    if key_file is None:
+        raise click.UsageError("--redact needs a key, which lets nobody else try guesses: --key FILE.")
+    from kwire.analysis.redaction import Redaction, read_key
+
+    return Redaction(read_key(key_file), keep_prefix)
