@@ -7,10 +7,11 @@ from collections.abc import Iterable, Sequence
 import pyarrow as pa
 
 from kwire.analysis.answers import Options, finish
-from kwire.analysis.partials import Partial, merge, partial_of_series
+from kwire.analysis.partials import Partial, merge, node_ids, partial_of_series
 from kwire.capture.inputs import expand_inputs
 from kwire.capture.series import group_series
 from kwire.tables import ROW_TABLES, SCHEMAS, read_series
+from kwire.tables.node_ids import with_nodes
 
 __all__ = ["run"]
 
@@ -52,4 +53,6 @@ def run(
             for name in ROW_TABLES:
                 rows[name] += found.batches(name)
     tables = {name: pa.Table.from_batches(batches, schema=SCHEMAS[name]) for name, batches in rows.items()}
-    return tables | finish(merge(partials), options)
+    whole = merge(partials)
+    tables["connections"] = with_nodes(tables["connections"], node_ids(whole))
+    return tables | finish(whole, options)

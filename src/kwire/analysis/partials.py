@@ -12,7 +12,7 @@ from __future__ import annotations
 
 import io
 import struct
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from itertools import chain
 from typing import Any, Final
@@ -23,10 +23,14 @@ import pyarrow.compute as pc
 from kwire.analysis.latency_buckets import bucket_of
 from kwire.analysis.row_sums import Connections, Found, HourSums, failures, filtered, of_topics, ones
 from kwire.analysis.step_rows import STEPS, steps_of
-from kwire.tables import SeriesRows
+from kwire.tables import SeriesRows, SeriesView
+from kwire.tables.node_ids import node_finder
 from kwire.tables.schemas import CAPTURES, INT, LONG, TEXT, TIME
 
-__all__ = ["PARTS", "Part", "Partial", "empty", "from_bytes", "merge", "partial_of_series", "to_bytes"]
+__all__ = [
+    "PARTS", "Part", "Partial", "empty", "from_bytes", "merge", "node_ids", "partial_of_series", "to_bytes",
+    "with_server_nodes",
+]  # fmt: skip
 
 Partial = dict[str, pa.Table]
 
@@ -51,6 +55,9 @@ class Part:
 _WHO: Final = ("client_key", "client_id")
 _TOPIC: Final = (*_WHO, "direction", "topic", "topic_id")
 _HOUR: Final = ("client_key", "server", "api_key", "api_version", "hour")
+_COUNTED: Final = (
+    "bytes_lost", "bytes_opaque", "connections", "connections_refused", "joined_late", "one_way", "requests", "unanswered",
+)  # fmt: skip
 _EVIDENCE: Final = ("evidence_connection_id", "evidence_request_index")
 
 PARTS: Final[dict[str, Part]] = {
@@ -77,11 +84,14 @@ PARTS: Final[dict[str, Part]] = {
     "group_use": Part((*_WHO, "group_id"), ("requests",), (), ()),
     "hourly": Part((*_HOUR, "api_name"), ("requests", "errors", "connections", "request_bytes", "response_bytes", "throttle_ms"), (), ()),
     "hourly_latency": Part((*_HOUR, "bucket"), ("requests",), (), ()),
+    # Each task that reads a share of a series knows all of the file, and counts what belongs to its connections.
+    "captures": Part(
+        ("series", "capture"), _COUNTED, (), tuple(name for name in CAPTURES.names if name not in ("series", "capture", *_COUNTED))
+    ),
 }
 
 # Tables whose rows are all kept, with their schemas and what they are sorted by.
 KEPT: Final[dict[str, tuple[pa.Schema, tuple[str, ...]]]] = {
-    "captures": (CAPTURES, ("series", "start", "capture")),
     "group_steps": (STEPS, ("group_id", "time", "connection_id", "request_index")),
 }
 
@@ -113,6 +123,8 @@ def schema_of(name: str) -> pa.Schema:
     """Give the schema of a partial table."""
     if name in KEPT:
         return KEPT[name][0]
+    if name == "captures":
+        return CAPTURES
     part = PARTS[name]
     columns = (*part.keys, *part.sums, *part.lows, *part.highs, *part.first)
     return pa.schema([pa.field(column, _TYPES.get(column, TEXT)) for column in columns])
@@ -130,7 +142,26 @@ def merge(partials: Iterable[Partial]) -> Partial:
     for name, (_schema, order) in KEPT.items():
         rows = pa.concat_tables([part[name] for part in parts])
         merged[name] = rows.sort_by([(column, "ascending") for column in order])
+    merged["captures"] = merged["captures"].sort_by([(column, "ascending") for column in ("series", "start", "capture")])
     return merged
+
+
+def node_ids(partial: Partial) -> Callable[[str, int], int | None]:
+    """Give the search for the node that listens at an address and port, by all that is known of the cluster."""
+    return node_finder(partial["nodes"])
+
+
+def with_server_nodes(partial: Partial) -> Partial:
+    """Fill in the nodes of the servers, which no task knows alone.
+
+    Args:
+        partial: merged parts of all series.
+    """
+    node_of, servers = node_ids(partial), partial["servers"]
+    places = [str(server).rpartition(":") for server in servers.column("server").to_pylist()]
+    nodes = pa.array([node_of(host, int(port)) for host, _, port in places], INT)
+    at = servers.schema.get_field_index("node_id")
+    return partial | {"servers": reduce_rows("servers", servers.set_column(at, servers.schema.field(at), nodes))}
 
 
 def reduce_rows(name: str, table: pa.Table) -> pa.Table:
@@ -152,8 +183,8 @@ def reduce_rows(name: str, table: pa.Table) -> pa.Table:
     return table.select(schema.names).cast(schema).sort_by([(column, "ascending") for column in part.keys])
 
 
-def partial_of_series(rows: SeriesRows) -> Partial:
-    """Sum up a series: one pass over its requests, batch by batch."""
+def partial_of_series(rows: SeriesRows | SeriesView) -> Partial:
+    """Sum up a series, or the part of it that a view shows: one pass over its requests, batch by batch."""
     join = Connections(rows.connections)
     pieces: dict[str, list[pa.Table]] = {name: [schema_of(name).empty_table()] for name in PARTS}
     hours = HourSums()
@@ -165,7 +196,7 @@ def partial_of_series(rows: SeriesRows) -> Partial:
     for name, found in chain(_of_connections(rows, join), hours.of_connections(), of_topics(rows, join)):
         pieces[name].append(_table(name, **found))
     partial = {name: reduce_rows(name, pa.concat_tables(found)) for name, found in pieces.items()}
-    partial["captures"] = rows.captures
+    partial["captures"] = reduce_rows("captures", rows.captures)
     partial["group_steps"] = steps_of(rows, join)
     return partial
 
@@ -191,7 +222,7 @@ def _of_requests(table: pa.Table, join: Connections) -> Iterator[Found]:
     yield "group_use", filtered({**of_whom, "group_id": group}, named)
 
 
-def _of_connections(rows: SeriesRows, join: Connections) -> Iterator[Found]:
+def _of_connections(rows: SeriesRows | SeriesView, join: Connections) -> Iterator[Found]:
     table = join.table
     columns: dict[str, Any] = {name: table.column(name) for name in table.column_names}
     columns |= {"address": join.address, "server": join.server, "connections": ones(table)}

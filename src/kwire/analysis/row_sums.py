@@ -9,7 +9,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from kwire.analysis.latency_buckets import bucket_of
-from kwire.tables import SeriesRows
+from kwire.tables import SeriesRows, SeriesView
 from kwire.tables.schemas import INT, LONG
 
 __all__ = ["Connections", "Found", "HourSums", "failures", "filtered", "of_topics", "ones"]
@@ -108,7 +108,7 @@ class HourSums:
         yield "hourly", {**{name: active.column(name) for name in active.column_names}, **sums, "connections": ones(active)}
 
 
-def of_topics(rows: SeriesRows, join: Connections) -> Iterator[Found]:
+def of_topics(rows: SeriesRows | SeriesView, join: Connections) -> Iterator[Found]:
     """Sum up the use of topics. A topic is used under the client id of the request, not under that of the connection."""
     for batch in rows.batches("topic_use"):
         table = pa.Table.from_batches([batch])

@@ -11,7 +11,7 @@ from typing import Final
 import pyarrow as pa
 
 from kwire.analysis.row_sums import Connections
-from kwire.tables import SeriesRows
+from kwire.tables import SeriesRows, SeriesView
 from kwire.tables.observed_rows import GROUP_STEPS
 from kwire.tables.schemas import TEXT
 
@@ -20,7 +20,7 @@ __all__ = ["STEPS", "steps_of"]
 STEPS: Final = GROUP_STEPS.append(pa.field("client_address", TEXT))
 
 
-def steps_of(rows: SeriesRows, join: Connections) -> pa.Table:
+def steps_of(rows: SeriesRows | SeriesView, join: Connections) -> pa.Table:
     """Give the steps of a series."""
     steps = rows.table("group_steps")
     address = join.take("address", steps.column("connection_id"))

@@ -9,12 +9,13 @@ count packets, not files, so that any cut of the series into files gives the sam
 from __future__ import annotations
 
 from typing import Final, Protocol
+from zlib import crc32
 
 from kwire.capture.packet_columns import ACK, RST, SYN, PacketColumns, ScanCarry
 from kwire.capture.sink import StreamSink
 from kwire.capture.tcp import Segment, TcpConnection
 
-__all__ = ["HELD_NS", "LINGER_NS", "SWEEP_PACKETS", "UNANSWERED_NS", "SeriesCarry", "SeriesStreams"]
+__all__ = ["HELD_NS", "LINGER_NS", "SWEEP_PACKETS", "UNANSWERED_NS", "SeriesCarry", "SeriesStreams", "is_of_share"]
 
 # TIME_WAIT of Linux: so long may packets of a closed connection still be on their way.
 LINGER_NS: Final = 60_000_000_000
@@ -52,11 +53,13 @@ class SeriesCarry:
         latest_ns: the latest packet time so far.
         strays: packets that belong to no connection: late acknowledgements and resets of forgotten ones.
         scan: packets that wait for others.
+        share: (k, n): only connections that belong to the k-th of n shares are known here.
     """
 
-    __slots__ = ("latest_ns", "live", "lives", "packets", "scan", "strays")
+    __slots__ = ("latest_ns", "live", "lives", "packets", "scan", "share", "strays")
 
-    def __init__(self) -> None:
+    def __init__(self, share: tuple[int, int] = (0, 1)) -> None:
+        self.share = share
         self.live: dict[bytes, TcpConnection] = {}
         self.lives: dict[bytes, int] = {}
         self.packets = 0
@@ -73,6 +76,7 @@ class SeriesCarry:
             sink: hears what the streams give.
         """
         keys = columns.keys
+        theirs = [not is_of_share(key, self.share) for key in keys]
         until_sweep = SWEEP_PACKETS - self.packets % SWEEP_PACKETS
         latest_ns = self.latest_ns
         rows = zip(
@@ -84,7 +88,9 @@ class SeriesCarry:
             if time_ns > latest_ns:
                 latest_ns = time_ns
             connection = live.get(keys[key])
-            if (
+            if theirs[key]:
+                pass  # only counted: sweeps come at the same packets in every share
+            elif (
                 connection is not None
                 and connection.closed_ns is None
                 and connection.in_order(direction, seq, ack, flags, captured, original, signature, time_ns)
@@ -168,6 +174,16 @@ class SeriesCarry:
             self.end(connection, self.latest_ns, packet, sink)
         elif connection.held and silence_ns > HELD_NS:
             connection.resolve(sink)
+
+
+def is_of_share(key: bytes, share: tuple[int, int]) -> bool:
+    """Whether a connection belongs to the k-th of n shares of a series: both directions do, and all that use its ports later.
+
+    Args:
+        key: its endpoints, as in `PacketColumns.keys`.
+        share: (k, n), k from 0.
+    """
+    return crc32(key) % share[1] == share[0]
 
 
 def _is_next(connection: TcpConnection, syn: Segment) -> bool:

@@ -12,8 +12,9 @@ from typing import BinaryIO
 import pyarrow as pa
 
 from kwire.tables.conversation_sink import Tracked
+from kwire.tables.node_ids import with_nodes
 from kwire.tables.series import Batches, TablesCarry, begin_series, finish_series, iter_piece
-from kwire.tables.series_rows import check_table, with_nodes
+from kwire.tables.series_rows import check_table
 
 __all__ = ["iter_capture"]
 

@@ -18,6 +18,7 @@ from typing import Any, BinaryIO
 import pyarrow as pa
 
 from kwire.capture import reader
+from kwire.capture.carry import SeriesCarry
 from kwire.capture.piece_kinds import kind_of, look_ahead
 from kwire.capture.reader import FileFacts
 from kwire.capture.request_log_reader import iter_log
@@ -29,7 +30,7 @@ from kwire.tables.impl import series_streams
 from kwire.tables.request_log_rows import LogRows
 from kwire.tables.schemas import CAPTURES, VIOLATIONS
 
-__all__ = ["Batches", "TablesCarry", "begin_series", "finish_series", "iter_piece", "read_piece", "skip_piece"]
+__all__ = ["Batches", "TablesCarry", "begin_series", "finish_series", "iter_piece", "no_kafka", "read_piece", "skip_piece"]
 
 Batches = dict[str, list[pa.RecordBatch]]
 
@@ -44,20 +45,24 @@ class TablesCarry:
         facts: of the files that were read, None for those of a request log, whose facts are in `log`.
         disorder: why the order of the files is in doubt, or empty.
         log: what turns lines of request logs into rows.
+        share: which of how many shares of the connections is read.
     """
 
-    __slots__ = ("disorder", "facts", "log", "series", "sink", "streams")
+    __slots__ = ("disorder", "facts", "log", "series", "share", "sink", "streams")
 
-    def __init__(self, series: str, ports: frozenset[int], disorder: str, log_zone: str | None = None) -> None:
+    def __init__(self, series: str, ports: frozenset[int], disorder: str, log_zone: str | None, share: tuple[int, int]) -> None:
         self.series = series
         self.disorder = disorder
-        self.streams = series_streams()
+        self.share = share
+        self.streams = series_streams(SeriesCarry(share))
         self.sink = ConversationSink(series, ports)
         self.log = LogRows(self.sink, zone_of(log_zone))
         self.facts: list[FileFacts | None] = []
 
 
-def begin_series(series: str, ports: Iterable[int] = (), *, disorder: str = "", log_zone: str | None = None) -> TablesCarry:
+def begin_series(
+    series: str, ports: Iterable[int] = (), *, disorder: str = "", log_zone: str | None = None, share: tuple[int, int] = (0, 1)
+) -> TablesCarry:
     """Make the carry that the first piece begins with.
 
     Args:
@@ -65,11 +70,13 @@ def begin_series(series: str, ports: Iterable[int] = (), *, disorder: str = "", 
         ports: TCP ports where brokers listen; empty to find them out.
         disorder: a sentence where the order of the files is in doubt (`kwire.capture.series.Series`); it becomes a violation.
         log_zone: time zone of request logs, such as ``Europe/Berlin``; None for UTC.
+        share: (k, n): of the connections of captures only the k-th of n shares, from 0. The shares are disjoint and together the series;
+            what is said of files, and all of request logs, belongs to share 0.
 
     Raises:
         InputError: there is no such time zone.
     """
-    return TablesCarry(series, frozenset(ports), disorder, log_zone)
+    return TablesCarry(series, frozenset(ports), disorder, log_zone, share)
 
 
 def read_piece(
@@ -115,6 +122,8 @@ def iter_piece(
     place = os.fspath(location) if isinstance(location, str | os.PathLike) else location
     kind, place = (kind_of(place), place) if isinstance(place, str) else look_ahead(place)
     if kind == "request_log":
+        if carry.share[0]:
+            return
         yield from _iter_log(place, carry, progress, flush)
         return
     carry.sink.begin_file(place if isinstance(place, str) else "standard input")
@@ -129,7 +138,8 @@ def iter_piece(
         carry.sink.forget_file()
         raise
     carry.facts.append(facts)
-    _file_violations(facts, carry)
+    if not carry.share[0]:
+        _file_violations(facts, carry)
     yield _take(carry.sink)
 
 
@@ -154,7 +164,8 @@ def _iter_log(place: str | BinaryIO, carry: TablesCarry, progress: Callable[[int
 
 def skip_piece(location: str, carry: TablesCarry, error: InputError) -> Batches:
     """Say in `violations` that a file of the series could not be read; what it held is missing."""
-    carry.sink.violations.add(_file_violation(carry, location, "capture_unreadable", "error", f"{error}"))
+    if not carry.share[0]:
+        carry.sink.violations.add(_file_violation(carry, location, "capture_unreadable", "error", f"{error}"))
     return _take(carry.sink)
 
 
@@ -167,13 +178,13 @@ def finish_series(carry: TablesCarry) -> tuple[Batches, dict[str, pa.Table]]:
     sink = carry.sink
     reader.finish_series(carry.streams, sink)
     carry.log.finish()
+    sink.settle()
     packets = [facts for facts in carry.facts if facts is not None]
-    if carry.disorder:
+    if carry.disorder and not carry.share[0]:
         text = f"{carry.disorder[:1].upper()}{carry.disorder[1:]}."
         sink.violations.add(_file_violation(carry, None, "series_order", "warning", text))
-    if not any(counts.requests for counts in sink.counts) and any(facts.packets for facts in packets):
-        where = f" on port {', '.join(map(str, sorted(sink.ports)))}" if sink.ports else ""
-        text = f"No Kafka request was found{where} in {sum(facts.packets for facts in packets)} packets."
+    if carry.share[1] == 1 and not any(counts.requests for counts in sink.counts) and any(facts.packets for facts in packets):
+        text = no_kafka(sum(facts.packets for facts in packets), sink.ports)
         sink.violations.add(_file_violation(carry, packets[0].location, "no_kafka", "warning", text))
     batches = _take(sink)
     captures = ColumnBuilder(CAPTURES)
@@ -182,22 +193,31 @@ def finish_series(carry: TablesCarry) -> tuple[Batches, dict[str, pa.Table]]:
     for facts, counts in zip(carry.facts, sink.counts, strict=True):
         if facts is None:
             continue
+        of_file = (
+            facts.sha256, _us(facts.start_ns), _us(facts.end_ns), facts.packets, facts.packets_dropped, facts.snaplen, facts.packet_bytes,
+            facts.bytes_cut,
+        )  # fmt: skip
         captures.add(
             (
-                facts.location, carry.series, "pcap", facts.sha256, _us(facts.start_ns), _us(facts.end_ns), facts.packets,
-                facts.packets_dropped, facts.snaplen, facts.packet_bytes, facts.bytes_cut, counts.bytes_lost, counts.bytes_opaque,
-                counts.connections, counts.refused, counts.joined_late, counts.one_way, counts.requests, counts.unanswered,
+                facts.location, carry.series, "pcap", *of_file, counts.bytes_lost, counts.bytes_opaque, counts.connections, counts.refused,
+                counts.joined_late, counts.one_way, counts.requests, counts.unanswered,
             )
         )  # fmt: skip
     batches["captures"] = captures.take(whole=True)
     return batches, sink.facts.tables()
 
 
+def no_kafka(packets: int, ports: Iterable[int]) -> str:
+    """The explanation of rule `no_kafka`: a series of so many packets without a request."""
+    where = f" on port {', '.join(map(str, sorted(ports)))}" if ports else ""
+    return f"No Kafka request was found{where} in {packets} packets."
+
+
 def _take(sink: ConversationSink, *, whole: bool = True) -> Batches:
     return {
-        "requests": sink.take_requests(whole=whole),
+        "requests": sink.take("requests", whole=whole),
         "violations": sink.violations.take(whole=whole),
-        "connections": sink.connections.take(whole=whole),
+        "connections": sink.take("connections", whole=whole),
         **{name: builder.take(whole=whole) for name, builder in sink.observed.builders.items()},
     }
 

@@ -1,12 +1,17 @@
 """All rows of one series: runs the fold, then fills in what only its end tells, the client keys and the node ids.
 
 Memory stays bounded however long the series is: rows of `requests` and `violations` wait in a spool, those of `connections` in memory.
+
+A series may grow. Rows of connections that were over before its last packet are *settled*: whatever comes later, they stay as they are.
+Those of connections that were still open are *open*: whoever goes on with the series takes them up again (`resume`) and gives them anew.
 """
 
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterable, Iterator, Sequence
+import pickle
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
 from types import TracebackType
 from typing import Any, BinaryIO, Final
 
@@ -15,15 +20,57 @@ import pyarrow.compute as pc
 
 from kwire.errors import InputError
 from kwire.tables.batch_spool import BatchSpool
+from kwire.tables.facts import FACT_SCHEMAS, REFUSALS, table_of
+from kwire.tables.node_ids import node_finder, with_nodes
 from kwire.tables.observed_rows import OBSERVED
 from kwire.tables.schemas import CAPTURES, CONNECTIONS, REQUESTS, ROW_TABLES, VIOLATIONS
 from kwire.tables.series import Batches, TablesCarry, begin_series, finish_series, read_piece, skip_piece
 
-__all__ = ["SeriesRows", "check_table", "from_capture", "read_series", "with_nodes"]
+__all__ = ["SPOOLED", "SeriesRows", "SeriesView", "check_table", "from_capture", "read_series"]
 
-_SPOOLED: Final[dict[str, pa.Schema]] = {"requests": REQUESTS, "violations": VIOLATIONS, **OBSERVED}
+# Tables whose rows wait for the end of the series.
+SPOOLED: Final[dict[str, pa.Schema]] = {"requests": REQUESTS, "violations": VIOLATIONS, **OBSERVED}
+# They have no client key to be filled in.
+_KEYLESS: Final = frozenset(("topic_use",))
 
 Location = str | os.PathLike[str] | BinaryIO
+Facts = dict[str, pa.Table]
+
+
+@dataclass(frozen=True, slots=True)
+class SeriesView:
+    """Some rows of a series: those of some connections.
+
+    Attributes:
+        captures, connections: whole tables.
+        facts: `advertised`, `nodes`, `refusals` and `topic_names` (`kwire.tables.facts`).
+        batches: gives the rows of a table of `ROW_TABLES` or of `SPOOLED`, in the order they were read; as often as asked.
+    """
+
+    captures: pa.Table
+    connections: pa.Table
+    facts: Facts
+    batches: Callable[[str], Iterator[pa.RecordBatch]]
+
+    def table(self, name: str) -> pa.Table:
+        """Give all rows of a table at once."""
+        schemas = {"captures": CAPTURES, "connections": CONNECTIONS, **SPOOLED}
+        return pa.Table.from_batches(self.batches(name), schema=schemas[name])
+
+
+@dataclass(slots=True)
+class _Part:
+    """What was said before the series was over, or what its end said."""
+
+    connections: list[pa.RecordBatch] = field(default_factory=list)
+    refusals: pa.Table = field(default_factory=REFUSALS.empty_table)
+    spools: dict[str, BatchSpool] = field(default_factory=lambda: {name: BatchSpool(schema) for name, schema in SPOOLED.items()})
+
+    def add(self, batches: Batches) -> None:
+        self.connections += batches.get("connections", ())
+        for name, spool in self.spools.items():
+            for batch in batches.get(name, ()):
+                spool.add(batch)
 
 
 class SeriesRows:
@@ -31,64 +78,97 @@ class SeriesRows:
 
     Attributes:
         series: its name.
-        captures, connections: whole tables.
-        facts: `advertised`, `nodes` and `refusals` (`kwire.tables.facts`).
+        whole, settled, open: all rows, and which of them may change when the series grows.
         skipped: the files that could not be read, with why.
+        state: what `resume` takes, the open rows apart; empty unless it was asked for.
     """
 
     def __init__(self, series: str) -> None:
         self.series = series
-        self.captures = CAPTURES.empty_table()
-        self.connections = CONNECTIONS.empty_table()
-        self.facts: dict[str, pa.Table] = {}
         self.skipped: list[tuple[str, InputError]] = []
-        self._spools = {name: BatchSpool(schema) for name, schema in _SPOOLED.items()}
-        self._connections: list[pa.RecordBatch] = []
+        self.state = b""
+        self._read, self._end = _Part(), _Part()
 
     def __enter__(self) -> SeriesRows:
         return self
 
     def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None:
-        for spool in self._spools.values():
-            spool.__exit__(kind, error, trace)
+        for part in (self._read, self._end):
+            for spool in part.spools.values():
+                spool.__exit__(kind, error, trace)
+
+    @property
+    def captures(self) -> pa.Table:
+        return self.whole.captures
+
+    @property
+    def connections(self) -> pa.Table:
+        return self.whole.connections
+
+    @property
+    def facts(self) -> Facts:
+        return self.whole.facts
 
     def batches(self, table: str) -> Iterator[pa.RecordBatch]:
-        """Give the rows of a table of `kwire.tables.ROW_TABLES`, of `topic_use` or `group_steps`, in the order they were read; as often as
-        asked.
-        """
-        if table == "captures":
-            yield from self.captures.to_batches()
-        elif table == "connections":
-            yield from self.connections.to_batches()
-        else:
-            ids = self.connections.column("connection_id").combine_chunks()
-            keys = self.connections.column("client_key").combine_chunks()
-            for batch in self._spools[table]:
-                if table == "topic_use":  # it has no client key of its own
-                    yield batch
-                    continue
-                at = batch.schema.get_field_index("client_key")
-                found = pc.index_in(batch.column("connection_id"), value_set=ids)
-                yield batch.set_column(at, batch.schema.field(at), keys.take(found))
+        """Give the rows of a table, as `SeriesView.batches`."""
+        return self.whole.batches(table)
 
     def table(self, name: str) -> pa.Table:
         """Give all rows of a table at once."""
-        schemas = {"captures": CAPTURES, "connections": CONNECTIONS, **_SPOOLED}
-        return pa.Table.from_batches(self.batches(name), schema=schemas[name])
+        return self.whole.table(name)
 
-    def _add(self, batches: Batches) -> None:
-        self._connections += batches.get("connections", ())
-        for name, spool in self._spools.items():
-            for batch in batches.get(name, ()):
-                spool.add(batch)
+    def _finish(self, carry: TablesCarry, *, keep_state: bool) -> None:
+        refusals, carry.sink.facts.refusals = carry.sink.facts.refusals, []
+        if keep_state:
+            self.state = pickle.dumps(carry)
+        self._read.refusals = table_of(REFUSALS, refusals)
+        batches, facts = finish_series(carry)
+        self._end.add(batches)
+        self._end.refusals = facts["refusals"]
+        settled = pa.Table.from_batches(self._read.connections, schema=CONNECTIONS)
+        late = pa.Table.from_batches(self._end.connections, schema=CONNECTIONS)
+        still = late.column("connection_id").combine_chunks()
+        captures = pa.Table.from_batches(batches["captures"], schema=CAPTURES)
+        nothing = {name: schema.empty_table() for name, schema in FACT_SCHEMAS.items()}
 
-    def _finish(self, carry: TablesCarry) -> None:
-        batches, self.facts = finish_series(carry)
-        self._add(batches)
-        self.captures = pa.Table.from_batches(batches["captures"], schema=CAPTURES)
-        connections = pa.Table.from_batches(self._connections, schema=CONNECTIONS)
-        self._connections = []
-        self.connections = with_nodes(connections, carry.sink.facts.node_of)
+        def rows(connections: pa.Table, read: bool | None, end: bool) -> Callable[[str], Iterator[pa.RecordBatch]]:
+            """`read`: of what was said before the end the rows of connections that are over, or of those that are not, or all."""
+            ids = connections.column("connection_id").combine_chunks()
+            keys = connections.column("client_key").combine_chunks()
+
+            def batches_of(table: str) -> Iterator[pa.RecordBatch]:
+                if table in ("captures", "connections"):
+                    yield from (connections if table == "connections" else captures).to_batches()
+                    return
+                for batch in self._read.spools[table]:
+                    found = (
+                        batch if read is None else batch.filter(_is_open(batch, still) if not read else pc.invert(_is_open(batch, still)))
+                    )
+                    if found.num_rows:
+                        yield _with_keys(table, found, ids, keys)
+                if end:
+                    for batch in self._end.spools[table]:
+                        yield _with_keys(table, batch, ids, keys)
+
+            return batches_of
+
+        everything = pa.concat_tables([settled, late])
+        both = pa.concat_tables([self._read.refusals, self._end.refusals])
+        self.whole = SeriesView(captures, everything, facts | {"refusals": both}, rows(everything, None, True))
+        self.settled = SeriesView(CAPTURES.empty_table(), settled, nothing | {"refusals": self._read.refusals}, rows(settled, True, False))
+        self.open = SeriesView(captures, late, facts, rows(late, False, True))
+
+
+def _over(batch: pa.RecordBatch, still: Any) -> Any:
+    return pc.invert(pc.is_in(batch.column("connection_id"), value_set=still))
+
+
+def _with_keys(table: str, batch: pa.RecordBatch, ids: Any, keys: Any) -> pa.RecordBatch:
+    if table in _KEYLESS:
+        return batch
+    at = batch.schema.get_field_index("client_key")
+    found = pc.index_in(batch.column("connection_id"), value_set=ids)
+    return batch.set_column(at, batch.schema.field(at), keys.take(found))
 
 
 def read_series(
@@ -99,6 +179,9 @@ def read_series(
     disorder: str = "",
     log_zone: str | None = None,
     progress: Callable[[int], None] | None = None,
+    share: tuple[int, int] = (0, 1),
+    resume: tuple[bytes, Mapping[str, Iterable[pa.RecordBatch]]] | None = None,
+    keep_state: bool = False,
 ) -> SeriesRows:
     """Read a series to its end.
 
@@ -109,6 +192,10 @@ def read_series(
         disorder: a sentence where the order of the files is in doubt.
         log_zone: time zone of request logs, such as ``Europe/Berlin``; None for UTC.
         progress: told how many bytes were read since it was told last.
+        share: (k, n): of the connections only the k-th of n shares (`kwire.tables.series.begin_series`).
+        resume: `state` of what was read of the series before, and its open rows by table of `SPOOLED`; the arguments above but `locations`
+            and `progress` are those of that time then.
+        keep_state: give a `state`.
 
     Returns:
         The rows, to be used as a context manager. A file that cannot be read is left out, with a row in `violations`.
@@ -116,18 +203,22 @@ def read_series(
     Raises:
         InputError: no file of the series could be read; the reason is that of the first.
     """
-    carry = begin_series(series, ports, disorder=disorder, log_zone=log_zone)
     rows = SeriesRows(series)
+    if resume is None:
+        carry = begin_series(series, ports, disorder=disorder, log_zone=log_zone, share=share)
+    else:
+        carry = pickle.loads(resume[0])
+        rows._read.add({table: list(batches) for table, batches in resume[1].items()})
     for location in locations:
         try:
-            rows._add(read_piece(location, carry, progress=progress))
+            rows._read.add(read_piece(location, carry, progress=progress))
         except InputError as error:
             name = os.fspath(location) if isinstance(location, str | os.PathLike) else "standard input"
             rows.skipped.append((name, error))
-            rows._add(skip_piece(name, carry, error))
-    if rows.skipped and len(rows.skipped) == len(locations):
+            rows._read.add(skip_piece(name, carry, error))
+    if rows.skipped and len(rows.skipped) == len(locations) and resume is None:
         raise rows.skipped[0][1]
-    rows._finish(carry)
+    rows._finish(carry, keep_state=keep_state)
     return rows
 
 
@@ -145,20 +236,11 @@ def from_capture(path: Location, table: str = "requests", ports: Iterable[int] |
     check_table(table)
     name = os.path.basename(os.fspath(path)) if isinstance(path, str | os.PathLike) else "standard input"  # noqa: PTH119 - may be a URI
     with read_series([path], name, ports or ()) as rows:
-        return rows.table(table)
+        found = rows.table(table)
+        return with_nodes(found, node_finder(rows.facts["nodes"])) if table == "connections" else found
 
 
 def check_table(table: str) -> None:
     """Raise InputError unless a capture gives rows of this table."""
     if table not in ROW_TABLES:
         raise InputError(f"there is no table {table!r} in a capture; there are {', '.join(ROW_TABLES[:-1])} and {ROW_TABLES[-1]}")
-
-
-def with_nodes(connections: pa.Table, node_of: Callable[[str, int], int | None]) -> pa.Table:
-    """Fill column `node_id` with the nodes that listen at the servers' addresses."""
-    columns: list[list[Any]] = [connections.column(name).to_pylist() for name in ("server_address", "server_port")]
-    servers = list(zip(*columns, strict=True))
-    known = {server: node_of(*server) for server in set(servers)}
-    at = CONNECTIONS.get_field_index("node_id")
-    field = CONNECTIONS.field(at)
-    return connections.set_column(at, field, pa.array([known[server] for server in servers], field.type))
