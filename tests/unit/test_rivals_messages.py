@@ -64,6 +64,7 @@ FAULTS: dict[str, tuple[str, int, str, type[WireError], int, str]] = {
         "responses[0].partition_responses[0].record_errors",
     ),
     "librdkafka: node endpoints": ("ProduceResponse", 10, "01" + "00000000" + "01" + "000100", NullNotAllowed, 8, "node_endpoints"),
+    "librdkafka: pushed metrics": ("PushTelemetryRequest", 0, "00" * 22 + "00" + "00", NullNotAllowed, 22, "metrics"),
     "kafka-python, aiokafka: count -2": ("MetadataRequest", 0, "fffffffe", NullNotAllowed, 0, "topics"),
     "kafka-python, aiokafka: length -2": ("JoinGroupRequest", 0, "fffe", NullNotAllowed, 0, "group_id"),
     "kio: null array": ("FetchRequest", 12, FETCH_HEAD + "00" + "01" + "01" + "00", NullNotAllowed, 25, "topics"),
@@ -122,6 +123,11 @@ VALUES: dict[str, tuple[str, int, str, dict[str, Any]]] = {
     ),
     # Unknown tagged fields: KeyError in kio, AssertionError in kafka-python where they are in a known tagged struct.
     "kio: unknown tag": ("HeartbeatRequest", 4, HEARTBEAT_V4 + "01" + "6302aabb", {"unknown_tagged_fields": ((99, b"\xaa\xbb"),)}),
+    "aiokafka: tag 0": ("HeartbeatRequest", 4, HEARTBEAT_V4 + "01" + "0001aa", {"unknown_tagged_fields": ((0, b"\xaa"),)}),
+    "aiokafka: tags that come twice and downwards": (
+        "HeartbeatRequest", 4, HEARTBEAT_V4 + "03" + "0501aa" + "0300" + "0501bb",
+        {"unknown_tagged_fields": ((5, b"\xaa"), (3, b""), (5, b"\xbb"))},
+    ),
     "kio: unknown tag of a topic": (
         "MetadataRequest", 9, "02" + "0261" + "01" + "6301aa" + "000000" + "00",
         {"topics[0].unknown_tagged_fields": ((99, b"\xaa"),), "unknown_tagged_fields": ()},
@@ -185,6 +191,7 @@ def test_a_zero_uuid_that_was_sent_is_a_zero_uuid_that_was_not(codec):
     sent = codec.decode("FetchRequest", bytes.fromhex(head + "01" + "0010" + "00" * 16 + tail), 17)
     assert sent == codec.decode("FetchRequest", bytes.fromhex(head + "00" + tail), 17)
     assert sent.topics[0].partitions[0].replica_directory_id == ZERO_UUID
+    assert str(ZERO_UUID) == "A" * 22  # as Kafka writes it; users of confluent-kafka-dotnet took it for garbage
 
 
 def test_a_known_tag_in_each_of_many_partitions(codec):
@@ -277,6 +284,25 @@ def test_a_reversed_buffer_is_refused(codec):
     ):
         with pytest.raises(BufferError):
             read()
+
+
+@pytest.mark.parametrize("offset", [1 << 40, 1 << 70, 3, -1, -(1 << 40)])
+def test_offsets_outside_the_buffer(codec, offset):
+    # aiokafka's varint reader takes any position: a segmentation fault.
+    decoder = codec.compiled.decoder("HeartbeatResponse", 0)
+    reads = (decoder.decode, decoder.decode_whole, decoder.skip)
+    for read in (*reads, lambda data, at: PrefixReader(codec.compiled).decode_prefix("HeartbeatResponse", data, 0, offset=at)):
+        with pytest.raises((ValueError, OverflowError)) as caught:
+            read(bytes(2), offset)
+        assert not isinstance(caught.value, WireError)
+
+
+def test_a_null_client_id(codec):
+    # OBI takes the header for none of Kafka's.
+    frame = bytes.fromhex("000c" + "0000" + "00000007" + "ffff" + "000167" + "00000001" + "00016d")
+    request = codec.frames.decode_request(frame)
+    assert (request.header.client_id, request.body.member_id) == (None, "m")
+    assert HeaderScan(codec.compiled).scan_headers(len(frame).to_bytes(4, "big") + frame).client_ids == [None]
 
 
 def test_a_control_record_of_the_offsets_topic_is_no_commit():

@@ -63,8 +63,14 @@ class PrefixReader:
             limit: where it ends at the latest, when more bytes belong to it than there are. A length that reaches beyond is `BadLength`
                 then: no bytes that follow could make it true.
             strict: text that is not UTF-8 is a fault; else it is replaced, as Java's readers do.
+
+        Raises:
+            ValueError: `offset` is outside `data`.
         """
-        walk = Walk(plan, self._source.classes(plan.message), as_buffer(data), offset, "strict" if strict else "replace", True, limit)
+        buffer = as_buffer(data)
+        if not 0 <= offset <= len(buffer):
+            raise ValueError(f"offset {offset} is outside the buffer of {len(buffer)} bytes")
+        walk = Walk(plan, self._source.classes(plan.message), buffer, offset, "strict" if strict else "replace", True, limit)
         message = walk.new(0)
         error = None
         try:
@@ -92,6 +98,7 @@ class PrefixReader:
         Raises:
             KwireError: no such message, or a path names no field of it.
             UnsupportedVersion: the message has no such version.
+            ValueError: `offset` is outside `data`.
         """
         decoder = self._source.decoder(name, version, fields)
         try:

@@ -34,7 +34,7 @@ class Uuid(bytes):
         """
         bare = text.strip().rstrip("=")
         if len(bare) == 22:
-            return cls(base64.urlsafe_b64decode(bare.replace("+", "-").replace("/", "_") + "=="))
+            return cls(base64.b64decode(bare.replace("-", "+").replace("_", "/") + "==", validate=True))
         import uuid  # it asks the platform many things when it is loaded
 
         return cls(uuid.UUID(text).bytes)
