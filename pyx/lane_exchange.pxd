@@ -19,7 +19,8 @@ from lane_requests cimport take_request
 from lane_responses cimport client_id_of, give_up_waiting, take_response
 from lane_rows cimport NO_TEXT, no_int, no_long
 from lane_series cimport (
-    LANE_ODD, LANE_OK, NOT_OBSERVED, ODD_LENGTH, ODD_OPENING, ODD_UNFINISHED, LaneExchange, LaneSeries, LaneWaiting, odd, waiting_at,
+    LANE_ODD, LANE_OK, NOT_OBSERVED, ODD_LENGTH, ODD_OPENING, ODD_UNFINISHED, LaneExchange, LaneSeries, LaneWaiting, odd, sasl_known, sasl_object,
+    waiting_at,
 )
 from lane_texts cimport UNKNOWN_TEXT, TextTable, text_keep, text_of, text_renamed
 from lane_topics cimport topic_rows_add
@@ -244,6 +245,8 @@ cdef inline int exchange_closed(LaneExchange* exchange, LaneSeries* series, bint
     see_time(exchange, time_ns)
     if exchange.closed_by < 0:
         exchange.closed_by = <int8_t>side
+        if exchange.sasl_pending and not from_client:
+            sasl_known(exchange, series, (<object>series.desk).sasl_closed(sasl_object(exchange)))
     if reset:
         exchange.reset = True
     elif not exchange.closed[side]:
@@ -280,8 +283,9 @@ cdef inline int exchange_summary(const LaneExchange* exchange, LaneSeries* serie
     summary.closed_by, summary.source, summary.role = exchange.closed_by, exchange.source, exchange.role
     summary.protocol = SPEAKS_KAFKA if exchange.is_kafka else SPEAKS_UNKNOWN if exchange.received[0] or exchange.received[1] else SILENT
     summary.state = STATE_RESET if exchange.reset else STATE_COMPLETE if exchange.closed[0] and exchange.closed[1] else STATE_OPEN
-    if exchange.tracked is not NULL:
-        late, opaque, failures, texts = (<object>series.desk).summary_of(<object>exchange.tracked)
+    if exchange.tracked is not NULL or exchange.sasl is not NULL:
+        tracked = None if exchange.tracked is NULL else <object>exchange.tracked
+        late, opaque, failures, texts = (<object>series.desk).summary_of(tracked, sasl_object(exchange))
         if late:
             summary.state = STATE_JOINED_LATE
         summary.bytes_opaque, summary.auth_failures = opaque, failures

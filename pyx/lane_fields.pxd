@@ -30,20 +30,22 @@ cdef enum:
     NO_MARK = 0
     INSIDE = 1  # something is marked further in
     CLIENT_ID = 2
-    GROUP_ID = 3  # of texts up to TOPIC_NAMES: the first that is not null
+    GROUP_ID = 3  # of texts up to TOKEN: the first that is not null
     TRANSACTIONAL_ID = 4
     SOFTWARE_NAME = 5
     SOFTWARE_VERSION = 6
     TOPIC_NAME = 7  # in an element of the topics: of the first
-    TOPIC_NAMES = 8  # topics that are names themselves, an array of them or one
-    TOPICS = 9  # an array of structs
-    TOPICS_ROOT = 10  # what holds the topics further in
-    ACKS = 11
-    THROTTLE_TIME = 12
-    REPLICA_ID = 13
-    INSTANCE_ID = 14
-    RECORDS = 15
-    KEY_PART = 16  # a value by which answers are told from each other
+    MECHANISM = 8
+    TOKEN = 9
+    TOPIC_NAMES = 10  # topics that are names themselves, an array of them or one
+    TOPICS = 11  # an array of structs
+    TOPICS_ROOT = 12  # what holds the topics further in
+    ACKS = 13
+    THROTTLE_TIME = 14
+    REPLICA_ID = 15
+    INSTANCE_ID = 16
+    RECORDS = 17
+    KEY_PART = 18  # a value by which answers are told from each other
     ERROR_CODE = 32  # and up to ERROR_CODE + MOST_ERRORS - 1: in the order in which they count
     # These may stand beside one of the others: what is used of topics, as in kwire.protocol.topic_use
     USED_TOPICS = 1 << 8
@@ -59,8 +61,7 @@ cdef enum:
 cdef enum:
     MOST_ERRORS = 8
     MOST_USES = 1 << 16  # partitions that one frame may name; one that names more is odd
-    TEXT_MARKS = 8  # CLIENT_ID to TOPIC_NAME, by mark
-    MARKED_TEXTS = 9
+    MARKED_TEXTS = 10  # CLIENT_ID to TOKEN, by mark
 
 cdef enum RecipeState:
     NOT_ASKED = 0
@@ -287,7 +288,7 @@ cdef inline void take_text(Fields* fields, int mark, Bytes p, Py_ssize_t size) n
         mark = TOPIC_NAME
     elif mark == TOPIC_NAME and fields.topic_count != 1:
         return
-    if CLIENT_ID <= mark <= TOPIC_NAME and fields.text[mark] is NULL:
+    if CLIENT_ID <= mark <= TOKEN and fields.text[mark] is NULL:
         fields.text[mark] = p
         fields.text_size[mark] = size
 

@@ -17,7 +17,8 @@ from lane_frames cimport FrameBuffer, buffer_add
 from lane_responses cimport completed, payload_object
 from lane_rows cimport BODY_DECODED, NO_TEXT, UNANSWERED, RequestRow, microseconds, no_int, no_long
 from lane_series cimport (
-    KEYS, MOST_CLIENT_IDS, VERSIONS, LaneExchange, LaneSeries, LaneWaiting, exchange_free, recipe_ask, waiting_add, waiting_at,
+    KEYS, MOST_CLIENT_IDS, VERSIONS, LaneExchange, LaneSeries, LaneWaiting, exchange_free, recipe_ask, sasl_known, sasl_object,
+    waiting_add, waiting_at,
 )
 from lane_texts cimport text_object, text_of
 from lane_topics cimport (
@@ -187,6 +188,7 @@ cdef inline object exchange_export(
         else (exchange.refused_index, exchange.refused_key, exchange.refused_version),
         "topics": [sum_object(series, &topics.sums[index]) for index in range(topics.count)],
         "begun": exchange.begun,
+        "sasl": sasl_object(exchange),
     }
     tracked = None if exchange.tracked is NULL else <object>exchange.tracked
     made = tracked_of(state, tracked, (port_0, port_1), client_side, connection_id, server)
@@ -223,7 +225,6 @@ cdef inline bint waiting_take(LaneExchange* exchange, LaneSeries* series, tuple 
         raise MemoryError
     waiting.request_ns, waiting.losses, waiting.response_breaks = row.request_time, known[1], known[2]
     made = &waiting.row
-    made.connection = exchange.connection
     made.request_index, made.correlation_id = row.request_index, long_of(row.correlation_id)
     made.api_key, made.api_version, made.header_version = key, version, int_of(row.header_version)
     made.client_id, made.client_instance_id = text_of(&series.texts, row.client_id), text_of(&series.texts, row.client_instance_id)
@@ -265,7 +266,7 @@ cdef inline bint take_state(LaneExchange* exchange, LaneSeries* series, dict sta
     exchange.software_name, exchange.software_version = [text_of(&series.texts, text) for text in state["software"]]
     exchange.named_name, exchange.named_version = [text_of(&series.texts, text) for text in state["named"]]
     exchange.instance_id = text_of(&series.texts, state["instance_id"])
-    exchange.principal = text_of(&series.texts, state["principal"])
+    sasl_known(exchange, series, state["sasl"])
     exchange.judge_client_id = text_of(&series.texts, state["judge_client_id"])
     exchange.last_api = int_of(state["last_api"])
     exchange.requests, exchange.unanswered = state["requests"], state["unanswered"]

@@ -10,8 +10,8 @@ from libc.string cimport memcmp, memcpy, memset
 
 from cursor cimport Bytes, Cursor, cursor_open, load_16, load_32
 from lane_fields cimport (
-    CLIENT_ID, GROUP_ID, NOT_ASKED, READY, SOFTWARE_NAME, SOFTWARE_VERSION, TOPIC_NAME, TRANSACTIONAL_ID, Fields, Recipe, Use, UseList,
-    fields_open, take_fields,
+    CLIENT_ID, GROUP_ID, MECHANISM, NOT_ASKED, READY, SOFTWARE_NAME, SOFTWARE_VERSION, TOKEN, TOPIC_NAME, TRANSACTIONAL_ID, Fields, Recipe,
+    Use, UseList, fields_open, take_fields,
 )
 from lane_plain cimport plain_block
 from lane_rows cimport (
@@ -20,8 +20,8 @@ from lane_rows cimport (
 from lane_series cimport (
     API_VERSIONS, BROKER, BROKER_API, CLIENT, CONTROLLER, CONTROLLER_API, FETCH, FROM_API_VERSIONS, KEEPS_REQUEST, KEYS, LANE_OK, LANE_ODD,
     MAX_WAITING, MOST_CLIENT_IDS, NOT_OBSERVED, NOT_SENT, ODD_API, ODD_BATCH, ODD_BODY, ODD_CORRELATION, ODD_HEADER, ODD_IDENTITY,
-    ODD_LENGTH, ODD_PLAIN, ODD_TEXT, ODD_TRAILING, ODD_WAITING, PRODUCE, REQUEST_HEADERS, USES_TOPICS, VERSIONS, LaneExchange, LaneSeries,
-    LaneWaiting, odd, recipe_ask, text_facts, waiting_add,
+    ODD_LENGTH, ODD_PLAIN, ODD_TEXT, ODD_TRAILING, ODD_WAITING, PRODUCE, REQUEST_HEADERS, SASL, USES_TOPICS, VERSIONS, LaneExchange, LaneSeries,
+    LaneWaiting, odd, recipe_ask, sasl_known, sasl_object, text_facts, waiting_add,
 )
 from lane_texts cimport IS_BROKER_CLIENT, IS_SOFTWARE, NO_ROOM, UNKNOWN_TEXT, text_intern, text_of
 from lane_topics cimport FETCHED, PRODUCED, TopicUse, TopicUses, sums_add, uses_add
@@ -102,6 +102,7 @@ cdef inline int row_done(LaneExchange* exchange, LaneSeries* series, const Reque
     if added is NULL:
         raise MemoryError
     added[0] = row[0]
+    added.connection = exchange.connection  # it may have another number than when the request came
     if row.state == ANSWERED:
         if exchange.refused_index != no_long() and row.request_index > exchange.refused_index:
             exchange.refused_index = no_long()
@@ -155,6 +156,18 @@ cdef inline int see_role(LaneExchange* exchange, LaneSeries* series, const Recip
     ):
         exchange.role = BROKER
     return 0
+
+
+cdef inline object bytes_of(const Fields* fields, int mark):
+    """A marked value, None where there is none."""
+    return None if fields.text[mark] is NULL else PyBytes_FromStringAndSize(<const char*>fields.text[mark], fields.text_size[mark])
+
+
+cdef inline int authenticate(LaneExchange* exchange, LaneSeries* series, const Fields* fields, int version) except -1:
+    """A SaslHandshake or SaslAuthenticate request."""
+    sasl = sasl_object(exchange)
+    sasl = (<object>series.desk).sasl_request(sasl, bytes_of(fields, MECHANISM), bytes_of(fields, TOKEN), version)
+    return sasl_known(exchange, series, sasl)
 
 
 cdef inline int keep_request(LaneSeries* series, LaneWaiting* waiting, uint32_t traits, Bytes payload, Py_ssize_t size, int32_t body) except -1:
@@ -246,7 +259,16 @@ cdef inline int take_request(
     if name >= 0 and not text_facts(series, name) & text_facts(series, software_version) & IS_SOFTWARE:
         return odd(series, ODD_IDENTITY)
 
+    if recipe.traits & API_VERSIONS and exchange.sasl_pending and exchange.sasl_counts:
+        return odd(series, ODD_IDENTITY)
+    if fields.text[MECHANISM] is not NULL and not is_utf8(fields.text[MECHANISM], fields.text_size[MECHANISM]):
+        return odd(series, ODD_TEXT)
+
     # From here on nothing is odd.
+    if recipe.traits & SASL:
+        authenticate(exchange, series, &fields, version)
+    elif exchange.sasl_pending:
+        sasl_known(exchange, series, (<object>series.desk).sasl_went_on(sasl_object(exchange)))
     if fields.text_size[CLIENT_ID]:
         exchange.client_ids[place].client_id = client_id
         exchange.client_ids[place].count += 1
@@ -277,7 +299,6 @@ cdef inline int take_request(
         if waiting is NULL:
             raise MemoryError
     row = &waiting.row
-    row.connection = exchange.connection
     row.request_index = exchange.requests
     row.api_key = key
     row.api_version = version

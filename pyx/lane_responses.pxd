@@ -11,13 +11,13 @@ from libc.string cimport memcpy
 from cpython.object cimport PyObject
 from cursor cimport Bytes, Cursor, cursor_open, load_32
 from lane_answers cimport Answer, answer_add, answer_find, answer_seen, kept
-from lane_fields cimport NOT_ASKED, READY, Fields, Parts, Recipe, error_of, fields_open, parts_add, take_fields
-from lane_requests cimport count_topics, row_done, see_instance_id, uses_taken
+from lane_fields cimport NOT_ASKED, READY, TOKEN, Fields, Parts, Recipe, error_of, fields_open, parts_add, take_fields
+from lane_requests cimport bytes_of, count_topics, row_done, see_instance_id, uses_taken
 from lane_rows cimport ANSWERED, UNANSWERED, RequestRow, microseconds, no_int, no_long
 from lane_series cimport (
     FETCH, KEEPS_REQUEST, LANE_OK, LEARNS, ODD_API, ODD_BODY, ODD_HEADER, ODD_LENGTH, ODD_PAIRING, ODD_REFUSED, ODD_TEXT, ODD_TRAILING,
-    PRODUCE, RESPONSE_HEADERS, SAID_PARTIAL, SAID_REFUSED, USES_TOPICS, VERSIONS, WATCHED, WATCHED_ON_ERROR, LaneExchange, LaneSeries,
-    LaneWaiting, odd, recipe_ask, waiting_at, waiting_done,
+    PRODUCE, RESPONSE_HEADERS, SAID_PARTIAL, SAID_REFUSED, SASL, USES_TOPICS, VERSIONS, WATCHED, WATCHED_ON_ERROR, LaneExchange, LaneSeries,
+    LaneWaiting, odd, recipe_ask, sasl_known, sasl_object, waiting_at, waiting_done,
 )
 from lane_texts cimport text_object
 from lane_topics cimport TopicUses, uses_merge
@@ -273,6 +273,10 @@ cdef inline int take_response(
             exchange.advertised = kept(<object>answer.ranges)
     elif traits & FETCH and fields.partial_batch:
         say(exchange, series, SAID_PARTIAL, row, offset, packet)
+    if traits & SASL:
+        sasl_known(
+            exchange, series, (<object>series.desk).sasl_response(sasl_object(exchange), row.api_key, bytes_of(&fields, TOKEN), error)
+        )
     see_instance_id(exchange, series, fields.instance_id)
     row_done(exchange, series, row)
     if traits & USES_TOPICS:

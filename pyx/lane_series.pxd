@@ -18,7 +18,7 @@ from lane_fields cimport LEFT_TO_PYTHON, NOT_ASKED, Parts, Recipe, UseList, reci
 from lane_frames cimport FrameBuffer, buffer_free
 from lane_rows cimport RequestRow, RequestRows, no_int, rows_free
 from lane_texts cimport (
-    IS_ASKED, NO_TEXT, UNKNOWN_TEXT, TextTable, text_keep, text_object, text_renamed, texts_free, texts_open,
+    IS_ASKED, NO_TEXT, UNKNOWN_TEXT, TextTable, text_keep, text_object, text_of, text_renamed, texts_free, texts_open,
 )
 from lane_topics cimport TopicRows, TopicSums, TopicUse, TopicUses, sums_free, topic_rows_free
 from raw_python cimport raw_incref, raw_xdecref
@@ -47,6 +47,7 @@ cdef enum Trait:
     WATCHED = 128
     WATCHED_ON_ERROR = 256
     USES_TOPICS = 512
+    SASL = 1024
 
 cdef enum:
     # Why a lane was handed over; the places of kwire.tables.lane_desk.ODDITIES
@@ -147,6 +148,9 @@ cdef struct LaneExchange:
     int32_t instance_id
     uint8_t instance_bytes[16]
     int32_t principal
+    PyObject* sasl  # a kwire.protocol.sasl.SaslState, NULL before the first exchange
+    bint sasl_pending
+    bint sasl_counts  # the tokens of its mechanism are so many
     int32_t judge_client_id
     int32_t last_api  # api key, NO_INT before the first request
     int64_t requests
@@ -272,6 +276,22 @@ cdef inline int text_facts(LaneSeries* series, int32_t text) except -1:
     return facts
 
 
+cdef inline int sasl_known(LaneExchange* exchange, LaneSeries* series, object sasl) except -1:
+    """Take over what a kwire.protocol.sasl.SaslState says now."""
+    if <PyObject*>sasl is not exchange.sasl:
+        raw_incref(<PyObject*>sasl)
+        raw_xdecref(exchange.sasl)
+        exchange.sasl = <PyObject*>sasl
+    exchange.sasl_pending = sasl.pending
+    exchange.sasl_counts = sasl.expected is not None
+    exchange.principal = text_of(&series.texts, sasl.principal)
+    return 0
+
+
+cdef inline object sasl_object(const LaneExchange* exchange):
+    return None if exchange.sasl is NULL else <object>exchange.sasl
+
+
 cdef inline LaneWaiting* waiting_at(const LaneExchange* exchange, int32_t place) noexcept nogil:
     """The request that is answered after `place` others."""
     return exchange.waiting + ((exchange.waiting_first + place) & (exchange.waiting_room - 1))
@@ -318,4 +338,5 @@ cdef inline void exchange_free(LaneExchange* exchange) noexcept:
     sums_free(&exchange.topics)
     raw_xdecref(exchange.tracked)
     raw_xdecref(exchange.advertised)
+    raw_xdecref(exchange.sasl)
     memset(exchange, 0, sizeof(LaneExchange))

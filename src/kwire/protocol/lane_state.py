@@ -3,8 +3,9 @@
     state = plain_state(conversation)         None unless all is regular
     put_back(conversation, state)             write what has changed since
 
-*Regular* is a conversation of which it is known who is the client, that speaks Kafka, is in step in both directions, authenticates nobody at
-the moment and holds no response back. What a regular conversation cannot change stays in its objects and is not part of the state.
+*Regular* is a conversation of which it is known who is the client, that speaks Kafka, is in step in both directions, has no tokens without
+headers under way and holds no response back. What a regular conversation cannot change stays in its objects and is not part of the state;
+nor is it taken apart how far authentication has come.
 """
 
 from __future__ import annotations
@@ -57,7 +58,7 @@ def plain_state(conversation: Conversation) -> State | None:
         "software": identity.software,
         "named": exchange.named,
         "instance_id": identity.instance_id,
-        "principal": exchange.sasl.principal,
+        "sasl": exchange.sasl,
         "judge_client_id": exchange.judge.client_id,
         "last_api_name": exchange.last_api_name,
         "requests": exchange.requests,
@@ -74,7 +75,7 @@ def plain_state(conversation: Conversation) -> State | None:
 
 def _is_regular(connection: Connection) -> bool:
     exchange = connection._exchange
-    if connection._protocol is not None or exchange.frames or exchange.sasl.pending or exchange.sasl.raw or exchange.pairing._held:
+    if connection._protocol is not None or exchange.frames or exchange.sasl.raw or exchange.pairing._held:
         return False
     if len(exchange.identity._client_ids) > MOST_CLIENT_IDS or not all(_is_ordinary(each) for each in exchange.pairing.waiting):
         return False
@@ -134,6 +135,8 @@ def _put_exchange(exchange: Exchange, state: State) -> None:
     identity = exchange.identity
     identity.software, identity.source, identity.role = state["software"], state["source"], state["role"]
     identity.instance_id = state["instance_id"]
+    if state["sasl"] is not None:
+        exchange.sasl = state["sasl"]
     identity._client_ids = dict(state["client_ids"])
     exchange.named = state["named"]
     exchange.is_kafka = state["is_kafka"]

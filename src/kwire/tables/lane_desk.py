@@ -16,6 +16,7 @@ from kwire.protocol.negotiation import API_VERSIONS, is_valid_software_text
 from kwire.protocol.observation import note_request, observe
 from kwire.protocol.reading import api_label, header_reader, read_response
 from kwire.protocol.rules import RULES, explain
+from kwire.protocol.sasl import SaslState
 from kwire.protocol.topic_use import records_in
 from kwire.schema import catalog
 from kwire.tables.column_builder import ColumnBuilder
@@ -41,6 +42,7 @@ ODDITIES: Final = (
     "unfinished", "plain",
 )  # fmt: skip
 
+_SASL_HANDSHAKE: Final = 17
 _IS_SOFTWARE: Final = 2
 _IS_BROKER_CLIENT: Final = 4
 _PACKET_MASK: Final = (1 << PACKET_BITS) - 1
@@ -220,13 +222,53 @@ class LaneDesk:
                 self._sink.facts.learn_topics(event)
         return bool(events)
 
-    def summary_of(self, tracked: Tracked) -> tuple[bool, int, int, tuple[str | None, str | None, str | None]]:
-        """Tell what only Python knows of a connection that it had once.
+    def sasl_request(self, sasl: SaslState | None, mechanism: bytes | None, token: bytes | None, version: int) -> SaslState:
+        """Take a SaslHandshake or SaslAuthenticate request.
+
+        Args:
+            sasl: how far authentication has come; None before its first request.
+            mechanism: of a SaslHandshake, else None; UTF-8.
+            token: of a SaslAuthenticate; it is looked at once and dropped.
+            version: of the request.
+        """
+        known = SaslState() if sasl is None else sasl
+        if mechanism is not None:
+            known.handshake(mechanism.decode(), version)
+        else:
+            known.client_token(token)
+        return known
+
+    def sasl_response(self, sasl: SaslState, api_key: int, token: bytes | None, error_code: int) -> SaslState:
+        """Take the response to one of these; arguments as in `sasl_request`."""
+        if api_key == _SASL_HANDSHAKE:
+            sasl.handshake_answered(error_code)
+        else:
+            sasl.server_token(token, error_code)
+        return sasl
+
+    def sasl_went_on(self, sasl: SaslState) -> SaslState:
+        """Another request came while authentication was under way."""
+        sasl.went_on()
+        return sasl
+
+    def sasl_closed(self, sasl: SaslState) -> SaslState:
+        """The server closed the connection while authentication was under way."""
+        sasl.closed_by_server()
+        return sasl
+
+    def summary_of(
+        self, tracked: Tracked | None, sasl: SaslState | None
+    ) -> tuple[bool, int, int, tuple[str | None, str | None, str | None]]:
+        """Tell what only Python knows of a connection: of one that it had once, of one that authenticated.
 
         Returns:
             Whether it was joined late, bytes that were not understood, refused authentications; the address behind a proxy, SASL's
             mechanism and the principal that was tried.
         """
-        summary = tracked.conversation.summary()
-        texts = summary.proxied_address, summary.sasl_mechanism, summary.attempted_principal
-        return summary.state == "joined_late", summary.bytes_opaque, summary.auth_failures, texts
+        late, opaque, proxied = False, 0, None
+        if tracked is not None:
+            summary = tracked.conversation.summary()
+            late, opaque, proxied = summary.state == "joined_late", summary.bytes_opaque, summary.proxied_address
+        if sasl is None:
+            return late, opaque, 0, (proxied, None, None)
+        return late, opaque, sasl.failures, (proxied, sasl.mechanism, sasl.attempted_principal)

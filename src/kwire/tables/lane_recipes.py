@@ -31,7 +31,8 @@ Marks = list[tuple[Path, int]]
 
 _PRODUCE: Final = 0
 _FETCH: Final = 1
-_SASL: Final = frozenset((17, 36))
+_SASL_HANDSHAKE: Final = 17
+_SASL_AUTHENTICATE: Final = 36
 _GET_TELEMETRY: Final = 71
 _PUSH_TELEMETRY: Final = 72
 _MOST_ERRORS: Final = 8
@@ -46,15 +47,17 @@ class Mark(IntEnum):
     SOFTWARE_NAME = 5
     SOFTWARE_VERSION = 6
     TOPIC_NAME = 7
-    TOPIC_NAMES = 8
-    TOPICS = 9
-    TOPICS_ROOT = 10
-    ACKS = 11
-    THROTTLE_TIME = 12
-    REPLICA_ID = 13
-    INSTANCE_ID = 14
-    RECORDS = 15
-    KEY_PART = 16
+    MECHANISM = 8
+    TOKEN = 9
+    TOPIC_NAMES = 10
+    TOPICS = 11
+    TOPICS_ROOT = 12
+    ACKS = 13
+    THROTTLE_TIME = 14
+    REPLICA_ID = 15
+    INSTANCE_ID = 16
+    RECORDS = 17
+    KEY_PART = 18
     ERROR_CODE = 32
     USED_TOPICS = 1 << 8
     USED_NAME = 2 << 8
@@ -78,6 +81,16 @@ class Trait(IntFlag):
     WATCHED = 128  # Python is shown every exchange that it has not called silent
     WATCHED_ON_ERROR = 256
     USES_TOPICS = 512
+    SASL = 1024
+
+
+_OWN_TRAITS: Final = {
+    _PRODUCE: Trait.PRODUCE,
+    _FETCH: Trait.FETCH,
+    API_VERSIONS: Trait.API_VERSIONS,
+    _SASL_HANDSHAKE: Trait.SASL,
+    _SASL_AUTHENTICATE: Trait.SASL,
+}
 
 
 class Recipe(NamedTuple):
@@ -109,8 +122,8 @@ def recipe_of(kind: str, api_key: int, version: int) -> Recipe | None:
         marks: Marks = [(("client_id",), Mark.CLIENT_ID)] if kind == "request_header" and version > 0 else []
         return Recipe(compiled().plan(name, version, [".".join(path) for path, _ in marks]), marks, 0, 0)
     message = catalog().request(api_key) if kind == "request" else catalog().response(api_key)
-    if message is None or version not in message.valid_versions or api_key in _SASL:
-        return None
+    if message is None or version not in message.valid_versions or (api_key == _SASL_HANDSHAKE and version == 0):
+        return None  # behind SaslHandshake v0 come tokens without any header
     marks = _request_marks(api_key, version) if kind == "request" else _response_marks(message, api_key, version)
     names = _fields(message, version)
     marks = sorted(((path, mark) for path, mark in marks if path in names), key=lambda each: len(each[0]))
@@ -144,7 +157,7 @@ def _is_error(mark: int) -> bool:
 
 
 def _traits(api_key: int, version: int) -> Trait:
-    traits = {_PRODUCE: Trait.PRODUCE, _FETCH: Trait.FETCH, API_VERSIONS: Trait.API_VERSIONS}.get(api_key, Trait(0))
+    traits = _OWN_TRAITS.get(api_key, Trait(0))
     traits |= {"controller": Trait.CONTROLLER_API, "broker": Trait.BROKER_API}.get(api_role(api_key) or "", Trait(0))
     watched = watch_of(api_key, version)
     if api_key in TOPIC_USERS:
@@ -181,6 +194,10 @@ def _request_marks(api_key: int, version: int) -> Marks:
         marks += [(("replica_id",), Mark.REPLICA_ID), (("replica_state", "replica_id"), Mark.REPLICA_ID)]
     elif api_key == API_VERSIONS:
         marks += [(("client_software_name",), Mark.SOFTWARE_NAME), (("client_software_version",), Mark.SOFTWARE_VERSION)]
+    elif api_key == _SASL_HANDSHAKE:
+        marks.append((("mechanism",), Mark.MECHANISM))
+    elif api_key == _SASL_AUTHENTICATE:
+        marks.append((("auth_bytes",), Mark.TOKEN))
     elif api_key in (_GET_TELEMETRY, _PUSH_TELEMETRY):
         marks.append((("client_instance_id",), Mark.INSTANCE_ID))
     if api_key in TOPIC_USERS:
@@ -197,6 +214,8 @@ def _response_marks(message: Message, api_key: int, version: int) -> Marks:
         marks.append((("responses", "partitions", "records"), Mark.RECORDS))
     elif api_key == _GET_TELEMETRY:
         marks.append((("client_instance_id",), Mark.INSTANCE_ID))
+    elif api_key == _SASL_AUTHENTICATE:
+        marks.append((("auth_bytes",), Mark.TOKEN))
     if api_key in TOPIC_USERS:
         marks += _use_marks(TOPIC_USERS[api_key][1])
     elif _traits(api_key, version) & Trait.LEARNS:
