@@ -103,18 +103,19 @@ class _StructReader:
         block = plan.blocks[index]
         slots = plan.layouts[block.layout].slots
         self._by_name: dict[str, tuple[str, Convert] | None] = {}
-        self._defaults: list[tuple[str, SlotLayout]] = []
+        self._defaults: list[tuple[str, Callable[[], Any]]] = []
         self._texts: str | None = None  # where a release wrote the bare name of what is a struct today
         for number in range(block.first, block.first + block.untagged + block.tagged):
             operation = plan.operation(number)
             slot = slots[operation.slot]
             skipped = bool(operation.flags & Flag.SKIP)
-            self._by_name[_plain(slot.attribute)] = None if skipped else (slot.attribute, self._convert(operation, slot))
+            convert = self._convert(operation, slot)
+            self._by_name[_plain(slot.attribute)] = None if skipped else (slot.attribute, convert)
             if operation.flags & Flag.RECORDS and not skipped:  # brokers log how many bytes, never which
                 size = _integer(32, True, f"{slot.json_name}SizeInBytes")
                 self._by_name[f"{_plain(slot.attribute)}sizeinbytes"] = (f"{slot.attribute}_size", size)
             if not skipped:
-                self._defaults.append((slot.attribute, slot))
+                self._defaults.append((slot.attribute, _default_maker(slot, convert)))
                 if operation.code == Op.STRING and self._texts is None:
                     self._texts = slot.attribute
         for former, todays in FORMER_NAMES.items():
@@ -126,8 +127,8 @@ class _StructReader:
     def read(self, body: dict[str, Any], exact: bool) -> SimpleNamespace:
         message = SimpleNamespace()
         if exact:
-            for attribute, slot in self._defaults:
-                setattr(message, attribute, _default(slot))
+            for attribute, make in self._defaults:
+                setattr(message, attribute, make())
         self._fill(message, body)
         return message
 
@@ -184,10 +185,13 @@ def _array(element: Convert, slot: SlotLayout, scalar: bool) -> Convert:
     return convert
 
 
-def _default(slot: SlotLayout) -> Any:
+def _default_maker(slot: SlotLayout, convert: Convert) -> Callable[[], Any]:
     if slot.default == Default.LIST:
-        return []
-    return None if slot.default == Default.STRUCT else slot.value
+        return list
+    if slot.default == Default.STRUCT:
+        return lambda: convert({})
+    value = slot.value
+    return lambda: value
 
 
 def _scalar(code: int, slot: SlotLayout) -> Convert:

@@ -11,6 +11,7 @@ from datetime import UTC, tzinfo
 from typing import Final, NamedTuple
 
 from kwire.capture.request_log_entry import LogEntry, UnreadableLine
+from kwire.capture.request_log_json import MARK
 from kwire.capture.request_log_lines import goes_on, read_line, starts_entry
 
 __all__ = ["MAX_JOINED_LINES", "EntryFolder", "LineFault"]
@@ -81,9 +82,8 @@ class EntryFolder:
         if held is not None:
             self._held = None
             if held.torn:
-                alone = self._try(held.text, held.line)
-                joined = None if starts_entry(held.text) and starts_entry(line) else self._try(held.text + line, held.line)
-                if joined is not None and (alone is None or not starts_entry(line)):
+                joined = self._joined(held, line)
+                if joined is not None:
                     yield held.file, joined
                     return
                 yield from self._settle(held)
@@ -106,6 +106,12 @@ class EntryFolder:
         held, self._held = self._held, None
         if held is not None:
             yield from self._settle(held)
+
+    def _joined(self, held: _Held, line: str) -> LogEntry | None:
+        """The entry whose end is the first line of the next file; None where both stand for themselves."""
+        if starts_entry(held.text) and (MARK in line or self._try(line, 1) is not None):
+            return None
+        return self._try(held.text + line, held.line)
 
     def _try(self, text: str, number: int) -> LogEntry | None:
         try:

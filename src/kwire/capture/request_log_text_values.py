@@ -122,6 +122,8 @@ def _bare(text: str, at: int, depth: int) -> tuple[str | None, int]:
             pass
         elif open_brackets and sign == open_brackets[-1]:
             open_brackets.pop()
+        elif open_brackets:
+            raise TextFault(f"the bracket in the value at character {at} is not closed")
         else:
             break
         position += 1
