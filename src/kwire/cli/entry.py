@@ -13,6 +13,7 @@ from kwire import __version__
 from kwire.cli.analyze import analyze
 from kwire.cli.catalog import catalog
 from kwire.cli.decode import decode
+from kwire.cli.diff import diff
 from kwire.cli.doctor import doctor
 from kwire.cli.inspect import inspect
 from kwire.cli.report import report
@@ -96,5 +97,5 @@ def commands() -> None:
     """
 
 
-for _command in (analyze, inspect, decode, trim, catalog, report, doctor):
+for _command in (analyze, inspect, decode, trim, diff, catalog, report, doctor):
     commands.add_command(_command)

@@ -1,0 +1,128 @@
+"""What may differ between two analyses, as plain data: one class a kind of difference."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field, fields
+
+__all__ = [
+    "ApiChange", "ClientChange", "Comparison", "Failure", "Slowdown", "Thresholds", "TopicChange", "VerdictChange", "ViolationChange",
+]  # fmt: skip
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Thresholds:
+    """From where on a difference counts.
+
+    Attributes:
+        requests: that each side must have for latencies to be compared.
+        ratio: how many times as long it has to take.
+        least_us: and how much longer at least.
+        error_share: of requests, by how much more have to fail where some failed before.
+    """
+
+    requests: int = 100
+    ratio: float = 1.5
+    least_us: int = 1000
+    error_share: float = 0.05
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ClientChange:
+    """A client that is on one side only, or has another version."""
+
+    change: str  # new, gone, version
+    client: str
+    library: str
+    version_before: str | None
+    version_after: str | None
+    owner: str | None
+    requests: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ApiChange:
+    """A version of an api that a client uses on one side only."""
+
+    change: str  # new, gone
+    client: str
+    api: str
+    version: int
+    requests: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Failure:
+    """Errors that there were not before, or many more of them."""
+
+    client: str
+    api: str
+    version: int
+    errors_before: int
+    requests_before: int
+    errors_after: int
+    requests_after: int
+    new_error_names: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class VerdictChange:
+    """A use of an api that a release refuses, or may, and that was judged better or not seen before."""
+
+    client: str
+    api: str
+    version: int
+    target_release: str
+    before: str | None
+    after: str
+    reason: str | None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Slowdown:
+    """Latencies that grew, in microseconds."""
+
+    client: str
+    api: str
+    version: int
+    p50_before_us: int
+    p50_after_us: int
+    p99_before_us: int
+    p99_after_us: int
+    requests_before: int
+    requests_after: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TopicChange:
+    """A topic that a client writes or reads on one side only."""
+
+    change: str  # new, gone
+    client: str
+    topic: str
+    direction: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ViolationChange:
+    """A rule that a client breaks now and did not before."""
+
+    client: str
+    rule: str
+    severity: str
+    count: int
+
+
+@dataclass(slots=True)
+class Comparison:
+    """All differences, the worst first; truth value: whether there is any."""
+
+    failing: list[Failure] = field(default_factory=list)
+    verdicts: list[VerdictChange] = field(default_factory=list)
+    slower: list[Slowdown] = field(default_factory=list)
+    clients: list[ClientChange] = field(default_factory=list)
+    apis: list[ApiChange] = field(default_factory=list)
+    topics: list[TopicChange] = field(default_factory=list)
+    violations: list[ViolationChange] = field(default_factory=list)
+
+    def __bool__(self) -> bool:
+        return any(getattr(self, each.name) for each in fields(self))

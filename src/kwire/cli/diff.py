@@ -1,0 +1,157 @@
+"""`kwire diff`: two analyses side by side."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any, Final
+
+import click
+
+from kwire.errors import InputError, KwireError
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+    from kwire.analysis.differences import Comparison
+
+__all__ = ["DIFFERENT", "TROUBLE", "diff"]
+
+DIFFERENT: Final = 1
+"""Exit status with --exit-code when there are differences, as `git diff` and `diff` have it."""
+TROUBLE: Final = 2
+"""Exit status with --exit-code when the folders cannot be compared."""
+
+_SHOWN: Final = 40
+"""Lines of a section at most; --json has all."""
+_MANIFEST: Final = "_manifest.json"
+
+
+class _Trouble(click.ClickException):
+    exit_code = TROUBLE
+
+
+def _tables(folder: str) -> tuple[dict[str, pa.Table], str | None]:
+    """The tables that are compared, and by which key they are redacted."""
+    import json
+
+    from kwire.analysis.comparison import COMPARED
+    from kwire.report.analysis_folder import AnalysisFolder
+
+    found = AnalysisFolder(folder)
+    tables = {name: found.read(name, columns) for name, columns in COMPARED.items()}
+    try:
+        with found.filesystem.open_input_stream(f"{found.path}/{_MANIFEST}") as file:
+            manifest = json.loads(file.read())
+    except (OSError, ValueError):  # not there, or not whole: the tables are what counts
+        return tables, None
+    return tables, manifest.get("redacted") if isinstance(manifest, dict) else None
+
+
+def _compare(before: str, after: str, slower: float, least: int) -> Comparison:
+    from kwire.analysis.comparison import compare
+    from kwire.analysis.differences import Thresholds
+
+    old, old_key = _tables(before)
+    new, new_key = _tables(after)
+    if old_key != new_key:
+        raise InputError(f"{before} and {after} are not redacted with the same key, so no client of one can be found in the other")
+    return compare(old, new, Thresholds(ratio=slower, requests=least))
+
+
+def _time(microseconds: int) -> str:
+    return f"{microseconds / 1000:,.1f} ms" if microseconds < 1_000_000 else f"{microseconds / 1_000_000:,.1f} s"
+
+
+def _section(title: str, headings: Sequence[str], rows: Sequence[Sequence[object]], styles: dict[str, str]) -> None:
+    from kwire.cli.terminal import console, print_table
+
+    if not rows:
+        return
+    print_table(headings, rows[:_SHOWN], title=f"{title} ({len(rows)})", styles=styles)
+    if len(rows) > _SHOWN:
+        console().print(f"  and {len(rows) - _SHOWN} more; --json has all", style="dim")
+
+
+def _print(found: Comparison) -> None:
+    styles = {"rejected": "bold red", "undetermined": "yellow", "error": "red", "warning": "yellow", "new": "green", "gone": "red"}
+
+    def api(each: Any) -> str:
+        return f"{each.api} v{each.version}"
+
+    failing = [
+        (
+            x.client,
+            api(x),
+            f"{x.errors_before:,} of {x.requests_before:,}",
+            f"{x.errors_after:,} of {x.requests_after:,}",
+            x.new_error_names,
+        )
+        for x in found.failing
+    ]
+    _section("Newly failing", ["client", "api", "errors before", "errors now", "new errors"], failing, styles)
+    _section(
+        "Verdicts that got worse", ["client", "api", "release", "before", "now", "reason"],
+        [(x.client, api(x), x.target_release, x.before, x.after, x.reason) for x in found.verdicts], styles,
+    )  # fmt: skip
+    _section(
+        "Slower", ["client", "api", "p50 before", "p50 now", "p99 before", "p99 now", "requests"],
+        [
+            (x.client, api(x), *map(_time, (x.p50_before_us, x.p50_after_us, x.p99_before_us, x.p99_after_us)), x.requests_after)
+            for x in found.slower
+        ],
+        styles,
+    )  # fmt: skip
+    _section(
+        "Clients", ["", "client", "library", "version before", "version now", "owner", "requests"],
+        [(x.change, x.client, x.library, x.version_before, x.version_after, x.owner, x.requests) for x in found.clients], styles,
+    )  # fmt: skip
+    _section("Api versions", ["", "client", "api", "requests"], [(x.change, x.client, api(x), x.requests) for x in found.apis], styles)
+    _section("Topics", ["", "client", "topic", "direction"], [(x.change, x.client, x.topic, x.direction) for x in found.topics], styles)
+    _section(
+        "Newly broken rules", ["severity", "client", "rule", "rows"],
+        [(x.severity, x.client, x.rule, x.count) for x in found.violations], styles,
+    )  # fmt: skip
+
+
+@click.command(short_help="Compare two analyses: what is new, gone, newly failing, slower.")
+@click.argument("before", metavar="DIR_A")
+@click.argument("after", metavar="DIR_B")
+@click.option("--json", "as_json", is_flag=True, help="Print all differences as one JSON object.")
+@click.option(
+    "--exit-code", is_flag=True, help="Exit with 1 when there are differences, 0 when there are none, 2 when that cannot be told."
+)
+@click.option(
+    "--slower", type=click.FloatRange(min=1), default=1.5, show_default=True, metavar="X", help="How many times as long is slower."
+)
+@click.option(
+    "--least-requests", type=click.IntRange(min=1), default=100, show_default=True, metavar="N",
+    help="Requests that both sides must have for latencies to be compared.",
+)  # fmt: skip
+def diff(before: str, after: str, as_json: bool, exit_code: bool, slower: float, least_requests: int) -> int:
+    """Compare the analysis in DIR_A with the later one in DIR_B, folders or URIs that `kwire analyze` wrote.
+
+    Clients that are new, gone or of another version; versions of apis and topics that a client uses or used; errors that there were not
+    before; verdicts that got worse; latencies (p50 and p99) that grew by --slower and by a millisecond at least.
+
+    \b
+    Examples:
+      kwire diff report-monday/ report-tuesday/
+      kwire diff before/ after/ --exit-code --json | jq .failing
+    """
+    from dataclasses import asdict
+
+    from kwire.cli.terminal import json_line
+
+    try:
+        found = _compare(before, after, slower, least_requests)
+    except KwireError as error:
+        if not exit_code:
+            raise
+        raise _Trouble(str(error)) from error
+    if as_json:
+        click.echo(json_line(asdict(found)))
+    elif found:
+        _print(found)
+    else:
+        click.echo("No differences.")
+    return DIFFERENT if exit_code and found else 0
