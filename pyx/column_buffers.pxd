@@ -22,6 +22,7 @@ cdef extern from "Python.h":
 
 cdef enum:
     SLACK = 32  # bytes behind the content of a column
+    SHORT = 256  # bytes of content that are copied without a call
     FIRST_ROWS = 64
     FIRST_BYTES = 1024
     MOST = 0x7FFFFFFF - 64  # rows or bytes in one column: Arrow's offsets are int32
@@ -220,11 +221,16 @@ cdef inline bint reserve_content(Store* store, Column* column, Py_ssize_t size) 
 
 
 cdef inline void put_bytes(uint8_t* to, Bytes content, Py_ssize_t size, Bytes end) noexcept nogil:
-    """Copy content for which room was made; `end` is that of the input. A short value in one move, where the input has that many bytes."""
-    if likely(size <= SLACK and end - content >= SLACK):
-        memcpy(to, content, SLACK)
-    else:
-        memcpy(to, content, size)
+    """Copy content for which room was made; `end` is that of the input. Short values in moves of a fixed size, as far as the input goes."""
+    cdef Bytes last = content + size
+    if likely(size <= SHORT and end - last >= SLACK):
+        while True:
+            memcpy(to, content, SLACK)
+            content += SLACK
+            to += SLACK
+            if content >= last:
+                return
+    memcpy(to, content, size)
 
 
 cdef inline bint put_null(Store* store, Column* column, Py_ssize_t row) noexcept nogil:

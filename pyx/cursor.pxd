@@ -94,20 +94,20 @@ cdef inline double load_double(Bytes p) noexcept nogil:
     return value
 
 
-cdef inline uint32_t read_long_varint(Cursor* cursor) noexcept nogil:
-    """The varint at the cursor, whatever its length: at most five bytes, the fifth at most 0x0f (32 bits)."""
+cdef inline uint64_t read_long_varint(Cursor* cursor, int last_shift, uint8_t last_most) noexcept nogil:
+    """The varint at the cursor, whatever its length; its last byte, where there is one for `last_shift`, is at most `last_most`."""
     cdef Bytes start = cursor.p
     cdef Bytes p = start
-    cdef uint32_t value = 0
-    cdef uint32_t byte
+    cdef uint64_t value = 0
+    cdef uint64_t byte
     cdef int shift = 0
     while True:
-        if p == cursor.end:
+        if unlikely(p == cursor.end):
             cursor_fail(cursor, TRUNCATED, start)
             return 0
         byte = p[0]
         p += 1
-        if shift == 28 and byte > 0x0F:
+        if unlikely(shift == last_shift and byte > last_most):
             cursor_fail(cursor, BAD_VARINT, start)
             return 0
         value |= (byte & 0x7F) << shift
@@ -118,12 +118,46 @@ cdef inline uint32_t read_long_varint(Cursor* cursor) noexcept nogil:
 
 
 cdef inline uint32_t read_varint(Cursor* cursor) noexcept nogil:
-    """An unsigned varint; 0 after a fault."""
+    """An unsigned varint of 32 bits, five bytes at most; 0 after a fault."""
     cdef Bytes p = cursor.p
     if likely(p < cursor.end and p[0] < 0x80):
         cursor.p = p + 1
         return p[0]
-    return read_long_varint(cursor)
+    return <uint32_t>read_long_varint(cursor, 28, 0x0F)
+
+
+cdef inline int32_t read_zigzag(Cursor* cursor) noexcept nogil:
+    """A zigzag varint of 32 bits, as all lengths of records are; one and two bytes, which is nearly all there are, without a loop."""
+    cdef Bytes p = cursor.p
+    cdef uint32_t value
+    if likely(cursor.end - p >= 2):
+        value = p[0]
+        if value < 0x80:
+            cursor.p = p + 1
+            return <int32_t>(value >> 1) ^ -<int32_t>(value & 1)
+        if p[1] < 0x80:
+            cursor.p = p + 2
+            value = (value & 0x7F) | <uint32_t>p[1] << 7
+            return <int32_t>(value >> 1) ^ -<int32_t>(value & 1)
+    value = <uint32_t>read_long_varint(cursor, 28, 0x0F)
+    return <int32_t>(value >> 1) ^ -<int32_t>(value & 1)
+
+
+cdef inline int64_t read_varlong(Cursor* cursor) noexcept nogil:
+    """A zigzag varint of 64 bits, ten bytes at most; one and two, as above, without a loop."""
+    cdef Bytes p = cursor.p
+    cdef uint64_t value
+    if likely(cursor.end - p >= 2):
+        value = p[0]
+        if value < 0x80:
+            cursor.p = p + 1
+            return <int64_t>(value >> 1) ^ -<int64_t>(value & 1)
+        if p[1] < 0x80:
+            cursor.p = p + 2
+            value = (value & 0x7F) | <uint64_t>p[1] << 7
+            return <int64_t>(value >> 1) ^ -<int64_t>(value & 1)
+    value = read_long_varint(cursor, 63, 1)
+    return <int64_t>(value >> 1) ^ -<int64_t>(value & 1)
 
 
 cdef inline Py_ssize_t read_length_16(Cursor* cursor, bint nullable) noexcept nogil:

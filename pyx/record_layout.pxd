@@ -8,15 +8,20 @@
                key and value with int32 lengths; the value of a compressed message is a set of messages
 
 Nothing that reads needs the GIL. The readable contract is `kwire.codec._pure.record_layout`.
+
+C-level entry for other modules: `read_frame` and `read_head` for the headers of batches, `read_record`, `read_content` and `end_record` for
+what is in them.
 """
 
 from libc.stdint cimport int16_t, int32_t, int64_t, uint8_t, uint16_t, uint32_t, uint64_t
 
 from checksum cimport crc32, crc32c
 from cursor cimport (
-    BAD_LENGTH, BAD_VARINT, NULL_NOT_ALLOWED, OK, TRAILING_BYTES, TRUNCATED, Bytes, Cursor, cursor_fail, cursor_has, cursor_left,
-    cursor_open, likely, load_16, load_32, load_64, unlikely,
+    BAD_LENGTH, NULL_NOT_ALLOWED, OK, TRAILING_BYTES, TRUNCATED, Bytes, Cursor, cursor_fail, cursor_has, cursor_open, load_16, load_32,
+    load_64, read_varlong, read_zigzag, unlikely,
 )
+from program cimport BYTES
+from skip cimport read_size
 
 cdef enum:
     # Codes of kwire.errors.Fault that only records have
@@ -161,29 +166,20 @@ cdef inline int read_frame(Bytes data, Py_ssize_t size, Py_ssize_t at, Head* hea
 cdef inline void read_body_lengths(Bytes data, Head* head, RawRecord* raw, Py_ssize_t record, Trouble* found) noexcept nogil:
     """Key and value of a message of magic 0 or 1."""
     cdef Cursor cursor
-    cdef int32_t length
     cdef int place = RECORD_KEY
-    cursor_open(&cursor, data, head.payload_end, head.payload)
-    raw.value_size = raw.key_size = ABSENT
     raw.key = raw.value = data
     raw.headers = 0
     raw.sequence = -1
-    if cursor_has(&cursor, 4):
-        length = <int32_t>load_32(cursor.p)
-        cursor.p += 4
-        if length >= 0 and cursor_has(&cursor, length):
-            raw.key = cursor.p
-            raw.key_size = length
-            cursor.p += length
+    raw.value_size = ABSENT
+    cursor_open(&cursor, data, head.payload_end, head.payload)
+    raw.key_size = read_size(&cursor, BYTES, True)
+    raw.key = cursor.p
     if cursor.code == OK:
         place = RECORD_VALUE
-        if cursor_has(&cursor, 4):
-            length = <int32_t>load_32(cursor.p)
-            cursor.p += 4
-            if length >= 0 and cursor_has(&cursor, length):
-                raw.value = cursor.p
-                raw.value_size = length
-                cursor.p += length
+        cursor.p += max(raw.key_size, <Py_ssize_t>0)
+        raw.value_size = read_size(&cursor, BYTES, True)
+        raw.value = cursor.p
+        cursor.p += max(raw.value_size, <Py_ssize_t>0)
     if cursor.code == OK and cursor.p != cursor.end:
         place = RECORD
         cursor_fail(&cursor, TRAILING_BYTES, cursor.p)
@@ -244,69 +240,6 @@ cdef inline void read_head(Bytes data, Head* head, bint check_crc, Trouble* foun
                 head.payload = raw.value - data
         if found.code != OK:
             head.payload = head.payload_end
-
-
-cdef inline int64_t read_varlong(Cursor* cursor) noexcept nogil:
-    """A zigzag varint of 64 bits: at most ten bytes, the tenth at most 1."""
-    cdef Bytes start = cursor.p
-    cdef Bytes p = start
-    cdef uint64_t value = 0
-    cdef uint64_t byte
-    cdef int shift = 0
-    while True:
-        if unlikely(p == cursor.end):
-            cursor_fail(cursor, TRUNCATED, start)
-            return 0
-        byte = p[0]
-        p += 1
-        if unlikely(shift == 63 and byte > 1):
-            cursor_fail(cursor, BAD_VARINT, start)
-            return 0
-        value |= (byte & 0x7F) << shift
-        if byte < 0x80:
-            break
-        shift += 7
-    cursor.p = p
-    return <int64_t>(value >> 1) ^ -<int64_t>(value & 1)
-
-
-cdef inline int32_t read_long_zigzag(Cursor* cursor) noexcept nogil:
-    cdef Bytes start = cursor.p
-    cdef Bytes p = start
-    cdef uint32_t value = 0
-    cdef uint32_t byte
-    cdef int shift = 0
-    while True:
-        if p == cursor.end:
-            cursor_fail(cursor, TRUNCATED, start)
-            return 0
-        byte = p[0]
-        p += 1
-        if shift == 28 and byte > 0x0F:
-            cursor_fail(cursor, BAD_VARINT, start)
-            return 0
-        value |= (byte & 0x7F) << shift
-        if byte < 0x80:
-            break
-        shift += 7
-    cursor.p = p
-    return <int32_t>(value >> 1) ^ -<int32_t>(value & 1)
-
-
-cdef inline int32_t read_zigzag(Cursor* cursor) noexcept nogil:
-    """A zigzag varint of 32 bits, as all lengths of records are; one and two bytes, which is nearly all there are, without a loop."""
-    cdef Bytes p = cursor.p
-    cdef uint32_t value
-    if likely(cursor.end - p >= 2):
-        value = p[0]
-        if value < 0x80:
-            cursor.p = p + 1
-            return <int32_t>(value >> 1) ^ -<int32_t>(value & 1)
-        if p[1] < 0x80:
-            cursor.p = p + 2
-            value = (value & 0x7F) | <uint32_t>p[1] << 7
-            return <int32_t>(value >> 1) ^ -<int32_t>(value & 1)
-    return read_long_zigzag(cursor)
 
 
 cdef inline Py_ssize_t read_content(Cursor* cursor, bint nullable, Bytes* content) noexcept nogil:

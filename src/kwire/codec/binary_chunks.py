@@ -5,7 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any, NamedTuple
 
-__all__ = ["BinaryChunk", "messages_of"]
+import pyarrow as pa
+
+__all__ = ["BinaryChunk", "chunks_of", "messages_in", "messages_of"]
 
 
 class BinaryChunk(NamedTuple):
@@ -26,6 +28,33 @@ class BinaryChunk(NamedTuple):
     first: int
     length: int
     wide: bool
+
+
+def _chunk(array: Any) -> BinaryChunk:
+    if not (pa.types.is_binary(array.type) or pa.types.is_large_binary(array.type)):
+        array = array.cast(pa.large_binary())  # fixed-size and view types: a copy
+    validity, offsets, content = array.buffers()
+    wide = pa.types.is_large_binary(array.type)
+    if not len(array):
+        return BinaryChunk(bytes(8), b"", None, 0, 0, wide)
+    return BinaryChunk(offsets, b"" if content is None else content, validity, array.offset, len(array), wide)
+
+
+def chunks_of(array: Any) -> list[BinaryChunk]:
+    """The chunks of an Arrow array, chunked or not, of any binary type."""
+    return [_chunk(each) for each in (array.chunks if isinstance(array, pa.ChunkedArray) else [array])]
+
+
+def messages_in(buffers: Any) -> list[Any]:
+    """The messages of an Arrow array or of an iterable of buffers, Arrow's scalars among them; None for a null.
+
+    Raises:
+        ValueError: as `messages_of`.
+    """
+    if isinstance(buffers, (pa.Array, pa.ChunkedArray)):
+        return [message for chunk in chunks_of(buffers) for message in messages_of(chunk)]
+    scalars: Any = pa.Scalar
+    return [data.as_buffer() if isinstance(data, scalars) else data for data in buffers]
 
 
 def messages_of(chunk: BinaryChunk) -> Iterator[memoryview | None]:

@@ -16,6 +16,7 @@ import pyarrow as pa
 
 from kwire.codec.arrow_types import UNKNOWN_TAGS_TYPE, ArrowArray, ArrowType
 from kwire.codec.column_layout import ERROR_FIELDS, MESSAGE_INDEX, Column, ColumnLayout, built_operations
+from kwire.codec.column_nodes import IMPORT_BATCH
 from kwire.codec.plan import WIDTH, Op
 
 __all__ = ["BatchMaker", "Buffers"]
@@ -23,10 +24,6 @@ __all__ = ["BatchMaker", "Buffers"]
 Buffers: TypeAlias = tuple[Any, Any, Any] | None  # validity, offsets, values
 
 UUID_TEXT: Final = 22
-
-# Arrow's own way to take what its C data interface describes, with a schema that is there already; the public way, with capsules, reads
-# the schema anew for each batch.
-_IMPORT: Final[Any] = getattr(pa.RecordBatch, "_import_from_c")  # noqa: B009 - it is not in the type stubs
 
 
 class Filled(Protocol):
@@ -202,9 +199,9 @@ class BatchMaker:
             filled = FilledBuffers(self.layout, filled)
         schema = self.schema if errors is None else self.schema_with_errors
         if len(self._levels) == 1 and faultless:
-            return filled.batch(0, rows, errors is not None, schema, _IMPORT)
+            return filled.batch(0, rows, errors is not None, schema, IMPORT_BATCH)
         explosion = _Explosion(filled, self.layout, rows)
-        levels = [filled.batch(number, explosion.rows[number], False, each, _IMPORT) for number, each in enumerate(self._levels)]
+        levels = [filled.batch(number, explosion.rows[number], False, each, IMPORT_BATCH) for number, each in enumerate(self._levels)]
         columns = [iter(level.columns) for level in levels]
         made: list[ArrowArray] = []
         if self.layout.indexed:

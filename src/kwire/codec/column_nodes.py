@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from enum import IntEnum
-from typing import TypeAlias
+from typing import Any, Final, TypeAlias
 
 import pyarrow as pa
 
@@ -11,7 +11,10 @@ from kwire.codec.arrow_types import ArrowType
 from kwire.codec.column_layout import ERROR_FIELDS, Column, ColumnLayout, built_operations
 from kwire.codec.plan import WIDTH, Op
 
-__all__ = ["Kind", "Node", "level_nodes", "null_nodes"]
+__all__ = ["IMPORT_BATCH", "Kind", "Node", "level_nodes", "null_nodes"]
+
+IMPORT_BATCH: Final[Any] = getattr(pa.RecordBatch, "_import_from_c")  # noqa: B009 - it is not in the type stubs
+"""Arrow's way to take what its C data interface describes, with a schema that is there; the way with capsules reads the schema anew."""
 
 
 class Kind(IntEnum):

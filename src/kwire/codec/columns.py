@@ -15,7 +15,7 @@ from typing import Any, Final, Literal
 import pyarrow as pa
 
 from kwire.codec.arrow_types import ArrowArray
-from kwire.codec.binary_chunks import BinaryChunk
+from kwire.codec.binary_chunks import chunks_of
 from kwire.codec.classes import CompiledCatalog, compiled
 from kwire.codec.column_arrays import BatchMaker
 from kwire.codec.column_layout import ERROR_FIELDS, column_layout
@@ -29,16 +29,6 @@ MEMORY_MULTIPLE: Final = 48  # arrays in arrays that each claim all bytes left, 
 ROW_BYTES: Final = 512  # the widest message without a byte of arrays, and its fault
 
 Errors = Literal["raise", "column"]
-
-
-def _chunk(array: ArrowArray) -> BinaryChunk:
-    if not (pa.types.is_binary(array.type) or pa.types.is_large_binary(array.type)):
-        array = array.cast(pa.large_binary())  # fixed-size and view types: a copy
-    validity, offsets, content = array.buffers()
-    wide = pa.types.is_large_binary(array.type)
-    if not len(array):
-        return BinaryChunk(bytes(8), b"", None, 0, 0, wide)
-    return BinaryChunk(offsets, b"" if content is None else content, validity, array.offset, len(array), wide)
 
 
 class Columns:
@@ -104,7 +94,7 @@ class Columns:
         shown = _shows_errors(errors)
         reader, maker = self._reader(name, version, fields, unknown_tags)
         if isinstance(buffers, (pa.Array, pa.ChunkedArray)):
-            chunks = [_chunk(each) for each in (buffers.chunks if isinstance(buffers, pa.ChunkedArray) else [buffers])]
+            chunks = chunks_of(buffers)
             count = sum(chunk.length for chunk in chunks)
             filled, faults = reader.read_chunks(chunks, not shown)
         else:

@@ -1,23 +1,35 @@
-"""Records as Arrow columns: the twin fills buffers, which become arrays without a copy."""
+"""Records as Arrow columns: the twin fills them, and they become a batch without a copy."""
 
 from __future__ import annotations
 
+from functools import cache
 from typing import Any, Final
 
+import numpy as np
+import pyarrow as pa
+
 from kwire.codec._pure.primitives import Buffer, as_buffer
+from kwire.codec.binary_chunks import messages_in
+from kwire.codec.column_nodes import IMPORT_BATCH, Kind, Node, null_nodes
 from kwire.codec.records.compression import unpack
 from kwire.codec.records.places import Flaw, flaw_error
 from kwire.errors import InputError, WireError
 
-__all__ = ["COLUMNS", "SCALARS", "collect"]
+__all__ = ["COLUMNS", "SCALARS", "BufferedColumns", "collect"]
 
-# Name and Arrow type of the scalar columns, in the order in which the twins fill them.
-SCALARS: Final = {
-    "buffer": "int32", "batch": "int32", "magic": "int8", "base_offset": "int64", "partition_leader_epoch": "int32", "attributes": "int16",
-    "is_transactional": "bool_", "is_control": "bool_", "producer_id": "int64", "producer_epoch": "int16", "sequence": "int32",
-    "offset": "int64", "timestamp": "int64",
+# In the order in which the twins number and fill them.
+SCALARS: Final[dict[str, pa.DataType]] = {
+    "buffer": pa.int32(), "batch": pa.int32(), "magic": pa.int8(), "base_offset": pa.int64(), "partition_leader_epoch": pa.int32(),
+    "attributes": pa.int16(), "is_transactional": pa.bool_(), "is_control": pa.bool_(), "producer_id": pa.int64(),
+    "producer_epoch": pa.int16(), "sequence": pa.int32(), "offset": pa.int64(), "timestamp": pa.int64(),
 }  # fmt: skip
-COLUMNS: Final = (*SCALARS, "key", "value", "headers", "error")
+_TYPES: Final[dict[str, Any]] = {
+    **SCALARS, "key": pa.binary(), "value": pa.binary(), "headers": pa.list_(pa.struct([("key", pa.string()), ("value", pa.binary())])),
+    "error": pa.string(),
+}  # fmt: skip
+COLUMNS: Final = tuple(_TYPES)
+_NUMBERS: Final = {name: number for number, name in enumerate(COLUMNS)}
+_HEADER_KEY: Final = len(COLUMNS) - 1  # columns behind those of records: keys and values of headers
 _ALWAYS: Final = ("buffer", "batch")  # known of a batch that cannot be read too
 
 
@@ -41,62 +53,87 @@ class _Faults:
         self.found[row] = str(error)
 
 
-def collect(columns: Any, buffers: Any, fields: Any, limit: int, check_crc: bool, errors: str) -> Any:
-    """Fill a twin's `Columns` from buffers and make a `pyarrow.RecordBatch` of them; arguments as for `to_arrow`."""
-    try:
-        import pyarrow as pa
-    except ImportError as error:
-        raise InputError("Columns of records need pyarrow: run pip install 'kwire[arrow]'.") from error
+class BufferedColumns:
+    """The columns of the pure twin, filled and taken as those of the native one are.
+
+    Arguments:
+        columns: a `kwire.codec._pure.record_columns.Columns`.
+    """
+
+    def __init__(self, columns: Any) -> None:
+        self._columns = columns
+        self._bad: list[int] = []  # rows that stand for batches that cannot be read
+
+    def add_all(self, buffers: list[Buffer | None], check_crc: bool, faults: _Faults) -> None:
+        for index, data in enumerate(buffers):
+            if data is not None:
+                self._columns.add(index, data, check_crc, faults)
+        self._bad = list(faults.found)
+
+    def finish(self, nodes: list[Node], schema: pa.Schema, importer: Any) -> pa.RecordBatch:
+        rows, headers, scalars, keys, values, header_offsets, header_keys, header_values = self._columns.finish()
+        made: list[Any] = []
+        whole = None  # validity of what a bad batch lacks
+        if self._bad:
+            flags: Any = np.ones(rows, np.uint8)
+            flags[self._bad] = 0
+            whole = _bits(flags, rows)
+        for field in schema:
+            if field.name in SCALARS:
+                content = scalars[_NUMBERS[field.name]]
+                data = _bits(content, rows) if field.type == pa.bool_() else pa.py_buffer(content)
+                array: Any = pa.Array.from_buffers(field.type, rows, [None if field.name in _ALWAYS else whole, data])
+            elif field.name == "headers":
+                pair = pa.StructArray.from_arrays(
+                    [_texts(pa.string(), headers, header_keys), _texts(pa.binary(), headers, header_values)], names=["key", "value"]
+                )
+                array = pa.Array.from_buffers(field.type, rows, [whole, pa.py_buffer(header_offsets)], children=[pair])
+            elif field.name == "error":
+                array = pa.nulls(rows, field.type)
+            else:
+                array = _texts(field.type, rows, keys if field.name == "key" else values)
+            made.append(array)
+        return pa.RecordBatch.from_arrays(made, schema=schema)
+
+
+def _bits(flags: Any, count: int) -> pa.Buffer:
+    return pa.py_buffer(np.packbits(np.frombuffer(flags, np.uint8, count), bitorder="little").tobytes())
+
+
+def _texts(kind: Any, count: int, buffers: tuple[Any, Any, Any]) -> Any:
+    present = np.frombuffer(buffers[0], np.uint8, count)
+    nulls = count - int(np.count_nonzero(present))
+    validity = _bits(buffers[0], count) if nulls else None
+    return pa.Array.from_buffers(kind, count, [validity, pa.py_buffer(buffers[1]), pa.py_buffer(buffers[2])], null_count=nulls)
+
+
+@cache
+def _result(wanted: tuple[str, ...]) -> tuple[list[Node], pa.Schema]:
+    """Nodes and schema of a result with these columns."""
+    nodes: list[Node] = [(Kind.STRUCT, -1, len(wanted))]
+    for name in wanted:
+        if name == "headers":
+            nodes += [(Kind.LIST, _NUMBERS[name], 1), (Kind.STRUCT, -1, 2), (Kind.TEXT, _HEADER_KEY, 0), (Kind.TEXT, _HEADER_KEY + 1, 0)]
+        elif name == "error":
+            nodes += null_nodes(_TYPES[name])
+        else:
+            nodes.append((Kind.TEXT if name in ("key", "value") else Kind.PLAIN, _NUMBERS[name], 0))
+    return nodes, pa.schema([(name, _TYPES[name]) for name in wanted])
+
+
+def collect(columns: Any, buffers: Any, fields: Any, limit: int, check_crc: bool, errors: str) -> pa.RecordBatch:
+    """Fill a twin's columns from buffers and make a `pyarrow.RecordBatch` of them; arguments as for `to_arrow`."""
     if errors not in ("raise", "column"):
         raise ValueError(f"errors must be 'raise' or 'column', not {errors!r}")
     wanted = COLUMNS if fields is None else tuple(fields)
     if unknown := [name for name in wanted if name not in COLUMNS]:
         raise InputError(f"Records have no column {unknown[0]!r}; there are {', '.join(COLUMNS)}.")
     faults = _Faults(limit, errors == "raise")
-    for index, data in enumerate(buffers):
-        if isinstance(data, pa.Scalar):
-            data = data.as_buffer()  # type: ignore[attr-defined]
-        if data is not None:
-            columns.add(index, as_buffer(data), check_crc, faults)
-    return _record_batch(pa, columns.finish(), wanted, faults.found)
-
-
-def _record_batch(pa: Any, filled: Any, wanted: tuple[str, ...], faults: dict[int, str]) -> Any:
-    import numpy
-
-    rows, headers, scalars, keys, values, header_offsets, header_keys, header_values = filled
-
-    def bits(flags: Any) -> Any:
-        return pa.py_buffer(numpy.packbits(flags, bitorder="little"))
-
-    def texts(kind: Any, count: int, buffers: Any) -> Any:
-        present = numpy.frombuffer(buffers[0], numpy.uint8, count)
-        nulls = count - int(numpy.count_nonzero(present))
-        validity = bits(present) if nulls else None
-        return pa.Array.from_buffers(kind, count, [validity, pa.py_buffer(buffers[1]), pa.py_buffer(buffers[2])], null_count=nulls)
-
-    whole = None  # validity of what a batch that cannot be read lacks
-    if faults:
-        flags = numpy.ones(rows, numpy.uint8)
-        flags[list(faults)] = 0
-        whole = bits(flags)
-    made = []
-    for name in wanted:
-        if name in SCALARS:
-            content = scalars[tuple(SCALARS).index(name)]
-            kind = getattr(pa, SCALARS[name])()
-            data = bits(numpy.frombuffer(content, numpy.uint8, rows)) if SCALARS[name] == "bool_" else pa.py_buffer(content)
-            array = pa.Array.from_buffers(kind, rows, [None if name in _ALWAYS else whole, data])
-        elif name in ("key", "value"):
-            array = texts(pa.binary(), rows, keys if name == "key" else values)
-        elif name == "headers":
-            pair = pa.StructArray.from_arrays(
-                [texts(pa.string(), headers, header_keys), texts(pa.binary(), headers, header_values)], names=["key", "value"]
-            )
-            array = pa.Array.from_buffers(pa.list_(pair.type), rows, [whole, pa.py_buffer(header_offsets)], children=[pair])
-        elif faults:
-            array = pa.array([faults.get(row) for row in range(rows)], pa.string())
-        else:
-            array = pa.nulls(rows, pa.string())
-        made.append(array)
-    return pa.RecordBatch.from_arrays(made, names=list(wanted))
+    columns.add_all([None if data is None else as_buffer(data) for data in messages_in(buffers)], check_crc, faults)
+    nodes, schema = _result(wanted)
+    batch: pa.RecordBatch = columns.finish(nodes, schema, IMPORT_BATCH)
+    if not faults.found or "error" not in wanted:
+        return batch
+    texts = pa.array([faults.found.get(row) for row in range(batch.num_rows)], pa.string())
+    made: list[Any] = [texts if name == "error" else batch.column(number) for number, name in enumerate(wanted)]
+    return pa.RecordBatch.from_arrays(made, schema=schema)

@@ -8,9 +8,9 @@ from typing import Any
 from kwire.codec._pure.primitives import as_buffer
 from kwire.codec.impl import Twin, backend, load_twin
 from kwire.codec.records.batch import RecordBatch, RecordBatches
-from kwire.codec.records.columns import collect
 from kwire.codec.records.compression import MAX_DECOMPRESSED
 from kwire.codec.records.places import Flaw, flaw_error
+from kwire.errors import InputError
 
 __all__ = ["RecordReader", "decode", "record_reader", "scan", "to_arrow"]
 
@@ -27,7 +27,6 @@ class RecordReader:
         self.twin = twin
         self.read_records = module.read_records
         self._scan = module.scan
-        self._columns = load_twin("codec", "record_columns", twin).Columns
         self.Record: Any = module.Record
         slots = ("_reader", "_check_crc", "_strict", "_limit", "_records", "fault")
         # The attributes of a header are the twin's; the rest is the same.
@@ -58,7 +57,12 @@ class RecordReader:
         check_crc: bool = True,
         errors: str = "raise",
     ) -> Any:
-        return collect(self._columns(), buffers, fields, max_decompressed, check_crc, errors)
+        try:
+            from kwire.codec.records.columns import BufferedColumns, collect
+        except ImportError as error:
+            raise InputError("Columns of records need pyarrow: run pip install 'kwire[arrow]'.") from error
+        columns = load_twin("codec", "record_columns", self.twin).Columns()
+        return collect(BufferedColumns(columns) if self.twin == "pure" else columns, buffers, fields, max_decompressed, check_crc, errors)
 
 
 @cache
