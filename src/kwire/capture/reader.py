@@ -137,6 +137,7 @@ def _read(
     if known is None:
         raise InputError(f"{name} is not a capture file: neither pcap nor pcapng begins with bytes {data[:_TEXT_HEAD].hex()}")
     state, at = known
+    state.carry = carry.scan
     position = told = 0
     damaged = False
     while True:
