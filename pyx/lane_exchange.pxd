@@ -15,8 +15,8 @@ from libc.string cimport memset
 
 from cursor cimport Bytes
 from lane_frames cimport LENGTH_BYTES, MOST_PIECES, FrameBuffer, buffer_add, buffer_clear, frame_length, opens_kafka
-from lane_requests cimport take_request
-from lane_responses cimport client_id_of, give_up_waiting, take_response
+from lane_requests cimport client_id_of, take_request
+from lane_responses cimport give_up_waiting, take_response
 from lane_rows cimport NO_TEXT, no_int, no_long
 from lane_series cimport (
     LANE_ODD, LANE_OK, NOT_OBSERVED, ODD_LENGTH, ODD_OPENING, ODD_UNFINISHED, LaneExchange, LaneSeries, LaneWaiting, odd, sasl_known, sasl_object,

@@ -20,10 +20,10 @@ from lane_rows cimport (
 from lane_series cimport (
     API_VERSIONS, BROKER, BROKER_API, CLIENT, CONTROLLER, CONTROLLER_API, FETCH, FROM_API_VERSIONS, KEEPS_REQUEST, KEYS, LANE_OK, LANE_ODD,
     MAX_WAITING, MOST_CLIENT_IDS, NOT_OBSERVED, NOT_SENT, ODD_API, ODD_BATCH, ODD_BODY, ODD_CORRELATION, ODD_HEADER, ODD_IDENTITY,
-    ODD_LENGTH, ODD_PLAIN, ODD_TEXT, ODD_TRAILING, ODD_WAITING, PRODUCE, REQUEST_HEADERS, SASL, USES_TOPICS, VERSIONS, LaneExchange, LaneSeries,
+    ODD_LENGTH, ODD_PLAIN, ODD_TEXT, ODD_WAITING, PRODUCE, REQUEST_HEADERS, SASL, USES_TOPICS, VERSIONS, LaneExchange, LaneSeries,
     LaneWaiting, odd, recipe_ask, sasl_known, sasl_object, text_facts, waiting_add,
 )
-from lane_texts cimport IS_BROKER_CLIENT, IS_SOFTWARE, NO_ROOM, UNKNOWN_TEXT, text_intern, text_of
+from lane_texts cimport IS_BROKER_CLIENT, IS_SOFTWARE, NO_ROOM, UNKNOWN_TEXT, text_intern, text_object
 from lane_topics cimport FETCHED, PRODUCED, TopicUse, TopicUses, sums_add, uses_add
 from utf8 cimport is_utf8
 from uuid_text cimport put_uuid
@@ -110,6 +110,29 @@ cdef inline int row_done(LaneExchange* exchange, LaneSeries* series, const Reque
         exchange.refused_index = row.request_index
         exchange.refused_key = row.api_key
         exchange.refused_version = row.api_version
+    return 0
+
+
+cdef inline int client_id_of(const LaneExchange* exchange) noexcept nogil:
+    """ClientIdentity.client_id: the most frequent one, the first of equals."""
+    cdef int index
+    cdef int best = 0
+    for index in range(1, exchange.client_id_count):
+        if exchange.client_ids[index].count > exchange.client_ids[best].count:
+            best = index
+    return exchange.client_ids[best].client_id if exchange.client_id_count else -1
+
+
+cdef inline int tell_trailing(
+    LaneExchange* exchange, LaneSeries* series, str kind, const RequestRow* row, int64_t offset, int64_t packet, Py_ssize_t end,
+    Py_ssize_t size,
+) except -1:
+    """Report bytes behind a body: its frame is read all the same."""
+    (<object>series.desk).trailing(
+        (exchange.connection, row.request_index, packet, offset),
+        (text_object(&series.texts, exchange.software_name), text_object(&series.texts, client_id_of(exchange))),
+        kind, row.api_key, row.api_version, size - end, end,
+    )
     return 0
 
 
@@ -231,8 +254,6 @@ cdef inline int take_request(
     body = <int32_t>(cursor.p - payload)
     if not take_fields(recipe, &cursor, &fields):
         return odd(series, ODD_BODY)
-    if cursor.p != cursor.end:
-        return odd(series, ODD_TRAILING)
     if fields.topics_null:
         cursor_open(&again, payload, size, body)
         if not plain_block(&recipe.program, &again, recipe.program.blocks):
@@ -323,6 +344,8 @@ cdef inline int take_request(
     row.packet = packet
     row.stream_offset = offset
     exchange.requests += 1
+    if cursor.p != cursor.end:
+        tell_trailing(exchange, series, "request", row, offset, packet, cursor.p - payload, size)
     waiting.request_ns = time_ns
     waiting.losses = exchange.losses
     waiting.response_breaks = exchange.response_breaks

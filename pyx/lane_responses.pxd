@@ -12,10 +12,10 @@ from cpython.object cimport PyObject
 from cursor cimport Bytes, Cursor, cursor_open, load_32
 from lane_answers cimport Answer, answer_add, answer_find, answer_seen, kept
 from lane_fields cimport NOT_ASKED, READY, TOKEN, Fields, Parts, Recipe, error_of, fields_open, parts_add, take_fields
-from lane_requests cimport bytes_of, count_topics, row_done, see_instance_id, uses_taken
+from lane_requests cimport bytes_of, client_id_of, count_topics, row_done, see_instance_id, tell_trailing, uses_taken
 from lane_rows cimport ANSWERED, UNANSWERED, RequestRow, microseconds, no_int, no_long
 from lane_series cimport (
-    FETCH, KEEPS_REQUEST, LANE_OK, LEARNS, ODD_API, ODD_BODY, ODD_HEADER, ODD_LENGTH, ODD_PAIRING, ODD_REFUSED, ODD_TEXT, ODD_TRAILING,
+    FETCH, KEEPS_REQUEST, LANE_OK, LEARNS, ODD_API, ODD_BODY, ODD_HEADER, ODD_LENGTH, ODD_PAIRING, ODD_REFUSED, ODD_TEXT,
     PRODUCE, RESPONSE_HEADERS, SAID_PARTIAL, SAID_REFUSED, SASL, USES_TOPICS, VERSIONS, WATCHED, WATCHED_ON_ERROR, LaneExchange, LaneSeries,
     LaneWaiting, odd, recipe_ask, sasl_known, sasl_object, waiting_at, waiting_done,
 )
@@ -55,16 +55,6 @@ cdef inline object payload_object(const uint8_t* payload, Py_ssize_t size):
     return None if payload is NULL else PyBytes_FromStringAndSize(<const char*>payload, size)
 
 
-cdef inline int client_id_of(const LaneExchange* exchange) noexcept nogil:
-    """ClientIdentity.client_id: the most frequent one, the first of equals."""
-    cdef int index
-    cdef int best = 0
-    for index in range(1, exchange.client_id_count):
-        if exchange.client_ids[index].count > exchange.client_ids[best].count:
-            best = index
-    return exchange.client_ids[best].client_id if exchange.client_id_count else -1
-
-
 cdef inline int say(
     LaneExchange* exchange, LaneSeries* series, int what, const RequestRow* row, int64_t offset, int64_t packet
 ) except -1:
@@ -72,10 +62,10 @@ cdef inline int say(
     if exchange.said & what:
         return 0
     exchange.said |= <uint8_t>what
-    (<object>series.desk).violation(
-        exchange.connection, "api_versions_refused" if what == SAID_REFUSED else "batch_partial", row.request_index, packet, offset,
-        text_object(&series.texts, exchange.software_name), text_object(&series.texts, client_id_of(exchange)), row.api_key,
-        row.api_version,
+    (<object>series.desk).once(
+        (exchange.connection, row.request_index, packet, offset),
+        (text_object(&series.texts, exchange.software_name), text_object(&series.texts, client_id_of(exchange))),
+        "api_versions_refused" if what == SAID_REFUSED else "batch_partial", row.api_key, row.api_version,
     )
     return 0
 
@@ -220,6 +210,7 @@ cdef inline int take_response(
     cdef uint32_t traits
     cdef int32_t error
     cdef int64_t throttle
+    cdef Py_ssize_t end = size
     if size < SHORTEST_RESPONSE:
         return odd(series, ODD_LENGTH)
     if exchange.waiting_count == 0:
@@ -246,8 +237,7 @@ cdef inline int take_response(
             return odd(series, ODD_HEADER)
         if not take_fields(recipe, &cursor, &fields):
             return odd(series, ODD_BODY)
-        if cursor.p != cursor.end:
-            return odd(series, ODD_TRAILING)
+        end = cursor.p - payload
         error = error_of(recipe, &fields)
         throttle = fields.throttle_time_ms if recipe.has_throttle_time else no_long()
         traits |= recipe.traits
@@ -265,6 +255,8 @@ cdef inline int take_response(
     row.throttle_time_ms = throttle
     if exchange.losses == waiting.losses and time_ns >= waiting.request_ns:
         row.latency_us = (time_ns - waiting.request_ns) // 1000
+    if end != size:
+        tell_trailing(exchange, series, "response", row, offset, packet, end, size)
     if answer is not NULL:
         if error == UNSUPPORTED_VERSION:
             say(exchange, series, SAID_REFUSED, row, offset, packet)

@@ -22,7 +22,7 @@ from kwire.schema.header_versions import header_version_of
 
 __all__ = [
     "Fact", "RequestReading", "ResponseReading", "api_label", "header_reader", "peek_correlation_id", "read_request", "read_response",
-    "request_decoder", "response_decoders",
+    "request_decoder", "response_decoders", "trailing_fact",
 ]  # fmt: skip
 
 # Every request header version begins so: api key, api version, correlation id.
@@ -159,7 +159,8 @@ def _fault(error: WireError, label: str) -> Fact:
     return rule_of_fault(error.code), {"message": label, "reason": f"{error.reason} at byte {error.offset}{place}"}
 
 
-def _trailing(label: str, count: int, end: int) -> Fact:
+def trailing_fact(label: str, count: int, end: int) -> Fact:
+    """Bytes behind a body that ends at byte `end`."""
     return "trailing_bytes", {"message": label, "reason": f"{count} {'byte' if count == 1 else 'bytes'} at byte {end}"}
 
 
@@ -241,10 +242,7 @@ def _read_request_body(reading: RequestReading, payload: bytes, offset: int, key
     reading.body = "decoded"
     reading.message = message
     if end != len(payload):
-        count = len(payload) - end
-        reading.broken.append(
-            ("trailing_bytes", {"message": label, "reason": f"{count} {'byte' if count == 1 else 'bytes'} at byte {end}"})
-        )
+        reading.broken.append(trailing_fact(label, len(payload) - end, end))
     if message.unknown_tagged_fields:
         reading.broken += _tags_broken(message, label)
     fields = request_fields(key, version)
@@ -291,10 +289,7 @@ def _read_response_body(payload: bytes, api_key: int, api_version: int, damaged:
         return ResponseReading("malformed", api_version, broken=[_fault(error, label)])
     reading = ResponseReading("decoded", api_version, message)
     if end != len(payload):
-        count = len(payload) - end
-        reading.broken.append(
-            ("trailing_bytes", {"message": label, "reason": f"{count} {'byte' if count == 1 else 'bytes'} at byte {end}"})
-        )
+        reading.broken.append(trailing_fact(label, len(payload) - end, end))
     return reading
 
 

@@ -14,7 +14,7 @@ from kwire.protocol.events import GroupStep, MetricsPushed, RequestCompleted, To
 from kwire.protocol.identity import is_broker_client_id
 from kwire.protocol.negotiation import API_VERSIONS, is_valid_software_text
 from kwire.protocol.observation import note_request, observe
-from kwire.protocol.reading import api_label, header_reader, read_response
+from kwire.protocol.reading import api_label, header_reader, read_response, trailing_fact
 from kwire.protocol.rules import RULES, explain
 from kwire.protocol.sasl import SaslState
 from kwire.protocol.topic_use import records_in
@@ -46,6 +46,9 @@ _SASL_HANDSHAKE: Final = 17
 _IS_SOFTWARE: Final = 2
 _IS_BROKER_CLIENT: Final = 4
 _PACKET_MASK: Final = (1 << PACKET_BITS) - 1
+
+_Place = tuple[int, int, int, int]
+_Identity = tuple[str | None, str | None]
 
 
 class LaneSink(Protocol):
@@ -125,24 +128,38 @@ class LaneDesk:
         """Tell where the body of a request begins whose header was read before."""
         return int(header_reader().read(payload, strict=False)[1])
 
-    def violation(
-        self,
-        connection: int,
-        rule: str,
-        request_index: int,
-        packet: int,
-        offset: int,
-        software_name: str | None,
-        client_id: str | None,
-        api_key: int,
-        api_version: int,
-    ) -> None:
-        """Report a rule of severity `info` that a response has to do with; it is said once a connection."""
-        facts = {"version": api_version} if rule == "api_versions_refused" else {"message": f"{api_label(api_key, api_version)} response"}
+    def once(self, place: _Place, identity: _Identity, rule: str, api_key: int, api_version: int) -> None:
+        """Report a rule of severity `info` that a response has to do with; the lane says it once a connection.
+
+        Args:
+            place: ordinal of the connection, request index, packet with the number of its file, stream offset.
+            identity: software name and client id by then.
+            rule: `api_versions_refused` or `batch_partial`.
+            api_key, api_version: of the request.
+        """
+        refused = rule == "api_versions_refused"
+        self._violation(
+            place, identity, rule, {"version": api_version} if refused else {"message": f"{api_label(api_key, api_version)} response"}
+        )
+
+    def trailing(self, place: _Place, identity: _Identity, kind: str, api_key: int, api_version: int, count: int, end: int) -> None:
+        """Report bytes behind a body.
+
+        Args:
+            place, identity: as for `once`.
+            kind: `request` or `response`.
+            api_key, api_version: of the request.
+            count: how many bytes.
+            end: of the body, in the frame without its length.
+        """
+        self._violation(place, identity, *trailing_fact(f"{api_label(api_key, api_version)} {kind}", count, end))
+
+    def _violation(self, place: _Place, identity: _Identity, rule: str, facts: dict[str, object]) -> None:
+        connection, request_index, packet, offset = place
         self._sink.violations.add(
             (
                 self._sink.series, self._sink.files[packet >> PACKET_BITS], self._connection_id_of(connection), rule, RULES[rule].severity,
-                None, request_index, packet & _PACKET_MASK, offset, software_name, client_id, explain(rule, **facts),
+                None, request_index, packet & _PACKET_MASK, offset, *identity, explain(rule, **facts),
             )
         )  # fmt: skip
 
