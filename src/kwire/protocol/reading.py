@@ -294,7 +294,7 @@ def _read_response_body(payload: bytes, api_key: int, api_version: int, damaged:
 
 
 def _before_the_cut(decoder: Any, payload: bytes, offset: int) -> Any:
-    return read_closely(decoder.plan, payload, offset).message
+    return read_closely(decoder.plan, payload, min(offset, len(payload))).message
 
 
 def _read_api_versions(payload: bytes, api_version: int, damaged: bool, label: str) -> ResponseReading:
