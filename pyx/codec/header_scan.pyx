@@ -6,9 +6,12 @@ from cpython.buffer cimport PyBUF_SIMPLE, PyBuffer_Release, PyObject_GetBuffer
 from cpython.mem cimport PyMem_Calloc, PyMem_Free
 from libc.stdint cimport int8_t, int16_t, int32_t, int64_t, uint8_t
 
-from cursor cimport OK, TRUNCATED, Bytes, Cursor, cursor_has, cursor_open, likely, load_16, load_32, read_length_16, unlikely
-from program cimport INT16, INT32, RUN, STRING, Program, Step, Trace, fixed_size, program_lower, program_release
-from skip cimport skip_tagged, skip_value
+from cursor cimport OK, Bytes
+from header_columns cimport (
+    KEYS, LENGTH, QUICK_CORRELATION_AT, QUICK_FIXED, QUICK_KEY_AT, QUICK_TAGGED, QUICK_VERSION_AT, QUICK_VERSIONS, VERSIONS, Entry,
+    Header, Output, Place, Scan, scan_frames,
+)
+from program cimport INT16, INT32, RUN, STRING, Step, fixed_size, program_lower, program_release
 
 __all__ = ["COLUMNS", "HeaderScanner"]
 
@@ -19,164 +22,7 @@ COLUMNS = (
 _SIZES = {"q": 8, "i": 4, "h": 2, "b": 1}
 
 cdef enum:
-    KEYS = 256  # api keys that the table holds; Kafka has used 93 in its whole life
-    VERSIONS = 8  # header versions
-    LENGTH = 4  # bytes of a frame's length
     FIRST_ROWS = 256
-    BAD_LENGTH = 3
-    UNKNOWN_API = 6
-    LIMIT_EXCEEDED = 9
-
-# A header version: where its fixed fields are, and what comes behind them.
-cdef struct Header:
-    Program program
-    int32_t key_at
-    int32_t version_at
-    int32_t correlation_at
-    int32_t fixed  # bytes of the fields before the client id
-    const Step* client  # NULL where the version has none
-    const Step* rest
-    const Step* last
-    bint plain  # behind the client id comes a tagged section and nothing else
-
-cdef struct Entry:
-    uint8_t* versions  # header version by api version; those above have the last
-    int32_t count
-
-cdef struct Scan:
-    Header[VERSIONS] headers
-    Entry[KEYS] entries
-    int fallback
-
-cdef struct Output:
-    int64_t* frame_offset
-    int32_t* frame_length
-    int8_t* header_version
-    int16_t* api_key
-    int16_t* api_version
-    int32_t* correlation_id
-    int64_t* client_id_offset
-    int32_t* client_id_length
-    int64_t* body_offset
-    int8_t* error
-    Py_ssize_t room
-    Py_ssize_t count
-
-# How far a scan is.
-cdef struct Place:
-    Bytes base
-    Py_ssize_t size
-    Py_ssize_t at
-    Py_ssize_t most  # bytes of the largest frame
-    int fault
-
-
-cdef Bytes skip_rest(const Header* header, Bytes base, Py_ssize_t size, Bytes p, int* code) noexcept nogil:
-    """Step over what a header has behind its client id; where it ends."""
-    cdef Cursor cursor
-    cdef Trace trace
-    cdef const Step* step = header.rest
-    cursor_open(&cursor, base, size, p - base)
-    trace.depth = 0
-    while step < header.last:
-        if step.code != RUN and not skip_value(&header.program, &cursor, step, &trace):
-            break
-        step += 1
-    if cursor.code == OK and header.program.flexible:
-        skip_tagged(&header.program, &cursor, header.program.blocks, &trace)
-    code[0] = cursor.code
-    return cursor.p
-
-
-cdef inline void scan_frame(const Scan* scan, Bytes base, const Output* out, Py_ssize_t row, Bytes frame, Py_ssize_t length) noexcept nogil:
-    """The header of one frame. All is worked out first and written then: a store through a pointer to bytes may change anything."""
-    cdef const Header* header = &scan.headers[scan.fallback]
-    cdef const Entry* entry
-    cdef Cursor cursor
-    cdef Bytes p
-    cdef int version = scan.fallback
-    cdef int api_key = -1
-    cdef int api_version = -1
-    cdef int32_t correlation_id = 0
-    cdef int code = UNKNOWN_API
-    cdef int fault = OK
-    cdef int64_t client_id_offset = -1
-    cdef int64_t body_offset = -1
-    cdef Py_ssize_t size = -1
-    if likely(length >= header.fixed):
-        # the first two fields have one place in all header versions
-        api_key = <int16_t>load_16(frame + header.key_at)
-        api_version = <int16_t>load_16(frame + header.version_at)
-        if likely(0 <= api_key < KEYS):
-            entry = &scan.entries[api_key]
-            if likely(entry.count > 0):
-                code = OK
-                version = entry.versions[0 if api_version < 0 else api_version if api_version < entry.count else entry.count - 1]
-                header = &scan.headers[version]
-    if likely(length >= header.fixed):
-        correlation_id = <int32_t>load_32(frame + header.correlation_at)
-        cursor_open(&cursor, frame, length, header.fixed)
-        if header.client is not NULL:
-            size = read_length_16(&cursor, header.client.nullable)
-            if size > 0 and not cursor_has(&cursor, size):
-                size = -1
-            if size >= 0:
-                client_id_offset = cursor.p - base
-                cursor.p += size
-        p = cursor.p
-        if unlikely(cursor.code != OK):
-            code = cursor.code
-        elif header.plain and p < cursor.end and p[0] == 0:
-            body_offset = p - base + 1
-        else:
-            p = skip_rest(header, frame, length, p, &fault)
-            if fault == OK:
-                body_offset = p - base
-            else:
-                code = fault
-    else:
-        version = api_key = api_version = -1
-        code = TRUNCATED
-    out.header_version[row] = <int8_t>version
-    out.api_key[row] = <int16_t>api_key
-    out.api_version[row] = <int16_t>api_version
-    out.correlation_id[row] = correlation_id
-    out.client_id_offset[row] = client_id_offset
-    out.client_id_length[row] = <int32_t>(size if size >= 0 else -1)
-    out.body_offset[row] = body_offset
-    out.error[row] = <int8_t>code
-    out.frame_offset[row] = frame - base - LENGTH
-    out.frame_length[row] = <int32_t>length
-
-
-cdef bint scan_frames(const Scan* scan, Place* place, Output* out) noexcept nogil:
-    """Go on until no whole frame is left, True, or the output is full, False."""
-    cdef Output to = out[0]  # a copy that no store can change
-    cdef Py_ssize_t row = out.count
-    cdef Bytes base = place.base
-    cdef Bytes end = base + place.size
-    cdef Bytes p = base + place.at
-    cdef Py_ssize_t most = place.most
-    cdef int64_t length
-    cdef bint done = True
-    while end - p >= LENGTH:
-        if row == to.room:
-            done = False
-            break
-        length = <int32_t>load_32(p)
-        if unlikely(length < 0 or length > most):
-            place.fault = BAD_LENGTH if length < 0 else LIMIT_EXCEEDED
-            break
-        if length > end - p - LENGTH:
-            break
-        p += LENGTH
-        scan_frame(scan, base, &to, row, p, length)
-        row += 1
-        p += length
-    out.count = row
-    place.at = p - base
-    return done
-
 
 @cython.final
 cdef class HeaderScanner:
@@ -225,6 +71,7 @@ cdef class HeaderScanner:
             entry.count = len(known)
             for key in range(entry.count):
                 entry.versions[key] = known[key]
+            self.find_quick_ways(api_key, entry)
 
     def __dealloc__(self):
         cdef int index
@@ -232,6 +79,22 @@ cdef class HeaderScanner:
             program_release(&self.scan.headers[index].program)
         for index in range(KEYS):
             PyMem_Free(self.scan.entries[index].versions)
+
+    cdef int find_quick_ways(self, int api_key, const Entry* entry) except -1:
+        """Fill the table for an api key: headers that have nothing but the fields that `scan_quick` reads, where it reads them."""
+        cdef const Header* header
+        cdef int version
+        cdef int number
+        for version in range(QUICK_VERSIONS):
+            number = entry.versions[version if version < entry.count else entry.count - 1]
+            header = &self.scan.headers[number]
+            if (
+                header.key_at == QUICK_KEY_AT and header.version_at == QUICK_VERSION_AT and header.correlation_at == QUICK_CORRELATION_AT
+                and header.fixed == QUICK_FIXED and header.client is not NULL and header.rest == header.last
+                and (header.plain or not header.program.flexible)
+            ):
+                self.scan.quick[api_key * QUICK_VERSIONS + version] = <uint8_t>(1 + number + (QUICK_TAGGED if header.plain else 0))
+        return 0
 
     cdef int place_fields(self, Header* header, object plan) except -1:
         """Find the fixed fields and the client id of a header in its program."""
