@@ -103,7 +103,8 @@ class _StructReader:
         block = plan.blocks[index]
         slots = plan.layouts[block.layout].slots
         self._by_name: dict[str, tuple[str, Convert] | None] = {}
-        self._defaults: list[tuple[str, Callable[[], Any]]] = []
+        self._constants: dict[str, Any] = {}
+        self._makers: list[tuple[str, Callable[[], Any]]] = []
         self._texts: str | None = None  # where a release wrote the bare name of what is a struct today
         for number in range(block.first, block.first + block.untagged + block.tagged):
             operation = plan.operation(number)
@@ -115,7 +116,10 @@ class _StructReader:
                 size = _integer(32, True, f"{slot.json_name}SizeInBytes")
                 self._by_name[f"{_plain(slot.attribute)}sizeinbytes"] = (f"{slot.attribute}_size", size)
             if not skipped:
-                self._defaults.append((slot.attribute, _default_maker(slot, convert)))
+                if slot.default == Default.CONSTANT:
+                    self._constants[slot.attribute] = slot.value
+                else:
+                    self._makers.append((slot.attribute, list if slot.default == Default.LIST else _struct_maker(convert)))
                 if operation.code == Op.STRING and self._texts is None:
                     self._texts = slot.attribute
         for former, todays in FORMER_NAMES.items():
@@ -125,11 +129,13 @@ class _StructReader:
         self._known: dict[str, tuple[str, Convert] | None] = {}
 
     def read(self, body: dict[str, Any], exact: bool) -> SimpleNamespace:
-        message = SimpleNamespace()
+        message = SimpleNamespace(**self._constants) if exact else SimpleNamespace()
+        values = message.__dict__
+        self._fill(values, body)
         if exact:
-            for attribute, make in self._defaults:
-                setattr(message, attribute, make())
-        self._fill(message, body)
+            for attribute, make in self._makers:
+                if attribute not in values:
+                    values[attribute] = make()
         return message
 
     def element(self, value: Any) -> SimpleNamespace:
@@ -140,19 +146,19 @@ class _StructReader:
             raise BodyFault(f"a {type(value).__name__} stands where {self._plan.message} has a struct")
         return self.read(value, True)
 
-    def _fill(self, message: SimpleNamespace, body: dict[str, Any]) -> None:
+    def _fill(self, values: dict[str, Any], body: dict[str, Any]) -> None:
         known = self._known
         for name, value in body.items():
             if name not in known:
                 if name in _OPENED and isinstance(value, dict):
-                    self._fill(message, value)
+                    self._fill(values, value)
                     continue
                 if len(known) > 512:  # names that somebody makes up
                     known.clear()
                 known[name] = self._by_name.get(_plain(name))
             field = known[name]
             if field is not None:
-                setattr(message, field[0], None if value is None else field[1](value))
+                values[field[0]] = None if value is None else field[1](value)
 
     def _convert(self, operation: Operation, slot: SlotLayout) -> Convert:
         if operation.code == Op.STRUCT:
@@ -185,13 +191,8 @@ def _array(element: Convert, slot: SlotLayout, scalar: bool) -> Convert:
     return convert
 
 
-def _default_maker(slot: SlotLayout, convert: Convert) -> Callable[[], Any]:
-    if slot.default == Default.LIST:
-        return list
-    if slot.default == Default.STRUCT:
-        return lambda: convert({})
-    value = slot.value
-    return lambda: value
+def _struct_maker(convert: Convert) -> Callable[[], Any]:
+    return lambda: convert({})
 
 
 def _scalar(code: int, slot: SlotLayout) -> Convert:
@@ -212,6 +213,8 @@ def _integer(bits: int, signed: bool, name: str) -> Convert:
     low, high = (-(1 << bits - 1), 1 << bits - 1) if signed else (0, 1 << bits)
 
     def convert(value: Any) -> int:
+        if type(value) is int and low <= value < high:
+            return value
         if isinstance(value, str):
             try:
                 value = int(value)

@@ -25,7 +25,7 @@ from kwire.protocol.topic_use import TOPIC_USERS, noted, used
 from kwire.schema import catalog
 from kwire.schema.header_versions import header_version_of
 
-__all__ = ["Watch", "note_request", "observe", "observe_messages", "watch_of"]
+__all__ = ["Watch", "note_request", "observe", "observe_messages", "observed_paths", "watch_of"]
 
 _PUSH_TELEMETRY = 72
 _TELEMETRY_PATHS = ("client_instance_id", "subscription_id", "terminating", "compression_type", "metrics")
@@ -65,6 +65,17 @@ def _response_paths(api_key: int, version: int) -> tuple[str, ...] | None:
     if api_key in TOPIC_USERS:
         return ("error_code", *TOPIC_USERS[api_key][1].paths)
     return naming_paths(api_key, version, True) or None
+
+
+def observed_paths(api_key: int, version: int, is_response: bool) -> tuple[str, ...] | None:
+    """The projection of what `observe_messages` reads of a message of a watched api; None for all of it."""
+    paths = (_response_paths if is_response else _request_paths)(api_key, version)
+    if paths is None:
+        watch = watch_of(api_key, version)
+        return () if not is_response and watch is Watch.RESPONSE else None
+    message = catalog().response(api_key) if is_response else catalog().request(api_key)
+    assert message is not None
+    return tuple(path for path in paths if _has(message.name, path))
 
 
 @cache

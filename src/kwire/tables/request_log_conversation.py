@@ -10,6 +10,7 @@ beginning: `identity_source` is `not_observed` of others, even where the broker'
 
 from __future__ import annotations
 
+from functools import cache
 from typing import Any, Final
 
 from kwire.capture.request_log_bodies import BodyFault, read_body
@@ -29,7 +30,7 @@ from kwire.protocol.events import (
 )  # fmt: skip
 from kwire.protocol.first_fields import error_code_of, first_value, request_fields, response_fields, topics_of
 from kwire.protocol.identity import UNKNOWN, ClientIdentity
-from kwire.protocol.observation import Watch, observe_messages, watch_of
+from kwire.protocol.observation import Watch, observe_messages, observed_paths, watch_of
 from kwire.protocol.reading import Fact, RequestReading
 from kwire.protocol.rules import RULES, explain
 from kwire.schema import catalog, header_version
@@ -294,12 +295,22 @@ def _read_request(entry: LogEntry) -> RequestReading:
         reading.body = "unsupported"
         return reading
     reading.header_version = header_version("request", key, version)
-    fields = request_fields(key, version).projection if watch_of(key, version) is Watch.NO else None
+    fields = _projection(key, version, False)
     reading.body, reading.message = _message(catalog().request(key), version, fields, entry.request, entry)
     if key == _API_VERSIONS and version >= 3 and not entry.request:
         # A broker that does not know the version reads, and logs, the request as one of version 0, which has no fields (KIP-511).
         reading.body, reading.message = "skipped", None
     return reading
+
+
+@cache
+def _projection(api_key: int, version: int, is_response: bool) -> tuple[str, ...] | None:
+    """The first fields and what an exchange says beyond them; None for the whole body."""
+    first = (response_fields if is_response else request_fields)(api_key, version).projection
+    if first is None or watch_of(api_key, version) is Watch.NO:
+        return first
+    more = observed_paths(api_key, version, is_response)
+    return None if more is None else tuple(sorted({*first, *more}))
 
 
 def _response_version(entry: LogEntry) -> int:
@@ -314,7 +325,7 @@ def _read_response(entry: LogEntry) -> Any:
     version = _response_version(entry)
     if not _released(entry.api_key, version):
         return None
-    fields = response_fields(entry.api_key, version).projection if watch_of(entry.api_key, version) is Watch.NO else None
+    fields = _projection(entry.api_key, version, True)
     return _message(catalog().response(entry.api_key), version, fields, entry.response, entry)[1]
 
 
