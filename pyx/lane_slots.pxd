@@ -4,9 +4,10 @@ A slot is *free* of Python objects but for its key while a lane has it; it holds
 """
 
 from cpython.object cimport PyObject
-from libc.stdint cimport int32_t, int64_t
+from libc.stdint cimport int64_t
 from libc.stdlib cimport calloc, free
 
+from lane_series cimport LaneExchange, exchange_free
 from lane_tcp cimport TcpState
 from raw_python cimport raw_xdecref
 
@@ -20,10 +21,12 @@ cdef struct Slot:
     PyObject* connection  # TcpConnection or NULL; its TCP state is old unless IN_PYTHON
     TcpState tcp
     int64_t n  # how many connections of the same endpoints the series had before
-    int64_t begun  # packet, with the number of its file
     SlotMode mode
+    LaneExchange* exchange  # NULL unless IN_LANE
+    int client_side  # of a lane: the direction of requests
     bint ignored
-    int patience  # packets until it is tried again to go on without Python
+    int patience  # packets with payload until it is tried again to go on without Python
+    int departures  # how often it has left a lane
     Slot* before
     Slot* after
 
@@ -48,6 +51,14 @@ cdef inline Slot* slot_append(SlotList* slots) noexcept nogil:
     return slot
 
 
+cdef inline void slot_free_exchange(Slot* slot) noexcept:
+    """What a lane had is gone."""
+    if slot.exchange is not NULL:
+        exchange_free(slot.exchange)
+        free(slot.exchange)
+        slot.exchange = NULL
+
+
 cdef inline void slot_remove(SlotList* slots, Slot* slot) noexcept:
     if slot.before is NULL:
         slots.first = slot.after
@@ -58,6 +69,7 @@ cdef inline void slot_remove(SlotList* slots, Slot* slot) noexcept:
     else:
         slot.after.before = slot.before
     slots.count -= 1
+    slot_free_exchange(slot)
     raw_xdecref(slot.key)
     raw_xdecref(slot.connection)
     free(slot)

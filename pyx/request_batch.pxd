@@ -1,15 +1,13 @@
 """From rows of `requests` as C structs to a record batch, and from an event of Python's rules to such a row."""
 
-from cpython.bytes cimport PyBytes_AS_STRING, PyBytes_FromStringAndSize
 from libc.stdint cimport INT32_MIN, INT64_MIN, int32_t, int64_t
 
-from lane_rows cimport NO_TEXT, RequestRow, RequestRows, microseconds, no_int, no_long, rows_add
-from lane_texts cimport TextTable, text_of
-from row_columns cimport int_buffers, long_buffers, text_buffers
+from lane_rows cimport RequestRow, RequestRows, microseconds, rows_add
+from lane_texts cimport TextTable, text_of, texts_free, texts_open
+from row_columns cimport int_column, long_column, named_column, small_column, text_column
 
 cdef enum:
     PACKET_BITS = 40  # kwire.tables.conversation_sink.PACKET_BITS
-    MEMO = 256
 
 
 cdef inline int64_t long_of(object value) except? -1:
@@ -58,71 +56,71 @@ cdef inline int row_of_event(RequestRows* rows, TextTable* texts, int32_t connec
     return 0
 
 
-cdef inline bytes numbers_by(const char* first, Py_ssize_t count, int shift, bint is_long, TextTable* names, object name_of):
-    """The numbers, in `names`, of the names that `name_of` gives for the values of a field."""
-    cdef bytes made = PyBytes_FromStringAndSize(NULL, count * sizeof(int32_t))
-    cdef int32_t* number = <int32_t*><void*>PyBytes_AS_STRING(made)
-    cdef int32_t memo[MEMO]
-    cdef Py_ssize_t index
-    cdef int64_t value
-    for index in range(MEMO):
-        memo[index] = -2
-    for index in range(count):
-        if is_long:
-            value = (<const int64_t*><const void*>(first + index * sizeof(RequestRow)))[0] >> shift
-        else:
-            value = (<const int32_t*><const void*>(first + index * sizeof(RequestRow)))[0]
-            if value == INT32_MIN:
-                number[index] = NO_TEXT
-                continue
-        if 0 <= value < MEMO:
-            if memo[value] == -2:
-                memo[value] = text_of(names, name_of(value))
-            number[index] = memo[value]
-        else:
-            number[index] = text_of(names, name_of(value))
-    return made
-
-
-cdef inline bytes numbers_of(const char* first, Py_ssize_t count, TextTable* names, tuple of):
-    """The same for a field that is a place in a tuple."""
-    cdef bytes made = PyBytes_FromStringAndSize(NULL, count * sizeof(int32_t))
-    cdef int32_t* number = <int32_t*><void*>PyBytes_AS_STRING(made)
-    cdef int32_t known[8]
-    cdef Py_ssize_t index
-    for index in range(min(len(of), 8)):
-        known[index] = text_of(names, of[index])
-    for index in range(count):
-        number[index] = known[<int>(first + index * sizeof(RequestRow))[0]]
-    return made
-
-
-cdef inline object text_column(object pa, const char* first, Py_ssize_t stride, Py_ssize_t count, const TextTable* texts):
-    valid, offsets, data, nulls = text_buffers(first, stride, count, texts)
-    buffers = [None if valid is None else pa.py_buffer(valid), pa.py_buffer(offsets), pa.py_buffer(data)]
-    return pa.Array.from_buffers(pa.string(), count, buffers, nulls)
-
-
-cdef inline object named_column(object pa, bytes numbers, Py_ssize_t count, const TextTable* names):
-    return text_column(pa, PyBytes_AS_STRING(numbers), sizeof(int32_t), count, names)
-
-
-cdef inline object number_column(object pa, object kind, tuple made, Py_ssize_t count):
-    valid, values, nulls = made
-    return pa.Array.from_buffers(kind, count, [None if valid is None else pa.py_buffer(valid), pa.py_buffer(values)], nulls)
-
-
-cdef inline object text_field(object pa, const RequestRow* row, const int32_t* field, Py_ssize_t count, const TextTable* texts):
-    return text_column(pa, <const char*>field, sizeof(RequestRow), count, texts)
+cdef inline object text_field(object pa, const int32_t* field, Py_ssize_t count, const TextTable* texts):
+    return text_column(pa, field, sizeof(RequestRow), count, False, texts)
 
 
 cdef inline object long_field(object pa, object kind, const int64_t* field, Py_ssize_t count):
-    return number_column(pa, kind, long_buffers(<const char*>field, sizeof(RequestRow), count), count)
+    return long_column(pa, kind, field, sizeof(RequestRow), count)
 
 
 cdef inline object int_field(object pa, const int32_t* field, Py_ssize_t count):
-    return number_column(pa, pa.int32(), int_buffers(<const char*>field, sizeof(RequestRow), count, False), count)
+    return int_column(pa, field, sizeof(RequestRow), count, False)
 
 
-cdef inline object narrow_field(object pa, const int64_t* field, Py_ssize_t count):
-    return number_column(pa, pa.int32(), int_buffers(<const char*>field, sizeof(RequestRow), count, True), count)
+cdef inline dict request_columns(
+    object pa, object time, const RequestRow* row, Py_ssize_t count, const TextTable* texts, const TextTable* places, object names
+):
+    """The columns of a batch by name, but for those that are null in all rows of streams.
+
+    Arguments:
+        time: the type of times.
+        row, count: the rows.
+        texts: what their texts are numbers in.
+        places: what `connection` is a number in.
+        names: what gives names: of the series, of files by number, of apis and errors; and the names of states and bodies.
+
+    Raises:
+        OverflowError: more than 2 GiB of text in a column.
+    """
+    cdef TextTable said
+    cdef Py_ssize_t stride = sizeof(RequestRow)
+    series, file_name, api_name, error_name, states, bodies = names
+    long = pa.int64()
+    texts_open(&said, 0)  # nothing of it comes from the wire
+    try:
+        return {
+            "series": named_column(pa, &row.packet, stride, count, True, 63, &said, series),
+            "capture": named_column(pa, &row.packet, stride, count, True, PACKET_BITS, &said, file_name),
+            "connection_id": text_field(pa, &row.connection, count, places),
+            "request_index": long_field(pa, long, &row.request_index, count),
+            "api_key": int_field(pa, &row.api_key, count),
+            "api_name": named_column(pa, &row.api_key, stride, count, False, 0, &said, api_name),
+            "api_version": int_field(pa, &row.api_version, count),
+            "header_version": int_field(pa, &row.header_version, count),
+            "correlation_id": int_column(pa, &row.correlation_id, stride, count, True),
+            "client_id": text_field(pa, &row.client_id, count, texts),
+            "client_instance_id": text_field(pa, &row.client_instance_id, count, texts),
+            "software_name": text_field(pa, &row.software_name, count, texts),
+            "software_version": text_field(pa, &row.software_version, count, texts),
+            "principal": text_field(pa, &row.principal, count, texts),
+            "request_time": long_field(pa, time, &row.request_us, count),
+            "response_time": long_field(pa, time, &row.response_us, count),
+            "latency_us": long_field(pa, long, &row.latency_us, count),
+            "request_bytes": long_field(pa, long, &row.request_bytes, count),
+            "response_bytes": long_field(pa, long, &row.response_bytes, count),
+            "error_code": int_field(pa, &row.error_code, count),
+            "error_name": named_column(pa, &row.error_code, stride, count, False, 0, &said, error_name),
+            "throttle_time_ms": int_column(pa, &row.throttle_time_ms, stride, count, True),
+            "acks": int_field(pa, &row.acks, count),
+            "first_topic": text_field(pa, &row.first_topic, count, texts),
+            "topic_count": int_field(pa, &row.topic_count, count),
+            "group_id": text_field(pa, &row.group_id, count, texts),
+            "transactional_id": text_field(pa, &row.transactional_id, count, texts),
+            "state": small_column(pa, &row.state, stride, count, &said, states),
+            "body": small_column(pa, &row.body, stride, count, &said, bodies),
+            "packet_number": long_field(pa, long, &row.packet, count),
+            "stream_offset": long_field(pa, long, &row.stream_offset, count),
+        }
+    finally:
+        texts_free(&said)

@@ -1,87 +1,125 @@
-"""Rows of `requests` into Arrow columns: values in the buffers of a `bytes` each, nulls in bitmaps, texts gathered by their numbers.
+"""Rows that are C structs into Arrow columns: values in the buffers of a `bytes` each, nulls in bitmaps, texts gathered by their numbers.
 
-Every function takes the rows as a pointer to the first one's field and the distance to the next, so that columns that follow from others
-are made from a plain array of text numbers in the same way.
+Every function takes the rows as a pointer to the first one's field and the distance to the next (`stride`). A field is an int64, whose null
+is INT64_MIN, or an int32 with INT32_MIN; the number of a text is null when it is negative.
 """
 
-from cpython.bytes cimport PyBytes_AS_STRING, PyBytes_FromStringAndSize
-from libc.stdint cimport INT32_MIN, INT64_MIN, int32_t, int64_t, uint8_t
+from cpython.bytes cimport PyBytes_AS_STRING
+from libc.stdint cimport INT32_MIN, INT64_MIN, int8_t, int32_t, int64_t, uint8_t
+from libc.stdlib cimport realloc
 from libc.string cimport memcpy, memset
 
-from lane_texts cimport TextTable
+from lane_texts cimport TextTable, text_of
 
 cdef extern from "Python.h":
     bytes new_bytes "PyBytes_FromStringAndSize"(const char* data, Py_ssize_t size)
 
+cdef enum:
+    MEMO = 256
 
-cdef inline tuple long_buffers(const char* first, Py_ssize_t stride, Py_ssize_t count):
-    """Validity (or None), values and number of nulls of an int64 column."""
+# Rows of a table whose columns are numbers and texts: an int64 a column.
+cdef struct WideRows:
+    int64_t* values
+    Py_ssize_t count
+    Py_ssize_t room
+    Py_ssize_t width
+
+
+cdef inline int64_t field_at(const char* first, Py_ssize_t place, bint is_long) noexcept nogil:
+    """A field as an int64, null as INT64_MIN."""
+    cdef int32_t value
+    if is_long:
+        return (<const int64_t*><const void*>(first + place))[0]
+    value = (<const int32_t*><const void*>(first + place))[0]
+    return INT64_MIN if value == INT32_MIN else value
+
+
+cdef inline int64_t* wide_add(WideRows* rows) except NULL:
+    """The next row, all of it null; valid until the next one is added."""
+    cdef Py_ssize_t room
+    cdef int64_t* grown
+    cdef Py_ssize_t index
+    if rows.count == rows.room:
+        room = rows.room * 2 if rows.room else 256
+        grown = <int64_t*>realloc(rows.values, room * rows.width * sizeof(int64_t))
+        if grown is NULL:
+            raise MemoryError
+        rows.values = grown
+        rows.room = room
+    grown = rows.values + rows.count * rows.width
+    for index in range(rows.width):
+        grown[index] = INT64_MIN
+    rows.count += 1
+    return grown
+
+
+cdef inline object long_column(object pa, object kind, const void* first, Py_ssize_t stride, Py_ssize_t count):
+    """A column of 64 bits, such as int64 and times in microseconds, from int64 fields."""
     cdef bytes values = new_bytes(NULL, count * 8)
     cdef bytes bits = new_bytes(NULL, (count + 7) // 8)
-    cdef int64_t* value = <int64_t*>PyBytes_AS_STRING(values)
+    cdef int64_t* value = <int64_t*><void*>PyBytes_AS_STRING(values)
     cdef uint8_t* bit = <uint8_t*>PyBytes_AS_STRING(bits)
     cdef Py_ssize_t index
     cdef Py_ssize_t nulls = 0
     cdef int64_t found
     memset(bit, 0xFF, (count + 7) // 8)
     for index in range(count):
-        found = (<const int64_t*>(first + index * stride))[0]
+        found = field_at(<const char*>first, index * stride, True)
         value[index] = found
         if found == INT64_MIN:
             value[index] = 0
             bit[index >> 3] &= ~(<uint8_t>1 << (index & 7))
             nulls += 1
-    return (bits if nulls else None), values, nulls
+    return pa.Array.from_buffers(kind, count, [pa.py_buffer(bits) if nulls else None, pa.py_buffer(values)], nulls)
 
 
-cdef inline tuple int_buffers(const char* first, Py_ssize_t stride, Py_ssize_t count, bint is_long):
-    """The same of an int32 column, whose fields are int32 or, with `is_long`, int64."""
+cdef inline object int_column(object pa, const void* first, Py_ssize_t stride, Py_ssize_t count, bint is_long):
+    """A column of int32, from int32 or int64 fields."""
     cdef bytes values = new_bytes(NULL, count * 4)
     cdef bytes bits = new_bytes(NULL, (count + 7) // 8)
-    cdef int32_t* value = <int32_t*>PyBytes_AS_STRING(values)
+    cdef int32_t* value = <int32_t*><void*>PyBytes_AS_STRING(values)
     cdef uint8_t* bit = <uint8_t*>PyBytes_AS_STRING(bits)
     cdef Py_ssize_t index
     cdef Py_ssize_t nulls = 0
     cdef int64_t found
-    cdef int64_t null = INT64_MIN if is_long else INT32_MIN
     memset(bit, 0xFF, (count + 7) // 8)
     for index in range(count):
-        if is_long:
-            found = (<const int64_t*>(first + index * stride))[0]
-        else:
-            found = (<const int32_t*>(first + index * stride))[0]
+        found = field_at(<const char*>first, index * stride, is_long)
         value[index] = <int32_t>found
-        if found == null:
+        if found == INT64_MIN:
             value[index] = 0
             bit[index >> 3] &= ~(<uint8_t>1 << (index & 7))
             nulls += 1
-    return (bits if nulls else None), values, nulls
+    return pa.Array.from_buffers(pa.int32(), count, [pa.py_buffer(bits) if nulls else None, pa.py_buffer(values)], nulls)
 
 
-cdef inline tuple text_buffers(const char* first, Py_ssize_t stride, Py_ssize_t count, const TextTable* texts):
-    """Validity (or None), offsets, bytes and number of nulls of a text column; fields are numbers of `texts`.
+cdef inline object text_column(object pa, const void* first, Py_ssize_t stride, Py_ssize_t count, bint is_long, const TextTable* texts):
+    """A column of texts, from their numbers in `texts`.
 
     Raises:
         OverflowError: more than 2 GiB of text in one batch.
     """
     cdef bytes offsets = new_bytes(NULL, (count + 1) * 4)
     cdef bytes bits = new_bytes(NULL, (count + 7) // 8)
-    cdef int32_t* offset = <int32_t*>PyBytes_AS_STRING(offsets)
+    cdef bytes starts = new_bytes(NULL, count * 4)
+    cdef int32_t* offset = <int32_t*><void*>PyBytes_AS_STRING(offsets)
+    cdef int32_t* start = <int32_t*><void*>PyBytes_AS_STRING(starts)
     cdef uint8_t* bit = <uint8_t*>PyBytes_AS_STRING(bits)
     cdef Py_ssize_t index
     cdef Py_ssize_t nulls = 0
     cdef int64_t total = 0
-    cdef int32_t number, start, size
+    cdef int64_t number
     cdef bytes made
     cdef char* at
     memset(bit, 0xFF, (count + 7) // 8)
     for index in range(count):
         offset[index] = <int32_t>total
-        number = (<const int32_t*>(first + index * stride))[0]
+        number = field_at(<const char*>first, index * stride, is_long)
         if number < 0:
             bit[index >> 3] &= ~(<uint8_t>1 << (index & 7))
             nulls += 1
         else:
+            start[index] = texts.offsets[number]
             total += texts.offsets[number + 1] - texts.offsets[number]
             if total > 0x7FFFFFFF:
                 raise OverflowError("more than 2 GiB of text in one batch of rows")
@@ -89,8 +127,81 @@ cdef inline tuple text_buffers(const char* first, Py_ssize_t stride, Py_ssize_t 
     made = new_bytes(NULL, total)
     at = PyBytes_AS_STRING(made)
     for index in range(count):
-        size = offset[index + 1] - offset[index]
-        if size:
-            start = texts.offsets[(<const int32_t*>(first + index * stride))[0]]
-            memcpy(at + offset[index], texts.bytes + start, size)
-    return (bits if nulls else None), offsets, made, nulls
+        if offset[index + 1] != offset[index]:
+            memcpy(at + offset[index], texts.bytes + start[index], offset[index + 1] - offset[index])
+    buffers = [pa.py_buffer(bits) if nulls else None, pa.py_buffer(offsets), pa.py_buffer(made)]
+    return pa.Array.from_buffers(pa.string(), count, buffers, nulls)
+
+
+cdef inline object named_column(
+    object pa, const void* first, Py_ssize_t stride, Py_ssize_t count, bint is_long, int shift, TextTable* names, object name_of
+):
+    """A column of texts, from those that `name_of` gives for the values of a field, shifted to the right; null where there is none."""
+    cdef bytes made = new_bytes(NULL, count * sizeof(int32_t))
+    cdef int32_t* number = <int32_t*><void*>PyBytes_AS_STRING(made)
+    cdef int32_t memo[MEMO]
+    cdef Py_ssize_t index
+    cdef int64_t value
+    for index in range(MEMO):
+        memo[index] = INT32_MIN
+    for index in range(count):
+        value = field_at(<const char*>first, index * stride, is_long)
+        if value == INT64_MIN:
+            number[index] = -1
+            continue
+        value >>= shift
+        if not 0 <= value < MEMO:
+            number[index] = text_of(names, name_of(value))
+            continue
+        if memo[value] == INT32_MIN:
+            memo[value] = text_of(names, name_of(value))
+        number[index] = memo[value]
+    return text_column(pa, number, sizeof(int32_t), count, False, names)
+
+
+cdef inline object small_column(object pa, const int8_t* first, Py_ssize_t stride, Py_ssize_t count, TextTable* names, tuple of):
+    """A column of texts, from fields of 8 bits that are places in a tuple."""
+    cdef bytes made = new_bytes(NULL, count * sizeof(int32_t))
+    cdef int32_t* number = <int32_t*><void*>PyBytes_AS_STRING(made)
+    cdef int32_t known[8]
+    cdef Py_ssize_t index
+    for index in range(min(len(of), 8)):
+        known[index] = text_of(names, of[index])
+    for index in range(count):
+        number[index] = known[first[index * stride]]
+    return text_column(pa, number, sizeof(int32_t), count, False, names)
+
+
+cdef inline object wide_batch(object pa, const WideRows* rows, object schema, const TextTable* texts):
+    """A record batch of wide rows; columns that are neither numbers nor texts are null.
+
+    Raises:
+        OverflowError: more than 2 GiB of text in a column.
+    """
+    cdef Py_ssize_t stride = rows.width * sizeof(int64_t)
+    cdef Py_ssize_t index
+    arrays = []
+    for index in range(rows.width):
+        kind = schema.field(index).type
+        if pa.types.is_string(kind):
+            arrays.append(text_column(pa, rows.values + index, stride, rows.count, True, texts))
+        elif pa.types.is_int32(kind):
+            arrays.append(int_column(pa, rows.values + index, stride, rows.count, True))
+        elif pa.types.is_int64(kind) or pa.types.is_timestamp(kind):
+            arrays.append(long_column(pa, kind, rows.values + index, stride, rows.count))
+        else:
+            arrays.append(pa.nulls(rows.count, kind))
+    return pa.RecordBatch.from_arrays(arrays, schema=schema)
+
+
+cdef inline int wide_row_of(WideRows* rows, TextTable* texts, object row) except -1:
+    """Append a row of Python values: texts, integers and None."""
+    cdef int64_t* made = wide_add(rows)
+    cdef Py_ssize_t index
+    for index in range(rows.width):
+        value = row[index]
+        if isinstance(value, str):
+            made[index] = text_of(texts, value)
+        elif value is not None:
+            made[index] = value
+    return 0

@@ -1,168 +1,214 @@
-"""The streams of a series without a Python object per packet: the twin of kwire/capture/carry.py for who makes rows of them.
+"""A series of captures into rows without a Python object per packet, frame or field: the twin of kwire/capture/carry.py and what hears it.
 
-Each connection has a slot. While nothing unusual happens its TCP is a C struct (lane_tcp); a packet that does something else makes it a
-`TcpConnection`, which Python's own rules carry on (`SeriesCarry.take_closely`) until nothing waits in it any more. So what is here is only
-what an undisturbed connection does, and everything else is the same code as in the pure twin.
+Each connection has a slot. While nothing unusual happens its TCP is a C struct (lane_tcp) and its protocol another (lane_exchange): it is in
+a *lane*. A frame that breaks a rule, or one that lanes do not know, makes a `Conversation` of it, a packet that leaves a hole a
+`TcpConnection`, and Python's own rules carry on until all is regular again. So what is here is only what an undisturbed connection does, and
+everything else is the same code as in the pure twin.
 """
 
+from cpython.bytes cimport PyBytes_AS_STRING
 from cpython.dict cimport PyDict_GetItem
 from cpython.object cimport PyObject
-from libc.stdint cimport int8_t, int16_t, int32_t, int64_t, uint32_t
+from libc.stdint cimport int8_t, int16_t, int32_t, int64_t, uint8_t, uint32_t
 from libc.stdlib cimport calloc, free
 from libc.string cimport memset
 
-from lane_rows cimport RequestRow, RequestRows, rows_free
-from lane_slots cimport IN_PYTHON, STREAMS_ONLY, Slot, SlotList, slot_append, slot_remove
+from connection_row cimport FileTotals
+from cursor cimport Bytes
+from endpoint_text cimport packed_port
+from lane_ends cimport (
+    SeriesRows, begin_lane, count_requests, end_lane, forget_texts, is_crowded, rows_close, rows_open,
+)
+from lane_exchange cimport exchange_bytes, exchange_closed, exchange_finish
+from lane_handover cimport exchange_export, exchange_import
+from lane_series cimport LANE_ODD, LANE_OK, ODD_REASONS, LaneExchange, RecipeBook, book_open, series_settle
+from lane_slots cimport IN_LANE, IN_PYTHON, STREAMS_ONLY, Slot, SlotList, slot_append, slot_free_exchange, slot_remove
 from lane_tcp cimport (
     ACK, RST, SYN, TCP_CLOSED, TCP_DATA, TCP_ODD, TCP_RESET, Packet, syn_is_next, tcp_begin, tcp_export, tcp_import, tcp_in_order, tcp_take,
 )
-from lane_texts cimport TextTable, text_of, texts_compact, texts_free, texts_mark, texts_open, texts_renamed
-from raw_python cimport raw_incref
-from request_batch cimport (
-    PACKET_BITS, int_field, long_field, named_column, narrow_field, numbers_by, numbers_of, row_of_event, text_field,
-)
+from lane_texts cimport text_object, text_of, texts_compact, texts_mark, texts_renamed
+from raw_python cimport raw_incref, raw_xdecref
+from request_batch cimport PACKET_BITS, request_columns, row_of_event
+from row_columns cimport wide_batch, wide_row_of
+from uuid_text cimport fill_pairs
 
-import os
+import weakref
+from functools import lru_cache
+from ipaddress import ip_address
 
 import pyarrow as pa
 import pyarrow.compute as pc
 
 from kwire.capture import carry as _carry
-from kwire.capture.carry import SeriesCarry
+from kwire.capture.carry import SeriesCarry, is_of_share
 from kwire.capture.tcp import Segment, TcpConnection
 from kwire.schema import catalog, error_name
+from kwire.tables.client_keys import client_key, is_default_client_id
 from kwire.tables.column_builder import BATCH_ROWS
-from kwire.tables.schemas import REQUESTS, TIME
+from kwire.tables.schemas import CONNECTIONS, REQUESTS, TIME
 
-__all__ = ["BulkCarry", "RequestBatches"]
+__all__ = ["BulkCarry", "LaneBatches"]
 
 cdef int64_t LINGER_NS = _carry.LINGER_NS
 cdef int64_t UNANSWERED_NS = _carry.UNANSWERED_NS
 cdef Py_ssize_t SWEEP_PACKETS = _carry.SWEEP_PACKETS
+# How many packets with payload a connection stays in Python once it left its lane, at least.
+cdef enum:
+    PATIENCE = 4
 
 cdef object PACKET_MASK = (<int64_t>1 << PACKET_BITS) - 1
-cdef tuple STATES = ("answered", "no_response_expected", "unanswered", "orphan_response")  # RowState
-cdef tuple BODIES = ("decoded", "truncated", "malformed", "unsupported", "skipped")  # RowBody
+# How to read each api version: made when it is first needed, kept for the process.
+cdef RecipeBook BOOK
+cdef bint BOOK_IS_OPEN = False
+fill_pairs()
 
 
-cdef class RequestBatches:
-    """Rows of `requests` as C structs until there are enough of them for a record batch.
+@lru_cache(maxsize=4096)
+def _address_of(packed):
+    return str(ip_address(packed)).encode()
+
+
+cdef class LaneBatches:
+    """Rows as C structs until there are enough of them for a record batch: of requests and connections, from lanes and from Python.
 
     Arguments:
-        series: name of the series.
-        files: names of its files so far; the owner goes on filling the list.
+        sink: a `kwire.tables.conversation_sink.ConversationSink`, which owns this.
     """
 
-    cdef RequestRows rows
-    cdef TextTable texts
-    cdef TextTable places  # ids of the connections that the rows name
-    cdef readonly int epoch  # counts the batches: a number in `places` is good for one
+    cdef SeriesRows rows
     cdef Py_ssize_t batch_rows
-    cdef object series
+    cdef object name
     cdef list files
-    cdef list batches
+    cdef frozenset ports
+    cdef dict batches
+    cdef dict client_keys
+    cdef tuple words
+    cdef tuple asked
+    cdef object __weakref__
 
-    def __cinit__(self, series, files, batch_rows=BATCH_ROWS):
-        seed = int.from_bytes(os.urandom(8), "little")
-        texts_open(&self.texts, seed)
-        texts_open(&self.places, seed)
-        self.series = series
-        self.files = files
+    def __cinit__(self, sink, batch_rows=BATCH_ROWS):
+        global BOOK_IS_OPEN
+        from kwire.tables import lane_desk
+
+        if not BOOK_IS_OPEN:
+            book_open(&BOOK)
+            BOOK_IS_OPEN = True
+        # Weak references: the C structs hold the desk, where no collector would find a cycle.
+        myself = weakref.ref(self)
+        rows_open(&self.rows, &BOOK, lane_desk.LaneDesk(weakref.proxy(sink), lambda place: myself().connection_id_of(place)))
         self.batch_rows = batch_rows
-        self.batches = []
-        self.epoch = 1
+        self.name, self.files, self.ports = sink.series, sink.files, sink.ports
+        self.batches = {"requests": [], "connections": []}
+        self.client_keys = {}
+        self.words = (
+            lane_desk.ROW_STATES, lane_desk.ROW_BODIES, lane_desk.STATES, lane_desk.CLOSED_BY, lane_desk.PROTOCOLS, lane_desk.SOURCES,
+            lane_desk.ROLES, lane_desk.DIRECTIONS, lane_desk.ODDITIES,
+        )
+        self.asked = (_address_of, client_key, is_default_client_id, catalog().api_name)
 
     def __dealloc__(self):
-        rows_free(&self.rows)
-        texts_free(&self.texts)
-        texts_free(&self.places)
+        rows_close(&self.rows)
 
-    def add(self, connection_id, event):
+    def connection_id_of(self, place):
+        """The id of the connection that is in a lane under this number."""
+        return text_object(&self.rows.places, place)
+
+    @property
+    def departures(self):
+        """How often a connection left its lane, by reason."""
+        return {self.words[8][reason]: self.rows.lanes.odd[reason] for reason in range(ODD_REASONS) if self.rows.lanes.odd[reason]}
+
+    def add_request(self, connection_id, event):
         """Append the row of a `RequestCompleted`; its packet number has the number of the file in its upper bits."""
-        row_of_event(&self.rows, &self.texts, text_of(&self.places, connection_id), event, STATES, BODIES)
-        if self.rows.count >= self.batch_rows:
-            self.flush()
+        cdef int32_t place = text_of(&self.rows.places, connection_id)
+        row_of_event(&self.rows.lanes.rows, &self.rows.lanes.texts, place, event, self.words[0], self.words[1])
+        self.flush_full()
 
-    def take(self, *, whole):
-        """Give away the full batches, and with `whole` the rows of the one that is begun too."""
+    def add_connection(self, row):
+        """Append a row of `connections`, values in the schema's order."""
+        wide_row_of(&self.rows.connections, &self.rows.said, row)
+        self.flush_full()
+
+    def take(self, table, *, whole):
+        """Give away the full batches of a table, and with `whole` the rows of the one that is begun too."""
         if whole:
             self.flush()
-        batches, self.batches = self.batches, []
+        batches, self.batches[table] = self.batches[table], []
         return batches
 
+    def settle(self, counts):
+        """Bring home what is counted and learned here: before the sink's `counts` and facts are read, or pickled."""
+        cdef Py_ssize_t file
+        cdef FileTotals* totals
+        series_settle(&self.rows.lanes)
+        for file in range(self.rows.files_counted):
+            totals, count = &self.rows.totals[file], counts[file]
+            count.connections += totals.connections
+            count.refused += totals.refused
+            count.joined_late += totals.joined_late
+            count.one_way += totals.one_way
+            count.bytes_lost += totals.bytes_lost
+            count.bytes_opaque += totals.bytes_opaque
+            count.requests += totals.requests
+            count.unanswered += totals.unanswered
+        self.rows.files_counted = 0
+
+    cdef int64_t packet_of(self, int64_t number) except -1:
+        """The number of a packet with that of its file."""
+        return <int64_t>(len(self.files) - 1) << PACKET_BITS | number
+
+    cdef int flush_full(self) except -1:
+        if self.rows.lanes.rows.count >= self.batch_rows or self.rows.connections.count >= self.batch_rows:
+            self.flush()
+        return 0
+
     cdef int flush(self) except -1:
-        if self.rows.count:
-            self.add_batches(0, self.rows.count)
-            self.rows.count = 0
-            self.epoch += 1
-            texts_mark(&self.places)
-            texts_compact(&self.places)
-            texts_renamed(&self.places)
+        if self.rows.lanes.rows.count:
+            self.add_batches(0, self.rows.lanes.rows.count)
+            self.rows.lanes.rows.count = 0
+        if self.rows.connections.count:
+            self.batches["connections"].append(wide_batch(pa, &self.rows.connections, CONNECTIONS, &self.rows.said))
+            self.rows.connections.count = 0
+            texts_mark(&self.rows.said)
+            texts_compact(&self.rows.said)
+            texts_renamed(&self.rows.said)
         return 0
 
     cdef int add_batches(self, Py_ssize_t start, Py_ssize_t count) except -1:
-        """A batch of these rows, or several where their texts are too much for one."""
+        """A batch of these rows of `requests`, or several where their texts are too much for one."""
+        names = (lambda _: self.name, self.files.__getitem__, self.asked[3], error_name, self.words[0], self.words[1])
         try:
-            self.batches.append(self.batch_of(self.rows.rows + start, count))
+            columns = request_columns(
+                pa, TIME, self.rows.lanes.rows.rows + start, count, &self.rows.lanes.texts, &self.rows.places, names
+            )
         except OverflowError:
             self.add_batches(start, count // 2)
             self.add_batches(start + count // 2, count - count // 2)
+            return 0
+        columns["packet_number"] = pc.bit_wise_and(columns["packet_number"], PACKET_MASK)
+        arrays = [columns[field.name] if field.name in columns else pa.nulls(count, field.type) for field in REQUESTS]
+        self.batches["requests"].append(pa.RecordBatch.from_arrays(arrays, schema=REQUESTS))
         return 0
 
-    cdef object batch_of(self, const RequestRow* row, Py_ssize_t count):
-        cdef TextTable names
-        cdef TextTable* texts = &self.texts
-        cdef const char* state = <const char*>&row.state
-        cdef const char* body = <const char*>&row.body
-        cdef const char* packet = <const char*>&row.packet
-        cdef const char* api_key = <const char*>&row.api_key
-        cdef const char* error_code = <const char*>&row.error_code
-        long = pa.int64()
-        texts_open(&names, 0)  # none of them comes from the wire
-        try:
-            columns = {
-                "series": named_column(pa, numbers_by(packet, count, 63, True, &names, lambda _: self.series), count, &names),
-                "capture": named_column(
-                    pa, numbers_by(packet, count, PACKET_BITS, True, &names, self.files.__getitem__), count, &names
-                ),
-                "connection_id": text_field(pa, row, &row.connection, count, &self.places),
-                "request_index": long_field(pa, long, &row.request_index, count),
-                "api_key": int_field(pa, &row.api_key, count),
-                "api_name": named_column(pa, numbers_by(api_key, count, 0, False, &names, catalog().api_name), count, &names),
-                "api_version": int_field(pa, &row.api_version, count),
-                "header_version": int_field(pa, &row.header_version, count),
-                "correlation_id": narrow_field(pa, &row.correlation_id, count),
-                "client_id": text_field(pa, row, &row.client_id, count, texts),
-                "client_instance_id": text_field(pa, row, &row.client_instance_id, count, texts),
-                "software_name": text_field(pa, row, &row.software_name, count, texts),
-                "software_version": text_field(pa, row, &row.software_version, count, texts),
-                "principal": text_field(pa, row, &row.principal, count, texts),
-                "request_time": long_field(pa, TIME, &row.request_us, count),
-                "response_time": long_field(pa, TIME, &row.response_us, count),
-                "latency_us": long_field(pa, long, &row.latency_us, count),
-                "request_bytes": long_field(pa, long, &row.request_bytes, count),
-                "response_bytes": long_field(pa, long, &row.response_bytes, count),
-                "error_code": int_field(pa, &row.error_code, count),
-                "error_name": named_column(pa, numbers_by(error_code, count, 0, False, &names, error_name), count, &names),
-                "throttle_time_ms": narrow_field(pa, &row.throttle_time_ms, count),
-                "acks": int_field(pa, &row.acks, count),
-                "first_topic": text_field(pa, row, &row.first_topic, count, texts),
-                "topic_count": int_field(pa, &row.topic_count, count),
-                "group_id": text_field(pa, row, &row.group_id, count, texts),
-                "transactional_id": text_field(pa, row, &row.transactional_id, count, texts),
-                "state": named_column(pa, numbers_of(state, count, &names, STATES), count, &names),
-                "body": named_column(pa, numbers_of(body, count, &names, BODIES), count, &names),
-                "packet_number": long_field(pa, long, &row.packet, count),
-                "stream_offset": long_field(pa, long, &row.stream_offset, count),
-            }
-        finally:
-            texts_free(&names)
-        columns["packet_number"] = pc.bit_wise_and(columns["packet_number"], PACKET_MASK)
-        nothing = pa.nulls(count)
-        arrays = [
-            columns[field.name] if field.name in columns else nothing.cast(field.type) for field in REQUESTS
-        ]
-        return pa.RecordBatch.from_arrays(arrays, schema=REQUESTS)
+    cdef int rows_added(self, Py_ssize_t before) except -1:
+        """A lane has added rows of `requests` behind the first ones."""
+        if self.rows.lanes.rows.count != before:
+            count_requests(&self.rows, before)
+            self.flush_full()
+        return 0
+
+    cdef int end(self, Slot* slot, object sink) except -1:
+        """A connection has finished in its lane."""
+        end_lane(&self.rows, slot, sink, self.words, self.asked, self.client_keys)
+        return self.flush_full()
+
+    cdef int forget_texts(self, const SlotList* slots) except -1:
+        """Let go of the texts that no connection names any more, when there are many."""
+        if is_crowded(&self.rows):
+            self.flush()
+            forget_texts(&self.rows, slots)
+            self.client_keys.clear()
+        return 0
 
 
 cdef class BulkCarry:
@@ -178,6 +224,8 @@ cdef class BulkCarry:
     cdef int64_t latest_ns
     cdef Py_ssize_t packets
     cdef readonly Py_ssize_t packets_in_python
+    cdef readonly Py_ssize_t packets_of_streams  # whose payload Python's Conversation took
+    cdef LaneBatches lanes  # of the sink that hears now; None for one that takes no rows from here
 
     def __init__(self, carry=None):
         self.numbers = {}
@@ -194,7 +242,7 @@ cdef class BulkCarry:
     def __reduce__(self):
         from kwire.tables.impl import series_streams
 
-        made = SeriesCarry()
+        made = SeriesCarry(self.carry.share)
         made.lives, made.strays = self.carry.lives, self.carry.strays
         made.packets, made.latest_ns, made.scan = self.packets, self.latest_ns, self.carry.scan
         made.live = {connection.key: connection for connection in self.connections()}
@@ -205,6 +253,9 @@ cdef class BulkCarry:
         found = []
         cdef Slot* slot = self.slots.first
         while slot is not NULL:
+            if slot.mode == IN_LANE:
+                self.leave(slot)
+                slot.patience = slot.departures = 0
             found.append(self.connection_of(slot))
             slot = slot.after
         return found
@@ -248,6 +299,8 @@ cdef class BulkCarry:
             made.ignored = bool(slot.ignored)
             raw_incref(<PyObject*>made)
             slot.connection = <PyObject*>made
+        if slot.mode == IN_LANE:
+            self.leave(slot)
         if slot.mode != IN_PYTHON:
             tcp_export(&slot.tcp, <object>slot.connection)
         return <object>slot.connection
@@ -267,6 +320,47 @@ cdef class BulkCarry:
         if tcp_import(&slot.tcp, <object>slot.connection):
             slot.mode = STREAMS_ONLY
             del self.carry.live[<object>slot.key]
+        return 0
+
+    # lanes
+
+    cdef int leave(self, Slot* slot) except -1:
+        """From a lane to Python's Conversation."""
+        cdef LaneExchange* exchange = slot.exchange
+        slot.mode = STREAMS_ONLY
+        connection = self.connection_of(slot)
+        ends = connection.a, connection.b
+        connection.attachment = exchange_export(
+            exchange, &self.lanes.rows.lanes, slot.client_side, ends[0].port, ends[1].port,
+            text_object(&self.lanes.rows.places, exchange.connection), ends[1 - slot.client_side],
+        )
+        slot_free_exchange(slot)
+        slot.departures += 1
+        slot.patience = PATIENCE << min(slot.departures, 6)
+        return 0
+
+    cdef int enter(self, Slot* slot) except -1:
+        """From Python's Conversation to a lane, if all is regular."""
+        tracked = (<object>slot.connection).attachment
+        slot.patience = PATIENCE << min(slot.departures, 6)
+        if tracked.server is None:
+            return 0
+        connection = <object>slot.connection
+        slot.client_side = 0 if tracked.server == connection.b else 1
+        slot.exchange = <LaneExchange*>calloc(1, sizeof(LaneExchange))
+        if slot.exchange is NULL:
+            raise MemoryError
+        if not exchange_import(
+            slot.exchange, &self.lanes.rows.lanes, tracked, text_of(&self.lanes.rows.places, tracked.connection_id),
+            text_of(&self.lanes.rows.lanes.texts, f"{tracked.server.address}:{tracked.server.port}"),
+        ):
+            free(slot.exchange)
+            slot.exchange = NULL
+            slot.departures += 1
+            return 0
+        slot.mode = IN_LANE
+        raw_xdecref(slot.connection)
+        slot.connection = NULL
         return 0
 
     # packets
@@ -291,8 +385,11 @@ cdef class BulkCarry:
         cdef Slot* slot
         cdef Packet packet
         cdef Slot** known = <Slot**>calloc(len(keys) + 1, sizeof(Slot*))  # by key; NULL: look
+        cdef bint is_all = self.carry.share[1] == 1
+        cdef bytes theirs = b"" if is_all else bytes([not is_of_share(name, self.carry.share) for name in keys])
         if known is NULL:
             raise MemoryError
+        self.lanes = getattr(sink, "batches", None)
         try:
             for row in range(count):
                 packet.number, packet.time_ns = number[row], time_ns[row]
@@ -304,7 +401,9 @@ cdef class BulkCarry:
                 slot = known[key[row]]
                 if slot is NULL:
                     slot = known[key[row]] = self.find_slot(keys[key[row]])
-                if slot is not NULL and slot.mode != IN_PYTHON and tcp_in_order(&slot.tcp, &packet):
+                if not is_all and theirs[key[row]]:
+                    pass  # only counted: sweeps come at the same packets in every share
+                elif slot is not NULL and slot.mode != IN_PYTHON and tcp_in_order(&slot.tcp, &packet):
                     if packet.captured and not slot.ignored:
                         self.deliver(slot, &packet, data, offset[row], sink)
                 else:
@@ -315,6 +414,8 @@ cdef class BulkCarry:
                     self.sweep(packet.number, sink)
                     memset(known, 0, len(keys) * sizeof(Slot*))
             self.packets += count
+            if self.lanes is not None:
+                self.lanes.forget_texts(&self.slots)
         finally:
             free(known)
 
@@ -347,12 +448,21 @@ cdef class BulkCarry:
         """Begin a connection, as SeriesCarry does."""
         cdef Slot* slot = self.add_slot(key)
         cdef dict lives = self.carry.lives
+        cdef const uint8_t* packed
         slot.mode = STREAMS_ONLY
         slot.n = lives.get(key, 0)
         lives[key] = slot.n + 1
         tcp_begin(&slot.tcp, packet.time_ns)
         if packet.flags & SYN:
             slot.tcp.opened_by = 1 - packet.direction if packet.flags & ACK else packet.direction
+        if self.lanes is not None:
+            packed = <const uint8_t*>PyBytes_AS_STRING(key)
+            if self.lanes.ports and packed_port(packed, 0) not in self.lanes.ports and packed_port(packed, 1) not in self.lanes.ports:
+                slot.ignored = True
+                return slot
+            if slot.tcp.opened_by >= 0:
+                begin_lane(&self.lanes.rows, slot, self.lanes.packet_of(packet.number), _address_of)
+                return slot
         connection = self.connection_of(slot)
         sink.opened(connection, packet.time_ns, packet.number)
         slot.ignored = connection.ignored
@@ -374,6 +484,10 @@ cdef class BulkCarry:
         if news & TCP_DATA:
             self.deliver(slot, packet, data, offset, sink)
         if news & (TCP_CLOSED | TCP_RESET):
+            if slot.mode == IN_LANE:
+                if self.lane_closed(slot, packet, bool(news & TCP_RESET)):
+                    return 0
+                self.leave(slot)
             sink.closed(<object>slot.connection, packet.direction, bool(news & TCP_RESET), packet.time_ns, packet.number)
         return 0
 
@@ -394,13 +508,46 @@ cdef class BulkCarry:
         return self.find_slot(key)
 
     cdef int deliver(self, Slot* slot, const Packet* packet, bytes data, int64_t offset, object sink) except -1:
-        sink.data(<object>slot.connection, packet.direction, data[offset:offset + packet.captured], packet.time_ns, packet.number)
+        """The next bytes of a direction."""
+        cdef Py_ssize_t start = 0
+        cdef Py_ssize_t before
+        cdef int outcome
+        if slot.mode != IN_LANE and self.lanes is not None:
+            slot.patience -= 1
+            if slot.patience < 0:
+                self.enter(slot)
+        if slot.mode == IN_LANE:
+            before = self.lanes.rows.lanes.rows.count
+            outcome = exchange_bytes(
+                slot.exchange, &self.lanes.rows.lanes, packet.direction == slot.client_side,
+                <Bytes>PyBytes_AS_STRING(data) + offset, packet.captured, packet.time_ns,
+                self.lanes.packet_of(packet.number), &start,
+            )
+            self.lanes.rows_added(before)
+            if outcome == LANE_OK:
+                return 0
+            self.leave(slot)
+            if start == packet.captured:
+                return 0
+        self.packets_of_streams += 1
+        sink.data(
+            <object>slot.connection, packet.direction, data[offset + start:offset + packet.captured], packet.time_ns, packet.number
+        )
         return 0
+
+    cdef bint lane_closed(self, Slot* slot, const Packet* packet, bint reset) except -1:
+        """A direction ended; False where that is for Python."""
+        cdef Py_ssize_t before = self.lanes.rows.lanes.rows.count
+        if exchange_closed(slot.exchange, &self.lanes.rows.lanes, packet.direction == slot.client_side, reset, packet.time_ns) == LANE_ODD:
+            return False
+        self.lanes.rows_added(before)
+        return True
 
     # ends
 
     def finish(self, sink):
         """End every connection: the series is over."""
+        self.lanes = getattr(sink, "batches", None)
         while self.slots.first is not NULL:
             if self.slots.first.mode == IN_PYTHON:
                 self.end(self.slots.first, (<object>self.slots.first.connection).last_ns, 0, sink)
@@ -409,6 +556,15 @@ cdef class BulkCarry:
 
     cdef int end(self, Slot* slot, int64_t time_ns, int64_t packet, object sink) except -1:
         """SeriesCarry.end."""
+        cdef Py_ssize_t before
+        if slot.mode == IN_LANE:
+            before = self.lanes.rows.lanes.rows.count
+            if exchange_finish(slot.exchange, &self.lanes.rows.lanes) == LANE_OK:
+                self.lanes.rows_added(before)
+                self.lanes.end(slot, sink)
+                return self.drop_slot(slot)
+        elif slot.ignored and slot.mode == STREAMS_ONLY and self.lanes is not None:
+            return self.drop_slot(slot)
         connection = self.connection_of(slot)
         if slot.mode == IN_PYTHON:
             self.carry.end(connection, time_ns, packet, sink)

@@ -29,7 +29,7 @@ from kwire.schema import error_name
 from kwire.tables.client_keys import client_key
 from kwire.tables.column_builder import ColumnBuilder
 from kwire.tables.facts import SeriesFacts
-from kwire.tables.impl import request_batches
+from kwire.tables.impl import lane_batches
 from kwire.tables.observed_rows import ObservedRows, TopicSums
 from kwire.tables.schemas import CONNECTIONS, REQUESTS, VIOLATIONS
 
@@ -82,7 +82,7 @@ class ConversationSink(StreamSink):
 
     Attributes:
         requests, violations, connections: builders of the rows.
-        batches: what keeps the rows of `requests` that come from streams in place of their builder, None in the pure twin.
+        batches: what keeps the rows of requests and connections that come from streams, in place of their builders; None in the pure twin.
         observed: builders of the rows that exchanges give beyond their own.
         facts: what the connections teach.
         files, counts: the files of the series so far, and what is counted of each.
@@ -101,9 +101,10 @@ class ConversationSink(StreamSink):
         self.requests = ColumnBuilder(REQUESTS)
         self.violations = ColumnBuilder(VIOLATIONS)
         self.connections = ColumnBuilder(CONNECTIONS)
-        self.batches = request_batches(self.series, self.files)
+        self.batches = lane_batches(self)
 
     def __getstate__(self) -> dict[str, Any]:
+        self.settle()
         state = self.__dict__.copy()
         for name in ("batches", "requests", "violations", "connections"):
             del state[name]
@@ -113,10 +114,16 @@ class ConversationSink(StreamSink):
         self.__dict__.update(state)
         self._begin_rows()
 
-    def take_requests(self, *, whole: bool) -> list[pa.RecordBatch]:
-        """Give away the full batches of `requests`, and with `whole` the rows of the one that is begun too."""
-        made = [] if self.batches is None else self.batches.take(whole=whole)
-        return made + self.requests.take(whole=whole)
+    def take(self, table: str, *, whole: bool) -> list[pa.RecordBatch]:
+        """Give away the full batches of `requests` or `connections`, and with `whole` the rows of the one that is begun too."""
+        made = [] if self.batches is None else self.batches.take(table, whole=whole)
+        builder = self.requests if table == "requests" else self.connections
+        return made + builder.take(whole=whole)
+
+    def settle(self) -> None:
+        """Bring `counts` and `facts` up to date."""
+        if self.batches is not None:
+            self.batches.settle(self.counts)
 
     def begin_file(self, name: str) -> None:
         """What comes now is from this file."""
@@ -230,7 +237,7 @@ class ConversationSink(StreamSink):
                 if waiting is None or index < waiting[0]:
                     tracked.refused = (index, key, version)
         if self.batches is not None:
-            self.batches.add(tracked.connection_id, event)
+            self.batches.add_request(tracked.connection_id, event)
             return
         self.requests.add(
             (
@@ -267,7 +274,8 @@ class ConversationSink(StreamSink):
         assert tracked.connection_id is not None
         self.observed.end(tracked.connection_id, tracked.topics)
         client = connection.b if server == connection.a else connection.a
-        self.connections.add(
+        add = self.connections.add if self.batches is None else self.batches.add_connection
+        add(
             (
                 self.series, self.files[file], tracked.connection_id, tracked.client_key(connection, summary), client.address, client.port,
                 server.address, server.port, summary.proxied_address, None, _us(connection.first_ns), _us(connection.last_ns),

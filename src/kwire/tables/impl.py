@@ -10,9 +10,10 @@ from kwire.capture.carry import SeriesCarry
 from kwire.codec.impl import Twin
 
 if TYPE_CHECKING:
-    from kwire.tables._native.bulk import BulkCarry, RequestBatches
+    from kwire.tables._native.bulk import BulkCarry, LaneBatches
+    from kwire.tables.conversation_sink import ConversationSink
 
-__all__ = ["backend", "request_batches", "series_streams"]
+__all__ = ["backend", "lane_batches", "series_streams"]
 
 
 def _choose() -> tuple[Twin, ModuleType | None]:
@@ -43,11 +44,10 @@ def series_streams(carry: SeriesCarry | None = None) -> SeriesCarry | BulkCarry:
     return found if _chosen[1] is None else _chosen[1].BulkCarry(found)
 
 
-def request_batches(series: str, files: list[str]) -> RequestBatches | None:
-    """Make what keeps rows of `requests` outside of Python; None in the pure twin, which builds them as all others.
+def lane_batches(sink: ConversationSink) -> LaneBatches | None:
+    """Make what keeps rows of requests and connections outside of Python; None in the pure twin, which builds them as all others.
 
     Args:
-        series: name of the series.
-        files: names of its files so far; the owner goes on filling the list.
+        sink: the owner.
     """
-    return None if _chosen[1] is None else _chosen[1].RequestBatches(series, files)
+    return None if _chosen[1] is None or not os.environ.get("KWIRE_LANES") else _chosen[1].LaneBatches(sink)

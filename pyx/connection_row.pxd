@@ -1,0 +1,130 @@
+"""The row of a connection that ends in a lane: places of the columns of `connections`, and what a file's row sums up."""
+
+from libc.stdint cimport int32_t, int64_t
+
+from cursor cimport Bytes
+from lane_exchange cimport LaneSummary
+from lane_rows cimport microseconds
+from lane_tcp cimport TcpFlow, TcpState
+from lane_texts cimport TextTable, text_intern
+
+cdef enum:
+    # The order of kwire.tables.schemas.CONNECTIONS
+    SERIES = 0
+    CAPTURE = 1
+    CONNECTION_ID = 2
+    CLIENT_KEY = 3
+    CLIENT_ADDRESS = 4
+    CLIENT_PORT = 5
+    SERVER_ADDRESS = 6
+    SERVER_PORT = 7
+    PROXIED_ADDRESS = 8
+    NODE_ID = 9
+    FIRST_SEEN = 10
+    LAST_SEEN = 11
+    REQUEST_FRAMES = 12
+    RESPONSE_FRAMES = 13
+    REQUEST_BYTES = 14
+    RESPONSE_BYTES = 15
+    GAPS = 16
+    BYTES_CUT = 17
+    RETRANSMISSIONS = 18
+    STATE = 19
+    CLOSED_BY = 20
+    LAST_API_NAME = 21
+    PROTOCOL = 22
+    TLS_VERSION = 23
+    TLS_SNI = 24
+    TLS_JA3 = 25
+    SASL_MECHANISM = 26
+    ATTEMPTED_PRINCIPAL = 27
+    PRINCIPAL = 28
+    AUTH_FAILURES = 29
+    SOFTWARE_NAME = 30
+    SOFTWARE_VERSION = 31
+    IDENTITY_SOURCE = 32
+    CLIENT_ID = 33
+    CLIENT_INSTANCE_ID = 34
+    ROLE = 35
+    COLUMNS = 36
+
+# kwire.tables.conversation_sink.FileCounts
+cdef struct FileTotals:
+    int64_t connections
+    int64_t refused
+    int64_t joined_late
+    int64_t one_way
+    int64_t bytes_lost
+    int64_t bytes_opaque
+    int64_t requests
+    int64_t unanswered
+
+
+cdef inline int32_t text_copied(TextTable* to, const TextTable* texts, int32_t number) except -3:
+    """The number that a text of one table has in another.
+
+    Raises:
+        MemoryError: no room.
+    """
+    cdef int32_t copied
+    if number < 0:
+        return -1
+    copied = text_intern(to, <Bytes>(texts.bytes + texts.offsets[number]), texts.offsets[number + 1] - texts.offsets[number])
+    if copied < 0:
+        raise MemoryError
+    return copied
+
+
+cdef inline int32_t text_put(TextTable* to, const char* text, Py_ssize_t size) except -3:
+    """The number of a text of ASCII.
+
+    Raises:
+        MemoryError: no room.
+    """
+    cdef int32_t number = text_intern(to, <Bytes>text, size)
+    if number < 0:
+        raise MemoryError
+    return number
+
+
+cdef inline bint was_refused(const TcpState* tcp) noexcept nogil:
+    """A SYN that nothing but a RST answered (ConversationSink)."""
+    cdef const TcpFlow* answer
+    if tcp.opened_by < 0 or tcp.flows[0].payload_packets or tcp.flows[1].payload_packets:
+        return False
+    answer = &tcp.flows[1 - tcp.opened_by]
+    return answer.isn < 0 and answer.packets > 0
+
+
+cdef inline void count_connection(FileTotals* totals, const TcpState* tcp, int64_t bytes_opaque) noexcept nogil:
+    totals.connections += 1
+    totals.refused += was_refused(tcp)
+    totals.joined_late += tcp.opened_by < 0
+    totals.one_way += not (tcp.flows[0].packets and tcp.flows[1].packets)
+    totals.bytes_lost += tcp.flows[0].bytes_lost + tcp.flows[1].bytes_lost
+    totals.bytes_opaque += bytes_opaque
+
+
+cdef inline int put_counters(int64_t* row, const TcpState* tcp, const LaneSummary* summary) noexcept nogil:
+    """Fill in the numbers of TCP and of the protocol."""
+    row[FIRST_SEEN], row[LAST_SEEN] = microseconds(tcp.first_ns), microseconds(tcp.last_ns)
+    row[REQUEST_FRAMES], row[RESPONSE_FRAMES] = summary.request_frames, summary.response_frames
+    row[REQUEST_BYTES], row[RESPONSE_BYTES] = summary.request_bytes, summary.response_bytes
+    row[GAPS] = tcp.flows[0].gaps + tcp.flows[1].gaps
+    row[BYTES_CUT] = tcp.flows[0].bytes_cut + tcp.flows[1].bytes_cut
+    row[RETRANSMISSIONS] = tcp.flows[0].retransmissions + tcp.flows[1].retransmissions
+    row[AUTH_FAILURES] = summary.auth_failures
+    return 0
+
+
+cdef inline int put_texts(int64_t* row, const LaneSummary* summary, TextTable* said, const TextTable* texts) except -1:
+    """Fill in what the protocol says as text; the row's texts are numbers in `said`."""
+    row[PROXIED_ADDRESS] = text_copied(said, texts, summary.proxied_address)
+    row[SASL_MECHANISM] = text_copied(said, texts, summary.sasl_mechanism)
+    row[ATTEMPTED_PRINCIPAL] = text_copied(said, texts, summary.attempted_principal)
+    row[PRINCIPAL] = text_copied(said, texts, summary.principal)
+    row[SOFTWARE_NAME] = text_copied(said, texts, summary.software_name)
+    row[SOFTWARE_VERSION] = text_copied(said, texts, summary.software_version)
+    row[CLIENT_ID] = text_copied(said, texts, summary.client_id)
+    row[CLIENT_INSTANCE_ID] = text_copied(said, texts, summary.client_instance_id)
+    return 0

@@ -1,0 +1,249 @@
+"""Rows of a series as C structs, from the beginning of a lane to its end: who is counted where, and the row of a connection."""
+
+from cpython.bytes cimport PyBytes_AS_STRING, PyBytes_FromStringAndSize
+from libc.stdint cimport int32_t, int64_t, uint8_t
+from libc.stdlib cimport calloc, free, realloc
+from libc.string cimport memset
+
+from connection_row cimport (
+    CAPTURE, CLIENT_ADDRESS, CLIENT_KEY, CLIENT_PORT, CLOSED_BY, COLUMNS, CONNECTION_ID, IDENTITY_SOURCE, LAST_API_NAME, PROTOCOL, ROLE,
+    SERIES, SERVER_ADDRESS, SERVER_PORT, STATE, FileTotals, count_connection, put_counters, put_texts, text_copied, text_put,
+)
+from endpoint_text cimport ADDRESS_ROOM, ID_ROOM, packed_port, put_address, put_connection_id, put_endpoint
+from lane_exchange cimport LaneSummary, exchange_begin, exchange_keep_texts, exchange_rename_texts, exchange_summary
+from lane_rows cimport UNANSWERED, no_int, no_long
+from lane_series cimport LaneExchange, LaneSeries, RecipeBook, series_close, series_open
+from lane_slots cimport IN_LANE, Slot, SlotList
+from lane_texts cimport (
+    TextTable, text_keep, text_object, text_of, text_renamed, texts_compact, texts_crowded, texts_free, texts_mark, texts_open,
+    texts_renamed,
+)
+from lane_topics cimport TopicRow, TopicRows
+from request_batch cimport PACKET_BITS
+from row_columns cimport WideRows, wide_add
+
+cdef enum:
+    MOST_CLIENT_KEYS = 65536
+
+cdef struct SeriesRows:
+    LaneSeries lanes
+    TextTable places  # ids of connections; a row of `requests` names its connection so
+    TextTable said  # texts of the rows of connections
+    WideRows connections
+    FileTotals* totals  # by file
+    Py_ssize_t files_counted
+
+
+cdef inline int rows_open(SeriesRows* rows, RecipeBook* book, object desk) except -1:
+    """Begin a series; `desk` is a `kwire.tables.lane_desk.LaneDesk`."""
+    memset(rows, 0, sizeof(SeriesRows))
+    series_open(&rows.lanes, book, desk)
+    texts_open(&rows.places, desk.seed)
+    texts_open(&rows.said, desk.seed)
+    rows.connections.width = COLUMNS
+    return 0
+
+
+cdef inline void rows_close(SeriesRows* rows) noexcept:
+    series_close(&rows.lanes)
+    texts_free(&rows.places)
+    texts_free(&rows.said)
+    free(rows.connections.values)
+    free(rows.totals)
+    memset(rows, 0, sizeof(SeriesRows))
+
+
+cdef inline FileTotals* totals_of(SeriesRows* rows, Py_ssize_t file) except NULL:
+    """What is counted of a file."""
+    cdef FileTotals* grown
+    if file >= rows.files_counted:
+        grown = <FileTotals*>realloc(rows.totals, (file + 1) * sizeof(FileTotals))
+        if grown is NULL:
+            raise MemoryError
+        rows.totals = grown
+        memset(&grown[rows.files_counted], 0, (file + 1 - rows.files_counted) * sizeof(FileTotals))
+        rows.files_counted = file + 1
+    return &rows.totals[file]
+
+
+cdef inline int count_requests(SeriesRows* rows, Py_ssize_t start) except -1:
+    """Count the rows of `requests` that a lane has added behind the first `start`."""
+    cdef Py_ssize_t index
+    cdef FileTotals* totals
+    for index in range(start, rows.lanes.rows.count):
+        totals = totals_of(rows, rows.lanes.rows.rows[index].packet >> PACKET_BITS)
+        totals.requests += 1
+        totals.unanswered += rows.lanes.rows.rows[index].state == UNANSWERED
+    return 0
+
+
+cdef inline int begin_lane(SeriesRows* rows, Slot* slot, int64_t packet, object address_of) except -1:
+    """Begin the lane of a connection whose SYN was seen; `packet` has the number of its file in its upper bits."""
+    cdef char text[ID_ROOM]
+    cdef const uint8_t* key = <const uint8_t*>PyBytes_AS_STRING(<object>slot.key)
+    cdef int server_side = 1 - slot.tcp.opened_by
+    cdef Py_ssize_t size = put_connection_id(text, key, server_side, slot.n, address_of)
+    cdef int32_t place = text_put(&rows.places, text, size)
+    cdef int32_t server
+    size = put_endpoint(text, key, server_side, address_of)
+    server = text_put(&rows.lanes.texts, text, size)
+    slot.exchange = <LaneExchange*>calloc(1, sizeof(LaneExchange))
+    if slot.exchange is NULL:
+        raise MemoryError
+    exchange_begin(slot.exchange, place, server, packet)
+    slot.client_side = slot.tcp.opened_by
+    slot.mode = IN_LANE
+    return 0
+
+
+cdef inline object key_of_client(SeriesRows* rows, const LaneSummary* summary, const char* address, Py_ssize_t size, dict known, object asked):
+    """Tracked.client_key, asked once for each distinct client.
+
+    Arguments:
+        address, size: of the client.
+        known: what was asked before.
+        asked: `client_key` and `is_default_client_id`, functions of kwire.tables.client_keys.
+    """
+    cdef const TextTable* texts = &rows.lanes.texts
+    cdef int32_t numbers[4]
+    numbers[0], numbers[1] = summary.software_name, summary.software_version
+    numbers[2], numbers[3] = summary.client_id, summary.principal
+    key = PyBytes_FromStringAndSize(<const char*>numbers, sizeof(numbers))
+    found = known.get(key) if summary.proxied_address < 0 else None
+    if found is not None:
+        return found
+    where = address[:size]
+    if summary.proxied_address >= 0:
+        where = text_object(texts, summary.proxied_address).rpartition(":")[0].encode()
+    found = known.get(key + where) if summary.proxied_address < 0 else None
+    if found is not None:
+        return found
+    client_id = text_object(texts, summary.client_id)
+    client_key, is_default_client_id = asked
+    found = client_key(
+        text_object(texts, summary.software_name), text_object(texts, summary.software_version), client_id,
+        text_object(texts, summary.principal), where.decode(),
+    )
+    if len(known) >= MOST_CLIENT_KEYS:
+        known.clear()
+    if summary.proxied_address < 0:
+        known[key + where if is_default_client_id(client_id) else key] = found
+    return found
+
+
+cdef inline int put_ends(SeriesRows* rows, int64_t* row, const Slot* slot, const LaneSummary* summary, object address_of, dict known,
+                         object asked) except -1:
+    """Fill in who talks to whom."""
+    cdef char text[ADDRESS_ROOM]
+    cdef const uint8_t* key = <const uint8_t*>PyBytes_AS_STRING(<object>slot.key)
+    cdef int side = slot.client_side
+    cdef Py_ssize_t size = put_address(text, key, 1 - side, address_of)
+    row[CONNECTION_ID] = text_copied(&rows.said, &rows.places, slot.exchange.connection)
+    row[SERVER_ADDRESS] = text_put(&rows.said, text, size)
+    row[SERVER_PORT], row[CLIENT_PORT] = packed_port(key, 1 - side), packed_port(key, side)
+    size = put_address(text, key, side, address_of)
+    row[CLIENT_ADDRESS] = text_put(&rows.said, text, size)
+    row[CLIENT_KEY] = text_of(&rows.said, key_of_client(rows, summary, text, size, known, asked))
+    return 0
+
+
+cdef inline int end_lane(SeriesRows* rows, Slot* slot, object sink, tuple words, tuple asked, dict known) except -1:
+    """The row of a connection that has finished in its lane, and what the sink keeps of it.
+
+    Arguments:
+        words: the words for the numbers of lanes, as `LaneBatches` has them.
+        asked: functions: spelling of an address, `client_key`, `is_default_client_id`, name of an api.
+        known: client keys that were asked before.
+    """
+    cdef LaneSummary summary
+    cdef LaneExchange* exchange = slot.exchange
+    cdef TextTable* said = &rows.said
+    cdef Py_ssize_t file = exchange.begun >> PACKET_BITS
+    cdef int64_t* row
+    exchange_summary(exchange, &rows.lanes, &summary)
+    count_connection(totals_of(rows, file), &slot.tcp, summary.bytes_opaque)
+    row = wide_add(&rows.connections)
+    put_counters(row, &slot.tcp, &summary)
+    put_texts(row, &summary, said, &rows.lanes.texts)
+    put_ends(rows, row, slot, &summary, asked[0], known, asked[1:3])
+    row[SERIES], row[CAPTURE] = text_of(said, sink.series), text_of(said, sink.files[file])
+    row[STATE] = text_of(said, words[2][summary.state])
+    row[CLOSED_BY] = -1 if summary.closed_by < 0 else text_of(said, words[3][summary.closed_by])
+    row[PROTOCOL] = text_of(said, words[4][summary.protocol])
+    row[IDENTITY_SOURCE] = text_of(said, words[5][summary.source])
+    row[ROLE] = text_of(said, words[6][summary.role])
+    row[LAST_API_NAME] = -1 if summary.last_api == no_int() else text_of(said, asked[3](summary.last_api))
+    if exchange.tracked is not NULL or (summary.refused_index != no_long() and summary.closed_by == 1):
+        tell_refusals(rows, exchange, &summary, sink.facts.refusals)
+    if rows.lanes.topic_rows.count:
+        give_topics(rows, exchange, sink.observed.builders["topic_use"].add, words[7])
+    return 0
+
+
+cdef inline int tell_refusals(SeriesRows* rows, const LaneExchange* exchange, const LaneSummary* summary, object refusals) except -1:
+    """ConversationSink._refusals."""
+    place = text_object(&rows.places, exchange.connection), text_object(&rows.lanes.texts, exchange.server)
+    if summary.refused_index != no_long() and summary.closed_by == 1:
+        refusals.append((*place, summary.refused_index, summary.refused_key, summary.refused_version, "disconnected"))
+    if exchange.tracked is not NULL:
+        for (key, version), index in (<object>exchange.tracked).unsupported.items():
+            refusals.append((*place, index, key, version, "unsupported_version"))
+    return 0
+
+
+cdef inline list bits_of(int64_t bits):
+    return [bit for bit in range(32) if bits >> bit & 1]
+
+
+cdef inline int give_topics(SeriesRows* rows, const LaneExchange* exchange, object add, tuple directions) except -1:
+    """The topics of a connection that has finished, as rows of `topic_use`."""
+    cdef TopicRows* topics = &rows.lanes.topic_rows
+    cdef const TextTable* texts = &rows.lanes.texts
+    cdef Py_ssize_t index
+    cdef int32_t each
+    cdef int32_t* acks = topics.acks.values
+    cdef int32_t* partitions = topics.partitions.values
+    cdef int32_t* codes = topics.error_codes.values
+    cdef TopicRow* row
+    connection_id = text_object(&rows.places, exchange.connection)
+    for index in range(topics.count):
+        row = &topics.rows[index]
+        add((
+            connection_id, text_object(texts, row.client_id), directions[row.direction], text_object(texts, row.topic),
+            text_object(texts, row.topic_id), row.requests, row.errors, row.records, row.batches, row.bytes, row.largest, row.first_us,
+            row.last_us, bits_of(row.magics), bits_of(row.codecs), [acks[each] for each in range(row.acks_count)],
+            [partitions[each] for each in range(row.partitions_count)], [codes[each] for each in range(row.errors_count)],
+        ))
+        acks += row.acks_count
+        partitions += row.partitions_count
+        codes += row.errors_count
+    topics.count = topics.acks.count = topics.partitions.count = topics.error_codes.count = 0
+    return 0
+
+
+cdef inline bint is_crowded(const SeriesRows* rows) noexcept nogil:
+    return texts_crowded(&rows.lanes.texts) or texts_crowded(&rows.places)
+
+
+cdef inline int forget_texts(SeriesRows* rows, const SlotList* slots) except -1:
+    """Let go of the texts that no lane names; there must be no rows."""
+    cdef Slot* slot
+    texts_mark(&rows.lanes.texts)
+    texts_mark(&rows.places)
+    slot = slots.first
+    while slot is not NULL:
+        if slot.exchange is not NULL:
+            exchange_keep_texts(slot.exchange, &rows.lanes.texts)
+            text_keep(&rows.places, slot.exchange.connection)
+        slot = slot.after
+    texts_compact(&rows.lanes.texts)
+    texts_compact(&rows.places)
+    slot = slots.first
+    while slot is not NULL:
+        if slot.exchange is not NULL:
+            exchange_rename_texts(slot.exchange, &rows.lanes.texts)
+            slot.exchange.connection = text_renamed(&rows.places, slot.exchange.connection)
+        slot = slot.after
+    texts_renamed(&rows.lanes.texts)
+    texts_renamed(&rows.places)
+    return 0
