@@ -23,7 +23,7 @@ IDENTITY_SOURCES: Final = {
 
 _COLUMNS: Final = (
     "client_key", "software_name", "software_version", "identity_source", "library_guess", "confidence", "client_ids", "addresses",
-    "principals", "role", "owner", "connections", "requests", "errors", "first_seen", "last_seen",
+    "principals", "role", "owner", "contact", "connections", "requests", "errors", "first_seen", "last_seen",
 )  # fmt: skip
 
 
@@ -47,6 +47,7 @@ class Client:
     errors: int | None
     first_seen: datetime | None
     last_seen: datetime | None
+    contact: str = ""
 
     @property
     def label(self) -> str:
@@ -92,6 +93,7 @@ def _client(row: dict[str, Any]) -> Client:
         errors=row["errors"],
         first_seen=row["first_seen"],
         last_seen=row["last_seen"],
+        contact=row["contact"] or "",
     )
 
 
