@@ -56,3 +56,31 @@ def test_other_records_end_the_search() -> None:
     assert (reader.version, reader.done) == (None, True)
     reader.take(records(1, CLIENT))
     assert reader.version is None
+
+
+def sixteen(*values: int) -> bytes:
+    return b"".join(value.to_bytes(2, "big") for value in values)
+
+
+CIPHERS = sixteen(0x0A0A, 47, 53, 5, 10, 49161, 49162, 49171, 49172, 50, 56, 19, 4)
+GROUPS = extension(10, vector(2, sixteen(0x2A2A, 23, 24, 25)))
+FORMATS = extension(11, vector(1, b"\0"))
+GREASE = extension(0xFAFA, b"")
+
+
+@pytest.mark.parametrize("step", [10_000, 3])
+def test_the_fingerprint_is_the_published_one(step: int) -> None:
+    """Both strings and their digests are the examples in JA3's own description; GREASE, which it leaves out, is added here."""
+    hello = b"\x03\x01" + bytes(32) + vector(1, b"") + vector(2, CIPHERS) + vector(1, b"\0") + vector(2, GREASE + NAME + GROUPS + FORMATS)
+    plain = b"\x03\x01" + bytes(32) + vector(1, b"") + vector(2, sixteen(4, 5, 10, 9, 100, 98, 3, 6, 19, 18, 99)) + vector(1, b"\0")
+    for body, digest in ((hello, "ada70206e40642a3e4461f35503241d5"), (plain, "de350869b8c85de67a350c8d186f11e6")):
+        data, reader = records(1, body), HelloReader()
+        for at in range(0, len(data), step):
+            reader.take(data[at : at + step])
+        assert reader.ja3 == digest
+
+
+def test_a_hello_that_is_cut_has_no_fingerprint() -> None:
+    reader = HelloReader()
+    reader.take(records(1, CLIENT)[:-6])
+    assert reader.ja3 is None

@@ -312,6 +312,7 @@ class Connection:
             proxied_address=self._proxied,
             tls_version=hellos["response"].version or hellos["request"].version,
             tls_sni=hellos["request"].server_name,
+            tls_ja3=hellos["request"].ja3,
             sasl_mechanism=sasl.mechanism,
             attempted_principal=sasl.attempted_principal,
             principal=sasl.principal,

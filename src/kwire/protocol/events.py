@@ -334,7 +334,7 @@ class ConnectionSummary:
         gaps: lost ranges in both directions.
         requests, unanswered: rows so far; `unanswered` counts those that ended so.
         proxied_address: client address of a PROXY header, `address:port`.
-        tls_version, tls_sni: of a ClientHello.
+        tls_version, tls_sni, tls_ja3: of a ClientHello.
         sasl_mechanism, attempted_principal: what the client tried, also in vain; `principal` only after success.
         software_name, software_version: at the end; as in `RequestCompleted`.
         identity_source: where they come from.
@@ -361,6 +361,7 @@ class ConnectionSummary:
     proxied_address: str | None
     tls_version: str | None
     tls_sni: str | None
+    tls_ja3: str | None
     sasl_mechanism: str | None
     attempted_principal: str | None
     principal: str | None
