@@ -13,7 +13,8 @@ import pytest
 
 sys.path.insert(0, str(Path(__file__).parent))
 
-from results_table import Results, read_floors  # found beside this file, which the line above allows
+from java_decoder import JavaDecoder  # found beside this file, which the line above allows
+from results_table import Results, read_floors
 
 ALONE_SECONDS = 0.1
 IN_TURNS_SECONDS = 0.25  # for each contender
@@ -52,9 +53,26 @@ def race(benchmark: Any) -> Callable[..., None]:
     return enter
 
 
+@pytest.fixture(scope="module")
+def java(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Callable[[str, list[bytes], int], Callable[[], int]]]:
+    """`java(work, messages, repeats)` starts Kafka's Java classes on these messages and gives what runs a round; see java_decoder.py."""
+    started: list[JavaDecoder] = []
+
+    def start(work: str, messages: list[bytes], repeats: int) -> Callable[[], int]:
+        started.append(JavaDecoder(work, messages, tmp_path_factory.mktemp("java"), repeats))
+        return started[-1].run
+
+    yield start
+    for decoder in started:
+        decoder.close()
+
+
 @pytest.fixture(scope="module", autouse=True)
-def rounds_in_turns() -> Iterator[None]:
-    """When a file is through: one round of each contender, then one of each again, so that a noisy minute hits all of a work alike."""
+def rounds_in_turns(java: Any) -> Iterator[None]:
+    """When a file is through, and while its Java processes still run: one round of each contender, then one of each again.
+
+    So a noisy minute hits all of a work alike.
+    """
     yield
     for work, contenders in ROUNDS.items():
         took: dict[str, list[float]] = {contender: [] for contender in contenders}

@@ -10,9 +10,11 @@ import pytest
 
 import peers
 from frames import Corpus
+from java_decoder import HAS_JAVA
 from kwire.codec.columns import Columns
 
 BATCH = 200
+JAVA_REPEATS = 2
 FIELDS = ("topics.name", "topics.partitions.partition_index", "topics.partitions.leader_id", "topics.partitions.isr_nodes")
 
 
@@ -43,11 +45,19 @@ def prepare(who: str, inputs: list[bytes]) -> Callable[[], Any]:
 
 
 @pytest.mark.parametrize("many", [False, True], ids=["few", "many"])
-@pytest.mark.parametrize("who", ["native", "native exploded", "native objects", "msgspec", "kio", "memcpy"])
-def test_to_arrow(race, who, many):
+@pytest.mark.parametrize(
+    "who", ["native", "native exploded", "native objects", "msgspec", "kio", "memcpy", *(["java"] if HAS_JAVA else [])]
+)
+def test_to_arrow(race, java, who, many):
     corpus = Corpus(many)
     inputs = [corpus.metadata_response() for _ in range(BATCH)]
-    race(f"to_arrow MetadataResponse-v12-50x6{'-many' if many else ''}", who, prepare(who, inputs), BATCH, sum(map(len, inputs)))
+    work, size = f"to_arrow MetadataResponse-v12-50x6{'-many' if many else ''}", sum(map(len, inputs))
+    if who == "java":
+        run = java("metadata", inputs, JAVA_REPEATS)
+        assert run() == BATCH * JAVA_REPEATS
+        race(work, who, run, BATCH * JAVA_REPEATS, size * JAVA_REPEATS)
+    else:
+        race(work, who, prepare(who, inputs), BATCH, size)
 
 
 @pytest.mark.parametrize("batch", [1, 10, 200, 2000])

@@ -14,6 +14,7 @@ import crc32c
 import pytest
 from aiokafka.record._crecords import DefaultRecordBatch
 
+from java_decoder import HAS_JAVA
 from kwire.codec.records import record_reader
 
 with warnings.catch_warnings():
@@ -21,6 +22,7 @@ with warnings.catch_warnings():
     from kafka.record import MemoryRecords
 
 RECORDS = 20_000  # of a run
+JAVA_REPEATS = 20
 SHAPES = {  # records of a batch, bytes of a value, headers of a record
     "100 x 90 B": (100, 90, 0),
     "1000 x 1 KB": (1000, 1000, 0),
@@ -122,11 +124,16 @@ READERS = {
 
 
 @pytest.mark.parametrize("shape", SHAPES)
-@pytest.mark.parametrize("who", READERS)
-def test_records(race, who, shape):
+@pytest.mark.parametrize("who", [*READERS, *(["java"] if HAS_JAVA else [])])
+def test_records(race, java, who, shape):
     count, size, headers = SHAPES[shape]
     batches = [batch(count, size, headers)] * (RECORDS // count)
     batches = [bytes(bytearray(each)) for each in batches]  # each in its own memory
+    if who == "java":
+        run = java("records", batches, JAVA_REPEATS)
+        assert run() == RECORDS * JAVA_REPEATS
+        race(f"records {shape}", who, run, RECORDS * JAVA_REPEATS, sum(map(len, batches)) * JAVA_REPEATS)
+        return
     read = READERS[who]
     if who in ("pure", "kafka-python"):
         batches = batches[: max(1, 2000 // count)]

@@ -24,6 +24,7 @@ _SIZES = {"q": 8, "i": 4, "h": 2, "b": 1}
 cdef enum:
     FIRST_ROWS = 256
 
+
 @cython.final
 cdef class HeaderScanner:
     """Reads the headers of streams of request frames.
