@@ -121,7 +121,7 @@ cdef inline bint is_as_expected(const Answer* answer):
     if answer.ranges is NULL:
         return True
     for seen, expected in zip(<tuple><object>answer.learned, <tuple><object>answer.ranges, strict=True):
-        if len(seen) > 2 and (seen[0] is not expected[0] or seen[1] is not expected[1]):
+        if len(seen) > 2 and (seen[0] != expected[0] or seen[1] != expected[1]):
             return False
     return True
 
