@@ -6,24 +6,24 @@ exception.
 """
 
 from cpython.object cimport PyObject
-from libc.stdint cimport int16_t, int32_t, uint32_t
-from libc.string cimport memcmp, memset
+from libc.stdint cimport int16_t, int32_t, int64_t, uint32_t
+from libc.string cimport memcmp
 
 from cursor cimport (
-    BAD_TAG, NO_LENGTH, NULL_LENGTH, OK, Bytes, Cursor, cursor_fail, cursor_has, cursor_left, load_16, load_32, unlikely,
+    BAD_TAG, NO_LENGTH, NULL_LENGTH, OK, Bytes, Cursor, cursor_fail, cursor_has, cursor_left, likely, load_16, load_32, load_64, unlikely,
 )
-from object_program cimport CONSTANT, LIST, Filler, Objects, Target
-from object_values cimport MEMO_FROM, Build, build_fixed, build_int32, build_sized, build_small
+from object_program cimport Objects, Target
+from object_values cimport MEMO_FROM, Build, build_fixed, build_int32, build_int64, build_remember, build_sized, build_small
 from program cimport (
-    ARRAY, ARRAY_OF_STRUCTS, BYTES, BYTES_COMPACT, INT16, INT32, NULLABLE_STRUCT, RUN, SKIPPED, STRING, STRING_COMPACT, STRUCT, Block, Step,
-    fixed_size, read_count, read_marker, trace_add,
+    ARRAY, ARRAY_OF_STRUCTS, BYTES, BYTES_COMPACT, INT16, INT32, INT64, NULLABLE_STRUCT, RUN, SKIPPED, STRING, STRING_COMPACT, STRUCT,
+    Block, Step, fixed_size, read_count, read_marker, trace_add,
 )
 from raw_python cimport (
     gc_track, gc_untrack, new_none, raw_bytes, raw_decref, raw_incref, raw_list_append, raw_list_as_tuple, raw_list_new, raw_list_set,
     raw_long_long, raw_tuple_new, raw_tuple_pack, raw_tuple_set, raw_xdecref,
 )
 from skip cimport fail_run, find_tagged, read_tag, read_tag_count, skip_value
-from slotted cimport slotted_new
+from slotted cimport slotted_begin
 
 
 cdef inline PyObject** slot_at(PyObject* self, int32_t offset) noexcept:
@@ -106,9 +106,8 @@ cdef inline PyObject* build_structs(const Objects* objects, Build* build, const 
     if values is NULL or count == 0:
         return values
     gc_untrack(values)  # nobody may meet it before it is whole
-    if count >= MEMO_FROM and not build.remembering:
-        build.remembering = True
-        memset(build.memo, 0, sizeof(build.memo))
+    if count >= MEMO_FROM:
+        build_remember(build)
     for index in range(count):
         value = build_struct(objects, build, step.block)
         if unlikely(value is NULL):
@@ -216,38 +215,16 @@ cdef inline bint fill_tagged(const Objects* objects, Build* build, PyObject* sel
     return cursor.code == OK
 
 
-cdef inline PyObject* build_blank(const Objects* objects, int32_t layout) noexcept:
-    """An object that holds nothing but defaults."""
-    cdef const Target* target = objects.blanks + layout
-    cdef PyObject* self = slotted_new(target.kind)
-    if unlikely(self is NULL):
-        return NULL
-    slot_at(self, target.last_slot)[0] = objects.empty
-    raw_incref(objects.empty)
-    if not fill_absent(objects, self, target):
-        raw_decref(self)
-        return NULL
-    if target.tracked:
-        gc_track(self)
-    return self
-
-
-cdef inline bint fill_absent(const Objects* objects, PyObject* self, const Target* target) noexcept:
-    """Give every slot that the wire left empty its default."""
-    cdef const Filler* filler = objects.fillers + target.first_filler
-    cdef const Filler* last = filler + target.fillers
+cdef inline bint fill_lists(PyObject* self, const Target* target) noexcept:
+    """Give the slots that the wire left empty their lists."""
     cdef PyObject** slot
-    while filler < last:
-        slot = slot_at(self, filler.offset)
+    cdef int32_t index
+    for index in range(target.list_count):
+        slot = slot_at(self, target.lists[index])
         if slot[0] is NULL:
-            if filler.default == CONSTANT:
-                slot[0] = filler.constant
-                raw_incref(filler.constant)
-            else:
-                slot[0] = raw_list_new(0) if filler.default == LIST else build_blank(objects, filler.layout)
-                if slot[0] is NULL:
-                    return False
-        filler += 1
+            slot[0] = raw_list_new(0)
+            if slot[0] is NULL:
+                return False
     return True
 
 
@@ -267,13 +244,16 @@ cdef inline bint fill_fields(const Objects* objects, Build* build, PyObject* sel
             run_end = step + step.count
             while step < run_end:
                 step += 1
-                # the two most frequent ones by comparison: cheaper than the jump table behind build_fixed
+                # the most frequent ones by comparison: cheaper than the jump table behind build_fixed
                 if step.code == INT32:
                     value = build_int32(objects, build, <int32_t>load_32(p))
                     p += 4
                 elif step.code == INT16:
                     value = build_small(objects, <int16_t>load_16(p))
                     p += 2
+                elif step.code == INT64:
+                    value = build_int64(objects, <int64_t>load_64(p))
+                    p += 8
                 else:
                     value = build_fixed(objects, build, step.code, &p)
                 if unlikely(value is NULL):
@@ -283,11 +263,30 @@ cdef inline bint fill_fields(const Objects* objects, Build* build, PyObject* sel
             if not skip_value(&objects.program, &build.cursor, step, &build.trace):
                 return False
         else:
-            value = build_value(objects, build, step)
+            if step.code == STRING_COMPACT:  # as in build_value: what comes most often is spared the call
+                value = build_sized(build, STRING_COMPACT, step.nullable)
+                if unlikely(value is NULL):
+                    trace_add(&build.trace, step.operation, -1)
+            elif step.code == ARRAY_OF_STRUCTS:
+                value = build_structs(objects, build, step)
+            else:
+                value = build_value(objects, build, step)
             if unlikely(value is NULL):
                 return False
             slot_at(self, step.offset)[0] = value
         step += 1
+    return True
+
+
+cdef inline bint fill_unknown(PyObject* self, const Target* target, PyObject* kept) noexcept:
+    """Put the list of unknown tagged fields into an object, as a tuple."""
+    cdef PyObject* tags = raw_list_as_tuple(kept)
+    cdef PyObject* old = slot_at(self, target.last_slot)[0]
+    if tags is NULL:
+        return False
+    gc_untrack(tags)
+    slot_at(self, target.last_slot)[0] = tags
+    raw_decref(old)
     return True
 
 
@@ -297,31 +296,24 @@ cdef inline PyObject* build_struct(const Objects* objects, Build* build, int32_t
     cdef const Target* target = objects.targets + number
     cdef Cursor* cursor = &build.cursor
     cdef PyObject* kept = NULL
-    cdef PyObject* tags = objects.empty
-    cdef PyObject* self = slotted_new(target.kind)
+    cdef PyObject* self = slotted_begin(&target.beginning)
     cdef bint whole
     if unlikely(self is NULL):
         return NULL
     whole = fill_fields(objects, build, self, block)
-    raw_incref(tags)
     if whole and objects.program.flexible:
-        if cursor.p < cursor.end and cursor.p[0] == 0:
+        if likely(cursor.p < cursor.end and cursor.p[0] == 0):
             cursor.p += 1
         else:
             whole = fill_tagged(objects, build, self, block, &kept)
-            if whole and kept is not NULL:
-                raw_decref(tags)
-                tags = raw_list_as_tuple(kept)
-                whole = tags is not NULL
-                if whole:
-                    gc_untrack(tags)
-            raw_xdecref(kept)
-    slot_at(self, target.last_slot)[0] = tags
-    if whole and target.fillers:
-        whole = fill_absent(objects, self, target)
+            if kept is not NULL:
+                whole = whole and fill_unknown(self, target, kept)
+                raw_decref(kept)
+    if whole and target.list_count:
+        whole = fill_lists(self, target)
     if unlikely(not whole):
         raw_decref(self)
         return NULL
-    if target.tracked:
+    if target.beginning.collected:
         gc_track(self)
     return self

@@ -6,34 +6,24 @@ from libc.stdint cimport int32_t
 
 from program cimport Program, program_lower, program_release
 from raw_python cimport is_collected, raw_long
-from slotted cimport slot_count
+from slotted cimport Beginning, slot_count
 
 cdef enum:
     # The numbers of kwire.codec.layout.Default
     CONSTANT = 0
     LIST = 1
-    NEW_STRUCT = 2
+    STRUCT_LATER = 2
 
-# How a slot that the wire left empty is filled.
-cdef struct Filler:
-    int32_t offset
-    int32_t default
-    int32_t layout  # of a new struct
-    PyObject* constant  # kept alive by the plan
-
-# What is built: an object, and the slots that get a default unless they were read.
+# What is built: an object, the defaults that its slots begin with, and those slots that get a new list unless they were read.
 cdef struct Target:
-    PyTypeObject* kind
-    bint tracked
-    int32_t first_filler
-    int32_t fillers
+    Beginning beginning  # its objects are kept alive by the plan
+    int32_t* lists  # byte offsets
+    int32_t list_count
     int32_t last_slot  # byte offset of unknown_tagged_fields
 
 cdef struct Objects:
     Program program
-    Target* targets  # by block, with the slots that the version may leave empty
-    Target* blanks  # by layout, with all slots: an object of defaults
-    Filler* fillers
+    Target* targets  # by block
     PyTypeObject* uuid
     PyObject* empty  # the empty tuple
     PyObject** small  # the ints from LOWEST to HIGHEST
@@ -44,69 +34,71 @@ cdef enum:
     HIGHEST = 256
 
 
-cdef inline int lower_target(Target* target, object layout, object kind, object base) except -1:
-    cdef PyTypeObject* raw = <PyTypeObject*>kind
-    cdef bint fits = isinstance(kind, type) and kind.__base__ is base and slot_count(raw) == len(layout.slots) + 1
-    if not fits or kind.layout != layout:
-        raise TypeError(f"the class for {layout.name} was not made from its layout")
-    target.kind = raw
-    target.tracked = is_collected(raw)
-    target.last_slot = <int32_t>(sizeof(PyObject) + len(layout.slots) * sizeof(PyObject*))
+cdef inline int32_t offset_of(Py_ssize_t slot) noexcept:
+    return <int32_t>(sizeof(PyObject) + slot * sizeof(PyObject*))
+
+
+cdef inline int begin_with(Beginning* beginning, Py_ssize_t slot, object value) except -1:
+    beginning.values[slot] = beginning.held[beginning.held_count] = <PyObject*>value
+    beginning.held_count += 1
     return 0
 
 
-cdef inline int lower_filler(
-    Objects* objects, Target* target, int32_t* used, object layout, Py_ssize_t slot, object default, object value
-) except -1:
-    cdef Filler* filler = &objects.fillers[used[0]]
-    if not 0 <= slot < len(layout.slots):
-        raise ValueError(f"{layout.name} has no slot {slot}")
-    filler.offset = <int32_t>(sizeof(PyObject) + slot * sizeof(PyObject*))
-    filler.default = default
-    filler.constant = <PyObject*>value
-    filler.layout = value if filler.default == NEW_STRUCT else -1
-    if target.fillers == 0:
-        target.first_filler = used[0]
-    target.fillers += 1
-    used[0] += 1
+cdef inline int lower_target(Target* target, object layout, object kind, object base, tuple absent, object later, tuple empty) except -1:
+    cdef PyTypeObject* raw = <PyTypeObject*>kind
+    cdef Py_ssize_t count = len(layout.slots) + 1
+    cdef Py_ssize_t slot
+    cdef bint fits = isinstance(kind, type) and kind.__base__ is base and slot_count(raw) == count
+    if not fits or kind.layout != layout:
+        raise TypeError(f"the class for {layout.name} was not made from its layout")
+    target.beginning.type = raw
+    target.beginning.collected = is_collected(raw)
+    target.beginning.count = <int>count
+    target.beginning.values = <PyObject**>PyMem_Calloc(count, sizeof(PyObject*))
+    target.beginning.held = <PyObject**>PyMem_Calloc(count, sizeof(PyObject*))
+    target.lists = <int32_t*>PyMem_Calloc(count, sizeof(int32_t))
+    target.last_slot = offset_of(count - 1)
+    if target.beginning.values is NULL or target.beginning.held is NULL or target.lists is NULL:
+        raise MemoryError
+    begin_with(&target.beginning, count - 1, empty)
+    if len({each.slot for each in absent}) != len(absent):
+        raise ValueError(f"{layout.name} has two defaults for a slot")
+    for each in absent:
+        slot = each.slot
+        if not 0 <= slot < count - 1:
+            raise ValueError(f"{layout.name} has no slot {slot}")
+        if each.default == LIST:
+            target.lists[target.list_count] = offset_of(slot)
+            target.list_count += 1
+        else:
+            begin_with(&target.beginning, slot, later if each.default == STRUCT_LATER else each.value)
     return 0
 
 
 cdef inline int objects_lower(
-    Objects* objects, object plan, tuple classes, object base, object uuid, tuple empty, PyObject** small
+    Objects* objects, object plan, tuple classes, object base, object later, object uuid, tuple empty, PyObject** small
 ) except -1:
     """Lower a plan for the classes of its layouts. The caller keeps all arguments alive, and releases after errors too.
 
     Arguments:
         base: `MessageObject`, which the classes have as their base.
+        later: `LATER`, see `kwire.codec._native.structs`.
         uuid: `Uuid`.
         empty: the empty tuple.
         small: the ints from LOWEST to HIGHEST, see `small_ints`.
     """
-    cdef int32_t used = 0
     cdef Py_ssize_t number
-    cdef Target* target
     program_lower(&objects.program, plan, sizeof(PyObject))
     objects.uuid = <PyTypeObject*>uuid
     objects.empty = <PyObject*>empty
     objects.small = small
     objects.targets = <Target*>PyMem_Calloc(objects.program.block_count, sizeof(Target))
-    objects.blanks = <Target*>PyMem_Calloc(len(plan.layouts), sizeof(Target))
-    number = sum([len(block.absent) for block in plan.blocks]) + sum([len(layout.slots) for layout in plan.layouts])
-    objects.fillers = <Filler*>PyMem_Calloc(number + 1, sizeof(Filler))
-    if objects.targets is NULL or objects.blanks is NULL or objects.fillers is NULL:
+    if objects.targets is NULL:
         raise MemoryError
     for number, block in enumerate(plan.blocks):
-        target = &objects.targets[number]
-        layout = plan.layouts[block.layout]
-        lower_target(target, layout, classes[block.layout], base)
-        for absent in block.absent:
-            lower_filler(objects, target, &used, layout, absent.slot, absent.default, absent.value)
-    for number, layout in enumerate(plan.layouts):
-        target = &objects.blanks[number]
-        lower_target(target, layout, classes[number], base)
-        for index, slot in enumerate(layout.slots):
-            lower_filler(objects, target, &used, layout, index, slot.default, slot.value)
+        lower_target(
+            &objects.targets[number], plan.layouts[block.layout], classes[block.layout], base, block.absent, later, empty
+        )
     return 0
 
 
@@ -116,13 +108,15 @@ cdef inline int propagate() except -1:
 
 
 cdef inline void objects_release(Objects* objects) noexcept:
-    program_release(&objects.program)
+    cdef Py_ssize_t number
+    if objects.targets is not NULL:
+        for number in range(objects.program.block_count):
+            PyMem_Free(objects.targets[number].beginning.values)
+            PyMem_Free(objects.targets[number].beginning.held)
+            PyMem_Free(objects.targets[number].lists)
     PyMem_Free(objects.targets)
-    PyMem_Free(objects.blanks)
-    PyMem_Free(objects.fillers)
     objects.targets = NULL
-    objects.blanks = NULL
-    objects.fillers = NULL
+    program_release(&objects.program)
 
 
 cdef inline int small_ints(PyObject** small) except -1:

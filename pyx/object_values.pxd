@@ -5,7 +5,7 @@ What repeats is made once and shared, for it is immutable, and within bounds: se
 
 from cpython.object cimport PyObject
 from libc.stdint cimport int8_t, int16_t, int32_t, int64_t, uint8_t, uint32_t, uint64_t
-from libc.string cimport memcmp, memcpy
+from libc.string cimport memcmp, memcpy, memset
 
 from cursor cimport (
     BAD_UTF8, NULL_LENGTH, Bytes, Cursor, cursor_fail, cursor_open, load_16, load_32, load_64, load_double, unlikely,
@@ -28,9 +28,14 @@ cdef enum:
 cdef struct TextMemo:
     PyObject* texts[TEXTS]
 
-# One run of the executor. What repeats inside one message is made once and shared, for it is immutable: big ints (broker ids, size limits)
-# and neighbouring arrays with the same content (the replicas of a partition and those in sync). Both are forgotten when the run ends, so no
-# thread sees another's and nothing grows.
+# Ints that are met again and again, such as broker ids and size limits: the last one of each place.
+cdef struct NumberMemo:
+    PyObject* numbers[MEMO]
+    int32_t values[MEMO]
+
+# One run of the executor. What repeats inside one message is made once and shared, for it is immutable: big ints and neighbouring arrays
+# with the same content (the replicas of a partition and those in sync). Both are forgotten when the run ends, unless its owner has memos
+# that outlive it.
 cdef struct Build:
     Cursor cursor
     Trace trace
@@ -40,9 +45,8 @@ cdef struct Build:
     Py_ssize_t array_size  # in bytes
     int32_t array_element
     TextMemo* texts  # or NULL
-    bint remembering  # `memo` is in use
-    PyObject* memo[MEMO]
-    int32_t memo_value[MEMO]
+    NumberMemo* numbers  # or NULL
+    NumberMemo own_numbers
 
 
 cdef inline void build_open(Build* build, Bytes base, Py_ssize_t size, Py_ssize_t start, bint lenient) noexcept:
@@ -53,15 +57,32 @@ cdef inline void build_open(Build* build, Bytes base, Py_ssize_t size, Py_ssize_
         build.errors = "replace"
     build.array = NULL
     build.texts = NULL
-    build.remembering = False
+    build.numbers = NULL
 
 
 cdef inline void build_close(Build* build) noexcept:
-    cdef int index
     raw_xdecref(build.array)
-    if build.remembering:
-        for index in range(MEMO):
-            raw_xdecref(build.memo[index])
+    if build.numbers is &build.own_numbers:
+        forget_numbers(&build.own_numbers)
+
+
+cdef inline void build_remember(Build* build) noexcept:
+    """Remember numbers from now on: the message is long enough to make that worth its start."""
+    if build.numbers is NULL:
+        build.numbers = &build.own_numbers
+        memset(build.numbers, 0, sizeof(NumberMemo))
+
+
+cdef inline void forget_numbers(NumberMemo* memo) noexcept:
+    cdef int index
+    for index in range(MEMO):
+        raw_xdecref(memo.numbers[index])
+
+
+cdef inline void forget_texts(TextMemo* memo) noexcept:
+    cdef int index
+    for index in range(TEXTS):
+        raw_xdecref(memo.texts[index])
 
 
 cdef inline PyObject* build_small(const Objects* objects, int value) noexcept:
@@ -75,6 +96,7 @@ cdef inline PyObject* build_small(const Objects* objects, int value) noexcept:
 
 
 cdef inline PyObject* build_int32(const Objects* objects, Build* build, int32_t value) noexcept:
+    cdef NumberMemo* memo = build.numbers
     cdef PyObject* number
     cdef PyObject* old
     cdef uint32_t place
@@ -82,18 +104,18 @@ cdef inline PyObject* build_int32(const Objects* objects, Build* build, int32_t 
         number = objects.small[value - LOWEST]
         raw_incref(number)
         return number
-    if not build.remembering:
+    if memo is NULL:
         return raw_long(value)
     place = (<uint32_t>value * <uint32_t>2654435769U) >> 26
-    old = build.memo[place]
-    if old is not NULL and build.memo_value[place] == value:
+    old = memo.numbers[place]
+    if old is not NULL and memo.values[place] == value:
         raw_incref(old)
         return old
     number = raw_long(value)
     if number is not NULL:
         raw_incref(number)
-        build.memo[place] = number
-        build.memo_value[place] = value
+        memo.numbers[place] = number
+        memo.values[place] = value
         raw_xdecref(old)
     return number
 
@@ -168,7 +190,7 @@ cdef inline PyObject* decode_text(Build* build, Bytes content, Py_ssize_t size) 
 cdef inline PyObject* copy_text(Build* build, Bytes content, Py_ssize_t size) noexcept:
     """The text of `size` bytes. Copied first and looked at then: the buffer may be one that another process writes."""
     cdef PyObject* text
-    if size <= 1:
+    if size == 1:
         return decode_text(build, content, size)
     text = raw_text_new(size, 127)
     if unlikely(text is NULL):
@@ -178,6 +200,24 @@ cdef inline PyObject* copy_text(Build* build, Bytes content, Py_ssize_t size) no
         return text
     raw_decref(text)
     return decode_text(build, content, size)
+
+
+cdef inline bint same_text(const uint8_t* one, const uint8_t* other, Py_ssize_t size) noexcept nogil:
+    """Whether texts of at least two bytes are the same, words at a time: they are short, and most often they are."""
+    cdef uint64_t ours, theirs
+    if size < 8:
+        return memcmp(one, other, size) == 0
+    while size > 8:
+        memcpy(&ours, one, 8)
+        memcpy(&theirs, other, 8)
+        if ours != theirs:
+            return False
+        one += 8
+        other += 8
+        size -= 8
+    memcpy(&ours, one + size - 8, 8)
+    memcpy(&theirs, other + size - 8, 8)
+    return ours == theirs
 
 
 cdef inline PyObject* build_text(Build* build, Bytes content, Py_ssize_t size) noexcept:
@@ -197,7 +237,7 @@ cdef inline PyObject* build_text(Build* build, Bytes content, Py_ssize_t size) n
     first = (first ^ (last * 3) ^ <uint64_t>size) * <uint64_t>0x9E3779B97F4A7C15ULL
     place = &build.texts.texts[first >> 57]
     text = place[0]
-    if text is not NULL and raw_text_size(text) == size and memcmp(raw_text_data(text), content, size) == 0:
+    if text is not NULL and raw_text_size(text) == size and same_text(raw_text_data(text), content, size):
         raw_incref(text)
         return text
     text = copy_text(build, content, size)

@@ -15,6 +15,12 @@ cdef extern from *:
     #define Py_T_OBJECT_EX T_OBJECT_EX
     #endif
 
+    #if defined(__GNUC__)  /* loops over a few slots stay loops: a call of memcpy costs more */
+    #define KWIRE_NO_CALL __asm__ volatile("")
+    #else
+    #define KWIRE_NO_CALL
+    #endif
+
     #define KWIRE_SLOTS(self) ((PyObject **)((char *)(self) + sizeof(PyObject)))
     #define KWIRE_SLOT_COUNT(type) (((type)->tp_basicsize - (Py_ssize_t)sizeof(PyObject)) / (Py_ssize_t)sizeof(PyObject *))
 
@@ -31,103 +37,218 @@ cdef extern from *:
         return 0;
     }
 
-    /* Memory of released objects that the collector does not know, kept for the next ones: lists of blocks by number of slots. Messages
-       come and go by the hundred, and this is quicker than any allocator. One pool a process, shared by our modules, guarded by the GIL;
-       never more than KWIRE_POOL_BLOCKS blocks of a size. Without a GIL, or where a sanitizer should see every release, there is none. */
+    /* Memory of released objects, kept for the next ones: lists of blocks by number of slots, apart for objects with a collector's header.
+       Messages come and go by the hundred, and this is quicker than any allocator. One pool a process, shared by our modules, guarded by
+       the GIL; never more than KWIRE_POOL_BLOCKS blocks of a size. Without a GIL, or where a sanitizer should see every release, none is
+       kept. */
     #define KWIRE_POOL_SLOTS 24
     #define KWIRE_POOL_BLOCKS 512
     typedef struct {
-        void *blocks[KWIRE_POOL_SLOTS];
-        int counts[KWIRE_POOL_SLOTS];
+        void *blocks[2][KWIRE_POOL_SLOTS];
+        int counts[2][KWIRE_POOL_SLOTS];
+        int depth;  /* of releases inside releases */
+        void *waiting;  /* released objects whose slots are not */
     } kwire_pool;
     static kwire_pool *kwire_pool_in_use = NULL;
+    /* Modules of different builds must not share a pool: its shape is part of the name by which they find it. */
+    #define KWIRE_TEXT(number) KWIRE_TEXT_OF(number)
+    #define KWIRE_TEXT_OF(number) #number
+    #define KWIRE_POOL_NAME "kwire.pool of 2 x " KWIRE_TEXT(KWIRE_POOL_SLOTS) " x " KWIRE_TEXT(KWIRE_POOL_BLOCKS)
 
     #if defined(Py_GIL_DISABLED) || defined(__SANITIZE_ADDRESS__)
     #define KWIRE_POOLED(count) 0
     #else
-    #define KWIRE_POOLED(count) (kwire_pool_in_use != NULL && (count) < KWIRE_POOL_SLOTS)
+    #define KWIRE_POOLED(count) ((count) < KWIRE_POOL_SLOTS)
     #endif
+
+    /* Memory for an object of `count` slots, its header made, its slots not. */
+    static inline PyObject *kwire_slotted_take(PyTypeObject *type, Py_ssize_t count, int collected) {
+        PyObject *self;
+        if (KWIRE_POOLED(count) && kwire_pool_in_use->blocks[collected][count] != NULL) {
+            self = (PyObject *)kwire_pool_in_use->blocks[collected][count];
+            kwire_pool_in_use->blocks[collected][count] = *(void **)self;
+            kwire_pool_in_use->counts[collected][count]--;
+    #if PY_VERSION_HEX < 0x030E0000 && !defined(Py_REF_DEBUG) && !defined(Py_GIL_DISABLED)
+            self->ob_refcnt = 1;
+            Py_SET_TYPE(self, type);
+            Py_INCREF(type);
+    #else
+            PyObject_Init(self, type);
+    #endif
+            return self;
+        }
+        return collected ? PyObject_GC_New(PyObject, type) : PyObject_New(PyObject, type);
+    }
+
+    /* A new object with empty slots, not tracked. */
+    static inline PyObject *kwire_slotted_new(PyTypeObject *type) {
+        Py_ssize_t count = KWIRE_SLOT_COUNT(type);
+        PyObject *self = kwire_slotted_take(type, count, PyType_IS_GC(type) != 0);
+        if (self != NULL) memset(KWIRE_SLOTS(self), 0, (size_t)count * sizeof(PyObject *));
+        return self;
+    }
+
+    /* What the objects of one kind begin with: a value, or NULL, for each slot. */
+    typedef struct {
+        PyTypeObject *type;
+        int collected;
+        int count;
+        PyObject **values;
+        PyObject **held;  /* the values that are not NULL */
+        int held_count;
+    } kwire_beginning;
+
+    static inline PyObject *kwire_slotted_begin(const kwire_beginning *beginning) {
+        PyObject *self = kwire_slotted_take(beginning->type, beginning->count, beginning->collected);
+        if (self == NULL) return NULL;
+        for (int i = 0; i < beginning->count; i++) {
+            KWIRE_SLOTS(self)[i] = beginning->values[i];
+            KWIRE_NO_CALL;
+        }
+        for (int i = 0; i < beginning->held_count; i++) {
+            Py_INCREF(beginning->held[i]);
+            KWIRE_NO_CALL;
+        }
+        return self;
+    }
+
+    static PyObject *kwire_slotted_alloc(PyTypeObject *type, Py_ssize_t Py_UNUSED(items)) {
+        PyObject *self = kwire_slotted_new(type);
+        if (self != NULL && PyType_IS_GC(type)) PyObject_GC_Track(self);
+        return self;
+    }
 
     static inline void kwire_slotted_free(PyObject *self) {
         PyTypeObject *type = Py_TYPE(self);
         Py_ssize_t count = KWIRE_SLOT_COUNT(type);
+        int collected = PyType_IS_GC(type) != 0;
         for (Py_ssize_t i = 0; i < count; i++) Py_XDECREF(KWIRE_SLOTS(self)[i]);
-        if (KWIRE_POOLED(count) && !PyType_IS_GC(type) && kwire_pool_in_use->counts[count] < KWIRE_POOL_BLOCKS) {
-            *(void **)self = kwire_pool_in_use->blocks[count];
-            kwire_pool_in_use->blocks[count] = self;
-            kwire_pool_in_use->counts[count]++;
+        if (KWIRE_POOLED(count) && kwire_pool_in_use->counts[collected][count] < KWIRE_POOL_BLOCKS) {
+            *(void **)self = kwire_pool_in_use->blocks[collected][count];
+            kwire_pool_in_use->blocks[collected][count] = self;
+            kwire_pool_in_use->counts[collected][count]++;
         } else {
             type->tp_free(self);
         }
         Py_DECREF(type);
     }
 
+    /* A chain of objects that a user tied must not exhaust the stack, whether the collector knows them or not (CPython's own trashcan is
+       for those that it knows): from some depth on, objects wait for the outermost release to come back. */
+    #define KWIRE_RELEASE_DEPTH 100
+
     static void kwire_slotted_dealloc(PyObject *self) {
-        if (!PyType_IS_GC(Py_TYPE(self))) {
+        if (PyType_IS_GC(Py_TYPE(self))) PyObject_GC_UnTrack(self);
+    #ifdef Py_GIL_DISABLED
+        if (PyType_IS_GC(Py_TYPE(self))) {
+            Py_TRASHCAN_BEGIN(self, kwire_slotted_dealloc)
             kwire_slotted_free(self);
+            Py_TRASHCAN_END
+        } else {
+            kwire_slotted_free(self);
+        }
+    #else
+        if (kwire_pool_in_use->depth >= KWIRE_RELEASE_DEPTH) {
+            *(void **)self = kwire_pool_in_use->waiting;
+            kwire_pool_in_use->waiting = self;
             return;
         }
-        PyObject_GC_UnTrack(self);
-        Py_TRASHCAN_BEGIN(self, kwire_slotted_dealloc)  /* a chain that a user tied must not exhaust the stack */
+        kwire_pool_in_use->depth++;
         kwire_slotted_free(self);
-        Py_TRASHCAN_END
-    }
-
-    /* A new object with empty slots, not tracked. */
-    static inline PyObject *kwire_slotted_new(PyTypeObject *type) {
-        Py_ssize_t count = KWIRE_SLOT_COUNT(type);
-        PyObject *self;
-        if (PyType_IS_GC(type)) {
-            self = PyObject_GC_New(PyObject, type);
-        } else if (KWIRE_POOLED(count) && kwire_pool_in_use->blocks[count] != NULL) {
-            void *block = kwire_pool_in_use->blocks[count];
-            kwire_pool_in_use->blocks[count] = *(void **)block;
-            kwire_pool_in_use->counts[count]--;
-            self = PyObject_Init((PyObject *)block, type);
-        } else {
-            self = PyObject_New(PyObject, type);
+        while (kwire_pool_in_use->depth == 1 && kwire_pool_in_use->waiting != NULL) {
+            self = (PyObject *)kwire_pool_in_use->waiting;
+            kwire_pool_in_use->waiting = *(void **)self;
+            kwire_slotted_free(self);
         }
-        if (self != NULL) memset(KWIRE_SLOTS(self), 0, (size_t)(type->tp_basicsize - (Py_ssize_t)sizeof(PyObject)));
-        return self;
+        kwire_pool_in_use->depth--;
+    #endif
     }
 
-    /* The type of objects with these slots: a heap type, final, collected where `tracked`. The names must live as long as the type. */
+    /* A slot may hold KWIRE_LATER: its value, an object of defaults, is made when it is first asked for. Such slots are read and written by
+       functions, all others as plain members, which CPython loads without a call. */
+    typedef struct {
+        const char *name;
+        getter get;
+        setter set;
+    } kwire_attribute;  /* get and set are NULL for a plain member; they are given the index of the slot */
+
+    /* The type of objects with these slots: a heap type, final, collected where `tracked`. The names, and what functions there are, are
+       used by the type's descriptors, which may outlive it: names must never be freed, and the table of functions never is. */
     static inline PyObject *kwire_slotted_type(
-        const char *name, PyObject *bases, const char *const *attributes, Py_ssize_t count, int tracked
+        const char *name, PyObject *bases, const kwire_attribute *attributes, Py_ssize_t count, int tracked
     ) {
         PyMemberDef *members = PyMem_Calloc((size_t)count + 1, sizeof(PyMemberDef));
-        if (members == NULL) return PyErr_NoMemory();
-        for (Py_ssize_t i = 0; i < count; i++) {
-            members[i].name = attributes[i];
-            members[i].type = Py_T_OBJECT_EX;  /* the one kind of member with CPython's fast attribute load */
-            members[i].offset = (Py_ssize_t)sizeof(PyObject) + i * (Py_ssize_t)sizeof(PyObject *);
+        PyGetSetDef *functions = NULL;
+        Py_ssize_t plain = 0, called = 0;
+        for (Py_ssize_t i = 0; i < count; i++) called += attributes[i].get != NULL;
+        if (called) functions = PyMem_Calloc((size_t)called + 1, sizeof(PyGetSetDef));
+        if (members == NULL || (called && functions == NULL)) {
+            PyMem_Free(members);
+            return PyErr_NoMemory();
         }
-        PyType_Slot slots[] = {
-            {Py_tp_members, members},
-            {Py_tp_dealloc, (void *)kwire_slotted_dealloc},
-            {tracked ? Py_tp_traverse : 0, (void *)kwire_slotted_traverse},
-            {Py_tp_clear, (void *)kwire_slotted_clear},
-            {0, NULL},
-        };
+        called = 0;
+        for (Py_ssize_t i = 0; i < count; i++) {
+            if (attributes[i].get != NULL) {
+                functions[called].name = attributes[i].name;
+                functions[called].get = attributes[i].get;
+                functions[called].set = attributes[i].set;
+                functions[called++].closure = (void *)i;
+            } else {
+                members[plain].name = attributes[i].name;
+                members[plain].type = Py_T_OBJECT_EX;  /* the one kind of member with CPython's fast attribute load */
+                members[plain++].offset = (Py_ssize_t)sizeof(PyObject) + i * (Py_ssize_t)sizeof(PyObject *);
+            }
+        }
+        PyType_Slot slots[7];
+        int used = 0;
+        slots[used++] = (PyType_Slot){Py_tp_members, members};
+        slots[used++] = (PyType_Slot){Py_tp_alloc, (void *)kwire_slotted_alloc};
+        slots[used++] = (PyType_Slot){Py_tp_dealloc, (void *)kwire_slotted_dealloc};
+        if (functions != NULL) slots[used++] = (PyType_Slot){Py_tp_getset, functions};
+        if (tracked) {
+            slots[used++] = (PyType_Slot){Py_tp_traverse, (void *)kwire_slotted_traverse};
+            slots[used++] = (PyType_Slot){Py_tp_clear, (void *)kwire_slotted_clear};
+        }
+        slots[used] = (PyType_Slot){0, NULL};
         PyType_Spec spec = {
             name, (int)(sizeof(PyObject) + (size_t)count * sizeof(PyObject *)), 0,
             Py_TPFLAGS_DEFAULT | (tracked ? Py_TPFLAGS_HAVE_GC : 0), slots
         };
         PyObject *type = PyType_FromSpecWithBases(&spec, bases);
         PyMem_Free(members);
+        if (type == NULL) PyMem_Free(functions);
         return type;
+    }
+
+    /* A type with the slots of `base`, a class of Python with nothing but __slots__, whose objects come and go as those of messages do. */
+    static inline PyObject *kwire_slotted_subtype(const char *name, PyObject *base) {
+        PyType_Slot slots[] = {
+            {Py_tp_alloc, (void *)kwire_slotted_alloc},
+            {Py_tp_dealloc, (void *)kwire_slotted_dealloc},
+            {Py_tp_traverse, (void *)kwire_slotted_traverse},
+            {Py_tp_clear, (void *)kwire_slotted_clear},
+            {0, NULL},
+        };
+        PyType_Spec spec = {
+            name, (int)((PyTypeObject *)base)->tp_basicsize, 0, Py_TPFLAGS_DEFAULT | Py_TPFLAGS_HAVE_GC, slots
+        };
+        return PyType_FromSpecWithBases(&spec, base);
     }
 
     /* The pool of the process as a capsule: made by the module that owns the types, used by every module that makes objects of them. */
     static inline PyObject *kwire_pool_make(void) {
         static kwire_pool pool;
         kwire_pool_in_use = &pool;
-        return PyCapsule_New(&pool, "kwire.pool", NULL);
+        return PyCapsule_New(&pool, KWIRE_POOL_NAME, NULL);
     }
 
     static inline int kwire_pool_use(PyObject *capsule) {
-        kwire_pool_in_use = PyCapsule_GetPointer(capsule, "kwire.pool");
-        return kwire_pool_in_use == NULL ? -1 : 0;
+        if (!PyCapsule_IsValid(capsule, KWIRE_POOL_NAME)) {
+            PyErr_SetString(PyExc_ImportError, "the compiled modules of kwire are not of one build; build them all again");
+            return -1;
+        }
+        kwire_pool_in_use = PyCapsule_GetPointer(capsule, KWIRE_POOL_NAME);
+        return 0;
     }
 
     static inline int kwire_is_slotted(PyTypeObject *type) {
@@ -137,7 +258,24 @@ cdef extern from *:
     PyObject** slots_of "KWIRE_SLOTS"(void* self) noexcept nogil
     Py_ssize_t slot_count "KWIRE_SLOT_COUNT"(PyTypeObject* type) noexcept nogil
     PyObject* slotted_new "kwire_slotted_new"(PyTypeObject* type) noexcept
-    object slotted_type "kwire_slotted_type"(const char* name, object bases, const char** attributes, Py_ssize_t count, bint tracked)
+    ctypedef struct Beginning "kwire_beginning":
+        PyTypeObject* type
+        int collected
+        int count
+        PyObject** values
+        PyObject** held
+        int held_count
+    PyObject* slotted_begin "kwire_slotted_begin"(const Beginning* beginning) noexcept
+    ctypedef object (*Getter "getter")(object self, void* index)
+    ctypedef int (*Setter "setter")(object self, PyObject* value, void* index) except -1
+    ctypedef struct Attribute "kwire_attribute":
+        const char* name
+        Getter get
+        Setter set
+    object slotted_type "kwire_slotted_type"(
+        const char* name, object bases, const Attribute* attributes, Py_ssize_t count, bint tracked
+    )
+    object slotted_subtype "kwire_slotted_subtype"(const char* name, object base)
     object pool_make "kwire_pool_make"()
     int pool_use "kwire_pool_use"(object capsule) except -1
     bint is_slotted "kwire_is_slotted"(PyTypeObject* type) noexcept nogil

@@ -1,4 +1,4 @@
-# cython: language_level=3
+# cython: language_level=3, binding=False, embedsignature=True, embedsignature.format=clinic
 """Whole frames in one call, header and body. The readable contract is `kwire.codec._pure.frames`.
 
 Only the usual frame is read here: its api and version were learned, nothing in it is at fault. Everything else is given to the careful
@@ -13,11 +13,11 @@ from cpython.object cimport PyObject, PyTypeObject
 from cursor cimport OK, Bytes, load_16
 from object_executor cimport build_struct
 from object_program cimport HIGHEST, LOWEST, Objects, objects_lower, objects_release, propagate, small_ints
-from object_values cimport TEXTS, Build, TextMemo, build_close, build_open
-from raw_python cimport raw_decref, raw_incref, raw_none, raw_xdecref
-from slotted cimport pool_use, slot_count, slots_of
+from object_values cimport Build, NumberMemo, TextMemo, build_close, build_open, forget_numbers, forget_texts
+from raw_python cimport gc_track, new_none, raw_decref, raw_incref, raw_xdecref
+from slotted cimport pool_use, slot_count, slots_of, slotted_new, slotted_subtype
 
-from kwire.codec._native.structs import POOL, MessageObject
+from kwire.codec._native.structs import LATER, POOL, MessageObject
 from kwire.codec.uuids import Uuid
 
 __all__ = ["RequestReader", "ResponseReader"]
@@ -29,11 +29,8 @@ cdef extern from *:
     #else
     #define KWIRE_FREE_THREADED 0
     #endif
-    /* an object of a class with __slots__, all of them empty */
-    #define KWIRE_EMPTY(type) ((type)->tp_alloc((type), 0))
     """
     bint FREE_THREADED "KWIRE_FREE_THREADED"  # then nothing may be shared between calls without a lock
-    PyObject* new_empty "KWIRE_EMPTY"(PyTypeObject* kind) noexcept
 
 cdef extern from "Python.h":
     bint PyBytes_CheckExact(object data)
@@ -62,7 +59,7 @@ cdef class Lowered:
     def __cinit__(self, decoder):
         self.decoder = decoder
         self.empty = ()
-        objects_lower(&self.objects, decoder.plan, decoder.classes, MessageObject, Uuid, self.empty, SMALL)
+        objects_lower(&self.objects, decoder.plan, decoder.classes, MessageObject, LATER, Uuid, self.empty, SMALL)
 
     def __dealloc__(self):
         objects_release(&self.objects)
@@ -79,7 +76,9 @@ cdef class FrameTable:
 
     cdef Pair* pairs
     cdef dict lowered  # by decoder
-    cdef TextMemo texts  # client ids: a stream of frames has few
+    cdef TextMemo clients  # client ids: a stream of frames has few
+    cdef TextMemo names  # of topics and groups
+    cdef NumberMemo numbers  # such as limits and timeouts, the same in each request of a client
     cdef object kind
     cdef object careful
 
@@ -88,22 +87,21 @@ cdef class FrameTable:
         if self.pairs is NULL:
             raise MemoryError
         self.lowered = {}
-        self.kind = kind
         self.careful = careful
 
     def __dealloc__(self):
-        cdef int index
         PyMem_Free(self.pairs)
-        for index in range(TEXTS):
-            raw_xdecref(self.texts.texts[index])
+        forget_texts(&self.clients)
+        forget_texts(&self.names)
+        forget_numbers(&self.numbers)
 
-    cdef int check_kind(self, tuple names) except -1:
+    cdef int set_kind(self, object kind, tuple names) except -1:
         """Slots are written by place: hold the class to the places that CPython gives them, which is the order of their names."""
         cdef PyObject** slots
         cdef Py_ssize_t index
-        cdef bint fits = slot_count(<PyTypeObject*>self.kind) == len(names)
+        cdef bint fits = slot_count(<PyTypeObject*>kind) == len(names) and kind.__dictoffset__ == kind.__weakrefoffset__ == 0
         if fits:
-            probe = self.kind.__new__(self.kind)
+            probe = kind.__new__(kind)
             values = [object() for _ in names]
             for name, value in zip(names, values, strict=True):
                 setattr(probe, name, value)
@@ -111,7 +109,9 @@ cdef class FrameTable:
             for index in range(len(names)):
                 fits = fits and slots[index] is <PyObject*>values[index]
         if not fits:
-            raise TypeError(f"{self.kind.__name__} does not have just the slots {', '.join(names)}")
+            raise TypeError(f"{kind.__name__} does not have just the slots {', '.join(names)}")
+        qualified = f"{kind.__module__}.{kind.__name__}".encode()
+        self.kind = slotted_subtype(qualified, kind)
         return 0
 
     cdef Lowered lower(self, decoder):
@@ -146,16 +146,18 @@ cdef class FrameTable:
             return None
         build_open(&build, frame, size, 0, lenient)
         if not FREE_THREADED:
-            build.texts = &self.texts
+            build.texts = &self.clients
         header = build_struct(pair.header, &build, 0)
         if header is not NULL:
-            build.texts = NULL  # names in bodies vary too much to be worth it
+            if not FREE_THREADED:
+                build.texts = &self.names
+                build.numbers = &self.numbers
             body = build_struct(pair.body, &build, 0)
         build_close(&build)
         if body is not NULL:
             left_over = build.cursor.p != build.cursor.end
             if not left_over:
-                made = new_empty(kind)
+                made = slotted_new(kind)
         if made is NULL:
             raw_xdecref(header)
             raw_xdecref(body)
@@ -165,8 +167,8 @@ cdef class FrameTable:
         slots = slots_of(made) + slot_count(kind) - 3
         slots[0] = body
         slots[1] = header
-        slots[2] = raw_none
-        raw_incref(raw_none)
+        slots[2] = new_none()
+        gc_track(made)
         result = <object>made
         raw_decref(made)
         return result
@@ -201,7 +203,7 @@ cdef class RequestReader(FrameTable):
     """
 
     def __init__(self, kind, careful):
-        self.check_kind(("body", "header", "violation"))
+        self.set_kind(kind, ("body", "header", "violation"))
 
     def decode_request(self, frame, *, bint strict=True, fields=None):
         """Decode a request frame; see `kwire.codec.decoding`."""
@@ -222,7 +224,7 @@ cdef class ResponseReader(FrameTable):
     """
 
     def __init__(self, kind, careful):
-        self.check_kind(("api_key", "api_version", "body", "header", "violation"))
+        self.set_kind(kind, ("api_key", "api_version", "body", "header", "violation"))
 
     def decode_response(self, frame, api_key, api_version, *, bint strict=True, fields=None):
         """Decode a response frame to a request of a known api and version; see `kwire.codec.decoding`."""

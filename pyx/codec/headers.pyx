@@ -1,4 +1,4 @@
-# cython: language_level=3
+# cython: language_level=3, binding=False, embedsignature=True, embedsignature.format=clinic
 """Request headers in one call: which header version a frame has, and the header object.
 
 The readable contract is `kwire.codec._pure.headers`.
@@ -13,12 +13,12 @@ from libc.stdint cimport int16_t, uint8_t
 from cursor cimport OK, Bytes, load_16
 from object_executor cimport build_struct
 from object_program cimport HIGHEST, LOWEST, Objects, objects_lower, objects_release, propagate, small_ints
-from object_values cimport TEXTS, Build, TextMemo, build_close, build_open
+from object_values cimport Build, TextMemo, build_close, build_open, forget_texts
 from program cimport raise_fault
-from raw_python cimport raw_decref, raw_xdecref
+from raw_python cimport raw_decref
 from slotted cimport pool_use
 
-from kwire.codec._native.structs import POOL, MessageObject
+from kwire.codec._native.structs import LATER, POOL, MessageObject
 from kwire.codec.uuids import Uuid
 from kwire.errors import Fault, raise_for
 
@@ -90,14 +90,13 @@ cdef class HeaderReader:
         for version, decoder in self.decoders.items():
             if not 0 <= version < VERSIONS:
                 raise ValueError(f"header version {version} is outside 0 to {VERSIONS - 1}")
-            objects_lower(&self.objects[<int>version], decoder.plan, decoder.classes, MessageObject, self.uuid, self.empty, SMALL)
+            objects_lower(&self.objects[<int>version], decoder.plan, decoder.classes, MessageObject, LATER, self.uuid, self.empty, SMALL)
 
     def __dealloc__(self):
         cdef int index
         for index in range(VERSIONS):
             objects_release(&self.objects[index])
-        for index in range(TEXTS):
-            raw_xdecref(self.texts.texts[index])
+        forget_texts(&self.texts)
         for index in range(KEYS):
             PyMem_Free(self.entries[index].versions)
 
@@ -128,7 +127,7 @@ cdef class HeaderReader:
                 self.others[api_key] = versions
         return versions[min(max(api_version, 0), len(versions) - 1)]
 
-    cdef int version_of(self, Bytes frame, Py_ssize_t size, bint strict) except ASK:
+    cdef inline int version_of(self, Bytes frame, Py_ssize_t size, bint strict) except ASK:
         """The header version of a frame."""
         cdef int api_key, api_version, version
         cdef Entry* entry
@@ -149,7 +148,7 @@ cdef class HeaderReader:
             raise_for(Fault.UNKNOWN_API, 0, "api_key", "RequestHeader", api_key, api_version, f"unknown api key {api_key}")
         return self.fallback
 
-    cdef object execute(self, Bytes frame, Py_ssize_t size, bint strict, Py_ssize_t* end):
+    cdef inline object execute(self, Bytes frame, Py_ssize_t size, bint strict, Py_ssize_t* end):
         cdef int version = self.version_of(frame, size, strict)
         cdef Build build
         cdef PyObject* made
@@ -168,7 +167,7 @@ cdef class HeaderReader:
         end[0] = build.cursor.p - frame
         return header
 
-    cdef object run(self, object frame, bint strict, Py_ssize_t* end):
+    cdef inline object run(self, object frame, bint strict, Py_ssize_t* end):
         cdef Py_buffer view
         if PyBytes_CheckExact(frame):
             return self.execute(<Bytes>PyBytes_AS_STRING(frame), PyBytes_GET_SIZE(frame), strict, end)

@@ -1,4 +1,4 @@
-# cython: language_level=3
+# cython: language_level=3, binding=False, embedsignature=True, embedsignature.format=clinic
 """The decoder of the native twin: one plan, lowered once, run over any buffer. The readable contract is `kwire.codec._pure.objects`."""
 
 cimport cython
@@ -14,7 +14,7 @@ from raw_python cimport raw_decref
 from skip cimport skip_block
 from slotted cimport pool_use
 
-from kwire.codec._native.structs import POOL, MessageObject, make_classes
+from kwire.codec._native.structs import LATER, POOL, MessageObject, make_classes
 from kwire.codec.uuids import Uuid
 from kwire.errors import raise_for
 
@@ -61,7 +61,7 @@ cdef class Decoder:
         self.classes = classes
         self.uuid = Uuid
         self.empty = ()
-        objects_lower(&self.objects, plan, classes, MessageObject, self.uuid, self.empty, SMALL)
+        objects_lower(&self.objects, plan, classes, MessageObject, LATER, self.uuid, self.empty, SMALL)
 
     def __dealloc__(self):
         objects_release(&self.objects)

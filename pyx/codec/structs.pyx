@@ -12,13 +12,17 @@ cimport cython
 from cpython.mem cimport PyMem_Calloc, PyMem_Free
 from cpython.object cimport Py_EQ, PyObject, PyObject_RichCompareBool, PyTypeObject
 from cpython.ref cimport Py_INCREF, Py_XDECREF, Py_XINCREF
-from slotted cimport is_slotted, pool_make, slot_count, slots_of, slotted_new, slotted_type
+from slotted cimport Attribute, is_slotted, pool_make, slot_count, slots_of, slotted_new, slotted_type
 
 from kwire.codec.layout import Default
 
-__all__ = ["MessageObject", "make_classes"]  # and POOL, for the other modules of this twin alone
+__all__ = ["MessageObject", "make_classes"]  # and POOL and LATER, for the other modules of this twin alone
 
 POOL = pool_make()
+# In the slot of a struct that the wire left out: its object of defaults is made when somebody asks for it. Most are never looked at (a
+# FetchResponse has three in each partition). Nobody outside this twin ever meets it.
+LATER = object()
+cdef PyObject* later = <PyObject*>LATER
 
 cdef enum:
     CONSTANT = 0
@@ -63,20 +67,64 @@ cdef Recipe recipe_of(object message):
     raise TypeError(f"{type(message).__qualname__} is not a class that make_classes made")
 
 
-cdef dict values_of(object message):
-    """The slots that hold something, in order."""
-    cdef tuple names = recipe_of(message).names
-    cdef PyObject** slots = slots_of(<void*>message)
-    cdef Py_ssize_t index
-    return {names[index]: <object>slots[index] for index in range(len(names)) if slots[index] is not NULL}
-
-
 cdef int put(PyObject** slot, object value) except -1:
     cdef PyObject* old = slot[0]
     Py_INCREF(value)
     slot[0] = <PyObject*>value
     Py_XDECREF(old)
     return 0
+
+
+cdef int fill_later(object message, Recipe recipe, Py_ssize_t index) except -1:
+    """Make what the slot promises."""
+    cdef PyObject** slot = &slots_of(<void*>message)[index]
+    made = recipe.classes[recipe.values[index]]()
+    if slot[0] is later:  # making it may have run anything
+        put(slot, made)
+    return 0
+
+
+cdef int fill_all(object message, Recipe recipe) except -1:
+    """Make what the slots promise."""
+    cdef PyObject** slots = slots_of(<void*>message)
+    cdef Py_ssize_t index
+    for index in range(len(recipe.names)):
+        if slots[index] is later:
+            fill_later(message, recipe, index)
+    return 0
+
+
+cdef object get_later(object message, void* index):
+    """Read an attribute that may have to be made first."""
+    cdef PyObject** slot = &slots_of(<void*>message)[<Py_ssize_t>index]
+    if slot[0] is later:
+        fill_later(message, recipe_of(message), <Py_ssize_t>index)
+    if slot[0] is NULL:
+        raise AttributeError(recipe_of(message).names[<Py_ssize_t>index])
+    return <object>slot[0]
+
+
+cdef int set_later(object message, PyObject* value, void* index) except -1:
+    """Write or delete such an attribute."""
+    cdef PyObject** slot = &slots_of(<void*>message)[<Py_ssize_t>index]
+    cdef PyObject* old = slot[0]
+    if value is not NULL:
+        return put(slot, <object>value)
+    if old is NULL:
+        raise AttributeError(recipe_of(message).names[<Py_ssize_t>index])
+    slot[0] = NULL
+    Py_XDECREF(old)
+    return 0
+
+
+cdef dict values_of(object message):
+    """The slots that hold something, in order."""
+    cdef Recipe recipe = recipe_of(message)
+    cdef tuple names = recipe.names
+    cdef PyObject** slots = slots_of(<void*>message)
+    cdef Py_ssize_t index
+    fill_all(message, recipe)
+    return {names[index]: <object>slots[index] for index in range(len(names)) if slots[index] is not NULL}
 
 
 cdef class MessageObject:
@@ -104,7 +152,7 @@ cdef class MessageObject:
             elif defaults[index] == LIST:
                 value = []
             else:
-                value = recipe.classes[recipe.values[index]]()
+                value = LATER
             put(&slots[index], value)
         value = ()
         if used < len(values) and recipe.names[last] in values:
@@ -118,15 +166,19 @@ cdef class MessageObject:
     def __eq__(self, other):
         if type(other) is not type(self):
             return NotImplemented
-        cdef Py_ssize_t count = len(recipe_of(self).names)
+        cdef Recipe recipe = recipe_of(self)
         cdef PyObject** ours = slots_of(<void*>self)
         cdef PyObject** theirs = slots_of(<void*>other)
         cdef Py_ssize_t index
-        for index in range(count):
+        for index in range(len(recipe.names)):
             if ours[index] is NULL or theirs[index] is NULL:
                 if ours[index] is not theirs[index]:
                     return False
                 continue
+            if ours[index] is later or theirs[index] is later:
+                if ours[index] is theirs[index]:
+                    continue
+                fill_later(self if ours[index] is later else other, recipe, index)
             # values are held while they are compared: a foreign __eq__ may replace them
             mine = <object>ours[index]
             yours = <object>theirs[index]
@@ -143,14 +195,16 @@ cdef class MessageObject:
         return f"{type(self).__name__}({', '.join([f'{name}={value!r}' for name, value in shown.items()])})"
 
     def __copy__(self):
-        cdef Py_ssize_t count = len(recipe_of(self).names)
+        cdef Recipe recipe = recipe_of(self)
         cdef PyTypeObject* kind = Py_TYPE(self)
-        cdef PyObject* made = slotted_new(kind)
         cdef PyObject** mine = slots_of(<void*>self)
+        cdef PyObject* made
         cdef Py_ssize_t index
+        fill_all(self, recipe)  # a copy shares what is in the slots
+        made = slotted_new(kind)
         if made is NULL:
             raise MemoryError
-        for index in range(count):
+        for index in range(len(recipe.names)):
             Py_XINCREF(mine[index])
             slots_of(made)[index] = mine[index]
         if PyType_IS_GC(kind):
@@ -168,13 +222,16 @@ cdef object make_class(object layout):
     cdef Recipe recipe = Recipe(layout)
     cdef tuple names = recipe.names
     cdef bytes qualified = f"kwire.messages.{layout.name}".encode()
-    cdef const char** attributes = <const char**>PyMem_Calloc(len(names), sizeof(char*))
+    cdef Attribute* attributes = <Attribute*>PyMem_Calloc(len(names), sizeof(Attribute))
     cdef Py_ssize_t index
     if attributes is NULL:
         raise MemoryError
     try:
         for index in range(len(names)):
-            attributes[index] = PyUnicode_AsUTF8(names[index])
+            attributes[index].name = PyUnicode_AsUTF8(names[index])
+            if index < len(recipe.defaults) and recipe.defaults[index] == STRUCT:
+                attributes[index].get = get_later
+                attributes[index].set = set_later
         made = slotted_type(qualified, (MessageObject,), attributes, len(names), layout.tracked)
     finally:
         PyMem_Free(attributes)

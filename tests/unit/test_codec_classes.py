@@ -9,6 +9,7 @@ import pickle
 import pytest
 
 from kwire.codec import backend
+from kwire.codec.classes import compiled
 from kwire.codec.uuids import ZERO_UUID, Uuid
 from kwire.errors import KwireError
 
@@ -36,6 +37,84 @@ def test_defaults_are_not_shared(codec):
     one.topics.append(kind.FetchTopic())
     assert other.topics == []
     assert one.replica_state is not other.replica_state
+
+
+# FetchResponse v12: one topic "t", one partition of which the tagged structs are left out, but for `current_leader` where it is given
+def fetch_response(codec, tags: str = "00"):
+    partition = "00000000" + "0000" + "0000000000000007" * 3 + "00" + "ffffffff" + "00" + tags
+    data = bytes.fromhex("00000000" + "0000" + "00000000" + "02" + "0274" + "02" + partition + "00" + "00")
+    return codec.decode("FetchResponse", data, 12).responses[0].partitions[0]
+
+
+def test_structs_that_the_wire_left_out_are_objects_of_defaults(codec):
+    kind = codec.message_class("FetchResponse")
+    found = fetch_response(codec)
+    assert found.current_leader == kind.LeaderIdAndEpoch(leader_id=-1, leader_epoch=-1)
+    assert found.current_leader is found.current_leader
+    assert fetch_response(codec, "01" + "01" + "09" + "00000003" + "00000004" + "00").current_leader.leader_id == 3
+    # each object has its own
+    other = fetch_response(codec)
+    found.current_leader.leader_id = 5
+    assert (found.current_leader.leader_id, other.current_leader.leader_id) == (5, -1)
+    assert found != other
+    other.current_leader.leader_id = 5
+    assert found == other
+    # as one made by hand has, whoever of the two was looked at
+    for looked_at in ((), (0,), (1,), (0, 1)):
+        pair = [fetch_response(codec), kind.PartitionData(partition_index=0, high_watermark=7, last_stable_offset=7, log_start_offset=7)]
+        pair[1].aborted_transactions = pair[0].aborted_transactions
+        pair[1].preferred_read_replica = pair[0].preferred_read_replica
+        pair[1].records = pair[0].records
+        for index in looked_at:
+            assert pair[index].snapshot_id.epoch == -1
+        assert pair[0] == pair[1]
+        assert repr(pair[0]) == repr(pair[1])
+        pair[1].snapshot_id.epoch = 1
+        assert pair[0] != pair[1]
+
+
+def test_structs_that_the_wire_left_out_in_copies_and_pickles(codec):
+    found = fetch_response(codec)
+    shallow = copy.copy(found)
+    assert shallow.diverging_epoch is found.diverging_epoch
+    deep = copy.deepcopy(fetch_response(codec))
+    assert deep == found
+    deep.diverging_epoch.epoch = 1
+    assert deep != found
+    assert "diverging_epoch=EpochEndOffset(epoch=-1, end_offset=-1)" in repr(fetch_response(codec))
+    if codec.twin == backend:
+        kind = compiled().classes("FetchResponse")[0]
+        assert pickle.loads(pickle.dumps(kind.PartitionData())) == kind.PartitionData()
+
+
+def test_structs_that_the_wire_left_out_are_set_and_deleted(codec):
+    kind = codec.message_class("FetchResponse")
+    for look in (True, False):
+        found = fetch_response(codec)
+        if look:
+            assert found.snapshot_id.epoch == -1
+        found.snapshot_id = kind.SnapshotId(epoch=2)
+        assert found.snapshot_id.epoch == 2
+        found.snapshot_id = None
+        assert found.snapshot_id is None
+        del found.snapshot_id, found.current_leader
+        assert not hasattr(found, "snapshot_id")
+        with pytest.raises(AttributeError, match="current_leader"):
+            found.current_leader  # noqa: B018
+        with pytest.raises(AttributeError, match="current_leader"):
+            del found.current_leader
+        assert "current_leader" not in repr(found)
+        assert found != fetch_response(codec)
+
+
+def test_structs_outside_a_projection_stay_empty(codec):
+    data = bytes.fromhex("00000000" + "0000" + "00000000" + "02" + "0274" + "02" + "00000000" + "0000" + "0000000000000007" * 3)
+    data += bytes.fromhex("00" + "ffffffff" + "00" + "00" + "00" + "00")
+    fields = ("responses.partitions.partition_index", "responses.partitions.current_leader")
+    found = codec.decode("FetchResponse", data, 12, fields).responses[0].partitions[0]
+    assert found.current_leader.leader_id == -1
+    assert not hasattr(found, "snapshot_id")
+    assert repr(found) == "PartitionData(partition_index=0, current_leader=LeaderIdAndEpoch(leader_id=-1, leader_epoch=-1))"
 
 
 def test_keywords(codec, response):

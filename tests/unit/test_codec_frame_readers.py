@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+import copy
+import gc
+import pickle
+import struct
 import sys
 from typing import Any
 
 import pytest
 
-from kwire.codec.classes import CompiledCatalog
+from kwire.codec.classes import CompiledCatalog, compiled
 from kwire.codec.decoding import FrameReader
 from kwire.codec.frames import Request
 from kwire.codec.impl import load_twin
@@ -61,7 +65,8 @@ def test_requests_met_again(frames, data, strict):
     for each in (data, bytearray(data), memoryview(b"x" + data)[1:]):
         assert outcome(frames.decode_request, each, strict=strict) == first
     again = frames.decode_request(REQUESTS["whole"])
-    assert (type(again), again) == (Request, whole)
+    assert isinstance(again, Request)
+    assert again == whole
     assert again.violation is None
 
 
@@ -90,10 +95,54 @@ def test_frames_that_are_given_back_leave_nothing(frames):
 
     for _ in range(20):
         read()
+    gc.collect()  # exceptions and their tracebacks hold each other
     before = sys.getallocatedblocks()
     for _ in range(200):
         read()
+    gc.collect()
     assert sys.getallocatedblocks() - before < 100
+
+
+def test_requests_and_responses_travel():
+    """Objects of the shorter way pickle and copy as those of the first one do."""
+    frames = FrameReader(compiled())
+    for _ in range(2):
+        request = frames.decode_request(REQUESTS["whole"] + b"\0", strict=False)
+        response = frames.decode_response(RESPONSES["version 3"], 18, 3)
+        for found in (request, response):
+            for again in (pickle.loads(pickle.dumps(found)), copy.copy(found), copy.deepcopy(found)):
+                assert again == found
+                assert str(again.violation) == str(found.violation)
+                assert type(again).__qualname__ == type(found).__qualname__
+        assert copy.copy(request).body is request.body
+
+
+def test_frames_in_cycles_are_collected(frames):
+    for _ in range(2):
+        request = frames.decode_request(REQUESTS["whole"])
+        gc.collect()
+        request.violation = request
+        request.body.topics.append(request)
+        kind = type(request)
+        del request
+        gc.collect()
+        assert not [each for each in gc.get_objects() if type(each) is kind]
+
+
+def test_names_and_numbers_that_look_alike(frames):
+    """What is kept of one frame must not be given for another: same length, same beginning and end, numbers that share a place."""
+
+    def request(name: str, number: int) -> bytes:
+        # Heartbeat v0: group id, generation, member id
+        body = struct.pack(">h", len(name)) + name.encode() + struct.pack(">ih", number, len(name)) + name.encode()
+        return struct.pack(">hhihs", 12, 0, 1, 1, b"c") + body
+
+    names = [f"consumer-{chr(97 + index % 26)}{chr(97 + index // 26)}-consumer" for index in range(300)] + ["ab", "ac", "a", "", "abcdefgh"]
+    for _ in range(2):
+        for index, name in enumerate(names):
+            number = index * 0x10001 - 2**31 + index % 3
+            body = frames.decode_request(request(name, number)).body
+            assert (body.group_id, body.generation_id, body.member_id) == (name, number, name)
 
 
 def test_a_class_with_other_slots_is_refused(twin):

@@ -120,7 +120,8 @@ def test_every_array_at_its_densest(codec):
             seen += 1
     assert above == []
     assert seen > 500
-    assert dearest > MEMORY_MULTIPLE * 0.7  # the stated multiple is no fantasy
+    # The stated multiple is no fantasy. The native twin takes the memory of released objects again, unseen here, and makes fewer of them.
+    assert dearest > MEMORY_MULTIPLE * (0.7 if codec.twin == "pure" else 0.4)
 
 
 def test_counts_that_promise_more_cost_no_more(codec):

@@ -7,10 +7,12 @@ from __future__ import annotations
 
 import copy
 import gc
+import os
 import pickle
 import struct
+import subprocess
 import sys
-from typing import Any
+from typing import Any, ClassVar
 
 import pytest
 
@@ -162,6 +164,120 @@ def test_values_outlive_the_buffer(codec):
     message = codec.decode("HeartbeatRequest", data, 4)
     data[:] = b"\xff" * len(data)
     assert (message.member_id, message.unknown_tagged_fields) == ("member", ((5, b"xyz"),))
+
+
+@pytest.mark.parametrize(("name", "attribute"), [("HeartbeatRequest", "group_id"), ("FetchRequest", "replica_state")])
+def test_a_chain_of_objects_needs_no_stack(codec, name, attribute):
+    """Neither of objects that the collector knows nor of those that it does not."""
+    kind = codec.message_class(name)
+    before = sys.getrefcount(kind)
+    top = kind()
+    for _ in range(1_000_000 if codec.twin == "native" else 1_000):
+        outer = kind()
+        setattr(outer, attribute, top)
+        top = outer
+    del top, outer
+    assert sys.getrefcount(kind) <= before + 5
+
+
+def test_objects_released_by_objects_that_are_released(codec):
+    """Releasing a message may run code that makes and releases others."""
+    kind = codec.message_class("HeartbeatRequest")
+
+    class Last:
+        made: ClassVar[list[Any]] = []
+
+        def __del__(self) -> None:
+            chain = kind(member_id="inner")
+            for _ in range(300):
+                chain = kind(group_id=chain)
+            Last.made.append(kind(member_id="kept"))
+
+    for _ in range(3):
+        top = kind(group_id=Last(), member_id=Last())
+        for _ in range(300):
+            top = kind(group_id=top, member_id=Last())
+        del top
+    assert len(Last.made) == 3 * 302
+    assert {each.member_id for each in Last.made} == {"kept"}
+
+
+# Catalogs come and go, their messages live on in all sorts of places, and the process ends: with a collector that runs all the time and an
+# allocator that finds what is used after its release.
+ENDING = """
+import builtins, atexit, copy, gc, sys, types
+from kwire.codec.classes import CompiledCatalog
+from kwire.codec.decoding import FrameReader
+from kwire.errors import WireError
+from kwire.schema import catalog
+
+gc.set_threshold(1, 1, 1)
+FRAME = bytes.fromhex("0001000c" "00000007" "0001" "63" "00" "ffffffff" "000001f4" "00000001" "03200000" "00" "00000000" "00000000"
+    "02" "0274" "02" "00000000" "00000001" "0000000000000007" "ffffffff" "0000000000000000" "00100000" "00" "00" "01" "01" "00")
+PARTITION = "00000000" "0000" + "0000000000000007" * 3 + "00" "ffffffff" "00"
+RESPONSE = bytes.fromhex("00000000" "0000" "00000000" "02" "0274" "03" + (PARTITION + "00") * 2 + "00" "00")
+
+
+class Late:
+    def __init__(self, held):
+        self.held = held
+
+    def __del__(self):
+        repr(self.held), copy.copy(self.held), self.held == self.held
+
+
+kept = []
+for turn in range(4):
+    source = CompiledCatalog(catalog(), "native")
+    frames = FrameReader(source)
+    decoder = source.decoder("FetchResponse", 12)
+    for _ in range(3):
+        request = frames.decode_request(FRAME)
+        assert request.body.topics[0].partitions[0].partition_max_bytes == 1048576
+        response = decoder.decode_whole(RESPONSE)
+        for end in range(0, len(RESPONSE), 5):
+            try:
+                decoder.decode_whole(RESPONSE[:end])
+            except WireError:
+                pass
+    response.responses[0].partitions[0].current_leader.leader_id = 3
+    response.responses.append(response)
+    request.violation = request
+    kept += [request, response, Late(response.responses[0]), type(request.body), decoder.decode_whole, copy.deepcopy(request.body)]
+    kept.append(source if turn == 1 else frames if turn == 2 else None)
+    del source, frames, decoder, request, response
+    gc.collect()
+    repr(kept[0].body)
+way = sys.argv[1]
+if way == "module":
+    sys.modules["late"] = late = types.ModuleType("late")
+    late.kept, late.itself = kept, late
+elif way == "builtins":
+    builtins.kept = kept
+elif way == "atexit":
+    atexit.register(kept.clear)
+elif way == "generator":
+    def hold():
+        try:
+            yield kept
+        finally:
+            [repr(each) for each in kept]
+            kept.clear()
+            gc.collect()
+    holder = hold()
+    next(holder)
+else:
+    kept.append(kept)
+    kept.append(Late(kept[0]))
+"""
+
+
+@pytest.mark.parametrize("way", ["module", "builtins", "atexit", "generator", "cycle"])
+def test_a_process_ends_whatever_still_lives(codec, way):
+    if codec.twin == "native":
+        environment = {**os.environ, "PYTHONMALLOC": "debug", "PYTHONFAULTHANDLER": "1"}
+        done = subprocess.run([sys.executable, "-c", ENDING, way], env=environment, capture_output=True, text=True, timeout=120)
+        assert (done.returncode, done.stderr) == (0, "")
 
 
 def decoder_of(twin: Twin, plan: Any, classes: Any) -> Any:

@@ -2,6 +2,7 @@ from typing import Any, ClassVar
 
 from kwire.codec.layout import StructLayout
 
+LATER: object
 POOL: Any
 
 class MessageObject:
