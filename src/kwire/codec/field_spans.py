@@ -1,14 +1,15 @@
-"""Where the fields of a message lie in its bytes: one walk by the plan, nothing built, as far as the bytes can be read.
+"""Where chosen fields of a message lie in its bytes: one walk by the plan, nothing built, as far as the bytes can be read.
 
 The walk reads as the decoders do (negative lengths are null, text is not looked at), so what it steps over is what they step over. It tells
-every string, every run of bytes and every unknown tagged field; numbers have no interest of their own. Where it meets a fault it stops, and
-says up to which byte the message was understood, the length or marker that is at fault included.
+the strings and bytes that were asked for and every tagged field that no version defines; all else is passed over as fast as may be: fixed
+fields that follow each other are one step, so are arrays of them. Where it meets a fault it stops, and says up to which byte the message
+was understood, the length or marker that is at fault included.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Final, NamedTuple
+from typing import Any, Final, NamedTuple
 
 from kwire.codec._pure.primitives import MAX_LENGTH, Break, Buffer, read_length, read_varint
 from kwire.codec.plan import FIXED_SIZE, WIDTH, Flag, Op, Operation, Plan
@@ -21,11 +22,22 @@ UNKNOWN_TAG: Final = "unknown_tagged_fields"
 
 _LONGEST_VARINT: Final = 5
 
+Path = tuple[str, ...]
+
 Scopes = list[dict[str, tuple[int, int]]]
 """Strings that were met in the structs around a field, the outermost first: attribute -> where its text begins and ends."""
 
-Visit = Callable[[tuple[str, ...], int, int, Scopes], None]
-"""Told of each string, bytes field and unknown tagged field: path of attributes without indexes, begin and end of the content, scopes."""
+Visit = Callable[[Path, int, int, Scopes], None]
+"""Told of each field that is wanted and each unknown tagged field: path of attributes without indexes, where it begins and ends, scopes."""
+
+# Steps: (kind, ...)
+_SKIP: Final = 0  # bytes
+_TEXT: Final = 1  # width of the length, nullable, path or None
+_STRUCT: Final = 2  # steps, nullable, compact
+_ARRAY: Final = 3  # width, nullable, minimum of an element, bytes of a fixed element or 0, step of an element
+_TAGS: Final = 4  # tag -> step, refused tags, path
+
+Step = tuple[Any, ...]
 
 
 class SpanReading(NamedTuple):
@@ -45,21 +57,58 @@ class FieldWalker:
 
     Arguments:
         plan: of the message at its version, without a projection.
+        wanted: says of a path whether the string or bytes field there is to be told.
     """
 
-    def __init__(self, plan: Plan) -> None:
-        self.plan = plan
-        operations = [plan.operation(number) for number in range(len(plan.ops) // WIDTH)]
-        # by block: its untagged fields in order, and its tagged ones by tag, each with its attribute
-        self.fields: list[list[tuple[Operation, str]]] = []
-        self.tagged: list[dict[int, tuple[Operation, str]]] = []
-        for index, block in enumerate(plan.blocks):
-            named = [(operations[at], plan.attribute(index, at)) for at in range(block.first, block.first + block.untagged + block.tagged)]
-            self.fields.append(named[: block.untagged])
-            self.tagged.append({operation.tag: (operation, name) for operation, name in named[block.untagged :]})
+    def __init__(self, plan: Plan, wanted: Callable[[Path], bool]) -> None:
+        self._plan = plan
+        self._wanted = wanted
+        self._operations = [plan.operation(number) for number in range(len(plan.ops) // WIDTH)]
+        self._steps = self._struct(0, ())
+
+    def _struct(self, block: int, path: Path) -> tuple[Step, ...]:
+        found = self._plan.blocks[block]
+        steps: list[Step] = []
+
+        def add(step: Step) -> None:
+            if steps and step[0] == steps[-1][0] == _SKIP:
+                steps[-1] = (_SKIP, steps[-1][1] + step[1])
+            else:
+                steps.append(step)
+
+        named = {at: (*path, self._plan.attribute(block, at)) for at in range(found.first, found.first + found.untagged + found.tagged)}
+        for at in range(found.first, found.first + found.untagged):
+            add(self._step(self._operations[at], named[at]))
+        if self._plan.flexible:
+            tagged = range(found.first + found.untagged, found.first + found.untagged + found.tagged)
+            known = {self._operations[at].tag: self._step(self._operations[at], named[at]) for at in tagged}
+            add((_TAGS, known, frozenset(found.refused_tags), (*path, UNKNOWN_TAG)))
+        return tuple(steps)
+
+    def _step(self, operation: Operation, path: Path) -> Step:
+        code, flags = int(operation.code), int(operation.flags)
+        compact, nullable = bool(flags & int(Flag.COMPACT)), bool(flags & int(Flag.NULLABLE))
+        if code == Op.STRUCT:
+            return (_STRUCT, self._struct(operation.block, path), nullable, compact)
+        if code != Op.ARRAY:
+            return self._scalar(code, compact, nullable, path)
+        if operation.element != Op.STRUCT:
+            element = self._scalar(operation.element, compact, False, path)
+            fixed = element[1] if element[0] == _SKIP else 0
+        else:
+            steps = self._struct(operation.block, path)
+            element = (_STRUCT, steps, False, False)
+            fixed = steps[0][1] if len(steps) == 1 and steps[0][0] == _SKIP else 0
+        return (_ARRAY, 0 if compact else 4, nullable, operation.minimum, fixed, element)
+
+    def _scalar(self, code: int, compact: bool, nullable: bool, path: Path) -> Step:
+        size = FIXED_SIZE.get(code)
+        if size is not None:
+            return (_SKIP, size)
+        return (_TEXT, 0 if compact else 2 if code == Op.STRING else 4, nullable, path if self._wanted(path) else None)
 
     def walk(self, data: Buffer, offset: int, visit: Visit, *, whole: bool = True) -> SpanReading:
-        """Tell where the strings and bytes of a message lie; never raises for what the bytes are.
+        """Tell where the fields that are wanted lie; never raises for what the bytes are.
 
         Arguments:
             data: the bytes.
@@ -67,9 +116,9 @@ class FieldWalker:
             visit: see `Visit`.
             whole: the bytes end where the message does; else its end was cut off.
         """
-        walk = _Walk(self, data, offset, visit, whole)
+        walk = _Walk(data, offset, visit, whole)
         try:
-            walk.struct(0, ())
+            walk.struct(self._steps)
         except Break as fault:
             return SpanReading(walk.pos, fault.code)
         return SpanReading(walk.pos, None)
@@ -78,8 +127,7 @@ class FieldWalker:
 class _Walk:
     """One message being walked over; `pos` is up to where it was understood, also when a `Break` ends it."""
 
-    def __init__(self, walker: FieldWalker, data: Buffer, pos: int, visit: Visit, whole: bool) -> None:
-        self.walker = walker
+    def __init__(self, data: Buffer, pos: int, visit: Visit, whole: bool) -> None:
         self.data = data
         self.pos = pos
         self.end = len(data)
@@ -87,37 +135,75 @@ class _Walk:
         self.whole = whole
         self.scopes: Scopes = []
 
-    def struct(self, block: int, path: tuple[str, ...]) -> None:
+    def struct(self, steps: tuple[Step, ...]) -> None:
         self.scopes.append({})
-        for operation, name in self.walker.fields[block]:
-            self.field(operation, (*path, name))
-        if self.walker.plan.flexible:
-            self.tags(block, path)
+        for step in steps:
+            self.step(step)
         self.scopes.pop()
 
-    def tags(self, block: int, path: tuple[str, ...]) -> None:
-        known, refused = self.walker.tagged[block], self.walker.plan.blocks[block].refused_tags
+    def step(self, step: Step) -> None:
+        kind = step[0]
+        if kind == _SKIP:
+            self.skip(step[1])
+        elif kind == _TEXT:
+            length = self.length(step[1], step[2])
+            if length >= 0:
+                self.content(step[3], length)
+        elif kind == _ARRAY:
+            self.array(step)
+        elif kind == _TAGS:
+            self.tags(step)
+        elif not (step[2] and self.is_null(step[3])):
+            self.struct(step[1])
+
+    def skip(self, size: int) -> None:
+        if self.pos + size > self.end:
+            if not self.whole:  # several fields may be one step, and those before the cut are read
+                self.pos = self.end
+            raise Break(Fault.TRUNCATED, self.pos)
+        self.pos += size
+
+    def content(self, path: Path | None, size: int) -> None:
+        stop = self.pos + size
+        if stop > self.end:  # what there is of it may be as secret as the whole
+            raise Break(Fault.TRUNCATED, self.pos)
+        if path is not None:
+            self.scopes[-1][path[-1]] = (self.pos, stop)
+            self.visit(path, self.pos, stop, self.scopes)
+        self.pos = stop
+
+    def array(self, step: Step) -> None:
+        _, width, nullable, minimum, fixed, element = step
+        count = self.length(width, nullable)
+        if count <= 0:
+            return
+        if self.whole and count * minimum > self.end - self.pos:
+            raise Break(Fault.TRUNCATED, self.pos)
+        if fixed:
+            self.skip(count * fixed)
+        elif element[0] == _STRUCT:
+            for _ in range(count):
+                self.struct(element[1])
+        else:
+            for _ in range(count):
+                self.step(element)
+
+    def tags(self, step: Step) -> None:
+        if self.pos < self.end and self.data[self.pos] == 0:
+            self.pos += 1
+            return
+        _, known, refused, path = step
         for _ in range(self.varint()):  # each takes two bytes at least, or ends the walk
             tag = self.varint()
             stop = self.varint() + self.pos
             if tag in refused and stop <= self.end:
                 raise Break(Fault.BAD_TAG, self.pos)
             if tag in known:
-                operation, name = known[tag]
-                self.field(operation, (*path, name))
+                self.step(known[tag])
                 if self.pos != stop:
                     raise Break(Fault.BAD_TAG, self.pos)
             else:
-                self.content((*path, UNKNOWN_TAG), stop - self.pos)
-
-    def content(self, path: tuple[str, ...], size: int) -> None:
-        stop = self.pos + size
-        if stop > self.end:
-            # what there is of it may be as secret as the whole
-            raise Break(Fault.TRUNCATED, self.pos)
-        self.scopes[-1][path[-1]] = (self.pos, stop)
-        self.visit(path, self.pos, stop, self.scopes)
-        self.pos = stop
+                self.content(path, stop - self.pos)
 
     def varint(self) -> int:
         try:
@@ -140,46 +226,8 @@ class _Walk:
             raise Break(Fault.NULL_NOT_ALLOWED, self.pos)
         return value
 
-    def fixed(self, size: int) -> None:
-        if self.pos + size > self.end:
-            raise Break(Fault.TRUNCATED, self.pos)
-        self.pos += size
-
-    def field(self, operation: Operation, path: tuple[str, ...]) -> None:
-        code, compact, nullable = operation.code, bool(operation.flags & Flag.COMPACT), bool(operation.flags & Flag.NULLABLE)
-        if code == Op.ARRAY:
-            self.array(operation, path, compact, nullable)
-        elif code == Op.STRUCT:
-            if not (nullable and self.is_null(compact)):
-                self.struct(operation.block, path)
-        else:
-            self.scalar(code, path, compact, nullable)
-
     def is_null(self, compact: bool) -> bool:
         if compact:
             return self.length(0, True) < 0
-        self.fixed(1)
+        self.skip(1)
         return self.data[self.pos - 1] > 0x7F
-
-    def array(self, operation: Operation, path: tuple[str, ...], compact: bool, nullable: bool) -> None:
-        count = self.length(0 if compact else 4, nullable)
-        if self.whole and count * operation.minimum > self.end - self.pos:
-            raise Break(Fault.TRUNCATED, self.pos)
-        element, size = operation.element, FIXED_SIZE.get(operation.element)
-        if size is not None and count * size <= self.end - self.pos:
-            self.pos += max(count, 0) * size
-            return
-        for _ in range(count):
-            if element == Op.STRUCT:
-                self.struct(operation.block, path)
-            else:
-                self.scalar(element, path, compact, False)
-
-    def scalar(self, code: int, path: tuple[str, ...], compact: bool, nullable: bool) -> None:
-        size = FIXED_SIZE.get(code)
-        if size is not None:
-            self.fixed(size)
-            return
-        length = self.length(0 if compact else 2 if code == Op.STRING else 4, nullable)
-        if length >= 0:
-            self.content(path, length)

@@ -33,10 +33,20 @@ _KEPT: Final = frozenset(("principal", "address", "metrics"))  # nested, and par
 _GROUP_REQUESTS: Final = frozenset((11, 14))  # JoinGroup and SyncGroup: their older answers do not say the group's type
 
 
+# What the walk has to tell beside secrets: of which group and protocol type a message is.
+_TOLD: Final = frozenset(field for rule in RULES.values() for _, field in rule.told_by) | {"group_id", "protocol_type"}
+
+
 @cache
 def _walker(name: str, version: int) -> FieldWalker:
     groups: CompiledCatalog = compiled_groups()
-    return FieldWalker((groups if name in groups.catalog else compiled()).plan(name, version))
+    nested = any(key[0] == name and rule.told_by for key, rule in RULES.items()) or "Group" in name
+
+    def wanted(path: tuple[str, ...]) -> bool:
+        key = (name, ".".join(path))
+        return key in SECRET_TEXTS or key in RULES or (nested and path[-1] in _TOLD)
+
+    return FieldWalker((groups if name in groups.catalog else compiled()).plan(name, version), wanted)
 
 
 class FrameBlanker:
