@@ -7,6 +7,7 @@ from collections.abc import Callable
 from datetime import tzinfo
 from typing import Any, BinaryIO, Final, Literal, cast
 
+from kwire.capture.capture_points import is_of_points
 from kwire.capture.formats import PCAP_HEADER_BYTES, identify
 from kwire.capture.request_log_entry import UnreadableLine
 from kwire.capture.request_log_lines import is_log_head, read_line
@@ -27,11 +28,13 @@ def kind_of(location: str) -> PieceKind:
     """Tell what a file is.
 
     Args:
-        location: path or URI.
+        location: path or URI, or captures of several points as one.
 
     Raises:
         InputError: there is no such file, it may not be read, it is empty, or neither.
     """
+    if is_of_points(location):
+        return "packets"
     with open_capture(location) as source:
         kind = _kind(_head(source.read), location)
         if kind is None and source.damage:

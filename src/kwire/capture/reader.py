@@ -11,66 +11,16 @@ A file that ends in the middle of a packet, or whose records stop making sense, 
 from __future__ import annotations
 
 from collections.abc import Callable, Generator
-from dataclasses import dataclass
-from typing import BinaryIO, Final, Literal
+from typing import BinaryIO
 
-from kwire.capture import impl
+from kwire.capture.capture_chunks import FileFacts, iter_chunks
+from kwire.capture.capture_points import is_of_points, iter_points
 from kwire.capture.carry import SeriesStreams
-from kwire.capture.formats import PCAP_HEADER_BYTES, identify
-from kwire.capture.packet_columns import PCAP
+from kwire.capture.packet_columns import PacketColumns
 from kwire.capture.sink import StreamSink
-from kwire.capture.source import CHUNK_BYTES, CaptureSource, open_capture
-from kwire.errors import InputError
+from kwire.capture.source import CHUNK_BYTES, open_capture
 
 __all__ = ["FileFacts", "finish_series", "iter_piece", "read_piece"]
-
-_TEXT_HEAD: Final = 16
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class FileFacts:
-    """What is known of a capture file after it was read; times are nanoseconds since 1970, UTC.
-
-    Attributes:
-        location: path or URI as given.
-        format: ``pcap`` or ``pcapng``.
-        compression: ``gzip``, ``zstd`` or None.
-        sha256: of the file as stored.
-        stored_bytes: size of the file as stored.
-        start_ns, end_ns: earliest and latest packet, None without packets.
-        packets: packet records.
-        tcp_packets, fragments, other_packets, unreadable_packets: what they were; `fragments` are those of IP packets whose first
-            fragment is not in the capture; unreadable are packets cut inside their headers, malformed, or of a link type that is not
-            read.
-        link_types: LINKTYPE_ numbers of the last section's interfaces.
-        packets_dropped: lost by the capturing machine, None when the file does not say.
-        snaplen: bytes kept of each packet at most, None without a limit.
-        packet_bytes, packet_bytes_stored: sums of packet lengths on the wire and in the file.
-        bytes_cut: TCP payload that snaplen cut off.
-        cut_at: position in the (decompressed) file of the first record that cannot be read, None when the file is whole.
-        cut_reason: why not: one clause.
-    """
-
-    location: str
-    format: Literal["pcap", "pcapng"]
-    compression: Literal["gzip", "zstd"] | None
-    sha256: str
-    stored_bytes: int
-    start_ns: int | None
-    end_ns: int | None
-    packets: int
-    tcp_packets: int
-    fragments: int
-    other_packets: int
-    unreadable_packets: int
-    link_types: tuple[int, ...]
-    packets_dropped: int | None
-    snaplen: int | None
-    packet_bytes: int
-    packet_bytes_stored: int
-    bytes_cut: int
-    cut_at: int | None
-    cut_reason: str
 
 
 def read_piece(
@@ -84,7 +34,7 @@ def read_piece(
     """Read one file of a series.
 
     Args:
-        location: path, URI or open binary stream.
+        location: path, URI, open binary stream, or a set of captures of several points (`kwire.capture.capture_points`).
         carry: what the pieces before it left; changed in place.
         sink: hears the streams.
         chunk_bytes: how much is read at once.
@@ -115,9 +65,12 @@ def iter_piece(
     Raises:
         InputError: as `read_piece`.
     """
+    tell = progress or _quiet
+    if isinstance(location, str) and is_of_points(location):
+        return (yield from _hand_over(iter_points(location, chunk_bytes, tell), carry, sink))
     name = location if isinstance(location, str) else "standard input"
     with open_capture(location) as source:
-        return (yield from _read(name, source, carry, sink, chunk_bytes, progress or _quiet))
+        return (yield from _hand_over(iter_chunks(name, source, carry.scan, chunk_bytes, tell), carry, sink))
 
 
 def finish_series(carry: SeriesStreams, sink: StreamSink) -> None:
@@ -125,61 +78,17 @@ def finish_series(carry: SeriesStreams, sink: StreamSink) -> None:
     carry.finish(sink)
 
 
-def _read(
-    name: str, source: CaptureSource, carry: SeriesStreams, sink: StreamSink, chunk_bytes: int, progress: Callable[[int], None]
+def _hand_over(
+    chunks: Generator[tuple[bytes, PacketColumns], None, FileFacts], carry: SeriesStreams, sink: StreamSink
 ) -> Generator[None, None, FileFacts]:
-    data = source.read(max(chunk_bytes, PCAP_HEADER_BYTES))
-    while len(data) < PCAP_HEADER_BYTES and (more := source.read(PCAP_HEADER_BYTES - len(data))):
-        data += more  # a pipe gives what is there
-    if not data:
-        raise InputError(f"{name} is empty" if not source.damage else f"{name} cannot be read: {source.damage}")
-    known = identify(data[:PCAP_HEADER_BYTES])
-    if known is None:
-        raise InputError(f"{name} is not a capture file: neither pcap nor pcapng begins with bytes {data[:_TEXT_HEAD].hex()}")
-    state, at = known
-    state.carry = carry.scan
-    position = told = 0
-    damaged = False
     while True:
-        columns = impl.packets.scan(data, at, state)
-        carry.take(data + columns.spilled if columns.spilled else data, columns, sink)
-        progress(source.stored_bytes - told)
-        told = source.stored_bytes
-        position += columns.consumed
-        data, at, damaged = data[columns.consumed :], 0, columns.damaged
+        try:
+            data, columns = next(chunks)
+        except StopIteration as end:
+            facts: FileFacts = end.value
+            return facts
+        carry.take(data, columns, sink)
         yield
-        more = b"" if damaged else source.read(chunk_bytes)
-        if not more:
-            break
-        data = data + more if data else more
-    if damaged:
-        reason = "a record with an impossible length"
-    elif source.damage:
-        reason = f"the file cannot be read on: {source.damage}"
-    else:
-        reason = "the file ends inside a packet record" if data else ""
-    return FileFacts(
-        location=name,
-        format="pcap" if state.kind == PCAP else "pcapng",
-        compression=source.compression,
-        sha256=source.sha256(),
-        stored_bytes=source.stored_bytes,
-        start_ns=state.start_ns,
-        end_ns=state.end_ns,
-        packets=state.packets,
-        tcp_packets=state.tcp,
-        fragments=state.fragments,
-        other_packets=state.others,
-        unreadable_packets=state.unreadable,
-        link_types=tuple(interface.link_type for interface in state.interfaces),
-        packets_dropped=state.dropped,
-        snaplen=state.snaplen or None,
-        packet_bytes=state.original_bytes,
-        packet_bytes_stored=state.captured_bytes,
-        bytes_cut=state.cut_bytes,
-        cut_at=position if reason else None,
-        cut_reason=reason,
-    )
 
 
 def _quiet(_count: int) -> None:

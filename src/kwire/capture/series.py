@@ -16,6 +16,7 @@ from itertools import pairwise
 from typing import Final
 
 from kwire.capture import impl
+from kwire.capture.capture_points import location_of_points
 from kwire.capture.formats import PCAP_HEADER_BYTES, identify
 from kwire.capture.inputs import CaptureFile
 from kwire.capture.piece_kinds import first_logged_us, kind_of
@@ -67,20 +68,43 @@ def group_series(
     Args:
         files: what `kwire.capture.inputs.expand_inputs` found.
         rule: ``name`` (files of one folder whose names differ only in a rotation number or time), ``folder`` (all files of a folder),
-            ``all`` (everything is one series), ``file`` (each file alone), or ``match:REGEX`` (files are together whose locations give the
-            same text for the groups of the expression).
+            ``all`` (everything is one series), ``file`` (each file alone), ``match:REGEX`` (files are together whose locations give the
+            same text for the groups of the expression), or ``points`` (everything is the same traffic, captured at several points, which
+            ``name`` tells apart: each packet counts once), and ``points:REGEX`` (the same, for each text that the expression gives).
         first_packet: location to the time of its first packet, for tests; by default the file is opened.
 
     Raises:
         InputError: the rule is none of these.
     """
     read_time = first_packet or first_packet_ns
+    if rule == "points" or rule.startswith("points:"):
+        return _seen_twice(files, rule, read_time)
     groups: dict[str, list[CaptureFile]] = {}
     key_of = _key_function(rule)
     for file in files:
         groups.setdefault(key_of(file), []).append(file)
     kinds = groups.items() if rule == "name" else _of_one_kind(groups)
     return [_ordered(name if len(group) > 1 else group[0].location, group, read_time) for name, group in kinds]
+
+
+def _seen_twice(files: Sequence[CaptureFile], rule: str, read_time: Callable[[str], int | None]) -> list[Series]:
+    """Each group of files becomes a series of one piece: the files of all its points, read side by side."""
+    groups: dict[str, list[CaptureFile]] = {}
+    key_of = _key_function(f"match:{rule.removeprefix('points:')}" if ":" in rule else "all")
+    for file in files:
+        groups.setdefault(key_of(file), []).append(file)
+    found = []
+    for group in groups.values():
+        points = group_series(group, first_packet=read_time)
+        logs = [series for series in points if all(map(_is_log, series.pieces))]
+        points = [series for series in points if series not in logs]
+        if len(points) > 1:
+            location = location_of_points([[file.location for file in series.pieces] for series in points])
+            name = " + ".join(series.name for series in points)
+            whole = CaptureFile(location, "", name, sum(file.size for series in points for file in series.pieces))
+            points = [Series(name, (whole,), "; ".join(series.disorder for series in points if series.disorder))]
+        found += points + logs
+    return found
 
 
 def _of_one_kind(groups: dict[str, list[CaptureFile]]) -> Iterator[tuple[str, list[CaptureFile]]]:
@@ -134,7 +158,7 @@ def _key_function(rule: str) -> Callable[[CaptureFile], str]:
         except re.error as error:
             raise InputError(f"the series rule {rule} is not a regular expression: {error}") from error
         return lambda file: _matched(pattern, file.location)
-    raise InputError(f"the series rule {rule} is none of name, folder, all, file and match:REGEX")
+    raise InputError(f"the series rule {rule} is none of name, folder, all, file, points, points:REGEX and match:REGEX")
 
 
 def _matched(pattern: re.Pattern[str], location: str) -> str:

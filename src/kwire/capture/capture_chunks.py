@@ -1,0 +1,137 @@
+"""One capture file as chunks of packet columns, and what is known of it afterwards.
+
+A file that ends in the middle of a packet, or whose records stop making sense, is read up to there; where is a fact of the file.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Generator
+from dataclasses import dataclass
+from typing import Final, Literal
+
+from kwire.capture import impl
+from kwire.capture.formats import PCAP_HEADER_BYTES, identify
+from kwire.capture.packet_columns import PCAP, PacketColumns, ScanCarry
+from kwire.capture.source import CaptureSource
+from kwire.errors import InputError
+
+__all__ = ["FileFacts", "iter_chunks"]
+
+_TEXT_HEAD: Final = 16
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class FileFacts:
+    """What is known of a capture file after it was read; times are nanoseconds since 1970, UTC.
+
+    Attributes:
+        location: path or URI as given.
+        format: ``pcap`` or ``pcapng``.
+        compression: ``gzip``, ``zstd`` or None.
+        sha256: of the file as stored.
+        stored_bytes: size of the file as stored.
+        start_ns, end_ns: earliest and latest packet, None without packets.
+        packets: packet records.
+        tcp_packets, fragments, other_packets, unreadable_packets: what they were; `fragments` are those of IP packets whose first
+            fragment is not in the capture; unreadable are packets cut inside their headers, malformed, or of a link type that is not
+            read.
+        link_types: LINKTYPE_ numbers of the last section's interfaces.
+        packets_dropped: lost by the capturing machine, None when the file does not say.
+        snaplen: bytes kept of each packet at most, None without a limit.
+        packet_bytes, packet_bytes_stored: sums of packet lengths on the wire and in the file.
+        bytes_cut: TCP payload that snaplen cut off.
+        cut_at: position in the (decompressed) file of the first record that cannot be read, None when the file is whole.
+        cut_reason: why not: one clause.
+    """
+
+    location: str
+    format: Literal["pcap", "pcapng"]
+    compression: Literal["gzip", "zstd"] | None
+    sha256: str
+    stored_bytes: int
+    start_ns: int | None
+    end_ns: int | None
+    packets: int
+    tcp_packets: int
+    fragments: int
+    other_packets: int
+    unreadable_packets: int
+    link_types: tuple[int, ...]
+    packets_dropped: int | None
+    snaplen: int | None
+    packet_bytes: int
+    packet_bytes_stored: int
+    bytes_cut: int
+    cut_at: int | None
+    cut_reason: str
+
+
+def iter_chunks(
+    name: str, source: CaptureSource, scan: ScanCarry, chunk_bytes: int, progress: Callable[[int], None]
+) -> Generator[tuple[bytes, PacketColumns], None, FileFacts]:
+    """Read a file to its end; the generator returns the facts.
+
+    Args:
+        name: of the file, as it stands in sentences and facts.
+        source: its bytes.
+        scan: what the file before it in the series left; changed in place.
+        chunk_bytes: how much is read at once.
+        progress: told how many bytes of the stored file were read since it was told last.
+
+    Yields:
+        Columns, and the bytes that their offsets point into.
+
+    Raises:
+        InputError: it is empty, or no capture.
+    """
+    data = source.read(max(chunk_bytes, PCAP_HEADER_BYTES))
+    while len(data) < PCAP_HEADER_BYTES and (more := source.read(PCAP_HEADER_BYTES - len(data))):
+        data += more  # a pipe gives what is there
+    if not data:
+        raise InputError(f"{name} is empty" if not source.damage else f"{name} cannot be read: {source.damage}")
+    known = identify(data[:PCAP_HEADER_BYTES])
+    if known is None:
+        raise InputError(f"{name} is not a capture file: neither pcap nor pcapng begins with bytes {data[:_TEXT_HEAD].hex()}")
+    state, at = known
+    state.carry = scan
+    position = told = 0
+    damaged = False
+    while True:
+        columns = impl.packets.scan(data, at, state)
+        progress(source.stored_bytes - told)
+        told = source.stored_bytes
+        yield data + columns.spilled if columns.spilled else data, columns
+        position += columns.consumed
+        data, at, damaged = data[columns.consumed :], 0, columns.damaged
+        more = b"" if damaged else source.read(chunk_bytes)
+        if not more:
+            break
+        data = data + more if data else more
+    if damaged:
+        reason = "a record with an impossible length"
+    elif source.damage:
+        reason = f"the file cannot be read on: {source.damage}"
+    else:
+        reason = "the file ends inside a packet record" if data else ""
+    return FileFacts(
+        location=name,
+        format="pcap" if state.kind == PCAP else "pcapng",
+        compression=source.compression,
+        sha256=source.sha256(),
+        stored_bytes=source.stored_bytes,
+        start_ns=state.start_ns,
+        end_ns=state.end_ns,
+        packets=state.packets,
+        tcp_packets=state.tcp,
+        fragments=state.fragments,
+        other_packets=state.others,
+        unreadable_packets=state.unreadable,
+        link_types=tuple(interface.link_type for interface in state.interfaces),
+        packets_dropped=state.dropped,
+        snaplen=state.snaplen or None,
+        packet_bytes=state.original_bytes,
+        packet_bytes_stored=state.captured_bytes,
+        bytes_cut=state.cut_bytes,
+        cut_at=position if reason else None,
+        cut_reason=reason,
+    )

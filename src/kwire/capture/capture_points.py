@@ -1,0 +1,227 @@
+"""Captures of the same traffic from several points, client's side and broker's side, read as one.
+
+Such a set of files is one piece of a series, whose location names all of them: ``points:``, then the points divided by ``|``, each with its
+files in order divided by ``,``. The files of a point are read one after the other, the points side by side in the order of their times. The
+clocks are compared by packets that were seen at both: half the difference of the differences there and back is the way, the rest is the
+clock.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import heapq
+from collections.abc import Callable, Generator, Iterator, Sequence
+from statistics import median_low
+from typing import Final
+from urllib.parse import quote, unquote
+
+from kwire.capture.capture_chunks import FileFacts, iter_chunks
+from kwire.capture.packet_columns import SYN, PacketColumns, ScanCarry
+from kwire.capture.point_copies import CopyFilter, PointRow
+from kwire.capture.source import open_capture
+from kwire.errors import InputError
+
+__all__ = ["clock_offsets", "is_of_points", "iter_points", "location_of_points", "points_of"]
+
+_PREFIX: Final = "points:"
+_PLAIN: Final = "/:*?=&+@~ "
+_MOST_ROWS: Final = 1 << 16
+
+
+def location_of_points(points: Sequence[Sequence[str]]) -> str:
+    """Name a set of files as one piece: for each point its files in order."""
+    return _PREFIX + "|".join(",".join(quote(location, safe=_PLAIN) for location in files) for files in points)
+
+
+def is_of_points(location: str) -> bool:
+    """Whether a location is one that `location_of_points` made."""
+    return location.startswith(_PREFIX)
+
+
+def points_of(location: str) -> list[list[str]]:
+    """Give the files of each point that a location names."""
+    return [[unquote(each) for each in files.split(",")] for files in location.removeprefix(_PREFIX).split("|")]
+
+
+class _Point:
+    """The files of one point as a run of chunks."""
+
+    def __init__(self, files: Sequence[str], chunk_bytes: int, progress: Callable[[int], None]) -> None:
+        self.facts: list[FileFacts] = []
+        self.faults: list[str] = []
+        self._chunks = self._read(files, chunk_bytes, progress)
+        self._first = next(self._chunks, None)
+
+    @property
+    def readable(self) -> bool:
+        return self._first is not None
+
+    @property
+    def first_columns(self) -> PacketColumns:
+        return PacketColumns() if self._first is None else self._first[1]
+
+    def _read(self, files: Sequence[str], chunk_bytes: int, progress: Callable[[int], None]) -> Iterator[tuple[bytes, PacketColumns]]:
+        scan = ScanCarry()
+        for location in files:
+            try:
+                with open_capture(location) as source:
+                    self.facts.append((yield from iter_chunks(location, source, scan, chunk_bytes, progress)))
+            except InputError as error:  # the other points saw the same
+                self.faults.append(str(error))
+
+    def rows(self, point: int, offset_ns: int) -> Iterator[tuple[int, int, PointRow]]:
+        """The rows with a time that never falls and the point's number, to be merged by."""
+        latest = -(1 << 63)
+        chunk = self._first
+        self._first = None
+        while chunk is not None:
+            data, columns = chunk
+            for values in zip(
+                columns.number, columns.time_ns, columns.key, columns.direction, columns.seq, columns.ack, columns.flags,
+                columns.offset, columns.captured, columns.original, columns.signature, strict=True,
+            ):  # fmt: skip
+                number, time_ns, key, *rest = values
+                time_ns -= offset_ns
+                latest = max(latest, time_ns)
+                direction, seq, ack, flags, offset, captured, original, signature = rest
+                yield (
+                    latest,
+                    point,
+                    PointRow(
+                        point, number, time_ns, columns.keys[key], direction, seq, ack, flags, data, offset, captured, original, signature
+                    ),
+                )
+            chunk = next(self._chunks, None)
+
+
+def clock_offsets(beginnings: Sequence[PacketColumns]) -> list[int]:
+    """Compare the clocks of capture points by the packets that both of them and the first point saw.
+
+    Args:
+        beginnings: the first packets of each point.
+
+    Returns:
+        Nanoseconds that each point's clock is ahead of the first point's; 0 where no packet was seen at both.
+    """
+    known = dict(_marked(beginnings[0]))
+    return [0, *(_offset(known, columns) for columns in beginnings[1:])]
+
+
+def _marked(columns: PacketColumns) -> Iterator[tuple[tuple[bytes, int, int], int]]:
+    """Packets that can be told again, each as it was first seen: endpoints, direction and sequence number of those that carry something."""
+    seen = set()
+    for row in range(len(columns)):
+        if columns.original[row] or columns.flags[row] & SYN:
+            identity = (columns.keys[columns.key[row]], columns.direction[row], columns.seq[row])
+            if identity not in seen:
+                seen.add(identity)
+                yield identity, columns.time_ns[row]
+
+
+def _offset(known: dict[tuple[bytes, int, int], int], columns: PacketColumns) -> int:
+    found: dict[bytes, tuple[list[int], list[int]]] = {}
+    for identity, time_ns in _marked(columns):
+        if identity in known:
+            found.setdefault(identity[0], ([], []))[identity[1]].append(time_ns - known[identity])
+    both = [(median_low(there) + median_low(back)) // 2 for there, back in found.values() if there and back]
+    if both:
+        return median_low(both)
+    one_way = [difference for ways in found.values() for way in ways for difference in way]
+    return median_low(one_way) if one_way else 0
+
+
+class _Merged:
+    """Packet columns of rows from many chunks, with their payload behind each other."""
+
+    def __init__(self) -> None:
+        self.columns = PacketColumns()
+        self.data = bytearray()
+        self._keys: dict[bytes, int] = {}
+
+    def add(self, row: PointRow) -> None:
+        columns = self.columns
+        key = self._keys.get(row.key)
+        if key is None:
+            key = self._keys[row.key] = len(columns.keys)
+            columns.keys.append(row.key)
+        columns.number.append(row.number)
+        columns.time_ns.append(row.time_ns)
+        columns.key.append(key)
+        columns.direction.append(row.direction)
+        columns.seq.append(row.seq)
+        columns.ack.append(row.ack)
+        columns.flags.append(row.flags)
+        columns.offset.append(len(self.data))
+        columns.captured.append(row.captured)
+        columns.original.append(row.original)
+        columns.signature.append(row.signature)
+        self.data += memoryview(row.data)[row.offset : row.offset + row.captured]
+
+
+def iter_points(
+    location: str, chunk_bytes: int, progress: Callable[[int], None]
+) -> Generator[tuple[bytes, PacketColumns], None, FileFacts]:
+    """Read the captures of several points as one, each part of the traffic once.
+
+    Args:
+        location: from `location_of_points`.
+        chunk_bytes: how much of each point is read at once.
+        progress: told how many bytes of the files were read since it was told last.
+
+    Yields:
+        Columns, and the bytes that their offsets point into, as `iter_chunks`; packet numbers count in the file of the point that saw them.
+
+    Raises:
+        InputError: a point has no file that can be read; that one of several cannot is told in the facts.
+    """
+    points = [_Point(files, chunk_bytes, progress) for files in points_of(location)]
+    for point in points:
+        if not point.readable:
+            raise InputError(point.faults[0])
+    offsets = clock_offsets([point.first_columns for point in points])
+    copies = CopyFilter()
+    merged = _Merged()
+    for _time, _point, row in heapq.merge(*(point.rows(index, offsets[index]) for index, point in enumerate(points))):
+        for kept in copies.take(row):
+            merged.add(kept)
+        if len(merged.data) >= chunk_bytes or len(merged.columns) >= _MOST_ROWS:
+            yield bytes(merged.data), merged.columns
+            merged = _Merged()
+    for kept in copies.finish():
+        merged.add(kept)
+    yield bytes(merged.data), merged.columns
+    faults = [fault for point in points for fault in point.faults]
+    return _together(location, [facts for point in points for facts in point.facts], faults)
+
+
+def _together(location: str, files: Sequence[FileFacts], faults: Sequence[str]) -> FileFacts:
+    """What the files of all points say of the piece that they are; times are each point's own."""
+    cuts = [(0, fault) for fault in faults]
+    cuts += [(facts.cut_at, f"{facts.cut_reason}, in {facts.location}") for facts in files if facts.cut_at is not None]
+    cut_at, cut_reason = cuts[0] if cuts else (None, "")
+    starts = [facts.start_ns for facts in files if facts.start_ns is not None]
+    ends = [facts.end_ns for facts in files if facts.end_ns is not None]
+    dropped = [facts.packets_dropped for facts in files if facts.packets_dropped is not None]
+    limits = [facts.snaplen for facts in files]
+    return FileFacts(
+        location=location,
+        format="pcap" if all(facts.format == "pcap" for facts in files) else "pcapng",
+        compression=None,
+        sha256=hashlib.sha256("".join(facts.sha256 for facts in files).encode()).hexdigest(),
+        stored_bytes=sum(facts.stored_bytes for facts in files),
+        start_ns=min(starts, default=None),
+        end_ns=max(ends, default=None),
+        packets=sum(facts.packets for facts in files),
+        tcp_packets=sum(facts.tcp_packets for facts in files),
+        fragments=sum(facts.fragments for facts in files),
+        other_packets=sum(facts.other_packets for facts in files),
+        unreadable_packets=sum(facts.unreadable_packets for facts in files),
+        link_types=tuple(dict.fromkeys(link_type for facts in files for link_type in facts.link_types)),
+        packets_dropped=sum(dropped) if dropped else None,
+        snaplen=None if None in limits else max(limit for limit in limits if limit is not None),
+        packet_bytes=sum(facts.packet_bytes for facts in files),
+        packet_bytes_stored=sum(facts.packet_bytes_stored for facts in files),
+        bytes_cut=sum(facts.bytes_cut for facts in files),
+        cut_at=cut_at,
+        cut_reason=cut_reason,
+    )

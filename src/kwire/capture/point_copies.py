@@ -1,0 +1,201 @@
+"""Which packets of a traffic that was captured at several points are copies of others.
+
+Theory of operation. The first point that sees a connection is its *home*: it tells the connection's times, so that a latency is not
+measured with one eye here and one there. A packet of another point is a copy when its bytes have come already. Otherwise it may come from
+home in a moment, so it is held; it is let go when home goes on behind it (home lost it), when it fills a hole, or after `HOLD_NS`. Bytes
+tell copies, not packets: a network card may cut a segment in another way at each point, and a checksum is not there yet where it is made by
+the card. Only home's retransmissions count, so nothing counts twice. Pure acknowledgements of other points carry nothing and are dropped.
+"""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from typing import Final
+
+from kwire.capture.flow import distance
+from kwire.capture.packet_columns import ACK, FIN, RST, SYN
+
+__all__ = ["HOLD_NS", "CopyFilter", "PointRow"]
+
+# Capture time that a packet of another point waits for home's: queues in switches and in capturing machines are shorter.
+HOLD_NS: Final = 200_000_000
+
+_MOST_RANGES: Final = 32
+
+
+@dataclass(slots=True, eq=False)
+class PointRow:
+    """A row of packet columns, and where it was captured; times are those of the first point's clock."""
+
+    point: int
+    number: int
+    time_ns: int
+    key: bytes
+    direction: int
+    seq: int
+    ack: int
+    flags: int
+    data: bytes
+    offset: int
+    captured: int
+    original: int
+    signature: int
+    start: int = 0  # place of its first byte in the stream
+    end: int = 0
+    done: bool = False
+
+
+class _Flow:
+    """What has come of one direction of a connection, from any point. Places count as sequence numbers that do not wrap."""
+
+    __slots__ = ("highest", "isn", "latest", "ranges", "reset")
+
+    def __init__(self) -> None:
+        self.isn: int | None = None
+        self.latest: int | None = None
+        self.ranges: list[tuple[int, int]] = []
+        self.highest: dict[int, int] = {}  # point -> the place up to which it has seen bytes
+        self.reset = False
+
+    def place(self, seq: int) -> int:
+        if self.latest is None:
+            self.latest = seq
+        return self.latest + distance(seq, self.latest & 0xFFFFFFFF)
+
+    def covers(self, start: int, end: int) -> bool:
+        return any(low <= start and end <= high for low, high in self.ranges)
+
+    def add(self, start: int, end: int) -> None:
+        kept = []
+        for low, high in self.ranges:
+            if high < start or low > end:
+                kept.append((low, high))
+            else:
+                start, end = min(start, low), max(end, high)
+        kept.append((start, end))
+        kept.sort()
+        self.ranges = kept[-_MOST_RANGES:]
+        self.latest = self.ranges[-1][1]
+
+
+@dataclass(slots=True, eq=False)
+class _Connection:
+    home: int
+    flows: tuple[_Flow, _Flow] = field(default_factory=lambda: (_Flow(), _Flow()))
+    held: deque[PointRow] = field(default_factory=deque)
+
+
+class CopyFilter:
+    """Takes the rows of all points in the order of their times, and gives each part of the traffic once."""
+
+    def __init__(self) -> None:
+        self._connections: dict[bytes, _Connection] = {}
+        self._held: deque[tuple[int, _Connection, PointRow]] = deque()
+
+    def take(self, row: PointRow) -> Iterator[PointRow]:
+        """Take the next row; gives what is known to be no copy by now."""
+        yield from self._expire(row.time_ns - HOLD_NS)
+        connection = self._connections.get(row.key)
+        if connection is None or _begins(connection, row):
+            if connection is not None:
+                yield from self._release_all(connection)
+            connection = self._connections[row.key] = _Connection(row.point)
+        flow = connection.flows[row.direction]
+        row.start = flow.place(row.seq)
+        row.end = row.start + row.original + (row.flags & SYN != 0) + (row.flags & FIN != 0)
+        if row.flags & SYN:
+            flow.isn = row.seq
+        if row.point == connection.home:
+            yield from self._from_home(connection, flow, row)
+        else:
+            yield from self._from_elsewhere(connection, flow, row)
+
+    def finish(self) -> Iterator[PointRow]:
+        """Nothing more will come."""
+        yield from self._expire(None)
+
+    def _from_home(self, connection: _Connection, flow: _Flow, row: PointRow) -> Iterator[PointRow]:
+        if connection.held:
+            yield from self._release(connection, row)
+        if row.start == row.end:
+            flow.reset = flow.reset or row.flags & RST != 0
+            yield row
+            return
+        again = row.end <= flow.highest.get(row.point, row.start)
+        flow.highest[row.point] = max(flow.highest.get(row.point, row.end), row.end)
+        if not flow.covers(row.start, row.end):
+            flow.add(row.start, row.end)
+            yield row
+        elif again:
+            yield row
+
+    def _from_elsewhere(self, connection: _Connection, flow: _Flow, row: PointRow) -> Iterator[PointRow]:
+        if row.start == row.end:
+            if row.flags & RST and not flow.reset:
+                self._hold(connection, row)
+            return
+        if flow.covers(row.start, row.end):
+            return
+        if flow.ranges and row.end <= flow.ranges[-1][1]:
+            flow.add(row.start, row.end)
+            yield row
+        else:
+            self._hold(connection, row)
+
+    def _hold(self, connection: _Connection, row: PointRow) -> None:
+        connection.held.append(row)
+        self._held.append((row.time_ns, connection, row))
+
+    def _release(self, connection: _Connection, row: PointRow) -> Iterator[PointRow]:
+        """Let go what home has not seen and goes on behind, and forget what has come from home by now."""
+        acked = connection.flows[1 - row.direction].place(row.ack) if row.flags & ACK else None
+        kept: deque[PointRow] = deque()
+        for held in connection.held:
+            if held.done:
+                continue
+            if held.direction == row.direction:
+                behind = held.end <= row.start and held.start < held.end
+            else:
+                behind = acked is not None and held.end <= acked and held.start < held.end
+            if behind:
+                yield from self._let_go(connection, held)
+            else:
+                kept.append(held)
+        connection.held = kept
+
+    def _let_go(self, connection: _Connection, held: PointRow) -> Iterator[PointRow]:
+        held.done = True
+        flow = connection.flows[held.direction]
+        if held.start == held.end:
+            if not flow.reset:
+                flow.reset = True
+                yield held
+        elif not flow.covers(held.start, held.end):
+            flow.add(held.start, held.end)
+            yield held
+
+    def _release_all(self, connection: _Connection) -> Iterator[PointRow]:
+        for held in connection.held:
+            if not held.done:
+                yield from self._let_go(connection, held)
+        connection.held.clear()
+
+    def _expire(self, before_ns: int | None) -> Iterator[PointRow]:
+        while self._held and (before_ns is None or self._held[0][0] < before_ns):
+            _time, connection, row = self._held.popleft()
+            if not row.done:
+                yield from self._let_go(connection, row)
+            while connection.held and connection.held[0].done:
+                connection.held.popleft()
+
+
+def _begins(connection: _Connection, row: PointRow) -> bool:
+    """Is this the SYN of another connection between the same endpoints?"""
+    if row.flags & (SYN | ACK) != SYN:
+        return False
+    flow = connection.flows[row.direction]
+    if flow.isn is not None:
+        return flow.isn != row.seq
+    return bool(flow.ranges) and flow.place(row.seq + 1 & 0xFFFFFFFF) != flow.ranges[0][0]
