@@ -14,7 +14,8 @@ import pyarrow.dataset as ds
 import pytest
 
 from kwire.errors import InputError
-from kwire.spark.output import MANIFEST, STAGING, SUCCESS, OutputFolder, PartWriter
+from kwire.spark.output import MANIFEST, SUCCESS, OutputFolder
+from kwire.spark.parts import STAGING, PartWriter
 
 SCHEMA = pa.schema([("n", pa.int64())])
 TABLES = ("first", "second")

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Final
 import click
 
 from kwire.cli.redaction_options import redaction_of, with_redaction
+from kwire.errors import InputError
 
 if TYPE_CHECKING:
     from kwire.spark.job import Progress
@@ -107,7 +108,8 @@ def _tell(sentence: str) -> None:
 )
 @click.option(
     "--series", "series_rule", default="name", show_default=True, metavar="RULE",
-    help="Which files belong to one capture point: name (rotation number or time differs), folder, all, file, or match:REGEX.",
+    help="Which files belong to one capture point: name (rotation number or time differs), folder, all, file, or match:REGEX; "
+    "points (or points:REGEX): the files are of several points that saw the same traffic, which counts once.",
 )  # fmt: skip
 @click.option(
     "--log-zone", metavar="ZONE", help="Time zone of request logs (Europe/Berlin), which do not say it themselves; UTC by default."
@@ -115,12 +117,13 @@ def _tell(sentence: str) -> None:
 @click.option("--owners", metavar="FILE", help="TOML or CSV: which client ids, principals and networks belong to which team.")
 @with_redaction
 @click.option("--overwrite", is_flag=True, help="Replace the analysis that is in DIR.")
+@click.option("--append", is_flag=True, help="Go on with the analysis that is in DIR: files that it has read are not read again.")
 @click.option("--no-report", is_flag=True, help="Write the tables only, no page.")
 @click.option("--json", "as_json", is_flag=True, help="Print the summary as JSON.")
 def analyze(
     captures: tuple[str, ...], out: str, master: str | None, ports: tuple[int, ...], targets: tuple[str, ...],
     broker_release: str | None, series_rule: str, log_zone: str | None, owners: str | None, redact: bool, key_file: str | None,
-    keep_prefix: int | None, overwrite: bool, no_report: bool, as_json: bool,
+    keep_prefix: int | None, overwrite: bool, append: bool, no_report: bool, as_json: bool,
 ) -> int:  # fmt: skip
     """Analyse CAPTURES and request logs (files, folders, globs, URIs) into tables and a page in DIR.
 
@@ -133,6 +136,7 @@ def analyze(
       kwire analyze s3://bucket/captures/ --out s3://bucket/report/ --master yarn
       kwire analyze kafka-request.log* --out report/ --log-zone Europe/Berlin
       kwire analyze before.pcap --out report/ --target-release 4.0.0 --overwrite
+      kwire analyze "captures/*.pcap" --out report/ --append
       kwire analyze kafka.pcap --out for-the-vendor/ --redact --key secret.key
 
     The exit status is 0, 3 when the analysis was written although some of the inputs could not be read, and 1 when it was not written.
@@ -140,9 +144,11 @@ def analyze(
     from kwire.report import summarize, write_page
     from kwire.spark.job import JobRequest, run_job
 
+    if append and overwrite:
+        raise InputError("--append goes on with the analysis in DIR and --overwrite replaces it; give one of the two.")
     request = JobRequest(
         inputs=captures, out=out, master=master, ports=ports, target_releases=targets, broker_release=broker_release,
-        series_rule=series_rule, log_zone=log_zone, overwrite=overwrite, owners=owners,
+        series_rule=series_rule, log_zone=log_zone, overwrite=overwrite, append=append, owners=owners,
         redaction=redaction_of(redact, key_file, keep_prefix),
     )  # fmt: skip
     # the command names files, and they may name their owners

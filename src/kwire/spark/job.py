@@ -6,39 +6,37 @@ each task opens its files and writes its rows itself; what comes back through Sp
 
 from __future__ import annotations
 
-import threading
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any, Final
 
 import pyarrow as pa
 import pyarrow.compute as pc
 
 import kwire
-from kwire.analysis import Options, finish, merge
+from kwire.analysis import Options, Partial, finish, merge
 from kwire.analysis.owners import NOBODY, read_owners
 from kwire.analysis.redaction import Redaction, Redactor
 from kwire.capture.inputs import CaptureFile, MissingInput, expand_inputs
 from kwire.capture.piece_kinds import kind_of
 from kwire.capture.request_log_times import zone_of
 from kwire.capture.series import Series, group_series
-from kwire.errors import InputError, KwireError
-from kwire.spark.output import OutputFolder, PartWriter, progress_file
-from kwire.spark.series_task import SeriesResult, SeriesTask, run_task
+from kwire.errors import InputError
+from kwire.spark.node_columns import fill_node_ids
+from kwire.spark.output import OutputFolder
+from kwire.spark.parts import PartWriter
+from kwire.spark.planning import Plan, plan_of
+from kwire.spark.series_state import read_state
+from kwire.spark.series_task import SeriesResult
 from kwire.spark.session import open_session
+from kwire.spark.task_running import run_on, slots_of, watching
 from kwire.tables import SCHEMAS
 from kwire.tables.series import begin_series, skip_piece
 
-if TYPE_CHECKING:
-    from pyspark.sql import SparkSession
-
 __all__ = ["JobReport", "JobRequest", "run_job"]
 
-_POLL_SECONDS: Final = 0.2
 _QUICK_LOOK: Final = 8
-_DRIVER_PART: Final = "part-driver.parquet"
 
 Progress = Callable[[str, int, int], None]
 
@@ -59,6 +57,7 @@ class JobRequest:
         log_zone: time zone of request logs, None for UTC.
         owners: path of the file that says who answers for which clients, None without one.
         redaction: what to hash in all that is written, None for nothing.
+        append: go on with the analysis in `out`: what it has read is not read again.
     """
 
     inputs: tuple[str, ...]
@@ -72,6 +71,7 @@ class JobRequest:
     log_zone: str | None = None
     owners: str | None = None
     redaction: Redaction | None = None
+    append: bool = False
 
 
 @dataclass(slots=True)
@@ -105,70 +105,6 @@ def _redaction_of(request: JobRequest, series: Sequence[Series]) -> Redaction | 
     return replace(request.redaction, files=tuple(sorted({*files, *request.inputs, *(each.name for each in series)} - {""})))
 
 
-def _tasks(request: JobRequest, series: Sequence[Series], out: str, redaction: Redaction | None) -> list[SeriesTask]:
-    folder = str(Path.cwd())
-    return [
-        SeriesTask(
-            number,
-            each.name,
-            tuple(file.location for file in each.pieces),
-            each.disorder,
-            request.ports,
-            out,
-            folder,
-            request.log_zone,
-            redaction,
-        )
-        for number, each in enumerate(series)
-    ]
-
-
-@contextmanager
-def _watching(tasks: Sequence[SeriesTask], total: int, progress: Progress) -> Iterator[None]:
-    """Tell how many bytes the tasks have read, while they run."""
-    files = [file for task in tasks if (file := progress_file(task.out, task.number)) is not None]
-    over = threading.Event()
-
-    def count(file: Path) -> int:
-        try:
-            return int(file.read_text() or 0)
-        except (OSError, ValueError):  # not begun, or being written
-            return 0
-
-    def watch() -> None:
-        while not over.wait(_POLL_SECONDS):
-            progress("Reading captures", min(sum(map(count, files)), total), total)
-
-    watcher = threading.Thread(target=watch, name="kwire-progress", daemon=True)
-    watcher.start()
-    try:
-        yield
-    finally:
-        over.set()
-        watcher.join()
-
-
-def _run_on(spark: SparkSession, tasks: Sequence[SeriesTask]) -> list[SeriesResult]:
-    """One row and one partition a series; works on Spark Connect too, which has no RDDs."""
-    from pyspark.errors import PySparkException
-    from pyspark.sql import functions
-
-    # PySpark's stubs lack it. Unlike mapInArrow it needs no pandas on the driver.
-    arrow_udf: Any = functions.arrow_udf  # type: ignore[attr-defined]
-
-    def read(numbers: pa.Array) -> pa.Array:  # type: ignore[type-arg]
-        found = [run_task(tasks[number.as_py()]).to_bytes() for number in numbers]
-        return pa.array(found, pa.binary())
-
-    frame = spark.range(0, len(tasks), 1, len(tasks)).select(arrow_udf(read, "binary")(functions.col("id")).alias("result"))
-    try:
-        found = [SeriesResult.from_bytes(bytes(row.result)) for row in frame.collect()]
-    except PySparkException as error:
-        lines = [line.strip() for line in str(error).splitlines() if line.strip()]
-        raise KwireError(f"The Spark job failed: {lines[-1] if lines else type(error).__name__}") from error
-    return sorted(found, key=lambda result: result.number)
-
-
 def _check_some_readable(files: Sequence[CaptureFile]) -> None:
     """Say at once that nothing can be read, where that is quick to see; the job would find out, after Spark has started.
 
@@ -197,24 +133,25 @@ def _gather(results: Sequence[SeriesResult], report: JobReport) -> list[str]:
     """Take over what the tasks say; gives the parts that they wrote.
 
     Raises:
-        InputError: a task could not write, or no file could be read.
+        InputError: a task could not write.
     """
     for result in results:
         if result.fault:
             raise InputError(result.fault)
-        report.read += result.read
-        report.skipped += result.skipped
-    if not report.read:
-        raise _none_readable([reason for _, reason in report.skipped])
+        if result.share == 0:  # the tasks of the other shares read the same files
+            report.read += result.read
+            report.skipped += result.skipped
     return [part for result in results for part in result.parts]
 
 
-def _manifest(request: JobRequest, captures: pa.Table) -> dict[str, Any]:
-    """What the folder was made from: enough to tell whether the same input would give the same tables."""
+def _manifest(request: JobRequest, plan: Plan, parts: Sequence[str], captures: pa.Table) -> dict[str, Any]:
+    """What the folder was made from: enough to tell whether the same input would give the same tables, and to go on with it."""
     columns = ("capture", "series", "sha256", "packets")
+    growing = {} if request.redaction else {"series": plan.entries(parts)}
     return {
         "version": kwire.__version__,
         "backend": kwire.backend,
+        "run": plan.run,
         "inputs": list(request.inputs),
         "ports": list(request.ports),
         "series_rule": request.series_rule,
@@ -222,20 +159,49 @@ def _manifest(request: JobRequest, captures: pa.Table) -> dict[str, Any]:
         "broker_release": request.broker_release,
         "log_zone": request.log_zone,
         "captures": captures.select(columns).to_pylist(),
+        **growing,
     }
 
 
-def _write_table(out: str, table: str, rows: pa.Table) -> str:
-    with PartWriter(out, table, _DRIVER_PART, SCHEMAS[table]) as part:
+def _write_table(out: str, table: str, rows: pa.Table, run: int) -> str:
+    name = f"part-driver-{run:03d}.parquet"
+    with PartWriter(out, table, name, SCHEMAS[table]) as part:
         for batch in rows.to_batches():
             part.write(batch)
-    return f"{table}/{_DRIVER_PART}"
+    return f"{table}/{name}"
 
 
-def _missing_rows(missing: Sequence[MissingInput]) -> pa.Table:
+def _missing_rows(missing: Sequence[MissingInput]) -> list[pa.RecordBatch]:
     carry = begin_series("")
-    batches = [batch for each in missing for batch in skip_piece(each.argument, carry, InputError(each.reason))["violations"]]
-    return pa.Table.from_batches(batches, schema=SCHEMAS["violations"])
+    return [batch for each in missing for batch in skip_piece(each.argument, carry, InputError(each.reason))["violations"]]
+
+
+def _untouched(plan: Plan, location: str) -> list[Partial]:
+    """The sums of the series that have no new files."""
+    states = [earlier.state for each in plan.series if not each.fresh for earlier in each.earlier]
+    return [read_state(location, state).whole for state in states]
+
+
+def _check_same(request: JobRequest, manifest: Mapping[str, Any]) -> None:
+    """Refuse to go on with what was read otherwise.
+
+    Raises:
+        InputError: the ports, the rule for series or the time zone of logs were others.
+    """
+    if request.redaction is not None:
+        raise InputError("--append keeps what was read as it was, so it cannot go with --redact; redact a copy when all is read.")
+    for name, option, asked in (
+        ("ports", "--port", list(request.ports)),
+        ("series_rule", "--series", request.series_rule),
+        ("log_zone", "--log-zone", request.log_zone),
+    ):
+        if manifest.get(name) != asked:
+            before = _shown(manifest.get(name))
+            raise InputError(f"{request.out} was made with {option} {before}; go on with the same, or analyse anew with --overwrite.")
+
+
+def _shown(value: object) -> str:
+    return ", ".join(map(str, value)) or "left out" if isinstance(value, list) else "left out" if value is None else str(value)
 
 
 def run_job(request: JobRequest, *, progress: Progress = _quiet, page: Callable[[str], object] | None = None) -> JobReport:
@@ -260,26 +226,44 @@ def run_job(request: JobRequest, *, progress: Progress = _quiet, page: Callable[
     folder = OutputFolder(request.out, tuple(SCHEMAS))
     report = JobReport(request.out, skipped=[(each.argument, each.reason) for each in missing])
     report.warnings = [each.disorder for each in series if each.disorder]
-    with folder.writing(overwrite=request.overwrite):
+    with folder.writing(overwrite=request.overwrite, append=request.append) as earlier:
+        if earlier is not None:
+            _check_same(request, earlier)
         redaction = _redaction_of(request, series)
         redactor = None if redaction is None else Redactor(redaction)
-        tasks = _tasks(request, series, folder.location, redaction)
         progress("Starting Spark", 0, 0)
-        with open_session(request.master) as spark, _watching(tasks, sum(file.size for file in files), progress):
-            results = _run_on(spark, tasks)
+        with open_session(request.master) as spark:
+            plan = plan_of(series, slots_of(spark), earlier)
+            model = {
+                "ports": request.ports, "out": folder.location, "folder": str(Path.cwd()), "log_zone": request.log_zone,
+                "redaction": redaction, "run": plan.run, "keep_state": redaction is None,
+            }  # fmt: skip
+            tasks = [task for each in plan.series for task in each.tasks(model)]
+            sizes = {file.location: file.size for file in files}
+            with watching(tasks, sum(sizes[location] for task in tasks for location in task.locations), progress):
+                results = run_on(spark, tasks) if tasks else []
         progress("Putting the answers together", 0, 0)
         parts = _gather(results, report)
-        answers = finish(merge(result.partial for result in results), options)
-        manifest = _manifest(request, answers["captures"])
-        if missing:
-            answers["violations"] = _missing_rows(missing)
+        if not report.read and earlier is None:
+            raise _none_readable([reason for _, reason in report.skipped])
+        whole = merge([*(result.partial for result in results), *_untouched(plan, folder.location)])
+        parts += fill_node_ids(folder.location, whole, parts, plan.kept, str if redactor is None else redactor.host)
+        answers = finish(whole, options)
+        manifest = _manifest(request, plan, [*parts, *plan.kept], answers["captures"])
+        violations = [*plan.without_kafka(answers["captures"], request.ports), *_missing_rows(missing)]
+        if violations:
+            answers["violations"] = pa.Table.from_batches(violations, schema=SCHEMAS["violations"])
         if redactor is not None:
             answers, manifest = redactor.tables(answers), redactor.manifest(manifest)
-        parts += [_write_table(folder.location, table, rows) for table, rows in answers.items()]
-        written = {part.partition("/")[0] for part in parts}
-        parts += [_write_table(folder.location, table, schema.empty_table()) for table, schema in SCHEMAS.items() if table not in written]
+        parts += [_write_table(folder.location, table, rows, plan.run) for table, rows in answers.items()]
+        written = {part.partition("/")[0] for part in (*parts, *plan.kept)}
+        parts += [
+            _write_table(folder.location, table, schema.empty_table(), plan.run)
+            for table, schema in SCHEMAS.items()
+            if table not in written
+        ]
         report.requests = pc.sum(answers["captures"]["requests"]).as_py() or 0
-        folder.publish(manifest, parts)
+        folder.publish(manifest, parts, plan.kept)
         page_is_whole = False
         try:
             if page is not None:

@@ -10,22 +10,39 @@ import json
 import time
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
+from itertools import chain
 from pathlib import Path
 from typing import Final
 
 import pyarrow as pa
 
-from kwire.analysis.partials import Partial, empty, from_bytes, partial_of_series, to_bytes
+from kwire.analysis.partials import Partial, empty, from_bytes, merge, partial_of_series, to_bytes
 from kwire.analysis.redaction import Redaction, Redactor
 from kwire.errors import InputError
-from kwire.spark.output import PartWriter, progress_file
-from kwire.tables import SCHEMAS, read_series
+from kwire.spark.output import STATE
+from kwire.spark.parts import PartWriter, progress_file, write_blob
+from kwire.spark.series_state import SeriesState, read_part, read_state
+from kwire.tables import SCHEMAS, SeriesRows, read_series
 from kwire.tables.series import begin_series, read_piece, skip_piece
+from kwire.tables.series_rows import SPOOLED
 
-__all__ = ["SeriesResult", "SeriesTask", "run_task"]
+__all__ = ["Earlier", "SeriesResult", "SeriesTask", "run_task"]
 
 _WRITTEN: Final = ("requests", "connections", "violations", "telemetry")
 _PROGRESS_SECONDS: Final = 0.2
+
+
+@dataclass(frozen=True, slots=True)
+class Earlier:
+    """What an earlier run left of a series.
+
+    Attributes:
+        state: name of its state in the output folder.
+        waiting: its parts, `TABLE/NAME`, with the rows of connections that were open.
+    """
+
+    state: str
+    waiting: tuple[str, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,6 +58,10 @@ class SeriesTask:
         out: the output folder, path or URI.
         folder: the driver's working folder, which relative locations start from.
         log_zone: time zone of request logs, None for UTC.
+        share: which of how many shares of the connections, (0, 1) for all.
+        run: number of the run that writes, from 0; names its parts.
+        keep_state: leave what the next run goes on from.
+        earlier: what an earlier run left of this series, None for a new one.
         redaction: what to hash in the rows that are written, None for nothing.
     """
 
@@ -53,6 +74,10 @@ class SeriesTask:
     folder: str
     log_zone: str | None = None
     redaction: Redaction | None = None
+    share: tuple[int, int] = (0, 1)
+    run: int = 0
+    keep_state: bool = False
+    earlier: Earlier | None = None
 
 
 @dataclass(slots=True)
@@ -61,6 +86,7 @@ class SeriesResult:
 
     Attributes:
         number: of the task.
+        share: which share of its series it read.
         partial: what `kwire.analysis` merges.
         parts: the parts that it wrote, `TABLE/NAME`.
         skipped: the files that could not be read, each with the reason.
@@ -69,6 +95,7 @@ class SeriesResult:
     """
 
     number: int
+    share: int = 0
     partial: Partial = field(default_factory=empty)
     parts: list[str] = field(default_factory=list)
     skipped: list[tuple[str, str]] = field(default_factory=list)
@@ -77,7 +104,14 @@ class SeriesResult:
 
     def to_bytes(self) -> bytes:
         """Pack it for the way through Spark: a line of JSON, then the partial."""
-        facts = {"number": self.number, "parts": self.parts, "skipped": self.skipped, "read": self.read, "fault": self.fault}
+        facts = {
+            "number": self.number,
+            "share": self.share,
+            "parts": self.parts,
+            "skipped": self.skipped,
+            "read": self.read,
+            "fault": self.fault,
+        }
         return json.dumps(facts).encode() + b"\n" + to_bytes(self.partial)
 
     @classmethod
@@ -106,11 +140,16 @@ def _progress_of(task: SeriesTask) -> Callable[[int], None]:
     return progress
 
 
-def _write(task: SeriesTask, table: str, batches: Iterable[pa.RecordBatch], result: SeriesResult) -> None:
-    name = f"part-{task.number:05d}.parquet"
+def _write(task: SeriesTask, table: str, kind: str, batches: Iterable[pa.RecordBatch], result: SeriesResult) -> None:
+    """Write rows as a part of their table; no rows, no part."""
+    name = f"{kind}-{task.number:05d}-{task.run:03d}.parquet"
     redactor = None if task.redaction is None else Redactor(task.redaction)
+    rows = iter(batches)
+    first = next(rows, None)
+    if first is None:
+        return
     with PartWriter(task.out, table, name, SCHEMAS[table]) as part:
-        for batch in batches:
+        for batch in chain((first,), rows):
             part.write(batch if redactor is None else redactor.batch(table, batch))
     result.parts.append(f"{table}/{name}")
 
@@ -123,7 +162,7 @@ def run_task(task: SeriesTask) -> SeriesResult:
     Args:
         task: what to read and where to write.
     """
-    result = SeriesResult(task.number)
+    result = SeriesResult(task.number, task.share[0])
     try:
         with contextlib.chdir(task.folder) if Path(task.folder).is_dir() else contextlib.nullcontext():
             _run(task, result)
@@ -133,24 +172,64 @@ def run_task(task: SeriesTask) -> SeriesResult:
 
 
 def _run(task: SeriesTask, result: SeriesResult) -> None:
+    earlier = None if task.earlier is None else read_state(task.out, task.earlier.state)
     try:
         rows = read_series(
-            task.locations, task.name, task.ports, progress=_progress_of(task), disorder=task.disorder, log_zone=task.log_zone
+            task.locations,
+            task.name,
+            task.ports,
+            progress=_progress_of(task),
+            disorder=task.disorder,
+            log_zone=task.log_zone,
+            share=task.share,
+            resume=None if earlier is None else (earlier.carry, _waiting(task, earlier)),
+            keep_state=task.keep_state,
         )
     except InputError:
         _skip_all(task, result)
         return
     with rows:
         for table in _WRITTEN:
-            _write(task, table, rows.batches(table), result)
-        result.partial = partial_of_series(rows)
+            if not task.keep_state:
+                _write(task, table, "part", rows.batches(table), result)
+                continue
+            _write(task, table, "part", rows.settled.batches(table), result)
+            if table != "connections":  # all there is of open connections comes out of the state again
+                _write(task, table, "open", rows.waiting(table), result)
+            _write(task, table, "end", rows.ended(table), result)
+        if task.keep_state:
+            _keep(task, rows, None if earlier is None else earlier.settled, result)
+        else:
+            result.partial = partial_of_series(rows)
         result.skipped = [(location, str(error)) for location, error in rows.skipped]
         result.read = len(task.locations) - len(rows.skipped)
 
 
+def _keep(task: SeriesTask, rows: SeriesRows, before: Partial | None, result: SeriesResult) -> None:
+    """Write the state that the next run goes on from."""
+    settled = merge([*([] if before is None else [before]), partial_of_series(rows.settled)])
+    result.partial = merge([settled, partial_of_series(rows.open)])
+    waiting = {
+        table: pa.Table.from_batches(rows.waiting(table), schema=schema) for table, schema in SPOOLED.items() if table not in _WRITTEN
+    }
+    name = f"state-{task.number:05d}-{task.run:03d}"
+    write_blob(task.out, STATE, name, SeriesState(rows.state, settled, result.partial, waiting).to_bytes())
+    result.parts.append(f"{STATE}/{name}")
+
+
+def _waiting(task: SeriesTask, earlier: SeriesState) -> dict[str, Iterable[pa.RecordBatch]]:
+    """The rows of connections that were open when the earlier run ended."""
+    assert task.earlier is not None
+    found: dict[str, Iterable[pa.RecordBatch]] = {table: rows.to_batches() for table, rows in earlier.waiting.items()}
+    for part in task.earlier.waiting:
+        table, _, name = part.partition("/")
+        found[table] = read_part(task.out, table, name, SCHEMAS[table])
+    return found
+
+
 def _skip_all(task: SeriesTask, result: SeriesResult) -> None:
     """No file of the series can be read: say so of each."""
-    carry = begin_series(task.name, task.ports)
+    carry = begin_series(task.name, task.ports, share=task.share)
     batches: list[pa.RecordBatch] = []
     for location in task.locations:
         try:
@@ -158,4 +237,4 @@ def _skip_all(task: SeriesTask, result: SeriesResult) -> None:
         except InputError as error:
             result.skipped.append((location, str(error)))
             batches += skip_piece(location, carry, error)["violations"]
-    _write(task, "violations", batches, result)
+    _write(task, "violations", "part", batches, result)

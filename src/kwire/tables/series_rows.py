@@ -13,7 +13,7 @@ import pickle
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from types import TracebackType
-from typing import Any, BinaryIO, Final
+from typing import Any, BinaryIO, Final, Literal
 
 import pyarrow as pa
 import pyarrow.compute as pc
@@ -35,6 +35,8 @@ _KEYLESS: Final = frozenset(("topic_use",))
 
 Location = str | os.PathLike[str] | BinaryIO
 Facts = dict[str, pa.Table]
+# Of the rows that were said while the series was read, those of connections that are over and those of the others; what its end says.
+Fate = Literal["settled", "waiting", "end"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,7 +80,7 @@ class SeriesRows:
 
     Attributes:
         series: its name.
-        whole, settled, open: all rows, and which of them may change when the series grows.
+        whole, settled, open: all rows, those that stay, and those that may change when the series grows.
         skipped: the files that could not be read, with why.
         state: what `resume` takes, the open rows apart; empty unless it was asked for.
     """
@@ -113,6 +115,14 @@ class SeriesRows:
         """Give the rows of a table, as `SeriesView.batches`."""
         return self.whole.batches(table)
 
+    def waiting(self, table: str) -> Iterator[pa.RecordBatch]:
+        """Of the open rows of a table those that `resume` takes; the others come out of the state again."""
+        return self._waiting.batches(table)
+
+    def ended(self, table: str) -> Iterator[pa.RecordBatch]:
+        """Of the open rows of a table the others: what the end of the series says."""
+        return self._ended.batches(table)
+
     def table(self, name: str) -> pa.Table:
         """Give all rows of a table at once."""
         return self.whole.table(name)
@@ -129,10 +139,8 @@ class SeriesRows:
         late = pa.Table.from_batches(self._end.connections, schema=CONNECTIONS)
         still = late.column("connection_id").combine_chunks()
         captures = pa.Table.from_batches(batches["captures"], schema=CAPTURES)
-        nothing = {name: schema.empty_table() for name, schema in FACT_SCHEMAS.items()}
 
-        def rows(connections: pa.Table, read: bool | None, end: bool) -> Callable[[str], Iterator[pa.RecordBatch]]:
-            """`read`: of what was said before the end the rows of connections that are over, or of those that are not, or all."""
+        def view(connections: pa.Table, facts: Facts, *fates: Fate, captures: pa.Table = captures) -> SeriesView:
             ids = connections.column("connection_id").combine_chunks()
             keys = connections.column("client_key").combine_chunks()
 
@@ -140,23 +148,27 @@ class SeriesRows:
                 if table in ("captures", "connections"):
                     yield from (connections if table == "connections" else captures).to_batches()
                     return
-                for batch in self._read.spools[table]:
-                    found = (
-                        batch if read is None else batch.filter(_is_open(batch, still) if not read else pc.invert(_is_open(batch, still)))
-                    )
-                    if found.num_rows:
-                        yield _with_keys(table, found, ids, keys)
-                if end:
+                if "settled" in fates or "waiting" in fates:
+                    for batch in self._read.spools[table]:
+                        if not {"settled", "waiting"} <= {*fates}:
+                            over = _over(batch, still)
+                            batch = batch.filter(over if "settled" in fates else pc.invert(over))
+                        if batch.num_rows:
+                            yield _with_keys(table, batch, ids, keys)
+                if "end" in fates:
                     for batch in self._end.spools[table]:
                         yield _with_keys(table, batch, ids, keys)
 
-            return batches_of
+            return SeriesView(captures, connections, facts, batches_of)
 
-        everything = pa.concat_tables([settled, late])
+        nothing = {name: schema.empty_table() for name, schema in FACT_SCHEMAS.items()}
+        no_captures = CAPTURES.empty_table()
         both = pa.concat_tables([self._read.refusals, self._end.refusals])
-        self.whole = SeriesView(captures, everything, facts | {"refusals": both}, rows(everything, None, True))
-        self.settled = SeriesView(CAPTURES.empty_table(), settled, nothing | {"refusals": self._read.refusals}, rows(settled, True, False))
-        self.open = SeriesView(captures, late, facts, rows(late, False, True))
+        self.whole = view(pa.concat_tables([settled, late]), facts | {"refusals": both}, "settled", "waiting", "end")
+        self.settled = view(settled, nothing | {"refusals": self._read.refusals}, "settled", captures=no_captures)
+        self.open = view(late, facts, "waiting", "end")
+        self._waiting = view(late, nothing, "waiting", captures=no_captures)
+        self._ended = view(late, nothing, "end", captures=no_captures)
 
 
 def _over(batch: pa.RecordBatch, still: Any) -> Any:
@@ -193,8 +205,8 @@ def read_series(
         log_zone: time zone of request logs, such as ``Europe/Berlin``; None for UTC.
         progress: told how many bytes were read since it was told last.
         share: (k, n): of the connections only the k-th of n shares (`kwire.tables.series.begin_series`).
-        resume: `state` of what was read of the series before, and its open rows by table of `SPOOLED`; the arguments above but `locations`
-            and `progress` are those of that time then.
+        resume: `state` of what was read of the series before, and what `waiting` gave, by table of `SPOOLED`; the arguments above but
+            `locations` and `progress` are those of that time then.
         keep_state: give a `state`.
 
     Returns:

@@ -1,0 +1,213 @@
+"""Which tasks a run has: series, their shares, and what of them an earlier run has read already.
+
+A series is one task as long as there are other series to keep the machines busy. Where there are more cores than series, its connections
+are shared out: each task scans all packets of the series and goes on with those of its own connections only. Scanning is a small part of
+the work (see docs/planning.md), no connection is ever cut, and so the rows are those of one task.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, Final
+
+import pyarrow as pa
+
+from kwire.capture.inputs import CaptureFile
+from kwire.capture.series import Series
+from kwire.errors import InputError
+from kwire.spark.output import STATE
+from kwire.spark.series_task import Earlier, SeriesTask
+from kwire.tables.schemas import VIOLATIONS
+from kwire.tables.series import no_kafka
+
+__all__ = ["MAX_SHARES", "SHARE_BYTES", "Plan", "SeriesPlan", "plan_of"]
+
+MAX_SHARES: Final = 16
+"""Tasks of one series at most: from here on most of a task's time would go into scanning packets that are not its own."""
+
+SHARE_BYTES: Final = 32 << 20
+"""Bytes of a series, as stored, that are worth a task of their own."""
+
+
+@dataclass(frozen=True, slots=True)
+class SeriesPlan:
+    """One series in a run.
+
+    Attributes:
+        name: of the series.
+        number: of its first task; the tasks of its other shares follow.
+        shares: how many tasks read it.
+        files: all its files, those read before and those to read.
+        fresh: the files to read, in order.
+        disorder: what is odd about their order.
+        earlier: by share what an earlier run left; empty for a new series.
+    """
+
+    name: str
+    number: int
+    shares: int
+    files: tuple[tuple[str, int], ...]
+    fresh: tuple[str, ...]
+    disorder: str
+    earlier: tuple[Earlier, ...] = ()
+
+    def tasks(self, model: Mapping[str, Any]) -> list[SeriesTask]:
+        """Give the tasks.
+
+        Args:
+            model: the fields of `SeriesTask` that are the same in all.
+        """
+        if not self.fresh:
+            return []
+        return [
+            SeriesTask(
+                number=self.number + share,
+                name=self.name,
+                locations=self.fresh,
+                disorder=self.disorder,
+                share=(share, self.shares),
+                earlier=self.earlier[share] if self.earlier else None,
+                **model,
+            )
+            for share in range(self.shares)
+        ]
+
+
+@dataclass(frozen=True, slots=True)
+class Plan:
+    """A run.
+
+    Attributes:
+        run: its number, from 0.
+        series: all series, also those without new files.
+        kept: parts of the analysis that is gone on with, `TABLE/NAME`, that stay.
+    """
+
+    run: int
+    series: list[SeriesPlan] = field(default_factory=list)
+    kept: tuple[str, ...] = ()
+
+    def entries(self, parts: Iterable[str]) -> list[dict[str, Any]]:
+        """Give what the manifest says of the series, for the next run to go on from.
+
+        Args:
+            parts: all parts of the analysis, `TABLE/NAME`.
+        """
+        by_task: dict[tuple[int, bool], list[str]] = defaultdict(list)
+        for part in parts:
+            table, _, name = part.partition("/")
+            kind, _, rest = name.partition("-")
+            if rest[:5].isdigit() and kind in ("state", "open"):
+                by_task[int(rest[:5]), table == STATE].append(name if table == STATE else part)
+        entries = []
+        for each in self.series:
+            tasks = range(each.number, each.number + each.shares)
+            states = [name for task in tasks for name in by_task[task, True]]
+            if len(states) == each.shares:  # else nothing of it could be read, and the next run tries again
+                entries.append(
+                    {
+                        "name": each.name,
+                        "number": each.number,
+                        "shares": each.shares,
+                        "files": [list(file) for file in each.files],
+                        "states": states,
+                        "waiting": [sorted(by_task[task, False]) for task in tasks],
+                    }
+                )
+        return entries
+
+    def without_kafka(self, captures: pa.Table, ports: Iterable[int]) -> list[pa.RecordBatch]:
+        """Give the violations of series that several tasks read and in which none of them found a request."""
+        found = []
+        for each in self.series:
+            rows = [row for row in captures.to_pylist() if row["series"] == each.name] if each.shares > 1 else []
+            packets = sum(row["packets"] or 0 for row in rows)
+            if packets and not any(row["requests"] for row in rows):
+                text = no_kafka(packets, ports)
+                row = dict.fromkeys(VIOLATIONS.names) | {
+                    "series": each.name, "capture": rows[0]["capture"], "rule": "no_kafka", "severity": "warning", "explanation": text,
+                }  # fmt: skip
+                found.append(pa.RecordBatch.from_pylist([row], schema=VIOLATIONS))
+        return found
+
+
+def plan_of(series: Sequence[Series], slots: int, earlier: Mapping[str, Any] | None = None) -> Plan:
+    """Plan a run.
+
+    Args:
+        series: all that is given.
+        slots: tasks that can run at once.
+        earlier: the manifest of the analysis to go on with, None for a new one.
+
+    Raises:
+        InputError: a file that was read before has changed, or a new one belongs before those that were read.
+    """
+    matched = _matched(series, earlier)
+    found = [_known(given, entry) for given, entry in matched]
+    number = max((entry["number"] + entry["shares"] for entry in (earlier or {}).get("series", ())), default=0)
+    fresh = [each for each in series if all(each is not given for given, _ in matched)]
+    total = sum(file.size for each in fresh for file in each.pieces)
+    for each in fresh:
+        size = sum(file.size for file in each.pieces)
+        shares = 1 if len(series) >= slots or not total else max(1, min(MAX_SHARES, size // SHARE_BYTES, -(-slots * size // total)))
+        files = tuple((_place(file), file.size) for file in each.pieces)
+        found.append(SeriesPlan(each.name, number, shares, files, tuple(file.location for file in each.pieces), each.disorder))
+        number += shares
+    return Plan(0 if earlier is None else earlier["run"] + 1, found, _kept(found, earlier))
+
+
+def _matched(series: Sequence[Series], earlier: Mapping[str, Any] | None) -> list[tuple[Series | None, Mapping[str, Any]]]:
+    """Each series of the earlier run with what is given of it now; of one file alone it had that file's name, not yet its own."""
+    by_file = {_place(file): each for each in series for file in each.pieces}
+    by_name = {each.name: each for each in series}
+    found = []
+    for entry in (earlier or {}).get("series", ()):
+        given = next((by_file[location] for location, _ in entry["files"] if location in by_file), by_name.get(entry["name"]))
+        found.append((given, entry))
+    return found
+
+
+def _known(series: Series | None, entry: Mapping[str, Any]) -> SeriesPlan:
+    read: dict[str, int] = dict(entry["files"])
+    pieces: Sequence[CaptureFile] = () if series is None else series.pieces
+    fresh: list[CaptureFile] = []
+    for file in pieces:
+        known = read.get(_place(file))
+        if known is None:
+            fresh.append(file)
+        elif known != file.size:
+            raise InputError(
+                f"{file.location} has changed since it was read: {known:,} bytes then, {file.size:,} now; "
+                "--append wants files that nobody writes to any more."
+            )
+        elif fresh:
+            raise InputError(f"{fresh[0].location} belongs before {file.location}, which was read already; analyse anew with --overwrite.")
+    files = (*((location, size) for location, size in entry["files"]), *((_place(file), file.size) for file in fresh))
+    earlier = tuple(Earlier(state, tuple(waiting)) for state, waiting in zip(entry["states"], entry["waiting"], strict=True))
+    disorder = "" if series is None else series.disorder
+    return SeriesPlan(entry["name"], entry["number"], entry["shares"], files, tuple(file.location for file in fresh), disorder, earlier)
+
+
+def _place(file: CaptureFile) -> str:
+    """The same from whatever folder it is named."""
+    return file.location if "://" in file.location else str(Path(file.location).absolute())
+
+
+def _kept(series: Sequence[SeriesPlan], earlier: Mapping[str, Any] | None) -> tuple[str, ...]:
+    """The parts that stay: settled rows, and all of a series without new files. What the driver wrote it writes anew."""
+    if earlier is None:
+        return ()
+    renewed = {plan.number + share for plan in series if plan.fresh for share in range(plan.shares)}
+    kept = []
+    for table, names in earlier["parts"].items():
+        for name in names:
+            kind, _, rest = name.partition("-")
+            if not rest[:5].isdigit():
+                continue
+            settled = table != STATE and kind == "part"
+            if settled or int(rest[:5]) not in renewed:
+                kept.append(f"{table}/{name}")
+    return tuple(kept)

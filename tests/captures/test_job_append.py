@@ -1,0 +1,193 @@
+"""Runs that go on with an earlier one, and series that several tasks share: the tables are those of one task in one run.
+
+Tasks run in this process; what Spark adds is tested in tests/integration.
+"""
+
+from __future__ import annotations
+
+import gzip
+import json
+import struct
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+import pyarrow.dataset as ds
+import pytest
+
+from kwire.errors import InputError
+from kwire.spark import job, planning
+from kwire.spark.job import JobRequest, run_job
+from kwire.spark.output import MANIFEST, STATE, SUCCESS, OutputFolder
+from kwire.spark.series_task import SeriesResult, SeriesTask, run_task
+
+DATA = Path(__file__).parent / "data"
+# What may differ between cuts: where in which file something begins.
+PROVENANCE = {"series", "capture", "packet_number", "explanation", "evidence_request_index"}
+
+
+@contextmanager
+def no_session(_master: str | None) -> Iterator[None]:
+    yield None
+
+
+def in_this_process(monkeypatch: pytest.MonkeyPatch) -> None:
+    def run_on(_spark: object, tasks: Sequence[SeriesTask]) -> list[SeriesResult]:
+        return [SeriesResult.from_bytes(run_task(task).to_bytes()) for task in tasks]
+
+    monkeypatch.setattr(job, "open_session", no_session)
+    monkeypatch.setattr(job, "slots_of", lambda _spark: 1)
+    monkeypatch.setattr(job, "run_on", run_on)
+
+
+@pytest.fixture(autouse=True)
+def without_spark(monkeypatch: pytest.MonkeyPatch) -> None:
+    in_this_process(monkeypatch)
+
+
+def packets_of(name: str) -> tuple[bytes, list[bytes]]:
+    data = gzip.decompress((DATA / name).read_bytes())
+    order = "<" if data[:4] in (b"\xd4\xc3\xb2\xa1", b"\x4d\x3c\xb2\xa1") else ">"
+    found, at = [], 24
+    while at < len(data):
+        size = 16 + struct.unpack_from(f"{order}I", data, at + 8)[0]
+        found.append(data[at : at + size])
+        at += size
+    return data[:24], found
+
+
+def cut(name: str, into: Path, pieces: int) -> list[str]:
+    """Cut a capture into files as a rotating capture names them."""
+    head, packets = packets_of(name)
+    step = -(-len(packets) // pieces)
+    paths = []
+    for number in range(pieces):
+        path = into / f"trace_{number:05d}.pcap"
+        path.write_bytes(head + b"".join(packets[number * step : (number + 1) * step]))
+        paths.append(str(path))
+    return paths
+
+
+def tables(out: Path) -> dict[str, Counter[str]]:
+    found = {}
+    for folder in sorted(path for path in out.iterdir() if path.is_dir() and not path.name.startswith("_")):
+        if folder.name == "captures":
+            continue
+        rows = ds.dataset(folder, format="parquet").to_table().to_pylist()
+        found[folder.name] = Counter(json.dumps({k: v for k, v in row.items() if k not in PROVENANCE}, default=str) for row in rows)
+    return found
+
+
+def run(inputs: Sequence[str], out: Path, **more: Any) -> Path:
+    run_job(JobRequest(inputs=tuple(inputs), out=str(out), **more))
+    return out
+
+
+@pytest.mark.parametrize(("capture", "shares"), [("topicids.pcap.gz", 2), ("seed.pcap.gz", 5), ("late-join.pcap.gz", 3)])
+def test_a_series_that_tasks_share_gives_the_tables_of_one(
+    capture: str, shares: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    pieces = cut(capture, tmp_path, 3)
+    one = tables(run(pieces, tmp_path / "one"))
+    monkeypatch.setattr(job, "slots_of", lambda _spark: shares)
+    monkeypatch.setattr(planning, "SHARE_BYTES", 1)
+    shared = run(pieces, tmp_path / "shared")
+    assert len(list((shared / STATE).iterdir())) == shares
+    assert tables(shared) == one
+    captures = [ds.dataset(tmp_path / name / "captures", format="parquet").to_table().to_pylist() for name in ("one", "shared")]
+    assert captures[0] == captures[1]
+
+
+@pytest.mark.parametrize("steps", [[1, 3], [1, 2, 3, 4]])
+def test_going_on_gives_the_tables_of_one_run(steps: list[int], tmp_path: Path) -> None:
+    pieces = cut("topicids.pcap.gz", tmp_path, 5)
+    whole = tables(run(pieces, tmp_path / "whole"))
+    for count in (*steps, 5):
+        run(pieces[:count], tmp_path / "grown", append=True)
+    assert tables(tmp_path / "grown") == whole
+    seen = [ds.dataset(tmp_path / name / "captures", format="parquet").to_table().drop(["series"]) for name in ("whole", "grown")]
+    assert seen[0].to_pylist() == seen[1].to_pylist()
+
+
+def test_going_on_in_shares(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    pieces = cut("seed.pcap.gz", tmp_path, 4)
+    whole = tables(run(pieces, tmp_path / "whole"))
+    monkeypatch.setattr(planning, "SHARE_BYTES", 1)
+    monkeypatch.setattr(job, "slots_of", lambda _spark: 3)
+    for count in (1, 2, 4):
+        run(pieces[:count], tmp_path / "grown", append=True)
+    assert tables(tmp_path / "grown") == whole
+
+
+def test_the_same_input_again_adds_nothing(tmp_path: Path) -> None:
+    pieces = cut("seed.pcap.gz", tmp_path, 2)
+    out = run(pieces, tmp_path / "out", append=True)
+    before, manifest = tables(out), json.loads((out / MANIFEST).read_text())
+    run(pieces, out, append=True)
+    assert tables(out) == before
+    assert json.loads((out / MANIFEST).read_text())["series"] == manifest["series"]
+
+
+def test_a_new_series_beside_a_known_one(tmp_path: Path) -> None:
+    (tmp_path / "a").mkdir()
+    (tmp_path / "b").mkdir()
+    first, second = cut("seed.pcap.gz", tmp_path / "a", 2), cut("topicids.pcap.gz", tmp_path / "b", 2)
+    whole = tables(run([*first, *second], tmp_path / "whole"))
+    run(first, tmp_path / "grown", append=True)
+    run([*first, *second], tmp_path / "grown", append=True)
+    assert tables(tmp_path / "grown") == whole
+
+
+class Killed(BaseException):
+    """What ends a process without anybody clearing up."""
+
+
+@pytest.mark.parametrize("moment", [0, 1, 3, 6])
+def test_a_run_killed_while_it_publishes_is_finished_by_the_next(moment: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    pieces = cut("seed.pcap.gz", tmp_path, 3)
+    whole = tables(run(pieces, tmp_path / "whole"))
+    out = run(pieces[:2], tmp_path / "grown", append=True)
+    left, removed = moment, OutputFolder._remove
+
+    def dying(self: OutputFolder, *names: str) -> None:
+        nonlocal left
+        if not any(name.startswith("_staging") for name in names):
+            left -= 1
+            if left < 0:
+                raise Killed
+        removed(self, *names)
+
+    monkeypatch.setattr(OutputFolder, "_remove", dying)
+    monkeypatch.setattr(OutputFolder, "abandon", lambda _self: None)
+    try:
+        run(pieces, out, append=True)
+        killed = False
+    except Killed:
+        killed = True
+    monkeypatch.undo()
+    assert killed
+    (out / "_staging" / "run.json").unlink(missing_ok=True)  # this process lives on
+    in_this_process(monkeypatch)
+    run(pieces, out, append=True)
+    assert tables(out) == whole
+    assert (out / SUCCESS).exists()
+
+
+def test_what_cannot_be_gone_on_with_is_said(tmp_path: Path) -> None:
+    pieces = cut("seed.pcap.gz", tmp_path, 3)
+    out = run(pieces[1:2], tmp_path / "out", append=True)
+    with pytest.raises(InputError, match=r"belongs before .*, which was read already"):
+        run(pieces[:2], out, append=True)
+    with pytest.raises(InputError, match="--port left out; go on with the same"):
+        run(pieces[1:2], out, append=True, ports=(9092,))
+    with Path(pieces[1]).open("ab") as file:
+        file.write(b"more")
+    with pytest.raises(InputError, match=r"has changed since it was read: .* bytes then"):
+        run(pieces[1:2], out, append=True)
+    (tmp_path / "mine").mkdir()
+    (tmp_path / "mine" / "notes.txt").write_text("keep me")
+    with pytest.raises(InputError, match="exists already"):
+        run(pieces[:1], tmp_path / "mine", append=True)
+    assert [path.name for path in (tmp_path / "mine").iterdir()] == ["notes.txt"]
