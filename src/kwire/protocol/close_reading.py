@@ -13,5 +13,8 @@ __all__ = ["Oddity", "read_closely"]
 
 
 def read_closely(plan: Plan, data: bytes, offset: int = 0, limit: int | None = None) -> Prefix:
-    """Read a message as far as it goes; never raises for what the bytes do. Arguments as in `PrefixReader.read`."""
-    return read_prefix(plan, data, offset, limit=limit, strict=False)
+    """Read a message as far as it goes; never raises for what the bytes do. Arguments as in `PrefixReader.read`.
+
+    A frame may have been cut before its body: of an offset behind the data there is nothing to read.
+    """
+    return read_prefix(plan, data, min(offset, len(data)), limit=limit, strict=False)
