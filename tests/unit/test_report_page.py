@@ -15,7 +15,9 @@ from kwire.errors import InputError
 from kwire.report import write_page
 from kwire.report.page import ROWS_SHOWN
 
-SECTIONS = ["coverage", "clients", "upgrade", "versions", "connections", "brokers", "violations"]
+SECTIONS = [
+    "coverage", "clients", "upgrade", "versions", "connections", "incidents", "topics", "groups", "telemetry", "brokers", "violations",
+]  # fmt: skip
 
 
 class Document(HTMLParser):

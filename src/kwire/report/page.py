@@ -27,7 +27,9 @@ from kwire.report.broken_rules import SEVERITIES, read_broken_rules
 from kwire.report.broker_list import read_brokers
 from kwire.report.connection_times import UNKNOWN, read_connection_times
 from kwire.report.coverage import read_coverage
+from kwire.report.incidents import read_incidents
 from kwire.report.inventory import IDENTITY_SOURCES, Client, by_library, read_clients
+from kwire.report.traffic import read_groups, read_telemetry, read_topics
 from kwire.report.verdicts import VERDICTS, ClientVerdicts, UpgradeMatrix, read_upgrade_matrix
 from kwire.report.version_use import HEAT_STEPS, read_version_grid
 from kwire.report.wire_text import SENTENCE, visible, visible_html
@@ -122,6 +124,10 @@ def render_page(folder: AnalysisFolder, *, command: str = "", made: datetime | N
             grid=read_version_grid(folder, newest),
             times=read_connection_times(folder, {client.client_key: client.library or UNKNOWN for client in clients}),
             rules=read_broken_rules(folder),
+            incidents=read_incidents(folder),
+            topics=read_topics(folder),
+            groups=read_groups(folder),
+            telemetry=read_telemetry(folder),
             made=made or datetime.now(UTC),
             command=command,
             kwire_version=kwire.__version__,
