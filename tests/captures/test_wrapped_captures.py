@@ -157,3 +157,10 @@ def test_exported_pdus(numbers: bool, plain: list[tuple[bytes, bytes]]) -> None:
     for count in (2, 7):
         borders = [index * len(pdus) // count for index in range(count + 1)]
         assert rows([pcap(252, pdus[start:end]) for start, end in pairwise(borders)], without=unknown) == expected
+
+
+@pytest.mark.parametrize("name", ["wireshark-pdus", "wireshark-segments"])
+def test_what_wireshark_exports_of_a_capture(name: str, plain: list[tuple[bytes, bytes]]) -> None:
+    """Once as the Kafka dissector was given it, with segments put together after they were exported, and once as bare segments."""
+    unknown = {"client_key", "software_name", "software_version"}
+    assert rows(gzip.decompress((DATA / f"{name}.pcap.gz").read_bytes()), without=unknown) == rows(pcap(1, plain), without=unknown)
