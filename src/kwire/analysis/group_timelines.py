@@ -183,7 +183,7 @@ def _trigger(
 
 def _difference(rebalance: Rebalance, known: bool) -> str:
     if not known:
-        return f"first generation in sight, {len(rebalance.after)} members"
+        return f"first generation in sight, {len(rebalance.after)} {'member' if len(rebalance.after) == 1 else 'members'}"
     static = {member.instance_id: member.member_id for member in rebalance.before.values() if member.instance_id}
     fresh = sorted(member for member in rebalance.after if member not in rebalance.before)
     back = {member: static.get(rebalance.after[member].instance_id or "") for member in fresh}

@@ -54,7 +54,7 @@ _CHANGED: Final = re.compile(r"(cached metadata has changed|rebalance failed due
 _CAME_BACK: Final = re.compile(r"(.+) came back as (.+)", re.DOTALL)
 _MOVED: Final = re.compile(r"([+-])(.+) (joined|left|expired)", re.DOTALL)
 _WANTS: Final = re.compile(r"(.+) wants (.+) instead of (.+)", re.DOTALL)
-_COUNTED: Final = re.compile(r"\d+ (joined|left|expired)|first generation in sight, \d+ members|same members")
+_COUNTED: Final = re.compile(r"\d+ (joined|left|expired)|first generation in sight, \d+ members?|same members")
 
 # What metrics call by name (KIP-714); the values of all other attributes that are no numbers are hashed too, as `value-...`.
 _ATTRIBUTES: Final[dict[str, ColumnClass]] = {

@@ -35,7 +35,8 @@ def read_topics(folder: AnalysisFolder) -> Listing:
             found["written"] += row["records"] or 0
             found["bytes"] += row["bytes"] or 0
             found["writers"].add(who)
-            found["formats"] |= {*(row["compression"] or ())} | {f"message format v{magic}" for magic in row["magic"] or () if magic < 2}
+            codecs = {"uncompressed" if codec == "none" else codec for codec in row["compression"] or ()}
+            found["formats"] |= codecs | {f"message format v{magic}" for magic in row["magic"] or () if magic < 2}
         else:
             found["read"] += row["records"] or 0
             found["readers"].add(who + (f" ({', '.join(row['group_ids'])})" if row["group_ids"] else ""))
