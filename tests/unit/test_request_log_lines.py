@@ -133,6 +133,12 @@ def test_a_byte_order_mark_and_bytes_that_are_no_text() -> None:
     assert entry.client_id == "\ufffd"
 
 
+def test_zeros_before_the_first_line() -> None:
+    """A log that logrotate truncated while the broker went on writing at its old place."""
+    items, _ = read(io.BytesIO(bytes(9000) + bare(1).encode() + b"\n"))
+    assert [item[1].correlation_id for item in items if not isinstance(item, LineFault)] == [1]
+
+
 def test_compressed_logs(tmp_path: Path) -> None:
     log = tmp_path / "requests"  # names are not trusted
     log.write_bytes(gzip.compress(f"{bare(1)}\n{bare(2)}\n".encode()))

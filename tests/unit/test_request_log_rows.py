@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import random
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
@@ -267,3 +268,51 @@ def test_a_file_that_cannot_be_decompressed_to_its_end(tmp_path: Path) -> None:
         assert 0 < rows.table("requests").num_rows < 5000
     cut = next(row for row in violations if row["rule"] == "capture_cut")
     assert "The file ends early, behind line" in cut["explanation"]
+
+
+ODDITIES = (
+    '"',
+    "{",
+    "}",
+    "[",
+    "]",
+    "null",
+    "-1",
+    "99999999999999999999",
+    "\\ud800",
+    "\x00",
+    "\x1b",
+    "NaN",
+    "1e400",
+    "é",
+    ",",
+    ":",
+    "\\",
+    "=",
+    "'",
+)
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_damaged_lines_cost_themselves_only(seed: int, tmp_path: Path) -> None:
+    """Every line is a row, or named as broken, or counted as another's; no row breaks a table."""
+    rnd = random.Random(seed)
+    text = "[2026-11-21 10:00:00,000] DEBUG Completed request:RequestHeader(apiKey=METADATA, apiVersion=5, clientId=a, correlationId=1) -- "
+    text += "{topics=[{name=a}]},response:{error_code=0} from connection 10.0.0.1:9092-10.0.0.2:5-0;totalTime:1.5,requestQueueTime:0.1"
+    produce = {"acks": 1, "topicData": [{"name": "a", "partitionData": [{"index": 0, "recordsSizeInBytes": 9}]}]}
+    whole = [line(), asked(3), line(PRODUCE, 9, request=produce, response={"responses": [], "throttleTimeMs": 0}), text, text]
+    damaged = []
+    for _ in range(400):
+        signs = list(rnd.choice(whole))
+        for _ in range(rnd.randint(0, 3)):
+            at = rnd.randrange(len(signs))
+            signs[at : at + rnd.choice((0, 1, 5))] = rnd.choice((rnd.choice(ODDITIES), ""))
+        damaged.append("".join(signs))
+    tables = Tables(tmp_path, line(), *damaged)
+    broken = [row for row in tables.violations if row["rule"] == "log_line_unreadable"]
+    foreign = [row for row in tables.violations if row["rule"] == "log_lines_foreign"]
+    others = sum(int(row["explanation"].split()[0]) for row in foreign)
+    joined = len(damaged) + 1 - len(tables.requests) - len(broken) - others
+    assert 0 <= joined < 40  # a text form whose end is lost takes what follows it, as far as that is not an entry
+    assert len(tables.requests) > 100
+    assert {row["packet_number"] for row in broken}.isdisjoint(row["packet_number"] for row in tables.requests)

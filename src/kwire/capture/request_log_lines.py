@@ -19,9 +19,10 @@ __all__ = ["goes_on", "is_log_head", "read_line", "starts_entry"]
 
 _HEADER_KEY: Final = '"requestHeader"'
 _LEVEL: Final = re.compile(r"\b(TRACE|DEBUG|INFO|WARN|ERROR)\b")
-# What no text holds: a file with these in its first bytes is something else, whatever words are in it.
+# What texts hold little of: a file with many of these in its first bytes is something else, whatever words are in it.
 _NO_TEXT: Final = re.compile(rb"[\x00-\x08\x0e-\x1a\x1c-\x1f]")
 _LOOKED_AT: Final = 4096
+_FEW: Final = 0.02
 
 
 def is_log_head(head: bytes) -> bool:
@@ -30,7 +31,10 @@ def is_log_head(head: bytes) -> bool:
     Args:
         head: as much as the caller likes to read; log4j's first lines may be others.
     """
-    return (MARK.encode() in head or _HEADER_KEY.encode() in head) and _NO_TEXT.search(head[:_LOOKED_AT]) is None
+    if MARK.encode() not in head and _HEADER_KEY.encode() not in head:
+        return False
+    looked_at = head.lstrip(b"\0")[:_LOOKED_AT]  # logrotate's copytruncate leaves zeros where the log was before
+    return len(_NO_TEXT.findall(looked_at)) <= len(looked_at) * _FEW
 
 
 def starts_entry(line: str) -> bool:

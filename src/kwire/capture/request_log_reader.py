@@ -111,4 +111,4 @@ class _Lines:
 
     def _line(self, data: bytes | None, whole: bool) -> Numbered:
         self.count += 1
-        return self.count, None if data is None else data.removesuffix(b"\r").decode("utf-8", "replace"), whole
+        return self.count, None if data is None else data.removesuffix(b"\r").lstrip(b"\0").decode("utf-8", "replace"), whole

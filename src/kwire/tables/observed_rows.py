@@ -76,10 +76,11 @@ class _Sum:
     __slots__ = ("acks", "batches", "bytes", "codecs", "errors", "first", "largest", "last", "magics", "partitions", "records", "refused",
                  "requests")  # fmt: skip
 
-    def __init__(self, time: int) -> None:
+    def __init__(self, time: int | None) -> None:
         self.requests = self.errors = self.records = self.batches = self.bytes = self.largest = 0
         self.magics = self.codecs = 0
-        self.first = self.last = time
+        self.first: int | None = time
+        self.last: int | None = time
         self.acks: set[int] = set()
         self.partitions: set[int] = set()
         self.refused: set[int] = set()
@@ -117,8 +118,9 @@ class TopicSums:
             if place not in counted:
                 counted.add(place)
                 found.requests += 1
-                if event.time is not None:  # as in a request log without times
-                    found.first, found.last = min(found.first, event.time), max(found.last, event.time)
+                if event.time is not None:  # lines of a request log may have none
+                    found.first = event.time if found.first is None else min(found.first, event.time)
+                    found.last = event.time if found.last is None else max(found.last, event.time)
                 if event.acks is not None:
                     found.acks.add(event.acks)
 

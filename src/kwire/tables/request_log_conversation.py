@@ -214,7 +214,9 @@ class LogConversation:
             row.acks = first_value(reading.message, fields.acks)
             row.group_id = first_value(reading.message, fields.group_id)
             row.transactional_id = first_value(reading.message, fields.transactional_id)
-            if entry.exact or entry.api_key != _LIST_OFFSETS or reading.message.topics:  # text forms print those of version 0 as none
+            if (
+                entry.exact or entry.api_key != _LIST_OFFSETS or getattr(reading.message, "topics", None)
+            ):  # text forms print those of version 0 as none
                 row.first_topic, row.topic_count = topics_of(reading.message, fields)
         return row
 
