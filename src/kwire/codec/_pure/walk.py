@@ -32,6 +32,21 @@ _ARRAY, _STRUCT, _STRING, _BYTES, _UUID = int(Op.ARRAY), int(Op.STRUCT), int(Op.
 
 
 _Named = tuple[str, Operation]  # a field: its attribute, a step of an error's path, and how to read it
+_Fields = tuple[list[_Named], dict[int, _Named]]  # of a struct: the untagged ones, the tagged ones by tag
+
+# What plans spell as numbers, by block, as far as walks have met it; bytes that are odd come in swarms.
+_MET: dict[tuple[Any, ...], tuple[Plan, dict[int, _Fields]]] = {}
+MOST_MET: Final = 256
+
+
+def _blocks_of(plan: Plan) -> dict[int, _Fields]:
+    key = plan.message, plan.version, plan.fields
+    met = _MET.get(key)
+    if met is None or met[0] is not plan:  # another catalog may have a message of this name
+        if len(_MET) >= MOST_MET:
+            _MET.clear()
+        met = _MET[key] = plan, {}
+    return met[1]
 
 
 class Oddity(NamedTuple):
@@ -96,10 +111,9 @@ class Walk:
         self.partial = partial
         self.limit = _NO_LIMIT if limit is None else limit
         self.oddities: list[Oddity] = []
-        self._blocks: dict[int, tuple[list[_Named], dict[int, _Named]]] = {}
+        self._blocks = _blocks_of(plan)
 
-    def _fields_of(self, block: int) -> tuple[list[_Named], dict[int, _Named]]:
-        """The untagged fields of a struct, and its tagged ones by tag."""
+    def _fields_of(self, block: int) -> _Fields:
         fields = self._blocks.get(block)
         if fields is None:
             found, plan = self.plan.blocks[block], self.plan
@@ -201,8 +215,14 @@ class Walk:
     def _field(self, target: Any, name: str, operation: Operation) -> None:
         build = target is not None and not operation.flags & _SKIP
         parts: list[Any] = []  # what there is of the value, should a fault end it
+        code, flags = operation.code, operation.flags
         try:
-            value = self._value(operation, build, parts)
+            if code == _ARRAY:
+                value = self._array(operation, bool(flags & _COMPACT), bool(flags & _NULLABLE), build, parts)
+            elif code == _STRUCT:
+                value = self._struct(operation, build, parts)
+            else:
+                value = self._scalar(code, bool(flags & _COMPACT), bool(flags & _NULLABLE), build)
         except Break as fault:
             if build and parts:
                 setattr(target, name, parts[0])
@@ -211,14 +231,8 @@ class Walk:
         if build:
             setattr(target, name, value)
 
-    def _value(self, operation: Operation, build: bool, parts: list[Any]) -> Any:
-        compact = bool(operation.flags & _COMPACT)
-        nullable = bool(operation.flags & _NULLABLE)
-        if operation.code == _ARRAY:
-            return self._array(operation, compact, nullable, build, parts)
-        if operation.code != _STRUCT:
-            return self._scalar(operation.code, compact, nullable, build)
-        if nullable and self._is_null(compact):
+    def _struct(self, operation: Operation, build: bool, parts: list[Any]) -> Any:
+        if operation.flags & _NULLABLE and self._is_null(bool(operation.flags & _COMPACT)):
             return None
         value = self.new(operation.block) if build else None
         parts.append(value)
