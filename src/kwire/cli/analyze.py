@@ -18,9 +18,10 @@ from kwire.errors import InputError
 if TYPE_CHECKING:
     from kwire.spark.job import Progress
 
-__all__ = ["INCOMPLETE_INPUT", "analyze"]
+__all__ = ["INCOMPLETE_INPUT", "THIN_EVIDENCE", "analyze"]
 
 INCOMPLETE_INPUT: Final = 3
+THIN_EVIDENCE: Final = 4
 """Exit status when the analysis was written although some inputs could not be read."""
 
 
@@ -139,7 +140,8 @@ def analyze(
       kwire analyze "captures/*.pcap" --out report/ --append
       kwire analyze kafka.pcap --out for-the-vendor/ --redact --key secret.key
 
-    The exit status is 0, 3 when the analysis was written although some of the inputs could not be read, and 1 when it was not written.
+    The exit status is 0; 3 when the analysis was written although some of the inputs could not be read; 4 when it rests on too little (no
+    request at all, many packets lost, one direction only, nearly all TLS); and 1 when it was not written.
     """
     from kwire.report import summarize, write_page
     from kwire.spark.job import JobRequest, run_job
@@ -174,4 +176,7 @@ def analyze(
     if not report.requests:
         where = captures[0] if len(captures) == 1 else "these captures"
         _tell(f"no Kafka request was found in {where}; if brokers listen on unusual ports, name them with --port")
-    return INCOMPLETE_INPUT if report.skipped else 0
+    else:
+        for reason in report.thin:
+            _tell(f"this rests on too little: {reason[:1].lower()}{reason[1:]}")
+    return THIN_EVIDENCE if report.thin else INCOMPLETE_INPUT if report.skipped else 0

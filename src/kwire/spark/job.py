@@ -17,6 +17,7 @@ import pyarrow.compute as pc
 import kwire
 from kwire.analysis import Options, Partial, finish, merge
 from kwire.analysis.owners import NOBODY, read_owners
+from kwire.analysis.quality import too_little
 from kwire.analysis.redaction import Redaction, Redactor
 from kwire.capture.inputs import CaptureFile, MissingInput, expand_inputs
 from kwire.capture.piece_kinds import kind_of
@@ -84,6 +85,7 @@ class JobReport:
         skipped: what could not be read, each with the reason.
         warnings: sentences on the order of files.
         requests: rows in table `requests`.
+        thin: why the analysis rests on too little, sentences (`kwire.analysis.quality`).
     """
 
     out: str
@@ -91,6 +93,7 @@ class JobReport:
     skipped: list[tuple[str, str]] = field(default_factory=list)
     warnings: list[str] = field(default_factory=list)
     requests: int = 0
+    thin: list[str] = field(default_factory=list)
 
 
 def _quiet(_what: str, _done: int, _total: int) -> None:
@@ -249,6 +252,7 @@ def run_job(request: JobRequest, *, progress: Progress = _quiet, page: Callable[
         whole = merge([*(result.partial for result in results), *_untouched(plan, folder.location)])
         parts += fill_node_ids(folder.location, whole, parts, plan.kept, str if redactor is None else redactor.host)
         answers = finish(whole, options)
+        report.thin = too_little(answers["captures"])
         manifest = _manifest(request, plan, [*parts, *plan.kept], answers["captures"])
         violations = [*plan.without_kafka(answers["captures"], request.ports), *_missing_rows(missing)]
         if violations:

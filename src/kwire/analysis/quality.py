@@ -1,0 +1,56 @@
+"""Whether an analysis rests on too little: limits beyond which its tables mislead more than they tell.
+
+The tables and the page say what is missing in any case; this is for scripts, which read an exit status.
+"""
+
+from __future__ import annotations
+
+from typing import Any, Final
+
+import pyarrow as pa
+import pyarrow.compute as pc
+
+__all__ = ["MOST_LOST", "MOST_ONE_WAY", "MOST_OPAQUE", "too_little"]
+
+MOST_LOST: Final = 0.10
+"""Part of the packets, or of the bytes, that may be missing."""
+
+MOST_ONE_WAY: Final = 0.5
+"""Part of the connections that may have been captured in one direction only."""
+
+MOST_OPAQUE: Final = 0.9
+"""Part of the bytes that may be TLS or no Kafka at all."""
+
+_PACKETS: Final = "pcap"
+
+
+def too_little(captures: pa.Table) -> list[str]:
+    """Say why an analysis rests on too little; empty when it does not.
+
+    Args:
+        captures: the table of that name.
+
+    Returns:
+        Sentences, the most serious first.
+    """
+
+    def total(name: str, rows: pa.Table = captures) -> int:
+        found: Any = pc.sum(rows.column(name)).as_py()
+        return found or 0
+
+    found = []
+    if not total("requests") and pc.all(pc.is_valid(captures.column("requests"))).as_py():
+        found.append("No Kafka request was found, so nothing is known of any client.")
+    packets = captures.filter(pc.field("source") == _PACKETS)
+    dropped, seen, lost, size = (total(name, packets) for name in ("packets_dropped", "packets", "bytes_lost", "bytes"))
+    if dropped > MOST_LOST * (dropped + seen):
+        found.append(f"The capturing machine dropped {dropped:,} of {dropped + seen:,} packets.")
+    if lost > MOST_LOST * (lost + size):
+        found.append(f"{lost:,} bytes are missing inside connections, beside {size:,} that were captured.")
+    one_way, connections = total("one_way", packets), total("connections", packets) - total("connections_refused", packets)
+    if one_way > MOST_ONE_WAY * connections:
+        found.append(f"{one_way:,} of {connections:,} connections were captured in one direction only.")
+    opaque = total("bytes_opaque", packets)
+    if opaque > MOST_OPAQUE * size:
+        found.append(f"{opaque:,} of {size:,} bytes are TLS or no Kafka.")
+    return found
