@@ -272,7 +272,7 @@ cdef inline int take_request(
     software_version = field_taken(series, &fields, SOFTWARE_VERSION)
     if min(client_id, group_id, transactional_id, topic, name, software_version) == NO_ROOM:
         return odd(series, ODD_TEXT)
-    if recipe.traits & USES_TOPICS and not uses_taken(series, &series.request_uses):
+    if recipe.traits & series.wanted & USES_TOPICS and not uses_taken(series, &series.request_uses):
         return odd(series, ODD_TEXT)
     place = client_id_place(exchange, client_id) if fields.text_size[CLIENT_ID] else 0
     if place < 0:
@@ -352,7 +352,8 @@ cdef inline int take_request(
     if waiting is &silent:
         row.state = NO_RESPONSE_EXPECTED
         row_done(exchange, series, row)
-        count_topics(exchange, &series.request_uses, row, time_ns)
+        if series.wanted & USES_TOPICS:
+            count_topics(exchange, &series.request_uses, row, time_ns)
     else:
-        keep_request(series, waiting, recipe.traits, payload, size, body)
+        keep_request(series, waiting, recipe.traits & series.wanted, payload, size, body)
     return LANE_OK

@@ -184,7 +184,7 @@ cdef inline int give_up_waiting(LaneExchange* exchange, LaneSeries* series) exce
     cdef TopicUses uses
     while exchange.waiting_count:
         waiting = waiting_at(exchange, 0)
-        traits = series.book.requests[waiting.row.api_key * VERSIONS + waiting.row.api_version].traits
+        traits = series.book.requests[waiting.row.api_key * VERSIONS + waiting.row.api_version].traits & series.wanted
         exchange.unanswered += 1
         row_done(exchange, series, &waiting.row)
         if traits & USES_TOPICS:
@@ -220,7 +220,7 @@ cdef inline int take_response(
     if row.correlation_id != <int32_t>load_32(payload):
         return odd(series, ODD_PAIRING)
     fields_open(&fields, &series.parts, &series.uses)
-    traits = series.book.requests[row.api_key * VERSIONS + row.api_version].traits
+    traits = series.book.requests[row.api_key * VERSIONS + row.api_version].traits & series.wanted
     if row.api_key == API_VERSIONS_KEY:
         answer = versions_answer(exchange, series, payload, size, row.api_version, time_ns)
         if answer is NULL:
@@ -240,7 +240,7 @@ cdef inline int take_response(
         end = cursor.p - payload
         error = error_of(recipe, &fields)
         throttle = fields.throttle_time_ms if recipe.has_throttle_time else no_long()
-        traits |= recipe.traits
+        traits |= recipe.traits & series.wanted
         if error == UNSUPPORTED_VERSION or (traits & PRODUCE and (error == 2 or error == 76 or error == 87)):
             return odd(series, ODD_REFUSED)
         if traits & USES_TOPICS and not uses_taken(series, &series.response_uses):

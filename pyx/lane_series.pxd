@@ -99,6 +99,7 @@ cdef struct LaneSeries:
     RequestRows rows
     TopicRows topic_rows
     AnswerTable answers
+    uint32_t wanted  # traits that matter to the tables that are asked for
     int64_t odd[ODD_REASONS]  # how often a lane was handed over, by reason
     Parts parts
     Parts key
@@ -230,6 +231,9 @@ cdef inline int series_open(LaneSeries* series, RecipeBook* book, object desk) e
     memset(series, 0, sizeof(LaneSeries))
     texts_open(&series.texts, desk.seed)
     series.answers.seed = desk.seed
+    series.wanted = <uint32_t>~0
+    if not desk.observing:
+        series.wanted &= ~<uint32_t>(KEEPS_REQUEST | WATCHED | WATCHED_ON_ERROR | USES_TOPICS)
     series.book = book
     raw_incref(<PyObject*>desk)
     series.desk = <PyObject*>desk

@@ -80,6 +80,12 @@ class Tracked:
 class ConversationSink(StreamSink):
     """Hears the streams of a series and builds rows.
 
+    Args:
+        series: its name.
+        ports: where brokers listen; empty to find them out.
+        observing: whether anybody asks for what exchanges say beyond their rows (`observed`, topic names in `facts`); without, the native
+            reader leaves it out.
+
     Attributes:
         requests, violations, connections: builders of the rows.
         batches: what keeps the rows of requests and connections that come from streams, in place of their builders; None in the pure twin.
@@ -88,9 +94,10 @@ class ConversationSink(StreamSink):
         files, counts: the files of the series so far, and what is counted of each.
     """
 
-    def __init__(self, series: str, ports: frozenset[int]) -> None:
+    def __init__(self, series: str, ports: frozenset[int], observing: bool = True) -> None:
         self.series = series
         self.ports = ports
+        self.observing = observing
         self.facts = SeriesFacts()
         self.observed = ObservedRows(series)
         self.files: list[str] = []

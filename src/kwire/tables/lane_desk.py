@@ -59,6 +59,7 @@ class LaneSink(Protocol):
     facts: SeriesFacts
     observed: ObservedRows
     violations: ColumnBuilder
+    observing: bool
 
 
 class LaneDesk:
@@ -70,11 +71,13 @@ class LaneDesk:
 
     Attributes:
         seed: for the hash tables of the lanes; nobody else knows it.
+        observing: whether anybody wants to know what exchanges say beyond their rows.
     """
 
     def __init__(self, sink: LaneSink, connection_id_of: Callable[[int], str]) -> None:
         self._sink = sink
         self._connection_id_of = connection_id_of
+        self.observing = sink.observing
         self.seed = int.from_bytes(os.urandom(8), "little")
 
     def text_facts(self, text: str) -> int:

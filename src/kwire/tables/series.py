@@ -50,18 +50,26 @@ class TablesCarry:
 
     __slots__ = ("disorder", "facts", "log", "series", "share", "sink", "streams")
 
-    def __init__(self, series: str, ports: frozenset[int], disorder: str, log_zone: str | None, share: tuple[int, int]) -> None:
+    def __init__(
+        self, series: str, ports: frozenset[int], disorder: str, log_zone: str | None, share: tuple[int, int], observing: bool
+    ) -> None:
         self.series = series
         self.disorder = disorder
         self.share = share
         self.streams = series_streams(SeriesCarry(share))
-        self.sink = ConversationSink(series, ports)
+        self.sink = ConversationSink(series, ports, observing)
         self.log = LogRows(self.sink, zone_of(log_zone))
         self.facts: list[FileFacts | None] = []
 
 
 def begin_series(
-    series: str, ports: Iterable[int] = (), *, disorder: str = "", log_zone: str | None = None, share: tuple[int, int] = (0, 1)
+    series: str,
+    ports: Iterable[int] = (),
+    *,
+    disorder: str = "",
+    log_zone: str | None = None,
+    share: tuple[int, int] = (0, 1),
+    observing: bool = True,
 ) -> TablesCarry:
     """Make the carry that the first piece begins with.
 
@@ -72,11 +80,12 @@ def begin_series(
         log_zone: time zone of request logs, such as ``Europe/Berlin``; None for UTC.
         share: (k, n): of the connections of captures only the k-th of n shares, from 0. The shares are disjoint and together the series;
             what is said of files, and all of request logs, belongs to share 0.
+        observing: the tables of `kwire.tables.observed_rows.OBSERVED` and names of topics are wanted too.
 
     Raises:
         InputError: there is no such time zone.
     """
-    return TablesCarry(series, frozenset(ports), disorder, log_zone, share)
+    return TablesCarry(series, frozenset(ports), disorder, log_zone, share, observing)
 
 
 def read_piece(
