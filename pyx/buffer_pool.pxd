@@ -146,6 +146,17 @@ cdef extern from *:
         PyMem_RawFree(block);
     }
 
+    /* Give what is kept back to the allocator. */
+    static void kwire_empty_pool(void) {
+        if (!KWIRE_TAKE_FLAG(&kwire_pool.busy)) return;
+        while (kwire_pool.oldest != NULL) {
+            kwire_block *oldest = kwire_pool.oldest;
+            kwire_pool_remove(oldest);
+            PyMem_RawFree(oldest);
+        }
+        KWIRE_LEAVE_FLAG(&kwire_pool.busy);
+    }
+
     /* A block of `size` bytes with the first `used` ones of `data`, which is given back; on failure NULL, and `data` is as it was. */
     static void *kwire_grow_block(void *data, size_t used, size_t size) {
         void *grown = kwire_take_block(size);
@@ -159,6 +170,7 @@ cdef extern from *:
     uint8_t* take_block "(uint8_t *)kwire_take_block"(size_t size) noexcept nogil  # NULL without memory
     uint8_t* grow_block "(uint8_t *)kwire_grow_block"(void* data, size_t used, size_t size) noexcept nogil
     void give_block "kwire_give_block"(void* data) noexcept nogil
+    void empty_pool "kwire_empty_pool"() noexcept nogil
     size_t block_room "kwire_block_room"(void* data) noexcept nogil
     long count_down "KWIRE_COUNT_DOWN"(long* count) noexcept nogil
     long count_up "KWIRE_COUNT_UP"(long* count) noexcept nogil

@@ -9,6 +9,7 @@ from libc.stdint cimport int32_t, int64_t, uint8_t
 from libc.string cimport memcpy
 
 from arrow_export cimport Held, Node, held_leave, hold_columns, import_batch, lower_nodes
+from buffer_pool cimport empty_pool
 from column_batch cimport Faults, Span, fill_rows
 from column_buffers cimport (
     BITS, CONTENT, EMPTY, FIRST_BYTES, FIRST_ROWS, FIXED, NONE, OF_FIELDS, OF_NULL, TOO_LARGE, UUID_TEXT, Column, Store, grow_content,
@@ -36,6 +37,12 @@ cdef extern from "Python.h":
 cdef enum:
     TAGGED_AT_MOST = 64  # tagged fields in one struct: the executor keeps a bit for each
     SAMPLE = 16  # messages
+
+
+
+def free_kept():
+    """Give the memory that is kept for the next batches back to the system; it is not counted as that of a batch."""
+    empty_pool()
 
 
 cdef int32_t width_of(int32_t code) noexcept:

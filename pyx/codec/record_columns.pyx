@@ -8,6 +8,7 @@ from libc.stdint cimport int32_t
 from libc.string cimport memset
 
 from arrow_export cimport Held, Node, held_leave, hold_columns, import_batch, lower_nodes
+from buffer_pool cimport empty_pool
 from checksum cimport crc_start
 from column_buffers cimport put_null, reserve_content, store_close
 from cursor cimport OK, Bytes
@@ -23,6 +24,12 @@ from kwire.errors import WireError
 __all__ = ["Columns"]
 
 crc_start()
+
+
+def free_kept():
+    """Give the memory that is kept for the next batches back to the system; it is not counted as that of a batch."""
+    empty_pool()
+
 
 cdef Bytes NOTHING = <Bytes>b""
 

@@ -11,7 +11,7 @@ if TYPE_CHECKING:
     from kwire.codec.records.batch import RecordBatch, RecordBatches
     from kwire.codec.records.compression import MAX_DECOMPRESSED
     from kwire.codec.records.control import Control, read_control
-    from kwire.codec.records.reading import RecordReader, decode, record_reader, scan, to_arrow
+    from kwire.codec.records.reading import MEMORY_MULTIPLE, RecordReader, decode, record_reader, scan, to_arrow
 
     Record: TypeAlias = Any
 
@@ -19,12 +19,12 @@ _HOME = {
     **dict.fromkeys(("RecordBatch", "RecordBatches"), "batch"),
     "MAX_DECOMPRESSED": "compression",
     **dict.fromkeys(("Control", "read_control"), "control"),
-    **dict.fromkeys(("RecordReader", "decode", "record_reader", "scan", "to_arrow"), "reading"),
+    **dict.fromkeys(("MEMORY_MULTIPLE", "RecordReader", "decode", "record_reader", "scan", "to_arrow"), "reading"),
 }
 
 __all__ = [
-    "MAX_DECOMPRESSED", "Control", "Record", "RecordBatch", "RecordBatches", "RecordReader", "decode", "read_control", "record_reader",
-    "scan", "to_arrow",
+    "MAX_DECOMPRESSED", "MEMORY_MULTIPLE", "Control", "Record", "RecordBatch", "RecordBatches", "RecordReader", "decode", "read_control",
+    "record_reader", "scan", "to_arrow",
 ]  # fmt: skip
 
 

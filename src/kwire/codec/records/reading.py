@@ -1,9 +1,14 @@
-"""From a buffer to record batches, with one twin or the other."""
+"""From a buffer to record batches, with one twin or the other.
+
+Memory is bounded, whatever the bytes say: counts are held against the bytes left before room is made, and room at most doubles. Records take
+less than `MEMORY_MULTIPLE` bytes for each of their bytes, unpacked, as objects as well as in columns; and a compressed batch costs no more
+than `max_decompressed` before it is known to be too large.
+"""
 
 from __future__ import annotations
 
 from functools import cache
-from typing import Any
+from typing import Any, Final
 
 from kwire.codec._pure.primitives import as_buffer
 from kwire.codec.impl import Twin, backend, load_twin
@@ -12,7 +17,9 @@ from kwire.codec.records.compression import MAX_DECOMPRESSED
 from kwire.codec.records.places import Flaw, flaw_error
 from kwire.errors import InputError
 
-__all__ = ["RecordReader", "decode", "record_reader", "scan", "to_arrow"]
+__all__ = ["MEMORY_MULTIPLE", "RecordReader", "decode", "record_reader", "scan", "to_arrow"]
+
+MEMORY_MULTIPLE: Final = 48  # the densest there is: headers of two bytes, each a tuple of a name and a null
 
 
 class RecordReader:
