@@ -13,7 +13,7 @@ from kwire.capture.formats import identify
 from kwire.capture.packet_columns import FileState, PacketColumns
 from kwire.codec.impl import Twin, load_twin
 
-CAPTURES = sorted((Path(__file__).parent.parent / "captures" / "data").glob("*.gz"))
+CAPTURES = sorted((Path(__file__).parent.parent / "captures" / "data").glob("*.pcap*.gz"))
 
 
 def scan_all(twin: Twin, data: bytes, chunk: int) -> tuple[list[PacketColumns], FileState] | None:

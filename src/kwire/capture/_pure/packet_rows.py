@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from struct import Struct
 from typing import Final, NamedTuple
 
 from kwire.capture._pure.packet_view import PacketView
@@ -11,6 +12,7 @@ __all__ = ["MIXING", "PacketRows", "TcpHeader", "read_tcp"]
 
 # A multiplier that spreads the bits of a signature: 2**32 divided by the golden ratio.
 MIXING: Final = 2654435761
+_NUMBERS: Final = Struct(">II").unpack_from
 _PUSH: Final = 0x08
 _FIRST_NUMBER: Final = 1
 
@@ -36,16 +38,17 @@ def read_tcp(view: PacketView) -> TcpHeader:
         signature |= data[at + 16] << 8 | data[at + 17]
     if view.header >= 32 and stored >= 28:  # NOP, NOP, timestamps: the sender's clock
         signature ^= int.from_bytes(data[at + 24 : at + 28], "big") * MIXING & 0xFFFFFFFF
-    seq, ack = int.from_bytes(data[at + 4 : at + 8], "big"), int.from_bytes(data[at + 8 : at + 12], "big")
+    seq, ack = _NUMBERS(data, at + 4)
     endpoints, direction = _endpoints(view, data[at : at + 4])
     return TcpHeader(endpoints, direction, seq, ack, data[at + 13], signature, at + view.header)
 
 
 def _endpoints(view: PacketView, ports: bytes) -> tuple[bytes, int]:
-    source, target = (view.source, ports[:2]), (view.target, ports[2:])
-    direction = 0 if source <= target else 1
-    a, b = (source, target) if not direction else (target, source)
-    return bytes((view.version,)) + a[0] + a[1] + b[0] + b[1], direction
+    source, target = view.source, view.target
+    version = b"\4" if view.version == 4 else b"\6"
+    if source < target or (source == target and ports[:2] <= ports[2:]):
+        return version + source + ports[:2] + target + ports[2:], 0
+    return version + target + ports[2:] + source + ports[:2], 1
 
 
 class PacketRows:

@@ -84,28 +84,49 @@ class PacketView:
         "protocol", "source", "target", "version",
     )  # fmt: skip
 
+    version: int
+    source: bytes
+    target: bytes
+    identification: int
+    header: int
+    protocol: int
+    fragment_id: int
+    fragment_at: int
+    more: bool
+    ports: bytes
+    numbers: tuple[int, int, int, int] | None
+
     def __init__(self, data: bytes, at: int, end: int, cut: int) -> None:
+        # the rest is set by the layer that tells it
         self.data = data
         self.at = at
         self.end = end
         self.cut = cut
         self.version = 0
-        self.source = self.target = b""
-        self.identification = 0
-        self.header = 0
-        self.protocol = self.fragment_id = self.fragment_at = 0
-        self.more = False
-        self.ports = b""
-        self.numbers: tuple[int, int, int, int] | None = None
 
     def find(self, link_type: int) -> int:
         """Give the fate of a packet of a link type."""
+        at = self.at
+        if link_type == 1:
+            if self.end - at < 14:
+                return UNREADABLE
+            self.at = at + 14
+            return self.follow(_kind_of(self.data[at + 12] << 8 | self.data[at + 13]))
         return self.follow(self._link(link_type))
 
     def follow(self, kind: int) -> int:
         """Peel layer after layer, beginning with one of `kind`, until the fate is known."""
         while kind > EXPORTED:
-            kind = self._peel(kind)
+            if kind == _IPV4:
+                kind = self._ipv4()
+            elif kind == PROTOCOL + 6:
+                return self._tcp()
+            elif kind == _IPV6:
+                kind = self._ipv6()
+            elif kind >= PROTOCOL:
+                kind = self._protocol(kind)
+            else:
+                kind = self._peel(kind)
         return kind
 
     def _u16(self, at: int) -> int:
@@ -128,8 +149,6 @@ class PacketView:
 
     def _link(self, link_type: int) -> int:
         left, at = self.end - self.at, self.at
-        if link_type == 1:
-            return _ETHERNET
         if link_type == 113:  # Linux cooked v1
             return self._take(16, _kind_of(self._u16(at + 14))) if left >= 16 else UNREADABLE
         if link_type == 276:  # Linux cooked v2
@@ -182,12 +201,6 @@ class PacketView:
         return self._take(size, _LLC)
 
     def _peel(self, kind: int) -> int:
-        if kind == _IPV4:
-            return self._ipv4()
-        if kind == _IPV6:
-            return self._ipv6()
-        if kind >= PROTOCOL:
-            return self._protocol(kind)
         at, left = self.at, self.end - self.at
         if kind == _ETHERNET:
             return self._take(14, _kind_of(self._u16(at + 12))) if left >= 14 else UNREADABLE
@@ -230,14 +243,14 @@ class PacketView:
             return UNREADABLE
         header = (data[at] & 15) << 2
         # a length of 0 is an offloaded packet of 64 KiB or more: the frame tells
-        total = self._u16(at + 2) or left + self.cut
+        total = data[at + 2] << 8 | data[at + 3] or left + self.cut
         if data[at] >> 4 != 4 or header < 20 or left < header or total < header:
             return UNREADABLE
         self.version, self.source, self.target = 4, data[at + 12 : at + 16], data[at + 16 : at + 20]
-        self.identification = self._u16(at + 4)
-        self.at += header
+        self.identification = data[at + 4] << 8 | data[at + 5]
+        self.at = at + header
         self._clip(total - header)
-        place = self._u16(at + 6)
+        place = data[at + 6] << 8 | data[at + 7]
         if place & 0x3FFF:
             self.protocol, self.fragment_id = data[at + 9], self.identification
             self.fragment_at, self.more = (place & 0x1FFF) << 3, place & 0x2000 != 0
@@ -275,8 +288,6 @@ class PacketView:
 
     def _protocol(self, kind: int) -> int:
         at, left = self.at, self.end - self.at
-        if kind == PROTOCOL + 6:
-            return self._tcp()
         if kind == PROTOCOL + 17:
             return self._udp()
         if kind == _GRE:
@@ -353,6 +364,9 @@ class PacketView:
     def _exported(self) -> int:
         """Tags, then a PDU: what Wireshark exports, and what taps write that have no packets."""
         data = self.data
+        self.source = self.target = b""
+        self.identification = 0
+        self.numbers = None
         kind, number = EXPORTED, -1
         ports, port_type = [b"", b""], 0
         table = b""
