@@ -267,6 +267,10 @@ cdef inline bint fill_fields(const Objects* objects, Build* build, PyObject* sel
                 value = build_sized(build, STRING_COMPACT, step.nullable)
                 if unlikely(value is NULL):
                     trace_add(&build.trace, step.operation, -1)
+            elif step.code == STRING:
+                value = build_sized(build, STRING, step.nullable)
+                if unlikely(value is NULL):
+                    trace_add(&build.trace, step.operation, -1)
             elif step.code == ARRAY_OF_STRUCTS:
                 value = build_structs(objects, build, step)
             else:

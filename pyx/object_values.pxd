@@ -8,7 +8,7 @@ from libc.stdint cimport int8_t, int16_t, int32_t, int64_t, uint8_t, uint32_t, u
 from libc.string cimport memcmp, memcpy, memset
 
 from cursor cimport (
-    BAD_UTF8, NULL_LENGTH, Bytes, Cursor, cursor_fail, cursor_open, load_16, load_32, load_64, load_double, unlikely,
+    BAD_UTF8, NULL_LENGTH, Bytes, Cursor, cursor_fail, cursor_open, likely, load_16, load_32, load_64, load_double, unlikely,
 )
 from object_program cimport HIGHEST, LOWEST, Objects
 from program cimport BOOL, INT8, INT16, INT32, INT64, STRING, STRING_COMPACT, UINT16, UINT32, UUID, Trace
@@ -163,18 +163,28 @@ cdef inline PyObject* build_fixed(const Objects* objects, Build* build, int32_t 
     return raw_float(load_double(at))
 
 
-cdef inline bint is_ascii(const uint8_t* text, Py_ssize_t size) noexcept nogil:
+cdef inline bint copy_ascii(uint8_t* target, const uint8_t* source, Py_ssize_t size) noexcept nogil:
+    """Copy text, words at a time, for most is short; whether it is plain ASCII."""
     cdef uint64_t seen = 0
     cdef uint64_t eight
-    while size >= 8:
-        memcpy(&eight, text, 8)
+    cdef uint8_t one
+    if size < 8:
+        while size > 0:
+            size -= 1
+            one = source[size]
+            target[size] = one
+            seen |= one
+    else:
+        while size > 8:
+            memcpy(&eight, source, 8)
+            memcpy(target, &eight, 8)
+            seen |= eight
+            source += 8
+            target += 8
+            size -= 8
+        memcpy(&eight, source + size - 8, 8)  # may overlap what was copied, with the same
+        memcpy(target + size - 8, &eight, 8)
         seen |= eight
-        text += 8
-        size -= 8
-    while size > 0:
-        seen |= text[0]
-        text += 1
-        size -= 1
     return seen & <uint64_t>0x8080808080808080ULL == 0
 
 
@@ -188,15 +198,14 @@ cdef inline PyObject* decode_text(Build* build, Bytes content, Py_ssize_t size) 
 
 
 cdef inline PyObject* copy_text(Build* build, Bytes content, Py_ssize_t size) noexcept:
-    """The text of `size` bytes. Copied first and looked at then: the buffer may be one that another process writes."""
+    """The text of `size` bytes. What is looked at is what was copied: the buffer may be one that another process writes."""
     cdef PyObject* text
     if size == 1:
         return decode_text(build, content, size)
     text = raw_text_new(size, 127)
     if unlikely(text is NULL):
         return NULL
-    memcpy(raw_text_data(text), content, size)
-    if is_ascii(raw_text_data(text), size):
+    if likely(copy_ascii(raw_text_data(text), content, size)):
         return text
     raw_decref(text)
     return decode_text(build, content, size)

@@ -129,8 +129,8 @@ cdef class HeaderReader:
 
     cdef inline int version_of(self, Bytes frame, Py_ssize_t size, bint strict) except ASK:
         """The header version of a frame."""
-        cdef int api_key, api_version, version
-        cdef Entry* entry
+        cdef int api_key, api_version
+        cdef const Entry* entry
         if size < PREFIX:
             return self.fallback  # reading it finds the fault
         api_key = <int16_t>load_16(frame)
@@ -139,8 +139,16 @@ cdef class HeaderReader:
             entry = &self.entries[api_key]
             if 0 <= api_version < entry.count:
                 return entry.versions[api_version]
+        return self.unusual(api_key, api_version, strict)
+
+    cdef int unusual(self, int api_key, int api_version, bint strict) except ASK:
+        """The header version of an api or a version that is not in the table."""
+        cdef Entry* entry
+        cdef int version
+        if 0 <= api_key < KEYS:
+            entry = &self.entries[api_key]
             if entry.count > 0:
-                return entry.versions[0 if api_version < 0 else entry.count - 1]
+                return entry.versions[0 if api_version < 0 else min(api_version, entry.count - 1)]
         version = self.ask(api_key, api_version)
         if version != UNKNOWN:
             return version
