@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import cache
 from typing import Any
 
 from kwire.codec import decode, to_json
@@ -13,13 +14,18 @@ from kwire.errors import Fault, WireError
 Vectors = Callable[[str], list[dict[str, Any]]]
 
 
+@cache
+def walker_of(name: str, version: int) -> FieldWalker:
+    return FieldWalker(compiled().plan(name, version), lambda _path: True)
+
+
 def spans_of(name: str, version: int, data: bytes, *, whole: bool = True) -> tuple[list[tuple[tuple[str, ...], bytes]], int, Fault | None]:
     found: list[tuple[tuple[str, ...], bytes]] = []
 
     def visit(path: tuple[str, ...], begin: int, stop: int, _scopes: Scopes) -> None:
         found.append((path, data[begin:stop]))
 
-    reading = FieldWalker(compiled().plan(name, version), lambda _path: True).walk(data, 0, visit, whole=whole)
+    reading = walker_of(name, version).walk(data, 0, visit, whole=whole)
     return found, reading.end, reading.fault
 
 
