@@ -39,7 +39,6 @@ cdef enum:
     SAMPLE = 16  # messages
 
 
-
 def free_kept():
     """Give the memory that is kept for the next batches back to the system; it is not counted as that of a batch."""
     empty_pool()

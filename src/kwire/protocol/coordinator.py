@@ -170,9 +170,10 @@ def _read_framed(topic: str, data: Any, strict: bool) -> Embedded:
         version, start = _varint(view, version_at, "version")
     except WireError as error:
         return opaque(data, error)
-    # The records of remote log metadata have this frame and numbers from 0 too, and are met labelled as cluster metadata. So what does not
-    # fit the message of cluster metadata to the last byte is held against the other's; not the other way round, where the beginning of a
-    # RemotePartitionDeleteMetadataRecord is a whole TopicRecord.
+    # This fallback is there for labels, not for brokers: no broker writes remote log metadata into `__cluster_metadata`. But both have this
+    # frame and types from 0 on, and the vectors made by Kafka's own classes, against which we are held, label 68 lines of remote log metadata
+    # as `__cluster_metadata`. So a value that does not fit the message of cluster metadata to the last byte is tried as one of the other
+    # topic; not the other way round, where the beginning of a RemotePartitionDeleteMetadataRecord is a whole TopicRecord.
     names = [_messages().get((each, "metadata", type_id)) for each in (_FRAMED if topic == _FRAMED[0] else (topic,))]
     readings = [_read_version(name, type_id, version, data, version_at, start, strict) for name in names if name is not None]
     if not readings:

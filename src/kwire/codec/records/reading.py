@@ -1,8 +1,8 @@
 """From a buffer to record batches, with one twin or the other.
 
-Memory is bounded, whatever the bytes say: counts are held against the bytes left before room is made, and room at most doubles. Records take
-less than `MEMORY_MULTIPLE` bytes for each of their bytes, unpacked, as objects as well as in columns; and a compressed batch costs no more
-than `max_decompressed` before it is known to be too large.
+Memory is bounded, whatever the bytes say: counts are held against the bytes left before room is made, and room at most doubles. Records
+take less than `MEMORY_MULTIPLE` bytes for each of their bytes, unpacked, as objects as well as in columns; and a compressed batch costs no
+more than `max_decompressed` before it is known to be too large.
 """
 
 from __future__ import annotations
