@@ -171,7 +171,7 @@ def _read_framed(topic: str, data: Any, strict: bool) -> Embedded:
     except WireError as error:
         return opaque(data, error)
     # This fallback is there for labels, not for brokers: no broker writes remote log metadata into `__cluster_metadata`. But both have this
-    # frame and types from 0 on, and the vectors made by Kafka's own classes, against which we are held, label 68 lines of remote log metadata
+    # frame and types from 0 on, and the vectors made by Kafka's own classes, against which we are held, label 68 lines of the other topic
     # as `__cluster_metadata`. So a value that does not fit the message of cluster metadata to the last byte is tried as one of the other
     # topic; not the other way round, where the beginning of a RemotePartitionDeleteMetadataRecord is a whole TopicRecord.
     names = [_messages().get((each, "metadata", type_id)) for each in (_FRAMED if topic == _FRAMED[0] else (topic,))]
