@@ -12,6 +12,7 @@ import pytest
 from kwire.report.analysis_folder import AnalysisFolder
 from kwire.report.incidents import TOP, read_incidents
 from kwire.report.listings import Listing
+from kwire.report.server_coverage import read_server_coverage
 from kwire.report.traffic import read_groups, read_telemetry, read_topics
 
 START = datetime(2026, 9, 8, 10, 0, tzinfo=UTC)
@@ -126,6 +127,23 @@ def test_who_pushes_metrics(folder_of: Any) -> None:
         folder_of(telemetry=[{**row, "metric": "a"}, {**row, "metric": "b"}, {**row, "metric": "a"}, {**row, "metric": None}])
     )
     assert found.rows == (("app", "librdkafka 2.6", "i", "2 metrics", "3", "2026-09-08 10:00:00"),)
+
+
+def test_what_was_seen_of_each_listener(folder_of: Any) -> None:
+    def connection(port: int, **more: Any) -> dict[str, Any]:
+        whole = {"protocol": "kafka", "state": "complete", "request_bytes": 10, "response_bytes": 20, "gaps": 0, "bytes_cut": 0}
+        return {"server_address": "10.0.0.1", "server_port": port, "node_id": 1, **whole, **more}
+
+    rows = [
+        connection(9092, state="joined_late", gaps=2),
+        connection(9092, response_bytes=0, bytes_cut=5_000),
+        connection(9093, protocol="tls", node_id=None),
+        connection(9092, protocol="silent", request_bytes=0, response_bytes=0),
+    ]
+    assert read_server_coverage(folder_of(connections=rows)).rows == (
+        ("10.0.0.1:9092", "1", "3", "2", "none", "1", "1", "2", "5.0 kB"),
+        ("10.0.0.1:9093", "", "1", "0", "30 bytes", "0", "0", "0", "none"),
+    )
 
 
 def test_lists_are_cut_to_the_worst(folder_of: Any) -> None:

@@ -29,6 +29,7 @@ from kwire.report.connection_times import UNKNOWN, read_connection_times
 from kwire.report.coverage import read_coverage
 from kwire.report.incidents import read_incidents
 from kwire.report.inventory import IDENTITY_SOURCES, Client, by_library, read_clients
+from kwire.report.server_coverage import read_server_coverage
 from kwire.report.traffic import read_groups, read_telemetry, read_topics
 from kwire.report.verdicts import VERDICTS, ClientVerdicts, UpgradeMatrix, read_upgrade_matrix
 from kwire.report.version_use import HEAT_STEPS, read_version_grid
@@ -115,6 +116,7 @@ def render_page(folder: AnalysisFolder, *, command: str = "", made: datetime | N
             script_hash=_hash(script),
             style_hash=_hash(style),
             coverage=read_coverage(folder),
+            servers=read_server_coverage(folder),
             brokers=read_brokers(folder),
             clients=clients,
             libraries=by_library(clients, at_newest),
