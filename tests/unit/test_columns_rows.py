@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import pickle
+import struct
 import tracemalloc
 from array import array
 from concurrent.futures import ThreadPoolExecutor
@@ -255,3 +256,29 @@ def test_memory_is_bounded(fill):
             finally:
                 tracemalloc.stop()
             assert peak < MEMORY_MULTIPLE * size + 2 * ROW_BYTES * len(messages) + 1_000_000, (name, len(messages))
+
+
+def test_arrays_in_arrays_that_each_claim_all_bytes_left():
+    """Room is made for each count before its elements are read: three levels of it, in one message and in a hundred."""
+    columns = Columns(CompiledCatalog(catalog()))
+    size = 100_000
+
+    def claim(so_far: bytes, least: int) -> bytes:
+        return so_far + struct.pack(">i", (size - len(so_far) - 4) // least)
+
+    topics = claim(bytes(4) + struct.pack(">i", 1), 9)  # no brokers; a topic has 9 bytes at least: error, name, internal, partitions
+    partitions = claim(topics + struct.pack(">hh?", 0, 0, False), 18)  # and a partition 18: error, id, leader, replicas, in-sync replicas
+    replicas = claim(partitions + struct.pack(">hii", 0, 0, 0), 4)
+    hostile = replicas + bytes(size - len(replicas))
+    for messages in ([hostile], [hostile] * 100):
+        columns.to_arrow("MetadataResponse", [hostile[:100]], 1, errors="column")  # what is made once
+        load_twin("codec", "columns", "native").free_kept()
+        tracemalloc.start()
+        try:
+            result = columns.to_arrow("MetadataResponse", messages, 1, errors="column", unknown_tags=True)
+            peak = tracemalloc.get_traced_memory()[1]
+        finally:
+            tracemalloc.stop()
+        assert set(result["error"].to_pylist()) == {"TRUNCATED"}
+        # what a bad message took is taken again by the next one
+        assert peak < MEMORY_MULTIPLE * size + 2 * ROW_BYTES * len(messages) + 1_000_000
