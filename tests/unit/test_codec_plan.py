@@ -11,9 +11,12 @@ from kwire import schema
 from kwire.codec import to_json
 from kwire.codec.classes import MAX_PROJECTIONS, CompiledCatalog
 from kwire.codec.decoding import FrameReader
-from kwire.codec.plan import Flag, Op, compile_plan
+from kwire.codec.impl import load_twin
+from kwire.codec.layout import layouts_of
+from kwire.codec.plan import DEEPEST, Flag, Op, compile_plan
 from kwire.codec.uuids import Uuid
 from kwire.errors import KwireError
+from kwire.schema.definitions import parse_definition
 
 
 def operations(plan, block=0):
@@ -139,3 +142,34 @@ def test_another_catalog(announced):
     assert to_json(request.body, 1, source=announced) == expected
     old = FrameReader(announced).decode_request(bytes.fromhex("002f" + "0000" + "00000007" + "ffff" + "0001" + "67" + "00000000"))
     assert (old.header.client_instance_id, old.body.topics) == (Uuid(16), [])
+
+
+def nested(depth, inner=()):
+    """Fields that nest structs so many deep."""
+    fields = list(inner) or [{"name": "Leaf", "type": "int8", "versions": "0+"}]
+    for level in range(depth):
+        fields = [{"name": "Inside", "type": f"[]Level{level}", "versions": "0+", "fields": fields}]
+    return fields
+
+
+def test_structs_nest_as_deep_as_a_definition_may_say(twin):
+    message = parse_definition({"type": "data", "name": "Deep", "validVersions": "0", "fields": nested(DEEPEST - 1)}, "deep.json")
+    objects = load_twin("codec", "objects", twin)
+    decoder = objects.Decoder(compile_plan(message, 0), objects.make_classes(layouts_of(message)))
+    decoded = decoder.decode_whole(b"\0\0\0\1" * (DEEPEST - 1) + b"\7")
+    for _ in range(DEEPEST - 1):
+        (decoded,) = decoded.inside
+    assert decoded.leaf == 7
+    message = parse_definition({"type": "data", "name": "Deep", "validVersions": "0", "fields": nested(DEEPEST)}, "deep.json")
+    with pytest.raises(ValueError, match="Deep nests its structs more than 32 deep"):
+        compile_plan(message, 0)
+
+
+def test_structs_in_themselves_are_refused():
+    common = [{"name": "Inner", "versions": "0+", "fields": [{"name": "Inside", "type": "[]Inner", "versions": "0+"}]}]
+    fields = [{"name": "Inside", "type": "[]Inner", "versions": "0+"}]
+    message = parse_definition(
+        {"type": "data", "name": "Loop", "validVersions": "0", "commonStructs": common, "fields": fields}, "loop.json"
+    )
+    with pytest.raises(ValueError, match="Loop nests its structs more than 32 deep"):
+        compile_plan(message, 0)

@@ -72,6 +72,7 @@ def test_json_faults_name_line_and_column() -> None:
         (_small(validVersions="a-b"), "invalid literal"),
         (_small(fields=[{"name": "X", "type": "int32"}]), "'versions' is missing"),
         (_small(fields=[17]), "int"),
+        (_small(fields=[{"name": "A", "type": "[]Nowhere", "versions": "0+"}]), "'Nowhere' is missing"),
         (_small(fields=[{"name": "a; b", "type": "int8", "versions": "0+"}]), "invalid field name 'a; b'"),
         (_small(fields=[{"name": "__class__", "type": "int8", "versions": "0+"}]), "invalid field name '__class__'"),
         (

@@ -22,9 +22,10 @@ from kwire.codec.layout import StructLayout, layouts_of
 from kwire.errors import KwireError
 from kwire.schema.model import Field, Message, Struct
 
-__all__ = ["WIDTH", "Absent", "Block", "Flag", "Op", "Plan", "compile_plan"]
+__all__ = ["DEEPEST", "WIDTH", "Absent", "Block", "Flag", "Op", "Plan", "compile_plan"]
 
 WIDTH: Final = 8
+DEEPEST: Final = 32  # structs in structs; Kafka's deepest message has 6, and what reads must not need a stack that bytes decide
 
 
 class Op(IntEnum):
@@ -298,13 +299,27 @@ def compile_plan(message: Message, version: int, fields: Iterable[str] | None = 
 
     Raises:
         KwireError: a path of `fields` names no field of the message at any version.
+        ValueError: structs nest more than `DEEPEST` deep, or in themselves.
     """
     chosen = None if fields is None else tuple(fields)
     compiler = _Compiler(message, version, chosen)
     if chosen is not None:
         _check_paths(compiler.layouts, message, chosen)
     compiler.block(message.structs[message.name], (), chosen is None)
-    return compiler.finish(chosen)
+    plan = compiler.finish(chosen)
+    _check_depth(plan)
+    return plan
+
+
+def _check_depth(plan: Plan) -> None:
+    level = {0}
+    for _ in range(DEEPEST):
+        blocks = [plan.blocks[number] for number in level]
+        operations = [index for block in blocks for index in range(block.first, block.first + block.untagged + block.tagged)]
+        level = {plan.operation(index).block for index in operations} - {-1}
+        if not level:
+            return
+    raise ValueError(f"{plan.message} nests its structs more than {DEEPEST} deep")
 
 
 def _check_paths(layouts: tuple[StructLayout, ...], message: Message, fields: tuple[str, ...]) -> None:

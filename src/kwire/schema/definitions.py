@@ -88,7 +88,7 @@ def parse_definition(definition: Mapping[str, Any], source: str, *, from_zero: b
             headers = parse_header_versions(
                 given, name=name, kind=kind, api_key=api_key, valid=valid, flexible=flexible, from_zero=from_zero
             )
-        return Message(
+        message = Message(
             name=name,
             kind=kind,
             api_key=api_key,
@@ -105,10 +105,12 @@ def parse_definition(definition: Mapping[str, Any], source: str, *, from_zero: b
             topic=definition.get("topic"),
             notes=tuple(definition.get("notes") or ()),
         )
+        message.structs  # noqa: B018 - a struct that nobody defines is found here, and not by the first message
     except KeyError as error:
         raise InputError(f"{source} is not a message definition: {error.args[0]!r} is missing.") from error
     except (AttributeError, TypeError, ValueError) as error:
         raise InputError(f"{source} is not a message definition: {error}.") from error
+    return message
 
 
 def _field_definition(field: Field) -> dict[str, Any]:
