@@ -22,6 +22,9 @@ __all__ = ["HOLD_NS", "CopyFilter", "PointRow"]
 # Capture time that a packet of another point waits for home's: queues in switches and in capturing machines are shorter.
 HOLD_NS: Final = 200_000_000
 
+# What is known of a connection that said nothing for so long is forgotten: no copy comes so late.
+_FORGET_NS: Final = 300_000_000_000
+_SWEEP_ROWS: Final = 65_536
 _MOST_RANGES: Final = 32
 
 
@@ -83,6 +86,7 @@ class _Flow:
 @dataclass(slots=True, eq=False)
 class _Connection:
     home: int
+    latest_ns: int
     flows: tuple[_Flow, _Flow] = field(default_factory=lambda: (_Flow(), _Flow()))
     held: deque[PointRow] = field(default_factory=deque)
 
@@ -93,15 +97,20 @@ class CopyFilter:
     def __init__(self) -> None:
         self._connections: dict[bytes, _Connection] = {}
         self._held: deque[tuple[int, _Connection, PointRow]] = deque()
+        self._until_sweep = _SWEEP_ROWS
 
     def take(self, row: PointRow) -> Iterator[PointRow]:
         """Take the next row; gives what is known to be no copy by now."""
         yield from self._expire(row.time_ns - HOLD_NS)
+        self._until_sweep -= 1
+        if not self._until_sweep:
+            self._sweep(row.time_ns - _FORGET_NS)
         connection = self._connections.get(row.key)
         if connection is None or _begins(connection, row):
             if connection is not None:
                 yield from self._release_all(connection)
-            connection = self._connections[row.key] = _Connection(row.point)
+            connection = self._connections[row.key] = _Connection(row.point, row.time_ns)
+        connection.latest_ns = max(connection.latest_ns, row.time_ns)
         flow = connection.flows[row.direction]
         row.start = flow.place(row.seq)
         row.end = row.start + row.original + (row.flags & SYN != 0) + (row.flags & FIN != 0)
@@ -181,6 +190,10 @@ class CopyFilter:
             if not held.done:
                 yield from self._let_go(connection, held)
         connection.held.clear()
+
+    def _sweep(self, before_ns: int) -> None:
+        self._until_sweep = _SWEEP_ROWS
+        self._connections = {key: each for key, each in self._connections.items() if each.latest_ns >= before_ns or each.held}
 
     def _expire(self, before_ns: int | None) -> Iterator[PointRow]:
         while self._held and (before_ns is None or self._held[0][0] < before_ns):
