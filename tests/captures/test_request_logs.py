@@ -277,3 +277,41 @@ def test_rows_while_the_log_is_read() -> None:
         rows = [row for batch in iter_capture(stream) for row in batch.to_pylist()]
     assert len(rows) == 615
     assert None not in {row["client_key"] for row in rows}
+
+
+def as_text(value: Any) -> str:
+    """As toString of Kafka's generated messages writes a value."""
+    if isinstance(value, dict):
+        return f"Data({', '.join(f'{name}={quoted(inner)}' for name, inner in value.items())})"
+    if isinstance(value, list):
+        return f"[{', '.join(map(as_text, value))}]"
+    return "null" if value is None else str(value).lower() if isinstance(value, bool) else str(value)
+
+
+def quoted(value: Any) -> str:
+    return f"'{value}'" if isinstance(value, str) else as_text(value)
+
+
+def test_the_text_form_of_27_says_the_same_as_the_json_of_the_same_requests(tmp_path: Path) -> None:
+    lines = []
+    for line in text_of(FLEET_LOG).splitlines():
+        entry = json.loads(line)
+        header, (name, version) = entry["requestHeader"], entry["clientInformation"].values()
+        times = ",".join(
+            f"{step}Time:{entry[f'{step}TimeMs']}" for step in ("total", "requestQueue", "local", "remote", "throttle", "send")
+        )
+        lines.append(
+            f"Completed request:RequestHeader(apiKey={header['requestApiKeyName']}, apiVersion={header['requestApiVersion']}, "
+            f"clientId={header['clientId']}, correlationId={header['correlationId']}) -- {as_text(entry['request'])},response:"
+            f"{as_text(entry['response'])} from connection {entry['connection']};{times},securityProtocol:PLAINTEXT,"
+            f"principal:{entry['principal']},listener:PLAINTEXT,"
+            f"clientInformation:ClientInformation(softwareName={name}, softwareVersion={version})\n"
+        )
+    log = tmp_path / "requests.log"
+    log.write_text("".join(lines))
+
+    def without_place(rows: list[dict[str, Any]]) -> list[dict[str, Any]]:
+        return [{name: row[name] for name in row if name not in ("capture", "series")} for row in rows]
+
+    assert without_place(rows_of(str(log), "requests")) == without_place(rows_of(FLEET_LOG, "requests"))
+    assert without_place(rows_of(str(log), "connections")) == without_place(rows_of(FLEET_LOG, "connections"))
