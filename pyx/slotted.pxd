@@ -164,8 +164,9 @@ cdef extern from *:
     #endif
     }
 
-    /* A slot may hold KWIRE_LATER: its value, an object of defaults, is made when it is first asked for. Such slots are read and written by
-       functions, all others as plain members, which CPython loads without a call. */
+    /* A slot of a struct may hold LATER (see structs.pyx): its value, an object of defaults, is made when it is first asked for. Whoever
+       looks into slots has to know it. Such slots are read and written by functions, all others as plain members, which CPython loads
+       without a call. */
     typedef struct {
         const char *name;
         getter get;
