@@ -24,7 +24,7 @@ path. For a struct of an int32, a nullable compact string and an array of struct
             n = data[pos]
             pos += 1
             if n:
-                pos = tags_1(t, data, pos - 1, end)
+                pos = tags_read_1(t, data, pos - 1, end)
         return made, pos
 
 Reading single bytes and unpacking beyond the end raises by itself; slices do not, so whoever calls a reader has to look whether the
@@ -50,11 +50,11 @@ from kwire.codec.plan import FIXED_SIZE, Flag, Op, Operation, Plan
 from kwire.codec.uuids import Uuid
 from kwire.errors import Fault
 
-__all__ = ["FORMATS", "ODD", "make_reader", "reader_source"]
+__all__ = ["ODD", "Reader", "make_reader", "reader_source"]
 
 ODD: Final = (Break, IndexError, struct.error, UnicodeDecodeError)
 
-FORMATS: Final[dict[int, str]] = {
+_FORMATS: Final[dict[int, str]] = {
     Op.BOOL: "?", Op.INT8: "b", Op.INT16: "h", Op.UINT16: "H", Op.INT32: "i", Op.UINT32: "I", Op.INT64: "q", Op.FLOAT64: "d",
     Op.UUID: "16s",
 }  # fmt: skip
@@ -249,7 +249,7 @@ class _Source:
         code, compact = operation.code, bool(operation.flags & Flag.COMPACT)
         null = (f"{target} = None" if build else "") if operation.flags & Flag.NULLABLE else None
         if code in FIXED_SIZE:
-            self._run.append((FORMATS[code], target))
+            self._run.append((_FORMATS[code], target))
         elif code == Op.ARRAY:
             self._length("B" if compact else "i")
             self._by_length(compact, lambda: self._array(operation, compact, target), self._empty_array(operation, target), null)
@@ -311,7 +311,7 @@ class _Source:
             if target is not None and element == Op.UUID:
                 self._line(f"{target} = tuple([Uuid(data[at : at + 16]) for at in range(pos, pos + n * 16, 16)])")
             elif target is not None:
-                letter = FORMATS[element]
+                letter = _FORMATS[element]
                 short = self._name("A", letter, _short_unpackers(letter))
                 self._line(f'{target} = {short}[n](data, pos) if n < {_SHORT_ARRAYS} else unpack_from(f">{{n}}{letter}", data, pos)')
             self._line(f"pos += n * {FIXED_SIZE[element]}")
