@@ -140,3 +140,26 @@ def test_bytes_are_base64_as_kafka_writes_them() -> None:
     frame = bytes.fromhex("000e 0000 00000001 ffff 0001 67 00000001 0001 6d 00000001 0001 6d 00000002 cafe")
     assignment = lines(run(data=frame.hex().encode()))[0]["request"]["assignments"][0]["assignment"]
     assert base64.b64decode(assignment) == bytes.fromhex("cafe")
+
+
+def test_the_request_in_an_envelope_is_a_request_of_its_own() -> None:
+    # Envelope v0, correlation id 1, client id "1": the request above, no principal, address 127.0.0.1 (KIP-590)
+    inner = bytes((len(REQUEST) + 1,)) + REQUEST
+    envelope = bytes.fromhex("003a 0000 00000001 0001 31 00") + inner + bytes.fromhex("00 05 7f000001 00")
+    (entry,) = lines(run(data=envelope.hex().encode()))
+    assert entry["request"]["requestData"] == SAID
+    # its answer does not say what it answers, and may hold a value of a configuration
+    answer = bytes.fromhex("00000001 00") + bytes((len(RESPONSE) + 1,)) + RESPONSE + bytes.fromhex("0000 00")
+    (entry,) = lines(run("--response", "--api-key", "58", "--api-version", "0", data=answer.hex().encode()))
+    assert entry["response"]["responseData"] == "[redacted]"
+
+
+def test_what_is_secret_by_the_rules_is_not_shown() -> None:
+    # RenewDelegationToken v1: an HMAC of 4 bytes, a period
+    frame = bytes.fromhex("0027 0001 00000001 0001 31") + bytes.fromhex("00000004 deadbeef 0000000000000001")
+    (entry,) = lines(run(data=frame.hex().encode()))
+    assert entry["request"] == {"hmac": "[redacted]", "renewPeriodMs": 1}
+    # SaslAuthenticate v1, response: no error, a token of the server
+    response = bytes.fromhex("00000001 0000 ffff 00000003 763d78 0000000000000000")
+    (entry,) = lines(run("--response", "--api-key", "36", "--api-version", "1", data=response.hex().encode()))
+    assert entry["response"]["authBytes"] == "[redacted]"
