@@ -181,9 +181,9 @@ def test_the_twins_agree_on_tunnels_cut_anywhere(twin: Twin) -> None:
 def test_the_twins_agree_on_damaged_tunnels(twin: Twin) -> None:
     chance = random.Random(4789)
     for link_type, packet in [*WRAPPED.values(), *WRAPPED_6.values(), *OTHERS.values()]:
-        damaged = []
+        damaged, whole = [], bytes(packet)
         for _ in range(60):
-            raw = bytearray(bytes(packet))
+            raw = bytearray(whole)
             for _ in range(chance.choice((1, 1, 2, 8))):
                 raw[chance.randrange(len(raw))] = chance.choice((0, 1, 4, 6, 8, 17, 44, 47, 0x80, 255, chance.randrange(256)))
             damaged.append(bytes(raw))
