@@ -171,14 +171,12 @@ cdef class MessageObject:
         cdef PyObject** theirs = slots_of(<void*>other)
         cdef Py_ssize_t index
         for index in range(len(recipe.names)):
-            if ours[index] is NULL or theirs[index] is NULL:
+            if (ours[index] is later) != (theirs[index] is later):
+                fill_later(self if ours[index] is later else other, recipe, index)
+            if ours[index] is NULL or theirs[index] is NULL or ours[index] is later:
                 if ours[index] is not theirs[index]:
                     return False
                 continue
-            if ours[index] is later or theirs[index] is later:
-                if ours[index] is theirs[index]:
-                    continue
-                fill_later(self if ours[index] is later else other, recipe, index)
             # values are held while they are compared: a foreign __eq__ may replace them
             mine = <object>ours[index]
             yours = <object>theirs[index]
