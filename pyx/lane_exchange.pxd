@@ -19,8 +19,8 @@ from lane_requests cimport client_id_of, take_request
 from lane_responses cimport give_up_waiting, take_response
 from lane_rows cimport NO_TEXT, no_int, no_long
 from lane_series cimport (
-    LANE_ODD, LANE_OK, NOT_OBSERVED, ODD_LENGTH, ODD_OPENING, ODD_UNFINISHED, LaneExchange, LaneSeries, LaneWaiting, odd, sasl_known, sasl_object,
-    waiting_at,
+    LANE_ODD, LANE_OK, NOT_OBSERVED, ODD_LENGTH, ODD_OPENING, ODD_UNFINISHED, LaneExchange, LaneSeries, LaneWaiting, odd, sasl_known,
+    sasl_object, waiting_at,
 )
 from lane_texts cimport UNKNOWN_TEXT, TextTable, text_keep, text_of, text_renamed
 from lane_topics cimport topic_rows_add

@@ -1,83 +1,33 @@
 """Takes the first fields out of a body in one pass and without any Python object: groups, topics, acks, error codes, throttle time.
 
-A *recipe* is a lowered plan with a mark at each step whose value is wanted. Which those are says `kwire.protocol.first_fields`, through
-`kwire.tables.lane_recipes`; nothing here knows an api. All else is stepped over with the checks of `skip.pxd`, as Python's projections do.
-A body is *odd* when Python would find something to say about it, or might: then Python reads it.
+What is taken says a recipe (`lane_recipe.pxd`). All else is stepped over with the checks of `skip.pxd`, as Python's projections do. A body
+is *odd* when Python would find something to say about it, or might: then Python reads it.
 """
 
-from libc.stdint cimport INT32_MIN, INT64_MIN, int8_t, int16_t, int32_t, int64_t, uint8_t, uint16_t, uint32_t
-from libc.stdlib cimport calloc, free, realloc
+from libc.stdint cimport INT32_MIN, int16_t, int32_t, int64_t, uint8_t, uint16_t, uint32_t
+from libc.stdlib cimport realloc
 from libc.string cimport memcmp, memcpy, memset
 
 from cursor cimport (
-    NO_LENGTH, NULL_LENGTH, OK, Bytes, Cursor, cursor_has, cursor_left, cursor_open, load_16, load_32, read_length_32, unlikely,
+    NO_LENGTH, NULL_LENGTH, OK, Bytes, Cursor, cursor_has, cursor_left, likely, load_16, load_32, unlikely,
 )
 from lane_batches cimport BATCHES_ODD, BATCHES_PARTIAL, Weight, look_at_batches
-from program cimport (
-    ARRAY, ARRAY_OF_STRUCTS, BYTES, BYTES_COMPACT, INT16, INT32, NULLABLE_STRUCT, RUN, STRING, STRING_COMPACT, STRUCT, UUID, Block, Program,
-    Step, Trace, fixed_size, program_lower, program_release, read_count, read_marker,
+from lane_recipe cimport (
+    ACKS, CLIENT_ID, ERROR_CODE, INSTANCE_ID, KEY_PART, MARK_MASK, MARKED_TEXTS, MOST_ERRORS, MOST_USES, NO_MARK, RECORDS, REPLICA_ID,
+    THROTTLE_TIME, TOKEN, TOPIC_NAME, TOPIC_NAMES, TOPICS, TOPICS_ROOT, USED_ERROR, USED_ID, USED_MASK, USED_NAME, USED_NUMBER,
+    USED_PARTITIONS, USED_RECORDS, USED_TOPICS, Recipe,
 )
-from skip cimport fail_run, find_tagged, read_size, read_tag, read_tag_count, skip_block, skip_value
+from program cimport (
+    ARRAY, ARRAY_OF_STRUCTS, BYTES, BYTES_COMPACT, INT16, INT32, NULLABLE_STRUCT, RUN, STRING, STRING_COMPACT, STRUCT, UUID, Block, Step,
+    Trace, fixed_size, read_count, read_marker,
+)
+from skip cimport find_tagged, read_size, read_tag, read_tag_count, skip_value
 
 cdef extern from *:
     """
     static const unsigned char kwire_zeros[16] = {0};
     """
     const uint8_t* ZEROS "kwire_zeros"
-
-cdef enum:
-    # The numbers of kwire.tables.lane_recipes.Mark
-    NO_MARK = 0
-    INSIDE = 1  # something is marked further in
-    CLIENT_ID = 2
-    GROUP_ID = 3  # of texts up to TOKEN: the first that is not null
-    TRANSACTIONAL_ID = 4
-    SOFTWARE_NAME = 5
-    SOFTWARE_VERSION = 6
-    TOPIC_NAME = 7  # in an element of the topics: of the first
-    MECHANISM = 8
-    TOKEN = 9
-    TOPIC_NAMES = 10  # topics that are names themselves, an array of them or one
-    TOPICS = 11  # an array of structs
-    TOPICS_ROOT = 12  # what holds the topics further in
-    ACKS = 13
-    THROTTLE_TIME = 14
-    REPLICA_ID = 15
-    INSTANCE_ID = 16
-    RECORDS = 17
-    KEY_PART = 18  # a value by which answers are told from each other
-    ERROR_CODE = 32  # and up to ERROR_CODE + MOST_ERRORS - 1: in the order in which they count
-    # These may stand beside one of the others: what is used of topics, as in kwire.protocol.topic_use
-    USED_TOPICS = 1 << 8
-    USED_NAME = 2 << 8
-    USED_ID = 3 << 8
-    USED_PARTITIONS = 4 << 8
-    USED_NUMBER = 5 << 8
-    USED_ERROR = 6 << 8
-    USED_RECORDS = 7 << 8
-    USED_MASK = 0xFF << 8
-    MARK_MASK = 0xFF
-
-cdef enum:
-    MOST_ERRORS = 8
-    MOST_USES = 1 << 16  # partitions that one frame may name; one that names more is odd
-    MARKED_TEXTS = 10  # CLIENT_ID to TOKEN, by mark
-
-cdef enum RecipeState:
-    NOT_ASKED = 0
-    READY = 1
-    LEFT_TO_PYTHON = 2
-
-cdef struct Recipe:
-    Program program
-    uint16_t* marks  # by step
-    int32_t state
-    int32_t header_version
-    int32_t errors  # how many paths have an error code
-    uint32_t traits  # kwire.tables.lane_recipes.Trait
-    bint has_topics
-    bint has_throttle_time
-    bint has_acks
 
 # A partition that a message names; pointers into the message.
 cdef struct Use:
@@ -115,76 +65,6 @@ cdef struct Fields:
     Use use  # the one that is being read
     UseList* uses
     Parts* parts
-
-
-cdef inline int recipe_mark(Recipe* recipe, object plan, tuple path, int mark) except -1:
-    """Mark the step at a path of attributes, and those on the way."""
-    cdef Py_ssize_t number = 0
-    cdef Py_ssize_t index
-    cdef Py_ssize_t count
-    cdef Step* step = NULL
-    cdef Block* block
-    cdef Py_ssize_t depth
-    for depth in range(len(path)):
-        block = &recipe.program.blocks[number]
-        count = block.untagged + block.tagged
-        for index in range(block.first, block.first + count):
-            step = &recipe.program.steps[index]
-            if step.code != RUN and plan.attribute(number, step.operation) == path[depth]:
-                break
-        else:
-            raise ValueError(f"{plan.message} v{plan.version} has no {'.'.join(path)}")
-        if depth < len(path) - 1:
-            if recipe.marks[index] & MARK_MASK == NO_MARK:
-                recipe.marks[index] |= INSIDE
-            number = step.block
-        elif mark & USED_MASK and recipe.marks[index] & USED_MASK == 0:
-            recipe.marks[index] |= <uint16_t>mark
-        elif mark & MARK_MASK and recipe.marks[index] & MARK_MASK <= INSIDE:
-            recipe.marks[index] = <uint16_t>(recipe.marks[index] & USED_MASK | mark)
-        else:
-            raise ValueError(f"{plan.message} v{plan.version}: two marks at {'.'.join(path)}")
-    return 0
-
-
-cdef inline int recipe_load(Recipe* recipe, object plan, object marks, uint32_t traits, int32_t header_version) except -1:
-    """Fill an empty recipe.
-
-    Arguments:
-        plan: with a projection that holds what is marked, so that each path has steps of its own.
-        marks: pairs of a path and a `Mark`; a path may hold another, and comes before it then.
-
-    Raises:
-        ValueError: the plan has no such path.
-        MemoryError: no room.
-    """
-    cdef Py_ssize_t steps = 1
-    cdef Py_ssize_t index
-    cdef int mark
-    program_lower(&recipe.program, plan, 0)
-    for index in range(recipe.program.block_count):
-        steps = max(steps, recipe.program.blocks[index].first + recipe.program.blocks[index].untagged + recipe.program.blocks[index].tagged)
-    recipe.marks = <uint16_t*>calloc(steps, sizeof(uint16_t))
-    if recipe.marks is NULL:
-        raise MemoryError
-    recipe.traits = traits
-    recipe.header_version = header_version
-    for path, number in marks:
-        mark = number
-        recipe_mark(recipe, plan, path, mark)
-        recipe.has_topics = recipe.has_topics or mark == TOPICS or mark == TOPIC_NAMES
-        recipe.has_throttle_time = recipe.has_throttle_time or mark == THROTTLE_TIME
-        recipe.has_acks = recipe.has_acks or mark == ACKS
-        if ERROR_CODE <= mark <= MARK_MASK:
-            recipe.errors = max(recipe.errors, mark - ERROR_CODE + 1)
-    recipe.state = READY
-    return 0
-
-
-cdef inline void recipe_free(Recipe* recipe) noexcept:
-    program_release(&recipe.program)
-    free(recipe.marks)
-    memset(recipe, 0, sizeof(Recipe))
 
 
 cdef inline void fields_open(Fields* fields, Parts* parts, UseList* uses) noexcept nogil:
@@ -293,12 +173,14 @@ cdef inline void take_text(Fields* fields, int mark, Bytes p, Py_ssize_t size) n
         fields.text_size[mark] = size
 
 
-cdef inline bint walk_elements(const Recipe* recipe, Cursor* cursor, const Step* step, int mark, Fields* fields, Trace* trace) noexcept nogil:
+cdef inline bint walk_elements(
+    const Recipe* recipe, Cursor* cursor, const Step* step, int mark, Fields* fields, Trace* trace
+) noexcept nogil:
     """An array of structs in which something is marked, or whose elements are counted."""
     cdef Bytes start = cursor.p
     cdef Py_ssize_t count = read_count(cursor, step)
     cdef const Block* block = &recipe.program.blocks[step.block]
-    cdef Py_ssize_t index
+    cdef Py_ssize_t _index
     cdef int used = mark & USED_MASK
     mark &= MARK_MASK
     if count < 0:
@@ -309,7 +191,7 @@ cdef inline bint walk_elements(const Recipe* recipe, Cursor* cursor, const Step*
         fields.topic_count += <int32_t>count
         cursor.p = start
         return skip_value(&recipe.program, cursor, step, trace)
-    for index in range(count):
+    for _index in range(count):
         if mark == TOPICS:
             fields.topic_count += 1
         if used == USED_TOPICS:
@@ -455,6 +337,8 @@ cdef inline bint walk_block(const Recipe* recipe, Cursor* cursor, const Block* b
             p = cursor.p
             cursor.p = p + step.minimum
             run_end = step + step.count
+            if marks[step - recipe.program.steps] == NO_MARK:
+                step = run_end
             while step < run_end:
                 step += 1
                 mark = marks[step - recipe.program.steps]

@@ -1,6 +1,6 @@
-"""From a lane to Python and back: `exchange_export` gives the `Tracked` that ConversationSink would have by now, `exchange_import` takes one.
+"""From a lane to Python and back: `exchange_export` gives the `Tracked` that ConversationSink would have, `exchange_import` takes one.
 
-A lane's state travels as a dict of plain values; kwire/tables/lane_handover.py turns it into the objects of kwire.protocol, and them into it.
+A lane's state travels as a dict of plain values; kwire/tables/lane_handover.py makes the objects of kwire.protocol of it, and it of them.
 """
 
 from cpython.bytes cimport PyBytes_AS_STRING, PyBytes_FromStringAndSize, PyBytes_GET_SIZE
@@ -12,8 +12,8 @@ from libc.string cimport memcpy, memset
 from cursor cimport Bytes
 from lane_answers cimport kept
 from lane_exchange cimport exchange_begin
-from lane_fields cimport NOT_ASKED, READY
 from lane_frames cimport FrameBuffer, buffer_add
+from lane_recipe cimport NOT_ASKED, READY
 from lane_responses cimport completed, payload_object
 from lane_rows cimport BODY_DECODED, NO_TEXT, UNANSWERED, RequestRow, microseconds, no_int, no_long
 from lane_series cimport (

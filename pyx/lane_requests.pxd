@@ -9,11 +9,11 @@ from libc.stdlib cimport malloc
 from libc.string cimport memcmp, memcpy, memset
 
 from cursor cimport Bytes, Cursor, cursor_open, load_16, load_32
-from lane_fields cimport (
-    CLIENT_ID, GROUP_ID, MECHANISM, NOT_ASKED, READY, SOFTWARE_NAME, SOFTWARE_VERSION, TOKEN, TOPIC_NAME, TRANSACTIONAL_ID, Fields, Recipe,
-    Use, UseList, fields_open, take_fields,
-)
+from lane_fields cimport Fields, Use, UseList, fields_open, take_fields
 from lane_plain cimport plain_block
+from lane_recipe cimport (
+    CLIENT_ID, GROUP_ID, MECHANISM, NOT_ASKED, READY, SOFTWARE_NAME, SOFTWARE_VERSION, TOKEN, TOPIC_NAME, TRANSACTIONAL_ID, Recipe,
+)
 from lane_rows cimport (
     ANSWERED, BODY_DECODED, NO_RESPONSE_EXPECTED, NO_TEXT, UNANSWERED, RequestRow, microseconds, no_int, no_long, rows_add,
 )
@@ -166,7 +166,9 @@ cdef inline void not_sent(LaneExchange* exchange) noexcept nogil:
         exchange.software_name = exchange.software_version = UNKNOWN_TEXT
 
 
-cdef inline int see_role(LaneExchange* exchange, LaneSeries* series, const Recipe* recipe, const Fields* fields, int32_t client_id) except -1:
+cdef inline int see_role(
+    LaneExchange* exchange, LaneSeries* series, const Recipe* recipe, const Fields* fields, int32_t client_id
+) except -1:
     """ClientIdentity._see_role."""
     if exchange.role == CONTROLLER:
         return 0
@@ -193,7 +195,9 @@ cdef inline int authenticate(LaneExchange* exchange, LaneSeries* series, const F
     return sasl_known(exchange, series, sasl)
 
 
-cdef inline int keep_request(LaneSeries* series, LaneWaiting* waiting, uint32_t traits, Bytes payload, Py_ssize_t size, int32_t body) except -1:
+cdef inline int keep_request(
+    LaneSeries* series, LaneWaiting* waiting, uint32_t traits, Bytes payload, Py_ssize_t size, int32_t body
+) except -1:
     """Keep of a request what its response will need."""
     cdef const TopicUses* uses = &series.request_uses
     if traits & USES_TOPICS and uses.count:

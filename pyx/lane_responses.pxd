@@ -11,7 +11,8 @@ from libc.string cimport memcpy
 from cpython.object cimport PyObject
 from cursor cimport Bytes, Cursor, cursor_open, load_32
 from lane_answers cimport Answer, answer_add, answer_find, answer_seen, kept
-from lane_fields cimport NOT_ASKED, READY, TOKEN, Fields, Parts, Recipe, error_of, fields_open, parts_add, take_fields
+from lane_fields cimport Fields, Parts, error_of, fields_open, parts_add, take_fields
+from lane_recipe cimport NOT_ASKED, READY, TOKEN, Recipe
 from lane_requests cimport bytes_of, client_id_of, count_topics, row_done, see_instance_id, tell_trailing, uses_taken
 from lane_rows cimport ANSWERED, UNANSWERED, RequestRow, microseconds, no_int, no_long
 from lane_series cimport (

@@ -1,7 +1,7 @@
 """Rows of `requests` as C structs: what a lane fills in, and what becomes Arrow arrays many rows at a time.
 
-Text is an id of the series' `TextTable`, -1 for null; `NO_LONG` and `NO_INT` are the nulls of numbers. Columns that follow from others (names
-of apis and errors, the file's name, the connection's id) are looked up when a batch is made.
+Text is a number in the series' `TextTable`, -1 for null; `no_long()` and `no_int()` are the nulls of numbers. Columns that follow from
+others (names of apis and errors, the file's name, the connection's id) are looked up when a batch is made.
 """
 
 from libc.stdint cimport INT32_MIN, INT64_MIN, int8_t, int32_t, int64_t

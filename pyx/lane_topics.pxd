@@ -155,12 +155,12 @@ cdef inline TopicSum* sum_of(TopicSums* sums, int direction, const TopicUse* use
 
     The search begins where the last one ended: clients name their topics in one order.
     """
-    cdef int32_t step
+    cdef int32_t _step
     cdef int32_t index = sums.latest
     cdef int32_t room
     cdef TopicSum* each
     cdef TopicSum* grown
-    for step in range(sums.count):
+    for _step in range(sums.count):
         each = sums.sums + index
         if each.topic == use.topic and each.topic_id == use.topic_id and each.direction == direction and each.client_id == client_id:
             sums.latest = index

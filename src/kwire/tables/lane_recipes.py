@@ -11,7 +11,7 @@ from enum import IntEnum, IntFlag
 from typing import Final, NamedTuple
 
 from kwire.codec.classes import compiled
-from kwire.codec.plan import Plan, compile_plan
+from kwire.codec.plan import FIXED_SIZE, WIDTH, Flag, Plan, compile_plan
 from kwire.protocol.brokers import NODE_FIELDS
 from kwire.protocol.first_fields import request_fields, response_fields
 from kwire.protocol.group_steps import GROUP_APIS
@@ -132,8 +132,17 @@ def recipe_of(kind: str, api_key: int, version: int) -> Recipe | None:
     if errors > _MOST_ERRORS or any(_is_tagged(names, path) and mark != Mark.REPLICA_ID and not _is_error(mark) for path, mark in marks):
         return None
     leaves = [path for path, _ in marks if not any(other != path and other[: len(path)] == path for other, _ in marks)]
-    plan = compile_plan(message, version, sorted({".".join(path) for path in leaves}))
+    plan = _in_runs(compile_plan(message, version, sorted({".".join(path) for path in leaves})))
     return Recipe(plan, marks, int(_traits(api_key, version)), header_version_of(message.header_versions, version))
+
+
+def _in_runs(plan: Plan) -> Plan:
+    """Step over values of a fixed size together with their neighbours, be they marked or not."""
+    ops = list(plan.ops)
+    for at in range(0, len(ops), WIDTH):
+        if ops[at] in FIXED_SIZE:
+            ops[at + 2] &= ~Flag.SKIP
+    return plan._replace(ops=tuple(ops))
 
 
 def _fields(message: Message, version: int) -> dict[Path, LayoutField]:
