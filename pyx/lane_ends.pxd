@@ -96,7 +96,9 @@ cdef inline int begin_lane(SeriesRows* rows, Slot* slot, int64_t packet, object 
     return 0
 
 
-cdef inline object key_of_client(SeriesRows* rows, const LaneSummary* summary, const char* address, Py_ssize_t size, dict known, object asked):
+cdef inline object key_of_client(
+    SeriesRows* rows, const LaneSummary* summary, const char* address, Py_ssize_t size, dict known, object asked
+):
     """Tracked.client_key, asked once for each distinct client.
 
     Arguments:

@@ -1,9 +1,9 @@
 """A series of captures into rows without a Python object per packet, frame or field: the twin of kwire/capture/carry.py and what hears it.
 
-Each connection has a slot. While nothing unusual happens its TCP is a C struct (lane_tcp) and its protocol another (lane_exchange): it is in
-a *lane*. A frame that breaks a rule, or one that lanes do not know, makes a `Conversation` of it, a packet that leaves a hole a
-`TcpConnection`, and Python's own rules carry on until all is regular again. So what is here is only what an undisturbed connection does, and
-everything else is the same code as in the pure twin.
+Each connection has a slot. While nothing unusual happens its TCP is a C struct (lane_tcp) and its protocol another (lane_exchange): it is
+in a *lane*. A frame that breaks a rule, or one that lanes do not know, makes a `Conversation` of it, a packet that leaves a hole a
+`TcpConnection`, and Python's own rules carry on until all is regular again. So what is here is only what an undisturbed connection does,
+and everything else is the same code as in the pure twin.
 """
 
 from cpython.bytes cimport PyBytes_AS_STRING
@@ -202,7 +202,7 @@ cdef class LaneBatches:
         end_lane(&self.rows, slot, sink, self.words, self.asked, self.client_keys)
         return self.flush_full()
 
-    cdef int forget_texts(self, const SlotList* slots) except -1:
+    cdef int tidy(self, const SlotList* slots) except -1:
         """Let go of the texts that no connection names any more, when there are many."""
         if is_crowded(&self.rows):
             self.flush()
@@ -222,7 +222,7 @@ cdef class BulkCarry:
     cdef dict numbers  # key -> address of its slot
     cdef object carry  # the connections that are in Python, and what the series knows of all
     cdef int64_t latest_ns
-    cdef Py_ssize_t packets
+    cdef readonly Py_ssize_t packets
     cdef readonly Py_ssize_t packets_in_python
     cdef readonly Py_ssize_t packets_of_streams  # whose payload Python's Conversation took
     cdef LaneBatches lanes  # of the sink that hears now; None for one that takes no rows from here
@@ -415,7 +415,7 @@ cdef class BulkCarry:
                     memset(known, 0, len(keys) * sizeof(Slot*))
             self.packets += count
             if self.lanes is not None:
-                self.lanes.forget_texts(&self.slots)
+                self.lanes.tidy(&self.slots)
         finally:
             free(known)
 

@@ -22,7 +22,7 @@ from kwire.capture.tcp import TcpConnection
 from kwire.codec.impl import load_twin
 
 DATA = Path(__file__).parents[1] / "captures" / "data"
-CAPTURES = sorted(path.name for path in DATA.glob("*.gz"))
+CAPTURES = sorted(path.name for path in DATA.glob("*.pcap*.gz"))
 KEYS = [bytes([4, 10, 0, 0, 1, 0x23, 0x84, 10, 0, 0, 9, 0x80, n]) for n in range(3)]
 SECOND = 1_000_000_000
 

@@ -50,4 +50,4 @@ def lane_batches(sink: ConversationSink) -> LaneBatches | None:
     Args:
         sink: the owner.
     """
-    return None if _chosen[1] is None or not os.environ.get("KWIRE_LANES") else _chosen[1].LaneBatches(sink)
+    return None if _chosen[1] is None else _chosen[1].LaneBatches(sink)

@@ -96,4 +96,6 @@ def _note(row: RequestCompleted, uses: list[tuple[Any, ...]], payload: bytes | N
     assert row.api_version is not None
     if watch_of(row.api_key, row.api_version) < Watch.BOTH:
         return None
-    return [PartitionUse(*use) for use in uses] if row.api_key in TOPIC_USERS else (payload, False)
+    if row.api_key in TOPIC_USERS:
+        return [PartitionUse(*use) for use in uses]
+    return None if payload is None else (payload, False)  # where nobody wants what it says, no lane keeps a request

@@ -22,6 +22,7 @@ class LaneBatches:
     def settle(self, counts: list[FileCounts]) -> None: ...
 
 class BulkCarry:
+    packets: int
     packets_in_python: int
     packets_of_streams: int
     lives: dict[bytes, int]

@@ -1,0 +1,341 @@
+"""Native lanes give the tables that Python's rules give: row for row, on captures and on made-up traffic, however it is cut."""
+
+from __future__ import annotations
+
+import gzip
+import io
+import math
+import pickle
+import random
+import struct
+from collections.abc import Callable
+from itertools import pairwise
+from pathlib import Path
+from typing import Any
+
+import pyarrow as pa
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from kwire.capture import reader
+from kwire.capture.packet_columns import ACK, FIN, RST, SYN, PacketColumns
+from kwire.codec.impl import load_twin
+from kwire.tables import impl, series
+
+TESTS = Path(__file__).parents[1]
+CAPTURES = [*sorted((TESTS / "captures" / "data").glob("*.pcap*.gz")), TESTS.parent / "examples" / "upgrade-fleet.pcap.gz"]
+FLEET = CAPTURES[-1]
+CUT = [
+    path for path in CAPTURES if path.name.split(".")[0] in ("seed", "late-join", "gap-response", "hostile-requests", "tcp-tricks", "ipv6")
+]
+
+Tables = dict[str, list[dict[str, Any]]]
+
+
+def using(monkeypatch: pytest.MonkeyPatch, twin: str) -> None:
+    monkeypatch.setattr(impl, "_chosen", (twin, None if twin == "pure" else load_twin("tables", "bulk", "native")))
+
+
+def plain(rows: list[dict[str, Any]]) -> list[dict[str, Any]]:
+    """NaN, which equals nothing, as text."""
+    return [{name: "NaN" if isinstance(value, float) and math.isnan(value) else value for name, value in row.items()} for row in rows]
+
+
+class Reader:
+    """Reads a series into tables, step by step, so that the carry can be looked at or pickled in between."""
+
+    def __init__(self, ports: tuple[int, ...] = ()) -> None:
+        self.carry = series.begin_series("s", ports)
+        self.found: dict[str, list[pa.RecordBatch]] = {}
+
+    def add(self, batches: series.Batches) -> None:
+        for table, more in batches.items():
+            self.found.setdefault(table, []).extend(more)
+
+    def read(self, data: bytes, chunk_bytes: int) -> None:
+        """A file, without what is said of files."""
+        sink = self.carry.sink
+        sink.begin_file("a file")
+        reader.read_piece(io.BytesIO(data), self.carry.streams, sink, chunk_bytes=chunk_bytes)
+        self.take()
+
+    def take(self) -> None:
+        sink = self.carry.sink
+        self.add({table: sink.take(table, whole=True) for table in ("requests", "connections")})
+        self.add({"violations": sink.violations.take(whole=True)})
+        self.add({name: builder.take(whole=True) for name, builder in sink.observed.builders.items()})
+
+    def pickled(self) -> None:
+        self.carry = pickle.loads(pickle.dumps(self.carry))
+
+    def tables(self) -> Tables:
+        sink = self.carry.sink
+        self.carry.streams.finish(sink)
+        sink.settle()
+        self.take()
+        tables = {name: plain(pa.Table.from_batches(batches).to_pylist()) for name, batches in self.found.items() if batches}
+        tables |= {f"fact {name}": table.to_pylist() for name, table in sink.facts.tables().items()}
+        tables["counts"] = [{name: getattr(count, name) for name in type(count).__slots__} for count in sink.counts]
+        return tables
+
+
+def capture(path: Path) -> bytes:
+    return gzip.decompress(path.read_bytes())
+
+
+def pieces_of(data: bytes, count: int, seed: int) -> list[bytes]:
+    """Cut a pcap at random packets into files with the same header."""
+    order = "<" if data[0] in (0xD4, 0x4D) else ">"
+    starts, at = [], 24
+    while at < len(data):
+        starts.append(at)
+        at += 16 + struct.unpack_from(f"{order}I", data, at + 8)[0]
+    borders = [24, *sorted(random.Random(seed).sample(starts[1:], count - 1)), len(data)]
+    return [data[:24] + data[start:end] for start, end in pairwise(borders)]
+
+
+def check(monkeypatch: pytest.MonkeyPatch, work: Callable[[Reader], None]) -> Tables:
+    """What both twins make of the same work; they must agree."""
+    found = []
+    for twin in ("pure", "native"):
+        using(monkeypatch, twin)
+        one = Reader()
+        work(one)
+        found.append(one.tables())
+    assert found[0].keys() == found[1].keys()
+    for table, rows in found[0].items():
+        assert found[1][table] == rows, table
+    return found[1]
+
+
+@pytest.mark.parametrize("path", CAPTURES, ids=lambda path: path.name.removesuffix(".gz"))
+def test_tables_of_captures(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    data = capture(path)
+    found = check(monkeypatch, lambda one: one.read(data, 1 << 20))
+    assert found["connections"]
+
+
+@pytest.mark.parametrize("count", [2, 12])
+@pytest.mark.parametrize("path", CUT, ids=lambda path: path.name.removesuffix(".gz"))
+def test_tables_of_pieces_with_the_carry_pickled_in_between(path: Path, count: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    pieces = pieces_of(capture(path), count, count)
+
+    def work(one: Reader) -> None:
+        for number, piece in enumerate(pieces):
+            one.read(piece, 1 << 20)
+            if number % 2 == 0:
+                one.pickled()
+
+    check(monkeypatch, work)
+
+
+@pytest.mark.parametrize("chunk_bytes", [200, 5000])
+def test_tables_in_chunks_of_any_size(chunk_bytes: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    data = capture(CUT[-2])
+    check(monkeypatch, lambda one: one.read(data, chunk_bytes))
+
+
+def test_lanes_do_the_work(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Python sees at most one packet in twenty of ordinary traffic."""
+    data = capture(FLEET)
+    using(monkeypatch, "native")
+    one = Reader()
+    one.read(data, 1 << 20)
+    streams: Any = one.carry.streams
+    assert streams.packets_in_python + streams.packets_of_streams <= streams.packets / 20
+
+
+def test_a_port_keeps_other_connections_out(monkeypatch: pytest.MonkeyPatch) -> None:
+    data = capture(FLEET)
+    for ports, count in (((19092,), 152), ((1,), 0)):
+        for twin in ("pure", "native"):
+            using(monkeypatch, twin)
+            one = Reader(ports)
+            one.read(data, 1 << 20)
+            assert len(one.tables().get("connections", [])) == count
+
+
+# Made-up traffic: frames of Kafka's own making over TCP with all that can go wrong.
+
+KEY = bytes([4, 10, 0, 0, 1, 0x23, 0x84, 10, 0, 0, 9, 0x80, 1])  # a: 10.0.0.1:9092, b: 10.0.0.9:32769
+CLIENT, SERVER = 1, 0
+
+
+class Frames:
+    """Kafka's frames by api and version, with their bodies in several cases."""
+
+    def __init__(self, vectors: Callable[[str], list[dict[str, Any]]]) -> None:
+        self.headers: dict[tuple[int, int, str], bytes] = {}
+        self.bodies: dict[tuple[int, int, str], list[bytes]] = {}
+        for line in vectors("frames-sample"):
+            kind = line["api_key"], line["version"], line["kind"]
+            self.headers[kind] = bytes.fromhex(line["hex"])[4 : 4 + line["header_size"]]
+            self.bodies[kind] = [bytes.fromhex(line["hex"])[4 + line["header_size"] :]]
+        for line in vectors("messages-sample"):
+            kind = line.get("api_key"), line["version"], line["kind"]
+            if kind in self.bodies:
+                self.bodies[kind].append(bytes.fromhex(line["hex"]))
+        self.apis = sorted({(key, version) for key, version, kind in self.headers if kind == "request"})
+
+    def frame(self, api: tuple[int, int], kind: str, case: int, correlation_id: int) -> bytes:
+        header = bytearray(self.headers[(*api, kind)])
+        struct.pack_into(">i", header, 4 if kind == "request" else 0, correlation_id)
+        cases = self.bodies[(*api, kind)]
+        return bytes(header) + cases[case % len(cases)]
+
+
+@pytest.fixture(scope="session")
+def frames(vectors: Callable[[str], list[dict[str, Any]]]) -> Frames:
+    return Frames(vectors)
+
+
+# What happens next: a request of an api in a case, a response to one that waits (0: the first) or to none, damage to a frame.
+REQUEST = st.tuples(st.just("request"), st.integers(0, 10_000), st.integers(0, 6))
+RESPONSE = st.tuples(st.just("response"), st.sampled_from([0, 0, 0, 0, 0, 1, 9]), st.integers(0, 6))
+DAMAGE = st.tuples(st.just("damage"), st.sampled_from(["flip", "cut", "more", "length"]), st.integers(0, 1000))
+TALK = st.lists(st.one_of(REQUEST, RESPONSE, REQUEST, RESPONSE, REQUEST, RESPONSE, DAMAGE), min_size=1, max_size=14)
+COMMON = [
+    (18, 3),
+    (3, 12),
+    (0, 9),
+    (1, 12),
+    (1, 4),
+    (10, 4),
+    (11, 7),
+    (12, 4),
+    (14, 5),
+    (8, 8),
+    (9, 8),
+    (2, 7),
+    (19, 7),
+    (36, 2),
+    (17, 1),
+    (0, 3),
+    (71, 0),
+    (72, 0),
+]
+
+
+def stream_of(talk: list[Any], frames: Frames) -> list[tuple[int, bytes]]:
+    """The bytes of both sides in the order in which they are sent."""
+    sent: list[tuple[int, bytes]] = []
+    waiting: list[tuple[tuple[int, int], int]] = []
+    damage: tuple[str, int] | None = None
+    for number, (what, one, two) in enumerate(talk):
+        if what == "damage":
+            damage = one, two
+            continue
+        if what == "request":
+            api = COMMON[one % len(COMMON)] if one % 3 else frames.apis[one % len(frames.apis)]
+            payload, side = frames.frame(api, "request", two, number), CLIENT
+            waiting.append((api, number))
+        else:
+            if one >= len(waiting):
+                api, correlation_id = (3, 12), 4711
+            else:
+                api, correlation_id = waiting.pop(one)
+            payload, side = frames.frame(api, "response", two, correlation_id), SERVER
+        length = len(payload)
+        if damage is not None:
+            payload, length, damage = *damaged(payload, *damage), None
+        sent.append((side, struct.pack(">i", length) + payload))
+    return sent
+
+
+def damaged(payload: bytes, how: str, where: int) -> tuple[bytes, int]:
+    at = where % len(payload)
+    if how == "flip":
+        payload = payload[:at] + bytes([payload[at] ^ 1 << where % 8]) + payload[at + 1 :]
+    elif how == "cut":
+        payload = payload[: max(at, 1)]
+    elif how == "more":
+        payload += b"?" * (1 + where % 5)
+    return payload, len(payload) + (where % 30 if how == "length" else 0)
+
+
+def packets_of(sent: list[tuple[int, bytes]], sizes: list[int], accidents: dict[int, str], ending: str, late: bool) -> list[list[Any]]:
+    """Segments on the wire: [direction, seq, ack, flags, payload], with accidents by their number."""
+    numbers = [(1 << 32) - 40, 7_000]
+    packets: list[list[Any]] = []
+
+    def add(side: int, flags: int, payload: bytes = b"") -> None:
+        packets.append([side, numbers[side] & 0xFFFFFFFF, numbers[1 - side] & 0xFFFFFFFF if flags & ACK else 0, flags, payload])
+        numbers[side] += len(payload) + bool(flags & (SYN | FIN))
+
+    add(CLIENT, SYN)
+    add(SERVER, SYN | ACK)
+    add(CLIENT, ACK)
+    turn = 0
+    for side, data in sent:
+        while data:
+            size = sizes[turn % len(sizes)]
+            add(side, ACK, data[:size])
+            data = data[size:]
+            turn += 1
+    if ending != "none":
+        add(CLIENT if ending in ("client", "reset") else SERVER, RST | ACK if ending == "reset" else FIN | ACK)
+        if ending != "reset":
+            add(SERVER if ending == "client" else CLIENT, FIN | ACK)
+    for at, what in sorted(accidents.items(), reverse=True):
+        if 3 <= at < len(packets):
+            if what == "lost":
+                del packets[at]
+            elif what == "twice":
+                packets.insert(at, packets[at])
+            elif what == "again":
+                packets.insert(min(at + 3, len(packets)), packets[at])
+            elif what == "swapped" and at + 1 < len(packets):
+                packets[at], packets[at + 1] = packets[at + 1], packets[at]
+            elif what == "cut" and len(packets[at][4]) > 1:
+                packets[at] = [*packets[at], len(packets[at][4]) // 2]
+    return packets[4:] if late else packets
+
+
+def columns_of(packets: list[list[Any]]) -> tuple[bytes, PacketColumns]:
+    data, columns = bytearray(), PacketColumns(keys=[KEY])
+    for number, (direction, seq, ack, flags, payload, *kept) in enumerate(packets, 1):
+        captured = kept[0] if kept else len(payload)
+        columns.number.append(number)
+        columns.time_ns.append(1_700_000_000_000_000_000 + number * 1_234_567)
+        columns.key.append(0)
+        columns.direction.append(direction)
+        columns.seq.append(seq)
+        columns.ack.append(ack)
+        columns.flags.append(flags)
+        columns.offset.append(len(data))
+        columns.captured.append(captured)
+        columns.original.append(len(payload))
+        columns.signature.append(seq ^ len(payload))
+        data += payload[:captured]
+    return bytes(data), columns
+
+
+ACCIDENTS = st.dictionaries(st.integers(3, 40), st.sampled_from(["lost", "twice", "again", "swapped", "cut"]), max_size=3)
+
+
+@settings(max_examples=150, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(
+    talk=TALK,
+    sizes=st.lists(st.sampled_from([1, 3, 4, 9, 40, 100, 1460, 9000]), min_size=1, max_size=5),
+    accidents=ACCIDENTS | st.just({}),
+    ending=st.sampled_from(["client", "server", "reset", "none"]),
+    late=st.sampled_from([False, False, False, True]),
+    cut=st.integers(0, 40),
+    pickled=st.booleans(),
+)
+def test_tables_of_made_up_traffic(
+    talk: list[Any], sizes: list[int], accidents: dict[int, str], ending: str, late: bool, cut: int, pickled: bool, frames: Frames
+) -> None:
+    packets = packets_of(stream_of(talk, frames), sizes, accidents, ending, late)
+
+    def work(one: Reader) -> None:
+        one.carry.sink.begin_file("a file")
+        for part in (packets[:cut], packets[cut:]):
+            one.carry.streams.take(*columns_of(part), one.carry.sink)
+            one.take()
+            if pickled:
+                one.pickled()
+
+    with pytest.MonkeyPatch.context() as monkeypatch:
+        check(monkeypatch, work)
