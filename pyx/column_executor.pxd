@@ -13,7 +13,7 @@ from libc.string cimport memcpy
 
 from column_buffers cimport SLACK, UUID_TEXT, Column, put_bit, put_bytes, put_null, reserve_content, reserve_rows
 from column_defaults cimport forget_value, put_blank, put_default
-from column_program cimport COMPACT_INT32S, Fill, Move, Rows
+from column_program cimport COMPACT_INT32S, SKIP_COMPACT, SKIP_FIXED, Fill, Move, Rows
 from cursor cimport (
     BAD_TAG, BAD_UTF8, NO_LENGTH, NULL_LENGTH, OK, Bytes, Cursor, cursor_fail, cursor_has, likely, load_16, load_32, load_64, unlikely,
 )
@@ -246,6 +246,15 @@ cdef inline Bytes put_short_int32s(const Move* move, Py_ssize_t row, Bytes p, By
     return p + 4 * count
 
 
+cdef inline Bytes skip_short(const Move* move, Bytes p, Bytes end) noexcept nogil:
+    """Step over a value outside the projection whose size one byte says; NULL if it is null, long, or not all there."""
+    cdef Py_ssize_t size
+    if unlikely(p >= end or p[0] == 0 or p[0] > 0x7F):
+        return NULL
+    size = 1 + (<Py_ssize_t>p[0] - 1) * move.size
+    return p + size if likely(size <= end - p) else NULL
+
+
 cdef inline Py_ssize_t put_rows(Rows* rows, Fill* fill, int32_t number, Py_ssize_t first, Py_ssize_t count) noexcept nogil:
     """Rows of a block from `first` on; how many were put, less than `count` after a fault, whose path the trace has from below the row on.
 
@@ -279,6 +288,10 @@ cdef inline Py_ssize_t put_rows(Rows* rows, Fill* fill, int32_t number, Py_ssize
                 after = put_short_int32s(move, row, p, end)
             elif move.code == STRING_COMPACT:
                 after = put_short_text(move, row, p, end)
+            elif move.code == SKIP_COMPACT:
+                after = skip_short(move, p, end)
+            elif move.code == SKIP_FIXED and end - p >= move.size:
+                after = p + move.size
             if unlikely(after is NULL):
                 cursor.p = p
                 if not put_value(rows, fill, row, move.step):

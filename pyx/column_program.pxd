@@ -9,17 +9,19 @@ from libc.stdint cimport int32_t
 
 from column_buffers cimport Column, Store, Table, raw_calloc, raw_free
 from cursor cimport Cursor
-from program cimport ARRAY, INT32, RUN, STRING_COMPACT, Program, Step, Trace, fixed_size
+from program cimport ARRAY, BYTES_COMPACT, INT32, RUN, SKIPPED, STRING_COMPACT, Program, Step, Trace, fixed_size
 
 cdef enum:
     # Codes that only moves have, behind those of program.pxd
     COMPACT_INT32S = 32
-    OTHER = 33  # whatever has no quick way
+    SKIP_FIXED = 33  # `size` bytes outside the projection
+    SKIP_COMPACT = 34  # a compact value outside the projection, `size` bytes for each that it counts
+    OTHER = 35  # whatever has no quick way
 
 # A step with what filling its column takes, so that the hot loop follows no index.
 cdef struct Move:
     int32_t code
-    int32_t size  # bytes of a fixed value, or of a run
+    int32_t size  # bytes of a fixed value, of a run, or of what a value outside the projection counts
     int32_t count  # moves of a run
     Column* column
     Column* elements  # of an array of scalars
@@ -69,7 +71,22 @@ cdef inline int lower_moves(Rows* rows) except -1:
             move.child = rows.store.tables + move.column.child
         else:
             move.code = OTHER
+            if step.code == SKIPPED:
+                lower_skip(move)
     return 0
+
+
+cdef inline void lower_skip(Move* move) noexcept:
+    cdef const Step* step = move.step
+    if fixed_size(step.shape):
+        move.code = SKIP_FIXED
+        move.size = fixed_size(step.shape)
+    elif step.shape == STRING_COMPACT or step.shape == BYTES_COMPACT:
+        move.code = SKIP_COMPACT
+        move.size = 1
+    elif step.shape == ARRAY and step.compact and fixed_size(step.element):
+        move.code = SKIP_COMPACT
+        move.size = fixed_size(step.element)
 
 
 cdef inline void release_moves(Rows* rows) noexcept:
