@@ -237,6 +237,8 @@ class LogRows:
     def _end(self, name: ConnectionName) -> None:
         """Nothing more will come of a connection, as far as can be told."""
         conversation = self._live.pop(name)
+        if self._latest.get(name[:4]) == name:
+            del self._latest[name[:4]]
         identity = conversation.identity
         software = identity.software
         self._sink.connections.add(
