@@ -28,7 +28,11 @@ _UNKNOWN: Final = -1
 
 
 class Fragments:
-    """The fragments of a chunk."""
+    """The fragments of a chunk.
+
+    Attributes:
+        spilled: payload that had waited (`PacketColumns.spilled`).
+    """
 
     def __init__(self, rows: PacketRows) -> None:
         self._rows = rows
@@ -36,6 +40,7 @@ class Fragments:
         self._packets = rows.state.carry.fragmented
         self._held = sum(_cost(part.data) for packet in self._packets.values() for part in packet.early)
         self._chunk_bytes = 0
+        self.spilled = bytearray()
 
     def take(self, view: PacketView, time_ns: int) -> None:
         """Take a packet whose fate is `packet_view.FRAGMENT`; the view is used up."""
@@ -101,12 +106,11 @@ class Fragments:
         packet.early.append(part)
 
     def _release(self, packet: FragmentedPacket) -> None:
-        columns = self._rows.columns
         for part in packet.early:
             self._held -= _cost(part.data)
-            at = self._chunk_bytes + len(columns.spilled)
+            at = self._chunk_bytes + len(self.spilled)
             if packet.fate == TCP:
-                columns.spilled += part.data
+                self.spilled += part.data
             self._settle(packet, part.number, part.time_ns, part.at, part.length, part.more, at, len(part.data))
         packet.early.clear()
 

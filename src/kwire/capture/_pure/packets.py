@@ -54,6 +54,7 @@ def scan(data: bytes, start: int, state: FileState) -> PacketColumns:
         scanner.pcap()
     else:
         scanner.pcapng()
+    columns.spilled = bytes(scanner.fragments.spilled)
     return columns
 
 
