@@ -15,6 +15,7 @@ from typing import Any, Final
 
 import pyarrow as pa
 
+from kwire.capture.capture_points import is_of_points
 from kwire.capture.inputs import CaptureFile
 from kwire.capture.series import Series
 from kwire.errors import InputError
@@ -143,8 +144,11 @@ def plan_of(series: Sequence[Series], slots: int, earlier: Mapping[str, Any] | N
         earlier: the manifest of the analysis to go on with, None for a new one.
 
     Raises:
-        InputError: a file that was read before has changed, or a new one belongs before those that were read.
+        InputError: a file that was read before has changed, a new one belongs before those that were read, or captures of several points
+            are to be gone on with.
     """
+    if earlier is not None:
+        _refuse_points(series, earlier)
     matched = _matched(series, earlier)
     found = [_known(given, entry) for given, entry in matched]
     number = max((entry["number"] + entry["shares"] for entry in (earlier or {}).get("series", ())), default=0)
@@ -170,6 +174,16 @@ def _matched(series: Sequence[Series], earlier: Mapping[str, Any] | None) -> lis
     return found
 
 
+def _refuse_points(series: Sequence[Series], earlier: Mapping[str, Any]) -> None:
+    """Captures of several points are read side by side from their beginnings: files of theirs cannot be added to what was read."""
+    read = {location for entry in earlier.get("series", ()) for location, _ in entry["files"]}
+    fresh = [file.location for each in series for file in each.pieces if _place(file) not in read]
+    if any(map(is_of_points, fresh)) or (fresh and any(map(is_of_points, read))):
+        raise InputError(
+            "--append cannot go on with captures of several points: they are read side by side; use --overwrite."
+        )
+
+
 def _known(series: Series | None, entry: Mapping[str, Any]) -> SeriesPlan:
     read: dict[str, int] = dict(entry["files"])
     pieces: Sequence[CaptureFile] = () if series is None else series.pieces
@@ -193,7 +207,8 @@ def _known(series: Series | None, entry: Mapping[str, Any]) -> SeriesPlan:
 
 def _place(file: CaptureFile) -> str:
     """The same from whatever folder it is named."""
-    return file.location if "://" in file.location else str(Path(file.location).absolute())
+    is_location = "://" in file.location or is_of_points(file.location)
+    return file.location if is_location else str(Path(file.location).absolute())
 
 
 def _kept(series: Sequence[SeriesPlan], earlier: Mapping[str, Any] | None) -> tuple[str, ...]:
