@@ -179,9 +179,7 @@ def _refuse_points(series: Sequence[Series], earlier: Mapping[str, Any]) -> None
     read = {location for entry in earlier.get("series", ()) for location, _ in entry["files"]}
     fresh = [file.location for each in series for file in each.pieces if _place(file) not in read]
     if any(map(is_of_points, fresh)) or (fresh and any(map(is_of_points, read))):
-        raise InputError(
-            "--append cannot go on with captures of several points: they are read side by side; use --overwrite."
-        )
+        raise InputError("--append cannot go on with captures of several points: they are read side by side; use --overwrite.")
 
 
 def _known(series: Series | None, entry: Mapping[str, Any]) -> SeriesPlan:
