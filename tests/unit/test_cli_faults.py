@@ -121,7 +121,7 @@ def test_a_folder_without_an_analysis(tmp_path: Path) -> None:
 def test_options_that_make_no_sense() -> None:
     for arguments, clue in (
         (["inspect", SEED, "--since", "yesterday"], "is not a time"),
-        (["inspect", SEED, "--table", "captures", "--client-id", "x"], "do not go with it"),
+        (["inspect", SEED, "--table", "captures", "--client-id", "x"], "have no column client_id"),
         (["inspect", SEED, "--table", "moons"], "'moons' is not one of"),
         (["decode", "--response", "-"], "give --api-key and --api-version"),
         (["decode", "--api-key", "3", "-"], "go with --response"),

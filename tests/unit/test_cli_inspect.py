@@ -20,7 +20,7 @@ CAPTURES = Path(__file__).parent.parent / "captures" / "data"
 TRUTH = json.loads((CAPTURES / "truth.json").read_text())
 SEED = str(CAPTURES / "seed.pcap.gz")
 HOSTILE = str(CAPTURES / "hostile-requests.pcap.gz")
-TABLES = ["requests", "connections", "violations", "captures"]
+TABLES = [name for name in SCHEMAS if name not in ("telemetry", "group_events")]  # the capture has none of these
 
 
 def rows(*arguments: str, data: bytes | None = None) -> list[dict[str, Any]]:
@@ -127,3 +127,10 @@ def test_what_was_read_of_a_cut_capture_is_shown(tmp_path: Path) -> None:
     path = str(tmp_path / "cut.pcap")
     assert 0 < len(rows(path)) < len(rows(SEED))
     assert "capture_cut" in {row["rule"] for row in rows(path, "--table", "violations")}
+
+
+def test_rows_of_one_group() -> None:
+    groups = str(CAPTURES / "groups.pcapng.gz")
+    found = rows(groups, "--table", "group_events", "--group", "ops")
+    assert {row["group_id"] for row in found} == {"ops"}
+    assert [row["diff"][-37:] for row in found if row["event"] == "rebalance"][1:] == ["wants orders, returns instead of orders"[-37:]]

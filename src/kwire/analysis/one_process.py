@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterable, Sequence
+from typing import BinaryIO
 
 import pyarrow as pa
 
@@ -13,7 +15,27 @@ from kwire.capture.series import group_series
 from kwire.tables import ROW_TABLES, SCHEMAS, read_series
 from kwire.tables.node_ids import with_nodes
 
-__all__ = ["run"]
+__all__ = ["of_capture", "run"]
+
+
+def of_capture(
+    source: str | os.PathLike[str] | BinaryIO, ports: Iterable[int] = (), options: Options | None = None, *, log_zone: str | None = None
+) -> dict[str, pa.Table]:
+    """Answer the questions from one capture or request log alone.
+
+    Args:
+        source: path, URI or binary stream.
+        ports, options, log_zone: as for `run`.
+
+    Returns:
+        The tables that `kwire.analysis.finish` gives.
+
+    Raises:
+        InputError: it cannot be read, or an option makes no sense.
+    """
+    name = os.fspath(source) if isinstance(source, str | os.PathLike) else "standard input"
+    with read_series([source], name, ports, log_zone=log_zone) as rows:
+        return finish(merge([partial_of_series(rows)]), options)
 
 
 def run(
