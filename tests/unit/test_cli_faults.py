@@ -112,6 +112,12 @@ def test_a_series_rule_that_is_none(tmp_path: Path) -> None:
     assert "the series rule moon is none of" in said(result)
 
 
+def test_points_are_trimmed_one_by_one(tmp_path: Path) -> None:
+    result = run("trim", SEED, str(tmp_path / "out.pcap"), "--series", "points")
+    assert result.exit_code == 1
+    assert "each capture point is trimmed by itself" in said(result)
+
+
 def test_a_folder_without_an_analysis(tmp_path: Path) -> None:
     result = run("report", str(tmp_path))
     assert result.exit_code == 1

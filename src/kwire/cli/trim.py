@@ -98,6 +98,8 @@ def trim(captures: tuple[str, ...], out: str, ports: tuple[int, ...], series_rul
     from kwire.capture.trimming import trim as trim_series
     from kwire.cli.terminal import json_line
 
+    if series_rule.partition(":")[0] == "points":
+        raise InputError("each capture point is trimmed by itself; give --series points when the trimmed captures are analysed")
     reports: list[TrimmedFile] = []
     if captures == ("-",):
         stream: BinaryIO = sys.stdin.buffer
