@@ -417,7 +417,8 @@ cdef class ColumnReader:
             self.reserve(spans.count, spans.bytes)
             # a few messages say how much room the others need: cheaper than to double it again and again
             sample = 0 if self.learned or spans.count <= SAMPLE else SAMPLE
-            done = fill_rows(&self.rows, spans.spans, 0, sample, stop, &faults)
+            with nogil:
+                done = fill_rows(&self.rows, spans.spans, 0, sample, stop, &faults)
             if done == sample:
                 if sample:
                     self.learn(sample, sum_sizes(spans.spans, sample))
