@@ -110,6 +110,8 @@ cdef inline bint parts_add(Parts* parts, Bytes data, Py_ssize_t size) noexcept n
     """Put bytes behind the others; False without memory."""
     cdef Py_ssize_t room
     cdef uint8_t* grown
+    if size == 0:
+        return True
     if size > parts.room - parts.size:
         room = parts.room * 2 if parts.room else 4096
         while room - parts.size < size:

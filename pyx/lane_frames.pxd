@@ -43,6 +43,8 @@ cdef inline bint buffer_add(FrameBuffer* buffer, Bytes data, Py_ssize_t size, in
     """Put bytes behind the others; False without memory."""
     cdef Py_ssize_t room
     cdef uint8_t* grown
+    if size == 0:
+        return True
     if size > buffer.room - buffer.size:
         room = buffer.room * 2 if buffer.room else 2048
         while room - buffer.size < size:

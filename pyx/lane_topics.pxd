@@ -309,6 +309,8 @@ cdef inline bint uses_merge(
 cdef inline bint pool_add(IntPool* pool, const IntSet* ints) noexcept nogil:
     cdef Py_ssize_t room
     cdef int32_t* grown
+    if ints.count == 0:
+        return True
     if ints.count > pool.room - pool.count:
         room = max(2 * pool.room, pool.count + ints.count, <Py_ssize_t>1024)
         grown = <int32_t*>realloc(pool.values, room * sizeof(int32_t))
