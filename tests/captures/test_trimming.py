@@ -5,6 +5,7 @@ from __future__ import annotations
 import base64
 import gzip
 import json
+import random
 import struct
 from collections import Counter
 from pathlib import Path
@@ -18,6 +19,7 @@ from kwire.analysis import run
 from kwire.capture.trimming import trim
 from kwire.cli.entry import commands
 from kwire.errors import InputError
+from kwire.tables import from_capture
 
 DATA = Path(__file__).parent / "data"
 EXAMPLE = Path(__file__).parents[2] / "examples" / "upgrade-fleet.pcap.gz"
@@ -103,6 +105,21 @@ def test_the_records_of_a_capture_are_not_in_the_trimmed_one(tmp_path: Path) -> 
     values = {word for word in words if word.decode().isprintable()}
     gone = [value for value in values if value not in trimmed]
     assert gone, "something was written in clear"
+
+
+@pytest.mark.parametrize("seed", range(12))
+def test_damaged_bytes_change_no_table_either(seed: int, tmp_path: Path) -> None:
+    chance = random.Random(seed)
+    name = ("seed", "sasl", "hostile-requests", "late-join", "foreign", "tcp-tricks")[seed % 6]
+    data = bytearray(gzip.decompress((DATA / f"{name}.pcap.gz").read_bytes()))
+    for _ in range(chance.randrange(1, 60)):
+        at = chance.randrange(94, len(data))  # behind the headers of the file and of the first packet
+        data[at] = chance.choice([0, 0x7F, 0x80, 0xFF, chance.randrange(256), data[at] ^ 1 << chance.randrange(8)])
+    (tmp_path / "in.pcap").write_bytes(data)
+    trim([(str(tmp_path / "in.pcap"), str(tmp_path / "out.pcap"))])
+    for table in ("captures", "connections", "requests", "violations"):
+        before, after = (from_capture(str(tmp_path / f"{each}.pcap"), table) for each in ("in", "out"))
+        assert counted(before) == counted(after), table
 
 
 def test_copies_and_overlaps_are_cleaned_too(tmp_path: Path) -> None:

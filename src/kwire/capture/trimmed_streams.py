@@ -116,8 +116,9 @@ class TrimmedStreams(StreamSink):
             tracked.skipped[direction] = event.length
             self._put(tail, begin, tail.read(begin, event.length), None)
             return
+        if not tracked.framed[direction] and begin <= tracked.skipped[direction]:
+            tracked.heads[direction].clear()  # it begins as it should
         tracked.framed[direction] = True
-        tracked.heads[direction].clear()
         if event.kind == "length":
             self._put(tail, begin, tail.read(begin, _LENGTH), None)
             return
@@ -163,13 +164,11 @@ class TrimmedStreams(StreamSink):
                 self._patch(place, part, len(part))
 
     def _keep_openings(self, tracked: _Tracked) -> None:
-        """Of a direction in which no frame was found, as few of its first bytes as say what was spoken."""
+        """Of a direction that does not begin with a frame, as few of its first bytes as say what was spoken."""
         server, found = tracked.conversation.server_side, tracked.conversation.connection
         if server is None or found is None or found.joined_late:
             return
         for direction in (0, 1):
-            if tracked.framed[direction]:
-                continue
             parts = tracked.heads[direction]
             data = b"".join(bytes(part) for part in parts)[tracked.skipped[direction] :]
             size = _telling(data, direction == server)
@@ -188,8 +187,6 @@ def _telling(data: bytes, of_server: bool) -> int:
     if verdict.proxy is not None:
         return verdict.proxy.size + _telling(data[verdict.proxy.size :], of_server)
     data, protocol = data[:_HEAD_BYTES], verdict.protocol
-    if protocol in ("kafka", "more"):
-        return 0
-    least = _LENGTH if protocol == "unknown" else 1  # what is unknown is shown as a length that is impossible
-    sizes = range(least, len(data))
+    least = _LENGTH if protocol == "unknown" else 0  # what is unknown is shown as a length that is impossible
+    sizes = range(min(least, len(data)), len(data))
     return next((size for size in sizes if judge(data[:size].ljust(len(data), bytes((FILL,))), MAX_FRAME).protocol == protocol), len(data))

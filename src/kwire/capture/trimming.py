@@ -19,7 +19,7 @@ from dataclasses import dataclass
 from typing import BinaryIO, Final
 
 from kwire.capture import impl
-from kwire.capture._pure.packet_view import FRAGMENT, PROTOCOL, TCP, PacketView
+from kwire.capture._pure.packet_view import EXPORTED, FRAGMENT, PROTOCOL, TCP, PacketView
 from kwire.capture.carry import SeriesCarry
 from kwire.capture.formats import PCAP_HEADER_BYTES, identify
 from kwire.capture.located_bytes import LocatedBytes, Place
@@ -35,6 +35,8 @@ from kwire.protocol.token_blanking import FILL
 __all__ = ["TrimmedFile", "trim"]
 
 _REREAD_BYTES: Final = 1 << 20
+# A packet that was none of TCP must not become one: no header of TCP has a length of 0.
+_NO_HEADER: Final = 0
 # Fragments that came before the first of their packet and are waited for; the scan waits for no more.
 _MOST_EARLY: Final = 4096
 
@@ -79,30 +81,31 @@ class _Piece:
         """
         out = bytearray(data[start:end])
         for record in walker.walk(data, start, end):
-            at, stop = record.at, record.end
+            at, stop, filler = record.at, record.end, FILL
             if isinstance(record, PacketRecord):
-                at = self._payload_at(data, record, position)
+                at, filler = self._payload_at(data, record, position)
             if at < stop:
-                out[at - start : stop - start] = bytes((FILL,)) * (stop - at)
+                out[at - start : stop - start] = bytes((filler,)) * (stop - at)
         return out
 
-    def _payload_at(self, data: bytes, record: PacketRecord, position: int) -> int:
-        """Where in a packet its headers end."""
+    def _payload_at(self, data: bytes, record: PacketRecord, position: int) -> tuple[int, int]:
+        """Where in a packet its headers end, and what takes the place of the rest."""
         self.report.packets += 1
         self.checked.append(0)
         if record.link_type < 0:
-            return record.at
+            return record.at, _NO_HEADER
         view = PacketView(data, record.at, record.end, record.cut)
         fate = view.find(record.link_type)
         if fate == TCP:
             self.checked[-1] = is_right(view)
-            return min(view.at + view.header, record.end)
-        if fate == FRAGMENT:
-            if view.fragment_at == 0 and view.follow(PROTOCOL + view.protocol) == TCP:
-                return min(view.at + view.header, record.end)
-            if len(self.early) < _MOST_EARLY:
-                self.early[record.number] = (position + view.at, view.end - view.at)
-        return min(view.at, record.end)
+            return min(view.at + view.header, record.end), FILL
+        if fate == FRAGMENT and view.fragment_at == 0:
+            fate = view.follow(PROTOCOL + view.protocol)
+            if fate == TCP:
+                return min(view.at + view.header, record.end), FILL
+        elif fate == FRAGMENT and len(self.early) < _MOST_EARLY:
+            self.early[record.number] = (position + view.at, view.end - view.at)
+        return min(view.at, record.end), FILL if fate in (FRAGMENT, EXPORTED) else _NO_HEADER
 
     def located(self, data: bytes, position: int, columns: PacketColumns) -> LocatedBytes:
         """A chunk, and the payload that spilled from earlier ones, as bytes that know where they lie."""

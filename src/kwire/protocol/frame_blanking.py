@@ -121,7 +121,7 @@ class _Blanking:
         key = int.from_bytes(data[:2], "big", signed=True)
         version = int.from_bytes(data[2:4], "big", signed=True)
         message = catalog().request(key)
-        header = _UNKNOWN_API_HEADER if message is None or version < 0 else header_version_of(message.header_versions, version)
+        header = _UNKNOWN_API_HEADER if message is None else header_version_of(message.header_versions, max(version, 0))
         end, readable = self.message("RequestHeader", header, 0)
         if message is None or not readable or version not in message.valid_versions:
             self.fill(end, len(data))
