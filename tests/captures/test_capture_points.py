@@ -15,7 +15,7 @@ import pyarrow as pa
 import pytest
 
 from kwire import tables
-from kwire.capture.capture_points import clock_offsets, location_of_points, points_of
+from kwire.capture.capture_points import clock_offsets, location_of_points, names_in, points_of
 from kwire.capture.formats import identify
 from kwire.capture.inputs import expand_inputs
 from kwire.capture.packet_columns import PacketColumns
@@ -178,7 +178,10 @@ def test_a_file_of_one_point_that_cannot_be_read_is_told(tmp_path: Path) -> None
 
 def test_locations_of_points_can_hold_any_name() -> None:
     points = [["a,b|c%.pcap", "s3://bucket/x y.pcap?region=eu"], ["points:z.pcap"]]
-    assert points_of(location_of_points(points)) == points
+    location = location_of_points(points)
+    assert points_of(location) == points
+    assert names_in(location) == [location, *points[0], *points[1]]
+    assert names_in("a|b.pcap") == ["a|b.pcap"]
 
 
 def test_clocks_are_compared_by_packets_there_and_back() -> None:

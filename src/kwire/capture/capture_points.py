@@ -21,7 +21,7 @@ from kwire.capture.point_copies import CopyFilter, PointRow
 from kwire.capture.source import open_capture
 from kwire.errors import InputError
 
-__all__ = ["clock_offsets", "is_of_points", "iter_points", "location_of_points", "points_of"]
+__all__ = ["clock_offsets", "is_of_points", "iter_points", "location_of_points", "names_in", "points_of"]
 
 _PREFIX: Final = "points:"
 _PLAIN: Final = "/:*?=&+@~ "
@@ -41,6 +41,11 @@ def is_of_points(location: str) -> bool:
 def points_of(location: str) -> list[list[str]]:
     """Give the files of each point that a location names."""
     return [[unquote(each) for each in files.split(",")] for files in location.removeprefix(_PREFIX).split("|")]
+
+
+def names_in(location: str) -> list[str]:
+    """Give a location and, where it is of several points, those of their files."""
+    return [location, *(each for files in points_of(location) for each in files)] if is_of_points(location) else [location]
 
 
 class _Point:

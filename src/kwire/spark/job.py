@@ -19,6 +19,7 @@ from kwire.analysis import Options, Partial, finish, merge
 from kwire.analysis.owners import NOBODY, read_owners
 from kwire.analysis.quality import too_little
 from kwire.analysis.redaction import Redaction, Redactor
+from kwire.capture.capture_points import names_in
 from kwire.capture.inputs import CaptureFile, MissingInput, expand_inputs
 from kwire.capture.piece_kinds import kind_of
 from kwire.capture.request_log_times import zone_of
@@ -104,7 +105,7 @@ def _redaction_of(request: JobRequest, series: Sequence[Series]) -> Redaction | 
     """What is asked for, and the names of files that a sentence may have."""
     if request.redaction is None:
         return None
-    files = (file.location for each in series for file in each.pieces)
+    files = (name for each in series for file in each.pieces for name in names_in(file.location))
     return replace(request.redaction, files=tuple(sorted({*files, *request.inputs, *(each.name for each in series)} - {""})))
 
 
@@ -242,7 +243,7 @@ def run_job(request: JobRequest, *, progress: Progress = _quiet, page: Callable[
                 "redaction": redaction, "run": plan.run, "keep_state": redaction is None,
             }  # fmt: skip
             tasks = [task for each in plan.series for task in each.tasks(model)]
-            sizes = {file.location: file.size for file in files}
+            sizes = {piece.location: piece.size for each in series for piece in each.pieces}
             with watching(tasks, sum(sizes[location] for task in tasks for location in task.locations), progress):
                 results = run_on(spark, tasks) if tasks else []
         progress("Putting the answers together", 0, 0)
