@@ -11,9 +11,11 @@ from typing import Any
 
 import pyarrow as pa
 import pytest
+from click.testing import CliRunner
 
 from kwire import analysis
 from kwire.analysis import Options
+from kwire.cli.entry import commands
 from kwire.tables import SCHEMAS, iter_capture, read_series
 from kwire.tables.series import begin_series, finish_series, read_piece
 
@@ -315,3 +317,20 @@ def test_the_text_form_of_27_says_the_same_as_the_json_of_the_same_requests(tmp_
 
     assert without_place(rows_of(str(log), "requests")) == without_place(rows_of(FLEET_LOG, "requests"))
     assert without_place(rows_of(str(log), "connections")) == without_place(rows_of(FLEET_LOG, "connections"))
+
+
+@pytest.mark.parametrize("name", ["seed.pcap.gz", "gap-response.pcap.gz", "hostile-requests.pcap.gz"])
+def test_what_decode_writes_reads_back(name: str, tmp_path: Path) -> None:
+    """`kwire decode` writes the log's JSON form, with requests that nobody answered: the rows are those of the capture itself."""
+    result = CliRunner().invoke(commands, ["decode", str(DATA / name)])
+    log = tmp_path / "decoded.jsonl"
+    log.write_text(result.stdout)
+    names = (*SAME, "connection_id", "correlation_id", "client_id", "request_time", "state")
+    logged = Counter(str([row[name] for name in names]) for row in rows_of(str(log), "requests"))
+    captured = Counter(
+        str([row[name] for name in names])
+        for row in rows_of(str(DATA / name), "requests")
+        if row["request_index"] is not None and row["body"] == "decoded"
+    )
+    assert captured - logged == Counter()
+    assert captured.total() > 20
