@@ -24,6 +24,7 @@ from kwire import analysis
 from kwire.cli.analyze import THIN_EVIDENCE
 from kwire.cli.entry import commands
 from kwire.errors import InputError
+from kwire.spark import planning
 from kwire.spark.job import JobRequest, run_job
 from kwire.spark.session import LOCAL_SETTINGS, open_session
 from kwire.tables import SCHEMAS
@@ -112,6 +113,15 @@ def test_pieces_of_a_series_are_read_by_one_task(spark: SparkSession, tmp_path: 
         have = counted([{name: value for name, value in row.items() if name not in provenance} for row in rows(tmp_path / "cut", table)])
         assert have == want, table
     assert len(list((tmp_path / "cut" / "requests").iterdir())) == 1
+
+
+def test_tasks_share_the_connections_of_one_series(spark: SparkSession, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(planning, "SHARE_BYTES", 1)
+    run_job(JobRequest(inputs=(SEED,), out=str(tmp_path / "shared")))
+    (series,) = json.loads((tmp_path / "shared" / "_manifest.json").read_text())["series"]
+    assert series["shares"] == 2  # cores of the session
+    for table, found in analysis.run([SEED]).items():
+        assert counted(rows(tmp_path / "shared", table)) == counted(found.to_pylist()), table
 
 
 def test_files_that_cannot_be_read_are_told_and_the_rest_is_kept(spark: SparkSession, tmp_path: Path) -> None:
