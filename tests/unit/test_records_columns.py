@@ -52,6 +52,11 @@ def test_no_rows(record_codec):
         assert read.num_rows == 0
 
 
+def test_no_columns(record_codec):
+    read = record_codec.to_arrow([message(1, b"a") + message(2, b"b")], fields=[])
+    assert (read.num_rows, read.num_columns) == (2, 0)
+
+
 @pytest.mark.parametrize("kind", [pa.binary(), pa.large_binary()])
 def test_buffers_of_an_arrow_array(record_codec, kind):
     buffers = pa.array([b"skipped", message(1, b"a"), None, message(2, b"b")], kind)[1:]

@@ -19,7 +19,7 @@ from kwire.codec.column_layout import ERROR_FIELDS, MESSAGE_INDEX, Column, Colum
 from kwire.codec.column_nodes import IMPORT_BATCH
 from kwire.codec.plan import WIDTH, Op
 
-__all__ = ["BatchMaker", "Buffers"]
+__all__ = ["BatchMaker", "Buffers", "batch_of"]
 
 Buffers: TypeAlias = tuple[Any, Any, Any] | None  # validity, offsets, values
 
@@ -55,7 +55,7 @@ class FilledBuffers:
             made.insert(0, pa.array(np.arange(rows, dtype=np.int32)))
         if errors:
             made += [pa.nulls(rows, field.type) for field in ERROR_FIELDS]
-        return _batch_of(made, schema, rows)
+        return batch_of(made, schema, rows)
 
     def offsets(self, column: int, rows: int) -> Any:
         return self.buffers(column)[1]
@@ -161,8 +161,9 @@ class _Explosion:
         return array.take(pa.array(picked, mask=missing if missing.any() else None))
 
 
-def _batch_of(arrays: Sequence[ArrowArray], schema: pa.Schema, rows: int) -> pa.RecordBatch:
-    if not arrays:  # a message without fields is a row without columns
+def batch_of(arrays: Sequence[ArrowArray], schema: pa.Schema, rows: int) -> pa.RecordBatch:
+    """Arrays as a batch of `rows` rows, which may have no columns: a message without fields is a row."""
+    if not arrays:
         empty: Any = pa.Array.from_buffers(pa.struct([]), rows, [None], children=[])
         return pa.RecordBatch.from_struct_array(empty)
     return pa.RecordBatch.from_arrays(list(arrays), schema=schema)
@@ -208,4 +209,4 @@ class BatchMaker:
             made.append(explosion.spread(next(columns[0]), 0))
         made += [explosion.spread(next(columns[column.level]), column.level) for column in self.layout.columns]
         made += [explosion.spread(array, 0) for array in errors or ()]
-        return _batch_of(made, schema, explosion.count)
+        return batch_of(made, schema, explosion.count)

@@ -10,6 +10,7 @@ import pyarrow as pa
 
 from kwire.codec._pure.primitives import Buffer, as_buffer
 from kwire.codec.binary_chunks import messages_in
+from kwire.codec.column_arrays import batch_of
 from kwire.codec.column_nodes import IMPORT_BATCH, Kind, Node, null_nodes
 from kwire.codec.records.compression import unpack
 from kwire.codec.records.places import Flaw, flaw_error
@@ -93,7 +94,7 @@ class BufferedColumns:
             else:
                 array = _texts(field.type, rows, keys if field.name == "key" else values)
             made.append(array)
-        return pa.RecordBatch.from_arrays(made, schema=schema)
+        return batch_of(made, schema, rows)
 
 
 def _bits(flags: Any, count: int) -> pa.Buffer:
