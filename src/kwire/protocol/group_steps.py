@@ -7,6 +7,7 @@ is a step only when it says something: a join, a leave, a new assignment, an err
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import lru_cache
 from typing import Any, Final, Literal
 
 from kwire.codec.frames import Opaque
@@ -28,6 +29,9 @@ _HEARTBEATS: Final[dict[int, Literal["consumer", "share", "streams"]]] = {68: "c
 GROUP_APIS: Final = frozenset((_JOIN, _LEAVE, _SYNC, *_HEARTBEATS))
 GROUP_ERROR_APIS: Final = frozenset((_HEARTBEAT, _OFFSET_COMMIT))
 
+# Members of a group, and a member time and again, send the same subscription; of what is longer nothing is kept.
+_MOST_REMEMBERED: Final = 4096
+
 # What old members speak whose JoinGroup is out of sight; SyncGroup says it from version 5 on (KIP-559).
 _USUAL_TYPE: Final = "consumer"
 
@@ -43,8 +47,14 @@ def _whole(message: Any, name: str, *attributes: str) -> list[Any]:
 
 def _topics_of(protocol_type: str | None, data: bytes | None) -> tuple[str, ...] | None:
     """The topics of a subscription."""
+    read = _subscribed if len(data or b"") <= _MOST_REMEMBERED else _subscribed.__wrapped__
+    return read(protocol_type or _USUAL_TYPE, data or b"")
+
+
+@lru_cache(maxsize=512)
+def _subscribed(protocol_type: str, data: bytes) -> tuple[str, ...] | None:
     try:
-        message = read_group_metadata(protocol_type or _USUAL_TYPE, data or b"").message
+        message = read_group_metadata(protocol_type, data).message
     except WireError:
         return None
     topics = None if isinstance(message, Opaque) else getattr(message, "topics", None)

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from enum import IntEnum, IntFlag
+from functools import cache
 from typing import Final, NamedTuple
 
 from kwire.codec.classes import compiled
@@ -165,6 +166,7 @@ def _is_error(mark: int) -> bool:
     return Mark.ERROR_CODE <= mark < Mark.USED_TOPICS
 
 
+@cache
 def _traits(api_key: int, version: int) -> Trait:
     traits = _OWN_TRAITS.get(api_key, Trait(0))
     traits |= {"controller": Trait.CONTROLLER_API, "broker": Trait.BROKER_API}.get(api_role(api_key) or "", Trait(0))

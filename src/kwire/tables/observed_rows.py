@@ -67,6 +67,7 @@ GROUP_STEPS: Final = schema_of(
 
 OBSERVED: Final[dict[str, pa.Schema]] = {"telemetry": TELEMETRY, "topic_use": TOPIC_USE, "group_steps": GROUP_STEPS}
 
+_JSON: Final = json.JSONEncoder(ensure_ascii=False).encode
 _Place = tuple[str, str | None, str | None, str | None]
 
 
@@ -178,7 +179,7 @@ class ObservedRows:
 
     def step(self, capture: str, connection_id: str, step: GroupStep) -> None:
         """Add a row of `group_steps`."""
-        members = json.dumps([list(member) for member in step.members], ensure_ascii=False) if step.members else None
+        members = _JSON([list(member) for member in step.members]) if step.members else None
         assignment = None if step.assignment is None else [f"{topic}:{','.join(map(str, numbers))}" for topic, numbers in step.assignment]
         self.builders["group_steps"].add(
             (
@@ -210,7 +211,7 @@ class ObservedRows:
 
 
 def _labels(labels: dict[str, Any]) -> list[tuple[str, str]]:
-    return sorted((key, value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)) for key, value in labels.items())
+    return sorted((key, value if isinstance(value, str) else _JSON(value)) for key, value in labels.items())
 
 
 def _us(time_ns: int | None) -> int | None:
