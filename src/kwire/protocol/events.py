@@ -52,32 +52,32 @@ class RequestCompleted:
     """
 
     request_index: int
-    api_key: int | None
-    api_name: str | None
-    api_version: int | None
-    header_version: int | None
-    correlation_id: int | None
-    client_id: str | None
-    client_instance_id: str | None
-    software_name: str | None
-    software_version: str | None
-    principal: str | None
-    request_time: int | None
-    response_time: int | None
-    latency_us: int | None
-    request_bytes: int | None
-    response_bytes: int | None
-    error_code: int | None
-    throttle_time_ms: int | None
-    acks: int | None
-    first_topic: str | None
-    topic_count: int | None
-    group_id: str | None
-    transactional_id: str | None
-    state: RequestState
-    body: Body
-    packet_number: int
-    stream_offset: int
+    api_key: int | None = None
+    api_name: str | None = None
+    api_version: int | None = None
+    header_version: int | None = None
+    correlation_id: int | None = None
+    client_id: str | None = None
+    client_instance_id: str | None = None
+    software_name: str | None = None
+    software_version: str | None = None
+    principal: str | None = None
+    request_time: int | None = None
+    response_time: int | None = None
+    latency_us: int | None = None
+    request_bytes: int | None = None
+    response_bytes: int | None = None
+    error_code: int | None = None
+    throttle_time_ms: int | None = None
+    acks: int | None = None
+    first_topic: str | None = None
+    topic_count: int | None = None
+    group_id: str | None = None
+    transactional_id: str | None = None
+    state: RequestState = "unanswered"
+    body: Body = "skipped"
+    packet_number: int = 0
+    stream_offset: int = 0
 
 
 @dataclass(slots=True)

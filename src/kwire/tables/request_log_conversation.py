@@ -197,21 +197,9 @@ class LogConversation:
             software_version=software[1],
             principal=entry.principal,
             request_time=None if arrived is None else arrived * 1000,
-            response_time=None,
-            latency_us=None,
-            request_bytes=None,
-            response_bytes=None,
-            error_code=None,
-            throttle_time_ms=None,
-            acks=None,
-            first_topic=None,
-            topic_count=None,
-            group_id=None,
-            transactional_id=None,
             state="answered",
             body=reading.body,
             packet_number=entry.line,
-            stream_offset=0,
         )
         if reading.message is not None:
             fields = request_fields(entry.api_key, entry.api_version)
