@@ -15,7 +15,7 @@ from lane_rows cimport UNANSWERED, no_int, no_long
 from lane_series cimport LaneExchange, LaneSeries, RecipeBook, series_close, series_open
 from lane_slots cimport IN_LANE, Slot, SlotList
 from lane_texts cimport (
-    TextTable, text_keep, text_object, text_of, text_renamed, texts_compact, texts_crowded, texts_free, texts_mark, texts_open,
+    TextTable, text_keep, text_object, text_of, text_renamed, texts_compact, texts_free, texts_mark, texts_open,
     texts_renamed,
 )
 from lane_topics cimport TopicRow, TopicRows
@@ -64,6 +64,24 @@ cdef inline FileTotals* totals_of(SeriesRows* rows, Py_ssize_t file) except NULL
         memset(&grown[rows.files_counted], 0, (file + 1 - rows.files_counted) * sizeof(FileTotals))
         rows.files_counted = file + 1
     return &rows.totals[file]
+
+
+cdef inline int settle_counts(SeriesRows* rows, object counts) except -1:
+    """Add what is counted of each file to its `FileCounts`."""
+    cdef Py_ssize_t file
+    cdef FileTotals* totals
+    for file in range(rows.files_counted):
+        totals, count = &rows.totals[file], counts[file]
+        count.connections += totals.connections
+        count.refused += totals.refused
+        count.joined_late += totals.joined_late
+        count.one_way += totals.one_way
+        count.bytes_lost += totals.bytes_lost
+        count.bytes_opaque += totals.bytes_opaque
+        count.requests += totals.requests
+        count.unanswered += totals.unanswered
+    rows.files_counted = 0
+    return 0
 
 
 cdef inline int count_requests(SeriesRows* rows, Py_ssize_t start) except -1:
@@ -221,10 +239,6 @@ cdef inline int give_topics(SeriesRows* rows, const LaneExchange* exchange, obje
         codes += row.errors_count
     topics.count = topics.acks.count = topics.partitions.count = topics.error_codes.count = 0
     return 0
-
-
-cdef inline bint is_crowded(const SeriesRows* rows) noexcept nogil:
-    return texts_crowded(&rows.lanes.texts) or texts_crowded(&rows.places)
 
 
 cdef inline int forget_texts(SeriesRows* rows, const SlotList* slots) except -1:

@@ -5,7 +5,7 @@ is written into a `TcpConnection` (`tcp_export`), and Python goes on. So a flow 
 FIN was seen. The rules, their order and the counters are those of the Python modules, which are the contract.
 """
 
-from libc.stdint cimport INT64_MIN, int32_t, int64_t, uint8_t, uint32_t, uint64_t
+from libc.stdint cimport INT64_MIN, int8_t, int32_t, int64_t, uint8_t, uint32_t, uint64_t
 from libc.string cimport memset
 
 cdef enum:
@@ -308,3 +308,34 @@ cdef inline bint tcp_import(TcpState* tcp, object known) except -1:
     tcp.closed = known.closed_ns is not None
     tcp.closed_ns = known.closed_ns if tcp.closed else 0
     return True
+
+
+cdef inline object segment_of(const Packet* packet, bytes data, int64_t offset, object kind):
+    """The `Segment`, which is `kind`, of a packet whose payload begins at `offset` of `data`."""
+    payload = data[offset:offset + packet.captured] if packet.captured else b""
+    return kind(
+        packet.direction, packet.seq, packet.ack, packet.flags, payload, packet.original, packet.signature, packet.time_ns, packet.number,
+    )
+
+
+cdef inline int check_columns(object columns, Py_ssize_t size) except -1:
+    """Columns are read without looking at their ends: so they must have one length, and stay inside their chunk of `size` bytes.
+
+    Raises:
+        ValueError: they do not.
+    """
+    cdef const int64_t[::1] offset = columns.offset
+    cdef const int32_t[::1] captured = columns.captured
+    cdef const int32_t[::1] key = columns.key
+    cdef const int8_t[::1] direction = columns.direction
+    cdef int32_t keys = <int32_t>len(columns.keys)
+    cdef Py_ssize_t row
+    for name in ("number", "time_ns", "key", "direction", "seq", "ack", "flags", "captured", "original", "signature"):
+        if len(getattr(columns, name)) != offset.shape[0]:
+            raise ValueError("the columns of packets differ in length")
+    for row in range(offset.shape[0]):
+        if not 0 <= key[row] < keys or not 0 <= direction[row] <= 1:
+            raise ValueError(f"packet {row} is of no connection")
+        if captured[row] < 0 or offset[row] < 0 or offset[row] > size - captured[row]:
+            raise ValueError(f"the payload of packet {row} does not lie in its chunk")
+    return 0

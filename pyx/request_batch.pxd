@@ -1,5 +1,6 @@
 """From rows of `requests` as C structs to a record batch, and from an event of Python's rules to such a row."""
 
+from cpython.bytes cimport PyBytes_AS_STRING, PyBytes_FromStringAndSize
 from libc.stdint cimport INT32_MIN, INT64_MIN, int32_t, int64_t
 
 from lane_rows cimport RequestRow, RequestRows, microseconds, rows_add
@@ -68,6 +69,17 @@ cdef inline object int_field(object pa, const int32_t* field, Py_ssize_t count):
     return int_column(pa, field, sizeof(RequestRow), count, False)
 
 
+cdef inline object packet_field(object pa, const int64_t* field, Py_ssize_t count):
+    """The numbers of packets in their files."""
+    cdef bytes made = PyBytes_FromStringAndSize(NULL, count * sizeof(int64_t))
+    cdef int64_t* number = <int64_t*><void*>PyBytes_AS_STRING(made)
+    cdef const char* at = <const char*>field
+    cdef Py_ssize_t index
+    for index in range(count):
+        number[index] = (<const int64_t*><const void*>(at + index * sizeof(RequestRow)))[0] & ((<int64_t>1 << PACKET_BITS) - 1)
+    return pa.Array.from_buffers(pa.int64(), count, [None, pa.py_buffer(made)], 0)
+
+
 cdef inline dict request_columns(
     object pa, object time, const RequestRow* row, Py_ssize_t count, const TextTable* texts, const TextTable* places, object names
 ):
@@ -119,8 +131,22 @@ cdef inline dict request_columns(
             "transactional_id": text_field(pa, &row.transactional_id, count, texts),
             "state": small_column(pa, &row.state, stride, count, &said, states),
             "body": small_column(pa, &row.body, stride, count, &said, bodies),
-            "packet_number": long_field(pa, long, &row.packet, count),
+            "packet_number": packet_field(pa, &row.packet, count),
             "stream_offset": long_field(pa, long, &row.stream_offset, count),
         }
     finally:
         texts_free(&said)
+
+
+cdef inline object request_batch(
+    object pa, object schema, object time, const RequestRow* row, Py_ssize_t count, const TextTable* texts, const TextTable* places,
+    object names
+):
+    """A record batch of rows; arguments as for `request_columns`, `schema` that of `requests`.
+
+    Raises:
+        OverflowError: more than 2 GiB of text in a column.
+    """
+    columns = request_columns(pa, time, row, count, texts, places, names)
+    arrays = [columns[field.name] if field.name in columns else pa.nulls(count, field.type) for field in schema]
+    return pa.RecordBatch.from_arrays(arrays, schema=schema)

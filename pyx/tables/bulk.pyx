@@ -6,6 +6,7 @@ in a *lane*. A frame that breaks a rule, or one that lanes do not know, makes a 
 and everything else is the same code as in the pure twin.
 """
 
+cimport cython
 from cpython.bytes cimport PyBytes_AS_STRING
 from cpython.dict cimport PyDict_GetItem
 from cpython.object cimport PyObject
@@ -13,23 +14,22 @@ from libc.stdint cimport int8_t, int16_t, int32_t, int64_t, uint8_t, uint32_t
 from libc.stdlib cimport calloc, free
 from libc.string cimport memset
 
-from connection_row cimport FileTotals
 from cursor cimport Bytes
 from endpoint_text cimport packed_port
-from lane_ends cimport (
-    SeriesRows, begin_lane, count_requests, end_lane, forget_texts, is_crowded, rows_close, rows_open,
-)
+from lane_ends cimport SeriesRows, begin_lane, count_requests, end_lane, forget_texts, rows_close, rows_open, settle_counts
 from lane_exchange cimport exchange_bytes, exchange_closed, exchange_finish
-from lane_handover cimport exchange_export, exchange_import
-from lane_series cimport LANE_ODD, LANE_OK, ODD_REASONS, LaneExchange, RecipeBook, book_open, series_settle
-from lane_slots cimport IN_LANE, IN_PYTHON, STREAMS_ONLY, Slot, SlotList, slot_append, slot_free_exchange, slot_remove
+from lane_rows cimport RequestRow
+from lane_series cimport LANE_ODD, LANE_OK, ODD_REASONS, RecipeBook, book_open, series_settle
+from lane_slots cimport IN_LANE, IN_PYTHON, STREAMS_ONLY, Slot, SlotList, slot_append, slot_remove
 from lane_tcp cimport (
-    ACK, RST, SYN, TCP_CLOSED, TCP_DATA, TCP_ODD, TCP_RESET, Packet, syn_is_next, tcp_begin, tcp_export, tcp_import, tcp_in_order, tcp_take,
+    ACK, RST, SYN, TCP_CLOSED, TCP_DATA, TCP_ODD, TCP_RESET, Packet, check_columns, segment_of, syn_is_next, tcp_begin, tcp_in_order,
+    tcp_take,
 )
-from lane_texts cimport text_object, text_of, texts_compact, texts_mark, texts_renamed
-from raw_python cimport raw_incref, raw_xdecref
-from request_batch cimport PACKET_BITS, request_columns, row_of_event
+from lane_texts cimport text_object, text_of, texts_compact, texts_crowded, texts_mark, texts_renamed
+from raw_python cimport raw_incref
+from request_batch cimport PACKET_BITS, request_batch, row_of_event
 from row_columns cimport wide_batch, wide_row_of
+from slot_handover cimport admit, connection_of, enter_lane, leave_lane, streams_of
 from uuid_text cimport fill_pairs
 
 import weakref
@@ -37,7 +37,6 @@ from functools import lru_cache
 from ipaddress import ip_address
 
 import pyarrow as pa
-import pyarrow.compute as pc
 
 from kwire.capture import carry as _carry
 from kwire.capture.carry import SeriesCarry, is_of_share
@@ -52,11 +51,6 @@ __all__ = ["BulkCarry", "LaneBatches"]
 cdef int64_t LINGER_NS = _carry.LINGER_NS
 cdef int64_t UNANSWERED_NS = _carry.UNANSWERED_NS
 cdef Py_ssize_t SWEEP_PACKETS = _carry.SWEEP_PACKETS
-# How many packets with payload a connection stays in Python once it left its lane, at least.
-cdef enum:
-    PATIENCE = 4
-
-cdef object PACKET_MASK = (<int64_t>1 << PACKET_BITS) - 1
 # How to read each api version: made when it is first needed, kept for the process.
 cdef RecipeBook BOOK
 cdef bint BOOK_IS_OPEN = False
@@ -138,29 +132,14 @@ cdef class LaneBatches:
 
     def settle(self, counts):
         """Bring home what is counted and learned here: before the sink's `counts` and facts are read, or pickled."""
-        cdef Py_ssize_t file
-        cdef FileTotals* totals
         series_settle(&self.rows.lanes)
-        for file in range(self.rows.files_counted):
-            totals, count = &self.rows.totals[file], counts[file]
-            count.connections += totals.connections
-            count.refused += totals.refused
-            count.joined_late += totals.joined_late
-            count.one_way += totals.one_way
-            count.bytes_lost += totals.bytes_lost
-            count.bytes_opaque += totals.bytes_opaque
-            count.requests += totals.requests
-            count.unanswered += totals.unanswered
-        self.rows.files_counted = 0
+        settle_counts(&self.rows, counts)
 
-    cdef int64_t packet_of(self, int64_t number) except -1:
-        """The number of a packet with that of its file."""
+    cdef int64_t packet_of(self, int64_t number) except -1:  # with the number of its file
         return <int64_t>(len(self.files) - 1) << PACKET_BITS | number
 
     cdef int flush_full(self) except -1:
-        if self.rows.lanes.rows.count >= self.batch_rows or self.rows.connections.count >= self.batch_rows:
-            self.flush()
-        return 0
+        return self.flush() if max(self.rows.lanes.rows.count, self.rows.connections.count) >= self.batch_rows else 0
 
     cdef int flush(self) except -1:
         if self.rows.lanes.rows.count:
@@ -177,21 +156,15 @@ cdef class LaneBatches:
     cdef int add_batches(self, Py_ssize_t start, Py_ssize_t count) except -1:
         """A batch of these rows of `requests`, or several where their texts are too much for one."""
         names = (lambda _: self.name, self.files.__getitem__, self.asked[3], error_name, self.words[0], self.words[1])
+        cdef const RequestRow* row = self.rows.lanes.rows.rows + start
         try:
-            columns = request_columns(
-                pa, TIME, self.rows.lanes.rows.rows + start, count, &self.rows.lanes.texts, &self.rows.places, names
-            )
+            self.batches["requests"].append(request_batch(pa, REQUESTS, TIME, row, count, &self.rows.lanes.texts, &self.rows.places, names))
         except OverflowError:
             self.add_batches(start, count // 2)
             self.add_batches(start + count // 2, count - count // 2)
-            return 0
-        columns["packet_number"] = pc.bit_wise_and(columns["packet_number"], PACKET_MASK)
-        arrays = [columns[field.name] if field.name in columns else pa.nulls(count, field.type) for field in REQUESTS]
-        self.batches["requests"].append(pa.RecordBatch.from_arrays(arrays, schema=REQUESTS))
         return 0
 
     cdef int rows_added(self, Py_ssize_t before) except -1:
-        """A lane has added rows of `requests` behind the first ones."""
         if self.rows.lanes.rows.count != before:
             count_requests(&self.rows, before)
             self.flush_full()
@@ -204,7 +177,7 @@ cdef class LaneBatches:
 
     cdef int tidy(self, const SlotList* slots) except -1:
         """Let go of the texts that no connection names any more, when there are many."""
-        if is_crowded(&self.rows):
+        if texts_crowded(&self.rows.lanes.texts) or texts_crowded(&self.rows.places):
             self.flush()
             forget_texts(&self.rows, slots)
             self.client_keys.clear()
@@ -220,7 +193,7 @@ cdef class BulkCarry:
 
     cdef SlotList slots
     cdef dict numbers  # key -> address of its slot
-    cdef object carry  # the connections that are in Python, and what the series knows of all
+    cdef readonly object carry  # the connections that are in Python, and what the series knows of all
     cdef int64_t latest_ns
     cdef readonly Py_ssize_t packets
     cdef readonly Py_ssize_t packets_in_python
@@ -254,23 +227,15 @@ cdef class BulkCarry:
         cdef Slot* slot = self.slots.first
         while slot is not NULL:
             if slot.mode == IN_LANE:
-                self.leave(slot)
+                leave_lane(slot, &self.lanes.rows, TcpConnection)
                 slot.patience = slot.departures = 0
-            found.append(self.connection_of(slot))
+            found.append(streams_of(slot, TcpConnection))
             slot = slot.after
         return found
 
     @property
     def scan(self):
         return self.carry.scan
-
-    @property
-    def lives(self):
-        return self.carry.lives
-
-    @property
-    def strays(self):
-        return self.carry.strays
 
     # slots
 
@@ -292,19 +257,6 @@ cdef class BulkCarry:
         slot_remove(&self.slots, slot)
         return 0
 
-    cdef object connection_of(self, Slot* slot):
-        """The connection as Python sees it, as it is now."""
-        if slot.connection is NULL:
-            made = TcpConnection(<object>slot.key, slot.n, slot.tcp.first_ns)
-            made.ignored = bool(slot.ignored)
-            raw_incref(<PyObject*>made)
-            slot.connection = <PyObject*>made
-        if slot.mode == IN_LANE:
-            self.leave(slot)
-        if slot.mode != IN_PYTHON:
-            tcp_export(&slot.tcp, <object>slot.connection)
-        return <object>slot.connection
-
     cdef int adopt(self, object connection) except -1:
         """Take over a connection that the SeriesCarry began."""
         cdef Slot* slot = self.add_slot(connection.key)
@@ -312,59 +264,13 @@ cdef class BulkCarry:
         slot.connection = <PyObject*>connection
         slot.n = connection.n
         slot.ignored = connection.ignored
-        self.admit(slot)
-        return 0
-
-    cdef int admit(self, Slot* slot) except -1:
-        """Go on without Python, unless something waits there."""
-        if tcp_import(&slot.tcp, <object>slot.connection):
-            slot.mode = STREAMS_ONLY
-            del self.carry.live[<object>slot.key]
-        return 0
-
-    # lanes
-
-    cdef int leave(self, Slot* slot) except -1:
-        """From a lane to Python's Conversation."""
-        cdef LaneExchange* exchange = slot.exchange
-        slot.mode = STREAMS_ONLY
-        connection = self.connection_of(slot)
-        ends = connection.a, connection.b
-        connection.attachment = exchange_export(
-            exchange, &self.lanes.rows.lanes, slot.client_side, ends[0].port, ends[1].port,
-            text_object(&self.lanes.rows.places, exchange.connection), ends[1 - slot.client_side],
-        )
-        slot_free_exchange(slot)
-        slot.departures += 1
-        slot.patience = PATIENCE << min(slot.departures, 6)
-        return 0
-
-    cdef int enter(self, Slot* slot) except -1:
-        """From Python's Conversation to a lane, if all is regular."""
-        tracked = (<object>slot.connection).attachment
-        slot.patience = PATIENCE << min(slot.departures, 6)
-        if tracked.server is None:
-            return 0
-        connection = <object>slot.connection
-        slot.client_side = 0 if tracked.server == connection.b else 1
-        slot.exchange = <LaneExchange*>calloc(1, sizeof(LaneExchange))
-        if slot.exchange is NULL:
-            raise MemoryError
-        if not exchange_import(
-            slot.exchange, &self.lanes.rows.lanes, tracked, text_of(&self.lanes.rows.places, tracked.connection_id),
-            text_of(&self.lanes.rows.lanes.texts, f"{tracked.server.address}:{tracked.server.port}"),
-        ):
-            free(slot.exchange)
-            slot.exchange = NULL
-            slot.departures += 1
-            return 0
-        slot.mode = IN_LANE
-        raw_xdecref(slot.connection)
-        slot.connection = NULL
+        admit(slot, self.carry.live)
         return 0
 
     # packets
 
+    @cython.boundscheck(False)
+    @cython.wraparound(False)
     def take(self, bytes data, columns, sink):
         """Bring the packets of one chunk to their connections; arguments as for `SeriesCarry.take`."""
         cdef const int64_t[::1] number = columns.number
@@ -378,6 +284,7 @@ cdef class BulkCarry:
         cdef const int32_t[::1] captured = columns.captured
         cdef const int32_t[::1] original = columns.original
         cdef const uint32_t[::1] signature = columns.signature
+        check_columns(columns, len(data))
         cdef list keys = columns.keys
         cdef Py_ssize_t count = number.shape[0]
         cdef Py_ssize_t until_sweep = SWEEP_PACKETS - self.packets % SWEEP_PACKETS
@@ -463,7 +370,7 @@ cdef class BulkCarry:
             if slot.tcp.opened_by >= 0:
                 begin_lane(&self.lanes.rows, slot, self.lanes.packet_of(packet.number), _address_of)
                 return slot
-        connection = self.connection_of(slot)
+        connection = connection_of(slot, NULL if self.lanes is None else &self.lanes.rows, TcpConnection)
         sink.opened(connection, packet.time_ns, packet.number)
         slot.ignored = connection.ignored
         return slot
@@ -473,11 +380,11 @@ cdef class BulkCarry:
         cdef int news = tcp_take(&slot.tcp, packet)
         if news == TCP_ODD:
             self.packets_in_python += 1
-            connection = self.connection_of(slot)
+            connection = connection_of(slot, NULL if self.lanes is None else &self.lanes.rows, TcpConnection)
             slot.mode = IN_PYTHON
             self.carry.live[<object>slot.key] = connection
-            connection.receive(segment_of(packet, data, offset), sink)
-            self.admit(slot)
+            connection.receive(segment_of(packet, data, offset, Segment), sink)
+            admit(slot, self.carry.live)
             return 0
         if slot.ignored:
             return 0
@@ -487,7 +394,7 @@ cdef class BulkCarry:
             if slot.mode == IN_LANE:
                 if self.lane_closed(slot, packet, bool(news & TCP_RESET)):
                     return 0
-                self.leave(slot)
+                leave_lane(slot, &self.lanes.rows, TcpConnection)
             sink.closed(<object>slot.connection, packet.direction, bool(news & TCP_RESET), packet.time_ns, packet.number)
         return 0
 
@@ -496,10 +403,10 @@ cdef class BulkCarry:
     ) except? NULL:
         """A packet of a connection that waits for something."""
         self.packets_in_python += 1
-        self.carry.take_closely(key, segment_of(packet, data, offset), sink)
+        self.carry.take_closely(key, segment_of(packet, data, offset, Segment), sink)
         connection = self.carry.live.get(key)
         if connection is <object>slot.connection:
-            self.admit(slot)
+            admit(slot, self.carry.live)
             return slot
         self.drop_slot(slot)
         if connection is None:
@@ -515,7 +422,7 @@ cdef class BulkCarry:
         if slot.mode != IN_LANE and self.lanes is not None:
             slot.patience -= 1
             if slot.patience < 0:
-                self.enter(slot)
+                enter_lane(slot, &self.lanes.rows)
         if slot.mode == IN_LANE:
             before = self.lanes.rows.lanes.rows.count
             outcome = exchange_bytes(
@@ -526,7 +433,7 @@ cdef class BulkCarry:
             self.lanes.rows_added(before)
             if outcome == LANE_OK:
                 return 0
-            self.leave(slot)
+            leave_lane(slot, &self.lanes.rows, TcpConnection)
             if start == packet.captured:
                 return 0
         self.packets_of_streams += 1
@@ -535,8 +442,7 @@ cdef class BulkCarry:
         )
         return 0
 
-    cdef bint lane_closed(self, Slot* slot, const Packet* packet, bint reset) except -1:
-        """A direction ended; False where that is for Python."""
+    cdef bint lane_closed(self, Slot* slot, const Packet* packet, bint reset) except -1:  # False where that is for Python
         cdef Py_ssize_t before = self.lanes.rows.lanes.rows.count
         if exchange_closed(slot.exchange, &self.lanes.rows.lanes, packet.direction == slot.client_side, reset, packet.time_ns) == LANE_ODD:
             return False
@@ -565,7 +471,7 @@ cdef class BulkCarry:
                 return self.drop_slot(slot)
         elif slot.ignored and slot.mode == STREAMS_ONLY and self.lanes is not None:
             return self.drop_slot(slot)
-        connection = self.connection_of(slot)
+        connection = connection_of(slot, NULL if self.lanes is None else &self.lanes.rows, TcpConnection)
         if slot.mode == IN_PYTHON:
             self.carry.end(connection, time_ns, packet, sink)
         else:
@@ -584,17 +490,10 @@ cdef class BulkCarry:
                 if <object>slot.key not in self.carry.live:
                     self.drop_slot(slot)
                 else:
-                    self.admit(slot)
+                    admit(slot, self.carry.live)
             elif (slot.tcp.closed and self.latest_ns - slot.tcp.closed_ns > LINGER_NS) or (
                 not slot.tcp.answered and self.latest_ns - slot.tcp.last_ns > UNANSWERED_NS
             ):
                 self.end(slot, self.latest_ns, packet, sink)
             slot = after
         return 0
-
-
-cdef object segment_of(const Packet* packet, bytes data, int64_t offset):
-    payload = data[offset:offset + packet.captured] if packet.captured else b""
-    return Segment(
-        packet.direction, packet.seq, packet.ack, packet.flags, payload, packet.original, packet.signature, packet.time_ns, packet.number,
-    )

@@ -76,7 +76,7 @@ def both_say_the_same(chunks: list[tuple[bytes, PacketColumns]], pickled: bool, 
         native.take(data, columns, found)
         assert found.events == expected.events
         assert list(map(state_of, native.connections())) == list(map(state_of, pure.connections()))
-        assert (native.strays, native.lives) == (pure.strays, pure.lives)
+        assert (native.carry.strays, native.carry.lives) == (pure.strays, pure.lives)
         if pickled:
             native = pickle.loads(pickle.dumps(native))
     pure.finish(expected)

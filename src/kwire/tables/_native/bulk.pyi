@@ -25,9 +25,8 @@ class BulkCarry:
     packets: int
     packets_in_python: int
     packets_of_streams: int
-    lives: dict[bytes, int]
+    carry: SeriesCarry
     scan: ScanCarry
-    strays: int
     def __init__(self, carry: SeriesCarry | None = None) -> None: ...
     def connections(self) -> list[TcpConnection]: ...
     def take(self, data: bytes, columns: PacketColumns, sink: StreamSink) -> None: ...
