@@ -13,7 +13,7 @@ from cursor cimport Bytes, load_32
 cdef enum:
     LENGTH_BYTES = 4
     MAX_FRAME = 100 * 1024 * 1024  # kwire.protocol.frames.MAX_FRAME
-    KEPT_ROOM = 1 << 16
+    KEPT_ROOM = 1 << 13
     MOST_PIECES = 8
 
 # Where the bytes of one packet begin in the buffer.
