@@ -1,0 +1,95 @@
+"""What a series keeps in memory: so much for each open connection, next to nothing for those that are over (docs/capture-memory.md)."""
+
+from __future__ import annotations
+
+import os
+import struct
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+PER_OPEN_CONNECTION = {"native": 4 << 10, "pure": 16 << 10}
+PER_PAST_CONNECTION = 512
+
+# Run in a process of its own, whose memory nobody else fills. Prints bytes per connection.
+PROGRAM = """
+import gc, os, struct, sys
+from kwire.capture.packet_columns import ACK, FIN, SYN, PacketColumns
+from kwire.tables import series
+
+talk = {0!r}
+STEP = 2000
+carry = series.begin_series("s")
+sink = carry.sink
+sink.begin_file("a file")
+
+
+def resident():
+    gc.collect()
+    with open("/proc/self/statm") as file:
+        return int(file.read().split()[1]) * os.sysconf("SC_PAGE_SIZE")
+
+
+def read(first):
+    data, columns = bytearray(), PacketColumns()
+    for number in range(first, first + STEP):
+        columns.keys.append(bytes([4, 10, 0, 0, 1, 0x23, 0x84, 10]) + struct.pack(">I", number)[1:] + bytes([0x80, 1]))
+        for direction, seq, ack, flags, payload in talk:
+            row = 1, number * {1}, number - first, direction, seq, ack, flags, len(data), len(payload), len(payload), seq
+            for column, value in zip(
+                (columns.number, columns.time_ns, columns.key, columns.direction, columns.seq, columns.ack, columns.flags, columns.offset,
+                 columns.captured, columns.original, columns.signature), row, strict=True
+            ):
+                column.append(value)
+            data += payload
+    carry.streams.take(bytes(data), columns, sink)
+    sink.take("requests", whole=True), sink.take("connections", whole=True), sink.violations.take(whole=True)
+
+
+for first in range(0, {2}, STEP):
+    read(first)
+before = resident()
+for first in range({2}, {3}, STEP):
+    read(first)
+print((resident() - before) // ({3} - {2}))
+"""
+
+
+def bytes_per_connection(talk: list[tuple[int, int, int, int, bytes]], apart_ns: int, first: int, last: int, twin: str) -> int:
+    found = subprocess.run(
+        [sys.executable, "-c", PROGRAM.format(talk, apart_ns, first, last)],
+        env={**os.environ, "KWIRE_PURE": "1" if twin == "pure" else "0"},
+        check=True, capture_output=True, text=True,
+    )  # fmt: skip
+    return int(found.stdout)
+
+
+def request(api_key: int, version: int, body: bytes) -> bytes:
+    payload = struct.pack(">hhih", api_key, version, 1, 3) + b"app" + body
+    return struct.pack(">i", len(payload)) + payload
+
+
+SYN, ACK, FIN = 2, 16, 1
+NAMED = request(18, 3, b"\0\x08library\x042.3\0")
+METADATA = request(3, 1, struct.pack(">i", 0))
+OPENED = [(1, 0, 0, SYN, b""), (0, 0, 1, SYN | ACK, b""), (1, 1, 1, ACK, NAMED)]
+WAITING = [*OPENED, (1, 1 + len(NAMED), 1, ACK, METADATA + METADATA[:7])]
+CLOSED = [*OPENED, (1, 1 + len(NAMED), 1, FIN | ACK, b""), (0, 1, 2 + len(NAMED), FIN | ACK, b""), (1, 2 + len(NAMED), 2, ACK, b"")]
+
+linux_only = pytest.mark.skipif(not Path("/proc/self/statm").exists(), reason="needs Linux' /proc to see memory that Python does not count")
+
+
+@linux_only
+@pytest.mark.parametrize("twin", ["native", "pure"])
+def test_an_open_connection_takes_what_the_page_says(twin: str) -> None:
+    """Two requests without an answer and the beginning of a third."""
+    used = bytes_per_connection(WAITING, 1_000_000, 4000, 10_000, twin)
+    assert 0 < used <= PER_OPEN_CONNECTION[twin]
+
+
+@linux_only
+def test_connections_that_are_over_take_next_to_nothing() -> None:
+    """Each was closed more than `LINGER_NS` before the last; what is kept of it is how often its ports were used."""
+    assert bytes_per_connection(CLOSED, 100_000_000, 24_000, 60_000, "native") <= PER_PAST_CONNECTION
