@@ -20,7 +20,10 @@ if TYPE_CHECKING:
 
 __all__ = ["CHUNK_BYTES", "CaptureSource", "filesystem_of", "open_capture"]
 
-CHUNK_BYTES: Final = 8 << 20
+# What is read at once stays in the processor's caches from the disk to the rows: with 8 MiB a fifth of the time went into memory.
+CHUNK_BYTES: Final = 1 << 20
+# What is asked of an object store at once: each request takes long to begin.
+_REMOTE_READ_BYTES: Final = 8 << 20
 # A compressed file that was cut loses what one read asked for: so ask for little.
 _COMPRESSED_READ_BYTES: Final = 4096
 
@@ -144,7 +147,8 @@ def open_capture(location: str | BinaryIO) -> Iterator[CaptureSource]:
         return
     filesystem, path = filesystem_of(location)
     try:
-        stored = filesystem.open_input_stream(path, compression=None)
+        is_local = filesystem.type_name == "local"
+        stored = filesystem.open_input_stream(path, compression=None, buffer_size=None if is_local else _REMOTE_READ_BYTES)
     except FileNotFoundError as error:
         raise InputError(f"{location} does not exist") from error
     except PermissionError as error:
