@@ -288,15 +288,16 @@ cdef inline Py_ssize_t put_rows(Rows* rows, Fill* fill, int32_t number, Py_ssize
                 after = put_short_int32s(move, row, p, end)
             elif move.code == STRING_COMPACT:
                 after = put_short_text(move, row, p, end)
-            elif move.code == SKIP_COMPACT:
-                after = skip_short(move, p, end)
-            elif move.code == SKIP_FIXED and end - p >= move.size:
-                after = p + move.size
             if unlikely(after is NULL):
-                cursor.p = p
-                if not put_value(rows, fill, row, move.step):
-                    return row - first
-                after = cursor.p
+                if move.code == SKIP_COMPACT:
+                    after = skip_short(move, p, end)
+                elif move.code == SKIP_FIXED and end - p >= move.size:
+                    after = p + move.size
+                if after is NULL:
+                    cursor.p = p
+                    if not put_value(rows, fill, row, move.step):
+                        return row - first
+                    after = cursor.p
             p = after
             move += 1
         if flexible:
