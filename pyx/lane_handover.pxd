@@ -14,7 +14,7 @@ from lane_answers cimport kept
 from lane_exchange cimport exchange_begin
 from lane_frames cimport FrameBuffer, buffer_add
 from lane_recipe cimport NOT_ASKED, READY
-from lane_responses cimport completed, payload_object
+from lane_responses cimport completed, long_object, payload_object
 from lane_rows cimport BODY_DECODED, NO_TEXT, UNANSWERED, RequestRow, microseconds, no_int, no_long
 from lane_series cimport (
     KEYS, MOST_CLIENT_IDS, VERSIONS, LaneExchange, LaneSeries, LaneWaiting, exchange_free, recipe_ask, sasl_known, sasl_object,
@@ -24,10 +24,6 @@ from lane_texts cimport text_object, text_of
 from lane_topics cimport (
     FETCHED, PRODUCED, IntSet, TopicSum, TopicSums, TopicUse, ints_add, ints_of, sum_of, sums_free, topic_rows_add,
 )
-
-
-cdef inline object long_object(int64_t value):
-    return None if value == no_long() else value
 
 
 cdef inline int64_t long_of(object value) except? -1:

@@ -20,7 +20,7 @@ from lane_series cimport (
     PRODUCE, RESPONSE_HEADERS, SAID_PARTIAL, SAID_REFUSED, SASL, USES_TOPICS, VERSIONS, WATCHED, WATCHED_ON_ERROR, LaneExchange, LaneSeries,
     LaneWaiting, odd, recipe_ask, sasl_known, sasl_object, waiting_at, waiting_done,
 )
-from lane_texts cimport text_object
+from lane_texts cimport TextTable, text_object
 from lane_topics cimport TopicUses, uses_merge
 from raw_python cimport raw_xdecref
 
@@ -32,24 +32,28 @@ cdef enum:
     ANSWER_SILENT = 0xF1
 
 
+cdef inline object long_object(int64_t value):
+    return None if value == no_long() else value
+
+
+cdef inline object int_object(int32_t value):
+    return None if value == no_int() else value
+
+
 cdef inline object completed(LaneSeries* series, const LaneWaiting* waiting, int64_t response_ns):
     """The `RequestCompleted` of a row."""
     cdef const RequestRow* row = &waiting.row
-    cdef object texts = [
-        text_object(&series.texts, row.client_id), text_object(&series.texts, row.client_instance_id),
-        text_object(&series.texts, row.software_name), text_object(&series.texts, row.software_version),
-        text_object(&series.texts, row.principal), text_object(&series.texts, row.first_topic), text_object(&series.texts, row.group_id),
-        text_object(&series.texts, row.transactional_id),
-    ]
-    cdef object numbers = [
-        None if number == no_long() else number
-        for number in (
-            row.request_index, row.api_key, row.api_version, row.header_version, row.correlation_id, waiting.request_ns, response_ns,
-            row.latency_us, row.request_bytes, row.response_bytes, row.throttle_time_ms, row.packet, row.stream_offset,
-        )
-    ]
-    cdef object smaller = [None if number == no_int() else number for number in (row.error_code, row.acks, row.topic_count)]
-    return (<object>series.desk).completed(numbers, smaller, texts, row.state, row.body)
+    cdef const TextTable* texts = &series.texts
+    desk = <object>series.desk
+    return desk.completed(
+        row.request_index, row.api_key, desk.api_name(row.api_key), row.api_version, int_object(row.header_version),
+        long_object(row.correlation_id), text_object(texts, row.client_id), text_object(texts, row.client_instance_id),
+        text_object(texts, row.software_name), text_object(texts, row.software_version), text_object(texts, row.principal),
+        waiting.request_ns, long_object(response_ns), long_object(row.latency_us), long_object(row.request_bytes),
+        long_object(row.response_bytes), int_object(row.error_code), long_object(row.throttle_time_ms), int_object(row.acks),
+        text_object(texts, row.first_topic), int_object(row.topic_count), text_object(texts, row.group_id),
+        text_object(texts, row.transactional_id), desk.states[row.state], desk.bodies[row.body], row.packet, row.stream_offset,
+    )
 
 
 cdef inline object payload_object(const uint8_t* payload, Py_ssize_t size):

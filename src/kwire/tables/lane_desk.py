@@ -6,7 +6,8 @@ Each question is asked once for each distinct text or answer, so that Python's p
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
+from functools import cache
 from typing import Any, Final, Protocol
 
 from kwire.protocol.brokers import nodes_of, ranges_of
@@ -72,12 +73,19 @@ class LaneDesk:
     Attributes:
         seed: for the hash tables of the lanes; nobody else knows it.
         observing: whether anybody wants to know what exchanges say beyond their rows.
+        completed, api_name, states, bodies: to make the event of a row that is a C struct: its class, the names of apis, the words for the
+            numbers of its state and body.
     """
+
+    completed = RequestCompleted
+    states = ROW_STATES
+    bodies = ROW_BODIES
 
     def __init__(self, sink: LaneSink, connection_id_of: Callable[[int], str]) -> None:
         self._sink = sink
         self._connection_id_of = connection_id_of
         self.observing = sink.observing
+        self.api_name = cache(catalog().api_name)
         self.seed = int.from_bytes(os.urandom(8), "little")
 
     def text_facts(self, text: str) -> int:
@@ -87,45 +95,6 @@ class LaneDesk:
     def count_records(self, records: bytes) -> int:
         """Count the records of batches that may be compressed messages of magic 0 or 1."""
         return records_in(records)
-
-    def completed(
-        self, numbers: Sequence[int | None], smaller: Sequence[int | None], texts: Sequence[str | None], state: int, body: int
-    ) -> RequestCompleted:
-        """Make the event of a row that is a C struct."""
-        index, key, version, header, correlation, asked, answered, latency, asked_bytes, answered_bytes, throttle, packet, offset = numbers
-        error, acks, topic_count = smaller
-        assert index is not None
-        assert packet is not None
-        assert offset is not None
-        return RequestCompleted(
-            request_index=index,
-            api_key=key,
-            api_name=None if key is None else catalog().api_name(key),
-            api_version=version,
-            header_version=header,
-            correlation_id=correlation,
-            client_id=texts[0],
-            client_instance_id=texts[1],
-            software_name=texts[2],
-            software_version=texts[3],
-            principal=texts[4],
-            request_time=asked,
-            response_time=answered,
-            latency_us=latency,
-            request_bytes=asked_bytes,
-            response_bytes=answered_bytes,
-            error_code=error,
-            throttle_time_ms=throttle,
-            acks=acks,
-            first_topic=texts[5],
-            topic_count=topic_count,
-            group_id=texts[6],
-            transactional_id=texts[7],
-            state=ROW_STATES[state],
-            body=ROW_BODIES[body],
-            packet_number=packet,
-            stream_offset=offset,
-        )
 
     def body_of(self, payload: bytes) -> int:
         """Tell where the body of a request begins whose header was read before."""
