@@ -20,7 +20,7 @@ from kio.serial import entity_reader
 import peers
 from captures import PORT, Exchange, exchanges, repeat_example
 
-COPIES = 4
+COPIES = 40
 TURNS = 3  # all contenders one after the other, as often as this
 ROWS = 615 * COPIES
 WORK = "capture to request rows"
