@@ -5,7 +5,7 @@ is *odd* when Python would find something to say about it, or might: then Python
 """
 
 from libc.stdint cimport INT32_MIN, int16_t, int32_t, int64_t, uint8_t, uint16_t, uint32_t
-from libc.stdlib cimport realloc
+from libc.stdlib cimport free, realloc
 from libc.string cimport memcmp, memcpy, memset
 
 from cursor cimport (
@@ -28,6 +28,9 @@ cdef extern from *:
     static const unsigned char kwire_zeros[16] = {0};
     """
     const uint8_t* ZEROS "kwire_zeros"
+
+cdef enum:
+    KEPT_PARTS = 1 << 20
 
 # A partition that a message names; pointers into the message.
 cdef struct Use:
@@ -72,7 +75,7 @@ cdef inline void fields_open(Fields* fields, Parts* parts, UseList* uses) noexce
     fields.replica_id = -1
     fields.parts = parts
     fields.uses = uses
-    parts.size = 0
+    parts_clear(parts)
     uses.count = 0
 
 
@@ -104,6 +107,15 @@ cdef inline bint use_add(Fields* fields) noexcept nogil:
     list.uses[list.count] = fields.use
     list.count += 1
     return True
+
+
+cdef inline void parts_clear(Parts* parts) noexcept nogil:
+    """Nothing is in it; what a huge frame needed is given back."""
+    parts.size = 0
+    if parts.room > KEPT_PARTS:
+        free(parts.bytes)
+        parts.bytes = NULL
+        parts.room = 0
 
 
 cdef inline bint parts_add(Parts* parts, Bytes data, Py_ssize_t size) noexcept nogil:

@@ -11,7 +11,7 @@ from libc.string cimport memcpy
 from cpython.object cimport PyObject
 from cursor cimport Bytes, Cursor, cursor_open, load_32
 from lane_answers cimport Answer, answer_add, answer_find, answer_seen, kept
-from lane_fields cimport Fields, Parts, error_of, fields_open, parts_add, take_fields
+from lane_fields cimport Fields, Parts, error_of, fields_open, parts_add, parts_clear, take_fields
 from lane_recipe cimport NOT_ASKED, READY, TOKEN, Recipe
 from lane_requests cimport bytes_of, client_id_of, count_topics, row_done, see_instance_id, tell_trailing, uses_taken
 from lane_rows cimport ANSWERED, UNANSWERED, RequestRow, microseconds, no_int, no_long
@@ -30,6 +30,7 @@ cdef enum:
     UNSUPPORTED_VERSION = 35
     ANSWER_VERSIONS = 0xF0  # what an answer is known by begins so, where it does not begin with an api key below 128
     ANSWER_SILENT = 0xF1
+    MOST_KNOWN_BY = 1 << 16  # bytes by which an answer is known again; Python reads those with more every time
 
 
 cdef inline object long_object(int64_t value):
@@ -78,7 +79,7 @@ cdef inline int say(
 cdef inline int key_begin(LaneSeries* series, int kind, int version, Bytes first, Py_ssize_t first_size) except -1:
     """Begin what an answer is known by: what it is an answer to."""
     cdef uint8_t head[6]
-    series.key.size = 0
+    parts_clear(&series.key)
     head[0] = <uint8_t>kind
     head[1] = <uint8_t>version
     head[2], head[3] = <uint8_t>(first_size >> 24), <uint8_t>(first_size >> 16)
@@ -100,6 +101,8 @@ cdef inline Answer* versions_answer(
     """What an ApiVersions response says; NULL where Python has more to say about it."""
     cdef int32_t start = series.texts.offsets[exchange.server]
     cdef Answer* answer
+    if size > MOST_KNOWN_BY:
+        return NULL
     key_begin(series, ANSWER_VERSIONS, version, series.texts.bytes + start, series.texts.offsets[exchange.server + 1] - start)
     key_add(series, payload + SHORTEST_RESPONSE, size - SHORTEST_RESPONSE)
     answer = answer_find(&series.answers, series.key.bytes, series.key.size)
@@ -135,6 +138,11 @@ cdef inline int learn(LaneSeries* series, const LaneWaiting* waiting, Bytes payl
     """What a response teaches about the cluster: its nodes and the names of topics."""
     cdef const RequestRow* row = &waiting.row
     cdef Answer* answer
+    if waiting.size + series.parts.size > MOST_KNOWN_BY:
+        (<object>series.desk).learn(
+            completed(series, waiting, time_ns), payload_object(waiting.payload, waiting.size), payload_object(payload, size)
+        )
+        return 0
     if waiting.payload is NULL:
         key_begin(series, row.api_key, row.api_version, NULL, 0)
     else:
@@ -167,7 +175,8 @@ cdef inline int watch(
         payload: of the response, NULL without one.
         time_ns: of the response, NO_LONG without one.
     """
-    if payload is not NULL and waiting.payload is not NULL:
+    cdef bint may_be_known = payload is not NULL and waiting.payload is not NULL and waiting.size + size <= MOST_KNOWN_BY
+    if may_be_known:
         key_begin(series, ANSWER_SILENT, waiting.row.api_version, waiting.payload + waiting.body, waiting.size - waiting.body)
         key_add(series, payload + SHORTEST_RESPONSE, size - SHORTEST_RESPONSE)
         key_add(series, <Bytes>&waiting.row.api_key, sizeof(waiting.row.api_key))
@@ -177,7 +186,7 @@ cdef inline int watch(
         exchange.connection, exchange.begun, completed(series, waiting, time_ns), payload_object(waiting.payload, waiting.size),
         payload_object(payload, size),
     )
-    if not said and payload is not NULL and waiting.payload is not NULL:
+    if not said and may_be_known:
         answer_add(&series.answers, series.key.bytes, series.key.size)
     return 0
 
