@@ -68,7 +68,8 @@ def _summed(table: pa.Table) -> list[dict[str, Any]]:
     compute: Any = pc  # the stubs know neither numbers nor texts as arguments
     asked, answered = (compute.coalesce(table.column(name), 0) for name in ("request_bytes", "response_bytes"))
     is_kafka = compute.equal(compute.coalesce(table.column("protocol"), "unknown"), "kafka")
-    some, both = compute.greater(compute.add(asked, answered), 0), compute.greater(compute.multiply(compute.sign(asked), compute.sign(answered)), 0)
+    some = compute.greater(compute.add(asked, answered), 0)
+    both = compute.greater(compute.multiply(compute.sign(asked), compute.sign(answered)), 0)
     columns: dict[str, Any] = {name: table.column(name) for name in ("server_address", "server_port", "node_id", "gaps", "bytes_cut")}
     columns["connections"] = pa.array([1] * len(table), pa.int64())
     columns["kafka"] = is_kafka.cast(pa.int64())

@@ -288,9 +288,10 @@ class ConversationSink(StreamSink):
                 server.address, server.port, summary.proxied_address, None, _us(connection.first_ns), _us(connection.last_ns),
                 summary.request_frames, summary.response_frames, summary.request_bytes, summary.response_bytes,
                 flows[0].gaps + flows[1].gaps, flows[0].bytes_cut + flows[1].bytes_cut, flows[0].retransmissions + flows[1].retransmissions,
-                summary.state, summary.closed_by, summary.last_api_name, summary.protocol, summary.tls_version, summary.tls_sni, summary.tls_ja3,
-                summary.sasl_mechanism, summary.attempted_principal, summary.principal, summary.auth_failures, summary.software_name,
-                summary.software_version, summary.identity_source, summary.client_id, summary.client_instance_id, summary.role,
+                summary.state, summary.closed_by, summary.last_api_name, summary.protocol, summary.tls_version, summary.tls_sni,
+                summary.tls_ja3, summary.sasl_mechanism, summary.attempted_principal, summary.principal, summary.auth_failures,
+                summary.software_name, summary.software_version, summary.identity_source, summary.client_id,
+                summary.client_instance_id, summary.role,
             )
         )  # fmt: skip
 
