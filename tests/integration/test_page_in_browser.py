@@ -29,7 +29,9 @@ pytestmark = [
 ]
 
 EXAMPLE = Path(__file__).parents[2] / "examples" / "upgrade-fleet.pcap.gz"
-SECTIONS = ["coverage", "clients", "upgrade", "versions", "connections", "brokers", "violations"]
+SECTIONS = [
+    "coverage", "clients", "upgrade", "versions", "connections", "incidents", "topics", "groups", "telemetry", "brokers", "violations",
+]  # fmt: skip
 SIZES = {"phone": (390, 844), "small phone": (360, 640), "desktop": (1280, 900)}
 # Quiet: the browser itself asks nobody for updates, names or models, so every request that is seen is the page's.
 FLAGS = (

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import re
 import signal
+import subprocess
 import sys
 import tempfile
 import threading
@@ -40,6 +41,8 @@ LOCAL_SETTINGS: Final = {
 """What a run on this machine alone sets; a cluster's own settings stand otherwise."""
 
 # the message of a line of Spark's log, or of an exception that ends the launcher
+# A JVM that was told to go needs less than a second.
+_JAVA_SECONDS: Final = 20
 _REASON: Final = re.compile(r"(?:\sERROR [\w.$]+: |(?:Exception|Error): )(.+)")
 
 
@@ -120,6 +123,29 @@ def _stop(session: SparkSession) -> None:
         session.stop()
 
 
+def _end_java() -> None:
+    """End the JVM of a session that was launched here: PySpark keeps it for the next one, which has its own log and settings."""
+    from py4j.protocol import Py4JError
+    from pyspark import SparkContext
+
+    gateway: Any = SparkContext._gateway
+    if gateway is None:
+        return
+    SparkContext._gateway = SparkContext._jvm = None
+    java = getattr(gateway, "proc", None)
+    with suppress(Py4JError, OSError):
+        gateway.shutdown()
+    if java is None:
+        return
+    with suppress(OSError):
+        java.stdin.close()  # its end tells the JVM to go
+    try:
+        java.wait(_JAVA_SECONDS)
+    except subprocess.TimeoutExpired:
+        java.kill()
+        java.wait()
+
+
 @contextmanager
 def open_session(master: str | None = None, name: str = "kwire analyze") -> Iterator[SparkSession]:
     """Give a Spark session: the active one where there is one, which then stays open, else a new one, which is stopped at the end.
@@ -142,6 +168,7 @@ def open_session(master: str | None = None, name: str = "kwire analyze") -> Iter
     if active is not None:
         yield active
         return
+    launched = False
     remote = master is not None and master.startswith("sc://")
     if remote or (master is None and os.environ.keys() & {"SPARK_REMOTE", "PYSPARK_GATEWAY_PORT"}):
         builder: Any = SparkSession.builder.appName(name)
@@ -152,7 +179,10 @@ def open_session(master: str | None = None, name: str = "kwire analyze") -> Iter
     else:
         ensure_java()
         session = _launch(master, name)
+        launched = True
     try:
         yield session
     finally:
         _stop(session)
+        if launched:
+            _end_java()
