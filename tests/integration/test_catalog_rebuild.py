@@ -25,10 +25,6 @@ NEWEST = releases().newest.name
 MERGED = [NEWEST, releases().resolve("3").name]
 ASKED = [NEWEST, "4.0.0", releases().resolve("3").name]
 
-needs_jars = pytest.mark.skipif(
-    shutil.which("mvn") is None or shutil.which("java") is None, reason="Maven and Java are how the jars are fetched and asked"
-)
-
 
 @pytest.fixture(scope="module", autouse=True)
 def _tools_on_path() -> None:
@@ -42,13 +38,14 @@ def _tool(name: str) -> ModuleType:
 @pytest.fixture(scope="module")
 def cache(_tools_on_path: None) -> Path:
     """The folder with all jars that the tests of this file read, fetched in one go."""
+    missing = [tool for tool in ("mvn", "java") if shutil.which(tool) is None]
+    assert not missing, f"{' and '.join(missing)} cannot be found (Debian: apt-get install maven default-jre)"
     jars, build = _tool("kafka_jars"), _tool("build_releases")
     clients = [("kafka-clients", release) for release in ASKED]
     jars.fetch([*jars.definition_jars(MERGED), *clients, *build.BESIDE], CACHE)
     return CACHE
 
 
-@needs_jars
 @pytest.mark.parametrize("artifact", ["kafka-clients", "kafka-group-coordinator", "kafka-metadata"])
 def test_definitions_of_the_newest_release_are_the_catalogs(artifact: str, cache: Path) -> None:
     path = cache / f"{artifact}-{NEWEST}.jar"
@@ -66,7 +63,6 @@ def test_definitions_of_the_newest_release_are_the_catalogs(artifact: str, cache
     assert compared > 25
 
 
-@needs_jars
 def test_rebuilding_from_two_releases_gives_the_same_files(cache: Path, tmp_path: Path) -> None:
     build = _tool("build_messages")
     merged = build.build(MERGED, cache)
@@ -85,7 +81,6 @@ def test_rebuilding_from_two_releases_gives_the_same_files(cache: Path, tmp_path
     }  # fmt: skip
 
 
-@needs_jars
 def test_kafkas_own_classes_say_what_the_table_says(cache: Path) -> None:
     facts = _tool("build_releases").ask("apis", ASKED, cache)
     assert {fact["release"] for fact in facts} == set(ASKED)
@@ -97,7 +92,6 @@ def test_kafkas_own_classes_say_what_the_table_says(cache: Path) -> None:
                 assert (None if versions is None else [versions.lowest, versions.highest]) == said, (fact["release"], key, listener, what)
 
 
-@needs_jars
 def test_error_names_are_those_of_the_newest_release(cache: Path) -> None:
     named = {int(code): name for code, name in json.loads((SCHEMA / "error_codes.json").read_text()).items()}
     said = dict(_tool("build_releases").ask("errors", [NEWEST], cache))

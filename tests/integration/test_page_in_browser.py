@@ -24,8 +24,6 @@ DRIVER = shutil.which("chromedriver")
 pytestmark = [
     pytest.mark.browser,
     pytest.mark.xdist_group("browser"),
-    pytest.mark.skipif(BROWSER is None, reason="no Chromium on this machine (Debian: apt-get install chromium)"),
-    pytest.mark.skipif(DRIVER is None, reason="no chromedriver on this machine (Debian: apt-get install chromium-driver)"),
 ]
 
 EXAMPLE = Path(__file__).parents[2] / "examples" / "upgrade-fleet.pcap.gz"
@@ -76,7 +74,8 @@ def pages(tmp_path_factory: pytest.TempPathFactory, analysis_tables: ModuleType)
 @pytest.fixture(scope="module")
 def browser(tmp_path_factory: pytest.TempPathFactory) -> Iterator[webdriver.Chrome]:
     options = webdriver.ChromeOptions()
-    assert BROWSER is not None
+    assert BROWSER is not None, "no Chromium on this machine (Debian: apt-get install chromium)"
+    assert DRIVER is not None, "no chromedriver on this machine (Debian: apt-get install chromium-driver)"
     options.binary_location = BROWSER
     for flag in (*FLAGS, f"--user-data-dir={tmp_path_factory.mktemp('profile')}"):
         options.add_argument(flag)

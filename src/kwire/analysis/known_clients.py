@@ -52,7 +52,7 @@ class Profile:
 class Library:
     """A client library: the names it sends, with the place of its version in what it sends as version, and its default client ids."""
 
-    library: str
+    name: str
     names: Mapping[str, str]
     client_ids: re.Pattern[str] | None
     kafka_release: bool
@@ -128,7 +128,7 @@ def _named(software_name: str | None, software_version: str | None) -> tuple[Lib
 def library_of(software_name: str | None, software_version: str | None) -> str | None:
     """Name the library behind a software name, such as librdkafka behind confluent-kafka-python; None when it is not known."""
     named = _named(software_name, software_version)
-    return None if named is None else named[0].library
+    return None if named is None else named[0].name
 
 
 def _by_client_id(client_id: str | None) -> tuple[Library, str] | None:
@@ -157,10 +157,10 @@ def guess_unnamed(observed: Observed, client_id: str | None = None) -> Guess | N
         for profile in library.profiles:
             apis = _apis_in_common(profile, observed) if profile.unnamed else 0
             if apis >= MIN_APIS:
-                fitting.setdefault(library.library, []).append(profile)
+                fitting.setdefault(library.name, []).append(profile)
                 common = max(common, apis)
     if default is not None and (not fitting or default[1]):
-        return Guess(default[0].library, default[1], "medium", tuple(fitting.get(default[0].library, ())))
+        return Guess(default[0].name, default[1], "medium", tuple(fitting.get(default[0].name, ())))
     if len(fitting) != 1:
         return None
     name, profiles = fitting.popitem()
@@ -202,7 +202,7 @@ def known_maximum(software_name: str | None, software_version: str | None, guess
         library, version = named
         if version is None:
             return None
-        text = f"{library.library} {'.'.join(map(str, version))}"
+        text = f"{library.name} {'.'.join(map(str, version))}"
         if library.kafka_release:
             highest = broker_highest(".".join(map(str, version))).get(api)
             return None if highest is None else KnownMaximum(library=text, at_least=highest, at_most=highest, certain=True)
@@ -231,7 +231,7 @@ def unseen_maxima(
         if named[0].kafka_release:  # a program uses a part of what its library can; what was not seen of Java is never below a release
             return {}
         apis = {api for profile in named[0].profiles for api in profile.uses}
-    elif guess is not None and not next(library.kafka_release for library in _libraries() if library.library == guess.library):
+    elif guess is not None and not next(library.kafka_release for library in _libraries() if library.name == guess.library):
         apis = {api for profile in guess.profiles for api in profile.uses}
     else:
         return {}
@@ -246,4 +246,4 @@ def cure_of(software_name: str | None, software_version: str | None, guess: Gues
         return named[0].cure
     if guess is None:
         return None
-    return next(library.cure for library in _libraries() if library.library == guess.library)
+    return next(library.cure for library in _libraries() if library.name == guess.library)
