@@ -62,7 +62,34 @@ class InputError(KwireError):
 
 
 class EncodeError(KwireError, ValueError):
-    """The caller gave a value that Kafka does not let a message of this version carry."""
+    """The caller gave a value that Kafka does not let a message of this version carry.
+
+    Attributes:
+        reason: what is wrong with the value.
+        path: where the value is, in snake_case, such as ``topics[2].partitions[0].leader_id``; empty where it is the whole.
+        message: name of the message that was to be written, such as ``MetadataResponse``; empty when there is none.
+        api_version: the version, or None when there is none.
+    """
+
+    def __init__(self, reason: str, *, path: str = "", message: str = "", api_version: int | None = None) -> None:
+        self.reason = reason
+        self.path = path
+        self.message = message
+        self.api_version = api_version
+        super().__init__(reason)
+
+    def __str__(self) -> str:
+        place = f" in {self.path}" if self.path else ""
+        version = "" if self.api_version is None else f" v{self.api_version}"
+        whole = f" ({self.message}{version})" if self.message else ""
+        return f"{self.reason}{place}{whole}"
+
+    def __reduce__(self) -> tuple[object, ...]:
+        return _rebuild_encode_error, (self.reason, self.path, self.message, self.api_version)
+
+
+def _rebuild_encode_error(reason: str, path: str, message: str, api_version: int | None) -> EncodeError:
+    return EncodeError(reason, path=path, message=message, api_version=api_version)
 
 
 class WireError(KwireError, ValueError):
