@@ -23,6 +23,7 @@ if TYPE_CHECKING:
         decode_prefix,
         decode_request,
         decode_response,
+        from_json,
         peek_header,
         records,
         scan_headers,
@@ -55,7 +56,7 @@ _HOME = {
     **dict.fromkeys(
         (
             "Request", "RequestHeader", "Response", "ResponseHeader", "Uuid", "arrow_schema", "backend", "decode", "decode_prefix",
-            "decode_request", "decode_response", "peek_header", "scan_headers", "to_arrow", "to_json",
+            "decode_request", "decode_response", "from_json", "peek_header", "scan_headers", "to_arrow", "to_json",
         ),
         "kwire.codec",
     ),
@@ -75,7 +76,7 @@ __all__ = [
     "BadChecksum", "BadCompression", "BadLength", "BadTag", "BadUtf8", "BadVarint", "Connection", "EncodeError", "InputError", "KwireError",
     "LimitExceeded", "NullNotAllowed", "Request", "RequestHeader", "Response", "ResponseHeader", "TrailingBytes", "Truncated", "UnknownApi",
     "UnsupportedVersion", "Uuid", "WireError", "__version__", "arrow_schema", "backend", "codec", "decode", "decode_prefix",
-    "decode_request", "decode_response", "messages", "peek_header", "protocol", "records", "scan_headers", "schema", "tables", "to_arrow",
+    "decode_request", "decode_response", "from_json", "messages", "peek_header", "protocol", "records", "scan_headers", "schema", "tables", "to_arrow",
     "to_json",
 ]  # fmt: skip
 

@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from kwire.codec.header_scan import HeaderColumns, HeaderScan, scan_headers
     from kwire.codec.impl import backend
     from kwire.codec.json_form import to_json
+    from kwire.codec.json_reading import from_json
     from kwire.codec.prefix import PrefixReader, decode_prefix
     from kwire.codec.uuids import Uuid
 
@@ -30,6 +31,7 @@ _HOME = {
     **dict.fromkeys(("PrefixReader", "decode_prefix"), "prefix"),
     "Uuid": "uuids",
     "backend": "impl",
+    "from_json": "json_reading",
     "to_json": "json_form",
 }
 _HEADERS = ("RequestHeader", "ResponseHeader")
@@ -37,7 +39,7 @@ _HEADERS = ("RequestHeader", "ResponseHeader")
 __all__ = [
     "Columns", "CompiledCatalog", "FrameReader", "HeaderColumns", "HeaderScan", "Opaque", "PrefixReader", "Request", "RequestHeader",
     "Response", "ResponseHeader", "Uuid", "arrow_schema", "backend", "decode", "decode_prefix", "decode_request", "decode_response",
-    "message_class", "peek_header", "scan_headers", "to_arrow", "to_json",
+    "from_json", "message_class", "peek_header", "scan_headers", "to_arrow", "to_json",
 ]  # fmt: skip
 
 

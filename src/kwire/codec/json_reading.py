@@ -1,0 +1,263 @@
+"""Messages out of plain dicts and lists, taking exactly what Kafka's own JsonConverter classes take.
+
+A field of the version that is not tagged must be there; one that is not of the version, and a tagged one, gets its default when it is left
+out and is read when it is given. Keys that name no field are passed over. Null is taken where any version of the field may be null: whether
+this version lets it be is found when the message is written. Integers are numbers or their text (``"12"``, ``"0x0c"``). `bytes` and records
+are base64, or bytes objects, as the converters take binary nodes. Jackson's int nodes and long nodes are one here: a number is taken
+where it fits.
+"""
+
+from __future__ import annotations
+
+import re
+from base64 import b64decode, urlsafe_b64decode
+from binascii import Error as BinasciiError
+from collections.abc import Callable, Mapping
+from functools import lru_cache
+from typing import Any, Final
+
+from kwire.codec.classes import CompiledCatalog, compiled
+from kwire.codec.layout import SlotLayout, layouts_of
+from kwire.codec.uuids import Uuid
+from kwire.errors import EncodeError
+from kwire.schema.model import Message
+
+__all__ = ["from_json"]
+
+Convert = Callable[[Any], Any]
+
+_MISSING: Final = object()
+_DECIMAL: Final = re.compile(r"[+-]?\d+")  # what Integer.parseInt takes: digits of any script too
+_HEXADECIMAL: Final = re.compile(r"0x([+-]?[\da-fA-F]+)")
+_BASE64_GROUP: Final = re.compile(r"[\0- ]*([A-Za-z0-9+/]{4}|[A-Za-z0-9+/]{3}=|[A-Za-z0-9+/]{2}==|\Z)")
+_UUID: Final = re.compile(r"[A-Za-z0-9_-]{22}(?:==)?")
+_RANGES: Final = {
+    "int16": (-(2**15), 2**15 - 1), "uint16": (0, 2**16 - 1), "int32": (-(2**31), 2**31 - 1), "uint32": (0, 2**32 - 1),
+    "int64": (-(2**63), 2**63 - 1),
+}  # fmt: skip
+
+
+class _Refused(Exception):
+    """A value that the converter refuses; `steps` grow from the inside out."""
+
+    def __init__(self, reason: str) -> None:
+        self.reason = reason
+        self.steps: list[str] = []
+
+    def path(self) -> str:
+        return "".join(reversed(self.steps)).removeprefix(".")
+
+
+def _kind(value: Any) -> str:
+    """A JSON value in a word, never the value itself."""
+    if value is None:
+        return "null"
+    if isinstance(value, bool):
+        return "a boolean"
+    if isinstance(value, int | float):
+        return "a number"
+    if isinstance(value, str):
+        return "a string"
+    if isinstance(value, Mapping):
+        return "an object"
+    return "an array" if isinstance(value, list | tuple) else f"a Python {type(value).__name__}"
+
+
+def _wrong(expected: str, value: Any) -> _Refused:
+    return _Refused(f"expected {expected}, got {_kind(value)}")
+
+
+def _integer(value: Any) -> int:
+    """MessageUtil.jsonNodeToInt and jsonNodeToLong, before the range."""
+    if type(value) is int:
+        return value
+    if isinstance(value, str):
+        hexadecimal = _HEXADECIMAL.fullmatch(value)
+        if hexadecimal is None and not _DECIMAL.fullmatch(value):
+            raise _Refused("the string is not an integer")
+        try:
+            return int(value) if hexadecimal is None else int(hexadecimal[1], 16)
+        except ValueError:  # more digits than Python converts
+            raise _Refused("the string is not an integer that any type holds") from None
+    if isinstance(value, int) and not isinstance(value, bool):
+        return int(value)
+    raise _wrong("an integer", value)
+
+
+def _integer_of(kind: str) -> Convert:
+    lowest, highest = _RANGES[kind]
+
+    def convert(value: Any) -> int:
+        number = value if type(value) is int else _integer(value)
+        if not lowest <= number <= highest:
+            raise _Refused(f"{number} is outside {kind}" if abs(number) < 2**64 else f"the number is outside {kind}")
+        return number
+
+    return convert
+
+
+_int32: Final = _integer_of("int32")
+
+
+def _int8(value: Any) -> int:
+    """MessageUtil.jsonNodeToByte, which takes 128 to 256 and lowers them by 128 (200 is read as 72, 256 as -128)."""
+    number: int = _int32(value)
+    if number > 127:
+        if number > 256:
+            raise _Refused(f"{number} is outside int8")
+        number = number - 128 if number < 256 else -128
+    elif number < -128:
+        raise _Refused(f"{number} is outside int8")
+    return number
+
+
+def _boolean(value: Any) -> bool:
+    if value is True or value is False:
+        return bool(value)
+    raise _wrong("a boolean", value)
+
+
+def _float64(value: Any) -> float:
+    if isinstance(value, float):
+        return value
+    raise _wrong("a number with a fraction or an exponent", value) if isinstance(value, int) else _wrong("a number", value)
+
+
+def _string(value: Any) -> str:
+    if isinstance(value, str):
+        return value
+    raise _wrong("a string", value)
+
+
+def _uuid(value: Any) -> Uuid:
+    if not isinstance(value, str):
+        raise _wrong("a UUID as a string", value)
+    if not _UUID.fullmatch(value):
+        raise _Refused("the string is not a UUID: 22 characters of base64url")
+    return Uuid(urlsafe_b64decode(value[:22] + "=="))
+
+
+def _binary(value: Any) -> bytes:
+    if isinstance(value, bytes | bytearray | memoryview):
+        return bytes(value)
+    if not isinstance(value, str):
+        raise _wrong("base64 in a string", value)
+    try:
+        return b64decode(value, validate=True)
+    except (BinasciiError, ValueError):
+        pass
+    # Jackson takes white space before every group of four, and goes on after a padded one.
+    made, pos = bytearray(), 0
+    while pos < len(value):
+        group = _BASE64_GROUP.match(value, pos)
+        if group is None:
+            raise _Refused("the string is not base64")
+        made += b64decode(group[1])
+        pos = group.end()
+    return bytes(made)
+
+
+_SCALARS: Final[dict[str, Convert]] = {
+    "bool": _boolean, "int8": _int8, "float64": _float64, "string": _string, "uuid": _uuid, "bytes": _binary, "records": _binary,
+    "int32": _int32, **{kind: _integer_of(kind) for kind in ("int16", "uint16", "uint32", "int64")},
+}  # fmt: skip
+
+
+def _array_of(element: Convert, scalars: bool) -> Convert:
+    def convert(value: Any) -> Any:
+        if not isinstance(value, list | tuple):
+            raise _wrong("an array", value)
+        made: list[Any] = []
+        try:
+            for each in value:
+                made.append(element(each))
+        except _Refused as refused:
+            refused.steps.append(f"[{len(made)}]")
+            raise
+        return tuple(made) if scalars else made
+
+    return convert
+
+
+def _or_null(convert: Convert) -> Convert:
+    return lambda value: None if value is None else convert(value)
+
+
+class _Reader:
+    """Makes one converter per struct of a message at a version."""
+
+    def __init__(self, message: Message, version: int, classes: tuple[type, ...]) -> None:
+        self.message = message
+        self.version = version
+        layouts = layouts_of(message)
+        self.slots: dict[str, tuple[SlotLayout, ...]] = {layout.name: layout.slots for layout in layouts}
+        self.classes = {layout.name: kind for layout, kind in zip(layouts, classes, strict=True)}
+        self.made: dict[str, Convert] = {}
+
+    def struct(self, name: str) -> Convert:
+        found = self.made.get(name)
+        if found is None:
+            found = self.made[name] = self._struct(name)
+        return found
+
+    def _struct(self, name: str) -> Convert:
+        struct, version, make = self.message.structs[name], self.version, self.classes[name]
+        if version not in struct.versions:
+
+            def refuse(value: Any) -> Any:
+                raise _Refused(f"version {version} has no {name}")
+
+            return refuse
+        steps: list[tuple[str, str, Convert, bool]] = []
+        for field, slot in zip(struct.fields, self.slots[name], strict=True):
+            convert = self.struct(field.element_type) if field.is_struct else _SCALARS[field.element_type]
+            if field.is_array:
+                convert = _array_of(convert, not field.is_struct)
+            if field.nullable_versions:
+                convert = _or_null(convert)
+            steps.append((slot.attribute, slot.json_name, convert, version in field.versions and version not in field.tagged_versions))
+
+        def read(value: Any) -> Any:
+            if not isinstance(value, Mapping):
+                raise _wrong("an object", value)
+            values: dict[str, Any] = {}
+            for attribute, key, convert, mandatory in steps:
+                given = value.get(key, _MISSING)
+                try:
+                    if given is not _MISSING:
+                        values[attribute] = convert(given)
+                    elif mandatory:
+                        raise _Refused(f"{key!r} is missing, and version {version} must have it")
+                except _Refused as refused:
+                    refused.steps.append(f".{attribute}")
+                    raise
+            return make(**values)
+
+        return read
+
+
+@lru_cache(maxsize=2048)
+def _reader(source: CompiledCatalog, name: str, version: int) -> Convert:
+    source.plan(name, version)  # for what it raises
+    return _Reader(source.message(name), version, source.classes(name)).struct(name)
+
+
+def from_json(name: str, obj: Any, version: int, *, source: CompiledCatalog | None = None) -> Any:
+    """Make a message from JSON as Kafka's JsonConverter classes write it: ``from_json("MetadataRequest", {"topics": None}, 4)``.
+
+    Arguments:
+        name: name of the message.
+        obj: its JSON as dicts and lists, as `json.loads` and `to_json` give it.
+        version: the version that the JSON is in.
+        source: the catalog of the message, the built-in one when not given.
+
+    Raises:
+        EncodeError: a field is missing, or a value is none that Kafka's `JsonConverter.read` takes; has the path.
+        UnsupportedVersion: the message has no such version.
+        KwireError: no such message.
+    """
+    try:
+        return _reader(source or compiled(), name, version)(obj)
+    except _Refused as refused:
+        error = EncodeError(refused.reason, path=refused.path(), message=name, api_version=version)
+    raise error
