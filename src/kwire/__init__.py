@@ -76,8 +76,8 @@ __all__ = [
     "BadChecksum", "BadCompression", "BadLength", "BadTag", "BadUtf8", "BadVarint", "Connection", "EncodeError", "InputError", "KwireError",
     "LimitExceeded", "NullNotAllowed", "Request", "RequestHeader", "Response", "ResponseHeader", "TrailingBytes", "Truncated", "UnknownApi",
     "UnsupportedVersion", "Uuid", "WireError", "__version__", "arrow_schema", "backend", "codec", "decode", "decode_prefix",
-    "decode_request", "decode_response", "from_json", "messages", "peek_header", "protocol", "records", "scan_headers", "schema", "tables", "to_arrow",
-    "to_json",
+    "decode_request", "decode_response", "from_json", "messages", "peek_header", "protocol", "records", "scan_headers", "schema", "tables",
+    "to_arrow", "to_json",
 ]  # fmt: skip
 
 
