@@ -1,0 +1,27 @@
+"""Message classes by name, made when first asked for: ``from kwire.messages import MetadataResponse``.
+
+The stubs beside this module (``__init__.pyi``, ``_types/``) tell type checkers what there is; ``tools/build_stubs.py`` makes them.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from kwire.codec.classes import message_class
+from kwire.codec.impl import backend, load_twin
+from kwire.schema import catalog
+
+
+def __getattr__(name: str) -> Any:
+    if name == "MessageObject":
+        value = load_twin("codec", "structs", backend).MessageObject
+    elif name in catalog():
+        value = message_class(name)
+    else:
+        raise AttributeError(f"Kafka has no message {name!r}")
+    globals()[name] = value
+    return value
+
+
+def __dir__() -> list[str]:
+    return sorted((*catalog(), "MessageObject"))

@@ -1,0 +1,204 @@
+#!/usr/bin/env python3
+"""Write the type stubs of all message classes, and of the functions that take their names: `python tools/build_stubs.py`.
+
+Message classes are made at run time, so type checkers learn of them from `src/kwire/messages/__init__.pyi`, which re-exports one file an
+api, or a topic of records, from `messages/_types/`: small enough to be read where an editor jumps to. `codec/by_name.pyi` gives functions
+such as `kwire.decode` one overload a message.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import sys
+from collections import defaultdict
+from pathlib import Path
+
+from kwire.codec.layout import Default, SlotLayout, layouts_of
+from kwire.schema import Catalog, Field, Message, Struct, Versions, catalog, snake_name
+
+PACKAGE = Path(__file__).resolve().parent.parent / "src" / "kwire"
+WIDTH = 140  # of pyproject.toml; the stubs look as `ruff format` would leave them
+
+HEADING = "# Made from the catalog by tools/build_stubs.py; a change here is lost.\n"
+PYTHON_TYPES = {"bool": "bool", "float64": "float", "string": "str", "bytes": "bytes", "records": "bytes", "uuid": "Uuid"}
+UNKNOWN = "unknown_tagged_fields"
+
+
+def home(message: Message) -> str:
+    """The module of `messages/_types` that holds a message: one for a request and its response, one for the records of a topic."""
+    if message.kind in ("request", "response"):
+        return snake_name(message.name.removesuffix(message.kind.capitalize()))
+    if message.topic == "__consumer_offsets":  # too many for one file
+        kinds = ("ConsumerGroup", "ShareGroup", "StreamsGroup")
+        return f"{snake_name(next((kind for kind in kinds if message.name.startswith(kind)), 'ClassicGroup'))}_records"
+    if message.topic is not None:
+        return f"{message.topic.strip('_')}_records"
+    return "headers" if message.kind == "header" else "data"
+
+
+def qualified(message: Message, struct: str) -> str:
+    """A struct as Python finds it: `MetadataResponse.MetadataResponseTopic`."""
+    return struct if struct == message.name else f"{message.name}.{struct}"
+
+
+def held_types(message: Message, field: Field, slot: SlotLayout) -> tuple[str, str]:
+    """What an attribute holds, and what the constructor takes for it."""
+    inner = qualified(message, field.element_type) if field.is_struct else PYTHON_TYPES.get(field.element_type, "int")
+    held = taken = inner
+    if slot.scalar_array:
+        held, taken = f"tuple[{inner}, ...]", f"list[{inner}] | tuple[{inner}, ...]"
+    elif field.is_array:
+        held = taken = f"list[{inner}]"
+    # `records` that are not given are None, nullable or not
+    if field.nullable_versions or (slot.default == Default.CONSTANT and slot.value is None):
+        held, taken = f"{held} | None", f"{taken} | None"
+    return held, taken
+
+
+def default_text(slot: SlotLayout) -> str:
+    """The default as a stub may write it; ``...`` for uuids and what is made anew for each object."""
+    if slot.default != Default.CONSTANT or slot.type == "uuid":
+        return "..."
+    return json.dumps(slot.value) if isinstance(slot.value, str) else repr(slot.value).replace("'", '"')
+
+
+def within(inner: Versions, outer: Versions) -> str:
+    """A range as a part of a message's versions, in Kafka's notation; empty for all of them."""
+    low, high = max(inner.lowest, outer.lowest), min(inner.highest, outer.highest)
+    if (low, high) == (outer.lowest, outer.highest):
+        return ""
+    return f"{low}+" if high == outer.highest else str(Versions(low, high))
+
+
+def remark(message: Message, field: Field) -> str:
+    """In which versions a field exists, is null, is tagged."""
+    said = [within(field.versions, message.valid_versions)]
+    if field.nullable_versions and (where := within(field.nullable_versions, field.versions)):
+        said.append(f"null in {where}")
+    if field.tagged_versions:
+        where = within(field.tagged_versions, field.versions)
+        said.append(f"tag {field.tag} in {where}" if where else f"tag {field.tag}")
+    return ", ".join(filter(None, said))
+
+
+def signature(parameters: list[str], indent: str) -> list[str]:
+    """`__init__` with keyword-only parameters, on one line where they fit."""
+    short = f"{indent}def __init__(self, *, {', '.join(parameters)}) -> None: ..."
+    if len(short) <= WIDTH:
+        return [short]
+    middle = f"{indent}    self, *, {', '.join(parameters)}"
+    if len(middle) <= WIDTH:
+        return [f"{indent}def __init__(", middle, f"{indent}) -> None: ..."]
+    return [f"{indent}def __init__(", *(f"{indent}    {each}," for each in ("self", "*", *parameters)), f"{indent}) -> None: ..."]
+
+
+def class_lines(message: Message, struct: Struct, slots: tuple[SlotLayout, ...], nested: list[list[str]], indent: str) -> list[str]:
+    inside = indent + "    "
+    lines = [f"{indent}class {struct.name}(MessageObject):"]
+    for each in nested:
+        lines += [*each, ""]
+    parameters = []
+    for field, slot in zip(struct.fields, slots, strict=True):
+        held, taken = held_types(message, field, slot)
+        comment = remark(message, field)
+        lines.append(f"{inside}{slot.attribute}: {held}" + (f"  # {comment}" if comment else ""))
+        parameters.append(f"{slot.attribute}: {taken} = {default_text(slot)}")
+    parameters.append(f"{UNKNOWN}: Iterable[tuple[int, bytes]] = ()")
+    if struct.fields:
+        lines.append("")
+    return lines + signature(parameters, inside)
+
+
+def message_lines(message: Message) -> list[str]:
+    slots = {layout.name: layout.slots for layout in layouts_of(message)}
+    structs = list(message.structs.values())
+    nested = [class_lines(message, each, slots[each.name], [], "    ") for each in structs[1:]]
+    key = "" if message.api_key is None else f" {message.api_key}"
+    lines = class_lines(message, structs[0], slots[message.name], nested, "")
+    lines[0] += f"  # {message.kind}{key}, versions {message.valid_versions}"
+    return lines
+
+
+def module_text(messages: list[Message]) -> str:
+    bodies = ["\n".join(message_lines(message)) for message in messages]
+    text = "\n\n".join(bodies)
+    imports = ["from collections.abc import Iterable", ""]
+    if "Uuid" in text:
+        imports.append("from kwire.codec.uuids import Uuid")
+    imports.append("from kwire.messages._types.message_object import MessageObject")
+    return "\n".join((HEADING + "\n".join(imports), "", text, ""))
+
+
+def export(module: str, name: str) -> str:
+    """An import that passes a name on."""
+    line = f"from {module} import {name} as {name}"
+    return line if len(line) <= WIDTH else f"from {module} import (\n    {name} as {name},\n)"
+
+
+MESSAGE_OBJECT = """\
+from typing import ClassVar, Self
+
+from kwire.codec.layout import StructLayout
+
+class MessageObject:
+    layout: ClassVar[StructLayout]
+    slot_names: ClassVar[tuple[str, ...]]
+    classes: ClassVar[tuple[type[MessageObject], ...]]
+    unknown_tagged_fields: tuple[tuple[int, bytes], ...]
+    __hash__: ClassVar[None]  # type: ignore[assignment]  # pyright: ignore[reportIncompatibleMethodOverride]
+
+    def __eq__(self, other: object, /) -> bool: ...
+    def __copy__(self) -> Self: ...
+"""
+
+
+def build(source: Catalog) -> dict[str, str]:
+    """The stubs by their path below the package."""
+    homes: dict[str, list[Message]] = defaultdict(list)
+    for name in sorted(source):
+        homes[home(source[name])].append(source[name])
+    files = {f"messages/_types/{module}.pyi": module_text(messages) for module, messages in homes.items()}
+    files["messages/_types/__init__.pyi"] = HEADING
+    files["messages/_types/message_object.pyi"] = HEADING + MESSAGE_OBJECT
+    shown = [("message_object", ["MessageObject"]), *((module, [each.name for each in homes[module]]) for module in homes)]
+    exports = []
+    for module, names in sorted(shown):
+        exports += [export(f"kwire.messages._types.{module}", name) for name in names]
+    files["messages/__init__.pyi"] = HEADING + "\n".join((*exports, ""))
+    return files
+
+
+def stale(folder: Path) -> list[str]:
+    """The stubs below a package that are missing, no longer wanted, or not what the catalog says."""
+    wanted = build(catalog())
+    there = {path.relative_to(folder).as_posix(): path.read_text("utf-8") for path in (folder / "messages").rglob("*.pyi")}
+    there |= {name: (folder / name).read_text("utf-8") for name in wanted if name not in there and (folder / name).exists()}
+    return sorted(name for name in wanted.keys() | there.keys() if wanted.get(name) != there.get(name))
+
+
+def write(folder: Path) -> None:
+    """Write what is stale, remove what is no longer wanted."""
+    wanted = build(catalog())
+    for name in stale(folder):
+        path = folder / name
+        if name in wanted:
+            path.parent.mkdir(parents=True, exist_ok=True)
+            path.write_text(wanted[name], "utf-8")
+        else:
+            path.unlink()
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--check", action="store_true", help="write nothing; fail when a stub is stale")
+    options = parser.parse_args()
+    names = stale(PACKAGE)
+    if options.check:
+        sys.exit(f"stale: {', '.join(names)}; run python tools/build_stubs.py" if names else 0)
+    write(PACKAGE)
+    print(f"{len(names)} of {len(build(catalog()))} stubs written")
+
+
+if __name__ == "__main__":
+    main()
