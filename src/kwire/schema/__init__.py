@@ -9,17 +9,21 @@ from kwire.schema.model import NO_VERSIONS, SCALARS, Catalog, Field, Kind, Messa
 from kwire.schema.stored import catalog, header_version
 
 if TYPE_CHECKING:
+    from kwire.schema.dialects import DIALECTS, dialect
     from kwire.schema.error_codes import error_name, error_names
     from kwire.schema.loader import load
     from kwire.schema.release_table import Release, Releases, guess, releases
 
 __all__ = [
-    "NO_VERSIONS", "SCALARS", "Catalog", "Field", "Kind", "Message", "Release", "Releases", "Struct", "Versions", "camel_name", "catalog",
-    "definition_of", "error_name", "error_names", "guess", "header_version", "load", "parse_definition", "releases", "snake_name",
+    "DIALECTS", "NO_VERSIONS", "SCALARS", "Catalog", "Field", "Kind", "Message", "Release", "Releases", "Struct", "Versions", "camel_name",
+    "catalog", "definition_of", "dialect", "error_name", "error_names", "guess", "header_version", "load", "parse_definition", "releases",
+    "snake_name",
 ]  # fmt: skip
 
 # What a decoder never needs is imported when it is first asked for: reading jars brings zipfile and pathlib.
 _LATER = {
+    "DIALECTS": "dialects",
+    "dialect": "dialects",
     "load": "loader",
     "error_name": "error_codes",
     "error_names": "error_codes",

@@ -61,6 +61,7 @@ def _field(item: Mapping[str, Any]) -> Field:
         entity_type=item.get("entityType"),
         map_key=bool(item.get("mapKey", False)),
         fields=tuple(_field(each) for each in item.get("fields") or ()),
+        aliases=tuple(item.get("aliases") or ()),
     )
 
 
@@ -130,6 +131,8 @@ def _field_definition(field: Field) -> dict[str, Any]:
         item["entityType"] = field.entity_type
     if field.map_key:
         item["mapKey"] = True
+    if field.aliases:
+        item["aliases"] = list(field.aliases)
     if field.fields:
         item["fields"] = [_field_definition(each) for each in field.fields]
     return item

@@ -89,6 +89,7 @@ class Field:
         entity_type: `topicName`, `groupId`, `brokerId`, `producerId`, `transactionalId`; None when not given.
         map_key: part of the key of its array.
         fields: the fields of the struct that is defined in place, empty otherwise.
+        aliases: other names of the field, where a proposal has several (`BrokerId` of KIP-35's `NodeId`).
     """
 
     name: str
@@ -103,6 +104,7 @@ class Field:
     entity_type: str | None = None
     map_key: bool = False
     fields: tuple[Field, ...] = ()
+    aliases: tuple[str, ...] = ()
 
     @property
     def is_array(self) -> bool:

@@ -86,6 +86,9 @@ class StoredCatalog(Catalog):
     def api_keys(self) -> list[int]:
         return sorted(self._names["request"])
 
+    def __reduce__(self) -> tuple[Any, ...]:
+        return catalog, ()
+
 
 @cache
 def catalog() -> Catalog:

@@ -1,0 +1,223 @@
+"""Overlays: definitions that are laid over a catalog, which itself stays as it is.
+
+An overlay says only what differs. What it *extends* has the base's versions and, above them, those that the overlay brings; what it
+*replaces* is the overlay's alone; what it *adds* the base must not have. A bump gives every request of the base one more version, with the
+fields of the one before and a newer request header. What the base has already (a release that took the proposal in) stays the base's.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+from kwire.errors import InputError
+from kwire.schema.layout import fields_at, wire_shape
+from kwire.schema.model import Catalog, Field, Message, Struct, Versions
+
+__all__ = ["Bump", "Overlay", "OverlaidCatalog"]
+
+
+@dataclass(frozen=True, slots=True)
+class Bump:
+    """One more version of every request, and of its response.
+
+    Attributes:
+        request_header: the request header that the new versions have.
+        exempt: apis that get none, by name (`SaslHandshake`), and why.
+    """
+
+    request_header: int
+    exempt: Mapping[str, str]
+
+
+@dataclass(frozen=True)
+class Overlay:
+    """What differs from a base.
+
+    Attributes:
+        name: of the dialect.
+        extends, replaces, adds: definitions by name of the message.
+        bump: None where the overlay has none.
+    """
+
+    name: str
+    extends: Mapping[str, Message] = field(default_factory=dict)
+    replaces: Mapping[str, Message] = field(default_factory=dict)
+    adds: Mapping[str, Message] = field(default_factory=dict)
+    bump: Bump | None = None
+
+    @property
+    def messages(self) -> dict[str, Message]:
+        """All definitions, by name."""
+        return {**self.extends, **self.replaces, **self.adds}
+
+    def with_api_keys(self, api_keys: Mapping[str, int]) -> Overlay:
+        """The overlay with other keys for apis that it replaces or adds; names that it does not have are passed over."""
+
+        def moved(messages: Mapping[str, Message]) -> dict[str, Message]:
+            return {
+                name: replace(message, api_key=api_keys.get(_api_of(message), message.api_key)) if _is_api(message) else message
+                for name, message in messages.items()
+            }
+
+        return replace(self, replaces=moved(self.replaces), adds=moved(self.adds))
+
+
+def _is_api(message: Message) -> bool:
+    return message.kind in ("request", "response")
+
+
+def _api_of(message: Message) -> str:
+    return message.name.removesuffix("Request").removesuffix("Response")
+
+
+class _Messages(Mapping[str, Message]):
+    """The definitions of an overlaid catalog, each worked out when it is first looked up."""
+
+    def __init__(self, base: Catalog, overlay: Overlay) -> None:
+        self._base = base
+        self._overlay = overlay
+        self._own = {**overlay.replaces, **overlay.adds}
+        self._made: dict[str, Message] = {}
+
+    def __getitem__(self, name: str) -> Message:
+        found = self._made.get(name)
+        if found is None:
+            found = self._own.get(name)
+            if found is None:
+                below = self._base[name]
+                over = self._overlay.extends.get(name)
+                found = below if over is None else _extended(below, over, self._overlay.name, self._base.name)
+                if found is below and self._overlay.bump is not None:
+                    found = _bumped(below, self._base, self._overlay.bump)
+            self._made[name] = found
+        return found
+
+    def __contains__(self, name: object) -> bool:
+        return name in self._own or name in self._base
+
+    def __iter__(self) -> Iterator[str]:
+        yield from self._base
+        yield from (name for name in self._own if name not in self._base)
+
+    def __len__(self) -> int:
+        return sum(1 for _ in self)
+
+
+class OverlaidCatalog(Catalog):
+    """A catalog with an overlay on it.
+
+    Arguments:
+        base: what lies below.
+        overlay: what lies on it.
+
+    Raises:
+        InputError: the overlay adds what the base has, or uses an api key that another message of the base has.
+    """
+
+    def __init__(self, base: Catalog, overlay: Overlay) -> None:
+        self.base = base
+        self.overlay = overlay
+        self.name = overlay.name if base.name == "kwire" else f"{overlay.name} on {base.name}"
+        self.messages = _Messages(base, overlay)
+        for name in overlay.adds:
+            if name in base:
+                raise InputError(f"{base.name} has a {name} already, so {overlay.name} cannot add it.")
+        own = {**overlay.replaces, **overlay.adds}
+        self._own = {kind: {each.api_key: name for name, each in own.items() if each.kind == kind} for kind in ("request", "response")}
+        for kind, find in (("request", base.request), ("response", base.response)):
+            for key, name in self._own[kind].items():
+                taken = None if key is None else find(key)
+                if taken is not None and taken.name not in own:
+                    raise InputError(f"{base.name} has {taken.name} under api key {key}, so {overlay.name} cannot have {name} there.")
+
+    def _find(self, kind: str, below: Message | None, api_key: int) -> Message | None:
+        own = self._own[kind].get(api_key)
+        if own is not None:
+            return self.messages[own]
+        # what the overlay replaces is no longer found under the key that it had
+        return None if below is None or below.name in self.overlay.replaces else self.messages[below.name]
+
+    def request(self, api_key: int) -> Message | None:
+        return self._find("request", self.base.request(api_key), api_key)
+
+    def response(self, api_key: int) -> Message | None:
+        return self._find("response", self.base.response(api_key), api_key)
+
+    def api_name(self, api_key: int) -> str | None:
+        message = self.request(api_key)
+        return None if message is None else message.name.removesuffix("Request")
+
+    @property
+    def api_keys(self) -> list[int]:
+        return sorted(key for key in {*self.base.api_keys, *self._own["request"]} if key is not None and self.request(key) is not None)
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return OverlaidCatalog, (self.base, self.overlay)
+
+
+def _extended(base: Message, over: Message, overlay: str, of: str) -> Message:
+    """The overlay's definition without the versions that lie below the base's; where the base has all its versions, the base's.
+
+    Raises:
+        InputError: a version that both have has other bytes in the base than in the overlay.
+    """
+    if not base.valid_versions or base.valid_versions.highest >= over.valid_versions.highest:
+        return base
+    for version in base.valid_versions:
+        if wire_shape(fields_at(base, version)) != wire_shape(fields_at(over, version)):
+            raise InputError(f"{base.name} v{version} of {of} has other fields than {overlay} knows, so it cannot be extended.")
+    return replace(
+        over,
+        api_key=base.api_key,
+        valid_versions=Versions(base.valid_versions.lowest, over.valid_versions.highest),
+        listeners=base.listeners,
+        unstable_versions=base.unstable_versions,
+        topic=base.topic,
+        notes=base.notes,
+    )
+
+
+def _bumped(message: Message, base: Catalog, bump: Bump) -> Message:
+    """The message with one more version, if it is what the base finds under an api key and its request has no such header yet."""
+    if not _is_api(message) or message.api_key is None:
+        return message
+    found = base.request(message.api_key) if message.kind == "request" else base.response(message.api_key)
+    request = base.request(message.api_key)
+    if found is None or found.name != message.name or request is None or not request.valid_versions or not message.valid_versions:
+        return message  # an older name of the api, or an api that the release has dropped
+    if _api_of(request) in bump.exempt or request.header_versions[-1][1] >= bump.request_header:
+        return message
+    last = message.valid_versions.highest
+    new = max(request.valid_versions.highest, last) + 1
+
+    def grown(versions: Versions) -> Versions:
+        """What holds at the last version holds at the new one."""
+        return Versions(versions.lowest, max(versions.highest, new)) if last in versions else versions
+
+    def field_of(each: Field) -> Field:
+        return replace(
+            each,
+            versions=grown(each.versions),
+            nullable_versions=grown(each.nullable_versions),
+            tagged_versions=grown(each.tagged_versions),
+            flexible_versions=None if each.flexible_versions is None else grown(each.flexible_versions),
+            fields=tuple(field_of(inner) for inner in each.fields),
+        )
+
+    headers = message.header_versions
+    if message.kind == "request":
+        kept = ((Versions(of.lowest, min(of.highest, last)), header) for of, header in headers)
+        headers = (*(each for each in kept if each[0]), (Versions(new, Versions.OPEN), bump.request_header))
+    return replace(
+        message,
+        valid_versions=Versions(message.valid_versions.lowest, new),
+        flexible_versions=grown(message.flexible_versions),
+        fields=tuple(field_of(each) for each in message.fields),
+        header_versions=headers,
+        common_structs={
+            name: Struct(struct.name, grown(struct.versions), tuple(field_of(each) for each in struct.fields))
+            for name, struct in message.common_structs.items()
+        },
+    )
