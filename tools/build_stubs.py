@@ -82,15 +82,15 @@ def remark(message: Message, field: Field) -> str:
     return ", ".join(filter(None, said))
 
 
-def signature(parameters: list[str], indent: str) -> list[str]:
-    """`__init__` with keyword-only parameters, on one line where they fit."""
-    short = f"{indent}def __init__(self, *, {', '.join(parameters)}) -> None: ..."
+def signature(head: str, parameters: list[str], result: str, indent: str = "") -> list[str]:
+    """A function on one line where it fits, else as `ruff format` breaks it."""
+    listed = ", ".join(parameters)
+    short = f"{indent}{head}({listed}) -> {result}: ..."
     if len(short) <= WIDTH:
         return [short]
-    middle = f"{indent}    self, *, {', '.join(parameters)}"
-    if len(middle) <= WIDTH:
-        return [f"{indent}def __init__(", middle, f"{indent}) -> None: ..."]
-    return [f"{indent}def __init__(", *(f"{indent}    {each}," for each in ("self", "*", *parameters)), f"{indent}) -> None: ..."]
+    inside = indent + "    "
+    middle = [f"{inside}{listed}"] if len(inside + listed) <= WIDTH else [f"{inside}{each}," for each in parameters]
+    return [f"{indent}{head}(", *middle, f"{indent}) -> {result}: ..."]
 
 
 def class_lines(message: Message, struct: Struct, slots: tuple[SlotLayout, ...], nested: list[list[str]], indent: str) -> list[str]:
@@ -98,7 +98,7 @@ def class_lines(message: Message, struct: Struct, slots: tuple[SlotLayout, ...],
     lines = [f"{indent}class {struct.name}(MessageObject):"]
     for each in nested:
         lines += [*each, ""]
-    parameters = []
+    parameters = ["self", "*"]
     for field, slot in zip(struct.fields, slots, strict=True):
         held, taken = held_types(message, field, slot)
         comment = remark(message, field)
@@ -107,7 +107,7 @@ def class_lines(message: Message, struct: Struct, slots: tuple[SlotLayout, ...],
     parameters.append(f"{UNKNOWN}: Iterable[tuple[int, bytes]] = ()")
     if struct.fields:
         lines.append("")
-    return lines + signature(parameters, inside)
+    return lines + signature("def __init__", parameters, "None", inside)
 
 
 def message_lines(message: Message) -> list[str]:
@@ -153,6 +153,40 @@ class MessageObject:
 """
 
 
+BY_NAME = """\
+from collections.abc import Sequence
+from typing import Any, Literal, TypeAlias, overload
+
+from typing_extensions import Buffer
+
+from kwire import messages
+from kwire.codec.classes import CompiledCatalog
+
+_Paths: TypeAlias = Sequence[str] | None
+_Yes: TypeAlias = Literal[True]
+"""
+# The parameters behind the name, of calls whose result has the class of the message, and of all others.
+NAMED = {
+    "decode": (
+        ["data: Buffer", "version: int", "*", "fields: _Paths = None", "strict: _Yes = True"],
+        ["data: Buffer", "version: int", "*", "fields: _Paths = None", "strict: bool = True"],
+    ),
+    "from_json": (
+        ["obj: Any", "version: int", "*", "source: None = None"],
+        ["obj: Any", "version: int", "*", "source: CompiledCatalog | None = None"],
+    ),
+}
+
+
+def overloads(function: str, names: list[str]) -> list[str]:
+    """One overload a message, and one for names that a type checker does not know."""
+    exact, others = NAMED[function]
+    lines = []
+    for name in names:
+        lines += ["@overload", *signature(f"def {function}", [f'name: Literal["{name}"]', *exact], f"messages.{name}")]
+    return [*lines, "@overload", *signature(f"def {function}", ["name: str", *others], "Any")]
+
+
 def build(source: Catalog) -> dict[str, str]:
     """The stubs by their path below the package."""
     homes: dict[str, list[Message]] = defaultdict(list)
@@ -166,6 +200,8 @@ def build(source: Catalog) -> dict[str, str]:
     for module, names in sorted(shown):
         exports += [export(f"kwire.messages._types.{module}", name) for name in names]
     files["messages/__init__.pyi"] = HEADING + "\n".join((*exports, ""))
+    functions = ["\n".join(overloads(function, sorted(source))) for function in NAMED]
+    files["codec/by_name.pyi"] = HEADING + "\n".join((BY_NAME, *functions, ""))
     return files
 
 

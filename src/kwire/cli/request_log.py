@@ -116,7 +116,7 @@ def response_entry(response: Response, carried: tuple[int, int] | None = None) -
         response: decoded, strictly or leniently; its version is the one that its body was read in.
         carried: of the response to an Envelope: api key and version of the request in it.
     """
-    entry = {
+    entry: dict[str, Any] = {
         "responseHeader": {"correlationId": response.header.correlation_id},
         "response": _body(response.body, response.api_key, response.api_version),
     }

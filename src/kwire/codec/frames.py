@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from kwire.errors import WireError
+
+if TYPE_CHECKING:
+    from kwire.messages import RequestHeader, ResponseHeader
 
 __all__ = ["Opaque", "Request", "Response"]
 
@@ -48,7 +51,7 @@ class Request:
     __slots__ = ("body", "header", "violation")
     __match_args__ = ("header", "body")
 
-    def __init__(self, header: Any, body: Any, violation: WireError | None = None) -> None:
+    def __init__(self, header: RequestHeader, body: Any, violation: WireError | None = None) -> None:
         self.header = header
         self.body = body
         self.violation = violation
@@ -82,7 +85,7 @@ class Response:
     __slots__ = ("api_key", "api_version", "body", "header", "violation")
     __match_args__ = ("header", "body")
 
-    def __init__(self, header: Any, body: Any, api_key: int, api_version: int, violation: WireError | None = None) -> None:
+    def __init__(self, header: ResponseHeader, body: Any, api_key: int, api_version: int, violation: WireError | None = None) -> None:
         self.header = header
         self.body = body
         self.api_key = api_key
