@@ -23,6 +23,9 @@ if TYPE_CHECKING:
         decode_prefix,
         decode_request,
         decode_response,
+        encode,
+        encode_request,
+        encode_response,
         from_json,
         peek_header,
         records,
@@ -56,7 +59,8 @@ _HOME = {
     **dict.fromkeys(
         (
             "Request", "RequestHeader", "Response", "ResponseHeader", "Uuid", "arrow_schema", "backend", "decode", "decode_prefix",
-            "decode_request", "decode_response", "from_json", "peek_header", "scan_headers", "to_arrow", "to_json",
+            "decode_request", "decode_response", "encode", "encode_request", "encode_response", "from_json", "peek_header",
+            "scan_headers", "to_arrow", "to_json",
         ),
         "kwire.codec",
     ),
@@ -76,8 +80,8 @@ __all__ = [
     "BadChecksum", "BadCompression", "BadLength", "BadTag", "BadUtf8", "BadVarint", "Connection", "EncodeError", "InputError", "KwireError",
     "LimitExceeded", "NullNotAllowed", "Request", "RequestHeader", "Response", "ResponseHeader", "TrailingBytes", "Truncated", "UnknownApi",
     "UnsupportedVersion", "Uuid", "WireError", "__version__", "arrow_schema", "backend", "codec", "decode", "decode_prefix",
-    "decode_request", "decode_response", "from_json", "messages", "peek_header", "protocol", "records", "scan_headers", "schema", "tables",
-    "to_arrow", "to_json",
+    "decode_request", "decode_response", "encode", "encode_request", "encode_response", "from_json", "messages", "peek_header", "protocol",
+    "records", "scan_headers", "schema", "tables", "to_arrow", "to_json",
 ]  # fmt: skip
 
 

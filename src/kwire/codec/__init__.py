@@ -11,6 +11,7 @@ if TYPE_CHECKING:
     from kwire.codec.classes import CompiledCatalog, message_class
     from kwire.codec.columns import Columns, arrow_schema, to_arrow
     from kwire.codec.decoding import FrameReader, decode, decode_request, decode_response, peek_header
+    from kwire.codec.encoding import FrameWriter, encode, encode_request, encode_response
     from kwire.codec.frames import Opaque, Request, Response
     from kwire.codec.header_scan import HeaderColumns, HeaderScan, scan_headers
     from kwire.codec.impl import backend
@@ -26,6 +27,7 @@ _HOME = {
     **dict.fromkeys(("CompiledCatalog", "message_class"), "classes"),
     **dict.fromkeys(("Columns", "arrow_schema", "to_arrow"), "columns"),
     **dict.fromkeys(("FrameReader", "decode", "decode_request", "decode_response", "peek_header"), "decoding"),
+    **dict.fromkeys(("FrameWriter", "encode", "encode_request", "encode_response"), "encoding"),
     **dict.fromkeys(("Opaque", "Request", "Response"), "frames"),
     **dict.fromkeys(("HeaderColumns", "HeaderScan", "scan_headers"), "header_scan"),
     **dict.fromkeys(("PrefixReader", "decode_prefix"), "prefix"),
@@ -37,9 +39,10 @@ _HOME = {
 _HEADERS = ("RequestHeader", "ResponseHeader")
 
 __all__ = [
-    "Columns", "CompiledCatalog", "FrameReader", "HeaderColumns", "HeaderScan", "Opaque", "PrefixReader", "Request", "RequestHeader",
-    "Response", "ResponseHeader", "Uuid", "arrow_schema", "backend", "decode", "decode_prefix", "decode_request", "decode_response",
-    "from_json", "message_class", "peek_header", "scan_headers", "to_arrow", "to_json",
+    "Columns", "CompiledCatalog", "FrameReader", "FrameWriter", "HeaderColumns", "HeaderScan", "Opaque", "PrefixReader", "Request",
+    "RequestHeader", "Response", "ResponseHeader", "Uuid", "arrow_schema", "backend", "decode", "decode_prefix", "decode_request",
+    "decode_response", "encode", "encode_request", "encode_response", "from_json", "message_class", "peek_header", "scan_headers",
+    "to_arrow", "to_json",
 ]  # fmt: skip
 
 

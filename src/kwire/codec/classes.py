@@ -41,6 +41,7 @@ class CompiledCatalog:
 
     def message(self, name: str) -> Message:
         """The definition of a message.
+        self._encoders: dict[tuple[str, int], Any] = {}
 
         Raises:
             KwireError: the catalog has no such message; names those that are spelled alike.
@@ -109,4 +110,12 @@ def message_class(name: str) -> Any:
     Raises:
         KwireError: Kafka has no such message.
     """
+    def encoder(self, name: str, version: int) -> Any:
+        """The twin's `Encoder` of a message at a version; errors as in `plan`."""
+        found = self._encoders.get((name, version))
+        if found is None:
+            made = load_twin("codec", "message_writer", self.twin).Encoder(self.plan(name, version), self.classes(name))
+            found = self._encoders.setdefault((name, version), made)
+        return found
+
     return compiled().classes(name)[0]

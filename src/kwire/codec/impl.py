@@ -16,7 +16,8 @@ __all__ = ["MODULES", "Twin", "backend", "load_twin"]
 
 Twin = Literal["native", "pure"]
 
-MODULES: Final = ("structs", "objects", "headers", "frames", "records", "record_columns", "columns", "header_scan")  # of the codec's twins
+# Of the codec's twins.
+MODULES: Final = ("structs", "objects", "headers", "frames", "records", "record_columns", "columns", "header_scan", "message_writer")
 
 
 def load_twin(room: str, name: str, twin: Twin) -> ModuleType:

@@ -1,0 +1,276 @@
+"""The careful writer: a message step by step, in the words of Kafka's generated writers.
+
+Both twins write what is usual fast and leave all else to this walk: a value in an unusual form, which it writes, and a value that Kafka
+does not let a message of this version carry, of which it says what is wrong and where. So both say the same.
+
+The rules are those of Kafka's `MessageDataGenerator`:
+
+* A field that the version lacks must hold its default, unless it is ignorable.
+* A tagged field is written when it does not hold its default; tags ascend, and unknown ones are merged between them. Tags that the struct
+  defines, at any version, cannot be unknown: a reader would refuse or mistake them.
+* A version without tagged fields cannot carry unknown ones.
+* A null struct is the byte ff and a present one 01, as a tagged field 00 and 01 (a varint).
+
+Where Kafka's writers end with a NullPointerException or a RuntimeException, this is an EncodeError too.
+"""
+
+from __future__ import annotations
+
+from typing import Any, Final
+
+from kwire.codec.layout import Default, SlotLayout
+from kwire.codec.plan import Flag, Op, Operation, Plan
+from kwire.codec.written_values import (
+    COMPARED,
+    INTEGER_NAMES,
+    MOST_BYTES,
+    Refusal,
+    bytes_of,
+    flag_of,
+    float_bytes,
+    integer_of,
+    items_of,
+    kind_of,
+    packed,
+    text_of,
+    uuid_bytes,
+    varint,
+)
+from kwire.errors import EncodeError
+
+__all__ = ["MOST_TAG", "holds_default", "joined", "unknown_tags", "write_carefully"]
+
+MOST_TAG: Final = 0xFFFFFFFF  # what a varint of a tag holds; Java's writers stop at 2147483646, its readers and ours do not
+
+_UNSET: Final = object()
+_UNKNOWN: Final = "unknown_tagged_fields"
+
+Out = list[bytes]
+
+
+def holds_default(value: Any, slot: SlotLayout, classes: tuple[type, ...]) -> bool:
+    """Whether a value is the default of its slot, in whatever form it is held; what could not be written is not.
+
+    Arguments:
+        classes: of the message's structs.
+    """
+    if slot.default == Default.STRUCT:
+        return type(value) is classes[slot.value] and _holds_defaults(value, classes)
+    default: Any = () if slot.default == Default.LIST else slot.value
+    if value is None or default is None:
+        return value is default
+    try:
+        if slot.type.startswith("[]"):
+            return len(items_of(value)) == 0
+        compared = COMPARED.get(slot.type, integer_of)
+        return bool(compared(value) == compared(default))
+    except Refusal:
+        return False
+
+
+def _holds_defaults(value: Any, classes: tuple[type, ...]) -> bool:
+    """Whether all slots of an object hold their defaults, and no tagged field is unknown."""
+    for slot in value.layout.slots:
+        held = getattr(value, slot.attribute, _UNSET)
+        if held is _UNSET or not holds_default(held, slot, classes):
+            return False
+    tags: Any = getattr(value, _UNKNOWN, None)
+    return type(tags) in (list, tuple) and not tags
+
+
+def unknown_tags(given: Any, known: frozenset[int]) -> list[tuple[int, bytes]]:
+    """The pairs of `unknown_tagged_fields`.
+
+    Arguments:
+        known: tags that the struct defines at any version.
+
+    Raises:
+        Refusal: it is no list of pairs of tag and bytes, tags do not ascend, or one is known.
+    """
+    found: list[tuple[int, bytes]] = []
+    for index, pair in enumerate(items_of(given)):
+        try:
+            parts = items_of(pair)
+            if len(parts) != 2:
+                raise Refusal(f"a pair of tag and bytes is wanted, not {len(parts)} values")
+            tag, content = integer_of(parts[0]), bytes_of(parts[1])
+            if not 0 <= tag <= MOST_TAG:
+                raise Refusal("the tag does not fit into 32 bits")
+            if tag in known:
+                raise Refusal(f"tag {tag} is that of a field of the message")
+            if found and tag <= found[-1][0]:
+                raise Refusal(f"tag {tag} comes after tag {found[-1][0]}, but tags ascend")
+        except Refusal as refusal:
+            refusal.steps.append(index)
+            raise
+        found.append((tag, content))
+    return found
+
+
+class _Walk:
+    """Writes one message.
+
+    Arguments:
+        plan, classes: the whole plan, and the classes of its layouts.
+    """
+
+    def __init__(self, plan: Plan, classes: tuple[type, ...]) -> None:
+        self.plan = plan
+        self.classes = classes
+
+    def struct(self, out: Out, value: Any, number: int) -> None:
+        """Write an object of a block."""
+        block = self.plan.blocks[number]
+        layout = self.plan.layouts[block.layout]
+        kind = self.classes[block.layout]
+        if value is None:
+            raise Refusal("null is not allowed")
+        if type(value) is not kind:
+            other = " of another catalog" if type(value).__qualname__ == kind.__qualname__ else ""
+            raise Refusal(f"an object of {kind.__qualname__} is wanted, not {kind_of(value)}{other}")
+        for absent in block.absent:
+            slot = layout.slots[absent.slot]
+            if absent.tagged or absent.ignorable:
+                continue
+            held = getattr(value, slot.attribute, _UNSET)
+            if held is not _UNSET and not holds_default(held, slot, self.classes):
+                raise Refusal(f"version {self.plan.version} lacks this field, so it must hold its default", slot.attribute)
+        for index in range(block.first, block.first + block.untagged):
+            self.field(out, value, number, index)
+        self.tags(out, value, number)
+
+    def tags(self, out: Out, value: Any, number: int) -> None:
+        """Write the tagged section of a struct."""
+        block = self.plan.blocks[number]
+        tagged = range(block.first + block.untagged, block.first + block.untagged + block.tagged)
+        given = getattr(value, _UNKNOWN, ())
+        known = frozenset((*(self.plan.operation(index).tag for index in tagged), *block.refused_tags))
+        try:
+            sections = unknown_tags(given, known)
+            if sections and not self.plan.flexible:
+                raise Refusal(f"version {self.plan.version} has no tagged fields")
+        except Refusal as refusal:
+            refusal.steps.append(_UNKNOWN)
+            raise
+        if not self.plan.flexible:
+            return
+        slots = self.plan.layouts[block.layout].slots
+        for index in tagged:
+            operation = self.plan.operation(index)
+            held = getattr(value, slots[operation.slot].attribute, _UNSET)
+            if held is _UNSET or not holds_default(held, slots[operation.slot], self.classes):
+                content: Out = []
+                self.field(content, value, number, index)
+                sections.append((operation.tag, joined(content)))
+        sections.sort(key=lambda section: section[0])
+        out.append(varint(len(sections)))
+        for tag, payload in sections:
+            out += varint(tag), varint(len(payload)), payload
+
+    def field(self, out: Out, value: Any, number: int, index: int) -> None:
+        """Write the field of one operation."""
+        operation = self.plan.operation(index)
+        name = self.plan.attribute(number, index)
+        held = getattr(value, name, _UNSET)
+        try:
+            if held is _UNSET:
+                raise Refusal("the field has no value, as it was not decoded")
+            self.value(out, held, operation)
+        except Refusal as refusal:
+            refusal.steps.append(name)
+            raise
+
+    def value(self, out: Out, held: Any, operation: Operation) -> None:
+        code, nullable, compact = operation.code, bool(operation.flags & Flag.NULLABLE), bool(operation.flags & Flag.COMPACT)
+        if code == Op.STRUCT:
+            if nullable:
+                present, null = (b"\1", b"\0") if compact else (b"\1", b"\xff")
+                out.append(null if held is None else present)
+            if not nullable or held is not None:
+                self.struct(out, held, operation.block)
+        elif code in (Op.STRING, Op.BYTES, Op.ARRAY):
+            if nullable and held is None:
+                out.append(b"\0" if compact else b"\xff" * (2 if code == Op.STRING else 4))
+            elif code == Op.ARRAY:
+                self.array(out, held, operation)
+            else:
+                self.lengthed(out, held, code, compact)
+        else:
+            self.fixed(out, held, code)
+
+    def array(self, out: Out, held: Any, operation: Operation) -> None:
+        items = items_of(held)
+        self.length(out, len(items), Op.ARRAY, bool(operation.flags & Flag.COMPACT))
+        for index, item in enumerate(items):
+            try:
+                if operation.element == Op.STRUCT:
+                    self.struct(out, item, operation.block)
+                elif operation.element in (Op.STRING, Op.BYTES):
+                    self.lengthed(out, item, operation.element, bool(operation.flags & Flag.COMPACT))
+                else:
+                    self.fixed(out, item, operation.element)
+            except Refusal as refusal:
+                refusal.steps.append(index)
+                raise
+
+    def lengthed(self, out: Out, held: Any, code: int, compact: bool) -> None:
+        content = text_of(held) if code == Op.STRING else bytes_of(held)
+        self.length(out, len(content), code, compact)
+        out.append(content)
+
+    @staticmethod
+    def length(out: Out, length: int, code: int, compact: bool) -> None:
+        if length > MOST_BYTES:
+            raise Refusal(f"the array has {length} elements, more than {MOST_BYTES}")
+        out.append(varint(length + 1) if compact else length.to_bytes(2 if code == Op.STRING else 4, "big"))
+
+    @staticmethod
+    def fixed(out: Out, held: Any, code: int) -> None:
+        if code in INTEGER_NAMES:
+            out.append(packed(code, held))
+        elif code == Op.BOOL:
+            out.append(b"\1" if flag_of(held) else b"\0")
+        elif code == Op.UUID:
+            out.append(uuid_bytes(held))
+        else:
+            out.append(float_bytes(held))
+
+
+def joined(parts: Out) -> bytes:
+    """The parts of a message as one.
+
+    Raises:
+        Refusal: there is more than a frame can hold.
+    """
+    size = sum(map(len, parts))
+    if size > MOST_BYTES:
+        raise Refusal(f"the message would take {size} bytes, more than {MOST_BYTES}")
+    return b"".join(parts)
+
+
+def _spelled(steps: list[str | int]) -> str:
+    """Spell the steps of a `Refusal` as a path, `topics[2].name`."""
+    text = ""
+    for step in reversed(steps):
+        text += f"[{step}]" if isinstance(step, int) else f".{step}" if text else step
+    return text
+
+
+def write_carefully(plan: Plan, classes: tuple[type, ...], message: Any, before: bytes = b"") -> bytes:
+    """Write one message.
+
+    Arguments:
+        plan, classes: the whole plan, and the classes of its layouts.
+        message: an object of the first class.
+        before: bytes that come first, such as a header.
+
+    Raises:
+        EncodeError: Kafka does not let a message of this version carry a value; says which and why.
+    """
+    out = [before]
+    try:
+        _Walk(plan, classes).struct(out, message, 0)
+        return joined(out)
+    except Refusal as refusal:
+        error = EncodeError(refusal.reason, path=_spelled(refusal.steps), message=plan.message, api_version=plan.version)
+    raise error
