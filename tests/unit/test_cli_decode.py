@@ -11,6 +11,7 @@ from click.testing import CliRunner, Result
 
 from kwire.cli.decode import frames_of
 from kwire.cli.entry import commands
+from kwire.cli.request_log import in_names_of
 
 CAPTURES = Path(__file__).parent.parent / "captures" / "data"
 TRUTH = json.loads((CAPTURES / "truth.json").read_text())
@@ -163,3 +164,28 @@ def test_what_is_secret_by_the_rules_is_not_shown() -> None:
     response = bytes.fromhex("00000001 0000 ffff 00000003 763d78 0000000000000000")
     (entry,) = lines(run("--response", "--api-key", "36", "--api-version", "1", data=response.hex().encode()))
     assert entry["response"]["authBytes"] == "[redacted]"
+
+
+def test_share_fetches_are_logged_with_empty_records() -> None:
+    # version 1, one topic: a partition with 3 bytes of records, and one with none
+    head, current = "00000015 00 00000000 0000 00 00007530 02" + "17" * 16, "00000000 00000000 00"
+    partitions = f"03 00000000 0000 00 0000 00 {current} 04616263 01 00  00000001 0000 00 0000 00 {current} 01 01 00"
+    (entry,) = lines(run("--response", "--api-key", "78", "--api-version", "1", data=f"{head}{partitions} 00 01 00".encode()))
+    # in the log of a broker of 4.3.1: "currentLeader":{...},"records":"","acquiredRecords":[...]
+    with_records, without = entry["response"]["responses"][0]["partitions"]
+    assert list(with_records)[-3:] == ["currentLeader", "records", "acquiredRecords"]
+    assert with_records["records"] == ""
+    assert without["records"] == ""
+
+
+def test_fields_have_the_names_of_the_brokers_release() -> None:
+    # "generationId" is what brokers of 3.9.2 and 4.3.1 log, which have TxnOffsetCommit up to versions 4 and 5; 4.4.0 has version 6
+    written = {"groupId": "totals", "generationIdOrMemberEpoch": 1, "memberId": "m", "topics": [{"name": "orders", "partitions": []}]}
+    former = {"groupId": "totals", "generationId": 1, "memberId": "m", "topics": [{"name": "orders", "partitions": []}]}
+    assert in_names_of({28: 5}, written, 28) == in_names_of({28: 4}, written, 28) == former
+    assert in_names_of({28: 6}, written, 28) == in_names_of({}, written, 28) == written
+    assert in_names_of({8: 5}, written, 8) == written  # OffsetCommit has had today's name since 3.5
+    candidate = {"topics": [{"partitions": [{"partitionIndex": 0, "replicaEpoch": 3, "replicaId": 2, "lastOffset": 9}]}]}
+    expected = {"topics": [{"partitions": [{"partitionIndex": 0, "candidateEpoch": 3, "candidateId": 2, "lastOffset": 9}]}]}
+    assert in_names_of({52: 1}, candidate, 52) == expected  # 3.9
+    assert in_names_of({52: 2}, candidate, 52) == candidate

@@ -14,11 +14,11 @@ from kwire.capture.carry import SeriesCarry
 from kwire.capture.reader import FileFacts, finish_series, read_piece
 from kwire.capture.sink import StreamSink
 from kwire.capture.tcp import TcpConnection
-from kwire.cli.request_log import carried_by, error_entry, request_entry, response_entry
+from kwire.cli.request_log import carried_by, error_entry, in_names_of, request_entry, response_entry
 from kwire.codec import decode_request, decode_response
 from kwire.errors import WireError
 from kwire.protocol import Conversation
-from kwire.protocol.events import Event, RequestCompleted
+from kwire.protocol.events import Event, RequestCompleted, VersionsLearned
 
 __all__ = ["read_exchanges"]
 
@@ -96,6 +96,7 @@ class _FrameSink(StreamSink):
     def __init__(self, ports: frozenset[int], emit: Callable[[dict[str, Any]], None]) -> None:
         self.ports = ports
         self.emit = emit
+        self._highest: dict[str, dict[int, int]] = {}  # versions by api key, by server
 
     def opened(self, connection: TcpConnection, time_ns: int, packet: int) -> None:
         if self.ports and connection.a.port not in self.ports and connection.b.port not in self.ports:
@@ -139,13 +140,16 @@ class _FrameSink(StreamSink):
             tracked.name = f"{server.address}:{server.port}-{client.address}:{client.port}-{connection.n}"
         requests, responses = tracked.streams[:: 1 if side else -1]
         events, tracked.early = tracked.early, []
+        highest = self._highest.setdefault(tracked.name.partition("-")[0], {})
         for event in events:
+            if isinstance(event, VersionsLearned):
+                highest |= {api_key: high for api_key, (_, high) in event.versions.items()}
             if isinstance(event, RequestCompleted) and event.state != "orphan_response":
-                self.emit(_entry(event, tracked.name, requests, responses))
+                self.emit(_entry(event, tracked.name, requests, responses, highest))
                 tracked.done(event, requests)
 
 
-def _entry(event: RequestCompleted, connection: str, requests: _Stream, responses: _Stream) -> dict[str, Any]:
+def _entry(event: RequestCompleted, connection: str, requests: _Stream, responses: _Stream, highest: dict[int, int]) -> dict[str, Any]:
     size = event.request_bytes or 0
     frame = requests.take(event.stream_offset + 4, size - 4)
     entry: dict[str, Any]
@@ -162,6 +166,8 @@ def _entry(event: RequestCompleted, connection: str, requests: _Stream, response
             entry, carried = request_entry(request), carried_by(request)
         except WireError as error:
             entry = {"requestHeader": _known_header(event), "request": None, "error": error_entry(error)}
+    if entry["request"] is not None and event.api_key is not None:
+        entry["request"] = in_names_of(highest, entry["request"], event.api_key)
     entry["response"] = None
     if event.state == "answered" and event.response_bytes is not None and event.correlation_id is not None:
         head = (event.response_bytes - 4).to_bytes(4, "big") + event.correlation_id.to_bytes(4, "big", signed=True)

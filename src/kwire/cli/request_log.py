@@ -6,6 +6,7 @@ are given by their size, and secrets are left out, as the broker leaves them out
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from functools import cache
 from typing import Any, Final
 
@@ -15,7 +16,7 @@ from kwire.errors import WireError
 from kwire.protocol.nested_rules import RULES
 from kwire.schema import catalog, header_version, snake_name
 
-__all__ = ["carried_by", "error_entry", "request_entry", "response_entry"]
+__all__ = ["carried_by", "error_entry", "in_names_of", "request_entry", "response_entry"]
 
 REDACTED: Final = "[redacted]"
 
@@ -24,6 +25,16 @@ _LOGGED: Final = frozenset(
     (("AlterUserScramCredentialsRequest", "upsertions.salt"), ("AlterUserScramCredentialsRequest", "upsertions.salted_password"))
 )
 _ENVELOPE: Final = 58
+_SHARE_FETCH: Final = 78
+# Fields that a release renamed without a change on the wire: by api key the highest version that releases before it have, and what they say
+# for today's names. 4.0 renamed those of Vote, 4.4 that of TxnOffsetCommit; others kept their names from 3.9 on.
+_RENAMED: Final[dict[int, tuple[int, dict[str, str]]]] = {
+    28: (5, {"generationIdOrMemberEpoch": "generationId"}),
+    52: (
+        1,
+        {"replicaEpoch": "candidateEpoch", "replicaId": "candidateId", "replicaDirectoryId": "candidateDirectoryId"},
+    ),
+}
 # a configuration may hold a password; the broker hides the value of those that it knows as such
 _ALTER_CONFIGS: Final = frozenset((33, 44))
 _SECRET_WORDS: Final = ("password", "secret", "jaas", "credential", "token", ".key")
@@ -59,6 +70,35 @@ def _body(body: Any, api_key: int, version: int) -> dict[str, Any] | None:
     if names := _secrets(type(body).layout.name):
         written = _hide(written, names)
     return _hide_configs(written) if api_key in _ALTER_CONFIGS else written
+
+
+def _renamed(value: Any, names: dict[str, str]) -> Any:
+    if isinstance(value, dict):
+        return {names.get(name, name): _renamed(held, names) for name, held in value.items()}
+    return [_renamed(each, names) for each in value] if isinstance(value, list) else value
+
+
+def in_names_of(highest: Mapping[int, int], request: dict[str, Any], api_key: int) -> dict[str, Any]:
+    """A request's JSON with the names of fields that a broker of its release writes.
+
+    Args:
+        highest: by api key the highest version that the broker advertised; what is not in it is taken for the newest.
+        request: in today's names.
+        api_key: of the request.
+    """
+    last, names = _RENAMED.get(api_key, (-1, {}))
+    written: dict[str, Any] = _renamed(request, names) if highest.get(api_key, last + 1) <= last else request
+    return written
+
+
+def _without_sizes(body: dict[str, Any]) -> dict[str, Any]:
+    """Brokers log the answers to ShareFetch with empty records in the place of their size."""
+    for topic in body["responses"]:
+        for partition in topic["partitions"]:
+            written = [("records", "") if item[0] == "recordsSizeInBytes" else item for item in partition.items()]
+            partition.clear()
+            partition.update(written)
+    return body
 
 
 def error_entry(error: WireError) -> dict[str, Any]:
@@ -120,6 +160,8 @@ def response_entry(response: Response, carried: tuple[int, int] | None = None) -
         "responseHeader": {"correlationId": response.header.correlation_id},
         "response": _body(response.body, response.api_key, response.api_version),
     }
+    if response.api_key == _SHARE_FETCH and entry["response"] is not None:
+        entry["response"] = _without_sizes(entry["response"])
     if response.api_key == _ENVELOPE and entry["response"] is not None and response.body.response_data is not None:
         try:
             entry["response"]["responseData"] = (
