@@ -45,6 +45,10 @@ cdef struct Entry:
 cdef struct Scan:
     Header[VERSIONS] headers
     Entry[KEYS] entries
+    # api keys above the table, which dialects and vendors have, and their entries
+    int far_count
+    int32_t* far_keys
+    Entry* far_entries
     uint8_t[KEYS * QUICK_VERSIONS] quick  # by api key and version: 0 for no quick way, else 1 + header version, with QUICK_TAGGED
     int fallback
 
@@ -125,6 +129,17 @@ cdef inline bint scan_quick(
     return True
 
 
+cdef inline const Entry* find_entry(const Scan* scan, int api_key) noexcept nogil:
+    """What is known of an api key, NULL for nothing."""
+    cdef int index
+    if likely(0 <= api_key < KEYS):
+        return &scan.entries[api_key]
+    for index in range(scan.far_count):
+        if scan.far_keys[index] == api_key:
+            return &scan.far_entries[index]
+    return NULL
+
+
 cdef inline void scan_frame(const Scan* scan, Bytes base, const Output* out, Py_ssize_t row, Bytes frame, Py_ssize_t length) noexcept nogil:
     """The header of one frame. All is worked out first and written then: a store through a pointer to bytes may change anything."""
     cdef const Header* header = &scan.headers[scan.fallback]
@@ -144,12 +159,11 @@ cdef inline void scan_frame(const Scan* scan, Bytes base, const Output* out, Py_
         # the first two fields have one place in all header versions
         api_key = <int16_t>load_16(frame + header.key_at)
         api_version = <int16_t>load_16(frame + header.version_at)
-        if likely(0 <= api_key < KEYS):
-            entry = &scan.entries[api_key]
-            if likely(entry.count > 0):
-                code = OK
-                version = entry.versions[0 if api_version < 0 else api_version if api_version < entry.count else entry.count - 1]
-                header = &scan.headers[version]
+        entry = find_entry(scan, api_key)
+        if likely(entry is not NULL and entry.count > 0):
+            code = OK
+            version = entry.versions[0 if api_version < 0 else api_version if api_version < entry.count else entry.count - 1]
+            header = &scan.headers[version]
     if likely(length >= header.fixed):
         correlation_id = <int32_t>load_32(frame + header.correlation_at)
         cursor_open(&cursor, frame, length, header.fixed)

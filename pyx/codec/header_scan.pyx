@@ -23,6 +23,7 @@ _SIZES = {"q": 8, "i": 4, "h": 2, "b": 1}
 
 cdef enum:
     FIRST_ROWS = 256
+    HIGHEST_KEY = 32767
 
 
 @cython.final
@@ -60,19 +61,30 @@ cdef class HeaderScanner:
             header = &self.scan.headers[<int>version]
             if header.key_at != self.scan.headers[fallback].key_at or header.version_at != self.scan.headers[fallback].version_at:
                 raise ValueError("api key and version are not in one place in all request headers")
+        far = [api_key for api_key in versions if api_key >= KEYS]
+        self.scan.far_keys = <int32_t*>PyMem_Calloc(len(far) + 1, sizeof(int32_t))
+        self.scan.far_entries = <Entry*>PyMem_Calloc(len(far) + 1, sizeof(Entry))
+        if self.scan.far_keys is NULL or self.scan.far_entries is NULL:
+            raise MemoryError
         for api_key, known in versions.items():
-            if not 0 <= api_key < KEYS:
-                raise ValueError(f"api key {api_key} is outside 0 to {KEYS - 1}")
+            if not 0 <= api_key <= HIGHEST_KEY:
+                raise ValueError(f"api key {api_key} is outside 0 to {HIGHEST_KEY}")
             if not known or not plans.keys() >= set(known):
                 raise ValueError(f"there is no plan for a header version of api key {api_key}")
-            entry = &self.scan.entries[<int>api_key]
+            if api_key < KEYS:
+                entry = &self.scan.entries[<int>api_key]
+            else:
+                entry = &self.scan.far_entries[self.scan.far_count]
+                self.scan.far_keys[self.scan.far_count] = api_key
+                self.scan.far_count += 1
             entry.versions = <uint8_t*>PyMem_Calloc(len(known), 1)
             if entry.versions is NULL:
                 raise MemoryError
             entry.count = len(known)
             for key in range(entry.count):
                 entry.versions[key] = known[key]
-            self.find_quick_ways(api_key, entry)
+            if api_key < KEYS:
+                self.find_quick_ways(api_key, entry)
 
     def __dealloc__(self):
         cdef int index
@@ -80,6 +92,10 @@ cdef class HeaderScanner:
             program_release(&self.scan.headers[index].program)
         for index in range(KEYS):
             PyMem_Free(self.scan.entries[index].versions)
+        for index in range(self.scan.far_count):
+            PyMem_Free(self.scan.far_entries[index].versions)
+        PyMem_Free(self.scan.far_keys)
+        PyMem_Free(self.scan.far_entries)
 
     cdef int find_quick_ways(self, int api_key, const Entry* entry) except -1:
         """Fill the table for an api key: headers that have nothing but the fields that `scan_quick` reads, where it reads them."""

@@ -10,6 +10,7 @@ from collections.abc import Iterable
 from functools import cache
 from typing import Any, Final
 
+from kwire.codec.catalog_classes import aliases_of, class_set, is_alike
 from kwire.codec.impl import Twin, backend, load_twin
 from kwire.codec.layout import layouts_of
 from kwire.codec.plan import Plan, compile_plan
@@ -24,7 +25,9 @@ MAX_PROJECTIONS: Final = 256
 class CompiledCatalog:
     """What a twin needs to read the messages of a catalog.
 
-    Classes of the built-in catalog are found as `kwire.messages.NAME`, and so their objects pickle; those of other catalogs do not.
+    Classes of the built-in catalog are found as `kwire.messages.NAME`, and so their objects pickle. Another catalog has the same class
+    where its definition gives the same attributes and defaults, else one of its own, whose objects pickle too
+    (`kwire.codec.catalog_classes`).
 
     Arguments:
         source: the definitions.
@@ -38,10 +41,10 @@ class CompiledCatalog:
         self._classes: dict[str, tuple[type, ...]] = {}
         self._decoders: dict[tuple[str, int], Any] = {}
         self._projected: dict[tuple[str, int, tuple[str, ...]], Any] = {}
+        self._encoders: dict[tuple[str, int], Any] = {}
 
     def message(self, name: str) -> Message:
         """The definition of a message.
-        self._encoders: dict[tuple[str, int], Any] = {}
 
         Raises:
             KwireError: the catalog has no such message; names those that are spelled alike.
@@ -59,8 +62,18 @@ class CompiledCatalog:
         """The classes of a message's structs, the message's own first."""
         found = self._classes.get(name)
         if found is None:
-            found = self._classes.setdefault(name, self._objects.make_classes(layouts_of(self.message(name))))
+            found = self._classes.setdefault(name, self._make_classes(name))
         return found
+
+    def _make_classes(self, name: str) -> tuple[type, ...]:
+        message = self.message(name)
+        stored = catalog()
+        if self.catalog is stored:
+            made: tuple[type, ...] = self._objects.make_classes(layouts_of(message))
+            return made
+        if self.twin == backend and name in stored and is_alike(message, stored[name]):
+            return compiled().classes(name)
+        return class_set(layouts_of(message), aliases_of(message), self.twin).classes
 
     def plan(self, name: str, version: int, fields: Iterable[str] | None = None) -> Plan:
         """The plan of a message at a version.
@@ -97,6 +110,14 @@ class CompiledCatalog:
             self._projected[key] = found
         return found
 
+    def encoder(self, name: str, version: int) -> Any:
+        """The twin's `Encoder` of a message at a version; errors as in `plan`."""
+        found = self._encoders.get((name, version))
+        if found is None:
+            made = load_twin("codec", "message_writer", self.twin).Encoder(self.plan(name, version), self.classes(name))
+            found = self._encoders.setdefault((name, version), made)
+        return found
+
 
 @cache
 def compiled() -> CompiledCatalog:
@@ -110,12 +131,4 @@ def message_class(name: str) -> Any:
     Raises:
         KwireError: Kafka has no such message.
     """
-    def encoder(self, name: str, version: int) -> Any:
-        """The twin's `Encoder` of a message at a version; errors as in `plan`."""
-        found = self._encoders.get((name, version))
-        if found is None:
-            made = load_twin("codec", "message_writer", self.twin).Encoder(self.plan(name, version), self.classes(name))
-            found = self._encoders.setdefault((name, version), made)
-        return found
-
     return compiled().classes(name)[0]

@@ -11,7 +11,7 @@ below `MEMORY_MULTIPLE` bytes for each byte of input and `MESSAGE_BYTES` for its
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any, Final, Protocol
+from typing import TYPE_CHECKING, Any, Final, Protocol
 
 from kwire.codec.classes import CompiledCatalog, compiled
 from kwire.codec.frames import Opaque, Request, Response
@@ -19,7 +19,14 @@ from kwire.codec.impl import load_twin
 from kwire.errors import Fault, WireError, wire_error
 from kwire.schema.header_versions import header_version_of
 
-__all__ = ["MEMORY_MULTIPLE", "MESSAGE_BYTES", "FrameReader", "decode", "decode_request", "decode_response", "peek_header"]
+if TYPE_CHECKING:
+    from typing_extensions import Buffer
+
+    from kwire.messages import RequestHeader
+
+__all__ = [
+    "MEMORY_MULTIPLE", "MESSAGE_BYTES", "FrameReader", "decode", "decode_request", "decode_response", "message_reader", "peek_header",
+]  # fmt: skip
 
 # The densest there is: an entry of AlterClientQuotasRequest v1, three bytes for an object and two empty lists, 59 for each byte. Others
 # stay below 46; a tagged field that nobody knows, two bytes for a tuple of a number and empty bytes, takes 37.
@@ -72,7 +79,7 @@ class DecodeRequest(Protocol):
         KwireError: a path names no field of the body's message.
     """
 
-    def __call__(self, frame: Any, *, strict: bool = True, fields: Sequence[str] | None = None) -> Request: ...
+    def __call__(self, frame: Buffer, *, strict: bool = True, fields: Sequence[str] | None = None) -> Request: ...
 
 
 class DecodeResponse(Protocol):
@@ -93,8 +100,22 @@ class DecodeResponse(Protocol):
     """
 
     def __call__(
-        self, frame: Any, api_key: int, api_version: int, *, strict: bool = True, fields: Sequence[str] | None = None
+        self, frame: Buffer, api_key: int, api_version: int, *, strict: bool = True, fields: Sequence[str] | None = None
     ) -> Response: ...
+
+
+class PeekHeader(Protocol):
+    """Decodes the header of a request frame and nothing else.
+
+    Arguments:
+        frame: as in `DecodeRequest`; what follows the header need not be there.
+        strict: a client id that is not UTF-8 is a fault; else it is replaced, as Java's readers do.
+
+    Raises:
+        WireError: the header breaks a rule; in lenient mode too.
+    """
+
+    def __call__(self, frame: Buffer, *, strict: bool = True) -> RequestHeader: ...
 
 
 class FrameReader:
@@ -115,8 +136,7 @@ class FrameReader:
         self._responses = frames.ResponseReader(Response, self._decode_response)
         self.decode_request: DecodeRequest = self._requests.decode_request
         self.decode_response: DecodeResponse = self._responses.decode_response
-        self.peek_header = reader.peek
-        """`peek_header(frame, *, strict=True)` gives the `RequestHeader` of a frame; arguments and errors as in `decode_request`."""
+        self.peek_header: PeekHeader = reader.peek
 
     def _request_header_versions(self, api_key: int) -> tuple[int, ...] | None:
         message = self._source.catalog.request(api_key)
@@ -181,6 +201,8 @@ class FrameReader:
 
     def _is_refusal(self, frame: Any, offset: int) -> bool:
         """Whether a body is an ApiVersions response of version 0 with error 35, to its last byte."""
+        if self._source.catalog.response(API_VERSIONS) is None:
+            return False
         try:
             body = self._source.decoder("ApiVersionsResponse", 0, ("error_code",)).decode_whole(frame, offset)
         except WireError:
@@ -188,17 +210,8 @@ class FrameReader:
         return bool(body.error_code == UNSUPPORTED_VERSION)
 
 
-_COMPILED: Final = compiled()
-_FRAMES: Final = FrameReader(_COMPILED)
-_WHOLE: dict[tuple[str, int], Any] = {}
-
-decode_request: Final = _FRAMES.decode_request
-decode_response: Final = _FRAMES.decode_response
-peek_header: Final = _FRAMES.peek_header
-
-
-def decode(name: str, data: Any, version: int, *, fields: Sequence[str] | None = None, strict: bool = True) -> Any:
-    """Decode one message of any kind in the catalog: ``decode("MetadataResponse", data, 12)``.
+class DecodeMessage(Protocol):
+    """Decodes one message of any kind in the catalog: ``decode("MetadataResponse", data, 12)``.
 
     Arguments:
         name: name of the message.
@@ -211,15 +224,37 @@ def decode(name: str, data: Any, version: int, *, fields: Sequence[str] | None =
         WireError: the bytes break a rule, or `UnsupportedVersion`.
         KwireError: no such message, or a path names no field of it.
     """
-    if strict and fields is None:
-        read = _WHOLE.get((name, version))
-        if read is None:
-            read = _WHOLE[name, version] = _COMPILED.decoder(name, version).decode_whole
-        return read(data)
-    try:
-        decoder = _COMPILED.decoder(name, version, fields)
-    except WireError as error:
-        if strict:
-            raise
-        return Opaque(_bytes_from(data, 0), error)
-    return decoder.decode_whole(data) if strict else _read_leniently(decoder, data, 0)[0]
+
+    def __call__(self, name: str, data: Any, version: int, *, fields: Sequence[str] | None = None, strict: bool = True) -> Any: ...
+
+
+def message_reader(source: CompiledCatalog) -> DecodeMessage:
+    """What decodes single messages of a catalog."""
+    whole: dict[tuple[str, int], Any] = {}
+
+    def decode(name: str, data: Buffer, version: int, *, fields: Sequence[str] | None = None, strict: bool = True) -> Any:
+        if strict and fields is None:
+            read = whole.get((name, version))
+            if read is None:
+                read = whole[name, version] = source.decoder(name, version).decode_whole
+            return read(data)
+        try:
+            decoder = source.decoder(name, version, fields)
+        except WireError as error:
+            if strict:
+                raise
+            return Opaque(_bytes_from(data, 0), error)
+        return decoder.decode_whole(data) if strict else _read_leniently(decoder, data, 0)[0]
+
+    decode.__doc__ = DecodeMessage.__doc__
+    decode.__qualname__ = "decode"
+    return decode
+
+
+_COMPILED: Final = compiled()
+_FRAMES: Final = FrameReader(_COMPILED)
+
+decode: Final = message_reader(_COMPILED)
+decode_request: Final = _FRAMES.decode_request
+decode_response: Final = _FRAMES.decode_response
+peek_header: Final = _FRAMES.peek_header

@@ -2,17 +2,22 @@
 
 A row is a whole frame, good or bad; a frame that ends in the middle is left for the next buffer, which begins at `end`. Client ids stay
 where they are until somebody asks for their text. The header of an api that the catalog does not know is read in version 1, as brokers do,
-and its `error` says so; the header of a known api in an unknown version is that of its highest one (KIP-511).
+and its `error` says so; the header of a known api in an unknown version is that of its highest one (KIP-511). Header 3, which only dialects
+have yet (KIP-1313), brings the client instance id.
 """
 
 from __future__ import annotations
 
 import struct
+from collections.abc import Mapping
 from functools import cached_property
+from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, Final
 
 from kwire.codec.classes import CompiledCatalog, compiled
 from kwire.codec.impl import load_twin
+from kwire.codec.plan import Plan
+from kwire.codec.uuids import Uuid
 from kwire.errors import Fault
 from kwire.schema.header_versions import header_version_of
 
@@ -23,6 +28,8 @@ __all__ = ["MAX_FRAME_BYTES", "HeaderColumns", "HeaderScan", "scan_headers"]
 
 MAX_FRAME_BYTES: Final = 100 * 1024 * 1024  # Kafka's default of socket.request.max.bytes
 _UNKNOWN_API_HEADER: Final = 1
+_LENGTH: Final = 4  # bytes of a frame's length
+_INSTANCE: Final = "client_instance_id"
 
 
 class HeaderColumns:
@@ -52,9 +59,19 @@ class HeaderColumns:
     body_offset: memoryview
     error: memoryview
 
-    def __init__(self, data: Any, layout: tuple[tuple[str, str], ...], columns: list[Any], count: int, end: int, fault: int) -> None:
+    def __init__(
+        self,
+        data: Any,
+        layout: tuple[tuple[str, str], ...],
+        columns: list[Any],
+        count: int,
+        end: int,
+        fault: int,
+        instances: Mapping[int, Any] = MappingProxyType({}),
+    ) -> None:
         self._data = data
         self._layout = layout
+        self._instances = instances  # decoders of the client instance id, by header version
         self._columns = columns
         self._count = count
         self.end = end
@@ -103,8 +120,25 @@ class HeaderColumns:
             texts.append(text)
         return texts
 
+    @cached_property
+    def client_instance_ids(self) -> list[Uuid | None]:
+        """The client instance id of each header that has one and can be read (KIP-1313)."""
+        view = memoryview(self._data).cast("B")
+        found: list[Uuid | None] = []
+        for version, frame, length, body in zip(self.header_version, self.frame_offset, self.frame_length, self.body_offset, strict=True):
+            decoder = self._instances.get(version)
+            if decoder is None or body < 0:
+                found.append(None)
+            else:
+                start = frame + _LENGTH
+                found.append(decoder.decode(view[start : start + length], 0, True)[0].client_instance_id)
+        return found
+
     def to_arrow(self) -> pa.RecordBatch:
-        """All columns, with nulls where there is nothing, `client_id` as text in place of its place, `error` by its name."""
+        """All columns, with nulls where there is nothing, `client_id` as text in place of its place, `error` by its name.
+
+        Of a catalog that has header 3 also `client_instance_id`, as Kafka writes a UUID.
+        """
         import numpy as np
         import pyarrow as pa
 
@@ -123,10 +157,16 @@ class HeaderColumns:
             "frame_length": pa.array(self.numpy("frame_length")),
             **{name: nullable(name, cut) for name in ("header_version", "api_key", "api_version", "correlation_id")},
             "client_id": self._client_id_array(),
+            **({"client_instance_id": self._instance_array()} if self._instances else {}),
             "body_offset": nullable("body_offset", body < 0),
             "error": names.take(picks),
         }
         return pa.RecordBatch.from_pydict(made)
+
+    def _instance_array(self) -> Any:
+        import pyarrow as pa
+
+        return pa.array([None if each is None else str(each) for each in self.client_instance_ids], pa.string())
 
     def _client_id_array(self) -> Any:
         import numpy as np
@@ -150,6 +190,11 @@ class HeaderColumns:
             return pa.array(self.client_ids, pa.string())
 
 
+def _has_instance(plan: Plan) -> bool:
+    block = plan.blocks[0]
+    return _INSTANCE in (plan.attribute(0, number) for number in range(block.first, block.first + block.untagged + block.tagged))
+
+
 class HeaderScan:
     """Reads the headers of streams of request frames of a catalog.
 
@@ -165,6 +210,9 @@ class HeaderScan:
             if message is not None:
                 ranges = message.header_versions
                 versions[key] = tuple(header_version_of(ranges, version) for version in range(ranges[-1][0].lowest + 1))
+        used = {version for known in versions.values() for version in known}
+        used = {version for version in used if _has_instance(plans[version])}
+        self._instances = {version: source.decoder("RequestHeader", version, (_INSTANCE,)) for version in used}
         twin = load_twin("codec", "header_scan", source.twin)
         self._layout = twin.COLUMNS
         self._scanner = twin.HeaderScanner(plans, versions, _UNKNOWN_API_HEADER)
@@ -182,7 +230,7 @@ class HeaderScan:
             BufferError: `buffer` is not contiguous.
         """
         columns, count, end, fault = self._scanner.scan_buffer(buffer, max_frame_bytes)
-        return HeaderColumns(buffer, self._layout, columns, count, end, fault)
+        return HeaderColumns(buffer, self._layout, columns, count, end, fault, self._instances)
 
 
 _SCAN: Final = HeaderScan(compiled())

@@ -96,13 +96,14 @@ def catalog() -> Catalog:
     return StoredCatalog()
 
 
-def header_version(kind: str, api_key: int, api_version: int) -> int:
+def header_version(kind: str, api_key: int, api_version: int, known: Catalog | None = None) -> int:
     """The header version of a request or response frame; versions that no release has yet have one too (KIP-511).
 
     Arguments:
         kind: `"request"` or `"response"`.
         api_key: the api.
         api_version: the version of the body.
+        known: the catalog to look in, the built-in one when not given.
 
     Raises:
         UnknownApi: the catalog does not have the api key.
@@ -110,7 +111,7 @@ def header_version(kind: str, api_key: int, api_version: int) -> int:
     """
     if kind not in ("request", "response"):
         raise ValueError(f"only requests and responses have headers, not {kind!r}")
-    known = catalog()
+    known = catalog() if known is None else known
     message = known.request(api_key) if kind == "request" else known.response(api_key)
     if message is None:
         raise UnknownApi(f"unknown api key {api_key}", api_key=api_key, api_version=api_version)

@@ -24,7 +24,7 @@ COLUMNS: Final = (
 )  # fmt: skip
 
 LENGTH: Final = 4  # bytes of a frame's length
-KEYS: Final = 256
+HIGHEST_KEY: Final = 32767
 _LETTERS: Final[dict[int, str]] = {Op.INT16: "h", Op.INT32: "i"}
 
 
@@ -92,8 +92,8 @@ class HeaderScanner:
         if fallback not in plans:
             raise ValueError(f"there is no plan for the fallback, header version {fallback}")
         for api_key, known in versions.items():
-            if not 0 <= api_key < KEYS:
-                raise ValueError(f"api key {api_key} is outside 0 to {KEYS - 1}")
+            if not 0 <= api_key <= HIGHEST_KEY:
+                raise ValueError(f"api key {api_key} is outside 0 to {HIGHEST_KEY}")
             if not known or not plans.keys() >= set(known):
                 raise ValueError(f"there is no plan for a header version of api key {api_key}")
         self._headers = {version: _Header(plan) for version, plan in plans.items()}

@@ -1,0 +1,100 @@
+"""Message classes of catalogs other than the built-in one: shared where layouts are equal, and found again by a pickle.
+
+A class of the built-in catalog is found by its name in `kwire.messages`; these have no such place. Their objects take the layouts of their
+message along, once in a pickle, and who reads it makes the classes of them, or takes those that it has: two catalogs whose definitions of a
+message are alike, on one machine or on two, have one class for it. Classes are kept for the life of the process.
+"""
+
+from __future__ import annotations
+
+from operator import attrgetter
+from typing import Any, Final, NamedTuple
+
+from kwire.codec.impl import Twin, backend, load_twin
+from kwire.codec.layout import StructLayout, attribute_of, layouts_of
+from kwire.schema.model import Message, snake_name
+
+__all__ = ["Alias", "ClassSet", "aliases_of", "class_set", "is_alike"]
+
+
+class Alias(NamedTuple):
+    """Another name of an attribute.
+
+    Attributes:
+        layout: index of the struct's layout.
+        name: the other name, `broker_id`.
+        attribute: the attribute, `node_id`.
+    """
+
+    layout: int
+    name: str
+    attribute: str
+
+
+class ClassSet:
+    """The classes of a message.
+
+    Attributes:
+        layouts: of its structs, the message's own first.
+        aliases: other names of attributes.
+        classes: in the order of the layouts.
+    """
+
+    __slots__ = ("aliases", "classes", "layouts")
+
+    def __init__(self, layouts: tuple[StructLayout, ...], aliases: tuple[Alias, ...], twin: Twin) -> None:
+        self.layouts = layouts
+        self.aliases = aliases
+        self.classes: tuple[Any, ...] = load_twin("codec", "objects", twin).make_classes(layouts)
+        for index, kind in enumerate(self.classes):
+            kind.class_set = self
+            kind.layout_index = index
+            kind.__reduce__ = _reduce
+        for alias in aliases:
+            setattr(self.classes[alias.layout], alias.name, _alias_of(alias.attribute))
+
+    def __deepcopy__(self, memo: dict[int, Any]) -> ClassSet:
+        return self  # a deep copy of an object has its class
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return class_set, (self.layouts, self.aliases)
+
+
+def _alias_of(attribute: str) -> property:
+    return property(attrgetter(attribute), lambda message, value: setattr(message, attribute, value))
+
+
+def _empty(found: ClassSet, index: int) -> Any:
+    kind = found.classes[index]
+    return kind.__new__(kind)
+
+
+def _reduce(message: Any) -> tuple[Any, ...]:
+    kind: Any = type(message)
+    state = kind.__base__.__reduce__(message)[2]
+    return _empty, (kind.class_set, kind.layout_index), state
+
+
+_SETS: Final[dict[tuple[Twin, tuple[StructLayout, ...], tuple[Alias, ...]], ClassSet]] = {}
+
+
+def class_set(layouts: tuple[StructLayout, ...], aliases: tuple[Alias, ...] = (), twin: Twin = backend) -> ClassSet:
+    """The classes for these layouts, made when they are first asked for."""
+    key = twin, layouts, aliases
+    found = _SETS.get(key)
+    return found if found is not None else _SETS.setdefault(key, ClassSet(layouts, aliases, twin))
+
+
+def aliases_of(message: Message) -> tuple[Alias, ...]:
+    """The other names that a definition has for its fields."""
+    return tuple(
+        Alias(index, snake_name(alias), attribute_of(message, field))
+        for index, struct in enumerate(message.structs.values())
+        for field in struct.fields
+        for alias in field.aliases
+    )
+
+
+def is_alike(one: Message, other: Message) -> bool:
+    """Whether two definitions give one set of classes."""
+    return layouts_of(one) == layouts_of(other) and aliases_of(one) == aliases_of(other)

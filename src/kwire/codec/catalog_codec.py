@@ -1,0 +1,159 @@
+"""The codec of a catalog other than the built-in one: of a folder or jar of Kafka's message definitions, or with dialects on it.
+
+The functions of `kwire` belong to the built-in catalog; a `Codec` has the same ones for another, and any number of them live side by side.
+What is done once per message and version (classes, plans, readers) is done when first needed and kept with the codec, so make it once.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from functools import cached_property
+from typing import TYPE_CHECKING, Any, Final, Protocol
+
+from kwire.codec.classes import CompiledCatalog
+from kwire.codec.decoding import DecodeMessage, DecodeRequest, DecodeResponse, FrameReader, message_reader
+from kwire.codec.header_scan import HeaderScan
+from kwire.codec.impl import Twin, backend
+from kwire.codec.json_form import to_json
+from kwire.codec.prefix import PrefixReader
+from kwire.errors import KwireError
+from kwire.schema import Catalog, catalog, header_version
+from kwire.schema.overlays import OverlaidCatalog, Overlay
+
+if TYPE_CHECKING:
+    from kwire.codec.columns import Columns
+
+__all__ = ["Codec", "Messages"]
+
+_HEADERS: Final = ("RequestHeader", "ResponseHeader")
+
+
+class PeekHeader(Protocol):
+    """Gives the `RequestHeader` of a request frame; arguments and errors as in `DecodeRequest`."""
+
+    def __call__(self, frame: Any, *, strict: bool = True) -> Any: ...
+
+
+class Messages:
+    """The message classes of a catalog as attributes: ``codec.messages.MetadataResponse``."""
+
+    def __init__(self, source: CompiledCatalog) -> None:
+        self._source = source
+
+    def __getattr__(self, name: str) -> Any:
+        if name.startswith("__") or name not in self._source.catalog:
+            raise AttributeError(f"{self._source.catalog.name} has no message {name!r}")
+        found = self.__dict__[name] = self._source.classes(name)[0]
+        return found
+
+    def __dir__(self) -> list[str]:
+        return sorted(self._source.catalog)
+
+
+class Codec:
+    """All functions of the codec for one catalog; see the functions of `kwire` with the same names.
+
+    Messages whose definition gives the attributes and defaults of the built-in catalog's have its classes, so that an object of
+    `kwire.messages` is written by a codec of a dialect too; the others have classes of their own. Objects of both pickle, and so does a
+    codec.
+
+    Arguments:
+        source: the catalog. One without `RequestHeader` and `ResponseHeader`, such as a folder with a few messages, has the built-in ones.
+        twin: which twin executes.
+
+    Attributes:
+        catalog: the catalog.
+        messages: its message classes.
+    """
+
+    def __init__(self, source: Catalog, twin: Twin = backend) -> None:
+        missing = {name: catalog()[name] for name in _HEADERS if name not in source}
+        self.catalog = source
+        self.compiled = CompiledCatalog(OverlaidCatalog(source, Overlay(source.name, adds=missing)) if missing else source, twin)
+        self.messages = Messages(self.compiled)
+
+    def __repr__(self) -> str:
+        return f"Codec({self.catalog.name!r})"
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return Codec, (self.catalog,)  # the twin is that of the process which reads it
+
+    def message_class(self, name: str) -> Any:
+        """The class of a message; those of nested structs are its attributes.
+
+        Raises:
+            KwireError: the catalog has no such message.
+        """
+        return self.compiled.classes(name)[0]
+
+    def header_version(self, kind: str, api_key: int, api_version: int) -> int:
+        """As `kwire.schema.header_version`."""
+        return header_version(kind, api_key, api_version, self.catalog)
+
+    @cached_property
+    def decode(self) -> DecodeMessage:
+        """As `kwire.decode`."""
+        return message_reader(self.compiled)
+
+    @cached_property
+    def _frames(self) -> FrameReader:
+        return FrameReader(self.compiled)
+
+    @cached_property
+    def decode_request(self) -> DecodeRequest:
+        """As `kwire.decode_request`."""
+        return self._frames.decode_request
+
+    @cached_property
+    def decode_response(self) -> DecodeResponse:
+        """As `kwire.decode_response`."""
+        return self._frames.decode_response
+
+    @cached_property
+    def peek_header(self) -> PeekHeader:
+        """As `kwire.peek_header`."""
+        peek: PeekHeader = self._frames.peek_header
+        return peek
+
+    @cached_property
+    def _scan(self) -> HeaderScan:
+        return HeaderScan(self.compiled)
+
+    @cached_property
+    def scan_headers(self) -> Any:
+        """As `kwire.scan_headers`."""
+        return self._scan.scan_headers
+
+    @cached_property
+    def decode_prefix(self) -> Any:
+        """As `kwire.decode_prefix`."""
+        return PrefixReader(self.compiled).decode_prefix
+
+    @cached_property
+    def _columns(self) -> Columns:
+        from kwire.codec.columns import Columns  # brings pyarrow
+
+        return Columns(self.compiled)
+
+    def arrow_schema(self, name: str, version: int, fields: Sequence[str] | None = None, **options: Any) -> Any:
+        """As `kwire.arrow_schema`."""
+        return self._columns.arrow_schema(name, version, fields, **options)
+
+    def to_arrow(self, name: str, buffers: Any, version: int, fields: Sequence[str] | None = None, **options: Any) -> Any:
+        """As `kwire.to_arrow`."""
+        return self._columns.to_arrow(name, buffers, version, fields, **options)
+
+    def to_json(self, message: Any, version: int, records: bool = True) -> dict[str, Any]:
+        """As `kwire.to_json`.
+
+        Raises:
+            KwireError: the message is of another catalog, and this one has another class for it.
+        """
+        self._check(message)
+        return to_json(message, version, records, source=self.compiled)
+
+    def _check(self, message: Any) -> None:
+        """Refuse an object whose slots are not those of this catalog's plans."""
+        layout = getattr(type(message), "layout", None)
+        if layout is not None and type(message) is not self.compiled.classes(layout.message)[0]:
+            raise KwireError(f"this {type(message).__qualname__} is not of the class that {self.catalog.name} has under that name")
