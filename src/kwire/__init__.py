@@ -12,6 +12,7 @@ if TYPE_CHECKING:
 
     from kwire import codec, messages, protocol, schema, tables
     from kwire.codec import (
+        Codec,
         Request,
         RequestHeader,
         Response,
@@ -58,7 +59,7 @@ __version__ = "0.1.0"
 _HOME = {
     **dict.fromkeys(
         (
-            "Request", "RequestHeader", "Response", "ResponseHeader", "Uuid", "arrow_schema", "backend", "decode", "decode_prefix",
+            "Codec", "Request", "RequestHeader", "Response", "ResponseHeader", "Uuid", "arrow_schema", "backend", "decode", "decode_prefix",
             "decode_request", "decode_response", "encode", "encode_request", "encode_response", "from_json", "peek_header",
             "scan_headers", "to_arrow", "to_json",
         ),
@@ -77,9 +78,9 @@ _ROOMS = frozenset(("analysis", "capture", "codec", "messages", "protocol", "rep
 _INNER_ROOMS = {"records": "kwire.codec.records"}
 
 __all__ = [
-    "BadChecksum", "BadCompression", "BadLength", "BadTag", "BadUtf8", "BadVarint", "Connection", "EncodeError", "InputError", "KwireError",
-    "LimitExceeded", "NullNotAllowed", "Request", "RequestHeader", "Response", "ResponseHeader", "TrailingBytes", "Truncated", "UnknownApi",
-    "UnsupportedVersion", "Uuid", "WireError", "__version__", "arrow_schema", "backend", "codec", "decode", "decode_prefix",
+    "BadChecksum", "BadCompression", "BadLength", "BadTag", "BadUtf8", "BadVarint", "Codec", "Connection", "EncodeError", "InputError",
+    "KwireError", "LimitExceeded", "NullNotAllowed", "Request", "RequestHeader", "Response", "ResponseHeader", "TrailingBytes", "Truncated",
+    "UnknownApi", "UnsupportedVersion", "Uuid", "WireError", "__version__", "arrow_schema", "backend", "codec", "decode", "decode_prefix",
     "decode_request", "decode_response", "encode", "encode_request", "encode_response", "from_json", "messages", "peek_header", "protocol",
     "records", "scan_headers", "schema", "tables", "to_arrow", "to_json",
 ]  # fmt: skip

@@ -6,24 +6,22 @@ import importlib
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from typing import TypeAlias
-
+    from kwire.codec.by_name import decode, from_json
+    from kwire.codec.catalog_codec import Codec
     from kwire.codec.classes import CompiledCatalog, message_class
     from kwire.codec.columns import Columns, arrow_schema, to_arrow
-    from kwire.codec.decoding import FrameReader, decode, decode_request, decode_response, peek_header
+    from kwire.codec.decoding import FrameReader, decode_request, decode_response, peek_header
     from kwire.codec.encoding import FrameWriter, encode, encode_request, encode_response
     from kwire.codec.frames import Opaque, Request, Response
     from kwire.codec.header_scan import HeaderColumns, HeaderScan, scan_headers
     from kwire.codec.impl import backend
     from kwire.codec.json_form import to_json
-    from kwire.codec.json_reading import from_json
     from kwire.codec.prefix import PrefixReader, decode_prefix
     from kwire.codec.uuids import Uuid
-
-    RequestHeader: TypeAlias = Any
-    ResponseHeader: TypeAlias = Any
+    from kwire.messages import RequestHeader, ResponseHeader
 
 _HOME = {
+    "Codec": "catalog_codec",
     **dict.fromkeys(("CompiledCatalog", "message_class"), "classes"),
     **dict.fromkeys(("Columns", "arrow_schema", "to_arrow"), "columns"),
     **dict.fromkeys(("FrameReader", "decode", "decode_request", "decode_response", "peek_header"), "decoding"),
@@ -39,7 +37,7 @@ _HOME = {
 _HEADERS = ("RequestHeader", "ResponseHeader")
 
 __all__ = [
-    "Columns", "CompiledCatalog", "FrameReader", "FrameWriter", "HeaderColumns", "HeaderScan", "Opaque", "PrefixReader", "Request",
+    "Codec", "Columns", "CompiledCatalog", "FrameReader", "FrameWriter", "HeaderColumns", "HeaderScan", "Opaque", "PrefixReader", "Request",
     "RequestHeader", "Response", "ResponseHeader", "Uuid", "arrow_schema", "backend", "decode", "decode_prefix", "decode_request",
     "decode_response", "encode", "encode_request", "encode_response", "from_json", "message_class", "peek_header", "scan_headers",
     "to_arrow", "to_json",
