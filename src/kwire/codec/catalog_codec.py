@@ -12,9 +12,11 @@ from typing import TYPE_CHECKING, Any, Final, Protocol
 
 from kwire.codec.classes import CompiledCatalog
 from kwire.codec.decoding import DecodeMessage, DecodeRequest, DecodeResponse, FrameReader, message_reader
+from kwire.codec.encoding import FrameWriter
 from kwire.codec.header_scan import HeaderScan
 from kwire.codec.impl import Twin, backend
 from kwire.codec.json_form import to_json
+from kwire.codec.json_reading import from_json
 from kwire.codec.prefix import PrefixReader
 from kwire.errors import KwireError
 from kwire.schema import Catalog, catalog, header_version
@@ -32,6 +34,24 @@ class PeekHeader(Protocol):
     """Gives the `RequestHeader` of a request frame; arguments and errors as in `DecodeRequest`."""
 
     def __call__(self, frame: Any, *, strict: bool = True) -> Any: ...
+
+
+class EncodeMessage(Protocol):
+    """Encodes one message; arguments and errors as in `FrameWriter.encode`."""
+
+    def __call__(self, message: Any, version: int) -> bytes: ...
+
+
+class EncodeRequest(Protocol):
+    """Encodes a request frame; arguments and errors as in `FrameWriter.encode_request`."""
+
+    def __call__(self, header: Any, body: Any) -> bytes: ...
+
+
+class EncodeResponse(Protocol):
+    """Encodes a response frame; arguments and errors as in `FrameWriter.encode_response`."""
+
+    def __call__(self, correlation_id: Any, body: Any, api_key: int, api_version: int) -> bytes: ...
 
 
 class Messages:
@@ -142,6 +162,29 @@ class Codec:
     def to_arrow(self, name: str, buffers: Any, version: int, fields: Sequence[str] | None = None, **options: Any) -> Any:
         """As `kwire.to_arrow`."""
         return self._columns.to_arrow(name, buffers, version, fields, **options)
+
+    @cached_property
+    def _writer(self) -> FrameWriter:
+        return FrameWriter(self.compiled)
+
+    @cached_property
+    def encode(self) -> EncodeMessage:
+        """As `kwire.encode`."""
+        return self._writer.encode
+
+    @cached_property
+    def encode_request(self) -> EncodeRequest:
+        """As `kwire.encode_request`."""
+        return self._writer.encode_request
+
+    @cached_property
+    def encode_response(self) -> EncodeResponse:
+        """As `kwire.encode_response`."""
+        return self._writer.encode_response
+
+    def from_json(self, name: str, obj: Any, version: int) -> Any:
+        """As `kwire.from_json`."""
+        return from_json(name, obj, version, source=self.compiled)
 
     def to_json(self, message: Any, version: int, records: bool = True) -> dict[str, Any]:
         """As `kwire.to_json`.
