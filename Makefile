@@ -16,7 +16,7 @@ demo: $(VENV)/.ready-demo
 	$(PYTHON_IN) -m kwire analyze examples/*.pcap* --out $(REPORT) --overwrite
 
 test: $(VENV)/.ready-test
-	KWIRE_REQUIRE_NATIVE=1 $(PYTHON_IN) -m pytest -n 2 --dist loadgroup tests
+	KWIRE_REQUIRE_NATIVE=1 $(PYTHON_IN) -m pytest -n 2 --dist loadgroup --whole tests
 
 unit: $(VENV)/.ready-test
 	KWIRE_REQUIRE_NATIVE=1 $(PYTHON_IN) -m pytest -n 2 tests/unit tests/parity tests/vectors

@@ -7,13 +7,14 @@ import importlib.util
 import json
 import os
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from functools import cache
 from pathlib import Path
 from types import ModuleType
 from typing import Any
 
 import pytest
+from hypothesis import settings
 
 from kwire.codec.classes import CompiledCatalog
 from kwire.codec.decoding import FrameReader
@@ -22,6 +23,30 @@ from kwire.codec.records.reading import RecordReader, record_reader
 from kwire.schema import catalog
 
 VECTORS = Path(__file__).parent / "vectors" / "data"
+
+
+def pytest_addoption(parser: pytest.Parser) -> None:
+    parser.addoption("--whole", action="store_true", help="all cases where tests usually take a share of them; `make test` does")
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    settings.register_profile("share", max_examples=50)
+    settings.register_profile("whole", max_examples=400)
+    settings.load_profile("whole" if config.getoption("--whole") else "share")
+
+
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    if not config.getoption("--whole"):
+        left_out = [item for item in items if item.get_closest_marker("whole")]
+        config.hook.pytest_deselected(items=left_out)
+        items[:] = [item for item in items if not item.get_closest_marker("whole")]
+
+
+@pytest.fixture(scope="session")
+def share(request: pytest.FixtureRequest) -> Callable[[Iterable[Any], int], list[Any]]:
+    """`share(cases, 7)`: every seventh case, spread over all of them, so that `make unit` stays short; all with ``--whole``."""
+    whole = request.config.getoption("--whole")
+    return lambda cases, step: list(cases)[:: 1 if whole else step]
 
 
 def _twins() -> list[Twin]:

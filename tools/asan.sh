@@ -28,4 +28,4 @@ LD_PRELOAD="$runtime $cpp" PYTHONMALLOC=malloc PYTHONPATH="$at/lib" KWIRE_REQUIR
 import sys, kwire.codec.impl, kwire.codec._native.objects as built
 assert "asan" in built.__file__, f"{built.__file__} is not the module with the sanitizers"
 import pytest
-sys.exit(pytest.main(["-q", "-p", "no:cacheprovider", "-k", "not process_grows", *sys.argv[1:]]))' "$@"
+sys.exit(pytest.main(["-q", "--whole", "-p", "no:cacheprovider", "-k", "not process_grows", *sys.argv[1:]]))' "$@"

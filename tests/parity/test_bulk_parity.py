@@ -314,7 +314,7 @@ def columns_of(packets: list[list[Any]]) -> tuple[bytes, PacketColumns]:
 ACCIDENTS = st.dictionaries(st.integers(3, 40), st.sampled_from(["lost", "twice", "again", "swapped", "cut"]), max_size=3)
 
 
-@settings(max_examples=150, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(
     talk=TALK,
     sizes=st.lists(st.sampled_from([1, 3, 4, 9, 40, 100, 1460, 9000]), min_size=1, max_size=5),

@@ -116,7 +116,7 @@ STEP = st.tuples(
 )
 
 
-@settings(max_examples=300, deadline=None)
+@settings(deadline=None)
 @given(steps=st.lists(STEP, max_size=60), cut=st.integers(0, 60), pickled=st.booleans(), ignored=st.booleans(), handshake=st.booleans())
 def test_streams_of_any_packets(steps: list[Any], cut: int, pickled: bool, ignored: bool, handshake: bool) -> None:
     data, now = bytes(range(64)), 1000 * SECOND

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gzip
 import random
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -49,8 +50,8 @@ def test_whole_captures_and_chunks(twin: Twin, capture: bytes) -> None:
         assert list(getattr(whole[0][0], name)) == [value for columns in chunked[0] for value in getattr(columns, name)]
 
 
-def test_captures_cut_anywhere(twin: Twin, capture: bytes) -> None:
-    for end in range(0, 700):
+def test_captures_cut_anywhere(twin: Twin, capture: bytes, share: Callable[..., list[int]]) -> None:
+    for end in share(range(700), 7):
         assert scan_all(twin, capture[:end], 1 << 30) == scan_all("pure", capture[:end], 1 << 30)
 
 

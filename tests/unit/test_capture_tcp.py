@@ -118,7 +118,7 @@ def test_a_whole_connection() -> None:
 pieces = st.lists(st.integers(1, 40), min_size=1, max_size=25)
 
 
-@settings(max_examples=150, deadline=None)
+@settings(deadline=None)
 @given(sizes=pieces, isn=st.sampled_from([0, 5000, WRAP - 1, WRAP - 100, (WRAP >> 1) - 30]), random=st.randoms(use_true_random=False))
 def test_any_order_gives_the_stream(sizes: list[int], isn: int, random: Any) -> None:
     """Segments in any order, repeated or overlapping: without acknowledgements nothing of a stream is given up."""
@@ -138,7 +138,7 @@ def test_any_order_gives_the_stream(sizes: list[int], isn: int, random: Any) -> 
     assert wire.heard.stream(SERVER) == list(whole)
 
 
-@settings(max_examples=250, deadline=None)
+@settings(deadline=None)
 @given(
     packets=st.lists(st.tuples(st.integers(0, 120), st.integers(1, 40), st.integers(0, 40), st.integers(0, 255)), min_size=1, max_size=30),
     isn=st.sampled_from([7, WRAP - 60]),
@@ -163,7 +163,7 @@ def test_first_byte_seen_wins_and_cut_bytes_yield(packets: list[tuple[int, int, 
     assert wire.heard.stream(SERVER) == [seen.get(position) for position in range(max(seen) + 1)]
 
 
-@settings(max_examples=100, deadline=None)
+@settings(deadline=None)
 @given(
     turns=st.lists(st.tuples(st.integers(1, 30), st.integers(1, 30)), min_size=1, max_size=15),
     swaps=st.lists(st.booleans(), min_size=80, max_size=80),
@@ -215,7 +215,7 @@ packet = st.tuples(
 )
 
 
-@settings(max_examples=400, deadline=None)
+@settings(deadline=None)
 @given(packets=st.lists(packet, max_size=40))
 def test_whatever_comes_the_books_balance_and_the_carry_may_be_pickled_anywhere(packets: list[tuple[int, ...]]) -> None:
     """Packets that no real stack would send; in the second run the carry goes through pickle before each of them."""

@@ -125,10 +125,10 @@ def test_what_the_constructor_takes_is_held_as_annotated() -> None:
         messages.MetadataResponse.MetadataResponsePartition(replicas=[1])
 
 
-def test_decoded_messages_of_kafka_hold_what_the_stubs_say(vectors) -> None:
+def test_decoded_messages_of_kafka_hold_what_the_stubs_say(vectors, share) -> None:
     seen = set()
-    for case in vectors("messages-sample"):
+    for case in share(vectors("messages-sample"), 3):
         name = case["message"]
         assert fits(stubs()[name], kwire.decode(name, bytes.fromhex(case["hex"]), case["version"]))
         seen.add(name)
-    assert len(seen) > 270
+    assert len(seen) > 200

@@ -9,9 +9,9 @@ from hypothesis import strategies as st
 from kwire import messages
 from kwire.codec.decoding import decode
 from kwire.codec.frames import Opaque, Request, Response
+from kwire.codec.group_definitions import compiled_groups
 from kwire.errors import InputError, LimitExceeded, UnknownApi
 from kwire.protocol import nested_bytes
-from kwire.protocol.group_definitions import compiled_groups
 from kwire.protocol.nested_bytes import Hidden, Known, decode_nested, rule_of
 from kwire.protocol.nested_rules import RULES
 from kwire.schema import catalog
@@ -199,7 +199,7 @@ def test_record_batches(vectors):
 
 
 @given(st.sampled_from(sorted(RULES)), st.binary(max_size=120) | st.builds(bytes.__add__, st.just(b"\0\1"), st.binary(max_size=60)))
-@settings(max_examples=400, deadline=None)
+@settings(deadline=None)
 def test_any_bytes_can_be_looked_into(field, data):
     for known in (
         Known(),

@@ -1,0 +1,58 @@
+"""What type checkers are to make of kwire: right uses pass, and each line with an `ignore` is an error that they have to find."""
+
+from __future__ import annotations
+
+from typing import Any, assert_type
+
+import kwire
+from kwire.messages import FetchRequest, MessageObject, MetadataRequest, MetadataResponse, RequestHeader
+
+
+def hosts(data: bytes) -> list[str]:
+    message = kwire.decode("MetadataResponse", data, 12)
+    assert_type(message, MetadataResponse)
+    assert_type(message.topics[0], MetadataResponse.MetadataResponseTopic)
+    assert_type(message.topics[0].name, str | None)
+    assert_type(message.topics[0].topic_id, kwire.Uuid)
+    assert_type(message.topics[0].partitions[0].replica_nodes, tuple[int, ...])
+    assert_type(message.unknown_tagged_fields, tuple[tuple[int, bytes], ...])
+    return [broker.host for broker in message.brokers]
+
+
+def whatever(name: str, data: memoryview) -> Any:
+    assert_type(kwire.decode(name, data, 0), Any)
+    assert_type(kwire.decode("MetadataResponse", data, 12, strict=False), Any)
+    return kwire.from_json(name, {}, 0)
+
+
+def clients(frame: bytes) -> str | None:
+    request = kwire.decode_request(frame)
+    assert_type(request.header, RequestHeader)
+    assert_type(kwire.peek_header(frame), RequestHeader)
+    if isinstance(request.body, FetchRequest):
+        assert_type(request.body.topics[0].partitions[0].fetch_offset, int)
+    return request.header.client_id
+
+
+def made() -> MessageObject:
+    topic = MetadataRequest.MetadataRequestTopic(name="orders")
+    MetadataResponse.MetadataResponsePartition(replica_nodes=[1, 2], isr_nodes=(1,))
+    MetadataRequest(topics=None, allow_auto_topic_creation=False)
+    return MetadataRequest(topics=[topic])
+
+
+def written(header: RequestHeader, body: MetadataRequest) -> tuple[bytes, bytes]:
+    assert_type(kwire.from_json("MetadataRequest", {"topics": None}, 1), MetadataRequest)
+    return kwire.encode(body, 12), kwire.encode_request(header, body)
+
+
+def faults(message: MetadataResponse) -> None:
+    MetadataRequest(topic=[])  # type: ignore[call-arg]  # pyright: ignore[reportCallIssue]
+    MetadataRequest([])  # type: ignore[call-arg]  # pyright: ignore[reportCallIssue]
+    MetadataRequest.MetadataRequestTopic(name=b"orders")  # type: ignore[arg-type]  # pyright: ignore[reportArgumentType]
+    message.controllerId  # type: ignore[attr-defined]  # pyright: ignore[reportAttributeAccessIssue]  # noqa: B018
+    message.topics[0].name.upper()  # type: ignore[union-attr]  # pyright: ignore[reportOptionalMemberAccess]
+    message.controller_id = None  # type: ignore[assignment]  # pyright: ignore[reportAttributeAccessIssue]
+    kwire.decode("MetadataResponse", "00", 12)  # type: ignore[call-overload]  # pyright: ignore[reportCallIssue, reportArgumentType]
+    kwire.decode("MetadataResponse", b"")  # type: ignore[call-overload]  # pyright: ignore[reportCallIssue]
+    kwire.messages.MetadataResponze  # type: ignore[attr-defined]  # pyright: ignore[reportAttributeAccessIssue]  # noqa: B018
