@@ -37,7 +37,7 @@ def in_this_process(monkeypatch: pytest.MonkeyPatch) -> None:
     def run_on(_spark: object, tasks: Sequence[SeriesTask]) -> list[SeriesResult]:
         return [SeriesResult.from_bytes(run_task(task).to_bytes()) for task in tasks]
 
-    monkeypatch.setattr(job, "open_session", no_session)
+    monkeypatch.setattr(job, "open_spark", no_session)
     monkeypatch.setattr(job, "slots_of", lambda _spark: 1)
     monkeypatch.setattr(job, "run_on", run_on)
 

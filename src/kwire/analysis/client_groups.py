@@ -14,6 +14,7 @@ from typing import Any, Final
 
 from kwire.analysis.known_clients import Guess, Observed, guess_unnamed
 from kwire.analysis.partials import Partial
+from kwire.analysis.plain_rows import rows_of
 from kwire.analysis.shown_ids import ShownIds
 from kwire.tables.client_keys import is_default_client_id
 
@@ -53,6 +54,8 @@ class ClientGroup:
         return False if self.watched else None
 
 
+_WHO: Final = ("client_key", "client_id")
+_IDENTITY: Final = (*_WHO, "principal", "address", "software_name", "software_version", "identity_source", "role")
 _WEIGHT: Final = {"client": 0, "broker": 1, "controller": 2}
 
 
@@ -64,9 +67,9 @@ class ClientGroups:
         self._groups: dict[Place, ClientGroup] = defaultdict(ClientGroup)
         self._places: dict[tuple[str, str | None], set[Place]] = defaultdict(set)
         self._shown = ShownIds(partial)
-        for part in partial["identities"].to_pylist():
+        for part in rows_of(partial["identities"], *_IDENTITY):
             self._learn_identity(part)
-        for part in partial["usage"].to_pylist():
+        for part in rows_of(partial["usage"], *_WHO, "server", "api_key", "api_name", "api_version"):
             self._learn_usage(part)
         for place, group in self._groups.items():
             if group.software is None and group.role == "client":

@@ -9,6 +9,7 @@ import pyarrow as pa
 
 from kwire.analysis.latency_buckets import top_of
 from kwire.analysis.partials import Partial
+from kwire.analysis.plain_rows import rows_of
 from kwire.tables.schemas import CLIENT_HOURLY
 
 __all__ = ["client_hourly"]
@@ -23,12 +24,13 @@ def client_hourly(partial: Partial) -> pa.Table:
         partial: merged parts.
     """
     buckets: dict[tuple[Any, ...], list[tuple[int, int]]] = defaultdict(list)
-    for row in partial["hourly_latency"].to_pylist():
+    for row in rows_of(partial["hourly_latency"]):
         buckets[tuple(row[name] for name in _PLACE)].append((row["bucket"], row["requests"]))
-    software = {row["client_key"]: (row["software_name"], row["software_version"]) for row in partial["identities"].to_pylist()}
+    named = rows_of(partial["identities"], "client_key", "software_name", "software_version")
+    software = {row["client_key"]: (row["software_name"], row["software_version"]) for row in named}
     nodes = {row["server"]: row["node_id"] for row in partial["servers"].to_pylist()}
     rows = []
-    for row in partial["hourly"].to_pylist():
+    for row in rows_of(partial["hourly"]):
         name, version = software.get(row["client_key"], (None, None))
         histogram = [
             {"up_to_us": top_of(bucket), "requests": count} for bucket, count in sorted(buckets[tuple(row[name] for name in _PLACE)])

@@ -11,6 +11,7 @@ import pyarrow as pa
 from kwire.analysis.client_groups import ClientGroup, ClientGroups
 from kwire.analysis.known_clients import library_of
 from kwire.analysis.partials import Partial
+from kwire.analysis.plain_rows import rows_of
 from kwire.analysis.usage_rows import UsageRow
 from kwire.tables.schemas import CLIENTS
 
@@ -29,7 +30,7 @@ def clients(partial: Partial, usage: list[UsageRow], groups: ClientGroups) -> pa
         groups: the programs behind the keys.
     """
     identities: dict[str, list[dict[str, Any]]] = defaultdict(list)
-    for part in partial["identities"].to_pylist():
+    for part in rows_of(partial["identities"]):
         identities[part["client_key"]].append(part)
     requests: dict[str, list[int]] = defaultdict(lambda: [0, 0])
     for row in usage:

@@ -1,26 +1,35 @@
-"""Rows of `group_events`: every step of a group's members, and between them the rebalances that they add up to."""
+"""Rows of `group_events`: every step of a group's members, and between them the rebalances that they add up to.
+
+Steps go from columns to columns: there may be millions of them. Rebalances are made from a few columns of the steps as Python rows.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
-from datetime import timedelta
 from itertools import groupby
+from operator import itemgetter
 from typing import Any, Final
 
 import pyarrow as pa
+import pyarrow.compute as pc
 
-from kwire.analysis.group_timelines import Rebalance, Row, timeline
+from kwire.analysis.group_timelines import STEP_COLUMNS, Rebalance, Row, timeline
 from kwire.analysis.partials import Partial
+from kwire.analysis.plain_rows import rows_of
 from kwire.schema import error_name
-from kwire.tables.schemas import GROUP_EVENTS
+from kwire.tables.schemas import GROUP_EVENTS, INT, LONG, TEXT
 
 __all__ = ["group_events"]
 
-_MICROSECOND: Final = timedelta(microseconds=1)
 _OF_STEP: Final = (
     "series", "capture", "connection_id", "request_index", "group_id", "protocol", "client_key", "client_id", "client_address",
     "protocol_type", "protocol_name", "leader",
 )  # fmt: skip
+_OF_CLIENT: Final = ("client_key", "client_id", "client_address")
+_OF_REBALANCE: Final = tuple(name for name in GROUP_EVENTS.names if name not in _OF_STEP)
+_ORDER: Final = ("group_id", "time", "event", "connection_id", "request_index")
+# The step that a row was made from, by its place among the steps.
+_STEP: Final = "step"
 
 
 def group_events(partial: Partial) -> pa.Table:
@@ -29,54 +38,62 @@ def group_events(partial: Partial) -> pa.Table:
     Args:
         partial: merged parts.
     """
-    rows: list[Row] = []
-    steps = sorted(partial["group_steps"].to_pylist(), key=lambda step: (step["group_id"], step["time"]))
-    for _group, found in groupby(steps, key=lambda step: step["group_id"]):
-        of_group = list(found)
-        events = [_of_step(step) for step in of_group]
-        for rebalance in timeline(of_group):
-            events += _of_rebalance(rebalance)
-        rows += sorted(events, key=lambda row: (row["time"], row["event"], row["connection_id"] or "", row["request_index"] or 0))
-    return pa.Table.from_pylist([{name: row.get(name) for name in GROUP_EVENTS.names} for row in rows], schema=GROUP_EVENTS)
+    steps = partial["group_steps"].sort_by([("group_id", "ascending"), ("time", "ascending")])
+    rows = rows_of(steps, "group_id", *STEP_COLUMNS)
+    for number, row in enumerate(rows):
+        row[_STEP] = number
+    found: list[Row] = []
+    for _group, of_group in groupby(rows, key=itemgetter("group_id")):
+        for rebalance in timeline(list(of_group)):
+            found += _of_rebalance(rebalance)
+    events = pa.concat_tables([_of_steps(steps), _of_rebalances(found, steps)])
+    return events.sort_by([(column, "ascending") for column in _ORDER])
 
 
-def _of_step(step: Row) -> Row:
-    answered = step["response_time"]
-    row = dict(step)
-    row["error_name"] = error_name(step["error_code"]) if step["error_code"] else None
-    row["duration_us"] = None if answered is None else (answered - step["time"]) // _MICROSECOND
-    row["members_before"] = row["members_after"] = None
-    return row
+def _of_steps(steps: pa.Table) -> pa.Table:
+    codes: Any = steps.column("error_code").combine_chunks().dictionary_encode()
+    names = pa.array([error_name(code) if code else None for code in codes.dictionary.to_pylist()], TEXT)
+    duration: Any = pc.subtract(steps.column("response_time").cast(LONG), steps.column("time").cast(LONG))
+    more = {"error_name": names.take(codes.indices), "duration_us": duration}
+    columns = []
+    for field in GROUP_EVENTS:
+        if field.name in more:
+            columns.append(more[field.name])
+        elif field.name in steps.column_names:
+            columns.append(steps.column(field.name))
+        else:
+            columns.append(pa.nulls(len(steps), field.type))
+    return pa.table(columns, schema=GROUP_EVENTS)
 
 
-def _of_rebalance(rebalance: Rebalance) -> Iterator[dict[str, Any]]:
-    step = rebalance.step
-    of_step = {name: step[name] for name in _OF_STEP}
-    yield {
-        **of_step,
-        "event": "rebalance",
+def _of_rebalances(rows: list[Row], steps: pa.Table) -> pa.Table:
+    own = pa.schema([GROUP_EVENTS.field(name) for name in _OF_REBALANCE])
+    events = pa.Table.from_pylist([{name: row.get(name) for name in own.names} for row in rows], schema=own)
+    at = pa.array([row[_STEP] for row in rows], INT)
+    of_step = {name: steps.column(name).take(at) for name in _OF_STEP}
+    gone: Any = pc.equal(events.column("event"), pa.scalar("expired"))
+    for name in _OF_CLIENT:  # it is of the step, not of the member that is gone
+        of_step[name] = pc.if_else(gone, pa.scalar(None, TEXT), of_step[name])
+    columns = [of_step[name] if name in of_step else events.column(name) for name in GROUP_EVENTS.names]
+    return pa.table(columns, schema=GROUP_EVENTS)
+
+
+def _of_rebalance(rebalance: Rebalance) -> Iterator[Row]:
+    both: dict[str, Any] = {
+        _STEP: rebalance.step[_STEP],
         "trigger_member_id": rebalance.trigger,
-        "member_id": rebalance.trigger,
         "generation": rebalance.generation,
         "members_before": len(rebalance.before),
         "members_after": len(rebalance.after),
-        "duration_us": None if rebalance.ended is None else (rebalance.ended - rebalance.time) // _MICROSECOND,
-        "reason": rebalance.reason,
-        "diff": rebalance.diff,
         "time": rebalance.time,
     }
+    yield {
+        **both,
+        "event": "rebalance",
+        "member_id": rebalance.trigger,
+        "duration_us": None if rebalance.ended is None else rebalance.ended - rebalance.time,
+        "reason": rebalance.reason,
+        "diff": rebalance.diff,
+    }
     for member_id in rebalance.expired:
-        yield {
-            **of_step,
-            "event": "expired",
-            "trigger_member_id": rebalance.trigger,
-            "member_id": member_id,
-            "group_instance_id": rebalance.before[member_id].instance_id,
-            "client_key": None,  # of the step, not of the member that is gone
-            "client_id": None,
-            "client_address": None,
-            "generation": rebalance.generation,
-            "members_before": len(rebalance.before),
-            "members_after": len(rebalance.after),
-            "time": rebalance.time,
-        }
+        yield {**both, "event": "expired", "member_id": member_id, "group_instance_id": rebalance.before[member_id].instance_id}

@@ -6,19 +6,28 @@ who left first or was the first newcomer to ask; else who expired; else the firs
 
 Newer groups (KIP-848, KIP-932, KIP-1071). A member is in the group from its first epoch above 0 until it leaves; a rebalance is a rise of
 the highest epoch that any member was told, and its trigger is the last member before it that joined, left or wanted other topics.
+
+Times are microseconds since 1970, UTC. A group may live for weeks in a capture: nothing here looks at all of its steps for each generation.
 """
 
 from __future__ import annotations
 
 import json
+from bisect import bisect_left, bisect_right
+from collections import defaultdict
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
-from datetime import datetime
 from typing import Any, Final
 
-__all__ = ["Rebalance", "timeline"]
+__all__ = ["STEP_COLUMNS", "Rebalance", "Row", "timeline"]
 
 Row = dict[str, Any]
+
+STEP_COLUMNS: Final = (
+    "event", "protocol", "member_id", "group_instance_id", "generation", "subscription", "members", "error_code", "reason", "time",
+    "response_time",
+)  # fmt: skip
+"""What of a step a timeline is made from."""
 
 _MANY: Final = 8  # members that a difference names one by one
 
@@ -48,8 +57,8 @@ class Rebalance:
     """
 
     generation: int
-    time: datetime
-    ended: datetime | None
+    time: int
+    ended: int | None
     step: Row
     trigger: str | None
     reason: str | None
@@ -64,7 +73,7 @@ def timeline(steps: list[Row]) -> list[Rebalance]:
     """Find the rebalances of one group.
 
     Args:
-        steps: rows of `group_steps` of this group, by time.
+        steps: rows of `group_steps` of this group, by time, with `STEP_COLUMNS`.
     """
     if any(step["protocol"] != "classic" for step in steps):
         return list(_newer(steps))
@@ -102,8 +111,8 @@ def _generations(steps: Iterable[Row]) -> list[list[Row]]:
     return found
 
 
-def _leavers(steps: Iterable[Row]) -> list[tuple[datetime, str, str | None]]:
-    """(time, member id, reason) of each who left; static members are named by their instance."""
+def _leavers(steps: Iterable[Row]) -> list[tuple[int, str, str | None]]:
+    """(time, member id, reason) of each who left, by time; static members are named by their instance."""
     found = []
     for step in steps:
         if step["event"] == "leave" and not step["error_code"]:
@@ -115,15 +124,19 @@ def _leavers(steps: Iterable[Row]) -> list[tuple[datetime, str, str | None]]:
 
 def _classic(steps: list[Row]) -> Iterator[Rebalance]:
     leavers = _leavers(steps)
+    left_at = [time for time, _, _ in leavers]
+    assigned = _assigned(steps)
     before: dict[str, Member] = {}
-    since: datetime | None = None  # the generation before was complete
+    since: int | None = None  # the generation before was complete
     known = False  # there was a generation before
-    for joins in _generations(steps):
+    generations = _generations(steps)
+    again = _asked_again(generations)
+    for number, joins in enumerate(generations):
         generation = joins[0]["generation"]
         after = _members_of(joins)
         until = max(join["response_time"] or join["time"] for join in joins)
         asked = min(join["time"] for join in joins)
-        gone = [(time, member, reason) for time, member, reason in leavers if (since is None or time >= since) and time <= until]
+        gone = leavers[0 if since is None else bisect_left(left_at, since) : bisect_right(left_at, until)]
         instances = {member.instance_id: member.member_id for member in before.values() if member.instance_id}
         left = {instances.get(member, member): (time, reason) for time, member, reason in gone}
         # A static member comes back under a new member id.
@@ -131,18 +144,13 @@ def _classic(steps: list[Row]) -> Iterator[Rebalance]:
         missing = [member for member in before.values() if member.member_id not in after and member.instance_id not in returned]
         expired = [member.member_id for member in missing if member.member_id not in left]
         trigger, reason, began = _trigger(joins, before, left, expired, known)
-        syncs = [
-            step["response_time"]
-            for step in steps
-            if step["event"] == "sync"
-            and step["generation"] == generation
-            and not step["error_code"]
-            and step["response_time"]
-            and step["response_time"] >= asked
-        ]
+        syncs = assigned[generation]
+        # a group that was empty for long counts its generations anew
+        until_again = again[number]
+        ended = syncs[bisect_left(syncs, asked) : None if until_again is None else bisect_left(syncs, until_again)]
         leader = next((join for join in joins if join["members"]), joins[0])
         rebalance = Rebalance(
-            generation, min(began, asked), max(syncs, default=None), leader, trigger, reason, before, after,
+            generation, min(began, asked), ended[-1] if ended else None, leader, trigger, reason, before, after,
             [member.member_id for member in missing if member.member_id in left], expired,
         )  # fmt: skip
         rebalance.diff = _difference(rebalance, known)
@@ -150,14 +158,31 @@ def _classic(steps: list[Row]) -> Iterator[Rebalance]:
         before, since, known = after, until, True
 
 
-def _answered(step: Row, generation: int, since: datetime) -> bool:
-    answered = step["response_time"]
-    return step["generation"] == generation and not step["error_code"] and answered is not None and answered >= since
+def _assigned(steps: Iterable[Row]) -> dict[int, list[int]]:
+    """When members had their assignments, by generation, in order."""
+    found: dict[int, list[int]] = defaultdict(list)
+    for step in steps:
+        if step["event"] == "sync" and not step["error_code"] and step["response_time"]:
+            found[step["generation"]].append(step["response_time"])
+    for times in found.values():
+        times.sort()
+    return found
+
+
+def _asked_again(generations: list[list[Row]]) -> list[int | None]:
+    """For each generation when a later one of the same number was first asked for."""
+    found: list[int | None] = []
+    later: dict[int, int] = {}
+    for joins in reversed(generations):
+        generation = joins[0]["generation"]
+        found.append(later.get(generation))
+        later[generation] = min(join["time"] for join in joins)
+    return found[::-1]
 
 
 def _trigger(
-    joins: list[Row], before: dict[str, Member], left: dict[str, tuple[datetime, str | None]], expired: list[str], known: bool
-) -> tuple[str | None, str | None, datetime]:
+    joins: list[Row], before: dict[str, Member], left: dict[str, tuple[int, str | None]], expired: list[str], known: bool
+) -> tuple[str | None, str | None, int]:
     """Who set it off, why, and when."""
     first = min(joins, key=lambda join: join["time"])
     of_members = {member: found for member, found in left.items() if member in before}
@@ -205,7 +230,7 @@ def _newer(steps: list[Row]) -> Iterator[Rebalance]:
     members: dict[str, Member] = {}
     snapshot: dict[str, Member] = {}
     epoch = 0
-    cause: tuple[str | None, str, datetime] | None = None
+    cause: tuple[str | None, str, int] | None = None
     known = False
     for step in sorted(steps, key=lambda step: step["response_time"] or step["time"]):
         member_id, told = step["member_id"], step["generation"]

@@ -14,6 +14,7 @@ from typing import Any, Final
 import pyarrow as pa
 
 from kwire.analysis.partials import Partial
+from kwire.analysis.plain_rows import rows_of
 from kwire.analysis.shown_ids import ShownIds
 from kwire.schema import error_name
 from kwire.tables.schemas import TOPIC_ACCESS
@@ -23,6 +24,7 @@ __all__ = ["topic_access"]
 # Codecs by number, as the attributes of a record batch have them (CompressionType).
 _CODECS: Final = ("none", "gzip", "snappy", "lz4", "zstd")
 _SUMS: Final = ("requests", "errors", "records", "batches", "bytes")
+_OF_CLIENT: Final = ("client_key", "software_name", "software_version", "principal", "address")
 _Place = tuple[str, str | None, str, str | None, str | None]
 
 
@@ -32,7 +34,7 @@ class _TopicNames:
     def __init__(self, partial: Partial) -> None:
         self.name_of: dict[str, str] = {}
         ids: dict[str, set[str]] = defaultdict(set)
-        for row in partial["topic_names"].to_pylist():
+        for row in rows_of(partial["topic_names"], "topic_id", "topic"):
             self.name_of[row["topic_id"]] = row["topic"]
             ids[row["topic"]].add(row["topic_id"])
         self._only_id = {topic: next(iter(found)) for topic, found in ids.items() if len(found) == 1}
@@ -62,7 +64,7 @@ def topic_access(partial: Partial) -> pa.Table:
         return (key, shown(key, row["client_id"]), row["direction"], *names.resolve(row["topic"], row["topic_id"]))
 
     found: dict[_Place, dict[str, Any]] = {}
-    for row in partial["topic_use"].to_pylist():
+    for row in rows_of(partial["topic_use"]):
         known = found.setdefault(place_of(row), row)
         if known is not row:
             for name in _SUMS:
@@ -71,11 +73,11 @@ def topic_access(partial: Partial) -> pa.Table:
             known["first_seen"] = _of_known(min, known["first_seen"], row["first_seen"])
             known["last_seen"] = _of_known(max, known["last_seen"], row["last_seen"])
     marks: dict[_Place, dict[str, set[int]]] = defaultdict(lambda: defaultdict(set))
-    for row in partial["topic_marks"].to_pylist():
+    for row in rows_of(partial["topic_marks"]):
         marks[place_of(row)][row["mark"]].add(row["value"])
     who = _Clients(partial)
     groups: dict[tuple[str, str | None], set[str]] = defaultdict(set)
-    for row in partial["group_use"].to_pylist():
+    for row in rows_of(partial["group_use"]):
         groups[row["client_key"], shown(row["client_key"], row["client_id"])].add(row["group_id"])
     rows = []
     for place in sorted(found, key=lambda place: tuple("" if part is None else part for part in place)):
@@ -105,7 +107,7 @@ class _Clients:
 
     def __init__(self, partial: Partial) -> None:
         self._of: dict[str, dict[str, Any]] = {}
-        for row in partial["identities"].to_pylist():
+        for row in rows_of(partial["identities"], *_OF_CLIENT):
             known = self._of.setdefault(
                 row["client_key"],
                 {

@@ -11,6 +11,7 @@ import pyarrow as pa
 from kwire.analysis.client_groups import ClientGroup, ClientGroups
 from kwire.analysis.known_clients import Cure, cure_of, known_maximum, unseen_maxima
 from kwire.analysis.partials import Partial
+from kwire.analysis.plain_rows import rows_of
 from kwire.analysis.release_ranges import api_key_of, target_range
 from kwire.analysis.shown_ids import ShownIds
 from kwire.analysis.usage_rows import UsageRow
@@ -127,7 +128,7 @@ def _refusals(partial: Partial, shown: ShownIds, lines: dict[str, str]) -> dict[
     """Refused uses by release line of the broker; of each line the first."""
     found: dict[Place, dict[str, Evidence]] = defaultdict(dict)
     parts = sorted(  # a request log may have no times
-        partial["refusals"].to_pylist(), key=lambda part: (part["first_seen"] is None, part["first_seen"], part["evidence_connection_id"])
+        rows_of(partial["refusals"]), key=lambda part: (part["first_seen"] is None, part["first_seen"], part["evidence_connection_id"])
     )
     for part in parts:
         line = lines.get(part["server"])
@@ -144,7 +145,7 @@ class _Owners:
         shown = ShownIds(partial)
         self._addresses: dict[tuple[str, str | None], set[str]] = defaultdict(set)
         self._principals: dict[tuple[str, str | None], set[str]] = defaultdict(set)
-        for part in partial["identities"].to_pylist():
+        for part in rows_of(partial["identities"], "client_key", "client_id", "address", "principal"):
             place = (part["client_key"], shown(part["client_key"], part["client_id"]))
             self._addresses[place].add(part["address"])
             if part["principal"] is not None:

@@ -6,15 +6,14 @@ A row is a client key, client id, api and version.
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterator
 from dataclasses import dataclass, field
-from datetime import datetime
 from typing import Any
 
 import pyarrow as pa
 
 from kwire.analysis.latency_buckets import quantile
 from kwire.analysis.partials import Partial
+from kwire.analysis.plain_rows import rows_of
 from kwire.analysis.shown_ids import ShownIds
 from kwire.tables.schemas import API_USAGE
 
@@ -27,6 +26,7 @@ class UsageRow:
 
     Attributes:
         servers: the servers that it was sent to.
+        first_seen, last_seen: microseconds since 1970, UTC.
         evidence: connection id and request index of the first such request.
         unsupported: how many were answered with error 35.
         latencies: how many had which latency bucket.
@@ -42,8 +42,8 @@ class UsageRow:
     requests: int = 0
     errors: int = 0
     unsupported: int = 0
-    first_seen: datetime | None = None
-    last_seen: datetime | None = None
+    first_seen: int | None = None
+    last_seen: int | None = None
     evidence: tuple[str, int] | None = None
     servers: set[str] = field(default_factory=set)
     error_names: set[str] = field(default_factory=set)
@@ -70,7 +70,7 @@ def usage_rows(partial: Partial) -> list[UsageRow]:
     """
     shown = ShownIds(partial)
     rows: dict[tuple[str, str | None, int, int], UsageRow] = {}
-    for part in _records(partial["usage"]):
+    for part in rows_of(partial["usage"]):
         place = (part["client_key"], shown(part["client_key"], part["client_id"]), part["api_key"], part["api_version"])
         row = rows.get(place)
         if row is None:
@@ -88,12 +88,12 @@ def usage_rows(partial: Partial) -> list[UsageRow]:
             row.evidence = evidence
         if part["last_seen"] is not None and (row.last_seen is None or part["last_seen"] > row.last_seen):
             row.last_seen = part["last_seen"]
-    for part in _records(partial["error_names"]):
+    for part in rows_of(partial["error_names"]):
         row = rows[part["client_key"], shown(part["client_key"], part["client_id"]), part["api_key"], part["api_version"]]
         row.error_names.add(part["error_name"] or "")
         if part["error_name"] == "UNSUPPORTED_VERSION":
             row.unsupported += part["requests"]
-    for part in _records(partial["latency"]):
+    for part in rows_of(partial["latency"]):
         row = rows[part["client_key"], shown(part["client_key"], part["client_id"]), part["api_key"], part["api_version"]]
         row.latencies[part["bucket"]] += part["requests"]
     return [rows[place] for place in sorted(rows, key=lambda place: (place[0], place[1] is not None, place[1] or "", *place[2:]))]
@@ -102,8 +102,3 @@ def usage_rows(partial: Partial) -> list[UsageRow]:
 def api_usage(rows: list[UsageRow]) -> pa.Table:
     """Make table `api_usage`."""
     return pa.Table.from_pylist([row.values() for row in rows], schema=API_USAGE)
-
-
-def _records(table: pa.Table) -> Iterator[dict[str, Any]]:
-    for batch in table.to_batches():
-        yield from batch.to_pylist()

@@ -167,11 +167,13 @@ def analyze(
 
         from kwire.cli.terminal import json_line
 
-        click.echo(json_line({"out": out, "read": report.read, "skipped": report.skipped, **asdict(summary)}))
+        cost = {"bytes_read": report.bytes_read, "task_cpu_seconds": report.cpu_seconds, "seconds": report.phases.seconds}
+        click.echo(json_line({"out": out, "read": report.read, "skipped": report.skipped, **asdict(summary), "cost": cost}))
     else:
-        from kwire.cli.summary import print_summary
+        from kwire.cli.summary import print_cost, print_summary
 
         print_summary(summary)
+        print_cost(report.bytes_read, report.phases.seconds)
         click.echo(f"Tables: {out}" if no_report else f"Page: {out.rstrip('/')}/report.html")
     if not report.requests:
         where = captures[0] if len(captures) == 1 else "these captures"

@@ -7,9 +7,11 @@ from typing import TYPE_CHECKING, Final
 from kwire.cli.terminal import console, print_table
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
     from kwire.report import Summary
 
-__all__ = ["print_summary"]
+__all__ = ["print_cost", "print_summary"]
 
 _SHOWN: Final = 15
 """Lines of one table at most; the page has the rest."""
@@ -58,3 +60,20 @@ def print_summary(summary: Summary) -> None:
     broken = [f"{count} {severity}" for severity, count in summary.violations.items() if count]
     if broken:
         out.print(f"Violations: {', '.join(broken)}.")
+
+
+def print_cost(size: int, seconds: Mapping[str, float]) -> None:
+    """Print how long what took.
+
+    Args:
+        size: bytes of the files that were read.
+        seconds: by phase (`kwire.spark.phase_times.PHASES`).
+    """
+    from kwire.spark.phase_times import PHASES
+
+    parts = []
+    for phase, name in PHASES.items():
+        if phase in seconds:
+            rate = f" ({size / seconds[phase] / 1e6:,.0f} MB/s)" if phase == "read" and size and seconds[phase] > 0 else ""
+            parts.append(f"{name} {seconds[phase]:,.1f}{rate}")
+    console().print(f"Time: {sum(seconds.values()):,.1f} s: {', '.join(parts)}.", style="dim")

@@ -28,10 +28,11 @@ from kwire.errors import InputError
 from kwire.spark.node_columns import fill_node_ids
 from kwire.spark.output import OutputFolder
 from kwire.spark.parts import PartWriter
+from kwire.spark.phase_times import PhaseTimes
 from kwire.spark.planning import Plan, plan_of
 from kwire.spark.series_state import read_state
 from kwire.spark.series_task import SeriesResult
-from kwire.spark.session import open_session
+from kwire.spark.session import open_spark
 from kwire.spark.task_running import run_on, slots_of, watching
 from kwire.tables import SCHEMAS
 from kwire.tables.series import begin_series, skip_piece
@@ -87,6 +88,9 @@ class JobReport:
         warnings: sentences on the order of files.
         requests: rows in table `requests`.
         thin: why the analysis rests on too little, sentences (`kwire.analysis.quality`).
+        bytes_read: of the files that were to be read, as stored, each once.
+        phases: how long what took.
+        cpu_seconds: of the processor, in all tasks.
     """
 
     out: str
@@ -95,6 +99,9 @@ class JobReport:
     warnings: list[str] = field(default_factory=list)
     requests: int = 0
     thin: list[str] = field(default_factory=list)
+    bytes_read: int = 0
+    phases: PhaseTimes = field(default_factory=PhaseTimes)
+    cpu_seconds: float = 0.0
 
 
 def _quiet(_what: str, _done: int, _total: int) -> None:
@@ -142,13 +149,14 @@ def _gather(results: Sequence[SeriesResult], report: JobReport) -> list[str]:
     for result in results:
         if result.fault:
             raise InputError(result.fault)
+        report.cpu_seconds += result.cpu_seconds
         if result.share == 0:  # the tasks of the other shares read the same files
             report.read += result.read
             report.skipped += result.skipped
     return [part for result in results for part in result.parts]
 
 
-def _manifest(request: JobRequest, plan: Plan, parts: Sequence[str], captures: pa.Table) -> dict[str, Any]:
+def _manifest(request: JobRequest, report: JobReport, plan: Plan, parts: Sequence[str], captures: pa.Table) -> dict[str, Any]:
     """What the folder was made from: enough to tell whether the same input would give the same tables, and to go on with it."""
     columns = ("capture", "series", "sha256", "packets")
     growing = {} if request.redaction else {"series": plan.entries(parts)}
@@ -163,6 +171,11 @@ def _manifest(request: JobRequest, plan: Plan, parts: Sequence[str], captures: p
         "broker_release": request.broker_release,
         "log_zone": request.log_zone,
         "captures": captures.select(columns).to_pylist(),
+        "cost": {
+            "bytes_read": report.bytes_read,
+            "task_cpu_seconds": round(report.cpu_seconds, 2),
+            "seconds": {phase: round(seconds, 2) for phase, seconds in report.phases.seconds.items()},
+        },
         **growing,
     }
 
@@ -236,7 +249,8 @@ def run_job(request: JobRequest, *, progress: Progress = _quiet, page: Callable[
         redaction = _redaction_of(request, series)
         redactor = None if redaction is None else Redactor(redaction)
         progress("Starting Spark", 0, 0)
-        with open_session(request.master) as spark:
+        with open_spark(request.master) as spark:
+            report.phases.end("start_spark")
             plan = plan_of(series, slots_of(spark), earlier)
             model = {
                 "ports": request.ports, "out": folder.location, "folder": str(Path.cwd()), "log_zone": request.log_zone,
@@ -244,8 +258,11 @@ def run_job(request: JobRequest, *, progress: Progress = _quiet, page: Callable[
             }  # fmt: skip
             tasks = [task for each in plan.series for task in each.tasks(model)]
             sizes = {piece.location: piece.size for each in series for piece in each.pieces}
+            report.bytes_read = sum(sizes[location] for each in plan.series for location in each.fresh)
             with watching(tasks, sum(sizes[location] for task in tasks for location in task.locations), progress):
                 results = run_on(spark, tasks) if tasks else []
+            report.phases.end_tasks(result.seconds for result in results)
+        report.phases.end("stop_spark")
         progress("Putting the answers together", 0, 0)
         parts = _gather(results, report)
         if not report.read and earlier is None:
@@ -254,7 +271,8 @@ def run_job(request: JobRequest, *, progress: Progress = _quiet, page: Callable[
         parts += fill_node_ids(folder.location, whole, parts, plan.kept, str if redactor is None else redactor.host)
         answers = finish(whole, options)
         report.thin = too_little(answers["captures"])
-        manifest = _manifest(request, plan, [*parts, *plan.kept], answers["captures"])
+        report.phases.end("answers")
+        manifest = _manifest(request, report, plan, [*parts, *plan.kept], answers["captures"])
         violations = [*plan.without_kafka(answers["captures"], request.ports), *_missing_rows(missing)]
         if violations:
             answers["violations"] = pa.Table.from_batches(violations, schema=SCHEMAS["violations"])
@@ -269,6 +287,7 @@ def run_job(request: JobRequest, *, progress: Progress = _quiet, page: Callable[
         ]
         report.requests = pc.sum(answers["captures"]["requests"]).as_py() or 0
         folder.publish(manifest, parts, plan.kept)
+        report.phases.end("answers")
         page_is_whole = False
         try:
             if page is not None:
@@ -279,4 +298,6 @@ def run_job(request: JobRequest, *, progress: Progress = _quiet, page: Callable[
             if not page_is_whole:
                 folder.remove_page()
             folder.complete()  # the tables are whole, with or without the page, and the page can be made again
+        if page is not None:
+            report.phases.end("page")
     return report

@@ -92,6 +92,8 @@ class SeriesResult:
         skipped: the files that could not be read, each with the reason.
         read: how many files were read.
         fault: why nothing could be written, empty when all went well.
+        seconds: of wall clock, by phase (`kwire.spark.phase_times.PHASES`).
+        cpu_seconds: of the processor, in all.
     """
 
     number: int
@@ -101,6 +103,8 @@ class SeriesResult:
     skipped: list[tuple[str, str]] = field(default_factory=list)
     read: int = 0
     fault: str = ""
+    seconds: dict[str, float] = field(default_factory=dict)
+    cpu_seconds: float = 0.0
 
     def to_bytes(self) -> bytes:
         """Pack it for the way through Spark: a line of JSON, then the partial."""
@@ -111,6 +115,8 @@ class SeriesResult:
             "skipped": self.skipped,
             "read": self.read,
             "fault": self.fault,
+            "seconds": self.seconds,
+            "cpu_seconds": self.cpu_seconds,
         }
         return json.dumps(facts).encode() + b"\n" + to_bytes(self.partial)
 
@@ -163,16 +169,20 @@ def run_task(task: SeriesTask) -> SeriesResult:
         task: what to read and where to write.
     """
     result = SeriesResult(task.number, task.share[0])
+    began, cpu = time.perf_counter(), time.process_time()
     try:
         with contextlib.chdir(task.folder) if Path(task.folder).is_dir() else contextlib.nullcontext():
             _run(task, result)
     except InputError as error:
         result.fault = str(error)
+    result.seconds["second_pass"] = time.perf_counter() - began - result.seconds.get("read", 0.0)
+    result.cpu_seconds = time.process_time() - cpu
     return result
 
 
 def _run(task: SeriesTask, result: SeriesResult) -> None:
     earlier = None if task.earlier is None else read_state(task.out, task.earlier.state)
+    began = time.perf_counter()
     try:
         rows = read_series(
             task.locations,
@@ -188,6 +198,7 @@ def _run(task: SeriesTask, result: SeriesResult) -> None:
     except InputError:
         _skip_all(task, result)
         return
+    result.seconds["read"] = time.perf_counter() - began
     with rows:
         for table in _WRITTEN:
             if not task.keep_state:

@@ -1,4 +1,4 @@
-"""Starts the Spark session of the analysis, or takes the one that is there."""
+"""Starts Spark for the analysis, or takes the session that is there."""
 
 from __future__ import annotations
 
@@ -18,12 +18,14 @@ from kwire.errors import InputError
 from kwire.spark.java import ensure_java
 
 if TYPE_CHECKING:
+    from pyspark import SparkContext
     from pyspark.sql import SparkSession
 
-__all__ = ["LOCAL_SETTINGS", "open_session"]
+__all__ = ["LOCAL_SETTINGS", "open_session", "open_spark"]
 
 SETTINGS: Final = {
     # a crash in native code names the Python line that was running
+    "spark.python.worker.faulthandler.enabled": "true",
     "spark.sql.execution.pyspark.udf.faulthandler.enabled": "true",
     "spark.ui.showConsoleProgress": "false",
 }
@@ -39,6 +41,9 @@ LOCAL_SETTINGS: Final = {
     "spark.sql.shuffle.partitions": "2",
 }
 """What a run on this machine alone sets; a cluster's own settings stand otherwise."""
+
+# A JVM that only hands out tasks lives for seconds and runs nothing often: compiling its code well takes longer than running it.
+_SCHEDULING_SETTINGS: Final = {"spark.driver.defaultJavaOptions": "-XX:TieredStopAtLevel=1"}
 
 # the message of a line of Spark's log, or of an exception that ends the launcher
 # A JVM that was told to go needs less than a second.
@@ -89,16 +94,16 @@ def _signals_held() -> Iterator[None]:
         signal.raise_signal(held[0])
 
 
-def _launch(master: str | None, name: str) -> SparkSession:
+def _launch(master: str | None, name: str, *, scheduling: bool) -> SparkContext:
     """Start a JVM whose log goes to a file: on a terminal it would drown what the command has to say."""
     from py4j.protocol import Py4JError  # type: ignore[import-untyped]
     from pyspark import SparkConf, SparkContext
     from pyspark.errors import PySparkException
     from pyspark.java_gateway import launch_gateway
-    from pyspark.sql import SparkSession
 
     local = master is None or master.startswith("local")
-    conf = SparkConf().setAppName(name).setAll(list((LOCAL_SETTINGS if local else SETTINGS).items()))
+    settings = {**(LOCAL_SETTINGS if local else SETTINGS), **(_SCHEDULING_SETTINGS if local and scheduling else {})}
+    conf = SparkConf().setAppName(name).setAll(list(settings.items()))
     conf.setMaster(master or "local[*]")
     if local:
         # PySpark starts "python3" otherwise, which need not be the interpreter of this environment
@@ -109,18 +114,18 @@ def _launch(master: str | None, name: str) -> SparkSession:
                 gateway = launch_gateway(conf=conf, popen_kwargs={"stdout": log, "stderr": log})  # type: ignore[no-untyped-call]
             context = SparkContext(conf=conf, gateway=gateway)
             context.setLogLevel("ERROR")
-            return SparkSession(context)
+            return context
         except (PySparkException, Py4JError, OSError) as error:
             raise InputError(f"Spark could not be started with master {master or 'local[*]'}: {_cause(log)}.") from error
 
 
-def _stop(session: SparkSession) -> None:
-    """Stop a session, also one whose JVM is gone or whose connection an interruption broke: the process then ends it."""
+def _stop(spark: SparkSession | SparkContext) -> None:
+    """Stop Spark, also where its JVM is gone or an interruption broke the connection to it: the process then ends it."""
     from py4j.protocol import Py4JError
     from pyspark.errors import PySparkException
 
     with suppress(Py4JError, PySparkException, OSError):
-        session.stop()
+        spark.stop()
 
 
 def _end_java() -> None:
@@ -158,6 +163,39 @@ def open_session(master: str | None = None, name: str = "kwire analyze") -> Iter
     Raises:
         InputError: PySpark is not installed, there is no Java, or the session could not be started.
     """
+    with _opened(master, name, scheduling=False) as spark:
+        from pyspark import SparkContext
+        from pyspark.sql import SparkSession
+
+        if not isinstance(spark, SparkContext):
+            yield spark
+            return
+        session = SparkSession(spark)
+        try:
+            yield session
+        finally:
+            _stop(session)
+
+
+@contextmanager
+def open_spark(master: str | None = None, name: str = "kwire analyze") -> Iterator[SparkSession | SparkContext]:
+    """Give what runs tasks (`kwire.spark.task_running`): the active session where there is one, else Spark without a session.
+
+    A session brings SQL, and what its planner loads and compiles costs more time than the start of all the rest.
+
+    Args:
+        master, name: as for `open_session`.
+
+    Raises:
+        InputError: as `open_session`.
+    """
+    with _opened(master, name, scheduling=True) as spark:
+        yield spark
+
+
+@contextmanager
+def _opened(master: str | None, name: str, *, scheduling: bool) -> Iterator[SparkSession | SparkContext]:
+    """The active session, one that a builder makes, or a context of a JVM that is started here and ends here."""
     try:
         from pyspark.errors import PySparkException
         from pyspark.sql import SparkSession
@@ -168,21 +206,22 @@ def open_session(master: str | None = None, name: str = "kwire analyze") -> Iter
     if active is not None:
         yield active
         return
+    spark: SparkSession | SparkContext
     launched = False
     remote = master is not None and master.startswith("sc://")
     if remote or (master is None and os.environ.keys() & {"SPARK_REMOTE", "PYSPARK_GATEWAY_PORT"}):
         builder: Any = SparkSession.builder.appName(name)
         try:
-            session: SparkSession = (builder.remote(master) if remote else builder).getOrCreate()
+            spark = (builder.remote(master) if remote else builder).getOrCreate()
         except (PySparkException, ImportError) as error:
             raise InputError(f"Spark could not be reached at {master or 'the address in the environment'}: {error}.") from error
     else:
         ensure_java()
-        session = _launch(master, name)
+        spark = _launch(master, name, scheduling=scheduling)
         launched = True
     try:
-        yield session
+        yield spark
     finally:
-        _stop(session)
+        _stop(spark)
         if launched:
             _end_java()

@@ -6,7 +6,7 @@ import threading
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any, Final, cast
 
 import pyarrow as pa
 
@@ -15,6 +15,7 @@ from kwire.spark.parts import progress_file
 from kwire.spark.series_task import SeriesResult, SeriesTask, run_task
 
 if TYPE_CHECKING:
+    from pyspark import SparkContext
     from pyspark.sql import SparkSession
 
 __all__ = ["run_on", "slots_of", "watching"]
@@ -24,13 +25,22 @@ _POLL_SECONDS: Final = 0.2
 _SLOTS: Final = 8
 
 
-def slots_of(spark: SparkSession) -> int:
-    """How many tasks can run at once."""
+def _context_of(spark: SparkSession | SparkContext) -> SparkContext | None:
+    """The context, None on Spark Connect, which has none."""
+    from pyspark import SparkContext
     from pyspark.errors import PySparkException
 
+    if isinstance(spark, SparkContext):
+        return spark
     with suppress(PySparkException, AttributeError):
-        return int(spark.sparkContext.defaultParallelism)
-    return _SLOTS
+        return spark.sparkContext
+    return None
+
+
+def slots_of(spark: SparkSession | SparkContext) -> int:
+    """How many tasks can run at once."""
+    context = _context_of(spark)
+    return _SLOTS if context is None else int(context.defaultParallelism)
 
 
 @contextmanager
@@ -64,26 +74,49 @@ def watching(tasks: Sequence[SeriesTask], total: int, progress: Callable[[str, i
         watcher.join()
 
 
-def run_on(spark: SparkSession, tasks: Sequence[SeriesTask]) -> list[SeriesResult]:
-    """Run tasks, one row and one partition each; works on Spark Connect too, which has no RDDs.
+def run_on(spark: SparkSession | SparkContext, tasks: Sequence[SeriesTask]) -> list[SeriesResult]:
+    """Run tasks, one partition each.
 
     Raises:
         KwireError: the job failed.
     """
+    from py4j.protocol import Py4JJavaError  # type: ignore[import-untyped]
     from pyspark.errors import PySparkException
+
+    context = _context_of(spark)
+    try:
+        packed = _by_session(cast("SparkSession", spark), tasks) if context is None else _by_context(context, tasks)
+    except (PySparkException, Py4JJavaError) as error:
+        raise KwireError(f"The Spark job failed: {_reason(error)}") from error
+    return sorted(map(SeriesResult.from_bytes, packed), key=lambda result: result.number)
+
+
+def _by_context(context: SparkContext, tasks: Sequence[SeriesTask]) -> list[bytes]:
+    """Without SQL, whose planner and code generator take the JVM longer than all the rest of its work."""
+    return context.parallelize(tasks, len(tasks)).map(_packed).collect()
+
+
+def _packed(task: SeriesTask) -> bytes:
+    return run_task(task).to_bytes()
+
+
+def _by_session(spark: SparkSession, tasks: Sequence[SeriesTask]) -> list[bytes]:
+    """Spark Connect has columns and no RDDs; `arrow_udf` needs no pandas on the driver, unlike `mapInArrow`."""
     from pyspark.sql import functions
 
-    # PySpark's stubs lack it. Unlike mapInArrow it needs no pandas on the driver.
-    arrow_udf: Any = functions.arrow_udf  # type: ignore[attr-defined]
+    arrow_udf: Any = functions.arrow_udf  # type: ignore[attr-defined]  # PySpark's stubs lack it
 
     def read(numbers: pa.Array) -> pa.Array:  # type: ignore[type-arg]
-        found = [run_task(tasks[number.as_py()]).to_bytes() for number in numbers]
-        return pa.array(found, pa.binary())
+        return pa.array([_packed(tasks[number.as_py()]) for number in numbers], pa.binary())
 
     frame = spark.range(0, len(tasks), 1, len(tasks)).select(arrow_udf(read, "binary")(functions.col("id")).alias("result"))
-    try:
-        found = [SeriesResult.from_bytes(bytes(row.result)) for row in frame.collect()]
-    except PySparkException as error:
-        lines = [line.strip() for line in str(error).splitlines() if line.strip()]
-        raise KwireError(f"The Spark job failed: {lines[-1] if lines else type(error).__name__}") from error
-    return sorted(found, key=lambda result: result.number)
+    return [bytes(row.result) for row in frame.collect()]
+
+
+def _reason(error: Exception) -> str:
+    """The last line that Python said, where it said something; what follows it are frames of the JVM."""
+    java = getattr(error, "java_exception", None)
+    text = str(error) if java is None else str(java.getMessage())
+    lines = [line.strip() for line in text.partition("Driver stacktrace:")[0].splitlines()]
+    told = [line for line in lines if line and not line.startswith("at ")]
+    return told[-1] if told else type(error).__name__

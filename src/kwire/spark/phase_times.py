@@ -1,0 +1,57 @@
+"""How long each phase of a run took, so that a user sees what the captures cost and what Spark costs."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterable, Mapping
+from typing import Final
+
+__all__ = ["PHASES", "PhaseTimes"]
+
+PHASES: Final = {
+    "start_spark": "start-up of Spark",
+    "read": "reading",
+    "second_pass": "second pass",
+    "stop_spark": "end of Spark",
+    "answers": "answers",
+    "page": "page",
+}
+"""The phases in their order, as a summary names them.
+
+The first pass over the captures makes rows; the second fills in what only the end of a series tells, writes the rows and sums them up.
+"""
+
+
+class PhaseTimes:
+    """Seconds of wall clock by phase, from the moment it is made.
+
+    Attributes:
+        seconds: by name of `PHASES`, of those that are over.
+    """
+
+    def __init__(self) -> None:
+        self.seconds: dict[str, float] = {}
+        self._since = time.perf_counter()
+
+    def _lap(self) -> float:
+        now = time.perf_counter()
+        gone, self._since = now - self._since, now
+        return gone
+
+    def end(self, phase: str) -> None:
+        """Say that the phase which was going on is over."""
+        self.seconds[phase] = self.seconds.get(phase, 0.0) + self._lap()
+
+    def end_tasks(self, tasks: Iterable[Mapping[str, float]]) -> None:
+        """Say that the tasks are over, and share their time out among what they did one after the other.
+
+        Args:
+            tasks: of each task the seconds of its own phases.
+        """
+        sums: dict[str, float] = {}
+        for task in tasks:
+            for phase, seconds in task.items():
+                sums[phase] = sums.get(phase, 0.0) + seconds
+        whole, gone = sum(sums.values()), self._lap()
+        for phase, seconds in sums.items():
+            self.seconds[phase] = self.seconds.get(phase, 0.0) + gone * seconds / whole
