@@ -18,7 +18,8 @@ __all__ = ["derive_header_versions", "header_version_of", "parse_header_versions
 
 HeaderVersions = tuple[tuple[Versions, int], ...]
 
-_RANGE: Final = re.compile(r"(\d+)(?:(\+)|-(\d+))?")
+_RANGE: Final = re.compile(r"([0-9]+)(?:(\+)|-([0-9]+))?")
+_NUMBER: Final = re.compile(r"[0-9]+")
 
 # First flexible header version and the highest one, by kind; request header 3 carries the client instance id (KIP-1313).
 _FLEXIBLE_FROM: Final = {"request": 2, "response": 1}
@@ -88,7 +89,9 @@ def parse_header_versions(
         versions = Versions(low, Versions.OPEN if found[2] else int(found[3] or low))
         if not versions:
             raise refuse(f"the range {text} ends before it begins")
-        if isinstance(value, bool) or not re.fullmatch(r"\d+", str(value)):
+        if versions.highest > Versions.OPEN:
+            raise refuse(f"the range {text} goes beyond the highest version there can be, {Versions.OPEN}")
+        if isinstance(value, bool) or not _NUMBER.fullmatch(str(value)):
             raise refuse(f"the header version {value!r} of range {text} is not a number")
         ranges.append((versions, int(str(value))))
     ranges.sort(key=lambda each: each[0].lowest)

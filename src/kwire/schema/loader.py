@@ -5,15 +5,20 @@
 
 from __future__ import annotations
 
+import warnings
 import zipfile
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Literal
 
 from kwire.errors import InputError
+from kwire.schema.catalog_checks import doubts, refuse_derived_headers, refuse_missing_headers
 from kwire.schema.definitions import parse_definition, read_definition
 from kwire.schema.model import Catalog, Message
 
 __all__ = ["load"]
+
+HeaderVersions = Literal["derived", "required"]
 
 
 def _texts(path: Path) -> Iterator[tuple[str, str]]:
@@ -35,13 +40,17 @@ def _texts(path: Path) -> Iterator[tuple[str, str]]:
         raise InputError(f"Cannot read message definitions from {path}: {error.strerror or error}.") from error
 
 
-def load(path: str | Path, name: str | None = None, *, from_zero: bool = True) -> Catalog:
+def load(path: str | Path, name: str | None = None, *, from_zero: bool = True, header_versions: HeaderVersions = "derived") -> Catalog:
     """Load a catalog from a folder of message definitions or from a jar that holds some.
 
     Arguments:
         path: the folder (read with its subfolders) or the jar.
         name: the catalog's name; the last part of the path when not given.
         from_zero: Kafka's rule for `headerVersions`, they start at version 0; False takes the rule of KIP-1313's text.
+        header_versions: of a request or response that does not say them: `derived`, as for all releases up to now, or `required`, the
+            rule of what comes after them.
+
+    A `UserWarning` tells what Kafka lets pass and is a slip all the same (`kwire.schema.catalog_checks.doubts`).
 
     Raises:
         InputError: no such path, not a jar, no definition in it, or one that Kafka would refuse.
@@ -53,9 +62,15 @@ def load(path: str | Path, name: str | None = None, *, from_zero: bool = True) -
         if not isinstance(definition, dict) or "type" not in definition or "validVersions" not in definition:
             continue
         message = parse_definition(definition, source, from_zero=from_zero)
+        if header_versions == "required" and "headerVersions" not in definition:
+            refuse_derived_headers(message)
         if message.name in messages:
             raise InputError(f"{source} defines {message.name} a second time.")
         messages[message.name] = message
     if not messages:
         raise InputError(f"{path} holds no message definitions.")
-    return Catalog(name or (path.name if path.is_dir() else path.stem), messages)
+    found = Catalog(name or (path.name if path.is_dir() else path.stem), messages)
+    refuse_missing_headers(found)
+    for doubt in doubts(found):
+        warnings.warn(f"{path}: {doubt}", UserWarning, stacklevel=2)
+    return found

@@ -123,7 +123,9 @@ def dialect(*names: str | Path, base: Catalog | None = None, api_keys: Mapping[s
     brought = {name.removesuffix("Request") for each in overlays for name in (*each.replaces, *each.adds)}
     for name, key in keys.items():
         if name not in brought:
-            raise InputError(f"No api {name!r} comes with {' and '.join(each.name for each in overlays)}, so it can have no key of its own.")
+            raise InputError(
+                f"No api {name!r} comes with {' and '.join(each.name for each in overlays)}, so it can have no key of its own."
+            )
         if not 0 <= key <= _HIGHEST_KEY:
             raise InputError(f"The api key {key} of {name} is outside 0 to {_HIGHEST_KEY}.")
     found = catalog() if base is None else base

@@ -1,0 +1,63 @@
+"""What only a whole catalog shows: headers that its definitions name and do not define, and slips that Kafka lets pass."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from kwire.errors import InputError
+from kwire.schema.model import Catalog, Message
+
+__all__ = ["doubts", "refuse_derived_headers", "refuse_missing_headers"]
+
+_HEADERS = {"request": "RequestHeader", "response": "ResponseHeader"}
+
+
+def _apis(known: Catalog) -> Iterator[Message]:
+    """Requests and responses that have a version."""
+    return (known[name] for name in known if known[name].kind in _HEADERS and known[name].valid_versions)
+
+
+def refuse_missing_headers(known: Catalog) -> None:
+    """Check that each header version of a valid message version exists, where the catalog defines headers (apache/kafka#23317, #23457).
+
+    Raises:
+        InputError: one does not.
+    """
+    for message in _apis(known):
+        name = _HEADERS[message.kind]
+        if name not in known:
+            continue
+        there = known[name].valid_versions
+        for versions, header in message.header_versions:
+            # a map starts at version 0; what a release has dropped may name a header that it has dropped too
+            if versions.highest >= message.valid_versions.lowest and header not in there:
+                raise InputError(
+                    f"headerVersions of {message.name}: range {versions} has header version {header}, but {name} has only {there}."
+                )
+
+
+def refuse_derived_headers(message: Message) -> None:
+    """Refuse a message whose definition has no `headerVersions`, for they are mandatory from apache/kafka#23511 on.
+
+    Arguments:
+        message: of a definition without them; it has those that were derived.
+
+    Raises:
+        InputError: it is a request or response with valid versions; the sentence has the map that would be right.
+    """
+    if message.kind in _HEADERS and message.valid_versions:
+        shown = ", ".join(f'"{versions}": "{header}"' for versions, header in message.header_versions)
+        raise InputError(f"{message.name} has no headerVersions, which are required; by its flexible versions they are {{{shown}}}.")
+
+
+def doubts(known: Catalog) -> list[str]:
+    """One sentence for each api whose request and response do not have the same versions.
+
+    The text of KIP-1313 has such a slip in its own example: DeleteGroupsRequest 0-3 is answered by a DeleteGroupsResponse 0-2.
+    """
+    found = []
+    for request in _apis(known):
+        response = known.response(request.api_key) if request.kind == "request" and request.api_key is not None else None
+        if response is not None and response.valid_versions and response.valid_versions != request.valid_versions:
+            found.append(f"{request.name} has versions {request.valid_versions}, but {response.name} has {response.valid_versions}.")
+    return found
