@@ -174,3 +174,22 @@ def test_a_codec_with_a_dialect_travels_by_its_definitions():
     instance = Uuid(range(16))
     again = pickle.loads(pickle.dumps(codec.messages.RequestHeader(api_key=20007, client_instance_id=instance)))
     assert (again.api_key, again.client_instance_id) == (20007, instance)
+
+
+def test_the_request_header_of_the_jars_of_2_2_and_2_3(tmp_path, twin):
+    """They call the header with a client id version 0, which everywhere else is the one without."""
+    fields = [
+        {"name": "RequestApiKey", "type": "int16", "versions": "0+"},
+        {"name": "RequestApiVersion", "type": "int16", "versions": "0+"},
+        {"name": "CorrelationId", "type": "int32", "versions": "0+"},
+        {"name": "ClientId", "type": "string", "versions": "0+"},
+    ]
+    header = {"type": "header", "name": "RequestHeader", "validVersions": "0", "fields": fields}
+    shutdown = {
+        "type": "request", "apiKey": 7, "name": "ControlledShutdownRequest", "validVersions": "0",
+        "fields": [{"name": "BrokerId", "type": "int32", "versions": "0+"}],
+    }  # fmt: skip
+    early = {**PING, "flexibleVersions": "none", "fields": PING["fields"][:1]}
+    codec = Codec(folder(tmp_path / "2.3", header, shutdown, early), twin)
+    assert codec.decode_request(bytes.fromhex("0384 0001 00000007 000163 000161")).header.client_id == "c"
+    assert codec.decode_request(bytes.fromhex("0007 0000 00000007 00000003")).body.broker_id == 3

@@ -70,6 +70,14 @@ class Messages:
         return sorted(self._source.catalog)
 
 
+def _with_headers(source: Catalog) -> Catalog:
+    """The catalog with headers that its frames can be read and written with."""
+    missing = {name: catalog()[name] for name in _HEADERS if name not in source}
+    # The jars of 2.2 and 2.3 have one request header, with the client id, as version 0; ControlledShutdown v0 has none, all others have it.
+    renumbered = {name: catalog()[name] for name in _HEADERS[:1] if name in source and source[name].valid_versions.highest == 0}
+    return OverlaidCatalog(source, Overlay(source.name, replaces=renumbered, adds=missing)) if missing or renumbered else source
+
+
 class Codec:
     """All functions of the codec for one catalog; see the functions of `kwire` with the same names.
 
@@ -78,7 +86,7 @@ class Codec:
     codec.
 
     Arguments:
-        source: the catalog. One without `RequestHeader` and `ResponseHeader`, such as a folder with a few messages, has the built-in ones.
+        source: the catalog. One without `RequestHeader` and `ResponseHeader`, such as a folder with a few messages, gets the built-in ones.
         twin: which twin executes.
 
     Attributes:
@@ -87,9 +95,8 @@ class Codec:
     """
 
     def __init__(self, source: Catalog, twin: Twin = backend) -> None:
-        missing = {name: catalog()[name] for name in _HEADERS if name not in source}
         self.catalog = source
-        self.compiled = CompiledCatalog(OverlaidCatalog(source, Overlay(source.name, adds=missing)) if missing else source, twin)
+        self.compiled = CompiledCatalog(_with_headers(source), twin)
         self.messages = Messages(self.compiled)
 
     def __repr__(self) -> str:

@@ -57,12 +57,15 @@ def load(path: str | Path, name: str | None = None, *, from_zero: bool = True, h
     """
     path = Path(path)
     messages: dict[str, Message] = {}
+    declared: list[Message] = []
     for source, text in _texts(path):
         definition = read_definition(text, source)
         if not isinstance(definition, dict) or "type" not in definition or "validVersions" not in definition:
             continue
         message = parse_definition(definition, source, from_zero=from_zero)
-        if header_versions == "required" and "headerVersions" not in definition:
+        if "headerVersions" in definition:
+            declared.append(message)
+        elif header_versions == "required":
             refuse_derived_headers(message)
         if message.name in messages:
             raise InputError(f"{source} defines {message.name} a second time.")
@@ -70,7 +73,7 @@ def load(path: str | Path, name: str | None = None, *, from_zero: bool = True, h
     if not messages:
         raise InputError(f"{path} holds no message definitions.")
     found = Catalog(name or (path.name if path.is_dir() else path.stem), messages)
-    refuse_missing_headers(found)
+    refuse_missing_headers(found, declared)
     for doubt in doubts(found):
         warnings.warn(f"{path}: {doubt}", UserWarning, stacklevel=2)
     return found
