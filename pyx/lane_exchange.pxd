@@ -2,6 +2,7 @@
 
     exchange_begin     a SYN was seen, so that the client is known and the beginning too
     exchange_bytes     the next bytes of a direction; rows go to the series
+    exchange_cut       the next bytes of a direction were cut off by snaplen
     exchange_closed    a direction ended
     exchange_finish    nothing more will come
     exchange_summary   for the connection's row
@@ -19,8 +20,8 @@ from lane_requests cimport client_id_of, take_request
 from lane_responses cimport give_up_waiting, take_response
 from lane_rows cimport NO_TEXT, no_int, no_long
 from lane_series cimport (
-    LANE_ODD, LANE_OK, NOT_OBSERVED, ODD_LENGTH, ODD_OPENING, ODD_UNFINISHED, LaneExchange, LaneSeries, LaneWaiting, odd, sasl_known,
-    sasl_object, waiting_at,
+    LANE_ODD, LANE_OK, NOT_OBSERVED, ODD_GAP, ODD_LENGTH, ODD_OPENING, ODD_UNFINISHED, LaneExchange, LaneSeries, LaneWaiting, odd,
+    sasl_known, sasl_object, waiting_at,
 )
 from lane_texts cimport UNKNOWN_TEXT, TextTable, text_keep, text_of, text_renamed
 from lane_topics cimport topic_rows_add
@@ -128,20 +129,36 @@ cdef inline int take_opening(LaneExchange* exchange, LaneSeries* series, bint fr
     return LANE_OK
 
 
-cdef inline int take_frame(LaneExchange* exchange, LaneSeries* series, bint from_client, Bytes payload, Py_ssize_t size, int64_t packet,
-                           int64_t time_ns) except -1:
-    """A frame that is whole, without its length."""
+cdef inline int take_frame(LaneExchange* exchange, LaneSeries* series, bint from_client, Bytes payload, Py_ssize_t size, Py_ssize_t length,
+                           int64_t packet, int64_t time_ns) except -1:
+    """A frame that has ended, without its length; of a damaged one `size` is less than its `length`."""
     cdef int side = 0 if from_client else 1
     cdef FrameBuffer* buffer = &exchange.buffers[side]
     cdef int outcome
     if from_client:
-        outcome = take_request(exchange, series, payload, size, buffer.offset, packet, time_ns)
+        outcome = take_request(exchange, series, payload, size, length, buffer.offset, packet, time_ns)
     else:
-        outcome = take_response(exchange, series, payload, size, buffer.offset, packet, time_ns)
+        outcome = take_response(exchange, series, payload, size, length, buffer.offset, packet, time_ns)
     if outcome == LANE_OK:
-        buffer.offset += LENGTH_BYTES + size
+        buffer.offset += LENGTH_BYTES + length
         exchange.frames[side] += 1
     return outcome
+
+
+cdef inline int pass_over(LaneExchange* exchange, LaneSeries* series, bint from_client, int64_t n, int64_t time_ns) except -1:
+    """The next `n` bytes of a damaged frame; it is taken when they are its last. LANE_ODD, with nothing changed, as `take_request`."""
+    cdef FrameBuffer* buffer = &exchange.buffers[0 if from_client else 1]
+    cdef Py_ssize_t length = frame_length(buffer.bytes)
+    if n < buffer.skip:
+        buffer.skip -= n
+        buffer.skipped_ns = time_ns
+        return LANE_OK
+    if take_frame(
+        exchange, series, from_client, buffer.bytes + LENGTH_BYTES, buffer.size - LENGTH_BYTES, length, buffer.packet, time_ns
+    ) == LANE_ODD:
+        return LANE_ODD
+    buffer_clear(buffer)
+    return LANE_OK
 
 
 cdef inline int fill_frame(LaneExchange* exchange, LaneSeries* series, bint from_client, Bytes p, Py_ssize_t n, int64_t time_ns,
@@ -171,7 +188,8 @@ cdef inline int fill_frame(LaneExchange* exchange, LaneSeries* series, bint from
     taken[0] += size
     if buffer.size < needed:
         return LANE_OK
-    outcome = take_frame(exchange, series, from_client, buffer.bytes + LENGTH_BYTES, needed - LENGTH_BYTES, buffer.packet, time_ns)
+    size = needed - LENGTH_BYTES
+    outcome = take_frame(exchange, series, from_client, buffer.bytes + LENGTH_BYTES, size, size, buffer.packet, time_ns)
     if outcome == LANE_OK:
         buffer_clear(buffer)
     else:
@@ -209,7 +227,11 @@ cdef inline int exchange_bytes(LaneExchange* exchange, LaneSeries* series, bint 
             exchange.received[side] += n
             see_time(exchange, time_ns)
             return LANE_OK
-    if buffer.size:
+    if buffer.skip:
+        at = <Py_ssize_t>min(<int64_t>n, buffer.skip)
+        if pass_over(exchange, series, from_client, at, time_ns) == LANE_ODD:
+            return LANE_ODD
+    elif buffer.size:
         if fill_frame(exchange, series, from_client, p, n, time_ns, packet, &at) == LANE_ODD:
             return LANE_ODD
     while not is_odd and n - at >= LENGTH_BYTES:
@@ -219,7 +241,7 @@ cdef inline int exchange_bytes(LaneExchange* exchange, LaneSeries* series, bint 
             is_odd = True
         elif n - at - LENGTH_BYTES < length:
             break
-        elif take_frame(exchange, series, from_client, p + at + LENGTH_BYTES, length, packet, time_ns) == LANE_ODD:
+        elif take_frame(exchange, series, from_client, p + at + LENGTH_BYTES, length, length, packet, time_ns) == LANE_ODD:
             is_odd = True
         else:
             at += LENGTH_BYTES + length
@@ -233,6 +255,30 @@ cdef inline int exchange_bytes(LaneExchange* exchange, LaneSeries* series, bint 
         raise MemoryError
     consumed[0] = n
     exchange.received[side] += n
+    see_time(exchange, time_ns)
+    return LANE_OK
+
+
+cdef inline int exchange_cut(LaneExchange* exchange, LaneSeries* series, bint from_client, int64_t n, int64_t time_ns) except -1:
+    """The next `n` bytes of a direction were cut off by snaplen: kwire/protocol/frames.py, FrameSplitter.lose.
+
+    Returns:
+        LANE_OK; LANE_ODD, with nothing changed, where the next border of frames is lost with them, or the beginning of the direction.
+    """
+    cdef FrameBuffer* buffer = &exchange.buffers[0 if from_client else 1]
+    cdef int64_t skip = buffer.skip
+    if buffer.undecided or buffer.size < LENGTH_BYTES or frame_length(buffer.bytes) < LENGTH_BYTES:
+        return odd(series, ODD_GAP)
+    if skip == 0:
+        buffer.skip = LENGTH_BYTES + <int64_t>frame_length(buffer.bytes) - buffer.size
+    if n > buffer.skip:
+        buffer.skip = skip
+        return odd(series, ODD_GAP)
+    if pass_over(exchange, series, from_client, n, time_ns) == LANE_ODD:
+        buffer.skip = skip
+        return LANE_ODD
+    exchange.gaps += 1
+    exchange.bytes_lost += n
     see_time(exchange, time_ns)
     return LANE_OK
 

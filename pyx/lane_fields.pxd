@@ -2,6 +2,9 @@
 
 What is taken says a recipe (`lane_recipe.pxd`). All else is stepped over with the checks of `skip.pxd`, as Python's projections do. A body
 is *odd* when Python would find something to say about it, or might: then Python reads it.
+
+A body that was cut (`take_cut_fields`) is read as far as its bytes go, as kwire/codec/prefix.py does: what was whole is taken, and the
+element of an array in which the bytes end counts.
 """
 
 from libc.stdint cimport INT32_MIN, int16_t, int32_t, int64_t, uint8_t, uint16_t, uint32_t
@@ -9,7 +12,8 @@ from libc.stdlib cimport free, realloc
 from libc.string cimport memcmp, memcpy, memset
 
 from cursor cimport (
-    NO_LENGTH, NULL_LENGTH, OK, Bytes, Cursor, cursor_has, cursor_left, likely, load_16, load_32, unlikely,
+    BAD_LENGTH, MAX_LENGTH, NO_LENGTH, NULL_LENGTH, OK, TRUNCATED, Bytes, Cursor, cursor_fail, cursor_has, cursor_left, likely, load_16,
+    load_32, read_length_32, read_length_compact, read_varint, unlikely,
 )
 from lane_batches cimport BATCHES_ODD, BATCHES_PARTIAL, Weight, look_at_batches
 from lane_recipe cimport (
@@ -18,10 +22,10 @@ from lane_recipe cimport (
     USED_PARTITIONS, USED_RECORDS, USED_TOPICS, Recipe,
 )
 from program cimport (
-    ARRAY, ARRAY_OF_STRUCTS, BYTES, BYTES_COMPACT, INT16, INT32, NULLABLE_STRUCT, RUN, STRING, STRING_COMPACT, STRUCT, UUID, Block, Step,
-    Trace, fixed_size, read_count, read_marker,
+    ARRAY, ARRAY_OF_STRUCTS, BYTES, BYTES_COMPACT, INT16, INT32, NULLABLE_STRUCT, RUN, STRING, STRING_COMPACT, STRUCT, UUID, Block, Program,
+    Step, Trace, fixed_size, read_count, read_marker,
 )
-from skip cimport find_tagged, read_size, read_tag, read_tag_count, skip_value
+from skip cimport find_tagged, is_refused, read_size, read_tag, read_tag_count, skip_value
 
 cdef extern from *:
     """
@@ -32,6 +36,13 @@ cdef extern from *:
 cdef enum:
     KEPT_PARTS = 1 << 20
 
+cdef enum Met:
+    # What a message of which bytes are missing got as far as
+    MET_ACKS = 1
+    MET_THROTTLE_TIME = 2
+    MET_ERROR = 4
+    MET_TOPICS = 8
+
 # A partition that a message names; pointers into the message.
 cdef struct Use:
     Bytes topic
@@ -41,6 +52,7 @@ cdef struct Use:
     Py_ssize_t records_size
     int32_t number
     int32_t error_code  # INT32_MIN for none
+    bint numbered
     Weight weight
 
 cdef struct UseList:
@@ -62,6 +74,8 @@ cdef struct Fields:
     int32_t topic_count
     int32_t replica_id
     int32_t error[MOST_ERRORS]
+    uint32_t met
+    bint cut  # bytes are missing behind those that are there
     bint topics_null
     bint partial_batch
     bint odd
@@ -84,6 +98,7 @@ cdef inline void use_begin(Use* use) noexcept nogil:
     use.records = NULL
     use.records_size = 0
     use.number = 0
+    use.numbered = False
     use.error_code = INT32_MIN
     memset(&use.weight, 0, sizeof(Weight))
 
@@ -145,6 +160,7 @@ cdef inline void take_fixed(Fields* fields, int mark, int32_t code, Bytes p) noe
     mark &= MARK_MASK
     if used == USED_NUMBER:
         fields.use.number = <int32_t>load_32(p) if code == INT32 else 0
+        fields.use.numbered = True
     elif used == USED_ERROR:
         fields.use.error_code = <int16_t>load_16(p) if code == INT16 else 0
     elif used == USED_ID:
@@ -161,12 +177,15 @@ cdef inline void take_fixed(Fields* fields, int mark, int32_t code, Bytes p) noe
         return
     value = <int16_t>load_16(p) if code == INT16 else <int32_t>load_32(p) if code == INT32 else INT32_MIN
     if mark >= ERROR_CODE:
+        fields.met |= MET_ERROR
         if fields.error[mark - ERROR_CODE] == 0:
             fields.error[mark - ERROR_CODE] = value
     elif mark == ACKS:
         fields.acks = value
+        fields.met |= MET_ACKS
     elif mark == THROTTLE_TIME:
         fields.throttle_time_ms = value
+        fields.met |= MET_THROTTLE_TIME
     elif mark == REPLICA_ID:
         fields.replica_id = max(fields.replica_id, value)
 
@@ -178,6 +197,7 @@ cdef inline void take_text(Fields* fields, int mark, Bytes p, Py_ssize_t size) n
         fields.use.topic_size = size
     mark &= MARK_MASK
     if mark == TOPIC_NAMES:
+        fields.met |= MET_TOPICS
         fields.topic_count += 1
         mark = TOPIC_NAME
     elif mark == TOPIC_NAME and fields.topic_count != 1:
@@ -187,12 +207,23 @@ cdef inline void take_text(Fields* fields, int mark, Bytes p, Py_ssize_t size) n
         fields.text_size[mark] = size
 
 
+cdef inline Py_ssize_t count_of(Cursor* cursor, const Step* step, const Fields* fields) noexcept nogil:
+    """`read_count`; of a message that was cut, the count need not fit into what is left."""
+    cdef Bytes start = cursor.p
+    cdef Py_ssize_t count = read_count(cursor, step)
+    if unlikely(count == NO_LENGTH and fields.cut and cursor.code == TRUNCATED):
+        cursor.p = start
+        cursor.code = OK
+        return read_length_compact(cursor, step.nullable) if step.compact else read_length_32(cursor, step.nullable)
+    return count
+
+
 cdef inline bint walk_elements(
     const Recipe* recipe, Cursor* cursor, const Step* step, int mark, Fields* fields, Trace* trace
 ) noexcept nogil:
     """An array of structs in which something is marked, or whose elements are counted."""
     cdef Bytes start = cursor.p
-    cdef Py_ssize_t count = read_count(cursor, step)
+    cdef Py_ssize_t count = count_of(cursor, step, fields)
     cdef const Block* block = &recipe.program.blocks[step.block]
     cdef Py_ssize_t _index
     cdef int used = mark & USED_MASK
@@ -201,7 +232,9 @@ cdef inline bint walk_elements(
         if count == NULL_LENGTH and (mark == TOPICS or mark == TOPICS_ROOT):
             fields.topics_null = is_first(recipe, step)
         return count == NULL_LENGTH
-    if mark == TOPICS and not is_inside(recipe, block):
+    if mark == TOPICS or mark == TOPICS_ROOT:
+        fields.met |= MET_TOPICS
+    if mark == TOPICS and not fields.cut and not is_inside(recipe, block):
         fields.topic_count += <int32_t>count
         cursor.p = start
         return skip_value(&recipe.program, cursor, step, trace)
@@ -214,6 +247,8 @@ cdef inline bint walk_elements(
         elif used == USED_PARTITIONS:
             use_begin(&fields.use)
         if not walk_block(recipe, cursor, block, fields, trace):
+            if fields.cut and used == USED_PARTITIONS and fields.use.numbered and not use_add(fields):
+                fields.odd = True
             return False
         if used == USED_PARTITIONS and not use_add(fields):
             fields.odd = True
@@ -238,12 +273,14 @@ cdef inline bint is_inside(const Recipe* recipe, const Block* block) noexcept no
 
 cdef inline bint walk_names(Cursor* cursor, const Step* step, int mark, bint first, Fields* fields) noexcept nogil:
     """An array of texts that is marked."""
-    cdef Py_ssize_t count = read_count(cursor, step)
+    cdef Py_ssize_t count = count_of(cursor, step, fields)
     cdef Py_ssize_t size
     if count < 0:
         if count == NULL_LENGTH and mark == TOPIC_NAMES:
             fields.topics_null = first
         return count == NULL_LENGTH
+    if mark == TOPIC_NAMES:
+        fields.met |= MET_TOPICS
     while count > 0:
         size = read_size(cursor, step.element, False)
         if size < 0:
@@ -296,6 +333,8 @@ cdef inline bint walk_value(const Recipe* recipe, Cursor* cursor, const Step* st
                 if size == NULL_LENGTH and mark & MARK_MASK == TOPICS_ROOT:
                     fields.topics_null = True
                 return size == NULL_LENGTH
+        if mark & MARK_MASK == TOPICS_ROOT:
+            fields.met |= MET_TOPICS
         return walk_block(recipe, cursor, &recipe.program.blocks[step.block], fields, trace)
     if not cursor_has(cursor, fixed_size(shape)):
         return False
@@ -304,25 +343,46 @@ cdef inline bint walk_value(const Recipe* recipe, Cursor* cursor, const Step* st
     return True
 
 
+cdef inline Py_ssize_t cut_tag_count(Cursor* cursor) noexcept nogil:
+    """`read_tag_count` of a message that was cut: the tags need not fit into what is left."""
+    cdef uint32_t count = read_varint(cursor)
+    if count > MAX_LENGTH:
+        cursor_fail(cursor, BAD_LENGTH, cursor.p)
+    return <Py_ssize_t>count if cursor.code == OK else NO_LENGTH
+
+
+cdef inline bint read_cut_tag(Cursor* cursor, const Program* program, const Block* block, uint32_t* tag, Py_ssize_t* size) noexcept nogil:
+    """`read_tag` of a message that was cut: of a field that the version knows, what there is counts."""
+    tag[0] = read_varint(cursor)
+    size[0] = read_varint(cursor)
+    if cursor.code != OK:
+        return False
+    if size[0] > MAX_LENGTH or is_refused(program, block, tag[0]):
+        cursor_fail(cursor, BAD_LENGTH, cursor.p)
+        return False
+    return find_tagged(program, block, tag[0]) is not NULL or cursor_has(cursor, size[0])
+
+
 cdef inline bint walk_tagged(const Recipe* recipe, Cursor* cursor, const Block* block, Fields* fields, Trace* trace) noexcept nogil:
     """A tagged section that is not empty. Tags that do not ascend are odd: Python has something to say about most of them."""
-    cdef Py_ssize_t count = read_tag_count(cursor)
+    cdef Py_ssize_t count = cut_tag_count(cursor) if fields.cut else read_tag_count(cursor)
+    cdef const Program* program = &recipe.program
     cdef const Step* step
-    cdef Bytes stop
     cdef uint32_t tag
     cdef int64_t last = -1
     cdef Py_ssize_t size
+    cdef Py_ssize_t behind  # bytes that are left behind a field
     cdef int mark
     while count > 0:
-        if not read_tag(cursor, &recipe.program, block, &tag, &size):
+        if not (read_cut_tag(cursor, program, block, &tag, &size) if fields.cut else read_tag(cursor, program, block, &tag, &size)):
             return False
         if tag <= last:
             fields.odd = True
         last = tag
-        stop = cursor.p + size
-        step = find_tagged(&recipe.program, block, tag)
+        behind = cursor_left(cursor) - size
+        step = find_tagged(program, block, tag)
         if step is NULL:
-            cursor.p = stop
+            cursor.p += size
         else:
             mark = recipe.marks[step - recipe.program.steps]
             if mark == NO_MARK:
@@ -330,10 +390,23 @@ cdef inline bint walk_tagged(const Recipe* recipe, Cursor* cursor, const Block* 
                     return False
             elif not walk_value(recipe, cursor, step, mark, fields, trace):
                 return False
-            if cursor.p != stop:
+            if cursor_left(cursor) != behind:
                 return False
         count -= 1
     return cursor.code == OK
+
+
+cdef inline bint walk_cut_run(const Recipe* recipe, Cursor* cursor, const Step* run, Fields* fields) noexcept nogil:
+    """The fields of a run that has more of them than there are bytes; False, at the first that is not there."""
+    cdef const Step* step = run + 1
+    cdef int mark
+    while cursor_has(cursor, fixed_size(step.shape)):
+        mark = recipe.marks[step - recipe.program.steps]
+        if mark:
+            take_fixed(fields, mark, step.shape, cursor.p)
+        cursor.p += fixed_size(step.shape)
+        step += 1
+    return False
 
 
 cdef inline bint walk_block(const Recipe* recipe, Cursor* cursor, const Block* block, Fields* fields, Trace* trace) noexcept nogil:
@@ -347,7 +420,7 @@ cdef inline bint walk_block(const Recipe* recipe, Cursor* cursor, const Block* b
     while step < last:
         if step.code == RUN:
             if unlikely(cursor_left(cursor) < step.minimum):
-                return False
+                return walk_cut_run(recipe, cursor, step, fields)
             p = cursor.p
             cursor.p = p + step.minimum
             run_end = step + step.count
@@ -382,10 +455,20 @@ cdef inline bint take_fields(const Recipe* recipe, Cursor* cursor, Fields* field
     return walk_block(recipe, cursor, recipe.program.blocks, fields, &trace) and cursor.code == OK and not fields.odd
 
 
+cdef inline bint take_cut_fields(const Recipe* recipe, Cursor* cursor, Fields* fields) noexcept nogil:
+    """As `take_fields`, for a message of which bytes are missing: False where it is odd, be it at fault before its bytes end."""
+    cdef Trace trace
+    cdef bint whole
+    trace.depth = 0
+    fields.cut = True
+    whole = walk_block(recipe, cursor, recipe.program.blocks, fields, &trace)
+    return (whole or cursor.code == TRUNCATED) and not fields.odd
+
+
 cdef inline int32_t error_of(const Recipe* recipe, const Fields* fields) noexcept nogil:
-    """As kwire.protocol.first_fields.error_code_of; INT32_MIN where the version has no error code."""
+    """As kwire.protocol.first_fields.error_code_of; INT32_MIN where the version has no error code, or a cut response does not tell."""
     cdef int index
-    if recipe.errors == 0:
+    if recipe.errors == 0 or (fields.cut and not (recipe.has_top_error and fields.met & MET_ERROR)):
         return INT32_MIN
     for index in range(recipe.errors):
         if fields.error[index]:

@@ -2,6 +2,9 @@
 
 Frames that lie whole in a packet are read where they are; only the others are put together here. A claimed length reserves nothing: memory
 grows by doubling with the bytes that came, up to `MAX_FRAME`, and what was needed for a large frame is given back behind it.
+
+A frame of which snaplen cut something is *damaged*: what came before the cut is kept, and the rest of it is passed over, be it there or
+not.
 """
 
 from libc.stdint cimport int32_t, int64_t, uint8_t
@@ -29,6 +32,8 @@ cdef struct FrameBuffer:
     int64_t offset  # stream offset of the first byte that belongs to no frame that is done
     int64_t time_ns  # arrival of the first byte in the buffer
     int64_t packet
+    int64_t skip  # bytes until the end of a damaged frame, whose length and beginning are in the buffer; 0 for none
+    int64_t skipped_ns  # arrival of the latest byte that was passed over
     Piece pieces[MOST_PIECES]  # while it is not decided what is spoken: the packets that brought the bytes
     int32_t piece_count
     bint undecided
@@ -65,6 +70,7 @@ cdef inline bint buffer_add(FrameBuffer* buffer, Bytes data, Py_ssize_t size, in
 cdef inline void buffer_clear(FrameBuffer* buffer) noexcept nogil:
     """The frame is done."""
     buffer.size = 0
+    buffer.skip = 0
     if buffer.room > KEPT_ROOM:
         free(buffer.bytes)
         buffer.bytes = NULL

@@ -14,8 +14,8 @@ from lane_answers cimport kept
 from lane_exchange cimport exchange_begin
 from lane_frames cimport FrameBuffer, buffer_add
 from lane_recipe cimport NOT_ASKED, READY
-from lane_responses cimport completed, long_object, payload_object
-from lane_rows cimport BODY_DECODED, NO_TEXT, UNANSWERED, RequestRow, microseconds, no_int, no_long
+from lane_responses cimport completed, frame_object, long_object, payload_object
+from lane_rows cimport BODY_DECODED, BODY_TRUNCATED, NO_TEXT, UNANSWERED, RequestRow, microseconds, no_int, no_long
 from lane_series cimport (
     KEYS, MOST_CLIENT_IDS, VERSIONS, LaneExchange, LaneSeries, LaneWaiting, exchange_free, recipe_ask, sasl_known, sasl_object,
     waiting_add, waiting_at,
@@ -115,7 +115,8 @@ cdef inline int series_add_topics(LaneSeries* series, int32_t connection, object
 
 
 cdef inline tuple buffer_object(const FrameBuffer* buffer):
-    return buffer.offset, payload_object(buffer.bytes, buffer.size) or b"", buffer.time_ns, buffer.packet, bool(buffer.undecided)
+    skipped = buffer.skip, buffer.skipped_ns
+    return buffer.offset, payload_object(buffer.bytes, buffer.size) or b"", buffer.time_ns, buffer.packet, bool(buffer.undecided), skipped
 
 
 cdef inline list pieces_object(const FrameBuffer* buffer):
@@ -134,7 +135,7 @@ cdef inline tuple waiting_object(LaneSeries* series, const LaneWaiting* waiting)
     cdef int32_t index
     uses = [use_object(series, &waiting.uses[index]) for index in range(waiting.use_count)]
     row = completed(series, waiting, no_long())
-    return row, waiting.losses, waiting.response_breaks, uses, payload_object(waiting.payload, waiting.size)
+    return row, waiting.losses, waiting.response_breaks, uses, frame_object(waiting.payload, waiting.size, waiting.damaged)
 
 
 cdef inline object exchange_export(
@@ -159,6 +160,9 @@ cdef inline object exchange_export(
         "last_seen": long_object(exchange.last_seen),
         "closed_by": None if exchange.closed_by < 0 else exchange.closed_by,
         "reset": bool(exchange.reset),
+        "gaps": exchange.gaps,
+        "bytes_lost": exchange.bytes_lost,
+        "observed": bool(exchange.observed),
         "is_kafka": bool(exchange.is_kafka),
         "said": exchange.said,
         "source": exchange.source,
@@ -195,6 +199,7 @@ cdef inline object exchange_export(
 cdef inline int buffer_take(FrameBuffer* buffer, tuple known) except -1:
     cdef bytes data = known[1]
     buffer.offset, buffer.undecided = known[0], known[4]
+    buffer.skip, buffer.skipped_ns = known[5]
     if not buffer_add(buffer, <Bytes>PyBytes_AS_STRING(data), PyBytes_GET_SIZE(data), known[2], known[3]):
         raise MemoryError
     return 0
@@ -207,7 +212,7 @@ cdef inline bint waiting_take(LaneExchange* exchange, LaneSeries* series, tuple 
     cdef int version = row.api_version
     cdef LaneWaiting* waiting
     cdef RequestRow* made
-    cdef bytes payload = known[4]
+    cdef bytes payload = None
     cdef list uses = known[3]
     cdef int32_t index
     if key >= KEYS or version >= VERSIONS:
@@ -232,7 +237,8 @@ cdef inline bint waiting_take(LaneExchange* exchange, LaneSeries* series, tuple 
     made.request_bytes = long_of(row.request_bytes)
     made.error_code, made.acks, made.topic_count = no_int(), int_of(row.acks), int_of(row.topic_count)
     made.packet, made.stream_offset = row.packet_number, row.stream_offset
-    made.state, made.body = UNANSWERED, BODY_DECODED
+    made.state, made.body = UNANSWERED, BODY_TRUNCATED if row.body == "truncated" else BODY_DECODED
+    waiting.damaged = made.body == BODY_TRUNCATED
     if uses:
         waiting.uses = <TopicUse*>malloc(len(uses) * sizeof(TopicUse))
         if waiting.uses is NULL:
@@ -240,7 +246,8 @@ cdef inline bint waiting_take(LaneExchange* exchange, LaneSeries* series, tuple 
         for index in range(<int32_t>len(uses)):
             use_of(series, &waiting.uses[index], uses[index])
             waiting.use_count = index + 1
-    if payload is not None:
+    if known[4] is not None:
+        payload = known[4][0]
         waiting.payload = <uint8_t*>malloc(PyBytes_GET_SIZE(payload))
         if waiting.payload is NULL:
             raise MemoryError
@@ -257,6 +264,7 @@ cdef inline bint take_state(LaneExchange* exchange, LaneSeries* series, dict sta
     exchange.closed[0], exchange.closed[1] = state["closed"]
     exchange.first_seen, exchange.last_seen = long_of(state["first_seen"]), long_of(state["last_seen"])
     exchange.closed_by = -1 if state["closed_by"] is None else <int8_t>state["closed_by"]
+    exchange.gaps, exchange.bytes_lost = state["gaps"], state["bytes_lost"]
     exchange.reset, exchange.is_kafka, exchange.observed = state["reset"], state["is_kafka"], state["observed"]
     exchange.said, exchange.source, exchange.role = state["said"], state["source"], state["role"]
     exchange.software_name, exchange.software_version = [text_of(&series.texts, text) for text in state["software"]]

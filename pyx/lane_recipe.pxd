@@ -59,6 +59,7 @@ cdef struct Recipe:
     int32_t header_version
     int32_t errors  # how many paths have an error code
     uint32_t traits  # kwire.tables.lane_recipes.Trait
+    bint has_top_error  # one error code alone, of the whole message
     bint has_topics
     bint has_throttle_time
     bint has_acks
@@ -137,6 +138,7 @@ cdef inline int recipe_load(Recipe* recipe, object plan, object marks, uint32_t 
         recipe.has_acks = recipe.has_acks or mark == ACKS
         if ERROR_CODE <= mark <= MARK_MASK:
             recipe.errors = max(recipe.errors, mark - ERROR_CODE + 1)
+            recipe.has_top_error = path == ("error_code",)
     for index in range(recipe.program.block_count):
         mark_runs(recipe, &recipe.program.blocks[index])
     recipe.state = READY

@@ -1,4 +1,4 @@
-"""Takes the request frames of a lane: kwire/protocol/exchange.py and identity.py for requests that break no rule.
+"""Takes the request frames of a lane: kwire/protocol/exchange.py and identity.py for requests that break no rule, whole or damaged.
 
 Nothing is changed before it is sure that Python has no more to say about a frame than what is done here.
 """
@@ -9,19 +9,19 @@ from libc.stdlib cimport malloc
 from libc.string cimport memcmp, memcpy, memset
 
 from cursor cimport Bytes, Cursor, cursor_open, load_16, load_32
-from lane_fields cimport Fields, Use, UseList, fields_open, take_fields
+from lane_fields cimport MET_ACKS, MET_TOPICS, Fields, Use, UseList, fields_open, take_cut_fields, take_fields
 from lane_plain cimport plain_block
 from lane_recipe cimport (
     CLIENT_ID, GROUP_ID, MECHANISM, NOT_ASKED, READY, SOFTWARE_NAME, SOFTWARE_VERSION, TOKEN, TOPIC_NAME, TRANSACTIONAL_ID, Recipe,
 )
 from lane_rows cimport (
-    ANSWERED, BODY_DECODED, NO_RESPONSE_EXPECTED, NO_TEXT, UNANSWERED, RequestRow, microseconds, no_int, no_long, rows_add,
+    ANSWERED, BODY_DECODED, BODY_TRUNCATED, NO_RESPONSE_EXPECTED, NO_TEXT, UNANSWERED, RequestRow, microseconds, no_int, no_long, rows_add,
 )
 from lane_series cimport (
     API_VERSIONS, BROKER, BROKER_API, CLIENT, CONTROLLER, CONTROLLER_API, FETCH, FROM_API_VERSIONS, KEEPS_REQUEST, KEYS, LANE_OK, LANE_ODD,
     MAX_WAITING, MOST_CLIENT_IDS, NOT_OBSERVED, NOT_SENT, ODD_API, ODD_BATCH, ODD_BODY, ODD_CORRELATION, ODD_HEADER, ODD_IDENTITY,
-    ODD_LENGTH, ODD_PLAIN, ODD_TEXT, ODD_WAITING, PRODUCE, REQUEST_HEADERS, SASL, USES_TOPICS, VERSIONS, LaneExchange, LaneSeries,
-    LaneWaiting, odd, recipe_ask, sasl_known, sasl_object, text_facts, waiting_add,
+    ODD_LENGTH, ODD_PAIRING, ODD_PLAIN, ODD_TEXT, ODD_WAITING, PRODUCE, REQUEST_HEADERS, SASL, USES_TOPICS, VERSIONS, LaneExchange,
+    LaneSeries, LaneWaiting, odd, recipe_ask, sasl_known, sasl_object, text_facts, waiting_add,
 )
 from lane_texts cimport IS_BROKER_CLIENT, IS_SOFTWARE, NO_ROOM, UNKNOWN_TEXT, text_intern, text_object
 from lane_topics cimport FETCHED, PRODUCED, TopicUse, TopicUses, sums_add, uses_add
@@ -217,12 +217,14 @@ cdef inline int keep_request(
 
 
 cdef inline int take_request(
-    LaneExchange* exchange, LaneSeries* series, Bytes payload, Py_ssize_t size, int64_t offset, int64_t packet, int64_t time_ns
+    LaneExchange* exchange, LaneSeries* series, Bytes payload, Py_ssize_t size, Py_ssize_t length, int64_t offset, int64_t packet,
+    int64_t time_ns,
 ) except -1:
     """Take the next frame of the client.
 
     Arguments:
-        payload, size: the frame without its length.
+        payload, size: the frame without its length; of a damaged one the bytes before the cut.
+        length: of the frame, without that of its length.
         offset, packet: of its first byte, that of its length.
         time_ns: arrival of its last byte.
 
@@ -238,6 +240,7 @@ cdef inline int take_request(
     cdef int key, version, place
     cdef int32_t client_id, group_id, transactional_id, topic, name, software_version, body
     cdef Cursor again
+    cdef bint damaged = size < length
     if size < SHORTEST_REQUEST:
         return odd(series, ODD_LENGTH)
     if exchange.requests == 0 and payload[0] == KERBEROS:
@@ -256,9 +259,14 @@ cdef inline int take_request(
     if not take_fields(&series.book.request_headers[recipe.header_version], &cursor, &fields):
         return odd(series, ODD_HEADER)
     body = <int32_t>(cursor.p - payload)
-    if not take_fields(recipe, &cursor, &fields):
+    if damaged:
+        if recipe.traits & SASL or not take_cut_fields(recipe, &cursor, &fields):
+            return odd(series, ODD_BODY)
+        if recipe.traits & PRODUCE and not fields.met & MET_ACKS:
+            return odd(series, ODD_PAIRING)  # it may have no response
+    elif not take_fields(recipe, &cursor, &fields):
         return odd(series, ODD_BODY)
-    if fields.topics_null:
+    if fields.topics_null and not damaged:
         cursor_open(&again, payload, size, body)
         if not plain_block(&recipe.program, &again, recipe.program.blocks):
             return odd(series, ODD_PLAIN)
@@ -281,7 +289,7 @@ cdef inline int take_request(
     place = client_id_place(exchange, client_id) if fields.text_size[CLIENT_ID] else 0
     if place < 0:
         return odd(series, ODD_IDENTITY)
-    if name >= 0 and not text_facts(series, name) & text_facts(series, software_version) & IS_SOFTWARE:
+    if min(name, software_version) >= 0 and not text_facts(series, name) & text_facts(series, software_version) & IS_SOFTWARE:
         return odd(series, ODD_IDENTITY)
 
     if recipe.traits & API_VERSIONS and exchange.sasl_pending and exchange.sasl_counts:
@@ -299,7 +307,9 @@ cdef inline int take_request(
         exchange.client_ids[place].count += 1
         exchange.client_id_count = max(exchange.client_id_count, place + 1)
     if recipe.traits & API_VERSIONS:
-        if name >= 0:
+        if damaged and version >= 3 and min(name, software_version) < 0:
+            exchange.observed = False  # they were sent, and cut off
+        elif name >= 0:
             exchange.software_name = name
             exchange.software_version = software_version
             exchange.source = FROM_API_VERSIONS
@@ -336,23 +346,26 @@ cdef inline int take_request(
     row.principal = exchange.principal
     row.request_us = microseconds(time_ns)
     row.response_us = row.latency_us = row.response_bytes = row.throttle_time_ms = no_long()
-    row.request_bytes = size + 4
+    row.request_bytes = length + 4
     row.error_code = no_int()
-    row.acks = fields.acks if recipe.has_acks else no_int()
+    row.acks = fields.acks if recipe.has_acks and (not damaged or fields.met & MET_ACKS) else no_int()
     row.first_topic = topic
-    row.topic_count = fields.topic_count if recipe.has_topics and not fields.topics_null else no_int()
+    row.topic_count = no_int()
+    if recipe.has_topics and not fields.topics_null and (not damaged or fields.met & MET_TOPICS):
+        row.topic_count = fields.topic_count
     row.group_id = group_id
     row.transactional_id = transactional_id
     row.state = UNANSWERED
-    row.body = BODY_DECODED
+    row.body = BODY_TRUNCATED if damaged else BODY_DECODED
     row.packet = packet
     row.stream_offset = offset
     exchange.requests += 1
-    if cursor.p != cursor.end:
+    if cursor.p != cursor.end and not damaged:
         tell_trailing(exchange, series, "request", row, offset, packet, cursor.p - payload, size)
     waiting.request_ns = time_ns
     waiting.losses = exchange.losses
     waiting.response_breaks = exchange.response_breaks
+    waiting.damaged = damaged
     if waiting is &silent:
         row.state = NO_RESPONSE_EXPECTED
         row_done(exchange, series, row)

@@ -11,7 +11,7 @@ from libc.string cimport memcpy
 from cpython.object cimport PyObject
 from cursor cimport Bytes, Cursor, cursor_open, load_32
 from lane_answers cimport Answer, answer_add, answer_find, answer_seen, kept
-from lane_fields cimport Fields, Parts, error_of, fields_open, parts_add, parts_clear, take_fields
+from lane_fields cimport MET_THROTTLE_TIME, Fields, Parts, error_of, fields_open, parts_add, parts_clear, take_cut_fields, take_fields
 from lane_recipe cimport NOT_ASKED, READY, TOKEN, Recipe
 from lane_requests cimport bytes_of, client_id_of, count_topics, row_done, see_instance_id, tell_trailing, uses_taken
 from lane_rows cimport ANSWERED, UNANSWERED, RequestRow, microseconds, no_int, no_long
@@ -30,6 +30,9 @@ cdef enum:
     UNSUPPORTED_VERSION = 35
     ANSWER_VERSIONS = 0xF0  # what an answer is known by begins so, where it does not begin with an api key below 128
     ANSWER_SILENT = 0xF1
+    # Beside the version, below 32, in what an answer is known by
+    REQUEST_CUT = 0x20
+    RESPONSE_CUT = 0x40
     MOST_KNOWN_BY = 1 << 16  # bytes by which an answer is known again; Python reads those with more every time
 
 
@@ -77,7 +80,7 @@ cdef inline int say(
 
 
 cdef inline int key_begin(LaneSeries* series, int kind, int version, Bytes first, Py_ssize_t first_size) except -1:
-    """Begin what an answer is known by: what it is an answer to."""
+    """Begin what an answer is known by: what it is an answer to; `version` with what is cut."""
     cdef uint8_t head[6]
     parts_clear(&series.key)
     head[0] = <uint8_t>kind
@@ -96,24 +99,25 @@ cdef inline int key_add(LaneSeries* series, Bytes data, Py_ssize_t size) except 
 
 
 cdef inline Answer* versions_answer(
-    LaneExchange* exchange, LaneSeries* series, Bytes payload, Py_ssize_t size, int version, int64_t time_ns
+    LaneExchange* exchange, LaneSeries* series, Bytes payload, Py_ssize_t size, bint damaged, int version, int64_t time_ns
 ) except? NULL:
     """What an ApiVersions response says; NULL where Python has more to say about it."""
     cdef int32_t start = series.texts.offsets[exchange.server]
+    cdef int32_t end = series.texts.offsets[exchange.server + 1]
     cdef Answer* answer
     if size > MOST_KNOWN_BY:
         return NULL
-    key_begin(series, ANSWER_VERSIONS, version, series.texts.bytes + start, series.texts.offsets[exchange.server + 1] - start)
+    key_begin(series, ANSWER_VERSIONS, version | RESPONSE_CUT * damaged, series.texts.bytes + start, end - start)
     key_add(series, payload + SHORTEST_RESPONSE, size - SHORTEST_RESPONSE)
     answer = answer_find(&series.answers, series.key.bytes, series.key.size)
     if answer is NULL:
         found = (<object>series.desk).versions_answer(
-            text_object(&series.texts, exchange.server), payload_object(payload, size), version, time_ns
+            text_object(&series.texts, exchange.server), payload_object(payload, size), bool(damaged), version, time_ns
         )
         if found is None:
             return NULL
         answer = answer_add(&series.answers, series.key.bytes, series.key.size)
-        answer.error_code = found[0]
+        answer.error_code = no_int() if found[0] is None else found[0]
         answer.throttle_time_ms = no_long() if found[1] is None else found[1]
         answer.ranges = kept(found[2])
         answer.learned = kept(found[3])
@@ -134,27 +138,40 @@ cdef inline bint is_as_expected(const Answer* answer):
     return True
 
 
-cdef inline int learn(LaneSeries* series, const LaneWaiting* waiting, Bytes payload, Py_ssize_t size, int64_t time_ns) except -1:
+cdef inline int told_by(const LaneWaiting* waiting, bint damaged) noexcept nogil:
+    """The version of an exchange, with what of it is cut."""
+    return waiting.row.api_version | REQUEST_CUT * waiting.damaged | RESPONSE_CUT * damaged
+
+
+cdef inline object frame_object(const uint8_t* payload, Py_ssize_t size, bint damaged):
+    """A frame as the desk takes it, None for none."""
+    return None if payload is NULL else (payload_object(payload, size), bool(damaged))
+
+
+cdef inline int learn(
+    LaneSeries* series, const LaneWaiting* waiting, Bytes payload, Py_ssize_t size, bint damaged, int64_t time_ns
+) except -1:
     """What a response teaches about the cluster: its nodes and the names of topics."""
     cdef const RequestRow* row = &waiting.row
     cdef Answer* answer
-    if waiting.size + series.parts.size > MOST_KNOWN_BY:
-        (<object>series.desk).learn(
-            completed(series, waiting, time_ns), payload_object(waiting.payload, waiting.size), payload_object(payload, size)
-        )
+    request = frame_object(waiting.payload, waiting.size, waiting.damaged)
+    response = frame_object(payload, size, damaged)
+    if waiting.size + (size if damaged else series.parts.size) > MOST_KNOWN_BY:
+        (<object>series.desk).learn(completed(series, waiting, time_ns), request, response)
         return 0
     if waiting.payload is NULL:
-        key_begin(series, row.api_key, row.api_version, NULL, 0)
+        key_begin(series, row.api_key, told_by(waiting, damaged), NULL, 0)
     else:
-        key_begin(series, row.api_key, row.api_version, waiting.payload + waiting.body, waiting.size - waiting.body)
-    key_add(series, series.parts.bytes, series.parts.size)
+        key_begin(series, row.api_key, told_by(waiting, damaged), waiting.payload + waiting.body, waiting.size - waiting.body)
+    if damaged:
+        key_add(series, payload + SHORTEST_RESPONSE, size - SHORTEST_RESPONSE)
+    else:
+        key_add(series, series.parts.bytes, series.parts.size)
     answer = answer_find(&series.answers, series.key.bytes, series.key.size)
     if answer is not NULL and is_as_expected(answer):
         answer_seen(answer, microseconds(time_ns))
         return 0
-    learned, expected = (<object>series.desk).learn(
-        completed(series, waiting, time_ns), payload_object(waiting.payload, waiting.size), payload_object(payload, size)
-    )
+    learned, expected = (<object>series.desk).learn(completed(series, waiting, time_ns), request, response)
     if answer is NULL:
         answer = answer_add(&series.answers, series.key.bytes, series.key.size)
     else:
@@ -167,24 +184,25 @@ cdef inline int learn(LaneSeries* series, const LaneWaiting* waiting, Bytes payl
 
 
 cdef inline int watch(
-    LaneExchange* exchange, LaneSeries* series, const LaneWaiting* waiting, Bytes payload, Py_ssize_t size, int64_t time_ns
+    LaneExchange* exchange, LaneSeries* series, const LaneWaiting* waiting, Bytes payload, Py_ssize_t size, bint damaged, int64_t time_ns
 ) except -1:
     """What an exchange says beyond its row is said by Python; of those that say nothing, such as heartbeats, it is asked once.
 
     Arguments:
         payload: of the response, NULL without one.
+        damaged: bytes of it are lost.
         time_ns: of the response, NO_LONG without one.
     """
     cdef bint may_be_known = payload is not NULL and waiting.payload is not NULL and waiting.size + size <= MOST_KNOWN_BY
     if may_be_known:
-        key_begin(series, ANSWER_SILENT, waiting.row.api_version, waiting.payload + waiting.body, waiting.size - waiting.body)
+        key_begin(series, ANSWER_SILENT, told_by(waiting, damaged), waiting.payload + waiting.body, waiting.size - waiting.body)
         key_add(series, payload + SHORTEST_RESPONSE, size - SHORTEST_RESPONSE)
         key_add(series, <Bytes>&waiting.row.api_key, sizeof(waiting.row.api_key))
         if answer_find(&series.answers, series.key.bytes, series.key.size) is not NULL:
             return 0
     said = (<object>series.desk).observed(
-        exchange.connection, exchange.begun, completed(series, waiting, time_ns), payload_object(waiting.payload, waiting.size),
-        payload_object(payload, size),
+        exchange.connection, exchange.begun, completed(series, waiting, time_ns),
+        frame_object(waiting.payload, waiting.size, waiting.damaged), frame_object(payload, size, damaged),
     )
     if not said and may_be_known:
         answer_add(&series.answers, series.key.bytes, series.key.size)
@@ -205,13 +223,14 @@ cdef inline int give_up_waiting(LaneExchange* exchange, LaneSeries* series) exce
             uses.uses, uses.count = waiting.uses, waiting.use_count
             count_topics(exchange, &uses, &waiting.row, waiting.request_ns)
         elif traits & KEEPS_REQUEST and not traits & WATCHED_ON_ERROR:
-            watch(exchange, series, waiting, NULL, 0, no_long())
+            watch(exchange, series, waiting, NULL, 0, False, no_long())
         waiting_done(exchange)
     return 0
 
 
 cdef inline int take_response(
-    LaneExchange* exchange, LaneSeries* series, Bytes payload, Py_ssize_t size, int64_t offset, int64_t packet, int64_t time_ns
+    LaneExchange* exchange, LaneSeries* series, Bytes payload, Py_ssize_t size, Py_ssize_t length, int64_t offset, int64_t packet,
+    int64_t time_ns,
 ) except -1:
     """Take the next frame of the server; arguments and outcome as `take_request`."""
     cdef Cursor cursor
@@ -225,6 +244,7 @@ cdef inline int take_response(
     cdef int32_t error
     cdef int64_t throttle
     cdef Py_ssize_t end = size
+    cdef bint damaged = size < length
     if size < SHORTEST_RESPONSE:
         return odd(series, ODD_LENGTH)
     if exchange.waiting_count == 0:
@@ -236,7 +256,7 @@ cdef inline int take_response(
     fields_open(&fields, &series.parts, &series.uses)
     traits = series.book.requests[row.api_key * VERSIONS + row.api_version].traits & series.wanted
     if row.api_key == API_VERSIONS_KEY:
-        answer = versions_answer(exchange, series, payload, size, row.api_version, time_ns)
+        answer = versions_answer(exchange, series, payload, size, damaged, row.api_version, time_ns)
         if answer is NULL:
             return odd(series, ODD_BODY)
         error, throttle = answer.error_code, answer.throttle_time_ms
@@ -249,12 +269,18 @@ cdef inline int take_response(
         cursor_open(&cursor, payload, size, 0)
         if not take_fields(&series.book.response_headers[recipe.header_version], &cursor, &fields):
             return odd(series, ODD_HEADER)
-        if not take_fields(recipe, &cursor, &fields):
-            return odd(series, ODD_BODY)
-        end = cursor.p - payload
-        error = error_of(recipe, &fields)
-        throttle = fields.throttle_time_ms if recipe.has_throttle_time else no_long()
         traits |= recipe.traits & series.wanted
+        if damaged:
+            if traits & SASL or not take_cut_fields(recipe, &cursor, &fields):
+                return odd(series, ODD_BODY)
+        elif not take_fields(recipe, &cursor, &fields):
+            return odd(series, ODD_BODY)
+        else:
+            end = cursor.p - payload
+        error = error_of(recipe, &fields)
+        throttle = no_long()
+        if recipe.has_throttle_time and (not damaged or fields.met & MET_THROTTLE_TIME):
+            throttle = fields.throttle_time_ms
         if error == UNSUPPORTED_VERSION or (traits & PRODUCE and (error == 2 or error == 76 or error == 87)):
             return odd(series, ODD_REFUSED)
         if traits & USES_TOPICS and not uses_taken(series, &series.response_uses):
@@ -264,7 +290,7 @@ cdef inline int take_response(
     exchange.last_answered = row.correlation_id
     row.state = ANSWERED
     row.response_us = microseconds(time_ns)
-    row.response_bytes = size + 4
+    row.response_bytes = length + 4
     row.error_code = error
     row.throttle_time_ms = throttle
     if exchange.losses == waiting.losses and time_ns >= waiting.request_ns:
@@ -277,7 +303,7 @@ cdef inline int take_response(
         if answer.ranges is not NULL and answer.ranges is not exchange.advertised:
             raw_xdecref(exchange.advertised)
             exchange.advertised = kept(<object>answer.ranges)
-    elif traits & FETCH and fields.partial_batch:
+    elif traits & FETCH and fields.partial_batch and not damaged:
         say(exchange, series, SAID_PARTIAL, row, offset, packet)
     if traits & SASL:
         sasl_known(
@@ -290,8 +316,8 @@ cdef inline int take_response(
             raise MemoryError
         count_topics(exchange, uses, row, waiting.request_ns)
     elif traits & WATCHED or (traits & WATCHED_ON_ERROR and error != 0 and error != no_int()):
-        watch(exchange, series, waiting, payload, size, time_ns)
+        watch(exchange, series, waiting, payload, size, damaged, time_ns)
     elif traits & LEARNS:
-        learn(series, waiting, payload, size, time_ns)
+        learn(series, waiting, payload, size, damaged, time_ns)
     waiting_done(exchange)
     return LANE_OK

@@ -67,7 +67,8 @@ cdef enum:
     ODD_REFUSED = 12
     ODD_UNFINISHED = 13
     ODD_PLAIN = 14
-    ODD_REASONS = 15
+    ODD_GAP = 15
+    ODD_REASONS = 16
 
 cdef enum LaneSource:
     # The places of kwire.tables.lane_desk.SOURCES
@@ -117,6 +118,7 @@ cdef struct LaneWaiting:
     int32_t response_breaks
     int32_t use_count
     int32_t body  # where the body begins in the payload
+    bint damaged  # bytes of the request are lost behind the payload
     Py_ssize_t size
     TopicUse* uses
     uint8_t* payload  # NULL where nothing is kept
@@ -132,6 +134,8 @@ cdef struct LaneExchange:
     PyObject* tracked  # what Python had of the connection before it came into a lane, NULL for nothing
     FrameBuffer buffers[2]  # of requests and of responses
     int64_t received[2]
+    int64_t gaps
+    int64_t bytes_lost
     int64_t frames[2]
     bint closed[2]
     int64_t first_seen  # NO_LONG before the first byte

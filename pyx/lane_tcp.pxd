@@ -1,8 +1,9 @@
 """TCP of one connection as C structs: kwire/capture/tcp.py and flow.py for all that an undisturbed connection does.
 
-Holes, early packets, overlaps and payload that snaplen cut are not done here: `tcp_take` then changes nothing and says TCP_ODD, the state
-is written into a `TcpConnection` (`tcp_export`), and Python goes on. So a flow here never waits for anything: it is finished as soon as its
-FIN was seen. The rules, their order and the counters are those of the Python modules, which are the contract.
+Holes, early packets and overlaps are not done here: `tcp_take` then changes nothing and says TCP_ODD, the state is written into a
+`TcpConnection` (`tcp_export`), and Python goes on. So a flow here never waits for anything: it is finished as soon as its FIN was seen.
+Payload that snaplen cut waits for nothing either; who takes the payload is told how much of it is missing. The rules, their order and the
+counters are those of the Python modules, which are the contract.
 """
 
 from libc.stdint cimport INT64_MIN, int8_t, int32_t, int64_t, uint8_t, uint32_t, uint64_t
@@ -89,10 +90,14 @@ cdef inline void flow_begin(TcpFlow* flow, uint32_t isn) noexcept nogil:
     flow.anchored = True
 
 
-cdef inline void flow_advance(TcpFlow* flow, int64_t size) noexcept nogil:
-    flow.next = <uint32_t>(<uint32_t>flow.next + <uint32_t>size)
-    flow.position += size
-    flow.bytes += size
+cdef inline void flow_advance(TcpFlow* flow, const Packet* packet) noexcept nogil:
+    """Flow._take: the payload is the next of its direction, whole or cut."""
+    flow.next = <uint32_t>(<uint32_t>flow.next + <uint32_t>packet.original)
+    flow.position += packet.original
+    flow.bytes += packet.captured
+    if packet.captured != packet.original:
+        flow.bytes_cut += packet.original - packet.captured
+        flow.gaps += 1
 
 
 cdef inline bint tcp_in_order(TcpState* tcp, const Packet* packet) noexcept nogil:
@@ -102,7 +107,6 @@ cdef inline bint tcp_in_order(TcpState* tcp, const Packet* packet) noexcept nogi
     if (
         own.next != packet.seq
         or packet.flags & (SYN | FIN | RST | ACK) != ACK
-        or packet.captured != packet.original
         or own.finished
         or own.fin_at != INT64_MIN
         or not own.anchored
@@ -114,15 +118,15 @@ cdef inline bint tcp_in_order(TcpState* tcp, const Packet* packet) noexcept nogi
     if packet.time_ns > tcp.last_ns:
         tcp.last_ns = packet.time_ns
     own.packets += 1
-    if packet.captured:
+    if packet.original:
         own.payload_packets += 1
         is_new_signature(own, packet.signature)
-        flow_advance(own, packet.captured)
+        flow_advance(own, packet)
     return True
 
 
 cdef inline bint tcp_is_odd(const TcpState* tcp, const Packet* packet) noexcept nogil:
-    """Whether a packet is early, or brings what has to wait or to be cut: asked before anything is changed."""
+    """Whether a packet is early, or brings what has to wait or was there before: asked before anything is changed."""
     cdef const TcpFlow* own = &tcp.flows[packet.direction]
     cdef const TcpFlow* other = &tcp.flows[1 - packet.direction]
     cdef int64_t offset
@@ -132,8 +136,6 @@ cdef inline bint tcp_is_odd(const TcpState* tcp, const Packet* packet) noexcept 
         return True
     if packet.flags & SYN:  # with payload (TCP Fast Open) or a FIN, or in the middle of a stream: leave it
         return packet.original > 0 or packet.flags & FIN or own.position != 0 or own.finished or own.fin_at != INT64_MIN
-    if packet.captured != packet.original:
-        return True
     offset = tcp_distance(packet.seq, <uint32_t>own.next) if own.next >= 0 and own.anchored else 0
     if packet.flags & FIN and own.fin_at == INT64_MIN and (offset or (not own.anchored and packet.original == 1)):
         return True
@@ -176,7 +178,7 @@ cdef inline int flow_segment(TcpFlow* own, const Packet* packet, uint32_t seq, b
         own.anchored = True
         offset = 0
     if offset == 0 and not own.finished:
-        flow_advance(own, packet.captured)
+        flow_advance(own, packet)
         return TCP_DATA
     if not -WINDOW < offset < WINDOW:
         own.strays += 1
@@ -326,6 +328,7 @@ cdef inline int check_columns(object columns, Py_ssize_t size) except -1:
     """
     cdef const int64_t[::1] offset = columns.offset
     cdef const int32_t[::1] captured = columns.captured
+    cdef const int32_t[::1] original = columns.original
     cdef const int32_t[::1] key = columns.key
     cdef const int8_t[::1] direction = columns.direction
     cdef int32_t keys = <int32_t>len(columns.keys)
@@ -338,4 +341,6 @@ cdef inline int check_columns(object columns, Py_ssize_t size) except -1:
             raise ValueError(f"packet {row} is of no connection")
         if captured[row] < 0 or offset[row] < 0 or offset[row] > size - captured[row]:
             raise ValueError(f"the payload of packet {row} does not lie in its chunk")
+        if original[row] < captured[row]:
+            raise ValueError(f"packet {row} has more payload than it had on the wire")
     return 0

@@ -17,7 +17,7 @@ from libc.string cimport memset
 from cursor cimport Bytes
 from endpoint_text cimport packed_port
 from lane_ends cimport SeriesRows, begin_lane, count_requests, end_lane, forget_texts, rows_close, rows_open, settle_counts
-from lane_exchange cimport exchange_bytes, exchange_closed, exchange_finish
+from lane_exchange cimport exchange_bytes, exchange_closed, exchange_cut, exchange_finish
 from lane_rows cimport RequestRow
 from lane_series cimport LANE_ODD, LANE_OK, ODD_REASONS, RecipeBook, book_open, series_settle
 from lane_slots cimport IN_LANE, IN_PYTHON, STREAMS_ONLY, Slot, SlotList, slot_append, slot_remove
@@ -311,7 +311,7 @@ cdef class BulkCarry:
                 if not is_all and theirs[key[row]]:
                     pass  # only counted: sweeps come at the same packets in every share
                 elif slot is not NULL and slot.mode != IN_PYTHON and tcp_in_order(&slot.tcp, &packet):
-                    if packet.captured and not slot.ignored:
+                    if packet.original and not slot.ignored:
                         self.deliver(slot, &packet, data, offset[row], sink)
                 else:
                     known[key[row]] = self.take_closely(slot, keys[key[row]], &packet, data, offset[row], sink)
@@ -415,9 +415,11 @@ cdef class BulkCarry:
         return self.find_slot(key)
 
     cdef int deliver(self, Slot* slot, const Packet* packet, bytes data, int64_t offset, object sink) except -1:
-        """The next bytes of a direction."""
+        """The next bytes of a direction, and how many were cut off behind them."""
         cdef Py_ssize_t start = 0
         cdef Py_ssize_t before
+        cdef int64_t cut = packet.original - packet.captured
+        cdef bint from_client
         cdef int outcome
         if slot.mode != IN_LANE and self.lanes is not None:
             slot.patience -= 1
@@ -425,21 +427,23 @@ cdef class BulkCarry:
                 enter_lane(slot, &self.lanes.rows)
         if slot.mode == IN_LANE:
             before = self.lanes.rows.lanes.rows.count
+            from_client = packet.direction == slot.client_side
             outcome = exchange_bytes(
-                slot.exchange, &self.lanes.rows.lanes, packet.direction == slot.client_side,
-                <Bytes>PyBytes_AS_STRING(data) + offset, packet.captured, packet.time_ns,
-                self.lanes.packet_of(packet.number), &start,
+                slot.exchange, &self.lanes.rows.lanes, from_client, <Bytes>PyBytes_AS_STRING(data) + offset, packet.captured,
+                packet.time_ns, self.lanes.packet_of(packet.number), &start,
             )
+            if outcome == LANE_OK and cut:
+                outcome = exchange_cut(slot.exchange, &self.lanes.rows.lanes, from_client, cut, packet.time_ns)
             self.lanes.rows_added(before)
             if outcome == LANE_OK:
                 return 0
             leave_lane(slot, &self.lanes.rows, TcpConnection)
-            if start == packet.captured:
-                return 0
         self.packets_of_streams += 1
-        sink.data(
-            <object>slot.connection, packet.direction, data[offset + start:offset + packet.captured], packet.time_ns, packet.number
-        )
+        connection = <object>slot.connection
+        if start < packet.captured:
+            sink.data(connection, packet.direction, data[offset + start:offset + packet.captured], packet.time_ns, packet.number)
+        if cut:
+            sink.lost(connection, packet.direction, cut, True, packet.time_ns, packet.number)
         return 0
 
     cdef bint lane_closed(self, Slot* slot, const Packet* packet, bint reset) except -1:  # False where that is for Python

@@ -95,6 +95,18 @@ def pieces_of(data: bytes, count: int, seed: int) -> list[bytes]:
     return [data[:24] + data[start:end] for start, end in pairwise(borders)]
 
 
+def cut_to(data: bytes, snaplen: int) -> bytes:
+    """A pcap as `tcpdump -s` would have written it."""
+    order = "<" if data[0] in (0xD4, 0x4D) else ">"
+    made, at = bytearray(data[:24]), 24
+    while at < len(data):
+        kept = struct.unpack_from(f"{order}I", data, at + 8)[0]
+        stays = min(kept, snaplen)
+        made += data[at : at + 8] + struct.pack(f"{order}I", stays) + data[at + 12 : at + 16 + stays]
+        at += 16 + kept
+    return bytes(made)
+
+
 def check(monkeypatch: pytest.MonkeyPatch, work: Callable[[Reader], None]) -> Tables:
     """What both twins make of the same work; they must agree."""
     found = []
@@ -130,15 +142,35 @@ def test_tables_of_pieces_with_the_carry_pickled_in_between(path: Path, count: i
     check(monkeypatch, work)
 
 
+@pytest.mark.parametrize("snaplen", [96, 128, 256])
+@pytest.mark.parametrize("path", [*CUT, FLEET], ids=lambda path: path.name.removesuffix(".gz"))
+def test_tables_of_captures_cut_by_snaplen(path: Path, snaplen: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    data = cut_to(capture(path), snaplen)
+    check(monkeypatch, lambda one: one.read(data, 1 << 20))
+
+
+def test_tables_of_pieces_whose_packets_are_cut(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The carry is pickled while damaged frames wait for their end."""
+    pieces = pieces_of(cut_to(capture(FLEET), 140), 12, 3)
+
+    def work(one: Reader) -> None:
+        for piece in pieces:
+            one.read(piece, 1 << 20)
+            one.pickled()
+
+    check(monkeypatch, work)
+
+
 @pytest.mark.parametrize("chunk_bytes", [200, 5000])
 def test_tables_in_chunks_of_any_size(chunk_bytes: int, monkeypatch: pytest.MonkeyPatch) -> None:
     data = capture(CUT[-2])
     check(monkeypatch, lambda one: one.read(data, chunk_bytes))
 
 
-def test_lanes_do_the_work(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Python sees at most one packet in twenty of ordinary traffic."""
-    data = capture(FLEET)
+@pytest.mark.parametrize("snaplen", [65535, 256, 128])
+def test_lanes_do_the_work(snaplen: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Python sees at most one packet in twenty of ordinary traffic, whole or cut."""
+    data = cut_to(capture(FLEET), snaplen)
     using(monkeypatch, "native")
     one = Reader()
     one.read(data, 1 << 20)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 
 from kwire.protocol import Conversation, Event
+from kwire.protocol.events import RequestCompleted
 from kwire.protocol.lane_state import new_conversation, plain_state, put_back
 
 CLIENT, SERVER = 0, 1
@@ -70,6 +71,28 @@ def test_a_conversation_moves(size: int) -> None:
     assert moved >= len(SCRIPT) - 2
     assert moved_events == events
     assert moved_summary == summary
+
+
+@pytest.mark.parametrize("moves", [False, True])
+def test_a_damaged_frame_moves(moves: bool) -> None:
+    """Its end is known although bytes of it are cut off: it is in step."""
+    frame = request(18, 3, 1, b"\0\5test\0041.0\0")
+    conversation = Conversation(50_000, 9092)
+    events = conversation.opened(CLIENT, 0)
+    events += conversation.receive(CLIENT, frame[:20], 1, 1)
+    events += conversation.lost(CLIENT, len(frame) - 23, 2, 2, cut=True)
+    if moves:
+        state = plain_state(conversation)
+        assert state is not None
+        assert state["buffers"][0] == (0, frame[:20], 1, 1, False, (3, 2))
+        conversation = new_conversation(50_000, 9092, CLIENT)
+        put_back(conversation, state | {"pieces": ([], [])})
+    events += conversation.receive(CLIENT, frame[-3:] + heartbeat(2), 3, 3) + conversation.finish(4)
+    rows = [event for event in events if isinstance(event, RequestCompleted)]
+    assert [(row.api_key, row.request_time, row.body, row.software_name) for row in rows] == [
+        (18, 3, "truncated", "unknown"), (12, 3, "decoded", None),
+    ]  # fmt: skip
+    assert conversation.summary().bytes_lost == len(frame) - 23
 
 
 def test_what_is_irregular_stays() -> None:

@@ -15,7 +15,7 @@ from typing import Any, Final
 from kwire.protocol.connection import Connection
 from kwire.protocol.events import Direction
 from kwire.protocol.exchange import Exchange
-from kwire.protocol.frames import MAX_FRAME, FrameSplitter
+from kwire.protocol.frames import MAX_FRAME, Frame, FrameSplitter
 from kwire.protocol.opening import Opening
 from kwire.protocol.pairing import Waiting
 from kwire.protocol.roles import Conversation
@@ -24,6 +24,9 @@ from kwire.schema import catalog
 __all__ = ["MOST_CLIENT_IDS", "new_conversation", "plain_state", "put_back"]
 
 State = dict[str, Any]
+# Stream offset of the first byte that waits, the bytes, time and packet of the first, whether nothing has come yet; of a damaged frame how
+# many bytes are missing until its end, be they lost or to come, and when the latest of those passed that are behind the loss.
+_Buffer = tuple[int, bytes, int, int, bool, tuple[int, int]]
 
 # A lane counts no more client ids.
 MOST_CLIENT_IDS: Final = 4
@@ -50,6 +53,8 @@ def plain_state(conversation: Conversation) -> State | None:
         "last_seen": connection._last_seen,
         "closed_by": None if connection._closed_by is None else _SIDES.index(connection._closed_by),
         "reset": connection._reset,
+        "gaps": connection.gaps,
+        "bytes_lost": connection.bytes_lost,
         "is_kafka": exchange.is_kafka,
         "observed": identity._observed,
         "said": set(exchange._said),
@@ -81,7 +86,7 @@ def _is_regular(connection: Connection) -> bool:
         return False
     for direction in _DIRECTIONS:
         splitter, opening = connection._splitters[direction], connection._openings[direction]
-        if splitter.seeking or splitter._broken is not None or splitter.max_frame != MAX_FRAME:
+        if splitter.seeking or splitter.max_frame != MAX_FRAME:
             return False
         if opening is not None and (opening.has_bytes or opening.skipped or connection.joined_late):
             return False
@@ -90,7 +95,9 @@ def _is_regular(connection: Connection) -> bool:
 
 def _is_ordinary(waiting: Waiting) -> bool:
     row = waiting.row
-    if row is None or waiting.overtaken_by or waiting.may_be_silent or row.body != "decoded" or row.state != "unanswered":
+    if row is None or waiting.overtaken_by or waiting.may_be_silent or row.state != "unanswered":
+        return False
+    if row.body not in ("decoded", "truncated"):
         return False
     if row.api_key is None or row.api_version is None or row.request_time is None:
         return False
@@ -98,10 +105,13 @@ def _is_ordinary(waiting: Waiting) -> bool:
     return message is not None and row.api_version in message.valid_versions
 
 
-def _buffer(splitter: FrameSplitter, opening: Opening | None) -> tuple[int, bytes, int, int, bool]:
-    """Stream offset of the first byte that waits, the bytes, time and packet of the first, whether nothing has come yet."""
+def _buffer(splitter: FrameSplitter, opening: Opening | None) -> _Buffer:
+    broken = splitter._broken
+    if broken is not None:
+        data = broken.length.to_bytes(4, "big") + broken.payload
+        return broken.offset, data, broken.begin_time, broken.packet, False, (splitter._skip, splitter._skipped_time)
     time, packet = splitter._marks[0][1:] if splitter._buffer else (0, 0)
-    return splitter._base, bytes(splitter._buffer), time, packet, opening is not None
+    return splitter._base, bytes(splitter._buffer), time, packet, opening is not None, (0, 0)
 
 
 def new_conversation(port_0: int, port_1: int, client_side: int) -> Conversation:
@@ -128,6 +138,7 @@ def put_back(conversation: Conversation, state: State) -> None:
     connection._first_seen, connection._last_seen = state["first_seen"], state["last_seen"]
     connection._closed_by = None if state["closed_by"] is None else "server" if state["closed_by"] else "client"
     connection._reset = state["reset"]
+    connection.gaps, connection.bytes_lost = state["gaps"], state["bytes_lost"]
     _put_exchange(exchange, state)
 
 
@@ -135,6 +146,7 @@ def _put_exchange(exchange: Exchange, state: State) -> None:
     identity = exchange.identity
     identity.software, identity.source, identity.role = state["software"], state["source"], state["role"]
     identity.instance_id = state["instance_id"]
+    identity._observed = state["observed"]
     if state["sasl"] is not None:
         exchange.sasl = state["sasl"]
     identity._client_ids = dict(state["client_ids"])
@@ -149,10 +161,8 @@ def _put_exchange(exchange: Exchange, state: State) -> None:
     exchange.pairing.waiting = [Waiting(row, losses, breaks, note=note) for row, losses, breaks, note in state["waiting"]]
 
 
-def _put_buffer(
-    connection: Connection, direction: Direction, buffer: tuple[int, bytes, int, int, bool], pieces: list[tuple[bytes, int, int]]
-) -> None:
-    offset, data, time, packet, undecided = buffer
+def _put_buffer(connection: Connection, direction: Direction, buffer: _Buffer, pieces: list[tuple[bytes, int, int]]) -> None:
+    offset, data, time, packet, undecided, (skip, skipped) = buffer
     if undecided:
         opening = connection._openings[direction]
         assert opening is not None
@@ -161,6 +171,11 @@ def _put_buffer(
         return
     connection._openings[direction] = None
     splitter = connection._splitters[direction]
+    splitter._broken, splitter._skip, splitter._skipped_time = None, skip, skipped
+    if skip:
+        length = int.from_bytes(data[:4], "big")
+        splitter._broken = Frame(data[4:], length, offset, packet, time, skipped, damaged=True)
+        offset, data = offset + 4 + length - skip, b""
     splitter._base = offset
     splitter._buffer = bytearray(data)
     splitter._marks = [(offset, time, packet)] if data else []

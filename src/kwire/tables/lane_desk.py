@@ -40,7 +40,7 @@ CLOSED_BY: Final = ("client", "server")
 PROTOCOLS: Final = ("kafka", "silent", "unknown")
 ODDITIES: Final = (
     "opening", "length", "api", "header", "body", "trailing", "text", "correlation", "pairing", "waiting", "identity", "batch", "refused",
-    "unfinished", "plain",
+    "unfinished", "plain", "gap",
 )  # fmt: skip
 
 _SASL_HANDSHAKE: Final = 17
@@ -50,6 +50,7 @@ _PACKET_MASK: Final = (1 << PACKET_BITS) - 1
 
 _Place = tuple[int, int, int, int]
 _Identity = tuple[str | None, str | None]
+_Frame = tuple[bytes, bool]
 
 
 class LaneSink(Protocol):
@@ -136,13 +137,14 @@ class LaneDesk:
         )  # fmt: skip
 
     def versions_answer(
-        self, server: str, payload: bytes, version: int, time_ns: int
-    ) -> tuple[int, int | None, dict[int, tuple[int, int]] | None, tuple[list[Any], ...] | None] | None:
+        self, server: str, payload: bytes, damaged: bool, version: int, time_ns: int
+    ) -> tuple[int | None, int | None, dict[int, tuple[int, int]] | None, tuple[list[Any], ...] | None] | None:
         """Read an ApiVersions response that was not seen before.
 
         Args:
             server: address and port.
-            payload: the frame without its length.
+            payload: the frame without its length; of a damaged one the bytes before the cut.
+            damaged: bytes of it are lost.
             version: that was asked for.
             time_ns: when it came.
 
@@ -150,22 +152,22 @@ class LaneDesk:
             Error code, throttle time, the ranges where they are more than ApiVersions' own, and the list that ends in the first and last
             time that they were seen; None where the response breaks a rule.
         """
-        reading = read_response(payload, API_VERSIONS, version)
-        if reading.body != "decoded" or reading.broken:
+        reading = read_response(payload, API_VERSIONS, version, damaged)
+        if reading.body != ("truncated" if damaged else "decoded") or reading.broken:
             return None
-        ranges, code = ranges_of(reading.message), reading.error_code or 0
-        learned = self._sink.facts.learn_versions(server, VersionsLearned(0, time_ns, ranges, code, True))
+        ranges, code = ranges_of(reading.message), reading.error_code
+        learned = self._sink.facts.learn_versions(server, VersionsLearned(0, time_ns, ranges, code or 0, not damaged))
         return code, reading.throttle_time_ms, ranges if len(ranges) > 1 else None, None if learned is None else (learned,)
 
     def learn(
-        self, row: RequestCompleted, request: bytes | None, payload: bytes
+        self, row: RequestCompleted, request: _Frame | None, response: _Frame
     ) -> tuple[tuple[list[Any], ...], tuple[tuple[Any, Any] | None, ...]]:
         """Read a response that teaches nodes or names of topics, and was not seen before.
 
         Args:
             row: complete.
-            request: the request's frame without its length, where it is needed.
-            payload: the response's.
+            request: the request's frame without its length, where it is needed, and whether bytes of it are lost.
+            response: the response's.
 
         Returns:
             The lists that end in the first and last time that something was seen, and what stands before the times in those of nodes:
@@ -175,32 +177,32 @@ class LaneDesk:
         assert row.api_version is not None
         assert row.response_time is not None
         facts = self._sink.facts
-        reading = read_response(payload, row.api_key, row.api_version)
+        reading = read_response(response[0], row.api_key, row.api_version, response[1])
         learned: list[list[Any]] = []
         nodes = nodes_of(row.api_name, row.request_index, row.response_time, reading.message)
         if nodes is not None:
             learned += facts.learn_nodes(nodes)
-        note = None if request is None else note_request(row.api_key, row.api_version, request)
-        for event in observe(row, note, payload):
+        note = None if request is None else note_request(row.api_key, row.api_version, *request)
+        for event in observe(row, note, *response):
             if isinstance(event, TopicsNamed):
                 learned += facts.learn_topics(event)
         return tuple(learned), tuple((each[0], each[1]) if len(each) > 2 else None for each in learned)
 
-    def observed(self, connection: int, begun: int, row: RequestCompleted, request: bytes | None, payload: bytes | None) -> bool:
+    def observed(self, connection: int, begun: int, row: RequestCompleted, request: _Frame | None, response: _Frame | None) -> bool:
         """Take what an exchange says beyond its row.
 
         Args:
             connection, begun: ordinal, and packet of the beginning as in `Tracked.begun`.
             row: complete.
-            request, payload: the frames without their length, None without a response.
+            request, response: the frames without their length, and whether bytes of them are lost; None where there is none.
 
         Returns:
             Whether it says anything.
         """
         assert row.api_key is not None
         assert row.api_version is not None
-        note = None if request is None else note_request(row.api_key, row.api_version, request)
-        events = observe(row, note, payload)
+        note = None if request is None else note_request(row.api_key, row.api_version, *request)
+        events = observe(row, note, *((None, False) if response is None else response))
         capture = self._sink.files[begun >> PACKET_BITS]
         for event in events:
             if isinstance(event, GroupStep):

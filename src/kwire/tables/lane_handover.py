@@ -59,10 +59,9 @@ def _api_keys() -> dict[str | None, int]:
 
 
 def _plain_waiting(row: RequestCompleted, losses: int, breaks: int, note: Any) -> tuple[Any, ...]:
-    """A waiting request: its row, counters, the partitions that it names, the frame that is kept."""
+    """A waiting request: its row, counters, the partitions that it names, the frame that is kept and whether bytes of it are lost."""
     uses = [tuple(use) for use in note] if row.api_key in TOPIC_USERS and note else []
-    payload = note[0] if row.api_key not in TOPIC_USERS and note is not None and not note[1] else None
-    return row, losses, breaks, uses, payload
+    return row, losses, breaks, uses, None if row.api_key in TOPIC_USERS else note
 
 
 def tracked_of(
@@ -83,14 +82,14 @@ def tracked_of(
     state["last_api_name"] = None if state["last_api"] is None else catalog().api_name(state["last_api"])
     state["said"] = {rule for rule, bit in _SAID.items() if state["said"] & bit}
     state["source"], state["role"] = SOURCES[state["source"]], ROLES[state["role"]]
-    state["waiting"] = [(row, losses, breaks, _note(row, uses, payload)) for row, losses, breaks, uses, payload in state["waiting"]]
+    state["waiting"] = [(row, losses, breaks, _note(row, uses, frame)) for row, losses, breaks, uses, frame in state["waiting"]]
     put_back(tracked.conversation, state)
     tracked.refused = state["refused"]
     tracked.topics.put_back(state["topics"])
     return tracked
 
 
-def _note(row: RequestCompleted, uses: list[tuple[Any, ...]], payload: bytes | None) -> Any:
+def _note(row: RequestCompleted, uses: list[tuple[Any, ...]], frame: tuple[bytes, bool] | None) -> Any:
     """As `kwire.protocol.observation.note_request` gave it."""
     assert row.api_key is not None
     assert row.api_version is not None
@@ -98,4 +97,4 @@ def _note(row: RequestCompleted, uses: list[tuple[Any, ...]], payload: bytes | N
         return None
     if row.api_key in TOPIC_USERS:
         return [PartitionUse(*use) for use in uses]
-    return None if payload is None else (payload, False)  # where nobody wants what it says, no lane keeps a request
+    return frame  # None where nobody wants what it says: no lane keeps a request then
