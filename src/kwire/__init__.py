@@ -30,7 +30,10 @@ if TYPE_CHECKING:
         from_json,
         peek_header,
         records,
+        rename_topics,
+        rewrite_brokers,
         scan_headers,
+        splice,
         to_arrow,
         to_json,
     )
@@ -61,7 +64,7 @@ _HOME = {
         (
             "Codec", "Request", "RequestHeader", "Response", "ResponseHeader", "Uuid", "arrow_schema", "backend", "decode", "decode_prefix",
             "decode_request", "decode_response", "encode", "encode_request", "encode_response", "from_json", "peek_header",
-            "scan_headers", "to_arrow", "to_json",
+            "rename_topics", "rewrite_brokers", "scan_headers", "splice", "to_arrow", "to_json",
         ),
         "kwire.codec",
     ),
@@ -82,7 +85,7 @@ __all__ = [
     "KwireError", "LimitExceeded", "NullNotAllowed", "Request", "RequestHeader", "Response", "ResponseHeader", "TrailingBytes", "Truncated",
     "UnknownApi", "UnsupportedVersion", "Uuid", "WireError", "__version__", "arrow_schema", "backend", "codec", "decode", "decode_prefix",
     "decode_request", "decode_response", "encode", "encode_request", "encode_response", "from_json", "messages", "peek_header", "protocol",
-    "records", "scan_headers", "schema", "tables", "to_arrow", "to_json",
+    "records", "rename_topics", "rewrite_brokers", "scan_headers", "schema", "splice", "tables", "to_arrow", "to_json",
 ]  # fmt: skip
 
 

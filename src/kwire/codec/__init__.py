@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from kwire.codec.impl import backend
     from kwire.codec.json_form import to_json
     from kwire.codec.prefix import PrefixReader, decode_prefix
+    from kwire.codec.splicing import FrameSplicer, rename_topics, rewrite_brokers, splice
     from kwire.codec.uuids import Uuid
     from kwire.messages import RequestHeader, ResponseHeader
 
@@ -29,6 +30,7 @@ _HOME = {
     **dict.fromkeys(("Opaque", "Request", "Response"), "frames"),
     **dict.fromkeys(("HeaderColumns", "HeaderScan", "scan_headers"), "header_scan"),
     **dict.fromkeys(("PrefixReader", "decode_prefix"), "prefix"),
+    **dict.fromkeys(("FrameSplicer", "rename_topics", "rewrite_brokers", "splice"), "splicing"),
     "Uuid": "uuids",
     "backend": "impl",
     "from_json": "json_reading",
@@ -37,10 +39,10 @@ _HOME = {
 _HEADERS = ("RequestHeader", "ResponseHeader")
 
 __all__ = [
-    "Codec", "Columns", "CompiledCatalog", "FrameReader", "FrameWriter", "HeaderColumns", "HeaderScan", "Opaque", "PrefixReader", "Request",
-    "RequestHeader", "Response", "ResponseHeader", "Uuid", "arrow_schema", "backend", "decode", "decode_prefix", "decode_request",
-    "decode_response", "encode", "encode_request", "encode_response", "from_json", "message_class", "peek_header", "scan_headers",
-    "to_arrow", "to_json",
+    "Codec", "Columns", "CompiledCatalog", "FrameReader", "FrameSplicer", "FrameWriter", "HeaderColumns", "HeaderScan", "Opaque",
+    "PrefixReader", "Request", "RequestHeader", "Response", "ResponseHeader", "Uuid", "arrow_schema", "backend", "decode", "decode_prefix",
+    "decode_request", "decode_response", "encode", "encode_request", "encode_response", "from_json", "message_class", "peek_header",
+    "rename_topics", "rewrite_brokers", "scan_headers", "splice", "to_arrow", "to_json",
 ]  # fmt: skip
 
 

@@ -129,7 +129,8 @@ class FrameReader:
         self._source = source
         headers = {version: source.decoder("RequestHeader", version) for version in source.message("RequestHeader").valid_versions}
         reader = load_twin("codec", "headers", source.twin).HeaderReader(headers, self._request_header_versions, UNKNOWN_API_HEADER)
-        self._read_header = reader.read
+        self.read_request_header = reader.read
+        """`read_request_header(frame, *, strict=True)` gives the `RequestHeader` of a frame and where its body begins."""
         # Calls from outside meet the twin's reader of usual frames first: no projection, a version that is known, nothing at fault.
         frames = load_twin("codec", "frames", source.twin)
         self._requests = frames.RequestReader(Request, self._decode_request)
@@ -145,7 +146,7 @@ class FrameReader:
         ranges = message.header_versions
         return tuple(header_version_of(ranges, version) for version in range(ranges[-1][0].lowest + 1))
 
-    def _request_decoder(self, api_key: int, api_version: int, fields: Sequence[str] | None) -> Any:
+    def request_decoder(self, api_key: int, api_version: int, fields: Sequence[str] | None) -> Any:
         """The decoder of a request's body, or the error that says why there is none."""
         message = self._source.catalog.request(api_key)
         if message is None:
@@ -162,8 +163,8 @@ class FrameReader:
         return self._source.decoder("RequestHeader", header_version_of(message.header_versions, header.api_version))
 
     def _decode_request(self, frame: Any, strict: bool, fields: Sequence[str] | None) -> Request:
-        header, offset = self._read_header(frame, strict=strict)
-        decoder = self._request_decoder(header.api_key, header.api_version, fields)
+        header, offset = self.read_request_header(frame, strict=strict)
+        decoder = self.request_decoder(header.api_key, header.api_version, fields)
         if fields is None and not isinstance(decoder, WireError):
             self._requests.learn(header.api_key, header.api_version, self._header_decoder(header), decoder)
         body, violation = _attempt(decoder, frame, offset, strict)
@@ -171,7 +172,7 @@ class FrameReader:
             raise violation
         return Request(header, body, violation)
 
-    def _response_decoders(self, api_key: int, api_version: int, fields: Sequence[str] | None) -> tuple[Any, Any]:
+    def response_decoders(self, api_key: int, api_version: int, fields: Sequence[str] | None) -> tuple[Any, Any]:
         """The decoders of a response's header and body; in place of the body's the error that says why there is none."""
         message = self._source.catalog.response(api_key)
         if message is None:
@@ -186,20 +187,20 @@ class FrameReader:
         return header, self._source.decoder(message.name, api_version, fields)
 
     def _decode_response(self, frame: Any, api_key: int, api_version: int, strict: bool, fields: Sequence[str] | None) -> Response:
-        header_decoder, decoder = self._response_decoders(api_key, api_version, fields)
+        header_decoder, decoder = self.response_decoders(api_key, api_version, fields)
         if fields is None and not isinstance(decoder, WireError):
             self._responses.learn(api_key, api_version, header_decoder, decoder)
         header, offset = header_decoder.decode(frame)
         body, violation = _attempt(decoder, frame, offset, strict)
         if violation is not None:
-            if api_key == API_VERSIONS and self._is_refusal(frame, offset):
+            if api_key == API_VERSIONS and self.is_refusal(frame, offset):
                 body = self._source.decoder("ApiVersionsResponse", 0, fields).decode_whole(frame, offset)
                 return Response(header, body, API_VERSIONS, 0)
             if strict:
                 raise violation
         return Response(header, body, api_key, api_version, violation)
 
-    def _is_refusal(self, frame: Any, offset: int) -> bool:
+    def is_refusal(self, frame: Any, offset: int) -> bool:
         """Whether a body is an ApiVersions response of version 0 with error 35, to its last byte."""
         if self._source.catalog.response(API_VERSIONS) is None:
             return False

@@ -17,7 +17,9 @@ __all__ = ["MODULES", "Twin", "backend", "load_twin"]
 Twin = Literal["native", "pure"]
 
 # Of the codec's twins.
-MODULES: Final = ("structs", "objects", "headers", "frames", "records", "record_columns", "columns", "header_scan", "message_writer")
+MODULES: Final = (  # of the codec's twins
+    "structs", "objects", "headers", "frames", "records", "record_columns", "columns", "header_scan", "message_writer", "splices",
+)  # fmt: skip
 
 
 def load_twin(room: str, name: str, twin: Twin) -> ModuleType:

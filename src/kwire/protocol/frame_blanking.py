@@ -12,7 +12,7 @@ from typing import Final
 
 from kwire.codec.classes import CompiledCatalog, compiled
 from kwire.codec.field_spans import UNKNOWN_TAG, FieldWalker, Scopes
-from kwire.protocol.group_definitions import compiled_groups
+from kwire.codec.group_definitions import compiled_groups
 from kwire.protocol.groups import PROTOCOL_TYPES
 from kwire.protocol.negotiation import API_VERSIONS
 from kwire.protocol.nested_rules import RULES, Rule

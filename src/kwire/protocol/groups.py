@@ -14,9 +14,9 @@ from __future__ import annotations
 from typing import Any, Final
 
 from kwire.codec.classes import CompiledCatalog, compiled
+from kwire.codec.group_definitions import compiled_groups
 from kwire.errors import Fault, WireError, wire_error
 from kwire.protocol.embedded import PREFIX, Embedded, message_or_raise, opaque, prefix_of, read_embedded
-from kwire.protocol.group_definitions import compiled_groups
 
 __all__ = [
     "PROTOCOL_TYPES", "USER_DATA", "decode_assignment", "decode_group_assignment", "decode_group_metadata", "decode_subscription",

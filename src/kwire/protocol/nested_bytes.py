@@ -16,9 +16,9 @@ from typing import Any, Final, NamedTuple
 from kwire.codec.classes import compiled
 from kwire.codec.decoding import decode_request, decode_response
 from kwire.codec.frames import Opaque, Request, Response
+from kwire.codec.group_definitions import compiled_groups
 from kwire.errors import Fault, InputError, WireError, wire_error
 from kwire.protocol.embedded import PREFIX, Embedded, opaque, prefix_of, read_embedded
-from kwire.protocol.group_definitions import compiled_groups
 from kwire.protocol.groups import read_group_assignment, read_group_metadata, read_user_data
 from kwire.protocol.nested_rules import RULES, Rule
 from kwire.protocol.sasl import attempted_name

@@ -10,6 +10,7 @@ from functools import cache
 from typing import Any, Final
 
 from kwire.codec.classes import CompiledCatalog
+from kwire.codec.impl import Twin, backend
 from kwire.schema import Catalog, parse_definition
 
 __all__ = ["compiled_groups"]
@@ -71,7 +72,11 @@ _DEFINITIONS: Final[tuple[dict[str, Any], ...]] = (
 
 
 @cache
-def compiled_groups() -> CompiledCatalog:
-    """The layouts of this module with the twin of this process."""
+def compiled_groups(twin: Twin = backend) -> CompiledCatalog:
+    """The layouts of this module.
+
+    Arguments:
+        twin: which twin executes; that of this process when it is not given.
+    """
     messages = {each["name"]: parse_definition({"flexibleVersions": "none", **each}, __name__) for each in _DEFINITIONS}
-    return CompiledCatalog(Catalog("kwire groups", messages))
+    return CompiledCatalog(Catalog("kwire groups", messages), twin)

@@ -1,0 +1,415 @@
+# cython: language_level=3, binding=False, embedsignature=True, embedsignature.format=clinic
+"""Splices of the native twin: the walk, the new values and the copy of a message. The readable contract is `kwire.codec._pure.splices`."""
+
+cimport cython
+from cpython.buffer cimport PyBUF_SIMPLE, PyBuffer_Release, PyObject_GetBuffer
+from cpython.bytes cimport PyBytes_AS_STRING, PyBytes_CheckExact, PyBytes_FromStringAndSize, PyBytes_GET_SIZE
+from cpython.mem cimport PyMem_Calloc, PyMem_Free
+from cpython.object cimport PyObject
+from libc.stdint cimport int16_t, int32_t, int64_t, uint8_t
+from libc.stdlib cimport free, qsort
+from libc.string cimport memcmp, memcpy, memset
+
+from cursor cimport OK, TRAILING_BYTES, Bytes, cursor_fail, cursor_open, load_16, load_32, load_64, load_double
+from place_walk cimport MISSING, OWN, Item, Mark, Owned, Pattern, Place, PlaceWalk, RuleMembers, Section, walk_block
+from program cimport (
+    BOOL, BYTES, DEEPEST, INT8, INT16, INT32, INT64, STRING, UINT16, UINT32, UUID, Program, program_lower, program_release,
+    raise_fault,
+)
+
+from kwire.codec._pure.splices import misplaced, no_place, too_long
+from kwire.codec.splice_plan import Constant
+from kwire.codec.splice_values import MOST_BYTES, content_of, head_of, varint
+from kwire.codec.uuids import Uuid
+from kwire.errors import EncodeError, WireError
+
+__all__ = ["Splicer"]
+
+cdef extern from "Python.h":
+    object PyUnicode_DecodeUTF8(const char* text, Py_ssize_t size, const char* errors)
+    PyObject* PyDict_GetItemWithError(dict values, object key) except? NULL
+    bint PyDict_CheckExact(object values)
+
+cdef struct Edit:
+    Py_ssize_t start
+    Py_ssize_t stop
+    Py_ssize_t size
+    Bytes content  # of a bytes object that a list holds
+
+
+cdef int by_start(const void* one, const void* other) noexcept nogil:
+    cdef Py_ssize_t first = (<const Edit*>one).start
+    cdef Py_ssize_t second = (<const Edit*>other).start
+    return (first > second) - (first < second)
+
+
+@cython.final
+cdef class Change:
+    """What becomes of the places of one walk: edits, and the bytes that they write."""
+
+    cdef Edit* edits
+    cdef Py_ssize_t count
+    cdef Py_ssize_t room
+    cdef Py_ssize_t delta
+    cdef list held
+
+    def __cinit__(self, Py_ssize_t room):
+        self.edits = <Edit*>PyMem_Calloc(room + 1, sizeof(Edit))
+        self.room = room
+        self.held = []
+        if self.edits is NULL:
+            raise MemoryError
+
+    def __dealloc__(self):
+        PyMem_Free(self.edits)
+
+    cdef int add(self, Py_ssize_t start, Py_ssize_t stop, bytes content) except -1:
+        cdef Edit* edit = &self.edits[self.count]
+        assert self.count < self.room
+        self.held.append(content)
+        edit.start = start
+        edit.stop = stop
+        edit.size = PyBytes_GET_SIZE(content)
+        edit.content = <Bytes>PyBytes_AS_STRING(content)
+        self.count += 1
+        return 0
+
+
+@cython.final
+cdef class Splicer:
+    """Splices messages of one plan; see the pure twin.
+
+    Arguments:
+        marking: the plan and what is looked for.
+
+    Raises:
+        ValueError: structs nest too deep.
+    """
+
+    cdef readonly object marking
+    cdef Program program
+    cdef Mark* marks
+    cdef Owned* owned
+    cdef RuleMembers* rules
+    cdef int32_t* members
+    cdef int32_t* register_order
+    cdef int32_t registers
+    cdef int32_t singles
+    cdef tuple single_leaves
+    cdef tuple register_leaves
+
+    def __cinit__(self, marking):
+        cdef Py_ssize_t steps
+        cdef Py_ssize_t at
+        self.marking = marking
+        program_lower(&self.program, marking.plan, 0)
+        steps = len(marking.plan.ops) // 4 + 1  # as program_lower reserves them
+        self.registers = len(marking.registers)
+        self.singles = len(marking.singles)
+        self.single_leaves = tuple([marking.leaves[leaf] for leaf in marking.singles])
+        self.register_leaves = tuple([marking.leaves[leaf] for leaf in marking.registers])
+        self.marks = <Mark*>PyMem_Calloc(steps, sizeof(Mark))
+        self.owned = <Owned*>PyMem_Calloc(self.program.block_count, sizeof(Owned))
+        self.rules = <RuleMembers*>PyMem_Calloc(len(marking.rules) + 1, sizeof(RuleMembers))
+        self.members = <int32_t*>PyMem_Calloc(sum([len(rule.reads) + len(rule.writes) for rule in marking.rules]) + 1, sizeof(int32_t))
+        self.register_order = <int32_t*>PyMem_Calloc(self.registers + 1, sizeof(int32_t))
+        if self.marks is NULL or self.owned is NULL or self.rules is NULL or self.members is NULL or self.register_order is NULL:
+            raise MemoryError
+        leaves = {leaf.operation: leaf for leaf in marking.leaves}
+        for at in range(steps):
+            leaf = leaves.get(self.program.steps[at].operation)
+            self.marks[at].single = -1 if leaf is None else leaf.single
+            self.marks[at].register = -1 if leaf is None else leaf.register
+        self.lower_rules()
+
+    cdef int lower_rules(self) except -1:
+        cdef Py_ssize_t block
+        cdef int32_t register = 0
+        cdef int32_t number = 0
+        cdef int32_t member = 0
+        for block in range(self.program.block_count):
+            self.owned[block].first_register = register
+            for at, owner in enumerate(self.marking.owners):
+                if owner == block:
+                    self.register_order[register] = at
+                    register += 1
+            self.owned[block].registers = register - self.owned[block].first_register
+            self.owned[block].first_rule = number
+            for at, rule in enumerate(self.marking.rules):
+                if rule.block == block:
+                    self.rules[number].number = at
+                    self.rules[number].first = member
+                    self.rules[number].reads = len(rule.reads)
+                    self.rules[number].count = len(rule.reads) + len(rule.writes)
+                    for each in (*rule.reads, *rule.writes):
+                        self.members[member] = each
+                        member += 1
+                    number += 1
+            self.owned[block].rules = number - self.owned[block].first_rule
+        return 0
+
+    def __dealloc__(self):
+        program_release(&self.program)
+        PyMem_Free(self.marks)
+        PyMem_Free(self.owned)
+        PyMem_Free(self.rules)
+        PyMem_Free(self.members)
+        PyMem_Free(self.register_order)
+
+    def __reduce__(self):
+        return Splicer, (self.marking,)
+
+    def splice(self, data, Py_ssize_t begin, Py_ssize_t offset, tuple singles, tuple rules):
+        """Rewrite a message that ends where the buffer ends.
+
+        Arguments:
+            data: any contiguous buffer.
+            begin: from where bytes are copied; what is before the message is not looked at.
+            offset: where the message begins.
+            singles: for each single what to do; no place has two choices. Functions get the old value and give the new one.
+            rules: for each rule a function of what it reads and writes, in this order, which gives a tuple of what it writes, or None for
+                no change. It is not called where not all that it writes is there; what it reads and is not there is None.
+
+        Returns:
+            The bytes; `data` itself where it is `bytes`, and all of it is given, and nothing changes.
+
+        Raises:
+            WireError: the bytes break a rule, as decoding with a projection on what is looked for says it.
+            EncodeError: a new value is not of the field's type, or a place is missing that must be there.
+            BufferError: `data` is not contiguous.
+            ValueError: `begin` or `offset` are outside `data`.
+        """
+        cdef Py_buffer view
+        if PyBytes_CheckExact(data):
+            return self.run(data, <Bytes>PyBytes_AS_STRING(data), PyBytes_GET_SIZE(data), begin, offset, singles, rules)
+        PyObject_GetBuffer(data, &view, PyBUF_SIMPLE)
+        try:
+            return self.run(data, <Bytes>view.buf, view.len, begin, offset, singles, rules)
+        finally:
+            PyBuffer_Release(&view)
+
+    cdef object run(self, object data, Bytes base, Py_ssize_t size, Py_ssize_t begin, Py_ssize_t offset, tuple singles, tuple rules):
+        cdef PlaceWalk walk
+        cdef Pattern* choices = NULL
+        cdef int32_t* first_choice = NULL
+        cdef list actions = []
+        cdef Py_ssize_t at
+        if not 0 <= begin <= offset <= size:
+            raise ValueError(f"begin {begin} or offset {offset} is outside the buffer of {size} bytes")
+        if len(singles) != self.singles or len(rules) != len(self.marking.rules):
+            raise ValueError("singles and rules are not those of the marking")
+        for each in singles:
+            for choice in <tuple?>each:
+                actions.append(choice)
+        memset(&walk, 0, sizeof(PlaceWalk))
+        try:
+            choices = <Pattern*>PyMem_Calloc(len(actions) + 1, sizeof(Pattern))
+            first_choice = <int32_t*>PyMem_Calloc(self.singles + 1, sizeof(int32_t))
+            walk.registers = <Place*>PyMem_Calloc(self.registers + 1, sizeof(Place))
+            if choices is NULL or first_choice is NULL or walk.registers is NULL:
+                raise MemoryError
+            for at in range(self.singles):
+                first_choice[at + 1] = first_choice[at] + <int32_t>len(singles[at])
+            for at in range(len(actions)):
+                set_pattern(&choices[at], actions[at].pattern)
+            walk.program = &self.program
+            walk.marks = self.marks
+            walk.owned = self.owned
+            walk.rules = self.rules
+            walk.members = self.members
+            walk.register_order = self.register_order
+            walk.first_choice = first_choice
+            walk.choices = choices
+            walk.section = -1
+            for at in range(self.registers):
+                walk.registers[at].begin = MISSING
+            cursor_open(&walk.cursor, base, size, offset)
+            if walk_block(&walk, 0) and walk.cursor.p != walk.cursor.end:
+                cursor_fail(&walk.cursor, TRAILING_BYTES, walk.cursor.p)
+            if walk.no_memory:
+                raise MemoryError
+            if walk.cursor.code != OK:
+                raise_fault(self.marking.plan, &walk.cursor, &walk.trace)
+            for at in range(len(actions)):
+                if not choices[at].met and actions[at].path:
+                    raise no_place(self.marking, actions[at].path)
+            return self.changed(data, &walk, size, begin, offset, actions, rules)
+        finally:
+            PyMem_Free(choices)
+            PyMem_Free(first_choice)
+            PyMem_Free(walk.registers)
+            free(walk.places)
+            free(walk.sections)
+            free(walk.items)
+
+    cdef object changed(self, object data, PlaceWalk* walk, Py_ssize_t size, Py_ssize_t begin, Py_ssize_t offset, list actions, tuple rules):
+        """The copy with what the actions make of the places that the walk has found."""
+        cdef Change change = Change(walk.place_count + walk.section_count)
+        cdef const Item* item
+        cdef Py_ssize_t at
+        for at in range(walk.item_count):
+            item = &walk.items[at]
+            if item.rule == OWN:
+                leaf = self.single_leaves[item.single]
+                self.change_single(change, walk, &walk.places[item.place], leaf, actions[item.choice].action, data, offset)
+            else:
+                self.change_by_rule(change, walk, item, rules[self.rules[item.rule].number], data, offset)
+        if not change.count:
+            if begin == 0 and PyBytes_CheckExact(data):
+                return data
+            return PyBytes_FromStringAndSize(<const char*>walk.cursor.base + begin, size - begin)
+        return self.copied(change, walk, size, begin)
+
+    cdef int change_single(
+        self, Change change, PlaceWalk* walk, const Place* place, object leaf, object action, object data, Py_ssize_t offset
+    ) except -1:
+        cdef PyObject* found
+        if type(action) is Constant:
+            return put(change, walk, place, leaf, action.content)
+        old = value_at(walk.cursor.base, place, leaf.code)
+        try:
+            if PyDict_CheckExact(action):
+                found = PyDict_GetItemWithError(action, old)
+                if found is NULL:
+                    return 0
+                new = <object>found
+            else:
+                new = action(old)
+            if new is old:
+                return 0
+            content = content_of(leaf.code, leaf.nullable, new)
+        except (EncodeError, WireError) as error:
+            wrong = misplaced(self.marking, data, offset, place.begin, error)
+        else:
+            return put(change, walk, place, leaf, content)
+        raise wrong
+
+    cdef int change_by_rule(self, Change change, PlaceWalk* walk, const Item* item, object rule, object data, Py_ssize_t offset) except -1:
+        cdef const RuleMembers* shape = &self.rules[item.rule]
+        cdef const Place* places = &walk.places[item.place]
+        cdef const Place* last = &places[shape.reads]
+        cdef list values = []
+        cdef Py_ssize_t at
+        cdef int32_t register
+        for at in range(shape.count):
+            register = self.members[shape.first + at]
+            if places[at].begin == MISSING:
+                values.append(None)
+            else:
+                values.append(value_at(walk.cursor.base, &places[at], self.register_leaves[register].code))
+        try:
+            made = rule(*values)
+            if made is None:
+                return 0
+            if len(made) != shape.count - shape.reads:
+                raise ValueError(f"a rule gave {len(made)} values for {shape.count - shape.reads}")
+            for at in range(shape.reads, shape.count):
+                last = &places[at]
+                new = made[at - shape.reads]
+                if new is not values[at]:
+                    leaf = self.register_leaves[self.members[shape.first + at]]
+                    put(change, walk, last, leaf, content_of(leaf.code, leaf.nullable, new))
+            return 0
+        except (EncodeError, WireError) as error:
+            wrong = misplaced(self.marking, data, offset, last.begin, error)
+        raise wrong
+
+    cdef object copied(self, Change change, PlaceWalk* walk, Py_ssize_t size, Py_ssize_t begin):
+        cdef Section* section
+        cdef const Edit* edit
+        cdef Py_ssize_t number
+        cdef Py_ssize_t grown
+        cdef Py_ssize_t at = begin
+        cdef Py_ssize_t total
+        cdef bytes made
+        cdef uint8_t* out
+        for number in range(walk.section_count - 1, -1, -1):  # those inside a tagged field come behind it
+            section = &walk.sections[number]
+            grown = section.delta
+            if grown:
+                length = varint(section.size + grown)
+                change.add(section.begin, section.stop, length)
+                grown += PyBytes_GET_SIZE(length) - (section.stop - section.begin)
+            if section.parent < 0:
+                change.delta += grown
+            else:
+                walk.sections[section.parent].delta += grown
+        total = size - begin + change.delta
+        if total > <Py_ssize_t>MOST_BYTES:
+            raise too_long(self.marking, total)
+        qsort(change.edits, change.count, sizeof(Edit), by_start)
+        made = PyBytes_FromStringAndSize(NULL, total)
+        out = <uint8_t*>PyBytes_AS_STRING(made)
+        for number in range(change.count):
+            edit = &change.edits[number]
+            memcpy(out, walk.cursor.base + at, edit.start - at)
+            out += edit.start - at
+            memcpy(out, edit.content, edit.size)
+            out += edit.size
+            at = edit.stop
+        memcpy(out, walk.cursor.base + at, size - at)
+        return made
+
+
+cdef int set_pattern(Pattern* pattern, object indexes) except -1:
+    cdef Py_ssize_t at
+    pattern.depth = 0
+    if indexes is not None:
+        pattern.depth = len(<tuple?>indexes)
+        if pattern.depth > DEEPEST:
+            raise ValueError("too many indexes")
+        for at in range(pattern.depth):
+            pattern.index[at] = indexes[at]
+    return 0
+
+
+cdef object value_at(Bytes base, const Place* place, int32_t code):
+    """The old value."""
+    cdef Bytes p = base + place.content
+    if place.null:
+        return None
+    if code == STRING:
+        return PyUnicode_DecodeUTF8(<const char*>p, place.stop - place.content, NULL)
+    if code == BYTES:
+        return PyBytes_FromStringAndSize(<const char*>p, place.stop - place.content)
+    if code == BOOL:
+        return p[0] != 0
+    if code == INT8:
+        return <signed char>p[0]
+    if code == INT16:
+        return <int16_t>load_16(p)
+    if code == UINT16:
+        return load_16(p)
+    if code == INT32:
+        return <int32_t>load_32(p)
+    if code == UINT32:
+        return load_32(p)
+    if code == INT64:
+        return <int64_t>load_64(p)
+    if code == UUID:
+        return Uuid(PyBytes_FromStringAndSize(<const char*>p, 16))
+    return load_double(p)
+
+
+cdef int put(Change change, PlaceWalk* walk, const Place* place, object leaf, object content) except -1:
+    """Write content at a place, None for null; nothing where it is there already."""
+    cdef Py_ssize_t size = place.stop - place.content
+    cdef Py_ssize_t grown
+    cdef bytes new
+    if content is None:
+        if place.null:
+            return 0
+        new = head_of(leaf.code, leaf.compact, -1)
+    else:
+        if not place.null and PyBytes_GET_SIZE(content) == size:
+            if memcmp(PyBytes_AS_STRING(content), walk.cursor.base + place.content, size):
+                change.add(place.content, place.stop, content)
+            return 0
+        new = head_of(leaf.code, leaf.compact, PyBytes_GET_SIZE(content)) + content
+    change.add(place.begin, place.stop, new)
+    grown = PyBytes_GET_SIZE(new) - (place.stop - place.begin)
+    if place.section < 0:
+        change.delta += grown
+    else:
+        walk.sections[place.section].delta += grown
+    return 0

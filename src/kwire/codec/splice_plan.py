@@ -1,0 +1,259 @@
+"""What a splicer looks for: places of a message by their paths, as both twins of the walk take them.
+
+A path is written as errors write it, ``topics[2].partitions[0].leader_id``. An array without an index means all its elements. A *leaf* is a
+field that a path ends at; it holds a scalar, or its elements do. Leaves are looked for on their own (*singles*), or several together
+(*rules*): what a rule reads lies in the struct of what it writes or in a struct around it.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Mapping
+from functools import lru_cache
+from typing import Any, Final, NamedTuple
+
+from kwire.codec.plan import WIDTH, Flag, Op, Plan
+from kwire.errors import EncodeError
+
+__all__ = [
+    "ANY", "Action", "Choice", "Constant", "Leaf", "LeafPlace", "Marking", "Path", "Rule", "RuleShape", "find_leaf", "leaf_of", "mark",
+    "parse_path",
+]  # fmt: skip
+
+ANY: Final = -1  # index of every element
+
+_STEP: Final = re.compile(r"([a-z_][a-z0-9_]*)((?:\[[0-9]{1,10}\])?)", re.ASCII)
+
+
+class Path(NamedTuple):
+    """A path as it was written.
+
+    Attributes:
+        fields: the attributes, joined by dots, without indexes.
+        steps: attribute and index, `ANY` where there is none.
+    """
+
+    fields: str
+    steps: tuple[tuple[str, int], ...]
+
+
+@lru_cache(maxsize=1024)
+def parse_path(text: str) -> Path:
+    """Read a path.
+
+    Raises:
+        EncodeError: it is none.
+    """
+    steps = []
+    for part in text.split("."):
+        found = _STEP.fullmatch(part)
+        if found is None:
+            raise EncodeError(f"{text!r} is no path; topics[2].name is one place, topics.name all of them")
+        steps.append((found[1], int(found[2][1:-1]) if found[2] else ANY))
+    return Path(".".join(name for name, _ in steps), tuple(steps))
+
+
+class Constant(NamedTuple):
+    """A value that is the same at all places: its bytes without a length, None for null."""
+
+    content: bytes | None
+
+
+Action = Constant | Mapping[Any, Any] | Callable[[Any], Any]
+"""What becomes of a value: a constant, a mapping (a value that it lacks stays) or a function from the old value to the new one."""
+
+
+class Choice(NamedTuple):
+    """What to do at those places of a single that have certain indexes.
+
+    Attributes:
+        pattern: an index for each array on the way, `ANY` where there is none; None for all places.
+        action: see `Action`.
+        path: of the one place that must be there, empty where there may be none.
+    """
+
+    pattern: tuple[int, ...] | None
+    action: Action
+    path: str = ""
+
+
+class Rule(NamedTuple):
+    """Fields that change together: paths of what is read and of what is written, without indexes."""
+
+    reads: tuple[str, ...]
+    writes: tuple[str, ...]
+
+
+class Leaf(NamedTuple):
+    """A field at which paths end.
+
+    Attributes:
+        operation: its index in the plan.
+        code: `Op` of the field, or of its elements.
+        compact: its length is a varint.
+        nullable: it may be null.
+        single: its number among the singles, -1 where it is none.
+        register: where its place is kept for rules, -1 where no rule asks.
+    """
+
+    operation: int
+    code: int
+    compact: bool
+    nullable: bool
+    single: int
+    register: int
+
+
+class RuleShape(NamedTuple):
+    """A rule of a plan.
+
+    Attributes:
+        block: the struct at whose end it is applied.
+        reads, writes: registers; -1 for what is read and the version does not have.
+    """
+
+    block: int
+    reads: tuple[int, ...]
+    writes: tuple[int, ...]
+
+
+class Marking(NamedTuple):
+    """What a splicer executes.
+
+    Attributes:
+        plan: of the message, everything that is not asked for is stepped over.
+        leaves: by their operations.
+        singles: leaf of each single, an index of `leaves`.
+        rules: in the order in which they were asked for.
+        registers: leaf of each register, an index of `leaves`.
+        owners: block in which each register is filled; it is emptied where the block begins.
+    """
+
+    plan: Plan
+    leaves: tuple[Leaf, ...]
+    singles: tuple[int, ...]
+    rules: tuple[RuleShape, ...]
+    registers: tuple[int, ...]
+    owners: tuple[int, ...]
+
+
+class LeafPlace(NamedTuple):
+    """Where a field is in a plan.
+
+    Attributes:
+        blocks: structs on the way, the message first.
+        operation: its index in the plan.
+        arrays: of each step of the path, whether it is an array.
+    """
+
+    blocks: tuple[int, ...]
+    operation: int
+    arrays: tuple[bool, ...]
+
+
+def find_leaf(plan: Plan, fields: str) -> LeafPlace | None:
+    """Find a field by its path without indexes; None for a version without it.
+
+    Raises:
+        EncodeError: no version has such a field, or it does not hold a scalar or an array of scalars.
+    """
+    layouts = {layout.name: layout for layout in plan.layouts}
+    layout, names = plan.layouts[0], fields.split(".")
+    block: int | None = 0
+    blocks, arrays, number = [0], [], -1
+    for at, name in enumerate(names):
+        slot = next((index for index, each in enumerate(layout.slots) if each.attribute == name), -1)
+        kind = layout.slots[slot].type.removeprefix("[]") if slot >= 0 else ""
+        last = at == len(names) - 1
+        if last and kind in layouts:
+            raise EncodeError("structs are here; name a field of them", path=fields, message=plan.message, api_version=plan.version)
+        if not kind or (not last and kind not in layouts):
+            raise EncodeError("there is no such field", path=fields, message=plan.message, api_version=plan.version)
+        if not last:
+            layout = layouts[kind]
+        if block is None:
+            continue
+        found = plan.blocks[block]
+        wire = range(found.first, found.first + found.untagged + found.tagged)
+        number = next((index for index in wire if plan.ops[index * WIDTH + 1] == slot), -1)
+        if number < 0:
+            block = None  # go on: is there such a field in any version?
+            continue
+        operation = plan.operation(number)
+        arrays.append(operation.code == Op.ARRAY)
+        block = operation.block
+        if not last:
+            blocks.append(block)
+    return None if block is None else LeafPlace(tuple(blocks), number, tuple(arrays))
+
+
+def leaf_of(plan: Plan, number: int) -> Leaf:
+    """The field of an operation, as neither single nor member of a rule."""
+    operation = plan.operation(number)
+    array = operation.code == Op.ARRAY
+    nullable = bool(operation.flags & Flag.NULLABLE) and not array  # Kafka has no nulls in arrays of strings or bytes
+    return Leaf(number, operation.element if array else operation.code, bool(operation.flags & Flag.COMPACT), nullable, -1, -1)
+
+
+def mark(plan: Plan, singles: tuple[str, ...], rules: tuple[Rule, ...]) -> Marking:
+    """Say where in a plan the leaves are.
+
+    Arguments:
+        plan: of the message, with the paths as its projection.
+        singles: paths without indexes, no two alike; the version has all of them.
+        rules: the version has all that they write.
+
+    Raises:
+        ValueError: a rule writes to several structs, into an array, or reads what is not in a struct around, or comes behind it.
+    """
+    places: dict[str, LeafPlace] = {}
+    leaves: dict[int, Leaf] = {}
+
+    def leaf(fields: str) -> LeafPlace | None:
+        place = places.get(fields) or find_leaf(plan, fields)
+        if place is not None:
+            places[fields] = place
+            leaves.setdefault(place.operation, leaf_of(plan, place.operation))
+        return place
+
+    single_numbers = []
+    for at, fields in enumerate(singles):
+        place = leaf(fields)
+        if place is None:
+            raise ValueError(f"{plan.message} v{plan.version} has no {fields}")
+        leaves[place.operation] = leaves[place.operation]._replace(single=at)
+        single_numbers.append(place.operation)
+    registers: list[int] = []
+    owners: list[int] = []
+
+    def register(fields: str, blocks: tuple[int, ...]) -> int:
+        place = leaf(fields)
+        if place is None:
+            return -1
+        way, number = place.blocks, place.operation
+        if blocks[: len(way)] != way or place.arrays[-1]:
+            raise ValueError(f"{plan.message} v{plan.version}: {fields} is not one value of the struct or of one around it")
+        if len(way) < len(blocks):  # what is read around a struct has to be there before the struct is
+            inner = next(each for each in range(len(plan.ops) // WIDTH) if plan.operation(each).block == blocks[len(way)])
+            if inner < number:
+                raise ValueError(f"{plan.message} v{plan.version}: {fields} comes behind what it tells of")
+        if leaves[number].register < 0:
+            leaves[number] = leaves[number]._replace(register=len(registers))
+            registers.append(number)
+            owners.append(way[-1])
+        return leaves[number].register
+
+    shapes = []
+    for rule in rules:
+        written = [leaf(fields) for fields in rule.writes]
+        blocks = {place.blocks if place is not None else None for place in written}
+        if len(blocks) != 1 or (struct := blocks.pop()) is None:
+            raise ValueError(f"{plan.message} v{plan.version}: {', '.join(rule.writes)} are not in one struct")
+        writes = tuple(register(fields, struct) for fields in rule.writes)
+        shapes.append(RuleShape(struct[-1], tuple(register(fields, struct) for fields in rule.reads), writes))
+    order = sorted(leaves)
+    index = {number: at for at, number in enumerate(order)}
+    return Marking(
+        plan, tuple(leaves[number] for number in order), tuple(index[number] for number in single_numbers), tuple(shapes),
+        tuple(index[number] for number in registers), tuple(owners),
+    )  # fmt: skip

@@ -1,0 +1,57 @@
+"""The bytes that a splice writes for one value, for both twins; what counts as a value is said by `kwire.codec.written_values`."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, Final
+
+from kwire.codec.plan import Op
+from kwire.codec.written_values import (
+    INTEGER_NAMES,
+    MOST_BYTES,
+    Refusal,
+    bytes_of,
+    flag_of,
+    float_bytes,
+    packed,
+    text_of,
+    uuid_bytes,
+    varint,
+)
+from kwire.errors import EncodeError
+
+__all__ = ["MOST_BYTES", "content_of", "head_of", "varint"]
+
+_WRITERS: Final[dict[int, Callable[[Any], bytes]]] = {
+    Op.BOOL: lambda value: b"\x01" if flag_of(value) else b"\x00",
+    Op.FLOAT64: float_bytes,
+    Op.UUID: uuid_bytes,
+    Op.STRING: text_of,
+    Op.BYTES: bytes_of,
+}
+
+
+def content_of(code: int, nullable: bool, value: Any) -> bytes | None:
+    """The bytes of a value without the length before it, None for null.
+
+    Arguments:
+        code: `Op` of the field or, of an array, of its elements.
+        nullable: null is allowed.
+        value: as `kwire.encode` takes it.
+
+    Raises:
+        EncodeError: not a value of the type; the place is the caller's to add.
+    """
+    if value is None and nullable:
+        return None
+    try:
+        return bytes(packed(code, value) if code in INTEGER_NAMES else _WRITERS[code](value))
+    except Refusal as refusal:
+        raise EncodeError(refusal.reason) from None
+
+
+def head_of(code: int, compact: bool, length: int) -> bytes:
+    """What is before the content of a string or of bytes: its length, -1 for null."""
+    if compact:
+        return varint(length + 1)
+    return length.to_bytes(2 if code == Op.STRING else 4, "big", signed=True)

@@ -1,0 +1,210 @@
+"""Renaming topics wherever a message says their names: in its fields, and in what the members of groups say in bytes.
+
+Of a group of consumers the subscriptions and assignments are rewritten too, and in them the user data of Kafka's sticky assignor. A version
+above the newest is read as the newest and bytes behind the message stay, as `ConsumerProtocol` does; so does what kafkajs 1, kafka-go and
+pykafka write, whose messages end before the last field of their version.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import Any, Final, Literal
+
+from kwire.codec.group_definitions import compiled_groups
+from kwire.codec.splice_plan import Choice
+from kwire.codec.splicers import Splicers, Work
+from kwire.codec.topic_fields import TopicFields, topic_fields
+from kwire.errors import EncodeError, Fault, WireError, wire_error
+
+__all__ = ["Names", "TopicRenaming", "Uncovered"]
+
+Names = Mapping[str, str] | Callable[[str], str]
+"""Old name -> new name; what a mapping lacks stays."""
+Uncovered = Literal["refuse", "keep"]
+
+_TOPIC: Final = 2  # of ConfigResource.Type and of ResourceType
+_ANY_TYPE: Final = 1
+_LITERAL: Final = 3  # PatternType of an ACL
+_WILDCARD: Final = "*"  # as a literal name: all topics
+_PREFIX: Final = 2  # the version before a message of the consumer protocol
+_NULL_BYTES: Final = b"\xff\xff\xff\xff"
+_METADATA: Final = "ConsumerProtocolSubscription"
+_ASSIGNMENT: Final = "ConsumerProtocolAssignment"
+_WITHOUT_TOPICS: Final = frozenset(("connect",))  # group types whose members speak of connectors and tasks
+_NAMELESS: Final = frozenset(("cooperative-sticky",))  # assignors whose user data holds no names
+_SHOWN: Final = 64  # characters of a name that an error shows
+
+
+def _function(names: Names) -> Callable[[str], str]:
+    if isinstance(names, Mapping):
+        given = names
+        return lambda old: given.get(old, old)
+    return names
+
+
+class _Renaming:
+    """One call: how names change, and what is done with what cannot be renamed."""
+
+    def __init__(self, owner: TopicRenaming, names: Names, protocol_type: str | None, uncovered: Uncovered) -> None:
+        self.owner = owner
+        self.rename = _function(names)
+        self.names: Any = names if type(names) is dict else self.name
+        self.protocol_type = protocol_type
+        self.keep = uncovered == "keep"
+
+    def name(self, old: str | None) -> str | None:
+        return self.rename(old) if old else old
+
+    def refuse(self, what: str) -> None:
+        """What the caller wants for names that are out of reach."""
+        if not self.keep:
+            raise EncodeError(f"{what} may hold names of topics, which cannot be renamed")
+
+    def resource(self, kind: int, *rest: Any) -> tuple[str] | None:
+        """The name of a resource: (type, name) or (type, pattern, name)."""
+        old: str | None = rest[-1]
+        pattern = rest[0] if len(rest) > 1 else _LITERAL
+        if not old or old == _WILDCARD or kind not in (_TOPIC, _ANY_TYPE):
+            return None
+        if kind == _TOPIC and pattern == _LITERAL:
+            return (self.rename(old),)
+        self.refuse("a pattern of resources")
+        return None
+
+    def group_bytes(self, assignment: bool, assignor: str | None, kind: str | None, held: bytes | None) -> tuple[bytes] | None:
+        """What a member of a group tells or is told, by the type of the group."""
+        if not held:
+            return None
+        kind = kind or self.protocol_type
+        if kind == "consumer":
+            return (self.consumer(_ASSIGNMENT if assignment else _METADATA, held, assignor),)
+        if kind not in _WITHOUT_TOPICS:
+            unknown = "the message does not say of which type its group is (give protocol_type); its bytes"
+            self.refuse(f"bytes of a group of type {kind[:_SHOWN]!r}" if kind else unknown)
+        return None
+
+    def consumer(self, name: str, held: bytes, assignor: str | None) -> bytes:
+        """A subscription or an assignment, version first."""
+        version, end, padding = self.owner.reading(name, held)
+        whole = held[:end] + padding
+        work = self.owner.consumer_work(self, name, version, assignor)
+        made: bytes = work.splicer.splice(whole, 0, _PREFIX, work.singles, work.rules)
+        return made[: len(made) - len(padding)] + held[end:]
+
+    def user_data(self, assignor: str | None, held: bytes | None) -> bytes | None:
+        """What an assignor tells itself."""
+        if not held or assignor in _NAMELESS:
+            return held
+        if assignor == "sticky":
+            return self.owner.sticky(self, held)
+        self.refuse("user data" if assignor is None else f"user data of the assignor {assignor[:_SHOWN]!r}")
+        return held
+
+
+class TopicRenaming:
+    """Renames topics in the messages of a catalog.
+
+    Arguments:
+        splicers: of the catalog.
+    """
+
+    def __init__(self, splicers: Splicers) -> None:
+        self._splicers = splicers
+        self._groups = Splicers(compiled_groups(splicers.source.twin))
+        self._found: dict[tuple[str, int], tuple[Any, TopicFields]] = {}
+
+    def work(self, name: str, version: int, names: Names, protocol_type: str | None, uncovered: Uncovered) -> Work | None:
+        """What is to be done with a message at a version; None where it names no topics.
+
+        Arguments:
+            names: see `Names`.
+            protocol_type: of the group, for messages that do not say it.
+            uncovered: what to do where names may be that cannot be renamed.
+        """
+        splicer, fields = self._fields(name, version)
+        if splicer is None:
+            return None
+        call = _Renaming(self, names, protocol_type, uncovered)
+        if name in (_METADATA, _ASSIGNMENT):
+            return self.consumer_work(call, name, version, None)
+        singles = [(Choice(None, call.names),)] * len(fields.names)
+        for _, what in fields.uncovered:
+            singles.append((Choice(None, _refusal(call, what)),))
+        rules: list[Any] = [call.resource] * len(fields.resources)
+        for group in fields.groups:
+            rules.append(_group_rule(call, group.assignment, group.consumer))
+        return Work(splicer, tuple(singles), tuple(rules))
+
+    def _fields(self, name: str, version: int) -> tuple[Any, TopicFields]:
+        found = self._found.get((name, version))
+        if found is None:
+            fields = topic_fields(self._splicers.source.message(name), version)
+            singles = (*fields.names, *(path for path, _ in fields.uncovered))
+            rules = (*fields.resources, *(group.rule for group in fields.groups))
+            splicer = self._splicers.get(name, version, singles, rules) if singles or rules else None
+            found = self._found[name, version] = splicer, fields
+        return found
+
+    def consumer_work(self, call: _Renaming, name: str, version: int, assignor: str | None) -> Work:
+        """What is to be done with a message of the consumer protocol."""
+        _, fields = self._fields(name, version)
+        splicer = self._splicers.get(name, version, (*fields.names, "user_data"))
+        user_data = Choice(None, lambda held: call.user_data(assignor, held))
+        return Work(splicer, (*(((Choice(None, call.names),),) * len(fields.names)), (user_data,)), ())
+
+    def reading(self, name: str, held: bytes) -> tuple[int, int, bytes]:
+        """In which version a message of the consumer protocol is read, where it ends, and what has to be put behind it to read it.
+
+        Raises:
+            WireError: it cannot be read.
+        """
+        if len(held) < _PREFIX:
+            raise wire_error(Fault.TRUNCATED, 0, "version", name)
+        given = int.from_bytes(held[:_PREFIX], "big", signed=True)
+        if given < 0:
+            raise wire_error(Fault.UNSUPPORTED_VERSION, 0, "version", name, None, given, f"version {given} of {name} is negative")
+        source = self._splicers.source
+        version = min(given, source.message(name).valid_versions.highest)
+        try:
+            return version, source.decoder(name, version).skip(held, _PREFIX), b""
+        except WireError as error:
+            fault = error
+        for shorter in range(version - 1, -1, -1):
+            if fault.offset == len(held) and self._ends_at(name, shorter, held, len(held)):
+                return shorter, len(held), b""
+        if fault.offset == len(held) and fault.path == "user_data" and self._ends_at(name, 0, held + _NULL_BYTES, len(held) + 4):
+            return 0, len(held), _NULL_BYTES
+        raise fault
+
+    def _ends_at(self, name: str, version: int, held: bytes, end: int) -> bool:
+        try:
+            return bool(self._splicers.source.decoder(name, version).skip(held, _PREFIX) == end)
+        except WireError:
+            return False
+
+    def sticky(self, call: _Renaming, held: bytes) -> bytes:
+        """The user data of Kafka's sticky assignor; nothing names its version, and bytes that fit one to the end fit no other."""
+        fields = ("previous_assignment.topic",)
+        singles = ((Choice(None, call.names),),)
+        try:
+            made: bytes = self._groups.get("StickyAssignorUserData", 1, fields).splice(held, 0, 0, singles, ())
+        except WireError:
+            made = self._groups.get("StickyAssignorUserData", 0, fields).splice(held, 0, 0, singles, ())
+        return made
+
+
+def _refusal(call: _Renaming, what: str) -> Callable[[Any], Any]:
+    def refuse(old: Any) -> Any:
+        if old:
+            call.refuse(what)
+        return old
+
+    return refuse
+
+
+def _group_rule(call: _Renaming, assignment: bool, consumer: bool) -> Callable[..., tuple[bytes] | None]:
+    def rule(assignor: str | None, *rest: Any) -> tuple[bytes] | None:
+        kind = "consumer" if consumer else rest[0]
+        return call.group_bytes(assignment, assignor, kind, rest[-1])
+
+    return rule
