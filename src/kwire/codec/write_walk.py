@@ -16,6 +16,7 @@ Where Kafka's writers end with a NullPointerException or a RuntimeException, thi
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any, Final
 
 from kwire.codec.layout import Default, SlotLayout
@@ -62,7 +63,7 @@ def holds_default(value: Any, slot: SlotLayout, classes: tuple[type, ...]) -> bo
     try:
         if slot.type.startswith("[]"):
             return len(items_of(value)) == 0
-        compared = COMPARED.get(slot.type, integer_of)
+        compared: Callable[[Any], Any] = COMPARED.get(slot.type, integer_of)
         return bool(compared(value) == compared(default))
     except Refusal:
         return False

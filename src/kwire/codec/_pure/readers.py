@@ -36,14 +36,13 @@ digits; other values get in as objects by number (`C1`, `U2`, `K3`).
 
 from __future__ import annotations
 
-import keyword
 import struct
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable
 from functools import cache
 from typing import Any, Final
 
 from kwire.codec._pure.primitives import MAX_LENGTH, Break, Buffer, read_length, read_varint
+from kwire.codec._pure.source_text import SourceText, can_be_source
 from kwire.codec._pure.structs import default_maker
 from kwire.codec.layout import Default
 from kwire.codec.plan import FIXED_SIZE, Flag, Op, Operation, Plan
@@ -90,28 +89,22 @@ def _short_unpackers(letter: str) -> tuple[Any, ...]:
     return tuple(struct.Struct(f">{count}{letter}").unpack_from for count in range(_SHORT_ARRAYS))
 
 
-class _Source:
+class _Source(SourceText):
     """The source of one plan's readers while it is written.
 
     Arguments:
         plan, classes: what to read, and of what.
         build: make objects; else only step over.
         of_bytes: for `bytes`, whose slices are bytes and have `decode`; else for memory views.
-
-    Attributes:
-        names: the objects that the source refers to.
     """
 
     def __init__(self, plan: Plan, classes: tuple[type, ...], build: bool, of_bytes: bool) -> None:
-        self.plan = plan
-        self.classes = classes
-        self.names: dict[str, Any] = {
+        super().__init__({
             "new": object.__new__, "Break": Break, "odd": Fault.BAD_LENGTH, "Uuid": Uuid, "long_varint": long_varint,
             "read_varint": read_varint, "unknown_tags": unknown_tags, "unpack_from": struct.unpack_from,
-        }  # fmt: skip
-        self._by_value: dict[Any, str] = {}
-        self._lines: list[str] = []
-        self._depth = 0
+        })  # fmt: skip
+        self.plan = plan
+        self.classes = classes
         self._run: list[tuple[str, str | None]] = []  # neighbours of fixed size: the letter of `struct`, and what gets the value
         self._wanted: dict[str, tuple[int, bool]] = {}  # functions that are called, each with its block and whether it makes objects
         slice_of = "data[pos:(pos := pos + {})]"
@@ -124,63 +117,37 @@ class _Source:
             self._function(name, block, builds)
             written += 1
 
-    def __str__(self) -> str:
-        return "\n".join(self._lines) + "\n"
-
-    def _line(self, text: str) -> None:
-        self._lines.append("    " * self._depth + text)
-
-    @contextmanager
-    def _inside(self, head: str) -> Iterator[None]:
-        self._line(head)
-        self._depth += 1
-        yield
-        self._depth -= 1
-
-    def _name(self, letter: str, key: Any, value: Any) -> str:
-        """The name of an object in the source; equal keys have one name."""
-        name = self._by_value.get((letter, key))
-        if name is None:
-            name = self._by_value[letter, key] = f"{letter}{len(self._by_value)}"
-            self.names[name] = value
-        return name
-
     def _call(self, block: int, build: bool) -> str:
         name = f"{'read' if build else 'skip'}_{block}"
         self._wanted[name] = block, build
         return name
 
-    def _constant(self, value: Any) -> str:
-        if value is None or isinstance(value, (bool, int)) or value == ():
-            return repr(value)
-        return self._name("K", (type(value), repr(value)), value)
-
     # Structs
 
     def _function(self, name: str, index: int, build: bool) -> None:
         block = self.plan.blocks[index]
-        with self._inside(f"def {name}(data, pos, end, count):"):
+        with self.inside(f"def {name}(data, pos, end, count):"):
             if build:
-                self._line("made = []")
-            with self._inside("for _ in range(count):"):
+                self.line("made = []")
+            with self.inside("for _ in range(count):"):
                 if build:
-                    self._line(f"t = new({self._name('C', block.layout, self.classes[block.layout])})")
-                    self._line("made.append(t)")
+                    self.line(f"t = new({self.name('C', block.layout, self.classes[block.layout])})")
+                    self.line("made.append(t)")
                     self._defaults(index)
                 for number in range(block.first, block.first + block.untagged):
                     self._field(index, number, build)
                 if self.plan.flexible:
                     self._length("B")
-                    with self._inside("if n:"):
+                    with self.inside("if n:"):
                         if block.tagged or block.refused_tags:
-                            self._line(f"pos = tags_{name}({'t' if build else 'None'}, data, pos - 1, end)")
+                            self.line(f"pos = tags_{name}({'t' if build else 'None'}, data, pos - 1, end)")
                         else:
-                            self._line(f"{'t.unknown_tagged_fields' if build else '_'}, pos = unknown_tags(data, pos - 1, end)")
+                            self.line(f"{'t.unknown_tagged_fields' if build else '_'}, pos = unknown_tags(data, pos - 1, end)")
                 elif block.untagged:
                     self._flush()
                 else:
-                    self._line("pass")
-            self._line("return made, pos" if build else "return None, pos")
+                    self.line("pass")
+            self.line("return made, pos" if build else "return None, pos")
         if block.tagged or (self.plan.flexible and block.refused_tags):
             self._tags_function(f"tags_{name}", index, build)
 
@@ -194,7 +161,7 @@ class _Source:
             if absent.default == Default.CONSTANT:
                 constants.append((target, absent.value))
             elif absent.default == Default.LIST:
-                self._line(f"{target} = []")
+                self.line(f"{target} = []")
             else:
                 self._default_struct(target, absent.value)
         self._constants("t", constants)
@@ -202,43 +169,43 @@ class _Source:
     def _default_struct(self, target: str, layout: int) -> None:
         slots = self.plan.layouts[layout].slots
         if any(slot.default != Default.CONSTANT for slot in slots):
-            self._line(f"{target} = {self._name('M', layout, default_maker(self.classes[layout]))}()")
+            self.line(f"{target} = {self.name('M', layout, default_maker(self.classes[layout]))}()")
         else:
-            self._line(f"{target} = d = new({self._name('C', layout, self.classes[layout])})")
+            self.line(f"{target} = d = new({self.name('C', layout, self.classes[layout])})")
             self._constants("d", [(f"d.{slot.attribute}", slot.value) for slot in slots])
 
     def _constants(self, owner: str, constants: list[tuple[str, Any]]) -> None:
         """Equal ones in one line."""
         chains: dict[str, list[str]] = {"()": [f"{owner}.unknown_tagged_fields"]}
         for target, value in constants:
-            chains.setdefault(self._constant(value), []).append(target)
+            chains.setdefault(self.constant(value), []).append(target)
         for value, targets in chains.items():
-            self._line(f"{' = '.join(targets)} = {value}")
+            self.line(f"{' = '.join(targets)} = {value}")
 
     def _tags_function(self, name: str, index: int, build: bool) -> None:
         block = self.plan.blocks[index]
-        with self._inside(f"def {name}(t, data, pos, end):"):
-            self._line("number, pos = read_varint(data, pos, end)")
-            self._line("unknown = []")
-            with self._inside("for _ in range(number):"):
-                self._line("tag, pos = read_varint(data, pos, end)")
-                self._line("size, pos = read_varint(data, pos, end)")
-                self._line("stop = pos + size")
+        with self.inside(f"def {name}(t, data, pos, end):"):
+            self.line("number, pos = read_varint(data, pos, end)")
+            self.line("unknown = []")
+            with self.inside("for _ in range(number):"):
+                self.line("tag, pos = read_varint(data, pos, end)")
+                self.line("size, pos = read_varint(data, pos, end)")
+                self.line("stop = pos + size")
                 self._odd_if(f"size > {MAX_LENGTH} or stop > end")
                 for at in range(block.first + block.untagged, block.first + block.untagged + block.tagged):
-                    with self._inside(f"if tag == {self.plan.operation(at).tag}:"):
+                    with self.inside(f"if tag == {self.plan.operation(at).tag}:"):
                         self._field(index, at, build)
                         self._flush()
                         self._odd_if("pos != stop")
-                        self._line("continue")
+                        self.line("continue")
                 if block.refused_tags:
                     self._odd_if(f"tag in {block.refused_tags}")
                 if build:
-                    self._line("unknown.append((tag, bytes(data[pos:stop])))")
-                self._line("pos = stop")
+                    self.line("unknown.append((tag, bytes(data[pos:stop])))")
+                self.line("pos = stop")
             if build:
-                self._line("t.unknown_tagged_fields = tuple(unknown)")
-            self._line("return pos")
+                self.line("t.unknown_tagged_fields = tuple(unknown)")
+            self.line("return pos")
 
     # Fields
 
@@ -268,66 +235,66 @@ class _Source:
         self._length("B" if compact else "h" if string else "i")
         length = "n - 1" if compact else "n"
         if assign is None:
-            self._by_length(compact, lambda: self._line(f"pos += {length}"), "", null)
+            self._by_length(compact, lambda: self.line(f"pos += {length}"), "", null)
         else:
             value = (self._text if string else self._bytes).format(length)
-            self._by_length(compact, lambda: self._line(assign.format(value)), assign.format('""' if string else 'b""'), null)
+            self._by_length(compact, lambda: self.line(assign.format(value)), assign.format('""' if string else 'b""'), null)
 
     def _struct(self, operation: Operation, compact: bool, target: str | None, null: str | None) -> None:
         function = self._call(operation.block, target is not None)
         call = f"{'_' if target is None else f'({target},)'}, pos = {function}(data, pos, end, 1)"
         if null is None:
             self._flush()
-            self._line(call)
+            self.line(call)
             return
         # The marker of a tagged struct is a varint, 0 for null; that of others is a byte, negative for null.
         self._length("B" if compact else "b")
         if compact:
-            with self._inside("if n > 127:"):
-                self._line("n, pos = long_varint(data, pos - 1, end)")
-        with self._inside("if n:" if compact else "if n >= 0:"):
-            self._line(call)
+            with self.inside("if n > 127:"):
+                self.line("n, pos = long_varint(data, pos - 1, end)")
+        with self.inside("if n:" if compact else "if n >= 0:"):
+            self.line(call)
         if null:
-            with self._inside("else:"):
-                self._line(null)
+            with self.inside("else:"):
+                self.line(null)
 
     def _array(self, operation: Operation, compact: bool, target: str | None) -> None:
         """The elements of an array that has some."""
         if compact:
-            self._line("n -= 1")
+            self.line("n -= 1")
         element = operation.element
         if element not in FIXED_SIZE or element == Op.UUID:  # what unpacks at once fails at once
             self._odd_if(f"n * {operation.minimum} > end - pos")
         if element == Op.STRUCT:
-            self._line(f"{target or '_'}, pos = {self._call(operation.block, target is not None)}(data, pos, end, n)")
+            self.line(f"{target or '_'}, pos = {self._call(operation.block, target is not None)}(data, pos, end, n)")
         elif element not in FIXED_SIZE:
             if target is not None:
-                self._line("items = []")
-            with self._inside("for _ in range(n):"):
+                self.line("items = []")
+            with self.inside("for _ in range(n):"):
                 self._lengthed(element, compact, None if target is None else "items.append({})", None)
             if target is not None:
-                self._line(f"{target} = tuple(items)")
+                self.line(f"{target} = tuple(items)")
         else:
             if target is not None and element == Op.UUID:
-                self._line(f"{target} = tuple([Uuid(data[at : at + 16]) for at in range(pos, pos + n * 16, 16)])")
+                self.line(f"{target} = tuple([Uuid(data[at : at + 16]) for at in range(pos, pos + n * 16, 16)])")
             elif target is not None:
                 letter = _FORMATS[element]
-                short = self._name("A", letter, _short_unpackers(letter))
-                self._line(f'{target} = {short}[n](data, pos) if n < {_SHORT_ARRAYS} else unpack_from(f">{{n}}{letter}", data, pos)')
-            self._line(f"pos += n * {FIXED_SIZE[element]}")
+                short = self.name("A", letter, _short_unpackers(letter))
+                self.line(f'{target} = {short}[n](data, pos) if n < {_SHORT_ARRAYS} else unpack_from(f">{{n}}{letter}", data, pos)')
+            self.line(f"pos += n * {FIXED_SIZE[element]}")
 
     # Pieces
 
     def _odd_if(self, condition: str) -> None:
-        with self._inside(f"if {condition}:"):
-            self._line("raise Break(odd, pos)")
+        with self.inside(f"if {condition}:"):
+            self.line("raise Break(odd, pos)")
 
     def _by_length(self, compact: bool, present: Callable[[], None], empty: str, null: str | None) -> None:
         """What to do with the length `n`: of a value that has one, the line for an empty one, the line for null (None: it is odd)."""
-        with self._inside("if n > 1:" if compact else "if n > 0:"):
+        with self.inside("if n > 1:" if compact else "if n > 0:"):
             if compact:
-                with self._inside("if n > 127:"):
-                    self._line("n, pos = long_varint(data, pos - 1, end)")
+                with self.inside("if n > 127:"):
+                    self.line("n, pos = long_varint(data, pos - 1, end)")
             present()
         null = "raise Break(odd, pos)" if null is None else null
         if compact:  # 0 is null, 1 is empty
@@ -336,8 +303,8 @@ class _Source:
             branches = (("elif n:", null), ("else:", empty)) if null else (("elif not n:", empty),)
         for head, line in branches:
             if line:
-                with self._inside(head):
-                    self._line(line)
+                with self.inside(head):
+                    self.line(line)
 
     def _length(self, letter: str) -> None:
         """Read `n`, and the run of neighbours before it in the same call."""
@@ -350,18 +317,18 @@ class _Source:
         size = struct.calcsize(">" + "".join(letter for letter, _ in run))
         targets = [(letter, target) for letter, target in run if target is not None]
         if targets == [("B", "n")] and run[-1] == targets[0]:
-            self._line(f"n = data[pos + {size - 1}]" if size > 1 else "n = data[pos]")
+            self.line(f"n = data[pos + {size - 1}]" if size > 1 else "n = data[pos]")
         elif targets:
             form = ">" + "".join(letter if target else f"{struct.calcsize('>' + letter)}x" for letter, target in run)
             # A UUID waits in a name of its own until it has its class.
             names = [f"u{index}" if letter == "16s" else str(target) for index, (letter, target) in enumerate(targets)]
-            unpack = self._name("U", form, struct.Struct(form).unpack_from)
-            self._line(f"{', '.join(names)}{',' * (len(names) == 1)} = {unpack}(data, pos)")
+            unpack = self.name("U", form, struct.Struct(form).unpack_from)
+            self.line(f"{', '.join(names)}{',' * (len(names) == 1)} = {unpack}(data, pos)")
             for name, (letter, target) in zip(names, targets, strict=True):
                 if letter == "16s":
-                    self._line(f"{target} = Uuid({name})")
+                    self.line(f"{target} = Uuid({name})")
         if size:
-            self._line(f"pos += {size}")
+            self.line(f"pos += {size}")
 
 
 Reader = Callable[[Buffer, int, int, int], tuple[Any, int]]
@@ -385,8 +352,7 @@ def make_reader(plan: Plan, classes: tuple[type, ...], build: bool, of_bytes: bo
         `read(data, pos, end, 1)`, which gives a list of one message, or None when nothing is built, and the position behind it, which is
         beyond `end` where the bytes end too soon; or raises one of `ODD`.
     """
-    attributes = {slot.attribute for layout in plan.layouts for slot in layout.slots}
-    if not all(each.isidentifier() for each in attributes) or any(map(keyword.iskeyword, attributes)):
+    if not can_be_source(plan):
         return _leave_to_the_walk
     text, root, names = reader_source(plan, classes, build, of_bytes)
     exec(compile(text, f"<readers of {plan.message} v{plan.version}>", "exec"), names)
