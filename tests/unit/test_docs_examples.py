@@ -2,21 +2,66 @@
 
 from __future__ import annotations
 
+import operator
 import os
 import re
 import subprocess
 import sys
 from pathlib import Path
 
-DECODING = Path(__file__).resolve().parents[2] / "docs" / "decoding.md"
+import pytest
+
+import kwire
+
+ROOT = Path(__file__).resolve().parents[2]
+PAGES = sorted(path for path in (ROOT / "docs").glob("*.md") if "\n>>> " in path.read_text("utf-8"))
 
 
-def test_examples_of_decoding(twin, tmp_path):
-    blocks = re.findall(r"^```python\n(.*?)^```$", DECODING.read_text("utf-8"), re.DOTALL | re.MULTILINE)
-    assert len(blocks) == DECODING.read_text("utf-8").count("```") // 2
+def examples(page: Path) -> str:
+    """The Python blocks of a page; every one is an example."""
+    text = page.read_text("utf-8")
+    blocks = re.findall(r"^```python\n(.*?)^```$", text, re.DOTALL | re.MULTILINE)
+    assert len(blocks) == text.count("```python")
     assert all(">>> " in block for block in blocks)
-    examples = tmp_path / "examples.txt"
-    examples.write_text("\n".join((f">>> import kwire; kwire.backend\n'{twin}'\n", *blocks)), "utf-8")
+    return "\n".join(blocks)
+
+
+@pytest.mark.parametrize("page", [path for path in PAGES if not path.name.startswith("from-")], ids=lambda path: path.stem)
+def test_examples_of_a_page(twin, page, tmp_path):
+    check(twin, page, tmp_path)
+
+
+def test_the_page_of_the_codec_has_every_function_and_an_example_of_each():
+    text = (ROOT / "docs" / "codec.md").read_text("utf-8")
+    table = {name for row in text.splitlines() if row.startswith("| `") for name in re.findall(r"`([\w.]+)\(", row.split(" | ")[0])}
+    shown = examples(ROOT / "docs" / "codec.md")
+    for name in table - {"messages.NAME"}:
+        assert callable(operator.attrgetter(name)(kwire)), name
+        assert f"kwire.{name}(" in shown, name
+    assert {name for name in kwire.__all__ if name[0].islower() and callable(getattr(kwire, name))} <= table
+
+
+def check(twin: str, page: Path, folder: Path) -> None:
+    written = folder / "examples.txt"
+    written.write_text(f">>> import kwire; kwire.backend\n'{twin}'\n\n{examples(page)}", "utf-8")
     environment = {**os.environ, "KWIRE_PURE": "1" if twin == "pure" else "0"}
-    done = subprocess.run([sys.executable, "-m", "doctest", str(examples)], env=environment, capture_output=True, text=True, check=False)
+    command = [sys.executable, "-m", "doctest", "-o", "ELLIPSIS", str(written)]
+    done = subprocess.run(command, env=environment, capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stdout + done.stderr
+
+
+def test_the_index_names_every_page_once():
+    index = (ROOT / "docs" / "README.md").read_text("utf-8")
+    linked = re.findall(r"\]\(([a-z-]+\.md)\)", index)
+    assert sorted(linked) == sorted(path.name for path in (ROOT / "docs").glob("*.md") if path.name != "README.md")
+
+
+@pytest.mark.parametrize("page", [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))], ids=lambda path: path.name)
+def test_links_lead_somewhere(page):
+    text = page.read_text("utf-8")
+    for target, _, heading in re.findall(r"\]\((?!https?:)([^)#\s]*)(#([^)\s]*))?\)", text):
+        found = page.parent / target if target else page
+        assert found.exists(), target
+        if heading:
+            headings = re.findall(r"^#+ (.*)$", found.read_text("utf-8"), re.MULTILINE)
+            assert heading in {re.sub(r"[^\w\- ]", "", each.lower()).replace(" ", "-") for each in headings}, heading
