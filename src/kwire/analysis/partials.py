@@ -20,8 +20,8 @@ from typing import Any, Final
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from kwire.analysis.latency_buckets import bucket_of
-from kwire.analysis.row_sums import Connections, Found, HourSums, failures, filtered, of_topics, ones
+from kwire.analysis.request_sums import RequestSums
+from kwire.analysis.row_sums import Connections, Found, of_topics, ones
 from kwire.analysis.step_rows import STEPS, steps_of
 from kwire.tables import SeriesRows, SeriesView
 from kwire.tables.node_ids import node_finder
@@ -183,43 +183,25 @@ def reduce_rows(name: str, table: pa.Table) -> pa.Table:
     return table.select(schema.names).cast(schema).sort_by([(column, "ascending") for column in part.keys])
 
 
-def partial_of_series(rows: SeriesRows | SeriesView) -> Partial:
-    """Sum up a series, or the part of it that a view shows: one pass over its requests, batch by batch."""
-    join = Connections(rows.connections)
+def partial_of_series(rows: SeriesRows | SeriesView, requests: RequestSums | None = None) -> Partial:
+    """Sum up a series, or the part of it that a view shows.
+
+    Args:
+        rows: which.
+        requests: the sums of its requests; None to go through them here.
+    """
+    if requests is None:
+        requests = RequestSums(rows)
+        for batch in rows.batches("requests"):
+            requests.add(batch)
+    join = requests.join
     pieces: dict[str, list[pa.Table]] = {name: [schema_of(name).empty_table()] for name in PARTS}
-    hours = HourSums()
-    for batch in rows.batches("requests"):
-        table = pa.Table.from_batches([batch])
-        table = table.filter(pc.is_valid(table.column("api_key")))
-        for name, found in chain(_of_requests(table, join), hours.of_requests(table, join)):
-            pieces[name].append(reduce_rows(name, _table(name, **found)))
-    for name, found in chain(_of_connections(rows, join), hours.of_connections(), of_topics(rows, join)):
+    for name, found in chain(requests.found(), _of_connections(rows, join), of_topics(rows, join)):
         pieces[name].append(_table(name, **found))
     partial = {name: reduce_rows(name, pa.concat_tables(found)) for name, found in pieces.items()}
     partial["captures"] = reduce_rows("captures", rows.captures)
     partial["group_steps"] = steps_of(rows, join)
     return partial
-
-
-def _of_requests(table: pa.Table, join: Connections) -> Iterator[Found]:
-    who, server = join.look_up(table.column("connection_id"))
-    key, version = table.column("api_key"), table.column("api_version")
-    one = ones(table)
-    failed = failures(table)
-    time = table.column("request_time")
-    yield "usage", {
-        **who, "server": server, "api_key": key, "api_name": table.column("api_name"), "api_version": version, "requests": one,
-        "errors": failed.cast(LONG), "first_seen": time, "last_seen": time, "evidence_connection_id": table.column("connection_id"),
-        "evidence_request_index": table.column("request_index"),
-    }  # fmt: skip
-    of_whom = {name: who[name] for name in _WHO} | {"api_key": key, "api_version": version, "requests": one}
-    yield "error_names", filtered({**of_whom, "error_name": table.column("error_name")}, failed)
-    latency: Any = table.column("latency_us")
-    buckets = pa.array(bucket_of(latency.fill_null(0).to_numpy()))
-    yield "latency", filtered({**of_whom, "bucket": buckets}, pc.is_valid(latency))
-    group = table.column("group_id")
-    named: Any = pc.not_equal(pc.coalesce(group, pa.scalar("")), pa.scalar(""))
-    yield "group_use", filtered({**of_whom, "group_id": group}, named)
 
 
 def _of_connections(rows: SeriesRows | SeriesView, join: Connections) -> Iterator[Found]:

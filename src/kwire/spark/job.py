@@ -196,7 +196,7 @@ def _missing_rows(missing: Sequence[MissingInput]) -> list[pa.RecordBatch]:
 def _untouched(plan: Plan, location: str) -> list[Partial]:
     """The sums of the series that have no new files."""
     states = [earlier.state for each in plan.series if not each.fresh for earlier in each.earlier]
-    return [read_state(location, state).whole for state in states]
+    return [part for state in states for found in [read_state(location, state)] for part in (found.settled, found.still)]
 
 
 def _check_same(request: JobRequest, manifest: Mapping[str, Any]) -> None:

@@ -23,7 +23,7 @@ from kwire.spark.parts import filesystem_of, reason_of
 
 __all__ = ["SeriesState", "read_part", "read_state"]
 
-_VERSION: Final = 1
+_VERSION: Final = 2
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,19 +33,19 @@ class SeriesState:
     Attributes:
         carry: of the series (`kwire.tables.SeriesRows.state`).
         settled: sums of the connections that are over.
-        whole: sums of all connections, as if the series were over.
+        still: sums of the others, as if the series were over.
         waiting: rows of open connections, of tables that are not written.
     """
 
     carry: bytes
     settled: Partial
-    whole: Partial
+    still: Partial
     waiting: Mapping[str, pa.Table]
 
     def to_bytes(self) -> bytes:
         """Pack it."""
         tables = {name: _stream(table) for name, table in self.waiting.items()}
-        return pickle.dumps((_VERSION, kwire.__version__, self.carry, to_bytes(self.settled), to_bytes(self.whole), tables))
+        return pickle.dumps((_VERSION, kwire.__version__, self.carry, to_bytes(self.settled), to_bytes(self.still), tables))
 
 
 def _stream(table: pa.Table) -> bytes:
@@ -75,9 +75,9 @@ def read_state(location: str, name: str) -> SeriesState:
         raise InputError(
             f"{location} was written by kwire {found[1]}, which this version cannot go on with; analyse anew with --overwrite."
         )
-    _, _, carry, settled, whole, tables = found
+    _, _, carry, settled, still, tables = found
     waiting = {table: pa.ipc.open_stream(data).read_all() for table, data in tables.items()}
-    return SeriesState(carry, from_bytes(settled), from_bytes(whole), waiting)
+    return SeriesState(carry, from_bytes(settled), from_bytes(still), waiting)
 
 
 def read_part(location: str, table: str, name: str, schema: pa.Schema) -> Iterator[pa.RecordBatch]:

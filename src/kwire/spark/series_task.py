@@ -8,9 +8,8 @@ from __future__ import annotations
 import contextlib
 import json
 import time
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
-from itertools import chain
 from pathlib import Path
 from typing import Final
 
@@ -18,17 +17,19 @@ import pyarrow as pa
 
 from kwire.analysis.partials import Partial, empty, from_bytes, merge, partial_of_series, to_bytes
 from kwire.analysis.redaction import Redaction, Redactor
+from kwire.analysis.request_sums import RequestSums
 from kwire.errors import InputError
 from kwire.spark.output import STATE
 from kwire.spark.parts import PartWriter, progress_file, write_blob
 from kwire.spark.series_state import SeriesState, read_part, read_state
 from kwire.tables import SCHEMAS, SeriesRows, read_series
 from kwire.tables.series import begin_series, read_piece, skip_piece
-from kwire.tables.series_rows import SPOOLED
+from kwire.tables.series_rows import SPOOLED, Fate
 
 __all__ = ["Earlier", "SeriesResult", "SeriesTask", "run_task"]
 
 _WRITTEN: Final = ("requests", "connections", "violations", "telemetry")
+_KINDS: Final[dict[Fate, str]] = {"settled": "part", "waiting": "open", "end": "end"}
 _PROGRESS_SECONDS: Final = 0.2
 
 
@@ -146,18 +147,17 @@ def _progress_of(task: SeriesTask) -> Callable[[int], None]:
     return progress
 
 
-def _write(task: SeriesTask, table: str, kind: str, batches: Iterable[pa.RecordBatch], result: SeriesResult) -> None:
-    """Write rows as a part of their table; no rows, no part."""
-    name = f"{kind}-{task.number:05d}-{task.run:03d}.parquet"
+def _write(task: SeriesTask, table: str, found: Iterable[tuple[str, pa.RecordBatch]], result: SeriesResult) -> None:
+    """Write rows as parts of their table, a part for each kind that they come with; no rows, no part."""
     redactor = None if task.redaction is None else Redactor(task.redaction)
-    rows = iter(batches)
-    first = next(rows, None)
-    if first is None:
-        return
-    with PartWriter(task.out, table, name, SCHEMAS[table]) as part:
-        for batch in chain((first,), rows):
-            part.write(batch if redactor is None else redactor.batch(table, batch))
-    result.parts.append(f"{table}/{name}")
+    parts: dict[str, PartWriter] = {}
+    with contextlib.ExitStack() as stack:
+        for kind, batch in found:
+            if kind not in parts:
+                name = f"{kind}-{task.number:05d}-{task.run:03d}.parquet"
+                parts[kind] = stack.enter_context(PartWriter(task.out, table, name, SCHEMAS[table]))
+                result.parts.append(f"{table}/{name}")
+            parts[kind].write(batch if redactor is None else redactor.batch(table, batch))
 
 
 def run_task(task: SeriesTask) -> SeriesResult:
@@ -200,31 +200,44 @@ def _run(task: SeriesTask, result: SeriesResult) -> None:
         return
     result.seconds["read"] = time.perf_counter() - began
     with rows:
+        views = {"settled": rows.settled, "open": rows.open} if task.keep_state else {"settled": rows.whole}
+        sums = {name: RequestSums(view) for name, view in views.items()}
         for table in _WRITTEN:
-            if not task.keep_state:
-                _write(task, table, "part", rows.batches(table), result)
-                continue
-            _write(task, table, "part", rows.settled.batches(table), result)
-            if table != "connections":  # all there is of open connections comes out of the state again
-                _write(task, table, "open", rows.waiting(table), result)
-            _write(task, table, "end", rows.ended(table), result)
+            _write(task, table, _kinds(task, rows, table, sums), result)
         if task.keep_state:
-            _keep(task, rows, None if earlier is None else earlier.settled, result)
+            _keep(task, rows, None if earlier is None else earlier.settled, sums, result)
         else:
-            result.partial = partial_of_series(rows)
+            result.partial = partial_of_series(rows, sums["settled"])
         result.skipped = [(location, str(error)) for location, error in rows.skipped]
         result.read = len(task.locations) - len(rows.skipped)
 
 
-def _keep(task: SeriesTask, rows: SeriesRows, before: Partial | None, result: SeriesResult) -> None:
+def _kinds(task: SeriesTask, rows: SeriesRows, table: str, sums: Mapping[str, RequestSums]) -> Iterator[tuple[str, pa.RecordBatch]]:
+    """Rows with the kind of part that they belong into; requests are summed up on the way."""
+    if table == "connections":  # all there is of open connections comes out of the state again
+        for kind, view in (("part", rows.settled), ("end", rows.open)) if task.keep_state else (("part", rows.whole),):
+            yield from ((kind, batch) for batch in view.batches(table) if batch.num_rows)
+        return
+    for fate, batch in rows.by_fate(table):
+        if table == "requests":
+            sums["settled" if fate == "settled" or not task.keep_state else "open"].add(batch)
+        yield _KINDS[fate] if task.keep_state else "part", batch
+
+
+def _keep(
+    task: SeriesTask, rows: SeriesRows, before: Partial | None, sums: Mapping[str, RequestSums], result: SeriesResult
+) -> None:  # fmt: skip
     """Write the state that the next run goes on from."""
-    settled = merge([*([] if before is None else [before]), partial_of_series(rows.settled)])
-    result.partial = merge([settled, partial_of_series(rows.open)])
+    settled = merge([*([] if before is None else [before]), partial_of_series(rows.settled, sums["settled"])])
+    still = partial_of_series(rows.open, sums["open"])
+    result.partial = merge([settled, still])
     waiting = {
-        table: pa.Table.from_batches(rows.waiting(table), schema=schema) for table, schema in SPOOLED.items() if table not in _WRITTEN
+        table: pa.Table.from_batches((batch for fate, batch in rows.by_fate(table) if fate == "waiting"), schema=schema)
+        for table, schema in SPOOLED.items()
+        if table not in _WRITTEN
     }
     name = f"state-{task.number:05d}-{task.run:03d}"
-    write_blob(task.out, STATE, name, SeriesState(rows.state, settled, result.partial, waiting).to_bytes())
+    write_blob(task.out, STATE, name, SeriesState(rows.state, settled, still, waiting).to_bytes())
     result.parts.append(f"{STATE}/{name}")
 
 
@@ -248,4 +261,4 @@ def _skip_all(task: SeriesTask, result: SeriesResult) -> None:
         except InputError as error:
             result.skipped.append((location, str(error)))
             batches += skip_piece(location, carry, error)["violations"]
-    _write(task, "violations", "part", batches, result)
+    _write(task, "violations", (("part", batch) for batch in batches), result)

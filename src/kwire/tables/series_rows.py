@@ -20,13 +20,14 @@ import pyarrow.compute as pc
 
 from kwire.errors import InputError
 from kwire.tables.batch_spool import BatchSpool
+from kwire.tables.connection_index import ConnectionIndex
 from kwire.tables.facts import FACT_SCHEMAS, REFUSALS, table_of
 from kwire.tables.node_ids import node_finder, with_nodes
 from kwire.tables.observed_rows import OBSERVED
 from kwire.tables.schemas import CAPTURES, CONNECTIONS, REQUESTS, ROW_TABLES, VIOLATIONS
 from kwire.tables.series import Batches, TablesCarry, begin_series, finish_series, read_piece, skip_piece
 
-__all__ = ["SPOOLED", "SeriesRows", "SeriesView", "check_table", "from_capture", "read_series"]
+__all__ = ["SPOOLED", "Fate", "SeriesRows", "SeriesView", "check_table", "from_capture", "read_series"]
 
 # Tables whose rows wait for the end of the series.
 SPOOLED: Final[dict[str, pa.Schema]] = {"requests": REQUESTS, "violations": VIOLATIONS, **OBSERVED}
@@ -47,12 +48,14 @@ class SeriesView:
         captures, connections: whole tables.
         facts: `advertised`, `nodes`, `refusals` and `topic_names` (`kwire.tables.facts`).
         batches: gives the rows of a table of `ROW_TABLES` or of `SPOOLED`, in the order they were read; as often as asked.
+        rows_of: gives the row in `connections` of each of some connection ids, null where there is none.
     """
 
     captures: pa.Table
     connections: pa.Table
     facts: Facts
     batches: Callable[[str], Iterator[pa.RecordBatch]]
+    rows_of: Callable[[Any], Any]
 
     def table(self, name: str) -> pa.Table:
         """Give all rows of a table at once."""
@@ -115,13 +118,16 @@ class SeriesRows:
         """Give the rows of a table, as `SeriesView.batches`."""
         return self.whole.batches(table)
 
-    def waiting(self, table: str) -> Iterator[pa.RecordBatch]:
-        """Of the open rows of a table those that `resume` takes; the others come out of the state again."""
-        return self._waiting.batches(table)
+    @property
+    def rows_of(self) -> Callable[[Any], Any]:
+        return self.whole.rows_of
 
-    def ended(self, table: str) -> Iterator[pa.RecordBatch]:
-        """Of the open rows of a table the others: what the end of the series says."""
-        return self._ended.batches(table)
+    def by_fate(self, table: str) -> Iterator[tuple[Fate, pa.RecordBatch]]:
+        """Give the rows of a table of `SPOOLED`, each batch with its fate: the connections of its rows are over (`settled`) or open.
+
+        Of the open ones those that `resume` takes are `waiting`; those of the `end` come out of the state again.
+        """
+        return self._fates_of(table)
 
     def table(self, name: str) -> pa.Table:
         """Give all rows of a table at once."""
@@ -137,50 +143,52 @@ class SeriesRows:
         self._end.refusals = facts["refusals"]
         settled = pa.Table.from_batches(self._read.connections, schema=CONNECTIONS)
         late = pa.Table.from_batches(self._end.connections, schema=CONNECTIONS)
-        still = late.column("connection_id").combine_chunks()
+        both = pa.concat_tables([settled, late])
         captures = pa.Table.from_batches(batches["captures"], schema=CAPTURES)
+        index = ConnectionIndex(both.column("connection_id"))
+        keys = both.column("client_key").combine_chunks()
 
-        def view(connections: pa.Table, facts: Facts, *fates: Fate, captures: pa.Table = captures) -> SeriesView:
-            ids = connections.column("connection_id").combine_chunks()
-            keys = connections.column("client_key").combine_chunks()
+        def fates_of(table: str) -> Iterator[tuple[Fate, pa.RecordBatch]]:
+            for batch in self._read.spools[table]:
+                at = index.rows_of(batch.column("connection_id"))
+                keyed = _with_keys(table, batch, keys, at)
+                waiting: Any = pc.fill_null(pc.greater_equal(at, pa.scalar(len(settled), at.type)), pa.scalar(False))
+                count = pc.sum(waiting).as_py() or 0
+                if count < len(keyed):
+                    yield "settled", keyed.filter(pc.invert(waiting)) if count else keyed
+                if count:
+                    yield "waiting", keyed.filter(waiting) if count < len(keyed) else keyed
+            for batch in self._end.spools[table]:
+                yield "end", _with_keys(table, batch, keys, index.rows_of(batch.column("connection_id")))
 
+        def view(connections: pa.Table, facts: Facts, *fates: Fate, captures: pa.Table = captures, first: int = 0) -> SeriesView:
             def batches_of(table: str) -> Iterator[pa.RecordBatch]:
                 if table in ("captures", "connections"):
                     yield from (connections if table == "connections" else captures).to_batches()
                     return
-                if "settled" in fates or "waiting" in fates:
-                    for batch in self._read.spools[table]:
-                        if not {"settled", "waiting"} <= {*fates}:
-                            over = _over(batch, still)
-                            batch = batch.filter(over if "settled" in fates else pc.invert(over))
-                        if batch.num_rows:
-                            yield _with_keys(table, batch, ids, keys)
-                if "end" in fates:
-                    for batch in self._end.spools[table]:
-                        yield _with_keys(table, batch, ids, keys)
+                yield from (batch for fate, batch in fates_of(table) if fate in fates)
 
-            return SeriesView(captures, connections, facts, batches_of)
+            def rows_of(ids: Any) -> Any:
+                at = index.rows_of(ids)
+                inside = pc.and_(pc.greater_equal(at, pa.scalar(first, at.type)), pc.less(at, pa.scalar(first + len(connections), at.type)))
+                return pc.if_else(inside, pc.subtract(at, pa.scalar(first, at.type)), pa.scalar(None, at.type))
+
+            return SeriesView(captures, connections, facts, batches_of, rows_of)
 
         nothing = {name: schema.empty_table() for name, schema in FACT_SCHEMAS.items()}
         no_captures = CAPTURES.empty_table()
-        both = pa.concat_tables([self._read.refusals, self._end.refusals])
-        self.whole = view(pa.concat_tables([settled, late]), facts | {"refusals": both}, "settled", "waiting", "end")
+        refused = pa.concat_tables([self._read.refusals, self._end.refusals])
+        self._fates_of = fates_of
+        self.whole = view(both, facts | {"refusals": refused}, "settled", "waiting", "end")
         self.settled = view(settled, nothing | {"refusals": self._read.refusals}, "settled", captures=no_captures)
-        self.open = view(late, facts, "waiting", "end")
-        self._waiting = view(late, nothing, "waiting", captures=no_captures)
-        self._ended = view(late, nothing, "end", captures=no_captures)
+        self.open = view(late, facts, "waiting", "end", first=len(settled))
 
 
-def _over(batch: pa.RecordBatch, still: Any) -> Any:
-    return pc.invert(pc.is_in(batch.column("connection_id"), value_set=still))
-
-
-def _with_keys(table: str, batch: pa.RecordBatch, ids: Any, keys: Any) -> pa.RecordBatch:
+def _with_keys(table: str, batch: pa.RecordBatch, keys: Any, rows: Any) -> pa.RecordBatch:
     if table in _KEYLESS:
         return batch
     at = batch.schema.get_field_index("client_key")
-    found = pc.index_in(batch.column("connection_id"), value_set=ids)
-    return batch.set_column(at, batch.schema.field(at), keys.take(found))
+    return batch.set_column(at, batch.schema.field(at), keys.take(rows))
 
 
 def read_series(
