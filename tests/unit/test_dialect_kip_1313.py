@@ -13,7 +13,7 @@ from kwire.codec.field_spans import FieldWalker
 from kwire.codec.plan import compile_plan
 from kwire.codec.uuids import ZERO_UUID, Uuid
 from kwire.errors import EncodeError, InputError
-from kwire.schema import Catalog, Message, Versions, catalog, dialect, load, parse_definition
+from kwire.schema import Catalog, Message, Versions, catalog, dialect, load, parse_definition, release_catalog
 from kwire.schema.dialects import read_overlay
 from kwire.schema.layout import fields_at
 from kwire.schema.overlays import OverlaidCatalog
@@ -188,6 +188,18 @@ def test_K1313_4_on_a_loaded_catalog(release_4: Catalog) -> None:
     # what a release has dropped gets no version, what it never had is not added
     assert not known["ControlledShutdownRequest"].valid_versions
     assert "PushTelemetryRequest" not in known
+
+
+def test_K1313_4_on_a_release_nothing_of_later_releases_comes_in() -> None:
+    """Version 3 of DeleteGroups is 4.4's, with an ErrorMessage; version 9 of Metadata is the first flexible one, of 2.4."""
+    known = dialect("kip-1313", base=release_catalog("4.3.1"))
+    assert [field.name for field in known["DeleteGroupsResponse"].fields[1].fields if 3 in field.versions] == ["GroupId", "ErrorCode"]
+    known = dialect("kip-1313", base=release_catalog("2.3.1"))
+    request, response = known["MetadataRequest"], known["MetadataResponse"]
+    assert (str(request.valid_versions), headers_of(request), headers_of(response)) == ("0-9", {"0-8": 1, "9+": 3}, {"0+": 0})
+    for message in (request, response):
+        assert not message.is_flexible(9)
+        assert fields_at(message, 9) == fields_at(message, 8)
 
 
 def test_K1313_4_what_a_release_has_taken_in_stays(known: Catalog) -> None:

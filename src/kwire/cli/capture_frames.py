@@ -14,8 +14,8 @@ from kwire.capture.carry import SeriesCarry
 from kwire.capture.reader import FileFacts, finish_series, read_piece
 from kwire.capture.sink import StreamSink
 from kwire.capture.tcp import TcpConnection
-from kwire.cli.request_log import carried_by, error_entry, in_names_of, request_entry, response_entry
-from kwire.codec import decode_request, decode_response
+from kwire.cli.request_log import BUILT_IN, carried_by, error_entry, in_names_of, request_entry, response_entry
+from kwire.codec import Codec
 from kwire.errors import WireError
 from kwire.protocol import Conversation
 from kwire.protocol.events import Event, RequestCompleted, VersionsLearned
@@ -93,8 +93,9 @@ class _Tracked:
 class _FrameSink(StreamSink):
     """Hears the streams of a capture and makes entries."""
 
-    def __init__(self, ports: frozenset[int], emit: Callable[[dict[str, Any]], None]) -> None:
+    def __init__(self, ports: frozenset[int], emit: Callable[[dict[str, Any]], None], codec: Codec) -> None:
         self.ports = ports
+        self.codec = codec
         self.emit = emit
         self._highest: dict[str, dict[int, int]] = {}  # versions by api key, by server
 
@@ -145,11 +146,13 @@ class _FrameSink(StreamSink):
             if isinstance(event, VersionsLearned):
                 highest |= {api_key: high for api_key, (_, high) in event.versions.items()}
             if isinstance(event, RequestCompleted) and event.state != "orphan_response":
-                self.emit(_entry(event, tracked.name, requests, responses, highest))
+                self.emit(_entry(self.codec, event, tracked.name, requests, responses, highest))
                 tracked.done(event, requests)
 
 
-def _entry(event: RequestCompleted, connection: str, requests: _Stream, responses: _Stream, highest: dict[int, int]) -> dict[str, Any]:
+def _entry(
+    codec: Codec, event: RequestCompleted, connection: str, requests: _Stream, responses: _Stream, highest: dict[int, int]
+) -> dict[str, Any]:
     size = event.request_bytes or 0
     frame = requests.take(event.stream_offset + 4, size - 4)
     entry: dict[str, Any]
@@ -162,8 +165,8 @@ def _entry(event: RequestCompleted, connection: str, requests: _Stream, response
         }
     else:
         try:
-            request = decode_request(frame, strict=False)
-            entry, carried = request_entry(request), carried_by(request)
+            request = codec.decode_request(frame, strict=False)
+            entry, carried = request_entry(request, codec), carried_by(request, codec)
         except WireError as error:
             entry = {"requestHeader": _known_header(event), "request": None, "error": error_entry(error)}
     if entry["request"] is not None and event.api_key is not None:
@@ -173,7 +176,7 @@ def _entry(event: RequestCompleted, connection: str, requests: _Stream, response
         head = (event.response_bytes - 4).to_bytes(4, "big") + event.correlation_id.to_bytes(4, "big", signed=True)
         answer = responses.find(head, event.response_bytes)
         if answer is not None and event.api_key is not None and event.api_version is not None:
-            _add_response(entry, answer[4:], event.api_key, event.api_version, carried)
+            _add_response(codec, entry, answer[4:], event.api_key, event.api_version, carried)
     entry |= {
         "connection": connection,
         "time": _time(event.request_time),
@@ -185,13 +188,15 @@ def _entry(event: RequestCompleted, connection: str, requests: _Stream, response
     return entry
 
 
-def _add_response(entry: dict[str, Any], frame: bytes, api_key: int, api_version: int, carried: tuple[int, int] | None) -> None:
+def _add_response(
+    codec: Codec, entry: dict[str, Any], frame: bytes, api_key: int, api_version: int, carried: tuple[int, int] | None
+) -> None:
     try:
-        response = decode_response(frame, api_key, api_version, strict=False)
+        response = codec.decode_response(frame, api_key, api_version, strict=False)
     except WireError as error:
         entry.setdefault("error", error_entry(error))
         return
-    answer = response_entry(response, carried)
+    answer = response_entry(response, carried, codec)
     entry["response"] = answer["response"]
     if "error" in answer:
         entry.setdefault("error", answer["error"])
@@ -216,18 +221,21 @@ def _time(time_ns: int | None) -> str | None:
     return f"{datetime.fromtimestamp(seconds, UTC):%Y-%m-%dT%H:%M:%S}.{rest // 1000:06d}Z"
 
 
-def read_exchanges(location: str | BinaryIO, ports: Iterable[int], emit: Callable[[dict[str, Any]], None]) -> FileFacts:
+def read_exchanges(
+    location: str | BinaryIO, ports: Iterable[int], emit: Callable[[dict[str, Any]], None], codec: Codec = BUILT_IN
+) -> FileFacts:
     """Read a capture's requests, each with its response, in the order in which their outcome was known.
 
     Args:
         location: path, URI or binary stream of a capture.
         ports: TCP ports where brokers listen; empty to find them out.
         emit: takes one entry.
+        codec: reads the frames; which are requests and responses, and of whom, the built-in catalog says.
 
     Raises:
         InputError: there is no such file, or it is no capture.
     """
-    carry, sink = SeriesCarry(), _FrameSink(frozenset(ports), emit)
+    carry, sink = SeriesCarry(), _FrameSink(frozenset(ports), emit, codec)
     facts = read_piece(location, carry, sink)
     finish_series(carry, sink)
     return facts

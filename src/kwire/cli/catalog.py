@@ -7,9 +7,11 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from kwire.cli.catalog_options import catalog_options, chosen_catalog, doubts_told
+
 if TYPE_CHECKING:
     from kwire.schema.listing import FieldRow, MessageRows
-    from kwire.schema.release_diff import ApiChange
+    from kwire.schema.release_diff import ApiChange, MessageChange
 
 __all__ = ["catalog"]
 
@@ -23,6 +25,7 @@ def catalog() -> None:
       kwire catalog list
       kwire catalog show Metadata
       kwire catalog diff 3.9 4.1
+      kwire catalog show OffsetDelete --catalog kip-1313
     """
 
 
@@ -48,21 +51,32 @@ def _print_json(rows: Iterable[object]) -> None:
 
 @catalog.command("list", short_help="All apis.")
 @click.option("--release", metavar="R", help="Only what this Kafka release accepts (3.9, 4.0.0).")
+@catalog_options
 @click.option("--json", "as_json", is_flag=True, help="JSON lines.")
-def list_command(release: str | None, as_json: bool) -> None:
-    """List all apis: key, name, every version ever released, and what the newest release, or R, accepts.
+def list_command(release: str | None, catalog_name: str | None, dialects: tuple[str, ...], as_json: bool) -> None:
+    """List all apis: key, name, every version ever released, and what the newest release, or R, accepts; or the apis of a catalog.
 
     \b
-    Example:
+    Examples:
       kwire catalog list --release 4.1
+      kwire catalog list --catalog kafka-clients-4.1.0.jar
     """
     from kwire.cli.terminal import print_table
     from kwire.schema import releases
     from kwire.schema.listing import list_apis
 
-    rows = list_apis(release)
+    known = chosen_catalog(catalog_name, dialects)
+    if release is not None and known is not None:
+        raise click.UsageError("--release is about the built-in catalog; the apis of a release alone are those of --catalog R.")
+    rows = list_apis(release, known)
     if as_json:
         _print_json(rows)
+        return
+    if known is not None:
+        print_table(
+            ["key", "api", "versions", "unstable", "flexible since", "answered by"],
+            [(row.api_key, row.name, str(row.request_versions), _or_none(row.unstable), row.flexible_since, row.listeners) for row in rows],
+        )
         return
     of = (releases().newest if release is None else releases().resolve(release)).name
     print_table(
@@ -89,8 +103,9 @@ def _or_none(versions: object) -> str | None:
 @catalog.command("show", short_help="The fields of an api or a message.")
 @click.argument("api", metavar="API")
 @click.option("--version", type=click.IntRange(0), metavar="N", help="Only the fields of this version.")
+@catalog_options
 @click.option("--json", "as_json", is_flag=True, help="JSON lines, one a message.")
-def show_command(api: str, version: int | None, as_json: bool) -> None:
+def show_command(api: str, version: int | None, catalog_name: str | None, dialects: tuple[str, ...], as_json: bool) -> None:
     """Show the fields of API: an api by name or key, or any message by name.
 
     \b
@@ -98,10 +113,11 @@ def show_command(api: str, version: int | None, as_json: bool) -> None:
       kwire catalog show Metadata
       kwire catalog show 18 --version 3
       kwire catalog show ConsumerProtocolSubscription
+      kwire catalog show PushTelemetry --dialect kip-714-draft
     """
     from kwire.schema.listing import show
 
-    rows = show(api, version)
+    rows = show(api, version, chosen_catalog(catalog_name, dialects))
     if as_json:
         _print_json(rows)
         return
@@ -144,41 +160,63 @@ def _tag(field: FieldRow) -> str | None:
     return None if field.tag is None else f"{field.tag} ({field.tagged_versions})"
 
 
-@catalog.command("diff", short_help="What changes between two Kafka releases.")
-@click.argument("older", metavar="R1")
-@click.argument("newer", metavar="R2")
+@catalog.command("diff", short_help="What changes between two Kafka releases, jars, folders or dialects.")
+@click.argument("older", metavar="A")
+@click.argument("newer", metavar="B")
 @click.option("--fields", is_flag=True, help="Also the fields that new versions bring or drop.")
-@click.option("--json", "as_json", is_flag=True, help="JSON lines, one an api, with the fields.")
+@click.option("--json", "as_json", is_flag=True, help="JSON lines, one an api or a message, with the fields.")
 def diff_command(older: str, newer: str, fields: bool, as_json: bool) -> None:
-    """Show what changes on the wire from release R1 to R2: apis, versions that are accepted, deprecations.
+    """Show what changes on the wire from A to B, each a release, a jar or a folder of Kafka's message definitions, or a dialect.
+
+    Of two releases: apis, versions that brokers accept, deprecations. Else what the definitions say, and where one version has two layouts.
+    A dialect is laid on what it is compared with.
 
     \b
-    Example:
+    Examples:
       kwire catalog diff 3.9 4.1 --fields
+      kwire catalog diff 4.1 kip-1313
+      kwire catalog diff 4.1 my-fork/clients/src/main/resources/common/message
     """
-    from kwire.cli.terminal import console, print_table
-    from kwire.schema.release_diff import diff
+    from kwire.cli.terminal import console, print_table, printable
+    from kwire.schema.catalog_diff import compare
 
-    found = diff(older, newer)
+    with doubts_told():
+        found = compare(older, newer)
     if as_json:
         _print_json(found.apis)
+        _print_json(found.messages)
         return
-    if not found.apis:
-        console().print(f"Nothing changes on the wire from {found.older} to {found.newer}.")
+    titles = [printable(found.older), printable(found.newer)]
+    if not found.apis and not found.messages:
+        console().print(f"Nothing changes on the wire from {titles[0]} to {titles[1]}.", markup=False, highlight=False)
         return
     # the end of ZooKeeper is one change, not one of every api
     shared = {kind for api in found.apis for kind in api.listeners_before} & {kind for api in found.apis for kind in api.listeners_after}
-    print_table(
-        ["key", "api", found.older, found.newer, "what changes"],
-        [(api.api_key, api.name, _or_none(api.before) or "-", _or_none(api.after) or "-", _change(api, shared)) for api in found.apis],
-        styles={"-": "dim"},
-    )
-    changed = [each for api in found.apis for each in api.fields]
+    rows = [(api.api_key, api.name, _or_none(api.before) or "-", _or_none(api.after) or "-", _change(api, shared)) for api in found.apis]
+    if rows:
+        print_table(["key", "api", *titles, "what changes"], rows, styles={"-": "dim"})
+    if found.messages:
+        print_table(
+            ["message", *titles, "what changes"],
+            [(each.name, _or_none(each.before) or "-", _or_none(each.after) or "-", _change_of(each)) for each in found.messages],
+            styles={"-": "dim"},
+        )
+    changed = [each for api in found.apis for each in api.fields] + [each for message in found.messages for each in message.fields]
     if fields and changed:
         print_table(
             ["message", "version", "change", "field", "type"],
-            [(each.message, each.version, each.change, each.path, each.type) for each in changed],
+            [(each.message, each.version, each.detail or each.change, each.path or None, each.type or None) for each in changed],
         )
+
+
+def _change_of(message: MessageChange) -> str:
+    if message.change != "changed":
+        return "new message" if message.change == "added" else "the message is gone"
+    return _count(len(message.fields))
+
+
+def _count(fields: int) -> str:
+    return f"{fields} field{'s' if fields > 1 else ''} (--fields)" if fields else ""
 
 
 def _change(api: ApiChange, shared: set[str]) -> str:
@@ -200,6 +238,9 @@ def _change(api: ApiChange, shared: set[str]) -> str:
     ):
         if kinds & shared:
             said.append(f"{what} {', '.join(sorted(kinds & shared))}")
+    old = [each for each in api.fields if each.version not in api.versions_added]
+    if old:
+        said.append(f"differs in {_span(tuple(sorted({each.version for each in old})))}")
     return "; ".join(said)
 
 
@@ -215,8 +256,9 @@ def _span(versions: tuple[int, ...]) -> str:
 
 
 @catalog.command("tags", short_help="Every tagged field.")
+@catalog_options
 @click.option("--json", "as_json", is_flag=True, help="JSON lines.")
-def tags_command(as_json: bool) -> None:
+def tags_command(catalog_name: str | None, dialects: tuple[str, ...], as_json: bool) -> None:
     """List every tagged field of every message: tag number, type, versions.
 
     \b
@@ -226,7 +268,7 @@ def tags_command(as_json: bool) -> None:
     from kwire.cli.terminal import print_table
     from kwire.schema.listing import list_tagged_fields
 
-    rows = list_tagged_fields()
+    rows = list_tagged_fields(chosen_catalog(catalog_name, dialects))
     if as_json:
         _print_json(rows)
         return

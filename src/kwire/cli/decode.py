@@ -8,10 +8,13 @@ from typing import TYPE_CHECKING, Any, Final, cast
 
 import click
 
+from kwire.cli.catalog_options import catalog_options, chosen_codec
 from kwire.errors import InputError, WireError
 
 if TYPE_CHECKING:
     from typing import BinaryIO
+
+    from kwire.codec import Codec
 
 __all__ = ["decode", "frames_of"]
 
@@ -28,7 +31,16 @@ _HEAD_BYTES: Final = 24
 @click.option(
     "--port", "ports", type=click.IntRange(1, 65535), multiple=True, metavar="N", help="Of a capture: a port where brokers listen."
 )
-def decode(file: str, kind: str, api_key: int | None, api_version: int | None, ports: tuple[int, ...]) -> int:
+@catalog_options
+def decode(
+    file: str,
+    kind: str,
+    api_key: int | None,
+    api_version: int | None,
+    ports: tuple[int, ...],
+    catalog_name: str | None,
+    dialects: tuple[str, ...],
+) -> int:
     """Decode FILE to JSON lines in the form of a broker's JSON request log.
 
     FILE (by default standard input) holds frames in hex, one a line, with or without their 4-byte length; or raw frames: one, or several
@@ -39,23 +51,25 @@ def decode(file: str, kind: str, api_key: int | None, api_version: int | None, p
       echo 00120000000000070003666f6f | kwire decode
       kwire decode --response --api-key 18 --api-version 0 answer.bin
       kwire decode kafka.pcap --port 9092
+      kwire decode kafka.pcap --dialect kip-1313
     """
     if kind == "response" and (api_key is None or api_version is None):
         raise click.UsageError("A response does not say what it answers: give --api-key and --api-version.")
     if kind == "request" and (api_key is not None or api_version is not None):
         raise click.UsageError("A request says its api key and version itself; --api-key and --api-version go with --response.")
+    codec = chosen_codec(catalog_name, dialects)
     if file == "-":
-        return _decode_stream(sys.stdin.buffer, "standard input", ports, api_key, api_version)
+        return _decode_stream(codec, sys.stdin.buffer, "standard input", ports, api_key, api_version)
     from kwire.capture.source import open_capture  # any path or URI, as captures are opened
 
     with open_capture(file) as source:
         head = source.read(_HEAD_BYTES)
         if _is_capture(head):
-            return _decode_capture(file, ports)
+            return _decode_capture(codec, file, ports)
         data = head
         while more := source.read(1 << 20):
             data += more
-    return _decode_frames(data, file, api_key, api_version)
+    return _decode_frames(codec, data, file, api_key, api_version)
 
 
 def _is_capture(head: bytes) -> bool:
@@ -64,7 +78,7 @@ def _is_capture(head: bytes) -> bool:
     return identify(head) is not None
 
 
-def _decode_stream(stream: BinaryIO, name: str, ports: tuple[int, ...], api_key: int | None, api_version: int | None) -> int:
+def _decode_stream(codec: Codec, stream: BinaryIO, name: str, ports: tuple[int, ...], api_key: int | None, api_version: int | None) -> int:
     from io import BufferedReader, RawIOBase
 
     from kwire.capture.formats import compression_of
@@ -72,18 +86,18 @@ def _decode_stream(stream: BinaryIO, name: str, ports: tuple[int, ...], api_key:
     buffered: Any = stream if isinstance(stream, BufferedReader) else BufferedReader(cast("RawIOBase", stream))
     head = buffered.peek(_HEAD_BYTES)[:_HEAD_BYTES]
     if compression_of(head) or _is_capture(head):
-        return _decode_capture(buffered, ports)
-    return _decode_frames(buffered.read(), name, api_key, api_version)
+        return _decode_capture(codec, buffered, ports)
+    return _decode_frames(codec, buffered.read(), name, api_key, api_version)
 
 
-def _decode_capture(location: str | BinaryIO, ports: tuple[int, ...]) -> int:
+def _decode_capture(codec: Codec, location: str | BinaryIO, ports: tuple[int, ...]) -> int:
     from kwire.cli.capture_frames import read_exchanges
     from kwire.cli.terminal import json_line, printable
 
     def emit(entry: dict[str, Any]) -> None:
         sys.stdout.write(f"{json_line(entry)}\n")
 
-    facts = read_exchanges(location, ports, emit)
+    facts = read_exchanges(location, ports, emit, codec)
     if facts.cut_at is not None:
         said = f"{printable(facts.location)} ends early, at byte {facts.cut_at}: {facts.cut_reason}"
         click.echo(f"kwire: {said}. What was before it is decoded.", err=True)
@@ -136,10 +150,9 @@ def _lengths(data: bytes) -> list[int] | None:
     return found
 
 
-def _decode_frames(data: bytes, name: str, api_key: int | None, api_version: int | None) -> int:
+def _decode_frames(codec: Codec, data: bytes, name: str, api_key: int | None, api_version: int | None) -> int:
     from kwire.cli.request_log import error_entry, request_entry, response_entry
     from kwire.cli.terminal import json_line
-    from kwire.codec import decode_request, decode_response
 
     faulty: list[str] = []
     count = 0
@@ -148,9 +161,9 @@ def _decode_frames(data: bytes, name: str, api_key: int | None, api_version: int
         entry: dict[str, Any]
         try:
             if api_key is None or api_version is None:
-                entry = request_entry(decode_request(frame, strict=False))
+                entry = request_entry(codec.decode_request(frame, strict=False), codec)
             else:
-                entry = response_entry(decode_response(frame, api_key, api_version, strict=False))
+                entry = response_entry(codec.decode_response(frame, api_key, api_version, strict=False), codec=codec)
         except WireError as error:  # a header that cannot be read
             entry = {"error": error_entry(error)}
         if "error" in entry:

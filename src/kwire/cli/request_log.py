@@ -10,14 +10,15 @@ from collections.abc import Mapping
 from functools import cache
 from typing import Any, Final
 
-from kwire.codec import Opaque, Request, Response, decode_request, decode_response, peek_header, to_json
+from kwire.codec import Codec, Opaque, Request, Response
 from kwire.codec.layout import layouts_of
 from kwire.errors import WireError
 from kwire.protocol.nested_rules import RULES
-from kwire.schema import catalog, header_version, snake_name
+from kwire.schema import catalog, snake_name
 
-__all__ = ["carried_by", "error_entry", "in_names_of", "request_entry", "response_entry"]
+__all__ = ["BUILT_IN", "carried_by", "error_entry", "in_names_of", "request_entry", "response_entry"]
 
+BUILT_IN: Final = Codec(catalog())
 REDACTED: Final = "[redacted]"
 
 # What brokers log all the same (kafka.network.RequestConvertToJson): who may read their logs has these credentials.
@@ -41,11 +42,11 @@ _SECRET_WORDS: Final = ("password", "secret", "jaas", "credential", "token", ".k
 
 
 @cache
-def _secrets(message: str) -> frozenset[str]:
+def _secrets(codec: Codec, message: str) -> frozenset[str]:
     """Fields of a message's JSON that are secret: SASL tokens, HMACs of delegation tokens."""
     found = (key for key, rule in RULES.items() if key[0] == message and rule.kind == "secret" and key not in _LOGGED)
     names = {path.rpartition(".")[2] for _, path in found}
-    return frozenset(slot.json_name for layout in layouts_of(catalog()[message]) for slot in layout.slots if slot.attribute in names)
+    return frozenset(slot.json_name for layout in layouts_of(codec.catalog[message]) for slot in layout.slots if slot.attribute in names)
 
 
 def _hide(value: Any, names: frozenset[str]) -> Any:
@@ -63,11 +64,11 @@ def _hide_configs(body: dict[str, Any]) -> dict[str, Any]:
     return body
 
 
-def _body(body: Any, api_key: int, version: int) -> dict[str, Any] | None:
+def _body(codec: Codec, body: Any, api_key: int, version: int) -> dict[str, Any] | None:
     if isinstance(body, Opaque):
         return None
-    written = to_json(body, version, records=False)
-    if names := _secrets(type(body).layout.name):
+    written = codec.to_json(body, version, records=False)
+    if names := _secrets(codec, type(body).layout.name):
         written = _hide(written, names)
     return _hide_configs(written) if api_key in _ALTER_CONFIGS else written
 
@@ -106,66 +107,70 @@ def error_entry(error: WireError) -> dict[str, Any]:
     return {"code": error.code.name, "offset": error.offset, "path": error.path, "message": str(error)}
 
 
-def _header(header: Any) -> dict[str, Any]:
+def _header(codec: Codec, header: Any) -> dict[str, Any]:
     api_key, api_version = header.api_key, header.api_version
-    name = catalog().api_name(api_key)
-    message = catalog().request(api_key)
-    version = header_version("request", api_key, api_version) if message is not None and api_version in message.valid_versions else 1
-    written: dict[str, Any] = to_json(header, version)
+    name = codec.catalog.api_name(api_key)
+    message = codec.catalog.request(api_key)
+    version = codec.header_version("request", api_key, api_version) if message is not None and api_version in message.valid_versions else 1
+    written: dict[str, Any] = codec.to_json(header, version)
     if name is not None:
         written["requestApiKeyName"] = snake_name(name).upper()
     return written
 
 
-def request_entry(request: Request) -> dict[str, Any]:
+def request_entry(request: Request, codec: Codec = BUILT_IN) -> dict[str, Any]:
     """`requestHeader` and `request` of a line, and `error` where the body breaks a rule.
 
     Args:
         request: decoded, strictly or leniently.
+        codec: what decoded it.
     """
     header = request.header
-    entry = {"requestHeader": _header(header), "request": _body(request.body, header.api_key, header.api_version)}
+    entry = {"requestHeader": _header(codec, header), "request": _body(codec, request.body, header.api_key, header.api_version)}
     if header.api_key == _ENVELOPE and entry["request"] is not None:
-        entry["request"]["requestData"] = _carried_request(request.body.request_data)
+        entry["request"]["requestData"] = _carried_request(codec, request.body.request_data)
     return entry if request.violation is None else {**entry, "error": error_entry(request.violation)}
 
 
-def carried_by(request: Request) -> tuple[int, int] | None:
+def carried_by(request: Request, codec: Codec = BUILT_IN) -> tuple[int, int] | None:
     """Api key and version of the request that an Envelope carries (KIP-590), None for any other request."""
     if request.header.api_key != _ENVELOPE or isinstance(request.body, Opaque):
         return None
     try:
-        header = peek_header(request.body.request_data)
+        header = codec.peek_header(request.body.request_data)
     except WireError:
         return None
     return header.api_key, header.api_version
 
 
-def _carried_request(frame: bytes) -> Any:
+def _carried_request(codec: Codec, frame: bytes) -> Any:
     """The request in an Envelope, which brokers log as a request of its own; its bytes may hold a password."""
     try:
-        return request_entry(decode_request(frame, strict=False))
+        return request_entry(codec.decode_request(frame, strict=False), codec)
     except WireError:
         return REDACTED
 
 
-def response_entry(response: Response, carried: tuple[int, int] | None = None) -> dict[str, Any]:
+def response_entry(response: Response, carried: tuple[int, int] | None = None, codec: Codec = BUILT_IN) -> dict[str, Any]:
     """`responseHeader` and `response` of a line, and `error` where the body breaks a rule.
 
     Args:
         response: decoded, strictly or leniently; its version is the one that its body was read in.
         carried: of the response to an Envelope: api key and version of the request in it.
+        codec: what decoded it.
     """
     entry: dict[str, Any] = {
         "responseHeader": {"correlationId": response.header.correlation_id},
-        "response": _body(response.body, response.api_key, response.api_version),
+        "response": _body(codec, response.body, response.api_key, response.api_version),
     }
     if response.api_key == _SHARE_FETCH and entry["response"] is not None:
         entry["response"] = _without_sizes(entry["response"])
     if response.api_key == _ENVELOPE and entry["response"] is not None and response.body.response_data is not None:
         try:
             entry["response"]["responseData"] = (
-                response_entry(decode_response(response.body.response_data, *carried, strict=False)) if carried else REDACTED
+                response_entry(codec.decode_response(response.body.response_data, *carried, strict=False), codec=codec)
+                if carried
+                else REDACTED
             )
         except WireError:
             entry["response"]["responseData"] = REDACTED

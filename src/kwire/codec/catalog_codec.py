@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, Final, Protocol
 
-from kwire.codec.classes import CompiledCatalog
+from kwire.codec.classes import CompiledCatalog, compiled
 from kwire.codec.decoding import DecodeMessage, DecodeRequest, DecodeResponse, FrameReader, message_reader
 from kwire.codec.encoding import FrameWriter
 from kwire.codec.header_scan import HeaderScan
@@ -96,7 +96,8 @@ class Codec:
 
     def __init__(self, source: Catalog, twin: Twin = backend) -> None:
         self.catalog = source
-        self.compiled = CompiledCatalog(_with_headers(source), twin)
+        built_in = source is catalog() and twin == backend
+        self.compiled = compiled() if built_in else CompiledCatalog(_with_headers(source), twin)
         self.messages = Messages(self.compiled)
 
     def __repr__(self) -> str:

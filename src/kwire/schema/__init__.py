@@ -12,12 +12,13 @@ if TYPE_CHECKING:
     from kwire.schema.dialects import DIALECTS, dialect
     from kwire.schema.error_codes import error_name, error_names
     from kwire.schema.loader import load
+    from kwire.schema.named_catalogs import named_catalog, release_catalog
     from kwire.schema.release_table import Release, Releases, guess, releases
 
 __all__ = [
     "DIALECTS", "NO_VERSIONS", "SCALARS", "Catalog", "Field", "Kind", "Message", "Release", "Releases", "Struct", "Versions", "camel_name",
-    "catalog", "definition_of", "dialect", "error_name", "error_names", "guess", "header_version", "load", "parse_definition", "releases",
-    "snake_name",
+    "catalog", "definition_of", "dialect", "error_name", "error_names", "guess", "header_version", "load", "named_catalog",
+    "parse_definition", "release_catalog", "releases", "snake_name",
 ]  # fmt: skip
 
 # What a decoder never needs is imported when it is first asked for: reading jars brings zipfile and pathlib.
@@ -25,6 +26,8 @@ _LATER = {
     "DIALECTS": "dialects",
     "dialect": "dialects",
     "load": "loader",
+    "named_catalog": "named_catalogs",
+    "release_catalog": "named_catalogs",
     "error_name": "error_codes",
     "error_names": "error_codes",
     "Release": "release_table",

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 from kwire.errors import InputError
 from kwire.schema.model import NO_VERSIONS, Catalog, Field, Message, Versions
-from kwire.schema.release_table import LISTENERS, releases
+from kwire.schema.release_table import LISTENERS, Release, releases
 from kwire.schema.stored import catalog
 
 __all__ = [
@@ -33,7 +33,7 @@ class ApiRow:
         api_key, name: Kafka's own, `Metadata` of `MetadataRequest`.
         former_names: what older releases called it, `AlterIsr` of `AlterPartition`.
         request_versions, response_versions: every version ever released.
-        accepted: what the release in question accepts on any kind of node; None when it does not have the api.
+        accepted: what the release in question accepts on any kind of node; None when it does not have the api, or none is in question.
         flexible_since: the first version with compact lengths and tagged fields, None when there is none.
         listeners: the kinds of node that answer it in that release, in Kafka's spelling (`zkBroker`, `broker`, `controller`).
         deprecated: the versions that the release marks deprecated, None when it marks none.
@@ -109,41 +109,56 @@ class TaggedFieldRow:
     versions: Versions
 
 
-def list_apis(release: str | None = None) -> list[ApiRow]:
-    """Every api of the built-in catalog, by key.
+def list_apis(release: str | None = None, known: Catalog | None = None) -> list[ApiRow]:
+    """Every api of a catalog, by key.
 
     Arguments:
         release: leave out what this release does not accept, and tell its listeners and deprecations; else all apis ever, and the newest
             release's.
+        known: a catalog that no release is asked about (`accepted` and `deprecated` are None); the built-in one when not given.
 
     Raises:
         InputError: no such release.
     """
+    if known is not None:
+        return [_api_row(known, request, response) for request, response in _apis(known)]
     known = catalog()
     of = releases().newest if release is None else releases().resolve(release)
-    rows = []
+    return [
+        _api_row(known, request, response, of)
+        for request, response in _apis(known)
+        if release is None or of.accepts_anywhere(request.api_key or 0) is not None
+    ]
+
+
+def _apis(known: Catalog) -> Iterator[tuple[Message, Message]]:
     for key in known.api_keys:
-        accepted = of.accepts_anywhere(key)
         request, response = known.request(key), known.response(key)
-        if request is None or response is None or (release is not None and accepted is None):
-            continue
-        unstable = of.accepts_anywhere(key, unstable=True)
-        name = request.name.removesuffix("Request")
-        rows.append(
-            ApiRow(
-                api_key=key,
-                name=name,
-                former_names=_former_names(known, request),
-                request_versions=request.valid_versions,
-                response_versions=response.valid_versions,
-                accepted=accepted,
-                flexible_since=request.flexible_versions.lowest if request.flexible_versions else None,
-                listeners=tuple(_LISTENER_NAMES[each] for each in LISTENERS if each in of.listeners and of.accepts(key, each) is not None),
-                deprecated=of.deprecated(key),
-                unstable=_above(accepted, unstable),
-            )
-        )
-    return rows
+        if request is not None and response is not None and (request.valid_versions or response.valid_versions):
+            yield request, response
+
+
+def _api_row(known: Catalog, request: Message, response: Message, of: Release | None = None) -> ApiRow:
+    key = request.api_key
+    assert key is not None
+    accepted = None if of is None else of.accepts_anywhere(key)
+    if of is None:
+        listeners, unstable = request.listeners, request.unstable_versions or None
+    else:
+        listeners = tuple(_LISTENER_NAMES[each] for each in LISTENERS if each in of.listeners and of.accepts(key, each) is not None)
+        unstable = _above(accepted, of.accepts_anywhere(key, unstable=True))
+    return ApiRow(
+        api_key=key,
+        name=request.name.removesuffix("Request"),
+        former_names=_former_names(known, request),
+        request_versions=request.valid_versions,
+        response_versions=response.valid_versions,
+        accepted=accepted,
+        flexible_since=request.flexible_versions.lowest if request.flexible_versions else None,
+        listeners=listeners,
+        deprecated=None if of is None else of.deprecated(key),
+        unstable=unstable,
+    )
 
 
 def _above(stable: Versions | None, unstable: Versions | None) -> Versions | None:

@@ -13,7 +13,7 @@ from typing import Any
 
 from kwire.errors import InputError
 from kwire.schema.layout import fields_at, wire_shape
-from kwire.schema.model import Catalog, Field, Message, Struct, Versions
+from kwire.schema.model import NO_VERSIONS, Catalog, Field, Message, Struct, Versions
 
 __all__ = ["Bump", "Overlay", "OverlaidCatalog"]
 
@@ -193,8 +193,10 @@ def _bumped(message: Message, base: Catalog, bump: Bump) -> Message:
     new = max(request.valid_versions.highest, last) + 1
 
     def grown(versions: Versions) -> Versions:
-        """What holds at the last version holds at the new one."""
-        return Versions(versions.lowest, max(versions.highest, new)) if last in versions else versions
+        """What holds at the last version holds at the new one; what a later release would begin there (`ReleaseCatalog`) does not."""
+        if last in versions:
+            return Versions(versions.lowest, max(versions.highest, new))
+        return NO_VERSIONS if versions.lowest > last else versions
 
     def field_of(each: Field) -> Field:
         return replace(
@@ -206,16 +208,18 @@ def _bumped(message: Message, base: Catalog, bump: Bump) -> Message:
             fields=tuple(field_of(inner) for inner in each.fields),
         )
 
-    headers = message.header_versions
+    clipped = ((Versions(of.lowest, min(of.highest, last)), header) for of, header in message.header_versions)
+    *headers, newest = [each for each in clipped if each[0]]
     if message.kind == "request":
-        kept = ((Versions(of.lowest, min(of.highest, last)), header) for of, header in headers)
-        headers = (*(each for each in kept if each[0]), (Versions(new, Versions.OPEN), bump.request_header))
+        headers += [newest, (Versions(new, Versions.OPEN), bump.request_header)]
+    else:
+        headers.append((Versions(newest[0].lowest, Versions.OPEN), newest[1]))
     return replace(
         message,
         valid_versions=Versions(message.valid_versions.lowest, new),
         flexible_versions=grown(message.flexible_versions),
         fields=tuple(field_of(each) for each in message.fields),
-        header_versions=headers,
+        header_versions=tuple(headers),
         common_structs={
             name: Struct(struct.name, grown(struct.versions), tuple(field_of(each) for each in struct.fields))
             for name, struct in message.common_structs.items()

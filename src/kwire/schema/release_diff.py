@@ -1,4 +1,7 @@
-"""What changes in the protocol between two Kafka releases: apis, versions, deprecations and the fields that new versions bring."""
+"""What changes in the protocol between two Kafka releases: apis, versions, deprecations and the fields that new versions bring.
+
+Between other catalogs (jars, folders, dialects) it is `kwire.schema.catalog_diff` that looks.
+"""
 
 from __future__ import annotations
 
@@ -11,26 +14,28 @@ from kwire.schema.model import Message, Versions
 from kwire.schema.release_table import releases
 from kwire.schema.stored import catalog
 
-__all__ = ["ApiChange", "FieldChange", "ReleaseDiff", "diff"]
+__all__ = ["ApiChange", "FieldChange", "MessageChange", "ReleaseDiff", "diff", "field_changes"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class FieldChange:
-    """A field that a new version of a message has or no longer has.
+    """A field that a new version of a message has or no longer has, or that one version has in two catalogs in two ways.
 
     Attributes:
         message: `MetadataResponse`.
-        path: `Topics.TopicId`.
-        change: `added` or `removed`.
+        path: `Topics.TopicId`; empty for the message itself.
+        change: `added`, `removed` or `changed`.
         version: the version with which it changes.
         type: the field's type.
+        detail: of what is changed, how: `int32 before`, `nullable now`; else None.
     """
 
     message: str
     path: str
-    change: Literal["added", "removed"]
+    change: Literal["added", "removed", "changed"]
     version: int
     type: str
+    detail: str | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -62,12 +67,34 @@ class ApiChange:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class MessageChange:
+    """What changes for a message that is no request or response: a header, a record, consumer protocol.
+
+    Attributes:
+        name: `ConsumerProtocolSubscription`.
+        change: `added`, `removed`, or `changed`.
+        before, after: its versions, None where the catalog does not have it.
+        fields: what changes in its fields.
+    """
+
+    name: str
+    change: Literal["added", "removed", "changed"]
+    before: Versions | None
+    after: Versions | None
+    fields: tuple[FieldChange, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class ReleaseDiff:
-    """Two releases, by their full names, and what changes from one to the other, by api key."""
+    """Two releases or catalogs, by their full names, and what changes from one to the other: apis by key, then other messages by name.
+
+    Releases have no other messages: none says which of them it writes.
+    """
 
     older: str
     newer: str
     apis: tuple[ApiChange, ...]
+    messages: tuple[MessageChange, ...] = ()
 
 
 def _paths(fields: tuple[LayoutField, ...], path: str = "") -> Iterator[tuple[str, str]]:
@@ -76,7 +103,7 @@ def _paths(fields: tuple[LayoutField, ...], path: str = "") -> Iterator[tuple[st
         yield from _paths(field.fields, f"{path}{field.name}.")
 
 
-def _field_changes(message: Message | None, versions: list[int]) -> Iterator[FieldChange]:
+def field_changes(message: Message | None, versions: list[int]) -> Iterator[FieldChange]:
     """What each of the versions changes against the one before it; a first version changes nothing."""
     if message is None:
         return
@@ -131,7 +158,7 @@ def diff(older: str, newer: str) -> ReleaseDiff:
                 listeners_before=listeners[0],
                 listeners_after=listeners[1],
                 fields=tuple(
-                    change for message in (request, known.response(key)) for change in _field_changes(message, added if before else [])
+                    change for message in (request, known.response(key)) for change in field_changes(message, added if before else [])
                 ),
             )
         )

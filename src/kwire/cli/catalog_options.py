@@ -1,0 +1,59 @@
+"""The options that name another catalog than the built-in one: ``--catalog`` and ``--dialect``."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, Any, TypeVar
+
+import click
+
+if TYPE_CHECKING:
+    from kwire.codec import Codec
+    from kwire.schema import Catalog
+
+__all__ = ["catalog_options", "chosen_catalog", "chosen_codec", "doubts_told"]
+
+Command = TypeVar("Command", bound=Callable[..., Any])
+
+
+def catalog_options(command: Command) -> Command:
+    """Add both options; the command takes `catalog_name` and `dialects`."""
+    dialects = click.option(
+        "--dialect", "dialects", multiple=True, metavar="D", help="Lay a proposal on it: kip-1313, kip-35-draft, kip-714-draft."
+    )
+    named = click.option(
+        "--catalog", "catalog_name", metavar="C", help="The messages of C: a release, a jar or folder of Kafka's definitions, a dialect."
+    )
+    return named(dialects(command))
+
+
+@contextmanager
+def doubts_told() -> Iterator[None]:
+    """Tell the warnings about a catalog that is loaded as sentences on stderr."""
+    from kwire.cli.terminal import printable
+
+    with warnings.catch_warnings(record=True) as doubts:
+        warnings.simplefilter("always")
+        yield
+    for doubt in doubts:
+        click.echo(f"kwire: {printable(str(doubt.message))}", err=True)
+
+
+def chosen_catalog(catalog_name: str | None, dialects: tuple[str, ...]) -> Catalog | None:
+    """The catalog that the options name, None for the built-in one."""
+    from kwire.schema import dialect, named_catalog
+
+    if catalog_name is None:
+        return dialect(*dialects) if dialects else None
+    with doubts_told():
+        return named_catalog(catalog_name, dialects)
+
+
+def chosen_codec(catalog_name: str | None, dialects: tuple[str, ...]) -> Codec:
+    """The codec of the catalog that the options name."""
+    from kwire.codec import Codec
+    from kwire.schema import catalog
+
+    return Codec(chosen_catalog(catalog_name, dialects) or catalog())

@@ -1,0 +1,138 @@
+"""Catalogs by what a user calls them: a release (`4.1`), a dialect (`kip-1313`), a folder of definitions, a jar."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping
+from dataclasses import replace
+from pathlib import Path
+from typing import Final
+
+from kwire.errors import InputError
+from kwire.schema.dialects import DIALECTS, MANIFEST, dialect
+from kwire.schema.loader import load
+from kwire.schema.model import Catalog, Message, Versions
+from kwire.schema.release_table import Release, releases
+from kwire.schema.stored import catalog
+
+__all__ = ["ReleaseCatalog", "named_catalog", "release_catalog"]
+
+_RELEASE: Final = re.compile(r"[0-9]+(\.[0-9]+)*")
+
+
+class _Accepted(Mapping[str, Message]):
+    """The definitions of a release, each cut to what the release accepts when it is first looked up."""
+
+    def __init__(self, release: Release) -> None:
+        self._release = release
+        self._known = catalog()
+        self._made: dict[str, Message] = {}
+        self._apis: dict[str, Versions] = {}
+        for key in release.api_keys:
+            accepted, name = release.accepts_anywhere(key), self._known.api_name(key)
+            if accepted is not None and name is not None:
+                self._apis[f"{name}Request"] = self._apis[f"{name}Response"] = accepted
+        self._others = [name for name in self._known if not name.endswith(("Request", "Response"))]
+
+    def __getitem__(self, name: str) -> Message:
+        found = self._made.get(name)
+        if found is None:
+            if name not in self:
+                raise KeyError(name)
+            found = self._known[name]
+            if name in self._apis:
+                found = replace(found, valid_versions=self._apis[name])
+            elif name == "RequestHeader":
+                found = replace(found, valid_versions=self._headers())
+            self._made[name] = found
+        return found
+
+    def _headers(self) -> Versions:
+        """The request headers that the accepted versions have: 4.0 has no use for version 0."""
+        used = {
+            header
+            for name, accepted in self._apis.items()
+            if name.endswith("Request")
+            for versions, header in self._known[name].header_versions
+            if versions.lowest <= accepted.highest and versions.highest >= accepted.lowest
+        }
+        return Versions(min(used), max(used))
+
+    def __contains__(self, name: object) -> bool:
+        return name in self._apis or name in self._others
+
+    def __iter__(self) -> Iterator[str]:
+        yield from self._apis
+        yield from self._others
+
+    def __len__(self) -> int:
+        return len(self._apis) + len(self._others)
+
+
+class ReleaseCatalog(Catalog):
+    """The built-in catalog with the apis and versions that some kind of node of a release accepts; unstable ones are not among them.
+
+    What is no api (records, consumer protocol) has every version that there ever was: no release says which of them it writes.
+
+    Arguments:
+        release: the release.
+    """
+
+    def __init__(self, release: Release) -> None:
+        self.release = release
+        self.name = release.name
+        self.messages = _Accepted(release)
+
+    def _find(self, api_key: int, kind: str) -> Message | None:
+        name = catalog().api_name(api_key)
+        return self.messages.get(f"{name}{kind}")
+
+    def request(self, api_key: int) -> Message | None:
+        return self._find(api_key, "Request")
+
+    def response(self, api_key: int) -> Message | None:
+        return self._find(api_key, "Response")
+
+    def api_name(self, api_key: int) -> str | None:
+        return None if self.request(api_key) is None else catalog().api_name(api_key)
+
+    @property
+    def api_keys(self) -> list[int]:
+        return [key for key in self.release.api_keys if self.request(key) is not None]
+
+    def __reduce__(self) -> tuple[type[ReleaseCatalog], tuple[Release]]:
+        return ReleaseCatalog, (self.release,)
+
+
+def release_catalog(name: str) -> ReleaseCatalog:
+    """The catalog of a release, `3.9` for its newest patch.
+
+    Raises:
+        InputError: no such release.
+    """
+    return ReleaseCatalog(releases().resolve(name))
+
+
+def named_catalog(text: str, dialects: tuple[str, ...] = ()) -> Catalog:
+    """The catalog that a user names.
+
+    Arguments:
+        text: a release, a dialect, a folder of message definitions or with a dialect of one's own, or a jar; a folder that is called like a
+            release is `./4.1`.
+        dialects: dialects to lay on it.
+
+    Raises:
+        InputError: it is none of these; or a dialect does not fit.
+    """
+    path = Path(text)
+    if _RELEASE.fullmatch(text):
+        found: Catalog = release_catalog(text)
+    elif text in DIALECTS or (path / MANIFEST).is_file():
+        found = dialect(text)
+    elif path.exists():
+        found = load(path)
+    else:
+        raise InputError(
+            f"{text!r} is no catalog: neither a Kafka release (3.9, 4.0.2), nor a dialect ({', '.join(DIALECTS)}), nor a folder or a jar."
+        )
+    return dialect(*dialects, base=found) if dialects else found
