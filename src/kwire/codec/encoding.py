@@ -6,13 +6,16 @@ The bytes are those that Kafka's own classes write. Frames are header and body, 
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any, Final
+from typing import TYPE_CHECKING, Any, Final
 
 from kwire.codec.classes import CompiledCatalog, compiled
 from kwire.codec.frames import Opaque
 from kwire.codec.written_values import Refusal, integer_of
 from kwire.errors import EncodeError
 from kwire.schema.header_versions import header_version_of
+
+if TYPE_CHECKING:
+    from kwire.messages import MessageObject, RequestHeader, ResponseHeader
 
 Write = Callable[..., bytes]
 
@@ -88,7 +91,7 @@ class FrameWriter:
         write: Write = self._source.encoder("RequestHeader" if kind == "request" else "ResponseHeader", version).encode
         return write
 
-    def encode(self, message: Any, version: int) -> bytes:
+    def encode(self, message: MessageObject, version: int) -> bytes:
         """The bytes of one message of any kind in the catalog.
 
         Arguments:
@@ -104,7 +107,7 @@ class FrameWriter:
             write = self._bodies[type(message), version] = self._body(message, version, "encode")
         return write(message)
 
-    def encode_request(self, header: Any, body: Any) -> bytes:
+    def encode_request(self, header: RequestHeader, body: MessageObject | Opaque) -> bytes:
         """The frame of a request, without its length. Its api key and version are those of the header.
 
         Arguments:
@@ -127,7 +130,7 @@ class FrameWriter:
             pair = self._requests[key] = self._header("request", *key[1:]), write
         return pair[1](body, pair[0](header))
 
-    def encode_response(self, correlation_id: Any, body: Any, api_key: int, api_version: int) -> bytes:
+    def encode_response(self, correlation_id: int | ResponseHeader, body: MessageObject | Opaque, api_key: int, api_version: int) -> bytes:
         """The frame of a response to a request of an api and a version, without its length.
 
         To an ApiVersions request of a version that a broker does not know, the answer is of version 0 (KIP-511).

@@ -23,6 +23,7 @@ from kwire.schema.header_versions import header_version_of
 
 if TYPE_CHECKING:
     import pyarrow as pa
+    from typing_extensions import Buffer
 
 __all__ = ["MAX_FRAME_BYTES", "HeaderColumns", "HeaderScan", "scan_headers"]
 
@@ -217,7 +218,7 @@ class HeaderScan:
         self._layout = twin.COLUMNS
         self._scanner = twin.HeaderScanner(plans, versions, _UNKNOWN_API_HEADER)
 
-    def scan_headers(self, buffer: Any, *, max_frame_bytes: int = MAX_FRAME_BYTES) -> HeaderColumns:
+    def scan_headers(self, buffer: Buffer, *, max_frame_bytes: int = MAX_FRAME_BYTES) -> HeaderColumns:
         """The headers of all whole frames of a buffer, in one call.
 
         Arguments:

@@ -10,11 +10,14 @@ from __future__ import annotations
 from base64 import b64encode
 from collections.abc import Callable
 from functools import lru_cache
-from typing import Any, Final
+from typing import TYPE_CHECKING, Any, Final
 
 from kwire.codec.classes import CompiledCatalog, compiled
 from kwire.codec.layout import Default, SlotLayout
 from kwire.codec.plan import Flag, Op, Operation, Plan
+
+if TYPE_CHECKING:
+    from kwire.messages import MessageObject
 
 __all__ = ["to_json"]
 
@@ -101,7 +104,7 @@ def _writer(source: CompiledCatalog, name: str, version: int, records: bool) -> 
     return _Writer(source.plan(name, version), records).block(0)
 
 
-def to_json(message: Any, version: int, records: bool = True, *, source: CompiledCatalog | None = None) -> dict[str, Any]:
+def to_json(message: MessageObject, version: int, records: bool = True, *, source: CompiledCatalog | None = None) -> dict[str, Any]:
     """The message as Kafka's JsonConverter classes write it.
 
     Arguments:

@@ -18,13 +18,16 @@ Such bodies are few, so there is one reader for both twins, the pure twin's walk
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any, Final, NamedTuple
+from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 from kwire.codec._pure.primitives import Break, as_buffer, join_path
 from kwire.codec._pure.walk import Oddity, Walk
 from kwire.codec.classes import CompiledCatalog, compiled
 from kwire.codec.plan import Plan
 from kwire.errors import Fault, WireError, wire_error
+
+if TYPE_CHECKING:
+    from typing_extensions import Buffer
 
 __all__ = ["Oddity", "Prefix", "PrefixReader", "decode_prefix", "read_prefix"]
 
@@ -80,7 +83,7 @@ class PrefixReader:
         return Prefix(message, error, walk.pos, walk.oddities)
 
     def decode_prefix(
-        self, name: str, data: Any, version: int, *, offset: int = 0, fields: Sequence[str] | None = None, strict: bool = True
+        self, name: str, data: Buffer, version: int, *, offset: int = 0, fields: Sequence[str] | None = None, strict: bool = True
     ) -> tuple[Any, WireError | None]:
         """Decode one message as far as its bytes go; see the module for what a cut one holds.
 

@@ -8,7 +8,7 @@ values that are there; it adds no elements and no tagged fields, and takes none 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from typing import Any, Final
+from typing import TYPE_CHECKING, Any, Final
 
 from kwire.codec._pure.primitives import as_buffer
 from kwire.codec.broker_addresses import Addresses, BrokerRewriting
@@ -21,6 +21,9 @@ from kwire.codec.splicers import MAX_SPLICERS, Splicers, Work
 from kwire.codec.topic_renaming import Names, TopicRenaming, Uncovered
 from kwire.errors import EncodeError, WireError
 from kwire.schema.header_versions import header_version_of
+
+if TYPE_CHECKING:
+    from typing_extensions import Buffer
 
 __all__ = ["FrameSplicer", "rename_topics", "rewrite_brokers", "splice"]
 
@@ -85,7 +88,7 @@ class FrameSplicer:
 
     def splice(
         self,
-        frame: Any,
+        frame: Buffer,
         changes: Changes,
         api_key: int | None = None,
         api_version: int | None = None,
@@ -125,7 +128,7 @@ class FrameSplicer:
 
     def rename_topics(
         self,
-        frame: Any,
+        frame: Buffer,
         names: Names,
         api_key: int | None = None,
         api_version: int | None = None,
@@ -163,7 +166,7 @@ class FrameSplicer:
 
     def rewrite_brokers(
         self,
-        frame: Any,
+        frame: Buffer,
         addresses: Addresses,
         api_key: int | None = None,
         api_version: int | None = None,
@@ -197,7 +200,7 @@ class FrameSplicer:
 
     def _spliced(
         self,
-        frame: Any,
+        frame: Buffer,
         api_key: int | None,
         api_version: int | None,
         name: str | None,
