@@ -130,6 +130,7 @@ def merge(sources: list[Source]) -> tuple[Message, dict[int, str]]:
     strands: dict[str, dict[str, _Strand]] = defaultdict(lambda: defaultdict(_Strand))
     orders: dict[str, list[list[str]]] = defaultdict(list)
     uses: dict[str, set[tuple[str, str]]] = defaultdict(set)
+    lacking: dict[tuple[str, str], dict[int, bool]] = defaultdict(dict)  # struct and field -> version without it -> ignorable
     common: set[str] = set()
     for version in sorted(versions, reverse=True):
         message = picked[version][1]
@@ -141,6 +142,9 @@ def merge(sources: list[Source]) -> tuple[Message, dict[int, str]]:
                 return
             seen.add(struct)
             there = [each for each in fields if version in each.versions]
+            for each in fields:
+                if version not in each.versions:
+                    lacking[struct, each.name][version] = each.ignorable
             order = [each.name for each in there]
             if order not in orders[struct]:
                 orders[struct].append(order)
@@ -152,8 +156,10 @@ def merge(sources: list[Source]) -> tuple[Message, dict[int, str]]:
 
         walk(newest.name, message.fields)
 
-    def ranges(struct_versions: set[int], strand: _Strand) -> Field:
+    def ranges(struct: str, struct_versions: set[int], strand: _Strand) -> Field:
         model = strand.newest
+        # It matters where a version lacks the field; 4.0, which dropped request header 0, no longer calls ClientId ignorable.
+        without = lacking[struct, model.name]
         present = set(strand.at)
         for name in ("type", "default"):
             if len({getattr(each, name) for each in strand.at.values()}) > 1:
@@ -172,7 +178,7 @@ def merge(sources: list[Source]) -> tuple[Message, dict[int, str]]:
             nullable_versions=part("nullable_versions"),
             tagged_versions=part("tagged_versions"),
             tag=next(iter(tags), None),
-            ignorable=model.ignorable,
+            ignorable=without[max(without)] if without else model.ignorable,
             fields=(),
         )
 
@@ -182,7 +188,7 @@ def merge(sources: list[Source]) -> tuple[Message, dict[int, str]]:
         struct_versions = {v for strand in strands[struct].values() for v in strand.at}
         built = []
         for name in _order(orders[struct]):
-            each = ranges(struct_versions, strands[struct][name])
+            each = ranges(struct, struct_versions, strands[struct][name])
             if each.is_struct and each.element_type not in shared:
                 each = replace(each, fields=build(each.element_type))
             built.append(each)

@@ -15,7 +15,7 @@ from types import ModuleType
 import pytest
 
 from kwire.schema import Message, Versions, catalog, load, parse_definition, releases
-from kwire.schema.layout import fields_at
+from kwire.schema.layout import LayoutField, fields_at
 
 ROOT = Path(__file__).resolve().parents[2]
 CACHE = ROOT / ".cache" / "kafka-jars"
@@ -46,6 +46,21 @@ def cache(_tools_on_path: None) -> Path:
     return CACHE
 
 
+def _there(fields: tuple[LayoutField, ...]) -> tuple[LayoutField, ...]:
+    """A layout without `ignorable`, which says nothing of a version that has the field."""
+    return tuple(replace(each, ignorable=False, fields=_there(each.fields)) for each in fields)
+
+
+def _ignorable(message: Message) -> dict[tuple[str, str], bool]:
+    """Whether a field is ignorable, for those that some version lacks."""
+    return {
+        (struct.name, field.name): field.ignorable
+        for struct in message.structs.values()
+        for field in struct.fields
+        if any(version not in field.versions for version in message.valid_versions if version in struct.versions)
+    }
+
+
 @pytest.mark.parametrize("artifact", ["kafka-clients", "kafka-group-coordinator", "kafka-metadata"])
 def test_definitions_of_the_newest_release_are_the_catalogs(artifact: str, cache: Path) -> None:
     path = cache / f"{artifact}-{NEWEST}.jar"
@@ -57,9 +72,11 @@ def test_definitions_of_the_newest_release_are_the_catalogs(artifact: str, cache
         ours = known[name]
         assert (ours.kind, ours.api_key, ours.listeners) == (theirs.kind, theirs.api_key, theirs.listeners), name
         for version in theirs.valid_versions:
-            assert fields_at(ours, version) == fields_at(theirs, version), f"{name} v{version}"
+            assert _there(fields_at(ours, version)) == _there(fields_at(theirs, version)), f"{name} v{version}"
             assert ours.is_flexible(version) == theirs.is_flexible(version), f"{name} v{version}"
             compared += 1
+        lacking = _ignorable(theirs)
+        assert {field: ignorable for field, ignorable in _ignorable(ours).items() if field in lacking} == lacking, name
     assert compared > 25
 
 
