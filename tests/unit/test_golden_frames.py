@@ -111,6 +111,16 @@ def test_G6_peeked_and_scanned(kip_1313: Codec) -> None:
     assert found.to_arrow().column("client_instance_id").to_pylist() == ["ABEiM0RVZneImaq7zN3u_w", None, "ABEiM0RVZneImaq7zN3u_w"]
 
 
+def test_G6_spliced(kip_1313: Codec) -> None:
+    other = bytes.fromhex(G6.replace("00000028 ", "").replace("02 02 74 02", "02 03 7575 02"))
+    assert kip_1313.splice(frame(G6), {"topics[0].name": "uu"}) == other
+    assert kip_1313.rename_topics(frame(G6), {"t": "uu"}) == other
+    named = kip_1313.splice(frame(G6), {"header.client_id": "c"})
+    assert named == frame(G6)[:8] + bytes.fromhex("0001 63") + frame(G6)[10:]
+    instance = Uuid(range(16))
+    assert kip_1313.peek_header(kip_1313.splice(frame(G6), {"header.client_instance_id": instance})).client_instance_id == instance
+
+
 def test_G6_with_the_dialect_off(twin) -> None:
     plain = Codec(catalog(), twin)
     # OffsetDelete v1 is no released version; its header is read as that of v0, which has no id

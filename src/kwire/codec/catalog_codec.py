@@ -6,7 +6,7 @@ What is done once per message and version (classes, plans, readers) is done when
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, Final, Protocol
 
@@ -18,6 +18,7 @@ from kwire.codec.impl import Twin, backend
 from kwire.codec.json_form import to_json
 from kwire.codec.json_reading import from_json
 from kwire.codec.prefix import PrefixReader
+from kwire.codec.splicing import FrameSplicer
 from kwire.errors import KwireError
 from kwire.schema import Catalog, catalog, header_version
 from kwire.schema.overlays import OverlaidCatalog, Overlay
@@ -156,6 +157,25 @@ class Codec:
     def decode_prefix(self) -> Any:
         """As `kwire.decode_prefix`."""
         return PrefixReader(self.compiled).decode_prefix
+
+    @cached_property
+    def _splicer(self) -> FrameSplicer:
+        return FrameSplicer(self.compiled)
+
+    @cached_property
+    def splice(self) -> Callable[..., bytes]:
+        """As `kwire.splice`."""
+        return self._splicer.splice
+
+    @cached_property
+    def rename_topics(self) -> Callable[..., bytes]:
+        """As `kwire.rename_topics`."""
+        return self._splicer.rename_topics
+
+    @cached_property
+    def rewrite_brokers(self) -> Callable[..., bytes]:
+        """As `kwire.rewrite_brokers`."""
+        return self._splicer.rewrite_brokers
 
     @cached_property
     def _columns(self) -> Columns:
