@@ -28,7 +28,7 @@ class FileFacts:
         location: path or URI as given.
         format: ``pcap`` or ``pcapng``.
         compression: ``gzip``, ``zstd`` or None.
-        sha256: of the file as stored.
+        sha256: of the file as stored, empty where it was not asked for.
         stored_bytes: size of the file as stored.
         start_ns, end_ns: earliest and latest packet, None without packets.
         packets: packet records.

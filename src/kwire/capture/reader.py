@@ -59,8 +59,13 @@ def iter_piece(
     *,
     chunk_bytes: int = CHUNK_BYTES,
     progress: Callable[[int], None] | None = None,
+    hashed: bool = True,
 ) -> Generator[None, None, FileFacts]:
     """Read one file of a series as `read_piece` does, and pause after each chunk; the generator returns the facts.
+
+    Args:
+        location, carry, sink, chunk_bytes, progress: as for `read_piece`.
+        hashed: the hash of the file is wanted.
 
     Raises:
         InputError: as `read_piece`.
@@ -69,7 +74,7 @@ def iter_piece(
     if isinstance(location, str) and is_of_points(location):
         return (yield from _hand_over(iter_points(location, chunk_bytes, tell), carry, sink))
     name = location if isinstance(location, str) else "standard input"
-    with open_capture(location) as source:
+    with open_capture(location, hashed=hashed) as source:
         return (yield from _hand_over(iter_chunks(name, source, carry.scan, chunk_bytes, tell), carry, sink))
 
 

@@ -1,6 +1,6 @@
 """Opening a capture wherever it lies: local disks and object stores through pyarrow.fs, open streams, gzip and zstd.
 
-The bytes are hashed as they are stored, while they are read.
+The bytes are hashed as they are stored, while they are read; tasks that share a series have each file hashed by one of them.
 """
 
 from __future__ import annotations
@@ -47,11 +47,11 @@ def filesystem_of(location: str) -> tuple[FileSystem, str]:
 class _Hashed(io.RawIOBase):
     """Passes bytes through and hashes them; begins again with those that were read to look at."""
 
-    def __init__(self, stored: NativeFile | BinaryIO, live: bool) -> None:
+    def __init__(self, stored: NativeFile | BinaryIO, live: bool, hashed: bool) -> None:
         super().__init__()
         # read1 gives what a pipe has and does not wait for more
         self._read: Callable[[int], bytes] = getattr(stored, "read1", stored.read) if live else stored.read
-        self._hash = hashlib.sha256()
+        self._hash = hashlib.sha256() if hashed else None
         self._head = b""
         self.count = 0
 
@@ -72,12 +72,13 @@ class _Hashed(io.RawIOBase):
 
     def _take(self, size: int) -> bytes:
         found = bytes(self._read(size))
-        self._hash.update(found)
+        if self._hash is not None:
+            self._hash.update(found)
         self.count += len(found)
         return found
 
     def hexdigest(self) -> str:
-        return self._hash.hexdigest()
+        return "" if self._hash is None else self._hash.hexdigest()
 
 
 class CaptureSource:
@@ -89,10 +90,11 @@ class CaptureSource:
     Arguments:
         stored: the bytes as stored.
         live: somebody may still be writing at the other end: give what is there.
+        hashed: the hash is wanted.
     """
 
-    def __init__(self, stored: NativeFile | BinaryIO, *, live: bool = False) -> None:
-        self._stored = _Hashed(stored, live)
+    def __init__(self, stored: NativeFile | BinaryIO, *, live: bool = False, hashed: bool = True) -> None:
+        self._stored = _Hashed(stored, live, hashed)
         self._live = live
         self._plain: Any = self._stored
         self.damage = ""
@@ -126,7 +128,7 @@ class CaptureSource:
         return parts[0] if len(parts) == 1 else b"".join(parts)
 
     def sha256(self) -> str:
-        """Hash of the whole file as stored; reads what is left."""
+        """Hash of the whole file as stored, empty where it is not wanted; reads what is left."""
         try:
             while self._stored.read(CHUNK_BYTES):
                 pass
@@ -136,14 +138,18 @@ class CaptureSource:
 
 
 @contextmanager
-def open_capture(location: str | BinaryIO) -> Iterator[CaptureSource]:
+def open_capture(location: str | BinaryIO, *, hashed: bool = True) -> Iterator[CaptureSource]:
     """Open a path, a URI or a binary stream for reading.
+
+    Args:
+        location: where it is.
+        hashed: its hash is wanted.
 
     Raises:
         InputError: there is no such file, or it may not be read.
     """
     if not isinstance(location, str):
-        yield CaptureSource(location, live=True)
+        yield CaptureSource(location, live=True, hashed=hashed)
         return
     filesystem, path = filesystem_of(location)
     try:
@@ -156,7 +162,7 @@ def open_capture(location: str | BinaryIO) -> Iterator[CaptureSource]:
     except OSError as error:
         raise InputError(f"{location} cannot be opened: {_first_line(error)}") from error
     with stored:
-        yield CaptureSource(stored)
+        yield CaptureSource(stored, hashed=hashed)
 
 
 def _first_line(error: BaseException) -> str:

@@ -61,14 +61,22 @@ def _subscribed(protocol_type: str, data: bytes) -> tuple[str, ...] | None:
     return None if topics is None else tuple(sorted(topics))
 
 
-def _assigned(protocol_type: str | None, data: bytes | None) -> list[tuple[str, list[int]]] | None:
+def _assignment_of(protocol_type: str | None, data: bytes | None) -> list[tuple[str, list[int]]] | None:
+    """The partitions of an assignment, by topic; from one generation to the next most members keep theirs."""
+    read = _assigned if len(data or b"") <= _MOST_REMEMBERED else _assigned.__wrapped__
+    found = read(protocol_type or _USUAL_TYPE, data or b"")
+    return None if found is None else [(topic, [*partitions]) for topic, partitions in found]
+
+
+@lru_cache(maxsize=512)
+def _assigned(protocol_type: str, data: bytes) -> tuple[tuple[str, tuple[int, ...]], ...] | None:
     try:
-        message = read_group_assignment(protocol_type or _USUAL_TYPE, data or b"").message
+        message = read_group_assignment(protocol_type, data).message
     except WireError:
         return None
     if message is None or isinstance(message, Opaque):
         return None
-    return sorted((each.topic, sorted(each.partitions)) for each in getattr(message, "assigned_partitions", None) or ())
+    return tuple(sorted((each.topic, tuple(sorted(each.partitions))) for each in getattr(message, "assigned_partitions", None) or ()))
 
 
 def _join(step: GroupStep, request: Any, response: Any) -> bool:
@@ -96,7 +104,7 @@ def _sync(step: GroupStep, request: Any, response: Any) -> bool:
     step.generation = getattr(request, "generation_id", None)
     step.protocol_type = _text(response, "protocol_type") or _text(request, "protocol_type")
     step.protocol_name = _text(response, "protocol_name") or _text(request, "protocol_name")
-    step.assignment = _assigned(step.protocol_type, getattr(response, "assignment", None))
+    step.assignment = _assignment_of(step.protocol_type, getattr(response, "assignment", None))
     return True
 
 

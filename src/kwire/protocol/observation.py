@@ -107,25 +107,33 @@ def _read(name: str, version: int, paths: tuple[str, ...] | None, payload: bytes
         return None
 
 
-def _request(api_key: int, version: int, payload: bytes, damaged: bool) -> Any:
-    message = catalog().request(api_key)
+@cache
+def _readers(api_key: int, version: int, is_response: bool) -> tuple[Any, str, tuple[str, ...] | None]:
+    """What reads the header of a frame, the name of its message, and the projection of what is wanted of that."""
+    message = catalog().response(api_key) if is_response else catalog().request(api_key)
     assert message is not None
+    if not is_response:
+        return header_reader(), message.name, _request_paths(api_key, version)
+    header = compiled().decoder("ResponseHeader", header_version_of(message.header_versions, version))
+    return header, message.name, _response_paths(api_key, version)
+
+
+def _request(api_key: int, version: int, payload: bytes, damaged: bool) -> Any:
+    header, name, paths = _readers(api_key, version, False)
     try:
-        _, offset = header_reader().read(payload, strict=False)
+        _, offset = header.read(payload, strict=False)
     except WireError:
         return None
-    return _read(message.name, version, _request_paths(api_key, version), payload, offset, damaged)
+    return _read(name, version, paths, payload, offset, damaged)
 
 
 def _response(api_key: int, version: int, payload: bytes, damaged: bool) -> Any:
-    message = catalog().response(api_key)
-    assert message is not None
-    header = compiled().decoder("ResponseHeader", header_version_of(message.header_versions, version))
+    header, name, paths = _readers(api_key, version, True)
     try:
         _, offset = header.decode(payload)
     except WireError:
         return None
-    return _read(message.name, version, _response_paths(api_key, version), payload, offset, damaged)
+    return _read(name, version, paths, payload, offset, damaged)
 
 
 def note_request(api_key: int, version: int, payload: bytes, damaged: bool = False) -> Any:

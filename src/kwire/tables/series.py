@@ -136,7 +136,9 @@ def iter_piece(
         yield from _iter_log(place, carry, progress, flush)
         return
     carry.sink.begin_file(place if isinstance(place, str) else "standard input")
-    steps = reader.iter_piece(place, carry.streams, carry.sink, progress=progress)
+    # whoever reads the other shares reads the same files
+    hashed = len(carry.facts) % carry.share[1] == carry.share[0]
+    steps = reader.iter_piece(place, carry.streams, carry.sink, progress=progress, hashed=hashed)
     try:
         while True:
             next(steps)
@@ -203,7 +205,7 @@ def finish_series(carry: TablesCarry) -> tuple[Batches, dict[str, pa.Table]]:
         if facts is None:
             continue
         of_file = (
-            facts.sha256, _us(facts.start_ns), _us(facts.end_ns), facts.packets, facts.packets_dropped, facts.snaplen, facts.packet_bytes,
+            facts.sha256 or None, _us(facts.start_ns), _us(facts.end_ns), facts.packets, facts.packets_dropped, facts.snaplen, facts.packet_bytes,
             facts.bytes_cut,
         )  # fmt: skip
         captures.add(
