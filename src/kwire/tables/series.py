@@ -205,8 +205,8 @@ def finish_series(carry: TablesCarry) -> tuple[Batches, dict[str, pa.Table]]:
         if facts is None:
             continue
         of_file = (
-            facts.sha256 or None, _us(facts.start_ns), _us(facts.end_ns), facts.packets, facts.packets_dropped, facts.snaplen, facts.packet_bytes,
-            facts.bytes_cut,
+            facts.sha256 or None, _us(facts.start_ns), _us(facts.end_ns), facts.packets, facts.packets_dropped, facts.snaplen,
+            facts.packet_bytes, facts.bytes_cut,
         )  # fmt: skip
         captures.add(
             (
