@@ -1,28 +1,36 @@
 # cython: language_level=3
-"""Record batches of the native twin: headers of all batches of a buffer, records as objects.
+"""Record batches of the native twin: headers of all batches of a buffer, records as objects, batches of records.
 
-The readable contract is `kwire.codec._pure.records`; the layout and its checks are in `record_layout.pxd`.
+The readable contract is `kwire.codec._pure.records`; layout and checks are in `record_layout.pxd`, writing in `record_writing.pxd`.
 """
 
 cimport cython
 from cpython.buffer cimport PyBUF_SIMPLE, PyBuffer_Release, PyObject_GetBuffer
-from cpython.bytes cimport PyBytes_FromStringAndSize
+from cpython.bytes cimport PyBytes_AS_STRING, PyBytes_FromStringAndSize
+from cpython.object cimport PyObject
 from cpython.unicode cimport PyUnicode_DecodeUTF8
-from libc.stdint cimport int32_t, int64_t, uint32_t
+from libc.stdint cimport int16_t, int32_t, int64_t, uint8_t, uint32_t
+from libc.string cimport memcpy
 
 from checksum cimport crc32c as compute_crc32c
 from checksum cimport crc_start
 from cursor cimport BAD_UTF8, OK, TRAILING_BYTES, TRUNCATED, Bytes, Cursor, cursor_fail, cursor_open
 from record_layout cimport (
-    ABSENT, BROKEN, END, RECORD_HEADER_KEY, RECORD_HEADER_VALUE, RECORDS, WHOLE, Head, RawRecord, Trouble, check_batch_count, codec_of,
-    end_record, flaw_of, read_body_lengths, read_content, read_frame, read_head, read_inner, read_record, relative_base, trouble,
+    ABSENT, BROKEN, END, RECORD_HEADER_KEY, RECORD_HEADER_VALUE, RECORDS, RECORDS_AT, WHOLE, Head, RawRecord, Trouble, check_batch_count,
+    codec_of, end_record, flaw_of, read_body_lengths, read_content, read_frame, read_head, read_inner, read_record, relative_base, trouble,
 )
-__all__ = ["BatchHeader", "Record", "crc32c", "read_records", "scan"]
+from record_writing cimport (
+    LARGEST, MESSAGE_ROOM, Order, Room, Row, header_count, is_tuple, put_batch_head, put_message, put_row, room_close, room_for, room_open,
+    room_taken, take_bytes, take_place, take_tuple,
+)
+
+__all__ = ["BatchHeader", "Record", "crc32c", "read_records", "scan", "write_batch", "write_messages"]
 
 crc_start()
 
 cdef enum:
     UNLOCKED = 1 << 15  # bytes of checksum that are worth letting other threads run
+    EXPECTED = 1 << 20  # bytes of room that are made ready on the look of the first record
 
 cdef tuple NO_HEADERS = ()
 
@@ -40,7 +48,7 @@ cdef class Record:
     cdef readonly object value
     cdef readonly object headers
 
-    def __init__(self, int64_t offset=0, int64_t timestamp=-1, int32_t sequence=-1, key=None, value=None, headers=()):
+    def __init__(self, int64_t offset=-1, int64_t timestamp=-1, int32_t sequence=-1, key=None, value=None, headers=()):
         self.offset = offset
         self.timestamp = timestamp
         self.sequence = sequence
@@ -328,3 +336,123 @@ def read_records(BatchHeader header, data, Py_ssize_t start, Py_ssize_t end, bin
     finally:
         PyBuffer_Release(&view)
     return made, flaw_of(&found) if found.code != OK else None
+
+
+cdef inline bint take_row(object each, Row* row) except -1:
+    """A record of this twin, or a tuple; False for what the pure twin has to look at."""
+    if type(each) is not Record:
+        return is_tuple(<PyObject*>each) and take_tuple(<PyObject*>each, row)
+    row.offset = (<Record>each).offset
+    row.timestamp = (<Record>each).timestamp
+    row.headers = <PyObject*>(<Record>each).headers
+    return take_bytes(<PyObject*>(<Record>each).key, &row.key) and take_bytes(<PyObject*>(<Record>each).value, &row.value)
+
+
+cdef Py_ssize_t order_open(Order* order, list records, base_offset) except -2:
+    """Where the first of them begins; gives what all may take if they are like it, -1 where the pure twin has to look."""
+    cdef Row row
+    cdef Py_ssize_t expected = 0
+    order.base_offset = 0
+    order.base_timestamp = -1
+    order.max_timestamp = -1
+    order.has_base_timestamp = False
+    if records:
+        if not take_row(records[0], &row):
+            return -1
+        order.base_offset = max(row.offset, <int64_t>0)
+        expected = min(len(records) * (16 + max(row.key.size, <Py_ssize_t>0) + max(row.value.size, <Py_ssize_t>0)), <Py_ssize_t>EXPECTED)
+    if base_offset is not None:
+        order.base_offset = base_offset
+    order.last_offset = order.base_offset - 1
+    return expected
+
+
+cdef bytes put_rows(list records, Order* order, Py_ssize_t lead, Py_ssize_t expected):
+    """The records behind `lead` bytes of room; None for what the pure twin has to look at."""
+    cdef Room room
+    cdef Row row
+    room_open(&room, lead, expected)
+    try:
+        for each in records:
+            if not take_row(each, &row) or not take_place(order, &row) or not put_row(&room, order, &row):
+                return None
+        return room_taken(&room)
+    finally:
+        room_close(&room)
+
+
+cdef bytes packed_behind_head(bytes plain, pack):
+    """What `pack` makes of the records, behind the room of a batch's header; None where it is too large."""
+    cdef bytes packed = pack(plain)
+    cdef Room room
+    cdef Py_ssize_t size = len(packed)
+    if size > LARGEST:
+        return None
+    room_open(&room, RECORDS_AT, size)
+    memcpy(room_for(&room, size), PyBytes_AS_STRING(packed), <size_t>size)
+    room.used += size
+    return room_taken(&room)
+
+
+def write_batch(
+    records, base_offset, int32_t partition_leader_epoch, int16_t attributes, last_offset, base_timestamp, max_timestamp,
+    int64_t producer_id, int16_t producer_epoch, int32_t base_sequence, pack,
+):
+    """A batch of magic 2, or None where the pure twin has to write it or to say why it cannot; see there."""
+    cdef Order order
+    cdef bytes made
+    cdef uint8_t* start
+    cdef Py_ssize_t size
+    cdef int64_t last
+    cdef int32_t count
+    cdef Py_ssize_t expected = order_open(&order, records, base_offset) if type(records) is list else -1
+    if expected < 0:
+        return None
+    if base_timestamp is not None:
+        order.base_timestamp = base_timestamp
+        order.has_base_timestamp = True
+    made = put_rows(records, &order, RECORDS_AT if pack is None else 0, expected)
+    count = <int32_t>len(records)
+    if made is not None and pack is not None:
+        made = packed_behind_head(made, pack)
+    if made is None:
+        return None
+    last = max(order.last_offset, order.base_offset) if last_offset is None else <int64_t>last_offset
+    if last < max(order.last_offset, order.base_offset) or last - order.base_offset > 0x7FFFFFFF:
+        return None
+    order.last_offset = last
+    if max_timestamp is not None:
+        order.max_timestamp = max_timestamp
+    start = <uint8_t*>PyBytes_AS_STRING(made)
+    size = len(made)
+    if size < UNLOCKED:
+        put_batch_head(start, size, partition_leader_epoch, attributes, &order, producer_id, producer_epoch, base_sequence, count)
+    else:
+        with nogil:
+            put_batch_head(start, size, partition_leader_epoch, attributes, &order, producer_id, producer_epoch, base_sequence, count)
+    return made
+
+
+def write_messages(records, int magic, int attributes, base_offset, bint relative):
+    """Messages of magic 0 or 1, the last offset and the highest timestamp, or None as `write_batch` gives it; see the pure twin."""
+    cdef Order order
+    cdef Room room
+    cdef Row row
+    cdef uint8_t* p
+    cdef Py_ssize_t size
+    cdef Py_ssize_t expected = order_open(&order, records, base_offset) if type(records) is list else -1
+    if expected < 0:
+        return None
+    room_open(&room, 0, expected)
+    try:
+        for each in records:
+            if not take_row(each, &row) or header_count(row.headers) or not take_place(&order, &row) or (magic == 0 and row.timestamp != -1):
+                return None
+            size = MESSAGE_ROOM + max(row.key.size, <Py_ssize_t>0) + max(row.value.size, <Py_ssize_t>0)
+            if size > LARGEST - room.used:
+                return None
+            p = room_for(&room, size)
+            room.used += put_message(p, magic, attributes, row.offset - order.base_offset if relative else row.offset, &row) - p
+        return room_taken(&room), order.last_offset, order.max_timestamp
+    finally:
+        room_close(&room)

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from typing import Any, Final
 
-from kwire.codec.records import RecordBatch, scan
+from kwire.codec.records import StoredBatch, scan
 from kwire.errors import Fault
 from kwire.protocol.reading import Fact, RequestReading, api_label
 
@@ -60,7 +60,7 @@ def _of_records(records: bytes, label: str, may_end_early: bool) -> list[Fact]:
     return broken
 
 
-def _of_batch(records: bytes, batch: RecordBatch) -> tuple[str, dict[str, Any]] | None:
+def _of_batch(records: bytes, batch: StoredBatch) -> tuple[str, dict[str, Any]] | None:
     codec = batch.attributes & 7
     if batch.fault is not None and batch.fault.code == Fault.UNSUPPORTED_VERSION:
         return "batch_codec_unknown", {"codec": codec}

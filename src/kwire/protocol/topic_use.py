@@ -12,7 +12,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any, Final, NamedTuple
 
-from kwire.codec.records import RecordBatch, scan
+from kwire.codec.records import StoredBatch, scan
 from kwire.codec.uuids import ZERO_UUID, Uuid
 from kwire.errors import WireError
 from kwire.protocol.events import PartitionUse
@@ -100,7 +100,7 @@ def _weigh(use: PartitionUse, records: bytes) -> PartitionUse:
     )
 
 
-def _count(batch: RecordBatch) -> int:
+def _count(batch: StoredBatch) -> int:
     if batch.count is not None:
         return 0 if batch.is_control else max(batch.count, 0)
     if batch.attributes & _CODEC == _PLAIN:

@@ -1,4 +1,4 @@
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from typing import Any, TypeVar
 
 from kwire.codec.records.places import Flaw
@@ -16,7 +16,7 @@ class Record:
 
     def __init__(
         self,
-        offset: int = 0,
+        offset: int = -1,
         timestamp: int = -1,
         sequence: int = -1,
         key: bytes | None = None,
@@ -53,3 +53,19 @@ def read_records(
     header: BatchHeader, data: Any, start: int, end: int, check_crc: bool, strict: bool
 ) -> tuple[list[Record], Flaw | None]: ...
 def scan(data: Any, kind: type[Header], check_crc: bool, strict: bool) -> tuple[list[Header], int, Flaw | None]: ...
+def write_batch(
+    records: list[Any],
+    base_offset: int | None,
+    partition_leader_epoch: int,
+    attributes: int,
+    last_offset: int | None,
+    base_timestamp: int | None,
+    max_timestamp: int | None,
+    producer_id: int,
+    producer_epoch: int,
+    base_sequence: int,
+    pack: Callable[[bytes], bytes] | None,
+) -> bytes | None: ...
+def write_messages(
+    records: list[Any], magic: int, attributes: int, base_offset: int | None, relative: bool
+) -> tuple[bytes, int, int] | None: ...

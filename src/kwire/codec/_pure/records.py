@@ -1,4 +1,4 @@
-"""Record batches of the pure twin, and the readable contract of the native one: headers, records as objects."""
+"""Record batches of the pure twin, and the readable contract of the native one: headers, records as objects, both to be written."""
 
 from __future__ import annotations
 
@@ -8,16 +8,17 @@ from typing import Any
 from kwire.codec._pure.checksums import crc32c
 from kwire.codec._pure.primitives import Buffer
 from kwire.codec._pure.record_layout import BatchHeader, read_raw, scan
+from kwire.codec._pure.record_writing import write_batch, write_messages
 from kwire.codec.records.places import Flaw
 
-__all__ = ["BatchHeader", "Record", "crc32c", "read_records", "scan"]
+__all__ = ["BatchHeader", "Record", "crc32c", "read_records", "scan", "write_batch", "write_messages"]
 
 
 class Record:
     """One record.
 
     Attributes:
-        offset: in the partition.
+        offset: in the partition; -1 of a record to be written that goes on from the one before.
         timestamp: milliseconds since 1970; -1 where the format has none.
         sequence: of an idempotent producer; -1 where there is none.
         key: bytes or None.
@@ -30,7 +31,7 @@ class Record:
 
     def __init__(
         self,
-        offset: int = 0,
+        offset: int = -1,
         timestamp: int = -1,
         sequence: int = -1,
         key: bytes | None = None,

@@ -1,4 +1,4 @@
-"""Record batches of magic 0, 1 and 2: headers, records as objects, records as columns. A lazy facade."""
+"""Record batches of magic 0, 1 and 2: headers, records as objects, records as columns, and batches to be written. A lazy facade."""
 
 from __future__ import annotations
 
@@ -8,23 +8,27 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from typing import TypeAlias
 
-    from kwire.codec.records.batch import RecordBatch, RecordBatches
+    from kwire.codec.records.batch import RecordBatches, StoredBatch
     from kwire.codec.records.compression import MAX_DECOMPRESSED
     from kwire.codec.records.control import Control, read_control
+    from kwire.codec.records.drafts import RecordBatch
     from kwire.codec.records.reading import MEMORY_MULTIPLE, RecordReader, decode, record_reader, scan, to_arrow
+    from kwire.codec.records.writing import RecordWriter, encode, record_writer
 
     Record: TypeAlias = Any
 
 _HOME = {
-    **dict.fromkeys(("RecordBatch", "RecordBatches"), "batch"),
+    **dict.fromkeys(("RecordBatches", "StoredBatch"), "batch"),
     "MAX_DECOMPRESSED": "compression",
     **dict.fromkeys(("Control", "read_control"), "control"),
+    "RecordBatch": "drafts",
     **dict.fromkeys(("MEMORY_MULTIPLE", "RecordReader", "decode", "record_reader", "scan", "to_arrow"), "reading"),
+    **dict.fromkeys(("RecordWriter", "encode", "record_writer"), "writing"),
 }
 
 __all__ = [
-    "MAX_DECOMPRESSED", "MEMORY_MULTIPLE", "Control", "Record", "RecordBatch", "RecordBatches", "RecordReader", "decode", "read_control",
-    "record_reader", "scan", "to_arrow",
+    "MAX_DECOMPRESSED", "MEMORY_MULTIPLE", "Control", "Record", "RecordBatch", "RecordBatches", "RecordReader", "RecordWriter",
+    "StoredBatch", "decode", "encode", "read_control", "record_reader", "record_writer", "scan", "to_arrow",
 ]  # fmt: skip
 
 

@@ -1,4 +1,4 @@
-"""Record batches as objects: their headers at once, their records when somebody asks."""
+"""Record batches that were read: their headers at once, their records when somebody asks."""
 
 from __future__ import annotations
 
@@ -11,9 +11,10 @@ from kwire.errors import WireError
 if TYPE_CHECKING:
     from kwire.codec._pure.primitives import Buffer
     from kwire.codec._pure.records import Record
+    from kwire.codec.records.drafts import RecordBatch
     from kwire.codec.records.reading import RecordReader
 
-__all__ = ["RecordBatch", "RecordBatches"]
+__all__ = ["RecordBatches", "StoredBatch"]
 
 _SLOTS: tuple[str, ...] = ()  # of this class; the class that is made of it and of a twin's header has the attributes
 _CODEC: Final = 0x07
@@ -23,8 +24,8 @@ _CONTROL: Final = 0x20
 _DELETE_HORIZON: Final = 0x40
 
 
-class RecordBatch:
-    """A record batch of magic 2, or a message of magic 0 or 1: Kafka treats each as a batch, compressed or not.
+class StoredBatch:
+    """A record batch of magic 2, or a message of magic 0 or 1, as it was read: Kafka treats each as a batch, compressed or not.
 
     Attributes:
         position: in the buffer, in bytes.
@@ -164,9 +165,33 @@ class RecordBatch:
             self.fault = self.fault or found
         return made
 
+    def was_changed(self) -> bool:
+        """Whether somebody changed the list of `records` or, in the pure twin, a record of it."""
+        held = self._records
+        if held is None:
+            return False
+        self._records = None
+        try:
+            return self.records != held
+        finally:
+            self._records = held
+
+    def replace(self, **changes: Any) -> RecordBatch:
+        """A new batch like this one, to be written; arguments as for `RecordBatch`.
+
+        What records say of themselves, their last offset and their timestamps, counts anew where `records` are given. The timestamps of
+        records in a batch with log append time are those of the log: what the producer gave is not known any more.
+
+        Raises:
+            WireError: the records cannot be read.
+        """
+        from kwire.codec.records.drafts import RecordBatch
+
+        return RecordBatch.of(self).replace(**changes)
+
     def __repr__(self) -> str:
         return (
-            f"<RecordBatch magic={self.magic} position={self.position} size={self.size} stored_offset={self.stored_offset} "
+            f"<StoredBatch magic={self.magic} position={self.position} size={self.size} stored_offset={self.stored_offset} "
             f"count={self.count} compression={self.compression!r}>"
         )
 

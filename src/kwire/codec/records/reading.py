@@ -12,7 +12,7 @@ from typing import Any, Final
 
 from kwire.codec._pure.primitives import as_buffer
 from kwire.codec.impl import Twin, backend, load_twin
-from kwire.codec.records.batch import RecordBatch, RecordBatches
+from kwire.codec.records.batch import RecordBatches, StoredBatch
 from kwire.codec.records.compression import MAX_DECOMPRESSED
 from kwire.codec.records.places import Flaw, flaw_error
 from kwire.errors import InputError
@@ -37,13 +37,13 @@ class RecordReader:
         self.Record: Any = module.Record
         slots = ("_reader", "_check_crc", "_strict", "_limit", "_records", "fault")
         # The attributes of a header are the twin's; the rest is the same.
-        self.RecordBatch: Any = type(
-            "RecordBatch", (RecordBatch, module.BatchHeader), {"__slots__": slots, "__module__": RecordBatch.__module__}
+        self.StoredBatch: Any = type(
+            "StoredBatch", (StoredBatch, module.BatchHeader), {"__slots__": slots, "__module__": StoredBatch.__module__}
         )
 
     def decode(self, data: Any, *, max_decompressed: int = MAX_DECOMPRESSED, check_crc: bool = True, strict: bool = True) -> RecordBatches:
         buffer = as_buffer(data)
-        batches, tail, broken = self._scan(buffer, self.RecordBatch, check_crc, strict)
+        batches, tail, broken = self._scan(buffer, self.StoredBatch, check_crc, strict)
         if broken is not None and strict:
             raise flaw_error(Flaw(*broken), max(len(batches) - 1, 0) if batches and batches[-1].flaw is not None else len(batches))
         for batch in batches:
@@ -79,13 +79,13 @@ def record_reader(twin: Twin = backend) -> RecordReader:
 
 
 def decode(data: Any, *, max_decompressed: int = MAX_DECOMPRESSED, check_crc: bool = True, strict: bool = True) -> RecordBatches:
-    """Read record batches of magic 0, 1 and 2, in any mixture: the headers now, the records of a batch when `RecordBatch.records` is read.
+    """Read record batches of magic 0, 1 and 2, in any mixture: the headers now, the records of a batch when `StoredBatch.records` is read.
 
     Arguments:
         data: the batches one behind the other, as in Produce and Fetch or in a segment file; any contiguous buffer. It is kept, not copied.
         max_decompressed: bytes that the records of one batch may unpack to.
         check_crc: compare the checksums: of the batches now, of messages inside compressed ones when they are read.
-        strict: raise what is wrong; else put it into `RecordBatch.fault` and `RecordBatches.fault` and give what can be read.
+        strict: raise what is wrong; else put it into `StoredBatch.fault` and `RecordBatches.fault` and give what can be read.
 
     Returns:
         The batches. A last one that is cut is left out: `RecordBatches.tail_bytes` tells.
@@ -105,7 +105,7 @@ def scan(data: Any, *, check_crc: bool = False) -> RecordBatches:
         check_crc: compare the checksums, which costs a pass over all bytes.
 
     Returns:
-        The batches up to the first that cannot be told from the next; the faults are in `RecordBatch.fault` and `RecordBatches.fault`.
+        The batches up to the first that cannot be told from the next; the faults are in `StoredBatch.fault` and `RecordBatches.fault`.
     """
     return record_reader().decode(data, check_crc=check_crc, strict=False)
 

@@ -1,0 +1,175 @@
+"""Record batches to be written: what Kafka's MemoryRecordsBuilder makes of records, with what it computes computed here too."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import TYPE_CHECKING, Any, Final
+
+from kwire.codec.records.compression import CODECS
+
+if TYPE_CHECKING:
+    from kwire.codec._pure.records import Record
+    from kwire.codec.records.batch import StoredBatch
+
+__all__ = ["RecordBatch"]
+
+_LOG_APPEND_TIME: Final = 0x08
+_TRANSACTIONAL: Final = 0x10
+_CONTROL: Final = 0x20
+_DELETE_HORIZON: Final = 0x40
+_CODECS: Final = {name: number for number, name in enumerate(CODECS)}
+_SEEN: Final = ("base_offset", "last_offset", "base_timestamp", "max_timestamp")  # what records say of themselves
+
+
+class RecordBatch:
+    """A batch of records to be written. In magic 0 and 1 it is one message for each record, or all in one that is compressed.
+
+    Arguments:
+        records: in the order of their offsets; a record with offset -1 goes on from the one before.
+        magic: 0, 1 or 2.
+        compression: ``none``, ``gzip``, ``snappy``, ``lz4`` or ``zstd`` (magic 2 only).
+        timestamp_type: ``CreateTime`` or ``LogAppendTime``; ``NoTimestampType`` is that of magic 0.
+        base_offset: what the offsets count from; the first record's when not given, 0 if it has none.
+        last_offset: the last record's when not given; compaction leaves batches whose last records are gone.
+        partition_leader_epoch: of the leader that appended it; -1 before.
+        base_timestamp: what the timestamps count from; the first record's when not given, or the delete horizon.
+        max_timestamp: milliseconds since 1970; the highest of the records when not given. With log append time it is that time, which
+            readers take for that of all records.
+        producer_id, producer_epoch, base_sequence: of an idempotent or transactional producer; the records' sequences follow from it.
+        is_transactional, is_control: as stored.
+        delete_horizon_ms: when tombstones and markers may go (KIP-534).
+
+    Nothing is checked before the batch is written; `records` is a list of its own, which may be changed.
+    """
+
+    __slots__ = (
+        "_given", "base_sequence", "compression", "delete_horizon_ms", "is_control", "is_transactional", "magic", "partition_leader_epoch",
+        "producer_epoch", "producer_id", "records", "timestamp_type",
+    )  # fmt: skip
+
+    def __init__(
+        self,
+        records: Iterable[Record] = (),
+        *,
+        magic: int = 2,
+        compression: str = "none",
+        timestamp_type: str | None = None,
+        base_offset: int | None = None,
+        last_offset: int | None = None,
+        partition_leader_epoch: int = -1,
+        base_timestamp: int | None = None,
+        max_timestamp: int | None = None,
+        producer_id: int = -1,
+        producer_epoch: int = -1,
+        base_sequence: int = -1,
+        is_transactional: bool = False,
+        is_control: bool = False,
+        delete_horizon_ms: int | None = None,
+    ) -> None:
+        self.records = list(records)
+        self.magic = magic
+        self.compression = compression
+        self.timestamp_type = timestamp_type or ("CreateTime" if magic else "NoTimestampType")
+        self.partition_leader_epoch = partition_leader_epoch
+        self.producer_id = producer_id
+        self.producer_epoch = producer_epoch
+        self.base_sequence = base_sequence
+        self.is_transactional = is_transactional
+        self.is_control = is_control
+        self.delete_horizon_ms = delete_horizon_ms
+        self._given = base_offset, last_offset, base_timestamp, max_timestamp
+
+    @classmethod
+    def of(cls, batch: StoredBatch) -> RecordBatch:
+        """A batch to be written, with the records and all fields of one that was read.
+
+        Raises:
+            WireError: the records cannot be read.
+        """
+        fields = {name: getattr(batch, name) for name in cls.__slots__ if name != "_given"}
+        fields["base_offset"] = batch.base_offset
+        if batch.magic == 2:
+            fields |= {name: getattr(batch, name) for name in _SEEN}
+        elif batch.timestamp_type == "LogAppendTime":
+            fields["max_timestamp"] = batch.max_timestamp
+        return cls(**fields)
+
+    def replace(self, **changes: Any) -> RecordBatch:
+        """A new batch like this one but for `changes`; arguments as for the class.
+
+        What records say of themselves, their last offset and their timestamps, counts anew where `records` are given; a log append time
+        stays.
+        """
+        fields = {name: getattr(self, name) for name in self.__slots__ if name != "_given"}
+        given = dict(zip(_SEEN, self._given, strict=True))
+        if "records" in changes:
+            kept = ("base_offset", "max_timestamp") if self.timestamp_type == "LogAppendTime" else ("base_offset",)
+            given = {name: given[name] for name in kept}
+        return type(self)(**{**fields, **given, **changes})
+
+    @property
+    def attributes(self) -> int:
+        """As they will be stored, bit by bit.
+
+        Raises:
+            KeyError: there is no such compression.
+        """
+        bits = _CODECS[self.compression]
+        if self.timestamp_type == "LogAppendTime":
+            bits |= _LOG_APPEND_TIME
+        if self.is_transactional:
+            bits |= _TRANSACTIONAL
+        if self.is_control:
+            bits |= _CONTROL
+        return bits | _DELETE_HORIZON if self.delete_horizon_ms is not None else bits
+
+    @property
+    def count(self) -> int:
+        return len(self.records)
+
+    @property
+    def base_offset(self) -> int:
+        given = self._given[0]
+        if given is not None:
+            return given
+        return max(self.records[0].offset, 0) if self.records else 0
+
+    @property
+    def last_offset(self) -> int:
+        given, last = self._given[1], self.base_offset - 1
+        if given is not None:
+            return given
+        for record in self.records:
+            last = last + 1 if record.offset == -1 else record.offset
+        return max(last, self.base_offset)
+
+    @property
+    def last_offset_delta(self) -> int:
+        return self.last_offset - self.base_offset
+
+    @property
+    def next_offset(self) -> int:
+        return self.last_offset + 1
+
+    @property
+    def base_timestamp(self) -> int:
+        given = self.delete_horizon_ms if self._given[2] is None else self._given[2]
+        if given is not None:
+            return given
+        return self.records[0].timestamp if self.records else -1
+
+    @property
+    def max_timestamp(self) -> int:
+        given = self._given[3]
+        return max((record.timestamp for record in self.records), default=-1) if given is None else given
+
+    @property
+    def last_sequence(self) -> int:
+        """The last record's sequence; after 2147483647 comes 0. -1 where there is none."""
+        return -1 if self.base_sequence < 0 else self.base_sequence + self.last_offset_delta & 0x7FFFFFFF
+
+    def __repr__(self) -> str:
+        return (
+            f"<RecordBatch magic={self.magic} base_offset={self.base_offset} count={self.count} compression={self.compression!r} "
+            f"producer_id={self.producer_id}>"
+        )
