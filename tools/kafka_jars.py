@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import shutil
 import subprocess
 import sys
@@ -35,6 +36,13 @@ _POM = """<project xmlns="http://maven.apache.org/POM/4.0.0">
   <build><plugins><plugin><groupId>org.apache.maven.plugins</groupId><artifactId>maven-dependency-plugin</artifactId>
     <configuration><outputDirectory>{folder}</outputDirectory><overWriteReleases>false</overWriteReleases><artifactItems>{items}
     </artifactItems></configuration></plugin></plugins></build>
+</project>
+"""
+
+_NEWEST_POM = """<project xmlns="http://maven.apache.org/POM/4.0.0">
+  <modelVersion>4.0.0</modelVersion><groupId>org.example</groupId><artifactId>newest</artifactId><version>1</version><packaging>pom</packaging>
+  <dependencies><dependency><groupId>org.apache.kafka</groupId><artifactId>kafka-clients</artifactId><version>[{since},)</version></dependency>
+  </dependencies>
 </project>
 """
 
@@ -78,6 +86,28 @@ def fetch(jars: Iterable[tuple[str, str]], cache: Path) -> dict[tuple[str, str],
             for pair in missing:
                 (Path(aside) / wanted[pair].name).replace(wanted[pair])
     return wanted
+
+
+def newest_published(cache: Path) -> str:
+    """The newest release of kafka-clients that Maven finds, be it one that `kafka_releases.txt` does not have yet.
+
+    Arguments:
+        cache: a folder for what Maven is told and says.
+    """
+    maven = shutil.which("mvn")
+    if maven is None:
+        sys.exit("Maven (mvn) is needed to ask for Kafka's newest release and is not on the PATH.")
+    cache.mkdir(parents=True, exist_ok=True)
+    with tempfile.TemporaryDirectory(dir=cache) as aside:
+        pom, said = Path(aside) / "pom.xml", Path(aside) / "dependencies.txt"
+        pom.write_text(_NEWEST_POM.format(since=escape(RELEASES[-1])), "utf-8")
+        # -U: what Maven remembers of yesterday is not asked
+        command = [maven, "-q", "-B", "-U", "-f", str(pom), "dependency:list", "-DexcludeTransitive=true", f"-DoutputFile={said.resolve()}"]
+        done = subprocess.run(command, capture_output=True, text=True, check=False)
+        found = re.search(rf"{re.escape(GROUP)}:kafka-clients:jar:([0-9.]+):", said.read_text("utf-8")) if said.exists() else None
+    if done.returncode or found is None:
+        sys.exit(f"Maven could not tell Kafka's newest release:\n{done.stdout[-2000:]}")
+    return found[1]
 
 
 def definition_jars(releases: Iterable[str]) -> list[tuple[str, str]]:

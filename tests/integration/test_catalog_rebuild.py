@@ -5,6 +5,7 @@ Needs Maven and Java and, on the first run, the network; jars are kept in `.cach
 
 from __future__ import annotations
 
+import functools
 import json
 import shutil
 import sys
@@ -14,7 +15,8 @@ from types import ModuleType
 
 import pytest
 
-from kwire.schema import Message, Versions, catalog, load, parse_definition, releases
+from kwire.schema import Catalog, Message, Versions, catalog, load, parse_definition, release_catalog, releases
+from kwire.schema.catalog_diff import diff_catalogs
 from kwire.schema.layout import LayoutField, fields_at
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -35,13 +37,19 @@ def _tool(name: str) -> ModuleType:
     return __import__(name)
 
 
+@functools.cache
+def _published() -> list[str]:
+    """The newest release that is published, be it one that the catalog was not built from."""
+    return [_tool("kafka_jars").newest_published(CACHE)]
+
+
 @pytest.fixture(scope="module")
 def cache(_tools_on_path: None) -> Path:
     """The folder with all jars that the tests of this file read, fetched in one go."""
     missing = [tool for tool in ("mvn", "java") if shutil.which(tool) is None]
     assert not missing, f"{' and '.join(missing)} cannot be found (Debian: apt-get install maven default-jre)"
     jars, build = _tool("kafka_jars"), _tool("build_releases")
-    clients = [("kafka-clients", release) for release in ASKED]
+    clients = [("kafka-clients", release) for release in dict.fromkeys([*ASKED, *_published()])]
     jars.fetch([*jars.definition_jars(MERGED), *clients, *build.BESIDE], CACHE)
     return CACHE
 
@@ -59,6 +67,44 @@ def _ignorable(message: Message) -> dict[tuple[str, str], bool]:
         for field in struct.fields
         if any(version not in field.versions for version in message.valid_versions if version in struct.versions)
     }
+
+
+def _differences(known: Catalog, published: Catalog) -> list[str]:
+    """What a published jar says of its versions that the catalog does not: a new message, a new version, another layout."""
+    found = []
+    for name, theirs in published.messages.items():
+        if not theirs.valid_versions:
+            continue
+        if name not in known:
+            found.append(f"{name} is new")
+            continue
+        ours = known[name]
+        for version in theirs.valid_versions:
+            if version not in ours.valid_versions:
+                found.append(f"{name} v{version} is new")
+            elif _there(fields_at(ours, version)) != _there(fields_at(theirs, version)) or ours.is_flexible(version) != theirs.is_flexible(
+                version
+            ):
+                found.append(f"{name} v{version} is another")
+    return found
+
+
+def test_no_published_release_says_more_than_the_catalog(cache: Path) -> None:
+    """Drift: Kafka has released something that the catalog was not built from. `tools/README.md` says what to do."""
+    (newest,) = _published()
+    assert _differences(catalog(), load(cache / f"kafka-clients-{newest}.jar")) == []
+    # and against releases that say less than the newest, it is seen what the newest says more
+    older = load(cache / "kafka-clients-4.0.0.jar")
+    found = _differences(older, load(cache / f"kafka-clients-{newest}.jar"))
+    assert "ProduceRequest v13 is new" in found
+    assert "AlterShareGroupOffsetsRequest is new" in found
+
+
+@pytest.mark.parametrize("release", ["3.9.2", "4.0.0", NEWEST])
+def test_a_release_and_the_definitions_in_its_jar_are_one(release: str, cache: Path) -> None:
+    """What brokers of a release accept is what its definitions say, and the catalog has them byte for byte."""
+    found = diff_catalogs(release_catalog(release), load(cache / f"kafka-clients-{release}.jar"))
+    assert found.apis == ()
 
 
 @pytest.mark.parametrize("artifact", ["kafka-clients", "kafka-group-coordinator", "kafka-metadata"])
