@@ -2,8 +2,8 @@
 """Write the type stubs of all message classes, and of the functions that take their names: `python tools/build_stubs.py`.
 
 Message classes are made at run time, so type checkers learn of them from `src/kwire/messages/__init__.pyi`, which re-exports one file an
-api, or a topic of records, from `messages/_types/`: small enough to be read where an editor jumps to. `codec/by_name.pyi` gives functions
-such as `kwire.decode` one overload a message.
+api, or a topic of records, from `messages/_types/`: small enough to be read where an editor jumps to. Checkers make the constructors of the
+attributes, as they do for dataclasses (PEP 681). `codec/by_name.pyi` gives functions such as `kwire.decode` one overload a message.
 """
 
 from __future__ import annotations
@@ -22,7 +22,6 @@ WIDTH = 140  # of pyproject.toml; the stubs look as `ruff format` would leave th
 
 HEADING = "# Made from the catalog by tools/build_stubs.py; a change here is lost.\n"
 PYTHON_TYPES = {"bool": "bool", "float64": "float", "string": "str", "bytes": "bytes", "records": "bytes", "uuid": "Uuid"}
-UNKNOWN = "unknown_tagged_fields"
 
 
 def home(message: Message) -> str:
@@ -42,18 +41,13 @@ def qualified(message: Message, struct: str) -> str:
     return struct if struct == message.name else f"{message.name}.{struct}"
 
 
-def held_types(message: Message, field: Field, slot: SlotLayout) -> tuple[str, str]:
-    """What an attribute holds, and what the constructor takes for it."""
-    inner = qualified(message, field.element_type) if field.is_struct else PYTHON_TYPES.get(field.element_type, "int")
-    held = taken = inner
-    if slot.scalar_array:
-        held, taken = f"tuple[{inner}, ...]", f"list[{inner}] | tuple[{inner}, ...]"
-    elif field.is_array:
-        held = taken = f"list[{inner}]"
+def held_type(message: Message, field: Field, slot: SlotLayout) -> str:
+    """What an attribute holds."""
+    held = qualified(message, field.element_type) if field.is_struct else PYTHON_TYPES.get(field.element_type, "int")
+    if field.is_array:
+        held = f"tuple[{held}, ...]" if slot.scalar_array else f"list[{held}]"
     # `records` that are not given are None, nullable or not
-    if field.nullable_versions or (slot.default == Default.CONSTANT and slot.value is None):
-        held, taken = f"{held} | None", f"{taken} | None"
-    return held, taken
+    return f"{held} | None" if field.nullable_versions or (slot.default == Default.CONSTANT and slot.value is None) else held
 
 
 def default_text(slot: SlotLayout) -> str:
@@ -82,48 +76,41 @@ def remark(message: Message, field: Field) -> str:
     return ", ".join(filter(None, said))
 
 
-def signature(head: str, parameters: list[str], result: str, indent: str = "") -> list[str]:
+def signature(head: str, parameters: list[str], result: str) -> list[str]:
     """A function on one line where it fits, else as `ruff format` breaks it."""
     listed = ", ".join(parameters)
-    short = f"{indent}{head}({listed}) -> {result}: ..."
+    short = f"{head}({listed}) -> {result}: ..."
     if len(short) <= WIDTH:
         return [short]
-    inside = indent + "    "
-    middle = [f"{inside}{listed}"] if len(inside + listed) <= WIDTH else [f"{inside}{each}," for each in parameters]
-    return [f"{indent}{head}(", *middle, f"{indent}) -> {result}: ..."]
+    middle = [f"    {listed}"] if len(listed) + 4 <= WIDTH else [f"    {each}," for each in parameters]
+    return [f"{head}(", *middle, f") -> {result}: ..."]
 
 
-def class_lines(message: Message, struct: Struct, slots: tuple[SlotLayout, ...], nested: list[list[str]], indent: str) -> list[str]:
-    inside = indent + "    "
-    lines = [f"{indent}class {struct.name}(MessageObject):"]
-    for each in nested:
-        lines += [*each, ""]
-    parameters = ["self", "*"]
+def class_lines(message: Message, struct: Struct, slots: tuple[SlotLayout, ...], indent: str) -> list[str]:
+    """A struct: one line an attribute, which is a keyword of the constructor as well."""
+    lines = []
     for field, slot in zip(struct.fields, slots, strict=True):
-        held, taken = held_types(message, field, slot)
         comment = remark(message, field)
-        lines.append(f"{inside}{slot.attribute}: {held}" + (f"  # {comment}" if comment else ""))
-        parameters.append(f"{slot.attribute}: {taken} = {default_text(slot)}")
-    parameters.append(f"{UNKNOWN}: Iterable[tuple[int, bytes]] = ()")
-    if struct.fields:
-        lines.append("")
-    return lines + signature("def __init__", parameters, "None", inside)
+        line = f"{indent}{slot.attribute}: {held_type(message, field, slot)} = {default_text(slot)}"
+        lines.append(f"{line}  # {comment}" if comment else line)
+    return lines or [f"{indent}..."]
 
 
 def message_lines(message: Message) -> list[str]:
+    """The class of a message, with those of its nested structs inside."""
     slots = {layout.name: layout.slots for layout in layouts_of(message)}
-    structs = list(message.structs.values())
-    nested = [class_lines(message, each, slots[each.name], [], "    ") for each in structs[1:]]
+    top, *nested = message.structs.values()
     key = "" if message.api_key is None else f" {message.api_key}"
-    lines = class_lines(message, structs[0], slots[message.name], nested, "")
-    lines[0] += f"  # {message.kind}{key}, versions {message.valid_versions}"
-    return lines
+    lines = [f"class {top.name}(MessageObject):  # {message.kind}{key}, versions {message.valid_versions}"]
+    for each in nested:
+        lines += [f"    class {each.name}(MessageObject):", *class_lines(message, each, slots[each.name], "        "), ""]
+    return lines + class_lines(message, top, slots[top.name], "    ")
 
 
 def module_text(messages: list[Message]) -> str:
     bodies = ["\n".join(message_lines(message)) for message in messages]
     text = "\n\n".join(bodies)
-    imports = ["from collections.abc import Iterable", ""]
+    imports = []
     if "Uuid" in text:
         imports.append("from kwire.codec.uuids import Uuid")
     imports.append("from kwire.messages._types.message_object import MessageObject")
@@ -137,15 +124,18 @@ def export(module: str, name: str) -> str:
 
 
 MESSAGE_OBJECT = """\
-from typing import ClassVar, Self
+from typing import ClassVar, Self, dataclass_transform
 
 from kwire.codec.layout import StructLayout
 
-class MessageObject:
+@dataclass_transform(eq_default=False, kw_only_default=True)
+class _Keywords: ...  # the fields of what is decorated do not count, those of classes below it do
+
+class MessageObject(_Keywords):
     layout: ClassVar[StructLayout]
     slot_names: ClassVar[tuple[str, ...]]
     classes: ClassVar[tuple[type[MessageObject], ...]]
-    unknown_tagged_fields: tuple[tuple[int, bytes], ...]
+    unknown_tagged_fields: tuple[tuple[int, bytes], ...] = ()
     __hash__: ClassVar[None]  # type: ignore[assignment]  # pyright: ignore[reportIncompatibleMethodOverride]
 
     def __eq__(self, other: object, /) -> bool: ...

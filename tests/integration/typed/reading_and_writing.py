@@ -36,7 +36,7 @@ def clients(frame: bytes) -> str | None:
 
 def made() -> MessageObject:
     topic = MetadataRequest.MetadataRequestTopic(name="orders")
-    MetadataResponse.MetadataResponsePartition(replica_nodes=[1, 2], isr_nodes=(1,))
+    MetadataResponse.MetadataResponsePartition(replica_nodes=(1, 2), unknown_tagged_fields=((9999, b"x"),))
     MetadataRequest(topics=None, allow_auto_topic_creation=False)
     return MetadataRequest(topics=[topic])
 
@@ -48,7 +48,7 @@ def written(header: RequestHeader, body: MetadataRequest) -> tuple[bytes, bytes]
 
 def faults(message: MetadataResponse) -> None:
     MetadataRequest(topic=[])  # type: ignore[call-arg]  # pyright: ignore[reportCallIssue]
-    MetadataRequest([])  # type: ignore[call-arg]  # pyright: ignore[reportCallIssue]
+    MetadataRequest(())  # type: ignore[call-arg]  # pyright: ignore[reportCallIssue]
     MetadataRequest.MetadataRequestTopic(name=b"orders")  # type: ignore[arg-type]  # pyright: ignore[reportArgumentType]
     message.controllerId  # type: ignore[attr-defined]  # pyright: ignore[reportAttributeAccessIssue]  # noqa: B018
     message.topics[0].name.upper()  # type: ignore[union-attr]  # pyright: ignore[reportOptionalMemberAccess]

@@ -1,64 +1,25 @@
 # Made from the catalog by tools/build_stubs.py; a change here is lost.
-from collections.abc import Iterable
-
 from kwire.messages._types.message_object import MessageObject
 
 class AlterConfigsRequest(MessageObject):  # request 33, versions 0-2
     class AlterConfigsResource(MessageObject):
-        resource_type: int
-        resource_name: str
-        configs: list[AlterConfigsRequest.AlterableConfig]
-
-        def __init__(
-            self,
-            *,
-            resource_type: int = 0,
-            resource_name: str = "",
-            configs: list[AlterConfigsRequest.AlterableConfig] = ...,
-            unknown_tagged_fields: Iterable[tuple[int, bytes]] = (),
-        ) -> None: ...
+        resource_type: int = 0
+        resource_name: str = ""
+        configs: list[AlterConfigsRequest.AlterableConfig] = ...
 
     class AlterableConfig(MessageObject):
-        name: str
-        value: str | None
+        name: str = ""
+        value: str | None = ""
 
-        def __init__(self, *, name: str = "", value: str | None = "", unknown_tagged_fields: Iterable[tuple[int, bytes]] = ()) -> None: ...
-
-    resources: list[AlterConfigsRequest.AlterConfigsResource]
-    validate_only: bool
-
-    def __init__(
-        self,
-        *,
-        resources: list[AlterConfigsRequest.AlterConfigsResource] = ...,
-        validate_only: bool = False,
-        unknown_tagged_fields: Iterable[tuple[int, bytes]] = (),
-    ) -> None: ...
+    resources: list[AlterConfigsRequest.AlterConfigsResource] = ...
+    validate_only: bool = False
 
 class AlterConfigsResponse(MessageObject):  # response 33, versions 0-2
     class AlterConfigsResourceResponse(MessageObject):
-        error_code: int
-        error_message: str | None
-        resource_type: int
-        resource_name: str
+        error_code: int = 0
+        error_message: str | None = ""
+        resource_type: int = 0
+        resource_name: str = ""
 
-        def __init__(
-            self,
-            *,
-            error_code: int = 0,
-            error_message: str | None = "",
-            resource_type: int = 0,
-            resource_name: str = "",
-            unknown_tagged_fields: Iterable[tuple[int, bytes]] = (),
-        ) -> None: ...
-
-    throttle_time_ms: int
-    responses: list[AlterConfigsResponse.AlterConfigsResourceResponse]
-
-    def __init__(
-        self,
-        *,
-        throttle_time_ms: int = 0,
-        responses: list[AlterConfigsResponse.AlterConfigsResourceResponse] = ...,
-        unknown_tagged_fields: Iterable[tuple[int, bytes]] = (),
-    ) -> None: ...
+    throttle_time_ms: int = 0
+    responses: list[AlterConfigsResponse.AlterConfigsResourceResponse] = ...

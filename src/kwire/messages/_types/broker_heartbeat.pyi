@@ -1,45 +1,19 @@
 # Made from the catalog by tools/build_stubs.py; a change here is lost.
-from collections.abc import Iterable
-
 from kwire.codec.uuids import Uuid
 from kwire.messages._types.message_object import MessageObject
 
 class BrokerHeartbeatRequest(MessageObject):  # request 63, versions 0-2
-    broker_id: int
-    broker_epoch: int
-    current_metadata_offset: int
-    want_fence: bool
-    want_shut_down: bool
-    offline_log_dirs: tuple[Uuid, ...]  # 1+, tag 0
-    cordoned_log_dirs: tuple[Uuid, ...] | None  # 2+, tag 1
-
-    def __init__(
-        self,
-        *,
-        broker_id: int = 0,
-        broker_epoch: int = -1,
-        current_metadata_offset: int = 0,
-        want_fence: bool = False,
-        want_shut_down: bool = False,
-        offline_log_dirs: list[Uuid] | tuple[Uuid, ...] = (),
-        cordoned_log_dirs: list[Uuid] | tuple[Uuid, ...] | None = None,
-        unknown_tagged_fields: Iterable[tuple[int, bytes]] = (),
-    ) -> None: ...
+    broker_id: int = 0
+    broker_epoch: int = -1
+    current_metadata_offset: int = 0
+    want_fence: bool = False
+    want_shut_down: bool = False
+    offline_log_dirs: tuple[Uuid, ...] = ()  # 1+, tag 0
+    cordoned_log_dirs: tuple[Uuid, ...] | None = None  # 2+, tag 1
 
 class BrokerHeartbeatResponse(MessageObject):  # response 63, versions 0-2
-    throttle_time_ms: int
-    error_code: int
-    is_caught_up: bool
-    is_fenced: bool
-    should_shut_down: bool
-
-    def __init__(
-        self,
-        *,
-        throttle_time_ms: int = 0,
-        error_code: int = 0,
-        is_caught_up: bool = False,
-        is_fenced: bool = True,
-        should_shut_down: bool = False,
-        unknown_tagged_fields: Iterable[tuple[int, bytes]] = (),
-    ) -> None: ...
+    throttle_time_ms: int = 0
+    error_code: int = 0
+    is_caught_up: bool = False
+    is_fenced: bool = True
+    should_shut_down: bool = False

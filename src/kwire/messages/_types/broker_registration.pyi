@@ -1,75 +1,30 @@
 # Made from the catalog by tools/build_stubs.py; a change here is lost.
-from collections.abc import Iterable
-
 from kwire.codec.uuids import Uuid
 from kwire.messages._types.message_object import MessageObject
 
 class BrokerRegistrationRequest(MessageObject):  # request 62, versions 0-4
     class Listener(MessageObject):
-        name: str
-        host: str
-        port: int
-        security_protocol: int
-
-        def __init__(
-            self,
-            *,
-            name: str = "",
-            host: str = "",
-            port: int = 0,
-            security_protocol: int = 0,
-            unknown_tagged_fields: Iterable[tuple[int, bytes]] = (),
-        ) -> None: ...
+        name: str = ""
+        host: str = ""
+        port: int = 0
+        security_protocol: int = 0
 
     class Feature(MessageObject):
-        name: str
-        min_supported_version: int
-        max_supported_version: int
+        name: str = ""
+        min_supported_version: int = 0
+        max_supported_version: int = 0
 
-        def __init__(
-            self,
-            *,
-            name: str = "",
-            min_supported_version: int = 0,
-            max_supported_version: int = 0,
-            unknown_tagged_fields: Iterable[tuple[int, bytes]] = (),
-        ) -> None: ...
-
-    broker_id: int
-    cluster_id: str
-    incarnation_id: Uuid
-    listeners: list[BrokerRegistrationRequest.Listener]
-    features: list[BrokerRegistrationRequest.Feature]
-    rack: str | None
-    is_migrating_zk_broker: bool  # 1+
-    log_dirs: tuple[Uuid, ...]  # 2+
-    previous_broker_epoch: int  # 3+
-
-    def __init__(
-        self,
-        *,
-        broker_id: int = 0,
-        cluster_id: str = "",
-        incarnation_id: Uuid = ...,
-        listeners: list[BrokerRegistrationRequest.Listener] = ...,
-        features: list[BrokerRegistrationRequest.Feature] = ...,
-        rack: str | None = "",
-        is_migrating_zk_broker: bool = False,
-        log_dirs: list[Uuid] | tuple[Uuid, ...] = (),
-        previous_broker_epoch: int = -1,
-        unknown_tagged_fields: Iterable[tuple[int, bytes]] = (),
-    ) -> None: ...
+    broker_id: int = 0
+    cluster_id: str = ""
+    incarnation_id: Uuid = ...
+    listeners: list[BrokerRegistrationRequest.Listener] = ...
+    features: list[BrokerRegistrationRequest.Feature] = ...
+    rack: str | None = ""
+    is_migrating_zk_broker: bool = False  # 1+
+    log_dirs: tuple[Uuid, ...] = ()  # 2+
+    previous_broker_epoch: int = -1  # 3+
 
 class BrokerRegistrationResponse(MessageObject):  # response 62, versions 0-4
-    throttle_time_ms: int
-    error_code: int
-    broker_epoch: int
-
-    def __init__(
-        self,
-        *,
-        throttle_time_ms: int = 0,
-        error_code: int = 0,
-        broker_epoch: int = -1,
-        unknown_tagged_fields: Iterable[tuple[int, bytes]] = (),
-    ) -> None: ...
+    throttle_time_ms: int = 0
+    error_code: int = 0
+    broker_epoch: int = -1

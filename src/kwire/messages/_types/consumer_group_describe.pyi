@@ -1,109 +1,43 @@
 # Made from the catalog by tools/build_stubs.py; a change here is lost.
-from collections.abc import Iterable
-
 from kwire.codec.uuids import Uuid
 from kwire.messages._types.message_object import MessageObject
 
 class ConsumerGroupDescribeRequest(MessageObject):  # request 69, versions 0-1
-    group_ids: tuple[str, ...]
-    include_authorized_operations: bool
-
-    def __init__(
-        self,
-        *,
-        group_ids: list[str] | tuple[str, ...] = (),
-        include_authorized_operations: bool = False,
-        unknown_tagged_fields: Iterable[tuple[int, bytes]] = (),
-    ) -> None: ...
+    group_ids: tuple[str, ...] = ()
+    include_authorized_operations: bool = False
 
 class ConsumerGroupDescribeResponse(MessageObject):  # response 69, versions 0-1
     class DescribedGroup(MessageObject):
-        error_code: int
-        error_message: str | None
-        group_id: str
-        group_state: str
-        group_epoch: int
-        assignment_epoch: int
-        assignor_name: str
-        members: list[ConsumerGroupDescribeResponse.Member]
-        authorized_operations: int
-
-        def __init__(
-            self,
-            *,
-            error_code: int = 0,
-            error_message: str | None = None,
-            group_id: str = "",
-            group_state: str = "",
-            group_epoch: int = 0,
-            assignment_epoch: int = 0,
-            assignor_name: str = "",
-            members: list[ConsumerGroupDescribeResponse.Member] = ...,
-            authorized_operations: int = -2147483648,
-            unknown_tagged_fields: Iterable[tuple[int, bytes]] = (),
-        ) -> None: ...
+        error_code: int = 0
+        error_message: str | None = None
+        group_id: str = ""
+        group_state: str = ""
+        group_epoch: int = 0
+        assignment_epoch: int = 0
+        assignor_name: str = ""
+        members: list[ConsumerGroupDescribeResponse.Member] = ...
+        authorized_operations: int = -2147483648
 
     class Member(MessageObject):
-        member_id: str
-        instance_id: str | None
-        rack_id: str | None
-        member_epoch: int
-        client_id: str
-        client_host: str
-        subscribed_topic_names: tuple[str, ...]
-        subscribed_topic_regex: str | None
-        assignment: ConsumerGroupDescribeResponse.Assignment
-        target_assignment: ConsumerGroupDescribeResponse.Assignment
-        member_type: int  # 1+
-
-        def __init__(
-            self,
-            *,
-            member_id: str = "",
-            instance_id: str | None = None,
-            rack_id: str | None = None,
-            member_epoch: int = 0,
-            client_id: str = "",
-            client_host: str = "",
-            subscribed_topic_names: list[str] | tuple[str, ...] = (),
-            subscribed_topic_regex: str | None = None,
-            assignment: ConsumerGroupDescribeResponse.Assignment = ...,
-            target_assignment: ConsumerGroupDescribeResponse.Assignment = ...,
-            member_type: int = -1,
-            unknown_tagged_fields: Iterable[tuple[int, bytes]] = (),
-        ) -> None: ...
+        member_id: str = ""
+        instance_id: str | None = None
+        rack_id: str | None = None
+        member_epoch: int = 0
+        client_id: str = ""
+        client_host: str = ""
+        subscribed_topic_names: tuple[str, ...] = ()
+        subscribed_topic_regex: str | None = None
+        assignment: ConsumerGroupDescribeResponse.Assignment = ...
+        target_assignment: ConsumerGroupDescribeResponse.Assignment = ...
+        member_type: int = -1  # 1+
 
     class Assignment(MessageObject):
-        topic_partitions: list[ConsumerGroupDescribeResponse.TopicPartitions]
-
-        def __init__(
-            self,
-            *,
-            topic_partitions: list[ConsumerGroupDescribeResponse.TopicPartitions] = ...,
-            unknown_tagged_fields: Iterable[tuple[int, bytes]] = (),
-        ) -> None: ...
+        topic_partitions: list[ConsumerGroupDescribeResponse.TopicPartitions] = ...
 
     class TopicPartitions(MessageObject):
-        topic_id: Uuid
-        topic_name: str
-        partitions: tuple[int, ...]
+        topic_id: Uuid = ...
+        topic_name: str = ""
+        partitions: tuple[int, ...] = ()
 
-        def __init__(
-            self,
-            *,
-            topic_id: Uuid = ...,
-            topic_name: str = "",
-            partitions: list[int] | tuple[int, ...] = (),
-            unknown_tagged_fields: Iterable[tuple[int, bytes]] = (),
-        ) -> None: ...
-
-    throttle_time_ms: int
-    groups: list[ConsumerGroupDescribeResponse.DescribedGroup]
-
-    def __init__(
-        self,
-        *,
-        throttle_time_ms: int = 0,
-        groups: list[ConsumerGroupDescribeResponse.DescribedGroup] = ...,
-        unknown_tagged_fields: Iterable[tuple[int, bytes]] = (),
-    ) -> None: ...
+    throttle_time_ms: int = 0
+    groups: list[ConsumerGroupDescribeResponse.DescribedGroup] = ...

@@ -1,67 +1,26 @@
 # Made from the catalog by tools/build_stubs.py; a change here is lost.
-from collections.abc import Iterable
-
 from kwire.codec.uuids import Uuid
 from kwire.messages._types.message_object import MessageObject
 
 class ControllerRegistrationRequest(MessageObject):  # request 70, versions 0
     class Listener(MessageObject):
-        name: str
-        host: str
-        port: int
-        security_protocol: int
-
-        def __init__(
-            self,
-            *,
-            name: str = "",
-            host: str = "",
-            port: int = 0,
-            security_protocol: int = 0,
-            unknown_tagged_fields: Iterable[tuple[int, bytes]] = (),
-        ) -> None: ...
+        name: str = ""
+        host: str = ""
+        port: int = 0
+        security_protocol: int = 0
 
     class Feature(MessageObject):
-        name: str
-        min_supported_version: int
-        max_supported_version: int
+        name: str = ""
+        min_supported_version: int = 0
+        max_supported_version: int = 0
 
-        def __init__(
-            self,
-            *,
-            name: str = "",
-            min_supported_version: int = 0,
-            max_supported_version: int = 0,
-            unknown_tagged_fields: Iterable[tuple[int, bytes]] = (),
-        ) -> None: ...
-
-    controller_id: int
-    incarnation_id: Uuid
-    zk_migration_ready: bool
-    listeners: list[ControllerRegistrationRequest.Listener]
-    features: list[ControllerRegistrationRequest.Feature]
-
-    def __init__(
-        self,
-        *,
-        controller_id: int = 0,
-        incarnation_id: Uuid = ...,
-        zk_migration_ready: bool = False,
-        listeners: list[ControllerRegistrationRequest.Listener] = ...,
-        features: list[ControllerRegistrationRequest.Feature] = ...,
-        unknown_tagged_fields: Iterable[tuple[int, bytes]] = (),
-    ) -> None: ...
+    controller_id: int = 0
+    incarnation_id: Uuid = ...
+    zk_migration_ready: bool = False
+    listeners: list[ControllerRegistrationRequest.Listener] = ...
+    features: list[ControllerRegistrationRequest.Feature] = ...
 
 class ControllerRegistrationResponse(MessageObject):  # response 70, versions 0
-    throttle_time_ms: int
-    error_code: int
-    error_message: str | None
-
-    def __init__(
-        self,
-        *,
-        throttle_time_ms: int = 0,
-        error_code: int = 0,
-        error_message: str | None = "",
-        unknown_tagged_fields: Iterable[tuple[int, bytes]] = (),
-    ) -> None: ...
+    throttle_time_ms: int = 0
+    error_code: int = 0
+    error_message: str | None = ""

@@ -1,58 +1,25 @@
 # Made from the catalog by tools/build_stubs.py; a change here is lost.
-from collections.abc import Iterable
-
 from kwire.messages._types.message_object import MessageObject
 
 class CreateDelegationTokenRequest(MessageObject):  # request 38, versions 0-3
     class CreatableRenewers(MessageObject):
-        principal_type: str
-        principal_name: str
+        principal_type: str = ""
+        principal_name: str = ""
 
-        def __init__(
-            self, *, principal_type: str = "", principal_name: str = "", unknown_tagged_fields: Iterable[tuple[int, bytes]] = ()
-        ) -> None: ...
-
-    owner_principal_type: str | None  # 3+
-    owner_principal_name: str | None  # 3+
-    renewers: list[CreateDelegationTokenRequest.CreatableRenewers]
-    max_lifetime_ms: int
-
-    def __init__(
-        self,
-        *,
-        owner_principal_type: str | None = "",
-        owner_principal_name: str | None = "",
-        renewers: list[CreateDelegationTokenRequest.CreatableRenewers] = ...,
-        max_lifetime_ms: int = 0,
-        unknown_tagged_fields: Iterable[tuple[int, bytes]] = (),
-    ) -> None: ...
+    owner_principal_type: str | None = ""  # 3+
+    owner_principal_name: str | None = ""  # 3+
+    renewers: list[CreateDelegationTokenRequest.CreatableRenewers] = ...
+    max_lifetime_ms: int = 0
 
 class CreateDelegationTokenResponse(MessageObject):  # response 38, versions 0-3
-    error_code: int
-    principal_type: str
-    principal_name: str
-    token_requester_principal_type: str  # 3+
-    token_requester_principal_name: str  # 3+
-    issue_timestamp_ms: int
-    expiry_timestamp_ms: int
-    max_timestamp_ms: int
-    token_id: str
-    hmac: bytes
-    throttle_time_ms: int
-
-    def __init__(
-        self,
-        *,
-        error_code: int = 0,
-        principal_type: str = "",
-        principal_name: str = "",
-        token_requester_principal_type: str = "",
-        token_requester_principal_name: str = "",
-        issue_timestamp_ms: int = 0,
-        expiry_timestamp_ms: int = 0,
-        max_timestamp_ms: int = 0,
-        token_id: str = "",
-        hmac: bytes = b"",
-        throttle_time_ms: int = 0,
-        unknown_tagged_fields: Iterable[tuple[int, bytes]] = (),
-    ) -> None: ...
+    error_code: int = 0
+    principal_type: str = ""
+    principal_name: str = ""
+    token_requester_principal_type: str = ""  # 3+
+    token_requester_principal_name: str = ""  # 3+
+    issue_timestamp_ms: int = 0
+    expiry_timestamp_ms: int = 0
+    max_timestamp_ms: int = 0
+    token_id: str = ""
+    hmac: bytes = b""
+    throttle_time_ms: int = 0

@@ -1,85 +1,34 @@
 # Made from the catalog by tools/build_stubs.py; a change here is lost.
-from collections.abc import Iterable
-
 from kwire.messages._types.message_object import MessageObject
 
 class DeleteAclsRequest(MessageObject):  # request 31, versions 0-3
     class DeleteAclsFilter(MessageObject):
-        resource_type_filter: int
-        resource_name_filter: str | None
-        pattern_type_filter: int  # 1+
-        principal_filter: str | None
-        host_filter: str | None
-        operation: int
-        permission_type: int
+        resource_type_filter: int = 0
+        resource_name_filter: str | None = ""
+        pattern_type_filter: int = 3  # 1+
+        principal_filter: str | None = ""
+        host_filter: str | None = ""
+        operation: int = 0
+        permission_type: int = 0
 
-        def __init__(
-            self,
-            *,
-            resource_type_filter: int = 0,
-            resource_name_filter: str | None = "",
-            pattern_type_filter: int = 3,
-            principal_filter: str | None = "",
-            host_filter: str | None = "",
-            operation: int = 0,
-            permission_type: int = 0,
-            unknown_tagged_fields: Iterable[tuple[int, bytes]] = (),
-        ) -> None: ...
-
-    filters: list[DeleteAclsRequest.DeleteAclsFilter]
-
-    def __init__(
-        self, *, filters: list[DeleteAclsRequest.DeleteAclsFilter] = ..., unknown_tagged_fields: Iterable[tuple[int, bytes]] = ()
-    ) -> None: ...
+    filters: list[DeleteAclsRequest.DeleteAclsFilter] = ...
 
 class DeleteAclsResponse(MessageObject):  # response 31, versions 0-3
     class DeleteAclsFilterResult(MessageObject):
-        error_code: int
-        error_message: str | None
-        matching_acls: list[DeleteAclsResponse.DeleteAclsMatchingAcl]
-
-        def __init__(
-            self,
-            *,
-            error_code: int = 0,
-            error_message: str | None = "",
-            matching_acls: list[DeleteAclsResponse.DeleteAclsMatchingAcl] = ...,
-            unknown_tagged_fields: Iterable[tuple[int, bytes]] = (),
-        ) -> None: ...
+        error_code: int = 0
+        error_message: str | None = ""
+        matching_acls: list[DeleteAclsResponse.DeleteAclsMatchingAcl] = ...
 
     class DeleteAclsMatchingAcl(MessageObject):
-        error_code: int
-        error_message: str | None
-        resource_type: int
-        resource_name: str
-        pattern_type: int  # 1+
-        principal: str
-        host: str
-        operation: int
-        permission_type: int
+        error_code: int = 0
+        error_message: str | None = ""
+        resource_type: int = 0
+        resource_name: str = ""
+        pattern_type: int = 3  # 1+
+        principal: str = ""
+        host: str = ""
+        operation: int = 0
+        permission_type: int = 0
 
-        def __init__(
-            self,
-            *,
-            error_code: int = 0,
-            error_message: str | None = "",
-            resource_type: int = 0,
-            resource_name: str = "",
-            pattern_type: int = 3,
-            principal: str = "",
-            host: str = "",
-            operation: int = 0,
-            permission_type: int = 0,
-            unknown_tagged_fields: Iterable[tuple[int, bytes]] = (),
-        ) -> None: ...
-
-    throttle_time_ms: int
-    filter_results: list[DeleteAclsResponse.DeleteAclsFilterResult]
-
-    def __init__(
-        self,
-        *,
-        throttle_time_ms: int = 0,
-        filter_results: list[DeleteAclsResponse.DeleteAclsFilterResult] = ...,
-        unknown_tagged_fields: Iterable[tuple[int, bytes]] = (),
-    ) -> None: ...
+    throttle_time_ms: int = 0
+    filter_results: list[DeleteAclsResponse.DeleteAclsFilterResult] = ...

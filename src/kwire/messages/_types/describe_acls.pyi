@@ -1,74 +1,29 @@
 # Made from the catalog by tools/build_stubs.py; a change here is lost.
-from collections.abc import Iterable
-
 from kwire.messages._types.message_object import MessageObject
 
 class DescribeAclsRequest(MessageObject):  # request 29, versions 0-3
-    resource_type_filter: int
-    resource_name_filter: str | None
-    pattern_type_filter: int  # 1+
-    principal_filter: str | None
-    host_filter: str | None
-    operation: int
-    permission_type: int
-
-    def __init__(
-        self,
-        *,
-        resource_type_filter: int = 0,
-        resource_name_filter: str | None = "",
-        pattern_type_filter: int = 3,
-        principal_filter: str | None = "",
-        host_filter: str | None = "",
-        operation: int = 0,
-        permission_type: int = 0,
-        unknown_tagged_fields: Iterable[tuple[int, bytes]] = (),
-    ) -> None: ...
+    resource_type_filter: int = 0
+    resource_name_filter: str | None = ""
+    pattern_type_filter: int = 3  # 1+
+    principal_filter: str | None = ""
+    host_filter: str | None = ""
+    operation: int = 0
+    permission_type: int = 0
 
 class DescribeAclsResponse(MessageObject):  # response 29, versions 0-3
     class DescribeAclsResource(MessageObject):
-        resource_type: int
-        resource_name: str
-        pattern_type: int  # 1+
-        acls: list[DescribeAclsResponse.AclDescription]
-
-        def __init__(
-            self,
-            *,
-            resource_type: int = 0,
-            resource_name: str = "",
-            pattern_type: int = 3,
-            acls: list[DescribeAclsResponse.AclDescription] = ...,
-            unknown_tagged_fields: Iterable[tuple[int, bytes]] = (),
-        ) -> None: ...
+        resource_type: int = 0
+        resource_name: str = ""
+        pattern_type: int = 3  # 1+
+        acls: list[DescribeAclsResponse.AclDescription] = ...
 
     class AclDescription(MessageObject):
-        principal: str
-        host: str
-        operation: int
-        permission_type: int
+        principal: str = ""
+        host: str = ""
+        operation: int = 0
+        permission_type: int = 0
 
-        def __init__(
-            self,
-            *,
-            principal: str = "",
-            host: str = "",
-            operation: int = 0,
-            permission_type: int = 0,
-            unknown_tagged_fields: Iterable[tuple[int, bytes]] = (),
-        ) -> None: ...
-
-    throttle_time_ms: int
-    error_code: int
-    error_message: str | None
-    resources: list[DescribeAclsResponse.DescribeAclsResource]
-
-    def __init__(
-        self,
-        *,
-        throttle_time_ms: int = 0,
-        error_code: int = 0,
-        error_message: str | None = "",
-        resources: list[DescribeAclsResponse.DescribeAclsResource] = ...,
-        unknown_tagged_fields: Iterable[tuple[int, bytes]] = (),
-    ) -> None: ...
+    throttle_time_ms: int = 0
+    error_code: int = 0
+    error_message: str | None = ""
+    resources: list[DescribeAclsResponse.DescribeAclsResource] = ...

@@ -1,60 +1,24 @@
 # Made from the catalog by tools/build_stubs.py; a change here is lost.
-from collections.abc import Iterable
-
 from kwire.messages._types.message_object import MessageObject
 
 class DescribeClusterRequest(MessageObject):  # request 60, versions 0-2
-    include_cluster_authorized_operations: bool
-    endpoint_type: int  # 1+
-    include_fenced_brokers: bool  # 2+
-
-    def __init__(
-        self,
-        *,
-        include_cluster_authorized_operations: bool = False,
-        endpoint_type: int = 1,
-        include_fenced_brokers: bool = False,
-        unknown_tagged_fields: Iterable[tuple[int, bytes]] = (),
-    ) -> None: ...
+    include_cluster_authorized_operations: bool = False
+    endpoint_type: int = 1  # 1+
+    include_fenced_brokers: bool = False  # 2+
 
 class DescribeClusterResponse(MessageObject):  # response 60, versions 0-2
     class DescribeClusterBroker(MessageObject):
-        broker_id: int
-        host: str
-        port: int
-        rack: str | None
-        is_fenced: bool  # 2+
+        broker_id: int = 0
+        host: str = ""
+        port: int = 0
+        rack: str | None = None
+        is_fenced: bool = False  # 2+
 
-        def __init__(
-            self,
-            *,
-            broker_id: int = 0,
-            host: str = "",
-            port: int = 0,
-            rack: str | None = None,
-            is_fenced: bool = False,
-            unknown_tagged_fields: Iterable[tuple[int, bytes]] = (),
-        ) -> None: ...
-
-    throttle_time_ms: int
-    error_code: int
-    error_message: str | None
-    endpoint_type: int  # 1+
-    cluster_id: str
-    controller_id: int
-    brokers: list[DescribeClusterResponse.DescribeClusterBroker]
-    cluster_authorized_operations: int
-
-    def __init__(
-        self,
-        *,
-        throttle_time_ms: int = 0,
-        error_code: int = 0,
-        error_message: str | None = None,
-        endpoint_type: int = 1,
-        cluster_id: str = "",
-        controller_id: int = -1,
-        brokers: list[DescribeClusterResponse.DescribeClusterBroker] = ...,
-        cluster_authorized_operations: int = -2147483648,
-        unknown_tagged_fields: Iterable[tuple[int, bytes]] = (),
-    ) -> None: ...
+    throttle_time_ms: int = 0
+    error_code: int = 0
+    error_message: str | None = None
+    endpoint_type: int = 1  # 1+
+    cluster_id: str = ""
+    controller_id: int = -1
+    brokers: list[DescribeClusterResponse.DescribeClusterBroker] = ...
+    cluster_authorized_operations: int = -2147483648

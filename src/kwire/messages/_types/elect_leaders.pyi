@@ -1,66 +1,25 @@
 # Made from the catalog by tools/build_stubs.py; a change here is lost.
-from collections.abc import Iterable
-
 from kwire.messages._types.message_object import MessageObject
 
 class ElectLeadersRequest(MessageObject):  # request 43, versions 0-2
     class TopicPartitions(MessageObject):
-        topic: str
-        partitions: tuple[int, ...]
+        topic: str = ""
+        partitions: tuple[int, ...] = ()
 
-        def __init__(
-            self, *, topic: str = "", partitions: list[int] | tuple[int, ...] = (), unknown_tagged_fields: Iterable[tuple[int, bytes]] = ()
-        ) -> None: ...
-
-    election_type: int  # 1+
-    topic_partitions: list[ElectLeadersRequest.TopicPartitions] | None
-    timeout_ms: int
-
-    def __init__(
-        self,
-        *,
-        election_type: int = 0,
-        topic_partitions: list[ElectLeadersRequest.TopicPartitions] | None = ...,
-        timeout_ms: int = 60000,
-        unknown_tagged_fields: Iterable[tuple[int, bytes]] = (),
-    ) -> None: ...
+    election_type: int = 0  # 1+
+    topic_partitions: list[ElectLeadersRequest.TopicPartitions] | None = ...
+    timeout_ms: int = 60000
 
 class ElectLeadersResponse(MessageObject):  # response 43, versions 0-2
     class ReplicaElectionResult(MessageObject):
-        topic: str
-        partition_result: list[ElectLeadersResponse.PartitionResult]
-
-        def __init__(
-            self,
-            *,
-            topic: str = "",
-            partition_result: list[ElectLeadersResponse.PartitionResult] = ...,
-            unknown_tagged_fields: Iterable[tuple[int, bytes]] = (),
-        ) -> None: ...
+        topic: str = ""
+        partition_result: list[ElectLeadersResponse.PartitionResult] = ...
 
     class PartitionResult(MessageObject):
-        partition_id: int
-        error_code: int
-        error_message: str | None
+        partition_id: int = 0
+        error_code: int = 0
+        error_message: str | None = ""
 
-        def __init__(
-            self,
-            *,
-            partition_id: int = 0,
-            error_code: int = 0,
-            error_message: str | None = "",
-            unknown_tagged_fields: Iterable[tuple[int, bytes]] = (),
-        ) -> None: ...
-
-    throttle_time_ms: int
-    error_code: int  # 1+
-    replica_election_results: list[ElectLeadersResponse.ReplicaElectionResult]
-
-    def __init__(
-        self,
-        *,
-        throttle_time_ms: int = 0,
-        error_code: int = 0,
-        replica_election_results: list[ElectLeadersResponse.ReplicaElectionResult] = ...,
-        unknown_tagged_fields: Iterable[tuple[int, bytes]] = (),
-    ) -> None: ...
+    throttle_time_ms: int = 0
+    error_code: int = 0  # 1+
+    replica_election_results: list[ElectLeadersResponse.ReplicaElectionResult] = ...

@@ -1,13 +1,16 @@
 # Made from the catalog by tools/build_stubs.py; a change here is lost.
-from typing import ClassVar, Self
+from typing import ClassVar, Self, dataclass_transform
 
 from kwire.codec.layout import StructLayout
 
-class MessageObject:
+@dataclass_transform(eq_default=False, kw_only_default=True)
+class _Keywords: ...  # the fields of what is decorated do not count, those of classes below it do
+
+class MessageObject(_Keywords):
     layout: ClassVar[StructLayout]
     slot_names: ClassVar[tuple[str, ...]]
     classes: ClassVar[tuple[type[MessageObject], ...]]
-    unknown_tagged_fields: tuple[tuple[int, bytes], ...]
+    unknown_tagged_fields: tuple[tuple[int, bytes], ...] = ()
     __hash__: ClassVar[None]  # type: ignore[assignment]  # pyright: ignore[reportIncompatibleMethodOverride]
 
     def __eq__(self, other: object, /) -> bool: ...

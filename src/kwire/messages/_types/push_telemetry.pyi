@@ -1,31 +1,14 @@
 # Made from the catalog by tools/build_stubs.py; a change here is lost.
-from collections.abc import Iterable
-
 from kwire.codec.uuids import Uuid
 from kwire.messages._types.message_object import MessageObject
 
 class PushTelemetryRequest(MessageObject):  # request 72, versions 0
-    client_instance_id: Uuid
-    subscription_id: int
-    terminating: bool
-    compression_type: int
-    metrics: bytes
-
-    def __init__(
-        self,
-        *,
-        client_instance_id: Uuid = ...,
-        subscription_id: int = 0,
-        terminating: bool = False,
-        compression_type: int = 0,
-        metrics: bytes = b"",
-        unknown_tagged_fields: Iterable[tuple[int, bytes]] = (),
-    ) -> None: ...
+    client_instance_id: Uuid = ...
+    subscription_id: int = 0
+    terminating: bool = False
+    compression_type: int = 0
+    metrics: bytes = b""
 
 class PushTelemetryResponse(MessageObject):  # response 72, versions 0
-    throttle_time_ms: int
-    error_code: int
-
-    def __init__(
-        self, *, throttle_time_ms: int = 0, error_code: int = 0, unknown_tagged_fields: Iterable[tuple[int, bytes]] = ()
-    ) -> None: ...
+    throttle_time_ms: int = 0
+    error_code: int = 0
