@@ -29,14 +29,17 @@ cdef extern from *:
             *value = PyUnstable_Long_CompactValue((PyLongObject *)number);
             return 1;
         }
-    #else
+    #else  /* the number of digits, negative for a negative number, and 0 with a digit of 0 */
         const digit *digits = ((PyLongObject *)number)->ob_digit;
-        switch (Py_SIZE(number)) {
-        case 0: *value = 0; return 1;
-        case 1: *value = digits[0]; return 1;
-        case -1: *value = -(long long)digits[0]; return 1;
-        case 2: *value = (long long)digits[0] | (long long)digits[1] << PyLong_SHIFT; return 1;
-        case -2: *value = -((long long)digits[0] | (long long)digits[1] << PyLong_SHIFT); return 1;
+        Py_ssize_t size = Py_SIZE(number);
+        if ((size_t)size + 1 < 3) {
+            *value = size * (long long)digits[0];
+            return 1;
+        }
+        if (size == 2 || size == -2) {
+            long long both = (long long)digits[0] | (long long)digits[1] << PyLong_SHIFT;
+            *value = size < 0 ? -both : both;
+            return 1;
         }
     #endif
         int overflow;
