@@ -19,8 +19,9 @@ ROOT = Path(__file__).resolve().parents[2]
 CACHE = ROOT / ".cache" / "kafka-jars"
 NEWEST = releases().newest.name
 CLIENTS = (NEWEST, "3.9.2", "2.3.1")
-# Under the same version numbers later releases, which wrote the bytes and JSON, renamed fields of Vote and TxnOffsetCommit, and share groups
-# were a preview in 3.9.
+
+# Under the same version numbers later releases, which wrote the bytes and JSON, renamed fields of Vote and TxnOffsetCommit, and share
+# groups were a preview in 3.9.
 OTHERS = {
     f"kafka-clients-{NEWEST}": set[str](),
     "kafka-clients-3.9.2": {"ReadShareGroupStateSummaryResponse", "TxnOffsetCommitRequest", "VoteRequest"},
