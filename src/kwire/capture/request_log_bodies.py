@@ -9,10 +9,11 @@ from __future__ import annotations
 import base64
 import binascii
 from collections.abc import Callable
-from functools import cache
+from functools import cache, partial
 from types import SimpleNamespace
 from typing import Any, Final, NoReturn
 
+from kwire.capture.request_log_body_source import Kind, WantedField, reader_of
 from kwire.codec.classes import compiled
 from kwire.codec.layout import Default, SlotLayout
 from kwire.codec.plan import Flag, Op, Operation, Plan
@@ -83,7 +84,8 @@ def read_body(name: str, version: int, fields: tuple[str, ...] | None, body: dic
     Raises:
         BodyFault: a value has the wrong type or does not fit its field.
     """
-    return _reader(name, version, fields).read(body, exact)
+    reader = _reader(name, version, fields)
+    return reader.exact(body) if exact else reader.read(body, False)
 
 
 @cache
@@ -106,6 +108,7 @@ class _StructReader:
         self._constants: dict[str, Any] = {}
         self._makers: list[tuple[str, Callable[[], Any]]] = []
         self._texts: str | None = None  # where a release wrote the bare name of what is a struct today
+        wanted: list[WantedField] = []
         for number in range(block.first, block.first + block.untagged + block.tagged):
             operation = plan.operation(number)
             slot = slots[operation.slot]
@@ -116,6 +119,11 @@ class _StructReader:
                 size = _integer(32, True, f"{slot.json_name}SizeInBytes")
                 self._by_name[f"{_plain(slot.attribute)}sizeinbytes"] = (f"{slot.attribute}_size", size)
             if not skipped:
+                tagged = number >= block.first + block.untagged
+                if operation.code == Op.ARRAY and operation.element == Op.STRUCT:
+                    wanted.append(_wanted(operation, slot, _later(plan, operation.block), tagged)._replace(kind="structs"))
+                else:
+                    wanted.append(_wanted(operation, slot, convert, tagged))
                 if slot.default == Default.CONSTANT:
                     self._constants[slot.attribute] = slot.value
                 else:
@@ -127,6 +135,7 @@ class _StructReader:
             if found is not None and former not in self._by_name:
                 self._by_name[former] = self._by_name[found]
         self._known: dict[str, tuple[str, Convert] | None] = {}
+        self.exact = reader_of(wanted, self.element)
 
     def read(self, body: dict[str, Any], exact: bool) -> SimpleNamespace:
         message = SimpleNamespace(**self._constants) if exact else SimpleNamespace()
@@ -164,21 +173,50 @@ class _StructReader:
         if operation.code == Op.STRUCT:
             return _later(self._plan, operation.block)
         if operation.code == Op.ARRAY:
-            scalar = _scalar(operation.element, slot) if operation.element != Op.STRUCT else _later(self._plan, operation.block)
-            return _array(scalar, slot, operation.element != Op.STRUCT)
+            if operation.element == Op.STRUCT:
+                return _array(_later(self._plan, operation.block), slot, False)
+            return _array(_scalar(operation.element, slot), slot, True)
         return _scalar(operation.code, slot)
 
 
 def _later(plan: Plan, index: int) -> Convert:
     """The reader of an inner block, made when it is first needed."""
-    made: list[_StructReader] = []
+    made: list[Convert] = []
 
     def convert(value: Any) -> Any:
         if not made:
-            made.append(_StructReader(plan, index))
-        return made[0].element(value)
+            made.append(_StructReader(plan, index).exact)
+        return made[0](value)
 
     return convert
+
+
+def _wanted(operation: Operation, slot: SlotLayout, convert: Convert, tagged: bool) -> WantedField:
+    """How the short way takes a field."""
+    kind: Kind = "other"
+    bounds, name, attribute = None, slot.json_name, slot.attribute
+    beside: tuple[tuple[str, Any], ...] = ()
+    if operation.flags & Flag.RECORDS:
+        name, attribute, beside = f"{name}SizeInBytes", f"{attribute}_size", ((attribute, slot.value),)
+        convert, kind, bounds = _integer(32, True, name), "integer", _bounds(32, True)
+    elif operation.code in _INTEGER_BITS:
+        kind, bounds = "integer", _bounds(*_INTEGER_BITS[Op(operation.code)])
+    elif operation.code == Op.STRING:
+        kind = "string"
+    absent: Callable[[], Any] | None = None
+    if tagged and slot.default == Default.CONSTANT:
+        absent = partial(_itself, slot.value)
+    elif tagged:
+        absent = list if slot.default == Default.LIST else _struct_maker(convert)
+    return WantedField(name, attribute, kind, convert, bounds, absent, beside)
+
+
+def _itself(value: Any) -> Any:
+    return value
+
+
+def _bounds(bits: int, signed: bool) -> tuple[int, int]:
+    return (-(1 << bits - 1), 1 << bits - 1) if signed else (0, 1 << bits)
 
 
 def _array(element: Convert, slot: SlotLayout, scalar: bool) -> Convert:
@@ -210,7 +248,7 @@ def _scalar(code: int, slot: SlotLayout) -> Convert:
 
 
 def _integer(bits: int, signed: bool, name: str) -> Convert:
-    low, high = (-(1 << bits - 1), 1 << bits - 1) if signed else (0, 1 << bits)
+    low, high = _bounds(bits, signed)
 
     def convert(value: Any) -> int:
         if type(value) is int and low <= value < high:

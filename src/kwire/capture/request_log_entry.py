@@ -141,6 +141,8 @@ def int_of(value: Any, bits: int, what: str) -> int:
     Raises:
         UnreadableLine: it is no integer, or one that does not fit.
     """
+    if value.__class__ is int and -(1 << bits - 1) <= value < 1 << bits - 1:  # nearly all
+        return int(value)
     if isinstance(value, str) and re.fullmatch(r"-?[0-9]{1,20}", value):
         value = int(value)
     if isinstance(value, bool) or not isinstance(value, int) or not -(1 << bits - 1) <= value < 1 << bits - 1:

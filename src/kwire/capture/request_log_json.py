@@ -115,7 +115,7 @@ def entry_of_object(value: dict[str, Any], line: int, zone: tzinfo) -> LogEntry:
         principal=principal if isinstance(principal, str) and principal not in ("", _ANONYMOUS) else None,
         security_protocol=_text(value.get("securityProtocol")),
         listener=_text(value.get("listener")),
-        other={name: held for name, held in value.items() if name not in _KNOWN},
+        other={name: value[name] for name in value.keys() - _KNOWN},
     )
     if isinstance(information, dict):
         name, version = information.get("softwareName"), information.get("softwareVersion")

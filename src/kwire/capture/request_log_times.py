@@ -103,6 +103,8 @@ def duration_us(milliseconds: Any) -> int | None:
     Args:
         milliseconds: a number, or its text, whose decimal sign may be a comma: 0.11 writes numbers as the broker's locale does.
     """
+    if milliseconds.__class__ is float and 0 <= milliseconds <= _LONGEST_MS:  # nearly all
+        return round(milliseconds * 1000)
     if isinstance(milliseconds, bool) or not isinstance(milliseconds, (int, float, str)):
         return None
     try:

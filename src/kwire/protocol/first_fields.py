@@ -166,6 +166,10 @@ def _values(message: Any, path: Path) -> Iterator[Any]:
 
 def first_value(message: Any, path: Path | None) -> Any:
     """The first value at a path that is not null, or None."""
+    if path is not None and len(path) == 1 and not isinstance(message, list):
+        value = getattr(message, path[0], None)
+        if not isinstance(value, (tuple, list)):
+            return value
     return None if path is None else next((value for value in _values(message, path) if value is not None), None)
 
 

@@ -10,8 +10,8 @@ beginning: `identity_source` is `not_observed` of others, even where the broker'
 
 from __future__ import annotations
 
-from functools import cache
-from typing import Any, Final
+from functools import cache, lru_cache
+from typing import Any, Final, Literal, NamedTuple
 
 from kwire.capture.request_log_bodies import BodyFault, read_body
 from kwire.capture.request_log_entry import ConnectionName, LogEntry
@@ -277,6 +277,7 @@ def _times(entry: LogEntry) -> tuple[int | None, int | None]:
     return None if entry.total_us is None else entry.logged_us - entry.total_us, entry.logged_us
 
 
+@lru_cache(maxsize=4096)
 def _released(api_key: int, version: int) -> bool:
     message = catalog().request(api_key)
     return message is not None and version in message.valid_versions
@@ -288,16 +289,32 @@ def _read_request(entry: LogEntry) -> RequestReading:
     if not _released(key, version):
         reading.body = "unsupported"
         return reading
-    reading.header_version = header_version("request", key, version)
-    fields = _projection(key, version, False)
-    reading.body, reading.message = _message(catalog().request(key), version, fields, entry.request, entry)
+    kind = _kind(key, version, False)
+    reading.header_version = kind.header_version
+    reading.body, reading.message = _message(kind, version, entry.request, entry)
     if key == _API_VERSIONS and version >= 3 and not entry.request:
         # A broker that does not know the version reads, and logs, the request as one of version 0, which has no fields (KIP-511).
         reading.body, reading.message = "skipped", None
     return reading
 
 
+class _Kind(NamedTuple):
+    """What is to know of all requests, or responses, of an api at a version; None for `name` where there is no such message."""
+
+    name: str | None
+    header_version: int
+    fields: tuple[str, ...] | None
+
+
 @cache
+def _kind(api_key: int, version: int, is_response: bool) -> _Kind:
+    message = catalog().response(api_key) if is_response else catalog().request(api_key)
+    kind: Literal["request", "response"] = "response" if is_response else "request"
+    return _Kind(
+        None if message is None else message.name, header_version(kind, api_key, version), _projection(api_key, version, is_response)
+    )
+
+
 def _projection(api_key: int, version: int, is_response: bool) -> tuple[str, ...] | None:
     """The first fields and what an exchange says beyond them; None for the whole body."""
     first = (response_fields if is_response else request_fields)(api_key, version).projection
@@ -319,15 +336,14 @@ def _read_response(entry: LogEntry) -> Any:
     version = _response_version(entry)
     if not _released(entry.api_key, version):
         return None
-    fields = _projection(entry.api_key, version, True)
-    return _message(catalog().response(entry.api_key), version, fields, entry.response, entry)[1]
+    return _message(_kind(entry.api_key, version, True), version, entry.response, entry)[1]
 
 
-def _message(definition: Any, version: int, fields: tuple[str, ...] | None, body: Any, entry: LogEntry) -> tuple[Body, Any]:
+def _message(kind: _Kind, version: int, body: Any, entry: LogEntry) -> tuple[Body, Any]:
     """The body as a message, and what became of it."""
-    if body is None or definition is None:
+    if body is None or kind.name is None:
         return "skipped", None
     try:
-        return "decoded", read_body(definition.name, version, fields, body, entry.exact)
+        return "decoded", read_body(kind.name, version, kind.fields, body, entry.exact)
     except BodyFault:
         return "malformed" if entry.exact else "skipped", None

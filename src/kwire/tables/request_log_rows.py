@@ -7,8 +7,9 @@ A log does not say when a connection ends. It is over when the same ends have a 
 from __future__ import annotations
 
 from collections import OrderedDict
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from datetime import UTC, tzinfo
+from functools import cache
 from typing import Any, Final
 
 import pyarrow as pa
@@ -41,6 +42,21 @@ _API_VERSIONS: Final = 18
 _UNSUPPORTED_VERSION: Final = 35
 # Of record batches a log has no more than how many bytes they were.
 _NEVER_LOGGED: Final[dict[str, Any]] = {"records": None, "batches": None, "max_batch_bytes": None, "magic": [], "compression": []}
+
+
+@cache
+def _row_maker(names: tuple[str, ...]) -> Callable[..., tuple[Any, ...]]:
+    """The function that puts named values into the order of a schema; what a log cannot know is null."""
+    given, order = ", ".join(f"{name}=None" for name in names), ", ".join(names)
+    made: Callable[..., tuple[Any, ...]] = eval(f"lambda *, {given}: ({order},)")
+    return made
+
+
+def _row(schema: pa.Schema, **values: Any) -> Sequence[Any]:
+    return _row_maker(tuple(schema.names))(**values)
+
+
+_request_row: Final = _row_maker(tuple(REQUESTS.names))
 
 
 class _LogFile:
@@ -221,8 +237,8 @@ class LogRows:
         if code == _UNSUPPORTED_VERSION and key is not None and version is not None and key != _API_VERSIONS:
             self._unsupported.setdefault(entry.connection, {}).setdefault((key, version), event.request_index)
         self._sink.requests.add(
-            _row(
-                REQUESTS, series=self._sink.series, capture=self._sink.files[number], connection_id=conversation.connection_id,
+            _request_row(
+                series=self._sink.series, capture=self._sink.files[number], connection_id=conversation.connection_id,
                 request_index=event.request_index, api_key=key, api_name=event.api_name, api_version=version,
                 header_version=event.header_version, correlation_id=event.correlation_id, client_id=event.client_id,
                 client_instance_id=event.client_instance_id, software_name=event.software_name, software_version=event.software_version,
@@ -279,14 +295,6 @@ class LogRows:
                 explanation=text,
             )
         )  # fmt: skip
-
-
-def _row(schema: pa.Schema, **values: Any) -> Sequence[Any]:
-    """A row in the order of its schema; what a log cannot know is null."""
-    row: dict[str, Any] = dict.fromkeys(schema.names)
-    row |= values
-    assert len(row) == len(schema), f"{values.keys() - set(schema.names)} are no columns"
-    return tuple(row.values())
 
 
 def _us(time_ns: int | None) -> int | None:
