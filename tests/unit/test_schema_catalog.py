@@ -158,15 +158,17 @@ def test_the_catalog_is_read_from_a_zip_too(tmp_path: Path) -> None:
     whole = tmp_path / "kwire.zip"
     with zipfile.ZipFile(whole, "w") as archive:
         archive.writestr("kwire/__init__.py", "")
-        archive.write(package.parent / "errors.py", "kwire/errors.py")
+        for path in package.parent.glob("[!_]*.py"):
+            archive.write(path, f"kwire/{path.name}")
         for path in sorted(package.rglob("*")):
             if path.suffix in (".py", ".json"):
                 archive.write(path, f"kwire/schema/{path.relative_to(package).as_posix()}")
     program = (
         f"import sys; sys.path.insert(0, {str(whole)!r}); from kwire import schema;"
-        "print(schema.__file__); print(schema.header_version('request', 3, 9), len(schema.catalog()), schema.releases().newest.name)"
+        "print(schema.__file__); print(schema.header_version('request', 3, 9), len(schema.catalog()), schema.releases().newest.name,"
+        "schema.dialect('kip-1313')['OffsetDeleteRequest'].valid_versions)"
     )
     done = subprocess.run([sys.executable, "-I", "-c", program], capture_output=True, text=True, check=True)
     where, answer = done.stdout.splitlines()
     assert where.startswith(str(whole))
-    assert answer == "2 299 4.4.0"
+    assert answer == "2 299 4.4.0 0-1"

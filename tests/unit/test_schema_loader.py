@@ -72,3 +72,14 @@ def test_faults_are_one_sentence(tmp_path: Path) -> None:
     (twice / "b.json").write_bytes(b'{"type": "\xff"}')
     with pytest.raises(InputError, match=r"not UTF-8 text\.$"):
         load(twice)
+
+
+def test_one_key_is_one_api(tmp_path: Path) -> None:
+    (tmp_path / "a.json").write_text(PING)
+    (tmp_path / "b.json").write_text(PING.replace("PingRequest", "PangRequest"))
+    (tmp_path / "c.json").write_text(json.dumps(PONG))
+    with pytest.raises(InputError, match=r"^PingRequest and PangRequest have the same api key, 900\.$"):
+        load(tmp_path)
+    # a message that a release has dropped holds no key
+    (tmp_path / "b.json").write_text(PING.replace("PingRequest", "PangRequest").replace("0-1", "none"))
+    assert load(tmp_path).api_name(900) is not None

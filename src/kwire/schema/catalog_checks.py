@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator
 from kwire.errors import InputError
 from kwire.schema.model import Catalog, Message
 
-__all__ = ["doubts", "refuse_derived_headers", "refuse_missing_headers"]
+__all__ = ["doubts", "refuse_derived_headers", "refuse_missing_headers", "refuse_shared_keys"]
 
 _HEADERS = {"request": "RequestHeader", "response": "ResponseHeader"}
 
@@ -39,6 +39,19 @@ def refuse_missing_headers(known: Catalog, declared: Iterable[Message]) -> None:
                 raise InputError(
                     f"headerVersions of {message.name}: range {versions} has header version {header}, but {name} has only {there}."
                 )
+
+
+def refuse_shared_keys(known: Catalog) -> None:
+    """Check that no two requests, and no two responses, have one api key, for a frame says nothing but the key.
+
+    Raises:
+        InputError: two do.
+    """
+    seen: dict[tuple[str, int | None], str] = {}
+    for message in _apis(known):
+        other = seen.setdefault((message.kind, message.api_key), message.name)
+        if other != message.name:
+            raise InputError(f"{other} and {message.name} have the same api key, {message.api_key}.")
 
 
 def refuse_derived_headers(message: Message) -> None:

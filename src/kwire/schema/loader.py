@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Literal
 
 from kwire.errors import InputError
-from kwire.schema.catalog_checks import doubts, refuse_derived_headers, refuse_missing_headers
+from kwire.schema.catalog_checks import doubts, refuse_derived_headers, refuse_missing_headers, refuse_shared_keys
 from kwire.schema.definitions import parse_definition, read_definition
 from kwire.schema.model import Catalog, Message
 
@@ -73,6 +73,7 @@ def load(path: str | Path, name: str | None = None, *, from_zero: bool = True, h
     if not messages:
         raise InputError(f"{path} holds no message definitions.")
     found = Catalog(name or (path.name if path.is_dir() else path.stem), messages)
+    refuse_shared_keys(found)
     refuse_missing_headers(found, declared)
     for doubt in doubts(found):
         warnings.warn(f"{path}: {doubt}", UserWarning, stacklevel=2)
