@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from itertools import pairwise
 from typing import Any
 
 import pyarrow as pa
@@ -41,7 +42,7 @@ REQUESTED = [
 def view(requests: list[dict[str, Any]], cuts: tuple[int, ...]) -> SeriesView:
     connections = pa.Table.from_pylist([{"server_port": 9092, **row} for row in CONNECTED], schema=CONNECTIONS)
     borders = [0, *cuts, len(requests)]
-    parts = [requests[first:last] for first, last in zip(borders, borders[1:], strict=False)]
+    parts = [requests[first:last] for first, last in pairwise(borders)]
     batches = [pa.RecordBatch.from_pylist(part, schema=REQUESTS) for part in parts]
     return SeriesView(
         CAPTURES.empty_table(),
