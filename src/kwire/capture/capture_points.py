@@ -81,21 +81,16 @@ class _Point:
         self._first = None
         while chunk is not None:
             data, columns = chunk
-            for values in zip(
+            keys = columns.keys
+            for number, time, key, direction, seq, ack, flags, offset, captured, original, signature in zip(
                 columns.number, columns.time_ns, columns.key, columns.direction, columns.seq, columns.ack, columns.flags,
                 columns.offset, columns.captured, columns.original, columns.signature, strict=True,
             ):  # fmt: skip
-                number, time_ns, key, *rest = values
-                time_ns -= offset_ns
-                latest = max(latest, time_ns)
-                direction, seq, ack, flags, offset, captured, original, signature = rest
-                yield (
-                    latest,
-                    point,
-                    PointRow(
-                        point, number, time_ns, columns.keys[key], direction, seq, ack, flags, data, offset, captured, original, signature
-                    ),
-                )
+                time_ns = time - offset_ns
+                if time_ns > latest:
+                    latest = time_ns
+                row = PointRow(point, number, time_ns, keys[key], direction, seq, ack, flags, data, offset, captured, original, signature)
+                yield latest, point, row
             chunk = next(self._chunks, None)
 
 

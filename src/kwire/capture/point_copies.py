@@ -10,7 +10,6 @@ the card. Only home's retransmissions count, so nothing counts twice. Pure ackno
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import Final
 
@@ -68,9 +67,16 @@ class _Flow:
         return self.latest + distance(seq, self.latest & 0xFFFFFFFF)
 
     def covers(self, start: int, end: int) -> bool:
-        return any(low <= start and end <= high for low, high in self.ranges)
+        for low, high in reversed(self.ranges):
+            if low <= start:
+                return end <= high  # ranges are in order and do not touch
+        return False
 
     def add(self, start: int, end: int) -> None:
+        if len(self.ranges) == 1 and self.ranges[0][0] <= start <= self.ranges[0][1] <= end:  # nearly always
+            self.ranges[0] = (self.ranges[0][0], end)
+            self.latest = end
+            return
         kept = []
         for low, high in self.ranges:
             if high < start or low > end:
@@ -99,67 +105,74 @@ class CopyFilter:
         self._held: deque[tuple[int, _Connection, PointRow]] = deque()
         self._until_sweep = _SWEEP_ROWS
 
-    def take(self, row: PointRow) -> Iterator[PointRow]:
+    def take(self, row: PointRow) -> list[PointRow]:
         """Take the next row; gives what is known to be no copy by now."""
-        yield from self._expire(row.time_ns - HOLD_NS)
+        before_ns = row.time_ns - HOLD_NS
+        kept = self._expire(before_ns) if self._held and self._held[0][0] < before_ns else []
         self._until_sweep -= 1
         if not self._until_sweep:
             self._sweep(row.time_ns - _FORGET_NS)
         connection = self._connections.get(row.key)
         if connection is None or _begins(connection, row):
             if connection is not None:
-                yield from self._release_all(connection)
+                kept += self._release_all(connection)
             connection = self._connections[row.key] = _Connection(row.point, row.time_ns)
-        connection.latest_ns = max(connection.latest_ns, row.time_ns)
+        if row.time_ns > connection.latest_ns:
+            connection.latest_ns = row.time_ns
         flow = connection.flows[row.direction]
-        row.start = flow.place(row.seq)
-        row.end = row.start + row.original + (row.flags & SYN != 0) + (row.flags & FIN != 0)
-        if row.flags & SYN:
-            flow.isn = row.seq
+        row.start = row.end = flow.place(row.seq)
+        row.end += row.original
+        if row.flags & (SYN | FIN):
+            row.end += (row.flags & SYN != 0) + (row.flags & FIN != 0)
+            if row.flags & SYN:
+                flow.isn = row.seq
         if row.point == connection.home:
-            yield from self._from_home(connection, flow, row)
-        else:
-            yield from self._from_elsewhere(connection, flow, row)
+            if connection.held:
+                kept += self._release(connection, row)
+            if self._is_new_at_home(flow, row):
+                kept.append(row)
+        elif self._is_new_elsewhere(connection, flow, row):
+            kept.append(row)
+        return kept
 
-    def finish(self) -> Iterator[PointRow]:
+    def finish(self) -> list[PointRow]:
         """Nothing more will come."""
-        yield from self._expire(None)
+        return self._expire(None)
 
-    def _from_home(self, connection: _Connection, flow: _Flow, row: PointRow) -> Iterator[PointRow]:
-        if connection.held:
-            yield from self._release(connection, row)
+    @staticmethod
+    def _is_new_at_home(flow: _Flow, row: PointRow) -> bool:
         if row.start == row.end:
             flow.reset = flow.reset or row.flags & RST != 0
-            yield row
-            return
-        again = row.end <= flow.highest.get(row.point, row.start)
-        flow.highest[row.point] = max(flow.highest.get(row.point, row.end), row.end)
+            return True
+        highest = flow.highest.get(row.point)
+        if highest is None or highest < row.end:
+            flow.highest[row.point] = row.end
         if not flow.covers(row.start, row.end):
             flow.add(row.start, row.end)
-            yield row
-        elif again:
-            yield row
+            return True
+        return highest is not None and row.end <= highest  # home's own retransmission
 
-    def _from_elsewhere(self, connection: _Connection, flow: _Flow, row: PointRow) -> Iterator[PointRow]:
+    def _is_new_elsewhere(self, connection: _Connection, flow: _Flow, row: PointRow) -> bool:
         if row.start == row.end:
             if row.flags & RST and not flow.reset:
                 self._hold(connection, row)
-            return
+            return False
         if flow.covers(row.start, row.end):
-            return
+            return False
         if flow.ranges and row.end <= flow.ranges[-1][1]:
             flow.add(row.start, row.end)
-            yield row
-        else:
-            self._hold(connection, row)
+            return True
+        self._hold(connection, row)
+        return False
 
     def _hold(self, connection: _Connection, row: PointRow) -> None:
         connection.held.append(row)
         self._held.append((row.time_ns, connection, row))
 
-    def _release(self, connection: _Connection, row: PointRow) -> Iterator[PointRow]:
+    def _release(self, connection: _Connection, row: PointRow) -> list[PointRow]:
         """Let go what home has not seen and goes on behind, and forget what has come from home by now."""
         acked = connection.flows[1 - row.direction].place(row.ack) if row.flags & ACK else None
+        free: list[PointRow] = []
         kept: deque[PointRow] = deque()
         for held in connection.held:
             if held.done:
@@ -169,39 +182,44 @@ class CopyFilter:
             else:
                 behind = acked is not None and held.end <= acked and held.start < held.end
             if behind:
-                yield from self._let_go(connection, held)
+                if self._let_go(connection, held):
+                    free.append(held)
             else:
                 kept.append(held)
         connection.held = kept
+        return free
 
-    def _let_go(self, connection: _Connection, held: PointRow) -> Iterator[PointRow]:
+    @staticmethod
+    def _let_go(connection: _Connection, held: PointRow) -> bool:
+        """Wait for a row no longer; says whether it is still new."""
         held.done = True
         flow = connection.flows[held.direction]
         if held.start == held.end:
-            if not flow.reset:
-                flow.reset = True
-                yield held
-        elif not flow.covers(held.start, held.end):
-            flow.add(held.start, held.end)
-            yield held
+            is_new, flow.reset = not flow.reset, True
+            return is_new
+        if flow.covers(held.start, held.end):
+            return False
+        flow.add(held.start, held.end)
+        return True
 
-    def _release_all(self, connection: _Connection) -> Iterator[PointRow]:
-        for held in connection.held:
-            if not held.done:
-                yield from self._let_go(connection, held)
+    def _release_all(self, connection: _Connection) -> list[PointRow]:
+        free = [held for held in connection.held if not held.done and self._let_go(connection, held)]
         connection.held.clear()
+        return free
 
     def _sweep(self, before_ns: int) -> None:
         self._until_sweep = _SWEEP_ROWS
         self._connections = {key: each for key, each in self._connections.items() if each.latest_ns >= before_ns or each.held}
 
-    def _expire(self, before_ns: int | None) -> Iterator[PointRow]:
+    def _expire(self, before_ns: int | None) -> list[PointRow]:
+        free = []
         while self._held and (before_ns is None or self._held[0][0] < before_ns):
             _time, connection, row = self._held.popleft()
-            if not row.done:
-                yield from self._let_go(connection, row)
+            if not row.done and self._let_go(connection, row):
+                free.append(row)
             while connection.held and connection.held[0].done:
                 connection.held.popleft()
+        return free
 
 
 def _begins(connection: _Connection, row: PointRow) -> bool:
