@@ -4,15 +4,16 @@ It steps over what is not asked for, and writes down where each leaf lies and wh
 for UTF-8: it will be read. The readable contract is `kwire.codec._pure.place_walk`.
 """
 
-from libc.stdint cimport int32_t, uint32_t
+from libc.stdint cimport int32_t, uint32_t, uint64_t
 from libc.stdlib cimport realloc
 
 from cursor cimport BAD_TAG, BAD_UTF8, NO_LENGTH, NULL_LENGTH, OK, TRUNCATED, Bytes, Cursor, cursor_fail, cursor_has
+from hop cimport SHORT_STRUCTS, STRUCTS_32, Hop, Hops, hop_items, hop_struct
 from program cimport (
     ARRAY, ARRAY_OF_STRUCTS, BYTES, BYTES_COMPACT, DEEPEST, NULLABLE_STRUCT, RUN, SKIPPED, STRING, STRING_COMPACT, STRUCT, Block, Program,
     Step, Trace, fixed_size, read_count, read_marker, trace_add,
 )
-from skip cimport find_tagged, read_size, read_tag, read_tag_count, skip_value
+from skip cimport find_tagged, read_size, read_tag, read_tag_count, skip_block, skip_value
 from utf8 cimport is_utf8
 
 cdef enum:
@@ -24,6 +25,9 @@ cdef struct Mark:
     # Of a step; -1 where it is no leaf
     int32_t single
     int32_t register
+    # of a step that is stepped over
+    Hop hop
+    int32_t span  # steps that the hop takes together
 
 cdef struct Owned:
     # Of a block: the registers that it fills and the rules that end with it, both in the order of their owners
@@ -43,6 +47,8 @@ cdef struct Pattern:
     int32_t depth
     Py_ssize_t index[DEEPEST]
     bint met
+    bint sifted  # texts whose bit of `sieve` is not set are none that the mapping has
+    uint64_t sieve
 
 cdef struct Place:
     Py_ssize_t begin  # of the length, or of a value without one
@@ -66,6 +72,7 @@ cdef struct Item:
 
 cdef struct PlaceWalk:
     const Program* program
+    const Hops* hops
     const Mark* marks
     const Owned* owned
     const RuleMembers* rules
@@ -159,6 +166,14 @@ cdef inline int32_t choice_at(PlaceWalk* walk, int32_t single) noexcept nogil:
     return -1
 
 
+cdef inline uint64_t sieve_bit(Bytes text, Py_ssize_t size) noexcept nogil:
+    """Sorts texts into 64 heaps, by what is quick to look at."""
+    cdef uint64_t said = <uint64_t>size * 37
+    if size > 0:
+        said += <uint64_t>text[size - 1] * 11 + text[size >> 1]
+    return <uint64_t>1 << (said & 63)
+
+
 cdef inline bint note(PlaceWalk* walk, const Mark* mark, Bytes begin, Bytes content, Py_ssize_t size, bint null) noexcept nogil:
     """Write down a leaf."""
     cdef Bytes base = walk.cursor.base
@@ -168,7 +183,9 @@ cdef inline bint note(PlaceWalk* walk, const Mark* mark, Bytes begin, Bytes cont
         choice = choice_at(walk, mark.single)
         if choice >= 0:
             walk.choices[choice].met = True
-            if not (add_item(walk, OWN, mark.single, choice) and add_place(walk, &place)):
+            if walk.choices[choice].sifted and not null and not walk.choices[choice].sieve & sieve_bit(content, size):
+                choice = -1
+            if choice >= 0 and not (add_item(walk, OWN, mark.single, choice) and add_place(walk, &place)):
                 return False
     if mark.register >= 0:
         walk.registers[mark.register] = place
@@ -198,6 +215,42 @@ cdef inline bint note_value(PlaceWalk* walk, const Mark* mark, int32_t code, bin
             return False
     cursor.p = content + size
     return note(walk, mark, begin, content, size, null)
+
+
+cdef inline bint skip_structs(PlaceWalk* walk, const Step* step) noexcept nogil:
+    """Step over an array of structs, by hops where they are possible; what `skip_value` does."""
+    cdef Cursor* cursor = &walk.cursor
+    cdef Py_ssize_t count = read_count(cursor, step)
+    cdef Py_ssize_t index = -1
+    cdef const Block* block = &walk.program.blocks[step.block]
+    cdef Bytes stop
+    if count != NO_LENGTH:
+        index = 0
+        while index < count:
+            stop = hop_struct(walk.hops, step.block, cursor.p, cursor.end)
+            if stop is not NULL:
+                cursor.p = stop
+            elif not skip_block(walk.program, cursor, block, &walk.trace):
+                break
+            index += 1
+        if index >= count:
+            return True
+    trace_add(&walk.trace, step.operation, index)
+    return False
+
+
+cdef inline const Step* skip_step(PlaceWalk* walk, const Step* step) noexcept nogil:
+    """Step over a field, and perhaps over those that follow; NULL after a fault."""
+    cdef const Mark* mark = &walk.marks[step - walk.program.steps]
+    cdef Bytes stop
+    if mark.hop.kind == SHORT_STRUCTS or mark.hop.kind == STRUCTS_32:
+        return step + 1 if skip_structs(walk, step) else NULL
+    if mark.hop.kind:
+        stop = hop_items(&mark.hop, walk.cursor.p, walk.cursor.end)
+        if stop is not NULL:
+            walk.cursor.p = stop
+            return step + mark.span
+    return step + 1 if skip_value(walk.program, &walk.cursor, step, &walk.trace) else NULL
 
 
 cdef inline bint walk_array(PlaceWalk* walk, const Step* step, Py_ssize_t* index) noexcept nogil:
@@ -244,7 +297,7 @@ cdef inline bint walk_value(PlaceWalk* walk, const Step* step) noexcept nogil:
 
 cdef inline bint walk_tagged(PlaceWalk* walk, const Block* block) noexcept nogil:
     cdef Cursor* cursor = &walk.cursor
-    cdef Py_ssize_t count = read_tag_count(cursor)
+    cdef Py_ssize_t count
     cdef int32_t outer = walk.section
     cdef const Step* step
     cdef Bytes start
@@ -252,6 +305,10 @@ cdef inline bint walk_tagged(PlaceWalk* walk, const Block* block) noexcept nogil
     cdef Bytes stop
     cdef uint32_t tag
     cdef Py_ssize_t size
+    if cursor.p < cursor.end and cursor.p[0] == 0:
+        cursor.p += 1
+        return True
+    count = read_tag_count(cursor)
     while count > 0:
         start = size_at = cursor.p
         if not read_tag(cursor, walk.program, block, &tag, &size):
@@ -311,9 +368,11 @@ cdef inline bint walk_block(PlaceWalk* walk, int32_t number) noexcept nogil:
         walk.registers[walk.register_order[at]].begin = MISSING
     while step < last:
         if step.code == SKIPPED:
-            if not skip_value(walk.program, &walk.cursor, step, &walk.trace):
+            step = skip_step(walk, step)
+            if step is NULL:
                 return False
-        elif step.code != RUN and not walk_value(walk, step):
+            continue
+        if step.code != RUN and not walk_value(walk, step):
             return False
         step += 1
     if walk.program.flexible and not walk_tagged(walk, block):

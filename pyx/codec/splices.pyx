@@ -11,9 +11,10 @@ from libc.stdlib cimport free, qsort
 from libc.string cimport memcmp, memcpy, memset
 
 from cursor cimport OK, TRAILING_BYTES, Bytes, cursor_fail, cursor_open, load_16, load_32, load_64, load_double
-from place_walk cimport MISSING, OWN, Item, Mark, Owned, Pattern, Place, PlaceWalk, RuleMembers, Section, walk_block
+from hop cimport FIXED_BYTES, Hops, hop_of, hops_lower, hops_release
+from place_walk cimport MISSING, OWN, Item, Mark, Owned, Pattern, Place, PlaceWalk, RuleMembers, Section, sieve_bit, walk_block
 from program cimport (
-    BOOL, BYTES, DEEPEST, INT8, INT16, INT32, INT64, STRING, UINT16, UINT32, UUID, Program, program_lower, program_release,
+    BOOL, BYTES, DEEPEST, INT8, INT16, INT32, INT64, SKIPPED, STRING, UINT16, UINT32, UUID, Program, program_lower, program_release,
     raise_fault,
 )
 
@@ -29,6 +30,10 @@ cdef extern from "Python.h":
     object PyUnicode_DecodeUTF8(const char* text, Py_ssize_t size, const char* errors)
     PyObject* PyDict_GetItemWithError(dict values, object key) except? NULL
     bint PyDict_CheckExact(object values)
+
+cdef enum:
+    SIFTED = 16  # entries of a mapping that is worth a sieve
+
 
 cdef struct Edit:
     Py_ssize_t start
@@ -88,6 +93,7 @@ cdef class Splicer:
 
     cdef readonly object marking
     cdef Program program
+    cdef Hops hops
     cdef Mark* marks
     cdef Owned* owned
     cdef RuleMembers* rules
@@ -120,7 +126,29 @@ cdef class Splicer:
             leaf = leaves.get(self.program.steps[at].operation)
             self.marks[at].single = -1 if leaf is None else leaf.single
             self.marks[at].register = -1 if leaf is None else leaf.register
+        hops_lower(&self.hops, &self.program, steps)
+        self.lower_hops()
         self.lower_rules()
+
+    cdef int lower_hops(self) except -1:
+        """The hops over single fields; neighbours of fixed size are one."""
+        cdef Py_ssize_t block
+        cdef Py_ssize_t at
+        cdef Py_ssize_t first
+        cdef Mark* mark
+        for block in range(self.program.block_count):
+            first = self.program.blocks[block].first
+            for at in range(first + self.program.blocks[block].untagged - 1, first - 1, -1):
+                mark = &self.marks[at]
+                mark.span = 1
+                if self.program.steps[at].code != SKIPPED:
+                    continue
+                mark.hop = hop_of(&self.program.steps[at])
+                if mark.hop.kind == FIXED_BYTES and at + 1 < first + self.program.blocks[block].untagged:
+                    if self.program.steps[at + 1].code == SKIPPED and mark[1].hop.kind == FIXED_BYTES:
+                        mark.hop.size += mark[1].hop.size
+                        mark.span += mark[1].span
+        return 0
 
     cdef int lower_rules(self) except -1:
         cdef Py_ssize_t block
@@ -150,6 +178,7 @@ cdef class Splicer:
 
     def __dealloc__(self):
         program_release(&self.program)
+        hops_release(&self.hops)
         PyMem_Free(self.marks)
         PyMem_Free(self.owned)
         PyMem_Free(self.rules)
@@ -212,7 +241,9 @@ cdef class Splicer:
                 first_choice[at + 1] = first_choice[at] + <int32_t>len(singles[at])
             for at in range(len(actions)):
                 set_pattern(&choices[at], actions[at].pattern)
+                set_sieve(&choices[at], actions[at].action)
             walk.program = &self.program
+            walk.hops = &self.hops
             walk.marks = self.marks
             walk.owned = self.owned
             walk.rules = self.rules
@@ -360,6 +391,22 @@ cdef int set_pattern(Pattern* pattern, object indexes) except -1:
             raise ValueError("too many indexes")
         for at in range(pattern.depth):
             pattern.index[at] = indexes[at]
+    return 0
+
+
+cdef int set_sieve(Pattern* pattern, object action) except -1:
+    """Prepare to pass by the texts that a small mapping does not have, without making strings of them."""
+    cdef bytes text
+    pattern.sifted = PyDict_CheckExact(action) and len(<dict>action) <= SIFTED
+    pattern.sieve = 0
+    if pattern.sifted:
+        for key in <dict>action:
+            if type(key) is str:
+                text = (<str>key).encode("utf-8", "surrogatepass")
+                pattern.sieve |= sieve_bit(<Bytes>PyBytes_AS_STRING(text), PyBytes_GET_SIZE(text))
+            elif key is not None:
+                pattern.sifted = False  # it may equal anything
+                return 0
     return 0
 
 

@@ -84,7 +84,7 @@ class FrameSplicer:
         self._splicers = Splicers(source)
         self._topics = TopicRenaming(self._splicers)
         self._brokers = BrokerRewriting(self._splicers)
-        self._places: dict[tuple[str, int, str], _Place] = {}
+        self._prepared: dict[tuple[Any, ...], tuple[Any, tuple[tuple[str, _Place], ...]]] = {}
 
     def splice(
         self,
@@ -261,35 +261,44 @@ class FrameSplicer:
         made: bytes = work.splicer.splice(data, begin, offset, work.singles, work.rules)
         return made
 
-    def _place(self, name: str, version: int, text: str) -> _Place:
-        key = (name, version, text)
-        found = self._places.get(key)
-        if found is None:
-            found = _Place(self._source.plan(name, version), parse_path(text), text)
-            if len(self._places) >= MAX_SPLICERS:
-                self._places.pop(next(iter(self._places)), None)
-            self._places[key] = found
-        return found
+    def _prepare(self, name: str, version: int, paths: tuple[str, ...]) -> tuple[Any, tuple[tuple[str, _Place], ...]]:
+        """The splicer for some paths, and what each of them means; those of one field follow each other."""
+        plan = self._source.plan(name, version)
+        fields: dict[str, list[tuple[str, _Place]]] = {}
+        for text in paths:
+            place = _Place(plan, parse_path(text), text)
+            others = fields.setdefault(place.fields, [])
+            for other, met in others:
+                if _meet(place.pattern, met.pattern):
+                    raise EncodeError(f"{other!r} and {text!r} name the same place", message=name, api_version=version)
+            others.append((text, place))
+        prepared = self._splicers.get(name, version, tuple(fields)), tuple(each for found in fields.values() for each in found)
+        if len(self._prepared) >= MAX_SPLICERS:
+            self._prepared.pop(next(iter(self._prepared)), None)
+        self._prepared[name, version, *paths] = prepared
+        return prepared
 
     def _work(self, name: str, version: int, changes: Changes) -> Work:
         """What changes by path mean for a message at a version."""
-        choices: dict[str, list[tuple[str, Choice]]] = {}
-        for text, change in changes.items():
-            place = self._place(name, version, text)
+        prepared = self._prepared.get((name, version, *changes))
+        splicer, places = prepared or self._prepare(name, version, tuple(changes))
+        singles: list[tuple[Choice, ...]] = []
+        field = ""
+        for text, place in places:
+            action = change = changes[text]
             path = ""
-            action = change
             if isinstance(change, Mapping):
                 action = change if type(change) is dict else _looked_up(change)
             elif not callable(change):
                 path = text if place.single else ""
                 action = _constant(place, change, text, name, version)
-            others = choices.setdefault(place.fields, [])
-            for other, choice in others:
-                if _meet(place.pattern, choice.pattern):
-                    raise EncodeError(f"{other!r} and {text!r} name the same place", message=name, api_version=version)
-            others.append((text, Choice(place.pattern, action, path)))
-        splicer = self._splicers.get(name, version, tuple(choices))
-        return Work(splicer, tuple(tuple(choice for _, choice in each) for each in choices.values()), ())
+            choice = Choice(place.pattern, action, path)
+            if place.fields == field:
+                singles[-1] += (choice,)
+            else:
+                singles.append((choice,))
+                field = place.fields
+        return Work(splicer, tuple(singles), ())
 
 
 def _constant(place: _Place, value: Any, text: str, name: str, version: int) -> Constant:

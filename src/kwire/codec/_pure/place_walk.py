@@ -8,11 +8,14 @@ from __future__ import annotations
 from typing import NamedTuple
 
 from kwire.codec._pure.primitives import MAX_LENGTH, Break, Buffer, join_path, read_length, read_varint
-from kwire.codec.plan import FIXED_SIZE, Flag, Op, Operation
+from kwire.codec.plan import FIXED_SIZE, Flag, Op
 from kwire.codec.splice_plan import Leaf, Marking
 from kwire.errors import Fault, raise_for, wire_error
 
-__all__ = ["Place", "PlaceWalk", "Section", "walk_over"]
+__all__ = ["MarkedPlan", "Place", "PlaceWalk", "Section", "walk_over"]
+
+# As plain numbers: the members of an enumeration cost more than all else that is done for a field.
+_ARRAY, _STRUCT, _STRING = int(Op.ARRAY), int(Op.STRUCT), int(Op.STRING)
 
 
 class Place(NamedTuple):
@@ -48,40 +51,109 @@ class Section:
         self.delta = 0
 
 
-class PlaceWalk:
-    """One message being walked over: `singles` and `applied` are what the walk finds, in its order."""
+class _Field(NamedTuple):
+    """One operation of a plan, spelled out."""
 
-    def __init__(self, marking: Marking, data: Buffer, pos: int) -> None:
-        self.plan = marking.plan
+    name: str
+    code: int
+    compact: bool
+    nullable: bool
+    leaf: Leaf | None
+    into: bool  # leaves are in it
+    element: int
+    block: int
+    minimum: int
+
+
+class _Struct(NamedTuple):
+    """One block of a plan, spelled out.
+
+    Attributes:
+        untagged, tagged: its fields; the tagged ones by their tags.
+        refused: tags that only other versions define.
+        registers: those that are emptied where it begins.
+        rules: those that are applied where it ends: number, and the registers of what is read and written, -1 for what there is not.
+    """
+
+    untagged: tuple[_Field, ...]
+    tagged: dict[int, _Field]
+    refused: tuple[int, ...]
+    registers: tuple[int, ...]
+    rules: tuple[tuple[int, tuple[int, ...]], ...]
+
+
+class MarkedPlan:
+    """A marking as walks take it.
+
+    Arguments:
+        marking: the plan and its leaves.
+    """
+
+    def __init__(self, marking: Marking) -> None:
         self.marking = marking
-        self.leaves = {leaf.operation: leaf for leaf in marking.leaves}
+        self.flexible = marking.plan.flexible
+        leaves = {leaf.operation: leaf for leaf in marking.leaves}
+        self.structs = tuple(self._struct(number, leaves) for number in range(len(marking.plan.blocks)))
+
+    def _struct(self, block: int, leaves: dict[int, Leaf]) -> _Struct:
+        marking, found = self.marking, self.marking.plan.blocks[block]
+        first, tagged = found.first, found.first + found.untagged
+        return _Struct(
+            tuple(self._field(block, number, leaves) for number in range(first, tagged)),
+            {marking.plan.operation(number).tag: self._field(block, number, leaves) for number in range(tagged, tagged + found.tagged)},
+            found.refused_tags,
+            tuple(register for register, owner in enumerate(marking.owners) if owner == block),
+            tuple((number, (*rule.reads, *rule.writes)) for number, rule in enumerate(marking.rules) if rule.block == block),
+        )
+
+    def _field(self, block: int, number: int, leaves: dict[int, Leaf]) -> _Field:
+        operation = self.marking.plan.operation(number)
+        into = not operation.flags & Flag.SKIP
+        return _Field(
+            self.marking.plan.attribute(block, number),
+            int(operation.code),
+            bool(operation.flags & Flag.COMPACT),
+            bool(operation.flags & Flag.NULLABLE),
+            leaves.get(number) if into else None,
+            into,
+            int(operation.element),
+            operation.block,
+            operation.minimum,
+        )
+
+
+class PlaceWalk:
+    """One message being walked over.
+
+    Attributes:
+        found: places, in the order of the walk: of a single (-1, (place,)); of a rule its number and the places of
+            what it reads and writes.
+        sections: tagged fields that were walked into.
+    """
+
+    def __init__(self, marked: MarkedPlan, data: Buffer, pos: int) -> None:
+        self.marked = marked
         self.data = data
         self.pos = pos
         self.end = len(data)
         self.steps: list[str | int] = []
         self.section = -1
         self.sections: list[Section] = []
-        self.registers: list[Place | None] = [None] * len(marking.registers)
-        self.found: list[tuple[int, tuple[Place | None, ...]]] = []  # a place of a single: (-1, (place,)); a rule: its number and places
+        self.registers: list[Place | None] = [None] * len(marked.marking.registers)
+        self.found: list[tuple[int, tuple[Place | None, ...]]] = []
 
     def struct(self, block: int) -> None:
-        plan, found = self.plan, self.plan.blocks[block]
-        for register, owner in enumerate(self.marking.owners):
-            if owner == block:
-                self.registers[register] = None
-        for number in range(found.first, found.first + found.untagged):
-            self.field(block, number)
-        if plan.flexible:
-            self.tags(block)
-        for number, rule in enumerate(self.marking.rules):
-            if rule.block == block:
-                places = tuple(None if each < 0 else self.registers[each] for each in (*rule.reads, *rule.writes))
-                self.found.append((number, places))
+        struct = self.marked.structs[block]
+        for register in struct.registers:
+            self.registers[register] = None
+        for field in struct.untagged:
+            self.field(field)
+        if self.marked.flexible:
+            self.tags(struct)
+        for number, registers in struct.rules:
+            self.found.append((number, tuple(None if each < 0 else self.registers[each] for each in registers)))
 
-    def tags(self, block: int) -> None:
-        found = self.plan.blocks[block]
-        first = found.first + found.untagged
-        known = {self.plan.operation(number).tag: number for number in range(first, first + found.tagged)}
+    def tags(self, struct: _Struct) -> None:
         at = self.pos
         count = self.varint()
         if count * 2 > self.end - self.pos:
@@ -95,52 +167,52 @@ class PlaceWalk:
             stop = self.pos + size
             if stop > self.end:
                 raise Break(Fault.TRUNCATED, self.pos)
-            if tag in found.refused_tags:
+            if tag in struct.refused:
                 raise Break(Fault.BAD_TAG, at)
-            if tag not in known:
+            field = struct.tagged.get(tag)
+            if field is None:
                 self.pos = stop
                 continue
-            if self.plan.operation(known[tag]).flags & Flag.SKIP:
-                self.field(block, known[tag])
-            else:
-                outer, self.section = self.section, len(self.sections)
+            outer = self.section
+            if field.into:
+                self.section = len(self.sections)
                 self.sections.append(Section(size_at, size_stop, size, outer))
-                self.field(block, known[tag])
-                self.section = outer
+            self.field(field)
+            self.section = outer
             if self.pos != stop:
                 raise Break(Fault.BAD_TAG, at)
 
-    def field(self, block: int, number: int) -> None:
-        operation = self.plan.operation(number)
-        name = self.plan.attribute(block, number)
-        self.steps.append(name)
+    def field(self, field: _Field) -> None:
+        self.steps.append(field.name)
         try:
-            leaf = None if operation.flags & Flag.SKIP else self.leaves.get(number)
-            compact, nullable = bool(operation.flags & Flag.COMPACT), bool(operation.flags & Flag.NULLABLE)
-            if operation.code == Op.ARRAY:
-                self.array(operation, leaf, compact, nullable)
-            elif operation.code != Op.STRUCT:
-                self.value(operation.code, compact, nullable, leaf)
-            elif not (nullable and self.is_null(compact)):
-                self.struct(operation.block)
+            if field.code == _ARRAY:
+                self.array(field)
+            elif field.code != _STRUCT:
+                self.value(field.code, field.compact, field.nullable, field.leaf)
+            elif not (field.nullable and self.is_null(field.compact)):
+                self.struct(field.block)
         except Break as fault:
-            fault.steps.append(name)
+            fault.steps.append(field.name)
             raise
         self.steps.pop()
 
-    def array(self, operation: Operation, leaf: Leaf | None, compact: bool, nullable: bool) -> None:
+    def array(self, field: _Field) -> None:
         at = self.pos
-        count = self.length(0 if compact else 4, nullable)
-        if count * operation.minimum > self.end - self.pos:
+        count = self.length(0 if field.compact else 4, field.nullable)
+        if count * field.minimum > self.end - self.pos:
             raise Break(Fault.TRUNCATED, at)
+        size = FIXED_SIZE.get(field.element, 0)
+        if size and field.leaf is None and count > 0:
+            self.pos += count * size
+            return
         self.steps.append(0)
         for index in range(count):
             self.steps[-1] = index
             try:
-                if operation.element == Op.STRUCT:
-                    self.struct(operation.block)
+                if field.element == _STRUCT:
+                    self.struct(field.block)
                 else:
-                    self.value(operation.element, compact, False, leaf)
+                    self.value(field.element, field.compact, False, field.leaf)
             except Break as fault:
                 fault.steps.append(index)
                 raise
@@ -150,7 +222,7 @@ class PlaceWalk:
         begin = self.pos
         size = FIXED_SIZE.get(code)
         if size is None:
-            size = self.length(0 if compact else 2 if code == Op.STRING else 4, nullable)
+            size = self.length(0 if compact else 2 if code == _STRING else 4, nullable)
         content = self.pos
         stop = content + max(size, 0)
         if stop > self.end:
@@ -158,7 +230,7 @@ class PlaceWalk:
         self.pos = stop
         if leaf is None:
             return
-        if code == Op.STRING:
+        if code == _STRING:
             try:
                 str(self.data[content:stop], "utf-8")
             except UnicodeDecodeError:
@@ -193,10 +265,14 @@ class PlaceWalk:
         return self.data[self.pos - 1] > 0x7F
 
 
-def walk_over(marking: Marking, data: Buffer, offset: int) -> PlaceWalk:
-    """Walk over a message that ends where the buffer ends."""
-    plan = marking.plan
-    walk = PlaceWalk(marking, data, offset)
+def walk_over(marked: MarkedPlan, data: Buffer, offset: int) -> PlaceWalk:
+    """Walk over a message that ends where the buffer ends.
+
+    Raises:
+        WireError: the bytes break a rule.
+    """
+    plan = marked.marking.plan
+    walk = PlaceWalk(marked, data, offset)
     try:
         walk.struct(0)
     except Break as fault:

@@ -10,7 +10,7 @@ import struct
 from collections.abc import Callable
 from typing import Any, Final
 
-from kwire.codec._pure.place_walk import Place, PlaceWalk, walk_over
+from kwire.codec._pure.place_walk import MarkedPlan, Place, PlaceWalk, walk_over
 from kwire.codec._pure.primitives import Buffer, as_buffer, join_path
 from kwire.codec.plan import Op
 from kwire.codec.splice_plan import ANY, Choice, Constant, Marking
@@ -36,7 +36,7 @@ def misplaced(marking: Marking, data: Any, offset: int, begin: int, error: Encod
         error: of the value alone. A `WireError` is about bytes inside it.
     """
     plan = marking.plan
-    for _, places in walk_over(marking, as_buffer(data), offset).found:
+    for _, places in walk_over(MarkedPlan(marking), as_buffer(data), offset).found:
         for place in places:
             if place is not None and place.begin == begin:
                 path = join_path([*reversed(place.steps)])
@@ -68,10 +68,14 @@ class Splicer:
         marking: the plan and what is looked for.
     """
 
-    __slots__ = ("marking",)
+    __slots__ = ("_marked", "marking")
 
     def __init__(self, marking: Marking) -> None:
         self.marking = marking
+        self._marked = MarkedPlan(marking)
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return Splicer, (self.marking,)
 
     def splice(self, data: Any, begin: int, offset: int, singles: tuple[tuple[Choice, ...], ...], rules: tuple[RuleChange, ...]) -> bytes:
         """Rewrite a message that ends where the buffer ends.
@@ -91,9 +95,14 @@ class Splicer:
             WireError: the bytes break a rule, as decoding with a projection on what is looked for says it.
             EncodeError: a new value is not of the field's type, or a place is missing that must be there.
             BufferError: `data` is not contiguous.
+            ValueError: `begin` or `offset` are outside `data`.
         """
         buffer = as_buffer(data)
-        walk = walk_over(self.marking, buffer, offset)
+        if not 0 <= begin <= offset <= len(buffer):
+            raise ValueError(f"begin {begin} or offset {offset} is outside the buffer of {len(buffer)} bytes")
+        if len(singles) != len(self.marking.singles) or len(rules) != len(self.marking.rules):
+            raise ValueError("singles and rules are not those of the marking")
+        walk = walk_over(self._marked, buffer, offset)
         change = _Change(self.marking, buffer, offset, walk)
         change.collect(singles, rules)
         if not change.edits:
