@@ -1,0 +1,110 @@
+"""State machines as tables: what a role does next is looked up, not hidden in branches, and the table draws its own diagram.
+
+A machine's rules stay in its own module; here is what all of them share: a table that is checked when it is made, the lookup, and the
+diagram in Mermaid's notation for the pages in ``docs/``.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from enum import Enum
+from typing import Generic, TypeVar
+
+from kwire.errors import KwireError
+
+__all__ = ["ForbiddenMove", "Transitions"]
+
+State = TypeVar("State", bound=Enum)
+Event = TypeVar("Event", bound=Enum)
+
+
+class ForbiddenMove(KwireError):
+    """An event that the table does not have in the state that a machine is in. The machine stays where it is.
+
+    Attributes:
+        machine: name of the table.
+        state, event: members of the machine's enumerations.
+    """
+
+    def __init__(self, machine: str, state: Enum, event: Enum) -> None:
+        super().__init__(f"{machine} cannot take {event.name} in state {state.name}")
+        self.machine = machine
+        self.state = state
+        self.event = event
+
+    def __reduce__(self) -> tuple[object, ...]:
+        return ForbiddenMove, (self.machine, self.state, self.event)
+
+
+class Transitions(Generic[State, Event]):
+    """The moves that a machine may make.
+
+    Arguments:
+        name: what the machine is, in words, for errors and the diagram.
+        states, events: the enumerations; every member of both has to occur in the table.
+        start: the state that a new machine is in.
+        moves: for each state the events that it takes and the states they lead to; what is not there is forbidden. A state without moves
+            is an end.
+
+    Raises:
+        ValueError: a state cannot be reached from `start`, or no state takes an event.
+    """
+
+    __slots__ = ("_moves", "events", "name", "start", "states")
+
+    def __init__(
+        self, name: str, states: type[State], events: type[Event], start: State, moves: Mapping[State, Mapping[Event, State]]
+    ) -> None:
+        self.name = name
+        self.states = states
+        self.events = events
+        self.start = start
+        self._moves = {(state, event): to for state, row in moves.items() for event, to in row.items()}
+        if lost := set(states) - self._reachable():
+            raise ValueError(f"{name}: {min(state.name for state in lost)} cannot be reached from {start.name}")
+        if idle := set(events) - {event for _, event in self._moves}:
+            raise ValueError(f"{name}: no state takes {min(event.name for event in idle)}")
+
+    def _reachable(self) -> set[State]:
+        seen = {self.start}
+        waiting = [self.start]
+        while waiting:
+            here = waiting.pop()
+            for (state, _), to in self._moves.items():
+                if state is here and to not in seen:
+                    seen.add(to)
+                    waiting.append(to)
+        return seen
+
+    def allows(self, state: State, event: Event) -> bool:
+        """Whether the table has a move for the event in the state."""
+        return (state, event) in self._moves
+
+    def after(self, state: State, event: Event) -> State:
+        """The state that an event leads to.
+
+        Raises:
+            ForbiddenMove: the state does not take the event.
+        """
+        try:
+            return self._moves[state, event]
+        except KeyError:
+            raise ForbiddenMove(self.name, state, event) from None
+
+    def __iter__(self) -> Iterator[tuple[State, Event, State]]:
+        """All moves, in the order of the enumerations."""
+        for state in self.states:
+            for event in self.events:
+                if (state, event) in self._moves:
+                    yield state, event, self._moves[state, event]
+
+    def diagram(self) -> str:
+        """The table as a state diagram in Mermaid's notation; events between the same two states share an arrow."""
+        arrows: dict[tuple[State, State], list[str]] = {}
+        for state, event, to in self:
+            arrows.setdefault((state, to), []).append(event.name.lower())
+        lines = ["stateDiagram-v2", f"    [*] --> {self.start.name}"]
+        lines += [f"    {state.name} --> {to.name}: {', '.join(events)}" for (state, to), events in arrows.items()]
+        ends = [state for state in self.states if not any(start is state for start, _ in self._moves)]
+        lines += [f"    {state.name} --> [*]" for state in ends]
+        return "\n".join(lines) + "\n"
