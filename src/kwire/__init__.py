@@ -5,11 +5,11 @@ A lazy facade: a name is imported from its room when it is first used, so that `
 
 from __future__ import annotations
 
+from kwire.lazy_names import lazy_getattr
+
 TYPE_CHECKING = False  # type checkers read it as true; importing `typing` for it would take most of the time of ``import kwire``
 
 if TYPE_CHECKING:
-    from typing import Any
-
     from kwire import codec, messages, protocol, schema, tables
     from kwire.codec import (
         Codec,
@@ -76,9 +76,9 @@ _HOME = {
         "kwire.errors",
     ),
     "Connection": "kwire.protocol",
+    **{room: f"kwire.{room}" for room in ("analysis", "capture", "codec", "messages", "protocol", "report", "schema", "spark", "tables")},
+    "records": "kwire.codec.records",
 }  # fmt: skip
-_ROOMS = frozenset(("analysis", "capture", "codec", "messages", "protocol", "report", "schema", "spark", "tables"))
-_INNER_ROOMS = {"records": "kwire.codec.records"}
 
 __all__ = [
     "BadChecksum", "BadCompression", "BadLength", "BadTag", "BadUtf8", "BadVarint", "Codec", "Connection", "EncodeError", "InputError",
@@ -88,20 +88,8 @@ __all__ = [
     "records", "rename_topics", "rewrite_brokers", "scan_headers", "schema", "splice", "tables", "to_arrow", "to_json",
 ]  # fmt: skip
 
-
-def __getattr__(name: str) -> Any:
-    import importlib  # not before a name is asked for
-
-    if name in _HOME:
-        value = getattr(importlib.import_module(_HOME[name]), name)
-    elif name in _ROOMS:
-        value = importlib.import_module(f"kwire.{name}")
-    elif name in _INNER_ROOMS:
-        value = importlib.import_module(_INNER_ROOMS[name])
-    else:
-        raise AttributeError(f"module 'kwire' has no attribute {name!r}")
-    globals()[name] = value
-    return value
+if not TYPE_CHECKING:
+    __getattr__ = lazy_getattr(globals(), _HOME)
 
 
 def __dir__() -> list[str]:

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-import importlib
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
+
+from kwire.lazy_names import lazy_getattr
 
 if TYPE_CHECKING:
     from kwire.codec.by_name import decode, from_json
@@ -22,21 +23,21 @@ if TYPE_CHECKING:
     from kwire.messages import RequestHeader, ResponseHeader
 
 _HOME = {
-    "Codec": "catalog_codec",
-    **dict.fromkeys(("CompiledCatalog", "message_class"), "classes"),
-    **dict.fromkeys(("Columns", "arrow_schema", "to_arrow"), "columns"),
-    **dict.fromkeys(("FrameReader", "decode", "decode_request", "decode_response", "peek_header"), "decoding"),
-    **dict.fromkeys(("FrameWriter", "encode", "encode_request", "encode_response"), "encoding"),
-    **dict.fromkeys(("Opaque", "Request", "Response"), "frames"),
-    **dict.fromkeys(("HeaderColumns", "HeaderScan", "scan_headers"), "header_scan"),
-    **dict.fromkeys(("PrefixReader", "decode_prefix"), "prefix"),
-    **dict.fromkeys(("FrameSplicer", "rename_topics", "rewrite_brokers", "splice"), "splicing"),
-    "Uuid": "uuids",
-    "backend": "impl",
-    "from_json": "json_reading",
-    "to_json": "json_form",
+    "Codec": "kwire.codec.catalog_codec",
+    **dict.fromkeys(("CompiledCatalog", "message_class"), "kwire.codec.classes"),
+    **dict.fromkeys(("Columns", "arrow_schema", "to_arrow"), "kwire.codec.columns"),
+    **dict.fromkeys(("FrameReader", "decode", "decode_request", "decode_response", "peek_header"), "kwire.codec.decoding"),
+    **dict.fromkeys(("FrameWriter", "encode", "encode_request", "encode_response"), "kwire.codec.encoding"),
+    **dict.fromkeys(("Opaque", "Request", "Response"), "kwire.codec.frames"),
+    **dict.fromkeys(("HeaderColumns", "HeaderScan", "scan_headers"), "kwire.codec.header_scan"),
+    **dict.fromkeys(("PrefixReader", "decode_prefix"), "kwire.codec.prefix"),
+    **dict.fromkeys(("FrameSplicer", "rename_topics", "rewrite_brokers", "splice"), "kwire.codec.splicing"),
+    "Uuid": "kwire.codec.uuids",
+    "backend": "kwire.codec.impl",
+    "from_json": "kwire.codec.json_reading",
+    "to_json": "kwire.codec.json_form",
+    **dict.fromkeys(("RequestHeader", "ResponseHeader"), "kwire.messages"),
 }
-_HEADERS = ("RequestHeader", "ResponseHeader")
 
 __all__ = [
     "Codec", "Columns", "CompiledCatalog", "FrameReader", "FrameSplicer", "FrameWriter", "HeaderColumns", "HeaderScan", "Opaque",
@@ -45,16 +46,8 @@ __all__ = [
     "rename_topics", "rewrite_brokers", "scan_headers", "splice", "to_arrow", "to_json",
 ]  # fmt: skip
 
-
-def __getattr__(name: str) -> Any:
-    if name in _HOME:
-        value = getattr(importlib.import_module(f"kwire.codec.{_HOME[name]}"), name)
-    elif name in _HEADERS:
-        value = getattr(importlib.import_module("kwire.messages"), name)
-    else:
-        raise AttributeError(f"module 'kwire.codec' has no attribute {name!r}")
-    globals()[name] = value
-    return value
+if not TYPE_CHECKING:
+    __getattr__ = lazy_getattr(globals(), _HOME)
 
 
 def __dir__() -> list[str]:

@@ -24,7 +24,12 @@ from kwire.schema import Catalog, catalog, header_version
 from kwire.schema.overlays import OverlaidCatalog, Overlay
 
 if TYPE_CHECKING:
+    import pyarrow as pa
+    from typing_extensions import Buffer
+
     from kwire.codec.columns import Columns
+    from kwire.codec.header_scan import HeaderColumns
+    from kwire.errors import WireError
 
 __all__ = ["Codec", "Messages"]
 
@@ -34,7 +39,7 @@ _HEADERS: Final = ("RequestHeader", "ResponseHeader")
 class PeekHeader(Protocol):
     """Gives the `RequestHeader` of a request frame; arguments and errors as in `DecodeRequest`."""
 
-    def __call__(self, frame: Any, *, strict: bool = True) -> Any: ...
+    def __call__(self, frame: Buffer, *, strict: bool = True) -> Any: ...
 
 
 class EncodeMessage(Protocol):
@@ -149,12 +154,12 @@ class Codec:
         return HeaderScan(self.compiled)
 
     @cached_property
-    def scan_headers(self) -> Any:
+    def scan_headers(self) -> Callable[..., HeaderColumns]:
         """As `kwire.scan_headers`."""
         return self._scan.scan_headers
 
     @cached_property
-    def decode_prefix(self) -> Any:
+    def decode_prefix(self) -> Callable[..., tuple[Any, WireError | None]]:
         """As `kwire.decode_prefix`."""
         return PrefixReader(self.compiled).decode_prefix
 
@@ -183,11 +188,11 @@ class Codec:
 
         return Columns(self.compiled)
 
-    def arrow_schema(self, name: str, version: int, fields: Sequence[str] | None = None, **options: Any) -> Any:
+    def arrow_schema(self, name: str, version: int, fields: Sequence[str] | None = None, **options: Any) -> pa.Schema:
         """As `kwire.arrow_schema`."""
         return self._columns.arrow_schema(name, version, fields, **options)
 
-    def to_arrow(self, name: str, buffers: Any, version: int, fields: Sequence[str] | None = None, **options: Any) -> Any:
+    def to_arrow(self, name: str, buffers: Any, version: int, fields: Sequence[str] | None = None, **options: Any) -> pa.RecordBatch:
         """As `kwire.to_arrow`."""
         return self._columns.to_arrow(name, buffers, version, fields, **options)
 

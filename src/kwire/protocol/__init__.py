@@ -22,8 +22,9 @@ Both pickle at any moment, and what they say does not depend on how the bytes ar
 
 from __future__ import annotations
 
-import importlib
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
+
+from kwire.lazy_names import lazy_getattr
 
 if TYPE_CHECKING:
     from kwire.protocol import coordinator, groups, negotiation, nested_bytes, telemetry
@@ -51,21 +52,13 @@ _HOME = {
     ),
     "Connection": "kwire.protocol.connection",
     "Conversation": "kwire.protocol.roles",
+    **{module: f"kwire.protocol.{module}" for module in ("coordinator", "groups", "negotiation", "nested_bytes", "telemetry")},
 }  # fmt: skip
-_MODULES = frozenset(("coordinator", "groups", "negotiation", "nested_bytes", "telemetry"))
 
 __all__ = [
     "BrokerNode", "BrokersLearned", "Connection", "ConnectionSummary", "Conversation", "Direction", "Event", "IdentityChanged",
     "RequestCompleted", "VersionsLearned", "ViolationFound", "coordinator", "groups", "negotiation", "nested_bytes", "telemetry",
 ]  # fmt: skip
 
-
-def __getattr__(name: str) -> Any:
-    if name in _HOME:
-        value = getattr(importlib.import_module(_HOME[name]), name)
-    elif name in _MODULES:
-        value = importlib.import_module(f"kwire.protocol.{name}")
-    else:
-        raise AttributeError(f"module 'kwire.protocol' has no attribute {name!r}")
-    globals()[name] = value
-    return value
+if not TYPE_CHECKING:
+    __getattr__ = lazy_getattr(globals(), _HOME)

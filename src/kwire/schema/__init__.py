@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from kwire.lazy_names import lazy_getattr
 from kwire.schema.definitions import definition_of, parse_definition
 from kwire.schema.model import NO_VERSIONS, SCALARS, Catalog, Field, Kind, Message, Struct, Versions, camel_name, snake_name
 from kwire.schema.stored import catalog, header_version
@@ -23,23 +24,18 @@ __all__ = [
 
 # What a decoder never needs is imported when it is first asked for: reading jars brings zipfile and pathlib.
 _LATER = {
-    "DIALECTS": "dialects",
-    "dialect": "dialects",
-    "load": "loader",
-    "named_catalog": "named_catalogs",
-    "release_catalog": "named_catalogs",
-    "error_name": "error_codes",
-    "error_names": "error_codes",
-    "Release": "release_table",
-    "Releases": "release_table",
-    "guess": "release_table",
-    "releases": "release_table",
+    "DIALECTS": "kwire.schema.dialects",
+    "dialect": "kwire.schema.dialects",
+    "load": "kwire.schema.loader",
+    "named_catalog": "kwire.schema.named_catalogs",
+    "release_catalog": "kwire.schema.named_catalogs",
+    "error_name": "kwire.schema.error_codes",
+    "error_names": "kwire.schema.error_codes",
+    "Release": "kwire.schema.release_table",
+    "Releases": "kwire.schema.release_table",
+    "guess": "kwire.schema.release_table",
+    "releases": "kwire.schema.release_table",
 }
 
-
-def __getattr__(name: str) -> object:
-    if name not in _LATER:
-        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    from importlib import import_module
-
-    return getattr(import_module(f"{__name__}.{_LATER[name]}"), name)
+if not TYPE_CHECKING:
+    __getattr__ = lazy_getattr(globals(), _LATER)

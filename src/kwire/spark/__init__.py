@@ -2,25 +2,25 @@
 
 from __future__ import annotations
 
-import importlib
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
+
+from kwire.lazy_names import lazy_getattr
 
 if TYPE_CHECKING:
     from kwire.spark.java import ensure_java
     from kwire.spark.job import JobReport, JobRequest, run_job
     from kwire.spark.session import open_session
 
-_HOME = {"JobReport": "job", "JobRequest": "job", "ensure_java": "java", "open_session": "session", "run_job": "job"}
+_HOME = {
+    **dict.fromkeys(("JobReport", "JobRequest", "run_job"), "kwire.spark.job"),
+    "ensure_java": "kwire.spark.java",
+    "open_session": "kwire.spark.session",
+}
 
 __all__ = ["JobReport", "JobRequest", "ensure_java", "open_session", "run_job"]
 
-
-def __getattr__(name: str) -> Any:
-    if name not in _HOME:
-        raise AttributeError(f"module 'kwire.spark' has no attribute {name!r}")
-    value = getattr(importlib.import_module(f"kwire.spark.{_HOME[name]}"), name)
-    globals()[name] = value
-    return value
+if not TYPE_CHECKING:
+    __getattr__ = lazy_getattr(globals(), _HOME)
 
 
 def __dir__() -> list[str]:

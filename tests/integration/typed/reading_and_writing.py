@@ -46,6 +46,20 @@ def written(header: RequestHeader, body: MetadataRequest) -> tuple[bytes, bytes]
     return kwire.encode(body, 12), kwire.encode_request(header, body)
 
 
+def records(data: bytes) -> list[bytes | None]:
+    assert_type(kwire.records.decode(data)[0].magic, int)
+    batch = kwire.records.RecordBatch([kwire.records.Record(key=b"k", headers=[("h", None)])], compression="gzip")
+    assert_type(kwire.records.encode(batch), bytes)
+    return [record.value for each in kwire.records.decode(data) for record in each.records]
+
+
+def rewritten(frame: bytearray) -> bytes:
+    assert_type(kwire.scan_headers(frame).client_ids, list[str | None])
+    draft = kwire.Codec(kwire.schema.dialect("kip-1313"))
+    assert_type(draft.scan_headers(frame).end, int)
+    return kwire.rename_topics(kwire.splice(frame, {"header.client_id": "me"}), {"old": "new"})
+
+
 def faults(message: MetadataResponse) -> None:
     MetadataRequest(topic=[])  # type: ignore[call-arg]  # pyright: ignore[reportCallIssue]
     MetadataRequest(())  # type: ignore[call-arg]  # pyright: ignore[reportCallIssue]
@@ -56,3 +70,5 @@ def faults(message: MetadataResponse) -> None:
     kwire.decode("MetadataResponse", "00", 12)  # type: ignore[call-overload]  # pyright: ignore[reportCallIssue, reportArgumentType]
     kwire.decode("MetadataResponse", b"")  # type: ignore[call-overload]  # pyright: ignore[reportCallIssue]
     kwire.messages.MetadataResponze  # type: ignore[attr-defined]  # pyright: ignore[reportAttributeAccessIssue]  # noqa: B018
+    kwire.decod  # type: ignore[attr-defined]  # pyright: ignore[reportAttributeAccessIssue]  # noqa: B018
+    kwire.encode("MetadataRequest", 12)  # type: ignore[arg-type]  # pyright: ignore[reportArgumentType]

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import importlib
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
+
+from kwire.lazy_names import lazy_getattr
 
 if TYPE_CHECKING:
-    from typing import TypeAlias
-
+    from kwire.codec._pure.records import Record
     from kwire.codec.records.batch import RecordBatches, StoredBatch
     from kwire.codec.records.compression import MAX_DECOMPRESSED
     from kwire.codec.records.control import Control, read_control
@@ -15,15 +15,13 @@ if TYPE_CHECKING:
     from kwire.codec.records.reading import MEMORY_MULTIPLE, RecordReader, decode, record_reader, scan, to_arrow
     from kwire.codec.records.writing import RecordWriter, encode, record_writer
 
-    Record: TypeAlias = Any
-
 _HOME = {
-    **dict.fromkeys(("RecordBatches", "StoredBatch"), "batch"),
-    "MAX_DECOMPRESSED": "compression",
-    **dict.fromkeys(("Control", "read_control"), "control"),
-    "RecordBatch": "drafts",
-    **dict.fromkeys(("MEMORY_MULTIPLE", "RecordReader", "decode", "record_reader", "scan", "to_arrow"), "reading"),
-    **dict.fromkeys(("RecordWriter", "encode", "record_writer"), "writing"),
+    **dict.fromkeys(("RecordBatches", "StoredBatch"), "kwire.codec.records.batch"),
+    "MAX_DECOMPRESSED": "kwire.codec.records.compression",
+    **dict.fromkeys(("Control", "read_control"), "kwire.codec.records.control"),
+    "RecordBatch": "kwire.codec.records.drafts",
+    **dict.fromkeys(("MEMORY_MULTIPLE", "RecordReader", "decode", "record_reader", "scan", "to_arrow"), "kwire.codec.records.reading"),
+    **dict.fromkeys(("RecordWriter", "encode", "record_writer"), "kwire.codec.records.writing"),
 }
 
 __all__ = [
@@ -31,16 +29,13 @@ __all__ = [
     "StoredBatch", "decode", "encode", "read_control", "record_reader", "record_writer", "scan", "to_arrow",
 ]  # fmt: skip
 
+if not TYPE_CHECKING:
+    _find = lazy_getattr(globals(), _HOME)
 
-def __getattr__(name: str) -> Any:
-    if name in _HOME:
-        value = getattr(importlib.import_module(f"kwire.codec.records.{_HOME[name]}"), name)
-    elif name == "Record":
-        value = importlib.import_module("kwire.codec.records.reading").record_reader().Record
-    else:
-        raise AttributeError(f"module 'kwire.codec.records' has no attribute {name!r}")
-    globals()[name] = value
-    return value
+    def __getattr__(name):
+        if name == "Record":  # the class of the twin that runs
+            return globals().setdefault(name, _find("record_reader")().Record)
+        return _find(name)
 
 
 def __dir__() -> list[str]:

@@ -196,7 +196,7 @@ class StoredBatch:
         )
 
 
-class RecordBatches(list[Any]):
+class RecordBatches(list[StoredBatch]):
     """The batches of a buffer.
 
     Attributes:
@@ -204,7 +204,7 @@ class RecordBatches(list[Any]):
         fault: what made the rest of the buffer unreadable (only with ``strict=False``), or None.
     """
 
-    def __init__(self, batches: list[Any], tail_bytes: int, fault: WireError | None = None) -> None:
+    def __init__(self, batches: list[StoredBatch], tail_bytes: int, fault: WireError | None = None) -> None:
         super().__init__(batches)
         self.tail_bytes = tail_bytes
         self.fault = fault

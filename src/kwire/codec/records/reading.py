@@ -7,8 +7,9 @@ more than `max_decompressed` before it is known to be too large.
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Sequence
 from functools import cache
-from typing import Any, Final
+from typing import TYPE_CHECKING, Any, Final, Literal
 
 from kwire.codec._pure.primitives import as_buffer
 from kwire.codec.impl import Twin, backend, load_twin
@@ -16,6 +17,10 @@ from kwire.codec.records.batch import RecordBatches, StoredBatch
 from kwire.codec.records.compression import MAX_DECOMPRESSED
 from kwire.codec.records.places import Flaw, flaw_error
 from kwire.errors import InputError
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+    from typing_extensions import Buffer
 
 __all__ = ["MEMORY_MULTIPLE", "RecordReader", "decode", "record_reader", "scan", "to_arrow"]
 
@@ -78,7 +83,7 @@ def record_reader(twin: Twin = backend) -> RecordReader:
     return RecordReader(twin)
 
 
-def decode(data: Any, *, max_decompressed: int = MAX_DECOMPRESSED, check_crc: bool = True, strict: bool = True) -> RecordBatches:
+def decode(data: Buffer, *, max_decompressed: int = MAX_DECOMPRESSED, check_crc: bool = True, strict: bool = True) -> RecordBatches:
     """Read record batches of magic 0, 1 and 2, in any mixture: the headers now, the records of a batch when `StoredBatch.records` is read.
 
     Arguments:
@@ -97,7 +102,7 @@ def decode(data: Any, *, max_decompressed: int = MAX_DECOMPRESSED, check_crc: bo
     return record_reader().decode(data, max_decompressed=max_decompressed, check_crc=check_crc, strict=strict)
 
 
-def scan(data: Any, *, check_crc: bool = False) -> RecordBatches:
+def scan(data: Buffer, *, check_crc: bool = False) -> RecordBatches:
     """Read only the headers of record batches: sizes, counts, codecs, producers; nothing is unpacked and no fault raises.
 
     Arguments:
@@ -111,13 +116,13 @@ def scan(data: Any, *, check_crc: bool = False) -> RecordBatches:
 
 
 def to_arrow(
-    buffers: Any,
+    buffers: Iterable[Any],
     *,
-    fields: Any = None,
+    fields: Sequence[str] | None = None,
     max_decompressed: int = MAX_DECOMPRESSED,
     check_crc: bool = True,
-    errors: str = "raise",
-) -> Any:
+    errors: Literal["raise", "column"] = "raise",
+) -> pa.RecordBatch:
     """Read the records of many buffers as columns, without an object for any record; a row is a record.
 
     Arguments:
@@ -135,4 +140,6 @@ def to_arrow(
         WireError: a batch cannot be read (with ``errors="raise"``); the path begins with ``buffers[i]``.
         InputError: pyarrow or the library for a codec is not installed.
     """
-    return record_reader().to_arrow(buffers, fields=fields, max_decompressed=max_decompressed, check_crc=check_crc, errors=errors)
+    reader = record_reader()
+    batch: pa.RecordBatch = reader.to_arrow(buffers, fields=fields, max_decompressed=max_decompressed, check_crc=check_crc, errors=errors)
+    return batch
