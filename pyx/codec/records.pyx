@@ -21,7 +21,7 @@ from record_layout cimport (
 )
 from record_writing cimport (
     LARGEST, MESSAGE_ROOM, Order, Room, Row, header_count, is_tuple, put_batch_head, put_message, put_row, room_close, room_for, room_open,
-    room_taken, take_bytes, take_place, take_tuple,
+    room_taken, take_bytes, take_integer, take_place, take_tuple,
 )
 
 __all__ = ["BatchHeader", "Record", "crc32c", "read_records", "scan", "write_batch", "write_messages"]
@@ -30,6 +30,7 @@ crc_start()
 
 cdef enum:
     UNLOCKED = 1 << 15  # bytes of checksum that are worth letting other threads run
+    MOST = 0x7FFFFFFFFFFFFFFF
     EXPECTED = 1 << 20  # bytes of room that are made ready on the look of the first record
 
 cdef tuple NO_HEADERS = ()
@@ -348,21 +349,23 @@ cdef inline bint take_row(object each, Row* row) except -1:
     return take_bytes(<PyObject*>(<Record>each).key, &row.key) and take_bytes(<PyObject*>(<Record>each).value, &row.value)
 
 
+cdef bint take_number(object value, int64_t lowest, int64_t highest, int64_t* number) except -1:
+    return take_integer(<PyObject*>value, number) and lowest <= number[0] <= highest
+
+
 cdef Py_ssize_t order_open(Order* order, list records, base_offset) except -2:
     """Where the first of them begins; gives what all may take if they are like it, -1 where the pure twin has to look."""
     cdef Row row
     cdef Py_ssize_t expected = 0
     order.base_offset = 0
-    order.base_timestamp = -1
     order.max_timestamp = -1
-    order.has_base_timestamp = False
     if records:
         if not take_row(records[0], &row):
             return -1
         order.base_offset = max(row.offset, <int64_t>0)
         expected = min(len(records) * (16 + max(row.key.size, <Py_ssize_t>0) + max(row.value.size, <Py_ssize_t>0)), <Py_ssize_t>EXPECTED)
-    if base_offset is not None:
-        order.base_offset = base_offset
+    if base_offset is not None and not take_number(base_offset, 0, MOST, &order.base_offset):
+        return -1
     order.last_offset = order.base_offset - 1
     return expected
 
@@ -395,41 +398,52 @@ cdef bytes packed_behind_head(bytes plain, pack):
 
 
 def write_batch(
-    records, base_offset, int32_t partition_leader_epoch, int16_t attributes, last_offset, base_timestamp, max_timestamp,
-    int64_t producer_id, int16_t producer_epoch, int32_t base_sequence, pack,
+    records, base_offset, partition_leader_epoch, int16_t attributes, last_offset, base_timestamp, max_timestamp, producer_id,
+    producer_epoch, base_sequence, pack,
 ):
     """A batch of magic 2, or None where the pure twin has to write it or to say why it cannot; see there."""
     cdef Order order
     cdef bytes made
     cdef uint8_t* start
-    cdef Py_ssize_t size
-    cdef int64_t last
+    cdef Py_ssize_t size, expected
+    cdef int64_t leader, producer, epoch, sequence, last = 0, highest = -1
     cdef int32_t count
-    cdef Py_ssize_t expected = order_open(&order, records, base_offset) if type(records) is list else -1
+    order.base_timestamp = -1
+    if (
+        type(records) is not list
+        or not take_number(partition_leader_epoch, -0x80000000, 0x7FFFFFFF, &leader)
+        or not take_number(producer_id, -1, MOST, &producer)
+        or not take_number(producer_epoch, -1, 0x7FFF, &epoch)
+        or not take_number(base_sequence, -1, 0x7FFFFFFF, &sequence)
+        or (last_offset is not None and not take_number(last_offset, 0, MOST, &last))
+        or (base_timestamp is not None and not take_number(base_timestamp, -1, MOST, &order.base_timestamp))
+        or (max_timestamp is not None and not take_number(max_timestamp, -1, MOST, &highest))
+    ):
+        return None
+    order.has_base_timestamp = base_timestamp is not None
+    expected = order_open(&order, records, base_offset)
     if expected < 0:
         return None
-    if base_timestamp is not None:
-        order.base_timestamp = base_timestamp
-        order.has_base_timestamp = True
     made = put_rows(records, &order, RECORDS_AT if pack is None else 0, expected)
     count = <int32_t>len(records)
     if made is not None and pack is not None:
         made = packed_behind_head(made, pack)
     if made is None:
         return None
-    last = max(order.last_offset, order.base_offset) if last_offset is None else <int64_t>last_offset
+    if last_offset is None:
+        last = max(order.last_offset, order.base_offset)
     if last < max(order.last_offset, order.base_offset) or last - order.base_offset > 0x7FFFFFFF:
         return None
     order.last_offset = last
     if max_timestamp is not None:
-        order.max_timestamp = max_timestamp
+        order.max_timestamp = highest
     start = <uint8_t*>PyBytes_AS_STRING(made)
     size = len(made)
     if size < UNLOCKED:
-        put_batch_head(start, size, partition_leader_epoch, attributes, &order, producer_id, producer_epoch, base_sequence, count)
+        put_batch_head(start, size, <int32_t>leader, attributes, &order, producer, <int16_t>epoch, <int32_t>sequence, count)
     else:
         with nogil:
-            put_batch_head(start, size, partition_leader_epoch, attributes, &order, producer_id, producer_epoch, base_sequence, count)
+            put_batch_head(start, size, <int32_t>leader, attributes, &order, producer, <int16_t>epoch, <int32_t>sequence, count)
     return made
 
 
@@ -440,7 +454,11 @@ def write_messages(records, int magic, int attributes, base_offset, bint relativ
     cdef Row row
     cdef uint8_t* p
     cdef Py_ssize_t size
-    cdef Py_ssize_t expected = order_open(&order, records, base_offset) if type(records) is list else -1
+    cdef Py_ssize_t expected = -1
+    order.base_timestamp = -1
+    order.has_base_timestamp = False
+    if type(records) is list:
+        expected = order_open(&order, records, base_offset)
     if expected < 0:
         return None
     room_open(&room, 0, expected)

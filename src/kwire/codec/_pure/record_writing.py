@@ -9,7 +9,7 @@ from __future__ import annotations
 import struct
 import zlib
 from collections.abc import Callable, Sequence
-from typing import Any, Final
+from typing import Any, Final, NamedTuple
 
 from kwire.codec._pure.checksums import crc32c
 
@@ -58,6 +58,24 @@ def _content(value: Any, path: str) -> bytes | None:
         raise Refused(f"expected bytes or None, got {type(value).__name__}", path) from None
 
 
+class _Row(NamedTuple):
+    """A record that came as a tuple."""
+
+    key: Any
+    value: Any
+    timestamp: Any = -1
+    headers: Any = ()
+    offset: int = -1
+
+
+def _record_of(row: Any, index: int) -> Any:
+    if not isinstance(row, tuple):
+        return row
+    if not 2 <= len(row) <= 4:
+        raise Refused("expected a key, a value and maybe a timestamp and headers", f".records[{index}]")
+    return _Row(*row)
+
+
 def _field(record: Any, name: str, index: int) -> Any:
     try:
         return getattr(record, name)
@@ -100,7 +118,7 @@ class _Order:
 
 def first_offset(records: Sequence[Any]) -> int:
     """The base offset of records that were given none."""
-    offset = _field(records[0], "offset", 0) if records else 0
+    offset = _field(_record_of(records[0], 0), "offset", 0) if records else 0
     return offset if type(offset) is int and 0 <= offset <= _HIGHEST else 0
 
 
@@ -149,7 +167,8 @@ def write_batch(
     """A batch of magic 2.
 
     Arguments:
-        records: objects with `offset`, `timestamp`, `key`, `value` and `headers`.
+        records: objects with `offset`, `timestamp`, `key`, `value` and `headers`; or tuples of key, value, timestamp, headers, of which the
+            last one or two may be missing.
         base_offset, last_offset, base_timestamp, max_timestamp: None for what the records say.
         attributes: as stored, the codec of `pack` in it.
         pack: compresses the records, None for plain ones.
@@ -160,7 +179,8 @@ def write_batch(
     order = _Order(first_offset(records) if base_offset is None else base_offset)
     base = base_timestamp
     body = bytearray()
-    for index, record in enumerate(records):
+    for index, row in enumerate(records):
+        record = _record_of(row, index)
         delta = order.offset(record, index) - order.base_offset
         timestamp = order.timestamp(record, index)
         if base is None:
@@ -209,7 +229,8 @@ def write_messages(records: Sequence[Any], magic: int, attributes: int, base_off
     """
     order = _Order(first_offset(records) if base_offset is None else base_offset)
     written = bytearray()
-    for index, record in enumerate(records):
+    for index, row in enumerate(records):
+        record = _record_of(row, index)
         offset = order.offset(record, index)
         timestamp = order.timestamp(record, index)
         if magic == 0 and timestamp != -1:

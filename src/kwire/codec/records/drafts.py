@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any, Final, TypeAlias
 
 from kwire.codec.records.compression import CODECS
 
@@ -11,13 +11,19 @@ if TYPE_CHECKING:
     from kwire.codec._pure.records import Record
     from kwire.codec.records.batch import StoredBatch
 
-__all__ = ["RecordBatch"]
+__all__ = ["RecordBatch", "Row"]
+
+Row: TypeAlias = "Record | tuple[Any, ...]"
 
 _LOG_APPEND_TIME: Final = 0x08
 _TRANSACTIONAL: Final = 0x10
 _CONTROL: Final = 0x20
 _DELETE_HORIZON: Final = 0x40
 _CODECS: Final = {name: number for number, name in enumerate(CODECS)}
+_FIELDS: Final = (  # what a batch has whether it was read or is to be written
+    "base_sequence", "compression", "delete_horizon_ms", "is_control", "is_transactional", "magic", "partition_leader_epoch",
+    "producer_epoch", "producer_id", "timestamp_type",
+)  # fmt: skip
 _SEEN: Final = ("base_offset", "last_offset", "base_timestamp", "max_timestamp")  # what records say of themselves
 
 
@@ -25,7 +31,8 @@ class RecordBatch:
     """A batch of records to be written. In magic 0 and 1 it is one message for each record, or all in one that is compressed.
 
     Arguments:
-        records: in the order of their offsets; a record with offset -1 goes on from the one before.
+        records: `Record` objects, or tuples of key, value and, where wanted, timestamp and headers, which are written in less time. They
+            are in the order of their offsets; a record with offset -1, as a tuple has it, goes on from the one before.
         magic: 0, 1 or 2.
         compression: ``none``, ``gzip``, ``snappy``, ``lz4`` or ``zstd`` (magic 2 only).
         timestamp_type: ``CreateTime`` or ``LogAppendTime``; ``NoTimestampType`` is that of magic 0.
@@ -39,17 +46,17 @@ class RecordBatch:
         is_transactional, is_control: as stored.
         delete_horizon_ms: when tombstones and markers may go (KIP-534).
 
-    Nothing is checked before the batch is written; `records` is a list of its own, which may be changed.
+    Nothing is checked before the batch is written; `records` is a list of the batch's own, which may be changed.
     """
 
     __slots__ = (
-        "_given", "base_sequence", "compression", "delete_horizon_ms", "is_control", "is_transactional", "magic", "partition_leader_epoch",
-        "producer_epoch", "producer_id", "records", "timestamp_type",
+        "_given", "_looked_at", "_rows", "base_sequence", "compression", "delete_horizon_ms", "is_control", "is_transactional", "magic",
+        "partition_leader_epoch", "producer_epoch", "producer_id", "timestamp_type",
     )  # fmt: skip
 
     def __init__(
         self,
-        records: Iterable[Record] = (),
+        records: Iterable[Row] = (),
         *,
         magic: int = 2,
         compression: str = "none",
@@ -66,7 +73,8 @@ class RecordBatch:
         is_control: bool = False,
         delete_horizon_ms: int | None = None,
     ) -> None:
-        self.records = list(records)
+        self._rows: list[Any] = list(records)
+        self._looked_at = False
         self.magic = magic
         self.compression = compression
         self.timestamp_type = timestamp_type or ("CreateTime" if magic else "NoTimestampType")
@@ -86,8 +94,8 @@ class RecordBatch:
         Raises:
             WireError: the records cannot be read.
         """
-        fields = {name: getattr(batch, name) for name in cls.__slots__ if name != "_given"}
-        fields["base_offset"] = batch.base_offset
+        fields = {name: getattr(batch, name) for name in _FIELDS}
+        fields |= {"records": batch.records, "base_offset": batch.base_offset}
         if batch.magic == 2:
             fields |= {name: getattr(batch, name) for name in _SEEN}
         elif batch.timestamp_type == "LogAppendTime":
@@ -97,15 +105,27 @@ class RecordBatch:
     def replace(self, **changes: Any) -> RecordBatch:
         """A new batch like this one but for `changes`; arguments as for the class.
 
-        What records say of themselves, their last offset and their timestamps, counts anew where `records` are given; a log append time
-        stays.
+        What records say of themselves, their last offset and their timestamps, counts anew where `records` or `magic` are given; a log
+        append time stays.
         """
-        fields = {name: getattr(self, name) for name in self.__slots__ if name != "_given"}
+        fields = {name: getattr(self, name) for name in _FIELDS} | {"records": self._rows}
         given = dict(zip(_SEEN, self._given, strict=True))
-        if "records" in changes:
+        if "records" in changes or "magic" in changes:
             kept = ("base_offset", "max_timestamp") if self.timestamp_type == "LogAppendTime" else ("base_offset",)
             given = {name: given[name] for name in kept}
         return type(self)(**{**fields, **given, **changes})
+
+    @property
+    def records(self) -> list[Record]:
+        """The records; tuples among them become records when somebody looks."""
+        if not self._looked_at:
+            if any(isinstance(row, tuple) for row in self._rows):
+                from kwire.codec.records.reading import record_reader
+
+                make = record_reader().Record
+                self._rows = [make(-1, *row[2:3] or (-1,), -1, *row[:2], *row[3:]) if isinstance(row, tuple) else row for row in self._rows]
+            self._looked_at = True
+        return self._rows
 
     @property
     def attributes(self) -> int:
@@ -125,7 +145,7 @@ class RecordBatch:
 
     @property
     def count(self) -> int:
-        return len(self.records)
+        return len(self._rows)
 
     @property
     def base_offset(self) -> int:

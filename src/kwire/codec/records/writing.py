@@ -26,22 +26,26 @@ _LOG_APPEND_TIME: Final = 0x08
 _HIGHEST: Final = 2**63 - 1
 _NUMBERS: Final = (  # name, lowest, highest
     ("partition_leader_epoch", -(2**31), 2**31 - 1), ("producer_id", -1, _HIGHEST), ("producer_epoch", -1, 2**15 - 1),
-    ("base_sequence", -1, 2**31 - 1), ("base_offset", 0, _HIGHEST), ("last_offset", 0, _HIGHEST), ("base_timestamp", -1, _HIGHEST),
-    ("max_timestamp", -1, _HIGHEST), ("delete_horizon_ms", 0, _HIGHEST),
+    ("base_sequence", -1, 2**31 - 1),
 )  # fmt: skip
-_MAY_BE_NONE: Final = frozenset(("base_offset", "last_offset", "base_timestamp", "max_timestamp", "delete_horizon_ms"))
+_NUMBERS_GIVEN: Final = (
+    ("base_offset", 0, _HIGHEST), ("last_offset", 0, _HIGHEST), ("base_timestamp", -1, _HIGHEST), ("max_timestamp", -1, _HIGHEST),
+)  # fmt: skip
+
+
+def _check_number(name: str, value: Any, lowest: int, highest: int) -> None:
+    if type(value) is not int or not lowest <= value <= highest:
+        raise Refused(f"expected a whole number from {lowest} to {highest}", f".{name}")
 
 
 def _check_numbers(batch: RecordBatch) -> None:
     """Types and ranges, so that what a twin gets fits its integers."""
-    values = (
-        batch.partition_leader_epoch, batch.producer_id, batch.producer_epoch, batch.base_sequence, *batch._given, batch.delete_horizon_ms,
-    )  # fmt: skip
-    for (name, lowest, highest), value in zip(_NUMBERS, values, strict=True):
-        if value is None and name in _MAY_BE_NONE:
-            continue
-        if type(value) is not int or not lowest <= value <= highest:
-            raise Refused(f"expected a whole number from {lowest} to {highest}", f".{name}")
+    required = batch.partition_leader_epoch, batch.producer_id, batch.producer_epoch, batch.base_sequence
+    for (name, lowest, highest), value in zip(_NUMBERS, required, strict=True):
+        _check_number(name, value, lowest, highest)
+    for (name, lowest, highest), given in zip(_NUMBERS_GIVEN, batch._given, strict=True):
+        if given is not None:
+            _check_number(name, given, lowest, highest)
 
 
 def _check_codec(batch: RecordBatch, level: int | None) -> int:
@@ -76,7 +80,7 @@ def _check_producer(batch: RecordBatch) -> None:
                 raise Refused(f"magic {batch.magic} has no {name}", f".{name}")
         return
     if batch.producer_id == -1:
-        if batch.is_transactional and batch.records:
+        if batch.is_transactional and batch._rows:
             raise Refused("transactional records have a producer id", ".producer_id")
         return
     if batch.producer_epoch == -1:
@@ -120,7 +124,6 @@ class RecordWriter:
         elif not isinstance(batch, RecordBatch):
             raise Refused(f"expected a RecordBatch, got {type(batch).__name__}")
         codec = _check_codec(batch, level)
-        _check_numbers(batch)
         _check_producer(batch)
         if batch.magic < 2:
             return self._encode_messages(batch, codec, level)
@@ -128,31 +131,36 @@ class RecordWriter:
         base_offset, last_offset, base_timestamp, max_timestamp = batch._given
         horizon = batch.delete_horizon_ms
         if horizon is not None:
+            _check_number("delete_horizon_ms", horizon, 0, _HIGHEST)
             if base_timestamp is not None and base_timestamp != horizon:
                 raise Refused("the base timestamp of a batch with a delete horizon is that horizon", ".base_timestamp")
             base_timestamp = horizon
         arguments = (
-            batch.records, base_offset, batch.partition_leader_epoch, batch.attributes, last_offset, base_timestamp, max_timestamp,
+            batch._rows, base_offset, batch.partition_leader_epoch, batch.attributes, last_offset, base_timestamp, max_timestamp,
             batch.producer_id, batch.producer_epoch, batch.base_sequence, packing,
         )  # fmt: skip
-        written: bytes | None = self._write_batch(*arguments)
-        return general.write_batch(*arguments) if written is None else written
+        written: bytes | None = self._write_batch(*arguments) if self.twin == "native" else None
+        if written is None:  # the pure twin's, or it says what is wrong
+            _check_numbers(batch)
+            written = general.write_batch(*arguments)
+        return written
 
     def _messages(self, records: list[Any], magic: int, attributes: int, base_offset: int | None, relative: bool) -> tuple[bytes, int, int]:
         arguments = (records, magic, attributes, base_offset, relative)
-        written: tuple[bytes, int, int] | None = self._write_messages(*arguments)
+        written: tuple[bytes, int, int] | None = self._write_messages(*arguments) if self.twin == "native" else None
         return general.write_messages(*arguments) if written is None else written
 
     def _encode_messages(self, batch: RecordBatch, codec: int, level: int | None) -> bytes:
+        _check_numbers(batch)
         magic, time_bit = batch.magic, batch.attributes & _LOG_APPEND_TIME
         base_offset, last_offset, base_timestamp, max_timestamp = batch._given
         if base_timestamp is not None:
             raise Refused(f"magic {magic} has no base timestamp", ".base_timestamp")
-        if codec and not batch.records:
+        if codec and not batch._rows:
             raise Refused("a compressed message holds at least one", ".records")
-        records = batch.records
+        records = batch._rows
         if time_bit and max_timestamp is not None:  # Kafka's builder gives it to every message
-            records = [self.Record(each.offset, max_timestamp, -1, each.key, each.value, each.headers) for each in records]
+            records = [self.Record(each.offset, max_timestamp, -1, each.key, each.value, each.headers) for each in batch.records]
         plain, last, highest = self._messages(records, magic, time_bit, base_offset, codec > 0 and magic == 1)
         if records and last_offset is not None and last_offset != last:
             raise Refused(f"the last offset of magic {magic} is that of the last record, {last}", ".last_offset")
