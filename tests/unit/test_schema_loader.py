@@ -8,8 +8,9 @@ from pathlib import Path
 
 import pytest
 
+import kwire.schema
 from kwire.errors import InputError
-from kwire.schema import load
+from kwire.schema import catalog, load
 
 PING = """// comment
 { "apiKey": 900, "type": "request", "name": "PingRequest", "validVersions": "0-1", "flexibleVersions": "1+",
@@ -83,3 +84,10 @@ def test_one_key_is_one_api(tmp_path: Path) -> None:
     # a message that a release has dropped holds no key
     (tmp_path / "b.json").write_text(PING.replace("PingRequest", "PangRequest").replace("0-1", "none"))
     assert load(tmp_path).api_name(900) is not None
+
+
+def test_the_folder_of_the_built_in_catalog_is_a_catalog() -> None:
+    """Messages that were renamed are in it under both names."""
+    found = load(Path(kwire.schema.__file__).with_name("messages"))
+    assert found.messages == {name: catalog()[name] for name in catalog()}
+    assert [found.api_name(key) for key in found.api_keys] == [catalog().api_name(key) for key in catalog().api_keys]

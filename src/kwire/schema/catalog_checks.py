@@ -7,9 +7,14 @@ from collections.abc import Iterable, Iterator
 from kwire.errors import InputError
 from kwire.schema.model import Catalog, Message
 
-__all__ = ["doubts", "refuse_derived_headers", "refuse_missing_headers", "refuse_shared_keys"]
+__all__ = ["doubts", "is_former_name", "refuse_derived_headers", "refuse_missing_headers", "refuse_shared_keys"]
 
 _HEADERS = {"request": "RequestHeader", "response": "ResponseHeader"}
+
+
+def is_former_name(message: Message) -> bool:
+    """Whether the message has another name since; the built-in catalog keeps its definition under both (AlterIsr, ListOffset)."""
+    return any(note.startswith("The name since then is ") for note in message.notes)
 
 
 def _apis(known: Catalog) -> Iterator[Message]:
@@ -49,6 +54,8 @@ def refuse_shared_keys(known: Catalog) -> None:
     """
     seen: dict[tuple[str, int | None], str] = {}
     for message in _apis(known):
+        if is_former_name(message):
+            continue
         other = seen.setdefault((message.kind, message.api_key), message.name)
         if other != message.name:
             raise InputError(f"{other} and {message.name} have the same api key, {message.api_key}.")
@@ -75,7 +82,8 @@ def doubts(known: Catalog) -> list[str]:
     """
     found = []
     for request in _apis(known):
-        response = known.response(request.api_key) if request.kind == "request" and request.api_key is not None else None
+        asks = request.kind == "request" and not is_former_name(request)
+        response = known.response(request.api_key) if asks and request.api_key is not None else None
         if response is not None and response.valid_versions and response.valid_versions != request.valid_versions:
             found.append(f"{request.name} has versions {request.valid_versions}, but {response.name} has {response.valid_versions}.")
     return found

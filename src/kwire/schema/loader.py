@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Literal
 
 from kwire.errors import InputError
-from kwire.schema.catalog_checks import doubts, refuse_derived_headers, refuse_missing_headers, refuse_shared_keys
+from kwire.schema.catalog_checks import doubts, is_former_name, refuse_derived_headers, refuse_missing_headers, refuse_shared_keys
 from kwire.schema.definitions import parse_definition, read_definition
 from kwire.schema.model import Catalog, Message
 
@@ -72,7 +72,9 @@ def load(path: str | Path, name: str | None = None, *, from_zero: bool = True, h
         messages[message.name] = message
     if not messages:
         raise InputError(f"{path} holds no message definitions.")
-    found = Catalog(name or (path.name if path.is_dir() else path.stem), messages)
+    # the last one of an api key is found by it
+    in_order = dict(sorted(messages.items(), key=lambda each: not is_former_name(each[1])))
+    found = Catalog(name or (path.name if path.is_dir() else path.stem), in_order)
     refuse_shared_keys(found)
     refuse_missing_headers(found, declared)
     for doubt in doubts(found):
