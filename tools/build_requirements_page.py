@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Write docs/requirements.md: what the five proposals ask, and the tests that prove it. `python tools/build_requirements_page.py [--check]`.
+"""Write docs/requirements.md, what the proposals ask and the tests that prove it: `python tools/build_requirements_page.py [--check]`.
 
 A test belongs to a requirement when its name says so (`test_K511_16_...`) or when it is marked (`@pytest.mark.requirement("K511-16")`).
 `tools/requirements.tsv` lists the requirements, one a line: id, order of work, places, and, where no test is wanted, the reason.
@@ -29,9 +29,9 @@ PROPOSALS = {
 
 HEADING = """# The proposals, requirement by requirement
 
-Each line is one testable statement drawn from a proposal, with the tests that hold it. p0 came first, p3 last. Places: the catalog (CAT), the
-codec (COD), negotiation (NEG), the tracker of connections (TRK), telemetry (TEL), the Spark job (SPK), reports (RPT), the command line (CLI), a
-proxy (PRX). Made by `tools/build_requirements_page.py` from the tests; a change here is lost.
+Each line is one testable statement drawn from a proposal, with the tests that hold it. p0 came first, p3 last. Places: the catalog (CAT),
+the codec (COD), negotiation (NEG), the tracker of connections (TRK), telemetry (TEL), the Spark job (SPK), reports (RPT), the command line
+(CLI), a proxy (PRX). Made by `tools/build_requirements_page.py` from the tests; a change here is lost.
 """
 
 _IN_A_NAME = re.compile(r"(?<![A-Za-z0-9])K(511|35|1313|714|559)_(\d+)(?!\d)")
@@ -47,7 +47,7 @@ class Requirement(NamedTuple):
 def requirements() -> list[Requirement]:
     """The lines of `tools/requirements.tsv`."""
     lines = (ROOT / "tools" / "requirements.tsv").read_text().splitlines()
-    return [Requirement(*(line.split("\t") + [""])[:4]) for line in lines if not line.startswith("#")]
+    return [Requirement(*[*line.split("\t"), ""][:4]) for line in lines if not line.startswith("#")]
 
 
 def _named(function: ast.FunctionDef) -> Iterator[str]:
