@@ -81,7 +81,7 @@ def test_errors_travel(codec):
 
 
 def test_a_field_of_another_version_is_read(codec):
-    """So that it is known when the message is written: to a version without it that is an error, or it is left out where it is ignorable."""
+    """So that it is known when the message is written, which is an error then, or left out where it is ignorable."""
     message = from_json("MetadataRequest", {"topics": None, "allowAutoTopicCreation": False}, 1, source=codec.compiled)
     assert message.allow_auto_topic_creation is False
     assert from_json("MetadataRequest", {"topics": None}, 1, source=codec.compiled).allow_auto_topic_creation is True

@@ -46,9 +46,7 @@ def as_java_prints(value: Any) -> str:
 def outcome(name: str, obj: Any, version: int, source: CompiledCatalog) -> Any:
     try:
         return from_json(name, obj, version, source=source)
-    except EncodeError as error:
-        assert error.message == name
-        assert error.api_version == version
+    except EncodeError:
         return None
 
 

@@ -50,7 +50,7 @@ def _check_numbers(batch: RecordBatch) -> None:
 
 def _check_codec(batch: RecordBatch, level: int | None) -> int:
     """The number of the codec."""
-    if batch.magic not in HIGHEST_CODEC:
+    if type(batch.magic) is not int or batch.magic not in HIGHEST_CODEC:
         raise Refused("the magic is 0, 1 or 2", ".magic")
     if batch.compression not in CODECS:
         raise Refused(f"unknown compression, there are {', '.join(CODECS)}", ".compression")
@@ -61,7 +61,7 @@ def _check_codec(batch: RecordBatch, level: int | None) -> int:
         raise Refused(f"the timestamp type of magic {batch.magic} is {' or '.join(_TIMESTAMP_TYPES[batch.magic])}", ".timestamp_type")
     if level is not None and codec:
         lowest, highest = LEVELS.get(batch.compression, (0, -1))
-        if not lowest <= level <= highest:
+        if type(level) is not int or not lowest <= level <= highest:
             known = f"are from {lowest} to {highest}" if batch.compression in LEVELS else "do not exist"
             raise Refused(f"levels of {batch.compression} {known}", ".compression")
     return codec
