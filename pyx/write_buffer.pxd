@@ -70,7 +70,7 @@ cdef inline uint8_t* grow(Output* output, uint8_t* p, Py_ssize_t size) noexcept:
     cdef uint8_t* moved
     if size > MOST_BYTES or used > MOST_BYTES - size:
         return NULL
-    wanted = 2 * (used + size) + output.slack
+    wanted = min(2 * (used + size), <Py_ssize_t>MOST_BYTES) + output.slack
     moved = <uint8_t*>PyMem_Realloc(output.start, wanted)
     if moved is NULL:
         return NULL

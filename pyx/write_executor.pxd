@@ -11,7 +11,8 @@ from libc.string cimport memcpy
 
 from cursor cimport likely, unlikely
 from program cimport (
-    ARRAY, ARRAY_OF_STRUCTS, BYTES, BYTES_COMPACT, INT16, INT32, INT64, NULLABLE_STRUCT, RUN, STRING, STRING_COMPACT, STRUCT, Block, Step, fixed_size,
+    ARRAY, ARRAY_OF_STRUCTS, BYTES, BYTES_COMPACT, INT16, INT32, INT64, NULLABLE_STRUCT, RUN, STRING, STRING_COMPACT, STRUCT, Block, Step,
+    fixed_size,
 )
 from raw_python cimport raw_none
 from write_buffer cimport LONGEST_VARINT, Output, make_room, put_before, put_varint, store_16, store_32, store_64

@@ -157,15 +157,15 @@ cdef inline int lower_slots(Slots* slots, object layout, object kind, object bas
     return 0
 
 
-cdef inline int lower_checked(Checked* checked, object block, Py_ssize_t slot_count) except -1:
+cdef inline int lower_checked(Checked* checked, object block, Py_ssize_t most) except -1:
     cdef list wanted = [absent.slot for absent in block.absent if not absent.tagged and not absent.ignorable]
     checked.layout = block.layout
     checked.slots = <int32_t*>PyMem_Calloc(len(wanted) + 1, sizeof(int32_t))
     if checked.slots is NULL:
         raise MemoryError
     for slot in wanted:
-        if not 0 <= slot < slot_count:
-            raise ValueError(f"the plan checks slot {slot} of {slot_count}")
+        if not 0 <= slot < most:
+            raise ValueError(f"the plan checks slot {slot} of {most}")
         checked.slots[checked.count] = slot
         checked.count += 1
     return 0

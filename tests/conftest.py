@@ -18,6 +18,7 @@ from hypothesis import settings
 
 from kwire.codec.classes import CompiledCatalog
 from kwire.codec.decoding import FrameReader
+from kwire.codec.encoding import FrameWriter
 from kwire.codec.impl import MODULES, Twin, load_twin
 from kwire.codec.records.reading import RecordReader, record_reader
 from kwire.schema import catalog
@@ -75,9 +76,13 @@ class TwinCodec:
         self.twin = twin
         self.compiled = CompiledCatalog(catalog(), twin)
         self.frames = FrameReader(self.compiled)
+        self.writer = FrameWriter(self.compiled)
 
     def decode(self, name: str, data: Any, version: int, fields: tuple[str, ...] | None = None) -> Any:
         return self.compiled.decoder(name, version, fields).decode_whole(data)
+
+    def encode(self, message: Any, version: int) -> bytes:
+        return self.writer.encode(message, version)
 
     def message_class(self, name: str) -> Any:
         return self.compiled.classes(name)[0]

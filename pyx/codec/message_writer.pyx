@@ -1,5 +1,8 @@
 # cython: language_level=3, binding=False, embedsignature=True, embedsignature.format=clinic
-"""The encode executor of the native twin: one plan, lowered once, run over any message. The contract is `kwire.codec._pure.message_writer`."""
+"""The encode executor of the native twin: one plan, lowered once, run over any message.
+
+The readable contract is `kwire.codec._pure.message_writer`.
+"""
 
 cimport cython
 from cpython.bytes cimport PyBytes_AS_STRING, PyBytes_GET_SIZE

@@ -4,7 +4,7 @@ What counts as what:
 
 * integers: what has `__index__`, so `IntEnum` members and numpy's integers too; a bool is an int, as everywhere in Python.
 * floats: what `struct` packs as a double.
-* bools: True and False, and what equals them and hashes alike (0, 1, numpy's).
+* bools: True and False, 0 and 1, numpy's.
 * text: `str`, at most 32,767 bytes of UTF-8, compact or not (as Kafka's generated writers have it).
 * bytes: any contiguous buffer.
 * UUIDs: 16 bytes, any spelling that `Uuid.parse` reads, `uuid.UUID`.
@@ -38,7 +38,6 @@ _PACKERS: Final = {
     Op.INT32: struct.Struct(">i").pack, Op.UINT32: struct.Struct(">I").pack, Op.INT64: struct.Struct(">q").pack,
 }  # fmt: skip
 _DOUBLE: Final = struct.Struct(">d")
-_FLAGS: Final[dict[Any, int]] = {False: 0, True: 1}
 _SHOWN_BITS: Final = 128  # of an int that is shown as it is
 
 
@@ -107,10 +106,14 @@ def float_of(value: Any) -> float:
 
 def flag_of(value: Any) -> int:
     """0 or 1."""
-    try:
-        return _FLAGS[value]
-    except (KeyError, TypeError):
-        raise _not("a bool", value) from None
+    if value is True or value is False:
+        return int(value)
+    if isinstance(value, int) and (number := operator.index(value)) in (0, 1):
+        return number
+    numpy = sys.modules.get("numpy")  # who has one of its bools has loaded it
+    if numpy is not None and isinstance(value, numpy.bool_):
+        return int(value)
+    raise _not("a bool", value)
 
 
 def text_of(value: Any) -> bytes:
