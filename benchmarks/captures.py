@@ -27,8 +27,13 @@ def _client_address_at(packet: bytes) -> int | None:
     return IPV4_AT + 12 if ports[1] == PORT else IPV4_AT + 16
 
 
-def repeat_example(target: Path, copies: int) -> int:
+def repeat_example(target: Path, copies: int, first: int = 0) -> int:
     """Write copies of the example one after the other in time, each with a client address of its own, so that no four-tuple comes twice.
+
+    Args:
+        target: the file.
+        copies: how many.
+        first: number of the first one, where a file before this one has those below.
 
     Returns:
         The size of the file in bytes.
@@ -45,7 +50,7 @@ def repeat_example(target: Path, copies: int) -> int:
     span = packets[-1][0] - packets[0][0] + 2
     with target.open("wb") as out:
         out.write(raw[: FILE_HEADER.size])
-        for copy in range(copies):
+        for copy in range(first, first + copies):
             address = (ipaddress.IPv4Address("10.0.0.1") + copy).packed
             for seconds, fraction, original, packet in packets:
                 place = _client_address_at(packet)

@@ -53,6 +53,16 @@ def race(benchmark: Any) -> Callable[..., None]:
     return enter
 
 
+@pytest.fixture
+def record() -> Callable[..., None]:
+    """`record(work, contender, seconds, messages, size)` takes a time that the contender measured itself: a part of what it did."""
+
+    def take(work: str, contender: str, seconds: float, messages: float, size: int) -> None:
+        RESULTS.add(work, contender, seconds, seconds, messages, size)
+
+    return take
+
+
 @pytest.fixture(scope="module")
 def java(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Callable[[str, list[bytes], int], Callable[[], int]]]:
     """`java(work, messages, repeats)` starts Kafka's Java classes on these messages and gives what runs a round; see java_decoder.py."""

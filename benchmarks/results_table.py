@@ -77,7 +77,7 @@ class Results:
     def __init__(self) -> None:
         self.figures: dict[str, dict[str, Figure]] = {}
 
-    def add(self, work: str, contender: str, best: float, median: float, messages: int, size: int) -> None:
+    def add(self, work: str, contender: str, best: float, median: float, messages: float, size: int) -> None:
         """Take what a contender did by itself; the best where it comes again."""
         contenders = self.figures.setdefault(work, {})
         if contender not in contenders or best / messages < contenders[contender].best:

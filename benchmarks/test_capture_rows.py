@@ -22,7 +22,8 @@ from captures import PORT, Exchange, exchanges, repeat_example
 
 COPIES = 40
 TURNS = 3  # all contenders one after the other, as often as this
-ROWS = 615 * COPIES
+ROWS_OF_COPY = 615
+ROWS = ROWS_OF_COPY * COPIES
 WORK = "capture to request rows"
 TSHARK_FIELDS = (
     "frame.number", "frame.time_epoch", "ip.src", "tcp.srcport", "ip.dst", "tcp.dstport", "kafka.len", "kafka.api_key", "kafka.api_version",

@@ -18,10 +18,11 @@ import pyarrow.dataset as ds
 import pytest
 
 from kwire.errors import InputError
-from kwire.spark import job, planning
+from kwire.spark import job, planning, series_task
 from kwire.spark.job import JobRequest, run_job
 from kwire.spark.output import MANIFEST, STATE, SUCCESS, OutputFolder
 from kwire.spark.series_task import SeriesResult, SeriesTask, run_task
+from kwire.tables import series_rows
 
 DATA = Path(__file__).parent / "data"
 # What may differ between cuts: where in which file something begins.
@@ -191,3 +192,17 @@ def test_what_cannot_be_gone_on_with_is_said(tmp_path: Path) -> None:
     with pytest.raises(InputError, match="exists already"):
         run(pieces[:1], tmp_path / "mine", append=True)
     assert [path.name for path in (tmp_path / "mine").iterdir()] == ["notes.txt"]
+
+
+@pytest.mark.parametrize("capture", ["topicids.pcap.gz", "seed.pcap.gz", "late-join.pcap.gz"])
+def test_rows_that_are_written_while_the_series_is_read_are_the_same(capture: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    pieces = cut(capture, tmp_path, 8)
+    whole = tables(run(pieces, tmp_path / "whole"))
+    monkeypatch.setattr(series_rows, "SETTLE_BYTES", 1)
+    rounds: list[int] = []
+    real = series_task.partial_of_series
+    monkeypatch.setattr(series_task, "partial_of_series", lambda rows, sums: rounds.append(len(rows.connections)) or real(rows, sums))
+    assert tables(run(pieces, tmp_path / "rounds")) == whole
+    assert len(rounds) > 2
+    run(pieces[:3], tmp_path / "grown")
+    assert tables(run(pieces, tmp_path / "grown", append=True)) == whole

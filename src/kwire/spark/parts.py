@@ -21,7 +21,7 @@ STAGING: Final = "_staging"
 # Numbers that mostly grow from row to row, as times do: differences take half the room and half the time of a dictionary of them.
 _RISING: Final = frozenset(("packet_number", "stream_offset"))
 # Rows of a row group: enough for columns to compress well, and a reader can still take a part of a big file.
-_ROW_GROUP: Final = 262_144
+_ROW_GROUP: Final = 131_072
 
 
 def reason_of(error: BaseException) -> str:

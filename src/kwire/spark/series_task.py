@@ -11,6 +11,7 @@ import time
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
+from types import TracebackType
 from typing import Final
 
 import pyarrow as pa
@@ -22,7 +23,7 @@ from kwire.errors import InputError
 from kwire.spark.output import STATE
 from kwire.spark.parts import PartWriter, progress_file, write_blob
 from kwire.spark.series_state import SeriesState, read_part, read_state
-from kwire.tables import SCHEMAS, SeriesRows, read_series
+from kwire.tables import SCHEMAS, SeriesRows, SeriesView, read_series
 from kwire.tables.series import begin_series, read_piece, skip_piece
 from kwire.tables.series_rows import SPOOLED, Fate
 
@@ -147,17 +148,41 @@ def _progress_of(task: SeriesTask) -> Callable[[int], None]:
     return progress
 
 
-def _write(task: SeriesTask, table: str, found: Iterable[tuple[str, pa.RecordBatch]], result: SeriesResult) -> None:
-    """Write rows as parts of their table, a part for each kind that they come with; no rows, no part."""
-    redactor = None if task.redaction is None else Redactor(task.redaction)
-    parts: dict[str, PartWriter] = {}
-    with contextlib.ExitStack() as stack:
-        for kind, batch in found:
-            if kind not in parts:
-                name = f"{kind}-{task.number:05d}-{task.run:03d}.parquet"
-                parts[kind] = stack.enter_context(PartWriter(task.out, table, name, SCHEMAS[table]))
-                result.parts.append(f"{table}/{name}")
-            parts[kind].write(batch if redactor is None else redactor.batch(table, batch))
+class _Unwritten(Exception):
+    """A row cannot be written: not to be taken for a file that cannot be read."""
+
+
+class _Parts:
+    """The parts of tables that a task writes, each from its first row on; a context manager."""
+
+    def __init__(self, task: SeriesTask, result: SeriesResult) -> None:
+        self._task, self._result = task, result
+        self._redactor = None if task.redaction is None else Redactor(task.redaction)
+        self._open: dict[tuple[str, str], PartWriter] = {}
+        self._stack = contextlib.ExitStack()
+
+    def __enter__(self) -> _Parts:
+        return self
+
+    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None:
+        self._stack.__exit__(kind, error, trace)
+
+    def write(self, table: str, kind: str, batch: pa.RecordBatch) -> None:
+        """Append rows to a part of a kind: `part` for what stays, `open` and `end` for what the next run writes anew.
+
+        Raises:
+            _Unwritten: the folder cannot be written, the disk is full.
+        """
+        try:
+            part = self._open.get((table, kind))
+            if part is None:
+                name = f"{kind}-{self._task.number:05d}-{self._task.run:03d}.parquet"
+                part = self._stack.enter_context(PartWriter(self._task.out, table, name, SCHEMAS[table]))
+                self._open[table, kind] = part
+                self._result.parts.append(f"{table}/{name}")
+            part.write(batch if self._redactor is None else self._redactor.batch(table, batch))
+        except InputError as error:
+            raise _Unwritten(f"{error}") from error
 
 
 def run_task(task: SeriesTask) -> SeriesResult:
@@ -171,18 +196,32 @@ def run_task(task: SeriesTask) -> SeriesResult:
     result = SeriesResult(task.number, task.share[0])
     began, cpu = time.perf_counter(), time.process_time()
     try:
-        with contextlib.chdir(task.folder) if Path(task.folder).is_dir() else contextlib.nullcontext():
-            _run(task, result)
-    except InputError as error:
+        with contextlib.chdir(task.folder) if Path(task.folder).is_dir() else contextlib.nullcontext(), _Parts(task, result) as parts:
+            _run(task, parts, result)
+    except (InputError, _Unwritten) as error:
         result.fault = str(error)
     result.seconds["second_pass"] = time.perf_counter() - began - result.seconds.get("read", 0.0)
     result.cpu_seconds = time.process_time() - cpu
     return result
 
 
-def _run(task: SeriesTask, result: SeriesResult) -> None:
+def _run(task: SeriesTask, parts: _Parts, result: SeriesResult) -> None:
     earlier = None if task.earlier is None else read_state(task.out, task.earlier.state)
-    began = time.perf_counter()
+    began, settling = time.perf_counter(), 0.0
+    settled: list[Partial] = [] if earlier is None else [earlier.settled]
+
+    def settle(view: SeriesView) -> None:
+        nonlocal settling
+        since = time.perf_counter()
+        sums = RequestSums(view)
+        for table in _WRITTEN:
+            for batch in view.batches(table):
+                if table == "requests":
+                    sums.add(batch)
+                parts.write(table, "part", batch)
+        settled[:] = [merge([*settled, partial_of_series(view, sums)])]
+        settling += time.perf_counter() - since
+
     try:
         rows = read_series(
             task.locations,
@@ -194,20 +233,22 @@ def _run(task: SeriesTask, result: SeriesResult) -> None:
             share=task.share,
             resume=None if earlier is None else (earlier.carry, _waiting(task, earlier)),
             keep_state=task.keep_state,
+            settle=settle,
         )
     except InputError:
-        _skip_all(task, result)
+        _skip_all(task, parts, result)
         return
-    result.seconds["read"] = time.perf_counter() - began
+    result.seconds["read"] = time.perf_counter() - began - settling
     with rows:
         views = {"settled": rows.settled, "open": rows.open} if task.keep_state else {"settled": rows.whole}
         sums = {name: RequestSums(view) for name, view in views.items()}
         for table in _WRITTEN:
-            _write(task, table, _kinds(task, rows, table, sums), result)
+            for kind, batch in _kinds(task, rows, table, sums):
+                parts.write(table, kind, batch)
+        settled.append(partial_of_series(views["settled"], sums["settled"]))
+        result.partial = merge(settled)
         if task.keep_state:
-            _keep(task, rows, None if earlier is None else earlier.settled, sums, result)
-        else:
-            result.partial = partial_of_series(rows, sums["settled"])
+            _keep(task, rows, sums["open"], result)
         result.skipped = [(location, str(error)) for location, error in rows.skipped]
         result.read = len(task.locations) - len(rows.skipped)
 
@@ -224,12 +265,9 @@ def _kinds(task: SeriesTask, rows: SeriesRows, table: str, sums: Mapping[str, Re
         yield _KINDS[fate] if task.keep_state else "part", batch
 
 
-def _keep(
-    task: SeriesTask, rows: SeriesRows, before: Partial | None, sums: Mapping[str, RequestSums], result: SeriesResult
-) -> None:  # fmt: skip
-    """Write the state that the next run goes on from."""
-    settled = merge([*([] if before is None else [before]), partial_of_series(rows.settled, sums["settled"])])
-    still = partial_of_series(rows.open, sums["open"])
+def _keep(task: SeriesTask, rows: SeriesRows, sums: RequestSums, result: SeriesResult) -> None:
+    """Write the state that the next run goes on from, and add the sums of open connections."""
+    settled, still = result.partial, partial_of_series(rows.open, sums)
     result.partial = merge([settled, still])
     waiting = {
         table: pa.Table.from_batches((batch for fate, batch in rows.by_fate(table) if fate == "waiting"), schema=schema)
@@ -251,7 +289,7 @@ def _waiting(task: SeriesTask, earlier: SeriesState) -> dict[str, Iterable[pa.Re
     return found
 
 
-def _skip_all(task: SeriesTask, result: SeriesResult) -> None:
+def _skip_all(task: SeriesTask, parts: _Parts, result: SeriesResult) -> None:
     """No file of the series can be read: say so of each."""
     carry = begin_series(task.name, task.ports, share=task.share)
     batches: list[pa.RecordBatch] = []
@@ -261,4 +299,5 @@ def _skip_all(task: SeriesTask, result: SeriesResult) -> None:
         except InputError as error:
             result.skipped.append((location, str(error)))
             batches += skip_piece(location, carry, error)["violations"]
-    _write(task, "violations", (("part", batch) for batch in batches), result)
+    for batch in batches:
+        parts.write("violations", "part", batch)

@@ -17,10 +17,15 @@ SPOOL_BYTES: Final = 128 << 20
 
 
 class BatchSpool:
-    """Takes batches of one schema and gives them back in order, as often as asked."""
+    """Takes batches of one schema and gives them back in order, as often as asked.
+
+    Attributes:
+        nbytes: of all batches.
+    """
 
     def __init__(self, schema: pa.Schema, limit: int = SPOOL_BYTES) -> None:
         self.schema = schema
+        self.nbytes = 0
         self._limit = limit
         self._bytes = 0
         self._batches: list[pa.RecordBatch] = []
@@ -31,6 +36,7 @@ class BatchSpool:
         """Append a batch."""
         self._batches.append(batch)
         self._bytes += batch.nbytes
+        self.nbytes += batch.nbytes
         if self._bytes > self._limit:
             self._spill()
 

@@ -30,7 +30,7 @@ from kwire.tables.impl import series_streams
 from kwire.tables.request_log_rows import LogRows
 from kwire.tables.schemas import CAPTURES, VIOLATIONS
 
-__all__ = ["Batches", "TablesCarry", "begin_series", "finish_series", "iter_piece", "no_kafka", "read_piece", "skip_piece"]
+__all__ = ["Batches", "TablesCarry", "begin_series", "finish_series", "iter_piece", "no_kafka", "read_piece", "skip_piece", "take_rows"]
 
 Batches = dict[str, list[pa.RecordBatch]]
 
@@ -171,6 +171,11 @@ def _iter_log(place: str | BinaryIO, carry: TablesCarry, progress: Callable[[int
         raise
     carry.facts.append(None)
     yield _take(carry.sink)
+
+
+def take_rows(carry: TablesCarry) -> Batches:
+    """Give the rows that are made and were not given yet; rows of a connection come with its own row, or before it."""
+    return _take(carry.sink)
 
 
 def skip_piece(location: str, carry: TablesCarry, error: InputError) -> Batches:

@@ -1,6 +1,7 @@
-"""All rows of one series: runs the fold, then fills in what only its end tells, the client keys and the node ids.
+"""All rows of one series: runs the fold, then fills in what only the end of a connection tells, the client keys.
 
-Memory stays bounded however long the series is: rows of `requests` and `violations` wait in a spool, those of `connections` in memory.
+Memory stays bounded however long the series is: rows wait in a spool, and whoever wants can take those of connections that are over while
+the series is still being read (`settle`).
 
 A series may grow. Rows of connections that were over before its last packet are *settled*: whatever comes later, they stay as they are.
 Those of connections that were still open are *open*: whoever goes on with the series takes them up again (`resume`) and gives them anew.
@@ -25,12 +26,14 @@ from kwire.tables.facts import FACT_SCHEMAS, REFUSALS, table_of
 from kwire.tables.node_ids import node_finder, with_nodes
 from kwire.tables.observed_rows import OBSERVED
 from kwire.tables.schemas import CAPTURES, CONNECTIONS, REQUESTS, ROW_TABLES, VIOLATIONS
-from kwire.tables.series import Batches, TablesCarry, begin_series, finish_series, read_piece, skip_piece
+from kwire.tables.series import Batches, TablesCarry, begin_series, finish_series, iter_piece, skip_piece, take_rows
 
-__all__ = ["SPOOLED", "Fate", "SeriesRows", "SeriesView", "check_table", "from_capture", "read_series"]
+__all__ = ["SETTLE_BYTES", "SPOOLED", "Fate", "SeriesRows", "SeriesView", "check_table", "from_capture", "read_series"]
 
 # Tables whose rows wait for the end of the series.
 SPOOLED: Final[dict[str, pa.Schema]] = {"requests": REQUESTS, "violations": VIOLATIONS, **OBSERVED}
+# So much of rows is worth a look at which of them are of connections that are over.
+SETTLE_BYTES: Final = 64 << 20
 # They have no client key to be filled in.
 _KEYLESS: Final = frozenset(("topic_use",))
 
@@ -71,6 +74,14 @@ class _Part:
     refusals: pa.Table = field(default_factory=REFUSALS.empty_table)
     spools: dict[str, BatchSpool] = field(default_factory=lambda: {name: BatchSpool(schema) for name, schema in SPOOLED.items()})
 
+    @property
+    def nbytes(self) -> int:
+        return sum(spool.nbytes for spool in self.spools.values()) + sum(batch.nbytes for batch in self.connections)
+
+    def close(self) -> None:
+        for spool in self.spools.values():
+            spool.__exit__(None, None, None)
+
     def add(self, batches: Batches) -> None:
         self.connections += batches.get("connections", ())
         for name, spool in self.spools.items():
@@ -98,9 +109,8 @@ class SeriesRows:
         return self
 
     def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None:
-        for part in (self._read, self._end):
-            for spool in part.spools.values():
-                spool.__exit__(kind, error, trace)
+        self._read.close()
+        self._end.close()
 
     @property
     def captures(self) -> pa.Table:
@@ -133,15 +143,55 @@ class SeriesRows:
         """Give all rows of a table at once."""
         return self.whole.table(name)
 
+    def _settle(self, carry: TablesCarry, take: Callable[[SeriesView], None]) -> None:
+        """Give away the rows of connections that are over; those of the others wait on."""
+        self._read.add(take_rows(carry))
+        connections = pa.Table.from_batches(self._read.connections, schema=CONNECTIONS)
+        index = ConnectionIndex(connections.column("connection_id"))
+        keys = connections.column("client_key").combine_chunks()
+        over, still = _Part(), _Part()
+        for table, spool in self._read.spools.items():
+            for batch in spool:
+                ids = batch.column("connection_id")
+                at = index.rows_of(ids)
+                gone: Any = pc.or_(pc.is_valid(at), pc.is_null(ids))  # what is said of a file has no connection to wait for
+                for part, mask in ((over, gone), (still, pc.invert(gone))):
+                    if some := pc.sum(mask).as_py():
+                        part.spools[table].add(batch if some == len(batch) else batch.filter(mask))
+        self._read.close()
+        self._read = still
+        refusals = self._take_refusals(carry, index)
+        facts = {name: schema.empty_table() for name, schema in FACT_SCHEMAS.items()} | {"refusals": refusals}
+
+        def batches_of(table: str) -> Iterator[pa.RecordBatch]:
+            if table in ("captures", "connections"):
+                yield from connections.to_batches() if table == "connections" else ()
+                return
+            for batch in over.spools[table]:
+                yield _with_keys(table, batch, keys, index.rows_of(batch.column("connection_id")))
+
+        try:
+            take(SeriesView(CAPTURES.empty_table(), connections, facts, batches_of, index.rows_of))
+        finally:
+            over.close()
+
+    @staticmethod
+    def _take_refusals(carry: TablesCarry, index: ConnectionIndex) -> pa.Table:
+        """What was refused to these connections."""
+        refusals = table_of(REFUSALS, carry.sink.facts.refusals)
+        known = pc.is_valid(index.rows_of(refusals.column("connection_id")))
+        kept = known.to_pylist()
+        carry.sink.facts.refusals = [row for row, taken in zip(carry.sink.facts.refusals, kept, strict=True) if not taken]
+        return refusals.filter(known)
+
     def _finish(self, carry: TablesCarry, *, keep_state: bool) -> None:
-        refusals, carry.sink.facts.refusals = carry.sink.facts.refusals, []
+        settled = pa.Table.from_batches(self._read.connections, schema=CONNECTIONS)
+        self._read.refusals = self._take_refusals(carry, ConnectionIndex(settled.column("connection_id")))
         if keep_state:
             self.state = pickle.dumps(carry)
-        self._read.refusals = table_of(REFUSALS, refusals)
         batches, facts = finish_series(carry)
         self._end.add(batches)
         self._end.refusals = facts["refusals"]
-        settled = pa.Table.from_batches(self._read.connections, schema=CONNECTIONS)
         late = pa.Table.from_batches(self._end.connections, schema=CONNECTIONS)
         both = pa.concat_tables([settled, late])
         captures = pa.Table.from_batches(batches["captures"], schema=CAPTURES)
@@ -203,6 +253,7 @@ def read_series(
     observing: bool = True,
     resume: tuple[bytes, Mapping[str, Iterable[pa.RecordBatch]]] | None = None,
     keep_state: bool = False,
+    settle: Callable[[SeriesView], None] | None = None,
 ) -> SeriesRows:
     """Read a series to its end.
 
@@ -218,6 +269,7 @@ def read_series(
         resume: `state` of what was read of the series before, and what `waiting` gave, by table of `SPOOLED`; the arguments above but
             `locations` and `progress` are those of that time then.
         keep_state: give a `state`.
+        settle: takes the rows of connections that are over, whenever `SETTLE_BYTES` of rows wait; they are in no other view then.
 
     Returns:
         The rows, to be used as a context manager. A file that cannot be read is left out, with a row in `violations`.
@@ -231,9 +283,14 @@ def read_series(
     else:
         carry = pickle.loads(resume[0])
         rows._read.add({table: list(batches) for table, batches in resume[1].items()})
+    limit = SETTLE_BYTES
     for location in locations:
         try:
-            rows._read.add(read_piece(location, carry, progress=progress))
+            for batches in iter_piece(location, carry, progress=progress, flush=False):
+                rows._read.add(batches)
+                if settle is not None and rows._read.nbytes > limit:
+                    rows._settle(carry, settle)
+                    limit = max(SETTLE_BYTES, 2 * rows._read.nbytes)  # what waits for long is not gone through time and again
         except InputError as error:
             name = os.fspath(location) if isinstance(location, str | os.PathLike) else "standard input"
             rows.skipped.append((name, error))

@@ -1,0 +1,63 @@
+"""A whole `kwire analyze` of a capture cut in eight, two tasks at once, all tables; its phases apart, as it tells them itself.
+
+tshark reads one of the eight files: it takes its time, and as long for each.
+"""
+
+from __future__ import annotations
+
+import json
+import shutil
+import subprocess
+import sys
+import time
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from captures import PORT, repeat_example
+from test_capture_rows import ROWS_OF_COPY, TSHARK_FIELDS
+
+PIECES, COPIES = 8, 60
+TURNS = 2
+WORK = "capture to all tables"
+
+
+@pytest.fixture(scope="module")
+def pieces(tmp_path_factory: pytest.TempPathFactory) -> list[tuple[Path, int]]:
+    folder = tmp_path_factory.mktemp("cut")
+    paths = [folder / f"trace_{number:05d}.pcap" for number in range(PIECES)]
+    return [(path, repeat_example(path, COPIES, number * COPIES)) for number, path in enumerate(paths)]
+
+
+def analyze(paths: list[Path], out: Path) -> dict[str, Any]:
+    command = [sys.executable, "-m", "kwire", "analyze", *map(str, paths), "--out", str(out), "--master", "local[2]", "--json"]
+    done = subprocess.run(command, check=True, stdout=subprocess.PIPE)
+    return json.loads(done.stdout)
+
+
+@pytest.mark.parametrize("turn", range(TURNS))
+def test_analyze(record, pieces, tmp_path, turn):
+    paths, size = [path for path, _ in pieces], sum(size for _, size in pieces)
+    rows = PIECES * COPIES * ROWS_OF_COPY
+    began = time.perf_counter()
+    told = analyze(paths, tmp_path / "out")
+    whole = time.perf_counter() - began
+    seconds = told["cost"]["seconds"]
+    assert told["cost"]["bytes_read"] == size
+    assert (tmp_path / "out" / "_SUCCESS").exists()
+    record(WORK, "native", seconds["read"] + seconds["second_pass"], rows, size)
+    record(WORK, "native pass 1", seconds["read"], rows, size)
+    record(WORK, "native pass 2", seconds["second_pass"], rows, size)
+    record(WORK, "native Spark", seconds["start_spark"], rows, size)
+    record(WORK, "native command", whole, rows, size)
+    tshark = shutil.which("tshark")
+    if tshark is None:
+        return
+    command = [tshark, "-r", str(paths[0]), "-d", f"tcp.port=={PORT},kafka", "-Y", "kafka.api_key", "-T", "fields"]
+    for field in TSHARK_FIELDS:
+        command += ["-e", field]
+    began = time.perf_counter()
+    done = subprocess.run(command, check=True, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL)
+    record(WORK, "tshark", time.perf_counter() - began, rows / PIECES, pieces[0][1])
+    assert done.stdout.count(b"\n") > COPIES * ROWS_OF_COPY
