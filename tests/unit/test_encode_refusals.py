@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import array
+import enum
 import pickle
+import uuid
+from dataclasses import replace
 from types import SimpleNamespace
 from typing import Any, NamedTuple
 
