@@ -138,7 +138,12 @@ class _Walk:
     def struct(self, steps: tuple[Step, ...]) -> None:
         self.scopes.append({})
         for step in steps:
-            self.step(step)
+            if step[0] == _SKIP and self.pos + step[1] <= self.end:  # the most frequent ones without a call
+                self.pos += step[1]
+            elif step[0] == _TAGS and self.pos < self.end and self.data[self.pos] == 0:
+                self.pos += 1
+            else:
+                self.step(step)
         self.scopes.pop()
 
     def step(self, step: Step) -> None:
