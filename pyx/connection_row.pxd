@@ -2,11 +2,10 @@
 
 from libc.stdint cimport int32_t, int64_t
 
-from cursor cimport Bytes
 from lane_exchange cimport LaneSummary
 from lane_rows cimport microseconds
 from lane_tcp cimport TcpFlow, TcpState
-from lane_texts cimport TextTable, text_intern
+from lane_texts cimport TextTable, text_copied
 
 cdef enum:
     # The order of kwire.tables.schemas.CONNECTIONS
@@ -58,33 +57,6 @@ cdef struct FileTotals:
     int64_t bytes_opaque
     int64_t requests
     int64_t unanswered
-
-
-cdef inline int32_t text_copied(TextTable* to, const TextTable* texts, int32_t number) except -3:
-    """The number that a text of one table has in another.
-
-    Raises:
-        MemoryError: no room.
-    """
-    cdef int32_t copied
-    if number < 0:
-        return -1
-    copied = text_intern(to, <Bytes>(texts.bytes + texts.offsets[number]), texts.offsets[number + 1] - texts.offsets[number])
-    if copied < 0:
-        raise MemoryError
-    return copied
-
-
-cdef inline int32_t text_put(TextTable* to, const char* text, Py_ssize_t size) except -3:
-    """The number of a text of ASCII.
-
-    Raises:
-        MemoryError: no room.
-    """
-    cdef int32_t number = text_intern(to, <Bytes>text, size)
-    if number < 0:
-        raise MemoryError
-    return number
 
 
 cdef inline bint was_refused(const TcpState* tcp) noexcept nogil:

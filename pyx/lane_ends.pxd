@@ -7,15 +7,16 @@ from libc.string cimport memset
 
 from connection_row cimport (
     CAPTURE, CLIENT_ADDRESS, CLIENT_KEY, CLIENT_PORT, CLOSED_BY, COLUMNS, CONNECTION_ID, IDENTITY_SOURCE, LAST_API_NAME, PROTOCOL, ROLE,
-    SERIES, SERVER_ADDRESS, SERVER_PORT, STATE, FileTotals, count_connection, put_counters, put_texts, text_copied, text_put,
+    SERIES, SERVER_ADDRESS, SERVER_PORT, STATE, FileTotals, count_connection, put_counters, put_texts,
 )
 from endpoint_text cimport ADDRESS_ROOM, ID_ROOM, packed_port, put_address, put_connection_id, put_endpoint
+from lane_group_rows cimport STEP_COLUMNS
 from lane_exchange cimport LaneSummary, exchange_begin, exchange_keep_texts, exchange_rename_texts, exchange_summary
 from lane_rows cimport UNANSWERED, no_int, no_long
 from lane_series cimport LaneExchange, LaneSeries, RecipeBook, series_close, series_open
 from lane_slots cimport IN_LANE, Slot, SlotList
 from lane_texts cimport (
-    TextTable, text_keep, text_object, text_of, text_renamed, texts_compact, texts_free, texts_mark, texts_open,
+    TextTable, text_copied, text_keep, text_object, text_of, text_put, text_renamed, texts_compact, texts_free, texts_mark, texts_open,
     texts_renamed,
 )
 from lane_topics cimport TopicRow, TopicRows
@@ -37,10 +38,11 @@ cdef struct SeriesRows:
 cdef inline int rows_open(SeriesRows* rows, RecipeBook* book, object desk) except -1:
     """Begin a series; `desk` is a `kwire.tables.lane_desk.LaneDesk`."""
     memset(rows, 0, sizeof(SeriesRows))
-    series_open(&rows.lanes, book, desk)
+    series_open(&rows.lanes, book, &rows.places, desk)
     texts_open(&rows.places, desk.seed)
     texts_open(&rows.said, desk.seed)
     rows.connections.width = COLUMNS
+    rows.lanes.steps.width = STEP_COLUMNS
     return 0
 
 

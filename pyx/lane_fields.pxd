@@ -16,10 +16,11 @@ from cursor cimport (
     load_32, read_length_32, read_length_compact, read_varint, unlikely,
 )
 from lane_batches cimport BATCHES_ODD, BATCHES_PARTIAL, Weight, look_at_batches
+from lane_groups cimport GroupFields, entry_begin, group_take_number, group_take_text
 from lane_recipe cimport (
-    ACKS, CLIENT_ID, ERROR_CODE, INSTANCE_ID, KEY_PART, MARK_MASK, MARKED_TEXTS, MOST_ERRORS, MOST_USES, NO_MARK, RECORDS, REPLICA_ID,
-    THROTTLE_TIME, TOKEN, TOPIC_NAME, TOPIC_NAMES, TOPICS, TOPICS_ROOT, USED_ERROR, USED_ID, USED_MASK, USED_NAME, USED_NUMBER,
-    USED_PARTITIONS, USED_RECORDS, USED_TOPICS, Recipe,
+    ACKS, CLIENT_ID, ENTRIES, ERROR_CODE, INSTANCE_ID, KEY_PART, MARK_MASK, MARKED_TEXTS, MOST_ERRORS, MOST_USES, NO_MARK, RECORDS,
+    REPLICA_ID, SAID_MEMBER, THROTTLE_TIME, TOKEN, TOPIC_NAME, TOPIC_NAMES, TOPICS, TOPICS_ROOT, USED_ERROR, USED_ID, USED_MASK, USED_NAME,
+    USED_NUMBER, USED_PARTITIONS, USED_RECORDS, USED_TOPICS, Recipe,
 )
 from program cimport (
     ARRAY, ARRAY_OF_STRUCTS, BYTES, BYTES_COMPACT, INT16, INT32, NULLABLE_STRUCT, RUN, STRING, STRING_COMPACT, STRUCT, UUID, Block, Program,
@@ -82,13 +83,16 @@ cdef struct Fields:
     Use use  # the one that is being read
     UseList* uses
     Parts* parts
+    GroupFields* group
 
 
-cdef inline void fields_open(Fields* fields, Parts* parts, UseList* uses) noexcept nogil:
+cdef inline void fields_open(Fields* fields, Parts* parts, UseList* uses, GroupFields* group) noexcept nogil:
     memset(fields, 0, sizeof(Fields))
     fields.replica_id = -1
     fields.parts = parts
     fields.uses = uses
+    fields.group = group
+    group.count = 0
     parts_clear(parts)
     uses.count = 0
 
@@ -176,6 +180,8 @@ cdef inline void take_fixed(Fields* fields, int mark, int32_t code, Bytes p) noe
             fields.odd = True
         return
     value = <int16_t>load_16(p) if code == INT16 else <int32_t>load_32(p) if code == INT32 else INT32_MIN
+    if used >= SAID_MEMBER:
+        group_take_number(fields.group, used, value)
     if mark >= ERROR_CODE:
         fields.met |= MET_ERROR
         if fields.error[mark - ERROR_CODE] == 0:
@@ -195,6 +201,8 @@ cdef inline void take_text(Fields* fields, int mark, Bytes p, Py_ssize_t size) n
     if mark & USED_MASK == USED_NAME:
         fields.use.topic = p
         fields.use.topic_size = size
+    elif mark >= SAID_MEMBER:
+        group_take_text(fields.group, mark & USED_MASK, p, size)
     mark &= MARK_MASK
     if mark == TOPIC_NAMES:
         fields.met |= MET_TOPICS
@@ -246,6 +254,8 @@ cdef inline bint walk_elements(
             fields.use.topic_id = NULL
         elif used == USED_PARTITIONS:
             use_begin(&fields.use)
+        elif used == ENTRIES and not entry_begin(fields.group):
+            fields.odd = True
         if not walk_block(recipe, cursor, block, fields, trace):
             if fields.cut and used == USED_PARTITIONS and fields.use.numbered and not use_add(fields):
                 fields.odd = True

@@ -39,6 +39,24 @@ cdef enum:
     USED_NUMBER = 5 << 8
     USED_ERROR = 6 << 8
     USED_RECORDS = 7 << 8
+    # and what members of groups say, as in kwire.protocol.group_steps: of themselves and their group
+    SAID_MEMBER = 16 << 8
+    SAID_INSTANCE = 17 << 8
+    SAID_TYPE = 18 << 8
+    SAID_NAME = 19 << 8
+    SAID_LEADER = 20 << 8
+    SAID_ASSIGNMENT = 21 << 8
+    SAID_REASON = 22 << 8
+    SAID_GENERATION = 24 << 8
+    SAID_SESSION_TIMEOUT = 25 << 8
+    SAID_REBALANCE_TIMEOUT = 26 << 8
+    # of each member, or of each protocol that is offered
+    ENTRIES = 32 << 8
+    ENTRY_NAME = 33 << 8
+    ENTRY_INSTANCE = 34 << 8
+    ENTRY_METADATA = 35 << 8
+    ENTRY_REASON = 36 << 8
+    ENTRY_ERROR = 37 << 8
     USED_MASK = 0xFF << 8
     MARK_MASK = 0xFF
 

@@ -255,7 +255,7 @@ cdef inline int take_request(
     if recipe.state != READY or not 0 <= recipe.header_version < REQUEST_HEADERS:
         return odd(series, ODD_API)
     cursor_open(&cursor, payload, size, 0)
-    fields_open(&fields, &series.parts, &series.uses)
+    fields_open(&fields, &series.parts, &series.uses, &series.request_group)
     if not take_fields(&series.book.request_headers[recipe.header_version], &cursor, &fields):
         return odd(series, ODD_HEADER)
     body = <int32_t>(cursor.p - payload)

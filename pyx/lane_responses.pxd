@@ -10,15 +10,18 @@ from libc.string cimport memcpy
 
 from cpython.object cimport PyObject
 from cursor cimport Bytes, Cursor, cursor_open, load_32
+from lane_answer_keys cimport ANSWER_SILENT, ANSWER_VERSIONS, MOST_KNOWN_BY, RESPONSE_CUT, key_add, key_begin, told_by
 from lane_answers cimport Answer, answer_add, answer_find, answer_seen, kept
 from lane_fields cimport MET_THROTTLE_TIME, Fields, Parts, error_of, fields_open, parts_add, parts_clear, take_cut_fields, take_fields
+from lane_group_rows cimport add_step
+from lane_groups cimport group_clear
 from lane_recipe cimport NOT_ASKED, READY, TOKEN, Recipe
 from lane_requests cimport bytes_of, client_id_of, count_topics, row_done, see_instance_id, tell_trailing, uses_taken
 from lane_rows cimport ANSWERED, UNANSWERED, RequestRow, microseconds, no_int, no_long
 from lane_series cimport (
     FETCH, KEEPS_REQUEST, LANE_OK, LEARNS, ODD_API, ODD_BODY, ODD_HEADER, ODD_LENGTH, ODD_PAIRING, ODD_REFUSED, ODD_TEXT,
-    PRODUCE, RESPONSE_HEADERS, SAID_PARTIAL, SAID_REFUSED, SASL, USES_TOPICS, VERSIONS, WATCHED, WATCHED_ON_ERROR, LaneExchange, LaneSeries,
-    LaneWaiting, odd, recipe_ask, sasl_known, sasl_object, waiting_at, waiting_done,
+    PRODUCE, RESPONSE_HEADERS, SAID_PARTIAL, SAID_REFUSED, SASL, STEPS, USES_TOPICS, VERSIONS, WATCHED, WATCHED_ON_ERROR, LaneExchange,
+    LaneSeries, LaneWaiting, odd, recipe_ask, sasl_known, sasl_object, waiting_at, waiting_done,
 )
 from lane_texts cimport TextTable, text_object
 from lane_topics cimport TopicUses, uses_merge
@@ -28,12 +31,6 @@ cdef enum:
     SHORTEST_RESPONSE = 4  # correlation id
     API_VERSIONS_KEY = 18
     UNSUPPORTED_VERSION = 35
-    ANSWER_VERSIONS = 0xF0  # what an answer is known by begins so, where it does not begin with an api key below 128
-    ANSWER_SILENT = 0xF1
-    # Beside the version, below 32, in what an answer is known by
-    REQUEST_CUT = 0x20
-    RESPONSE_CUT = 0x40
-    MOST_KNOWN_BY = 1 << 16  # bytes by which an answer is known again; Python reads those with more every time
 
 
 cdef inline object long_object(int64_t value):
@@ -79,25 +76,6 @@ cdef inline int say(
     return 0
 
 
-cdef inline int key_begin(LaneSeries* series, int kind, int version, Bytes first, Py_ssize_t first_size) except -1:
-    """Begin what an answer is known by: what it is an answer to; `version` with what is cut."""
-    cdef uint8_t head[6]
-    parts_clear(&series.key)
-    head[0] = <uint8_t>kind
-    head[1] = <uint8_t>version
-    head[2], head[3] = <uint8_t>(first_size >> 24), <uint8_t>(first_size >> 16)
-    head[4], head[5] = <uint8_t>(first_size >> 8), <uint8_t>first_size
-    if not parts_add(&series.key, head, 6) or not parts_add(&series.key, first, first_size):
-        raise MemoryError
-    return 0
-
-
-cdef inline int key_add(LaneSeries* series, Bytes data, Py_ssize_t size) except -1:
-    if not parts_add(&series.key, data, size):
-        raise MemoryError
-    return 0
-
-
 cdef inline Answer* versions_answer(
     LaneExchange* exchange, LaneSeries* series, Bytes payload, Py_ssize_t size, bint damaged, int version, int64_t time_ns
 ) except? NULL:
@@ -136,11 +114,6 @@ cdef inline bint is_as_expected(const Answer* answer):
         if len(seen) > 2 and (seen[0] != expected[0] or seen[1] != expected[1]):
             return False
     return True
-
-
-cdef inline int told_by(const LaneWaiting* waiting, bint damaged) noexcept nogil:
-    """The version of an exchange, with what of it is cut."""
-    return waiting.row.api_version | REQUEST_CUT * waiting.damaged | RESPONSE_CUT * damaged
 
 
 cdef inline object frame_object(const uint8_t* payload, Py_ssize_t size, bint damaged):
@@ -186,14 +159,21 @@ cdef inline int learn(
 cdef inline int watch(
     LaneExchange* exchange, LaneSeries* series, const LaneWaiting* waiting, Bytes payload, Py_ssize_t size, bint damaged, int64_t time_ns
 ) except -1:
-    """What an exchange says beyond its row is said by Python; of those that say nothing, such as heartbeats, it is asked once.
+    """What an exchange says beyond its row is said by Python, but for most steps of groups; of those that say nothing, such as heartbeats,
+    it is asked once.
 
     Arguments:
         payload: of the response, NULL without one.
         damaged: bytes of it are lost.
         time_ns: of the response, NO_LONG without one.
     """
+    cdef uint32_t traits = series.book.requests[waiting.row.api_key * VERSIONS + waiting.row.api_version].traits
     cdef bint may_be_known = payload is not NULL and waiting.payload is not NULL and waiting.size + size <= MOST_KNOWN_BY
+    if traits & STEPS:
+        if payload is NULL:
+            group_clear(&series.response_group)
+        if add_step(exchange, series, waiting):
+            return 0
     if may_be_known:
         key_begin(series, ANSWER_SILENT, told_by(waiting, damaged), waiting.payload + waiting.body, waiting.size - waiting.body)
         key_add(series, payload + SHORTEST_RESPONSE, size - SHORTEST_RESPONSE)
@@ -253,7 +233,7 @@ cdef inline int take_response(
     row = &waiting.row
     if row.correlation_id != <int32_t>load_32(payload):
         return odd(series, ODD_PAIRING)
-    fields_open(&fields, &series.parts, &series.uses)
+    fields_open(&fields, &series.parts, &series.uses, &series.response_group)
     traits = series.book.requests[row.api_key * VERSIONS + row.api_version].traits & series.wanted
     if row.api_key == API_VERSIONS_KEY:
         answer = versions_answer(exchange, series, payload, size, damaged, row.api_version, time_ns)
@@ -270,6 +250,8 @@ cdef inline int take_response(
         if not take_fields(&series.book.response_headers[recipe.header_version], &cursor, &fields):
             return odd(series, ODD_HEADER)
         traits |= recipe.traits & series.wanted
+        if traits & STEPS:
+            group_clear(&series.response_group)
         if damaged:
             if traits & SASL or not take_cut_fields(recipe, &cursor, &fields):
                 return odd(series, ODD_BODY)

@@ -16,6 +16,7 @@ from cursor cimport Bytes
 from lane_answers cimport AnswerTable, answers_free, answers_settle
 from lane_fields cimport Parts, UseList
 from lane_frames cimport FrameBuffer, buffer_free
+from lane_groups cimport GroupFields
 from lane_recipe cimport LEFT_TO_PYTHON, NOT_ASKED, Recipe, recipe_free, recipe_load
 from lane_rows cimport RequestRow, RequestRows, no_int, rows_free
 from lane_texts cimport (
@@ -23,6 +24,7 @@ from lane_texts cimport (
 )
 from lane_topics cimport TopicRows, TopicSums, TopicUse, TopicUses, sums_free, topic_rows_free
 from raw_python cimport raw_incref, raw_xdecref
+from row_columns cimport WideRows
 
 cdef enum LaneOutcome:
     LANE_OK = 0
@@ -49,6 +51,7 @@ cdef enum Trait:
     WATCHED_ON_ERROR = 256
     USES_TOPICS = 512
     SASL = 1024
+    STEPS = 2048
 
 cdef enum:
     # Why a lane was handed over; the places of kwire.tables.lane_desk.ODDITIES
@@ -109,6 +112,12 @@ cdef struct LaneSeries:
     TopicUses request_uses
     TopicUses response_uses
     TopicUses merged
+    GroupFields request_group
+    GroupFields response_group
+    WideRows steps  # rows of `group_steps`
+    TextTable said  # their texts
+    const TextTable* places  # ids of connections
+    Parts json
 
 # A request that waits for its response.
 cdef struct LaneWaiting:
@@ -223,11 +232,12 @@ cdef inline int book_open(RecipeBook* book) except -1:
     return 0
 
 
-cdef inline int series_open(LaneSeries* series, RecipeBook* book, object desk) except -1:
+cdef inline int series_open(LaneSeries* series, RecipeBook* book, const TextTable* places, object desk) except -1:
     """Begin a series.
 
     Arguments:
         book: must stay as long as the series does.
+        places: ids of connections, by the numbers that lanes have.
         desk: a `kwire.tables.lane_desk.LaneDesk`.
 
     Raises:
@@ -235,11 +245,13 @@ cdef inline int series_open(LaneSeries* series, RecipeBook* book, object desk) e
     """
     memset(series, 0, sizeof(LaneSeries))
     texts_open(&series.texts, desk.seed)
+    texts_open(&series.said, desk.seed)
     series.answers.seed = desk.seed
     series.wanted = <uint32_t>~0
     if not desk.observing:
         series.wanted &= ~<uint32_t>(KEEPS_REQUEST | WATCHED | WATCHED_ON_ERROR | USES_TOPICS)
     series.book = book
+    series.places = places
     raw_incref(<PyObject*>desk)
     series.desk = <PyObject*>desk
     return 0
@@ -263,6 +275,11 @@ cdef inline void series_close(LaneSeries* series) noexcept:
     free(series.request_uses.uses)
     free(series.response_uses.uses)
     free(series.merged.uses)
+    free(series.request_group.entries)
+    free(series.response_group.entries)
+    free(series.steps.values)
+    free(series.json.bytes)
+    texts_free(&series.said)
     raw_xdecref(series.desk)
     memset(series, 0, sizeof(LaneSeries))
 

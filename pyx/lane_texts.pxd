@@ -204,6 +204,33 @@ cdef inline int32_t text_of(TextTable* table, object text) except -3:
     return number
 
 
+cdef inline int32_t text_copied(TextTable* to, const TextTable* texts, int32_t number) except -3:
+    """The number that a text of one table has in another.
+
+    Raises:
+        MemoryError: no room.
+    """
+    cdef int32_t copied
+    if number < 0:
+        return -1
+    copied = text_intern(to, <Bytes>(texts.bytes + texts.offsets[number]), texts.offsets[number + 1] - texts.offsets[number])
+    if copied < 0:
+        raise MemoryError
+    return copied
+
+
+cdef inline int32_t text_put(TextTable* to, const char* text, Py_ssize_t size) except -3:
+    """The number of a text of ASCII.
+
+    Raises:
+        MemoryError: no room.
+    """
+    cdef int32_t number = text_intern(to, <Bytes>text, size)
+    if number < 0:
+        raise MemoryError
+    return number
+
+
 cdef inline object text_object(const TextTable* table, int32_t number):
     """The Python text of a number, None for null."""
     cdef int32_t start

@@ -9,7 +9,7 @@ from libc.stdint cimport INT32_MIN, INT64_MIN, int8_t, int32_t, int64_t, uint8_t
 from libc.stdlib cimport realloc
 from libc.string cimport memcpy, memset
 
-from lane_texts cimport TextTable, text_of
+from lane_texts cimport TextTable, text_object, text_of
 
 cdef extern from "Python.h":
     bytes new_bytes "PyBytes_FromStringAndSize"(const char* data, Py_ssize_t size)
@@ -172,8 +172,31 @@ cdef inline object small_column(object pa, const int8_t* first, Py_ssize_t strid
     return text_column(pa, number, sizeof(int32_t), count, False, names)
 
 
+cdef inline object list_column(object pa, object kind, const void* first, Py_ssize_t stride, Py_ssize_t count, const TextTable* texts):
+    """A column of lists of texts, from the numbers of their JSON; each distinct list is read once."""
+    from json import loads
+
+    cdef bytes places = new_bytes(NULL, count * sizeof(int64_t))
+    cdef bytes known = bytes(texts.count * sizeof(int32_t))
+    cdef int64_t* place = <int64_t*><void*>PyBytes_AS_STRING(places)
+    cdef int32_t* read = <int32_t*><void*>PyBytes_AS_STRING(known)  # place among the distinct lists, plus one
+    cdef list lists = []
+    cdef Py_ssize_t index
+    cdef int64_t number
+    for index in range(count):
+        number = field_at(<const char*>first, index * stride, True)
+        place[index] = INT64_MIN
+        if number < 0:
+            continue
+        if not read[number]:
+            lists.append(loads(text_object(texts, <int32_t>number)))
+            read[number] = <int32_t>len(lists)
+        place[index] = read[number] - 1
+    return pa.array(lists, kind).take(long_column(pa, pa.int64(), place, sizeof(int64_t), count))
+
+
 cdef inline object wide_batch(object pa, const WideRows* rows, object schema, const TextTable* texts):
-    """A record batch of wide rows; columns that are neither numbers nor texts are null.
+    """A record batch of wide rows; columns that are neither numbers, texts nor lists of texts are null.
 
     Raises:
         OverflowError: more than 2 GiB of text in a column.
@@ -189,19 +212,25 @@ cdef inline object wide_batch(object pa, const WideRows* rows, object schema, co
             arrays.append(int_column(pa, rows.values + index, stride, rows.count, True))
         elif pa.types.is_int64(kind) or pa.types.is_timestamp(kind):
             arrays.append(long_column(pa, kind, rows.values + index, stride, rows.count))
+        elif pa.types.is_list(kind):
+            arrays.append(list_column(pa, kind, rows.values + index, stride, rows.count, texts))
         else:
             arrays.append(pa.nulls(rows.count, kind))
     return pa.RecordBatch.from_arrays(arrays, schema=schema)
 
 
 cdef inline int wide_row_of(WideRows* rows, TextTable* texts, object row) except -1:
-    """Append a row of Python values: texts, integers and None."""
+    """Append a row of Python values: texts, integers, lists of texts and None."""
+    from json import dumps
+
     cdef int64_t* made = wide_add(rows)
     cdef Py_ssize_t index
     for index in range(rows.width):
         value = row[index]
         if isinstance(value, str):
             made[index] = text_of(texts, value)
+        elif isinstance(value, list):
+            made[index] = text_of(texts, dumps(value))
         elif value is not None:
             made[index] = value
     return 0

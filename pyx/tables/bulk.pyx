@@ -25,10 +25,10 @@ from lane_tcp cimport (
     ACK, RST, SYN, TCP_CLOSED, TCP_DATA, TCP_ODD, TCP_RESET, Packet, check_columns, segment_of, syn_is_next, tcp_begin, tcp_in_order,
     tcp_take,
 )
-from lane_texts cimport text_object, text_of, texts_compact, texts_crowded, texts_mark, texts_renamed
+from lane_texts cimport TextTable, text_object, text_of, texts_compact, texts_crowded, texts_mark, texts_renamed
 from raw_python cimport raw_incref
 from request_batch cimport PACKET_BITS, request_batch, row_of_event
-from row_columns cimport wide_batch, wide_row_of
+from row_columns cimport WideRows, wide_batch, wide_row_of
 from slot_handover cimport admit, connection_of, enter_lane, leave_lane, streams_of
 from uuid_text cimport fill_pairs
 
@@ -44,9 +44,10 @@ from kwire.capture.tcp import Segment, TcpConnection
 from kwire.schema import catalog, error_name
 from kwire.tables.client_keys import client_key, is_default_client_id
 from kwire.tables.column_builder import BATCH_ROWS
+from kwire.tables.observed_rows import GROUP_STEPS
 from kwire.tables.schemas import CONNECTIONS, REQUESTS, TIME
 
-__all__ = ["BulkCarry", "LaneBatches"]
+__all__ = ["BulkCarry", "LaneBatches", "StepBatches"]
 
 cdef int64_t LINGER_NS = _carry.LINGER_NS
 cdef int64_t UNANSWERED_NS = _carry.UNANSWERED_NS
@@ -92,13 +93,14 @@ cdef class LaneBatches:
         rows_open(&self.rows, &BOOK, lane_desk.LaneDesk(weakref.proxy(sink), lambda place: myself().connection_id_of(place)))
         self.batch_rows = batch_rows
         self.name, self.files, self.ports = sink.series, sink.files, sink.ports
-        self.batches = {"requests": [], "connections": []}
+        self.batches = {"requests": [], "connections": [], "group_steps": []}
         self.client_keys = {}
         self.words = (
             lane_desk.ROW_STATES, lane_desk.ROW_BODIES, lane_desk.STATES, lane_desk.CLOSED_BY, lane_desk.PROTOCOLS, lane_desk.SOURCES,
             lane_desk.ROLES, lane_desk.DIRECTIONS, lane_desk.ODDITIES,
         )
         self.asked = (_address_of, client_key, is_default_client_id, catalog().api_name)
+        sink.observed.builders["group_steps"] = StepBatches(self)
 
     def __dealloc__(self):
         rows_close(&self.rows)
@@ -123,6 +125,11 @@ cdef class LaneBatches:
         wide_row_of(&self.rows.connections, &self.rows.said, row)
         self.flush_full()
 
+    def add_step(self, row):
+        """Append a row of `group_steps`, values in the schema's order."""
+        wide_row_of(&self.rows.lanes.steps, &self.rows.lanes.said, row)
+        self.flush_full()
+
     def take(self, table, *, whole):
         """Give away the full batches of a table, and with `whole` the rows of the one that is begun too."""
         if whole:
@@ -139,18 +146,23 @@ cdef class LaneBatches:
         return <int64_t>(len(self.files) - 1) << PACKET_BITS | number
 
     cdef int flush_full(self) except -1:
-        return self.flush() if max(self.rows.lanes.rows.count, self.rows.connections.count) >= self.batch_rows else 0
+        cdef Py_ssize_t most = max(self.rows.lanes.rows.count, self.rows.connections.count, self.rows.lanes.steps.count)
+        return self.flush() if most >= self.batch_rows else 0
 
     cdef int flush(self) except -1:
         if self.rows.lanes.rows.count:
             self.add_batches(0, self.rows.lanes.rows.count)
             self.rows.lanes.rows.count = 0
-        if self.rows.connections.count:
-            self.batches["connections"].append(wide_batch(pa, &self.rows.connections, CONNECTIONS, &self.rows.said))
-            self.rows.connections.count = 0
-            texts_mark(&self.rows.said)
-            texts_compact(&self.rows.said)
-            texts_renamed(&self.rows.said)
+        self.flush_wide("connections", &self.rows.connections, CONNECTIONS, &self.rows.said)
+        return self.flush_wide("group_steps", &self.rows.lanes.steps, GROUP_STEPS, &self.rows.lanes.said)
+
+    cdef int flush_wide(self, str table, WideRows* rows, object schema, TextTable* said) except -1:
+        if rows.count:
+            self.batches[table].append(wide_batch(pa, rows, schema, said))
+            rows.count = 0
+            texts_mark(said)
+            texts_compact(said)
+            texts_renamed(said)
         return 0
 
     cdef int add_batches(self, Py_ssize_t start, Py_ssize_t count) except -1:
@@ -177,11 +189,34 @@ cdef class LaneBatches:
 
     cdef int tidy(self, const SlotList* slots) except -1:
         """Let go of the texts that no connection names any more, when there are many."""
+        if texts_crowded(&self.rows.lanes.said):
+            self.flush()
         if texts_crowded(&self.rows.lanes.texts) or texts_crowded(&self.rows.places):
             self.flush()
             forget_texts(&self.rows, slots)
             self.client_keys.clear()
         return 0
+
+
+cdef class StepBatches:
+    """The rows of `group_steps` that lanes make and those that Python makes, in their order; as a `ColumnBuilder`.
+
+    Arguments:
+        owner: keeps them.
+    """
+
+    cdef LaneBatches owner
+
+    def __init__(self, LaneBatches owner):
+        self.owner = owner
+
+    def add(self, row):
+        """Append a row, values in the schema's order."""
+        self.owner.add_step(row)
+
+    def take(self, *, whole):
+        """Give away the full batches, and with `whole` the rows of the one that is begun too."""
+        return self.owner.take("group_steps", whole=whole)
 
 
 cdef class BulkCarry:

@@ -16,7 +16,7 @@ from kwire.errors import WireError
 from kwire.protocol.events import GroupMember, GroupStep, RequestCompleted, StepKind
 from kwire.protocol.groups import read_group_assignment, read_group_metadata
 
-__all__ = ["GROUP_APIS", "GROUP_ERROR_APIS", "group_step"]
+__all__ = ["GROUP_APIS", "GROUP_ERROR_APIS", "assignment_of", "group_step", "topics_of"]
 
 _OFFSET_COMMIT: Final = 8
 _JOIN: Final = 11
@@ -45,7 +45,7 @@ def _whole(message: Any, name: str, *attributes: str) -> list[Any]:
     return [each for each in getattr(message, name, None) or () if all(hasattr(each, attribute) for attribute in attributes)]
 
 
-def _topics_of(protocol_type: str | None, data: bytes | None) -> tuple[str, ...] | None:
+def topics_of(protocol_type: str | None, data: bytes | None) -> tuple[str, ...] | None:
     """The topics of a subscription."""
     read = _subscribed if len(data or b"") <= _MOST_REMEMBERED else _subscribed.__wrapped__
     return read(protocol_type or _USUAL_TYPE, data or b"")
@@ -61,7 +61,7 @@ def _subscribed(protocol_type: str, data: bytes) -> tuple[str, ...] | None:
     return None if topics is None else tuple(sorted(topics))
 
 
-def _assignment_of(protocol_type: str | None, data: bytes | None) -> list[tuple[str, list[int]]] | None:
+def assignment_of(protocol_type: str | None, data: bytes | None) -> list[tuple[str, list[int]]] | None:
     """The partitions of an assignment, by topic; from one generation to the next most members keep theirs."""
     read = _assigned if len(data or b"") <= _MOST_REMEMBERED else _assigned.__wrapped__
     found = read(protocol_type or _USUAL_TYPE, data or b"")
@@ -91,10 +91,10 @@ def _join(step: GroupStep, request: Any, response: Any) -> bool:
     offered = _whole(request, "protocols", "name", "metadata")
     step.protocol_name = _text(response, "protocol_name")
     chosen = next((each for each in offered if each.name == step.protocol_name), next(iter(offered), None))
-    topics = None if chosen is None else _topics_of(step.protocol_type, chosen.metadata)
+    topics = None if chosen is None else topics_of(step.protocol_type, chosen.metadata)
     step.subscription = None if topics is None else list(topics)
     step.members = [
-        GroupMember(each.member_id, _text(each, "group_instance_id"), _topics_of(step.protocol_type, each.metadata))
+        GroupMember(each.member_id, _text(each, "group_instance_id"), topics_of(step.protocol_type, each.metadata))
         for each in _whole(response, "members", "member_id", "metadata")
     ]
     return True
@@ -104,7 +104,7 @@ def _sync(step: GroupStep, request: Any, response: Any) -> bool:
     step.generation = getattr(request, "generation_id", None)
     step.protocol_type = _text(response, "protocol_type") or _text(request, "protocol_type")
     step.protocol_name = _text(response, "protocol_name") or _text(request, "protocol_name")
-    step.assignment = _assignment_of(step.protocol_type, getattr(response, "assignment", None))
+    step.assignment = assignment_of(step.protocol_type, getattr(response, "assignment", None))
     return True
 
 

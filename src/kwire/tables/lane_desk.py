@@ -12,6 +12,7 @@ from typing import Any, Final, Protocol
 
 from kwire.protocol.brokers import nodes_of, ranges_of
 from kwire.protocol.events import GroupStep, MetricsPushed, RequestCompleted, TopicsNamed, VersionsLearned
+from kwire.protocol.group_steps import assignment_of, topics_of
 from kwire.protocol.identity import is_broker_client_id
 from kwire.protocol.negotiation import API_VERSIONS, is_valid_software_text
 from kwire.protocol.observation import note_request, observe
@@ -23,7 +24,7 @@ from kwire.schema import catalog
 from kwire.tables.column_builder import ColumnBuilder
 from kwire.tables.conversation_sink import PACKET_BITS, Tracked
 from kwire.tables.facts import SeriesFacts
-from kwire.tables.observed_rows import ObservedRows
+from kwire.tables.observed_rows import JSON, ObservedRows, spelled
 
 __all__ = [
     "CLOSED_BY", "DIRECTIONS", "ODDITIES", "PROTOCOLS", "ROLES", "ROW_BODIES", "ROW_STATES", "SOURCES", "STATES", "LaneDesk", "LaneSink",
@@ -73,6 +74,7 @@ class LaneDesk:
 
     Attributes:
         seed: for the hash tables of the lanes; nobody else knows it.
+        series, files: names, of the files by number.
         observing: whether anybody wants to know what exchanges say beyond their rows.
         completed, api_name, states, bodies: to make the event of a row that is a C struct: its class, the names of apis, the words for the
             numbers of its state and body.
@@ -84,6 +86,7 @@ class LaneDesk:
 
     def __init__(self, sink: LaneSink, connection_id_of: Callable[[int], str]) -> None:
         self._sink = sink
+        self.series, self.files = sink.series, sink.files
         self._connection_id_of = connection_id_of
         self.observing = sink.observing
         self.api_name = cache(catalog().api_name)
@@ -212,6 +215,21 @@ class LaneDesk:
             elif isinstance(event, TopicsNamed):
                 self._sink.facts.learn_topics(event)
         return bool(events)
+
+    def subscription(self, protocol_type: str, data: bytes) -> str | None:
+        """Give the topics of a group member's subscription as JSON, None where it cannot be read.
+
+        Args:
+            protocol_type: of the group, empty where it is not known.
+            data: the subscription.
+        """
+        topics = topics_of(protocol_type, data)
+        return None if topics is None else JSON(list(topics))
+
+    def assignment(self, protocol_type: str, data: bytes) -> str | None:
+        """Give what a member is assigned, as `group_steps` spells it, as JSON; arguments and outcome as for `subscription`."""
+        assigned = assignment_of(protocol_type, data)
+        return None if assigned is None else JSON(spelled(assigned))
 
     def sasl_request(self, sasl: SaslState | None, mechanism: bytes | None, token: bytes | None, version: int) -> SaslState:
         """Take a SaslHandshake or SaslAuthenticate request.

@@ -32,6 +32,9 @@ Marks = list[tuple[Path, int]]
 
 _PRODUCE: Final = 0
 _FETCH: Final = 1
+_JOIN_GROUP: Final = 11
+_LEAVE_GROUP: Final = 13
+_SYNC_GROUP: Final = 14
 _SASL_HANDSHAKE: Final = 17
 _SASL_AUTHENTICATE: Final = 36
 _GET_TELEMETRY: Final = 71
@@ -40,7 +43,7 @@ _MOST_ERRORS: Final = 8
 
 
 class Mark(IntEnum):
-    """What is taken at a step; pyx/lane_fields.pxd has the same numbers."""
+    """What is taken at a step; pyx/lane_recipe.pxd has the same numbers."""
 
     CLIENT_ID = 2
     GROUP_ID = 3
@@ -67,6 +70,23 @@ class Mark(IntEnum):
     USED_NUMBER = 5 << 8
     USED_ERROR = 6 << 8
     USED_RECORDS = 7 << 8
+    # Of a member and its group, and of each member or each protocol that is offered
+    SAID_MEMBER = 16 << 8
+    SAID_INSTANCE = 17 << 8
+    SAID_TYPE = 18 << 8
+    SAID_NAME = 19 << 8
+    SAID_LEADER = 20 << 8
+    SAID_ASSIGNMENT = 21 << 8
+    SAID_REASON = 22 << 8
+    SAID_GENERATION = 24 << 8
+    SAID_SESSION_TIMEOUT = 25 << 8
+    SAID_REBALANCE_TIMEOUT = 26 << 8
+    ENTRIES = 32 << 8
+    ENTRY_NAME = 33 << 8
+    ENTRY_INSTANCE = 34 << 8
+    ENTRY_METADATA = 35 << 8
+    ENTRY_REASON = 36 << 8
+    ENTRY_ERROR = 37 << 8
 
 
 class Trait(IntFlag):
@@ -83,6 +103,7 @@ class Trait(IntFlag):
     WATCHED_ON_ERROR = 256
     USES_TOPICS = 512
     SASL = 1024
+    STEPS = 2048  # the lane itself makes a row of `group_steps` of every exchange
 
 
 _OWN_TRAITS: Final = {
@@ -91,7 +112,42 @@ _OWN_TRAITS: Final = {
     API_VERSIONS: Trait.API_VERSIONS,
     _SASL_HANDSHAKE: Trait.SASL,
     _SASL_AUTHENTICATE: Trait.SASL,
+    _JOIN_GROUP: Trait.STEPS,
+    _LEAVE_GROUP: Trait.STEPS,
+    _SYNC_GROUP: Trait.STEPS,
 }
+
+# What `kwire.protocol.group_steps` reads of requests and of responses.
+_JOINING: Final = (
+    {
+        "member_id": Mark.SAID_MEMBER, "group_instance_id": Mark.SAID_INSTANCE, "protocol_type": Mark.SAID_TYPE,
+        "session_timeout_ms": Mark.SAID_SESSION_TIMEOUT, "rebalance_timeout_ms": Mark.SAID_REBALANCE_TIMEOUT, "protocols": Mark.ENTRIES,
+        "protocols.name": Mark.ENTRY_NAME, "protocols.metadata": Mark.ENTRY_METADATA, "reason": Mark.SAID_REASON,
+    },
+    {
+        "member_id": Mark.SAID_MEMBER, "generation_id": Mark.SAID_GENERATION, "leader": Mark.SAID_LEADER, "protocol_name": Mark.SAID_NAME,
+        "members": Mark.ENTRIES, "members.member_id": Mark.ENTRY_NAME, "members.group_instance_id": Mark.ENTRY_INSTANCE,
+        "members.metadata": Mark.ENTRY_METADATA,
+    },
+)  # fmt: skip
+_LEAVING: Final = (
+    {
+        "member_id": Mark.SAID_MEMBER, "members": Mark.ENTRIES, "members.member_id": Mark.ENTRY_NAME,
+        "members.group_instance_id": Mark.ENTRY_INSTANCE, "members.reason": Mark.ENTRY_REASON,
+    },
+    {
+        "members": Mark.ENTRIES, "members.member_id": Mark.ENTRY_NAME, "members.group_instance_id": Mark.ENTRY_INSTANCE,
+        "members.error_code": Mark.ENTRY_ERROR,
+    },
+)  # fmt: skip
+_SYNCING: Final = (
+    {
+        "member_id": Mark.SAID_MEMBER, "group_instance_id": Mark.SAID_INSTANCE, "generation_id": Mark.SAID_GENERATION,
+        "protocol_type": Mark.SAID_TYPE, "protocol_name": Mark.SAID_NAME,
+    },
+    {"protocol_type": Mark.SAID_TYPE, "protocol_name": Mark.SAID_NAME, "assignment": Mark.SAID_ASSIGNMENT},
+)  # fmt: skip
+_STEPS: Final = {_JOIN_GROUP: _JOINING, _LEAVE_GROUP: _LEAVING, _SYNC_GROUP: _SYNCING}
 
 
 class Recipe(NamedTuple):
@@ -213,7 +269,7 @@ def _request_marks(api_key: int, version: int) -> Marks:
         marks.append((("client_instance_id",), Mark.INSTANCE_ID))
     if api_key in TOPIC_USERS:
         marks += _use_marks(TOPIC_USERS[api_key][0])
-    return marks
+    return marks + _step_marks(api_key, 0)
 
 
 def _response_marks(message: Message, api_key: int, version: int) -> Marks:
@@ -233,7 +289,12 @@ def _response_marks(message: Message, api_key: int, version: int) -> Marks:
         paths = {*NODE_FIELDS.get(api_key, ()), *naming_paths(api_key, version, True)}
         taken = {path for path, _ in marks}
         marks += [(path, Mark.KEY_PART) for path in sorted(tuple(text.split(".")) for text in paths) if path not in taken]
-    return marks
+    return marks + _step_marks(api_key, 1)
+
+
+def _step_marks(api_key: int, side: int) -> Marks:
+    """What is taken of a request (0) or a response (1) for the step of a group."""
+    return [(tuple(path.split(".")), mark) for path, mark in _STEPS[api_key][side].items()] if api_key in _STEPS else []
 
 
 def _use_marks(shape: Shape) -> Marks:

@@ -15,7 +15,7 @@ from kwire.protocol.events import GroupStep, MetricsPushed, PartitionUse, Topics
 from kwire.tables.column_builder import ColumnBuilder
 from kwire.tables.schemas import INT, INTS, LONG, TELEMETRY, TEXT, TEXTS, TIME, schema_of
 
-__all__ = ["GROUP_STEPS", "OBSERVED", "TOPIC_USE", "ObservedRows", "TopicSums"]
+__all__ = ["GROUP_STEPS", "JSON", "OBSERVED", "TOPIC_USE", "ObservedRows", "TopicSums", "spelled"]
 
 TOPIC_USE: Final = schema_of(
     ("connection_id", TEXT),
@@ -67,7 +67,7 @@ GROUP_STEPS: Final = schema_of(
 
 OBSERVED: Final[dict[str, pa.Schema]] = {"telemetry": TELEMETRY, "topic_use": TOPIC_USE, "group_steps": GROUP_STEPS}
 
-_JSON: Final = json.JSONEncoder(ensure_ascii=False).encode
+JSON: Final = json.JSONEncoder(ensure_ascii=False).encode
 _Place = tuple[str, str | None, str | None, str | None]
 
 
@@ -162,6 +162,11 @@ def _bits(mask: int) -> list[int]:
     return [bit for bit in range(mask.bit_length()) if mask >> bit & 1]
 
 
+def spelled(assignment: list[tuple[str, list[int]]]) -> list[str]:
+    """Give the partitions of an assignment as `topic:0,1,2`."""
+    return [f"{topic}:{','.join(map(str, numbers))}" for topic, numbers in assignment]
+
+
 class ObservedRows:
     """Builders of the rows; what lasts longer than a piece hangs on the connections."""
 
@@ -179,8 +184,8 @@ class ObservedRows:
 
     def step(self, capture: str, connection_id: str, step: GroupStep) -> None:
         """Add a row of `group_steps`."""
-        members = _JSON([list(member) for member in step.members]) if step.members else None
-        assignment = None if step.assignment is None else [f"{topic}:{','.join(map(str, numbers))}" for topic, numbers in step.assignment]
+        members = JSON([list(member) for member in step.members]) if step.members else None
+        assignment = None if step.assignment is None else spelled(step.assignment)
         self.builders["group_steps"].add(
             (
                 self.series, capture, connection_id, None, step.request_index, step.client_id, step.group_id, step.kind, step.protocol,
@@ -211,7 +216,7 @@ class ObservedRows:
 
 
 def _labels(labels: dict[str, Any]) -> list[tuple[str, str]]:
-    return sorted((key, value if isinstance(value, str) else _JSON(value)) for key, value in labels.items())
+    return sorted((key, value if isinstance(value, str) else JSON(value)) for key, value in labels.items())
 
 
 def _us(time_ns: int | None) -> int | None:
