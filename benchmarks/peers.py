@@ -1,14 +1,15 @@
-"""The contenders: for each the quickest way that its own users have to decode one message."""
+"""The contenders: for each the quickest way that its own users have to decode one message, or to encode it."""
 
 from __future__ import annotations
 
+import io
 import warnings
 from collections.abc import Callable
 from typing import Any
 
 import msgspec
 from kio.index import load_request_schema, load_response_schema
-from kio.serial import entity_reader
+from kio.serial import entity_reader, entity_writer
 
 from kwire.codec.classes import CompiledCatalog
 from kwire.codec.decoding import FrameReader
@@ -31,6 +32,14 @@ def twin_decoder(twin: Twin, name: str, version: int) -> Callable[[bytes], Any]:
     return _compiled[twin].decoder(name, version).decode_whole
 
 
+def twin_catalog(twin: Twin) -> CompiledCatalog:
+    return _compiled[twin]
+
+
+def twin_encoder(twin: Twin, name: str, version: int) -> Callable[[Any], bytes]:
+    return _compiled[twin].encoder(name, version).encode
+
+
 def twin_frames(twin: Twin) -> FrameReader:
     return _readers[twin]
 
@@ -44,6 +53,17 @@ def kio_decoder(api_key: int, version: int, kind: str) -> Callable[[bytes], Any]
     return lambda data: read(data, 0)
 
 
+def kio_encoder(api_key: int, version: int, kind: str) -> Callable[[Any], bytes]:
+    write = entity_writer(kio_schema(api_key, version, kind))
+
+    def encode(message: Any) -> bytes:
+        buffer = io.BytesIO()
+        write(buffer, message)
+        return buffer.getvalue()
+
+    return encode
+
+
 def kafka_python_decoder(name: str, version: int) -> Callable[[bytes], Any]:
     rooms = (kafka.protocol.metadata, kafka.protocol.consumer, kafka.protocol.producer)
     decode = next(getattr(room, name) for room in rooms if hasattr(room, name)).decode
@@ -51,7 +71,7 @@ def kafka_python_decoder(name: str, version: int) -> Callable[[bytes], Any]:
 
 
 def msgspec_types(gc: bool) -> dict[str, Any]:
-    """Structs with the fields of two messages, as arrays of msgpack: what a fast library needs for the same tree."""
+    """Structs with the fields of a few messages, as arrays of msgpack: what a fast library needs for the same tree."""
 
     def struct(name: str, *fields: Any) -> Any:
         return msgspec.defstruct(name, fields, array_like=True, frozen=True, gc=gc)
@@ -87,7 +107,13 @@ def msgspec_types(gc: bool) -> dict[str, Any]:
         ("forgotten", tuple[forgotten, ...]), ("rack", str),
     )  # fmt: skip
     header = struct("Header", *ints("key", "version", "correlation"), ("client", str))
-    return {"MetadataResponse": metadata, "FetchRequest": fetch, "RequestHeader": header}
+    api = struct("Api", *ints("key", "lowest", "highest"))
+    feature = struct("Feature", ("name", str), *ints("highest", "lowest"))
+    versions = struct(
+        "Versions", *ints("error"), ("apis", tuple[api, ...]), *ints("throttle"), ("supported", tuple[feature, ...]), *ints("epoch"),
+        ("finalized", tuple[feature, ...]), ("ready", bool),
+    )  # fmt: skip
+    return {"MetadataResponse": metadata, "FetchRequest": fetch, "RequestHeader": header, "ApiVersionsResponse": versions}
 
 
 def as_arrays(message: Any, name: str) -> Any:
@@ -104,6 +130,13 @@ def as_arrays(message: Any, name: str) -> Any:
                 for topic in message.topics
             ],
             (), message.rack_id,
+        )  # fmt: skip
+    if name == "ApiVersionsResponse":
+        return (
+            message.error_code, [(each.api_key, each.min_version, each.max_version) for each in message.api_keys], message.throttle_time_ms,
+            [(each.name, each.max_version, each.min_version) for each in message.supported_features], message.finalized_features_epoch,
+            [(each.name, each.max_version_level, each.min_version_level) for each in message.finalized_features],
+            message.zk_migration_ready,
         )  # fmt: skip
     if name == "RequestHeader":
         return message.api_key, message.api_version, message.correlation_id, message.client_id

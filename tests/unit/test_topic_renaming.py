@@ -297,5 +297,7 @@ def test_a_request_in_an_envelope_is_refused(splicer, codec):
 def test_arguments(splicer):
     with pytest.raises(ValueError, match="'refuse' or 'keep'"):
         splicer.rename_topics(b"", {}, uncovered="ignore")
-    with pytest.raises(EncodeError, match=r"text \(str\) is wanted, not int in topics\[0\]\.name"):
-        splicer.rename_topics(bytes.fromhex("00000001 0001 61"), {"a": 1}, name="MetadataRequest", version=1)
+    data = bytes.fromhex("00000002 0001 61 0001 62")
+    for names in ({"b": 1}, {"a": "x"}.get, {"b": None}):
+        with pytest.raises(EncodeError, match=r"a topic's new name is text \(str\), not (int|None) in topics\[1\]\.name"):
+            splicer.rename_topics(data, names, name="MetadataRequest", version=1)

@@ -14,6 +14,7 @@ from kwire.codec.group_definitions import compiled_groups
 from kwire.codec.splice_plan import Choice
 from kwire.codec.splicers import Splicers, Work
 from kwire.codec.topic_fields import TopicFields, topic_fields
+from kwire.codec.written_values import kind_of
 from kwire.errors import EncodeError, Fault, WireError, wire_error
 
 __all__ = ["Names", "TopicRenaming", "Uncovered"]
@@ -48,12 +49,20 @@ class _Renaming:
     def __init__(self, owner: TopicRenaming, names: Names, protocol_type: str | None, uncovered: Uncovered) -> None:
         self.owner = owner
         self.rename = _function(names)
-        self.names: Any = names if type(names) is dict else self.name
+        # a mapping is looked into by the twin itself; one to other values than text is left to `renamed`
+        plain = type(names) is dict and all(isinstance(new, str) for new in names.values())
+        self.names: Any = names if plain else self.name
         self.protocol_type = protocol_type
         self.keep = uncovered == "keep"
 
     def name(self, old: str | None) -> str | None:
-        return self.rename(old) if old else old
+        return self.renamed(old) if old else old
+
+    def renamed(self, old: str) -> str:
+        new = self.rename(old)
+        if not isinstance(new, str):  # null where it is allowed means something else: all topics, or a topic known by its id
+            raise EncodeError(f"a topic's new name is text (str), not {kind_of(new)}")
+        return new
 
     def refuse(self, what: str) -> None:
         """What the caller wants for names that are out of reach."""
@@ -67,7 +76,7 @@ class _Renaming:
         if not old or old == _WILDCARD or kind not in (_TOPIC, _ANY_TYPE):
             return None
         if kind == _TOPIC and pattern == _LITERAL:
-            return (self.rename(old),)
+            return (self.renamed(old),)
         self.refuse("a pattern of resources")
         return None
 
