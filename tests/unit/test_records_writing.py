@@ -10,7 +10,8 @@ from typing import Any
 import crc32c
 import pytest
 
-from kwire.codec.records import RecordBatch, record_reader, record_writer
+from kwire.codec import message_class
+from kwire.codec.records import RecordBatch, control_record, read_control, record_reader, record_writer
 from kwire.codec.records.writing import RecordWriter
 from kwire.errors import BadChecksum, EncodeError, InputError
 
@@ -284,3 +285,29 @@ def test_large_values_and_many_records(writer):
     batch = record_reader(writer.twin).decode(writer.encode(RecordBatch(rows)))[0]
     assert [(each.key, each.value) for each in batch.records] == [row[:2] for row in rows]
     assert batch.last_offset == len(rows) - 1
+
+
+@pytest.mark.parametrize(
+    ("kind", "fields", "path"),
+    [
+        ("Commit", {"coordinator_epoch": 1}, "control_type"),
+        ("COMMIT", {}, "coordinator_epoch"),
+        ("ABORT", {"coordinator_epoch": -1}, "coordinator_epoch"),
+        ("ABORT", {"coordinator_epoch": 1, "message": 5}, "message"),
+        ("LEADER_CHANGE", {}, "message"),
+        ("LEADER_CHANGE", {"coordinator_epoch": 1, "message": message_class("LeaderChangeMessage")()}, "coordinator_epoch"),
+        ("SNAPSHOT_HEADER", {"message": message_class("LeaderChangeMessage")()}, "message"),
+    ],
+)
+def test_control_records_that_cannot_be_made(kind, fields, path):
+    with pytest.raises(EncodeError) as caught:
+        control_record(kind, **fields)
+    assert caught.value.path == path
+
+
+def test_the_end_of_a_transaction(writer):
+    commit = control_record("COMMIT", coordinator_epoch=17, timestamp=5)
+    batch = RecordBatch([commit], is_control=True, is_transactional=True, producer_id=4242, producer_epoch=3, base_offset=500)
+    [read] = record_reader(writer.twin).decode(writer.encode(batch))
+    assert (read.is_control, read.is_transactional, read.base_sequence) == (True, True, -1)
+    assert read_control(read.records[0]) == (1, "COMMIT", 0, 17, None)

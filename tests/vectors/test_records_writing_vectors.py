@@ -6,7 +6,8 @@ from typing import Any
 
 import pytest
 
-from kwire.codec.records import RecordBatch, record_reader, record_writer
+from kwire.codec import from_json
+from kwire.codec.records import RecordBatch, control_record, record_reader, record_writer
 from kwire.codec.records.compression import unpack
 
 FIELDS = (
@@ -91,6 +92,20 @@ def unpacked(batch: Any) -> bytes:
     payload = memoryview(batch.data)[batch.payload_start : batch.payload_end]
     codec = batch.attributes & 7
     return bytes(unpack(codec, batch.magic, payload, 1 << 24, 0, "") if codec else payload)
+
+
+def test_control_records_are_those_of_kafka(vectors):
+    seen = set()
+    for case in vectors("records-sample"):
+        for record in (record for batch in case.get("batches", ()) if batch["is_control"] for record in batch["records"]):
+            kind, message = record["control_type"], None
+            if "json" in record:
+                name = {"KRAFT_VERSION": "KRaftVersionRecord", "KRAFT_VOTERS": "VotersRecord", "LEADER_CHANGE": "LeaderChangeMessage"}
+                message = from_json(name.get(kind) or f"{kind.title().replace('_', '')}Record", record["json"], 0)
+            made = control_record(kind, message=message, coordinator_epoch=record.get("coordinator_epoch"), offset=record["offset"])
+            assert (made.key, made.value, made.offset) == (content(record["key_hex"]), content(record["value_hex"]), record["offset"])
+            seen.add(kind)
+    assert len(seen) == 7
 
 
 def test_frames_of_lz4_and_snappy_begin_as_those_of_kafka(twin, vectors):

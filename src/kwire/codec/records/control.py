@@ -5,12 +5,12 @@ from __future__ import annotations
 import struct
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
-from kwire.errors import Fault, raise_for
+from kwire.errors import EncodeError, Fault, raise_for
 
 if TYPE_CHECKING:
     from kwire.codec._pure.records import Record
 
-__all__ = ["Control", "read_control"]
+__all__ = ["Control", "control_record", "read_control"]
 
 # Kafka's ControlRecordType: name, and the message in the value.
 _TYPES: Final = {
@@ -66,3 +66,40 @@ def read_control(record: Record) -> Control:
 
     # Written and read as version 0, whatever the version inside says.
     return Control(type_id, name, version, None, decode(message, value, 0))
+
+
+def control_record(
+    control_type: str, *, coordinator_epoch: int | None = None, message: Any = None, offset: int = -1, timestamp: int = -1
+) -> Record:
+    """Make a record for a batch with `is_control`, as Kafka's EndTransactionMarker and ControlRecordUtils do; `read_control` reads it.
+
+    Arguments:
+        control_type: Kafka's name: ``COMMIT``, ``ABORT``, ``LEADER_CHANGE`` ...
+        coordinator_epoch: of the transaction coordinator, for ``COMMIT`` and ``ABORT`` alone.
+        message: `LeaderChangeMessage` and others, for those of KRaft alone.
+        offset, timestamp: of the record.
+
+    Raises:
+        EncodeError: no such type, or it has another content.
+    """
+    from kwire.codec.encoding import encode
+    from kwire.codec.records.reading import record_reader
+
+    types = {name: (type_id, of) for type_id, (name, of) in _TYPES.items()}
+    if control_type not in types:
+        raise EncodeError(f"unknown control type, there are {', '.join(types)}", path="control_type")
+    type_id, of = types[control_type]
+    if of == "EndTxnMarker":
+        if type(coordinator_epoch) is not int or not 0 <= coordinator_epoch < 1 << 31:
+            raise EncodeError(f"{control_type} has the coordinator's epoch, a whole number from 0 to 2147483647", path="coordinator_epoch")
+        if message is not None:
+            raise EncodeError(f"{control_type} has no message", path="message")
+        value = _END.pack(0, coordinator_epoch)
+    else:
+        if coordinator_epoch is not None:
+            raise EncodeError(f"{control_type} has no coordinator epoch", path="coordinator_epoch")
+        if type(message).__name__ != of:
+            raise EncodeError(f"{control_type} has a {of}, not a {type(message).__name__}", path="message")
+        value = encode(message, 0)
+    record: Record = record_reader().Record(offset, timestamp, -1, _KEY.pack(0, type_id), value)
+    return record
