@@ -178,6 +178,8 @@ class ConversationSink(StreamSink):
         conversation = tracked.conversation
         self._emit(connection, tracked, conversation.finish(connection.last_ns))
         summary = conversation.summary()
+        if connection.refused and connection.opened_by is not None:
+            summary.state = "reset"  # also where the capture has the refusal before the SYN
         self._connection_row(connection, tracked, summary)
         self._refusals(tracked, summary)
         connection.attachment = None
