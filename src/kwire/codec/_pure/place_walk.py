@@ -8,6 +8,7 @@ from __future__ import annotations
 from typing import NamedTuple
 
 from kwire.codec._pure.primitives import MAX_LENGTH, Break, Buffer, join_path, read_length, read_varint
+from kwire.codec._pure.readers import ODD, Reader, make_reader
 from kwire.codec.plan import FIXED_SIZE, Flag, Op
 from kwire.codec.splice_plan import Leaf, Marking
 from kwire.errors import Fault, raise_for, wire_error
@@ -94,6 +95,16 @@ class MarkedPlan:
         self.flexible = marking.plan.flexible
         leaves = {leaf.operation: leaf for leaf in marking.leaves}
         self.structs = tuple(self._struct(number, leaves) for number in range(len(marking.plan.blocks)))
+        self._steppers: dict[int, Reader] = {}  # made when first asked for
+
+    def stepper(self, block: int) -> Reader:
+        """What steps over structs of a block that holds no leaves, as `kwire.codec._pure.readers.make_reader` gives it."""
+        found = self._steppers.get(block)
+        if found is None:
+            plan = self.marking.plan
+            found = make_reader(plan._replace(blocks=(plan.blocks[block], *plan.blocks[1:])), (), False, True)
+            self._steppers[block] = found
+        return found
 
     def _struct(self, block: int, leaves: dict[int, Leaf]) -> _Struct:
         marking, found = self.marking, self.marking.plan.blocks[block]
@@ -205,6 +216,15 @@ class PlaceWalk:
         if size and field.leaf is None and count > 0:
             self.pos += count * size
             return
+        if not field.into and field.element == _STRUCT and count > 0:
+            try:
+                _, pos = self.marked.stepper(field.block)(self.data, self.pos, self.end, count)
+            except ODD:
+                pass  # said by the walk
+            else:
+                if pos <= self.end:
+                    self.pos = pos
+                    return
         self.steps.append(0)
         for index in range(count):
             self.steps[-1] = index
