@@ -22,6 +22,15 @@ def test_a_tracked_connection_names_its_client() -> None:
     ]
 
 
+def test_a_proxy_rewrites_brokers_and_topics() -> None:
+    assert run("rewrite_brokers.py") == [
+        "the client asks for orders, the broker is asked for acme.orders",
+        "broker 1 at 10.0.0.1:9092 is proxy.example.com:20001 to the client",
+        "broker 2 at 10.0.0.2:9092 is proxy.example.com:20002 to the client",
+        "the client is told of orders",
+    ]
+
+
 def test_who_talks_tells_who_breaks() -> None:
     lines = run("who_talks.py", str(EXAMPLES / "upgrade-fleet.pcap.gz"))
     breaking = {line.split("'")[1] for line in lines if line.endswith("breaks on 4.4.0")}

@@ -88,8 +88,8 @@ class _Renaming:
         if kind == "consumer":
             return (self.consumer(_ASSIGNMENT if assignment else _METADATA, held, assignor),)
         if kind not in _WITHOUT_TOPICS:
-            unknown = "the message does not say of which type its group is (give protocol_type); its bytes"
-            self.refuse(f"bytes of a group of type {kind[:_SHOWN]!r}" if kind else unknown)
+            told = f"{kind[:_SHOWN]!r}" if kind else "a type that is not told (give protocol_type)"
+            self.refuse(f"bytes of a group of {'type ' if kind else ''}{told}")
         return None
 
     def consumer(self, name: str, held: bytes, assignor: str | None) -> bytes:
