@@ -5,6 +5,7 @@ The bytes are those that Kafka's own classes write. Frames are header and body, 
 
 from __future__ import annotations
 
+import struct
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, Final
 
@@ -20,6 +21,9 @@ if TYPE_CHECKING:
 Write = Callable[..., bytes]
 
 __all__ = ["FrameWriter", "encode", "encode_request", "encode_response"]
+
+# What packs the header of a response from its correlation id, by what the header of correlation id 1 looks like: without and with tags.
+_PLAIN_HEADERS: Final = {form: struct.Struct(code).pack for form, code in ((b"\0\0\0\1", ">i"), (b"\0\0\0\1\0", ">ix"))}
 
 UNKNOWN_API_HEADER: Final = 1  # of requests; brokers read the header of an api that they do not know as version 1
 
@@ -57,7 +61,7 @@ class FrameWriter:
         self._source = source
         self._bodies: dict[tuple[type, int], Write] = {}
         self._requests: dict[tuple[type, int, int], tuple[Write, Write]] = {}
-        self._responses: dict[tuple[type, int, int], tuple[Write, Write]] = {}
+        self._responses: dict[tuple[type, int, int], tuple[Write, Write, Callable[[int], bytes] | None]] = {}
         self._request_header = source.classes("RequestHeader")[0]
         self._response_header = source.classes("ResponseHeader")[0]
 
@@ -102,8 +106,9 @@ class FrameWriter:
             EncodeError: Kafka has no such version, or does not let it carry a value; says which value and why.
             TypeError: not an object of a message class.
         """
-        write = self._bodies.get((type(message), version))
-        if write is None:
+        try:
+            write = self._bodies[type(message), version]
+        except KeyError:
             write = self._bodies[type(message), version] = self._body(message, version, "encode")
         return write(message)
 
@@ -120,14 +125,20 @@ class FrameWriter:
         """
         if type(header) is not self._request_header:
             raise TypeError(f"encode_request takes a RequestHeader, not {type(header).__qualname__}")
-        key = type(body), _number(header, "api_key"), _number(header, "api_version")
-        pair = self._requests.get(key)
-        if pair is None:
-            if isinstance(body, Opaque):
-                return self._header("request", *key[1:])(header) + body.data
-            write = self._body(body, key[2], "encode_request")
-            self._of_api(body, "request", key[1], "encode_request")
-            pair = self._requests[key] = self._header("request", *key[1:]), write
+        try:
+            write_header, write = self._requests[type(body), header.api_key, header.api_version]
+        except (KeyError, TypeError, AttributeError):
+            return self._first_request(header, body)
+        return write(body, write_header(header))
+
+    def _first_request(self, header: Any, body: Any) -> bytes:
+        """Encode a request as no other was before, or an unusual one."""
+        api_key, api_version = _number(header, "api_key"), _number(header, "api_version")
+        if isinstance(body, Opaque):
+            return self._header("request", api_key, api_version)(header) + body.data
+        write = self._body(body, api_version, "encode_request")
+        self._of_api(body, "request", api_key, "encode_request")
+        pair = self._requests[type(body), api_key, api_version] = self._header("request", api_key, api_version), write
         return pair[1](body, pair[0](header))
 
     def encode_response(self, correlation_id: int | ResponseHeader, body: MessageObject | Opaque, api_key: int, api_version: int) -> bytes:
@@ -144,18 +155,31 @@ class FrameWriter:
             EncodeError: as in `encode`, for header and body; or the body is of another api.
             TypeError: no message object.
         """
-        header = correlation_id
-        if type(header) is not self._response_header:
-            header = self._response_header(correlation_id=correlation_id)
-        key = type(body), api_key, api_version
-        pair = self._responses.get(key)
-        if pair is None:
-            if isinstance(body, Opaque):
-                return self._header("response", api_key, api_version)(header) + body.data
-            write = self._body(body, api_version, "encode_response")
-            self._of_api(body, "response", api_key, "encode_response")
-            pair = self._responses[key] = self._header("response", api_key, api_version), write
-        return pair[1](body, pair[0](header))
+        try:
+            write_header, write, before = self._responses[type(body), api_key, api_version]
+        except KeyError:
+            return self._first_response(correlation_id, body, api_key, api_version)
+        if type(correlation_id) is int and before is not None:
+            try:
+                return write(body, before(correlation_id))
+            except struct.error:
+                pass  # said by the header
+        return write(body, write_header(self._response_head(correlation_id)))
+
+    def _response_head(self, given: Any) -> Any:
+        """The header of a response, of its correlation id or of itself."""
+        return given if type(given) is self._response_header else self._response_header(correlation_id=given)
+
+    def _first_response(self, given: Any, body: Any, api_key: int, api_version: int) -> bytes:
+        """Encode a response as no other was before, or an unusual one."""
+        header, write_header = self._response_head(given), self._header("response", api_key, api_version)
+        if isinstance(body, Opaque):
+            return write_header(header) + body.data
+        write = self._body(body, api_version, "encode_response")
+        self._of_api(body, "response", api_key, "encode_response")
+        plain = _PLAIN_HEADERS.get(write_header(self._response_header(correlation_id=1)))
+        self._responses[type(body), api_key, api_version] = write_header, write, plain
+        return write(body, write_header(header))
 
 
 _FRAMES: Final = FrameWriter(compiled())
