@@ -9,6 +9,7 @@ from __future__ import annotations
 import struct
 import zlib
 from collections.abc import Callable, Sequence
+from operator import attrgetter
 from typing import Any, Final, NamedTuple
 
 from kwire.codec._pure.checksums import crc32c
@@ -34,11 +35,16 @@ class Refused(Exception):
         self.path = path
 
 
+_ONE_BYTE: Final = [bytes((value,)) for value in range(0x80)]
+
+
 def _varint(value: int) -> bytes:
     """A zigzag varint of up to 64 bits."""
     value = value << 1 if value >= 0 else (-value << 1) - 1
     if value < 0x80:
-        return bytes((value,))
+        return _ONE_BYTE[value]
+    if value < 0x4000:
+        return bytes((value & 0x7F | 0x80, value >> 7))
     out = bytearray()
     while value > 0x7F:
         out.append(value & 0x7F | 0x80)
@@ -68,19 +74,20 @@ class _Row(NamedTuple):
     offset: int = -1
 
 
-def _record_of(row: Any, index: int) -> Any:
-    if not isinstance(row, tuple):
-        return row
-    if not 2 <= len(row) <= 4:
-        raise Refused("expected a key, a value and maybe a timestamp and headers", f".records[{index}]")
-    return _Row(*row)
+_of: Final = attrgetter("offset", "timestamp", "key", "value", "headers")
 
 
-def _field(record: Any, name: str, index: int) -> Any:
+def _fields(row: Any, index: int) -> tuple[Any, Any, Any, Any, Any]:
+    """Offset, timestamp, key, value and headers of a record or a tuple."""
+    if isinstance(row, tuple):
+        if not 2 <= len(row) <= 4:
+            raise Refused("expected a key, a value and maybe a timestamp and headers", f".records[{index}]")
+        row = _Row(*row)
     try:
-        return getattr(record, name)
+        found: tuple[Any, Any, Any, Any, Any] = _of(row)
     except AttributeError:
-        raise Refused(f"expected a Record, got {type(record).__name__}", f".records[{index}]") from None
+        raise Refused(f"expected a Record, got {type(row).__name__}", f".records[{index}]") from None
+    return found
 
 
 class _Order:
@@ -91,9 +98,8 @@ class _Order:
         self.last = base_offset - 1
         self.max_timestamp = -1
 
-    def offset(self, record: Any, index: int) -> int:
+    def place(self, offset: Any, timestamp: Any, index: int) -> int:
         """The record's offset; one of -1 goes on from the record before."""
-        offset = _field(record, "offset", index)
         if type(offset) is not int or not -1 <= offset <= _HIGHEST:
             raise Refused("an offset is a whole number from 0 to 2^63-1", f".records[{index}].offset")
         if offset == -1:
@@ -106,36 +112,34 @@ class _Order:
         if offset - self.base_offset > _MOST:
             raise Refused(f"offset {offset} is more than 2^31-1 from the base offset {self.base_offset}", f".records[{index}].offset")
         self.last = offset
-        return offset
-
-    def timestamp(self, record: Any, index: int) -> int:
-        timestamp = _field(record, "timestamp", index)
         if type(timestamp) is not int or not -1 <= timestamp <= _HIGHEST:
             raise Refused("a timestamp is a whole number of milliseconds from 0 to 2^63-1, or -1", f".records[{index}].timestamp")
-        self.max_timestamp = max(self.max_timestamp, timestamp)
-        return timestamp
+        if timestamp > self.max_timestamp:
+            self.max_timestamp = timestamp
+        placed: int = offset
+        return placed
 
 
 def first_offset(records: Sequence[Any]) -> int:
     """The base offset of records that were given none."""
-    offset = _field(_record_of(records[0], 0), "offset", 0) if records else 0
+    offset = _fields(records[0], 0)[0] if records else 0
     return offset if type(offset) is int and 0 <= offset <= _HIGHEST else 0
 
 
-def _put(body: bytearray, content: bytes | None) -> None:
+def _put(parts: list[bytes], content: bytes | None) -> None:
     if content is None:
-        body += _ABSENT
+        parts.append(_ABSENT)
     else:
-        body += _varint(len(content))
-        body += content
+        parts.append(_varint(len(content)))
+        parts.append(content)
 
 
-def _put_headers(body: bytearray, headers: Any, path: str) -> None:
+def _put_headers(parts: list[bytes], headers: Any, path: str) -> None:
     try:
         pairs = tuple(headers)
     except TypeError:
         raise Refused(f"expected pairs of a name and a value, got {type(headers).__name__}", path) from None
-    body += _varint(len(pairs))
+    parts.append(_varint(len(pairs)))
     for number, pair in enumerate(pairs):
         place = f"{path}[{number}]"
         if not isinstance(pair, tuple | list) or len(pair) != 2:
@@ -147,8 +151,8 @@ def _put_headers(body: bytearray, headers: Any, path: str) -> None:
             encoded = name.encode()
         except UnicodeEncodeError:
             raise Refused("the name has a surrogate that UTF-8 cannot hold", f"{place}.key") from None
-        _put(body, encoded)
-        _put(body, _content(value, f"{place}.value"))
+        _put(parts, encoded)
+        _put(parts, _content(value, f"{place}.value"))
 
 
 def write_batch(
@@ -178,24 +182,28 @@ def write_batch(
     """
     order = _Order(first_offset(records) if base_offset is None else base_offset)
     base = base_timestamp
-    body = bytearray()
+    written: list[bytes] = []
+    total = 0
     for index, row in enumerate(records):
-        record = _record_of(row, index)
-        delta = order.offset(record, index) - order.base_offset
-        timestamp = order.timestamp(record, index)
+        offset, timestamp, key, value, headers = _fields(row, index)
+        delta = order.place(offset, timestamp, index) - order.base_offset
         if base is None:
             base = timestamp
-        each = bytearray(1)  # attributes, of which no bit is in use
-        each += _varint(timestamp - base)
-        each += _varint(delta)
-        _put(each, _content(_field(record, "key", index), f".records[{index}].key"))
-        _put(each, _content(_field(record, "value", index), f".records[{index}].value"))
-        _put_headers(each, _field(record, "headers", index), f".records[{index}].headers")
-        body += _varint(len(each))
-        body += each
-        if len(body) > _MOST:
+        parts = [_ONE_BYTE[0], _varint(timestamp - base), _varint(delta)]  # the attributes first, of which no bit is in use
+        _put(parts, key if type(key) is bytes else _content(key, f".records[{index}].key"))
+        _put(parts, value if type(value) is bytes else _content(value, f".records[{index}].value"))
+        if headers == ():
+            parts.append(_ONE_BYTE[0])
+        else:
+            _put_headers(parts, headers, f".records[{index}].headers")
+        size = sum(map(len, parts))
+        total += size + 5
+        if total > _MOST:
             raise Refused("the records take more than 2^31-1 bytes", f".records[{index}]")
-    payload = bytes(body) if pack is None else pack(bytes(body))
+        written.append(_varint(size))
+        written += parts
+    body = b"".join(written)
+    payload = body if pack is None else pack(body)
     last = max(order.last, order.base_offset) if last_offset is None else last_offset
     if last < order.last:
         raise Refused(f"the last offset {last} is below that of the last record, {order.last}", ".last_offset")
@@ -230,18 +238,17 @@ def write_messages(records: Sequence[Any], magic: int, attributes: int, base_off
     order = _Order(first_offset(records) if base_offset is None else base_offset)
     written = bytearray()
     for index, row in enumerate(records):
-        record = _record_of(row, index)
-        offset = order.offset(record, index)
-        timestamp = order.timestamp(record, index)
+        offset, timestamp, key, value, headers = _fields(row, index)
+        offset = order.place(offset, timestamp, index)
         if magic == 0 and timestamp != -1:
             raise Refused("magic 0 has no timestamps", f".records[{index}].timestamp")
-        if _field(record, "headers", index):
+        if headers:
             raise Refused(f"magic {magic} has no record headers", f".records[{index}].headers")
         checked = bytearray((magic, attributes))
         if magic:
             checked += timestamp.to_bytes(8, "big", signed=True)
-        for name in ("key", "value"):
-            content = _content(_field(record, name, index), f".records[{index}].{name}")
+        for name, each in (("key", key), ("value", value)):
+            content = _content(each, f".records[{index}].{name}")
             if content is not None and len(content) > _MOST:
                 raise Refused("more than 2^31-1 bytes", f".records[{index}].{name}")
             checked += (-1 if content is None else len(content)).to_bytes(4, "big", signed=True)
