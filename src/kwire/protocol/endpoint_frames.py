@@ -1,0 +1,61 @@
+"""The frames that an endpoint receives. Unlike a tap (`kwire.protocol.frames`) it sees every byte, and a length that cannot be is the end."""
+
+from __future__ import annotations
+
+from kwire.errors import BadLength
+from kwire.protocol.frames import MAX_FRAME
+
+__all__ = ["EndpointFrames", "framed"]
+
+_LENGTH = 4
+
+
+def framed(payload: bytes) -> bytes:
+    """A frame as it goes over the wire: its length as an int32, then its bytes."""
+    return len(payload).to_bytes(_LENGTH, "big") + payload
+
+
+class EndpointFrames:
+    """Cuts received bytes into frames.
+
+    Arguments:
+        max_frame: longest frame, in bytes without its length; brokers have it as `socket.request.max.bytes`.
+        zero_length_answers: take a length of 0 as 4, the correlation id that follows: the literal reading of the KIP-35 draft's "only
+            including the common Length+CorrId header with Length=0".
+    """
+
+    __slots__ = ("_buffer", "_position", "max_frame", "zero_length_answers")
+
+    def __init__(self, max_frame: int = MAX_FRAME, *, zero_length_answers: bool = False) -> None:
+        self.max_frame = max_frame
+        self.zero_length_answers = zero_length_answers
+        self._buffer = bytearray()
+        self._position = 0
+
+    def feed(self, data: bytes | bytearray | memoryview) -> list[bytes]:
+        """The frames that end with these bytes, without their lengths.
+
+        Raises:
+            BadLength: a length is negative or above `max_frame`; nothing behind it can be read.
+        """
+        self._buffer += data
+        frames: list[bytes] = []
+        start, size = 0, len(self._buffer)
+        while size - start >= _LENGTH:
+            length = int.from_bytes(self._buffer[start : start + _LENGTH], "big", signed=True)
+            if not 0 <= length <= self.max_frame:
+                raise BadLength(f"frame length {length} is not between 0 and {self.max_frame}", offset=self._position + start)
+            if length == 0 and self.zero_length_answers:
+                length = _LENGTH
+            end = start + _LENGTH + length
+            if end > size:
+                break
+            frames.append(bytes(self._buffer[start + _LENGTH : end]))
+            start = end
+        del self._buffer[:start]
+        self._position += start
+        return frames
+
+    def __repr__(self) -> str:
+        # Frames may hold SASL tokens.
+        return f"EndpointFrames({len(self._buffer)} bytes waiting)"

@@ -1,0 +1,39 @@
+"""Version negotiation, both roles (KIP-511 as released, KIP-35 as released and as drafted), without sockets: bytes and a clock in, events out.
+
+* `NegotiatingClient`: asks a broker for its versions, falls back, chooses the version of every request.
+* `NegotiatingBroker`: answers as a broker of a release does, authentication in between, and hands other requests on.
+* `BrokerVersions`: what one broker speaks.
+* `software`: what is accepted as a client's software name and version.
+
+The draft of KIP-35 is `broker_metadata`, `broker_tags` and `protocol_versions`, with the dialect `kip-35-draft`.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Final
+
+from kwire.lazy_names import lazy_getattr
+from kwire.protocol.negotiation.software import clean_software_text, is_valid_software, is_valid_software_text, software_faults
+
+if TYPE_CHECKING:
+    from kwire.protocol.negotiation.broker_role import NegotiatingBroker
+    from kwire.protocol.negotiation.client_role import NegotiatingClient
+    from kwire.protocol.negotiation.version_choice import BrokerVersions, NoCommonVersion
+
+API_VERSIONS: Final = 18
+
+__all__ = [
+    "API_VERSIONS", "BrokerVersions", "NegotiatingBroker", "NegotiatingClient", "NoCommonVersion", "clean_software_text",
+    "is_valid_software", "is_valid_software_text", "software_faults",
+]  # fmt: skip
+
+# The tracker needs the rules above and not the machines, which bring the codec's writing half.
+_HOME = {
+    "BrokerVersions": "kwire.protocol.negotiation.version_choice",
+    "NegotiatingBroker": "kwire.protocol.negotiation.broker_role",
+    "NegotiatingClient": "kwire.protocol.negotiation.client_role",
+    "NoCommonVersion": "kwire.protocol.negotiation.version_choice",
+}
+
+if not TYPE_CHECKING:
+    __getattr__ = lazy_getattr(globals(), _HOME)

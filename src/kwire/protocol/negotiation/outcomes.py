@@ -1,0 +1,154 @@
+"""What the two roles of negotiation say: bytes to send, and what happened."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Literal
+
+from kwire.codec.frames import Request, Response
+from kwire.errors import KwireError
+from kwire.protocol.negotiation.version_choice import BrokerVersions
+
+__all__ = [
+    "Agreed", "Answered", "Authenticated", "CloseReason", "Identified", "NegotiationFailed", "NotSupported", "Outcome", "Over", "Received",
+    "Reconnect", "RequestNotSupported", "Retried", "Send",
+]  # fmt: skip
+
+CloseReason = Literal[
+    "error_code",  # the broker answered ApiVersions with an error that no retry cures
+    "no_agreement",  # retries are used up, or the broker has no version of ApiVersions that the client has
+    "garbled",  # bytes that are no frame, a response that cannot be read or answers nothing
+    "timed_out",
+    "closed_by_peer",
+    "closed_after_unsupported",  # by the peer, right after a request that it does not have or does not take
+    "unknown_api",
+    "unsupported_version",
+    "out_of_order",  # a request that may not stand at this point of authentication
+    "authentication_failed",
+    "invalid_request",
+    "left",  # by this side, with nothing wrong
+]
+
+
+class NegotiationFailed(KwireError):
+    """A broker refused ApiVersions.
+
+    Attributes:
+        error_code: what it said; 35 is UNSUPPORTED_VERSION, 42 is INVALID_REQUEST.
+        api_version: the version that was asked in.
+    """
+
+    def __init__(self, message: str, error_code: int, api_version: int) -> None:
+        super().__init__(message)
+        self.error_code = error_code
+        self.api_version = api_version
+
+    def __reduce__(self) -> tuple[object, ...]:
+        return NegotiationFailed, (str(self), self.error_code, self.api_version)
+
+
+class RequestNotSupported(KwireError):
+    """The server does not support a request and said so with an empty answer (the KIP-35 draft).
+
+    Attributes:
+        api: name of the api.
+        api_key, api_version: of the request.
+        node: which server.
+    """
+
+    def __init__(self, api: str, api_key: int, api_version: int, node: str) -> None:
+        super().__init__(f"{api} v{api_version} is not supported by {node}")
+        self.api = api
+        self.api_key = api_key
+        self.api_version = api_version
+        self.node = node
+
+    def __reduce__(self) -> tuple[object, ...]:
+        return RequestNotSupported, (self.api, self.api_key, self.api_version, self.node)
+
+
+@dataclass(frozen=True, slots=True)
+class Send:
+    """Bytes to write to the peer, frames with their lengths. They may hold SASL tokens and are not shown."""
+
+    data: bytes = field(repr=False)
+    correlation_id: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Retried:
+    """Client: the broker does not have a version of ApiVersions; it is asked again."""
+
+    refused_version: int
+    version: int
+
+
+@dataclass(frozen=True, slots=True)
+class Agreed:
+    """Client: the broker told its versions, in ApiVersions of this version; None where they are assumed of a release."""
+
+    versions: BrokerVersions
+    api_version: int | None
+
+
+@dataclass(frozen=True, slots=True)
+class Reconnect:
+    """Client: the broker closed without a word, as those before 0.10 do. Connect again and call `connected`: a release is assumed."""
+
+    release: str
+
+
+@dataclass(frozen=True, slots=True)
+class Answered:
+    """Client: a response came."""
+
+    response: Response
+
+
+@dataclass(frozen=True, slots=True)
+class NotSupported:
+    """Client: an empty answer came (the KIP-35 draft); the connection goes on."""
+
+    error: RequestNotSupported
+
+
+@dataclass(frozen=True, slots=True)
+class Identified:
+    """Broker: the client said what software it is; `unknown` below version 3 and for empty text. A later one replaces it."""
+
+    name: str
+    version: str
+
+
+@dataclass(frozen=True, slots=True)
+class Authenticated:
+    """Broker: SASL succeeded."""
+
+    principal: str
+    mechanism: str
+
+
+@dataclass(frozen=True, slots=True)
+class Received:
+    """Broker: a request that the owner of the machine answers, with `respond`; `answered` is False for Produce with acks 0."""
+
+    request: Request
+    answered: bool = True
+
+
+@dataclass(frozen=True, slots=True)
+class Over:
+    """The connection is to be closed, or is; nothing more comes.
+
+    Attributes:
+        reason: why.
+        error: what says more, where there is more to say.
+    """
+
+    reason: CloseReason
+    error: KwireError | None = None
+
+
+Outcome = Send | Retried | Agreed | Reconnect | Answered | NotSupported | Identified | Authenticated | Received | Over
+
+
