@@ -19,7 +19,6 @@ from lane_texts cimport (
     TextTable, text_copied, text_keep, text_object, text_of, text_put, text_renamed, texts_compact, texts_free, texts_mark, texts_open,
     texts_renamed,
 )
-from lane_topics cimport TopicRow, TopicRows
 from request_batch cimport PACKET_BITS
 from row_columns cimport WideRows, wide_add
 
@@ -197,8 +196,6 @@ cdef inline int end_lane(SeriesRows* rows, Slot* slot, object sink, tuple words,
     row[LAST_API_NAME] = -1 if summary.last_api == no_int() else text_of(said, asked[3](summary.last_api))
     if exchange.tracked is not NULL or (summary.refused_index != no_long() and summary.closed_by == 1):
         tell_refusals(rows, exchange, &summary, sink.facts.refusals)
-    if rows.lanes.topic_rows.count:
-        give_topics(rows, exchange, sink.observed.builders["topic_use"].add, words[7])
     return 0
 
 
@@ -210,36 +207,6 @@ cdef inline int tell_refusals(SeriesRows* rows, const LaneExchange* exchange, co
     if exchange.tracked is not NULL:
         for (key, version), index in (<object>exchange.tracked).unsupported.items():
             refusals.append((*place, index, key, version, "unsupported_version"))
-    return 0
-
-
-cdef inline list bits_of(int64_t bits):
-    return [bit for bit in range(32) if bits >> bit & 1]
-
-
-cdef inline int give_topics(SeriesRows* rows, const LaneExchange* exchange, object add, tuple directions) except -1:
-    """The topics of a connection that has finished, as rows of `topic_use`."""
-    cdef TopicRows* topics = &rows.lanes.topic_rows
-    cdef const TextTable* texts = &rows.lanes.texts
-    cdef Py_ssize_t index
-    cdef int32_t each
-    cdef int32_t* acks = topics.acks.values
-    cdef int32_t* partitions = topics.partitions.values
-    cdef int32_t* codes = topics.error_codes.values
-    cdef TopicRow* row
-    connection_id = text_object(&rows.places, exchange.connection)
-    for index in range(topics.count):
-        row = &topics.rows[index]
-        add((
-            connection_id, text_object(texts, row.client_id), directions[row.direction], text_object(texts, row.topic),
-            text_object(texts, row.topic_id), row.requests, row.errors, row.records, row.batches, row.bytes, row.largest, row.first_us,
-            row.last_us, bits_of(row.magics), bits_of(row.codecs), [acks[each] for each in range(row.acks_count)],
-            [partitions[each] for each in range(row.partitions_count)], [codes[each] for each in range(row.errors_count)],
-        ))
-        acks += row.acks_count
-        partitions += row.partitions_count
-        codes += row.errors_count
-    topics.count = topics.acks.count = topics.partitions.count = topics.error_codes.count = 0
     return 0
 
 

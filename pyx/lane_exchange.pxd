@@ -23,7 +23,7 @@ from lane_series cimport (
     LANE_ODD, LANE_OK, NOT_OBSERVED, ODD_GAP, ODD_LENGTH, ODD_OPENING, ODD_UNFINISHED, LaneExchange, LaneSeries, LaneWaiting, odd,
     sasl_known, sasl_object, waiting_at,
 )
-from lane_texts cimport UNKNOWN_TEXT, TextTable, text_keep, text_of, text_renamed
+from lane_texts cimport UNKNOWN_TEXT, TextTable, text_copied, text_keep, text_of, text_renamed
 from lane_topics cimport topic_rows_add
 
 cdef enum:
@@ -304,13 +304,15 @@ cdef inline int exchange_closed(LaneExchange* exchange, LaneSeries* series, bint
 
 cdef inline int exchange_finish(LaneExchange* exchange, LaneSeries* series) except -1:
     """Nothing more will come; LANE_ODD, with nothing changed, in the middle of a frame."""
+    cdef int32_t connection
     cdef int side
     for side in range(2):
         if not exchange.closed[side] and exchange.buffers[side].size:
             return odd(series, ODD_UNFINISHED)
     give_up_waiting(exchange, series)
-    if not topic_rows_add(&series.topic_rows, exchange.connection, &exchange.topics):
-        raise MemoryError
+    if exchange.topics.count:
+        connection = text_copied(&series.said, series.places, exchange.connection)
+        topic_rows_add(&series.topic_rows, &series.said, &series.texts, connection, &exchange.topics)
     return LANE_OK
 
 

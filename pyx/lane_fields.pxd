@@ -8,13 +8,14 @@ element of an array in which the bytes end counts.
 """
 
 from libc.stdint cimport INT32_MIN, int16_t, int32_t, int64_t, uint8_t, uint16_t, uint32_t
-from libc.stdlib cimport free, realloc
+from libc.stdlib cimport free
 from libc.string cimport memcmp, memcpy, memset
 
 from cursor cimport (
     BAD_LENGTH, MAX_LENGTH, NO_LENGTH, NULL_LENGTH, OK, TRUNCATED, Bytes, Cursor, cursor_fail, cursor_has, cursor_left, likely, load_16,
     load_32, read_length_32, read_length_compact, read_varint, unlikely,
 )
+from grown cimport grown
 from lane_batches cimport BATCHES_ODD, BATCHES_PARTIAL, Weight, look_at_batches
 from lane_groups cimport GroupFields, entry_begin, group_take_number, group_take_text
 from lane_recipe cimport (
@@ -59,7 +60,7 @@ cdef struct Use:
 cdef struct UseList:
     Use* uses
     int32_t count
-    int32_t room
+    Py_ssize_t room
 
 cdef struct Parts:
     uint8_t* bytes
@@ -110,19 +111,15 @@ cdef inline void use_begin(Use* use) noexcept nogil:
 cdef inline bint use_add(Fields* fields) noexcept nogil:
     """Keep the partition that was read; False without memory, and for a frame that names too many."""
     cdef UseList* list = fields.uses
-    cdef int32_t room
-    cdef Use* grown
+    cdef Use* made
     if fields.use.topic_size == 0 and fields.use.topic_id is NULL:
         return True
-    if list.count == list.room:
-        room = list.room * 2 if list.room else 16
-        if room > MOST_USES:
-            return False
-        grown = <Use*>realloc(list.uses, room * sizeof(Use))
-        if grown is NULL:
-            return False
-        list.uses = grown
-        list.room = room
+    if list.count == MOST_USES:
+        return False
+    made = <Use*>grown(list.uses, &list.room, list.count + 1, 16, sizeof(Use))
+    if made is NULL:
+        return False
+    list.uses = made
     list.uses[list.count] = fields.use
     list.count += 1
     return True
@@ -139,19 +136,13 @@ cdef inline void parts_clear(Parts* parts) noexcept nogil:
 
 cdef inline bint parts_add(Parts* parts, Bytes data, Py_ssize_t size) noexcept nogil:
     """Put bytes behind the others; False without memory."""
-    cdef Py_ssize_t room
-    cdef uint8_t* grown
+    cdef uint8_t* made
     if size == 0:
         return True
-    if size > parts.room - parts.size:
-        room = parts.room * 2 if parts.room else 4096
-        while room - parts.size < size:
-            room *= 2
-        grown = <uint8_t*>realloc(parts.bytes, room)
-        if grown is NULL:
-            return False
-        parts.bytes = grown
-        parts.room = room
+    made = <uint8_t*>grown(parts.bytes, &parts.room, parts.size + size, 4096, 1)
+    if made is NULL:
+        return False
+    parts.bytes = made
     memcpy(parts.bytes + parts.size, data, size)
     parts.size += size
     return True

@@ -8,10 +8,11 @@ not.
 """
 
 from libc.stdint cimport int32_t, int64_t, uint8_t
-from libc.stdlib cimport free, realloc
+from libc.stdlib cimport free
 from libc.string cimport memcpy, memset
 
 from cursor cimport Bytes, load_32
+from grown cimport grown
 
 cdef enum:
     LENGTH_BYTES = 4
@@ -46,19 +47,13 @@ cdef inline void buffer_free(FrameBuffer* buffer) noexcept nogil:
 
 cdef inline bint buffer_add(FrameBuffer* buffer, Bytes data, Py_ssize_t size, int64_t time_ns, int64_t packet) noexcept nogil:
     """Put bytes behind the others; False without memory."""
-    cdef Py_ssize_t room
-    cdef uint8_t* grown
+    cdef uint8_t* made
     if size == 0:
         return True
-    if size > buffer.room - buffer.size:
-        room = buffer.room * 2 if buffer.room else 2048
-        while room - buffer.size < size:
-            room *= 2
-        grown = <uint8_t*>realloc(buffer.bytes, room)
-        if grown is NULL:
-            return False
-        buffer.bytes = grown
-        buffer.room = room
+    made = <uint8_t*>grown(buffer.bytes, &buffer.room, buffer.size + size, 2048, 1)
+    if made is NULL:
+        return False
+    buffer.bytes = made
     if buffer.size == 0:
         buffer.time_ns = time_ns
         buffer.packet = packet

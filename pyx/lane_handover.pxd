@@ -22,7 +22,7 @@ from lane_series cimport (
 )
 from lane_texts cimport text_object, text_of
 from lane_topics cimport (
-    FETCHED, PRODUCED, IntSet, TopicSum, TopicSums, TopicUse, ints_add, ints_of, sum_of, sums_free, topic_rows_add,
+    FETCHED, PRODUCED, IntSet, TopicSum, TopicSums, TopicUse, ints_add, ints_of, sum_of,
 )
 
 
@@ -92,25 +92,6 @@ cdef inline int sums_take(LaneSeries* series, TopicSums* sums, object known) exc
         ints_take(&made.acks, each[14])
         ints_take(&made.partitions, each[15])
         ints_take(&made.refused, each[16])
-    return 0
-
-
-cdef inline int series_add_topics(LaneSeries* series, int32_t connection, object known) except -1:
-    """Add the rows of a connection that ended in Python.
-
-    Arguments:
-        known: its kwire.tables.observed_rows.TopicSums.
-    """
-    cdef TopicSums sums
-    cdef bint done
-    memset(&sums, 0, sizeof(TopicSums))
-    try:
-        sums_take(series, &sums, known.plain())
-        done = topic_rows_add(&series.topic_rows, connection, &sums)
-    finally:
-        sums_free(&sums)
-    if not done:
-        raise MemoryError
     return 0
 
 

@@ -5,8 +5,10 @@ others (names of apis and errors, the file's name, the connection's id) are look
 """
 
 from libc.stdint cimport INT32_MIN, INT64_MIN, int8_t, int32_t, int64_t
-from libc.stdlib cimport free, realloc
+from libc.stdlib cimport free
 from libc.string cimport memset
+
+from grown cimport grown
 
 cdef enum:
     NO_TEXT = -1
@@ -80,19 +82,14 @@ cdef inline int64_t microseconds(int64_t time_ns) noexcept nogil:
 
 cdef inline RequestRow* rows_add(RequestRows* rows) noexcept nogil:
     """The next row, zeroed; NULL without memory. Valid until the next one is added."""
-    cdef Py_ssize_t room
-    cdef RequestRow* grown
-    if rows.count == rows.room:
-        room = rows.room * 2 if rows.room else 1024
-        grown = <RequestRow*>realloc(rows.rows, room * sizeof(RequestRow))
-        if grown is NULL:
-            return NULL
-        rows.rows = grown
-        rows.room = room
-    grown = rows.rows + rows.count
+    cdef RequestRow* made = <RequestRow*>grown(rows.rows, &rows.room, rows.count + 1, 1024, sizeof(RequestRow))
+    if made is NULL:
+        return NULL
+    rows.rows = made
+    made = rows.rows + rows.count
     rows.count += 1
-    memset(grown, 0, sizeof(RequestRow))
-    return grown
+    memset(made, 0, sizeof(RequestRow))
+    return made
 
 
 cdef inline void rows_free(RequestRows* rows) noexcept nogil:

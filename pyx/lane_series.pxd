@@ -115,7 +115,7 @@ cdef struct LaneSeries:
     GroupFields request_group
     GroupFields response_group
     WideRows steps  # rows of `group_steps`
-    TextTable said  # their texts
+    TextTable said  # their texts, and those of `topic_rows`
     const TextTable* places  # ids of connections
     Parts json
 

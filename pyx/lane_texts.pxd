@@ -301,3 +301,12 @@ cdef inline void texts_renamed(TextTable* table) noexcept nogil:
     """All numbers have been renamed."""
     free(table.renamed)
     table.renamed = NULL
+
+
+cdef inline int texts_clear(TextTable* table) except -1:
+    """Let go of all texts."""
+    if table.count > 1:
+        texts_mark(table)
+        texts_compact(table)
+        texts_renamed(table)
+    return 0

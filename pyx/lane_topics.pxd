@@ -7,10 +7,13 @@ Bounded: a frame names at most `MOST_USES` partitions; the sums are as large as 
 """
 
 from libc.stdint cimport INT32_MAX, INT32_MIN, int8_t, int32_t, int64_t, uint32_t, uint64_t
-from libc.stdlib cimport calloc, free, malloc, realloc
+from libc.stdlib cimport calloc, free, realloc
 from libc.string cimport memcpy, memmove, memset
 
+from grown cimport grown
 from lane_batches cimport Weight
+from lane_rows cimport microseconds
+from lane_texts cimport TextTable, text_copied
 
 cdef enum TopicDirection:
     # The places of kwire.tables.lane_desk.DIRECTIONS
@@ -38,7 +41,7 @@ cdef struct TopicUse:
 cdef struct TopicUses:
     TopicUse* uses
     int32_t count
-    int32_t room
+    Py_ssize_t room
 
 cdef struct TopicSum:
     int32_t topic
@@ -64,7 +67,7 @@ cdef struct TopicSum:
 cdef struct TopicSums:
     TopicSum* sums
     int32_t count
-    int32_t room
+    Py_ssize_t room
     int32_t latest  # the one that was found last
     int64_t exchanges
 
@@ -84,7 +87,7 @@ cdef struct TopicRow:
     int64_t last_us
     uint32_t magics  # bit sets
     uint32_t codecs
-    int32_t connection
+    int32_t connection  # texts of their own
     int32_t client_id
     int32_t topic
     int32_t topic_id
@@ -115,7 +118,7 @@ cdef inline bint ints_add(IntSet* ints, int32_t value) noexcept nogil:
     cdef int32_t low = 0
     cdef int32_t high = ints.count
     cdef int32_t middle
-    cdef int32_t* grown
+    cdef int32_t* larger
     while low < high:
         middle = (low + high) >> 1
         if values[middle] == value:
@@ -127,12 +130,12 @@ cdef inline bint ints_add(IntSet* ints, int32_t value) noexcept nogil:
     if ints.count == room:
         if room > INT32_MAX // 8:
             return False
-        grown = <int32_t*>realloc(ints.more, 2 * <size_t>room * sizeof(int32_t))
-        if grown is NULL:
+        larger = <int32_t*>realloc(ints.more, 2 * <size_t>room * sizeof(int32_t))  # not `grown`: the first few lie elsewhere
+        if larger is NULL:
             return False
         if ints.more is NULL:
-            memcpy(grown, ints.few, sizeof(ints.few))
-        ints.more = values = grown
+            memcpy(larger, ints.few, sizeof(ints.few))
+        ints.more = values = larger
         ints.room = 2 * room
     memmove(values + low + 1, values + low, (ints.count - low) * sizeof(int32_t))
     values[low] = value
@@ -157,22 +160,17 @@ cdef inline TopicSum* sum_of(TopicSums* sums, int direction, const TopicUse* use
     """
     cdef int32_t _step
     cdef int32_t index = sums.latest
-    cdef int32_t room
     cdef TopicSum* each
-    cdef TopicSum* grown
     for _step in range(sums.count):
         each = sums.sums + index
         if each.topic == use.topic and each.topic_id == use.topic_id and each.direction == direction and each.client_id == client_id:
             sums.latest = index
             return each
         index = index + 1 if index + 1 < sums.count else 0
-    if sums.count == sums.room:
-        room = sums.room * 2 if sums.room else 1
-        grown = <TopicSum*>realloc(sums.sums, room * sizeof(TopicSum))
-        if grown is NULL:
-            return NULL
-        sums.sums = grown
-        sums.room = room
+    each = <TopicSum*>grown(sums.sums, &sums.room, sums.count + 1, 1, sizeof(TopicSum))
+    if each is NULL:
+        return NULL
+    sums.sums = each
     each = sums.sums + sums.count
     sums.latest = sums.count
     sums.count += 1
@@ -227,15 +225,10 @@ cdef inline bint sums_add(
 
 cdef inline TopicUse* uses_add(TopicUses* uses) noexcept nogil:
     """The next use; NULL without memory. Valid until the next one is added."""
-    cdef int32_t room
-    cdef TopicUse* grown
-    if uses.count == uses.room:
-        room = uses.room * 2 if uses.room else 16
-        grown = <TopicUse*>realloc(uses.uses, room * sizeof(TopicUse))
-        if grown is NULL:
-            return NULL
-        uses.uses = grown
-        uses.room = room
+    cdef TopicUse* made = <TopicUse*>grown(uses.uses, &uses.room, uses.count + 1, 16, sizeof(TopicUse))
+    if made is NULL:
+        return NULL
+    uses.uses = made
     uses.count += 1
     return uses.uses + uses.count - 1
 
@@ -306,59 +299,64 @@ cdef inline bint uses_merge(
     return done
 
 
-cdef inline bint pool_add(IntPool* pool, const IntSet* ints) noexcept nogil:
-    cdef Py_ssize_t room
-    cdef int32_t* grown
-    if ints.count == 0:
-        return True
-    if ints.count > pool.room - pool.count:
-        room = max(2 * pool.room, pool.count + ints.count, <Py_ssize_t>1024)
-        grown = <int32_t*>realloc(pool.values, room * sizeof(int32_t))
-        if grown is NULL:
-            return False
-        pool.values = grown
-        pool.room = room
-    memcpy(pool.values + pool.count, ints_of(ints), ints.count * sizeof(int32_t))
-    pool.count += ints.count
+cdef inline bint pool_add(IntPool* pool, const int32_t* values, Py_ssize_t count) noexcept nogil:
+    """Put integers behind the others; False without memory."""
+    cdef int32_t* made = <int32_t*>grown(pool.values, &pool.room, pool.count + count, 1024, sizeof(int32_t))
+    if made is NULL:
+        return False
+    pool.values = made
+    memcpy(made + pool.count, values, count * sizeof(int32_t))
+    pool.count += count
     return True
 
 
-cdef inline bint topic_rows_add(TopicRows* rows, int32_t connection, const TopicSums* sums) noexcept nogil:
-    """The rows of a connection that is over; False without memory."""
+cdef inline TopicRow* topic_row_add(TopicRows* rows) except NULL:
+    """The next row, zeroed; valid until the next one is added.
+
+    Raises:
+        MemoryError: no room.
+    """
+    cdef TopicRow* made = <TopicRow*>grown(rows.rows, &rows.room, rows.count + 1, 256, sizeof(TopicRow))
+    if made is NULL:
+        raise MemoryError
+    rows.rows = made
+    rows.count += 1
+    memset(&made[rows.count - 1], 0, sizeof(TopicRow))
+    return &made[rows.count - 1]
+
+
+cdef inline int topic_rows_add(
+    TopicRows* rows, TextTable* said, const TextTable* texts, int32_t connection, const TopicSums* sums
+) except -1:
+    """The rows of a connection that is over.
+
+    Arguments:
+        said: the texts of the rows; `connection` is a number there.
+        texts: those of the sums.
+
+    Raises:
+        MemoryError: no room.
+    """
     cdef const TopicSum* each
     cdef TopicRow* row
-    cdef TopicRow* grown
-    cdef Py_ssize_t room
     cdef int32_t index
     for index in range(sums.count):
         each = sums.sums + index
-        if rows.count == rows.room:
-            room = rows.room * 2 if rows.room else 256
-            grown = <TopicRow*>realloc(rows.rows, room * sizeof(TopicRow))
-            if grown is NULL:
-                return False
-            rows.rows = grown
-            rows.room = room
-        row = rows.rows + rows.count
-        row.connection = connection
-        row.client_id, row.topic, row.topic_id, row.direction = each.client_id, each.topic, each.topic_id, each.direction
+        if not (
+            pool_add(&rows.acks, ints_of(&each.acks), each.acks.count)
+            and pool_add(&rows.partitions, ints_of(&each.partitions), each.partitions.count)
+            and pool_add(&rows.error_codes, ints_of(&each.refused), each.refused.count)
+        ):
+            raise MemoryError
+        row = topic_row_add(rows)
+        row.acks_count, row.partitions_count, row.errors_count = each.acks.count, each.partitions.count, each.refused.count
+        row.connection, row.direction = connection, each.direction
+        row.client_id = text_copied(said, texts, each.client_id)
+        row.topic, row.topic_id = text_copied(said, texts, each.topic), text_copied(said, texts, each.topic_id)
         row.requests, row.errors, row.records, row.batches = each.requests, each.errors, each.records, each.batches
         row.bytes, row.largest, row.magics, row.codecs = each.bytes, each.largest, each.magics, each.codecs
-        row.first_us = floor_us(each.first_ns)
-        row.last_us = floor_us(each.last_ns)
-        row.acks_count, row.partitions_count, row.errors_count = each.acks.count, each.partitions.count, each.refused.count
-        if not (
-            pool_add(&rows.acks, &each.acks)
-            and pool_add(&rows.partitions, &each.partitions)
-            and pool_add(&rows.error_codes, &each.refused)
-        ):
-            return False
-        rows.count += 1
-    return True
-
-
-cdef inline int64_t floor_us(int64_t time_ns) noexcept nogil:
-    return time_ns // 1000 if time_ns >= 0 else -((-time_ns + 999) // 1000)
+        row.first_us, row.last_us = microseconds(each.first_ns), microseconds(each.last_ns)
+    return 0
 
 
 cdef inline void topic_rows_clear(TopicRows* rows) noexcept nogil:

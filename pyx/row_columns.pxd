@@ -6,9 +6,9 @@ is INT64_MIN, or an int32 with INT32_MIN; the number of a text is null when it i
 
 from cpython.bytes cimport PyBytes_AS_STRING
 from libc.stdint cimport INT32_MIN, INT64_MIN, int8_t, int32_t, int64_t, uint8_t
-from libc.stdlib cimport realloc
 from libc.string cimport memcpy, memset
 
+from grown cimport grown
 from lane_texts cimport TextTable, text_object, text_of
 
 cdef extern from "Python.h":
@@ -36,48 +36,36 @@ cdef inline int64_t field_at(const char* first, Py_ssize_t place, bint is_long) 
 
 cdef inline int64_t* wide_add(WideRows* rows) except NULL:
     """The next row, all of it null; valid until the next one is added."""
-    cdef Py_ssize_t room
-    cdef int64_t* grown
+    cdef int64_t* made = <int64_t*>grown(rows.values, &rows.room, rows.count + 1, 256, rows.width * sizeof(int64_t))
     cdef Py_ssize_t index
-    if rows.count == rows.room:
-        room = rows.room * 2 if rows.room else 256
-        grown = <int64_t*>realloc(rows.values, room * rows.width * sizeof(int64_t))
-        if grown is NULL:
-            raise MemoryError
-        rows.values = grown
-        rows.room = room
-    grown = rows.values + rows.count * rows.width
+    if made is NULL:
+        raise MemoryError
+    rows.values = made
+    made = rows.values + rows.count * rows.width
     for index in range(rows.width):
-        grown[index] = INT64_MIN
+        made[index] = INT64_MIN
     rows.count += 1
-    return grown
+    return made
 
 
 cdef inline object long_column(object pa, object kind, const void* first, Py_ssize_t stride, Py_ssize_t count):
     """A column of 64 bits, such as int64 and times in microseconds, from int64 fields."""
-    cdef bytes values = new_bytes(NULL, count * 8)
-    cdef bytes bits = new_bytes(NULL, (count + 7) // 8)
-    cdef int64_t* value = <int64_t*><void*>PyBytes_AS_STRING(values)
-    cdef uint8_t* bit = <uint8_t*>PyBytes_AS_STRING(bits)
-    cdef Py_ssize_t index
-    cdef Py_ssize_t nulls = 0
-    cdef int64_t found
-    memset(bit, 0xFF, (count + 7) // 8)
-    for index in range(count):
-        found = field_at(<const char*>first, index * stride, True)
-        value[index] = found
-        if found == INT64_MIN:
-            value[index] = 0
-            bit[index >> 3] &= ~(<uint8_t>1 << (index & 7))
-            nulls += 1
-    return pa.Array.from_buffers(kind, count, [pa.py_buffer(bits) if nulls else None, pa.py_buffer(values)], nulls)
+    return number_column(pa, kind, 8, first, stride, count, True)
 
 
 cdef inline object int_column(object pa, const void* first, Py_ssize_t stride, Py_ssize_t count, bint is_long):
     """A column of int32, from int32 or int64 fields."""
-    cdef bytes values = new_bytes(NULL, count * 4)
+    return number_column(pa, pa.int32(), 4, first, stride, count, is_long)
+
+
+cdef inline object number_column(
+    object pa, object kind, int width, const void* first, Py_ssize_t stride, Py_ssize_t count, bint is_long
+):
+    """A column of integers of `width` bytes."""
+    cdef bytes values = new_bytes(NULL, count * width)
     cdef bytes bits = new_bytes(NULL, (count + 7) // 8)
-    cdef int32_t* value = <int32_t*><void*>PyBytes_AS_STRING(values)
+    cdef int64_t* long_value = <int64_t*><void*>PyBytes_AS_STRING(values)
+    cdef int32_t* int_value = <int32_t*><void*>PyBytes_AS_STRING(values)
     cdef uint8_t* bit = <uint8_t*>PyBytes_AS_STRING(bits)
     cdef Py_ssize_t index
     cdef Py_ssize_t nulls = 0
@@ -85,12 +73,15 @@ cdef inline object int_column(object pa, const void* first, Py_ssize_t stride, P
     memset(bit, 0xFF, (count + 7) // 8)
     for index in range(count):
         found = field_at(<const char*>first, index * stride, is_long)
-        value[index] = <int32_t>found
         if found == INT64_MIN:
-            value[index] = 0
+            found = 0
             bit[index >> 3] &= ~(<uint8_t>1 << (index & 7))
             nulls += 1
-    return pa.Array.from_buffers(pa.int32(), count, [pa.py_buffer(bits) if nulls else None, pa.py_buffer(values)], nulls)
+        if width == 8:
+            long_value[index] = found
+        else:
+            int_value[index] = <int32_t>found
+    return pa.Array.from_buffers(kind, count, [pa.py_buffer(bits) if nulls else None, pa.py_buffer(values)], nulls)
 
 
 cdef inline object text_column(object pa, const void* first, Py_ssize_t stride, Py_ssize_t count, bint is_long, const TextTable* texts):

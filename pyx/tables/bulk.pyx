@@ -19,17 +19,19 @@ from endpoint_text cimport packed_port
 from lane_ends cimport SeriesRows, begin_lane, count_requests, end_lane, forget_texts, rows_close, rows_open, settle_counts
 from lane_exchange cimport exchange_bytes, exchange_closed, exchange_cut, exchange_finish
 from lane_rows cimport RequestRow
-from lane_series cimport LANE_ODD, LANE_OK, ODD_REASONS, RecipeBook, book_open, series_settle
+from lane_series cimport LANE_ODD, LANE_OK, ODD_REASONS, LaneSeries, RecipeBook, book_open, series_settle
 from lane_slots cimport IN_LANE, IN_PYTHON, STREAMS_ONLY, Slot, SlotList, slot_append, slot_remove
 from lane_tcp cimport (
     ACK, RST, SYN, TCP_CLOSED, TCP_DATA, TCP_ODD, TCP_RESET, Packet, check_columns, segment_of, syn_is_next, tcp_begin, tcp_in_order,
     tcp_take,
 )
-from lane_texts cimport TextTable, text_object, text_of, texts_compact, texts_crowded, texts_mark, texts_renamed
+from lane_texts cimport text_object, text_of, texts_clear, texts_crowded
+from lane_topics cimport topic_rows_clear
 from raw_python cimport raw_incref
 from request_batch cimport PACKET_BITS, request_batch, row_of_event
-from row_columns cimport WideRows, wide_batch, wide_row_of
+from row_columns cimport wide_batch, wide_row_of
 from slot_handover cimport admit, connection_of, enter_lane, leave_lane, streams_of
+from topic_batch cimport topic_batch, topic_row_of
 from uuid_text cimport fill_pairs
 
 import weakref
@@ -44,10 +46,10 @@ from kwire.capture.tcp import Segment, TcpConnection
 from kwire.schema import catalog, error_name
 from kwire.tables.client_keys import client_key, is_default_client_id
 from kwire.tables.column_builder import BATCH_ROWS
-from kwire.tables.observed_rows import GROUP_STEPS
+from kwire.tables.observed_rows import GROUP_STEPS, TOPIC_USE
 from kwire.tables.schemas import CONNECTIONS, REQUESTS, TIME
 
-__all__ = ["BulkCarry", "LaneBatches", "StepBatches"]
+__all__ = ["BulkCarry", "LaneBatches", "ObservedBatches"]
 
 cdef int64_t LINGER_NS = _carry.LINGER_NS
 cdef int64_t UNANSWERED_NS = _carry.UNANSWERED_NS
@@ -93,14 +95,15 @@ cdef class LaneBatches:
         rows_open(&self.rows, &BOOK, lane_desk.LaneDesk(weakref.proxy(sink), lambda place: myself().connection_id_of(place)))
         self.batch_rows = batch_rows
         self.name, self.files, self.ports = sink.series, sink.files, sink.ports
-        self.batches = {"requests": [], "connections": [], "group_steps": []}
+        self.batches = {"requests": [], "connections": [], "group_steps": [], "topic_use": []}
         self.client_keys = {}
         self.words = (
             lane_desk.ROW_STATES, lane_desk.ROW_BODIES, lane_desk.STATES, lane_desk.CLOSED_BY, lane_desk.PROTOCOLS, lane_desk.SOURCES,
             lane_desk.ROLES, lane_desk.DIRECTIONS, lane_desk.ODDITIES,
         )
         self.asked = (_address_of, client_key, is_default_client_id, catalog().api_name)
-        sink.observed.builders["group_steps"] = StepBatches(self)
+        for table in ("group_steps", "topic_use"):
+            sink.observed.builders[table] = ObservedBatches(self, table)
 
     def __dealloc__(self):
         rows_close(&self.rows)
@@ -125,9 +128,12 @@ cdef class LaneBatches:
         wide_row_of(&self.rows.connections, &self.rows.said, row)
         self.flush_full()
 
-    def add_step(self, row):
-        """Append a row of `group_steps`, values in the schema's order."""
-        wide_row_of(&self.rows.lanes.steps, &self.rows.lanes.said, row)
+    def add_observed(self, table, row):
+        """Append a row of `group_steps` or `topic_use`, values in the schema's order."""
+        if table == "group_steps":
+            wide_row_of(&self.rows.lanes.steps, &self.rows.lanes.said, row)
+        else:
+            topic_row_of(&self.rows.lanes.topic_rows, &self.rows.lanes.said, self.words[7], row)
         self.flush_full()
 
     def take(self, table, *, whole):
@@ -146,23 +152,26 @@ cdef class LaneBatches:
         return <int64_t>(len(self.files) - 1) << PACKET_BITS | number
 
     cdef int flush_full(self) except -1:
-        cdef Py_ssize_t most = max(self.rows.lanes.rows.count, self.rows.connections.count, self.rows.lanes.steps.count)
+        cdef const LaneSeries* lanes = &self.rows.lanes
+        cdef Py_ssize_t most = max(lanes.rows.count, self.rows.connections.count, lanes.steps.count, lanes.topic_rows.count)
         return self.flush() if most >= self.batch_rows else 0
 
     cdef int flush(self) except -1:
         if self.rows.lanes.rows.count:
             self.add_batches(0, self.rows.lanes.rows.count)
             self.rows.lanes.rows.count = 0
-        self.flush_wide("connections", &self.rows.connections, CONNECTIONS, &self.rows.said)
-        return self.flush_wide("group_steps", &self.rows.lanes.steps, GROUP_STEPS, &self.rows.lanes.said)
-
-    cdef int flush_wide(self, str table, WideRows* rows, object schema, TextTable* said) except -1:
-        if rows.count:
-            self.batches[table].append(wide_batch(pa, rows, schema, said))
-            rows.count = 0
-            texts_mark(said)
-            texts_compact(said)
-            texts_renamed(said)
+        if self.rows.connections.count:
+            self.batches["connections"].append(wide_batch(pa, &self.rows.connections, CONNECTIONS, &self.rows.said))
+            self.rows.connections.count = 0
+            texts_clear(&self.rows.said)
+        if self.rows.lanes.steps.count:
+            self.batches["group_steps"].append(wide_batch(pa, &self.rows.lanes.steps, GROUP_STEPS, &self.rows.lanes.said))
+            self.rows.lanes.steps.count = 0
+        if self.rows.lanes.topic_rows.count:
+            batch = topic_batch(pa, &self.rows.lanes.topic_rows, TOPIC_USE, &self.rows.lanes.said, self.words[7])
+            self.batches["topic_use"].append(batch)
+            topic_rows_clear(&self.rows.lanes.topic_rows)
+        texts_clear(&self.rows.lanes.said)
         return 0
 
     cdef int add_batches(self, Py_ssize_t start, Py_ssize_t count) except -1:
@@ -198,25 +207,27 @@ cdef class LaneBatches:
         return 0
 
 
-cdef class StepBatches:
-    """The rows of `group_steps` that lanes make and those that Python makes, in their order; as a `ColumnBuilder`.
+cdef class ObservedBatches:
+    """The rows of a table that lanes make and those that Python makes, in their order; as a `ColumnBuilder`.
 
     Arguments:
         owner: keeps them.
+        table: `group_steps` or `topic_use`.
     """
 
     cdef LaneBatches owner
+    cdef str table
 
-    def __init__(self, LaneBatches owner):
-        self.owner = owner
+    def __init__(self, LaneBatches owner, table):
+        self.owner, self.table = owner, table
 
     def add(self, row):
         """Append a row, values in the schema's order."""
-        self.owner.add_step(row)
+        self.owner.add_observed(self.table, row)
 
     def take(self, *, whole):
         """Give away the full batches, and with `whole` the rows of the one that is begun too."""
-        return self.owner.take("group_steps", whole=whole)
+        return self.owner.take(self.table, whole=whole)
 
 
 cdef class BulkCarry:
