@@ -36,6 +36,8 @@ cdef extern from "Python.h":
     bint PyBytes_CheckExact(object data)
     char* PyBytes_AS_STRING(object data)
     Py_ssize_t PyBytes_GET_SIZE(object data)
+    Py_ssize_t raw_tuple_size "PyTuple_GET_SIZE"(PyObject* values) noexcept
+    PyTypeObject* type_of "Py_TYPE"(PyObject* value) noexcept
 
 cdef enum:
     PREFIX = 4  # api key and api version, two int16, begin a request header of any version
@@ -63,6 +65,11 @@ cdef class Lowered:
 
     def __dealloc__(self):
         objects_release(&self.objects)
+
+
+cdef inline bint has_tags(PyObject* message) noexcept:
+    """Whether an object that was decoded has unknown tagged fields: its last slot is the empty tuple otherwise."""
+    return raw_tuple_size(slots_of(message)[slot_count(type_of(message)) - 1]) != 0
 
 
 # What reads the frames of one api at one version.
@@ -231,7 +238,8 @@ cdef class ResponseReader(FrameTable):
         cdef PyObject** slots
         if fields is None and type(api_key) is int and type(api_version) is int and 0 <= api_key < KEYS and 0 <= api_version < VERSIONS:
             response = self.read(frame, api_key, api_version, not strict)
-            if response is not None:
+            # a header with tagged fields is the careful reader's, see CorrelationId
+            if response is not None and not has_tags(slots_of(<void*>response)[3]):
                 slots = slots_of(<void*>response)
                 slots[0] = <PyObject*>api_key
                 slots[1] = <PyObject*>api_version

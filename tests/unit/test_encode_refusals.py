@@ -356,3 +356,15 @@ class TestFrames:
         body = codec.message_class("ControlledShutdownRequest")(broker_id=1)
         frame = codec.writer.encode_request(self.header(codec, api_key=7, api_version=0), body)
         assert frame == bytes.fromhex("0007 0000 00000005 00000001")
+
+    @pytest.mark.parametrize("form", ["correlation id", "header", "pickled"])
+    def test_tags_of_the_header_of_a_response(self, codec, form):
+        frame = bytes.fromhex("00000009 01 05 02 cafe 00000000 0000 00")  # header 1 with tag 5, HeartbeatResponse v4
+        for _ in range(2):  # the first frame of an api and the others are read on two ways
+            response = codec.frames.decode_response(frame, 12, 4)
+            assert (response.header.correlation_id, repr(response.header.correlation_id)) == (9, "9")
+            given = response.header if form == "header" else response.header.correlation_id
+            if form == "pickled":
+                given = pickle.loads(pickle.dumps(given))
+            assert codec.writer.encode_response(given, response.body, 12, 4) == frame
+            assert codec.writer.encode_response(9, response.body, 12, 4) == bytes.fromhex("00000009 00 00000000 0000 00")

@@ -14,7 +14,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, Final, Protocol
 
 from kwire.codec.classes import CompiledCatalog, compiled
-from kwire.codec.frames import Opaque, Request, Response
+from kwire.codec.frames import CorrelationId, Opaque, Request, Response
 from kwire.codec.impl import load_twin
 from kwire.errors import Fault, WireError, wire_error
 from kwire.schema.header_versions import header_version_of
@@ -191,6 +191,8 @@ class FrameReader:
         if fields is None and not isinstance(decoder, WireError):
             self._responses.learn(api_key, api_version, header_decoder, decoder)
         header, offset = header_decoder.decode(frame)
+        if header.unknown_tagged_fields:
+            header.correlation_id = CorrelationId(header.correlation_id, header.unknown_tagged_fields)
         body, violation = _attempt(decoder, frame, offset, strict)
         if violation is not None:
             if api_key == API_VERSIONS and self.is_refusal(frame, offset):

@@ -147,7 +147,7 @@ class FrameWriter:
         To an ApiVersions request of a version that a broker does not know, the answer is of version 0 (KIP-511).
 
         Arguments:
-            correlation_id: that of the request; or a `ResponseHeader`, which may hold tagged fields beside it.
+            correlation_id: that of the request; one that was decoded keeps tagged fields that its header had. Or a `ResponseHeader`.
             body: a message object of that api, or an `Opaque`, whose bytes are written as they are.
             api_key, api_version: of the request; the version in which the body is written.
 
@@ -168,7 +168,9 @@ class FrameWriter:
 
     def _response_head(self, given: Any) -> Any:
         """The header of a response, of its correlation id or of itself."""
-        return given if type(given) is self._response_header else self._response_header(correlation_id=given)
+        if type(given) is self._response_header:
+            return given
+        return self._response_header(correlation_id=given, unknown_tagged_fields=getattr(given, "unknown_tagged_fields", ()))
 
     def _first_response(self, given: Any, body: Any, api_key: int, api_version: int) -> bytes:
         """Encode a response as no other was before, or an unusual one."""

@@ -9,7 +9,28 @@ from kwire.errors import WireError
 if TYPE_CHECKING:
     from kwire.messages import RequestHeader, ResponseHeader
 
-__all__ = ["Opaque", "Request", "Response"]
+__all__ = ["CorrelationId", "Opaque", "Request", "Response"]
+
+
+class CorrelationId(int):
+    """The correlation id of a response whose header has tagged fields that no version defines.
+
+    A frame is written from a correlation id and a body, and the header has nothing else: so the id keeps these fields, and they are written
+    again (KIP-482 lets any broker add some).
+
+    Attributes:
+        unknown_tagged_fields: pairs of tag and bytes, as messages have them.
+    """
+
+    unknown_tagged_fields: tuple[tuple[int, bytes], ...]
+
+    def __new__(cls, value: int, unknown_tagged_fields: tuple[tuple[int, bytes], ...]) -> CorrelationId:
+        made = super().__new__(cls, value)
+        made.unknown_tagged_fields = unknown_tagged_fields
+        return made
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return CorrelationId, (int(self), self.unknown_tagged_fields)
 
 
 class Opaque:

@@ -75,7 +75,8 @@ class ResponseReader(_FrameTable):
             if pair is not None:
                 try:
                     header, offset = pair[0].decode(frame)
-                    return self._kind(header, pair[1].decode_whole(frame, offset, not strict), api_key, api_version)
+                    if not header.unknown_tagged_fields:
+                        return self._kind(header, pair[1].decode_whole(frame, offset, not strict), api_key, api_version)
                 except WireError:
                     pass  # said by the careful reader
         return self._careful(frame, api_key, api_version, strict, fields)
