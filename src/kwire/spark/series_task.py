@@ -32,6 +32,8 @@ __all__ = ["Earlier", "SeriesResult", "SeriesTask", "run_task"]
 _WRITTEN: Final = ("requests", "connections", "violations", "telemetry")
 _KINDS: Final[dict[Fate, str]] = {"settled": "part", "waiting": "open", "end": "end"}
 _PROGRESS_SECONDS: Final = 0.2
+# Sums of so many rounds wait to be put together: each time costs what there is in all.
+_SUMS_KEPT: Final = 32
 
 
 @dataclass(frozen=True, slots=True)
@@ -219,7 +221,9 @@ def _run(task: SeriesTask, parts: _Parts, result: SeriesResult) -> None:
                 if table == "requests":
                     sums.add(batch)
                 parts.write(table, "part", batch)
-        settled[:] = [merge([*settled, partial_of_series(view, sums)])]
+        settled.append(partial_of_series(view, sums))
+        if len(settled) > _SUMS_KEPT:
+            settled[:] = [merge(settled)]
         settling += time.perf_counter() - since
 
     try:
