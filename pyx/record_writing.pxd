@@ -1,7 +1,7 @@
 """Record batches and messages into room that grows. The layouts are those of `record_layout.pxd`.
 
-C-level entry for `kwire.codec._native.records`: a `Row` is taken of a Python object, given its place by `take_place`, and put by `put_row` or
-`put_message`. Room is asked for before each row, for all that the row was found to take.
+C-level entry for `kwire.codec._native.records`: a `Row` is taken of a Python object, given its place by `take_place`, and put by `put_row`
+or `put_message`. Room is asked for before each row, for all that the row was found to take.
 """
 
 from cpython.bytes cimport PyBytes_AS_STRING, PyBytes_GET_SIZE, _PyBytes_Resize

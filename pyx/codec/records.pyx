@@ -464,7 +464,9 @@ def write_messages(records, int magic, int attributes, base_offset, bint relativ
     room_open(&room, 0, expected)
     try:
         for each in records:
-            if not take_row(each, &row) or header_count(row.headers) or not take_place(&order, &row) or (magic == 0 and row.timestamp != -1):
+            if not take_row(each, &row) or not take_place(&order, &row):
+                return None
+            if header_count(row.headers) or (magic == 0 and row.timestamp != -1):
                 return None
             size = MESSAGE_ROOM + max(row.key.size, <Py_ssize_t>0) + max(row.value.size, <Py_ssize_t>0)
             if size > LARGEST - room.used:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gzip
+import random
 import struct
 import sys
 import tracemalloc
@@ -11,7 +12,8 @@ import zlib
 import cramjam
 import pytest
 
-from kwire.codec.records.compression import MAX_DECOMPRESSED, unpack
+from kwire.codec.records.compression import CODECS, MAX_DECOMPRESSED, unpack
+from kwire.codec.records.packing import LEVELS, pack
 from kwire.errors import BadCompression, InputError, LimitExceeded
 
 PLAIN = b"".join(b"record %d;" % number for number in range(500))
@@ -115,3 +117,39 @@ def test_a_missing_library(monkeypatch, name):
 def test_gzip_needs_no_library(monkeypatch):
     monkeypatch.setitem(sys.modules, "cramjam", None)
     assert unpack(1, 2, zlib.compress(PLAIN, wbits=31), MAX_DECOMPRESSED, 0, "") == PLAIN
+
+
+NOISE = random.Random(6).randbytes(200_000)
+
+
+@pytest.mark.parametrize("plain", [b"", b"x", PLAIN, PLAIN * 40, NOISE, bytes(65_536), NOISE[:65_537]], ids=len)
+@pytest.mark.parametrize("codec", [1, 2, 3, 4])
+def test_what_is_packed_is_unpacked(codec, plain):
+    """Several blocks of lz4, several chunks of snappy, and what does not become smaller."""
+    for magic in (0, 1, 2) if codec < 4 else (2,):
+        for level in (None, *LEVELS.get(CODECS[codec], ())):
+            assert bytes(unpack(codec, magic, pack(codec, magic, plain, level), MAX_DECOMPRESSED, 0, "")) == plain
+
+
+def test_lz4_blocks_stand_alone_and_are_plain_where_that_is_shorter():
+    """Kafka refuses blocks that depend on each other; its frames have no checksums but the header's, and no size."""
+    frame = pack(3, 2, NOISE[:70_000] + bytes(61_072))
+    assert frame[:7] == bytes.fromhex("04224d18 60 40 82")
+    first = int.from_bytes(frame[7:11], "little")
+    assert first == 65_536 | 1 << 31
+    assert frame[11 : 11 + 65_536] == NOISE[:65_536]
+    second = int.from_bytes(frame[11 + 65_536 : 15 + 65_536], "little")
+    assert second < 10_000
+    assert frame[15 + 65_536 + second :] == bytes(4)
+    assert bytes(cramjam.lz4.decompress(frame)) == NOISE[:70_000] + bytes(61_072)
+
+
+def test_snappy_chunks_are_those_of_xerial():
+    stream = pack(2, 2, PLAIN * 10)
+    assert stream[:16] == XERIAL
+    at, sizes = 16, []
+    while at < len(stream):
+        size = int.from_bytes(stream[at : at + 4], "big")
+        sizes.append(len(bytes(cramjam.snappy.decompress_raw(stream[at + 4 : at + 4 + size]))))
+        at += 4 + size
+    assert sizes == [32_768] * (len(PLAIN) * 10 // 32_768) + [len(PLAIN) * 10 % 32_768]

@@ -251,6 +251,14 @@ def test_a_batch_that_was_read_and_changed(writer):
     assert [each.offset for each in reader.decode(writer.encode(batch))[0].records] == [41, 42]
 
 
+def test_a_record_that_was_read_and_changed():
+    """Records of the pure twin may be changed, those of the native one may not."""
+    writer, reader = record_writer("pure"), record_reader("pure")
+    batch = reader.decode(writer.encode(RecordBatch([(b"a", b"1", 5)])))[0]
+    batch.records[0].value = b"2"
+    assert reader.decode(writer.encode(batch))[0].records[0].value == b"2"
+
+
 def test_replace(writer):
     reader = record_reader(writer.twin)
     data = writer.encode(RecordBatch([(b"a", b"1", 5)], base_offset=3, compression="gzip"))
