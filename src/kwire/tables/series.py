@@ -46,16 +46,25 @@ class TablesCarry:
         disorder: why the order of the files is in doubt, or empty.
         log: what turns lines of request logs into rows.
         share: which of how many shares of the connections is read.
+        hashed: the hashes of the files are wanted.
     """
 
-    __slots__ = ("disorder", "facts", "log", "series", "share", "sink", "streams")
+    __slots__ = ("disorder", "facts", "hashed", "log", "series", "share", "sink", "streams")
 
     def __init__(
-        self, series: str, ports: frozenset[int], disorder: str, log_zone: str | None, share: tuple[int, int], observing: bool
+        self,
+        series: str,
+        ports: frozenset[int],
+        disorder: str,
+        log_zone: str | None,
+        share: tuple[int, int],
+        observing: bool,
+        hashed: bool,
     ) -> None:
         self.series = series
         self.disorder = disorder
         self.share = share
+        self.hashed = hashed
         self.streams = series_streams(SeriesCarry(share))
         self.sink = ConversationSink(series, ports, observing)
         self.log = LogRows(self.sink, zone_of(log_zone))
@@ -70,6 +79,7 @@ def begin_series(
     log_zone: str | None = None,
     share: tuple[int, int] = (0, 1),
     observing: bool = True,
+    hashed: bool = True,
 ) -> TablesCarry:
     """Make the carry that the first piece begins with.
 
@@ -81,11 +91,12 @@ def begin_series(
         share: (k, n): of the connections of captures only the k-th of n shares, from 0. The shares are disjoint and together the series;
             what is said of files, and all of request logs, belongs to share 0.
         observing: the tables of `kwire.tables.observed_rows.OBSERVED` and names of topics are wanted too.
+        hashed: the hashes of the files are wanted too, for `captures`.
 
     Raises:
         InputError: there is no such time zone.
     """
-    return TablesCarry(series, frozenset(ports), disorder, log_zone, share, observing)
+    return TablesCarry(series, frozenset(ports), disorder, log_zone, share, observing, hashed)
 
 
 def read_piece(
@@ -137,7 +148,7 @@ def iter_piece(
         return
     carry.sink.begin_file(place if isinstance(place, str) else "standard input")
     # whoever reads the other shares reads the same files
-    hashed = len(carry.facts) % carry.share[1] == carry.share[0]
+    hashed = carry.hashed and len(carry.facts) % carry.share[1] == carry.share[0]
     steps = reader.iter_piece(place, carry.streams, carry.sink, progress=progress, hashed=hashed)
     try:
         while True:

@@ -251,6 +251,7 @@ def read_series(
     progress: Callable[[int], None] | None = None,
     share: tuple[int, int] = (0, 1),
     observing: bool = True,
+    hashed: bool = True,
     resume: tuple[bytes, Mapping[str, Iterable[pa.RecordBatch]]] | None = None,
     keep_state: bool = False,
     settle: Callable[[SeriesView], None] | None = None,
@@ -266,6 +267,7 @@ def read_series(
         progress: told how many bytes were read since it was told last.
         share: (k, n): of the connections only the k-th of n shares (`kwire.tables.series.begin_series`).
         observing: the tables of `kwire.tables.observed_rows.OBSERVED` and names of topics are wanted too.
+        hashed: the hashes of the files are wanted too, for `captures`.
         resume: `state` of what was read of the series before, and what `waiting` gave, by table of `SPOOLED`; the arguments above but
             `locations` and `progress` are those of that time then.
         keep_state: give a `state`.
@@ -279,7 +281,7 @@ def read_series(
     """
     rows = SeriesRows(series)
     if resume is None:
-        carry = begin_series(series, ports, disorder=disorder, log_zone=log_zone, share=share, observing=observing)
+        carry = begin_series(series, ports, disorder=disorder, log_zone=log_zone, share=share, observing=observing, hashed=hashed)
     else:
         carry = pickle.loads(resume[0])
         rows._read.add({table: list(batches) for table, batches in resume[1].items()})
@@ -314,7 +316,7 @@ def from_capture(path: Location, table: str = "requests", ports: Iterable[int] |
     """
     check_table(table)
     name = os.path.basename(os.fspath(path)) if isinstance(path, str | os.PathLike) else "standard input"  # noqa: PTH119 - may be a URI
-    with read_series([path], name, ports or (), observing=table in OBSERVED) as rows:
+    with read_series([path], name, ports or (), observing=table in OBSERVED, hashed=table == "captures") as rows:
         found = rows.table(table)
         return with_nodes(found, node_finder(rows.facts["nodes"])) if table == "connections" else found
 
