@@ -1,5 +1,5 @@
 # cython: language_level=3, binding=False, embedsignature=True, embedsignature.format=clinic
-"""The encode executor of the native twin: one plan, lowered once, run over any message.
+"""The encode executor of the native twin: one plan, lowered once, run over any message; and what writes whole frames in one call.
 
 The readable contract is `kwire.codec._pure.message_writer`.
 """
@@ -7,22 +7,25 @@ The readable contract is `kwire.codec._pure.message_writer`.
 cimport cython
 from cpython.bytes cimport PyBytes_AS_STRING, PyBytes_GET_SIZE
 from cpython.mem cimport PyMem_Free
-from cpython.object cimport PyObject
-from libc.stdint cimport uint8_t
+from cpython.object cimport PyObject, PyTypeObject
+from libc.stdint cimport int32_t, uint8_t, uint32_t
 from libc.string cimport memcpy
 
-from write_buffer cimport MOST_BYTES, MOST_KEPT, Output, make_room, output_open
+from slotted cimport slot_count, slots_of
+from write_buffer cimport MOST_BYTES, MOST_KEPT, Output, make_room, output_open, store_32
 from write_executor cimport write_struct
 from write_program cimport Writing, writing_lower, writing_release
+from write_values cimport int_value
 
 from kwire.codec._native.structs import LATER, MessageObject
 from kwire.codec.uuids import Uuid
 from kwire.codec.write_walk import write_carefully
 
-__all__ = ["Encoder"]
+__all__ = ["Encoder", "MessageWriter"]
 
 cdef extern from "Python.h":
-    object bytes_from "PyBytes_FromStringAndSize"(const char* content, Py_ssize_t size)
+    bytes bytes_from "PyBytes_FromStringAndSize"(const char* content, Py_ssize_t size)
+    PyObject* PyDict_GetItemWithError(dict values, object key) except? NULL
 
 # Memory that waits for the next message; NULL while one is written. The GIL guards it.
 cdef uint8_t* kept = NULL
@@ -71,6 +74,44 @@ cdef class Encoder:
     def __reduce__(self):
         return Encoder, (self.plan, self.classes)
 
+    cdef bytes write(self, Encoder first, object head, object message, bytes before):
+        """Write one message behind another one, or behind bytes.
+
+        Arguments:
+            first, head: the encoder and the object that come first, or None.
+            before: bytes that come before all.
+
+        Returns:
+            None for what is odd.
+        """
+        global kept, kept_size
+        cdef Output output
+        cdef Py_ssize_t size = PyBytes_GET_SIZE(before)
+        cdef Py_ssize_t slack = self.writing.slack
+        cdef uint8_t* p
+        cdef bytes made = None
+        if first is not None:
+            slack = max(slack, first.writing.slack)
+        p = output_open(&output, kept, kept_size, slack)
+        kept = NULL
+        if p is NULL:
+            raise MemoryError
+        if size:
+            p = make_room(&output, p, size)
+            if p is not NULL:
+                memcpy(p, PyBytes_AS_STRING(before), size)
+                p += size
+        if p is not NULL and first is not None:
+            p = write_struct(&first.writing, &output, p, <PyObject*>head, 0)
+        if p is not NULL:
+            p = write_struct(&self.writing, &output, p, <PyObject*>message, 0)
+        try:
+            if p is not NULL and p - output.start <= MOST_BYTES:
+                made = bytes_from(<const char*>output.start, p - output.start)
+        finally:
+            output_close(&output)
+        return made
+
     def encode(self, message, bytes before not None=b""):
         """Write one message.
 
@@ -81,27 +122,120 @@ cdef class Encoder:
         Raises:
             EncodeError: Kafka does not let a message of this version carry a value; says which value and why.
         """
-        global kept, kept_size
-        cdef Output output
-        cdef uint8_t* p
-        cdef Py_ssize_t size = PyBytes_GET_SIZE(before)
-        cdef object made = None
-        p = output_open(&output, kept, kept_size, self.writing.slack)
-        kept = NULL
-        if p is NULL:
-            raise MemoryError
-        if size:
-            p = make_room(&output, p, size)
-            if p is not NULL:
-                memcpy(p, PyBytes_AS_STRING(before), size)
-                p += size
-        if p is not NULL:
-            p = write_struct(&self.writing, &output, p, <PyObject*>message, 0)
-        if p is not NULL and p - output.start <= MOST_BYTES:
-            try:
-                made = bytes_from(<const char*>output.start, p - output.start)
-            finally:
-                output_close(&output)
-            return made
-        output_close(&output)
-        return write_carefully(self.plan, self.classes, message, before)
+        made = self.write(None, None, message, before)
+        return made if made is not None else write_carefully(self.plan, self.classes, message, before)
+
+
+@cython.final
+cdef class Learned:
+    """What writes the objects of one class in one version, and what comes before them in a frame."""
+
+    cdef Encoder encoder
+    cdef Encoder header  # of requests
+    cdef int head_size  # of responses: the header is a correlation id, and a byte without tags where this is 5; 0 when not known
+    cdef long long api_key
+
+
+@cython.final
+cdef class MessageWriter:
+    """Writes messages and frames of what it has learned.
+
+    Arguments:
+        header: class of the headers of requests.
+        careful_message, careful_request, careful_response: write all that is not written here; called with the same arguments.
+    """
+
+    cdef dict learned  # class -> list of Learned or None by version
+    cdef object header
+    cdef Py_ssize_t key_slot, version_slot
+    cdef object careful_message, careful_request, careful_response
+
+    def __cinit__(self, header, careful_message, careful_request, careful_response):
+        cdef list names = list(header.slot_names)
+        if header.__base__ is not MessageObject or slot_count(<PyTypeObject*>header) != len(names):
+            raise TypeError("the class of headers was not made by make_classes")
+        self.learned = {}
+        self.header = header
+        self.key_slot = names.index("api_key")
+        self.version_slot = names.index("api_version")
+        self.careful_message = careful_message
+        self.careful_request = careful_request
+        self.careful_response = careful_response
+
+    cdef Learned find(self, object kind, long long version):
+        cdef PyObject* versions = PyDict_GetItemWithError(self.learned, kind)
+        if versions is NULL or not 0 <= version < len(<list>versions):
+            return None
+        return (<list>versions)[version]
+
+    cdef Learned place(self, object kind, Py_ssize_t version):
+        cdef list versions = self.learned.setdefault(kind, [])
+        while len(versions) <= version:
+            versions.append(None)
+        if versions[version] is None:
+            versions[version] = Learned()
+        return versions[version]
+
+    def learn(self, kind, Py_ssize_t version, Encoder encoder not None):
+        """Write the objects of a class in a version with this encoder from now on."""
+        self.place(kind, version).encoder = encoder
+
+    def learn_request(self, kind, Py_ssize_t version, long long api_key, Encoder header not None):
+        """Write frames of requests with this encoder of their header; the body's was learned."""
+        cdef Learned found = self.place(kind, version)
+        found.api_key = api_key
+        found.header = header
+
+    def learn_response(self, kind, Py_ssize_t version, long long api_key, int head_size):
+        """Write frames of responses whose header is a correlation id, alone (4) or with an empty tagged section (5)."""
+        cdef Learned found = self.place(kind, version)
+        found.api_key = api_key
+        found.head_size = head_size
+
+    def encode(self, message, version):
+        """Write one message; see `kwire.codec.encoding`."""
+        cdef Learned found
+        cdef long long number
+        if int_value(<PyObject*>version, &number):
+            found = self.find(type(message), number)
+            if found is not None and found.encoder is not None:
+                made = found.encoder.write(None, None, message, b"")
+                if made is not None:
+                    return made
+        return self.careful_message(message, version)
+
+    def encode_request(self, header, body):
+        """Write the frame of a request; see `kwire.codec.encoding`."""
+        cdef Learned found
+        cdef PyObject** slots
+        cdef long long api_key, version
+        if type(header) is self.header:
+            slots = slots_of(<void*>header)
+            if (
+                slots[self.key_slot] is not NULL and slots[self.version_slot] is not NULL
+                and int_value(slots[self.key_slot], &api_key) and int_value(slots[self.version_slot], &version)
+            ):
+                found = self.find(type(body), version)
+                if found is not None and found.encoder is not None and found.header is not None and found.api_key == api_key:
+                    made = found.encoder.write(found.header, header, body, b"")
+                    if made is not None:
+                        return made
+        return self.careful_request(header, body)
+
+    def encode_response(self, correlation_id, body, api_key, api_version):
+        """Write the frame of a response; see `kwire.codec.encoding`."""
+        cdef Learned found
+        cdef uint8_t head[5]
+        cdef long long number, key, version
+        if (
+            type(correlation_id) is int and int_value(<PyObject*>correlation_id, &number) and number == <int32_t>number
+            and int_value(<PyObject*>api_key, &key) and int_value(<PyObject*>api_version, &version)
+        ):
+            found = self.find(type(body), version)
+            if found is not None and found.encoder is not None and found.head_size and found.api_key == key:
+                store_32(head, <uint32_t>number)
+                head[4] = 0
+                made = found.encoder.write(None, None, body, bytes_from(<const char*>head, found.head_size))
+                if made is not None:
+                    return made
+        return self.careful_response(correlation_id, body, api_key, api_version)

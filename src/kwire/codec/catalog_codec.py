@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, Final, Protocol
 
 from kwire.codec.classes import CompiledCatalog, compiled
 from kwire.codec.decoding import DecodeMessage, DecodeRequest, DecodeResponse, FrameReader, message_reader
-from kwire.codec.encoding import FrameWriter
+from kwire.codec.encoding import EncodeMessage, EncodeRequest, EncodeResponse, FrameWriter
 from kwire.codec.header_scan import HeaderScan
 from kwire.codec.impl import Twin, backend
 from kwire.codec.json_form import to_json
@@ -40,24 +40,6 @@ class PeekHeader(Protocol):
     """Gives the `RequestHeader` of a request frame; arguments and errors as in `DecodeRequest`."""
 
     def __call__(self, frame: Buffer, *, strict: bool = True) -> Any: ...
-
-
-class EncodeMessage(Protocol):
-    """Encodes one message; arguments and errors as in `FrameWriter.encode`."""
-
-    def __call__(self, message: Any, version: int) -> bytes: ...
-
-
-class EncodeRequest(Protocol):
-    """Encodes a request frame; arguments and errors as in `FrameWriter.encode_request`."""
-
-    def __call__(self, header: Any, body: Any) -> bytes: ...
-
-
-class EncodeResponse(Protocol):
-    """Encodes a response frame; arguments and errors as in `FrameWriter.encode_response`."""
-
-    def __call__(self, correlation_id: Any, body: Any, api_key: int, api_version: int) -> bytes: ...
 
 
 class Messages:

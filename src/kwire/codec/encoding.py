@@ -5,12 +5,11 @@ The bytes are those that Kafka's own classes write. Frames are header and body, 
 
 from __future__ import annotations
 
-import struct
-from collections.abc import Callable
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any, Final, Protocol
 
 from kwire.codec.classes import CompiledCatalog, compiled
-from kwire.codec.frames import Opaque
+from kwire.codec.frames import CorrelationId, Opaque
+from kwire.codec.impl import load_twin
 from kwire.codec.written_values import Refusal, integer_of
 from kwire.errors import EncodeError
 from kwire.schema.header_versions import header_version_of
@@ -18,12 +17,7 @@ from kwire.schema.header_versions import header_version_of
 if TYPE_CHECKING:
     from kwire.messages import MessageObject, RequestHeader, ResponseHeader
 
-Write = Callable[..., bytes]
-
-__all__ = ["FrameWriter", "encode", "encode_request", "encode_response"]
-
-# What packs the header of a response from its correlation id, by what the header of correlation id 1 looks like: without and with tags.
-_PLAIN_HEADERS: Final = {form: struct.Struct(code).pack for form, code in ((b"\0\0\0\1", ">i"), (b"\0\0\0\1\0", ">ix"))}
+__all__ = ["EncodeMessage", "EncodeRequest", "EncodeResponse", "FrameWriter", "encode", "encode_request", "encode_response"]
 
 UNKNOWN_API_HEADER: Final = 1  # of requests; brokers read the header of an api that they do not know as version 1
 
@@ -50,6 +44,54 @@ def _number(header: Any, field: str) -> int:
         raise EncodeError(refusal.reason, path=field, message="RequestHeader") from None
 
 
+class EncodeMessage(Protocol):
+    """Gives the bytes of one message of any kind in the catalog.
+
+    Arguments:
+        message: an object of a message class.
+        version: the version to write it in.
+
+    Raises:
+        EncodeError: Kafka has no such version, or does not let it carry a value; says which value and why.
+        TypeError: not an object of a message class.
+    """
+
+    def __call__(self, message: MessageObject, version: int) -> bytes: ...
+
+
+class EncodeRequest(Protocol):
+    """Gives the frame of a request, without its length. Its api key and version are those of the header.
+
+    Arguments:
+        header: a `RequestHeader`; which version of it is written follows from api key and version.
+        body: a message object of that api, or an `Opaque`, whose bytes are written as they are.
+
+    Raises:
+        EncodeError: as in `EncodeMessage`, for header and body; or the body is of another api.
+        TypeError: no header, or no message object.
+    """
+
+    def __call__(self, header: RequestHeader, body: MessageObject | Opaque) -> bytes: ...
+
+
+class EncodeResponse(Protocol):
+    """Gives the frame of a response to a request of an api and a version, without its length.
+
+    To an ApiVersions request of a version that a broker does not know, the answer is of version 0 (KIP-511).
+
+    Arguments:
+        correlation_id: that of the request; one that was decoded keeps tagged fields that its header had. Or a `ResponseHeader`.
+        body: a message object of that api, or an `Opaque`, whose bytes are written as they are.
+        api_key, api_version: of the request; the version in which the body is written.
+
+    Raises:
+        EncodeError: as in `EncodeMessage`, for header and body; or the body is of another api.
+        TypeError: no message object.
+    """
+
+    def __call__(self, correlation_id: int | ResponseHeader, body: MessageObject | Opaque, api_key: int, api_version: int) -> bytes: ...
+
+
 class FrameWriter:
     """Encodes the messages and frames of a catalog.
 
@@ -59,14 +101,18 @@ class FrameWriter:
 
     def __init__(self, source: CompiledCatalog) -> None:
         self._source = source
-        self._bodies: dict[tuple[type, int], Write] = {}
-        self._requests: dict[tuple[type, int, int], tuple[Write, Write]] = {}
-        self._responses: dict[tuple[type, int, int], tuple[Write, Write, Callable[[int], bytes] | None]] = {}
         self._request_header = source.classes("RequestHeader")[0]
         self._response_header = source.classes("ResponseHeader")[0]
+        # Calls from outside meet the twin's writer of usual frames first: what it learned, with nothing odd in it.
+        self._writer = load_twin("codec", "message_writer", source.twin).MessageWriter(
+            self._request_header, self._encode, self._encode_request, self._encode_response
+        )
+        self.encode: EncodeMessage = self._writer.encode
+        self.encode_request: EncodeRequest = self._writer.encode_request
+        self.encode_response: EncodeResponse = self._writer.encode_response
 
-    def _body(self, message: Any, version: int, function: str) -> Write:
-        """What writes the objects of a class in a version."""
+    def _body(self, message: Any, version: int, function: str) -> Any:
+        """The encoder of the objects of a class in a version, which is learned."""
         kind = type(message)
         name = _name_of(message, function)
         known = self._source.catalog.messages.get(name)
@@ -74,8 +120,9 @@ class FrameWriter:
             raise EncodeError(f"the object is of the {name} of another catalog", message=name, api_version=version)
         if version not in known.valid_versions:
             raise EncodeError(f"version {version} of {name} is not known, only {known.valid_versions}")
-        write: Write = self._source.encoder(name, version).encode
-        return write
+        encoder = self._source.encoder(name, version)
+        self._writer.learn(kind, version, encoder)
+        return encoder
 
     def _of_api(self, body: Any, kind: str, api_key: int, function: str) -> None:
         """Refuse the body of another api. An api that was renamed has two messages, of one key."""
@@ -84,104 +131,50 @@ class FrameWriter:
             reason = f"the body of a {kind} with api key {api_key} cannot be a {message.name}"
             raise EncodeError(reason, path="api_key" if kind == "request" else "")
 
-    def _header(self, kind: str, api_key: int, api_version: int) -> Write:
-        """What writes the header of a frame; an api that the catalog does not know has the header that brokers take it to have."""
+    def _header(self, kind: str, api_key: int, api_version: int) -> Any:
+        """The encoder of the header of a frame; an api that the catalog does not know has the header that brokers take it to have."""
         catalog = self._source.catalog
         message = catalog.request(api_key) if kind == "request" else catalog.response(api_key)
         if message is None:
             version = UNKNOWN_API_HEADER if kind == "request" else 0
         else:
             version = header_version_of(message.header_versions, api_version)
-        write: Write = self._source.encoder("RequestHeader" if kind == "request" else "ResponseHeader", version).encode
-        return write
+        return self._source.encoder("RequestHeader" if kind == "request" else "ResponseHeader", version)
 
-    def encode(self, message: MessageObject, version: int) -> bytes:
-        """The bytes of one message of any kind in the catalog.
+    def _encode(self, message: Any, version: int) -> bytes:
+        """Encode a message that may be unusual."""
+        written: bytes = self._body(message, version, "encode").encode(message)
+        return written
 
-        Arguments:
-            message: an object of a message class.
-            version: the version to write it in.
-
-        Raises:
-            EncodeError: Kafka has no such version, or does not let it carry a value; says which value and why.
-            TypeError: not an object of a message class.
-        """
-        try:
-            write = self._bodies[type(message), version]
-        except KeyError:
-            write = self._bodies[type(message), version] = self._body(message, version, "encode")
-        return write(message)
-
-    def encode_request(self, header: RequestHeader, body: MessageObject | Opaque) -> bytes:
-        """The frame of a request, without its length. Its api key and version are those of the header.
-
-        Arguments:
-            header: a `RequestHeader`; which version of it is written follows from api key and version.
-            body: a message object of that api, or an `Opaque`, whose bytes are written as they are.
-
-        Raises:
-            EncodeError: as in `encode`, for header and body; or the body is of another api.
-            TypeError: no header, or no message object.
-        """
+    def _encode_request(self, header: Any, body: Any) -> bytes:
+        """Encode a request that may be unusual."""
         if type(header) is not self._request_header:
             raise TypeError(f"encode_request takes a RequestHeader, not {type(header).__qualname__}")
-        try:
-            write_header, write = self._requests[type(body), header.api_key, header.api_version]
-        except (KeyError, TypeError, AttributeError):
-            return self._first_request(header, body)
-        return write(body, write_header(header))
-
-    def _first_request(self, header: Any, body: Any) -> bytes:
-        """Encode a request as no other was before, or an unusual one."""
         api_key, api_version = _number(header, "api_key"), _number(header, "api_version")
+        head = self._header("request", api_key, api_version)
         if isinstance(body, Opaque):
-            return self._header("request", api_key, api_version)(header) + body.data
-        write = self._body(body, api_version, "encode_request")
+            return bytes(head.encode(header) + body.data)
+        encoder = self._body(body, api_version, "encode_request")
         self._of_api(body, "request", api_key, "encode_request")
-        pair = self._requests[type(body), api_key, api_version] = self._header("request", api_key, api_version), write
-        return pair[1](body, pair[0](header))
+        self._writer.learn_request(type(body), api_version, api_key, head)
+        written: bytes = encoder.encode(body, head.encode(header))
+        return written
 
-    def encode_response(self, correlation_id: int | ResponseHeader, body: MessageObject | Opaque, api_key: int, api_version: int) -> bytes:
-        """The frame of a response to a request of an api and a version, without its length.
-
-        To an ApiVersions request of a version that a broker does not know, the answer is of version 0 (KIP-511).
-
-        Arguments:
-            correlation_id: that of the request; one that was decoded keeps tagged fields that its header had. Or a `ResponseHeader`.
-            body: a message object of that api, or an `Opaque`, whose bytes are written as they are.
-            api_key, api_version: of the request; the version in which the body is written.
-
-        Raises:
-            EncodeError: as in `encode`, for header and body; or the body is of another api.
-            TypeError: no message object.
-        """
-        try:
-            write_header, write, before = self._responses[type(body), api_key, api_version]
-        except KeyError:
-            return self._first_response(correlation_id, body, api_key, api_version)
-        if type(correlation_id) is int and before is not None:
-            try:
-                return write(body, before(correlation_id))
-            except struct.error:
-                pass  # said by the header
-        return write(body, write_header(self._response_head(correlation_id)))
-
-    def _response_head(self, given: Any) -> Any:
-        """The header of a response, of its correlation id or of itself."""
-        if type(given) is self._response_header:
-            return given
-        return self._response_header(correlation_id=given, unknown_tagged_fields=getattr(given, "unknown_tagged_fields", ()))
-
-    def _first_response(self, given: Any, body: Any, api_key: int, api_version: int) -> bytes:
-        """Encode a response as no other was before, or an unusual one."""
-        header, write_header = self._response_head(given), self._header("response", api_key, api_version)
+    def _encode_response(self, correlation_id: Any, body: Any, api_key: int, api_version: int) -> bytes:
+        """Encode a response that may be unusual."""
+        header, head = correlation_id, self._header("response", api_key, api_version)
+        if type(header) is not self._response_header:
+            tags = header.unknown_tagged_fields if isinstance(header, CorrelationId) else ()
+            header = self._response_header(correlation_id=correlation_id, unknown_tagged_fields=tags)
         if isinstance(body, Opaque):
-            return write_header(header) + body.data
-        write = self._body(body, api_version, "encode_response")
+            return bytes(head.encode(header) + body.data)
+        encoder = self._body(body, api_version, "encode_response")
         self._of_api(body, "response", api_key, "encode_response")
-        plain = _PLAIN_HEADERS.get(write_header(self._response_header(correlation_id=1)))
-        self._responses[type(body), api_key, api_version] = write_header, write, plain
-        return write(body, write_header(header))
+        plain = head.encode(self._response_header(correlation_id=1))
+        if plain in (b"\0\0\0\1", b"\0\0\0\1\0"):
+            self._writer.learn_response(type(body), api_version, api_key, len(plain))
+        written: bytes = encoder.encode(body, head.encode(header))
+        return written
 
 
 _FRAMES: Final = FrameWriter(compiled())

@@ -1,17 +1,19 @@
-"""The encode executor of the pure twin: message objects to bytes.
+"""The encode executor of the pure twin: message objects to bytes; and what writes whole frames in one call.
 
 It is a writer generated from the plan, and takes what is usual. All else is written by a walk, or refused with the place.
 """
 
 from __future__ import annotations
 
-from typing import Any
+import struct
+from collections.abc import Callable
+from typing import Any, Final
 
 from kwire.codec._pure.writers import ODD, Writer, make_writer
 from kwire.codec.plan import Plan
 from kwire.codec.write_walk import joined, write_carefully
 
-__all__ = ["Encoder"]
+__all__ = ["Encoder", "MessageWriter"]
 
 
 class Encoder:
@@ -52,3 +54,65 @@ class Encoder:
         except ODD:
             pass  # said by the walk
         return write_carefully(self.plan, self.classes, message, before)
+
+
+_HEADS: Final = {4: struct.Struct(">i").pack, 5: struct.Struct(">ix").pack}  # headers of responses by size
+
+
+class MessageWriter:
+    """Writes messages and frames of what it has learned.
+
+    Arguments:
+        header: class of the headers of requests.
+        careful_message, careful_request, careful_response: write all that is not written here; called with the same arguments.
+    """
+
+    __slots__ = ("_bodies", "_careful_message", "_careful_request", "_careful_response", "_header", "_requests", "_responses")
+
+    def __init__(
+        self,
+        header: type,
+        careful_message: Callable[..., bytes],
+        careful_request: Callable[..., bytes],
+        careful_response: Callable[..., bytes],
+    ) -> None:
+        self._header = header
+        self._careful_message = careful_message
+        self._careful_request = careful_request
+        self._careful_response = careful_response
+        self._bodies: dict[tuple[type, int], Encoder] = {}
+        self._requests: dict[tuple[type, int, int], Encoder] = {}
+        self._responses: dict[tuple[type, int, int], Callable[[int], bytes]] = {}
+
+    def learn(self, kind: type, version: int, encoder: Encoder) -> None:
+        """Write the objects of a class in a version with this encoder from now on."""
+        self._bodies[kind, version] = encoder
+
+    def learn_request(self, kind: type, version: int, api_key: int, header: Encoder) -> None:
+        """Write frames of requests with this encoder of their header; the body's was learned."""
+        self._requests[kind, version, api_key] = header
+
+    def learn_response(self, kind: type, version: int, api_key: int, head_size: int) -> None:
+        """Write frames of responses whose header is a correlation id, alone (4) or with an empty tagged section (5)."""
+        self._responses[kind, version, api_key] = _HEADS[head_size]
+
+    def encode(self, message: Any, version: int) -> bytes:
+        """Write one message; see `kwire.codec.encoding`."""
+        encoder = self._bodies.get((type(message), version))
+        return self._careful_message(message, version) if encoder is None else encoder.encode(message)
+
+    def encode_request(self, header: Any, body: Any) -> bytes:
+        """Write the frame of a request; see `kwire.codec.encoding`."""
+        if type(header) is self._header:
+            key, version = getattr(header, "api_key", None), getattr(header, "api_version", None)
+            if type(key) is int and type(version) is int and (encoder := self._requests.get((type(body), version, key))) is not None:
+                return self._bodies[type(body), version].encode(body, encoder.encode(header))
+        return self._careful_request(header, body)
+
+    def encode_response(self, correlation_id: Any, body: Any, api_key: int, api_version: int) -> bytes:
+        """Write the frame of a response; see `kwire.codec.encoding`."""
+        if type(correlation_id) is int and -0x80000000 <= correlation_id <= 0x7FFFFFFF:
+            head = self._responses.get((type(body), api_version, api_key))
+            if head is not None:
+                return self._bodies[type(body), api_version].encode(body, head(correlation_id))
+        return self._careful_response(correlation_id, body, api_key, api_version)
