@@ -18,7 +18,7 @@ from utf8 cimport is_utf8
 
 cdef enum:
     ANY = -1  # as in kwire.codec.splice_plan
-    OWN = -1  # rule of an item that is a place of a single
+    OWN = -1  # rule of a place of a single
     MISSING = -1  # begin of a place that the bytes do not have
 
 cdef struct Mark:
@@ -44,6 +44,7 @@ cdef struct RuleMembers:
 
 cdef struct Pattern:
     # A choice of a single: `depth` indexes, or none for all places
+    int32_t single
     int32_t depth
     Py_ssize_t index[DEEPEST]
     bint met
@@ -51,10 +52,13 @@ cdef struct Pattern:
     uint64_t sieve
 
 cdef struct Place:
-    Py_ssize_t begin  # of the length, or of a value without one
-    Py_ssize_t content
-    Py_ssize_t stop
+    # Small: hostile bytes may have one in each byte
+    int32_t begin  # of the length, or of a value without one
+    int32_t content
+    int32_t stop
     int32_t section
+    int32_t rule  # position among the rules as `PlaceWalk` has them, or OWN; a rule has as many places, one after the other, as members
+    int32_t choice
     bint null
 
 cdef struct Section:
@@ -63,12 +67,6 @@ cdef struct Section:
     Py_ssize_t size
     Py_ssize_t delta
     int32_t parent
-
-cdef struct Item:
-    int32_t rule  # position among the rules as `PlaceWalk` has them, or OWN
-    int32_t single
-    int32_t choice
-    Py_ssize_t place  # the first
 
 cdef struct PlaceWalk:
     const Program* program
@@ -93,9 +91,6 @@ cdef struct PlaceWalk:
     Section* sections
     Py_ssize_t section_count
     Py_ssize_t section_room
-    Item* items
-    Py_ssize_t item_count
-    Py_ssize_t item_room
 
 
 cdef inline void* grown(void* array, Py_ssize_t* room, Py_ssize_t size) noexcept nogil:
@@ -122,19 +117,6 @@ cdef inline bint add_place(PlaceWalk* walk, const Place* place) noexcept nogil:
         walk.places = <Place*>more
     walk.places[walk.place_count] = place[0]
     walk.place_count += 1
-    return True
-
-
-cdef inline bint add_item(PlaceWalk* walk, int32_t rule, int32_t single, int32_t choice) noexcept nogil:
-    """An item whose places are added next."""
-    cdef void* more
-    if walk.item_count == walk.item_room:
-        more = grown(walk.items, &walk.item_room, sizeof(Item))
-        if more is NULL:
-            return give_up(walk)
-        walk.items = <Item*>more
-    walk.items[walk.item_count] = Item(rule, single, choice, walk.place_count)
-    walk.item_count += 1
     return True
 
 
@@ -177,7 +159,8 @@ cdef inline uint64_t sieve_bit(Bytes text, Py_ssize_t size) noexcept nogil:
 cdef inline bint note(PlaceWalk* walk, const Mark* mark, Bytes begin, Bytes content, Py_ssize_t size, bint null) noexcept nogil:
     """Write down a leaf."""
     cdef Bytes base = walk.cursor.base
-    cdef Place place = Place(begin - base, content - base, content - base + size, walk.section, null)
+    cdef int32_t at = <int32_t>(content - base)
+    cdef Place place = Place(<int32_t>(begin - base), at, at + <int32_t>size, walk.section, OWN, -1, null)
     cdef int32_t choice
     if mark.single >= 0:
         choice = choice_at(walk, mark.single)
@@ -185,7 +168,8 @@ cdef inline bint note(PlaceWalk* walk, const Mark* mark, Bytes begin, Bytes cont
             walk.choices[choice].met = True
             if walk.choices[choice].sifted and not null and not walk.choices[choice].sieve & sieve_bit(content, size):
                 choice = -1
-            if choice >= 0 and not (add_item(walk, OWN, mark.single, choice) and add_place(walk, &place)):
+            place.choice = choice
+            if choice >= 0 and not add_place(walk, &place):
                 return False
     if mark.register >= 0:
         walk.registers[mark.register] = place
@@ -340,7 +324,7 @@ cdef inline bint end_block(PlaceWalk* walk, const Owned* owned) noexcept nogil:
     cdef int32_t member
     cdef int32_t at
     cdef bint whole
-    cdef Place missing = Place(MISSING, 0, 0, -1, False)
+    cdef Place place
     for number in range(owned.first_rule, owned.first_rule + owned.rules):
         rule = &walk.rules[number]
         whole = True
@@ -348,11 +332,11 @@ cdef inline bint end_block(PlaceWalk* walk, const Owned* owned) noexcept nogil:
             whole = whole and walk.registers[walk.members[member]].begin != MISSING
         if not whole:
             continue
-        if not add_item(walk, number, -1, -1):
-            return False
         for member in range(rule.first, rule.first + rule.count):
             at = walk.members[member]
-            if not add_place(walk, &missing if at < 0 else &walk.registers[at]):
+            place = Place(MISSING, 0, 0, -1, number, -1, False) if at < 0 else walk.registers[at]
+            place.rule = number
+            if not add_place(walk, &place):
                 return False
     return True
 

@@ -12,13 +12,13 @@ from libc.string cimport memcmp, memcpy, memset
 
 from cursor cimport OK, TRAILING_BYTES, Bytes, cursor_fail, cursor_open, load_16, load_32, load_64, load_double
 from hop cimport FIXED_BYTES, Hops, hop_of, hops_lower, hops_release
-from place_walk cimport MISSING, OWN, Item, Mark, Owned, Pattern, Place, PlaceWalk, RuleMembers, Section, sieve_bit, walk_block
+from place_walk cimport MISSING, OWN, Mark, Owned, Pattern, Place, PlaceWalk, RuleMembers, Section, sieve_bit, walk_block
 from program cimport (
     BOOL, BYTES, DEEPEST, INT8, INT16, INT32, INT64, SKIPPED, STRING, UINT16, UINT32, UUID, Program, program_lower, program_release,
     raise_fault,
 )
 
-from kwire.codec._pure.splices import misplaced, no_place, too_long
+from kwire.codec._pure.splices import misplaced, no_place, too_large, too_long
 from kwire.codec.splice_plan import Constant
 from kwire.codec.splice_values import MOST_BYTES, content_of, head_of, varint
 from kwire.codec.uuids import Uuid
@@ -57,6 +57,9 @@ cdef class Change:
     cdef Py_ssize_t room
     cdef Py_ssize_t delta
     cdef list held
+    cdef object content  # the last that was written behind a length, of which leaf, and with the length
+    cdef object leaf
+    cdef bytes whole
 
     def __cinit__(self, Py_ssize_t room):
         self.edits = <Edit*>PyMem_Calloc(room + 1, sizeof(Edit))
@@ -71,7 +74,8 @@ cdef class Change:
     cdef int add(self, Py_ssize_t start, Py_ssize_t stop, bytes content) except -1:
         cdef Edit* edit = &self.edits[self.count]
         assert self.count < self.room
-        self.held.append(content)
+        if not self.held or self.held[-1] is not content:
+            self.held.append(content)
         edit.start = start
         edit.stop = stop
         edit.size = PyBytes_GET_SIZE(content)
@@ -223,13 +227,15 @@ cdef class Splicer:
         cdef int32_t* first_choice = NULL
         cdef list actions = []
         cdef Py_ssize_t at
+        cdef int32_t choice
         if not 0 <= begin <= offset <= size:
             raise ValueError(f"begin {begin} or offset {offset} is outside the buffer of {size} bytes")
+        if size > <Py_ssize_t>MOST_BYTES:
+            raise too_large(self.marking, size)
         if len(singles) != self.singles or len(rules) != len(self.marking.rules):
             raise ValueError("singles and rules are not those of the marking")
         for each in singles:
-            for choice in <tuple?>each:
-                actions.append(choice)
+            actions.extend(<tuple?>each)
         memset(&walk, 0, sizeof(PlaceWalk))
         try:
             choices = <Pattern*>PyMem_Calloc(len(actions) + 1, sizeof(Pattern))
@@ -239,6 +245,9 @@ cdef class Splicer:
                 raise MemoryError
             for at in range(self.singles):
                 first_choice[at + 1] = first_choice[at] + <int32_t>len(singles[at])
+            for at in range(self.singles):
+                for choice in range(first_choice[at], first_choice[at + 1]):
+                    choices[choice].single = <int32_t>at
             for at in range(len(actions)):
                 set_pattern(&choices[at], actions[at].pattern)
                 set_sieve(&choices[at], actions[at].action)
@@ -271,20 +280,23 @@ cdef class Splicer:
             PyMem_Free(walk.registers)
             free(walk.places)
             free(walk.sections)
-            free(walk.items)
 
-    cdef object changed(self, object data, PlaceWalk* walk, Py_ssize_t size, Py_ssize_t begin, Py_ssize_t offset, list actions, tuple rules):
+    cdef object changed(
+        self, object data, PlaceWalk* walk, Py_ssize_t size, Py_ssize_t begin, Py_ssize_t offset, list actions, tuple rules
+    ):
         """The copy with what the actions make of the places that the walk has found."""
         cdef Change change = Change(walk.place_count + walk.section_count)
-        cdef const Item* item
-        cdef Py_ssize_t at
-        for at in range(walk.item_count):
-            item = &walk.items[at]
-            if item.rule == OWN:
-                leaf = self.single_leaves[item.single]
-                self.change_single(change, walk, &walk.places[item.place], leaf, actions[item.choice].action, data, offset)
+        cdef const Place* place
+        cdef Py_ssize_t at = 0
+        while at < walk.place_count:
+            place = &walk.places[at]
+            if place.rule == OWN:
+                leaf = self.single_leaves[walk.choices[place.choice].single]
+                self.change_single(change, walk, place, leaf, actions[place.choice].action, data, offset)
+                at += 1
             else:
-                self.change_by_rule(change, walk, item, rules[self.rules[item.rule].number], data, offset)
+                self.change_by_rule(change, walk, place, rules[self.rules[place.rule].number], data, offset)
+                at += self.rules[place.rule].count
         if not change.count:
             if begin == 0 and PyBytes_CheckExact(data):
                 return data
@@ -315,9 +327,10 @@ cdef class Splicer:
             return put(change, walk, place, leaf, content)
         raise wrong
 
-    cdef int change_by_rule(self, Change change, PlaceWalk* walk, const Item* item, object rule, object data, Py_ssize_t offset) except -1:
-        cdef const RuleMembers* shape = &self.rules[item.rule]
-        cdef const Place* places = &walk.places[item.place]
+    cdef int change_by_rule(
+        self, Change change, PlaceWalk* walk, const Place* places, object rule, object data, Py_ssize_t offset
+    ) except -1:
+        cdef const RuleMembers* shape = &self.rules[places.rule]
         cdef const Place* last = &places[shape.reads]
         cdef list values = []
         cdef Py_ssize_t at
@@ -452,7 +465,10 @@ cdef int put(Change change, PlaceWalk* walk, const Place* place, object leaf, ob
             if memcmp(PyBytes_AS_STRING(content), walk.cursor.base + place.content, size):
                 change.add(place.content, place.stop, content)
             return 0
-        new = head_of(leaf.code, leaf.compact, PyBytes_GET_SIZE(content)) + content
+        if content is not change.content or leaf is not change.leaf:  # a constant is at all its places
+            change.whole = head_of(leaf.code, leaf.compact, PyBytes_GET_SIZE(content)) + content
+            change.content, change.leaf = content, leaf
+        new = change.whole
     change.add(place.begin, place.stop, new)
     grown = PyBytes_GET_SIZE(new) - (place.stop - place.begin)
     if place.section < 0:

@@ -16,7 +16,7 @@ from kwire.codec.plan import Op
 from kwire.codec.splice_plan import ANY, Choice, Constant, Marking
 from kwire.codec.splice_values import MOST_BYTES, content_of, head_of, varint
 from kwire.codec.uuids import Uuid
-from kwire.errors import EncodeError, WireError, wire_error
+from kwire.errors import EncodeError, Fault, WireError, wire_error
 
 __all__ = ["Splicer"]
 
@@ -53,6 +53,13 @@ def no_place(marking: Marking, path: str) -> EncodeError:
     """The error for a path of one place that the bytes do not have."""
     reason = "the bytes have no such place, and a splice adds none"
     return EncodeError(reason, path=path, message=marking.plan.message, api_version=marking.plan.version)
+
+
+def too_large(marking: Marking, size: int) -> WireError:
+    """The error for bytes that no frame can hold."""
+    plan = marking.plan
+    reason = f"{size} bytes are more than a frame can hold, {MOST_BYTES}"
+    return wire_error(Fault.LIMIT_EXCEEDED, 0, "", plan.message, plan.api_key, plan.version, reason)
 
 
 def too_long(marking: Marking, size: int) -> EncodeError:
@@ -100,6 +107,8 @@ class Splicer:
         buffer = as_buffer(data)
         if not 0 <= begin <= offset <= len(buffer):
             raise ValueError(f"begin {begin} or offset {offset} is outside the buffer of {len(buffer)} bytes")
+        if len(buffer) > MOST_BYTES:
+            raise too_large(self.marking, len(buffer))
         if len(singles) != len(self.marking.singles) or len(rules) != len(self.marking.rules):
             raise ValueError("singles and rules are not those of the marking")
         walk = walk_over(self._marked, buffer, offset)
