@@ -1,4 +1,4 @@
-"""The frames that an endpoint receives. Unlike a tap (`kwire.protocol.frames`) it sees every byte, and a length that cannot be is the end."""
+"""The frames that an endpoint receives. It sees every byte, unlike a tap (`kwire.protocol.frames`): an impossible length is the end."""
 
 from __future__ import annotations
 

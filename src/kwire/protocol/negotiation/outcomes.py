@@ -114,7 +114,7 @@ class NotSupported:
 
 @dataclass(frozen=True, slots=True)
 class Identified:
-    """Broker: the client said what software it is; `unknown` below version 3 and for empty text. A later one replaces it."""
+    """Broker: the client said what software it is; `unknown` below version 3. A later one replaces it."""
 
     name: str
     version: str
@@ -150,5 +150,3 @@ class Over:
 
 
 Outcome = Send | Retried | Agreed | Reconnect | Answered | NotSupported | Identified | Authenticated | Received | Over
-
-

@@ -48,7 +48,7 @@ def software_faults(name: str, version: str, rule: SoftwareRule = "released") ->
 
 
 def clean_software_text(text: str) -> str:
-    """The text as a broker takes it: what is no letter, digit, dot or hyphen becomes a hyphen, and the ends are cut back to letters and digits.
+    """The text as a broker takes it: other characters become hyphens, and the ends are cut back to letters and digits.
 
     Returns:
         Text that `is_valid_software_text` passes, or an empty one where nothing is left. So does librdkafka with its own names.

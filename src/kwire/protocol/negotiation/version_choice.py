@@ -170,7 +170,7 @@ class BrokerVersions:
 
 
 def common_ranges(brokers: Iterable[BrokerVersions]) -> dict[int, Versions]:
-    """The versions that all of some brokers share, by api key: what members of a cluster can agree on. An api that one lacks is not there."""
+    """The versions that all of some brokers have, by api key: what members of a cluster can agree on. Apis that one lacks are left out."""
     shared: dict[int, Versions] | None = None
     for broker in brokers:
         if shared is None:

@@ -1,0 +1,135 @@
+"""Client instance ids: making one, and holding a connection to the one that it began with (KIP-714, KIP-1313).
+
+A client makes its id before its first connection and uses it with every broker for as long as it lives. A connection whose first request
+has request header 3 names the id there, and every later request but SaslHandshake, which has no room for it, names the same one. What the
+proposal leaves open is decided so: a connection that begins with an older header may name an id later, and is held to it from then on.
+"""
+
+from __future__ import annotations
+
+import secrets
+from collections.abc import Callable
+from enum import Enum, auto
+from typing import Final
+
+from kwire.codec.uuids import ZERO_UUID, Uuid
+from kwire.protocol.transitions import Transitions
+
+__all__ = ["INSTANCE_ID", "InstanceIdEvent", "InstanceIdRule", "InstanceIdState", "new_instance_id"]
+
+_ONE: Final = Uuid(bytes(15) + b"\x01")
+_WITH_ID: Final = 3  # the request header that carries the id
+
+
+def new_instance_id(random: Callable[[int], bytes] = secrets.token_bytes, *, hyphens: bool = True) -> Uuid:
+    """A new client instance id.
+
+    Arguments:
+        random: gives that many random bytes.
+        hyphens: False takes none whose text has a hyphen, as Kafka does from 2026 on (apache/kafka#21313); before, only none that begins
+            with one, which a command line would take for an option.
+
+    Returns:
+        A random UUID of version 4, never one of Kafka's reserved ones (0 and 1). Source: `org.apache.kafka.common.Uuid.randomUuid`.
+    """
+    while True:
+        data = bytearray(random(16))
+        data[6] = data[6] & 0x0F | 0x40
+        data[8] = data[8] & 0x3F | 0x80
+        made = Uuid(data)
+        text = str(made)
+        if made not in (ZERO_UUID, _ONE) and not text.startswith("-") and (hyphens or "-" not in text):
+            return made
+
+
+class InstanceIdState(Enum):
+    """What a connection has said of its client's instance id."""
+
+    NO_REQUEST = auto()
+    NO_ID = auto()  # requests came, with older headers
+    FIXED = auto()
+
+
+class InstanceIdEvent(Enum):
+    """What a request says of it."""
+
+    NAMED = auto()
+    REPEATED = auto()
+    CHANGED = auto()
+    ZERO = auto()  # header 3 with the id that stands for none
+    OLDER_HEADER = auto()
+
+
+INSTANCE_ID: Final = Transitions(
+    "the instance id of a connection",
+    InstanceIdState,
+    InstanceIdEvent,
+    InstanceIdState.NO_REQUEST,
+    {
+        InstanceIdState.NO_REQUEST: {
+            InstanceIdEvent.NAMED: InstanceIdState.FIXED,
+            InstanceIdEvent.ZERO: InstanceIdState.NO_REQUEST,
+            InstanceIdEvent.OLDER_HEADER: InstanceIdState.NO_ID,
+        },
+        InstanceIdState.NO_ID: {
+            InstanceIdEvent.NAMED: InstanceIdState.FIXED,
+            InstanceIdEvent.ZERO: InstanceIdState.NO_ID,
+            InstanceIdEvent.OLDER_HEADER: InstanceIdState.NO_ID,
+        },
+        InstanceIdState.FIXED: {
+            InstanceIdEvent.REPEATED: InstanceIdState.FIXED,
+            InstanceIdEvent.CHANGED: InstanceIdState.FIXED,
+            InstanceIdEvent.ZERO: InstanceIdState.FIXED,
+            InstanceIdEvent.OLDER_HEADER: InstanceIdState.FIXED,
+        },
+    },
+)
+
+
+class InstanceIdRule:
+    """Holds one connection to one client instance id.
+
+    Attributes:
+        state: `InstanceIdState`.
+        instance_id: the id in force, None before there is one.
+
+    SaslHandshake is not shown to it. Source: KIP-1313, "Proposed Changes".
+    """
+
+    __slots__ = ("instance_id", "state")
+
+    def __init__(self) -> None:
+        self.state = INSTANCE_ID.start
+        self.instance_id: Uuid | None = None
+
+    def see(self, header_version: int, instance_id: bytes) -> str | None:
+        """Take what a request's header says.
+
+        Arguments:
+            header_version: of the request.
+            instance_id: 16 bytes; below header 3 it is not looked at.
+
+        Returns:
+            Why a broker answers INVALID_REQUEST (42), None where it does not. A refused request changes nothing.
+        """
+        before = self.state
+        event = self._event(header_version, instance_id)
+        self.state = INSTANCE_ID.after(before, event)
+        if event is InstanceIdEvent.NAMED:
+            self.instance_id = Uuid(instance_id)
+        if event is InstanceIdEvent.ZERO:
+            return "request header 3 has no client instance id"
+        if event is InstanceIdEvent.CHANGED:
+            return f"the client instance id {Uuid(instance_id)} is not {self.instance_id}, with which the connection began"
+        if event is InstanceIdEvent.OLDER_HEADER and before is InstanceIdState.FIXED:
+            return f"a request with header {header_version} has no client instance id, and the connection began with {self.instance_id}"
+        return None
+
+    def _event(self, header_version: int, instance_id: bytes) -> InstanceIdEvent:
+        if header_version < _WITH_ID:
+            return InstanceIdEvent.OLDER_HEADER
+        if instance_id == ZERO_UUID:
+            return InstanceIdEvent.ZERO
+        if self.instance_id is None:
+            return InstanceIdEvent.NAMED
+        return InstanceIdEvent.REPEATED if instance_id == self.instance_id else InstanceIdEvent.CHANGED

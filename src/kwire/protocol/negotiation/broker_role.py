@@ -1,0 +1,366 @@
+"""The broker's side of a connection: answers ApiVersions, takes authentication, refuses what it does not have, hands on the rest.
+
+Rules, as Kafka's `SaslServerAuthenticator`, `RequestContext` and `KafkaApis` have them. Of ApiVersions unknown versions
+are answered too: in version 0, with error 35 and, since 2.4, with the range of ApiVersions itself; the body is not read. Any other unknown
+api or version closes the connection. ApiVersions may come twice around SASL, before SaslHandshake and after authentication, not in between.
+Requests are answered in the order in which they came.
+"""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any, Final, Literal, NamedTuple
+
+from kwire.codec.catalog_codec import Codec
+from kwire.codec.frames import Request
+from kwire.errors import BadLength, KwireError, UnknownApi, UnsupportedVersion, WireError
+from kwire.protocol.endpoint_frames import EndpointFrames, framed
+from kwire.protocol.instance_ids import InstanceIdRule
+from kwire.protocol.negotiation import API_VERSIONS
+from kwire.protocol.negotiation.broker_states import BROKER_ROLE, BrokerEvent, BrokerState
+from kwire.protocol.negotiation.outcomes import Authenticated, CloseReason, Identified, Outcome, Over, Received, Send
+from kwire.protocol.negotiation.software import SoftwareRule, is_valid_software
+from kwire.protocol.negotiation.version_choice import Range
+from kwire.schema import Versions, catalog, releases
+
+__all__ = ["Authenticator", "NegotiatingBroker", "TokenAnswer"]
+
+_SASL_HANDSHAKE: Final = 17
+_SASL_AUTHENTICATE: Final = 36
+_PRODUCE: Final = 0
+
+_UNSUPPORTED_SASL_MECHANISM: Final = 33
+_ILLEGAL_SASL_STATE: Final = 34
+_UNSUPPORTED_VERSION: Final = 35
+_INVALID_REQUEST: Final = 42
+_SASL_AUTHENTICATION_FAILED: Final = 58
+_REBOOTSTRAP_REQUIRED: Final = 129
+
+UNKNOWN: Final = "unknown"  # ClientInformation.UNKNOWN_NAME_OR_VERSION
+
+
+class TokenAnswer(NamedTuple):
+    """What an authenticator makes of a client's token.
+
+    Attributes:
+        token: what the client is told.
+        principal: who it is, once that is certain.
+        refused: why it is refused; text that the client sees.
+    """
+
+    token: bytes = b""
+    principal: str | None = None
+    refused: str | None = None
+
+
+Authenticator = Callable[[str, bytes], TokenAnswer]  # mechanism and token of the client
+
+
+class _Slot:
+    """The header of a request, and its answer once there is one."""
+
+    __slots__ = ("frame", "header")
+
+    def __init__(self, header: Any, frame: bytes | None = None) -> None:
+        self.header = header
+        self.frame = frame
+
+
+class NegotiatingBroker:
+    """One connection of a broker with one client.
+
+    Arguments:
+        advertised: the versions that ApiVersions tells, by api key.
+        accepted: the versions that are taken, by api key, where they are others: 4.x brokers advertise Produce v0 and take v3 (KIP-896).
+        codec: the codec, of the built-in catalog when not given.
+        legacy_fallback: tell nothing with error 35, as brokers before 2.4 do.
+        software_rule: what is accepted as software name and version.
+        unsupported: what an unknown api or version leads to: `close`, as released; `empty_answer`, the draft of KIP-35.
+        mechanisms: of SASL; a listener without any does not authenticate.
+        authenticate: takes the tokens of the client.
+        cluster_id, node_id: who this is: a client that means another is told so, with error 129 (KIP-1242).
+        instance_ids: holds the client to one instance id (KIP-1313); None does not look at it.
+        answers: requests that are answered here, by api key: request to response body.
+
+    Attributes:
+        state: `BrokerState`.
+        software: name and version of the client, `unknown` until it says more.
+        principal: who the client is, None without authentication.
+
+    Sources: KIP-511, KIP-35, `SaslServerAuthenticator`, `KafkaApis.handleApiVersionsRequest`.
+    """
+
+    def __init__(
+        self,
+        advertised: Mapping[int, Range],
+        accepted: Mapping[int, Range] | None = None,
+        *,
+        codec: Codec | None = None,
+        legacy_fallback: bool = False,
+        software_rule: SoftwareRule = "released",
+        unsupported: Literal["close", "empty_answer"] = "close",
+        mechanisms: Sequence[str] = (),
+        authenticate: Authenticator | None = None,
+        cluster_id: str | None = None,
+        node_id: int = -1,
+        instance_ids: InstanceIdRule | None = None,
+        answers: Mapping[int, Callable[[Request], Any]] | None = None,
+    ) -> None:
+        self.codec = codec or Codec(catalog())
+        self.advertised = {key: Versions(*_pair(each)) for key, each in advertised.items()}
+        self.accepted = self.advertised if accepted is None else {key: Versions(*_pair(each)) for key, each in accepted.items()}
+        self.legacy_fallback = legacy_fallback
+        self.software_rule: SoftwareRule = software_rule
+        self.unsupported = unsupported
+        self.mechanisms = tuple(mechanisms)
+        self.cluster_id = cluster_id
+        self.node_id = node_id
+        self.instance_ids = instance_ids
+        self.software = (UNKNOWN, UNKNOWN)
+        self.principal: str | None = None
+        self.mechanism: str | None = None
+        self._authenticate = authenticate
+        self._answers = dict(answers or {})
+        self._frames = EndpointFrames()
+        self._slots: deque[_Slot] = deque()
+        opened = BrokerEvent.SASL_LISTENER if mechanisms else BrokerEvent.PLAIN_LISTENER
+        self.state = BROKER_ROLE.after(BROKER_ROLE.start, opened)
+
+    @classmethod
+    def of_release(cls, name: str, **more: Any) -> NegotiatingBroker:
+        """A broker that tells and takes the versions of a release.
+
+        Arguments:
+            name: such as `3.9`.
+            more: as for the class.
+
+        Raises:
+            InputError: no such release.
+        """
+        release = releases().resolve(name)
+        accepted = {key: release.accepts(key) for key in release.api_keys}
+        before_2_4 = release.key < (2, 4)
+        options: dict[str, Any] = {"legacy_fallback": before_2_4, **more}
+        return cls(release.advertised(), {key: each for key, each in accepted.items() if each}, **options)
+
+    @property
+    def over(self) -> bool:
+        """Whether the connection is to be closed."""
+        return self.state is BrokerState.CLOSED
+
+    def _move(self, event: BrokerEvent) -> None:
+        self.state = BROKER_ROLE.after(self.state, event)
+
+    def _over(self, event: BrokerEvent, reason: CloseReason, error: KwireError | None = None) -> list[Outcome]:
+        self._move(event)
+        self._slots.clear()
+        return [Over(reason, error)]
+
+    def receive(self, data: bytes | bytearray | memoryview, t: int) -> list[Outcome]:
+        """Bytes came from the client; what comes behind the end is passed over."""
+        if self.over:
+            return []
+        try:
+            frames = self._frames.feed(data)
+        except BadLength as error:
+            return self._over(BrokerEvent.GARBLED, "garbled", error)
+        return self._take(frames)
+
+    def _take(self, frames: list[bytes]) -> list[Outcome]:
+        outcomes: list[Outcome] = []
+        for frame in frames:
+            if self.over:
+                break
+            outcomes += self._raw_token(frame) if self.state is BrokerState.RAW_TOKENS else self._frame(frame)
+        return outcomes
+
+    def _frame(self, frame: bytes) -> list[Outcome]:
+        if len(frame) < 8:
+            return self._over(BrokerEvent.GARBLED, "garbled", BadLength(f"a frame of {len(frame)} bytes is too short for its header"))
+        key = int.from_bytes(frame[:2], "big", signed=True)
+        version = int.from_bytes(frame[2:4], "big", signed=True)
+        if key != API_VERSIONS or version in self.accepted.get(API_VERSIONS, Versions(0, 0)):
+            taken = self.accepted.get(key)
+            if taken is None and key in (_SASL_HANDSHAKE, _SASL_AUTHENTICATE) and self.mechanisms:
+                taken = Versions(0, 1)
+            if taken is None or version not in taken:
+                return self._not_supported(frame, key, version, taken)
+        try:
+            request = self.codec.decode_request(frame, strict=key != API_VERSIONS or version in self.advertised.get(key, (0,)))
+        except WireError as error:
+            return self._over(BrokerEvent.GARBLED, "garbled", error)
+        self._slots.append(_Slot(request.header))
+        if (
+            key != _SASL_HANDSHAKE
+            and self.instance_ids is not None
+            and (fault := self.instance_ids.see(self.codec.header_version("request", key, version), request.header.client_instance_id))
+        ):
+            return self._invalid(request, fault)
+        if key == API_VERSIONS:
+            return self._api_versions(request, version)
+        if key == _SASL_HANDSHAKE:
+            return self._handshake(request)
+        if key == _SASL_AUTHENTICATE:
+            return self._token(request)
+        if not BROKER_ROLE.allows(self.state, BrokerEvent.REQUEST):
+            return self._out_of_order(key, version)
+        self._move(BrokerEvent.REQUEST)
+        if key in self._answers:
+            return self._answer(self._answers[key](request))
+        if key == _PRODUCE and request.body.acks == 0:
+            self._slots.pop()
+            return [Received(request, answered=False)]
+        return [Received(request)]
+
+    def _not_supported(self, frame: bytes, key: int, version: int, taken: Versions | None) -> list[Outcome]:
+        name = self.codec.catalog.api_name(key)
+        if self.unsupported == "empty_answer" and BROKER_ROLE.allows(self.state, BrokerEvent.EMPTY_ANSWER):
+            self._move(BrokerEvent.EMPTY_ANSWER)
+            self._slots.append(_Slot(None, frame[4:8]))
+            return self._flush()
+        if taken is None:
+            unknown = UnknownApi(f"this broker has no api {name or key}", api_key=key, api_version=version)
+            return self._over(BrokerEvent.UNSUPPORTED, "unknown_api", unknown)
+        error = UnsupportedVersion(f"this broker has {name} {taken}, not {version}", offset=2, api_key=key, api_version=version)
+        return self._over(BrokerEvent.UNSUPPORTED, "unsupported_version", error)
+
+    def _out_of_order(self, key: int, version: int) -> list[Outcome]:
+        name = self.codec.catalog.api_name(key) or str(key)
+        error = KwireError(f"{name} v{version} may not come while the connection is in state {self.state.name}")
+        return self._over(BrokerEvent.OUT_OF_ORDER, "out_of_order", error)
+
+    def _invalid(self, request: Request, why: str) -> list[Outcome]:
+        """INVALID_REQUEST in the form of the request's own response; where that has no place for it, the end."""
+        key, version = request.header.api_key, request.header.api_version
+        message = self.codec.catalog.response(key)
+        if message is not None and any(field.name == "ErrorCode" and version in field.versions for field in message.fields):
+            return self._answer(self.codec.message_class(message.name)(error_code=_INVALID_REQUEST))
+        return self._over(BrokerEvent.UNSUPPORTED, "invalid_request", KwireError(why))
+
+    def _api_versions(self, request: Request, version: int) -> list[Outcome]:
+        answer = self.codec.messages.ApiVersionsResponse
+        told = BrokerEvent.VERSIONS
+        outcomes: list[Outcome] = []
+        known = version in self.advertised.get(API_VERSIONS, Versions(0, 0))
+        if not BROKER_ROLE.allows(self.state, BrokerEvent.VERSIONS):
+            return self._out_of_order(API_VERSIONS, version)
+        if not known:
+            body, written, told = answer(error_code=_UNSUPPORTED_VERSION, api_keys=self._own_range()), 0, BrokerEvent.VERSIONS_REFUSED
+        elif version >= 3 and not is_valid_software(*_software_of(request), self.software_rule):
+            body, written, told = answer(error_code=_INVALID_REQUEST), version, BrokerEvent.VERSIONS_REFUSED
+        elif version >= 5 and self._means_another(request.body):
+            body, written, told = answer(error_code=_REBOOTSTRAP_REQUIRED), version, BrokerEvent.VERSIONS_REFUSED
+        else:
+            body, written = answer(api_keys=[self._range(key) for key in sorted(self.advertised)]), version
+            self.software = (UNKNOWN, UNKNOWN) if version < 3 else _software_of(request)
+            outcomes.append(Identified(*self.software))
+        self._move(told)
+        return outcomes + self._answer(body, written)
+
+    def _means_another(self, body: Any) -> bool:
+        other_cluster = body.cluster_id is not None and self.cluster_id is not None and body.cluster_id != self.cluster_id
+        return other_cluster or (body.node_id != -1 and self.node_id != -1 and body.node_id != self.node_id)
+
+    def _range(self, key: int) -> Any:
+        versions = self.advertised[key]
+        return self.codec.messages.ApiVersionsResponse.ApiVersion(api_key=key, min_version=versions.lowest, max_version=versions.highest)
+
+    def _own_range(self) -> list[Any]:
+        return [] if self.legacy_fallback or API_VERSIONS not in self.advertised else [self._range(API_VERSIONS)]
+
+    def _handshake(self, request: Request) -> list[Outcome]:
+        response = self.codec.messages.SaslHandshakeResponse
+        if not self.mechanisms:  # KafkaApis: this listener does not authenticate
+            self._move(BrokerEvent.REQUEST)
+            return self._answer(response(error_code=_ILLEGAL_SASL_STATE))
+        raw = request.header.api_version == 0
+        event = BrokerEvent.RAW_HANDSHAKE if raw else BrokerEvent.HANDSHAKE
+        if not BROKER_ROLE.allows(self.state, event):
+            return self._out_of_order(_SASL_HANDSHAKE, request.header.api_version)
+        if request.body.mechanism not in self.mechanisms:
+            refused = self._answer(response(error_code=_UNSUPPORTED_SASL_MECHANISM, mechanisms=list(self.mechanisms)))
+            return refused + self._over(BrokerEvent.NOT_AUTHENTICATED, "authentication_failed")
+        self.mechanism = request.body.mechanism
+        self._move(event)
+        return self._answer(response(mechanisms=list(self.mechanisms)))
+
+    def _token(self, request: Request) -> list[Outcome]:
+        response = self.codec.messages.SaslAuthenticateResponse
+        if not self.mechanisms:
+            self._move(BrokerEvent.REQUEST)
+            return self._answer(response(error_code=_ILLEGAL_SASL_STATE, error_message="SaslAuthenticate without SaslHandshake"))
+        if self.state is not BrokerState.TOKENS:
+            return self._out_of_order(_SASL_AUTHENTICATE, request.header.api_version)
+        said = self._ask_authenticator(request.body.auth_bytes)
+        if said.refused is not None:
+            told = self._answer(response(error_code=_SASL_AUTHENTICATION_FAILED, error_message=said.refused))
+            return told + self._over(BrokerEvent.NOT_AUTHENTICATED, "authentication_failed")
+        told = self._answer(response(auth_bytes=said.token))
+        return told + self._progress(said)
+
+    def _raw_token(self, token: bytes) -> list[Outcome]:
+        said = self._ask_authenticator(token)
+        if said.refused is not None:  # version 0 has no way to say so
+            return self._over(BrokerEvent.NOT_AUTHENTICATED, "authentication_failed")
+        return [Send(framed(said.token)), *self._progress(said)]
+
+    def _ask_authenticator(self, token: bytes) -> TokenAnswer:
+        if self._authenticate is None or self.mechanism is None:
+            return TokenAnswer(refused="Authentication failed")
+        return self._authenticate(self.mechanism, token)
+
+    def _progress(self, said: TokenAnswer) -> list[Outcome]:
+        if said.principal is None:
+            self._move(BrokerEvent.TOKEN)
+            return []
+        self._move(BrokerEvent.AUTHENTICATED)
+        self.principal = said.principal
+        return [Authenticated(said.principal, self.mechanism or "")]
+
+    def respond(self, body: Any, version: int | None = None) -> list[Outcome]:
+        """Answer the oldest request that has no answer yet.
+
+        Arguments:
+            body: a response of the codec's messages.
+            version: the version to write it in, that of the request when not given.
+
+        Raises:
+            KwireError: no request waits.
+            EncodeError: as in `kwire.encode_response`; the request still waits.
+        """
+        slot = next((each for each in self._slots if each.frame is None), None)
+        if slot is None:
+            raise KwireError("no request waits for a response")
+        header = slot.header
+        asked = header.api_version if version is None else version
+        slot.frame = self.codec.encode_response(header.correlation_id, body, header.api_key, asked)
+        return self._flush()
+
+    def _answer(self, body: Any, version: int | None = None) -> list[Outcome]:
+        """Answer the request that came last."""
+        slot = self._slots[-1]
+        header = slot.header
+        asked = header.api_version if version is None else version
+        slot.frame = self.codec.encode_response(header.correlation_id, body, header.api_key, asked)
+        return self._flush()
+
+    def _flush(self) -> list[Outcome]:
+        outcomes: list[Outcome] = []
+        while self._slots and (frame := self._slots[0].frame) is not None:
+            outcomes.append(Send(framed(frame), int.from_bytes(frame[:4], "big", signed=True)))
+            self._slots.popleft()
+        return outcomes
+
+    def leave(self) -> list[Outcome]:
+        """This side or the client closed the connection."""
+        return [] if self.over else self._over(BrokerEvent.LEFT, "left")
+
+
+def _pair(given: Range) -> tuple[int, int]:
+    return (given.lowest, given.highest) if isinstance(given, Versions) else given
+
+
+def _software_of(request: Request) -> tuple[str, str]:
+    body = request.body
+    return body.client_software_name, body.client_software_version
