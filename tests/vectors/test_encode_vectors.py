@@ -69,11 +69,11 @@ def test_frames_are_written_as_kafka_writes_them(codec, vectors):
         frame = bytes.fromhex(case["hex"])[4:]
         if case["kind"] == "request":
             request = codec.frames.decode_request(frame)
-            assert codec.writer.encode_request(request.header, request.body) == frame, (case["message"], case["version"])
+            for _ in range(2):  # the first frame of an api and the others are written on two ways
+                assert codec.writer.encode_request(request.header, request.body) == frame, (case["message"], case["version"])
             continue
         response = codec.frames.decode_response(frame, case["api_key"], case["version"])
-        given = response.header, response.header.correlation_id
-        for each in given:
+        for each in (response.header, response.header.correlation_id, response.header):
             written = codec.writer.encode_response(each, response.body, case["api_key"], case["version"])
             assert written == frame, (case["message"], case["version"])
 
