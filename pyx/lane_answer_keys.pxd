@@ -3,8 +3,8 @@
 from libc.stdint cimport uint8_t
 
 from cursor cimport Bytes
-from lane_fields cimport parts_add, parts_clear
 from lane_series cimport LaneSeries, LaneWaiting
+from lane_taken cimport parts_add, parts_clear
 
 cdef enum:
     # A key begins with one of these, or with an api key, which is below 128

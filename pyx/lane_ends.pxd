@@ -11,7 +11,8 @@ from connection_row cimport (
 )
 from endpoint_text cimport ADDRESS_ROOM, ID_ROOM, packed_port, put_address, put_connection_id, put_endpoint
 from lane_group_rows cimport STEP_COLUMNS
-from lane_exchange cimport LaneSummary, exchange_begin, exchange_keep_texts, exchange_rename_texts, exchange_summary
+from lane_exchange cimport LaneSummary, exchange_begin, exchange_summary
+from lane_kept_texts cimport exchange_keep_texts, exchange_rename_texts
 from lane_rows cimport UNANSWERED, no_int, no_long
 from lane_series cimport LaneExchange, LaneSeries, RecipeBook, series_close, series_open
 from lane_slots cimport IN_LANE, Slot, SlotList

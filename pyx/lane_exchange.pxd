@@ -20,10 +20,11 @@ from lane_requests cimport client_id_of, take_request
 from lane_responses cimport give_up_waiting, take_response
 from lane_rows cimport NO_TEXT, no_int, no_long
 from lane_series cimport (
-    LANE_ODD, LANE_OK, NOT_OBSERVED, ODD_GAP, ODD_LENGTH, ODD_OPENING, ODD_UNFINISHED, LaneExchange, LaneSeries, LaneWaiting, odd,
-    sasl_known, sasl_object, waiting_at,
+    LANE_ODD, LANE_OK, NOT_OBSERVED, ODD_GAP, ODD_LENGTH, ODD_OPENING, ODD_UNFINISHED, LaneExchange, LaneSeries, odd, sasl_known,
+    sasl_object,
 )
-from lane_texts cimport UNKNOWN_TEXT, TextTable, text_copied, text_keep, text_of, text_renamed
+from lane_tcp cimport Packet
+from lane_texts cimport UNKNOWN_TEXT, text_copied, text_of
 from lane_topics cimport topic_rows_add
 
 cdef enum:
@@ -283,6 +284,21 @@ cdef inline int exchange_cut(LaneExchange* exchange, LaneSeries* series, bint fr
     return LANE_OK
 
 
+cdef inline int exchange_packet(LaneExchange* exchange, LaneSeries* series, bint from_client, const Packet* packet, Bytes payload,
+                                int64_t number, Py_ssize_t* consumed) except -1:
+    """The payload of a packet that is next in order: `exchange_bytes`, then `exchange_cut`.
+
+    Arguments:
+        payload: what was captured of it.
+        number: of the packet, with that of its file.
+        consumed: with LANE_ODD, how many bytes of `payload` are done; what was cut off behind them is not.
+    """
+    cdef int outcome = exchange_bytes(exchange, series, from_client, payload, packet.captured, packet.time_ns, number, consumed)
+    if outcome == LANE_OK and packet.captured != packet.original:
+        outcome = exchange_cut(exchange, series, from_client, packet.original - packet.captured, packet.time_ns)
+    return outcome
+
+
 cdef inline int exchange_closed(LaneExchange* exchange, LaneSeries* series, bint from_client, bint reset, int64_t time_ns) except -1:
     """A direction ended, by FIN or by RST; LANE_ODD, with nothing changed, in the middle of a frame."""
     cdef int side = 0 if from_client else 1
@@ -341,54 +357,3 @@ cdef inline int exchange_summary(const LaneExchange* exchange, LaneSeries* serie
         summary.sasl_mechanism = text_of(&series.texts, texts[1])
         summary.attempted_principal = text_of(&series.texts, texts[2])
     return 0
-
-
-cdef inline void visit_text(TextTable* table, int32_t* text, bint renaming) noexcept nogil:
-    if renaming:
-        text[0] = text_renamed(table, text[0])
-    else:
-        text_keep(table, text[0])
-
-
-cdef inline void visit_texts(LaneExchange* exchange, TextTable* table, bint renaming) noexcept nogil:
-    """Keep all texts that a lane names, or give them their new numbers."""
-    cdef LaneWaiting* waiting
-    cdef int32_t index
-    cdef int32_t each
-    visit_text(table, &exchange.server, renaming)
-    visit_text(table, &exchange.software_name, renaming)
-    visit_text(table, &exchange.software_version, renaming)
-    visit_text(table, &exchange.named_name, renaming)
-    visit_text(table, &exchange.named_version, renaming)
-    visit_text(table, &exchange.instance_id, renaming)
-    visit_text(table, &exchange.principal, renaming)
-    visit_text(table, &exchange.judge_client_id, renaming)
-    for index in range(exchange.client_id_count):
-        visit_text(table, &exchange.client_ids[index].client_id, renaming)
-    for index in range(exchange.topics.count):
-        visit_text(table, &exchange.topics.sums[index].topic, renaming)
-        visit_text(table, &exchange.topics.sums[index].topic_id, renaming)
-        visit_text(table, &exchange.topics.sums[index].client_id, renaming)
-    for index in range(exchange.waiting_count):
-        waiting = waiting_at(exchange, index)
-        visit_text(table, &waiting.row.client_id, renaming)
-        visit_text(table, &waiting.row.client_instance_id, renaming)
-        visit_text(table, &waiting.row.software_name, renaming)
-        visit_text(table, &waiting.row.software_version, renaming)
-        visit_text(table, &waiting.row.principal, renaming)
-        visit_text(table, &waiting.row.first_topic, renaming)
-        visit_text(table, &waiting.row.group_id, renaming)
-        visit_text(table, &waiting.row.transactional_id, renaming)
-        for each in range(waiting.use_count):
-            visit_text(table, &waiting.uses[each].topic, renaming)
-            visit_text(table, &waiting.uses[each].topic_id, renaming)
-
-
-cdef inline void exchange_keep_texts(LaneExchange* exchange, TextTable* table) noexcept nogil:
-    """Keep all texts that a lane names."""
-    visit_texts(exchange, table, False)
-
-
-cdef inline void exchange_rename_texts(LaneExchange* exchange, TextTable* table) noexcept nogil:
-    """Give the texts that a lane names their new numbers."""
-    visit_texts(exchange, table, True)

@@ -11,7 +11,7 @@ from libc.string cimport memcmp, memcpy
 from cursor cimport Bytes, Cursor, cursor_open
 from lane_answer_keys cimport ANSWER_ASSIGNMENT, ANSWER_SUBSCRIPTION, MOST_KNOWN_BY, key_add, key_begin
 from lane_answers cimport Answer, answer_add, answer_find, kept
-from lane_fields cimport Fields, Parts, fields_open, parts_add, parts_clear, take_cut_fields, take_fields
+from lane_fields cimport take_cut_fields, take_fields
 from lane_groups cimport (
     EACH_INSTANCE, EACH_METADATA, EACH_NAME, EACH_REASON, GROUP_ASSIGNMENT, GROUP_INSTANCE, GROUP_LEADER, GROUP_MEMBER, GROUP_PROTOCOL,
     GROUP_REASON, GROUP_TYPE, GroupEntry, GroupFields, Said, group_clear,
@@ -19,6 +19,7 @@ from lane_groups cimport (
 from lane_recipe cimport Recipe
 from lane_rows cimport RequestRow, no_int, no_long
 from lane_series cimport VERSIONS, LaneExchange, LaneSeries, LaneWaiting
+from lane_taken cimport Fields, Parts, fields_open, parts_add, parts_clear
 from lane_texts cimport NO_ROOM, TextTable, text_copied, text_intern, text_of, text_put
 from request_batch cimport PACKET_BITS
 from row_columns cimport wide_add

@@ -9,7 +9,7 @@ from libc.stdlib cimport malloc
 from libc.string cimport memcmp, memcpy, memset
 
 from cursor cimport Bytes, Cursor, cursor_open, load_16, load_32
-from lane_fields cimport MET_ACKS, MET_TOPICS, Fields, Use, UseList, fields_open, take_cut_fields, take_fields
+from lane_fields cimport take_cut_fields, take_fields
 from lane_plain cimport plain_block
 from lane_recipe cimport (
     CLIENT_ID, GROUP_ID, MECHANISM, NOT_ASKED, READY, SOFTWARE_NAME, SOFTWARE_VERSION, TOKEN, TOPIC_NAME, TRANSACTIONAL_ID, Recipe,
@@ -23,6 +23,7 @@ from lane_series cimport (
     ODD_LENGTH, ODD_PAIRING, ODD_PLAIN, ODD_TEXT, ODD_WAITING, PRODUCE, REQUEST_HEADERS, SASL, USES_TOPICS, VERSIONS, LaneExchange,
     LaneSeries, LaneWaiting, odd, recipe_ask, sasl_known, sasl_object, text_facts, waiting_add,
 )
+from lane_taken cimport MET_ACKS, MET_TOPICS, Fields, Use, UseList, fields_open
 from lane_texts cimport IS_BROKER_CLIENT, IS_SOFTWARE, NO_ROOM, UNKNOWN_TEXT, text_intern, text_object
 from lane_topics cimport FETCHED, PRODUCED, TopicUse, TopicUses, sums_add, uses_add
 from utf8 cimport is_utf8

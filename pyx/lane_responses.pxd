@@ -12,7 +12,7 @@ from cpython.object cimport PyObject
 from cursor cimport Bytes, Cursor, cursor_open, load_32
 from lane_answer_keys cimport ANSWER_SILENT, ANSWER_VERSIONS, MOST_KNOWN_BY, RESPONSE_CUT, key_add, key_begin, told_by
 from lane_answers cimport Answer, answer_add, answer_find, answer_seen, kept
-from lane_fields cimport MET_THROTTLE_TIME, Fields, Parts, error_of, fields_open, parts_add, parts_clear, take_cut_fields, take_fields
+from lane_fields cimport error_of, take_cut_fields, take_fields
 from lane_group_rows cimport add_step
 from lane_groups cimport group_clear
 from lane_recipe cimport NOT_ASKED, READY, TOKEN, Recipe
@@ -23,6 +23,7 @@ from lane_series cimport (
     PRODUCE, RESPONSE_HEADERS, SAID_PARTIAL, SAID_REFUSED, SASL, STEPS, USES_TOPICS, VERSIONS, WATCHED, WATCHED_ON_ERROR, LaneExchange,
     LaneSeries, LaneWaiting, odd, recipe_ask, sasl_known, sasl_object, waiting_at, waiting_done,
 )
+from lane_taken cimport MET_THROTTLE_TIME, Fields, Parts, fields_open, parts_add, parts_clear
 from lane_texts cimport TextTable, text_object
 from lane_topics cimport TopicUses, uses_merge
 from raw_python cimport raw_xdecref

@@ -14,11 +14,11 @@ from libc.string cimport memcpy, memset
 
 from cursor cimport Bytes
 from lane_answers cimport AnswerTable, answers_free, answers_settle
-from lane_fields cimport Parts, UseList
 from lane_frames cimport FrameBuffer, buffer_free
 from lane_groups cimport GroupFields
 from lane_recipe cimport LEFT_TO_PYTHON, NOT_ASKED, Recipe, recipe_free, recipe_load
 from lane_rows cimport RequestRow, RequestRows, no_int, rows_free
+from lane_taken cimport Parts, UseList
 from lane_texts cimport (
     IS_ASKED, NO_TEXT, UNKNOWN_TEXT, TextTable, text_keep, text_object, text_of, text_renamed, texts_free, texts_open,
 )

@@ -3,13 +3,14 @@
 A slot is *free* of Python objects but for its key while a lane has it; it holds the `TcpConnection` as soon as Python needs one.
 """
 
+from cpython.dict cimport PyDict_GetItem
 from cpython.object cimport PyObject
 from libc.stdint cimport int64_t
 from libc.stdlib cimport calloc, free
 
 from lane_series cimport LaneExchange, exchange_free
 from lane_tcp cimport TcpState
-from raw_python cimport raw_xdecref
+from raw_python cimport raw_incref, raw_xdecref
 
 cdef enum SlotMode:
     IN_PYTHON = 0  # `connection` has the state, and the SeriesCarry holds it
@@ -49,6 +50,34 @@ cdef inline Slot* slot_append(SlotList* slots) noexcept nogil:
     slots.last = slot
     slots.count += 1
     return slot
+
+
+cdef inline Slot* slot_open(SlotList* slots, dict numbers, object key) except NULL:
+    """A slot for a connection; `numbers` holds the addresses of slots by the keys of connections.
+
+    Raises:
+        MemoryError: no room.
+    """
+    cdef Slot* slot = slot_append(slots)
+    if slot is NULL:
+        raise MemoryError
+    raw_incref(<PyObject*>key)
+    slot.key = <PyObject*>key
+    numbers[key] = <size_t>slot
+    return slot
+
+
+cdef inline Slot* slot_of(dict numbers, object key) except? NULL:
+    """The slot of a connection, NULL for none."""
+    cdef PyObject* found = PyDict_GetItem(numbers, key)
+    return NULL if found is NULL else <Slot*><size_t><object>found
+
+
+cdef inline int slot_close(SlotList* slots, dict numbers, Slot* slot) except -1:
+    """The connection is forgotten."""
+    del numbers[<object>slot.key]
+    slot_remove(slots, slot)
+    return 0
 
 
 cdef inline void slot_free_exchange(Slot* slot) noexcept:

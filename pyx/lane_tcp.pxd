@@ -6,7 +6,7 @@ Payload that snaplen cut waits for nothing either; who takes the payload is told
 counters are those of the Python modules, which are the contract.
 """
 
-from libc.stdint cimport INT64_MIN, int8_t, int32_t, int64_t, uint8_t, uint32_t, uint64_t
+from libc.stdint cimport INT64_MIN, int32_t, int64_t, uint8_t, uint32_t, uint64_t
 from libc.string cimport memset
 
 cdef enum:
@@ -318,29 +318,3 @@ cdef inline object segment_of(const Packet* packet, bytes data, int64_t offset, 
     return kind(
         packet.direction, packet.seq, packet.ack, packet.flags, payload, packet.original, packet.signature, packet.time_ns, packet.number,
     )
-
-
-cdef inline int check_columns(object columns, Py_ssize_t size) except -1:
-    """Columns are read without looking at their ends: so they must have one length, and stay inside their chunk of `size` bytes.
-
-    Raises:
-        ValueError: they do not.
-    """
-    cdef const int64_t[::1] offset = columns.offset
-    cdef const int32_t[::1] captured = columns.captured
-    cdef const int32_t[::1] original = columns.original
-    cdef const int32_t[::1] key = columns.key
-    cdef const int8_t[::1] direction = columns.direction
-    cdef int32_t keys = <int32_t>len(columns.keys)
-    cdef Py_ssize_t row
-    for name in ("number", "time_ns", "key", "direction", "seq", "ack", "flags", "captured", "original", "signature"):
-        if len(getattr(columns, name)) != offset.shape[0]:
-            raise ValueError("the columns of packets differ in length")
-    for row in range(offset.shape[0]):
-        if not 0 <= key[row] < keys or not 0 <= direction[row] <= 1:
-            raise ValueError(f"packet {row} is of no connection")
-        if captured[row] < 0 or offset[row] < 0 or offset[row] > size - captured[row]:
-            raise ValueError(f"the payload of packet {row} does not lie in its chunk")
-        if original[row] < captured[row]:
-            raise ValueError(f"packet {row} has more payload than it had on the wire")
-    return 0

@@ -8,30 +8,28 @@ and everything else is the same code as in the pure twin.
 
 cimport cython
 from cpython.bytes cimport PyBytes_AS_STRING
-from cpython.dict cimport PyDict_GetItem
 from cpython.object cimport PyObject
-from libc.stdint cimport int8_t, int16_t, int32_t, int64_t, uint8_t, uint32_t
+from libc.stdint cimport int32_t, int64_t, uint8_t
 from libc.stdlib cimport calloc, free
 from libc.string cimport memset
 
 from cursor cimport Bytes
 from endpoint_text cimport packed_port
 from lane_ends cimport SeriesRows, begin_lane, count_requests, end_lane, forget_texts, rows_close, rows_open, settle_counts
-from lane_exchange cimport exchange_bytes, exchange_closed, exchange_cut, exchange_finish
-from lane_rows cimport RequestRow
-from lane_series cimport LANE_ODD, LANE_OK, ODD_REASONS, LaneSeries, RecipeBook, book_open, series_settle
-from lane_slots cimport IN_LANE, IN_PYTHON, STREAMS_ONLY, Slot, SlotList, slot_append, slot_remove
+from lane_exchange cimport exchange_closed, exchange_finish, exchange_packet
+from lane_flushes cimport flush_rows, most_rows
+from lane_series cimport LANE_ODD, LANE_OK, ODD_REASONS, RecipeBook, book_open, series_settle
+from lane_slots cimport IN_LANE, IN_PYTHON, STREAMS_ONLY, Slot, SlotList, slot_close, slot_of, slot_open, slot_remove
 from lane_tcp cimport (
-    ACK, RST, SYN, TCP_CLOSED, TCP_DATA, TCP_ODD, TCP_RESET, Packet, check_columns, segment_of, syn_is_next, tcp_begin, tcp_in_order,
-    tcp_take,
+    ACK, RST, SYN, TCP_CLOSED, TCP_DATA, TCP_ODD, TCP_RESET, Packet, segment_of, syn_is_next, tcp_begin, tcp_in_order, tcp_take,
 )
-from lane_texts cimport text_object, text_of, texts_clear, texts_crowded
-from lane_topics cimport topic_rows_clear
+from lane_texts cimport text_object, text_of, texts_crowded
+from packet_rows cimport PacketRows, packet_at, packet_rows_open
 from raw_python cimport raw_incref
-from request_batch cimport PACKET_BITS, request_batch, row_of_event
-from row_columns cimport wide_batch, wide_row_of
+from request_batch cimport PACKET_BITS, row_of_event
+from row_columns cimport wide_row_of
 from slot_handover cimport admit, connection_of, enter_lane, leave_lane, streams_of
-from topic_batch cimport topic_batch, topic_row_of
+from topic_batch cimport topic_row_of
 from uuid_text cimport fill_pairs
 
 import weakref
@@ -47,10 +45,11 @@ from kwire.schema import catalog, error_name
 from kwire.tables.client_keys import client_key, is_default_client_id
 from kwire.tables.column_builder import BATCH_ROWS
 from kwire.tables.observed_rows import GROUP_STEPS, TOPIC_USE
-from kwire.tables.schemas import CONNECTIONS, REQUESTS, TIME
+from kwire.tables.schemas import CONNECTIONS, REQUESTS
 
 __all__ = ["BulkCarry", "LaneBatches", "ObservedBatches"]
 
+SCHEMAS_OF_LANES = {"requests": REQUESTS, "connections": CONNECTIONS, "group_steps": GROUP_STEPS, "topic_use": TOPIC_USE}
 cdef int64_t LINGER_NS = _carry.LINGER_NS
 cdef int64_t UNANSWERED_NS = _carry.UNANSWERED_NS
 cdef Py_ssize_t SWEEP_PACKETS = _carry.SWEEP_PACKETS
@@ -95,7 +94,7 @@ cdef class LaneBatches:
         rows_open(&self.rows, &BOOK, lane_desk.LaneDesk(weakref.proxy(sink), lambda place: myself().connection_id_of(place)))
         self.batch_rows = batch_rows
         self.name, self.files, self.ports = sink.series, sink.files, sink.ports
-        self.batches = {"requests": [], "connections": [], "group_steps": [], "topic_use": []}
+        self.batches = {table: [] for table in SCHEMAS_OF_LANES}
         self.client_keys = {}
         self.words = (
             lane_desk.ROW_STATES, lane_desk.ROW_BODIES, lane_desk.STATES, lane_desk.CLOSED_BY, lane_desk.PROTOCOLS, lane_desk.SOURCES,
@@ -152,38 +151,11 @@ cdef class LaneBatches:
         return <int64_t>(len(self.files) - 1) << PACKET_BITS | number
 
     cdef int flush_full(self) except -1:
-        cdef const LaneSeries* lanes = &self.rows.lanes
-        cdef Py_ssize_t most = max(lanes.rows.count, self.rows.connections.count, lanes.steps.count, lanes.topic_rows.count)
-        return self.flush() if most >= self.batch_rows else 0
+        return self.flush() if most_rows(&self.rows) >= self.batch_rows else 0
 
     cdef int flush(self) except -1:
-        if self.rows.lanes.rows.count:
-            self.add_batches(0, self.rows.lanes.rows.count)
-            self.rows.lanes.rows.count = 0
-        if self.rows.connections.count:
-            self.batches["connections"].append(wide_batch(pa, &self.rows.connections, CONNECTIONS, &self.rows.said))
-            self.rows.connections.count = 0
-            texts_clear(&self.rows.said)
-        if self.rows.lanes.steps.count:
-            self.batches["group_steps"].append(wide_batch(pa, &self.rows.lanes.steps, GROUP_STEPS, &self.rows.lanes.said))
-            self.rows.lanes.steps.count = 0
-        if self.rows.lanes.topic_rows.count:
-            batch = topic_batch(pa, &self.rows.lanes.topic_rows, TOPIC_USE, &self.rows.lanes.said, self.words[7])
-            self.batches["topic_use"].append(batch)
-            topic_rows_clear(&self.rows.lanes.topic_rows)
-        texts_clear(&self.rows.lanes.said)
-        return 0
-
-    cdef int add_batches(self, Py_ssize_t start, Py_ssize_t count) except -1:
-        """A batch of these rows of `requests`, or several where their texts are too much for one."""
         names = (lambda _: self.name, self.files.__getitem__, self.asked[3], error_name, self.words[0], self.words[1])
-        cdef const RequestRow* row = self.rows.lanes.rows.rows + start
-        try:
-            self.batches["requests"].append(request_batch(pa, REQUESTS, TIME, row, count, &self.rows.lanes.texts, &self.rows.places, names))
-        except OverflowError:
-            self.add_batches(start, count // 2)
-            self.add_batches(start + count // 2, count - count // 2)
-        return 0
+        return flush_rows(&self.rows, pa, SCHEMAS_OF_LANES, self.batches, names, self.words[7])
 
     cdef int rows_added(self, Py_ssize_t before) except -1:
         if self.rows.lanes.rows.count != before:
@@ -283,29 +255,9 @@ cdef class BulkCarry:
     def scan(self):
         return self.carry.scan
 
-    # slots
-
-    cdef Slot* add_slot(self, object key) except NULL:
-        cdef Slot* slot = slot_append(&self.slots)
-        if slot is NULL:
-            raise MemoryError
-        raw_incref(<PyObject*>key)
-        slot.key = <PyObject*>key
-        self.numbers[key] = <size_t>slot
-        return slot
-
-    cdef Slot* find_slot(self, object key) except? NULL:
-        cdef PyObject* found = PyDict_GetItem(self.numbers, key)
-        return NULL if found is NULL else <Slot*><size_t><object>found
-
-    cdef int drop_slot(self, Slot* slot) except -1:
-        del self.numbers[<object>slot.key]
-        slot_remove(&self.slots, slot)
-        return 0
-
     cdef int adopt(self, object connection) except -1:
         """Take over a connection that the SeriesCarry began."""
-        cdef Slot* slot = self.add_slot(connection.key)
+        cdef Slot* slot = slot_open(&self.slots, self.numbers, connection.key)
         raw_incref(<PyObject*>connection)
         slot.connection = <PyObject*>connection
         slot.n = connection.n
@@ -319,22 +271,12 @@ cdef class BulkCarry:
     @cython.wraparound(False)
     def take(self, bytes data, columns, sink):
         """Bring the packets of one chunk to their connections; arguments as for `SeriesCarry.take`."""
-        cdef const int64_t[::1] number = columns.number
-        cdef const int64_t[::1] time_ns = columns.time_ns
-        cdef const int32_t[::1] key = columns.key
-        cdef const int8_t[::1] direction = columns.direction
-        cdef const uint32_t[::1] seq = columns.seq
-        cdef const uint32_t[::1] ack = columns.ack
-        cdef const int16_t[::1] flags = columns.flags
-        cdef const int64_t[::1] offset = columns.offset
-        cdef const int32_t[::1] captured = columns.captured
-        cdef const int32_t[::1] original = columns.original
-        cdef const uint32_t[::1] signature = columns.signature
-        check_columns(columns, len(data))
+        cdef PacketRows rows
+        packet_rows_open(&rows, columns, len(data))
         cdef list keys = columns.keys
-        cdef Py_ssize_t count = number.shape[0]
         cdef Py_ssize_t until_sweep = SWEEP_PACKETS - self.packets % SWEEP_PACKETS
         cdef Py_ssize_t row
+        cdef int32_t key
         cdef Slot* slot
         cdef Packet packet
         cdef Slot** known = <Slot**>calloc(len(keys) + 1, sizeof(Slot*))  # by key; NULL: look
@@ -344,29 +286,27 @@ cdef class BulkCarry:
             raise MemoryError
         self.lanes = getattr(sink, "batches", None)
         try:
-            for row in range(count):
-                packet.number, packet.time_ns = number[row], time_ns[row]
-                packet.seq, packet.ack, packet.signature = seq[row], ack[row], signature[row]
-                packet.flags, packet.direction = flags[row], direction[row]
-                packet.captured, packet.original = captured[row], original[row]
+            for row in range(rows.count):
+                packet_at(&rows, row, &packet)
+                key = rows.key[row]
                 if packet.time_ns > self.latest_ns:
                     self.latest_ns = packet.time_ns
-                slot = known[key[row]]
+                slot = known[key]
                 if slot is NULL:
-                    slot = known[key[row]] = self.find_slot(keys[key[row]])
-                if not is_all and theirs[key[row]]:
+                    slot = known[key] = slot_of(self.numbers, keys[key])
+                if not is_all and theirs[key]:
                     pass  # only counted: sweeps come at the same packets in every share
                 elif slot is not NULL and slot.mode != IN_PYTHON and tcp_in_order(&slot.tcp, &packet):
                     if packet.original and not slot.ignored:
-                        self.deliver(slot, &packet, data, offset[row], sink)
+                        self.deliver(slot, &packet, data, rows.offset[row], sink)
                 else:
-                    known[key[row]] = self.take_closely(slot, keys[key[row]], &packet, data, offset[row], sink)
+                    known[key] = self.take_closely(slot, keys[key], &packet, data, rows.offset[row], sink)
                 until_sweep -= 1
                 if until_sweep == 0:
                     until_sweep = SWEEP_PACKETS
                     self.sweep(packet.number, sink)
                     memset(known, 0, len(keys) * sizeof(Slot*))
-            self.packets += count
+            self.packets += rows.count
             if self.lanes is not None:
                 self.lanes.tidy(&self.slots)
         finally:
@@ -399,7 +339,7 @@ cdef class BulkCarry:
 
     cdef Slot* open(self, object key, const Packet* packet, object sink) except NULL:
         """Begin a connection, as SeriesCarry does."""
-        cdef Slot* slot = self.add_slot(key)
+        cdef Slot* slot = slot_open(&self.slots, self.numbers, key)
         cdef dict lives = self.carry.lives
         cdef const uint8_t* packed
         slot.mode = STREAMS_ONLY
@@ -454,18 +394,17 @@ cdef class BulkCarry:
         if connection is <object>slot.connection:
             admit(slot, self.carry.live)
             return slot
-        self.drop_slot(slot)
+        slot_close(&self.slots, self.numbers, slot)
         if connection is None:
             return NULL
         self.adopt(connection)
-        return self.find_slot(key)
+        return slot_of(self.numbers, key)
 
     cdef int deliver(self, Slot* slot, const Packet* packet, bytes data, int64_t offset, object sink) except -1:
         """The next bytes of a direction, and how many were cut off behind them."""
         cdef Py_ssize_t start = 0
         cdef Py_ssize_t before
         cdef int64_t cut = packet.original - packet.captured
-        cdef bint from_client
         cdef int outcome
         if slot.mode != IN_LANE and self.lanes is not None:
             slot.patience -= 1
@@ -473,13 +412,10 @@ cdef class BulkCarry:
                 enter_lane(slot, &self.lanes.rows)
         if slot.mode == IN_LANE:
             before = self.lanes.rows.lanes.rows.count
-            from_client = packet.direction == slot.client_side
-            outcome = exchange_bytes(
-                slot.exchange, &self.lanes.rows.lanes, from_client, <Bytes>PyBytes_AS_STRING(data) + offset, packet.captured,
-                packet.time_ns, self.lanes.packet_of(packet.number), &start,
+            outcome = exchange_packet(
+                slot.exchange, &self.lanes.rows.lanes, packet.direction == slot.client_side, packet,
+                <Bytes>PyBytes_AS_STRING(data) + offset, self.lanes.packet_of(packet.number), &start,
             )
-            if outcome == LANE_OK and cut:
-                outcome = exchange_cut(slot.exchange, &self.lanes.rows.lanes, from_client, cut, packet.time_ns)
             self.lanes.rows_added(before)
             if outcome == LANE_OK:
                 return 0
@@ -518,15 +454,15 @@ cdef class BulkCarry:
             if exchange_finish(slot.exchange, &self.lanes.rows.lanes) == LANE_OK:
                 self.lanes.rows_added(before)
                 self.lanes.end(slot, sink)
-                return self.drop_slot(slot)
+                return slot_close(&self.slots, self.numbers, slot)
         elif slot.ignored and slot.mode == STREAMS_ONLY and self.lanes is not None:
-            return self.drop_slot(slot)
+            return slot_close(&self.slots, self.numbers, slot)
         connection = connection_of(slot, NULL if self.lanes is None else &self.lanes.rows, TcpConnection)
         if slot.mode == IN_PYTHON:
             self.carry.end(connection, time_ns, packet, sink)
         else:
             sink.ended(connection)
-        return self.drop_slot(slot)
+        return slot_close(&self.slots, self.numbers, slot)
 
     cdef int sweep(self, int64_t packet, object sink) except -1:
         """End the connections whose time is over."""
@@ -538,7 +474,7 @@ cdef class BulkCarry:
             if slot.mode == IN_PYTHON:
                 self.carry.look_after(<object>slot.connection, packet, sink)
                 if <object>slot.key not in self.carry.live:
-                    self.drop_slot(slot)
+                    slot_close(&self.slots, self.numbers, slot)
                 else:
                     admit(slot, self.carry.live)
             elif (slot.tcp.closed and self.latest_ns - slot.tcp.closed_ns > LINGER_NS) or (
