@@ -39,6 +39,21 @@ _POM = """<project xmlns="http://maven.apache.org/POM/4.0.0">
 </project>
 """
 
+_BROKER_POM = """<project xmlns="http://maven.apache.org/POM/4.0.0">
+  <modelVersion>4.0.0</modelVersion><groupId>org.example</groupId><artifactId>broker</artifactId><version>1</version><packaging>pom</packaging>
+  <dependencyManagement><dependencies>{pinned}</dependencies></dependencyManagement>
+  <dependencies>{dependencies}</dependencies>
+</project>
+"""
+
+# What a broker needs beside its own dependencies to log: 4.0 went from log4j 1 (by reload4j) to log4j 2.
+_LOGGING = {
+    False: [("org.slf4j", "slf4j-reload4j", "1.7.36")],
+    True: [("org.apache.logging.log4j", "log4j-slf4j-impl", "2.25.3"), ("org.apache.logging.log4j", "log4j-1.2-api", "2.25.3")],
+}
+# Dependencies that a release names and that nobody published.
+_UNPUBLISHED = {"4.4.0": [(GROUP, "kafka-tools-api", "4.3.1")]}
+
 _NEWEST_POM = """<project xmlns="http://maven.apache.org/POM/4.0.0">
   <modelVersion>4.0.0</modelVersion><groupId>org.example</groupId><artifactId>newest</artifactId><version>1</version><packaging>pom</packaging>
   <dependencies><dependency><groupId>org.apache.kafka</groupId><artifactId>kafka-clients</artifactId><version>[{since},)</version></dependency>
@@ -86,6 +101,42 @@ def fetch(jars: Iterable[tuple[str, str]], cache: Path) -> dict[tuple[str, str],
             for pair in missing:
                 (Path(aside) / wanted[pair].name).replace(wanted[pair])
     return wanted
+
+
+def _dependency(group: str, artifact: str, version: str) -> str:
+    return f"<dependency><groupId>{group}</groupId><artifactId>{artifact}</artifactId><version>{escape(version)}</version></dependency>"
+
+
+def fetch_broker(release: str, cache: Path) -> Path:
+    """Have a folder with all jars that a broker of a release runs on.
+
+    Arguments:
+        release: such as 4.4.0; from 2.8 on.
+        cache: the folder in which it is made, when it is not there yet.
+    """
+    folder = cache / f"broker-{release}"
+    if folder.exists():
+        return folder
+    maven = shutil.which("mvn")
+    if maven is None:
+        sys.exit("Maven (mvn) is needed to fetch a broker's jars and is not on the PATH.")
+    cache.mkdir(parents=True, exist_ok=True)
+    wanted = [(GROUP, "kafka_2.13", release), *_LOGGING[release_key(release) >= (4,)]]
+    # Fetched aside and moved, as above
+    with tempfile.TemporaryDirectory(dir=cache) as aside:
+        pom, libs = Path(aside) / "pom.xml", Path(aside) / "libs"
+        pinned = "".join(_dependency(*each) for each in _UNPUBLISHED.get(release, ()))
+        pom.write_text(_BROKER_POM.format(pinned=pinned, dependencies="".join(_dependency(*each) for each in wanted)), "utf-8")
+        goal = ["dependency:copy-dependencies", "-DincludeScope=runtime", f"-DoutputDirectory={libs.resolve()}"]
+        done = subprocess.run([maven, "-q", "-B", "-f", str(pom), *goal], capture_output=True, text=True, check=False)
+        if done.returncode:
+            sys.exit(f"Maven could not fetch a broker {release}:\n{done.stdout[-2000:]}")
+        try:
+            libs.replace(folder)
+        except OSError:
+            if not folder.exists():  # nobody else has made it meanwhile
+                raise
+    return folder
 
 
 def newest_published(cache: Path) -> str:

@@ -132,6 +132,15 @@ def test_K511_28_what_is_out_of_order_during_sasl_ends_the_connection(frames: li
     assert (over.reason, machine.state) == ("out_of_order", BrokerState.CLOSED)
 
 
+@pytest.mark.requirement("K511-28")
+def test_where_a_token_has_to_come_the_broker_says_so_before_it_closes() -> None:
+    """As 3.9 and 4.4 do: ILLEGAL_SASL_STATE (34)."""
+    machine = sasl()
+    machine.receive(HANDSHAKE, 0)
+    sent, over = machine.receive(VERSIONS_0, 0)
+    assert (sent.data, over.reason) == (request("00000005 0022 00000000"), "out_of_order")
+
+
 def test_a_wrong_password_is_told_and_ends_the_connection() -> None:
     machine = sasl()
     machine.receive(HANDSHAKE, 0)

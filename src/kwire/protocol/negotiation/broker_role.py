@@ -110,6 +110,7 @@ class NegotiatingBroker:
         self.codec = codec or Codec(catalog())
         self.advertised = {key: Versions(*_pair(each)) for key, each in advertised.items()}
         self.accepted = self.advertised if accepted is None else {key: Versions(*_pair(each)) for key, each in accepted.items()}
+        self._versions = self.accepted.get(API_VERSIONS, Versions(0, 0))
         self.legacy_fallback = legacy_fallback
         self.software_rule: SoftwareRule = software_rule
         self.unsupported = unsupported
@@ -180,14 +181,14 @@ class NegotiatingBroker:
             return self._over(BrokerEvent.GARBLED, "garbled", BadLength(f"a frame of {len(frame)} bytes is too short for its header"))
         key = int.from_bytes(frame[:2], "big", signed=True)
         version = int.from_bytes(frame[2:4], "big", signed=True)
-        if key != API_VERSIONS or version in self.accepted.get(API_VERSIONS, Versions(0, 0)):
+        if key != API_VERSIONS or version in self._versions:
             taken = self.accepted.get(key)
             if taken is None and key in (_SASL_HANDSHAKE, _SASL_AUTHENTICATE) and self.mechanisms:
                 taken = Versions(0, 1)
             if taken is None or version not in taken:
                 return self._not_supported(frame, key, version, taken)
         try:
-            request = self.codec.decode_request(frame, strict=key != API_VERSIONS or version in self.advertised.get(key, (0,)))
+            request = self.codec.decode_request(frame, strict=key != API_VERSIONS or version in self._versions)
         except WireError as error:
             return self._over(BrokerEvent.GARBLED, "garbled", error)
         self._slots.append(_Slot(request.header))
@@ -196,7 +197,7 @@ class NegotiatingBroker:
             and self.instance_ids is not None
             and (fault := self.instance_ids.see(self.codec.header_version("request", key, version), request.header.client_instance_id))
         ):
-            return self._invalid(request, fault)
+            return self._invalid(fault)
         if key == API_VERSIONS:
             return self._api_versions(request, version)
         if key == _SASL_HANDSHAKE:
@@ -228,21 +229,28 @@ class NegotiatingBroker:
     def _out_of_order(self, key: int, version: int) -> list[Outcome]:
         name = self.codec.catalog.api_name(key) or str(key)
         error = KwireError(f"{name} v{version} may not come while the connection is in state {self.state.name}")
-        return self._over(BrokerEvent.OUT_OF_ORDER, "out_of_order", error)
+        # Where a token has to come Kafka says so before it closes, with ILLEGAL_SASL_STATE; before the handshake it does not.
+        told = self._refuse(_ILLEGAL_SASL_STATE) if self.state is BrokerState.TOKENS else []
+        return told + self._over(BrokerEvent.OUT_OF_ORDER, "out_of_order", error)
 
-    def _invalid(self, request: Request, why: str) -> list[Outcome]:
-        """INVALID_REQUEST in the form of the request's own response; where that has no place for it, the end."""
-        key, version = request.header.api_key, request.header.api_version
-        message = self.codec.catalog.response(key)
-        if message is not None and any(field.name == "ErrorCode" and version in field.versions for field in message.fields):
-            return self._answer(self.codec.message_class(message.name)(error_code=_INVALID_REQUEST))
-        return self._over(BrokerEvent.UNSUPPORTED, "invalid_request", KwireError(why))
+    def _refuse(self, code: int) -> list[Outcome]:
+        """Answer the request that came last with an error, in the form of its own response; nothing where that has no place for it."""
+        header = self._slots[-1].header
+        message = self.codec.catalog.response(header.api_key)
+        version = 0 if header.api_key == API_VERSIONS and header.api_version not in self._versions else header.api_version
+        if message is None or not any(field.name == "ErrorCode" and version in field.versions for field in message.fields):
+            return []
+        return self._answer(self.codec.message_class(message.name)(error_code=code), version)
+
+    def _invalid(self, why: str) -> list[Outcome]:
+        """INVALID_REQUEST, or the end where it cannot be said."""
+        return self._refuse(_INVALID_REQUEST) or self._over(BrokerEvent.UNSUPPORTED, "invalid_request", KwireError(why))
 
     def _api_versions(self, request: Request, version: int) -> list[Outcome]:
         answer = self.codec.messages.ApiVersionsResponse
         told = BrokerEvent.VERSIONS
         outcomes: list[Outcome] = []
-        known = version in self.advertised.get(API_VERSIONS, Versions(0, 0))
+        known = version in self._versions
         if not BROKER_ROLE.allows(self.state, BrokerEvent.VERSIONS):
             return self._out_of_order(API_VERSIONS, version)
         if not known:

@@ -10,9 +10,9 @@ from __future__ import annotations
 
 from collections import deque
 from collections.abc import Mapping
+from importlib.metadata import version as installed_version
 from typing import Any, Final, NamedTuple
 
-from kwire import __version__
 from kwire.codec.catalog_codec import Codec
 from kwire.codec.uuids import ZERO_UUID, Uuid
 from kwire.errors import KwireError, WireError
@@ -59,7 +59,7 @@ class NegotiatingClient:
     Arguments:
         codec: the codec, of the built-in catalog when not given.
         client_id: of all requests.
-        software: client software name and version; below ApiVersions v3 they are not sent.
+        software: client software name and version, kwire's own when not given; below ApiVersions v3 they are not sent.
         instance_id: client instance id; sent where the header has room for it (dialect `kip-1313`).
         api_versions: the version of ApiVersions to begin with. When not given the highest one whose header is that of version 2: brokers
             read the header of an ApiVersions request that they do not know as version 2, and take an instance id in it for tags.
@@ -85,7 +85,7 @@ class NegotiatingClient:
         *,
         codec: Codec | None = None,
         client_id: str | None = "kwire",
-        software: tuple[str, str] = ("kwire", __version__),
+        software: tuple[str, str] | None = None,
         instance_id: Uuid = ZERO_UUID,
         api_versions: int | None = None,
         own: Mapping[int, Range] | None = None,
@@ -100,7 +100,7 @@ class NegotiatingClient:
     ) -> None:
         self.codec = codec or Codec(catalog())
         self.client_id = client_id
-        self.software = software
+        self.software = ("kwire", installed_version("kwire")) if software is None else software
         self.instance_id = instance_id
         self.retries = retries
         self.timeout = timeout

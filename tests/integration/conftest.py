@@ -1,0 +1,143 @@
+"""Real brokers for the tests that want one: started once for the whole run, from the published jars.
+
+Needs Maven and Java and, on the first run, the network; jars are kept in `.cache/kafka-jars`. A test that wants a broker stands in the
+xdist group ``kafka``, so that all of them run in one worker and share it::
+
+    @pytest.mark.xdist_group("kafka")
+    def test_something(kafka_broker):
+        broker = kafka_broker(release)  # started when first asked for
+"""
+
+from __future__ import annotations
+
+import contextlib
+import shutil
+import socket
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+import pytest
+
+from kwire.protocol.negotiation import NegotiatingClient
+from kwire.protocol.negotiation.outcomes import Agreed, Over, Send
+
+ROOT = Path(__file__).resolve().parents[2]
+CACHE = ROOT / ".cache" / "kafka-jars"
+CLUSTER_ID = "kwireTestsQmNUu0Mw9cVQ"  # 22 characters of base64url
+
+# KRaft, broker and controller in one process, with one listener that authenticates and one that does not.
+PROPERTIES = """\
+process.roles=broker,controller
+node.id=1
+controller.quorum.voters=1@127.0.0.1:{controller}
+listeners=PLAINTEXT://127.0.0.1:{plain},SASL_PLAINTEXT://127.0.0.1:{sasl},CONTROLLER://127.0.0.1:{controller}
+advertised.listeners=PLAINTEXT://127.0.0.1:{plain},SASL_PLAINTEXT://127.0.0.1:{sasl}
+listener.security.protocol.map=PLAINTEXT:PLAINTEXT,SASL_PLAINTEXT:SASL_PLAINTEXT,CONTROLLER:PLAINTEXT
+controller.listener.names=CONTROLLER
+inter.broker.listener.name=PLAINTEXT
+sasl.enabled.mechanisms=PLAIN
+listener.name.sasl_plaintext.plain.sasl.jaas.config=org.apache.kafka.common.security.plain.PlainLoginModule required user_alice="secret";
+log.dirs={folder}/data
+num.partitions=1
+offsets.topic.num.partitions=1
+offsets.topic.replication.factor=1
+transaction.state.log.replication.factor=1
+transaction.state.log.min.isr=1
+group.initial.rebalance.delay.ms=0
+"""
+
+
+@dataclass(frozen=True)
+class Broker:
+    """A running broker.
+
+    Attributes:
+        release: such as 4.4.0.
+        plain, sasl: ports on 127.0.0.1; the second one knows user `alice` with password `secret`, by PLAIN.
+        libs: the folder with its jars.
+        folder: its files; what it says is in `broker.log`.
+    """
+
+    release: str
+    plain: int
+    sasl: int
+    libs: Path
+    folder: Path
+    process: subprocess.Popen[bytes]
+
+    @property
+    def address(self) -> str:
+        return f"127.0.0.1:{self.plain}"
+
+
+def _free_ports(count: int) -> list[int]:
+    with contextlib.ExitStack() as stack:
+        found = [stack.enter_context(socket.socket()) for _ in range(count)]
+        for each in found:
+            each.bind(("127.0.0.1", 0))
+        return [each.getsockname()[1] for each in found]
+
+
+def _answers(port: int) -> bool:
+    machine = NegotiatingClient()
+    try:
+        with socket.create_connection(("127.0.0.1", port), timeout=2) as connection:
+            outcomes = machine.connected(time.monotonic_ns())
+            while not any(isinstance(each, (Agreed, Over)) for each in outcomes):
+                connection.sendall(b"".join(each.data for each in outcomes if isinstance(each, Send)))
+                data = connection.recv(65536)
+                outcomes = machine.receive(data, time.monotonic_ns()) if data else machine.closed(time.monotonic_ns())
+    except OSError:
+        return False
+    return not machine.over
+
+
+def _start(release: str, folder: Path) -> Broker:
+    sys.path.insert(0, str(ROOT / "tools"))
+    from kafka_jars import fetch_broker
+
+    missing = [tool for tool in ("mvn", "java") if shutil.which(tool) is None]
+    assert not missing, f"{' and '.join(missing)} cannot be found (Debian: apt-get install maven default-jre)"
+    libs = fetch_broker(release, CACHE)
+    plain, sasl, controller = _free_ports(3)
+    properties = folder / "server.properties"
+    properties.write_text(PROPERTIES.format(plain=plain, sasl=sasl, controller=controller, folder=folder))
+    java = ["java", "-XX:TieredStopAtLevel=1", "-Xmx384m", "-cp", f"{libs}/*"]
+    formatting = ["kafka.tools.StorageTool", "format", "-t", CLUSTER_ID, "-c", str(properties)]
+    done = subprocess.run([*java, *formatting], capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stdout + done.stderr
+    with (folder / "broker.log").open("wb") as log:
+        process = subprocess.Popen([*java, "kafka.Kafka", str(properties)], stdout=log, stderr=subprocess.STDOUT)
+    until = time.monotonic() + 120
+    while not _answers(plain):
+        running = process.poll() is None and time.monotonic() < until
+        if not running:
+            process.kill()
+            raise AssertionError(f"the broker did not start:\n{(folder / 'broker.log').read_text()[-3000:]}")
+        time.sleep(0.3)
+    return Broker(release, plain, sasl, libs, folder, process)
+
+
+@pytest.fixture(scope="session")
+def kafka_broker(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Callable[[str], Broker]]:
+    """`kafka_broker("4.4.0")`: the broker of a release, the same one for all tests."""
+    running: dict[str, Broker] = {}
+
+    def broker(release: str) -> Broker:
+        if release not in running:
+            running[release] = _start(release, tmp_path_factory.mktemp(f"kafka-{release}"))
+        return running[release]
+
+    yield broker
+    for each in running.values():
+        each.process.terminate()
+    for each in running.values():
+        try:
+            each.process.wait(15)
+        except subprocess.TimeoutExpired:
+            each.process.kill()
+            each.process.wait()
