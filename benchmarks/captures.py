@@ -59,6 +59,71 @@ def repeat_example(target: Path, copies: int, first: int = 0) -> int:
         return out.tell()
 
 
+def cut_to(source: Path, target: Path, snaplen: int) -> int:
+    """Write a capture as `tcpdump -s` would have written it; gives the size of the file in bytes."""
+    raw = source.read_bytes()
+    at = FILE_HEADER.size
+    with target.open("wb") as out:
+        out.write(raw[:at])
+        while at < len(raw):
+            seconds, fraction, size, original = PACKET_HEADER.unpack_from(raw, at)
+            start = at + PACKET_HEADER.size
+            kept = min(size, snaplen)
+            out.write(PACKET_HEADER.pack(seconds, fraction, kept, original) + raw[start : start + kept])
+            at = start + size
+        return out.tell()
+
+
+LARGE_VALUE, SEGMENT = 900_000, 1_448
+
+
+def large_frames(target: Path, requests: int) -> int:
+    """Write one connection that produces a record of 900 KB with each request; gives the size of the file in bytes."""
+    value = b"\x01" + _varint(LARGE_VALUE) + bytes(LARGE_VALUE) + b"\0"  # no key, the value, no headers
+    record = _varint(len(value) + 3) + b"\0\0\0" + value
+    head = struct.pack(">iBihiqqqhii", 0, 2, 0, 0, 0, 0, 0, -1, -1, -1, 1)
+    batch = struct.pack(">qi", 0, len(head) + len(record)) + head + record
+    with target.open("wb") as out:
+        out.write(FILE_HEADER.pack(0xA1B2C3D4, 2, 4, 0, 0, 262_144, ETHERNET))
+        numbers, count = [100, 200], 0
+
+        def packet(side: int, flags: int, data: bytes = b"") -> None:
+            nonlocal count
+            count += 1
+            ends = (40_000, PORT), (bytes([10, 0, 0, 1]), bytes([10, 0, 0, 2]))
+            ports, hosts = (each if side == 0 else each[::-1] for each in ends)
+            tcp = struct.pack(">HHIIBBHHH", *ports, numbers[side] % 2**32, numbers[1 - side] % 2**32, 0x50, flags, 65_535, 0, 0)
+            size = 40 + len(data)
+            frame = bytes(12) + struct.pack(">HBBHHHBBH", 0x0800, 0x45, 0, size, 1, 0, 64, TCP, 0) + b"".join(hosts) + tcp + data
+            seconds, fraction = divmod(1_700_000_000_000_000 + 10 * count, 1_000_000)
+            out.write(PACKET_HEADER.pack(seconds, fraction, len(frame), len(frame)) + frame)
+            numbers[side] += len(data) + (flags >> 1 & 1)
+
+        packet(0, 0x02)
+        packet(1, 0x12)
+        packet(0, 0x10)
+        for number in range(requests):
+            # Produce v3 of one partition: no transaction, acks 1
+            request = struct.pack(">hhi", 0, 3, number) + b"\0\3app\xff\xff\0\1" + struct.pack(">ii", 1000, 1) + b"\0\1t"
+            request += struct.pack(">iii", 1, 0, len(batch)) + batch
+            response = struct.pack(">ii", number, 1) + b"\0\1t" + struct.pack(">iihqqi", 1, 0, 0, number, -1, 0)
+            data = struct.pack(">i", len(request)) + request
+            for start in range(0, len(data), SEGMENT):
+                packet(0, 0x10, data[start : start + SEGMENT])
+            packet(1, 0x10, struct.pack(">i", len(response)) + response)
+        return out.tell()
+
+
+def _varint(number: int) -> bytes:
+    """A zigzag varint of a number that is not negative."""
+    number *= 2
+    out = bytearray()
+    while number > 0x7F:
+        out.append(number & 0x7F | 0x80)
+        number >>= 7
+    return bytes(out) + bytes([number])
+
+
 class Exchange(NamedTuple):
     """A request frame and its response frame, without their lengths."""
 

@@ -18,13 +18,15 @@ import pytest
 from kio.serial import entity_reader
 
 import peers
-from captures import PORT, Exchange, exchanges, repeat_example
+from captures import PORT, Exchange, cut_to, exchanges, large_frames, repeat_example
 
 COPIES = 40
 TURNS = 3  # all contenders one after the other, as often as this
 ROWS_OF_COPY = 615
 ROWS = ROWS_OF_COPY * COPIES
 WORK = "capture to request rows"
+CUT_COPIES, SNAPLEN = 20, 128
+LARGE_REQUESTS = 70
 TSHARK_FIELDS = (
     "frame.number", "frame.time_epoch", "ip.src", "tcp.srcport", "ip.dst", "tcp.dstport", "kafka.len", "kafka.api_key", "kafka.api_version",
     "kafka.correlation_id", "kafka.client_id", "kafka.error", "kafka.topic_name", "kafka.consumer_group", "kafka.required_acks",
@@ -121,33 +123,48 @@ def make_rows(known: list[Exchange], decode: Decode) -> int:
     return len(rows)
 
 
+def reading(worker: subprocess.Popen[str], path: Path) -> Callable[[], int]:
+    """What has a worker read a capture; gives the number of rows."""
+
+    def run() -> int:
+        assert worker.stdin is not None
+        assert worker.stdout is not None
+        worker.stdin.write(f"{path}\n")
+        worker.stdin.flush()
+        return int(worker.stdout.readline())
+
+    return run
+
+
+def printing(path: Path, least: int) -> Callable[[], int] | None:
+    """What has tshark print a capture, at least so many lines; None without tshark."""
+    tshark = shutil.which("tshark")
+    if tshark is None:
+        return None
+    command = [tshark, "-r", str(path), "-d", f"tcp.port=={PORT},kafka", "-Y", "kafka.api_key", "-T", "fields"]
+    for field in TSHARK_FIELDS:
+        command += ["-e", field]
+
+    def run() -> int:
+        done = subprocess.run(command, check=True, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL)
+        assert done.stdout.count(b"\n") > least
+        return 0
+
+    return run
+
+
 @pytest.mark.parametrize("who", ["native", "pure", "native, frames in", "kio, frames in", "tshark"])
 @pytest.mark.parametrize("turn", range(TURNS))
 def test_capture_rows(race, capture, workers, who, turn):
     path, size = capture
     expected = ROWS
     if who in peers.TWINS:
-        worker = workers[who]
-
-        def run() -> int:
-            worker.stdin.write(f"{path}\n")
-            worker.stdin.flush()
-            return int(worker.stdout.readline())
-
+        run = reading(workers[who], path)
     elif who == "tshark":
-        tshark = shutil.which("tshark")
-        if tshark is None:
+        found = printing(path, ROWS)
+        if found is None:
             return
-        command = [tshark, "-r", str(path), "-d", f"tcp.port=={PORT},kafka", "-Y", "kafka.api_key", "-T", "fields"]
-        for field in TSHARK_FIELDS:
-            command += ["-e", field]
-        expected = 0  # it makes a line of a packet, whatever is in it
-
-        def run() -> int:
-            done = subprocess.run(command, check=True, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL)
-            assert done.stdout.count(b"\n") > ROWS
-            return 0
-
+        run, expected = found, 0  # it makes a line of a packet, whatever is in it
     else:
         known = known_to_kio(exchanges(path))
         expected = len(known)
@@ -167,3 +184,30 @@ def test_capture_rows(race, capture, workers, who, turn):
         rounds=5 if who.endswith("frames in") else 1,
     )
     assert set(rows) == {expected}
+
+
+@pytest.mark.parametrize("who", ["native", "pure", "tshark"])
+@pytest.mark.parametrize("turn", range(TURNS))
+def test_cut_capture_rows(race, tmp_path_factory, workers, who, turn):
+    """What `tcpdump -s 128` leaves of the same traffic: the beginnings of frames."""
+    folder = tmp_path_factory.getbasetemp()
+    path = folder / "cut.pcap"
+    if not path.exists():
+        repeat_example(folder / "whole.pcap", CUT_COPIES)
+        cut_to(folder / "whole.pcap", path, SNAPLEN)
+    expected = 615 * CUT_COPIES if who in peers.TWINS else 0
+    run = reading(workers[who], path) if who in peers.TWINS else printing(path, 0)
+    if run is None:
+        return
+    rows = []
+    race("cut capture to request rows", who, lambda: rows.append(run()), 615 * CUT_COPIES, path.stat().st_size, rounds=1)
+    assert set(rows) == {expected}
+
+
+def test_large_frames_rows(race, tmp_path, workers):
+    """Produce requests of 900 KB, in packets of an Ethernet."""
+    path = tmp_path / "large.pcap"
+    size = large_frames(path, LARGE_REQUESTS)
+    rows = []
+    race("large frames to request rows", "native", lambda: rows.append(reading(workers["native"], path)()), LARGE_REQUESTS, size, rounds=5)
+    assert set(rows) == {LARGE_REQUESTS}

@@ -76,7 +76,9 @@ def _storms(folder: AnalysisFolder, names: dict[str, str]) -> Listing:
     by_minute: Counter[tuple[str, Any]] = Counter()
     total: Counter[str] = Counter()
     for batch in folder.scan("connections", ("client_key", "first_seen")):
-        table = pa.table({"key": batch.column("client_key"), "minute": pc.floor_temporal(batch.column("first_seen"), unit="minute")})
+        first: Any = batch.column("first_seen")
+        bare: Any = first.cast(pa.timestamp("us"))  # in no zone: to round in one takes ten times as long
+        table = pa.table({"key": batch.column("client_key"), "minute": pc.floor_temporal(bare, unit="minute").cast(first.type)})
         for row in table.group_by(["key", "minute"]).aggregate([([], "count_all")]).to_pylist():
             if row["key"] is not None:
                 by_minute[row["key"], row["minute"]] += row["count_all"]
