@@ -21,8 +21,14 @@ cdef enum:
 
 cdef extern from *:
     """
+    #if defined(__GNUC__)  /* in every place where an int is written: a call costs as much as the rest */
+    #define KWIRE_INLINE static inline __attribute__((always_inline))
+    #else
+    #define KWIRE_INLINE static inline
+    #endif
+
     /* The value of an int, or of an object of a subclass; 0 when it is none or takes more than 64 bits. */
-    static inline int kwire_int_value(PyObject *number, long long *value) {
+    KWIRE_INLINE int kwire_int_value(PyObject *number, long long *value) {
         if (!PyLong_CheckExact(number) && !PyLong_Check(number)) return 0;
     #if PY_VERSION_HEX >= 0x030C0000
         if (PyUnstable_Long_IsCompact((PyLongObject *)number)) {
