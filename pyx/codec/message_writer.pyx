@@ -4,6 +4,8 @@
 The readable contract is `kwire.codec._pure.message_writer`.
 """
 
+from operator import attrgetter
+
 cimport cython
 from cpython.bytes cimport PyBytes_AS_STRING, PyBytes_GET_SIZE
 from cpython.mem cimport PyMem_Free
@@ -161,6 +163,9 @@ cdef class MessageWriter:
         self.careful_message = careful_message
         self.careful_request = careful_request
         self.careful_response = careful_response
+
+    def __reduce__(self):
+        return attrgetter("_writer"), (self.careful_message.__self__,)
 
     cdef Learned find(self, object kind, long long version):
         cdef PyObject* versions = PyDict_GetItemWithError(self.learned, kind)

@@ -4,9 +4,13 @@ from __future__ import annotations
 
 import array
 import enum
+import os
 import pickle
+import subprocess
+import sys
 import uuid
 from dataclasses import replace
+from textwrap import dedent
 from types import SimpleNamespace
 from typing import Any, NamedTuple
 
@@ -103,6 +107,21 @@ def test_errors_travel(codec):
     again = pickle.loads(pickle.dumps(error))
     assert (str(again), again.path, again.message, again.api_version) == (str(error), error.path, "MetadataResponse", 12)
     assert isinstance(error, ValueError)
+
+
+def test_functions_travel(twin):
+    """As Spark sends what a function of a user's refers to."""
+    program = """
+        import pickle, kwire
+        from kwire import messages
+        functions = kwire.encode, kwire.encode_request, kwire.encode_response
+        again = pickle.loads(pickle.dumps(functions))
+        assert again == functions
+        print(kwire.backend, again[0](messages.HeartbeatResponse(error_code=27), 0).hex())
+    """
+    environment = {**os.environ, "KWIRE_PURE": "1" if twin == "pure" else "0"}
+    done = subprocess.run([sys.executable, "-c", dedent(program)], env=environment, capture_output=True, text=True, check=False)
+    assert (done.stdout.split(), done.stderr) == ([twin, "001b"], "")
 
 
 def test_versions_and_objects(codec):

@@ -111,6 +111,10 @@ class FrameWriter:
         self.encode_request: EncodeRequest = self._writer.encode_request
         self.encode_response: EncodeResponse = self._writer.encode_response
 
+    def __reduce__(self) -> Any:
+        # The functions of the built-in catalog travel to Spark's workers as what they are there.
+        return "_FRAMES" if self is _FRAMES else (FrameWriter, (self._source,))
+
     def _body(self, message: Any, version: int, function: str) -> Any:
         """The encoder of the objects of a class in a version, which is learned."""
         kind = type(message)

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import struct
 from collections.abc import Callable
+from operator import attrgetter
 from typing import Any, Final
 
 from kwire.codec._pure.writers import ODD, Writer, make_writer
@@ -83,6 +84,10 @@ class MessageWriter:
         self._bodies: dict[tuple[type, int], Encoder] = {}
         self._requests: dict[tuple[type, int, int], Encoder] = {}
         self._responses: dict[tuple[type, int, int], Callable[[int], bytes]] = {}
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        owner: Any = self._careful_message
+        return attrgetter("_writer"), (owner.__self__,)
 
     def learn(self, kind: type, version: int, encoder: Encoder) -> None:
         """Write the objects of a class in a version with this encoder from now on."""
