@@ -250,6 +250,12 @@ def test_what_cannot_be_read_ends_the_connection(frame: str) -> None:
     assert machine.receive(METADATA, 0) == machine.leave() == []
 
 
+def test_bytes_behind_a_body_are_passed_over() -> None:
+    """As Kafka does; librdkafka 2.16 sends some behind Metadata v12."""
+    (received,) = NegotiatingBroker({3: (0, 9)}).receive(request("0003 0001 00000008 0001 63 00000000 0000"), 0)
+    assert isinstance(received, Received)
+
+
 def test_pieces_of_one_byte_give_the_same() -> None:
     whole, cut = sasl(), sasl()
     data = VERSIONS_0 + HANDSHAKE + PLAIN + bytes.fromhex(G1)

@@ -14,7 +14,7 @@ from typing import Any, Final, Literal, NamedTuple
 
 from kwire.codec.catalog_codec import Codec
 from kwire.codec.frames import Request
-from kwire.errors import BadLength, KwireError, UnknownApi, UnsupportedVersion, WireError
+from kwire.errors import BadLength, KwireError, TrailingBytes, UnknownApi, UnsupportedVersion, WireError
 from kwire.protocol.endpoint_frames import EndpointFrames, framed
 from kwire.protocol.instance_ids import InstanceIdRule
 from kwire.protocol.negotiation import API_VERSIONS
@@ -188,16 +188,20 @@ class NegotiatingBroker:
             if taken is None or version not in taken:
                 return self._not_supported(frame, key, version, taken)
         try:
-            request = self.codec.decode_request(frame, strict=key != API_VERSIONS or version in self._versions)
+            request = self.codec.decode_request(frame, strict=False)
         except WireError as error:
             return self._over(BrokerEvent.GARBLED, "garbled", error)
+        # Kafka passes over bytes behind a body; librdkafka's Metadata requests have some.
+        fault = request.violation
+        if fault is not None and not isinstance(fault, TrailingBytes) and (key != API_VERSIONS or version in self._versions):
+            return self._over(BrokerEvent.GARBLED, "garbled", fault)
         self._slots.append(_Slot(request.header))
         if (
             key != _SASL_HANDSHAKE
             and self.instance_ids is not None
-            and (fault := self.instance_ids.see(self.codec.header_version("request", key, version), request.header.client_instance_id))
+            and (why := self.instance_ids.see(self.codec.header_version("request", key, version), request.header.client_instance_id))
         ):
-            return self._invalid(fault)
+            return self._invalid(why)
         if key == API_VERSIONS:
             return self._api_versions(request, version)
         if key == _SASL_HANDSHAKE:

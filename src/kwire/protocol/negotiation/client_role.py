@@ -15,7 +15,7 @@ from typing import Any, Final, NamedTuple
 
 from kwire.codec.catalog_codec import Codec
 from kwire.codec.uuids import ZERO_UUID, Uuid
-from kwire.errors import KwireError, WireError
+from kwire.errors import KwireError, TrailingBytes, WireError
 from kwire.protocol.client_ids import ClientIdPolicy
 from kwire.protocol.endpoint_frames import EndpointFrames, framed
 from kwire.protocol.negotiation import API_VERSIONS
@@ -260,7 +260,9 @@ class NegotiatingClient:
             name = self.codec.catalog.api_name(sent.api_key) or str(sent.api_key)
             return [NotSupported(RequestNotSupported(name, sent.api_key, sent.api_version, self.node))]
         try:
-            response = self.codec.decode_response(frame, sent.api_key, sent.api_version)
+            response = self.codec.decode_response(frame, sent.api_key, sent.api_version, strict=False)
+            if response.violation is not None and not isinstance(response.violation, TrailingBytes):
+                raise response.violation
         except WireError as error:
             unreadable = KwireError(f"the answer of {self.node} to {self._name(sent)} cannot be read: {error}")
             return self._over(ClientEvent.GARBLED, "garbled", unreadable)
