@@ -1,0 +1,328 @@
+"""Who is connected: the registry, the gauge, client ids and client instance ids."""
+
+from __future__ import annotations
+
+import random
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from kwire.codec.catalog_codec import Codec
+from kwire.codec.uuids import ZERO_UUID, Uuid
+from kwire.errors import InputError
+from kwire.protocol.client_ids import ClientIds
+from kwire.protocol.clients import NOT_OBSERVED, UNKNOWN, ClientRegistry
+from kwire.protocol.connection_gauge import OTHER, ConnectionGauge, GaugeKey, gauge_key, mbean_name
+from kwire.protocol.instance_ids import INSTANCE_ID, InstanceIdEvent, InstanceIdRule, InstanceIdState, new_instance_id
+from kwire.protocol.negotiation import NegotiatingClient, clean_software_text, is_valid_software, is_valid_software_text, software_faults
+from kwire.protocol.transitions import ForbiddenMove
+from kwire.schema import dialect
+
+ONE = Uuid.parse("00112233-4455-6677-8899-aabbccddeeff")
+TWO = Uuid(bytes(range(16)))
+METADATA, HANDSHAKE = 3, 17
+
+
+def test_K511_29_three_connections_open_and_one_closes() -> None:
+    clients = ClientRegistry()
+    for number, (listener, principal) in enumerate((("PLAINTEXT", None), ("SSL", "User:a"), ("SASL_SSL", "User:b"))):
+        clients.opened(f"c{number}", number, listener=listener, processor=str(number), principal=principal)
+        clients.identified(f"c{number}", f"name-{number}", f"1.{number}")
+    gone = clients.closed("c1")
+    assert (gone.software_name, gone.principal, len(clients), "c1" in clients) == ("name-1", "User:a", 2, False)
+    assert [
+        (each.connection, each.opened, each.software_name, each.software_version, each.listener, each.principal)
+        for each in clients.connections
+    ] == [
+        ("c0", 0, "name-0", "1.0", "PLAINTEXT", None),
+        ("c2", 2, "name-2", "1.2", "SASL_SSL", "User:b"),
+    ]
+    with pytest.raises(KeyError):
+        clients.closed("c1")
+    with pytest.raises(KeyError):
+        clients.opened("c0", 9)
+
+
+@pytest.mark.requirement("K511-31")
+def test_K511_30_what_was_not_sent_is_unknown_and_what_was_not_seen_is_something_else() -> None:
+    clients = ClientRegistry()
+    assert clients.opened("c", 0).software_name == UNKNOWN == "unknown"
+    clients.identified("c", "", "")
+    assert (clients["c"].software_name, clients["c"].software_version) == ("unknown", "unknown")
+    assert clients.opened("late", 0, observed=False).software_name == NOT_OBSERVED == "not_observed"
+
+
+def test_K511_27_the_identity_after_sasl_replaces_the_first() -> None:
+    clients = ClientRegistry()
+    clients.opened("c", 0)
+    clients.identified("c", "unknown", "unknown")
+    clients.authenticated("c", "User:alice")
+    clients.identified("c", "apache-kafka-java", "2.4.0")
+    assert (clients["c"].software_name, clients["c"].principal) == ("apache-kafka-java", "User:alice")
+
+
+def test_K511_32_the_gauge_follows_the_connections() -> None:
+    clients = ClientRegistry()
+    for name in "ab":
+        clients.opened(name, 0, listener="PLAINTEXT", processor="1")
+    unknown, java = (GaugeKey(name, version, "PLAINTEXT", "1") for name, version in (("unknown", "unknown"), ("java", "2.4.0")))
+    assert clients.gauge.counts() == {unknown: 2}
+    clients.identified("a", "java", "2.4.0")
+    assert clients.gauge.counts() == {unknown: 1, java: 1}
+    clients.identified("b", "java", "2.4.0")
+    assert clients.gauge.counts() == {java: 2}
+    clients.closed("a")
+    clients.closed("b")
+    assert clients.gauge.counts() == {}
+
+
+def test_K511_33_the_mbean_is_named_as_in_the_proposal() -> None:
+    proposal = (
+        "kafka.server:clientSoftwareName=apache-kafka-java,clientSoftwareVersion=2.4.0,listener=PLAINTEXT,networkProcessor=1,"
+        "type=socket-server-metrics"
+    )
+    kafkas = (
+        "kafka.server:type=socket-server-metrics,clientSoftwareName=apache-kafka-java,clientSoftwareVersion=2.4.0,listener=PLAINTEXT,"
+        "networkProcessor=1"
+    )
+    key = GaugeKey("apache-kafka-java", "2.4.0", "PLAINTEXT", "1")
+    assert mbean_name(key) == proposal
+    assert gauge_key(proposal) == gauge_key(kafkas) == key
+    odd = GaugeKey('a,b="c"*', "1\n2", "x:y", "back\\slash,")
+    assert gauge_key(mbean_name(odd)) == odd
+
+
+@pytest.mark.parametrize(
+    "text", ["", "kafka.server:", "kafka.server:type=socket-server-metrics", "other:type=x", "kafka.server:type=app-info,id=1"]
+)
+def test_what_is_no_name_of_the_gauge(text: str) -> None:
+    with pytest.raises(InputError, match="is no name of Kafka's gauge"):
+        gauge_key(text)
+
+
+def test_K511_34_above_the_cap_the_rest_is_counted_together() -> None:
+    gauge = ConnectionGauge(cap=100)
+    keys = [GaugeKey(f"name-{number}", "1", "PLAINTEXT", "0") for number in range(150)]
+    for key in keys:
+        gauge.up(key)
+    counts = gauge.counts()
+    assert (len(counts), counts[OTHER], sum(counts.values())) == (101, 50, 150)
+    for key in keys[:120]:
+        gauge.down(key)
+    assert gauge.counts() == {OTHER: 30}
+    gauge.moved(keys[149], keys[0])
+    assert gauge.counts() == {keys[0]: 1, OTHER: 29}
+
+
+@given(st.lists(st.tuples(st.booleans(), st.integers(0, 7)), max_size=60))
+def test_K511_34_the_sum_is_always_that_of_the_connections(steps: list[tuple[bool, int]]) -> None:
+    gauge = ConnectionGauge(cap=3)
+    open_ones: list[GaugeKey] = []
+    for up, number in steps:
+        key = GaugeKey(str(number), "1", "", "")
+        if up:
+            gauge.up(key)
+            open_ones.append(key)
+        elif open_ones:
+            gauge.down(open_ones.pop(number % len(open_ones)))
+    counts = gauge.counts()
+    assert sum(counts.values()) == len(open_ones)
+    assert len(counts) <= 4
+    assert all(counts[key] == open_ones.count(key) for key in counts if key != OTHER)
+
+
+@pytest.mark.parametrize(
+    ("text", "proposed", "released"),
+    [
+        ("a", True, True), ("a.b-c", True, True), ("2.4.0", True, True), ("-a", True, False), ("a-", True, False), (".", True, False),
+        ("a_b", False, False), ("RP Console", False, False), ("a+b", False, False), ("é", False, False),
+        ("", False, False), ("a\n", False, False),
+    ],
+)  # fmt: skip
+@pytest.mark.requirement("K511-23")
+def test_K511_22_both_patterns(text: str, proposed: bool, released: bool) -> None:
+    assert is_valid_software_text(text, "proposed") is proposed
+    assert is_valid_software_text(text) is released
+    assert is_valid_software(text, text) is released
+
+
+def test_K511_25_names_are_cleaned_and_faults_are_named() -> None:
+    assert clean_software_text("(devel)") == "devel"
+    assert clean_software_text("RP Console/2.1+x") == "RP-Console-2.1-x"
+    assert clean_software_text("__ é") == ""
+    assert software_faults("sarama", "(devel)") == ("client_software_version",)
+    assert software_faults("a_b", "") == ("client_software_name", "client_software_version")
+    assert software_faults("a-", "1", "proposed") == ()
+
+
+@given(st.text())
+def test_K511_25_a_cleaned_name_is_valid_or_empty(text: str) -> None:
+    cleaned = clean_software_text(text)
+    assert not cleaned or is_valid_software_text(cleaned)
+
+
+def program(**more: Any) -> NegotiatingClient:
+    return NegotiatingClient(codec=Codec(dialect("kip-1313")), client_id="app", **more)
+
+
+def test_K1313_21_the_id_is_there_before_any_connection() -> None:
+    instance_id = new_instance_id(random.Random(1).randbytes)
+    assert program(instance_id=instance_id).instance_id == instance_id != ZERO_UUID
+
+
+def test_K1313_22_one_id_on_three_connections_is_one_instance() -> None:
+    instance_id = new_instance_id(random.Random(1).randbytes)
+    clients = ClientRegistry()
+    for node in ("1", "2", "1 again"):
+        machine = program(instance_id=instance_id, node=node, api_versions=6)
+        (sent,) = machine.connected(0)
+        header = machine.codec.peek_header(sent.data[4:])
+        clients.opened(node, 0, node=node)
+        assert clients.requested(node, header.api_key, 3, header.client_id, header.client_instance_id) == []
+    (connections,) = clients.instances.values()
+    assert [each.node for each in connections] == ["1", "2", "1 again"]
+    clients.closed("1")
+    assert [each.node for each in clients.instances[instance_id]] == ["2", "1 again"]
+
+
+def test_K1313_23_an_id_of_two_principals_or_programs_is_reported() -> None:
+    clients = ClientRegistry()
+    for name, principal, software in (("a", "User:a", "x"), ("b", "User:a", "x"), ("c", "User:b", "x"), ("d", "User:b", "y")):
+        clients.opened(name, 0, principal=principal)
+        clients.identified(name, software, "1")
+    assert clients.requested("a", METADATA, 3, "", ONE) == clients.requested("b", METADATA, 3, "", ONE) == []
+    for name in "cd":
+        ((rule, sentence),) = clients.requested(name, METADATA, 3, "", ONE)
+        assert (rule, str(ONE) in sentence) == ("instance_id_shared", True)
+        assert clients.requested(name, METADATA, 3, "", ONE) == []
+    clients.requested("a", METADATA, 3, "", ONE)
+    (shared,) = clients.shared_instances
+    assert (shared.instance_id, shared.principals, shared.software) == (ONE, ("User:a", "User:b"), ("x 1", "y 1"))
+
+
+def test_the_released_form_names_the_id_in_telemetry() -> None:
+    clients = ClientRegistry(most_instances=2)
+    for name in "abc":
+        clients.opened(name, 0, principal=f"User:{name}")
+    assert clients.pushed("a", ZERO_UUID) == []
+    assert clients.pushed("a", ONE) == clients.pushed("b", TWO) == []
+    assert clients.pushed("c", ONE)[0][0] == "instance_id_shared"
+    clients.closed("a")
+    assert clients.pushed("b", Uuid(b"x" * 16)) == []  # the oldest id is forgotten
+    assert clients.shared_instances == []
+
+
+@pytest.mark.parametrize("hyphens", [True, False])
+def test_K1313_24_ids_are_random_and_never_reserved(hyphens: bool) -> None:
+    source = random.Random(24)
+    seen = set()
+    for _ in range(20_000):
+        made = new_instance_id(source.randbytes, hyphens=hyphens)
+        assert made[6] >> 4 == 4
+        assert made[8] >> 6 == 2
+        text = str(made)
+        assert not text.startswith("-")
+        assert hyphens or "-" not in text
+        seen.add(made)
+    assert len(seen) == 20_000
+    # 0xf8.. begins with a hyphen: the next one is taken
+    assert str(new_instance_id(_given(b"\xf8" * 16, bytes(16)))) == "AAAAAAAAQACAAAAAAAAAAA"
+
+
+def _given(*values: bytes) -> Any:
+    waiting = list(values)
+    return lambda size: waiting.pop(0)
+
+
+def test_K1313_30_the_id_is_kept_with_the_connection() -> None:
+    clients = ClientRegistry()
+    clients.opened("c", 0)
+    clients.requested("c", METADATA, 3, "app", ONE)
+    clients.requested("c", HANDSHAKE, 1, "app", ZERO_UUID)
+    assert (clients["c"].instance_id, clients["c"].requests) == (ONE, 2)
+
+
+@pytest.mark.requirement("K1313-26", "K1313-27", "K1313-28", "K1313-29")
+def test_K1313_25_what_a_tap_reports() -> None:
+    def faults(*requests: tuple[int, int, Uuid]) -> list[bool]:
+        clients = ClientRegistry()
+        clients.opened("c", 0)
+        return [bool(clients.requested("c", key, header, "", instance)) for key, header, instance in requests]
+
+    assert faults((METADATA, 3, ZERO_UUID), (METADATA, 3, ONE)) == [True, False]
+    assert faults((METADATA, 3, ONE), (METADATA, 3, TWO), (METADATA, 3, ONE)) == [False, True, False]
+    assert faults((METADATA, 3, ONE), (METADATA, 2, ZERO_UUID)) == [False, True]
+    assert faults((METADATA, 3, ONE), (HANDSHAKE, 1, ZERO_UUID), (METADATA, 3, ONE)) == [False, False, False]
+    assert faults((METADATA, 2, ZERO_UUID), (METADATA, 3, ONE), (METADATA, 3, TWO)) == [False, False, True]
+
+
+SEEN = {
+    InstanceIdEvent.NAMED: (3, ONE), InstanceIdEvent.REPEATED: (3, ONE), InstanceIdEvent.CHANGED: (3, TWO),
+    InstanceIdEvent.ZERO: (3, ZERO_UUID), InstanceIdEvent.OLDER_HEADER: (2, ZERO_UUID),
+}  # fmt: skip
+REFUSED = {
+    (InstanceIdState.NO_REQUEST, InstanceIdEvent.ZERO), (InstanceIdState.NO_ID, InstanceIdEvent.ZERO),
+    (InstanceIdState.FIXED, InstanceIdEvent.ZERO), (InstanceIdState.FIXED, InstanceIdEvent.CHANGED), (InstanceIdState.FIXED, InstanceIdEvent.OLDER_HEADER),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("event", InstanceIdEvent)
+@pytest.mark.parametrize("state", InstanceIdState)
+def test_every_state_of_the_instance_id_with_every_event(state: InstanceIdState, event: InstanceIdEvent) -> None:
+    rule = InstanceIdRule()
+    rule.state = state
+    rule.instance_id = ONE if state is InstanceIdState.FIXED else None
+    if not INSTANCE_ID.allows(state, event):
+        # a first id cannot be a repeated or a changed one, and a later one is no first
+        assert (state is InstanceIdState.FIXED) is (event is InstanceIdEvent.NAMED)
+        with pytest.raises(ForbiddenMove):
+            INSTANCE_ID.after(state, event)
+        return
+    assert (rule.see(*SEEN[event]) is not None) is ((state, event) in REFUSED)
+    assert rule.state is INSTANCE_ID.after(state, event)
+
+
+def test_K1313_31_the_first_client_id_holds() -> None:
+    ids = ClientIds("first_wins")
+    assert [ids.see(3, each) for each in ("app", None, "", "other", "other", None)] == ["app"] * 6
+    assert ids.ignored == ["other"]
+    clients = ClientRegistry(client_ids="first_wins")
+    clients.opened("c", 0)
+    assert clients.requested("c", METADATA, 3, "app", ONE) == clients.requested("c", METADATA, 3, None, ONE) == []
+    ((rule, sentence),) = clients.requested("c", METADATA, 3, "other", ONE)
+    assert (rule, clients["c"].client_id) == ("client_id_ignored", "app")
+    assert "'other'" in sentence
+
+
+def test_K1313_32_each_request_has_its_own_client_id() -> None:
+    ids = ClientIds()
+    assert [ids.see(header, each) for header, each in ((2, "a"), (3, "b"), (1, None), (3, ""))] == ["a", "b", "", ""]
+    assert ids.ignored == []
+
+
+@pytest.mark.parametrize(("version", "shown"), [(3, ["app", None, None]), (1, ["app", "app", "app"])])
+def test_K1313_33_older_headers_always_carry_the_client_id(version: int, shown: list[str | None]) -> None:
+    machine = program(instance_id=ONE, client_ids="first_wins", api_versions=6 if version == 3 else 3)
+    (first,) = machine.connected(0)
+    entries = "02 002f 0000 0001 00" if version == 3 else "02 002f 0000 0000 00"
+    answer = bytes.fromhex(f"00000000 0000 {entries} 00000000 00")
+    machine.receive(len(answer).to_bytes(4, "big") + answer, 1)
+    sent = [first, *(machine.send(machine.codec.messages.OffsetDeleteRequest(), 2) for _ in range(2))]
+    assert [machine.codec.peek_header(each.data[4:]).client_id for each in sent] == shown
+
+
+def test_K1313_34_bytes_that_client_ids_take() -> None:
+    ids = ClientIds()
+    for header, each in ((2, "app"), (1, None), (0, ""), (3, "é")):
+        ids.see(header, each)
+    assert ids.bytes_sent == (2 + 3) + 2 + (2 + 2)
+
+
+@pytest.mark.requirement("K1313-53")
+def test_header_2_is_what_a_4_3_broker_gets() -> None:
+    machine = program(instance_id=ONE)
+    (sent,) = machine.connected(0)
+    assert sent.data[4:8] == bytes.fromhex("0012 0005")
+    assert bytes(ONE) not in sent.data
