@@ -6,34 +6,32 @@ from cpython.buffer cimport PyBUF_SIMPLE, PyBuffer_Release, PyObject_GetBuffer
 from cpython.bytes cimport PyBytes_AS_STRING, PyBytes_CheckExact, PyBytes_FromStringAndSize, PyBytes_GET_SIZE
 from cpython.mem cimport PyMem_Calloc, PyMem_Free
 from cpython.object cimport PyObject
-from libc.stdint cimport int16_t, int32_t, int64_t, uint8_t
+from libc.stdint cimport int32_t, uint8_t
 from libc.stdlib cimport free, qsort
 from libc.string cimport memcmp, memcpy, memset
 
-from cursor cimport OK, TRAILING_BYTES, Bytes, cursor_fail, cursor_open, load_16, load_32, load_64, load_double
+from cursor cimport OK, TRAILING_BYTES, Bytes, cursor_fail, cursor_open
 from hop cimport FIXED_BYTES, Hops, hop_of, hops_lower, hops_release
 from place_walk cimport MISSING, OWN, Mark, Owned, Pattern, Place, PlaceWalk, RuleMembers, Section, sieve_bit, walk_block
-from program cimport (
-    BOOL, BYTES, DEEPEST, INT8, INT16, INT32, INT64, SKIPPED, STRING, UINT16, UINT32, UUID, Program, program_lower, program_release,
-    raise_fault,
-)
+from program cimport DEEPEST, SKIPPED, Program, program_lower, program_release, raise_fault
+from spliced_values cimport Kind, plain_content, value_at, with_length
 
 from kwire.codec._pure.splices import misplaced, no_place, too_large, too_long
-from kwire.codec.splice_plan import Constant
-from kwire.codec.splice_values import MOST_BYTES, content_of, head_of, varint
+from kwire.codec.splice_plan import Choice, Constant
+from kwire.codec.splice_values import MOST_BYTES, content_of, varint
 from kwire.codec.uuids import Uuid
 from kwire.errors import EncodeError, WireError
 
 __all__ = ["Splicer"]
 
 cdef extern from "Python.h":
-    object PyUnicode_DecodeUTF8(const char* text, Py_ssize_t size, const char* errors)
     PyObject* PyDict_GetItemWithError(dict values, object key) except? NULL
     bint PyDict_CheckExact(object values)
 
 cdef enum:
     SIFTED = 16  # entries of a mapping that is worth a sieve
-
+    SIFTED_BYTES = 2048  # and bytes of a message
+    LEAST_ROOM = 4  # of what most calls have few of
 
 cdef struct Edit:
     Py_ssize_t start
@@ -57,8 +55,8 @@ cdef class Change:
     cdef Py_ssize_t room
     cdef Py_ssize_t delta
     cdef list held
-    cdef object content  # the last that was written behind a length, of which leaf, and with the length
-    cdef object leaf
+    cdef object content  # the last constant that was written behind a length, of which leaf, and with the length
+    cdef const Kind* kind
     cdef bytes whole
 
     def __cinit__(self, Py_ssize_t room):
@@ -105,8 +103,8 @@ cdef class Splicer:
     cdef int32_t* register_order
     cdef int32_t registers
     cdef int32_t singles
-    cdef tuple single_leaves
-    cdef tuple register_leaves
+    cdef Kind* single_kinds
+    cdef Kind* register_kinds
 
     def __cinit__(self, marking):
         cdef Py_ssize_t steps
@@ -116,13 +114,13 @@ cdef class Splicer:
         steps = len(marking.plan.ops) // 4 + 1  # as program_lower reserves them
         self.registers = len(marking.registers)
         self.singles = len(marking.singles)
-        self.single_leaves = tuple([marking.leaves[leaf] for leaf in marking.singles])
-        self.register_leaves = tuple([marking.leaves[leaf] for leaf in marking.registers])
         self.marks = <Mark*>PyMem_Calloc(steps, sizeof(Mark))
         self.owned = <Owned*>PyMem_Calloc(self.program.block_count, sizeof(Owned))
         self.rules = <RuleMembers*>PyMem_Calloc(len(marking.rules) + 1, sizeof(RuleMembers))
         self.members = <int32_t*>PyMem_Calloc(sum([len(rule.reads) + len(rule.writes) for rule in marking.rules]) + 1, sizeof(int32_t))
         self.register_order = <int32_t*>PyMem_Calloc(self.registers + 1, sizeof(int32_t))
+        self.single_kinds = kinds_of(marking.leaves, marking.singles)
+        self.register_kinds = kinds_of(marking.leaves, marking.registers)
         if self.marks is NULL or self.owned is NULL or self.rules is NULL or self.members is NULL or self.register_order is NULL:
             raise MemoryError
         leaves = {leaf.operation: leaf for leaf in marking.leaves}
@@ -188,6 +186,8 @@ cdef class Splicer:
         PyMem_Free(self.rules)
         PyMem_Free(self.members)
         PyMem_Free(self.register_order)
+        PyMem_Free(self.single_kinds)
+        PyMem_Free(self.register_kinds)
 
     def __reduce__(self):
         return Splicer, (self.marking,)
@@ -223,8 +223,11 @@ cdef class Splicer:
 
     cdef object run(self, object data, Bytes base, Py_ssize_t size, Py_ssize_t begin, Py_ssize_t offset, tuple singles, tuple rules):
         cdef PlaceWalk walk
-        cdef Pattern* choices = NULL
-        cdef int32_t* first_choice = NULL
+        cdef Pattern few_choices[LEAST_ROOM]
+        cdef int32_t few_firsts[LEAST_ROOM + 1]
+        cdef Place few_registers[LEAST_ROOM]
+        cdef Pattern* choices = few_choices
+        cdef int32_t* first_choice = few_firsts
         cdef list actions = []
         cdef Py_ssize_t at
         cdef int32_t choice
@@ -238,19 +241,29 @@ cdef class Splicer:
             actions.extend(<tuple?>each)
         memset(&walk, 0, sizeof(PlaceWalk))
         try:
-            choices = <Pattern*>PyMem_Calloc(len(actions) + 1, sizeof(Pattern))
-            first_choice = <int32_t*>PyMem_Calloc(self.singles + 1, sizeof(int32_t))
-            walk.registers = <Place*>PyMem_Calloc(self.registers + 1, sizeof(Place))
+            walk.registers = few_registers
+            if len(actions) > LEAST_ROOM:
+                choices = <Pattern*>PyMem_Calloc(len(actions), sizeof(Pattern))
+            if self.singles > LEAST_ROOM:
+                first_choice = <int32_t*>PyMem_Calloc(self.singles + 1, sizeof(int32_t))
+            if self.registers > LEAST_ROOM:
+                walk.registers = <Place*>PyMem_Calloc(self.registers, sizeof(Place))
             if choices is NULL or first_choice is NULL or walk.registers is NULL:
                 raise MemoryError
+            first_choice[0] = 0
             for at in range(self.singles):
                 first_choice[at + 1] = first_choice[at] + <int32_t>len(singles[at])
             for at in range(self.singles):
                 for choice in range(first_choice[at], first_choice[at + 1]):
                     choices[choice].single = <int32_t>at
             for at in range(len(actions)):
-                set_pattern(&choices[at], actions[at].pattern)
-                set_sieve(&choices[at], actions[at].action)
+                if type(actions[at]) is not Choice:
+                    raise TypeError("singles hold choices")
+                choice_given = <tuple>actions[at]
+                set_pattern(&choices[at], choice_given[0])
+                choices[at].sifted = choices[at].met = False
+                if size - offset >= SIFTED_BYTES:
+                    set_sieve(&choices[at], choice_given[1])
             walk.program = &self.program
             walk.hops = &self.hops
             walk.marks = self.marks
@@ -271,13 +284,16 @@ cdef class Splicer:
             if walk.cursor.code != OK:
                 raise_fault(self.marking.plan, &walk.cursor, &walk.trace)
             for at in range(len(actions)):
-                if not choices[at].met and actions[at].path:
+                if not choices[at].met and (<tuple>actions[at])[2]:
                     raise no_place(self.marking, actions[at].path)
             return self.changed(data, &walk, size, begin, offset, actions, rules)
         finally:
-            PyMem_Free(choices)
-            PyMem_Free(first_choice)
-            PyMem_Free(walk.registers)
+            if choices is not few_choices:
+                PyMem_Free(choices)
+            if first_choice is not few_firsts:
+                PyMem_Free(first_choice)
+            if walk.registers is not few_registers:
+                PyMem_Free(walk.registers)
             free(walk.places)
             free(walk.sections)
 
@@ -291,8 +307,7 @@ cdef class Splicer:
         while at < walk.place_count:
             place = &walk.places[at]
             if place.rule == OWN:
-                leaf = self.single_leaves[walk.choices[place.choice].single]
-                self.change_single(change, walk, place, leaf, actions[place.choice].action, data, offset)
+                self.change_single(change, walk, place, <tuple>actions[place.choice], data, offset)
                 at += 1
             else:
                 self.change_by_rule(change, walk, place, rules[self.rules[place.rule].number], data, offset)
@@ -304,12 +319,14 @@ cdef class Splicer:
         return self.copied(change, walk, size, begin)
 
     cdef int change_single(
-        self, Change change, PlaceWalk* walk, const Place* place, object leaf, object action, object data, Py_ssize_t offset
+        self, Change change, PlaceWalk* walk, const Place* place, tuple choice, object data, Py_ssize_t offset
     ) except -1:
+        cdef const Kind* kind = &self.single_kinds[walk.choices[place.choice].single]
+        cdef object action = choice[1]
         cdef PyObject* found
         if type(action) is Constant:
-            return put(change, walk, place, leaf, action.content)
-        old = value_at(walk.cursor.base, place, leaf.code)
+            return put(change, walk, place, kind, (<tuple>action)[0], True)
+        old = value_at(walk.cursor.base, place, kind.code, Uuid)
         try:
             if PyDict_CheckExact(action):
                 found = PyDict_GetItemWithError(action, old)
@@ -320,11 +337,11 @@ cdef class Splicer:
                 new = action(old)
             if new is old:
                 return 0
-            content = content_of(leaf.code, leaf.nullable, new)
+            content = content_of(kind.code, kind.nullable and choice[3], None) if new is None else new_content(kind, new)
         except (EncodeError, WireError) as error:
             wrong = misplaced(self.marking, data, offset, place.begin, error)
         else:
-            return put(change, walk, place, leaf, content)
+            return put(change, walk, place, kind, content, False)
         raise wrong
 
     cdef int change_by_rule(
@@ -332,27 +349,27 @@ cdef class Splicer:
     ) except -1:
         cdef const RuleMembers* shape = &self.rules[places.rule]
         cdef const Place* last = &places[shape.reads]
+        cdef const int32_t* registers = &self.members[shape.first]
+        cdef const Kind* kind
         cdef list values = []
         cdef Py_ssize_t at
-        cdef int32_t register
         for at in range(shape.count):
-            register = self.members[shape.first + at]
             if places[at].begin == MISSING:
                 values.append(None)
             else:
-                values.append(value_at(walk.cursor.base, &places[at], self.register_leaves[register].code))
+                values.append(value_at(walk.cursor.base, &places[at], self.register_kinds[registers[at]].code, Uuid))
         try:
             made = rule(*values)
             if made is None:
                 return 0
-            if len(made) != shape.count - shape.reads:
+            if len(<tuple?>made) != shape.count - shape.reads:
                 raise ValueError(f"a rule gave {len(made)} values for {shape.count - shape.reads}")
             for at in range(shape.reads, shape.count):
                 last = &places[at]
-                new = made[at - shape.reads]
+                new = (<tuple>made)[at - shape.reads]
                 if new is not values[at]:
-                    leaf = self.register_leaves[self.members[shape.first + at]]
-                    put(change, walk, last, leaf, content_of(leaf.code, leaf.nullable, new))
+                    kind = &self.register_kinds[registers[at]]
+                    put(change, walk, last, kind, new_content(kind, new), False)
             return 0
         except (EncodeError, WireError) as error:
             wrong = misplaced(self.marking, data, offset, last.begin, error)
@@ -423,35 +440,23 @@ cdef int set_sieve(Pattern* pattern, object action) except -1:
     return 0
 
 
-cdef object value_at(Bytes base, const Place* place, int32_t code):
-    """The old value."""
-    cdef Bytes p = base + place.content
-    if place.null:
-        return None
-    if code == STRING:
-        return PyUnicode_DecodeUTF8(<const char*>p, place.stop - place.content, NULL)
-    if code == BYTES:
-        return PyBytes_FromStringAndSize(<const char*>p, place.stop - place.content)
-    if code == BOOL:
-        return p[0] != 0
-    if code == INT8:
-        return <signed char>p[0]
-    if code == INT16:
-        return <int16_t>load_16(p)
-    if code == UINT16:
-        return load_16(p)
-    if code == INT32:
-        return <int32_t>load_32(p)
-    if code == UINT32:
-        return load_32(p)
-    if code == INT64:
-        return <int64_t>load_64(p)
-    if code == UUID:
-        return Uuid(PyBytes_FromStringAndSize(<const char*>p, 16))
-    return load_double(p)
+cdef object new_content(const Kind* kind, object value):
+    """The bytes of a new value without the length before it, None for null."""
+    content = plain_content(kind, value)
+    return content_of(kind.code, kind.nullable, value) if content is None else content
 
 
-cdef int put(Change change, PlaceWalk* walk, const Place* place, object leaf, object content) except -1:
+cdef Kind* kinds_of(tuple leaves, tuple chosen) except NULL:
+    """Kinds of leaves; the caller frees them."""
+    cdef Kind* kinds = <Kind*>PyMem_Calloc(len(chosen) + 1, sizeof(Kind))
+    if kinds is NULL:
+        raise MemoryError
+    for at, number in enumerate(chosen):
+        kinds[at] = Kind(leaves[number].code, leaves[number].compact, leaves[number].nullable)
+    return kinds
+
+
+cdef int put(Change change, PlaceWalk* walk, const Place* place, const Kind* kind, object content, bint constant) except -1:
     """Write content at a place, None for null; nothing where it is there already."""
     cdef Py_ssize_t size = place.stop - place.content
     cdef Py_ssize_t grown
@@ -459,16 +464,17 @@ cdef int put(Change change, PlaceWalk* walk, const Place* place, object leaf, ob
     if content is None:
         if place.null:
             return 0
-        new = head_of(leaf.code, leaf.compact, -1)
-    else:
-        if not place.null and PyBytes_GET_SIZE(content) == size:
-            if memcmp(PyBytes_AS_STRING(content), walk.cursor.base + place.content, size):
-                change.add(place.content, place.stop, content)
-            return 0
-        if content is not change.content or leaf is not change.leaf:  # a constant is at all its places
-            change.whole = head_of(leaf.code, leaf.compact, PyBytes_GET_SIZE(content)) + content
-            change.content, change.leaf = content, leaf
+    elif not place.null and PyBytes_GET_SIZE(content) == size:
+        if memcmp(PyBytes_AS_STRING(content), walk.cursor.base + place.content, size):
+            change.add(place.content, place.stop, content)
+        return 0
+    if constant and content is change.content and kind is change.kind:  # a constant is at all its places
         new = change.whole
+    else:
+        new = with_length(kind, content)
+        if constant:
+            change.content, change.whole = content, new
+            change.kind = kind
     change.add(place.begin, place.stop, new)
     grown = PyBytes_GET_SIZE(new) - (place.stop - place.begin)
     if place.section < 0:

@@ -298,6 +298,14 @@ def test_arguments(splicer):
     with pytest.raises(ValueError, match="'refuse' or 'keep'"):
         splicer.rename_topics(b"", {}, uncovered="ignore")
     data = bytes.fromhex("00000002 0001 61 0001 62")
-    for names in ({"b": 1}, {"a": "x"}.get, {"b": None}):
-        with pytest.raises(EncodeError, match=r"a topic's new name is text \(str\), not (int|None) in topics\[1\]\.name"):
+    for names in ({"b": 1}, {"a": "x"}.get):
+        with pytest.raises(EncodeError, match=r"text \(str\).*, not (int|None) in topics\[1\]\.name"):
             splicer.rename_topics(data, names, name="MetadataRequest", version=1)
+
+
+@pytest.mark.parametrize("names", [{"b": None}, {"a": "x"}.get])
+def test_no_topic_becomes_null(splicer, names):
+    """MetadataRequest v10 has null for a topic that is known by its id."""
+    data = bytes.fromhex("03") + bytes(16) + bytes.fromhex("0261 00") + bytes(16) + bytes.fromhex("0262 00 01 00 00 00")
+    with pytest.raises(EncodeError, match=r"null is not allowed|not None in topics\[1\]\.name"):
+        splicer.rename_topics(data, names, name="MetadataRequest", version=10)

@@ -10,7 +10,7 @@ from collections.abc import Callable, Mapping
 from typing import Any, Final
 
 from kwire.codec.splice_plan import Choice, Rule
-from kwire.codec.splicers import Splicers, Work
+from kwire.codec.splicers import Splicers, Work, Works
 from kwire.codec.topic_fields import fields_at
 from kwire.errors import EncodeError
 from kwire.schema.model import Field, Message
@@ -128,9 +128,18 @@ class BrokerRewriting:
     def __init__(self, splicers: Splicers) -> None:
         self._splicers = splicers
         self._found: dict[tuple[str, int], tuple[Any, tuple[bool, ...], int]] = {}
+        # a proxy gives the same addresses with every frame: what was worked out for the last ones is kept
+        self._last: tuple[Any, Works] | None = None
 
-    def work(self, name: str, version: int, addresses: Addresses) -> Work | None:
-        """What is to be done with a message at a version; None where it has no addresses."""
+    def works(self, addresses: Addresses) -> Works:
+        """What is to be done with each message."""
+        last = self._last
+        if last is None or last[0] is not addresses:
+            new_address = _new_address(addresses)
+            last = self._last = addresses, Works(lambda name, version: self._work(name, version, new_address))
+        return last[1]
+
+    def _work(self, name: str, version: int, new_address: NewAddress) -> Work | None:
         found = self._found.get((name, version))
         if found is None:
             rules, uncovered = broker_fields(self._splicers.source.message(name), version)
@@ -139,6 +148,5 @@ class BrokerRewriting:
         splicer, have_node, uncovered_count = found
         if splicer is None:
             return None
-        new_address = _new_address(addresses)
         singles = ((Choice(None, _refuse),),) * uncovered_count
-        return Work(splicer, singles, tuple(_change(new_address, has_node) for has_node in have_node))
+        return splicer, singles, tuple(_change(new_address, has_node) for has_node in have_node)

@@ -70,11 +70,13 @@ class Choice(NamedTuple):
         pattern: an index for each array on the way, `ANY` where there is none; None for all places.
         action: see `Action`.
         path: of the one place that must be there, empty where there may be none.
+        null: what is not null may become null, where the version lets it.
     """
 
     pattern: tuple[int, ...] | None
     action: Action
     path: str = ""
+    null: bool = True
 
 
 class Rule(NamedTuple):

@@ -2,25 +2,39 @@
 
 from __future__ import annotations
 
-from typing import Any, Final, NamedTuple
+from collections.abc import Callable
+from typing import Any, Final
 
 from kwire.codec.classes import CompiledCatalog
 from kwire.codec.impl import load_twin
 from kwire.codec.splice_plan import Choice, Rule, mark
 
-__all__ = ["MAX_SPLICERS", "Splicers", "Work"]
+__all__ = ["MAX_SPLICERS", "Splicers", "Work", "Works"]
 
 MAX_SPLICERS: Final = 1024  # callers make up paths at run time
 
 _Key = tuple[str, int, tuple[str, ...], tuple[Rule, ...]]
 
 
-class Work(NamedTuple):
-    """What is to be done with a message: the twin's `Splicer`, and its arguments `singles` and `rules`."""
+Work = tuple[Any, tuple[tuple[Choice, ...], ...], tuple[Any, ...]]
+"""What is to be done with a message: the twin's `Splicer`, and its arguments `singles` and `rules`."""
 
-    splicer: Any
-    singles: tuple[tuple[Choice, ...], ...]
-    rules: tuple[Any, ...]
+
+class Works(dict[tuple[str, int], Work | None]):
+    """What is to be done with messages by name and version, worked out when it is first asked for; None where there is nothing to do.
+
+    Arguments:
+        make: works it out.
+    """
+
+    __slots__ = ("_make",)
+
+    def __init__(self, make: Callable[[str, int], Work | None]) -> None:
+        super().__init__()
+        self._make = make
+
+    def __missing__(self, key: tuple[str, int]) -> Work | None:
+        return self.setdefault(key, self._make(*key))
 
 
 class Splicers:

@@ -17,7 +17,7 @@ from kwire.codec.decoding import API_VERSIONS, UNKNOWN_API_HEADER, FrameReader
 from kwire.codec.plan import Plan
 from kwire.codec.splice_plan import ANY, Choice, Constant, Path, find_leaf, leaf_of, parse_path
 from kwire.codec.splice_values import content_of
-from kwire.codec.splicers import MAX_SPLICERS, Splicers, Work
+from kwire.codec.splicers import MAX_SPLICERS, Splicers, Work, Works
 from kwire.codec.topic_renaming import Names, TopicRenaming, Uncovered
 from kwire.errors import EncodeError, WireError
 from kwire.schema.header_versions import header_version_of
@@ -33,11 +33,25 @@ Changes = Mapping[str, Any]
 _HEADER: Final = "header."
 _TOLD_BY_HEADER: Final = frozenset(("api_key", "api_version"))
 
-_WorkOf = Callable[[str, int], Work | None]
+
+class _ByPath:
+    """What is to be done with messages, by the paths of their fields."""
+
+    __slots__ = ("_changes", "_work")
+
+    def __init__(self, work: Callable[[str, int, Changes], Work], changes: Changes) -> None:
+        self._work = work
+        self._changes = changes
+
+    def __getitem__(self, key: tuple[str, int]) -> Work:
+        return self._work(*key, self._changes)
 
 
-def _bytes(data: Any) -> bytes:
-    return data if type(data) is bytes else bytes(as_buffer(data))
+_WorkOf = Works | _ByPath
+
+
+def _part(data: Any, begin: int, end: int | None) -> bytes:
+    return data[begin:end] if type(data) is bytes else bytes(as_buffer(data)[begin:end])
 
 
 class _Place:
@@ -85,6 +99,9 @@ class FrameSplicer:
         self._topics = TopicRenaming(self._splicers)
         self._brokers = BrokerRewriting(self._splicers)
         self._prepared: dict[tuple[Any, ...], tuple[Any, tuple[tuple[str, _Place], ...]]] = {}
+        # api key and version -> name of the message, empty where there is none, and version of the header
+        self._requests: dict[tuple[int, int], tuple[str, int]] = {}
+        self._responses: dict[tuple[int, int], tuple[str, int, Callable[[Any], int]]] = {}
 
     def splice(
         self,
@@ -120,10 +137,10 @@ class FrameSplicer:
         head: dict[str, Any] = {}
         for path, change in changes.items():
             if name is None and path.startswith(_HEADER):
-                head[path.removeprefix(_HEADER)] = change
+                head[path[len(_HEADER) :]] = change
             else:
                 body[path] = change
-        work = (lambda message, at: self._work(message, at, body)) if body else None
+        work = _ByPath(self._work, body) if body else None
         return self._spliced(frame, api_key, api_version, name, version, work, head)
 
     def rename_topics(
@@ -159,9 +176,7 @@ class FrameSplicer:
         if uncovered not in ("refuse", "keep"):
             raise ValueError(f"uncovered is 'refuse' or 'keep', not {uncovered!r}")
 
-        def work(message: str, at: int) -> Work | None:
-            return self._topics.work(message, at, names, protocol_type, uncovered)
-
+        work = self._topics.works(names, protocol_type, uncovered)
         return self._spliced(frame, api_key, api_version, name, version, work, {})
 
     def rewrite_brokers(
@@ -193,9 +208,7 @@ class FrameSplicer:
             KwireError, TypeError: as in `splice`.
         """
 
-        def work(message: str, at: int) -> Work | None:
-            return self._brokers.work(message, at, addresses)
-
+        work = self._brokers.works(addresses)
         return self._spliced(frame, api_key, api_version, name, version, work, {})
 
     def _spliced(
@@ -208,35 +221,45 @@ class FrameSplicer:
         work: _WorkOf | None,
         head: Changes,
     ) -> bytes:
-        if (name is None) != (version is None) or (api_key is None) != (api_version is None) or (name is not None and api_key is not None):
-            raise TypeError("give nothing for a request, api_key and api_version for a response, name and version for a message")
-        if name is not None and version is not None:
+        if name is None and version is None:
+            if api_key is None and api_version is None:
+                return self._request(frame, work, head)
+            if api_key is not None and api_version is not None:
+                return self._response(frame, api_key, api_version, work, head)
+        elif name is not None and version is not None and api_key is None and api_version is None:
             return self._message(name, version, frame, 0, 0, work)
-        if api_key is not None and api_version is not None:
-            return self._response(frame, api_key, api_version, work, head)
-        return self._request(frame, work, head)
+        raise TypeError("give nothing for a request, api_key and api_version for a response, name and version for a message")
 
     def _request(self, frame: Any, work: _WorkOf | None, head: Changes) -> bytes:
         header, offset = self._reader.read_request_header(frame, strict=False)
-        message = self._source.catalog.request(header.api_key)
-        if work is not None and (message is None or header.api_version not in message.valid_versions):
-            raise self._reader.request_decoder(header.api_key, header.api_version, None)
-        header_version = UNKNOWN_API_HEADER if message is None else header_version_of(message.header_versions, max(header.api_version, 0))
-        before = self._header(frame, offset, "RequestHeader", header_version, head)
-        if before is None:
-            return self._message(message.name if message is not None else "", header.api_version, frame, 0, offset, work)
-        return before + self._message(message.name if message is not None else "", header.api_version, frame, offset, offset, work)
+        version: int = header.api_version
+        name, header_version = self._requests.get((header.api_key, version)) or self._learn_request(header.api_key, version)
+        if work is not None and not name:
+            raise self._reader.request_decoder(header.api_key, version, None)
+        if not head:
+            return self._message(name, version, frame, 0, offset, work)
+        return self._header(frame, offset, "RequestHeader", header_version, head) + self._message(
+            name, version, frame, offset, offset, work
+        )
+
+    def _learn_request(self, api_key: int, api_version: int) -> tuple[str, int]:
+        message = self._source.catalog.request(api_key)
+        if message is None:
+            return "", UNKNOWN_API_HEADER
+        header_version = header_version_of(message.header_versions, max(api_version, 0))
+        if api_version not in message.valid_versions:
+            return "", header_version
+        return self._requests.setdefault((api_key, api_version), (message.name, header_version))
 
     def _response(self, frame: Any, api_key: int, api_version: int, work: _WorkOf | None, head: Changes) -> bytes:
-        message = self._source.catalog.response(api_key)
-        header_version = 0 if message is None else header_version_of(message.header_versions, api_version)
-        offset = self._source.decoder("ResponseHeader", header_version).skip(frame)
-        before = self._header(frame, offset, "ResponseHeader", header_version, head)
-        begin = 0 if before is None else offset
+        name, header_version, skip = self._responses.get((api_key, api_version)) or self._learn_response(api_key, api_version)
+        offset = skip(frame)
+        before = self._header(frame, offset, "ResponseHeader", header_version, head) if head else None
+        begin = offset if head else 0
         try:
-            if work is not None and (message is None or api_version not in message.valid_versions):
+            if work is not None and not name:
                 raise self._reader.response_decoders(api_key, api_version, None)[1]
-            after = self._message(message.name if message is not None else "", api_version, frame, begin, offset, work)
+            after = self._message(name, api_version, frame, begin, offset, work)
         except WireError:
             # a broker that does not know the version answers in version 0 (KIP-511), as decoding has it
             if api_key != API_VERSIONS or not self._reader.is_refusal(frame, offset):
@@ -244,21 +267,30 @@ class FrameSplicer:
             after = self._message("ApiVersionsResponse", 0, frame, begin, offset, work)
         return after if before is None else before + after
 
-    def _header(self, frame: Any, offset: int, name: str, version: int, changes: Changes) -> bytes | None:
-        """The new header, None where nothing is to be changed in it."""
-        if not changes:
-            return None
+    def _learn_response(self, api_key: int, api_version: int) -> tuple[str, int, Callable[[Any], int]]:
+        message = self._source.catalog.response(api_key)
+        header_version = 0 if message is None else header_version_of(message.header_versions, api_version)
+        skip: Callable[[Any], int] = self._source.decoder("ResponseHeader", header_version).skip
+        if message is None or api_version not in message.valid_versions:
+            return "", header_version, skip
+        return self._responses.setdefault((api_key, api_version), (message.name, header_version, skip))
+
+    def _header(self, frame: Any, offset: int, name: str, version: int, changes: Changes) -> bytes:
+        """The new header."""
         for path in changes:
             if path in _TOLD_BY_HEADER:
                 raise EncodeError("it says how the rest is read, a splice cannot change it", path=_HEADER + path)
-        return self._message(name, version, bytes(as_buffer(frame)[:offset]), 0, 0, lambda each, at: self._work(each, at, changes))
+        splicer, singles, rules = self._work(name, version, changes)
+        made: bytes = splicer.splice(_part(frame, 0, offset), 0, 0, singles, rules)
+        return made
 
     def _message(self, name: str, version: int, data: Any, begin: int, offset: int, work_of: _WorkOf | None) -> bytes:
         """What follows `begin`, with the message at `offset` rewritten."""
-        work = None if work_of is None else work_of(name, version)
+        work = None if work_of is None else work_of[name, version]
         if work is None:
-            return _bytes(data) if begin == 0 else bytes(as_buffer(data)[begin:])
-        made: bytes = work.splicer.splice(data, begin, offset, work.singles, work.rules)
+            return _part(data, begin, None)
+        splicer, singles, rules = work
+        made: bytes = splicer.splice(data, begin, offset, singles, rules)
         return made
 
     def _prepare(self, name: str, version: int, paths: tuple[str, ...]) -> tuple[Any, tuple[tuple[str, _Place], ...]]:
@@ -287,18 +319,19 @@ class FrameSplicer:
         for text, place in places:
             action = change = changes[text]
             path = ""
-            if isinstance(change, Mapping):
-                action = change if type(change) is dict else _looked_up(change)
-            elif not callable(change):
+            kind = type(change)
+            if kind is str or kind is int or not (callable(change) or isinstance(change, Mapping)):
                 path = text if place.single else ""
                 action = _constant(place, change, text, name, version)
-            choice = Choice(place.pattern, action, path)
+            elif kind is not dict and isinstance(change, Mapping):
+                action = _looked_up(change)
+            choice = tuple.__new__(Choice, (place.pattern, action, path, True))  # as the class makes it, in half the time
             if place.fields == field:
                 singles[-1] += (choice,)
             else:
                 singles.append((choice,))
                 field = place.fields
-        return Work(splicer, tuple(singles), ())
+        return splicer, tuple(singles), ()
 
 
 def _constant(place: _Place, value: Any, text: str, name: str, version: int) -> Constant:

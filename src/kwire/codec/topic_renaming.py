@@ -12,7 +12,7 @@ from typing import Any, Final, Literal
 
 from kwire.codec.group_definitions import compiled_groups
 from kwire.codec.splice_plan import Choice
-from kwire.codec.splicers import Splicers, Work
+from kwire.codec.splicers import Splicers, Work, Works
 from kwire.codec.topic_fields import TopicFields, topic_fields
 from kwire.codec.written_values import kind_of
 from kwire.errors import EncodeError, Fault, WireError, wire_error
@@ -49,9 +49,7 @@ class _Renaming:
     def __init__(self, owner: TopicRenaming, names: Names, protocol_type: str | None, uncovered: Uncovered) -> None:
         self.owner = owner
         self.rename = _function(names)
-        # a mapping is looked into by the twin itself; one to other values than text is left to `renamed`
-        plain = type(names) is dict and all(isinstance(new, str) for new in names.values())
-        self.names: Any = names if plain else self.name
+        self.names: Any = names if type(names) is dict else self.name  # the twin looks into a dict by itself
         self.protocol_type = protocol_type
         self.keep = uncovered == "keep"
 
@@ -96,8 +94,8 @@ class _Renaming:
         """A subscription or an assignment, version first."""
         version, end, padding = self.owner.reading(name, held)
         whole = held[:end] + padding
-        work = self.owner.consumer_work(self, name, version, assignor)
-        made: bytes = work.splicer.splice(whole, 0, _PREFIX, work.singles, work.rules)
+        splicer, singles, rules = self.owner.consumer_work(self, name, version, assignor)
+        made: bytes = splicer.splice(whole, 0, _PREFIX, singles, rules)
         return made[: len(made) - len(padding)] + held[end:]
 
     def user_data(self, assignor: str | None, held: bytes | None) -> bytes | None:
@@ -121,28 +119,36 @@ class TopicRenaming:
         self._splicers = splicers
         self._groups = Splicers(compiled_groups(splicers.source.twin))
         self._found: dict[tuple[str, int], tuple[Any, TopicFields]] = {}
+        # a proxy gives the same names with every frame: what was worked out for the last ones is kept
+        self._last: tuple[Any, str | None, str, Works] | None = None
 
-    def work(self, name: str, version: int, names: Names, protocol_type: str | None, uncovered: Uncovered) -> Work | None:
-        """What is to be done with a message at a version; None where it names no topics.
+    def works(self, names: Names, protocol_type: str | None, uncovered: Uncovered) -> Works:
+        """What is to be done with each message.
 
         Arguments:
             names: see `Names`.
             protocol_type: of the group, for messages that do not say it.
             uncovered: what to do where names may be that cannot be renamed.
         """
+        last = self._last
+        if last is None or last[0] is not names or last[1] != protocol_type or last[2] != uncovered:
+            call = _Renaming(self, names, protocol_type, uncovered)
+            last = self._last = names, protocol_type, uncovered, Works(lambda name, version: self._work(call, name, version))
+        return last[3]
+
+    def _work(self, call: _Renaming, name: str, version: int) -> Work | None:
         splicer, fields = self._fields(name, version)
         if splicer is None:
             return None
-        call = _Renaming(self, names, protocol_type, uncovered)
         if name in (_METADATA, _ASSIGNMENT):
             return self.consumer_work(call, name, version, None)
-        singles = [(Choice(None, call.names),)] * len(fields.names)
+        singles = [(Choice(None, call.names, null=False),)] * len(fields.names)
         for _, what in fields.uncovered:
             singles.append((Choice(None, _refusal(call, what)),))
         rules: list[Any] = [call.resource] * len(fields.resources)
         for group in fields.groups:
             rules.append(_group_rule(call, group.assignment, group.consumer))
-        return Work(splicer, tuple(singles), tuple(rules))
+        return splicer, tuple(singles), tuple(rules)
 
     def _fields(self, name: str, version: int) -> tuple[Any, TopicFields]:
         found = self._found.get((name, version))
@@ -159,7 +165,7 @@ class TopicRenaming:
         _, fields = self._fields(name, version)
         splicer = self._splicers.get(name, version, (*fields.names, "user_data"))
         user_data = Choice(None, lambda held: call.user_data(assignor, held))
-        return Work(splicer, (*(((Choice(None, call.names),),) * len(fields.names)), (user_data,)), ())
+        return splicer, (*(((Choice(None, call.names, null=False),),) * len(fields.names)), (user_data,)), ()
 
     def reading(self, name: str, held: bytes) -> tuple[int, int, bytes]:
         """In which version a message of the consumer protocol is read, where it ends, and what has to be put behind it to read it.
@@ -194,7 +200,7 @@ class TopicRenaming:
     def sticky(self, call: _Renaming, held: bytes) -> bytes:
         """The user data of Kafka's sticky assignor; nothing names its version, and bytes that fit one to the end fit no other."""
         fields = ("previous_assignment.topic",)
-        singles = ((Choice(None, call.names),),)
+        singles = ((Choice(None, call.names, null=False),),)
         try:
             made: bytes = self._groups.get("StickyAssignorUserData", 1, fields).splice(held, 0, 0, singles, ())
         except WireError:

@@ -143,7 +143,7 @@ class _Change:
             choice = _chosen(singles[place.leaf.single], place.steps)
             if choice is not None:
                 met.add(choice.path)
-                work.append((number, places, choice.action))
+                work.append((number, places, choice))
         for choices in singles:
             for choice in choices:
                 if choice.path and choice.path not in met:
@@ -151,11 +151,11 @@ class _Change:
         for number, places, action in work:
             if number < 0:
                 assert places[0] is not None
-                self.single(places[0], action)
+                self.single(places[0], action.action, action.null)
             else:
                 self.rule(number, places, action)
 
-    def single(self, place: Place, action: Any) -> None:
+    def single(self, place: Place, action: Any, null: bool) -> None:
         if isinstance(action, Constant):
             self.put(place, action.content)
             return
@@ -169,7 +169,7 @@ class _Change:
                 new = action(old)
             if new is old:
                 return
-            content = content_of(place.leaf.code, place.leaf.nullable, new)
+            content = content_of(place.leaf.code, place.leaf.nullable and null, new)
         except (EncodeError, WireError) as error:
             wrong = misplaced(self.marking, self.data, self.offset, place.begin, error)
         else:
