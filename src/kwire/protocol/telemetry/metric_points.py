@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import importlib
 from collections.abc import Iterator
 from typing import Any, Final, NoReturn
 
-from kwire.errors import Fault, InputError, raise_for
+from kwire.errors import Fault, raise_for
+from kwire.protocol.telemetry.otlp import parse_metrics
 
 __all__ = ["MAX_METRICS", "MAX_POINTS", "decode_metrics"]
 
@@ -72,25 +72,11 @@ def decode_metrics(data: Any, compression_type: int, *, limit: int = MAX_METRICS
         view = memoryview(unpack(compression_type, _MAGIC, view, limit, 0, "metrics"))
     elif view.nbytes > limit:
         _refuse(Fault.LIMIT_EXCEEDED, f"metrics of {view.nbytes} bytes are more than {limit}")
-    return list(_Reader(max_points).points(_parse(bytes(view))))
+    return list(_Reader(max_points).points(parse_metrics(view)))
 
 
 def _refuse(fault: Fault, reason: str, path: str = "metrics") -> NoReturn:
     raise_for(fault, 0, path, _MESSAGE, _API_KEY, None, reason)
-
-
-def _parse(data: bytes) -> Any:
-    try:
-        layout = importlib.import_module("opentelemetry.proto.metrics.v1.metrics_pb2")
-        fault: type[Exception] = importlib.import_module("google.protobuf.message").DecodeError
-    except ImportError as error:
-        raise InputError("Client metrics need the opentelemetry-proto package: run pip install 'kwire[telemetry]'.") from error
-    try:
-        return layout.MetricsData.FromString(data)
-    except fault:
-        # protobuf tells no place, and its sentence may hold bytes of the payload
-        reason = f"{len(data)} bytes of metrics are not OTLP MetricsData"
-    _refuse(Fault.BAD_LENGTH, reason)
 
 
 class _Reader:

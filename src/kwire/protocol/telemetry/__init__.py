@@ -1,0 +1,50 @@
+"""Metrics that clients push (KIP-714), both roles, without sockets: bytes or messages and a clock in, messages and events out.
+
+* `decode_metrics`: the points of a payload.
+* `TelemetryClient`: asks for a subscription, pushes what it wants, says goodbye.
+* `TelemetryReceiver`: answers clients as a broker does and hands payloads to `MetricsReceiver`s.
+* `Subscription`, `SubscriptionTable`: what the operator wants of whom.
+* `MetricSelector`: which metrics a subscription means.
+
+The draft of the proposal is `draft_role` and `content_types`, with the dialect `kip-714-draft`.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from kwire.lazy_names import lazy_getattr
+
+if TYPE_CHECKING:
+    from kwire.protocol.telemetry.client_role import TelemetryClient
+    from kwire.protocol.telemetry.metric_points import MAX_METRICS, MAX_POINTS, decode_metrics
+    from kwire.protocol.telemetry.metric_store import MetricStore
+    from kwire.protocol.telemetry.receiver_role import TelemetryReceiver
+    from kwire.protocol.telemetry.receivers import MemoryReceiver, MetricsReceiver
+    from kwire.protocol.telemetry.selection import MetricSelector
+    from kwire.protocol.telemetry.subscriptions import Subscription, SubscriptionTable
+
+__all__ = [
+    "MAX_METRICS", "MAX_POINTS", "MemoryReceiver", "MetricSelector", "MetricStore", "MetricsReceiver", "Subscription",
+    "SubscriptionTable", "TelemetryClient", "TelemetryReceiver", "decode_metrics",
+]  # fmt: skip
+
+_POINTS = "kwire.protocol.telemetry.metric_points"
+
+# A reader of captures needs the points and not the machines.
+_HOME = {
+    "MAX_METRICS": _POINTS,
+    "MAX_POINTS": _POINTS,
+    "MemoryReceiver": "kwire.protocol.telemetry.receivers",
+    "MetricSelector": "kwire.protocol.telemetry.selection",
+    "MetricStore": "kwire.protocol.telemetry.metric_store",
+    "MetricsReceiver": "kwire.protocol.telemetry.receivers",
+    "Subscription": "kwire.protocol.telemetry.subscriptions",
+    "SubscriptionTable": "kwire.protocol.telemetry.subscriptions",
+    "TelemetryClient": "kwire.protocol.telemetry.client_role",
+    "TelemetryReceiver": "kwire.protocol.telemetry.receiver_role",
+    "decode_metrics": _POINTS,
+}
+
+if not TYPE_CHECKING:
+    __getattr__ = lazy_getattr(globals(), _HOME)

@@ -1,0 +1,165 @@
+"""The client instances that a broker knows: bounded in number and time, and in how many new ones a connection or an address may bring."""
+
+from __future__ import annotations
+
+from collections import Counter, OrderedDict
+from dataclasses import dataclass
+from typing import Final
+
+from kwire.codec.uuids import Uuid
+from kwire.protocol.telemetry.instance_states import PUSHING_INSTANCE, InstanceEvent, InstanceState
+from kwire.protocol.telemetry.subscriptions import ClientIdentity, Wanted, subscription_id_of
+
+__all__ = ["INSTANCE_LIMIT", "Instance", "InstanceCache"]
+
+INSTANCE_LIMIT: Final = 16_384  # ClientMetricsManager.CACHE_MAX_SIZE
+_MS: Final = 1_000_000
+_SHORTEST_LIFE_MS: Final = 60_000
+_INTERVALS_KEPT: Final = 3
+
+
+@dataclass(slots=True)
+class Instance:
+    """One client instance.
+
+    Attributes:
+        instance_id: its id.
+        identity: what subscriptions are matched with.
+        wanted: what is wanted of it.
+        version: of the subscription table that said so.
+        connection, address: where it was first seen.
+        state: `InstanceState`.
+        asked, pushed: when it last did, nanoseconds; None for never.
+        expires: when it is forgotten.
+        last_error: error code of the latest answer.
+    """
+
+    instance_id: Uuid
+    identity: ClientIdentity
+    wanted: Wanted
+    version: int
+    connection: str
+    address: str | None
+    expires: int
+    state: InstanceState = InstanceState.NEW
+    asked: int | None = None
+    pushed: int | None = None
+    last_error: int = 0
+
+    @property
+    def subscription_id(self) -> int:
+        """Of what is wanted now."""
+        return subscription_id_of(self.wanted, self.instance_id)
+
+    def move(self, event: InstanceEvent) -> None:
+        """Take an event.
+
+        Raises:
+            ForbiddenMove: as the table says.
+        """
+        self.state = PUSHING_INSTANCE.after(self.state, event)
+
+    def _waited(self, t: int) -> bool:
+        last = max((each for each in (self.asked, self.pushed) if each is not None), default=None)
+        return last is None or t - last >= self.wanted.interval_ms * _MS
+
+    def may_ask(self, t: int) -> bool:
+        """Whether an interval went by since the latest request; if so, this one is the latest."""
+        if not self._waited(t):
+            return False
+        self.asked = t
+        return True
+
+    def may_push(self, t: int) -> bool:
+        """As `may_ask`; the first push after a question may come at any time, for clients put it at a random part of the interval."""
+        first = self.asked is not None and (self.pushed is None or self.asked > self.pushed)
+        if not first and not self._waited(t):
+            return False
+        self.pushed = t
+        return True
+
+
+class InstanceCache:
+    """Instances by id, the one used longest ago first.
+
+    Arguments:
+        limit: instances; one more makes the cache forget the one that was silent longest.
+        per_connection, per_address: new instances that one of them may have in the cache at a time.
+    """
+
+    def __init__(self, limit: int = INSTANCE_LIMIT, *, per_connection: int = 64, per_address: int = 4096) -> None:
+        self.limit = limit
+        self.per_connection = per_connection
+        self.per_address = per_address
+        self._instances: OrderedDict[Uuid, Instance] = OrderedDict()
+        self._connections: Counter[str] = Counter()
+        self._addresses: Counter[str | None] = Counter()
+
+    def __len__(self) -> int:
+        return len(self._instances)
+
+    def __contains__(self, instance_id: object) -> bool:
+        return instance_id in self._instances
+
+    @staticmethod
+    def life_ns(wanted: Wanted) -> int:
+        """How long a silent instance is kept: a minute or three intervals, whichever is longer."""
+        return max(_SHORTEST_LIFE_MS, _INTERVALS_KEPT * wanted.interval_ms) * _MS
+
+    def get(self, instance_id: Uuid, t: int) -> Instance | None:
+        """The instance, None where it is not known or was silent too long; it is the one used last now."""
+        found = self._instances.get(instance_id)
+        if found is None:
+            return None
+        if t >= found.expires:
+            self.drop(instance_id)
+            return None
+        found.expires = t + self.life_ns(found.wanted)
+        self._instances.move_to_end(instance_id)
+        return found
+
+    def has_room(self, connection: str, address: str | None) -> bool:
+        """Whether this connection and this address may bring one more."""
+        return self._connections[connection] < self.per_connection and self._addresses[address] < self.per_address
+
+    def add(self, instance: Instance) -> None:
+        """Keep an instance."""
+        while len(self._instances) >= self.limit:
+            self.drop(next(iter(self._instances)))
+        self._instances[instance.instance_id] = instance
+        self._connections[instance.connection] += 1
+        self._addresses[instance.address] += 1
+
+    def drop(self, instance_id: Uuid) -> None:
+        """Forget an instance."""
+        gone = self._instances.pop(instance_id)
+        for counts, key in ((self._connections, gone.connection), (self._addresses, gone.address)):
+            counts[key] -= 1  # type: ignore[index]
+            if not counts[key]:  # type: ignore[index]
+                del counts[key]
+
+    def disconnected(self, connection: str) -> list[Uuid]:
+        """Forget the instances of a connection; gives their ids."""
+        gone = (
+            [each.instance_id for each in self._instances.values() if each.connection == connection]
+            if connection in self._connections
+            else []
+        )
+        for instance_id in gone:
+            self.drop(instance_id)
+        return gone
+
+    def expire(self, t: int) -> list[Uuid]:
+        """Forget all that were silent too long; gives their ids."""
+        gone = [each.instance_id for each in self._instances.values() if t >= each.expires]
+        for instance_id in gone:
+            self.drop(instance_id)
+        return gone
+
+    def silent(self, t: int, grace_ms: int = 0) -> list[Uuid]:
+        """Instances that count as gone: they pushed before, and not for one and a half intervals and the grace."""
+        return [
+            each.instance_id
+            for each in self._instances.values()
+            if each.pushed is not None and t - each.pushed > (each.wanted.interval_ms * 3 // 2 + grace_ms) * _MS
+        ]

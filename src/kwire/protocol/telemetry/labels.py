@@ -1,0 +1,152 @@
+"""Labels of received metrics: those that the receiver adds, a limit on how many there may be, and what must not be there."""
+
+from __future__ import annotations
+
+import hashlib
+import hmac
+import re
+from collections.abc import Iterable, Mapping
+from typing import Any, Final, Literal
+
+from kwire.codec.uuids import Uuid
+from kwire.protocol.telemetry.receivers import PushContext
+
+__all__ = [
+    "CLIENT_LABELS", "OVERFLOW", "LabelLimit", "PrivateLabels", "client_labels", "received_labels", "suspicious_labels",
+]  # fmt: skip
+
+CLIENT_LABELS: Final = ("client_rack", "group_id", "group_instance_id", "group_member_id", "transactional_id")
+"""Labels of the resource that a client sends, as released."""
+
+DRAFT_CLIENT_LABELS: Final = ("client_software_name", "client_software_version", "client_instance_id", "client_id", "application_id")
+
+OVERFLOW: Final = "other"
+"""The value that stands for those above a limit."""
+
+_SUSPICIOUS: Final = re.compile(
+    r"(^|[._-])(host(name)?|os|arch|user(name)?|password|passwd|secret|token|credential|env|jvm|java|pwd|home|cmd|command(line)?|path)"
+    r"([._-]|$)",
+    re.IGNORECASE,
+)
+
+
+def client_labels(config: Mapping[str, str], member_id: str | None = None) -> dict[str, str]:
+    """The labels that a client sends with its metrics.
+
+    Arguments:
+        config: of the client, with dots: `client.rack`, `group.id`, `group.instance.id`, `transactional.id`, `application.id`.
+        member_id: of the group, once JoinGroup told it.
+    """
+    names = (*CLIENT_LABELS, "application_id")
+    found = {name: config[key] for name in names if config.get(key := name.replace("_", "."))}
+    if member_id:
+        found["group_member_id"] = member_id
+    return found
+
+
+def received_labels(context: PushContext, instance_id: Uuid, node_label: str = "broker_id") -> dict[str, object]:
+    """The labels that a receiver adds to every resource; they win over what the client says of itself.
+
+    Arguments:
+        context: the connection.
+        instance_id: of the client.
+        node_label: `broker_id` or `node_id`.
+    """
+    found = {
+        "client_instance_id": str(instance_id),
+        "client_id": context.client_id,
+        "client_software_name": context.software_name,
+        "client_software_version": context.software_version,
+        "client_source_address": context.source_address,
+        "client_source_port": None if context.source_port is None else str(context.source_port),
+        "principal": context.principal,
+        node_label: None if context.node_id is None else str(context.node_id),
+    }
+    return {name: value for name, value in found.items() if value is not None}
+
+
+def suspicious_labels(points: Iterable[Mapping[str, Any]]) -> set[str]:
+    """Names of labels that may tell of the host, its system or credentials, which clients must not send by default."""
+    return {name for point in points for part in ("attributes", "resource") for name in point.get(part, ()) if _SUSPICIOUS.search(name)}
+
+
+class LabelLimit:
+    """Holds each label of each metric to a number of values: what comes above it becomes `other` and is counted.
+
+    Arguments:
+        values: values that a label of a metric may have.
+        series: metrics with labels that are followed at all; the labels of others become `other`.
+
+    Attributes:
+        overflowed: points that were changed.
+    """
+
+    def __init__(self, values: int = 1000, series: int = 10_000) -> None:
+        self.values = values
+        self.series = series
+        self.overflowed = 0
+        self._seen: dict[tuple[str, str], set[str]] = {}
+
+    def _allowed(self, metric: str, label: str, value: str) -> bool:
+        seen = self._seen.get((metric, label))
+        if seen is None:
+            if len(self._seen) >= self.series:
+                return False
+            seen = self._seen[metric, label] = set()
+        if value in seen:
+            return True
+        if len(seen) >= self.values:
+            return False
+        seen.add(value)
+        return True
+
+    def hold(self, points: Iterable[dict[str, Any]]) -> list[dict[str, Any]]:
+        """The points, with attributes above the limit changed."""
+        held = []
+        for point in points:
+            attributes = {
+                label: value if self._allowed(point["metric"], label, str(value)) else OVERFLOW
+                for label, value in point["attributes"].items()
+            }
+            if attributes != point["attributes"]:
+                self.overflowed += 1
+                point = {**point, "attributes": attributes}
+            held.append(point)
+        return held
+
+
+class PrivateLabels:
+    """Takes what names a person or a machine out of points before they are stored.
+
+    Arguments:
+        how: `drop` it, or `hash` it with the key, so that equal values stay equal.
+        key: secret of the hash.
+        names: the labels, of resources and of points; texts that are values of metrics are taken out with them.
+
+    Raises:
+        ValueError: `hash` without a key: a plain hash of an address is undone by trying all addresses.
+    """
+
+    NAMES: Final = (
+        "client_source_address", "client_source_port", "principal", "client_id", "client_instance_id", "client_rack", "group_id",
+        "group_instance_id", "group_member_id", "transactional_id", "application_id", "reason", "value",
+    )  # fmt: skip
+
+    def __init__(self, how: Literal["drop", "hash"] = "drop", key: bytes = b"", names: Iterable[str] = NAMES) -> None:
+        if how == "hash" and not key:
+            raise ValueError("hashing labels needs a key")
+        self._how = how
+        self._key = key
+        self._names = frozenset(names)
+
+    def _kept(self, labels: Mapping[str, Any]) -> dict[str, Any]:
+        if self._how == "drop":
+            return {name: value for name, value in labels.items() if name not in self._names}
+        return {name: self._hashed(value) if name in self._names else value for name, value in labels.items()}
+
+    def _hashed(self, value: object) -> str:
+        return hmac.new(self._key, str(value).encode(errors="surrogateescape"), hashlib.sha256).hexdigest()[:16]
+
+    def clean(self, points: Iterable[Mapping[str, Any]]) -> list[dict[str, Any]]:
+        """The points without them."""
+        return [{**point, "attributes": self._kept(point["attributes"]), "resource": self._kept(point["resource"])} for point in points]

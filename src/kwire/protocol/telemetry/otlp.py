@@ -1,0 +1,128 @@
+"""Metrics as OTLP bytes: points written as `MetricsData`, and labels added to a payload on its way."""
+
+from __future__ import annotations
+
+import importlib
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+from kwire.errors import Fault, InputError, raise_for
+
+__all__ = ["encode_metrics", "is_monotonic_type", "parse_metrics", "with_resource_labels"]
+
+_TEMPORALITY = {"delta": 1, "cumulative": 2}
+
+
+def _layout() -> Any:
+    try:
+        return importlib.import_module("opentelemetry.proto.metrics.v1.metrics_pb2")
+    except ImportError as error:
+        raise InputError("Client metrics need the opentelemetry-proto package: run pip install 'kwire[telemetry]'.") from error
+
+
+def is_monotonic_type(kind: str) -> bool:
+    """Whether points of this type are counts that only grow: `sum`, and what the proposal calls `Count` in two places."""
+    return kind.lower() in ("sum", "count")
+
+
+def parse_metrics(data: bytes | bytearray | memoryview) -> Any:  # noqa: RET503 (raise_for never comes back)
+    """The protobuf message of a payload that is not compressed.
+
+    Raises:
+        BadLength: it is not OTLP metrics.
+        InputError: the packages of the extra `kwire[telemetry]` are not installed.
+    """
+    layout = _layout()
+    unreadable: type[Exception] = importlib.import_module("google.protobuf.message").DecodeError
+    whole = layout.MetricsData()
+    try:
+        whole.ParseFromString(bytes(data))
+    except unreadable:
+        # protobuf tells no place, and its sentence may hold bytes of the payload
+        reason = f"{len(data)} bytes of metrics are not OTLP MetricsData"
+    else:
+        return whole
+    raise_for(Fault.BAD_LENGTH, 0, "metrics", "PushTelemetryRequest", 72, None, reason)
+
+
+def _set(label: Any, value: object) -> None:
+    if isinstance(value, bool):
+        label.value.bool_value = value
+    elif isinstance(value, int):
+        label.value.int_value = value
+    elif isinstance(value, float):
+        label.value.double_value = value
+    else:
+        label.value.string_value = str(value)
+
+
+def _write_labels(attributes: Any, labels: Mapping[str, object]) -> None:
+    for key, value in labels.items():
+        label = attributes.add()
+        label.key = key
+        _set(label, value)
+
+
+def encode_metrics(points: Iterable[Mapping[str, Any]]) -> bytes:
+    """Write points of sums and gauges as OTLP `MetricsData`; no points are no bytes.
+
+    Arguments:
+        points: dicts as `decode_metrics` makes them; `metric`, `type` and `value` are needed, and `temporality` of a sum. Points that
+            follow each other share their resource where it is equal. A text as value becomes a gauge of 1 with the label `value`.
+
+    Raises:
+        InputError: a point is neither a sum nor a gauge, or the packages of `kwire[telemetry]` are not installed.
+    """
+    whole = _layout().MetricsData()
+    scope: Any = None
+    resource: Mapping[str, object] | None = None
+    for point in points:
+        if scope is None or point.get("resource", {}) != resource:
+            resource = point.get("resource", {})
+            group = whole.resource_metrics.add()
+            _write_labels(group.resource.attributes, resource or {})
+            scope = group.scope_metrics.add()
+        metric = scope.metrics.add()
+        metric.name = point["metric"]
+        metric.unit = point.get("unit", "")
+        metric.description = point.get("description", "")
+        if is_monotonic_type(point["type"]):
+            metric.sum.is_monotonic = point.get("is_monotonic", True)
+            metric.sum.aggregation_temporality = _TEMPORALITY[point.get("temporality") or "cumulative"]
+            written = metric.sum.data_points.add()
+        elif point["type"] == "gauge":
+            written = metric.gauge.data_points.add()
+        else:
+            raise InputError(f"A point of type {point['type']!r} cannot be written: kwire pushes sums and gauges.")
+        labels = dict(point.get("attributes", {}))
+        value = point["value"]
+        if isinstance(value, str):
+            labels["value"], value = value, 1
+        if isinstance(value, int):
+            written.as_int = value
+        else:
+            written.as_double = value
+        written.start_time_unix_nano = point.get("start_time_unix_nano", 0)
+        written.time_unix_nano = point.get("time_unix_nano", 0)
+        _write_labels(written.attributes, labels)
+    return bytes(whole.SerializeToString())
+
+
+def with_resource_labels(data: bytes | bytearray | memoryview, labels: Mapping[str, object]) -> bytes:
+    """The payload with labels on each of its resources; a label that is there already gets the new value.
+
+    Arguments:
+        data: OTLP `MetricsData`, not compressed.
+        labels: what to add.
+
+    Raises:
+        BadLength: the payload is not OTLP metrics.
+        InputError: the packages of `kwire[telemetry]` are not installed.
+    """
+    whole = parse_metrics(data)
+    for group in whole.resource_metrics:
+        kept = [label for label in group.resource.attributes if label.key not in labels]
+        del group.resource.attributes[:]
+        group.resource.attributes.extend(kept)
+        _write_labels(group.resource.attributes, labels)
+    return bytes(whole.SerializeToString())

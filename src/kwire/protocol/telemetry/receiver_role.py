@@ -1,0 +1,273 @@
+"""The broker's side of KIP-714: answers clients, holds them to their interval, hands what they push to receivers.
+
+Rules and their order, as Kafka's `ClientMetricsManager` has them. A push is checked for: an id that may be, the end that was told before,
+the interval (not of the last push), the subscription, the compression, the size; then the receivers have it. `rules="strict"` does what the
+released brokers do, `intended` what they mean to do where the two differ: a question right after error 117 or 76 is answered inside the
+interval, and a last push that was refused may be repeated (apache/kafka#23094).
+"""
+
+from __future__ import annotations
+
+import secrets
+from collections.abc import Callable, Sequence
+from typing import Any, Final, Literal
+
+from kwire.codec.catalog_codec import Codec
+from kwire.codec.records.compression import unpack
+from kwire.codec.uuids import ZERO_UUID, Uuid
+from kwire.errors import InputError, KwireError
+from kwire.protocol.instance_ids import new_instance_id
+from kwire.protocol.telemetry.counters import TelemetryCounters
+from kwire.protocol.telemetry.instance_cache import Instance, InstanceCache
+from kwire.protocol.telemetry.instance_states import InstanceEvent, InstanceState
+from kwire.protocol.telemetry.labels import received_labels
+from kwire.protocol.telemetry.metric_points import MAX_METRICS
+from kwire.protocol.telemetry.receivers import MetricsPayload, MetricsReceiver, PushContext
+from kwire.protocol.telemetry.subscriptions import ClientIdentity, SubscriptionTable
+from kwire.schema import catalog
+
+__all__ = ["ACCEPTED_COMPRESSIONS", "DEFAULT_MAX_BYTES", "TelemetryReceiver"]
+
+GET_SUBSCRIPTIONS: Final = 71
+PUSH: Final = 72
+ACCEPTED_COMPRESSIONS: Final = (4, 3, 1, 2)  # ClientMetricsManager.SUPPORTED_COMPRESSION_TYPES: zstd, lz4, gzip, snappy
+DEFAULT_MAX_BYTES: Final = 1 << 20  # telemetry.max.bytes
+
+_UNSUPPORTED_VERSION: Final = 35
+_INVALID_REQUEST: Final = 42
+_UNSUPPORTED_COMPRESSION_TYPE: Final = 76
+_INVALID_RECORD: Final = 87
+_THROTTLING_QUOTA_EXCEEDED: Final = 89
+_UNKNOWN_SUBSCRIPTION_ID: Final = 117
+_TELEMETRY_TOO_LARGE: Final = 118
+_ONE: Final = Uuid(bytes(15) + b"\x01")
+_CODECS: Final = range(5)
+
+
+class TelemetryReceiver:
+    """The telemetry of one broker, whatever the number of its connections.
+
+    Arguments:
+        subscriptions: what is wanted; change it at any time.
+        receivers: get what is pushed. Without any, the broker does not advertise telemetry.
+        codec: the codec, of the built-in catalog when not given.
+        rules: `strict` as released, `intended` as meant.
+        random: gives that many random bytes, for new ids.
+        stopwatch: nanoseconds, to measure receivers; nothing is measured without.
+        cache: of the instances.
+        max_bytes: longest payload as pushed (`telemetry.max.bytes`).
+        max_unpacked: bytes that a payload may unpack to; more is refused as a bad record.
+        node_label: what the label with the broker's id is called: `broker_id` in the proposal, `node_id` in a revision of it.
+        unconfigured: what a request is answered without receivers: as any (`kraft`), or error 35 (`zookeeper`).
+        throttle_ms: tells how long the quotas hold a connection back; reported to the client.
+
+    Attributes:
+        counters: `TelemetryCounters`.
+        refused_ids: new instance ids refused because one connection or address brought too many.
+
+    Times are nanoseconds on any clock that does not go back.
+    """
+
+    def __init__(
+        self,
+        subscriptions: SubscriptionTable,
+        receivers: Sequence[MetricsReceiver] = (),
+        *,
+        codec: Codec | None = None,
+        rules: Literal["strict", "intended"] = "strict",
+        random: Callable[[int], bytes] = secrets.token_bytes,
+        stopwatch: Callable[[], int] = lambda: 0,
+        cache: InstanceCache | None = None,
+        max_bytes: int = DEFAULT_MAX_BYTES,
+        max_unpacked: int = MAX_METRICS,
+        node_label: Literal["broker_id", "node_id"] = "broker_id",
+        unconfigured: Literal["kraft", "zookeeper"] = "kraft",
+        throttle_ms: Callable[[PushContext], int] = lambda context: 0,
+    ) -> None:
+        self.subscriptions = subscriptions
+        self.receivers = tuple(receivers)
+        self.codec = codec or Codec(catalog())
+        self.rules = rules
+        self.cache = InstanceCache() if cache is None else cache
+        self.max_bytes = max_bytes
+        self.max_unpacked = max_unpacked
+        self.node_label = node_label
+        self.unconfigured = unconfigured
+        self.counters = TelemetryCounters()
+        self.refused_ids = 0
+        self._random = random
+        self._stopwatch = stopwatch
+        self._throttle_ms = throttle_ms
+
+    def advertised(self) -> dict[int, tuple[int, int]]:
+        """The telemetry apis for ApiVersions: both in version 0, neither where nobody takes the metrics."""
+        return {GET_SUBSCRIPTIONS: (0, 0), PUSH: (0, 0)} if self.receivers else {}
+
+    def respond(self, frame: bytes, context: PushContext, t: int) -> bytes:
+        """The response to a request of one of the two apis; both frames without their lengths.
+
+        Raises:
+            WireError: the frame cannot be read; a broker closes the connection.
+            InputError: it is another api.
+        """
+        request = self.codec.decode_request(frame)
+        header = request.header
+        return self.codec.encode_response(header.correlation_id, self.answer(request.body, context, t), header.api_key, header.api_version)
+
+    def answer(self, body: Any, context: PushContext, t: int) -> Any:
+        """The response body to a request body.
+
+        Arguments:
+            body: a GetTelemetrySubscriptionsRequest or a PushTelemetryRequest.
+            context: the connection.
+            t: now.
+
+        Raises:
+            InputError: another message.
+        """
+        self.expire(t)
+        messages = self.codec.messages
+        name = type(body).layout.message
+        if name == "GetTelemetrySubscriptionsRequest":
+            answer = self._subscription(body, context, t)
+        elif name == "PushTelemetryRequest":
+            answer = messages.PushTelemetryResponse(error_code=self._push(body, context, t))
+        else:
+            raise InputError(f"{name} is no request of client telemetry.")
+        answer.throttle_time_ms = self._throttle_ms(context)
+        return answer
+
+    def _off(self) -> bool:
+        return not self.receivers and self.unconfigured == "zookeeper"
+
+    def _new_id(self) -> Uuid:
+        while (made := new_instance_id(self._random)) in self.cache:
+            pass
+        return made
+
+    def _instance(self, instance_id: Uuid, context: PushContext, t: int) -> Instance | None:
+        """The instance, made if it is not known; None where this connection brought too many."""
+        known = self.cache.get(instance_id, t)
+        if known is not None:
+            if known.version != self.subscriptions.version:
+                self._renew(known)
+            return known
+        if not self.cache.has_room(context.connection, context.source_address):
+            self.refused_ids += 1
+            return None
+        port = None if context.source_port is None else str(context.source_port)
+        identity = ClientIdentity(
+            str(instance_id), context.client_id, context.software_name, context.software_version, context.source_address, port
+        )
+        wanted = self.subscriptions.wanted_of(identity)
+        made = Instance(
+            instance_id, identity, wanted, self.subscriptions.version, context.connection, context.source_address,
+            t + InstanceCache.life_ns(wanted),
+        )  # fmt: skip
+        self.cache.add(made)
+        return made
+
+    def _renew(self, instance: Instance) -> None:
+        """Subscriptions changed. Kafka makes the instance anew: what it did before does not hold it back."""
+        instance.wanted = self.subscriptions.wanted_of(instance.identity)
+        instance.version = self.subscriptions.version
+        instance.asked = instance.pushed = None
+        instance.last_error = 0
+        instance.move(InstanceEvent.SUBSCRIPTIONS_CHANGED)
+
+    def _subscription(self, body: Any, context: PushContext, t: int) -> Any:
+        response = self.codec.messages.GetTelemetrySubscriptionsResponse
+        if self._off():
+            return response(error_code=_UNSUPPORTED_VERSION)
+        told = Uuid(body.client_instance_id)
+        instance = self._instance(told if told != ZERO_UUID else self._new_id(), context, t)
+        if instance is None:
+            return response(error_code=_THROTTLING_QUOTA_EXCEEDED)
+        # The released condition asks for two errors at once, so there it never holds.
+        exempt = self.rules == "intended" and instance.last_error in (_UNKNOWN_SUBSCRIPTION_ID, _UNSUPPORTED_COMPRESSION_TYPE)
+        if not instance.may_ask(t):
+            if not exempt:
+                self.counters.count("throttle", instance.instance_id, t)
+                return response(error_code=_THROTTLING_QUOTA_EXCEEDED)
+            instance.asked = t
+        instance.last_error = 0
+        instance.move(InstanceEvent.ASKED)
+        return response(
+            client_instance_id=instance.instance_id,
+            subscription_id=instance.subscription_id,
+            accepted_compression_types=ACCEPTED_COMPRESSIONS,
+            push_interval_ms=instance.wanted.interval_ms,
+            telemetry_max_bytes=self.max_bytes,
+            delta_temporality=True,
+            requested_metrics=instance.wanted.metrics,
+        )
+
+    def _push(self, body: Any, context: PushContext, t: int) -> int:
+        if self._off():
+            return _UNSUPPORTED_VERSION
+        instance_id = Uuid(body.client_instance_id)
+        if instance_id in (ZERO_UUID, _ONE):
+            return _INVALID_REQUEST
+        instance = self._instance(instance_id, context, t)
+        if instance is None:
+            return _THROTTLING_QUOTA_EXCEEDED
+        code = self._refusal(instance, body, t)
+        if not code and len(body.metrics):
+            code = self._export(instance, body, context, t)
+        instance.last_error = code
+        if body.terminating and instance.state is not InstanceState.TERMINATED and (not code or self.rules == "strict"):
+            instance.move(InstanceEvent.LAST_PUSH)
+        elif not code and not body.terminating:
+            instance.move(InstanceEvent.PUSH)
+        return code
+
+    def _refusal(self, instance: Instance, body: Any, t: int) -> int:
+        """The first check that the push does not stand, 0 where it stands all."""
+        if instance.state is InstanceState.TERMINATED:
+            return _INVALID_REQUEST
+        if not instance.may_push(t) and not body.terminating:
+            self.counters.count("throttle", instance.instance_id, t)
+            return _THROTTLING_QUOTA_EXCEEDED
+        if body.subscription_id != instance.subscription_id:
+            self.counters.count("unknown-subscription-request", instance.instance_id, t)
+            return _UNKNOWN_SUBSCRIPTION_ID
+        if body.compression_type not in _CODECS:
+            return _UNSUPPORTED_COMPRESSION_TYPE
+        if len(body.metrics) > self.max_bytes:
+            return _TELEMETRY_TOO_LARGE
+        return 0
+
+    def _export(self, instance: Instance, body: Any, context: PushContext, t: int) -> int:
+        started = self._stopwatch()
+        try:
+            data = bytes(body.metrics)
+            if body.compression_type:
+                data = bytes(unpack(body.compression_type, 2, data, self.max_unpacked, 0, "metrics"))
+            payload = MetricsPayload(
+                instance_id=instance.instance_id,
+                data=data,
+                labels=received_labels(context, instance.instance_id, self.node_label),
+                terminating=body.terminating,
+                push_interval_ms=instance.wanted.interval_ms,
+            )
+            for receiver in self.receivers:
+                receiver.export(context, payload)
+        except (KwireError, OSError, ValueError, RuntimeError):
+            self.counters.count("plugin-error", instance.instance_id, t)
+            return _INVALID_RECORD
+        self.counters.exported(instance.instance_id, t, self._stopwatch() - started)
+        return 0
+
+    def disconnected(self, connection: str) -> None:
+        """The connection is closed: its instances are forgotten, as Kafka does from 4.0 on."""
+        for instance_id in self.cache.disconnected(connection):
+            self.counters.forget(instance_id)
+
+    def expire(self, t: int) -> None:
+        """Forget instances that were silent for a minute and three intervals."""
+        for instance_id in self.cache.expire(t):
+            self.counters.forget(instance_id)
+
+    def values(self, t: int, instance_id: Uuid | None = None) -> dict[str, float]:
+        """The counters, of one instance or of all."""
+        return self.counters.values(t, len(self.cache), instance_id)

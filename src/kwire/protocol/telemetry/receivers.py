@@ -1,0 +1,139 @@
+"""Where received metrics go: what a receiver is, one in memory, one that queues, and the chain that cleans payloads on their way."""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any, Final, Protocol
+
+from kwire.codec.uuids import Uuid
+from kwire.protocol.telemetry.metric_points import MAX_METRICS, decode_metrics
+
+__all__ = ["OTLP_CONTENT_TYPE", "MemoryReceiver", "MetricsPayload", "MetricsReceiver", "PushContext", "QueueingReceiver"]
+
+OTLP_CONTENT_TYPE: Final = "OTLP"
+"""What Kafka's brokers tell plug-ins (`ClientTelemetryPayload.contentType`)."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PushContext:
+    """The connection that a request came on.
+
+    Attributes:
+        connection: any text that names the connection, and no other.
+        client_id, software_name, software_version: of the client, None where it did not say.
+        source_address, source_port: of the client.
+        principal: who it is.
+        node_id: of the broker.
+    """
+
+    connection: str
+    client_id: str | None = None
+    software_name: str | None = None
+    software_version: str | None = None
+    source_address: str | None = None
+    source_port: int | None = None
+    principal: str | None = None
+    node_id: int | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class MetricsPayload:
+    """What a client pushed.
+
+    Attributes:
+        instance_id: of the client.
+        data: OTLP `MetricsData`, unpacked.
+        labels: what is to be added to each resource; `with_resource_labels` does it.
+        terminating: whether the client ends.
+        push_interval_ms: of its subscription (KIP-1217).
+        content_type: what Kafka tells.
+    """
+
+    instance_id: Uuid
+    data: bytes
+    labels: Mapping[str, object] = field(default_factory=dict)
+    terminating: bool = False
+    push_interval_ms: int = 0
+    content_type: str = OTLP_CONTENT_TYPE
+
+    def points(self, *, limit: int = MAX_METRICS) -> list[dict[str, Any]]:
+        """The points, their resources with the labels added.
+
+        Raises:
+            WireError: they are not OTLP metrics, or are above the limit.
+        """
+        found = decode_metrics(self.data, 0, limit=limit)
+        labelled: dict[int, dict[str, Any]] = {}
+        for point in found:
+            resource = point["resource"]
+            if id(resource) not in labelled:
+                labelled[id(resource)] = {**resource, **self.labels}
+            point["resource"] = labelled[id(resource)]
+        return found
+
+
+class MetricsReceiver(Protocol):
+    """Takes what clients push, as `ClientTelemetryReceiver` of Kafka. Called while a request is handled: it must not block."""
+
+    def export(self, context: PushContext, payload: MetricsPayload) -> None:
+        """Take a payload; any error that it raises is answered with INVALID_RECORD (87)."""
+
+
+class MemoryReceiver:
+    """Keeps the points of the latest payloads.
+
+    Arguments:
+        keep: how many payloads.
+    """
+
+    def __init__(self, keep: int = 1000) -> None:
+        self.payloads: deque[tuple[PushContext, MetricsPayload]] = deque(maxlen=keep)
+        self.points: deque[list[dict[str, Any]]] = deque(maxlen=keep)
+
+    def export(self, context: PushContext, payload: MetricsPayload) -> None:
+        """Keep the points.
+
+        Raises:
+            WireError: the payload is not OTLP metrics.
+        """
+        self.points.append(payload.points())
+        self.payloads.append((context, payload))
+
+
+class QueueingReceiver:
+    """Takes payloads at once and hands them on when it is asked to: for receivers that write or send.
+
+    Arguments:
+        receiver: gets what is queued.
+        limit: payloads that may wait; more are dropped and counted.
+    """
+
+    def __init__(self, receiver: MetricsReceiver, limit: int = 1000) -> None:
+        self.receiver = receiver
+        self.limit = limit
+        self.dropped = 0
+        self._waiting: deque[tuple[PushContext, MetricsPayload]] = deque()
+
+    def __len__(self) -> int:
+        return len(self._waiting)
+
+    def export(self, context: PushContext, payload: MetricsPayload) -> None:
+        """Queue the payload, or drop it where the queue is full."""
+        if len(self._waiting) >= self.limit:
+            self.dropped += 1
+        else:
+            self._waiting.append((context, payload))
+
+    def drain(self, most: int | None = None) -> int:
+        """Hand on what waits, `most` payloads of it; an error of the receiver loses the payload that caused it.
+
+        Returns:
+            How many were handed on.
+        """
+        done = 0
+        while self._waiting and (most is None or done < most):
+            self.receiver.export(*self._waiting.popleft())
+            done += 1
+        return done
