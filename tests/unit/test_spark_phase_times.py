@@ -29,7 +29,16 @@ def test_two_tasks_at_once_share_the_clock(clock: list[float]) -> None:
     times = PhaseTimes()
     clock[0] += 10
     times.end_tasks([{"read": 8.0, "second_pass": 2.0}, {"read": 6.0, "second_pass": 4.0}])
-    assert times.seconds == {"read": 7.0, "second_pass": 3.0}
+    assert times.seconds == {"start_workers": 0.0, "read": 7.0, "second_pass": 3.0}
+
+
+@pytest.mark.parametrize(("waited", "started"), [(2.0, 2.0), (-1.0, 0.0), (60.0, 10.0)])
+def test_the_start_of_workers_is_not_reading(waited: float, started: float, clock: list[float]) -> None:
+    """Whatever the clock of another machine says, it is a part of the ten seconds."""
+    times = PhaseTimes()
+    clock[0] += 10
+    times.end_tasks([{"read": 3.0, "second_pass": 1.0}], waited)
+    assert times.seconds == {"start_workers": started, "read": (10 - started) * 0.75, "second_pass": (10 - started) * 0.25}
 
 
 def test_no_task_takes_no_time(clock: list[float]) -> None:

@@ -74,6 +74,6 @@ def print_cost(size: int, seconds: Mapping[str, float]) -> None:
     parts = []
     for phase, name in PHASES.items():
         if phase in seconds:
-            rate = f" ({size / seconds[phase] / 1e6:,.0f} MB/s)" if phase == "read" and size and seconds[phase] > 0 else ""
+            rate = f" ({size / seconds[phase] / 1e6:,.0f} MB/s)" if phase == "read" and size > seconds[phase] * 1e6 > 0 else ""
             parts.append(f"{name} {seconds[phase]:,.1f}{rate}")
     console().print(f"Time: {sum(seconds.values()):,.1f} s: {', '.join(parts)}.", style="dim")

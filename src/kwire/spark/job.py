@@ -6,6 +6,7 @@ each task opens its files and writes its rows itself; what comes back through Sp
 
 from __future__ import annotations
 
+import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -259,9 +260,11 @@ def run_job(request: JobRequest, *, progress: Progress = _quiet, page: Callable[
             tasks = [task for each in plan.series for task in each.tasks(model)]
             sizes = {piece.location: piece.size for each in series for piece in each.pieces}
             report.bytes_read = sum(sizes[location] for each in plan.series for location in each.fresh)
+            asked = time.time()
             with watching(tasks, sum(sizes[location] for task in tasks for location in task.locations), progress):
                 results = run_on(spark, tasks) if tasks else []
-            report.phases.end_tasks(result.seconds for result in results)
+            first = min((result.began for result in results), default=asked)
+            report.phases.end_tasks((result.seconds for result in results), first - asked)
         report.phases.end("stop_spark")
         progress("Putting the answers together", 0, 0)
         parts = _gather(results, report)

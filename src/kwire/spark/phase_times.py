@@ -10,6 +10,7 @@ __all__ = ["PHASES", "PhaseTimes"]
 
 PHASES: Final = {
     "start_spark": "start-up of Spark",
+    "start_workers": "start of workers",
     "read": "reading",
     "second_pass": "second pass",
     "stop_spark": "end of Spark",
@@ -42,16 +43,22 @@ class PhaseTimes:
         """Say that the phase which was going on is over."""
         self.seconds[phase] = self.seconds.get(phase, 0.0) + self._lap()
 
-    def end_tasks(self, tasks: Iterable[Mapping[str, float]]) -> None:
+    def end_tasks(self, tasks: Iterable[Mapping[str, float]], waited: float = 0.0) -> None:
         """Say that the tasks are over, and share their time out among what they did one after the other.
 
         Args:
             tasks: of each task the seconds of its own phases.
+            waited: seconds until the first of them began.
         """
         sums: dict[str, float] = {}
         for task in tasks:
             for phase, seconds in task.items():
                 sums[phase] = sums.get(phase, 0.0) + seconds
         whole, gone = sum(sums.values()), self._lap()
+        if not whole:
+            return
+        waited = min(max(waited, 0.0), gone)  # clocks of other machines may differ
+        gone -= waited
+        self.seconds["start_workers"] = self.seconds.get("start_workers", 0.0) + waited
         for phase, seconds in sums.items():
             self.seconds[phase] = self.seconds.get(phase, 0.0) + gone * seconds / whole

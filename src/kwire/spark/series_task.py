@@ -98,6 +98,7 @@ class SeriesResult:
         fault: why nothing could be written, empty when all went well.
         seconds: of wall clock, by phase (`kwire.spark.phase_times.PHASES`).
         cpu_seconds: of the processor, in all.
+        began: when the task began, seconds since 1970.
     """
 
     number: int
@@ -109,6 +110,7 @@ class SeriesResult:
     fault: str = ""
     seconds: dict[str, float] = field(default_factory=dict)
     cpu_seconds: float = 0.0
+    began: float = 0.0
 
     def to_bytes(self) -> bytes:
         """Pack it for the way through Spark: a line of JSON, then the partial."""
@@ -121,6 +123,7 @@ class SeriesResult:
             "fault": self.fault,
             "seconds": self.seconds,
             "cpu_seconds": self.cpu_seconds,
+            "began": self.began,
         }
         return json.dumps(facts).encode() + b"\n" + to_bytes(self.partial)
 
@@ -195,7 +198,7 @@ def run_task(task: SeriesTask) -> SeriesResult:
     Args:
         task: what to read and where to write.
     """
-    result = SeriesResult(task.number, task.share[0])
+    result = SeriesResult(task.number, task.share[0], began=time.time())
     began, cpu = time.perf_counter(), time.process_time()
     try:
         with contextlib.chdir(task.folder) if Path(task.folder).is_dir() else contextlib.nullcontext(), _Parts(task, result) as parts:
