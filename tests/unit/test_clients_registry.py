@@ -264,7 +264,8 @@ SEEN = {
 }  # fmt: skip
 REFUSED = {
     (InstanceIdState.NO_REQUEST, InstanceIdEvent.ZERO), (InstanceIdState.NO_ID, InstanceIdEvent.ZERO),
-    (InstanceIdState.FIXED, InstanceIdEvent.ZERO), (InstanceIdState.FIXED, InstanceIdEvent.CHANGED), (InstanceIdState.FIXED, InstanceIdEvent.OLDER_HEADER),
+    (InstanceIdState.FIXED, InstanceIdEvent.ZERO), (InstanceIdState.FIXED, InstanceIdEvent.CHANGED),
+    (InstanceIdState.FIXED, InstanceIdEvent.OLDER_HEADER),
 }  # fmt: skip
 
 
