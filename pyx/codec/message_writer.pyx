@@ -54,7 +54,7 @@ cdef class Encoder:
 
     Raises:
         TypeError: the classes are not those of the plan's layouts.
-        ValueError: structs nest too deep.
+        ValueError: the plan is a part of one, or structs nest too deep.
     """
 
     cdef Writing writing
@@ -64,6 +64,8 @@ cdef class Encoder:
     cdef tuple empty
 
     def __cinit__(self, plan, tuple classes):
+        if plan.fields is not None:
+            raise ValueError(f"a part of {plan.message} cannot be written")
         self.plan = plan
         self.classes = classes
         self.uuid = Uuid

@@ -102,6 +102,12 @@ def test_fields_outside_the_projection(codec):
     assert str(refused(codec, part, 12)) == "the field has no value, as it was not decoded in throttle_time_ms (MetadataResponse v12)"
 
 
+def test_plans_of_a_part(codec):
+    encoder = type(codec.compiled.encoder("MetadataResponse", 12))
+    with pytest.raises(ValueError, match="a part of MetadataResponse cannot be written"):
+        encoder(codec.compiled.plan("MetadataResponse", 12, ("brokers",)), codec.compiled.classes("MetadataResponse"))
+
+
 def test_errors_travel(codec):
     error = refused(codec, metadata(codec, topics__0__name=1), 12)
     again = pickle.loads(pickle.dumps(error))

@@ -23,11 +23,16 @@ class Encoder:
     Arguments:
         plan: what to write; a whole one, without a projection.
         classes: of the structs of the plan's layouts, from `make_classes`.
+
+    Raises:
+        ValueError: the plan is a part of one.
     """
 
     __slots__ = ("_write", "classes", "plan")
 
     def __init__(self, plan: Plan, classes: tuple[type, ...]) -> None:
+        if plan.fields is not None:
+            raise ValueError(f"a part of {plan.message} cannot be written")
         self.plan = plan
         self.classes = classes
         self._write: Writer | None = None  # made when first asked for
