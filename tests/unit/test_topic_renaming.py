@@ -7,12 +7,13 @@ from typing import Any
 
 import pytest
 
+from kwire.codec.catalog_codec import Codec
 from kwire.codec.splicing import FrameSplicer
 from kwire.codec.topic_fields import UNTYPED, fields_at, topic_fields
 from kwire.errors import EncodeError, Truncated, UnknownApi
 from kwire.protocol.groups import decode_subscription
 from kwire.protocol.nested_rules import RULES
-from kwire.schema import catalog
+from kwire.schema import Catalog, catalog, dialect
 
 
 @pytest.fixture(scope="session")
@@ -309,3 +310,16 @@ def test_no_topic_becomes_null(splicer, names):
     data = bytes.fromhex("03") + bytes(16) + bytes.fromhex("0261 00") + bytes(16) + bytes.fromhex("0262 00 01 00 00 00")
     with pytest.raises(EncodeError, match=r"null is not allowed|not None in topics\[1\]\.name"):
         splicer.rename_topics(data, names, name="MetadataRequest", version=10)
+
+
+def test_a_catalog_of_some_messages_and_a_dialect(twin, splicer, codec):
+    """Subscriptions are read with Kafka's own definitions where a catalog has none; header version 3 is a dialect's."""
+    some = Codec(Catalog("some", {"JoinGroupRequest": catalog()["JoinGroupRequest"]}), twin)
+    _, data = join_request(codec, "consumer", "range", SUBSCRIBED)
+    at = {"name": "JoinGroupRequest", "version": 9}
+    assert some.rename_topics(data, str.upper, **at) == splicer.rename_topics(data, str.upper, **at)
+    draft = Codec(dialect("kip-1313"), twin)
+    # OffsetDelete v1 with header v3, the golden bytes of the proposal: group g, topic t
+    frame = bytes.fromhex("002f 0001 00000007 ffff 00112233445566778899aabbccddeeff 00 02 67 02 02 74 02 00000000 00 00 00")
+    assert draft.rename_topics(frame, {"t": "tt"}) == frame.replace(b"\x02t", b"\x03tt")
+    assert draft.splice(frame, {"header.client_instance_id": bytes(16)}) == frame[:10] + bytes(16) + frame[26:]

@@ -10,12 +10,14 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import Any, Final, Literal
 
+from kwire.codec.classes import CompiledCatalog
 from kwire.codec.group_definitions import compiled_groups
 from kwire.codec.splice_plan import Choice
 from kwire.codec.splicers import Splicers, Work, Works
 from kwire.codec.topic_fields import TopicFields, topic_fields
 from kwire.codec.written_values import kind_of
 from kwire.errors import EncodeError, Fault, WireError, wire_error
+from kwire.schema import catalog
 
 __all__ = ["Names", "TopicRenaming", "Uncovered"]
 
@@ -118,7 +120,10 @@ class TopicRenaming:
     def __init__(self, splicers: Splicers) -> None:
         self._splicers = splicers
         self._groups = Splicers(compiled_groups(splicers.source.twin))
+        own = {_METADATA, _ASSIGNMENT} <= splicers.source.catalog.messages.keys()  # a folder of some messages has not
+        self._consumer = splicers if own else Splicers(CompiledCatalog(catalog(), splicers.source.twin))
         self._found: dict[tuple[str, int], tuple[Any, TopicFields]] = {}
+        self._subscribed: dict[tuple[str, int], tuple[str, ...]] = {}
         # a proxy gives the same names with every frame: what was worked out for the last ones is kept
         self._last: tuple[Any, str | None, str, Works] | None = None
 
@@ -162,10 +167,12 @@ class TopicRenaming:
 
     def consumer_work(self, call: _Renaming, name: str, version: int, assignor: str | None) -> Work:
         """What is to be done with a message of the consumer protocol."""
-        _, fields = self._fields(name, version)
-        splicer = self._splicers.get(name, version, (*fields.names, "user_data"))
+        names = self._subscribed.get((name, version))
+        if names is None:
+            names = self._subscribed[name, version] = topic_fields(self._consumer.source.message(name), version).names
+        splicer = self._consumer.get(name, version, (*names, "user_data"))
         user_data = Choice(None, lambda held: call.user_data(assignor, held))
-        return splicer, (*(((Choice(None, call.names, null=False),),) * len(fields.names)), (user_data,)), ()
+        return splicer, (*(((Choice(None, call.names, null=False),),) * len(names)), (user_data,)), ()
 
     def reading(self, name: str, held: bytes) -> tuple[int, int, bytes]:
         """In which version a message of the consumer protocol is read, where it ends, and what has to be put behind it to read it.
@@ -178,7 +185,7 @@ class TopicRenaming:
         given = int.from_bytes(held[:_PREFIX], "big", signed=True)
         if given < 0:
             raise wire_error(Fault.UNSUPPORTED_VERSION, 0, "version", name, None, given, f"version {given} of {name} is negative")
-        source = self._splicers.source
+        source = self._consumer.source
         version = min(given, source.message(name).valid_versions.highest)
         try:
             return version, source.decoder(name, version).skip(held, _PREFIX), b""
@@ -193,7 +200,7 @@ class TopicRenaming:
 
     def _ends_at(self, name: str, version: int, held: bytes, end: int) -> bool:
         try:
-            return bool(self._splicers.source.decoder(name, version).skip(held, _PREFIX) == end)
+            return bool(self._consumer.source.decoder(name, version).skip(held, _PREFIX) == end)
         except WireError:
             return False
 
