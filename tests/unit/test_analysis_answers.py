@@ -101,6 +101,7 @@ def test_brokers_are_upgraded_with_the_cluster() -> None:
     assert found["clients"].to_pylist()[0]["role"] == "broker"
 
 
+@pytest.mark.requirement("K35-26")
 def test_a_refusal_names_the_refused_request_as_evidence() -> None:
     refusal = {
         "client_key": "k", "client_id": "app", "server": SERVER, "api_key": 0, "api_version": 2, "refusal": "disconnected", "requests": 1,

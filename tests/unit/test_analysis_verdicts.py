@@ -28,6 +28,7 @@ def test_a_version_inside_the_range_is_ok(version: int) -> None:
     assert outcome(verdict((3, 13), api_version=version)) == ("ok", "inside_range")
 
 
+@pytest.mark.requirement("K511-44", "K35-37")
 def test_a_version_inside_the_range_that_the_release_marks_is_marked() -> None:
     judgement = verdict((0, 11), frozenset({0, 1, 2}), "3.9.2", api_version=2)
     assert outcome(judgement) == ("marked", "inside_range")
@@ -91,6 +92,7 @@ def test_brokers_and_controllers_are_upgraded_with_the_cluster(role: str) -> Non
     assert outcome(verdict((4, 18), api_name="Fetch", api_version=1, role=role)) == ("ok", "inside_range")
 
 
+@pytest.mark.requirement("K35-26")
 def test_what_a_broker_of_the_line_refused_is_rejected() -> None:
     assert outcome(verdict((3, 13), broker_highest=2, refused_by="4.3")) == ("rejected", "observed_refusal")
     assert outcome(verdict((3, 13), api_version=3, refused_by="4.3", always_refused=True)) == ("rejected", "observed_refusal")

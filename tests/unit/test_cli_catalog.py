@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 
+import pytest
 from click.testing import CliRunner, Result
 
 from kwire.cli.entry import commands
@@ -25,6 +26,7 @@ def test_list_names_every_api_that_a_release_accepts() -> None:
     assert "LeaderAndIsr" in table
 
 
+@pytest.mark.requirement("K35-33")
 def test_show_a_message() -> None:
     text = run("show", "metadata").stdout
     assert "MetadataRequest" in text
@@ -39,6 +41,7 @@ def test_show_by_key_and_version() -> None:
     assert "ClientSoftwareName" not in run("show", "18", "--version", "2").stdout
 
 
+@pytest.mark.requirement("K35-33")
 def test_diff_of_two_releases() -> None:
     text = run("diff", "3.9", "4.1").stdout
     # KIP-896: Produce v0 to v2 and Fetch v0 to v3 go, LeaderAndIsr goes with ZooKeeper; which is not told of every api

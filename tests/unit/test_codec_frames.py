@@ -40,6 +40,7 @@ def test_header_versions(codec, api_key, api_version, rest, client_id, body_at):
     assert codec.decode(type(request.body).__name__, data[body_at:], api_version) == request.body
 
 
+@pytest.mark.requirement("K1313-1")
 def test_header_3_carries_the_client_instance_id(codec):
     # OffsetDelete v1 as KIP-1313 shows it: header 3 with a null client id.
     data = bytes.fromhex("002f" + "0001" + "00000007" + "ffff" + "00112233445566778899aabbccddeeff" + "00")
@@ -48,11 +49,13 @@ def test_header_3_carries_the_client_instance_id(codec):
     assert header.client_instance_id == Uuid.parse("00112233-4455-6677-8899-aabbccddeeff")
 
 
+@pytest.mark.requirement("K1313-54")
 def test_unknown_tags_of_a_header_are_kept(codec):
     header = codec.frames.peek_header(frame(18, 3, CLIENT + "01" + "09" + "02" + "aabb" + "0261" + "0262" + "00"))
     assert header.unknown_tagged_fields == ((9, b"\xaa\xbb"),)
 
 
+@pytest.mark.requirement("K511-12")
 def test_a_version_that_nobody_knows_still_has_a_header(codec):
     # Produce v32767: header 2, as all flexible versions of Produce.
     data = frame(0, 0x7FFF, CLIENT + "00" + "aabbcc")
@@ -153,6 +156,7 @@ def test_any_buffer(codec):
 REFUSAL = "00000007" + "0023" + "00000001" + "0012" + "0000" + "0004"
 
 
+@pytest.mark.requirement("K511-16")
 @pytest.mark.parametrize("version", [1, 2, 3, 4, 5, 99])
 def test_refusal_in_version_0(codec, version):
     response = codec.frames.decode_response(bytes.fromhex(REFUSAL), 18, version)
@@ -160,18 +164,21 @@ def test_refusal_in_version_0(codec, version):
     assert [(each.api_key, each.min_version, each.max_version) for each in response.body.api_keys] == [(18, 0, 4)]
 
 
+@pytest.mark.requirement("K511-14")
 @pytest.mark.parametrize("version", [1, 2, 3, 4])
 def test_refusal_of_broker_0_11_is_an_empty_list(codec, version):
     response = codec.frames.decode_response(bytes.fromhex("00000007" + "0023" + "00000000"), 18, version)
     assert (response.api_version, response.body.error_code, response.body.api_keys) == (0, 35, [])
 
 
+@pytest.mark.requirement("K511-16")
 @pytest.mark.parametrize(("version", "body"), [(1, "0023" + "00000000" + "00000000"), (3, "0023" + "01" + "00000000" + "00")])
 def test_error_35_in_the_version_that_was_asked_for(codec, version, body):
     response = codec.frames.decode_response(bytes.fromhex("00000007" + body), 18, version)
     assert (response.api_version, response.body.error_code, response.body.throttle_time_ms) == (version, 35, 0)
 
 
+@pytest.mark.requirement("K511-16")
 def test_other_errors_in_version_0_are_no_refusal(codec):
     data = bytes.fromhex("00000007" + "0001" + "00000000")
     with pytest.raises(Truncated):

@@ -24,6 +24,7 @@ def test_names():
     assert (api_name(3), api_name(32000)) == ("Metadata", "32000")
 
 
+@pytest.mark.requirement("K1313-46", "K1313-47", "K1313-48")
 def test_one_uuid_in_many_spellings():
     one = uuid.UUID("fbff0102-0304-0506-0708-090a0b0c0d0e")
     spellings = (
@@ -41,6 +42,7 @@ def test_one_uuid_in_many_spellings():
             uuid_of(wrong)
 
 
+@pytest.mark.requirement("K511-9")
 def test_versions_by_key():
     body = bytes.fromhex("00000000000300030000000c001200000003000300010009")
     versions = api_versions(kwire.decode("ApiVersionsResponse", body, 0))

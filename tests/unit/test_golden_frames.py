@@ -41,6 +41,7 @@ def kip_1313(twin) -> Codec:
     return Codec(dialect("kip-1313"), twin)
 
 
+@pytest.mark.requirement("K511-2", "K511-12")
 def test_G1_apiversions_v3_request(plain: Codec) -> None:
     request = plain.decode_request(frame(G1))
     header = request.header
@@ -49,6 +50,7 @@ def test_G1_apiversions_v3_request(plain: Codec) -> None:
     assert plain.encode_request(header, request.body) == frame(G1)
 
 
+@pytest.mark.requirement("K511-6", "K511-16")
 def test_G2_apiversions_refused(plain: Codec) -> None:
     response = plain.decode_response(frame(G2), 18, 999)
     assert (response.api_version, response.body.error_code) == (0, 35)
@@ -56,6 +58,7 @@ def test_G2_apiversions_refused(plain: Codec) -> None:
     assert plain.encode_response(1, response.body, 18, 0) == frame(G2)
 
 
+@pytest.mark.requirement("K511-6", "K511-10")
 def test_G3_apiversions_v3_response(plain: Codec) -> None:
     response = plain.decode_response(frame(G3), 18, 3)
     assert (response.api_version, response.body.error_code, response.body.throttle_time_ms) == (3, 0, 0)
@@ -63,12 +66,14 @@ def test_G3_apiversions_v3_response(plain: Codec) -> None:
     assert plain.encode_response(1, response.body, 18, 3) == frame(G3)
 
 
+@pytest.mark.requirement("K511-20")
 def test_G4_apiversions_invalid_request(plain: Codec) -> None:
     response = plain.decode_response(frame(G4), 18, 3)
     assert (response.body.error_code, response.body.api_keys) == (42, [])
     assert plain.encode_response(1, response.body, 18, 3) == frame(G4)
 
 
+@pytest.mark.requirement("K35-22", "K35-24")
 def test_G5_the_empty_answer_of_the_kip_35_draft(plain: Codec) -> None:
     # K35-24: a client that does not know the draft fails to parse it, and the error says of what
     with pytest.raises(Truncated, match=r"at byte 4 in throttle_time_ms \(MetadataResponse v8\)$") as caught:
@@ -77,6 +82,7 @@ def test_G5_the_empty_answer_of_the_kip_35_draft(plain: Codec) -> None:
     assert plain.encode(plain.messages.ResponseHeader(correlation_id=7), 0) == frame(G5)
 
 
+@pytest.mark.requirement("K1313-1", "K1313-42")
 def test_G6_offsetdelete_v1_with_header_3(kip_1313: Codec) -> None:
     request = kip_1313.decode_request(frame(G6))
     header = request.header
@@ -129,12 +135,14 @@ def test_G6_with_the_dialect_off(twin) -> None:
     assert "client_instance_id" not in plain.scan_headers(bytes.fromhex(G6)).to_arrow().schema.names
 
 
+@pytest.mark.requirement("K714-1")
 def test_G7_first_gettelemetrysubscriptions(plain: Codec) -> None:
     request = plain.decode_request(frame(G7))
     assert (request.header.client_id, request.body.client_instance_id) == ("c", ZERO_UUID)
     assert plain.encode_request(request.header, request.body) == frame(G7)
 
 
+@pytest.mark.requirement("K1313-46", "K1313-48")
 def test_G8_text_of_uuids() -> None:
     assert str(INSTANCE) == "ABEiM0RVZneImaq7zN3u_w"
     assert str(ZERO_UUID) == "AAAAAAAAAAAAAAAAAAAAAA"

@@ -20,11 +20,13 @@ INVALID = [
 ]  # fmt: skip
 
 
+@pytest.mark.requirement("K511-23")
 @pytest.mark.parametrize(("name", "version"), VALID)
 def test_what_kafka_takes(name: str, version: str) -> None:
     assert is_valid_software(name, version)
 
 
+@pytest.mark.requirement("K511-23")
 @pytest.mark.parametrize(("name", "version"), INVALID)
 def test_what_kafka_refuses(name: str, version: str) -> None:
     assert not is_valid_software(name, version)

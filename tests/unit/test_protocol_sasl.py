@@ -220,6 +220,7 @@ def test_a_second_authentication_counts_from_its_success_on() -> None:
     assert (summary.attempted_principal, summary.principal, summary.auth_failures) == ("User:mallory", "User:alice", 1)
 
 
+@pytest.mark.requirement("K511-28")
 def test_api_versions_between_handshake_and_authentication_is_out_of_order() -> None:
     connection = Connection()
     connection.receive_request_bytes(handshake("PLAIN", 1), 0)

@@ -52,6 +52,7 @@ def entry_of(line: str, **options: Any) -> LogEntry:
     return found
 
 
+@pytest.mark.requirement("K511-38")
 def test_every_field() -> None:
     entry = entry_of(json.dumps(LINE))
     assert (entry.api_key, entry.api_version, entry.correlation_id, entry.client_id) == (0, 2, 5, "legacy-billing-082")
@@ -72,6 +73,7 @@ def test_what_is_not_known_is_kept() -> None:
     assert other["somethingNew"] == [1]
 
 
+@pytest.mark.requirement("K511-39")
 def test_an_absent_flag_is_false() -> None:
     header = {name: value for name, value in LINE["requestHeader"].items() if name != "requestApiVersionDeprecated"}
     assert entry_of(changed(requestHeader=header)).deprecated is False

@@ -51,6 +51,7 @@ def entry_of(line: str) -> LogEntry:
     return found
 
 
+@pytest.mark.requirement("K511-36")
 def test_the_line_of_the_proposal() -> None:
     entry = entry_of(OF_24)
     assert entry == LogEntry(
@@ -80,6 +81,7 @@ def test_the_line_of_the_proposal() -> None:
     )
 
 
+@pytest.mark.requirement("K511-37")
 def test_a_line_without_client_information_has_no_software() -> None:
     """As brokers up to 2.3 write it."""
     entry = entry_of(OF_24.replace(",clientInformation:ClientInformation(softwareName=apache-kafka-java, softwareVersion=2.4.0)", " "))
@@ -232,6 +234,7 @@ def test_broken_lines_say_why(line: str, reason: str) -> None:
         read_line(line, 1, UTC)
 
 
+@pytest.mark.requirement("K511-40")
 @pytest.mark.parametrize(
     ("text", "name"),
     [

@@ -117,6 +117,7 @@ def test_records_know_their_topic() -> None:
     assert catalog()["ShareSnapshotKey"].topic == "__share_group_state"
 
 
+@pytest.mark.requirement("K1313-2")
 def test_the_client_id_of_the_request_header_is_never_compact() -> None:
     header = catalog()["RequestHeader"]
     assert [field.compact for field in fields_at(header, 2) if field.name == "ClientId"] == [False]
@@ -129,6 +130,7 @@ def test_a_version_that_does_not_exist_has_no_layout() -> None:
         fields_at(catalog()["MetadataRequest"], 99)
 
 
+@pytest.mark.requirement("K35-31")
 def test_versions_that_4x_dropped_are_there() -> None:
     known = catalog()
     assert known["ProduceRequest"].valid_versions == Versions(0, 13)

@@ -58,6 +58,7 @@ def test_no_release_has_apis_that_its_classes_do_not_have() -> None:
         assert set(releases()[name].api_keys) <= keys, name
 
 
+@pytest.mark.requirement("K511-44", "K35-37")
 def test_4x_advertises_produce_from_0_and_accepts_it_from_3() -> None:
     for name in ("4.0.2", "4.1.2", "4.2.2", "4.3.1", "4.4.0"):
         accepts, advertises = releases()[name].accepts(0), releases()[name].advertises(0)
