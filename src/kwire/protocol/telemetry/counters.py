@@ -10,6 +10,7 @@ from kwire.codec.uuids import Uuid
 
 __all__ = ["COUNTED", "TelemetryCounters"]
 
+_OF_ALL: Final = "unknown-subscription-request"  # Kafka gives this one no tag
 COUNTED: Final = ("unknown-subscription-request", "throttle", "plugin-export", "plugin-error")
 _WINDOW: Final = 60_000_000_000  # two samples of 30 s, Kafka's default
 
@@ -55,6 +56,8 @@ class TelemetryCounters:
         """
         found: dict[str, float] = {"instance-count": instance_count} if instance_id is None else {}
         for name, counts in self._counts.items():
+            if instance_id is not None and name == _OF_ALL:
+                continue
             found[f"{name}-count"] = counts[instance_id] if instance_id is not None else sum(counts.values())
             found[f"{name}-rate"] = self._in_window(name, t, lambda each: instance_id is None or each == instance_id) * 1e9 / _WINDOW
         times = list(self._export_ns.values()) if instance_id is None else [self._export_ns.get(instance_id, (0, 0))]

@@ -42,6 +42,7 @@ _UNKNOWN_SUBSCRIPTION_ID: Final = 117
 _TELEMETRY_TOO_LARGE: Final = 118
 _ONE: Final = Uuid(bytes(15) + b"\x01")
 _CODECS: Final = range(5)
+_SWEEP: Final = 10_000_000_000
 
 
 class TelemetryReceiver:
@@ -95,6 +96,7 @@ class TelemetryReceiver:
         self.unconfigured = unconfigured
         self.counters = TelemetryCounters()
         self.refused_ids = 0
+        self._next_sweep = 0
         self._random = random
         self._stopwatch = stopwatch
         self._throttle_ms = throttle_ms
@@ -125,7 +127,8 @@ class TelemetryReceiver:
         Raises:
             InputError: another message.
         """
-        self.expire(t)
+        if t >= self._next_sweep:
+            self.expire(t)
         messages = self.codec.messages
         name = type(body).layout.message
         if name == "GetTelemetrySubscriptionsRequest":
@@ -265,6 +268,7 @@ class TelemetryReceiver:
 
     def expire(self, t: int) -> None:
         """Forget instances that were silent for a minute and three intervals."""
+        self._next_sweep = t + _SWEEP  # all are looked at, so not with each request
         for instance_id in self.cache.expire(t):
             self.counters.forget(instance_id)
 
