@@ -17,7 +17,7 @@ from lane_group_rows cimport add_step
 from lane_groups cimport group_clear
 from lane_recipe cimport NOT_ASKED, READY, TOKEN, Recipe
 from lane_requests cimport bytes_of, client_id_of, count_topics, row_done, see_instance_id, tell_trailing, uses_taken
-from lane_rows cimport ANSWERED, UNANSWERED, RequestRow, microseconds, no_int, no_long
+from lane_rows cimport ANSWERED, NO_RESPONSE_EXPECTED, UNANSWERED, RequestRow, microseconds, no_int, no_long
 from lane_series cimport (
     FETCH, KEEPS_REQUEST, LANE_OK, LEARNS, ODD_API, ODD_BODY, ODD_HEADER, ODD_LENGTH, ODD_PAIRING, ODD_REFUSED, ODD_TEXT,
     PRODUCE, RESPONSE_HEADERS, SAID_PARTIAL, SAID_REFUSED, SASL, STEPS, USES_TOPICS, VERSIONS, WATCHED, WATCHED_ON_ERROR, LaneExchange,
@@ -191,14 +191,18 @@ cdef inline int watch(
 
 
 cdef inline int give_up_waiting(LaneExchange* exchange, LaneSeries* series) except -1:
-    """Nothing more will come: what waits is unanswered."""
+    """Exchange.end: nothing more will come, and what waits is unanswered."""
+    cdef bint left = exchange.reset and exchange.closed_by == 0 and exchange.closed[0] and not exchange.closed[1]
     cdef LaneWaiting* waiting
     cdef uint32_t traits
     cdef TopicUses uses
     while exchange.waiting_count:
         waiting = waiting_at(exchange, 0)
         traits = series.book.requests[waiting.row.api_key * VERSIONS + waiting.row.api_version].traits & series.wanted
-        exchange.unanswered += 1
+        if left and waiting.losses == exchange.losses:
+            waiting.row.state = NO_RESPONSE_EXPECTED
+        else:
+            exchange.unanswered += 1
         row_done(exchange, series, &waiting.row)
         if traits & USES_TOPICS:
             uses.uses, uses.count = waiting.uses, waiting.use_count

@@ -239,6 +239,34 @@ def test_what_waits_at_the_close_is_unanswered() -> None:
     assert connection.finish(2 * MS) == []
 
 
+def test_a_client_that_leaves_and_refuses_what_still_comes_expects_no_answer() -> None:
+    """A consumer says goodbye while its Fetch waits: that is answered, and met by a RST. The broker logs both requests as answered."""
+    connection = Connection()
+    connection.receive_request_bytes(heartbeat(7) + heartbeat(8), 0)
+    assert connection.closed("request", False, MS) == []
+    answered = connection.receive_response_bytes(ok(7), 2 * MS)
+    assert connection.closed("request", True, 3 * MS) == []
+    assert [row.state for row in rows(answered + connection.finish(4 * MS))] == ["answered", "no_response_expected"]
+    assert connection.summary().unanswered == 0
+
+
+def test_a_server_that_closes_first_owes_its_answers() -> None:
+    for reset in (False, True):
+        connection = Connection()
+        connection.receive_request_bytes(heartbeat(7), 0)
+        events = connection.closed("response", reset, MS)
+        events += connection.closed("request", False, 2 * MS) + connection.closed("request", True, 2 * MS) + connection.finish(3 * MS)
+        assert [row.state for row in rows(events)] == ["unanswered"]
+
+
+def test_what_may_have_been_answered_in_a_hole_is_unanswered() -> None:
+    connection = Connection()
+    connection.receive_request_bytes(heartbeat(7), 0)
+    events = connection.lost("response", 10, MS)
+    events += connection.closed("request", False, 2 * MS) + connection.closed("request", True, 3 * MS) + connection.finish(4 * MS)
+    assert [row.state for row in rows(events)] == ["unanswered"]
+
+
 def test_an_answer_that_the_end_cuts_off_is_an_answer_without_a_latency() -> None:
     """A client that resets while a Fetch response is on its way: the broker has sent and logged it."""
     connection = Connection()

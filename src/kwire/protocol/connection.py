@@ -154,7 +154,8 @@ class Connection:
         for direction in self._splitters:
             if not self._closed[direction]:
                 events += self._end(direction, t)
-        return events + self._exchange.end(t)
+        closed_by_client = self._closed_by == "client" and self._closed["request"] and not self._closed["response"]
+        return events + self._exchange.end(t, left=self._reset and closed_by_client)
 
     def _see(self, t: int) -> None:
         if self._first_seen is None or t < self._first_seen:

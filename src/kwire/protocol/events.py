@@ -47,6 +47,8 @@ class RequestCompleted:
         error_code: the response's top-level code where its schema has one, else the first non-zero code inside; None without a readable
             response or without any code in the schema.
         throttle_time_ms, acks, first_topic, topic_count, group_id, transactional_id: None where the schema has no such field.
+        state: `no_response_expected` of a Produce with acks 0, and of what waits when a client has closed its side and a RST follows: it
+            refuses what the broker still sends. `unanswered` is what else got no answer; an answer that was begun is one.
         body: what became of the request's body; of an orphan always `skipped`.
         packet_number, stream_offset: of the first byte of the request's frame (of an orphan: the response's).
     """

@@ -239,8 +239,16 @@ class Exchange:
         outcomes = self.pairing.answer(frame, peek_correlation_id(frame.payload), self.response_breaks, keep)
         return self._outcomes(outcomes, frame.end_time)
 
-    def end(self, t: int) -> list[Event]:
-        """Nothing more will come on this connection."""
+    def end(self, t: int, *, left: bool = False) -> list[Event]:
+        """Nothing more will come on this connection.
+
+        Args:
+            t: when it ended.
+            left: the client had closed its side, and a RST met what the server still had to say. Brokers log such requests as answered.
+        """
+        for waiting in self.pairing.waiting if left else ():
+            if waiting.row is not None and waiting.losses == self.losses:
+                waiting.row.state = "no_response_expected"
         return self._outcomes(self.pairing.end(), t)
 
     def _outcomes(self, outcomes: list[Outcome], t: int) -> list[Event]:
@@ -252,7 +260,7 @@ class Exchange:
             elif outcome.kind == "given_up":
                 assert outcome.waiting is not None
                 if outcome.waiting.row is not None:
-                    self.unanswered += 1
+                    self.unanswered += outcome.waiting.row.state == "unanswered"
                     events.append(outcome.waiting.row)
                     events += observe(outcome.waiting.row, outcome.waiting.note, None)
             else:

@@ -47,7 +47,7 @@ _ENVELOPE: Final = 58
 _GET_TELEMETRY: Final = 71
 _SHARE_FETCH: Final = 78
 # Brokers log answered requests only; what `kwire decode` writes has others too, and says so.
-_UNANSWERED: Final = "unanswered"
+_WITHOUT_ANSWER: Final = ("no_response_expected", "unanswered")
 _UNSUPPORTED_VERSION: Final = 35
 _NOT_CONTROLLER: Final = 41
 _REFUSED_BATCHES: Final = {2: "CORRUPT_MESSAGE", 76: "UNSUPPORTED_COMPRESSION_TYPE", 87: "INVALID_RECORD"}
@@ -131,8 +131,8 @@ class LogConversation:
         answer: Any = None
         if row.api_key == _PRODUCE and row.acks == 0:
             row.state = "no_response_expected"
-        elif entry.other.get("state") == _UNANSWERED:
-            row.state = _UNANSWERED
+        elif (state := entry.other.get("state")) in _WITHOUT_ANSWER:
+            row.state = state
         else:
             answer = _read_response(entry)
             self.responses += 1
