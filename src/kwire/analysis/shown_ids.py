@@ -23,7 +23,9 @@ class ShownIds:
 
     def __init__(self, partial: Partial) -> None:
         ids: dict[str, set[str | None]] = defaultdict(set)
-        identities = partial["identities"].select(["client_key", "client_id"]).to_pydict()
+        columns = ["client_key", "client_id"]
+        # there is a row for each address of each of them
+        identities = partial["identities"].select(columns).group_by(columns, use_threads=False).aggregate([]).to_pydict()
         for key, client_id in zip(identities["client_key"], identities["client_id"], strict=True):
             ids[key].add(client_id)
         self._folded = {key for key, found in ids.items() if len(found) > MAX_IDS}
