@@ -315,7 +315,7 @@ def test_K714_32_metrics_that_are_off_ask_nothing() -> None:
     machine = client(enabled=False)
     assert (machine.due, machine.next_request(10**18)) == (None, None)
     assert client().enabled
-    with pytest.raises(KwireError, match="enable.metrics.push is false"):
+    with pytest.raises(KwireError, match=r"enable\.metrics\.push is false"):
         machine.client_instance_id(0, 10)
     machine.close()
     assert machine.next_request(10**18) is None

@@ -163,7 +163,8 @@ def test_K714_85_other_names_under_kafkas_prefix_are_flagged() -> None:
 
 def test_K714_88_labels_that_a_client_sends() -> None:
     config = {
-        "client.rack": "r1", "group.id": "g", "group.instance.id": "i", "transactional.id": "t", "application.id": "a", "bootstrap.servers": "b",
+        "client.rack": "r1", "group.id": "g", "group.instance.id": "i", "transactional.id": "t", "application.id": "a",
+        "bootstrap.servers": "b",
         "sasl.jaas.config": "secret",
     }  # fmt: skip
     expected = {"client_rack": "r1", "group_id": "g", "group_instance_id": "i", "transactional_id": "t", "application_id": "a"}
@@ -224,7 +225,8 @@ def test_K714_95_labels_that_tell_of_the_host_are_found() -> None:
 @pytest.mark.parametrize("how", ["drop", "hash"])
 def test_K714_96_what_names_somebody_does_not_come_out(how: Any) -> None:
     secret = {
-        "client_source_address": "10.9.8.7", "principal": "User:bob", "client_id": "bobs", "transactional_id": "txn-bob", "group_id": "bobgroup",
+        "client_source_address": "10.9.8.7", "principal": "User:bob", "client_id": "bobs", "transactional_id": "txn-bob",
+        "group_id": "bobgroup",
     }  # fmt: skip
     points = [{"metric": "m", "value": 1, "attributes": {"topic": "t", "reason": "fenced by bobhost"}, "resource": {**secret, "zone": "z"}}]
     cleaned = PrivateLabels(how, b"key").clean(points)

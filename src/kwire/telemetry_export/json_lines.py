@@ -1,0 +1,70 @@
+"""Received metrics as JSON, one data point a line."""
+
+from __future__ import annotations
+
+import json
+import math
+from collections.abc import Callable, Iterable, Mapping
+from pathlib import Path
+from types import TracebackType
+from typing import Any
+
+from kwire.protocol.telemetry.receivers import MetricsPayload, PushContext
+
+__all__ = ["JsonLinesReceiver", "point_line"]
+
+Clean = Callable[[Iterable[dict[str, Any]]], Iterable[dict[str, Any]]]
+
+
+def _plain(value: Any) -> Any:
+    """JSON has neither numbers that are not finite nor bytes."""
+    if isinstance(value, float) and not math.isfinite(value):
+        return "NaN" if math.isnan(value) else "Infinity" if value > 0 else "-Infinity"
+    if isinstance(value, bytes):
+        return value.hex()
+    if isinstance(value, Mapping):
+        return {key: _plain(each) for key, each in value.items()}
+    return [_plain(each) for each in value] if isinstance(value, list) else value
+
+
+def point_line(point: Mapping[str, Any], *, terminating: bool = False) -> str:
+    """One point as a line of JSON in ASCII, its end with it; numbers that are not finite are texts, as in protobuf's JSON."""
+    return json.dumps({**_plain(point), "terminating": terminating}, allow_nan=False, separators=(",", ":")) + "\n"
+
+
+class JsonLinesReceiver:
+    """Appends the points of each payload to a file, with the labels that the receiver adds.
+
+    Arguments:
+        path: of the file.
+        clean: changes the points before they are stored, such as `LabelLimit.hold` or `PrivateLabels.clean`.
+
+    A payload is written whole or, where it cannot be read, not at all.
+
+    Raises:
+        OSError: the file cannot be opened.
+    """
+
+    def __init__(self, path: Path | str, *, clean: Clean = lambda points: points) -> None:
+        self._file = Path(path).open("a", encoding="ascii")  # noqa: SIM115 (closed by `close`)
+        self._clean = clean
+
+    def export(self, context: PushContext, payload: MetricsPayload) -> None:
+        """Write the points.
+
+        Raises:
+            WireError: the payload is not OTLP metrics.
+            OSError: it cannot be written.
+        """
+        self._file.write("".join(point_line(point, terminating=payload.terminating) for point in self._clean(payload.points())))
+        self._file.flush()
+
+    def close(self) -> None:
+        """Close the file."""
+        self._file.close()
+
+    def __enter__(self) -> JsonLinesReceiver:
+        return self
+
+    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None:
+        self.close()
