@@ -8,7 +8,7 @@ from libc.stdint cimport int16_t, int32_t, int64_t, uint8_t, uint32_t
 from libc.stdlib cimport malloc
 from libc.string cimport memcmp, memcpy, memset
 
-from cursor cimport Bytes, Cursor, cursor_open, load_16, load_32
+from cursor cimport TRUNCATED, Bytes, Cursor, cursor_open, load_16, load_32
 from lane_fields cimport take_cut_fields, take_fields
 from lane_plain cimport plain_block
 from lane_recipe cimport (
@@ -242,6 +242,7 @@ cdef inline int take_request(
     cdef int32_t client_id, group_id, transactional_id, topic, name, software_version, body
     cdef Cursor again
     cdef bint damaged = size < length
+    cdef bint headless = False
     if size < SHORTEST_REQUEST:
         return odd(series, ODD_LENGTH)
     if exchange.requests == 0 and payload[0] == KERBEROS:
@@ -258,10 +259,14 @@ cdef inline int take_request(
     cursor_open(&cursor, payload, size, 0)
     fields_open(&fields, &series.parts, &series.uses, &series.request_group)
     if not take_fields(&series.book.request_headers[recipe.header_version], &cursor, &fields):
-        return odd(series, ODD_HEADER)
+        if not damaged or cursor.code != TRUNCATED or fields.odd:
+            return odd(series, ODD_HEADER)
+        # nothing of it is known but how it begins
+        fields_open(&fields, &series.parts, &series.uses, &series.request_group)
+        fields.cut = headless = True
     body = <int32_t>(cursor.p - payload)
     if damaged:
-        if recipe.traits & SASL or not take_cut_fields(recipe, &cursor, &fields):
+        if recipe.traits & SASL or not (headless or take_cut_fields(recipe, &cursor, &fields)):
             return odd(series, ODD_BODY)
         if recipe.traits & PRODUCE and not fields.met & MET_ACKS:
             return odd(series, ODD_PAIRING)  # it may have no response
@@ -373,5 +378,5 @@ cdef inline int take_request(
         if series.wanted & USES_TOPICS:
             count_topics(exchange, &series.request_uses, row, time_ns)
     else:
-        keep_request(series, waiting, recipe.traits & series.wanted, payload, size, body)
+        keep_request(series, waiting, 0 if headless else recipe.traits & series.wanted, payload, size, body)
     return LANE_OK
