@@ -15,6 +15,7 @@ from kwire.codec.uuids import Uuid
 from kwire.errors import WireError
 from kwire.protocol.events import GroupMember, GroupStep, RequestCompleted, StepKind
 from kwire.protocol.groups import read_group_assignment, read_group_metadata
+from kwire.protocol.groups.protocol_checks import effective_rebalance_timeout
 
 __all__ = ["GROUP_APIS", "GROUP_ERROR_APIS", "assignment_of", "group_step", "topics_of"]
 
@@ -82,9 +83,7 @@ def _assigned(protocol_type: str, data: bytes) -> tuple[tuple[str, tuple[int, ..
 def _join(step: GroupStep, request: Any, response: Any) -> bool:
     step.protocol_type = _text(request, "protocol_type")
     step.session_timeout_ms = getattr(request, "session_timeout_ms", None)
-    # Before KIP-62 the session timeout was both.
-    rebalance = getattr(request, "rebalance_timeout_ms", None)
-    step.rebalance_timeout_ms = step.session_timeout_ms if rebalance in (None, -1) else rebalance
+    step.rebalance_timeout_ms = effective_rebalance_timeout(step.session_timeout_ms, getattr(request, "rebalance_timeout_ms", None))
     step.member_id = _text(response, "member_id") or step.member_id
     step.generation = getattr(response, "generation_id", None)
     step.leader = _text(response, "leader")

@@ -1,0 +1,54 @@
+"""Classic groups (KIP-559): the bytes that members tell each other, the checks of both sides, and both sides as machines without sockets.
+
+* `decode_subscription`, `decode_group_metadata` and the like: what is inside the bytes, by protocol type.
+* `guess_protocol_type`: for who asks for it; nothing here guesses by itself.
+* `SeenGroups`: what older versions do not say, remembered for a bounded number of groups.
+* `GroupCoordinatorRole`: the broker's side, Kafka's checks in Kafka's order.
+* `GroupMemberRole`: the client's side.
+* `exchange_faults`: the same checks for who only watches.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from kwire.lazy_names import lazy_getattr
+from kwire.protocol.groups.member_bytes import (
+    PROTOCOL_TYPES,
+    USER_DATA,
+    decode_assignment,
+    decode_group_assignment,
+    decode_group_metadata,
+    decode_subscription,
+    decode_user_data,
+    read_assignment,
+    read_group_assignment,
+    read_group_metadata,
+    read_subscription,
+    read_user_data,
+)
+
+if TYPE_CHECKING:
+    from kwire.protocol.groups.coordinator_role import GroupCoordinatorRole
+    from kwire.protocol.groups.exchange_checks import exchange_faults
+    from kwire.protocol.groups.guessing import guess_protocol_type
+    from kwire.protocol.groups.member_role import GroupMemberRole
+    from kwire.protocol.groups.seen_groups import SeenGroups
+
+__all__ = [
+    "PROTOCOL_TYPES", "USER_DATA", "GroupCoordinatorRole", "GroupMemberRole", "SeenGroups", "decode_assignment", "decode_group_assignment",
+    "decode_group_metadata", "decode_subscription", "decode_user_data", "exchange_faults", "guess_protocol_type", "read_assignment",
+    "read_group_assignment", "read_group_metadata", "read_subscription", "read_user_data",
+]  # fmt: skip
+
+# The tracker needs the readers and not the machines.
+_HOME = {
+    "GroupCoordinatorRole": "kwire.protocol.groups.coordinator_role",
+    "GroupMemberRole": "kwire.protocol.groups.member_role",
+    "SeenGroups": "kwire.protocol.groups.seen_groups",
+    "exchange_faults": "kwire.protocol.groups.exchange_checks",
+    "guess_protocol_type": "kwire.protocol.groups.guessing",
+}
+
+if not TYPE_CHECKING:
+    __getattr__ = lazy_getattr(globals(), _HOME)

@@ -1,0 +1,91 @@
+"""The members of a group as its coordinator knows them, and the protocol that they choose."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Hashable, Iterable
+from dataclasses import dataclass
+from typing import NamedTuple
+
+from kwire.protocol.groups.protocol_checks import shown_names
+
+__all__ = ["Asked", "Member", "chosen_protocol", "clash_of", "shared_protocols"]
+
+
+class Asked(NamedTuple):
+    """A request that waits for its answer."""
+
+    to: Hashable
+    api_version: int
+
+
+@dataclass(slots=True)
+class Member:
+    """One member.
+
+    Attributes:
+        protocols: name and metadata, in the member's order of preference.
+        session_ns, rebalance_ns: the timeouts in force.
+        heard: when something came from it.
+        joining, syncing: its request that waits.
+        assignment: of the current generation.
+        synced: it asked for its assignment.
+    """
+
+    member_id: str
+    instance_id: str | None
+    protocols: tuple[tuple[str, bytes], ...]
+    session_ns: int
+    rebalance_ns: int
+    heard: int
+    joining: Asked | None = None
+    syncing: Asked | None = None
+    assignment: bytes = b""
+    synced: bool = False
+
+    def metadata_of(self, protocol_name: str | None) -> bytes:
+        """What it told for a protocol."""
+        return next((metadata for name, metadata in self.protocols if name == protocol_name), b"")
+
+
+def shared_protocols(members: Iterable[Member]) -> set[str]:
+    """The names that every member offers."""
+    offers = [{name for name, _ in member.protocols} for member in members]
+    return set.intersection(*offers) if offers else set()
+
+
+def chosen_protocol(members: Iterable[Member]) -> str:
+    """The protocol of a generation: each member votes for the first of its own that all have (`ClassicGroup.selectProtocol`).
+
+    Kafka leaves open which of several with equal votes wins; here it is the one that was voted for first.
+    """
+    voters = list(members)
+    shared = shared_protocols(voters)
+    votes = Counter(next(name for name, _ in member.protocols if name in shared) for member in voters)
+    return max(votes, key=votes.__getitem__)
+
+
+def clash_of(protocol_type: str, names: list[str], group_type: str | None, members: Iterable[Member], member_id: str) -> str | None:
+    """Why a member cannot join with what it offers (`ClassicGroup.supportsProtocols`), None when it can.
+
+    Arguments:
+        protocol_type, names: what it offers.
+        group_type: the group's type, None of a group without members.
+        members: of the group.
+        member_id: of who asks.
+    """
+    if group_type is None:
+        if not protocol_type:
+            return "the first member of a group has to tell a protocol type"
+        return None if names else "the first member of a group has to offer a protocol"
+    if protocol_type != group_type:
+        return f"the member's protocol type is {shown_names([protocol_type])}, the group's is {shown_names([group_type])}"
+    there = list(members)
+    if not there or shared_protocols(there) & set(names):
+        return None
+    have = "; ".join(
+        f"{each.member_id[:60]!a} offers {shown_names(name for name, _ in each.protocols)}"
+        for each in there[:3]
+        if each.member_id != member_id
+    )
+    return f"the member offers {shown_names(names)}, which not all of the group have" + (f": {have}" if have else "")

@@ -1,0 +1,93 @@
+"""The states of a group at its coordinator and of a member of it, as tables."""
+
+from __future__ import annotations
+
+from enum import Enum, auto
+from typing import Final
+
+from kwire.protocol.transitions import Transitions
+
+__all__ = ["GROUP_COORDINATOR", "GROUP_MEMBER", "GroupEvent", "GroupState", "MemberEvent", "MemberState"]
+
+
+class GroupState(Enum):
+    """Where a group is: Kafka's `ClassicGroupState`."""
+
+    EMPTY = auto()
+    PREPARING_REBALANCE = auto()  # waits for members to join
+    COMPLETING_REBALANCE = auto()  # waits for the leader's assignments
+    STABLE = auto()
+    DEAD = auto()
+
+
+class GroupEvent(Enum):
+    """What happens to it."""
+
+    REBALANCE = auto()
+    JOINED = auto()  # all who are to be in the next generation
+    EMPTIED = auto()
+    ASSIGNED = auto()
+    REMOVED = auto()  # the group itself: deleted, expired, or moved to another coordinator
+
+
+_DEAD: Final = {GroupEvent.REMOVED: GroupState.DEAD}
+
+GROUP_COORDINATOR: Final = Transitions(
+    "a group at its coordinator",
+    GroupState,
+    GroupEvent,
+    GroupState.EMPTY,
+    {
+        GroupState.EMPTY: {GroupEvent.REBALANCE: GroupState.PREPARING_REBALANCE, **_DEAD},
+        GroupState.PREPARING_REBALANCE: {
+            GroupEvent.JOINED: GroupState.COMPLETING_REBALANCE,
+            GroupEvent.EMPTIED: GroupState.EMPTY,
+            **_DEAD,
+        },
+        GroupState.COMPLETING_REBALANCE: {
+            GroupEvent.ASSIGNED: GroupState.STABLE,
+            GroupEvent.REBALANCE: GroupState.PREPARING_REBALANCE,
+            **_DEAD,
+        },
+        GroupState.STABLE: {GroupEvent.REBALANCE: GroupState.PREPARING_REBALANCE, **_DEAD},
+    },
+)
+
+
+class MemberState(Enum):
+    """Where a member is: Kafka's `AbstractCoordinator.MemberState`, and two ends."""
+
+    UNJOINED = auto()
+    PREPARING_REBALANCE = auto()  # JoinGroup is under way
+    COMPLETING_REBALANCE = auto()  # SyncGroup is under way
+    STABLE = auto()
+    FAILED = auto()
+    LEFT = auto()
+
+
+class MemberEvent(Enum):
+    """What happens to it."""
+
+    ASKED = auto()  # JoinGroup goes out
+    JOINED = auto()
+    SYNCED = auto()
+    REJOIN = auto()  # the answer says to join again
+    REFUSED = auto()  # an error that joining again does not cure
+    LEAVE = auto()
+
+
+_S, _E = MemberState, MemberEvent
+_ENDS: Final = {_E.REFUSED: _S.FAILED, _E.LEAVE: _S.LEFT}
+
+GROUP_MEMBER: Final = Transitions(
+    "a member of a group",
+    MemberState,
+    MemberEvent,
+    MemberState.UNJOINED,
+    {
+        _S.UNJOINED: {_E.ASKED: _S.PREPARING_REBALANCE, _E.REFUSED: _S.FAILED, _E.REJOIN: _S.UNJOINED, _E.LEAVE: _S.LEFT},
+        _S.PREPARING_REBALANCE: {_E.JOINED: _S.COMPLETING_REBALANCE, _E.REJOIN: _S.UNJOINED, **_ENDS},
+        _S.COMPLETING_REBALANCE: {_E.SYNCED: _S.STABLE, _E.REJOIN: _S.UNJOINED, **_ENDS},
+        _S.STABLE: {_E.REJOIN: _S.UNJOINED, **_ENDS},
+    },
+)

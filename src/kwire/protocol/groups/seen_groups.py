@@ -1,0 +1,87 @@
+"""What older versions of JoinGroup and SyncGroup do not say, remembered from what members said before: bounded, empty for newer ones.
+
+JoinGroup responses below v7 and SyncGroup below v5 carry bytes without saying of which protocol (the gap that KIP-559 closed). Who is
+between members and coordinator can know it from the JoinGroup before; frames that tell it themselves need nothing and leave nothing here.
+"""
+
+from __future__ import annotations
+
+from collections import OrderedDict
+from typing import Any, Final, NamedTuple
+
+from kwire.protocol.groups.protocol_checks import JOIN_TELLS_TYPE, SYNC_TELLS_TYPE, protocol_name_read
+
+__all__ = ["SeenGroup", "SeenGroups"]
+
+_JOIN: Final = 11
+_SYNC: Final = 14
+_LONGEST: Final = 300  # characters of an id or name; longer ones are not remembered
+
+
+class SeenGroup(NamedTuple):
+    """What is known of a group."""
+
+    protocol_type: str | None = None
+    protocol_name: str | None = None
+
+
+_UNKNOWN: Final = SeenGroup()
+
+
+class SeenGroups:
+    """The groups of one cluster, as far as older members told of them.
+
+    Arguments:
+        most: groups that are remembered; the one not heard of for longest is forgotten first. With names of usual length a group takes
+            about 300 bytes.
+    """
+
+    __slots__ = ("_groups", "most")
+
+    def __init__(self, most: int = 4_096) -> None:
+        self.most = most
+        self._groups: OrderedDict[str, SeenGroup] = OrderedDict()
+
+    def __len__(self) -> int:
+        return len(self._groups)
+
+    def request(self, api_key: int, api_version: int, body: Any) -> SeenGroup:
+        """A request of a group passes by.
+
+        Returns:
+            What its bytes are, of the request's own words where it says them, else of what was seen; the names are None where nobody told.
+        """
+        if api_key == _JOIN:
+            if api_version < JOIN_TELLS_TYPE:
+                self._learn(body.group_id, SeenGroup(body.protocol_type or None, None))
+            return SeenGroup(body.protocol_type or None)
+        return self._told(api_key, api_version, body.group_id, body)
+
+    def response(self, api_key: int, api_version: int, group_id: str, body: Any) -> SeenGroup:
+        """A response to a request of a group passes by; as for `request`."""
+        if api_key == _JOIN and api_version < JOIN_TELLS_TYPE:
+            known = self._groups.get(group_id, _UNKNOWN)
+            name = protocol_name_read(body.protocol_name)
+            if name is not None and known.protocol_type is not None:
+                known = SeenGroup(known.protocol_type, name)
+                self._learn(group_id, known)
+            return known
+        return self._told(api_key, api_version, group_id, body)
+
+    def _told(self, api_key: int, api_version: int, group_id: str, body: Any) -> SeenGroup:
+        tells = JOIN_TELLS_TYPE if api_key == _JOIN else SYNC_TELLS_TYPE
+        if api_version >= tells:
+            return SeenGroup(body.protocol_type, protocol_name_read(body.protocol_name))
+        known = self._groups.get(group_id)
+        if known is None:
+            return _UNKNOWN
+        self._groups.move_to_end(group_id)
+        return known
+
+    def _learn(self, group_id: str, seen: SeenGroup) -> None:
+        if max(len(group_id), len(seen.protocol_type or ""), len(seen.protocol_name or "")) > _LONGEST:
+            return
+        self._groups[group_id] = seen
+        self._groups.move_to_end(group_id)
+        if len(self._groups) > self.most:
+            self._groups.popitem(last=False)
