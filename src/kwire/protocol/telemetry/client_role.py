@@ -37,6 +37,7 @@ LIBRDKAFKA_JITTER: Final = (0.8, 1.2)
 _MS: Final = 1_000_000
 _ASK_AT_ONCE: Final = (117, 76)  # UNKNOWN_SUBSCRIPTION_ID, UNSUPPORTED_COMPRESSION_TYPE
 _ASK_LATER: Final = (118, 89)  # TELEMETRY_TOO_LARGE, THROTTLING_QUOTA_EXCEEDED
+_WITH_ID: Final = 3  # the request header that carries the instance id
 _TERMINATING_METRIC: Final = "org.apache.kafka.client.terminating"  # of the proposal's draft
 
 Pack = Callable[[int, bytes], bytes]
@@ -73,6 +74,7 @@ class TelemetryClient:
         store: the metrics.
         codec: the codec, of the built-in catalog when not given.
         client_id: of the frames.
+        instance_id: the id that the client gave itself (KIP-1313); zero lets the first broker give one.
         enabled: `enable.metrics.push` (the proposal also writes `enable.telemetry`); False never asks for anything.
         random: source of the jitter.
         jitter: parts of the interval between which the first push comes.
@@ -98,6 +100,7 @@ class TelemetryClient:
         *,
         codec: Codec | None = None,
         client_id: str | None = "kwire",
+        instance_id: Uuid = ZERO_UUID,
         enabled: bool = True,
         random: Random | None = None,
         jitter: tuple[float, float] = JAVA_JITTER,
@@ -118,7 +121,7 @@ class TelemetryClient:
         self.lost_policy = lost
         self.terminating_metric = terminating_metric
         self.state = TELEMETRY_CLIENT.start
-        self.instance_id = ZERO_UUID
+        self.instance_id = instance_id
         self.subscription: Subscribed | None = None
         self.lost_pushes = 0
         self._random = random or Random()
@@ -127,6 +130,7 @@ class TelemetryClient:
         self._due: int | None = 0
         self._in_flight: tuple[int, int] | None = None  # api key and number of points
         self._reason = ""
+        self._version = 0
 
     @property
     def due(self) -> int | None:
@@ -150,12 +154,13 @@ class TelemetryClient:
     def _wait(self, t: int, ms: float | None) -> None:
         self._due = None if ms is None else t + int(ms * _MS)
 
-    def next_request(self, t: int, *, supported: bool = True) -> Any:
+    def next_request(self, t: int, *, supported: bool = True, version: int = 0) -> Any:
         """The body of the request that is due, None when none is.
 
         Arguments:
             t: now.
             supported: whether the broker at hand advertises both telemetry apis; another one may, so a client waits the default interval.
+            version: of the api; from 1 on (dialect `kip-1313`) the instance id stands in the header alone.
         """
         due = self.due
         if due is None or t < due:
@@ -169,31 +174,38 @@ class TelemetryClient:
                 self._move(PushEvent.FAILED)
             self._wait(t, DEFAULT_INTERVAL_MS)
             return None
+        self._version = version
         body = self._ask() if self.state is PushState.SUBSCRIPTION_NEEDED else self._push(t)
         self._wait(t, self.request_timeout_ms)
         return body
 
-    def next_frame(self, t: int, correlation_id: int, *, supported: bool = True) -> bytes | None:
+    def next_frame(self, t: int, correlation_id: int, *, supported: bool = True, version: int = 0) -> bytes | None:
         """As `next_request`, the frame without its length.
 
         Arguments:
             t: now.
             correlation_id: the connection's next one.
-            supported: as for `next_request`.
+            supported, version: as for `next_request`.
         """
-        body = self.next_request(t, supported=supported)
+        body = self.next_request(t, supported=supported, version=version)
         if body is None:
             return None
         assert self._in_flight is not None
+        key = self._in_flight[0]
+        more = {"client_instance_id": self.instance_id} if self.codec.header_version("request", key, version) >= _WITH_ID else {}
         header = self.codec.messages.RequestHeader(
-            api_key=self._in_flight[0], api_version=0, correlation_id=correlation_id, client_id=self.client_id
+            api_key=key, api_version=version, correlation_id=correlation_id, client_id=self.client_id, **more
         )
         return self.codec.encode_request(header, body)
+
+    @property
+    def _body_id(self) -> Uuid:
+        return ZERO_UUID if self._version else self.instance_id
 
     def _ask(self) -> Any:
         self._move(PushEvent.ASKED)
         self._in_flight = GET_SUBSCRIPTIONS, 0
-        return self.codec.messages.GetTelemetrySubscriptionsRequest(client_instance_id=self.instance_id)
+        return self.codec.messages.GetTelemetrySubscriptionsRequest(client_instance_id=self._body_id)
 
     def _push(self, t: int) -> Any:
         terminating = self.state is PushState.TERMINATING_PUSH_NEEDED
@@ -208,7 +220,7 @@ class TelemetryClient:
         self._move(PushEvent.PUSHED)
         self._in_flight = PUSH, len(points)
         return self.codec.messages.PushTelemetryRequest(
-            client_instance_id=self.instance_id,
+            client_instance_id=self._body_id,
             subscription_id=subscription.subscription_id,
             terminating=terminating,
             compression_type=compression_type,
@@ -230,7 +242,7 @@ class TelemetryClient:
         if self._in_flight is None:
             return []
         try:
-            body = self.codec.decode_response(frame, self._in_flight[0], 0).body
+            body = self.codec.decode_response(frame, self._in_flight[0], self._version).body
         except WireError as error:
             return self._failed(t, None, f"the answer cannot be read: {error}", self._lost_ms())
         return self.receive(body, t)

@@ -2,8 +2,9 @@
 
 Rules and their order, as Kafka's `ClientMetricsManager` has them. A push is checked for: an id that may be, the end that was told before,
 the interval (not of the last push), the subscription, the compression, the size; then the receivers have it. `rules="strict"` does what the
-released brokers do, `intended` what they mean to do where the two differ: a question right after error 117 or 76 is answered inside the
-interval, and a last push that was refused may be repeated (apache/kafka#23094).
+first releases do (3.7 and on), `intended` what they meant where the two differ: a question right after error 117 or 76 is answered inside
+the interval (4.4 does that; librdkafka would wait five minutes otherwise), and a last push that was refused may be repeated
+(apache/kafka#23094, still there in 4.4).
 """
 
 from __future__ import annotations
@@ -42,6 +43,7 @@ _UNKNOWN_SUBSCRIPTION_ID: Final = 117
 _TELEMETRY_TOO_LARGE: Final = 118
 _ONE: Final = Uuid(bytes(15) + b"\x01")
 _CODECS: Final = range(5)
+_WITH_ID: Final = 3  # the request header that carries the instance id
 _SWEEP: Final = 10_000_000_000
 
 
@@ -52,7 +54,7 @@ class TelemetryReceiver:
         subscriptions: what is wanted; change it at any time.
         receivers: get what is pushed. Without any, the broker does not advertise telemetry.
         codec: the codec, of the built-in catalog when not given.
-        rules: `strict` as released, `intended` as meant.
+        rules: `intended`, or `strict` as first released.
         random: gives that many random bytes, for new ids.
         stopwatch: nanoseconds, to measure receivers; nothing is measured without.
         cache: of the instances.
@@ -60,6 +62,7 @@ class TelemetryReceiver:
         max_unpacked: bytes that a payload may unpack to; more is refused as a bad record.
         node_label: what the label with the broker's id is called: `broker_id` in the proposal, `node_id` in a revision of it.
         unconfigured: what a request is answered without receivers: as any (`kraft`), or error 35 (`zookeeper`).
+        known_ids: what a question with an id is answered: the id again, as Kafka's brokers do (`echo`), or zero, as KIP-1313 says (`zero`).
         throttle_ms: tells how long the quotas hold a connection back; reported to the client.
 
     Attributes:
@@ -75,7 +78,7 @@ class TelemetryReceiver:
         receivers: Sequence[MetricsReceiver] = (),
         *,
         codec: Codec | None = None,
-        rules: Literal["strict", "intended"] = "strict",
+        rules: Literal["strict", "intended"] = "intended",
         random: Callable[[int], bytes] = secrets.token_bytes,
         stopwatch: Callable[[], int] = lambda: 0,
         cache: InstanceCache | None = None,
@@ -83,6 +86,7 @@ class TelemetryReceiver:
         max_unpacked: int = MAX_METRICS,
         node_label: Literal["broker_id", "node_id"] = "broker_id",
         unconfigured: Literal["kraft", "zookeeper"] = "kraft",
+        known_ids: Literal["echo", "zero"] = "echo",
         throttle_ms: Callable[[PushContext], int] = lambda context: 0,
     ) -> None:
         self.subscriptions = subscriptions
@@ -94,6 +98,7 @@ class TelemetryReceiver:
         self.max_unpacked = max_unpacked
         self.node_label = node_label
         self.unconfigured = unconfigured
+        self.known_ids = known_ids
         self.counters = TelemetryCounters()
         self.refused_ids = 0
         self._next_sweep = 0
@@ -113,8 +118,13 @@ class TelemetryReceiver:
             InputError: it is another api.
         """
         request = self.codec.decode_request(frame)
-        header = request.header
-        return self.codec.encode_response(header.correlation_id, self.answer(request.body, context, t), header.api_key, header.api_version)
+        header, body = request.header, request.body
+        if self.codec.header_version("request", header.api_key, header.api_version) >= _WITH_ID:
+            body.client_instance_id = header.client_instance_id
+        answer = self.answer(body, context, t)
+        if header.api_version and header.api_key == GET_SUBSCRIPTIONS:
+            answer.client_instance_id = ZERO_UUID  # no field of version 1
+        return self.codec.encode_response(header.correlation_id, answer, header.api_key, header.api_version)
 
     def answer(self, body: Any, context: PushContext, t: int) -> Any:
         """The response body to a request body.
@@ -186,7 +196,7 @@ class TelemetryReceiver:
         instance = self._instance(told if told != ZERO_UUID else self._new_id(), context, t)
         if instance is None:
             return response(error_code=_THROTTLING_QUOTA_EXCEEDED)
-        # The released condition asks for two errors at once, so there it never holds.
+        # The condition as first released asks for two errors at once, so there it never holds.
         exempt = self.rules == "intended" and instance.last_error in (_UNKNOWN_SUBSCRIPTION_ID, _UNSUPPORTED_COMPRESSION_TYPE)
         if not instance.may_ask(t):
             if not exempt:
@@ -196,7 +206,7 @@ class TelemetryReceiver:
         instance.last_error = 0
         instance.move(InstanceEvent.ASKED)
         return response(
-            client_instance_id=instance.instance_id,
+            client_instance_id=instance.instance_id if told == ZERO_UUID or self.known_ids == "echo" else ZERO_UUID,
             subscription_id=instance.subscription_id,
             accepted_compression_types=ACCEPTED_COMPRESSIONS,
             push_interval_ms=instance.wanted.interval_ms,
