@@ -21,9 +21,10 @@ PAGE = Path(__file__).resolve().parent.parent / "docs" / "machines.md"
 
 HEADING = """# State machines
 
-The rules of the protocol live in machines without sockets, threads or a clock of their own: bytes and a time go in, bytes to send and
-events come out. Which moves a machine may make is a table (`kwire.protocol.transitions`), and these are the tables; what is not drawn is refused
-with `ForbiddenMove`, and a test walks every state with every event. Made by `tools/build_machines_page.py`; a change here is lost.
+The rules of the protocol live in machines without sockets, threads or a clock of their own: bytes and a time go in, bytes to send
+and events come out. Which moves a machine may make is a table (`kwire.protocol.transitions`), and these are the tables; what is not
+drawn is refused with `ForbiddenMove`, and a test walks every state with every event. Made by `tools/build_machines_page.py`; a change
+here is lost.
 """
 
 

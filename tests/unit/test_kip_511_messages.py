@@ -10,7 +10,7 @@ import pytest
 from kwire.codec.catalog_codec import Codec
 from kwire.errors import EncodeError, KwireError, NullNotAllowed, TrailingBytes
 from kwire.protocol import Connection
-from kwire.protocol.events import IdentityChanged, ViolationFound
+from kwire.protocol.events import IdentityChanged, RequestCompleted, ViolationFound
 from kwire.schema import Catalog, catalog, header_version, parse_definition
 from kwire.schema.layout import fields_at
 
@@ -208,6 +208,14 @@ def test_K511_19_after_the_fallback_the_tracker_has_the_identity() -> None:
     connection.receive_response_bytes(frame(G3), 4)
     summary = connection.summary()
     assert (summary.software_name, summary.software_version) == ("apache-kafka-java", "2.4.0")
+
+
+def test_K511_5_who_means_another_node_is_a_row_with_its_error() -> None:
+    connection = Connection()
+    connection.receive_request_bytes(frame("0012 0005 00000001 0001 63 00 02 61 02 31 02 6b 00000008 00"), 1)
+    events = connection.receive_response_bytes(frame("00000001 0081 01 00000000 00"), 2)
+    (row,) = (each for each in events if isinstance(each, RequestCompleted))
+    assert (row.api_name, row.api_version, row.error_code) == ("ApiVersions", 5, 129)
 
 
 def test_what_is_no_api_of_a_catalog() -> None:

@@ -227,7 +227,7 @@ def test_K511_5_who_means_another_cluster_or_node_is_told_so() -> None:
 def test_requests_are_handed_on_and_answered_in_their_order() -> None:
     machine = NegotiatingBroker({3: (0, 9), 18: (0, 3)})
     first, second = machine.receive(METADATA + METADATA.replace(b"\0\0\0\x08", b"\0\0\0\x09"), 0)
-    assert (first.request.header.correlation_id, second.request.header.correlation_id) == (8, 9)
+    assert (first.request.header.correlation_id, second.request.header.correlation_id, machine.waiting) == (8, 9, 2)
     # no throttle time in version 1: brokers, controller, topics
     assert written(machine.respond(machine.codec.messages.MetadataResponse())) == request("00000008 00000000 ffffffff 00000000")
     assert machine.respond(machine.codec.messages.MetadataResponse())[0].correlation_id == 9

@@ -88,6 +88,9 @@ class NegotiatingBroker:
         software: name and version of the client, `unknown` until it says more.
         principal: who the client is, None without authentication.
 
+    It keeps the frame that is being received and the headers of requests without an answer, as many as the owner lets come: Kafka reads no
+    further while one waits.
+
     Sources: KIP-511, KIP-35, `SaslServerAuthenticator`, `KafkaApis.handleApiVersionsRequest`.
     """
 
@@ -363,6 +366,11 @@ class NegotiatingBroker:
             outcomes.append(Send(framed(frame), int.from_bytes(frame[:4], "big", signed=True)))
             self._slots.popleft()
         return outcomes
+
+    @property
+    def waiting(self) -> int:
+        """How many requests have no answer yet."""
+        return sum(each.frame is None for each in self._slots)
 
     def leave(self) -> list[Outcome]:
         """This side or the client closed the connection."""
