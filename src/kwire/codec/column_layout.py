@@ -244,7 +244,9 @@ class _Describer:
         return Column(".".join(path), level, (), self._absent_type(path))
 
 
-def column_layout(message: Message, version: int, fields: Iterable[str] | None = None, unknown_tags: bool = False) -> ColumnLayout:
+def column_layout(
+    message: Message, version: int, fields: Iterable[str] | None = None, unknown_tags: bool = False, explode: bool = True
+) -> ColumnLayout:
     """The columns of a message at a version.
 
     Arguments:
@@ -252,6 +254,8 @@ def column_layout(message: Message, version: int, fields: Iterable[str] | None =
         version: one of its valid versions (the caller has checked).
         fields: paths, see the module; a path inside another one of them adds nothing.
         unknown_tags: with columns for the tagged fields that the version does not define.
+        explode: False: a message is one row with `fields` too; what they do not name is left out of its structs, and so is what the
+            version lacks.
 
     Raises:
         KwireError: a path names no field of the message at any version.
@@ -262,6 +266,9 @@ def column_layout(message: Message, version: int, fields: Iterable[str] | None =
         return ColumnLayout(plan, describer.unknown_tags, *describer.whole())
     paths = [tuple(path.split(".")) for path in dict.fromkeys(fields)]
     plan = tree_of(compile_plan(message, version, [".".join(path) for path in paths]))
+    if not explode:
+        describer = _Describer(plan, message, unknown_tags)
+        return ColumnLayout(plan, describer.unknown_tags, *describer.whole())
     outer = [path for path in paths if not any(path[:end] in paths for end in range(1, len(path)))]
     describer = _Describer(plan, message, unknown_tags)
     indexed = any(describer.array_on(path, 0) for path in outer)

@@ -43,14 +43,14 @@ class Columns:
         self._make_reader = load_twin("codec", "columns", source.twin).ColumnReader
         self._readers: dict[tuple[Any, ...], tuple[Any, BatchMaker]] = {}
 
-    def _reader(self, name: str, version: int, fields: Sequence[str] | None, unknown_tags: bool) -> tuple[Any, BatchMaker]:
+    def _reader(self, name: str, version: int, fields: Sequence[str] | None, unknown_tags: bool, explode: bool) -> tuple[Any, BatchMaker]:
         if isinstance(fields, str):
             raise TypeError(f"fields takes a sequence of paths, not the text {fields!r}")
-        key = (name, version, None if fields is None else tuple(fields), unknown_tags)
+        key = (name, version, None if fields is None else tuple(fields), unknown_tags, explode)
         found = self._readers.get(key)
         if found is None:
             self._source.plan(name, version)  # refuses unknown names and versions
-            layout = column_layout(self._source.message(name), version, key[2], unknown_tags)
+            layout = column_layout(self._source.message(name), version, key[2], unknown_tags, explode)
             found = self._make_reader(layout), BatchMaker(layout)
             if len(self._readers) >= MAX_LAYOUTS:
                 self._readers.pop(next(iter(self._readers)), None)
@@ -58,11 +58,18 @@ class Columns:
         return found
 
     def arrow_schema(
-        self, name: str, version: int, fields: Sequence[str] | None = None, *, errors: Errors = "raise", unknown_tags: bool = False
+        self,
+        name: str,
+        version: int,
+        fields: Sequence[str] | None = None,
+        *,
+        errors: Errors = "raise",
+        unknown_tags: bool = False,
+        explode: bool = True,
     ) -> pa.Schema:
         """The schema that `to_arrow` gives for the same arguments; as Spark's DDL: `kwire.codec.arrow_types.spark_ddl`."""
         shown = _shows_errors(errors)
-        _, maker = self._reader(name, version, fields, unknown_tags)
+        _, maker = self._reader(name, version, fields, unknown_tags, explode)
         return maker.schema_with_errors if shown else maker.schema
 
     def to_arrow(
@@ -74,6 +81,7 @@ class Columns:
         *,
         errors: Errors = "raise",
         unknown_tags: bool = False,
+        explode: bool = True,
     ) -> pa.RecordBatch:
         """Decode messages of one kind and version to columns: ``to_arrow("MetadataResponse", bodies, 12, ("topics.name",))``.
 
@@ -86,13 +94,14 @@ class Columns:
                 `error_offset` (in its message) and `error_path`, which are null for the others.
             unknown_tags: give each struct, the message too, a column `unknown_tagged_fields` with the tagged fields that the version does
                 not define. Without, they are stepped over.
+            explode: False: one row for each message with `fields` too, whose structs have only what `fields` name and the version has.
 
         Raises:
             WireError: a message breaks a rule, bytes left over included; its `index` says which.
             KwireError: no such message, a path names no field of it, or a column would be larger than 2 GiB.
         """
         shown = _shows_errors(errors)
-        reader, maker = self._reader(name, version, fields, unknown_tags)
+        reader, maker = self._reader(name, version, fields, unknown_tags, explode)
         if isinstance(buffers, (pa.Array, pa.ChunkedArray)):
             chunks = chunks_of(buffers)
             count = sum(chunk.length for chunk in chunks)

@@ -1,4 +1,7 @@
-"""Spark: the session, the job that schedules tables and analysis, and the folder that it fills. A lazy facade."""
+"""Spark: column functions on Kafka's bytes; the session, the job that schedules tables and analysis, and the folder that it fills.
+
+A lazy facade.
+"""
 
 from __future__ import annotations
 
@@ -7,17 +10,23 @@ from typing import TYPE_CHECKING
 from kwire.lazy_names import lazy_getattr
 
 if TYPE_CHECKING:
+    from kwire.spark.body_types import ddl
+    from kwire.spark.functions import from_kafka_request, from_kafka_response, register
     from kwire.spark.java import ensure_java
     from kwire.spark.job import JobReport, JobRequest, run_job
     from kwire.spark.session import open_session
 
 _HOME = {
     **dict.fromkeys(("JobReport", "JobRequest", "run_job"), "kwire.spark.job"),
+    "ddl": "kwire.spark.body_types",
     "ensure_java": "kwire.spark.java",
+    **dict.fromkeys(("from_kafka_request", "from_kafka_response", "register"), "kwire.spark.functions"),
     "open_session": "kwire.spark.session",
 }
 
-__all__ = ["JobReport", "JobRequest", "ensure_java", "open_session", "run_job"]
+__all__ = [
+    "JobReport", "JobRequest", "ddl", "ensure_java", "from_kafka_request", "from_kafka_response", "open_session", "register", "run_job",
+]  # fmt: skip
 
 if not TYPE_CHECKING:
     __getattr__ = lazy_getattr(globals(), _HOME)

@@ -1,0 +1,128 @@
+"""The body of a frame as a column: Kafka's JSON, or the struct of one message at one version."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from json import JSONEncoder
+from math import isfinite
+from typing import Any, Final, NamedTuple
+
+import pyarrow as pa
+
+from kwire.codec.arrow_types import spark_ddl
+from kwire.codec.columns import arrow_schema, to_arrow
+from kwire.codec.json_form import to_json
+from kwire.errors import InputError
+from kwire.schema import catalog
+from kwire.spark.reading_options import paths_of
+
+__all__ = ["JSON_BODY", "BodyType", "body_type", "ddl", "json_text"]
+
+
+class BodyType(NamedTuple):
+    """What bodies become.
+
+    Attributes:
+        message: name of the message; None for the JSON of any.
+        version: of the message, -1 without one.
+        fields: paths of its fields; None for all.
+    """
+
+    message: str | None = None
+    version: int = -1
+    fields: tuple[str, ...] | None = None
+
+    @property
+    def schema(self) -> pa.Schema:
+        assert self.message is not None
+        return arrow_schema(self.message, self.version, self.fields, explode=False)
+
+    @property
+    def arrow(self) -> Any:
+        return pa.string() if self.message is None else pa.struct(list(self.schema))
+
+    @property
+    def api_key(self) -> int:
+        found = -1 if self.message is None else catalog()[self.message].api_key
+        return -1 if found is None else found
+
+    def read(self, bodies: list[Any]) -> tuple[Any, pa.RecordBatch]:
+        """Read the bytes of messages, None for a null: their structs, and the columns `error`, `error_offset` and `error_path`."""
+        assert self.message is not None
+        batch = to_arrow(self.message, bodies, self.version, self.fields, errors="column", explode=False)
+        names = self.schema.names
+        absent = pa.array([data is None for data in bodies], pa.bool_())
+        bad = pa.compute.or_(absent, pa.compute.is_valid(batch.column("error")))
+        return (
+            pa.StructArray.from_arrays([batch.column(index) for index in range(len(names))], fields=list(self.schema), mask=bad),
+            batch.select(["error", "error_offset", "error_path"]),
+        )
+
+
+JSON_BODY: Final = BodyType()
+
+
+def body_type(
+    message: str | None, version: int | None, fields: str | Iterable[str] | None, kind: str | None = None, function: str = "ddl"
+) -> BodyType:
+    """Check what a caller asks for.
+
+    Arguments:
+        message, version, fields: as in `ddl`; no message for JSON.
+        kind: ``request`` or ``response``, what the message has to be; None for any.
+        function: who asks, for messages.
+
+    Raises:
+        InputError: a message without a version or the other way round, or one of another kind; none of the fields is in the version.
+        KwireError: no such message or field.
+        UnsupportedVersion: the message has no such version.
+    """
+    if message is None or version is None:
+        if message is not None or version is not None or fields is not None:
+            raise InputError(f"{function} takes a message and its version together, and fields only with both.")
+        return JSON_BODY
+    found = BodyType(message, version, paths_of(fields))
+    if kind is not None and message in catalog() and catalog()[message].kind != kind:
+        raise InputError(f"{function} takes the name of a {kind}, which {message} is not.")
+    if not found.schema.names:
+        raise InputError(f"{message} has in version {version} no field of {', '.join(found.fields or ('it',))}: its struct would be empty.")
+    return found
+
+
+def ddl(message: str, version: int, fields: str | Iterable[str] | None = None) -> str:
+    """The columns of a typed `body` as Spark's DDL: ``ddl("MetadataResponse", 12, "topics.name")``.
+
+    Arguments:
+        message: name of the message.
+        version: the version it is in.
+        fields: paths such as ``topics.partitions.leader_id``, a sequence or one text with commas; all when not given. Arrays stay arrays;
+            fields that the version lacks are left out.
+
+    Raises:
+        InputError: none of the fields is in the version.
+        KwireError: no such message or field.
+        UnsupportedVersion: the message has no such version.
+    """
+    return spark_ddl(body_type(message, version, fields).schema)
+
+
+_ENCODE: Final[Callable[[Any], str]] = JSONEncoder(ensure_ascii=False, separators=(",", ":")).encode
+_ENCODE_FINITE: Final[Callable[[Any], str]] = JSONEncoder(ensure_ascii=False, separators=(",", ":"), allow_nan=False).encode
+
+
+def _named(value: Any) -> Any:
+    """The same with infinities and NaN as their names, as Jackson writes them: JSON has no such numbers."""
+    if isinstance(value, float) and not isfinite(value):
+        return "NaN" if value != value else "Infinity" if value > 0 else "-Infinity"
+    if isinstance(value, dict):
+        return {key: _named(each) for key, each in value.items()}
+    return [_named(each) for each in value] if isinstance(value, list) else value
+
+
+def json_text(message: Any, version: int) -> str:
+    """A message as the text of Kafka's JSON, which Spark's `from_json` and `get_json_object` read."""
+    found = to_json(message, version)
+    try:
+        return _ENCODE_FINITE(found)
+    except ValueError:
+        return _ENCODE(_named(found))

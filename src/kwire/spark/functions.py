@@ -1,0 +1,124 @@
+"""Column functions on Kafka's bytes in binary columns that are already in Spark.
+
+They are Arrow functions, so they need Spark 4.1; what each does to a batch is in a module of its own, without Spark. All work in Spark
+Connect: no JVM object is touched.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from typing import TYPE_CHECKING, Any, Final
+
+import pyarrow as pa
+
+from kwire.codec.arrow_types import spark_type
+from kwire.errors import InputError
+from kwire.spark.body_types import body_type
+from kwire.spark.frame_structs import RequestStruct, ResponseStruct
+from kwire.spark.reading_options import reading_options
+
+if TYPE_CHECKING:
+    from pyspark.sql import Column, SparkSession
+
+__all__ = ["from_kafka_request", "from_kafka_response", "register"]
+
+
+def _function(make: Any) -> Any:
+    """A column function of what turns Arrow arrays, its `takes` of them, into one of its `type`."""
+    try:
+        from pyspark.sql.functions import arrow_udf  # type: ignore[attr-defined,unused-ignore] # exported by a star only
+    except ImportError as error:
+        raise InputError("Column functions need Spark 4.1 or newer: run pip install 'kwire[spark]'.") from error
+
+    # Spark tells by the parameters and their hints how many columns a function takes, and that it takes Arrow's arrays.
+    def of_one(first: Any) -> Any:
+        return make(first)
+
+    def of_two(first: Any, second: Any) -> Any:
+        return make(first, second)
+
+    def of_three(first: Any, second: Any, third: Any) -> Any:
+        return make(first, second, third)
+
+    function: Any = (of_one, of_two, of_three)[make.takes - 1]
+    function.__annotations__ = dict.fromkeys(function.__annotations__, pa.Array)
+    return arrow_udf(function, spark_type(make.type))
+
+
+def from_kafka_request(
+    col: Column | str,
+    options: Mapping[str, str] | None = None,
+    *,
+    message: str | None = None,
+    version: int | None = None,
+    fields: str | Iterable[str] | None = None,
+) -> Column:
+    """Request frames to structs of `api_key`, `api_version`, `message`, `correlation_id`, `client_id`, `body` and what is wrong.
+
+    Arguments:
+        col: a binary column of frames, header and body, without the 4-byte length; a null gives a null.
+        options: `mode` (`PERMISSIVE`, the default, or `FAILFAST`) and `columnNameOfCorruptRecord`, the name of a field more: the bytes of
+            a frame that breaks a rule. `error`, `error_offset` (in the frame) and `error_path` say which rule and where.
+        message, version: give `body` the type of one message at one version (`kwire.spark.ddl`), null for other frames; without them it is
+            the text of Kafka's own JSON.
+        fields: of the message, such as ``topics.name``: a sequence, or one text with commas.
+
+    Raises:
+        InputError: no such option or mode, a message that is no request, or Spark is too old.
+        KwireError: no such message, version or field.
+    """
+    read = reading_options(options, "from_kafka_request")
+    body = body_type(message, version, fields, "request", "from_kafka_request")
+    column: Column = _function(RequestStruct(body, read))(col)
+    return column
+
+
+def from_kafka_response(
+    col: Column | str,
+    api_key: Column | str | int,
+    api_version: Column | str | int,
+    options: Mapping[str, str] | None = None,
+    *,
+    message: str | None = None,
+    version: int | None = None,
+    fields: str | Iterable[str] | None = None,
+) -> Column:
+    """Response frames to structs of `api_key`, `api_version`, `message`, `correlation_id`, `body` and what is wrong.
+
+    `api_version` of the struct is the one that the body is in: 0 where a broker refused the version of an ApiVersions request (KIP-511).
+
+    Arguments:
+        col, options, message, version, fields: as for `from_kafka_request`.
+        api_key, api_version: of the request: columns, or numbers for all rows.
+
+    Raises:
+        InputError, KwireError: as for `from_kafka_request`.
+    """
+    read = reading_options(options, "from_kafka_response")
+    body = body_type(message, version, fields, "response", "from_kafka_response")
+    column: Column = _function(ResponseStruct(body, read))(col, _number(api_key), _number(api_version))
+    return column
+
+
+def _number(given: Column | str | int) -> Column | str:
+    if not isinstance(given, int):
+        return given
+    from pyspark.sql.functions import lit
+
+    return lit(given)
+
+
+_IN_SQL: Final[dict[str, Any]] = {"from_kafka_request": RequestStruct, "from_kafka_response": ResponseStruct}
+
+
+def register(spark: SparkSession) -> None:
+    """Make the functions known to the SQL of a session, under their names and with their defaults.
+
+    Arguments:
+        spark: the session, of Spark Connect too.
+
+    Raises:
+        InputError: Spark is too old.
+    """
+    for name, make in _IN_SQL.items():
+        spark.udf.register(name, _function(make()))

@@ -1,0 +1,70 @@
+"""What a column function or a reader does with bytes that break a rule: the options of Spark's own readers."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from typing import Final, NamedTuple
+
+from kwire.errors import InputError
+
+__all__ = ["ReadingOptions", "paths_of", "reading_options"]
+
+PERMISSIVE: Final = "PERMISSIVE"
+DROPMALFORMED: Final = "DROPMALFORMED"
+FAILFAST: Final = "FAILFAST"
+
+_MODE: Final = "mode"
+_CORRUPT: Final = "columnNameOfCorruptRecord"
+
+
+class ReadingOptions(NamedTuple):
+    """The options, checked.
+
+    Attributes:
+        mode: `PERMISSIVE`, `DROPMALFORMED` or `FAILFAST`.
+        corrupt_record: name of the column with the bytes that could not be read; None for no such column.
+    """
+
+    mode: str = PERMISSIVE
+    corrupt_record: str | None = None
+
+    @property
+    def fails(self) -> bool:
+        return self.mode == FAILFAST
+
+    @property
+    def drops(self) -> bool:
+        return self.mode == DROPMALFORMED
+
+
+def reading_options(options: Mapping[str, str] | None, function: str, *, drops: bool = False) -> ReadingOptions:
+    """Check options, whose names and modes are read in any case.
+
+    Arguments:
+        options: `mode` and `columnNameOfCorruptRecord`; others are refused.
+        function: who asks, for messages.
+        drops: it can leave rows out; a column function cannot, and refuses DROPMALFORMED as Spark's `from_json` does.
+
+    Raises:
+        InputError: no such option or mode.
+    """
+    found = ReadingOptions()
+    for name, value in (options or {}).items():
+        if name.lower() == _MODE:
+            found = found._replace(mode=value.upper())
+        elif name.lower() == _CORRUPT.lower():
+            found = found._replace(corrupt_record=value)
+        else:
+            raise InputError(f"{function} has no option {name!r}; there are {_MODE} and {_CORRUPT}.")
+    modes = (PERMISSIVE, DROPMALFORMED, FAILFAST) if drops else (PERMISSIVE, FAILFAST)
+    if found.mode not in modes:
+        raise InputError(f"{function} does not know the mode {found.mode}; its modes are {', '.join(modes)}.")
+    return found
+
+
+def paths_of(fields: str | Iterable[str] | None) -> tuple[str, ...] | None:
+    """Paths of fields, given as a sequence or, as in an option of a reader, as one text with commas."""
+    if fields is None:
+        return None
+    given = fields.split(",") if isinstance(fields, str) else fields
+    return tuple(path.strip() for path in given)

@@ -1,0 +1,73 @@
+"""The column functions in a Spark session: types, SQL and modes as a user meets them."""
+
+from __future__ import annotations
+
+import gzip
+import json
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from pyspark.errors import PySparkException
+from pyspark.sql import SparkSession
+from pyspark.sql import functions as F
+
+import kwire.spark
+from kwire.spark.session import open_session
+
+pytestmark = [pytest.mark.spark, pytest.mark.xdist_group("spark")]
+
+DATA = Path(__file__).parents[1] / "vectors" / "data"
+
+
+@pytest.fixture(scope="module")
+def spark() -> Iterator[SparkSession]:
+    with open_session("local[1]", "kwire tests") as session:
+        session.conf.set("spark.sql.execution.arrow.pyspark.validateSchema.enabled", "true")
+        yield session
+
+
+def lines(name: str) -> list[dict[str, Any]]:
+    with gzip.open(DATA / name, "rt", encoding="utf-8") as file:
+        return [json.loads(line) for line in file]
+
+
+FRAMES = lines("frames-sample.jsonl.gz")
+
+
+def frame(message: str, version: int) -> bytes:
+    return next(bytes.fromhex(each["hex"])[4:] for each in FRAMES if (each["message"], each["version"]) == (message, version))
+
+
+def test_requests(spark: SparkSession) -> None:
+    whole = frame("HeartbeatRequest", 0)
+    df = spark.createDataFrame([(1, whole), (2, whole[:-1]), (3, None)], "id INT, frame BINARY")
+    options = {"columnNameOfCorruptRecord": "_corrupt_record"}
+    rows = df.select("id", kwire.spark.from_kafka_request("frame", options).alias("r")).orderBy("id").collect()
+    assert (rows[0].r.message, rows[0].r.error, rows[0].r._corrupt_record) == ("HeartbeatRequest", None, None)
+    assert json.loads(rows[0].r.body).keys() == {"groupId", "generationId", "memberId"}
+    assert (rows[1].r.body, rows[1].r.error, bytes(rows[1].r._corrupt_record)) == (None, "TRUNCATED", whole[:-1])
+    assert rows[2].r is None
+    with pytest.raises(PySparkException, match="FAILFAST"):
+        df.select(kwire.spark.from_kafka_request("frame", {"mode": "FAILFAST"})).collect()
+
+
+def test_typed_bodies_have_the_ddl(spark: SparkSession) -> None:
+    fields = "topics.name,topics.partitions.leader_id,topics.topic_id"
+    df = spark.createDataFrame([(3, 12, frame("MetadataResponse", 12))], "key INT, version INT, frame BINARY")
+    read = kwire.spark.from_kafka_response("frame", "key", F.col("version"), message="MetadataResponse", version=12, fields=fields)
+    body = df.select(read.alias("r")).select("r.body.*")
+    declared = spark.createDataFrame([], kwire.spark.ddl("MetadataResponse", 12, fields))
+    assert body.schema == declared.schema
+    exploded = body.select(F.explode("topics").alias("t")).select("t.name", F.explode("t.partitions.leader_id").alias("leader")).first()
+    response = kwire.decode_response(frame("MetadataResponse", 12), 3, 12).body
+    assert tuple(exploded) == (response.topics[0].name, response.topics[0].partitions[0].leader_id)
+
+
+def test_sql(spark: SparkSession) -> None:
+    kwire.spark.register(spark)
+    spark.createDataFrame([(frame("HeartbeatResponse", 4),)], "frame BINARY").createOrReplaceTempView("answers")
+    inner = "SELECT from_kafka_response(frame, 12, 4) r FROM answers"
+    row = spark.sql(f"SELECT r.message, from_json(r.body, 'errorCode INT').errorCode AS code FROM ({inner})").first()
+    assert tuple(row) == ("HeartbeatResponse", kwire.decode_response(frame("HeartbeatResponse", 4), 12, 4).body.error_code)
