@@ -228,8 +228,12 @@ class GroupMemberRole:
         )
         return [Ask(body)]
 
-    def leave(self, t: int) -> list[MemberOutcome]:
+    def leave(self, t: int, version: int = 3) -> list[MemberOutcome]:
         """The member wants no more. Static members are let expire, as Kafka's consumers do (KIP-345).
+
+        Arguments:
+            t: now.
+            version: of LeaveGroup that the broker has; below 3 the request has one member and no list.
 
         Raises:
             ForbiddenMove: the member is at an end.
@@ -238,5 +242,7 @@ class GroupMemberRole:
         self._due = None
         if not self.member_id or self.instance_id is not None:
             return []
+        if version < 3:
+            return [Ask(messages.LeaveGroupRequest(group_id=self.group_id, member_id=self.member_id))]
         identity = messages.LeaveGroupRequest.MemberIdentity(member_id=self.member_id)
-        return [Ask(messages.LeaveGroupRequest(group_id=self.group_id, member_id=self.member_id, members=[identity]))]
+        return [Ask(messages.LeaveGroupRequest(group_id=self.group_id, members=[identity]))]
