@@ -6,6 +6,7 @@ import pickle
 from enum import Enum
 
 import pytest
+
 from kwire.protocol.transitions import ForbiddenMove, Transitions
 
 
@@ -22,9 +23,6 @@ class Push(Enum):
 
 
 MOVES = {
-    Door.SHUT: {Push.PULL: Door.OPEN, Push.AXE: Door.GONE},
-    Door.OPEN: {Push.LEAN: Door.SHUT, Push.AXE: Door.GONE, Push.PULL: Door.OPEN},
-}
     Door.SHUT: {Push.PULL: Door.OPEN, Push.AXE: Door.GONE},
     Door.OPEN: {Push.LEAN: Door.SHUT, Push.AXE: Door.GONE, Push.PULL: Door.OPEN},
 }
