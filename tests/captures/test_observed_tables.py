@@ -97,7 +97,13 @@ def test_a_topic_that_was_made_again_has_two_ids() -> None:
     assert ids["order-writer-2"] == TRUTH["topics"]["returns"]
 
 
+@pytest.mark.requirement("K714-93")
 def test_metrics_are_those_that_the_receiver_got() -> None:
+    points = [row for row in rows("telemetry.pcapng.gz", "telemetry") if row["metric"] is not None]
+    assert {row["metric"].rsplit(".", 1)[0] for row in points} >= {"org.apache.kafka.producer.connection.creation"}
+    assert {row["type"] for row in points} == {"sum", "gauge"}
+    assert {row["temporality"] for row in points if row["type"] == "sum"} == {"delta"}
+    assert all(row["value"] is not None and row["time"] is not None for row in points)
     pushed = {(row["client_instance_id"], row["client_id"]) for row in rows("telemetry.pcapng.gz", "telemetry")}
     assert pushed >= {(instance, client) for instance, client, _terminating, length in TRUTH["pushes"] if length}
     ended = {row["client_instance_id"] for row in rows("telemetry.pcapng.gz", "telemetry") if row["terminating"]}

@@ -159,3 +159,19 @@ def test_metrics_that_are_null_are_a_fault() -> None:
 
     with pytest.raises(NullNotAllowed):
         kwire.decode("PushTelemetryRequest", bytes.fromhex("4aac6165455d4ea48ed6bcfa11439885 0000000b 00 00 00 00"), 0)
+
+
+@pytest.mark.requirement("K714-5")
+@pytest.mark.parametrize(
+    ("version", "request_bytes", "response_bytes"),
+    [(0, "00", "00000000 0000 02 02 61 00 00"), (1, "02 10 00", "00000000 0000 02 02 61 10 00 00")],
+)
+def test_resources_of_subscriptions_are_listed_under_both_names(version: int, request_bytes: str, response_bytes: str) -> None:
+    messages = kwire.messages
+    asked = messages.ListConfigResourcesRequest(resource_types=[16] if version else [])
+    assert kwire.encode(asked, version) == bytes.fromhex(request_bytes)
+    if not version:  # the name before 4.1
+        assert kwire.encode(messages.ListClientMetricsResourcesRequest(), 0) == bytes.fromhex(request_bytes)
+    answer = kwire.decode("ListConfigResourcesResponse", bytes.fromhex(response_bytes), version)
+    assert [(each.resource_name, each.resource_type) for each in answer.config_resources] == [("a", 16)]
+    assert kwire.encode(answer, version) == bytes.fromhex(response_bytes)

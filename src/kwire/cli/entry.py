@@ -17,6 +17,7 @@ from kwire.cli.diff import diff
 from kwire.cli.doctor import doctor
 from kwire.cli.inspect import inspect
 from kwire.cli.report import report
+from kwire.cli.telemetry import telemetry
 from kwire.cli.terminal import printable
 from kwire.cli.trim import trim
 from kwire.errors import KwireError
@@ -97,5 +98,5 @@ def commands() -> None:
     """
 
 
-for _command in (analyze, inspect, decode, trim, diff, catalog, report, doctor):
+for _command in (analyze, inspect, decode, trim, diff, catalog, telemetry, report, doctor):
     commands.add_command(_command)
