@@ -48,7 +48,10 @@ offsets.topic.replication.factor=1
 transaction.state.log.replication.factor=1
 transaction.state.log.min.isr=1
 group.initial.rebalance.delay.ms=0
+metric.reporters=TelemetrySink
+telemetry.sink.file={folder}/pushed.txt
 """
+SINK = Path(__file__).with_name("java") / "TelemetrySink.java"
 
 
 @dataclass(frozen=True)
@@ -59,7 +62,7 @@ class Broker:
         release: such as 4.4.0.
         plain, sasl: ports on 127.0.0.1; the second one knows user `alice` with password `secret`, by PLAIN.
         libs: the folder with its jars.
-        folder: its files; what it says is in `broker.log`.
+        folder: its files; what it says is in `broker.log`, what clients pushed to it in `pushed.txt` (`java/TelemetrySink.java`).
     """
 
     release: str
@@ -100,13 +103,17 @@ def _start(release: str, folder: Path) -> Broker:
     sys.path.insert(0, str(ROOT / "tools"))
     from kafka_jars import fetch_broker
 
-    missing = [tool for tool in ("mvn", "java") if shutil.which(tool) is None]
-    assert not missing, f"{' and '.join(missing)} cannot be found (Debian: apt-get install maven default-jre)"
+    missing = [tool for tool in ("mvn", "java", "javac") if shutil.which(tool) is None]
+    assert not missing, f"{' and '.join(missing)} cannot be found (Debian: apt-get install maven default-jdk)"
     libs = fetch_broker(release, CACHE)
     plain, sasl, controller = _free_ports(3)
     properties = folder / "server.properties"
     properties.write_text(PROPERTIES.format(plain=plain, sasl=sasl, controller=controller, folder=folder))
-    java = ["java", "-XX:TieredStopAtLevel=1", "-Xmx384m", "-cp", f"{libs}/*"]
+    # Brokers advertise telemetry (KIP-714) once a plug-in takes it.
+    compiling = ["javac", "-cp", f"{libs}/*", "-d", str(folder / "plugin"), str(SINK)]
+    made = subprocess.run(compiling, capture_output=True, text=True, check=False)
+    assert made.returncode == 0, made.stdout + made.stderr
+    java = ["java", "-XX:TieredStopAtLevel=1", "-Xmx384m", "-cp", f"{libs}/*:{folder / 'plugin'}"]
     formatting = ["kafka.tools.StorageTool", "format", "-t", CLUSTER_ID, "-c", str(properties)]
     done = subprocess.run([*java, *formatting], capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stdout + done.stderr
