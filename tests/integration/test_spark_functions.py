@@ -71,3 +71,29 @@ def test_sql(spark: SparkSession) -> None:
     inner = "SELECT from_kafka_response(frame, 12, 4) r FROM answers"
     row = spark.sql(f"SELECT r.message, from_json(r.body, 'errorCode INT').errorCode AS code FROM ({inner})").first()
     assert tuple(row) == ("HeartbeatResponse", kwire.decode_response(frame("HeartbeatResponse", 4), 12, 4).body.error_code)
+
+
+def test_records_and_offsets(spark: SparkSession) -> None:
+    batch = next(
+        each for each in lines("records-sample.jsonl.gz") if (each["case"], each["magic"], each["compression"]) == ("headers", 2, "none")
+    )
+    df = spark.createDataFrame([(1, bytearray.fromhex(batch["hex"])), (2, None)], "id INT, data BINARY")
+    rows = df.select("id", kwire.spark.from_record_batch("data").alias("r")).orderBy("id").collect()
+    told = batch["batches"][0]["records"]
+    assert [(each.offset, each.timestamp) for each in rows[0].r] == [(each["offset"], each["timestamp"]) for each in told]
+    assert [[h.key for h in each.headers] for each in rows[0].r] == [[key for key, _ in each["headers"]] for each in told]
+    assert rows[1].r is None
+
+    key = bytes.fromhex("000100016700017400000002")  # OffsetCommit of group g, topic t, partition 2
+    value = bytes.fromhex("000300000000000000070000000100000000000000000009")  # offset 7, leader epoch 1, at 9 ms
+    df = spark.createDataFrame([(1, key, value), (2, key, None), (3, key, value[:-1])], "id INT, key BINARY, value BINARY")
+    read = kwire.spark.from_consumer_offsets("key", "value")
+    flat = df.select("id", read.alias("r")).select(
+        "r.kind", "r.group", "r.partition", "r.offset_commit.offset", "r.is_tombstone", "r.error"
+    )
+    assert [tuple(row) for row in flat.collect()] == [
+        ("OffsetCommit", "g", 2, 7, False, None),
+        ("OffsetCommit", "g", 2, None, True, None),
+        ("OffsetCommit", "g", 2, None, False, "TRUNCATED"),
+    ]
+    assert df.where("id = 1").selectExpr("from_consumer_offsets(key, value).offset_commit.commit_timestamp").first()[0] == 9

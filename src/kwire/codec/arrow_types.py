@@ -75,6 +75,8 @@ def spark_type(kind: ArrowType) -> str:
     Raises:
         KeyError: a type that no Kafka field has.
     """
+    if pa.types.is_map(kind):
+        return f"MAP<{spark_type(kind.key_type)}, {spark_type(kind.item_type)}>"
     if pa.types.is_list(kind):
         return f"ARRAY<{spark_type(kind.value_type)}>"
     if pa.types.is_struct(kind):

@@ -11,7 +11,7 @@ from kwire.lazy_names import lazy_getattr
 
 if TYPE_CHECKING:
     from kwire.spark.body_types import ddl
-    from kwire.spark.functions import from_kafka_request, from_kafka_response, register
+    from kwire.spark.functions import from_consumer_offsets, from_kafka_request, from_kafka_response, from_record_batch, register
     from kwire.spark.java import ensure_java
     from kwire.spark.job import JobReport, JobRequest, run_job
     from kwire.spark.session import open_session
@@ -20,12 +20,15 @@ _HOME = {
     **dict.fromkeys(("JobReport", "JobRequest", "run_job"), "kwire.spark.job"),
     "ddl": "kwire.spark.body_types",
     "ensure_java": "kwire.spark.java",
-    **dict.fromkeys(("from_kafka_request", "from_kafka_response", "register"), "kwire.spark.functions"),
+    **dict.fromkeys(
+        ("from_consumer_offsets", "from_kafka_request", "from_kafka_response", "from_record_batch", "register"), "kwire.spark.functions"
+    ),
     "open_session": "kwire.spark.session",
 }
 
 __all__ = [
-    "JobReport", "JobRequest", "ddl", "ensure_java", "from_kafka_request", "from_kafka_response", "open_session", "register", "run_job",
+    "JobReport", "JobRequest", "ddl", "ensure_java", "from_consumer_offsets", "from_kafka_request", "from_kafka_response",
+    "from_record_batch", "open_session", "register", "run_job",
 ]  # fmt: skip
 
 if not TYPE_CHECKING:

@@ -15,12 +15,14 @@ from kwire.codec.arrow_types import spark_type
 from kwire.errors import InputError
 from kwire.spark.body_types import body_type
 from kwire.spark.frame_structs import RequestStruct, ResponseStruct
+from kwire.spark.offset_structs import OffsetStructs
 from kwire.spark.reading_options import reading_options
+from kwire.spark.record_arrays import RecordArrays
 
 if TYPE_CHECKING:
     from pyspark.sql import Column, SparkSession
 
-__all__ = ["from_kafka_request", "from_kafka_response", "register"]
+__all__ = ["from_consumer_offsets", "from_kafka_request", "from_kafka_response", "from_record_batch", "register"]
 
 
 def _function(make: Any) -> Any:
@@ -108,7 +110,44 @@ def _number(given: Column | str | int) -> Column | str:
     return lit(given)
 
 
-_IN_SQL: Final[dict[str, Any]] = {"from_kafka_request": RequestStruct, "from_kafka_response": ResponseStruct}
+def from_record_batch(col: Column | str, options: Mapping[str, str] | None = None) -> Column:
+    """Record batches to arrays of records: `batch`, `offset`, `timestamp` (ms), `key`, `value`, `headers` and what their batch says.
+
+    Arguments:
+        col: a binary column of batches one behind the other, as in Produce, Fetch and segment files; a null gives a null.
+        options: `mode`: PERMISSIVE, the default, gives one element of nulls for a batch that cannot be read, whose `error` says why.
+
+    Raises:
+        InputError: no such option or mode, or Spark is too old.
+    """
+    column: Column = _function(RecordArrays(reading_options(options, "from_record_batch", keeps=False)))(col)
+    return column
+
+
+def from_consumer_offsets(key: Column | str, value: Column | str, options: Mapping[str, str] | None = None) -> Column:
+    """Records of `__consumer_offsets` to structs: classic groups and offsets, KIP-848, share and streams groups.
+
+    `kind` says which, such as `OffsetCommit` or `ConsumerGroupMemberMetadata`; `group`, `topic`, `partition`, `member_id` and
+    `regular_expression` are of the key; `offset_commit`, `group_metadata` and the others hold the value, each null but the one of its kind,
+    and all where `is_tombstone`. `error`, `error_in` (`key` or `value`), `error_offset` and `error_path` say what is wrong.
+
+    Arguments:
+        key, value: binary columns, as Spark's Kafka source gives them; a null value is a tombstone, both null give a null.
+        options: as for `from_kafka_request`; the corrupt record is a struct of `key` and `value`.
+
+    Raises:
+        InputError: no such option or mode, or Spark is too old.
+    """
+    column: Column = _function(OffsetStructs(reading_options(options, "from_consumer_offsets")))(key, value)
+    return column
+
+
+_IN_SQL: Final[dict[str, Any]] = {
+    "from_kafka_request": RequestStruct,
+    "from_kafka_response": ResponseStruct,
+    "from_record_batch": RecordArrays,
+    "from_consumer_offsets": OffsetStructs,
+}
 
 
 def register(spark: SparkSession) -> None:

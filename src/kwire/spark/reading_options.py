@@ -37,13 +37,14 @@ class ReadingOptions(NamedTuple):
         return self.mode == DROPMALFORMED
 
 
-def reading_options(options: Mapping[str, str] | None, function: str, *, drops: bool = False) -> ReadingOptions:
+def reading_options(options: Mapping[str, str] | None, function: str, *, drops: bool = False, keeps: bool = True) -> ReadingOptions:
     """Check options, whose names and modes are read in any case.
 
     Arguments:
         options: `mode` and `columnNameOfCorruptRecord`; others are refused.
         function: who asks, for messages.
         drops: it can leave rows out; a column function cannot, and refuses DROPMALFORMED as Spark's `from_json` does.
+        keeps: it has a place for the bytes that could not be read.
 
     Raises:
         InputError: no such option or mode.
@@ -52,10 +53,10 @@ def reading_options(options: Mapping[str, str] | None, function: str, *, drops: 
     for name, value in (options or {}).items():
         if name.lower() == _MODE:
             found = found._replace(mode=value.upper())
-        elif name.lower() == _CORRUPT.lower():
+        elif keeps and name.lower() == _CORRUPT.lower():
             found = found._replace(corrupt_record=value)
         else:
-            raise InputError(f"{function} has no option {name!r}; there are {_MODE} and {_CORRUPT}.")
+            raise InputError(f"{function} has no option {name!r}; there is {_MODE}{f' and {_CORRUPT}' if keeps else ''}.")
     modes = (PERMISSIVE, DROPMALFORMED, FAILFAST) if drops else (PERMISSIVE, FAILFAST)
     if found.mode not in modes:
         raise InputError(f"{function} does not know the mode {found.mode}; its modes are {', '.join(modes)}.")

@@ -1,0 +1,51 @@
+"""Record batches in a binary column to arrays of records: what `from_record_batch` does to one Arrow array."""
+
+from __future__ import annotations
+
+from typing import Any, Final
+
+import numpy as np
+import pyarrow as pa
+
+from kwire.codec.binary_chunks import messages_in
+from kwire.codec.records import to_arrow
+from kwire.spark.reading_options import ReadingOptions
+
+__all__ = ["RecordArrays"]
+
+_FIELDS: Final = to_arrow([]).schema
+
+
+class RecordArrays:
+    """Bytes of record batches, as in Produce, Fetch and segment files, to arrays of records.
+
+    A record has the columns of `kwire.records.to_arrow` but `buffer`. A batch that cannot be read is one element of nulls, whose `error`
+    says why and whose `batch` which; the others stay.
+
+    Arguments:
+        options: what a batch that breaks a rule does.
+
+    Attributes:
+        takes: how many arrays it is called with.
+        type: the Arrow type of the arrays.
+    """
+
+    takes = 1
+    type = pa.list_(pa.struct(list(_FIELDS)[1:]))
+
+    def __init__(self, options: ReadingOptions | None = None) -> None:
+        self.options = options or ReadingOptions()
+
+    def __call__(self, buffers: Any) -> Any:
+        """The arrays of an array of any binary type; a null gives a null, no bytes and a batch cut at its end no records.
+
+        Raises:
+            WireError: a batch breaks a rule and the mode is FAILFAST; the path begins with the row, ``buffers[3]``.
+        """
+        found = messages_in(buffers)
+        batch = to_arrow(found, errors="raise" if self.options.fails else "column")
+        counts = np.bincount(np.asarray(batch.column(0)), minlength=len(found))
+        records = pa.StructArray.from_arrays(batch.columns[1:], fields=list(_FIELDS)[1:])
+        ends = np.concatenate([[0], np.cumsum(counts)]).astype(np.int32)
+        offsets: Any = pa.array(ends, pa.int32(), mask=np.array([*(data is None for data in found), False], bool))
+        return pa.ListArray.from_arrays(offsets, records, type=self.type)
