@@ -28,6 +28,8 @@ from utf8 cimport is_utf8
 cdef enum:
     JOIN_GROUP = 11
     SYNC_GROUP = 14
+    SYNC_TELLS_TYPE = 5  # SyncGroup tells protocol type and name from this version on (KIP-559)
+    INCONSISTENT_GROUP_PROTOCOL = 23
     MOST_COMPARED = 1 << 20  # pairs of members that leave and answers; where there are more, Python finds the pairs
 
 cdef enum:
@@ -308,6 +310,32 @@ cdef inline bint read_request(LaneSeries* series, const LaneWaiting* waiting) no
     fields_open(&fields, &series.parts, &series.uses, &series.request_group)
     cursor_open(&cursor, waiting.payload, waiting.size, waiting.body)
     return take_cut_fields(recipe, &cursor, &fields) if waiting.damaged else take_fields(recipe, &cursor, &fields)
+
+
+cdef inline bint names_fit(LaneSeries* series, const LaneWaiting* waiting, int32_t error) noexcept nogil:
+    """Whether protocol types and names of a whole exchange fit, the response in `response_group`: groups/exchange_checks.py finds nothing."""
+    cdef const GroupFields* request = &series.request_group
+    cdef const GroupFields* response = &series.response_group
+    cdef const Said* name = &response.said[GROUP_PROTOCOL]
+    cdef Py_ssize_t index
+    if waiting.row.api_key != JOIN_GROUP and waiting.row.api_key != SYNC_GROUP:
+        return True
+    if waiting.payload is NULL or waiting.damaged:
+        return True
+    if error == INCONSISTENT_GROUP_PROTOCOL or not read_request(series, waiting):
+        return False
+    if waiting.row.api_key == SYNC_GROUP:
+        if waiting.row.api_version >= SYNC_TELLS_TYPE and (request.said[GROUP_TYPE].at is NULL or request.said[GROUP_PROTOCOL].at is NULL):
+            return False
+        if error == 0 and name.at is not NULL and not is_same(name, &request.said[GROUP_PROTOCOL]):
+            return False
+    elif error == 0 and name.size:
+        for index in range(request.count):
+            if is_same(name, &request.entries[index].said[EACH_NAME]):
+                break
+        else:
+            return False
+    return error != 0 or response.said[GROUP_TYPE].at is NULL or is_same(&response.said[GROUP_TYPE], &request.said[GROUP_TYPE])
 
 
 cdef inline bint add_step(const LaneExchange* exchange, LaneSeries* series, const LaneWaiting* waiting) except -1:

@@ -20,8 +20,8 @@ from lane_rows cimport (
 from lane_series cimport (
     API_VERSIONS, BROKER, BROKER_API, CLIENT, CONTROLLER, CONTROLLER_API, FETCH, FROM_API_VERSIONS, KEEPS_REQUEST, KEYS, LANE_OK, LANE_ODD,
     MAX_WAITING, MOST_CLIENT_IDS, NOT_OBSERVED, NOT_SENT, ODD_API, ODD_BATCH, ODD_BODY, ODD_CORRELATION, ODD_HEADER, ODD_IDENTITY,
-    ODD_LENGTH, ODD_PAIRING, ODD_PLAIN, ODD_TEXT, ODD_WAITING, PRODUCE, REQUEST_HEADERS, SASL, USES_TOPICS, VERSIONS, LaneExchange,
-    LaneSeries, LaneWaiting, odd, recipe_ask, sasl_known, sasl_object, text_facts, waiting_add,
+    ODD_LENGTH, ODD_PAIRING, ODD_PLAIN, ODD_TEXT, ODD_WAITING, PRODUCE, REQUEST_HEADERS, SASL, STEPS, USES_TOPICS, VERSIONS,
+    LaneExchange, LaneSeries, LaneWaiting, odd, recipe_ask, sasl_known, sasl_object, text_facts, waiting_add,
 )
 from lane_taken cimport MET_ACKS, MET_TOPICS, Fields, Use, UseList, fields_open
 from lane_texts cimport IS_BROKER_CLIENT, IS_SOFTWARE, NO_ROOM, UNKNOWN_TEXT, text_intern, text_object
@@ -239,6 +239,7 @@ cdef inline int take_request(
     cdef LaneWaiting silent
     cdef RequestRow* row
     cdef int key, version, place
+    cdef uint32_t traits
     cdef int32_t client_id, group_id, transactional_id, topic, name, software_version, body
     cdef Cursor again
     cdef bint damaged = size < length
@@ -378,5 +379,8 @@ cdef inline int take_request(
         if series.wanted & USES_TOPICS:
             count_topics(exchange, &series.request_uses, row, time_ns)
     else:
-        keep_request(series, waiting, 0 if headless else recipe.traits & series.wanted, payload, size, body)
+        traits = recipe.traits & series.wanted
+        if recipe.traits & STEPS:
+            traits |= recipe.traits & KEEPS_REQUEST  # violations are told whatever is wanted
+        keep_request(series, waiting, 0 if headless else traits, payload, size, body)
     return LANE_OK

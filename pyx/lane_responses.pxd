@@ -13,7 +13,7 @@ from cursor cimport Bytes, Cursor, cursor_open, load_32
 from lane_answer_keys cimport ANSWER_SILENT, ANSWER_VERSIONS, MOST_KNOWN_BY, RESPONSE_CUT, key_add, key_begin, told_by
 from lane_answers cimport Answer, answer_add, answer_find, answer_seen, kept
 from lane_fields cimport error_of, take_cut_fields, take_fields
-from lane_group_rows cimport add_step
+from lane_group_rows cimport add_step, names_fit
 from lane_groups cimport group_clear
 from lane_recipe cimport NOT_ASKED, READY, TOKEN, Recipe
 from lane_requests cimport bytes_of, client_id_of, count_topics, row_done, see_instance_id, tell_trailing, uses_taken
@@ -269,6 +269,8 @@ cdef inline int take_response(
         if recipe.has_throttle_time and (not damaged or fields.met & MET_THROTTLE_TIME):
             throttle = fields.throttle_time_ms
         if error == UNSUPPORTED_VERSION or (traits & PRODUCE and (error == 2 or error == 76 or error == 87)):
+            return odd(series, ODD_REFUSED)
+        if traits & STEPS and not damaged and not names_fit(series, waiting, error):
             return odd(series, ODD_REFUSED)
         if traits & USES_TOPICS and not uses_taken(series, &series.response_uses):
             return odd(series, ODD_TEXT)

@@ -28,6 +28,7 @@ def rebalances() -> dict[str, dict[str, Any]]:
     return {f"{row['group_id']} {row['generation']}": row for row in found}
 
 
+@pytest.mark.requirement("K559-45")
 def test_a_group_has_the_generations_that_its_coordinator_logged() -> None:
     assert sorted([row["group_id"], row["generation"], row["members_after"]] for row in rebalances().values()) == TRUTH["stabilized"]
 
@@ -51,6 +52,7 @@ def test_members_that_expired_are_rows_of_their_own() -> None:
     }
 
 
+@pytest.mark.requirement("K559-45")
 def test_a_subscription_that_changed_is_said() -> None:
     (change,) = [row for key, row in rebalances().items() if key == "ops 2"]
     assert change["diff"].endswith("wants orders, returns instead of orders")

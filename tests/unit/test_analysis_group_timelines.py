@@ -5,6 +5,8 @@ from __future__ import annotations
 import json
 from typing import Any
 
+import pytest
+
 from kwire.analysis.group_timelines import STEP_COLUMNS, timeline
 
 
@@ -42,8 +44,26 @@ def test_a_generation_ends_with_its_own_assignments() -> None:
     ]
 
 
+@pytest.mark.requirement("K559-45")
 def test_who_left_is_looked_for_between_two_generations() -> None:
     found = timeline([*life(1000), *life(1_000_000)])
     assert [each.left for each in found] == [[], [], ["a"], [], [], ["a"]]
     assert [each.trigger for each in found] == ["a", "b", "a", "a", "b", "a"]
     assert found[3].expired == ["b"]  # of the first life nobody said goodbye to it
+
+
+def test_K559_11_a_new_member_that_asks_twice_joins_once() -> None:
+    """From JoinGroup v4 on the first request is answered with the member's id and error 79 (KIP-394)."""
+    (found,) = timeline([step("join", 1000, "a", -1, error_code=79), step("join", 1010, "a", 1), step("sync", 1020, "a", 1)])
+    assert (found.generation, found.trigger, list(found.after), found.ended) == (1, "a", ["a"], 1025)
+
+
+@pytest.mark.requirement("K559-45")
+def test_two_rebalances_and_their_difference() -> None:
+    first, second, third = timeline(life(1000))
+    assert [(list(each.before), list(each.after)) for each in (first, second, third)] == [
+        ([], ["a"]),
+        (["a"], ["a", "b"]),
+        (["a", "b"], ["b"]),
+    ]
+    assert ("+b" in second.diff, "-a left" in third.diff, third.reason) == (True, True, "done")

@@ -21,6 +21,7 @@ def cases(vectors, suffix=""):
     return [(case, *READERS[name]) for case in vectors("groups") for name in READERS if case["case"] == name + suffix]
 
 
+@pytest.mark.requirement("K559-30", "K559-31")
 def test_values_are_those_that_kafka_reads(vectors):
     seen = cases(vectors)
     for case, decode, read in seen:
@@ -31,6 +32,7 @@ def test_values_are_those_that_kafka_reads(vectors):
     assert {(case["case"], case["version"]) for case, _, _ in seen} == {(name, version) for name in READERS for version in range(4)}
 
 
+@pytest.mark.requirement("K559-32")
 def test_a_version_to_come_is_read_as_the_newest(vectors):
     seen = cases(vectors, "-future-version")
     for case, decode, read in seen:
@@ -41,17 +43,20 @@ def test_a_version_to_come_is_read_as_the_newest(vectors):
     assert len(seen) == 42
 
 
+@pytest.mark.requirement("K559-32")
 def test_bytes_behind_a_version_to_come_are_counted():
     reading = groups.read_subscription(bytes.fromhex("0009 00000000 ffffffff 00000000 ffffffff ffff 0000000701"))
     assert (reading.version, reading.read_as, reading.extra, reading.violation) == (9, 3, 5, None)
 
 
+@pytest.mark.requirement("K559-33")
 def test_a_subscription_without_owned_partitions_is_refused_as_kafka_does():
     with pytest.raises(Truncated) as caught:
         groups.decode_subscription(KAFKAJS)
     assert (caught.value.path, caught.value.offset, caught.value.api_version) == ("owned_partitions", len(KAFKAJS), 1)
 
 
+@pytest.mark.requirement("K559-33")
 def test_a_tap_reads_a_subscription_without_owned_partitions():
     reading = groups.read_subscription(KAFKAJS)
     assert (reading.version, reading.read_as, reading.extra) == (1, 0, 0)
@@ -106,6 +111,7 @@ def test_owned_partitions_left_over_in_version_0():
         ("0003 00000000 ffffffff 00000000 00000000 7fff", "rack_id"),
     ],
 )
+@pytest.mark.requirement("K559-33")
 def test_lengths_that_are_not_there(data, path):
     data = bytes.fromhex(data)
     with pytest.raises(Truncated) as caught:
@@ -149,6 +155,7 @@ def test_protocol_types():
 
 
 @pytest.mark.parametrize(("protocol_type", "named"), [("sr", "'sr'"), ("", "''"), (None, "no protocol type")])
+@pytest.mark.requirement("K559-34")
 def test_other_protocol_types_stay_opaque(protocol_type, named):
     data = b'{"host":"registry","eligibility":true}'  # what Schema Registry writes
     kept = groups.decode_group_metadata(protocol_type, data, strict=False)

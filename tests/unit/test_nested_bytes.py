@@ -36,6 +36,7 @@ def byte_fields():
             yield from walk(source[name], name, ())
 
 
+@pytest.mark.requirement("K559-29")
 def test_every_field_of_bytes_has_a_rule():
     fields = set(byte_fields())
     assert fields - set(RULES) == set()
@@ -90,6 +91,7 @@ def test_the_protocol_type_of_the_message_counts(protocol_type, kind):
     assert type(found["protocols[0].metadata"]).__name__ == kind
 
 
+@pytest.mark.requirement("K559-24")
 def test_older_responses_need_what_their_request_said():
     member = messages.JoinGroupResponse.JoinGroupResponseMember(member_id="m", metadata=SUBSCRIPTION)
     response = messages.JoinGroupResponse(members=[member], protocol_name="range")
@@ -227,6 +229,7 @@ def secrets():
                 yield path, rule, kind(**{last: SECRET})
 
 
+@pytest.mark.requirement("K559-15", "K559-16", "K559-17", "K559-18", "K559-20")
 def test_secrets_are_never_shown():
     seen = 0
     for path, rule, message in secrets():
@@ -240,6 +243,7 @@ def test_secrets_are_never_shown():
     assert seen == 11
 
 
+@pytest.mark.requirement("K559-19")
 def test_the_name_in_a_sasl_token():
     token = messages.SaslAuthenticateRequest(auth_bytes=b"\0alice\0hunter2")
     assert dict(decode_nested(token, 2, Known(sasl_mechanism="PLAIN"))) == {"auth_bytes": Hidden(14, None, "User:alice")}

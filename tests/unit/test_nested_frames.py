@@ -73,6 +73,7 @@ ASSIGNMENT_SAYS = {
 
 
 @pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.requirement("K559-23")
 def test_join_group_request(kind):
     metadata, _ = KINDS[kind]
     body = text("g") + "00000001" + text("") + text(kind) + "00000001" + text("range") + sized(metadata)  # version 0
@@ -82,6 +83,7 @@ def test_join_group_request(kind):
 
 
 @pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.requirement("K559-24")
 def test_join_group_response(kind):
     metadata, _ = KINDS[kind]
     own = "00000000" + "0000" + "00000001" + name(kind) + name("range") + name("m") + name("m")
@@ -94,6 +96,7 @@ def test_join_group_response(kind):
 
 
 @pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.requirement("K559-25")
 def test_sync_group_request(kind):
     _, assignment = KINDS[kind]
     own = name("g") + "00000001" + name("m") + "00" + name(kind) + name("range") + "02" + name("m") + compact(assignment) + "00" + "00"
@@ -105,6 +108,7 @@ def test_sync_group_request(kind):
 
 
 @pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.requirement("K559-26")
 def test_sync_group_response(kind):
     _, assignment = KINDS[kind]
     own = "00000000" + "0000" + name(kind) + name("range") + compact(assignment) + "00"
@@ -120,6 +124,7 @@ def test_sync_group_response_with_an_error_has_no_assignment():
 
 
 @pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.requirement("K559-27", "K559-28")
 def test_describe_groups_response(kind):
     metadata, assignment = KINDS[kind]
     member = text("m") + text("c") + text("/10.0.0.7") + sized(metadata) + sized(assignment)
@@ -130,6 +135,7 @@ def test_describe_groups_response(kind):
     assert says(found["groups[0].members[0].member_assignment"]) == ASSIGNMENT_SAYS[kind]
 
 
+@pytest.mark.requirement("K559-27", "K559-28")
 def test_describe_groups_response_of_groups_that_hold_nothing():
     # A group that is rebalancing has members without bytes, an empty one none at all, a dead one no protocol type either.
     member = text("m") + text("c") + text("/h") + "00000000" + "00000000"
@@ -151,6 +157,7 @@ def batches(message: str, version: int, data: str) -> Any:
     return found
 
 
+@pytest.mark.requirement("K559-21")
 def test_records_of_produce():
     body = "ffff" + "ffff" + "00000064" + "00000001" + text("t") + "00000001" + "00000003" + sized(batch().hex() * 2)
     found = batches("ProduceRequest", 3, body)
@@ -158,6 +165,7 @@ def test_records_of_produce():
     assert ([each.records[0].value for each in found], found.tail_bytes) == ([b"v", b"v"], 0)
 
 
+@pytest.mark.requirement("K559-22")
 def test_records_of_fetch_end_where_the_broker_cut_them():
     cut = batch() + batch()[:30]
     head = "00000000" + "00000001" + text("t") + "00000001" + "00000003" + "0000" + "0000000000000034"
@@ -165,6 +173,7 @@ def test_records_of_fetch_end_where_the_broker_cut_them():
     assert (len(found), found.tail_bytes, found.fault) == (1, 30, None)
 
 
+@pytest.mark.requirement("K559-21")
 def test_records_that_are_corrupt_are_told():
     bad = batch()[:-2] + b"\x77\x00"
     body = "ffff" + "ffff" + "00000064" + "00000001" + text("t") + "00000001" + "00000003" + sized(bad.hex())

@@ -83,6 +83,7 @@ def test_the_name_in_a_first_token(mechanism: str | None, token: bytes, name: st
     assert attempted_name(mechanism, token) == name
 
 
+@pytest.mark.requirement("K559-19")
 def test_plain_inside_sasl_authenticate() -> None:
     connection = Connection()
     events = connection.receive_request_bytes(handshake("PLAIN", 1), 0)
@@ -231,6 +232,7 @@ def test_api_versions_between_handshake_and_authentication_is_out_of_order() -> 
 
 @pytest.mark.parametrize("version", [0, 1])
 @pytest.mark.parametrize("mechanism", ["PLAIN", "SCRAM-SHA-256", "OAUTHBEARER", "GSSAPI", "X-ODD"])
+@pytest.mark.requirement("K559-19", "K559-20")
 def test_no_secret_is_kept(version: int, mechanism: str) -> None:
     secret = PASSWORD.encode()
     tokens = {

@@ -148,6 +148,7 @@ def without_user_data(case: dict[str, Any]) -> bool:
     return not case["json"].get("userData")
 
 
+@pytest.mark.requirement("K559-14")
 def test_subscriptions_and_assignments_of_kafkas_own_classes(splicer, codec, vectors):
     """What Kafka's ConsumerProtocol wrote is what it would write with the other names; versions of the future too."""
     seen = {"consumer-subscription": 0, "consumer-assignment": 0}
@@ -252,6 +253,7 @@ def test_what_cannot_be_renamed_is_refused_or_kept(splicer, codec):
     assert splicer.rename_topics(data, str.upper, name="JoinGroupRequest", version=9) is data
 
 
+@pytest.mark.requirement("K559-14")
 def test_messages_that_do_not_say_the_type_of_the_group(splicer, codec):
     """SyncGroup up to version 4: the proxy has to know it from JoinGroup."""
     message = codec.message_class("SyncGroupResponse")

@@ -11,7 +11,7 @@ from kwire.protocol.first_fields import first_value, request_fields, topics_of
 from kwire.protocol.frames import Frame
 from kwire.protocol.identity import ClientIdentity
 from kwire.protocol.negotiation import API_VERSIONS
-from kwire.protocol.observation import note_request, observe
+from kwire.protocol.observation import group_faults, note_request, observe
 from kwire.protocol.pairing import MAX_HELD_BYTES, Outcome, Pairing, Waiting
 from kwire.protocol.reading import Fact, RequestReading, ResponseReading, api_label, peek_correlation_id, read_request, read_response
 from kwire.protocol.record_batches import fetched_batches_broken, produced_batches_broken
@@ -293,6 +293,7 @@ class Exchange:
         # A response that the capture shows before its request says that the clock or the order is off.
         row.latency_us = elapsed // 1000 if self.losses == waiting.losses and elapsed >= 0 else None
         reading.broken += _broken_by(row, reading)
+        reading.broken += group_faults(row, waiting.note, frame.payload, frame.damaged)
         events += self._violations(reading.broken, "response", frame, row.request_index)
         events += self._learn(row, reading, frame)
         events.append(row)

@@ -11,7 +11,7 @@ import ipaddress
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 from functools import cache
-from typing import Any, Final, NamedTuple
+from typing import Any, Final, Literal, NamedTuple
 
 from kwire.codec.classes import compiled
 from kwire.codec.decoding import decode_request, decode_response
@@ -20,6 +20,7 @@ from kwire.codec.group_definitions import compiled_groups
 from kwire.errors import Fault, InputError, WireError, wire_error
 from kwire.protocol.embedded import PREFIX, Embedded, opaque, prefix_of, read_embedded
 from kwire.protocol.groups import read_group_assignment, read_group_metadata, read_user_data
+from kwire.protocol.groups.guessing import Guessed, guess_protocol_type
 from kwire.protocol.nested_rules import RULES, Rule
 from kwire.protocol.sasl import attempted_name
 from kwire.protocol.telemetry import decode_metrics
@@ -41,6 +42,7 @@ class Known:
         sasl_mechanism: of the connection's SaslHandshake.
         carried: api key and version of the request inside the Envelope that a response answers.
         compression_type: of pushed metrics.
+        guess: give a `Guessed` for bytes of a group of which nothing tells the type; KIP-559 rejects guessing, so nothing is guessed else.
     """
 
     protocol_type: str | None = None
@@ -48,6 +50,7 @@ class Known:
     sasl_mechanism: str | None = None
     carried: tuple[int, int] | None = None
     compression_type: int = 0
+    guess: bool = False
 
 
 NOTHING_KNOWN: Final = Known()
@@ -109,11 +112,19 @@ def _of_embedded(reading: Embedded, known: Known) -> _Found:
     return _Found(reading.message, reading.read_as, known)
 
 
+def _guess(holds: Literal["metadata", "assignment"], data: Any, known: Known) -> Guessed | None:
+    return guess_protocol_type(holds, data) if known.guess and known.protocol_type is None else None
+
+
 def _group_metadata(data: Any, known: Known) -> _Found:
+    if (guessed := _guess("metadata", data, known)) is not None:
+        return _Found(guessed)
     return _of_embedded(read_group_metadata(known.protocol_type, data), known)
 
 
 def _group_assignment(data: Any, known: Known) -> _Found:
+    if (guessed := _guess("assignment", data, known)) is not None:
+        return _Found(guessed)
     return _of_embedded(read_group_assignment(known.protocol_type, data), known)
 
 

@@ -18,6 +18,7 @@ from kwire.codec.prefix import read_prefix
 from kwire.errors import InputError, WireError
 from kwire.protocol.events import Event, MetricsPushed, RequestCompleted, TopicsNamed, TopicsUsed
 from kwire.protocol.group_steps import GROUP_APIS, GROUP_ERROR_APIS, group_step
+from kwire.protocol.groups.exchange_checks import CHECKED_APIS, exchange_faults
 from kwire.protocol.reading import header_reader
 from kwire.protocol.telemetry import decode_metrics
 from kwire.protocol.topic_names import names_in, naming_paths
@@ -25,7 +26,7 @@ from kwire.protocol.topic_use import TOPIC_USERS, noted, used
 from kwire.schema import catalog
 from kwire.schema.header_versions import header_version_of
 
-__all__ = ["Watch", "note_request", "observe", "observe_messages", "observed_paths", "watch_of"]
+__all__ = ["Watch", "group_faults", "note_request", "observe", "observe_messages", "observed_paths", "watch_of"]
 
 _PUSH_TELEMETRY = 72
 _TELEMETRY_PATHS = ("client_instance_id", "subscription_id", "terminating", "compression_type", "metrics")
@@ -168,6 +169,17 @@ def observe(row: RequestCompleted, note: Any, payload: bytes | None, damaged: bo
         return _topics(row, note or [], response)
     request = None if note is None else _request(key, version, *note)
     return _said(key, version, row, request, response)
+
+
+def group_faults(row: RequestCompleted, note: Any, payload: bytes, damaged: bool) -> list[tuple[str, dict[str, object]]]:
+    """What does not fit between a request of a group and its response (`groups.exchange_faults`); arguments as in `observe`.
+
+    Of frames that were cut nothing is said: what is missing may be what fits.
+    """
+    key, version = row.api_key, row.api_version
+    if key not in CHECKED_APIS or version is None or note is None or damaged or note[1]:
+        return []
+    return exchange_faults(key, version, _request(key, version, *note), _response(key, version, payload, damaged))
 
 
 def observe_messages(row: RequestCompleted, request: Any, response: Any) -> list[Event]:

@@ -74,6 +74,14 @@ RULES: Final[dict[str, Rule]] = {
             "The response with correlation id {correlation_id} came behind responses to later requests, {later} of them.",
         ),
         Rule("response_not_kafka", "error", "The server does not answer in Kafka's protocol but in {protocol}."),
+        # groups (KIP-559)
+        Rule("group_protocol_missing", "error", "{request} has to tell protocol type and name; the type is {type}, the name is {name}."),
+        Rule(
+            "group_protocol_inconsistent",
+            "error",
+            "The response to {request} tells protocol {what} {told}, the request has {known}.",
+        ),
+        Rule("group_protocol_refused", "warning", "{request} was refused with INCONSISTENT_GROUP_PROTOCOL; the member has {offered}."),
         # record batches inside Produce requests and Fetch responses
         Rule("batch_length_impossible", "error", "A record batch of {message} has the length {length}, impossible in {available} bytes."),
         Rule("batch_magic_unknown", "error", "A record batch of {message} has magic {magic}."),

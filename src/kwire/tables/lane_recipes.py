@@ -126,6 +126,7 @@ _JOINING: Final = (
     },
     {
         "member_id": Mark.SAID_MEMBER, "generation_id": Mark.SAID_GENERATION, "leader": Mark.SAID_LEADER, "protocol_name": Mark.SAID_NAME,
+        "protocol_type": Mark.SAID_TYPE,
         "members": Mark.ENTRIES, "members.member_id": Mark.ENTRY_NAME, "members.group_instance_id": Mark.ENTRY_INSTANCE,
         "members.metadata": Mark.ENTRY_METADATA,
     },

@@ -27,6 +27,7 @@ from kwire.protocol.groups.member_bytes import (
     read_subscription,
     read_user_data,
 )
+from kwire.protocol.groups.protocol_checks import effective_rebalance_timeout
 
 if TYPE_CHECKING:
     from kwire.protocol.groups.coordinator_role import GroupCoordinatorRole
@@ -37,8 +38,8 @@ if TYPE_CHECKING:
 
 __all__ = [
     "PROTOCOL_TYPES", "USER_DATA", "GroupCoordinatorRole", "GroupMemberRole", "SeenGroups", "decode_assignment", "decode_group_assignment",
-    "decode_group_metadata", "decode_subscription", "decode_user_data", "exchange_faults", "guess_protocol_type", "read_assignment",
-    "read_group_assignment", "read_group_metadata", "read_subscription", "read_user_data",
+    "decode_group_metadata", "decode_subscription", "decode_user_data", "effective_rebalance_timeout", "exchange_faults",
+    "guess_protocol_type", "read_assignment", "read_group_assignment", "read_group_metadata", "read_subscription", "read_user_data",
 ]  # fmt: skip
 
 # The tracker needs the readers and not the machines.
