@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from random import Random
 from typing import Any
 
@@ -83,6 +84,10 @@ def test_K714_18_the_moves_are_those_of_kafka_4_4() -> None:
             if not TELEMETRY_CLIENT.allows(state, event):
                 with pytest.raises(ForbiddenMove):
                     TELEMETRY_CLIENT.after(state, event)
+
+
+def test_the_page_of_the_proposal_draws_the_table() -> None:
+    assert f"```mermaid\n{TELEMETRY_CLIENT.diagram()}```" in (Path(__file__).parents[2] / "docs" / "kip-714.md").read_text("utf-8")
 
 
 def test_K714_18_a_bad_move_disables_telemetry() -> None:

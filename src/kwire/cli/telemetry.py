@@ -48,10 +48,15 @@ def _row(point: dict[str, Any]) -> tuple[object, ...]:
 
 @click.group(short_help="Metrics that clients pushed (KIP-714).")
 def telemetry() -> None:
-    """Metrics that clients pushed (KIP-714)."""
+    """Metrics that clients pushed (KIP-714).
+
+    \b
+    Example:
+      kwire telemetry show metrics.jsonl
+    """
 
 
-@telemetry.command()
+@telemetry.command(short_help="Show the points that a receiver wrote.")
 @click.argument("file", type=click.File("rb"))
 @click.option("--metric", "prefixes", multiple=True, metavar="PREFIX", help="Only metrics whose names begin so; may be given again.")
 @click.option("--instance", metavar="ID", help="Only this client instance.")
