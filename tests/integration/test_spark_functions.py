@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gzip
 import json
+import runpy
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -14,11 +15,13 @@ from pyspark.sql import SparkSession
 from pyspark.sql import functions as F
 
 import kwire.spark
+from kwire.errors import InputError
 from kwire.spark.session import open_session
 
 pytestmark = [pytest.mark.spark, pytest.mark.xdist_group("spark")]
 
-DATA = Path(__file__).parents[1] / "vectors" / "data"
+ROOT = Path(__file__).parents[2]
+DATA = ROOT / "tests" / "vectors" / "data"
 
 
 @pytest.fixture(scope="module")
@@ -97,3 +100,37 @@ def test_records_and_offsets(spark: SparkSession) -> None:
         ("OffsetCommit", "g", 2, None, False, "TRUNCATED"),
     ]
     assert df.where("id = 1").selectExpr("from_consumer_offsets(key, value).offset_commit.commit_timestamp").first()[0] == 9
+
+
+def test_map_frames(spark: SparkSession) -> None:
+    whole = frame("MetadataResponse", 12)
+    df = spark.createDataFrame([("a", whole), ("b", whole[:-1])], "id STRING, frame BINARY")
+    fields = ["topics.name", "topics.partitions.leader_id"]
+    rows = kwire.spark.map_frames(df, "frame", "MetadataResponse", 12, fields, options={"columnNameOfCorruptRecord": "bad"})
+    assert rows.columns == ["id", "topics.name", "topics.partitions.leader_id", "error", "error_offset", "error_path", "bad"]
+    response = kwire.decode_response(whole, 3, 12).body
+    told = [(topic.name, each.leader_id) for topic in response.topics for each in topic.partitions]
+    held = rows.where("error IS NULL").select("id", "`topics.name`", "`topics.partitions.leader_id`").collect()
+    assert [tuple(row) for row in held] == [("a", *each) for each in told]
+    assert [(row.id, row.error, bytes(row.bad)) for row in rows.where("error IS NOT NULL").collect()] == [("b", "TRUNCATED", whole[:-1])]
+    dropped = kwire.spark.map_frames(df, "frame", "MetadataResponse", 12, fields, keep=["id"], options={"mode": "DROPMALFORMED"})
+    assert {row.id for row in dropped.collect()} == {"a"}
+    with pytest.raises(InputError, match="finds no column 'other'"):
+        kwire.spark.map_frames(df, "other")
+    with pytest.raises(InputError, match="makes a column 'error' that is kept too"):
+        kwire.spark.map_frames(df.withColumnRenamed("id", "error"), "frame")
+
+
+def test_pushed_metrics(spark: SparkSession) -> None:
+    case = next(each for each in lines("telemetry-sample.jsonl.gz") if each["compression"] == "gzip")
+    df = spark.createDataFrame([(bytearray.fromhex(case["metrics_hex"]), case["compression_id"])], "metrics BINARY, kind INT")
+    points = df.select(F.explode(kwire.spark.from_otlp("metrics", "kind")).alias("p")).select("p.metric", "p.resource").collect()
+    assert [(row.metric, row.resource) for row in points] == [(each["name"], each["resource"]) for each in case["metrics"]]
+
+
+def test_the_example_of_the_documentation(spark: SparkSession, capsys: pytest.CaptureFixture[str]) -> None:
+    runpy.run_path(str(ROOT / "examples" / "spark_functions.py"), run_name="__main__")
+    said = capsys.readouterr().out
+    assert "HeartbeatRequest" in said
+    assert "TRUNCATED" in said
+    assert '{"groupId":"billing","generationId":7,"memberId":"billing-1"}' in said

@@ -11,7 +11,15 @@ from kwire.lazy_names import lazy_getattr
 
 if TYPE_CHECKING:
     from kwire.spark.body_types import ddl
-    from kwire.spark.functions import from_consumer_offsets, from_kafka_request, from_kafka_response, from_record_batch, register
+    from kwire.spark.functions import (
+        from_consumer_offsets,
+        from_kafka_request,
+        from_kafka_response,
+        from_otlp,
+        from_record_batch,
+        map_frames,
+        register,
+    )
     from kwire.spark.java import ensure_java
     from kwire.spark.job import JobReport, JobRequest, run_job
     from kwire.spark.session import open_session
@@ -21,14 +29,23 @@ _HOME = {
     "ddl": "kwire.spark.body_types",
     "ensure_java": "kwire.spark.java",
     **dict.fromkeys(
-        ("from_consumer_offsets", "from_kafka_request", "from_kafka_response", "from_record_batch", "register"), "kwire.spark.functions"
+        (
+            "from_consumer_offsets",
+            "from_kafka_request",
+            "from_kafka_response",
+            "from_otlp",
+            "from_record_batch",
+            "map_frames",
+            "register",
+        ),
+        "kwire.spark.functions",
     ),
     "open_session": "kwire.spark.session",
 }
 
 __all__ = [
     "JobReport", "JobRequest", "ddl", "ensure_java", "from_consumer_offsets", "from_kafka_request", "from_kafka_response",
-    "from_record_batch", "open_session", "register", "run_job",
+    "from_otlp", "from_record_batch", "map_frames", "open_session", "register", "run_job",
 ]  # fmt: skip
 
 if not TYPE_CHECKING:

@@ -16,7 +16,7 @@ from kwire.errors import InputError
 from kwire.schema import catalog
 from kwire.spark.reading_options import paths_of
 
-__all__ = ["JSON_BODY", "BodyType", "body_type", "ddl", "json_text"]
+__all__ = ["JSON_BODY", "BodyType", "body_type", "ddl", "finite", "json_text"]
 
 
 class BodyType(NamedTuple):
@@ -106,23 +106,22 @@ def ddl(message: str, version: int, fields: str | Iterable[str] | None = None) -
     return spark_ddl(body_type(message, version, fields).schema)
 
 
-_ENCODE: Final[Callable[[Any], str]] = JSONEncoder(ensure_ascii=False, separators=(",", ":")).encode
-_ENCODE_FINITE: Final[Callable[[Any], str]] = JSONEncoder(ensure_ascii=False, separators=(",", ":"), allow_nan=False).encode
+_ENCODE: Final[Callable[[Any], str]] = JSONEncoder(ensure_ascii=False, separators=(",", ":"), allow_nan=False).encode
 
 
-def _named(value: Any) -> Any:
+def finite(value: Any) -> Any:
     """The same with infinities and NaN as their names, as Jackson writes them: JSON has no such numbers."""
     if isinstance(value, float) and not isfinite(value):
         return "NaN" if value != value else "Infinity" if value > 0 else "-Infinity"
     if isinstance(value, dict):
-        return {key: _named(each) for key, each in value.items()}
-    return [_named(each) for each in value] if isinstance(value, list) else value
+        return {key: finite(each) for key, each in value.items()}
+    return [finite(each) for each in value] if isinstance(value, list) else value
 
 
 def json_text(message: Any, version: int) -> str:
     """A message as the text of Kafka's JSON, which Spark's `from_json` and `get_json_object` read."""
     found = to_json(message, version)
     try:
-        return _ENCODE_FINITE(found)
+        return _ENCODE(found)
     except ValueError:
-        return _ENCODE(_named(found))
+        return _ENCODE(finite(found))

@@ -11,18 +11,22 @@ from typing import TYPE_CHECKING, Any, Final
 
 import pyarrow as pa
 
-from kwire.codec.arrow_types import spark_type
+from kwire.codec.arrow_types import spark_ddl, spark_type
 from kwire.errors import InputError
 from kwire.spark.body_types import body_type
+from kwire.spark.frame_rows import FrameRows
 from kwire.spark.frame_structs import RequestStruct, ResponseStruct
+from kwire.spark.metric_arrays import MetricArrays
 from kwire.spark.offset_structs import OffsetStructs
 from kwire.spark.reading_options import reading_options
 from kwire.spark.record_arrays import RecordArrays
 
 if TYPE_CHECKING:
-    from pyspark.sql import Column, SparkSession
+    from pyspark.sql import Column, DataFrame, SparkSession
 
-__all__ = ["from_consumer_offsets", "from_kafka_request", "from_kafka_response", "from_record_batch", "register"]
+__all__ = [
+    "from_consumer_offsets", "from_kafka_request", "from_kafka_response", "from_otlp", "from_record_batch", "map_frames", "register",
+]  # fmt: skip
 
 
 def _function(make: Any) -> Any:
@@ -142,11 +146,75 @@ def from_consumer_offsets(key: Column | str, value: Column | str, options: Mappi
     return column
 
 
+def from_otlp(col: Column | str, compression: Column | str | int = 0, options: Mapping[str, str] | None = None) -> Column:
+    """Metrics that clients push (KIP-714) to arrays of points, named as `kwire.protocol.telemetry.decode_metrics` names them.
+
+    `value` is a DOUBLE, `attributes` and `resource` are maps of texts, `buckets` is JSON.
+
+    Arguments:
+        col: a binary column of the field `metrics` of PushTelemetry requests; a null gives a null.
+        compression: the field `compression_type`: a column, or a number for all rows (0 none, 1 gzip, 2 snappy, 3 lz4, 4 zstd).
+        options: `mode`: PERMISSIVE, the default, gives one element of nulls for a payload that cannot be read, whose `error` says why.
+
+    Raises:
+        InputError: no such option or mode, or Spark is too old.
+    """
+    read = reading_options(options, "from_otlp", keeps=False)
+    column: Column = _function(MetricArrays(read))(col, _number(compression))
+    return column
+
+
+def map_frames(
+    df: DataFrame,
+    col: str,
+    message: str | None = None,
+    version: int | None = None,
+    fields: str | Iterable[str] | None = None,
+    *,
+    keep: Iterable[str] | None = None,
+    bodies: bool = False,
+    options: Mapping[str, str] | None = None,
+) -> DataFrame:
+    """The bulk form, over `mapInArrow` (Spark 4.0 and newer): the rows of a DataFrame with a column of frames to many typed columns.
+
+    Without `message` a request frame becomes `api_key`, `api_version`, `correlation_id`, `client_id` and `error`. With one, frames become
+    the columns of `kwire.to_arrow` with `error`, `error_offset` and `error_path`: one row for each element of the arrays that `fields` lead
+    into, as `explode_outer` would give. Request frames of another message or version are left out; response frames are all read as it.
+
+    Arguments:
+        df: has a binary column `col`.
+        message, version, fields: as for `from_kafka_request`; messages that are neither request nor response too.
+        keep: columns of `df` that go along, repeated for each row of a frame; all but `col` when not given.
+        bodies: the column holds bodies without their headers.
+        options: `mode`, DROPMALFORMED too, and `columnNameOfCorruptRecord`.
+
+    Raises:
+        InputError: no such column, option or mode; a column would be there twice.
+        KwireError: no such message, version or field.
+    """
+    from pyspark.sql.types import DataType, StructType
+
+    read = reading_options(options, "map_frames", drops=True)
+    body = body_type(message, version, fields, None, "map_frames")
+    held = {field.name: field for field in df.schema}
+    kept = tuple(keep) if keep is not None else tuple(name for name in held if name != col)
+    rows = FrameRows(col, kept, body, read, not bodies)
+    if missing := [name for name in (col, *kept) if name not in held]:
+        raise InputError(f"map_frames finds no column {missing[0]!r} in the DataFrame; it has {', '.join(held)}.")
+    if twice := [name for name in rows.schema.names if name in kept]:
+        raise InputError(f"map_frames makes a column {twice[0]!r} that is kept too: leave it out of keep, or rename it.")
+    made = DataType.fromDDL(spark_ddl(rows.schema))
+    assert isinstance(made, StructType)
+    needed = df.select(*(f"`{name}`" for name in dict.fromkeys((*kept, col))))
+    return needed.mapInArrow(rows, StructType([*(held[name] for name in kept), *made.fields]))
+
+
 _IN_SQL: Final[dict[str, Any]] = {
     "from_kafka_request": RequestStruct,
     "from_kafka_response": ResponseStruct,
     "from_record_batch": RecordArrays,
     "from_consumer_offsets": OffsetStructs,
+    "from_otlp": MetricArrays,
 }
 
 

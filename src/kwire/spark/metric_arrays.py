@@ -1,0 +1,86 @@
+"""Pushed metrics (KIP-714) in a binary column to arrays of data points: what `from_otlp` does to Arrow arrays."""
+
+from __future__ import annotations
+
+import json
+from base64 import b64encode
+from typing import Any, Final
+
+import pyarrow as pa
+
+from kwire.codec.binary_chunks import messages_in
+from kwire.errors import WireError
+from kwire.protocol.telemetry.metric_points import decode_metrics
+from kwire.spark.body_types import finite
+from kwire.spark.reading_options import ReadingOptions
+
+__all__ = ["MetricArrays"]
+
+_LABELS: Final[Any] = pa.map_(pa.string(), pa.string())
+_HIGHEST: Final = (1 << 63) - 1
+_FIELDS: Final[dict[str, Any]] = {
+    "metric": pa.string(), "unit": pa.string(), "description": pa.string(), "type": pa.string(), "temporality": pa.string(),
+    "is_monotonic": pa.bool_(), "value": pa.float64(), "count": pa.int64(), "buckets": pa.string(), "attributes": _LABELS,
+    "resource": _LABELS, "start_time_unix_nano": pa.int64(), "time_unix_nano": pa.int64(), "error": pa.string(),
+}  # fmt: skip
+
+
+def _base64(data: bytes) -> str:
+    return b64encode(data).decode("ascii")
+
+
+def _text(value: Any) -> str:
+    return json.dumps(finite(value), default=_base64, ensure_ascii=False, separators=(",", ":"), allow_nan=False)
+
+
+def _point(point: dict[str, Any]) -> dict[str, Any]:
+    """A point as Arrow takes it: labels are texts, buckets JSON; what is above a signed number is the highest one."""
+    told = {name: point[name] for name in _FIELDS if name in point}
+    for name in ("attributes", "resource"):
+        told[name] = [(label, value if isinstance(value, str) else _text(value)) for label, value in point[name].items()]
+    for name in ("count", "start_time_unix_nano", "time_unix_nano"):
+        told[name] = None if point[name] is None else min(point[name], _HIGHEST)
+    told["value"] = None if point["value"] is None else float(point["value"])
+    told["buckets"] = None if point["buckets"] is None else _text(point["buckets"])
+    return told
+
+
+class MetricArrays:
+    """The `metrics` of PushTelemetry requests to arrays of points, named as in `kwire.protocol.telemetry.decode_metrics`.
+
+    A payload that cannot be read is one element of nulls whose `error` says why.
+
+    Arguments:
+        options: what such a payload does.
+
+    Attributes:
+        takes: how many arrays it is called with.
+        type: the Arrow type of the arrays.
+    """
+
+    takes = 2
+    type = pa.list_(pa.struct(list(_FIELDS.items())))
+
+    def __init__(self, options: ReadingOptions | None = None) -> None:
+        self.options = options or ReadingOptions()
+
+    def __call__(self, payloads: Any, compressions: Any) -> Any:
+        """The arrays of payloads of any binary type and of the compression type of each; a null among them gives a null.
+
+        Raises:
+            WireError: a payload breaks a rule and the mode is FAILFAST.
+            InputError: the packages of the extra `kwire[telemetry]` are not installed.
+        """
+        rows: list[list[dict[str, Any]] | None] = []
+        for data, compression in zip(messages_in(payloads), compressions.to_pylist(), strict=True):
+            if data is None or compression is None:
+                rows.append(None)
+                continue
+            try:
+                rows.append([_point(point) for point in decode_metrics(data, compression)])
+            except WireError as error:
+                if self.options.fails:
+                    error.add_note(f"in row {len(rows)} of the batch; the mode is FAILFAST")
+                    raise
+                rows.append([{"error": str(error)}])
+        return pa.array(rows, self.type)
