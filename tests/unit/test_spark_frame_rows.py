@@ -67,6 +67,22 @@ def test_headers_of_every_request():
         assert (row["correlation_id"], row["client_id"]) == (header["correlation_id"], header.get("client_id"))
 
 
+@pytest.mark.parametrize("kind", [pa.binary(), pa.large_binary(), pa.binary_view()], ids=str)
+def test_frames_in_any_binary_column(kind):
+    whole = frame(one("HeartbeatRequest", 0))
+    column = pa.array([b"left out", None, whole, None, b"\x00", whole, b"left out"], pa.binary()).cast(kind).slice(1, 5)
+    batch = pa.RecordBatch.from_arrays([column], names=["frame"])
+    for body in (HEADERS, HEARTBEAT):
+        [made] = FrameRows("frame", (), body, ReadingOptions(corrupt_record="bad"))(iter([batch]))
+        assert made.column("error").to_pylist() == [None, None, None, "TRUNCATED", None]
+        assert made.column("bad").to_pylist() == [None, None, None, b"\x00", None]
+        first = made.column(0).is_valid().to_pylist()
+        assert first == [False, True, False, False, True]
+    with pytest.raises(Truncated) as caught:
+        list(FrameRows("frame", (), HEADERS, FAILFAST)(iter([batch])))
+    assert "row 3 of the batch" in caught.value.__notes__[-1]
+
+
 def test_a_response_is_a_row_for_each_element():
     case = one("MetadataResponse", 12)
     told = [

@@ -12,7 +12,9 @@ from typing import Any, Final
 
 import numpy as np
 import pyarrow as pa
+import pyarrow.compute as pc
 
+from kwire.codec.arrow_types import ArrowArray
 from kwire.codec.binary_chunks import messages_in
 from kwire.codec.classes import compiled
 from kwire.codec.column_layout import ERROR_FIELDS, MESSAGE_INDEX
@@ -35,9 +37,14 @@ _HEADER: Final[tuple[Any, ...]] = (
 )  # fmt: skip
 
 
-def _stream(frames: list[Any]) -> bytes:
+def _stream(frames: ArrowArray) -> Any:
     """Frames with their lengths, one behind the other; nulls are left out."""
-    return b"".join(part for frame in frames if frame is not None for part in (frame.nbytes.to_bytes(_LENGTH, "big"), frame))
+    frames = frames.cast(pa.large_binary()).drop_null()
+    lengths = np.asarray(pc.binary_length(frames)).astype(">i4").tobytes()
+    ends: Any = np.arange(len(frames) + 1, dtype=np.int64) * _LENGTH
+    prefixes: Any = pa.Array.from_buffers(pa.large_binary(), len(frames), [None, pa.py_buffer(ends), pa.py_buffer(lengths)])
+    joined: Any = pc.binary_join_element_wise(prefixes, frames, pa.scalar(b"", pa.large_binary()))
+    return joined.buffers()[2] or b""
 
 
 class FrameRows:
@@ -78,12 +85,12 @@ class FrameRows:
         """
         names = [*self.kept, *self.schema.names]
         for batch in batches:
-            frames = messages_in(batch.column(self.column))
-            rows, columns = self._headers(frames) if self.body.message is None else self._messages(frames)
+            given = batch.column(self.column)
+            rows, columns = self._headers(given) if self.body.message is None else self._messages(given)
             errors = columns[self.schema.get_field_index("error")]
             if self.options.corrupt_record is not None:
-                bad = [None if error is None else bytes(frames[row]) for row, error in zip(rows, errors.to_pylist(), strict=True)]
-                columns.append(pa.array(bad, pa.binary()))
+                bad = np.where(np.asarray(errors.is_valid()), rows, -1)
+                columns.append(given.cast(pa.binary()).take(pa.array(bad, pa.int64(), mask=bad < 0)))
             index = pa.array(rows, pa.int32())
             made = pa.RecordBatch.from_arrays([*(batch.column(name).take(index) for name in self.kept), *columns], names=names)
             if self.options.drops:
@@ -91,21 +98,23 @@ class FrameRows:
             for start in range(0, made.num_rows, _SLICE):
                 yield made.slice(start, _SLICE)
 
-    def _headers(self, frames: list[Any]) -> tuple[Any, list[Any]]:
+    def _headers(self, frames: ArrowArray) -> tuple[Any, list[Any]]:
         """Of each row the frame that it is of, and the columns."""
         scanned = scan_headers(_stream(frames), max_frame_bytes=_MOST).to_arrow()
+        present = np.asarray(frames.is_valid())
         if self.options.fails and scanned.column("error").null_count < scanned.num_rows:
-            row = scanned.column("error").is_valid().to_pylist().index(True)
-            self._refuse(wire_error(Fault[scanned.column("error")[row].as_py()], 0, "", "RequestHeader"), row)
-        place, places = 0, []
-        for frame in frames:
-            places.append(None if frame is None else place)
-            place += frame is not None
-        index = pa.array(places, pa.int64())
-        return np.arange(len(frames)), [scanned.column(field.name).take(index).cast(field.type) for field in _HEADER]
+            place = scanned.column("error").is_valid().index(True).as_py()
+            error = wire_error(Fault[scanned.column("error")[place].as_py()], 0, "", "RequestHeader")
+            self._refuse(error, int(np.flatnonzero(present)[place]))
+        columns = [scanned.column(field.name) for field in _HEADER]
+        if frames.null_count:
+            index = pa.array(np.cumsum(present) - 1, pa.int64(), mask=~present)
+            columns = [column.take(index) for column in columns]
+        return np.arange(len(frames)), columns
 
-    def _messages(self, frames: list[Any]) -> tuple[Any, list[Any]]:
-        rows, bodies, starts, faults = self._bodies(frames)
+    def _messages(self, given: ArrowArray) -> tuple[Any, list[Any]]:
+        frames = messages_in(given)
+        rows, bodies, starts, faults = self._bodies(given, frames)
         message = str(self.body.message)
         errors: Any = "raise" if self.options.fails else "column"
         batch = to_arrow(message, bodies, self.body.version, self.body.fields, errors=errors)
@@ -118,15 +127,15 @@ class FrameRows:
             columns = [*columns[:-3], *_in_frames(columns[-3:], messages, starts, faults)]
         return np.asarray(rows, np.int64)[messages], columns
 
-    def _bodies(self, frames: list[Any]) -> tuple[list[int], list[Any], list[int], dict[int, WireError]]:
+    def _bodies(self, given: ArrowArray, frames: list[Any]) -> tuple[list[int], list[Any], list[int], dict[int, WireError]]:
         """Of the messages to be read: the frame, the bytes, where these begin in the frame; and headers that cannot be read."""
         kind = catalog()[str(self.body.message)].kind
         if not self.header or kind not in ("request", "response"):
             return list(range(len(frames))), frames, [0] * len(frames), {}
-        return self._request_bodies(frames) if kind == "request" else self._response_bodies(frames)
+        return self._request_bodies(given, frames) if kind == "request" else self._response_bodies(frames)
 
-    def _request_bodies(self, frames: list[Any]) -> tuple[list[int], list[Any], list[int], dict[int, WireError]]:
-        scanned = scan_headers(_stream(frames), max_frame_bytes=_MOST)
+    def _request_bodies(self, given: ArrowArray, frames: list[Any]) -> tuple[list[int], list[Any], list[int], dict[int, WireError]]:
+        scanned = scan_headers(_stream(given), max_frame_bytes=_MOST)
         wanted = (self.body.api_key, self.body.version)
         rows: list[int] = []
         bodies: list[Any] = []
