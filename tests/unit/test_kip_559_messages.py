@@ -10,6 +10,8 @@ import kwire
 from kwire import messages
 from kwire.codec.catalog_codec import Codec
 from kwire.errors import EncodeError
+from kwire.protocol.events import RequestCompleted
+from kwire.protocol.group_steps import group_step
 from kwire.protocol.groups import SeenGroups, effective_rebalance_timeout, guess_protocol_type
 from kwire.protocol.groups.guessing import Guessed
 from kwire.protocol.groups.seen_groups import SeenGroup
@@ -282,3 +284,12 @@ def test_K559_44_nothing_is_guessed_unless_asked_for() -> None:
 @pytest.mark.parametrize(("session", "rebalance", "effective"), [(10, None, 10), (10, -1, 10), (10, 60, 60), (10, 0, 0), (None, -1, None)])
 def test_K559_3_effective_timeout(session: int | None, rebalance: int | None, effective: int | None) -> None:
     assert effective_rebalance_timeout(session, rebalance) == effective
+
+
+@pytest.mark.parametrize(("version", "rebalance", "shown"), [(0, -1, 1_000), (1, 2_000, 2_000), (5, -1, 1_000)])
+def test_K559_3_the_step_of_a_join_shows_the_effective_timeout(version: int, rebalance: int, shown: int) -> None:
+    row = RequestCompleted(request_index=0, api_key=11, api_version=version, request_time=1)
+    request = messages.JoinGroupRequest(group_id="g", session_timeout_ms=1_000, rebalance_timeout_ms=rebalance, protocol_type="consumer")
+    step = group_step(row, request, messages.JoinGroupResponse(member_id="m", generation_id=1))
+    assert step is not None
+    assert (step.session_timeout_ms, step.rebalance_timeout_ms) == (1_000, shown)
