@@ -1,4 +1,4 @@
-"""`kwire telemetry`: metrics that clients pushed."""
+"""`kwire telemetry`: metrics that clients pushed, and which of them a cluster wants."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ from typing import Any, BinaryIO
 
 import click
 
+from kwire.cli.telemetry_subscriptions import ActionGroup, alter, delete, describe, list_names
 from kwire.errors import InputError
 
 __all__ = ["telemetry"]
@@ -46,14 +47,19 @@ def _row(point: dict[str, Any]) -> tuple[object, ...]:
     )  # fmt: skip
 
 
-@click.group(short_help="Metrics that clients pushed (KIP-714).")
+@click.group(cls=ActionGroup, short_help="Metrics that clients push (KIP-714).")
 def telemetry() -> None:
-    """Metrics that clients pushed (KIP-714).
+    """Metrics that clients push (KIP-714): which ones a cluster wants of whom, and what came.
 
     \b
     Example:
+      kwire telemetry alter --bootstrap-server localhost:9092 --name all --metrics org.apache.kafka. --interval 60000
       kwire telemetry show metrics.jsonl
     """
+
+
+for _command in (list_names, alter, describe, delete):
+    telemetry.add_command(_command)
 
 
 @telemetry.command(short_help="Show the points that a receiver wrote.")

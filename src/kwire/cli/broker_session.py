@@ -1,0 +1,208 @@
+"""A conversation with one broker, over TCP without TLS, request by request: what commands that ask a live cluster have in common."""
+
+from __future__ import annotations
+
+import socket
+import time
+from collections.abc import Sequence
+from types import TracebackType
+from typing import Any, Final, NamedTuple
+
+from kwire.errors import InputError, KwireError
+from kwire.protocol.negotiation import NegotiatingClient, NoCommonVersion
+from kwire.protocol.negotiation.outcomes import Agreed, Answered, Outcome, Over, Send
+from kwire.schema import error_name
+
+__all__ = ["Address", "BrokerSession", "Login", "addresses"]
+
+_AUTHORIZATION_FAILED: Final = frozenset((29, 30, 31, 53, 65))  # topic, group, cluster, transactional id, delegation token
+_READ: Final = 1 << 16
+
+
+class Address(NamedTuple):
+    """Where a broker listens."""
+
+    host: str
+    port: int
+
+    def __str__(self) -> str:
+        return f"[{self.host}]:{self.port}" if ":" in self.host else f"{self.host}:{self.port}"
+
+
+class Login(NamedTuple):
+    """Name and password for SASL PLAIN."""
+
+    name: str
+    password: str
+
+    def __repr__(self) -> str:
+        return f"Login({self.name!r}, ...)"
+
+
+def addresses(text: str) -> tuple[Address, ...]:
+    """Read a list of bootstrap servers.
+
+    Args:
+        text: `HOST:PORT[,HOST:PORT]`, addresses of IPv6 in brackets.
+
+    Raises:
+        InputError: it is not.
+    """
+    found = []
+    for each in text.split(","):
+        host, _, port = each.strip().rpartition(":")
+        if not host or not (port.isascii() and port.isdigit()) or not 0 < int(port) < 1 << 16 or (":" in host and host[0] != "["):
+            raise InputError(f"{each.strip()!r} is not HOST:PORT.")
+        found.append(Address(host.strip("[]"), int(port)))
+    return tuple(found)
+
+
+class BrokerSession:
+    """One connection, to the first server of a list that answers; a context manager.
+
+    Args:
+        servers: in the order in which they are tried.
+        timeout: seconds to wait for the connection and for each answer.
+        login: for a listener that authenticates.
+        client_id: of all requests.
+
+    Raises:
+        InputError: no server answers as a broker, or the login is refused. The password is not in the text.
+    """
+
+    def __init__(self, servers: Sequence[Address], *, timeout: float = 30.0, login: Login | None = None, client_id: str = "kwire") -> None:
+        self._timeout = timeout
+        self._client_id = client_id
+        self._login = login
+        reasons = []
+        for address in servers:
+            try:
+                self._open(address)
+                break
+            except InputError as error:
+                reasons.append(str(error))
+        else:
+            raise InputError("; ".join(reasons))
+        if login is not None:
+            try:
+                self._authenticate(login)
+            except KwireError:
+                self.close()
+                raise
+
+    def __enter__(self) -> BrokerSession:
+        return self
+
+    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None:
+        self.close()
+
+    def close(self) -> None:
+        """Close the connection."""
+        self._socket.close()
+
+    def _open(self, address: Address) -> None:
+        self.node = str(address)
+        self._machine = NegotiatingClient(client_id=self._client_id, node=self.node, timeout=int(self._timeout * 1e9))
+        self.messages = self._machine.codec.messages
+        try:
+            self._socket = socket.create_connection(address, timeout=self._timeout)
+        except (OSError, UnicodeError) as error:  # UnicodeError: a host name that IDNA does not know
+            raise InputError(f"cannot connect to {self.node}: {getattr(error, 'strerror', None) or error}") from error
+        try:
+            self._await(self._machine.connected(time.monotonic_ns()), Agreed)
+        except InputError:
+            self.close()
+            raise
+
+    def _await(self, outcomes: list[Outcome], wanted: type[Agreed | Answered]) -> Any:
+        while True:
+            for each in outcomes:
+                if isinstance(each, wanted):
+                    return each
+                if isinstance(each, Over):
+                    raise InputError(self._ended(each, wanted)) from each.error
+            outcomes = self._exchange(b"".join(each.data for each in outcomes if isinstance(each, Send)))
+
+    def _exchange(self, data: bytes) -> list[Outcome]:
+        deadline = self._machine.deadline or time.monotonic_ns()
+        try:
+            if data:
+                self._socket.settimeout(self._timeout)
+                self._socket.sendall(data)
+            self._socket.settimeout(max((deadline - time.monotonic_ns()) / 1e9, 0.001))
+            answer = self._socket.recv(_READ)
+        except TimeoutError:
+            return self._machine.tick(max(deadline, time.monotonic_ns()))
+        except OSError as error:
+            if isinstance(error, ConnectionError):
+                return self._machine.closed(time.monotonic_ns())
+            raise InputError(f"the connection to {self.node} broke: {error.strerror or error}") from error
+        now = time.monotonic_ns()
+        return self._machine.receive(answer, now) if answer else self._machine.closed(now)
+
+    def _ended(self, over: Over, wanted: type) -> str:
+        if wanted is Agreed and over.reason in ("closed_by_peer", "garbled"):
+            return f"{self.node} does not answer as a Kafka broker without TLS does"
+        if over.error is not None:
+            return str(over.error)
+        hint = "" if self._login else "; a listener that authenticates does so when there is no login"
+        return f"{self.node} closed the connection without an answer{hint}"
+
+    def _authenticate(self, login: Login) -> None:
+        request = self.messages
+        answer = self.ask(request.SaslHandshakeRequest(mechanism="PLAIN"))
+        if answer.error_code:
+            offered = ", ".join(answer.mechanisms) or "nothing"
+            raise InputError(f"{self.node} has {offered} for authentication, and kwire has PLAIN")
+        token = "\0".join(("", *login)).encode()
+        answer = self.ask(request.SaslAuthenticateRequest(auth_bytes=token))
+        if answer.error_code:
+            self.refused(answer.error_code, answer.error_message, f"log in {login.name!r}")
+
+    def has(self, api_key: int) -> bool:
+        """Whether the broker has an api."""
+        assert self._machine.versions is not None
+        return self._machine.versions.supports(api_key)
+
+    def version_of(self, api_key: int) -> int:
+        """The version that requests of an api are sent in.
+
+        Raises:
+            NoCommonVersion: there is none.
+        """
+        assert self._machine.versions is not None
+        return self._machine.versions.choose(api_key)
+
+    def ask(self, body: Any) -> Any:
+        """Send a request and wait for its response.
+
+        Args:
+            body: a request of `messages`.
+
+        Returns:
+            The response's body.
+
+        Raises:
+            InputError: the broker does not have the api, does not answer in time, or ends the connection.
+        """
+        try:
+            sent = self._machine.send(body, time.monotonic_ns())
+        except NoCommonVersion as error:
+            raise InputError(str(error)) from error
+        return self._await([sent], Answered).response.body
+
+    def refused(self, code: int, message: str | None, what: str) -> None:
+        """Raise what an error code means, nothing for 0.
+
+        Args:
+            code: of the response.
+            message: of the response.
+            what: was asked, behind "refuses to".
+
+        Raises:
+            InputError: the code is not 0.
+        """
+        if not code:
+            return
+        why = "not authorized" if code in _AUTHORIZATION_FAILED else message
+        raise InputError(f"{self.node} refuses to {what}: {why or 'it does not say why'} ({error_name(code)}, {code})")
