@@ -6,8 +6,9 @@ import errno
 import os
 import socket
 import threading
+import time
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from typing import Any
 
 import pytest
@@ -127,7 +128,7 @@ def test_an_interval_that_kafka_refuses_is_not_sent(nobody: str, interval: str) 
 def test_addresses() -> None:
     assert [tuple(each) for each in addresses("a:1, [::1]:65535")] == [("a", 1), ("::1", 65535)]
     assert str(addresses("[::1]:9092")[0]) == "[::1]:9092"
-    for text in ("", "a", "a:", ":1", "a:0", "a:65536", "a:x", "::1", "a:1,", "a:\u0661"):
+    for text in ("", "a", "a:", ":1", "a:0", "a:65536", "a:x", "::1", "::1:1", "[::1:1", "a:1,", "a:\u0661"):
         with pytest.raises(InputError):
             addresses(text)
 
@@ -234,6 +235,28 @@ def test_a_broker_that_does_not_answer() -> None:
     assert result.exit_code == 1
     assert "did not answer ApiVersions v" in result.stderr
     assert "in 0.1 s" in result.stderr
+
+
+def test_a_broker_that_answers_byte_by_byte() -> None:
+    def trickle(connection: socket.socket) -> None:
+        connection.recv(65536)
+        with suppress(OSError):  # until the other side has had enough
+            connection.sendall(b"\0\0\x40\0")
+            while True:
+                connection.sendall(b"\0")
+                time.sleep(0.01)
+
+    with listening(trickle) as server:
+        result = run(server, "list", "--timeout", "0.1")
+    assert result.exit_code == 1
+    assert "did not answer ApiVersions v" in result.stderr
+
+
+def test_a_broker_that_answers_something_else() -> None:
+    answer = messages.DescribeConfigsResponse(results=[])
+    with listening(broker("4.1", answers={DESCRIBE: lambda _: answer})) as server:
+        result = run(server, "describe", "--name", "x")
+    assert result.stderr == f"kwire: {server} answers DescribeConfigs of one subscription with 0 results.\n"
 
 
 def test_a_login() -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import socket
 import time
 from collections.abc import Sequence
@@ -17,6 +18,7 @@ __all__ = ["Address", "BrokerSession", "Login", "addresses"]
 
 _AUTHORIZATION_FAILED: Final = frozenset((29, 30, 31, 53, 65))  # topic, group, cluster, transactional id, delegation token
 _READ: Final = 1 << 16
+_ADDRESS: Final = re.compile(r"(?:\[([^\[\]]+)\]|([^:\[\]]+)):([0-9]{1,5})")
 
 
 class Address(NamedTuple):
@@ -50,10 +52,10 @@ def addresses(text: str) -> tuple[Address, ...]:
     """
     found = []
     for each in text.split(","):
-        host, _, port = each.strip().rpartition(":")
-        if not host or not (port.isascii() and port.isdigit()) or not 0 < int(port) < 1 << 16 or (":" in host and host[0] != "["):
+        match = _ADDRESS.fullmatch(each.strip())
+        if match is None or not 0 < int(match[3]) < 1 << 16:
             raise InputError(f"{each.strip()!r} is not HOST:PORT.")
-        found.append(Address(host.strip("[]"), int(port)))
+        found.append(Address(match[1] or match[2], int(match[3])))
     return tuple(found)
 
 
@@ -124,7 +126,10 @@ class BrokerSession:
             outcomes = self._exchange(b"".join(each.data for each in outcomes if isinstance(each, Send)))
 
     def _exchange(self, data: bytes) -> list[Outcome]:
-        deadline = self._machine.deadline or time.monotonic_ns()
+        deadline = self._machine.deadline
+        assert deadline is not None  # a request waits
+        if time.monotonic_ns() >= deadline:  # bytes that come one by one are no answer either
+            return self._machine.tick(deadline)
         try:
             if data:
                 self._socket.settimeout(self._timeout)
@@ -154,7 +159,7 @@ class BrokerSession:
         if answer.error_code:
             offered = ", ".join(answer.mechanisms) or "nothing"
             raise InputError(f"{self.node} has {offered} for authentication, and kwire has PLAIN")
-        token = "\0".join(("", *login)).encode()
+        token = "\0".join(("", *login)).encode("utf-8", "surrogateescape")  # the bytes that the environment has
         answer = self.ask(request.SaslAuthenticateRequest(auth_bytes=token))
         if answer.error_code:
             self.refused(answer.error_code, answer.error_message, f"log in {login.name!r}")

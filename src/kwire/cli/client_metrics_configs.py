@@ -5,8 +5,8 @@ Brokers forward changes to the controller and learn of them a moment later. Sour
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import Final
+from collections.abc import Mapping, Sequence
+from typing import Any, Final
 
 from kwire.cli.broker_session import BrokerSession
 from kwire.errors import InputError
@@ -35,6 +35,11 @@ class ClientMetricsConfigs:
             raise InputError(f"{session.node} has no client metrics subscriptions, which came with Kafka 3.7 and KRaft")
         self._session = session
 
+    def _only(self, results: Sequence[Any], api: str) -> Any:
+        if len(results) != 1:
+            raise InputError(f"{self._session.node} answers {api} of one subscription with {len(results)} results")
+        return results[0]
+
     def names(self) -> list[str]:
         """The names of all subscriptions, sorted."""
         # v0 is ListClientMetricsResources, which lists nothing else; v1 lists the types that it is asked for (KIP-1142)
@@ -47,7 +52,7 @@ class ClientMetricsConfigs:
         """What a subscription sets, by key, sorted; nothing where there is no such subscription."""
         request = self._session.messages.DescribeConfigsRequest
         resource = request.DescribeConfigsResource(resource_type=CLIENT_METRICS, resource_name=name, configuration_keys=None)
-        (result,) = self._session.ask(request(resources=[resource])).results
+        result = self._only(self._session.ask(request(resources=[resource])).results, "DescribeConfigs")
         self._session.refused(result.error_code, result.error_message, f"describe {name!r}")
         return {
             each.name: each.value or ""
@@ -67,7 +72,7 @@ class ClientMetricsConfigs:
             for key, value in properties.items()
         ]
         resource = request.AlterConfigsResource(resource_type=CLIENT_METRICS, resource_name=name, configs=configs)
-        (answer,) = self._session.ask(request(resources=[resource])).responses
+        answer = self._only(self._session.ask(request(resources=[resource])).responses, "IncrementalAlterConfigs")
         self._session.refused(answer.error_code, answer.error_message, f"alter {name!r}")
 
     def delete(self, name: str) -> None:
