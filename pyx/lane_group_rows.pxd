@@ -313,7 +313,7 @@ cdef inline bint read_request(LaneSeries* series, const LaneWaiting* waiting) no
 
 
 cdef inline bint names_fit(LaneSeries* series, const LaneWaiting* waiting, int32_t error) noexcept nogil:
-    """Whether protocol types and names of a whole exchange fit, the response in `response_group`: groups/exchange_checks.py finds nothing."""
+    """Whether types and names of a whole exchange fit, the response in `response_group`: groups/exchange_checks.py finds nothing."""
     cdef const GroupFields* request = &series.request_group
     cdef const GroupFields* response = &series.response_group
     cdef const Said* name = &response.said[GROUP_PROTOCOL]
