@@ -8,6 +8,7 @@ from math import isfinite
 from typing import Any, Final, NamedTuple
 
 import pyarrow as pa
+import pyarrow.compute as pc
 
 from kwire.codec.arrow_types import spark_ddl
 from kwire.codec.columns import arrow_schema, to_arrow
@@ -52,7 +53,7 @@ class BodyType(NamedTuple):
         batch = to_arrow(self.message, bodies, self.version, self.fields, errors="column", explode=False)
         names = self.schema.names
         absent = pa.array([data is None for data in bodies], pa.bool_())
-        bad = pa.compute.or_(absent, pa.compute.is_valid(batch.column("error")))
+        bad = pc.or_(absent, pc.is_valid(batch.column("error")))
         return (
             pa.StructArray.from_arrays([batch.column(index) for index in range(len(names))], fields=list(self.schema), mask=bad),
             batch.select(["error", "error_offset", "error_path"]),
