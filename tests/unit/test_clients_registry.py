@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 from kwire.codec.catalog_codec import Codec
 from kwire.codec.uuids import ZERO_UUID, Uuid
 from kwire.errors import InputError
+from kwire.protocol import Connection
 from kwire.protocol.client_ids import ClientIds
 from kwire.protocol.clients import NOT_OBSERVED, UNKNOWN, ClientRegistry
 from kwire.protocol.connection_gauge import OTHER, ConnectionGauge, GaugeKey, gauge_key, mbean_name
@@ -23,6 +24,40 @@ from kwire.schema import dialect
 ONE = Uuid.parse("00112233-4455-6677-8899-aabbccddeeff")
 TWO = Uuid(bytes(range(16)))
 METADATA, HANDSHAKE = 3, 17
+
+
+def test_K511_29_a_registry_follows_trackers() -> None:
+    """Two connections by their bytes: ApiVersions v3, then requests; PLAIN in between on the second."""
+
+    def request(key: int, version: int, number: int, body: bytes) -> bytes:
+        frame = key.to_bytes(2, "big") + version.to_bytes(2, "big") + number.to_bytes(4, "big") + b"\0\3app" + body
+        return len(frame).to_bytes(4, "big") + frame
+
+    def answer(number: int, body: bytes) -> bytes:
+        return (4 + len(body)).to_bytes(4, "big") + number.to_bytes(4, "big") + body
+
+    exchanges = {
+        "plain": [(request(18, 3, 0, b"\0\4kgo\3v1\0"), answer(0, b"\0\0\1\0\0\0\0\0"))],
+        "sasl": [
+            (request(17, 1, 0, b"\0\5PLAIN"), answer(0, b"\0\0\0\0\0\1\0\5PLAIN")),
+            (request(36, 0, 1, b"\0\0\0\x0a\0alice\0pwd"), answer(1, b"\0\0\xff\xff\0\0\0\0")),
+            (request(12, 0, 2, b"\0\1g\0\0\0\1\0\1m"), answer(2, b"\0\0")),
+            (request(12, 0, 3, b"\0\1g\0\0\0\1\0\1m"), answer(3, b"\0\0")),
+        ],
+    }
+    clients = ClientRegistry()
+    for name, played in exchanges.items():
+        clients.opened(name, 0)
+        connection = Connection(bodies=())
+        for sent, got in played:
+            assert clients.follow(name, connection.receive_request_bytes(sent, 1) + connection.receive_response_bytes(got, 2)) == []
+    told = {
+        each.connection: (each.software_name, each.software_version, each.principal, each.client_id, each.requests)
+        for each in clients.connections
+    }
+    assert told == {"plain": ("kgo", "v1", None, "app", 1), "sasl": ("unknown", "unknown", "User:alice", "app", 4)}
+    clients.closed("sasl")
+    assert clients.gauge.counts() == {GaugeKey("kgo", "v1", "", ""): 1}
 
 
 def test_K511_29_three_connections_open_and_one_closes() -> None:

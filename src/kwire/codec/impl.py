@@ -1,7 +1,7 @@
 """The one place that picks the twin.
 
 `KWIRE_PURE=1` forces the pure twin, `KWIRE_REQUIRE_NATIVE=1` turns a missing extension into an ImportError; else the native twin is taken
-where it can be loaded (it cannot from a zip, as Spark's ``--py-files`` makes them).
+where it can be loaded. It cannot from a zip, as Spark's ``--py-files`` puts on the path: then the pure twin warns of itself.
 """
 
 from __future__ import annotations
@@ -9,8 +9,10 @@ from __future__ import annotations
 import importlib
 import importlib.util
 import os
+import warnings
 from types import ModuleType
 from typing import Final, Literal
+from zipimport import zipimporter
 
 __all__ = ["MODULES", "Twin", "backend", "load_twin"]
 
@@ -46,6 +48,14 @@ def _choose() -> Twin:
                 "kwire's compiled modules cannot be loaded although KWIRE_REQUIRE_NATIVE=1 asks for them; "
                 f"install a platform wheel or build with a C compiler ({error})"
             ) from error
+        loader = getattr(__spec__, "loader", None)
+        if isinstance(loader, zipimporter):
+            warnings.warn(
+                f"kwire was imported from {loader.archive}; Python loads no compiled module from a zip, so its pure Python twin "
+                "runs, which is tens of times slower. On Spark, leave out --py-files and addPyFile and call kwire.spark.ship(spark).",
+                RuntimeWarning,
+                stacklevel=2,
+            )
         return "pure"
     return "native"
 

@@ -2,7 +2,7 @@
 
 The door is `Connection`, for who knows which side is the client, and `Conversation`, for who does not (a capture)::
 
-    Connection(joined_late=False, *, max_frame=MAX_FRAME)
+    Connection(joined_late=False, *, max_frame=MAX_FRAME, frames=False, bodies=None)
         receive_request_bytes(data, t, packet=0) -> list[Event]
         receive_response_bytes(data, t, packet=0) -> list[Event]
         lost(direction, n, t, packet=0) -> list[Event]       direction: "request" or "response"
@@ -50,7 +50,7 @@ _HOME = {
         ),
         "kwire.protocol.events",
     ),
-    "Connection": "kwire.protocol.connection",
+    "Connection": "kwire.protocol.impl",
     "Conversation": "kwire.protocol.roles",
     **{module: f"kwire.protocol.{module}" for module in ("coordinator", "groups", "negotiation", "nested_bytes", "telemetry")},
 }  # fmt: skip

@@ -8,11 +8,11 @@ from __future__ import annotations
 
 from typing import Final, Literal
 
-__all__ = ["ClientIdPolicy", "ClientIds"]
+__all__ = ["WITH_INSTANCE_ID", "ClientIdPolicy", "ClientIds"]
 
 ClientIdPolicy = Literal["per_request", "first_wins"]
 
-_WITH_INSTANCE_ID: Final = 3
+WITH_INSTANCE_ID: Final = 3
 
 
 class ClientIds:
@@ -49,7 +49,7 @@ class ClientIds:
         own = client_id or ""
         if self.first is None:
             self.first = own
-        if self.policy == "per_request" or header_version < _WITH_INSTANCE_ID:
+        if self.policy == "per_request" or header_version < WITH_INSTANCE_ID:
             return own
         if own and own != self.first and own not in self.ignored and len(self.ignored) < self.MOST_IGNORED:
             self.ignored.append(own)

@@ -10,9 +10,10 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field
 from typing import Final, Literal
 
-from kwire.codec.uuids import Uuid
-from kwire.protocol.client_ids import ClientIdPolicy, ClientIds
+from kwire.codec.uuids import ZERO_UUID, Uuid
+from kwire.protocol.client_ids import WITH_INSTANCE_ID, ClientIdPolicy, ClientIds
 from kwire.protocol.connection_gauge import ConnectionGauge, GaugeKey
+from kwire.protocol.events import Event, IdentityChanged, RequestCompleted
 from kwire.protocol.instance_ids import InstanceIdRule
 
 __all__ = ["NOT_OBSERVED", "UNKNOWN", "ClientRegistry", "ConnectedClient", "SharedInstance"]
@@ -183,6 +184,33 @@ class ClientRegistry:
         if len(owners) == 1:
             return []
         return [("instance_id_shared", f"the client instance id {instance_id} is used by more than one principal or program")]
+
+    def follow(self, connection: str, events: Iterable[Event]) -> list[tuple[IdentityFault, str]]:
+        """Take what the tracker of a connection says (`kwire.protocol.Connection`).
+
+        Arguments:
+            connection: which one; it is there.
+            events: of one call; all but `IdentityChanged` and `RequestCompleted` are passed over.
+
+        Returns:
+            As for `requested`.
+        """
+        client = self._open[connection]
+        faults: list[tuple[IdentityFault, str]] = []
+        for event in events:
+            if isinstance(event, IdentityChanged):
+                if event.software_name is not None:
+                    self.identified(connection, event.software_name, event.software_version or "")
+            elif isinstance(event, RequestCompleted) and event.api_key is not None:
+                # What answers brought, a principal and an instance id, is in the rows of the requests behind them.
+                if event.principal is not None:
+                    client.principal = event.principal
+                header, text = event.header_version or 0, event.client_instance_id
+                instance_id = ZERO_UUID if text is None else Uuid.parse(text)
+                if header < WITH_INSTANCE_ID and instance_id != client.instance_id:
+                    faults += self.pushed(connection, instance_id)
+                faults += self.requested(connection, event.api_key, header, event.client_id, instance_id)
+        return faults
 
     def closed(self, connection: str) -> ConnectedClient:
         """A connection is gone; gives what was known of it.

@@ -7,9 +7,10 @@ later bytes may need: unfinished frames, requests without response, identity and
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from typing import Any, Literal
 
-from kwire.protocol.events import ConnectionSummary, Direction, Event, FrameSeen, RequestCompleted
+from kwire.protocol.events import Asked, ConnectionSummary, Direction, Event, FrameSeen, RequestCompleted
 from kwire.protocol.exchange import Exchange
 from kwire.protocol.frames import MAX_FRAME, Frame, FrameFault, FrameSplitter
 from kwire.protocol.opening import Opening
@@ -27,6 +28,10 @@ class Connection:
         joined_late: its beginning was not seen: the first bytes may lie in the middle of a frame, and what was not seen may have been sent.
         max_frame: longest frame that is believed, in bytes.
         frames: say where each frame lies (`FrameSeen`).
+        bodies: api keys whose bodies are read, None for all. Of the others rows have the header's columns and times, `body` is `skipped`,
+            and no event says what they hold; frames are not kept either. What tells who the client is (SaslHandshake, ApiVersions,
+            SaslAuthenticate, GetTelemetrySubscriptions) is always read, and so are the acks of a Produce.
+        asked: give the frames of this message (`MessageSeen`).
     """
 
     __slots__ = (
@@ -50,16 +55,24 @@ class Connection:
         "received",
     )  # fmt: skip
 
-    def __init__(self, joined_late: bool = False, *, max_frame: int = MAX_FRAME, frames: bool = False) -> None:
+    def __init__(
+        self,
+        joined_late: bool = False,
+        *,
+        max_frame: int = MAX_FRAME,
+        frames: bool = False,
+        bodies: Collection[int] | None = None,
+        asked: Asked | None = None,
+    ) -> None:
         self.joined_late = joined_late
         self.gaps = 0
         self.bytes_lost = 0
         self.received = {"request": 0, "response": 0}
-        self._exchange = Exchange(not joined_late, frames)
+        self._exchange = Exchange(not joined_late, frames, bodies, asked)
         self._judge = ResponseJudge(self._exchange.pairing)
         self._splitters: dict[Direction, FrameSplitter] = {
-            "request": FrameSplitter(seeking=joined_late, max_frame=max_frame),
-            "response": FrameSplitter(seeking=joined_late, max_frame=max_frame),
+            "request": self._splitter("request", max_frame, seeking=joined_late),
+            "response": self._splitter("response", max_frame, seeking=joined_late),
         }
         self._openings: dict[Direction, Opening | None] = {
             "request": Opening("request", joined_late, max_frame),
@@ -75,6 +88,11 @@ class Connection:
         self._closed: dict[Direction, bool] = {"request": False, "response": False}
         self._closed_by: Literal["client", "server"] | None = None
         self._reset = False
+
+    def _splitter(self, direction: Direction, max_frame: int, *, seeking: bool = False, offset: int = 0) -> FrameSplitter:
+        passing = self._exchange.passing
+        enough = passing.request_head if direction == "request" else passing.response_head
+        return FrameSplitter(seeking=seeking, max_frame=max_frame, offset=offset, enough=None if passing.bodies is None else enough)
 
     def receive_request_bytes(self, data: bytes | bytearray | memoryview, t: int, packet: int = 0) -> list[Event]:
         """Take the next bytes from the client.
@@ -190,7 +208,7 @@ class Connection:
         if verdict == "kafka":
             splitter = self._splitters[direction]
             if opening.skipped and not splitter.seeking:
-                self._splitters[direction] = FrameSplitter(max_frame=splitter.max_frame, offset=opening.skipped)
+                self._splitters[direction] = self._splitter(direction, splitter.max_frame, offset=opening.skipped)
         else:
             events += self._stranger(direction, opening, verdict)
         return events + self._feed_all(direction, opening.give_up())

@@ -1,7 +1,7 @@
 """What a tracked connection says: the events of `Connection` and its summary. Plain data, no behaviour.
 
 Times are integers, nanoseconds since 1970 UTC, as the caller's clock gave them. Text from the wire is kept as it came: it is hostile, and
-whoever shows it escapes it. No event ever holds a SASL token, a password or a record payload.
+whoever shows it escapes it. No event ever holds a SASL token, a password or a record payload, but `MessageSeen` what was asked for.
 """
 
 from __future__ import annotations
@@ -10,9 +10,9 @@ from dataclasses import dataclass, field
 from typing import Any, Literal, NamedTuple
 
 __all__ = [
-    "Body", "BrokerNode", "BrokersLearned", "ConnectionSummary", "Direction", "Event", "FrameSeen", "GroupMember", "GroupStep",
-    "IdentityChanged", "IdentitySource", "MetricsPushed", "PartitionUse", "RequestCompleted", "RequestState", "Role", "Severity",
-    "StepKind", "TopicsNamed", "TopicsUsed", "VersionsLearned", "ViolationFound",
+    "Asked", "Body", "BrokerNode", "BrokersLearned", "ConnectionSummary", "Direction", "Event", "FrameSeen", "GroupMember", "GroupStep",
+    "IdentityChanged", "IdentitySource", "MessageSeen", "MetricsPushed", "PartitionUse", "RequestCompleted", "RequestState", "Role",
+    "Severity", "StepKind", "TopicsNamed", "TopicsUsed", "VersionsLearned", "ViolationFound",
 ]  # fmt: skip
 
 Direction = Literal["request", "response"]
@@ -308,6 +308,37 @@ class FrameSeen:
     sasl_mechanism: str | None = None
 
 
+class Asked(NamedTuple):
+    """A message whose frames somebody wants to have.
+
+    Attributes:
+        direction: `request` or `response`.
+        api_key, api_version: of the message; that of a refused ApiVersions request is answered in version 0 (KIP-511).
+    """
+
+    direction: Direction
+    api_key: int
+    api_version: int
+
+
+@dataclass(slots=True)
+class MessageSeen:
+    """A frame of the message that was asked for; only for who asks for one.
+
+    Attributes:
+        row: its request, with all that is known by then; of a request itself that is not its response.
+        payload: the frame without its length; of a damaged one the bytes before the loss.
+        time: when its last byte came.
+        packet_number, stream_offset: of its first byte, which is the first of its length.
+    """
+
+    row: RequestCompleted
+    payload: bytes
+    time: int
+    packet_number: int
+    stream_offset: int
+
+
 Event = (
     RequestCompleted
     | ViolationFound
@@ -319,6 +350,7 @@ Event = (
     | GroupStep
     | MetricsPushed
     | FrameSeen
+    | MessageSeen
 )
 
 

@@ -2,18 +2,38 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable
 from typing import Any, Final
 
 from kwire.protocol.brokers import nodes_of, ranges_of
-from kwire.protocol.events import Direction, Event, FrameSeen, IdentityChanged, RequestCompleted, VersionsLearned, ViolationFound
+from kwire.protocol.events import (
+    Asked,
+    Direction,
+    Event,
+    FrameSeen,
+    IdentityChanged,
+    MessageSeen,
+    RequestCompleted,
+    VersionsLearned,
+    ViolationFound,
+)
 from kwire.protocol.first_fields import first_value, request_fields, topics_of
 from kwire.protocol.frames import Frame
 from kwire.protocol.identity import ClientIdentity
 from kwire.protocol.negotiation import API_VERSIONS
 from kwire.protocol.observation import group_faults, note_request, observe
-from kwire.protocol.pairing import MAX_HELD_BYTES, Outcome, Pairing, Waiting
-from kwire.protocol.reading import Fact, RequestReading, ResponseReading, api_label, peek_correlation_id, read_request, read_response
+from kwire.protocol.pairing import MAX_HELD_BYTES, Outcome, Pairing, Waiting, kept_bytes
+from kwire.protocol.passing import Passing, read_acks
+from kwire.protocol.reading import (
+    Fact,
+    RequestReading,
+    ResponseReading,
+    api_label,
+    peek_correlation_id,
+    read_header,
+    read_request,
+    read_response,
+)  # fmt: skip
 from kwire.protocol.record_batches import fetched_batches_broken, produced_batches_broken
 from kwire.protocol.resync import RequestJudge
 from kwire.protocol.rules import RULES, explain
@@ -39,8 +59,11 @@ class Exchange:
     Arguments:
         observed: the connection was seen from its first byte.
         frames: say where each frame lies (`FrameSeen`).
+        bodies: api keys whose bodies are read, None for all.
+        asked: give the frames of this message (`MessageSeen`).
 
     Attributes:
+        passing: which bodies are read.
         identity, sasl, pairing: their states.
         judge: believes requests when borders are sought; also tells a request from a raw token.
         requests, unanswered: rows made so far.
@@ -56,6 +79,7 @@ class Exchange:
     __slots__ = (
         "_said",
         "advertised",
+        "asked",
         "frames",
         "identity",
         "is_kafka",
@@ -64,6 +88,7 @@ class Exchange:
         "losses",
         "named",
         "pairing",
+        "passing",
         "requests",
         "requests_lost",
         "response_breaks",
@@ -71,11 +96,13 @@ class Exchange:
         "unanswered",
     )  # fmt: skip
 
-    def __init__(self, observed: bool, frames: bool = False) -> None:
+    def __init__(self, observed: bool, frames: bool = False, bodies: Collection[int] | None = None, asked: Asked | None = None) -> None:
         self.frames = frames
+        self.asked = asked
         self.identity = ClientIdentity(observed)
         self.sasl = SaslState()
         self.pairing = Pairing()
+        self.passing = Passing(bodies, self.sasl, self.pairing)
         self.judge = RequestJudge()
         self.requests = 0
         self.unanswered = 0
@@ -124,6 +151,12 @@ class Exchange:
             event.request_index, event.api_key, event.api_version = row.request_index, row.api_key, row.api_version
         return [event]
 
+    def _shown(self, direction: Direction, version: int | None, row: RequestCompleted, frame: Frame) -> list[Event]:
+        """The frame itself, for who asked for its message."""
+        if self.asked is None or self.asked != (direction, row.api_key, version):
+            return []
+        return [MessageSeen(row, bytes(frame.payload), frame.end_time, frame.packet, frame.offset)]
+
     # requests
 
     def request(self, frame: Frame) -> list[Event]:
@@ -138,7 +171,7 @@ class Exchange:
             return self.seen("request", "token", frame) + self._outcomes(outcomes, frame.end_time)
         if frame.length < _SHORTEST_REQUEST:
             return [*self.seen("request", "length", frame), self.violation("frame_too_short", "request", frame, length=frame.length)]
-        reading = read_request(frame.payload, frame.damaged)
+        reading, acks = self._read(frame)
         if reading.api_key is None:
             self.requests_lost = True
             self.identity.lost_requests()
@@ -151,6 +184,8 @@ class Exchange:
         if reading.header_version is not None and reading.client_id is not None:
             self.judge.client_id = reading.client_id
         row = self._row(reading, frame, index)
+        if acks is not None:
+            row.acks = acks
         if reading.api_key == API_VERSIONS:
             # The broker knows a name when its request is through, and logs the request itself under what was in force before (KIP-511).
             row.software_name, row.software_version = self.named
@@ -163,6 +198,7 @@ class Exchange:
         if reading.api_key == _PRODUCE and reading.body == "decoded":
             reading.broken += produced_batches_broken(reading)
         events = self._violations(reading.broken, "request", frame, index) + self.seen("request", "request", frame, row)
+        events += self._shown("request", row.api_version, row, frame)
         if before != (self.identity.software, self.identity.instance_id, self.sasl.principal):
             events.append(self._identity_changed(index, frame.end_time))
         note = None
@@ -171,10 +207,23 @@ class Exchange:
         if reading.api_key == _PRODUCE and row.acks == 0:
             row.state = "no_response_expected"
             events.append(row)
-            return events + observe(row, note, None)
+            return events + self._observe(row, note, None)
         silent = reading.api_key == _PRODUCE and row.acks is None
-        waiting = Waiting(row, self.losses, self.response_breaks, silent, note=note)
+        waiting = Waiting(row, self.losses, self.response_breaks, silent, note=note, kept=kept_bytes(row, note))
         return events + self._outcomes(self.pairing.expect(waiting), frame.end_time)
+
+    def _read(self, frame: Frame) -> tuple[RequestReading, int | None]:
+        """What a request says, and the acks of a Produce whose body is not read."""
+        if self.passing.bodies is None:
+            return read_request(frame.payload, frame.damaged), None
+        reading, offset = read_header(frame.payload, frame.damaged)
+        if offset is None or reading.api_version is None:
+            return reading, None
+        if self.passing.reads(reading.api_key):
+            return read_request(frame.payload, frame.damaged), None
+        reading.body = "skipped"
+        found = read_acks(frame.payload, offset, reading.api_version) if reading.api_key == _PRODUCE else None
+        return reading, None if found is None else found[0]
 
     def _is_token(self, frame: Frame) -> bool:
         if frame.damaged:
@@ -262,7 +311,7 @@ class Exchange:
                 if outcome.waiting.row is not None:
                     self.unanswered += outcome.waiting.row.state == "unanswered"
                     events.append(outcome.waiting.row)
-                    events += observe(outcome.waiting.row, outcome.waiting.note, None)
+                    events += self._observe(outcome.waiting.row, outcome.waiting.note, None)
             else:
                 events += self._answered(outcome)
         return events
@@ -282,7 +331,13 @@ class Exchange:
         if waiting.overtaken_by:
             facts = {"correlation_id": row.correlation_id, "later": waiting.overtaken_by}
             events.append(self.violation("response_out_of_order", "response", frame, row.request_index, **facts))
-        reading = read_response(frame.payload, row.api_key, row.api_version, frame.damaged)
+        # A frame that was passed over may after all answer another request, one of the same id, when more wait than are kept.
+        damaged = frame.damaged or len(frame.payload) < frame.length
+        reading = (
+            ResponseReading("skipped", row.api_version)
+            if row.body == "skipped"
+            else read_response(frame.payload, row.api_key, row.api_version, damaged)
+        )
         row.state = "answered"
         row.response_time = frame.end_time
         row.response_bytes = frame.length + 4
@@ -293,12 +348,16 @@ class Exchange:
         # A response that the capture shows before its request says that the clock or the order is off.
         row.latency_us = elapsed // 1000 if self.losses == waiting.losses and elapsed >= 0 else None
         reading.broken += _broken_by(row, reading)
-        reading.broken += group_faults(row, waiting.note, frame.payload, frame.damaged)
+        reading.broken += group_faults(row, waiting.note, frame.payload, damaged)
         events += self._violations(reading.broken, "response", frame, row.request_index)
+        events += self._shown("response", reading.version, row, frame)
         events += self._learn(row, reading, frame)
         events.append(row)
         readable = reading.message is not None
-        return events + observe(row, waiting.note, frame.payload if readable else None, frame.damaged)
+        return events + self._observe(row, waiting.note, frame.payload if readable else None, damaged)
+
+    def _observe(self, row: RequestCompleted, note: Any, payload: bytes | None, damaged: bool = False) -> list[Event]:
+        return [] if row.body == "skipped" else observe(row, note, payload, damaged)
 
     def _learn(self, row: RequestCompleted, reading: ResponseReading, frame: Frame) -> list[Event]:
         if row.api_key == _SASL_HANDSHAKE:

@@ -15,7 +15,7 @@ A claimed length reserves nothing: the buffer holds bytes that came.
 from __future__ import annotations
 
 from bisect import bisect_right
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import Final, Literal, Protocol
 
@@ -30,6 +30,8 @@ _MOST_PENDING: Final = 32
 # Candidates in a row that came to nothing, after which a direction is given up: made-up bytes could otherwise cost any time. In a gigabyte
 # of random bytes there are a few dozen.
 MAX_CANDIDATES: Final = 100_000
+
+Enough = Callable[[bytes], int]
 
 
 class Judge(Protocol):
@@ -65,6 +67,8 @@ class Frame:
         offset, packet, begin_time: of its first byte, which is the first of its length.
         end_time: arrival of its last byte.
         damaged: bytes of it are lost.
+
+    A frame whose end is passed over (see `FrameSplitter`) has a payload that is shorter than its length although nothing is lost.
     """
 
     payload: bytes
@@ -104,14 +108,17 @@ class FrameSplitter:
         seeking: borders are unknown at the start (the capture joined late).
         max_frame: longest frame, in bytes without the length.
         offset: stream offset of the first byte that will be fed.
+        enough: says, of the beginning of a payload, how many bytes of it suffice, 0 when all of it is wanted: what comes behind them is
+            counted and not kept. Asked again once these bytes are there, when it asks for more than there are.
     """
 
     __slots__ = (
         "_base", "_broken", "_buffer", "_candidates", "_marks", "_need", "_pending", "_scanned", "_skip", "_skipped_time", "_sought_from",
-        "bytes_opaque", "max_frame", "seeking",
+        "bytes_opaque", "enough", "max_frame", "seeking",
     )  # fmt: skip
 
-    def __init__(self, *, seeking: bool = False, max_frame: int = MAX_FRAME, offset: int = 0) -> None:
+    def __init__(self, *, seeking: bool = False, max_frame: int = MAX_FRAME, offset: int = 0, enough: Enough | None = None) -> None:
+        self.enough = enough
         self.seeking = seeking
         self.max_frame = max_frame
         self.bytes_opaque = 0
@@ -119,7 +126,7 @@ class FrameSplitter:
         self._buffer = bytearray()
         self._marks: list[tuple[int, int, int]] = []  # (stream offset, time, packet) of each run of bytes in the buffer
         self._need = 4  # a buffer shorter than this cannot say anything new
-        self._broken: Frame | None = None  # a damaged frame whose end has not come
+        self._broken: Frame | None = None  # a damaged frame, or one that is passed over, whose end has not come
         self._skip = 0  # bytes until that end
         self._skipped_time = 0
         self._sought_from = offset  # where the search for a border began
@@ -146,6 +153,9 @@ class FrameSplitter:
         if not data:
             return
         if not self._marks or self._marks[-1][1:] != (t, packet):
+            if len(self._marks) > 1 and self._need > 4 and not self.seeking:
+                # In a frame whose length is known only the first mark counts and that of the piece that ends it.
+                self._marks.pop()
             self._marks.append((self.position, t, packet))
         if self._buffer:
             self._buffer += data
@@ -177,11 +187,23 @@ class FrameSplitter:
                 continue
             need = 4 + length
             if size - pos < need:
+                if self.enough is not None and (head := self.enough(data[pos + 4 :])):
+                    if head <= size - pos - 4:
+                        self._pass_over(data, pos, length, head)
+                        return
+                    need = min(need, 4 + head)
                 break
             begin_time, packet = self._mark(base + pos)
             yield Frame(data[pos + 4 : pos + need], length, base + pos, packet, begin_time, t)
             pos += need
         self._keep(data, pos, need)
+
+    def _pass_over(self, data: bytes, pos: int, length: int, head: int) -> None:
+        begin_time, packet = self._mark(self._base + pos)
+        self._broken = Frame(data[pos + 4 : pos + 4 + head], length, self._base + pos, packet, begin_time, begin_time)
+        self._skip = 4 + length - (len(data) - pos)
+        self._buffer.clear()
+        self._drop(len(data))
 
     def _keep(self, data: bytes, pos: int, need: int) -> None:
         self._base += pos
@@ -245,6 +267,7 @@ class FrameSplitter:
     def lose(self, n: int, t: int, judge: Judge) -> Iterator[Frame]:
         """Mark the next `n` bytes as lost; gives the frame that ends with them. Must be run to its end."""
         if self._broken is not None:
+            self._broken.damaged = True
             self._skipped_time = t
             taken = min(n, self._skip)
             self._skip -= taken
@@ -294,7 +317,12 @@ class FrameSplitter:
         """The direction ended: gives the frame or the fault that is still open."""
         if self._broken is not None:
             self._skipped_time = t
-            yield self._end_broken()
+            rest, frame = self._skip, self._end_broken()
+            if frame.damaged:
+                yield frame
+            else:
+                have = 4 + frame.length - rest
+                yield FrameFault("unfinished", frame.length, have, frame.offset, frame.packet, frame.begin_time, frame.payload)
             return
         have = len(self._buffer)
         if self.seeking:

@@ -21,7 +21,8 @@ _GET_TELEMETRY: Final = 71
 _PUSH_TELEMETRY: Final = 72
 
 # Distinct client ids that are counted on one connection; applications use one.
-_MOST_CLIENT_IDS: Final = 256
+MOST_CLIENT_IDS: Final = 256
+MOST_CLIENT_ID_TEXT: Final = 1 << 16  # characters of all of them together; one alone may have 32,767
 
 # Apis that only members of the cluster use.
 _CONTROLLER_APIS: Final = frozenset((4, 5, 6, 52, 53, 54, 59, 70, 82))  # LeaderAndIsr ... Vote ... ControllerRegistration, UpdateRaftVoter
@@ -79,8 +80,8 @@ class ClientIdentity:
 
     def see(self, reading: RequestReading) -> list[Fact]:
         """Take what a request says; gives the rules that it breaks."""
-        if reading.client_id and (reading.client_id in self._client_ids or len(self._client_ids) < _MOST_CLIENT_IDS):
-            self._client_ids[reading.client_id] = self._client_ids.get(reading.client_id, 0) + 1
+        if reading.client_id:
+            self.count_client_id(reading.client_id)
         broken = self._see_api_versions(reading) if reading.api_key == API_VERSIONS else []
         if self.source == "not_observed" and self._observed and not (reading.api_key == API_VERSIONS and reading.body == "truncated"):
             self._not_sent()
@@ -89,6 +90,13 @@ class ClientIdentity:
             self._see_instance_id(getattr(reading.message, "client_instance_id", None))
         self._see_role(reading)
         return broken
+
+    def count_client_id(self, client_id: str, times: int = 1) -> None:
+        """Requests came with this client id, which is not empty."""
+        if client_id in self._client_ids:
+            self._client_ids[client_id] += times
+        elif len(self._client_ids) < MOST_CLIENT_IDS and sum(map(len, self._client_ids)) + len(client_id) <= MOST_CLIENT_ID_TEXT:
+            self._client_ids[client_id] = times
 
     def assigned(self, instance_id: Any) -> None:
         """The server gave the client its instance id (GetTelemetrySubscriptions)."""

@@ -13,11 +13,11 @@ from __future__ import annotations
 from typing import Any, Final
 
 from kwire.protocol.connection import Connection
-from kwire.protocol.events import Direction
+from kwire.protocol.events import Asked, Direction
 from kwire.protocol.exchange import Exchange
 from kwire.protocol.frames import MAX_FRAME, Frame, FrameSplitter
 from kwire.protocol.opening import Opening
-from kwire.protocol.pairing import Waiting
+from kwire.protocol.pairing import Waiting, kept_bytes
 from kwire.protocol.roles import Conversation
 from kwire.schema import catalog
 
@@ -80,7 +80,13 @@ def plain_state(conversation: Conversation) -> State | None:
 
 def _is_regular(connection: Connection) -> bool:
     exchange = connection._exchange
-    if connection._protocol is not None or exchange.frames or exchange.sasl.raw or exchange.pairing._held:
+    if (
+        connection._protocol is not None
+        or exchange.frames
+        or exchange.passing.bodies is not None
+        or exchange.sasl.raw
+        or exchange.pairing._held
+    ):
         return False
     if len(exchange.identity._client_ids) > MOST_CLIENT_IDS or not all(_is_ordinary(each) for each in exchange.pairing.waiting):
         return False
@@ -114,9 +120,9 @@ def _buffer(splitter: FrameSplitter, opening: Opening | None) -> _Buffer:
     return splitter._base, bytes(splitter._buffer), time, packet, opening is not None, (0, 0)
 
 
-def new_conversation(port_0: int, port_1: int, client_side: int) -> Conversation:
+def new_conversation(port_0: int, port_1: int, client_side: int, asked: Asked | None = None) -> Conversation:
     """The conversation of two ports whose client side has said so with a SYN."""
-    conversation = Conversation(port_0, port_1)
+    conversation = Conversation(port_0, port_1, asked=asked)
     conversation.opened(client_side, 0)
     return conversation
 
@@ -158,7 +164,9 @@ def _put_exchange(exchange: Exchange, state: State) -> None:
     exchange.advertised = state["advertised"]
     exchange._said |= state["said"]
     exchange.pairing.last_answered = state["last_answered"]
-    exchange.pairing.waiting = [Waiting(row, losses, breaks, note=note) for row, losses, breaks, note in state["waiting"]]
+    exchange.pairing.put_back(
+        [Waiting(row, losses, breaks, note=note, kept=kept_bytes(row, note)) for row, losses, breaks, note in state["waiting"]]
+    )
 
 
 def _put_buffer(connection: Connection, direction: Direction, buffer: _Buffer, pieces: list[tuple[bytes, int, int]]) -> None:

@@ -13,7 +13,7 @@ from typing import Any, Final, Literal
 from kwire.protocol.events import RequestCompleted
 from kwire.protocol.frames import Frame
 
-__all__ = ["MAX_HELD", "MAX_HELD_BYTES", "MAX_WAITING", "Outcome", "Pairing", "Waiting"]
+__all__ = ["MAX_HELD", "MAX_HELD_BYTES", "MAX_WAITING", "MAX_WAITING_BYTES", "ORDINARY_TEXT", "Outcome", "Pairing", "Waiting", "kept_bytes"]
 
 # Responses without a request that are kept until something says what they are.
 MAX_HELD: Final = 64
@@ -21,6 +21,12 @@ MAX_HELD: Final = 64
 MAX_HELD_BYTES: Final = 1 << 16
 # Requests that wait at once. Clients have a handful in flight; a capture of one direction alone would let them pile up.
 MAX_WAITING: Final = 4096
+# What they may keep together beyond what every request keeps: long texts, and what their answers will be read with (`kept_bytes`). One that
+# keeps more by itself waits alone.
+MAX_WAITING_BYTES: Final = 16 << 20
+# Texts up to this many characters are part of what every request keeps.
+ORDINARY_TEXT: Final = 255
+_PER_PARTITION: Final = 256  # bytes of a `PartitionUse` with its texts
 
 
 @dataclass(slots=True)
@@ -35,6 +41,7 @@ class Waiting:
         overtaken_by: later requests that were answered before this one although nothing was lost. Alone it says little: a 0.9 broker passes
             over an ApiVersions request without a word and answers what was pipelined behind it.
         note: what is kept of the request for `kwire.protocol.observation`.
+        kept: bytes that it keeps beyond what every request keeps.
     """
 
     row: RequestCompleted | None
@@ -43,6 +50,7 @@ class Waiting:
     may_be_silent: bool = False
     overtaken_by: int = 0
     note: Any = None
+    kept: int = 0
 
     @property
     def correlation_id(self) -> int | None:
@@ -68,6 +76,20 @@ class _Held:
     correlation_id: int | None
 
 
+def kept_bytes(row: RequestCompleted, note: Any) -> int:
+    """How many bytes a request keeps while it waits, beyond what every request keeps; no less than they take on the wire.
+
+    Arguments:
+        note: what `kwire.protocol.observation.note_request` gave: a frame, partitions, or nothing.
+    """
+    texts = sum(
+        len(text) for text in (row.client_id, row.group_id, row.transactional_id, row.first_topic) if text and len(text) > ORDINARY_TEXT
+    )
+    if note is None:
+        return texts
+    return texts + (len(note[0]) if isinstance(note, tuple) else len(note) * _PER_PARTITION)
+
+
 class Pairing:
     """The two queues of a connection.
 
@@ -76,19 +98,34 @@ class Pairing:
         last_answered: correlation id of the latest answered request, to tell an answer that comes twice.
     """
 
-    __slots__ = ("_held", "last_answered", "waiting")
+    __slots__ = ("_held", "_kept", "last_answered", "waiting")
 
     def __init__(self) -> None:
         self.waiting: list[Waiting] = []
         self._held: list[_Held] = []
+        self._kept = 0  # of all that wait
         self.last_answered: int | None = None
+
+    @property
+    def holds(self) -> bool:
+        """Whether responses are kept that have not found their request."""
+        return bool(self._held)
 
     def expect(self, waiting: Waiting) -> list[Outcome]:
         """A request was sent that will be answered."""
         self.waiting.append(waiting)
-        if len(self.waiting) > MAX_WAITING:
-            return [Outcome("given_up", self.waiting.pop(0), None)]
-        return self._settle(0) if self._held else []
+        self._kept += waiting.kept
+        outcomes: list[Outcome] = []
+        while len(self.waiting) > MAX_WAITING or (self._kept > MAX_WAITING_BYTES and len(self.waiting) > 1):
+            first = self.waiting.pop(0)
+            self._kept -= first.kept
+            outcomes.append(Outcome("given_up", first, None))
+        return outcomes or (self._settle(0) if self._held else [])
+
+    def put_back(self, waiting: list[Waiting]) -> None:
+        """These are the requests that wait."""
+        self.waiting = waiting
+        self._kept = sum(each.kept for each in waiting)
 
     def answer(self, frame: Frame, correlation_id: int | None, response_breaks: int, keep: int = MAX_HELD_BYTES) -> list[Outcome]:
         """A response came.
@@ -112,6 +149,7 @@ class Pairing:
         outcomes += [Outcome("given_up", waiting, None) for waiting in self.waiting]
         self._held.clear()
         self.waiting.clear()
+        self._kept = 0
         return outcomes
 
     def _settle(self, response_breaks: int) -> list[Outcome]:
@@ -131,12 +169,14 @@ class Pairing:
             for each in self.waiting[:found]:
                 lost = response_breaks > each.response_breaks or each.may_be_silent or each.row is None
                 if lost:
+                    self._kept -= each.kept
                     outcomes.append(Outcome("given_up", each, None))
                 else:
                     each.overtaken_by += 1
                     overtaken.append(each)
             answered = self.waiting[found]
             self.waiting[: found + 1] = overtaken
+            self._kept -= answered.kept
             self.last_answered = answered.correlation_id
             outcomes.append(Outcome("answered", answered, held.frame))
         return outcomes

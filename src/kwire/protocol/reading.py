@@ -21,8 +21,8 @@ from kwire.schema import catalog
 from kwire.schema.header_versions import header_version_of
 
 __all__ = [
-    "Fact", "RequestReading", "ResponseReading", "api_label", "header_reader", "peek_correlation_id", "read_request", "read_response",
-    "request_decoder", "response_decoders", "trailing_fact",
+    "Fact", "RequestReading", "ResponseReading", "api_label", "header_reader", "peek_correlation_id", "read_header", "read_request",
+    "read_response", "released_header", "request_decoder", "response_decoders", "trailing_fact",
 ]  # fmt: skip
 
 # Every request header version begins so: api key, api version, correlation id.
@@ -164,19 +164,18 @@ def trailing_fact(label: str, count: int, end: int) -> Fact:
     return "trailing_bytes", {"message": label, "reason": f"{count} {'byte' if count == 1 else 'bytes'} at byte {end}"}
 
 
-def read_request(payload: bytes, damaged: bool = False) -> RequestReading:
-    """Read a request frame.
+def read_header(payload: bytes, damaged: bool = False) -> tuple[RequestReading, int | None]:
+    """Read the header of a request frame; arguments as in `read_request`.
 
-    Arguments:
-        payload: the frame without its length; of a damaged one the bytes before the loss, at least none.
-        damaged: bytes of the frame are lost.
+    Returns:
+        What it says, and the offset of the body; None where no body can be read: `body` says why.
     """
     reading = RequestReading()
     if len(payload) < REQUEST_HEAD.size:
-        return reading
+        return reading, None
     key, version, reading.correlation_id = REQUEST_HEAD.unpack_from(payload)
     reading.api_key, reading.api_version = key, version
-    released, reading.header_version = _released(key, version)
+    released, reading.header_version = released_header(key, version)
     offset = _read_header(reading, payload, damaged)
     if not released:
         reading.broken.append(_unreleased(key, version))
@@ -184,7 +183,21 @@ def read_request(payload: bytes, damaged: bool = False) -> RequestReading:
         reading.body = "truncated" if damaged else "malformed"
     elif not released:
         reading.body = "truncated" if damaged else "unsupported"
-    elif damaged:
+    return reading, offset if released else None
+
+
+def read_request(payload: bytes, damaged: bool = False) -> RequestReading:
+    """Read a request frame.
+
+    Arguments:
+        payload: the frame without its length; of a damaged one the bytes before the loss, at least none.
+        damaged: bytes of the frame are lost.
+    """
+    reading, offset = read_header(payload, damaged)
+    key, version = reading.api_key, reading.api_version
+    if offset is None or key is None or version is None:
+        return reading
+    if damaged:
         reading.message = _before_the_cut(request_decoder(key, version, whole=True), payload, offset)
     else:
         _read_request_body(reading, payload, offset, key, version)
@@ -210,7 +223,7 @@ def _read_header(reading: RequestReading, payload: bytes, damaged: bool) -> int 
 
 
 @lru_cache(maxsize=4096)
-def _released(key: int, version: int) -> tuple[bool, int | None]:
+def released_header(key: int, version: int) -> tuple[bool, int | None]:
     """Whether some release has this request, and its header version; versions that no release has have one too (KIP-511)."""
     message = catalog().request(key)
     if message is None or version < 0:

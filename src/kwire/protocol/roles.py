@@ -11,7 +11,7 @@ from collections.abc import Callable, Collection
 from typing import Final, Literal
 
 from kwire.protocol.connection import Connection
-from kwire.protocol.events import ConnectionSummary, Direction, Event, RequestCompleted
+from kwire.protocol.events import Asked, ConnectionSummary, Direction, Event, RequestCompleted
 from kwire.protocol.frames import MAX_FRAME
 
 __all__ = ["MAX_UNDECIDED", "Conversation"]
@@ -31,18 +31,27 @@ class Conversation:
         ports: ports that are known to be servers' (`--port`).
         max_frame: longest frame that is believed.
         frames: say where each frame lies (`FrameSeen`).
+        asked: give the frames of this message (`MessageSeen`).
 
     Attributes:
         server_side: 0, 1, or None while undecided.
         decided_by: what told: `syn`, `port`, `response`, `requests` or `lower_port`; None while undecided.
     """
 
-    __slots__ = ("_bytes", "_frames", "_kept", "_lower", "_max_frame", "_named", "_readings", "decided_by", "server_side")
+    __slots__ = ("_asked", "_bytes", "_frames", "_kept", "_lower", "_max_frame", "_named", "_readings", "decided_by", "server_side")
 
     def __init__(
-        self, port_0: int, port_1: int, *, ports: Collection[int] | None = None, max_frame: int = MAX_FRAME, frames: bool = False
+        self,
+        port_0: int,
+        port_1: int,
+        *,
+        ports: Collection[int] | None = None,
+        max_frame: int = MAX_FRAME,
+        frames: bool = False,
+        asked: Asked | None = None,
     ) -> None:
         self._frames = frames
+        self._asked = asked
         named = [port in (ports or ()) for port in (port_0, port_1)]
         self._named: int | None = named.index(True) if sum(named) == 1 else None
         self._lower = 0 if port_0 < port_1 else 1
@@ -63,7 +72,7 @@ class Conversation:
         if self.server_side is not None:
             return []
         if not self._readings:
-            self._readings[1 - side] = Connection(max_frame=self._max_frame, frames=self._frames)
+            self._readings[1 - side] = Connection(max_frame=self._max_frame, frames=self._frames, asked=self._asked)
         return self._decide(1 - side, "syn")
 
     def receive(self, side: int, data: bytes | bytearray | memoryview, t: int, packet: int = 0) -> list[Event]:
@@ -114,10 +123,10 @@ class Conversation:
         if self._readings:
             return []
         if self._named is not None:
-            self._readings[self._named] = Connection(True, max_frame=self._max_frame, frames=self._frames)
+            self._readings[self._named] = Connection(True, max_frame=self._max_frame, frames=self._frames, asked=self._asked)
             return self._decide(self._named, "port")
         for server in (0, 1):
-            self._readings[server] = Connection(True, max_frame=self._max_frame, frames=self._frames)
+            self._readings[server] = Connection(True, max_frame=self._max_frame, frames=self._frames, asked=self._asked)
         return []
 
     def _give(self, server: int, side: int, data: bytes, t: int, packet: int) -> list[Event]:

@@ -1,0 +1,1 @@
+"""The compiled twin of the protocol room: built from pyx/protocol."""

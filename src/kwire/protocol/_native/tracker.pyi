@@ -1,0 +1,3 @@
+from kwire.protocol.connection import Connection as Connection
+
+__all__ = ["Connection"]

@@ -1,0 +1,118 @@
+"""What a connection passes over: bodies that nobody asked for, so that a proxy does not pay for them with time or memory.
+
+`Connection(bodies=...)` names the apis whose bodies are read. Of all others the header is read, and the acks of a Produce, without which
+nobody knows whether an answer will come; the rest of such a frame is counted and not kept.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+from functools import cache
+from typing import Final
+
+from kwire.errors import Fault, WireError
+from kwire.protocol.pairing import Pairing
+from kwire.protocol.reading import REQUEST_HEAD, header_reader, peek_correlation_id, released_header
+from kwire.protocol.sasl import SaslState
+from kwire.schema import catalog
+from kwire.schema.header_versions import header_version_of
+from kwire.schema.layout import fields_at
+
+__all__ = ["NEEDED_BODIES", "PRODUCE", "Passing", "acks_layout", "read_acks"]
+
+PRODUCE: Final = 0
+_FLEXIBLE_HEADER: Final = 2
+_LAST_SHIFT: Final = 28  # of the five bytes of a varint
+_SOME_HEADER: Final = 64  # bytes; most request headers are shorter
+_RESPONSE_HEAD: Final = 4  # correlation id
+# SaslHandshake, ApiVersions, SaslAuthenticate, GetTelemetrySubscriptions: who the client is follows from them, so they are always read.
+NEEDED_BODIES: Final = frozenset((17, 18, 36, 71))
+
+
+@cache
+def acks_layout(version: int) -> tuple[bool, bool]:
+    """Whether a Produce request of this version has a transactional id before its acks, and whether that is compact."""
+    message = catalog().request(PRODUCE)
+    assert message is not None
+    first = fields_at(message, version)[0]
+    return first.name == "TransactionalId", header_version_of(message.header_versions, version) >= _FLEXIBLE_HEADER
+
+
+def read_acks(payload: bytes, offset: int, version: int) -> tuple[int, int] | None:
+    """The acks of a Produce request, and the offset behind them.
+
+    Arguments:
+        payload: the frame without its length, or the beginning of it.
+        offset: of the body.
+        version: a released one.
+
+    Returns:
+        None when they lie behind the end of `payload`, or behind a transactional id that cannot be.
+    """
+    has_id, compact = acks_layout(version)
+    if has_id and compact:
+        # An unsigned varint of at most five bytes, the length and 1; 0 is null.
+        size = shift = 0
+        while True:
+            if offset >= len(payload) or shift > _LAST_SHIFT:
+                return None
+            byte = payload[offset]
+            offset += 1
+            size |= (byte & 0x7F) << shift
+            if byte < 0x80:
+                break
+            shift += 7
+        offset += max(size - 1, 0)
+    elif has_id:
+        if offset + 2 > len(payload):
+            return None
+        offset += 2 + max(int.from_bytes(payload[offset : offset + 2], "big", signed=True), 0)
+    end = offset + 2
+    return (int.from_bytes(payload[offset:end], "big", signed=True), end) if end <= len(payload) else None
+
+
+class Passing:
+    """Which bodies of a connection are read, and how much of a frame has to be there when its body is not.
+
+    Arguments:
+        bodies: api keys; None for all of them.
+        sasl, pairing: of the connection.
+    """
+
+    __slots__ = ("_pairing", "_sasl", "bodies")
+
+    def __init__(self, bodies: Collection[int] | None, sasl: SaslState, pairing: Pairing) -> None:
+        self.bodies = None if bodies is None else NEEDED_BODIES | frozenset(bodies)
+        self._sasl = sasl
+        self._pairing = pairing
+
+    def reads(self, api_key: int | None) -> bool:
+        """Whether bodies of this api are read."""
+        return self.bodies is None or api_key in self.bodies
+
+    def request_head(self, payload: bytes) -> int:
+        """How many bytes of a request whose end has not come say all that is asked of it, 0 for all; `FrameSplitter.enough`."""
+        if self._sasl.raw:
+            return 0
+        if len(payload) < REQUEST_HEAD.size:
+            return REQUEST_HEAD.size
+        key, version, _ = REQUEST_HEAD.unpack_from(payload)
+        if self.reads(key) or not released_header(key, version)[0]:
+            return 0
+        try:
+            _, offset = header_reader().read(payload, strict=False)
+        except WireError as error:
+            # Twice as much each time, so that a long client id in small pieces is not read anew with each.
+            return max(2 * len(payload), _SOME_HEADER) if error.code is Fault.TRUNCATED else 0
+        if key != PRODUCE:
+            return int(offset)
+        found = read_acks(payload, offset, version)
+        return max(2 * len(payload), _SOME_HEADER) if found is None else found[1]
+
+    def response_head(self, payload: bytes) -> int:
+        """The same of a response: its correlation id suffices where the next request that waits has it and is not read."""
+        waiting = self._pairing.waiting
+        if not waiting or waiting[0].row is None or waiting[0].row.body != "skipped" or self._pairing.holds:
+            return 0
+        number = peek_correlation_id(payload)
+        return _RESPONSE_HEAD if number is None or number == waiting[0].row.correlation_id else 0

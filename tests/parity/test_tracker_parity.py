@@ -1,0 +1,195 @@
+"""The compiled tracker says what the readable one says: event for event and in its summary, on captures and on made-up traffic."""
+
+from __future__ import annotations
+
+import gzip
+import io
+import pickle
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from kwire.capture.carry import SeriesCarry
+from kwire.capture.reader import finish_series, read_piece
+from kwire.capture.tcp import TcpConnection
+from kwire.codec.impl import load_twin
+from kwire.protocol.connection import Connection as PureConnection
+from kwire.protocol.events import RequestCompleted, ViolationFound
+from kwire.protocol.pairing import MAX_WAITING, ORDINARY_TEXT
+
+TESTS = Path(__file__).parents[1]
+CAPTURES = [*sorted((TESTS / "captures" / "data").glob("*.pcap*.gz")), TESTS.parent / "examples" / "upgrade-fleet.pcap.gz"]
+BODIES = st.sampled_from(((), (3,), (0, 12), None))
+
+
+@pytest.fixture(scope="module")
+def native() -> Callable[..., Any]:
+    return load_twin("protocol", "tracker", "native").Connection
+
+
+def framed(payload: bytes) -> bytes:
+    return len(payload).to_bytes(4, "big") + payload
+
+
+def head(key: int, version: int, correlation_id: int) -> bytes:
+    return key.to_bytes(2, "big") + version.to_bytes(2, "big") + correlation_id.to_bytes(4, "big") + b"\0\3app"
+
+
+@st.composite
+def exchanges(draw: st.DrawFn) -> list[tuple[bool, bytes]]:
+    """Requests and what answers them, as a client with several in flight has it; now and then an answer that does not fit."""
+    sent: list[int] = []
+    made: list[tuple[bool, bytes]] = []
+    for number in range(draw(st.integers(1, 25))):
+        name = draw(st.sampled_from(("app", "app", "app", "app-2", "", "né", "x" * (ORDINARY_TEXT + 1))))
+        kind = draw(st.integers(0, 9))
+        text = name.encode()
+        plain = number.to_bytes(4, "big") + len(text).to_bytes(2, "big") + text
+        if kind < 5:
+            made.append((True, framed(b"\0\x0c\0\0" + plain + b"\0\2g1" + bytes(4) + b"\0\1m")))
+            sent.append(number)
+        elif kind == 5:
+            acks = draw(st.sampled_from((0, 1, 0xFFFF)))
+            body = b"\0\3abc" + acks.to_bytes(2, "big") + bytes(4) + b"\0\0\0\0"
+            made.append((True, framed(b"\0\0\0\3" + plain + body)))
+            sent += [number] if acks else []
+        elif kind == 6:
+            made.append((True, framed(b"\0\x12\0\3" + plain + b"\0\4kgo\3v1\0")))
+            sent.append(number)
+        elif kind == 7:
+            made.append((True, framed(head(5000, 1, number))))  # an api that nobody knows
+            sent.append(number)
+        else:
+            made.append((True, framed(b"\0\1\0\x0c" + plain + bytes(1) + draw(st.binary(max_size=90)))))
+            sent.append(number)
+        while sent and draw(st.booleans()):
+            fits = draw(st.integers(0, 12))
+            number_of = sent.pop(0) if fits else 77
+            made.append((False, framed(number_of.to_bytes(4, "big") + draw(st.binary(max_size=120)))))
+    return made
+
+
+@settings(deadline=None)
+@given(exchanges(), BODIES, st.lists(st.integers(1, 200), min_size=1, max_size=6), st.integers(0, 3))
+def test_any_exchanges_in_any_pieces(
+    native: Callable[..., Any], made: list[tuple[bool, bytes]], bodies: tuple[int, ...] | None, sizes: list[int], lost: int
+) -> None:
+    twins = [native(bodies=bodies), PureConnection(bodies=bodies)]
+    said: list[list[Any]] = [[], []]
+    for index, twin in enumerate(twins):
+        pieces = 0
+        for at, (is_request, data) in enumerate(made):
+            start = 0
+            while start < len(data):
+                size = sizes[pieces % len(sizes)]
+                pieces += 1
+                chunk, start = data[start : start + size], start + size
+                if lost and pieces % 37 == 0:
+                    said[index] += twin.lost("request" if is_request else "response", len(chunk), at)
+                    continue
+                said[index] += (twin.receive_request_bytes if is_request else twin.receive_response_bytes)(chunk, at * 1000, pieces)
+            if at % 5 == 4:
+                said[index].append(twin.summary())
+            if at % 7 == 6:
+                twin = pickle.loads(pickle.dumps(twin))
+        said[index] += twin.finish(10**9)
+        said[index].append(twin.summary())
+    assert said[0] == said[1]
+
+
+class BothTwins:
+    """Gives what a capture holds to both twins, connection by connection."""
+
+    def __init__(self, native: Callable[..., Any], bodies: tuple[int, ...] | None) -> None:
+        self.make = native, PureConnection
+        self.bodies = bodies
+        self.twins: dict[tuple[bytes, int], tuple[int, list[Any]]] = {}
+        self.events = 0
+        self.skipped = 0
+
+    def _of(self, connection: TcpConnection) -> tuple[int, list[Any]]:
+        key = connection.key, connection.n
+        if key not in self.twins:
+            client = connection.opened_by
+            late = client is None
+            if client is None:
+                client = 0 if connection.a.port > connection.b.port else 1
+            self.twins[key] = client, [make(late, bodies=self.bodies) for make in self.make]
+        return self.twins[key]
+
+    def _equal(self, events: list[list[Any]]) -> None:
+        assert events[0] == events[1]
+        self.events += len(events[0])
+        self.skipped += sum(isinstance(event, RequestCompleted) and event.body == "skipped" for event in events[0])
+
+    def opened(self, connection: TcpConnection, time_ns: int, packet: int) -> None:
+        self._of(connection)
+
+    def data(self, connection: TcpConnection, direction: int, data: bytes, time_ns: int, packet: int) -> None:
+        client, twins = self._of(connection)
+        name = "receive_request_bytes" if direction == client else "receive_response_bytes"
+        self._equal([getattr(twin, name)(data, time_ns, packet) for twin in twins])
+
+    def lost(self, connection: TcpConnection, direction: int, count: int, cut: bool, time_ns: int, packet: int) -> None:
+        client, twins = self._of(connection)
+        self._equal([twin.lost("request" if direction == client else "response", count, time_ns, packet, cut=cut) for twin in twins])
+
+    def closed(self, connection: TcpConnection, direction: int, reset: bool, time_ns: int, packet: int) -> None:
+        client, twins = self._of(connection)
+        self._equal([twin.closed("request" if direction == client else "response", reset, time_ns, packet) for twin in twins])
+
+    def ended(self, connection: TcpConnection) -> None:
+        _, twins = self._of(connection)
+        self._equal([twin.finish(connection.last_ns) for twin in twins])
+        assert twins[0].summary() == twins[1].summary()
+
+
+@pytest.mark.parametrize("path", CAPTURES, ids=lambda path: path.name.split(".")[0])
+@pytest.mark.parametrize("bodies", [(), (1, 3, 11)], ids=["none", "some"])
+def test_captures(native: Callable[..., Any], path: Path, bodies: tuple[int, ...]) -> None:
+    sink = BothTwins(native, bodies)
+    carry = SeriesCarry()
+    read_piece(io.BytesIO(gzip.decompress(path.read_bytes())), carry, sink)
+    finish_series(carry, sink)
+    assert sink.twins
+    if path.name.startswith(("upgrade-fleet", "sasl", "groups", "topicids", "telemetry")):
+        assert sink.skipped > 50
+
+
+def test_a_flood_of_requests_is_given_up_alike(native: Callable[..., Any]) -> None:
+    flood = b"".join(framed(head(12, 0, number) + b"\0\2g1" + bytes(4) + b"\0\1m") for number in range(MAX_WAITING + 5))
+    said = [twin.receive_request_bytes(flood, 1) + twin.finish(2) for twin in (native(bodies=()), PureConnection(bodies=()))]
+    assert said[0] == said[1]
+    assert sum(isinstance(event, RequestCompleted) for event in said[0]) == MAX_WAITING + 5
+
+
+@pytest.mark.parametrize("length", [b"\xff\xff\xff\xff", b"\x7f\xff\xff\xff", b"\0\0\0\0", b"\0\0\0\x09"])
+def test_lengths_that_cannot_be(native: Callable[..., Any], length: bytes) -> None:
+    good = framed(head(12, 0, 1) + b"\0\2g1" + bytes(4) + b"\0\1m")
+    said = [
+        twin.receive_request_bytes(good + good + length + good, 1) + twin.finish(2)
+        for twin in (native(bodies=()), PureConnection(bodies=()))
+    ]
+    assert said[0] == said[1]
+    assert any(isinstance(event, ViolationFound) for event in said[0])
+
+
+def test_what_is_no_buffer_is_refused(native: Callable[..., Any]) -> None:
+    with pytest.raises(TypeError):
+        native(bodies=()).receive_request_bytes("text", 1)
+
+
+def test_times_beyond_64_bits_are_taken(native: Callable[..., Any]) -> None:
+    good = framed(head(12, 0, 1) + b"\0\2g1" + bytes(4) + b"\0\1m")
+    answer = framed(b"\0\0\0\1\0\0")
+    said = []
+    for twin in (native(bodies=()), PureConnection(bodies=())):
+        events = twin.receive_request_bytes(good, 1) + twin.receive_response_bytes(answer, 2)
+        events += twin.receive_request_bytes(good, -(2**70)) + twin.receive_response_bytes(answer, 2**70)
+        events += twin.receive_request_bytes(good, -(2**62)) + twin.receive_response_bytes(answer, 2**63 - 1)
+        said.append((events, twin.summary()))
+    assert said[0] == said[1]
