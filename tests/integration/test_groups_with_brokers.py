@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-import socket
 import time
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable
+from contextlib import AbstractContextManager
 from itertools import count
 from typing import Any
 
@@ -16,8 +15,6 @@ from kwire import messages
 from kwire.protocol.groups import GroupCoordinatorRole, GroupMemberRole
 from kwire.protocol.groups.group_states import MemberState
 from kwire.protocol.groups.outcomes import Answer, Ask, Assigned, Failed
-from kwire.protocol.negotiation import NegotiatingClient
-from kwire.protocol.negotiation.outcomes import Agreed, Answered, Over, Send
 from kwire.schema import catalog, releases
 
 pytestmark = pytest.mark.xdist_group("kafka")
@@ -25,37 +22,7 @@ pytestmark = pytest.mark.xdist_group("kafka")
 BOTH = [releases().newest.name, releases().resolve("3.9").name]
 JOIN, HEARTBEAT, LEAVE, SYNC = 11, 12, 13, 14
 Asking = Callable[[Any, int | None], Any]
-
-
-@contextmanager
-def connected(port: int) -> Iterator[Asking]:
-    """A function that asks the broker and gives the body of its answer."""
-    client = NegotiatingClient(client_id="c")
-    with socket.create_connection(("127.0.0.1", port), timeout=30) as wire:
-
-        def until(outcomes: list[Any], kind: type) -> Any:
-            while True:
-                wire.sendall(b"".join(each.data for each in outcomes if isinstance(each, Send)))
-                found = [each for each in outcomes if isinstance(each, kind | Over)]
-                if found:
-                    assert isinstance(found[0], kind), found
-                    return found[0]
-                outcomes = client.receive(wire.recv(65536), time.monotonic_ns())
-
-        until(client.connected(time.monotonic_ns()), Agreed)
-        yield lambda body, version=None: until([client.send(body, time.monotonic_ns(), version)], Answered).response.body
-
-
-def coordinate(ask: Asking, group: str) -> None:
-    """Wait until the broker coordinates groups: its first question makes it create the topic of offsets."""
-    until = time.monotonic() + 60
-    beat = messages.HeartbeatRequest(group_id=group, member_id="nobody", generation_id=1)
-    while True:
-        (found,) = ask(messages.FindCoordinatorRequest(coordinator_keys=[group]), 4).coordinators
-        if not found.error_code and ask(beat, 4).error_code == 25:  # it has read its groups and knows no such member
-            return
-        assert time.monotonic() < until, found
-        time.sleep(0.2)
+Coordinated = Callable[[int, str], AbstractContextManager[Asking]]
 
 
 def drive(ask: Asking, role: GroupMemberRole, outcomes: list[Any]) -> Any:
@@ -77,9 +44,8 @@ def broker(request: pytest.FixtureRequest, kafka_broker: Callable[[str], Any]) -
 
 
 @pytest.mark.requirement("K559-11", "K559-39", "K559-40")
-def test_a_member_joins_beats_and_leaves(broker: Any) -> None:
-    with connected(broker.plain) as ask:
-        coordinate(ask, "kwire-member")
+def test_a_member_joins_beats_and_leaves(broker: Any, coordinated: Coordinated) -> None:
+    with coordinated(broker.plain, "kwire-member") as ask:
         role = GroupMemberRole("kwire-member", [("range", b"r")], lambda _, told: dict.fromkeys(told, b"work"), protocol_type="kwire")
         assert drive(ask, role, role.join(time.monotonic_ns())) == Assigned(1, b"work")
         (beat,) = role.tick(time.monotonic_ns() + 10**10)
@@ -95,7 +61,7 @@ def test_a_member_joins_beats_and_leaves(broker: Any) -> None:
 
 
 @pytest.mark.requirement("K559-35", "K559-36", "K559-37", "K559-38")
-def test_the_coordinator_answers_what_a_broker_answers(broker: Any) -> None:
+def test_the_coordinator_answers_what_a_broker_answers(broker: Any, coordinated: Coordinated) -> None:
     """The same requests to both, those that break several rules at once among them: the same errors, in the same order of checks."""
     group = GroupCoordinatorRole("kwire-checks", count(1).__next__, initial_delay_ms=0)  # type: ignore[arg-type]
     protocol = messages.JoinGroupRequest.JoinGroupRequestProtocol
@@ -146,8 +112,7 @@ def test_the_coordinator_answers_what_a_broker_answers(broker: Any) -> None:
         (lambda m: messages.HeartbeatRequest(group_id="kwire-checks", member_id=m, generation_id=1), 4),
         (lambda _: messages.HeartbeatRequest(group_id="kwire-checks", member_id="nobody", generation_id=9), 4),
     ]
-    with connected(broker.plain) as ask:
-        coordinate(ask, "kwire-checks")
+    with coordinated(broker.plain, "kwire-checks") as ask:
         ids = ["", ""]
         for number, (make, version) in enumerate(asked):
             answers = [ask(make(ids[0]), version), ours(make(ids[1]), version)]

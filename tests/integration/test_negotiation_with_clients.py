@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import secrets
 import socket
 import subprocess
 import sys
@@ -21,6 +22,7 @@ from kwire.codec.frames import Request
 from kwire.protocol.negotiation import NegotiatingBroker
 from kwire.protocol.negotiation.broker_role import TokenAnswer
 from kwire.protocol.negotiation.outcomes import Authenticated, Identified, Outcome, Over, Send
+from kwire.protocol.negotiation.scram import SCRAM_MECHANISMS, ScramCredential, ScramServer
 from kwire.schema import releases
 
 with warnings.catch_warnings():
@@ -62,7 +64,10 @@ class Listener:
             threading.Thread(target=self._serve, args=(connection,), daemon=True).start()
 
     def _serve(self, connection: socket.socket) -> None:
-        machine = NegotiatingBroker(self.ranges, answers={3: self._metadata, 60: self._cluster}, **self.more)
+        more = dict(self.more)
+        if "scram" in more:  # an exchange is of one connection
+            more["authenticate"] = ScramServer(more.pop("scram"), secrets.token_urlsafe())
+        machine = NegotiatingBroker(self.ranges, answers={3: self._metadata, 60: self._cluster}, **more)
         self.messages = machine.codec.messages
         try:
             with connection:
@@ -172,6 +177,42 @@ def test_the_java_client_reads_that_its_password_is_wrong() -> None:
 
 
 RDKAFKA_SASL = {"security.protocol": "SASL_PLAINTEXT", "sasl.mechanism": "PLAIN", "sasl.username": "alice", "sasl.password": "secret"}
+
+
+def scram(password: str = "secret") -> dict[str, Any]:
+    """A listener that knows alice by SCRAM."""
+    known = {mechanism: ScramCredential.of(mechanism, password, b"some salt") for mechanism in SCRAM_MECHANISMS}
+    return {"mechanisms": list(SCRAM_MECHANISMS), "scram": lambda mechanism, name: known[mechanism] if name == "alice" else None}
+
+
+JAVA_SCRAM = {
+    "security.protocol": "SASL_PLAINTEXT",
+    "sasl.mechanism": "SCRAM-SHA-512",
+    "sasl.jaas.config": JAVA_SASL["sasl.jaas.config"].replace("plain.Plain", "scram.Scram"),
+}
+
+
+def test_the_java_client_authenticates_by_scram() -> None:
+    """Kafka's client checks the broker's signature too."""
+    ranges = {3: (0, 12), 18: (0, 4), 60: (0, 1), **SASL_RANGES}
+    with listening(ranges, **scram()) as listener:
+        assert java(listener.address, **JAVA_SCRAM) == f"{CLUSTER} 7"
+    assert Authenticated("User:alice", "SCRAM-SHA-512") in listener.outcomes
+    with listening(ranges, **scram("another")) as listener:
+        assert "SaslAuthenticationException" in java(listener.address, **JAVA_SCRAM)
+    assert listener.all(Authenticated) == []
+
+
+@pytest.mark.parametrize("mechanism", ["SCRAM-SHA-256", "SCRAM-SHA-512"])
+def test_librdkafka_and_kafka_python_authenticate_by_scram(mechanism: str) -> None:
+    with listening({3: (0, 12), 18: (0, 4), 60: (0, 1), **SASL_RANGES}, **scram()) as listener:
+        settings = {**RDKAFKA_SASL, "sasl.mechanism": mechanism}
+        assert confluent_kafka.admin.AdminClient({"bootstrap.servers": listener.address, **settings}).list_topics(timeout=20).brokers
+        given = {"security_protocol": "SASL_PLAINTEXT", "sasl_plain_username": "alice", "sasl_plain_password": "secret"}
+        kafka.KafkaAdminClient(bootstrap_servers=listener.address, sasl_mechanism=mechanism, **given).close()
+    assert {Identified("kafka-python", kafka.__version__), Authenticated("User:alice", mechanism)} < {
+        each for each in listener.outcomes if not isinstance(each, Send)
+    }
 
 
 @pytest.mark.requirement("K511-13")

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import time
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -96,6 +97,17 @@ def test_a_listener_that_authenticates(kafka_broker: Callable[[str], Any]) -> No
     nobody = operator.invoke("list")
     assert nobody.exit_code == 1
     assert "a listener that authenticates" in nobody.stderr
+
+
+@pytest.mark.parametrize("release", [releases().newest.name, releases().resolve("3.9").name])
+def test_a_login_by_scram(kafka_broker: Callable[[str], Any], tmp_path: Path, release: str) -> None:
+    operator = Operator(f"127.0.0.1:{kafka_broker(release).sasl}")
+    config = tmp_path / "client.properties"
+    for password in ("scrambled", "guessed"):
+        jaas = f'org.apache.kafka.common.security.scram.ScramLoginModule required username="alice" password="{password}";'
+        config.write_text(f"security.protocol=SASL_PLAINTEXT\nsasl.mechanism=SCRAM-SHA-256\nsasl.jaas.config={jaas}\n")
+        done = operator.invoke("list", "--command-config", str(config))
+        assert (done.exit_code, "SASL_AUTHENTICATION_FAILED" in done.stderr) == ((0, False) if password == "scrambled" else (1, True))
 
 
 @pytest.mark.requirement("K714-104")

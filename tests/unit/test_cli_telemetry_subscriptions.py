@@ -273,5 +273,5 @@ def test_a_login() -> None:
         assert "a listener that authenticates does so when there is no login" in run(server, "list").stderr
     with listening(broker("4.1", **(more | {"mechanisms": ["GSSAPI"]}))) as server:
         result = run(server, "list", "--sasl-user", "alice", KWIRE_SASL_PASSWORD="guess")
-    assert result.stderr == f"kwire: {server} has GSSAPI for authentication, and kwire has PLAIN.\n"
+    assert result.stderr == f"kwire: {server} has GSSAPI for authentication, and the login is for PLAIN.\n"
     assert "secret" not in repr(Login("alice", "secret"))

@@ -1,9 +1,11 @@
-"""A conversation with one broker, over TCP without TLS, request by request: what commands that ask a live cluster have in common."""
+"""A conversation with one broker, over TCP or TLS, request by request: what commands that ask a live cluster have in common."""
 
 from __future__ import annotations
 
 import re
+import secrets
 import socket
+import ssl
 import time
 from collections.abc import Sequence
 from types import TracebackType
@@ -12,9 +14,12 @@ from typing import Any, Final, NamedTuple
 from kwire.errors import InputError, KwireError
 from kwire.protocol.negotiation import NegotiatingClient, NoCommonVersion
 from kwire.protocol.negotiation.outcomes import Agreed, Answered, Outcome, Over, Send
+from kwire.protocol.negotiation.scram import ScramClient, ScramError
 from kwire.schema import error_name
 
-__all__ = ["Address", "BrokerSession", "Login", "addresses"]
+__all__ = ["PLAIN", "Address", "BrokerSession", "Login", "addresses"]
+
+PLAIN: Final = "PLAIN"
 
 _AUTHORIZATION_FAILED: Final = frozenset((29, 30, 31, 53, 65))  # topic, group, cluster, transactional id, delegation token
 _READ: Final = 1 << 16
@@ -32,10 +37,11 @@ class Address(NamedTuple):
 
 
 class Login(NamedTuple):
-    """Name and password for SASL PLAIN."""
+    """Name and password for SASL, by PLAIN or SCRAM."""
 
     name: str
     password: str
+    mechanism: str = PLAIN
 
     def __repr__(self) -> str:
         return f"Login({self.name!r}, ...)"
@@ -67,12 +73,22 @@ class BrokerSession:
         timeout: seconds to wait for the connection and for each answer.
         login: for a listener that authenticates.
         client_id: of all requests.
+        tls: for a listener that encrypts.
 
     Raises:
         InputError: no server answers as a broker, or the login is refused. The password is not in the text.
     """
 
-    def __init__(self, servers: Sequence[Address], *, timeout: float = 30.0, login: Login | None = None, client_id: str = "kwire") -> None:
+    def __init__(
+        self,
+        servers: Sequence[Address],
+        *,
+        timeout: float = 30.0,
+        login: Login | None = None,
+        client_id: str = "kwire",
+        tls: ssl.SSLContext | None = None,
+    ) -> None:
+        self._tls = tls
         self._timeout = timeout
         self._client_id = client_id
         self._login = login
@@ -111,10 +127,21 @@ class BrokerSession:
         except (OSError, UnicodeError) as error:  # UnicodeError: a host name that IDNA does not know
             raise InputError(f"cannot connect to {self.node}: {getattr(error, 'strerror', None) or error}") from error
         try:
+            self._encrypt(address)
             self._await(self._machine.connected(time.monotonic_ns()), Agreed)
         except InputError:
             self.close()
             raise
+
+    def _encrypt(self, address: Address) -> None:
+        if self._tls is None:
+            return
+        try:
+            self._socket = self._tls.wrap_socket(self._socket, server_hostname=address.host)
+        except (OSError, ValueError) as error:  # ValueError: a host name that cannot be one
+            # CPython's text ends with the place in its own source.
+            why = getattr(error, "verify_message", "") or str(error).split(" (_ssl.c:")[0]
+            raise InputError(f"{self.node} and kwire do not agree on TLS: {why}") from error
 
     def _await(self, outcomes: list[Outcome], wanted: type[Agreed | Answered]) -> Any:
         while True:
@@ -147,7 +174,7 @@ class BrokerSession:
 
     def _ended(self, over: Over, wanted: type) -> str:
         if wanted is Agreed and over.reason in ("closed_by_peer", "garbled"):
-            return f"{self.node} does not answer as a Kafka broker without TLS does"
+            return f"{self.node} does not answer as a Kafka broker {'without' if self._tls is None else 'behind'} TLS does"
         if over.error is not None:
             return str(over.error)
         hint = "" if self._login else "; a listener that authenticates does so when there is no login"
@@ -155,14 +182,24 @@ class BrokerSession:
 
     def _authenticate(self, login: Login) -> None:
         request = self.messages
-        answer = self.ask(request.SaslHandshakeRequest(mechanism="PLAIN"))
+        answer = self.ask(request.SaslHandshakeRequest(mechanism=login.mechanism))
         if answer.error_code:
             offered = ", ".join(answer.mechanisms) or "nothing"
-            raise InputError(f"{self.node} has {offered} for authentication, and kwire has PLAIN")
-        token = "\0".join(("", *login)).encode("utf-8", "surrogateescape")  # the bytes that the environment has
-        answer = self.ask(request.SaslAuthenticateRequest(auth_bytes=token))
+            raise InputError(f"{self.node} has {offered} for authentication, and the login is for {login.mechanism}")
+        if login.mechanism == PLAIN:
+            self._token(login, "\0".join(("", login.name, login.password)).encode("utf-8", "surrogateescape"))  # as the environment has it
+            return
+        client = ScramClient(login.mechanism, login.name, login.password, secrets.token_urlsafe(24))
+        try:
+            client.verify(self._token(login, client.final(self._token(login, client.first()))))
+        except ScramError as error:
+            raise InputError(f"{self.node}: {error}") from error
+
+    def _token(self, login: Login, token: bytes) -> bytes:
+        answer = self.ask(self.messages.SaslAuthenticateRequest(auth_bytes=token))
         if answer.error_code:
             self.refused(answer.error_code, answer.error_message, f"log in {login.name!r}")
+        return bytes(answer.auth_bytes)
 
     def has(self, api_key: int) -> bool:
         """Whether the broker has an api."""

@@ -62,7 +62,10 @@ def _for_cluster(command: Callable[..., None]) -> Callable[..., None]:
         click.option(
             "--sasl-user", metavar="NAME", help="Log in by SASL PLAIN; the password is asked for, or taken from KWIRE_SASL_PASSWORD."
         ),
-        click.option("--bootstrap-server", "servers", type=_Servers(), required=True, help="Brokers to try, one after the other; no TLS."),
+        click.option(
+            "--command-config", "config", metavar="FILE", help="Properties as Kafka's tools take them: TLS by PEM, SASL PLAIN and SCRAM."
+        ),
+        click.option("--bootstrap-server", "servers", type=_Servers(), required=True, help="Brokers to try, one after the other."),
     ):
         command = option(command)
     return command
@@ -73,18 +76,24 @@ def _name_option(help_text: str, *, required: bool = False) -> Callable[[Callabl
 
 
 @contextmanager
-def _configs(servers: tuple[Address, ...], sasl_user: str | None, timeout: float) -> Iterator[ClientMetricsConfigs]:
+def _configs(servers: tuple[Address, ...], sasl_user: str | None, config: str | None, timeout: float) -> Iterator[ClientMetricsConfigs]:
     import os
 
     from kwire.cli.broker_session import BrokerSession, Login
     from kwire.cli.client_metrics_configs import ClientMetricsConfigs
 
-    login = None
+    login = tls = None
+    if config is not None:
+        from kwire.cli.client_properties import read_client_properties
+
+        login, tls = read_client_properties(config)
     if sasl_user is not None:
+        if login is not None:
+            raise click.UsageError("Give one of --sasl-user and a --command-config with a login.")
         # not an option: other users of a machine see the arguments of its processes
         password = os.environ.get("KWIRE_SASL_PASSWORD")
         login = Login(sasl_user, click.prompt("Password", hide_input=True, err=True) if password is None else password)
-    with BrokerSession(servers, timeout=timeout, login=login) as session:
+    with BrokerSession(servers, timeout=timeout, login=login, tls=tls) as session:
         yield ClientMetricsConfigs(session)
 
 
@@ -111,14 +120,14 @@ def _tell(as_json: bool, sentence: str, **facts: object) -> None:
 
 @click.command("list", short_help="List the subscriptions of a cluster.")
 @_for_cluster
-def list_names(servers: tuple[Address, ...], sasl_user: str | None, timeout: float, as_json: bool) -> None:
+def list_names(servers: tuple[Address, ...], sasl_user: str | None, config: str | None, timeout: float, as_json: bool) -> None:
     """List the names of a cluster's subscriptions.
 
     \b
     Example:
       kwire telemetry list --bootstrap-server localhost:9092
     """
-    with _configs(servers, sasl_user, timeout) as configs:
+    with _configs(servers, sasl_user, config, timeout) as configs:
         for name in configs.names():
             _tell(as_json, name, name=name)
 
@@ -132,7 +141,7 @@ def list_names(servers: tuple[Address, ...], sasl_user: str | None, timeout: flo
 @click.option("--metrics", metavar="PREFIX,..", help="Prefixes of the metrics that are wanted; * for all.")
 @click.option("--metric", "added", multiple=True, metavar="PREFIX", help="One more prefix; may be given again.")
 def alter(
-    servers: tuple[Address, ...], sasl_user: str | None, timeout: float, as_json: bool,
+    servers: tuple[Address, ...], sasl_user: str | None, config: str | None, timeout: float, as_json: bool,
     name: str | None, generate_name: bool, interval: str | None, match: str | None, metrics: str | None, added: tuple[str, ...],
 ) -> None:  # fmt: skip
     """Make or change a subscription; an empty value removes what was set.
@@ -156,7 +165,7 @@ def alter(
     subscription = _new_name() if name is None else name
     # The expressions of a match are Java's, so the broker judges them.
     Subscription.from_config(subscription, {key: value for key, value in properties.items() if value and key != "match"})
-    with _configs(servers, sasl_user, timeout) as configs:
+    with _configs(servers, sasl_user, config, timeout) as configs:
         if added:
             there = _prefixes(configs.properties(subscription).get("metrics", ""))
             properties["metrics"] = ",".join(dict.fromkeys((*there, *_prefixes(properties["metrics"]))))
@@ -168,7 +177,9 @@ def alter(
 @click.command(short_help="Show what subscriptions set.")
 @_for_cluster
 @_name_option("Only this subscription.")
-def describe(servers: tuple[Address, ...], sasl_user: str | None, timeout: float, as_json: bool, name: str | None) -> None:
+def describe(
+    servers: tuple[Address, ...], sasl_user: str | None, config: str | None, timeout: float, as_json: bool, name: str | None
+) -> None:
     """Show what the subscriptions of a cluster set; what is not set has Kafka's default.
 
     \b
@@ -177,7 +188,7 @@ def describe(servers: tuple[Address, ...], sasl_user: str | None, timeout: float
     """
     from kwire.cli.terminal import print_table
 
-    with _configs(servers, sasl_user, timeout) as configs:
+    with _configs(servers, sasl_user, config, timeout) as configs:
         found = {each: configs.properties(each) for each in configs.names()} if name is None else {name: configs.known(name)}
     if as_json:
         for each, properties in found.items():
@@ -191,14 +202,22 @@ def describe(servers: tuple[Address, ...], sasl_user: str | None, timeout: float
 @_for_cluster
 @_name_option("The subscription.", required=True)
 @click.option("--metric", "removed", multiple=True, metavar="PREFIX", help="Remove only this prefix; may be given again.")
-def delete(servers: tuple[Address, ...], sasl_user: str | None, timeout: float, as_json: bool, name: str, removed: tuple[str, ...]) -> None:
+def delete(
+    servers: tuple[Address, ...],
+    sasl_user: str | None,
+    config: str | None,
+    timeout: float,
+    as_json: bool,
+    name: str,
+    removed: tuple[str, ...],
+) -> None:
     """Delete a subscription, or prefixes of it; with its last prefix a subscription goes as a whole.
 
     \b
     Example:
       kwire telemetry delete --bootstrap-server localhost:9092 --name slow-producers
     """
-    with _configs(servers, sasl_user, timeout) as configs:
+    with _configs(servers, sasl_user, config, timeout) as configs:
         left: list[str] = []
         if removed:
             there = _prefixes(configs.known(name).get("metrics", ""))

@@ -1,10 +1,11 @@
-"""Classic groups (KIP-559): the bytes that members tell each other, the checks of both sides, and both sides as machines without sockets.
+"""Groups, classic (KIP-559) and with KIP-848: bytes that members tell each other, checks, both sides as machines without sockets.
 
 * `decode_subscription`, `decode_group_metadata` and the like: what is inside the bytes, by protocol type.
 * `guess_protocol_type`: for who asks for it; nothing here guesses by itself.
 * `SeenGroups`: what older versions do not say, remembered for a bounded number of groups.
 * `GroupCoordinatorRole`: the broker's side, Kafka's checks in Kafka's order.
 * `GroupMemberRole`: the client's side.
+* `ConsumerGroupRole`, `ConsumerGroupMemberRole`: both sides of a group with KIP-848.
 * `exchange_faults`: the same checks for who only watches.
 """
 
@@ -30,6 +31,8 @@ from kwire.protocol.groups.member_bytes import (
 from kwire.protocol.groups.protocol_checks import effective_rebalance_timeout
 
 if TYPE_CHECKING:
+    from kwire.protocol.groups.consumer_coordinator_role import ConsumerGroupRole
+    from kwire.protocol.groups.consumer_member_role import ConsumerGroupMemberRole
     from kwire.protocol.groups.coordinator_role import GroupCoordinatorRole
     from kwire.protocol.groups.exchange_checks import exchange_faults
     from kwire.protocol.groups.guessing import guess_protocol_type
@@ -37,13 +40,16 @@ if TYPE_CHECKING:
     from kwire.protocol.groups.seen_groups import SeenGroups
 
 __all__ = [
-    "PROTOCOL_TYPES", "USER_DATA", "GroupCoordinatorRole", "GroupMemberRole", "SeenGroups", "decode_assignment", "decode_group_assignment",
+    "PROTOCOL_TYPES", "USER_DATA", "ConsumerGroupMemberRole", "ConsumerGroupRole", "GroupCoordinatorRole", "GroupMemberRole",
+    "SeenGroups", "decode_assignment", "decode_group_assignment",
     "decode_group_metadata", "decode_subscription", "decode_user_data", "effective_rebalance_timeout", "exchange_faults",
     "guess_protocol_type", "read_assignment", "read_group_assignment", "read_group_metadata", "read_subscription", "read_user_data",
 ]  # fmt: skip
 
 # The tracker needs the readers and not the machines.
 _HOME = {
+    "ConsumerGroupMemberRole": "kwire.protocol.groups.consumer_member_role",
+    "ConsumerGroupRole": "kwire.protocol.groups.consumer_coordinator_role",
     "GroupCoordinatorRole": "kwire.protocol.groups.coordinator_role",
     "GroupMemberRole": "kwire.protocol.groups.member_role",
     "SeenGroups": "kwire.protocol.groups.seen_groups",

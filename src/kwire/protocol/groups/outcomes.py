@@ -10,7 +10,7 @@ from kwire.protocol.groups.group_errors import GroupError
 
 __all__ = ["Answer", "Ask", "Assigned", "Failed", "GoneReason", "GroupOutcome", "JoinedGroup", "MemberGone", "MemberOutcome", "Rebalanced"]
 
-GoneReason = Literal["left", "session_expired", "did_not_rejoin", "did_not_sync", "replaced"]
+GoneReason = Literal["left", "session_expired", "did_not_rejoin", "did_not_sync", "did_not_revoke", "replaced"]
 
 
 @dataclass(frozen=True, slots=True)

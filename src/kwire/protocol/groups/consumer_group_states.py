@@ -1,0 +1,131 @@
+"""The states of a group with KIP-848, of a member at its coordinator, and of a member at home, as tables."""
+
+from __future__ import annotations
+
+from enum import Enum, auto
+from typing import Final
+
+from kwire.protocol.transitions import Transitions
+
+__all__ = [
+    "CONSUMER_GROUP", "CONSUMER_MEMBER", "MEMBER_AT_COORDINATOR", "AtCoordinator", "AtCoordinatorEvent", "ConsumerGroupEvent",
+    "ConsumerGroupState", "ConsumerMemberEvent", "ConsumerMemberState",
+]  # fmt: skip
+
+
+class ConsumerGroupState(Enum):
+    """Where a group with KIP-848 is: Kafka's `ConsumerGroup.ConsumerGroupState`."""
+
+    EMPTY = auto()
+    ASSIGNING = auto()  # its epoch is above that of the target assignment
+    RECONCILING = auto()  # some member has not what the target gives it
+    STABLE = auto()
+    DEAD = auto()
+
+
+class ConsumerGroupEvent(Enum):
+    """What happens to it."""
+
+    BUMPED = auto()  # the epoch rose: a member came or went, or wants other topics
+    ASSIGNED = auto()  # the target of the epoch was computed
+    RECONCILED = auto()  # every member has what the target gives it
+    EMPTIED = auto()
+    REMOVED = auto()
+
+
+_G, _GE = ConsumerGroupState, ConsumerGroupEvent
+
+CONSUMER_GROUP: Final = Transitions(
+    "a group with KIP-848",
+    ConsumerGroupState,
+    ConsumerGroupEvent,
+    _G.EMPTY,
+    {
+        _G.EMPTY: {_GE.BUMPED: _G.ASSIGNING, _GE.REMOVED: _G.DEAD},
+        _G.ASSIGNING: {_GE.BUMPED: _G.ASSIGNING, _GE.ASSIGNED: _G.RECONCILING, _GE.EMPTIED: _G.EMPTY},
+        _G.RECONCILING: {_GE.BUMPED: _G.ASSIGNING, _GE.RECONCILED: _G.STABLE, _GE.EMPTIED: _G.EMPTY},
+        _G.STABLE: {_GE.BUMPED: _G.ASSIGNING, _GE.EMPTIED: _G.EMPTY},
+    },
+)
+
+
+class AtCoordinator(Enum):
+    """Where a member is in its coordinator's eyes: Kafka's `modern.MemberState`, and an end."""
+
+    STABLE = auto()
+    UNREVOKED_PARTITIONS = auto()  # it has yet to give something up; its epoch stays behind
+    UNRELEASED_PARTITIONS = auto()  # others have yet to give up what it is to get
+    GONE = auto()
+
+
+class AtCoordinatorEvent(Enum):
+    """What happens to it."""
+
+    REVOKE = auto()
+    WAIT = auto()
+    SETTLE = auto()
+    GO = auto()  # it left, was silent for too long, or was replaced
+
+
+_A, _AE = AtCoordinator, AtCoordinatorEvent
+_ANY: Final = {_AE.REVOKE: _A.UNREVOKED_PARTITIONS, _AE.WAIT: _A.UNRELEASED_PARTITIONS, _AE.SETTLE: _A.STABLE, _AE.GO: _A.GONE}
+
+MEMBER_AT_COORDINATOR: Final = Transitions(
+    "a member with KIP-848 at its coordinator",
+    AtCoordinator,
+    AtCoordinatorEvent,
+    _A.STABLE,
+    {_A.STABLE: _ANY, _A.UNREVOKED_PARTITIONS: _ANY, _A.UNRELEASED_PARTITIONS: _ANY},
+)
+
+
+class ConsumerMemberState(Enum):
+    """Where a member with KIP-848 is: Kafka's `MemberState` of the consumer."""
+
+    UNSUBSCRIBED = auto()
+    JOINING = auto()
+    RECONCILING = auto()  # gives up and takes over partitions
+    ACKNOWLEDGING = auto()  # has done so, and has yet to say it
+    STABLE = auto()
+    FENCED = auto()  # the coordinator has forgotten it: it drops what it has and joins again
+    PREPARE_LEAVING = auto()  # drops what it has
+    LEAVING = auto()  # has yet to say that it leaves
+    STALE = auto()  # left because its owner was silent for too long
+    FATAL = auto()
+
+
+class ConsumerMemberEvent(Enum):
+    """What happens to it."""
+
+    JOIN = auto()
+    TARGET = auto()  # the coordinator gives it something else than it has
+    NO_CHANGE = auto()  # it gives it what it has
+    RECONCILED = auto()
+    SAID = auto()  # the heartbeat that says it is out
+    FENCE = auto()
+    FAIL = auto()
+    LEAVE = auto()
+    DROPPED = auto()  # its owner has dropped all partitions
+    SAID_STALE = auto()  # as `SAID`, of a member that leaves because its owner is silent
+
+
+_S, _E = ConsumerMemberState, ConsumerMemberEvent
+_INSIDE: Final = {_E.FENCE: _S.FENCED, _E.FAIL: _S.FATAL, _E.LEAVE: _S.PREPARE_LEAVING}
+
+CONSUMER_MEMBER: Final = Transitions(
+    "a member with KIP-848",
+    ConsumerMemberState,
+    ConsumerMemberEvent,
+    _S.UNSUBSCRIBED,
+    {
+        _S.UNSUBSCRIBED: {_E.JOIN: _S.JOINING, _E.FAIL: _S.FATAL, _E.LEAVE: _S.UNSUBSCRIBED},
+        _S.JOINING: {_E.TARGET: _S.RECONCILING, _E.NO_CHANGE: _S.STABLE, **_INSIDE},
+        _S.RECONCILING: {_E.RECONCILED: _S.ACKNOWLEDGING, **_INSIDE},
+        _S.ACKNOWLEDGING: {_E.TARGET: _S.RECONCILING, _E.NO_CHANGE: _S.ACKNOWLEDGING, _E.SAID: _S.STABLE, **_INSIDE},
+        _S.STABLE: {_E.TARGET: _S.RECONCILING, _E.NO_CHANGE: _S.STABLE, **_INSIDE},
+        _S.FENCED: {_E.JOIN: _S.JOINING, _E.LEAVE: _S.UNSUBSCRIBED},
+        _S.PREPARE_LEAVING: {_E.DROPPED: _S.LEAVING, _E.FENCE: _S.FENCED, _E.FAIL: _S.FATAL},
+        _S.LEAVING: {_E.SAID: _S.UNSUBSCRIBED, _E.SAID_STALE: _S.STALE, _E.FENCE: _S.FENCED, _E.FAIL: _S.FATAL},
+        _S.STALE: {_E.JOIN: _S.JOINING, _E.LEAVE: _S.UNSUBSCRIBED},
+    },
+)

@@ -1,0 +1,94 @@
+"""How a coordinator moves a member from what it has to what the target gives it (`CurrentAssignmentBuilder`): nothing is given before the
+one who has it says that it has given it up."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+
+from kwire.codec.uuids import Uuid
+from kwire.protocol.groups.consumer_group_states import MEMBER_AT_COORDINATOR, AtCoordinator, AtCoordinatorEvent
+from kwire.protocol.groups.consumer_outcomes import Partitions
+
+__all__ = ["ConsumerMember", "is_subset", "reconcile"]
+
+_E = AtCoordinatorEvent
+
+
+@dataclass(slots=True)
+class ConsumerMember:
+    """A member as its coordinator knows it.
+
+    Attributes:
+        topics, topic_regex: what it wants.
+        epoch, previous_epoch: in force, and the one before; -2 of a static member that is away.
+        assigned: what it may use; `revoking`: what it has yet to give up.
+        rebalance_ns: how long it may take for that.
+        heard: time of its last heartbeat.
+        revoke_until: until when it has to have given up, None where it has not.
+    """
+
+    member_id: str
+    instance_id: str | None
+    topics: tuple[str, ...] = ()
+    topic_regex: str | None = None
+    epoch: int = 0
+    previous_epoch: int = 0
+    state: AtCoordinator = MEMBER_AT_COORDINATOR.start
+    assigned: Partitions = field(default_factory=dict)
+    revoking: Partitions = field(default_factory=dict)
+    rebalance_ns: int = 0
+    heard: int = 0
+    revoke_until: int | None = None
+
+    def move(self, event: AtCoordinatorEvent) -> None:
+        """To another state."""
+        self.state = MEMBER_AT_COORDINATOR.after(self.state, event)
+
+    def _reach(self, epoch: int) -> None:
+        if epoch != self.epoch:
+            self.previous_epoch, self.epoch = self.epoch, epoch
+
+
+def is_subset(some: Partitions | None, others: Partitions) -> bool:
+    """Whether all of `some` are among `others`; of what is not said it is not known."""
+    return some is not None and all(numbers <= others.get(topic, frozenset()) for topic, numbers in some.items())
+
+
+def _owns(owned: Partitions | None, some: Partitions) -> bool:
+    return owned is None or any(numbers & owned.get(topic, frozenset()) for topic, numbers in some.items())
+
+
+def reconcile(
+    member: ConsumerMember, target: Partitions, target_epoch: int, owned: Partitions | None, is_taken: Callable[[Uuid, int], bool]
+) -> None:
+    """Take a member one step on the way to its target.
+
+    Arguments:
+        owned: what the member says it has, None where it does not say.
+        is_taken: whether a partition is still with another member.
+    """
+    if member.state is AtCoordinator.STABLE and member.epoch == target_epoch:
+        return
+    if member.state is AtCoordinator.UNREVOKED_PARTITIONS and _owns(owned, member.revoking):
+        return
+    keep: dict[Uuid, frozenset[int]] = {}
+    revoke: dict[Uuid, frozenset[int]] = {}
+    add: dict[Uuid, frozenset[int]] = {}
+    waits = False
+    for topic in sorted({*target, *member.assigned}):
+        wanted, has = target.get(topic, frozenset()), member.assigned.get(topic, frozenset())
+        new = wanted - has
+        free = frozenset(number for number in new if not is_taken(topic, number))
+        waits = waits or free != new
+        for found, numbers in ((keep, wanted & has), (revoke, has - wanted), (add, free)):
+            if numbers:
+                found[topic] = numbers
+    if revoke and _owns(owned, revoke):
+        member.assigned, member.revoking = keep, revoke
+        member.move(_E.REVOKE)
+        return
+    member.assigned = {topic: keep.get(topic, frozenset()) | add.get(topic, frozenset()) for topic in {*keep, *add}}
+    member.revoking = {}
+    member.move(_E.WAIT if waits else _E.SETTLE)
+    member._reach(target_epoch)

@@ -1,0 +1,197 @@
+"""SCRAM-SHA-256 and -512 (RFC 5802, RFC 7677) as Kafka speaks it: both sides, a message in, a message out; no channel binding.
+
+client-first  n,,n=NAME,r=NONCE            server-first  r=NONCE,s=SALT,i=ITERATIONS
+client-final  c=biws,r=NONCE,p=PROOF       server-final  v=SIGNATURE, or e=ERROR
+"""
+
+from __future__ import annotations
+
+import binascii
+import hashlib
+import hmac
+from base64 import b64decode, b64encode
+from collections.abc import Callable
+from typing import Final, NamedTuple
+
+from kwire.errors import KwireError
+from kwire.protocol.negotiation.broker_role import TokenAnswer
+
+__all__ = ["MAX_ITERATIONS", "MIN_ITERATIONS", "SCRAM_MECHANISMS", "ScramClient", "ScramCredential", "ScramError", "ScramServer"]
+
+SCRAM_MECHANISMS: Final = {"SCRAM-SHA-256": "sha256", "SCRAM-SHA-512": "sha512"}
+MIN_ITERATIONS: Final = 4_096
+MAX_ITERATIONS: Final = 1_000_000  # a server could keep a client busy for hours
+_LONGEST: Final = 4_096  # bytes of a message
+_NO_BINDING: Final = b"biws"  # n,, in base64
+
+
+class ScramError(KwireError):
+    """The other side's message is none of SCRAM, or its proof is wrong."""
+
+
+def _hmac(algorithm: str, key: bytes, data: bytes) -> bytes:
+    return hmac.digest(key, data, algorithm)
+
+
+def _xor(one: bytes, other: bytes) -> bytes:
+    return bytes(left ^ right for left, right in zip(one, other, strict=True))
+
+
+def _fields(message: bytes) -> dict[str, str]:
+    """The attributes of a message, by letter."""
+    if len(message) > _LONGEST:
+        raise ScramError(f"a message of SCRAM has {len(message)} bytes, more than {_LONGEST}")
+    try:
+        parts = message.decode().split(",")
+    except UnicodeDecodeError:
+        raise ScramError("a message of SCRAM is not UTF-8") from None
+    return {part[0]: part[2:] for part in parts if part[1:2] == "="}
+
+
+def _bytes_of(fields: dict[str, str], letter: str) -> bytes:
+    try:
+        return b64decode(fields.get(letter, ""), validate=True)
+    except (binascii.Error, ValueError):
+        raise ScramError(f"the {letter} of a message of SCRAM is not base64") from None
+
+
+class ScramCredential(NamedTuple):
+    """What a broker keeps of a password (`kafka-configs.sh --add-config SCRAM-SHA-256=...`).
+
+    Attributes:
+        salt, stored_key, server_key: bytes.
+        iterations: of the hash.
+    """
+
+    salt: bytes
+    stored_key: bytes
+    server_key: bytes
+    iterations: int
+
+    def __repr__(self) -> str:
+        return f"ScramCredential({self.iterations} iterations)"
+
+    @classmethod
+    def of(cls, mechanism: str, password: str, salt: bytes, iterations: int = MIN_ITERATIONS) -> ScramCredential:
+        """Make it of a password.
+
+        Arguments:
+            mechanism: of `SCRAM_MECHANISMS`.
+            password: as it is; Kafka does not normalize it.
+            salt: random bytes.
+        """
+        algorithm = SCRAM_MECHANISMS[mechanism]
+        salted = hashlib.pbkdf2_hmac(algorithm, password.encode("utf-8", "surrogateescape"), salt, iterations)
+        stored = hashlib.new(algorithm, _hmac(algorithm, salted, b"Client Key")).digest()
+        return cls(salt, stored, _hmac(algorithm, salted, b"Server Key"), iterations)
+
+
+class ScramClient:
+    """The client's side of one exchange.
+
+    Arguments:
+        mechanism: of `SCRAM_MECHANISMS`.
+        name, password: of the user.
+        nonce: random text without commas.
+    """
+
+    def __init__(self, mechanism: str, name: str, password: str, nonce: str) -> None:
+        self._algorithm = SCRAM_MECHANISMS[mechanism]
+        self._mechanism = mechanism
+        self._password = password
+        self._nonce = nonce
+        self._bare = f"n={name.replace('=', '=3D').replace(',', '=2C')},r={nonce}".encode("utf-8", "surrogateescape")
+        self._signature: bytes | None = None
+
+    def first(self) -> bytes:
+        """The first message."""
+        return b"n,," + self._bare
+
+    def final(self, server_first: bytes) -> bytes:
+        """The second message, the answer to the server's first.
+
+        Raises:
+            ScramError: the server's message cannot be, or wants more work than `MAX_ITERATIONS`.
+        """
+        fields = _fields(server_first)
+        nonce, salt, iterations = fields.get("r", ""), _bytes_of(fields, "s"), fields.get("i", "")
+        if not nonce.startswith(self._nonce) or len(nonce) == len(self._nonce) or not salt:
+            raise ScramError("the server's nonce does not go on from the client's, or its salt is missing")
+        if not (iterations.isascii() and iterations.isdecimal() and MIN_ITERATIONS <= int(iterations[:12]) <= MAX_ITERATIONS):
+            raise ScramError(f"the server wants {iterations[:12]!r} iterations, not {MIN_ITERATIONS} to {MAX_ITERATIONS}")
+        salted = hashlib.pbkdf2_hmac(self._algorithm, self._password.encode("utf-8", "surrogateescape"), salt, int(iterations))
+        key = _hmac(self._algorithm, salted, b"Client Key")
+        without_proof = b"c=" + _NO_BINDING + b",r=" + nonce.encode()
+        said = b",".join((self._bare, server_first, without_proof))
+        self._signature = _hmac(self._algorithm, _hmac(self._algorithm, salted, b"Server Key"), said)
+        proof = _xor(key, _hmac(self._algorithm, hashlib.new(self._algorithm, key).digest(), said))
+        return without_proof + b",p=" + b64encode(proof)
+
+    def verify(self, server_final: bytes) -> None:
+        """Take the server's last message.
+
+        Raises:
+            ScramError: the server says an error, or does not know the password itself.
+        """
+        fields = _fields(server_final)
+        if "e" in fields:
+            raise ScramError(f"the server says {fields['e'][:80]!r}")
+        if self._signature is None or not hmac.compare_digest(_bytes_of(fields, "v"), self._signature):
+            raise ScramError("the server does not know the password")
+
+
+class ScramServer:
+    """The broker's side of one exchange, for `NegotiatingBroker(authenticate=...)`; a connection has one of its own.
+
+    Arguments:
+        credential: gives what is kept of a user by mechanism and name, None for nobody.
+        nonce: random text without commas.
+    """
+
+    def __init__(self, credential: Callable[[str, str], ScramCredential | None], nonce: str) -> None:
+        self._credential = credential
+        self._nonce = nonce
+        self._name = ""
+        self._known: ScramCredential | None = None
+        self._said: tuple[bytes, bytes] | None = None  # the client's first message without its head, the server's
+
+    def __call__(self, mechanism: str, token: bytes) -> TokenAnswer:
+        """Take a token; what is wrong refuses it in Kafka's words."""
+        refused = TokenAnswer(
+            refused=f"Authentication failed during authentication due to invalid credentials with SASL mechanism {mechanism}"
+        )
+        if mechanism not in SCRAM_MECHANISMS:
+            return refused
+        try:
+            return self._first(mechanism, token, refused) if self._said is None else self._final(mechanism, token, refused)
+        except ScramError:
+            return refused
+
+    def _first(self, mechanism: str, token: bytes, refused: TokenAnswer) -> TokenAnswer:
+        head, _, bare = token.partition(b",")
+        authorization, _, bare = bare.partition(b",")
+        fields = _fields(bare)
+        self._name = fields.get("n", "").replace("=2C", ",").replace("=3D", "=")
+        self._known = self._credential(mechanism, self._name)
+        nonce = fields.get("r", "")
+        if head != b"n" or authorization or not nonce or self._known is None:
+            return refused
+        text = f"r={nonce}{self._nonce},s={b64encode(self._known.salt).decode()},i={self._known.iterations}"
+        self._said = bare, text.encode()
+        return TokenAnswer(token=self._said[1])
+
+    def _final(self, mechanism: str, token: bytes, refused: TokenAnswer) -> TokenAnswer:
+        algorithm, known, said = SCRAM_MECHANISMS[mechanism], self._known, self._said
+        assert known is not None
+        assert said is not None
+        self._said = None  # an exchange is over with its second message, come what may
+        fields = _fields(token)
+        without_proof, _, _ = token.rpartition(b",p=")
+        everything = b",".join((*said, without_proof))
+        proof = _bytes_of(fields, "p")
+        signature = _hmac(algorithm, known.stored_key, everything)
+        if fields.get("r") != _fields(said[1])["r"] or fields.get("c") != _NO_BINDING.decode() or len(proof) != len(signature):
+            return refused
+        if not hmac.compare_digest(hashlib.new(algorithm, _xor(proof, signature)).digest(), known.stored_key):
+            return refused
+        return TokenAnswer(b"v=" + b64encode(_hmac(algorithm, known.server_key, everything)), f"User:{self._name}")

@@ -1,0 +1,157 @@
+"""`--command-config`: TLS and SASL of a live cluster, from properties as Kafka's own tools take them."""
+
+from __future__ import annotations
+
+import socket
+import ssl
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from pathlib import Path
+from typing import Any
+
+import pytest
+import trustme
+from click.testing import CliRunner
+
+from kwire import messages
+from kwire.cli.broker_session import Login
+from kwire.cli.client_properties import read_client_properties
+from kwire.cli.entry import commands
+from kwire.errors import InputError
+from kwire.protocol.negotiation import NegotiatingBroker
+from kwire.protocol.negotiation.outcomes import Send
+from kwire.protocol.negotiation.scram import ScramCredential, ScramServer
+
+JAAS = 'org.apache.kafka.common.security.scram.ScramLoginModule required username="alice" password="p\\\\"w";'
+SCRAM = f"sasl.mechanism=SCRAM-SHA-256\nsasl.jaas.config={JAAS}\n"
+
+
+@pytest.fixture(scope="module")
+def authority() -> trustme.CA:
+    return trustme.CA()
+
+
+@pytest.fixture(scope="module")
+def trust(authority: trustme.CA, tmp_path_factory: pytest.TempPathFactory) -> str:
+    path = tmp_path_factory.mktemp("tls") / "authority.pem"
+    authority.cert_pem.write_to_path(str(path))
+    return f"ssl.truststore.type=PEM\nssl.truststore.location={path}\n"
+
+
+@pytest.fixture
+def written(tmp_path: Path) -> Any:
+    def write(text: str) -> str:
+        path = tmp_path / "client.properties"
+        path.write_text(text)
+        return str(path)
+
+    return write
+
+
+@contextmanager
+def broker(authority: trustme.CA | None, password: str = 'p"w', **more: Any) -> Iterator[str]:
+    """A broker role, behind TLS where there is an authority, that knows alice by SCRAM and has the subscription x."""
+    context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+    if authority is not None:
+        authority.issue_cert("127.0.0.1").configure_cert(context)
+    known = ScramCredential.of("SCRAM-SHA-256", password, b"salt")
+    told = messages.ListConfigResourcesResponse
+    answers = {74: lambda _: told(config_resources=[told.ConfigResource(resource_name="x", resource_type=16)])}
+
+    def serve(wire: socket.socket) -> None:
+        authenticate = ScramServer(lambda _, name: known if name == "alice" else None, "nonce")
+        machine = NegotiatingBroker.of_release("4.1", mechanisms=["SCRAM-SHA-256"], authenticate=authenticate, answers=answers, **more)
+        with suppress(OSError), context.wrap_socket(wire, server_side=True) if authority is not None else wire as channel:
+            while not machine.over and (data := channel.recv(65536)):
+                channel.sendall(b"".join(each.data for each in machine.receive(data, 0) if isinstance(each, Send)))
+
+    with socket.create_server(("127.0.0.1", 0)) as server:
+        ended = threading.Event()
+
+        def accept() -> None:
+            while not ended.is_set():
+                wire, _ = server.accept()
+                with wire:
+                    if not ended.is_set():
+                        serve(wire)
+
+        thread = threading.Thread(target=accept)
+        thread.start()
+        try:
+            yield f"127.0.0.1:{server.getsockname()[1]}"
+        finally:
+            ended.set()
+            socket.create_connection(server.getsockname()).close()
+            thread.join()
+
+
+def run(server: str, config: str, *more: str) -> Any:
+    return CliRunner().invoke(commands, ["telemetry", "list", "--bootstrap-server", server, "--command-config", config, *more])
+
+
+def test_tls_and_scram(written: Any, authority: trustme.CA, trust: str) -> None:
+    config = written(f"security.protocol=SASL_SSL\n{SCRAM}{trust}")
+    with broker(authority) as server:
+        assert run(server, config).output == "x\n"
+    with broker(authority, "another") as server:
+        result = run(server, config)
+        assert (result.exit_code, result.stdout) == (1, "")
+        assert "refuses to log in 'alice': Authentication failed during authentication due to invalid credentials" in result.stderr
+        assert 'p"w' not in result.stderr
+
+
+def test_a_certificate_that_is_not_trusted_and_a_name_that_is_not_in_it(written: Any, authority: trustme.CA, trust: str) -> None:
+    with broker(authority) as server:
+        result = run(server, written(f"security.protocol=SASL_SSL\n{SCRAM}"))
+        assert (result.exit_code, "do not agree on TLS" in result.stderr, "certificate" in result.stderr) == (1, True, True)
+        port = server.rpartition(":")[2]
+        named = written(f"security.protocol=SASL_SSL\n{SCRAM}{trust}")
+        assert "do not agree on TLS: Hostname mismatch" in run(f"localhost:{port}", named).stderr
+        free = written(f"security.protocol=SASL_SSL\n{SCRAM}{trust}ssl.endpoint.identification.algorithm=\n")
+        assert run(f"localhost:{port}", free).output == "x\n"
+
+
+def test_a_broker_without_tls(written: Any, trust: str) -> None:
+    with broker(None) as server:
+        assert "do not agree on TLS" in run(server, written(f"security.protocol=SSL\n{trust}"), "--timeout", "2").stderr
+        assert run(server, written(f"security.protocol=SASL_PLAINTEXT\n{SCRAM}")).output == "x\n"
+
+
+def test_one_login_is_enough(written: Any) -> None:
+    result = run("127.0.0.1:1", written(f"security.protocol=SASL_PLAINTEXT\n{SCRAM}"), "--sasl-user", "bob")
+    assert "Give one of --sasl-user and a --command-config with a login." in result.stderr
+
+
+def test_the_form_of_java(written: Any) -> None:
+    text = """\
+        # a comment
+        ! another
+        bootstrap.servers = passed.over:9092
+        security.protocol: sasl_plaintext
+        sasl.mechanism  PLAIN
+        sasl.jaas.config = org.apache.kafka.common.security.plain.PlainLoginModule required \\
+            username=bob \\
+            password="a b=\\u00e4;";
+    """
+    assert read_client_properties(written(text)) == (Login("bob", "a b=ä;", "PLAIN"), None)
+    assert read_client_properties(written("")) == (None, None)
+
+
+@pytest.mark.parametrize(("text", "why"), [
+    ("security.protocol=TLS", "security.protocol is 'TLS', and may be PLAINTEXT, SSL"),
+    ("security.protocol=SASL_SSL", "sasl.mechanism is 'GSSAPI', and kwire has PLAIN, SCRAM-SHA-256"),
+    ("security.protocol=SASL_SSL\nsasl.mechanism=PLAIN\nsasl.jaas.config=x required username=a;", "has to name username and password"),
+    ("security.protocol=SSL\nssl.truststore.location=/x.jks", "ssl.truststore.type has to be PEM"),
+    ("security.protocol=SSL\nssl.keystore.location=/x.p12\nssl.keystore.type=PKCS12", "ssl.keystore.type has to be PEM"),
+    ("security.protocol=SSL\nssl.truststore.type=PEM\nssl.truststore.location=/none.pem", "cannot be read: No such file"),
+    ("security.protocol=SSL\nssl.truststore.certificates=nothing", "its certificates or keys cannot be read"),
+])  # fmt: skip
+def test_what_cannot_be_done_is_said(written: Any, text: str, why: str) -> None:
+    with pytest.raises(InputError, match=why.replace(".", r"\.")):
+        read_client_properties(written(text))
+
+
+def test_no_such_file() -> None:
+    result = run("127.0.0.1:1", "/none/of.properties")
+    assert (result.exit_code, result.stderr) == (1, "kwire: /none/of.properties cannot be read: No such file or directory.\n")
