@@ -99,14 +99,26 @@ def native_decode() -> Decode:
     return decode
 
 
-def known_to_kio(found: list[Exchange]) -> list[Exchange]:
-    """The exchanges that kio decodes: it lacks old versions, and cannot read a refusal of ApiVersions."""
-    decode, known = kio_decode(), []
-    for each in found:
+def kio_survives(found: list[Exchange]) -> bool:
+    """Tried in a process of its own: where kio takes something else for a count, it may want more memory than there is, and abort."""
+    child = os.fork()
+    if child == 0:
+        status, decode = 1, kio_decode()
         with contextlib.suppress(Exception):  # of many kinds, a few of them its own
-            decode(each)
-            known.append(each)
-    return known
+            for each in found:
+                decode(each)
+            status = 0
+        os._exit(status)
+    return os.waitpid(child, 0)[1] == 0
+
+
+def known_to_kio(found: list[Exchange]) -> list[Exchange]:
+    """The exchanges of the apis and versions that kio decodes: it lacks old ones, and cannot read a refusal of ApiVersions."""
+    kinds: dict[tuple[Any, ...], list[Exchange]] = {}
+    for each in found:
+        refusal = each.api_key == 18 and each.response is not None and each.response[4:6] != bytes(2)
+        kinds.setdefault((each.api_key, each.api_version, refusal, each.response is None), []).append(each)
+    return [each for kind in kinds.values() if kio_survives(kind) for each in kind]
 
 
 def make_rows(known: list[Exchange], decode: Decode) -> int:
@@ -166,7 +178,9 @@ def test_capture_rows(race, capture, workers, who, turn):
             return
         run, expected = found, 0  # it makes a line of a packet, whatever is in it
     else:
-        known = known_to_kio(exchanges(path))
+        once = path.with_name("once.pcap")
+        repeat_example(once, 1)
+        known = known_to_kio(exchanges(once)) * COPIES
         expected = len(known)
         assert expected > ROWS // 2
         decode = kio_decode() if who.startswith("kio") else native_decode()

@@ -1,4 +1,4 @@
-"""Packets to columns: the native scan beside the pure one and beside what a script would do with struct."""
+"""Packets to columns: the native scan beside the pure one, routing to 32 shares, and what a script would do with struct."""
 
 from __future__ import annotations
 
@@ -81,12 +81,24 @@ def prepare(who: str, data: bytes) -> Callable[[], Any]:
 
         assert len(run()) == PACKETS
         return run
+    if who == "routed":
+        packets = load_twin("capture", "packets", "native")
+
+        def route() -> Any:
+            known = identify(data[:24])
+            assert known is not None
+            router = packets.Router(32)
+            packets.route(data, known[1], known[0], router)
+            return sum(len(router.take(share)) for share in range(32))
+
+        assert route() > len(data)
+        return route
     loop = struct_loop if who == "struct loop" else record_loop
     assert loop(data) == PACKETS
     return lambda: loop(data)
 
 
-@pytest.mark.parametrize("who", ["native", "pure", "struct loop", "record headers"])
+@pytest.mark.parametrize("who", ["native", "pure", "routed", "struct loop", "record headers"])
 def test_packets_to_columns(race, who):
     data = capture()
     race("packets to columns", who, prepare(who, data), PACKETS, len(data))

@@ -172,7 +172,7 @@ cdef inline object exchange_export(
         "sasl": sasl_object(exchange),
     }
     tracked = None if exchange.tracked is NULL else <object>exchange.tracked
-    made = tracked_of(state, tracked, (port_0, port_1), client_side, connection_id, server)
+    made = tracked_of(state, tracked, (port_0, port_1), client_side, connection_id, server, (<object>series.desk).asked)
     exchange_free(exchange)
     return made
 

@@ -24,7 +24,7 @@ from lane_series cimport (
     LaneExchange, LaneSeries, LaneWaiting, odd, recipe_ask, sasl_known, sasl_object, text_facts, waiting_add,
 )
 from lane_taken cimport MET_ACKS, MET_TOPICS, Fields, Use, UseList, fields_open
-from lane_texts cimport IS_BROKER_CLIENT, IS_SOFTWARE, NO_ROOM, UNKNOWN_TEXT, text_intern, text_object
+from lane_texts cimport IS_BROKER_CLIENT, IS_SOFTWARE, NO_ROOM, UNKNOWN_TEXT, TextTable, text_intern, text_object
 from lane_topics cimport FETCHED, PRODUCED, TopicUse, TopicUses, sums_add, uses_add
 from utf8 cimport is_utf8
 from uuid_text cimport put_uuid
@@ -217,6 +217,23 @@ cdef inline int keep_request(
     return 0
 
 
+cdef inline int show_frame(
+    LaneExchange* exchange, LaneSeries* series, const RequestRow* row, Bytes payload, Py_ssize_t size, int64_t offset, int64_t packet,
+    int64_t time_ns,
+) except -1:
+    """Give a frame of the message that is asked for; arguments as of `take_request`, with the row of the frame's request."""
+    cdef const TextTable* texts = &series.texts
+    (<object>series.desk).message(
+        exchange.connection,
+        (
+            row.request_index, row.correlation_id, text_object(texts, row.client_id), text_object(texts, row.software_name),
+            text_object(texts, row.software_version), text_object(texts, row.principal), time_ns, packet, offset,
+            PyBytes_FromStringAndSize(<const char*>payload, size),
+        ),
+    )
+    return 0
+
+
 cdef inline int take_request(
     LaneExchange* exchange, LaneSeries* series, Bytes payload, Py_ssize_t size, Py_ssize_t length, int64_t offset, int64_t packet,
     int64_t time_ns,
@@ -369,6 +386,8 @@ cdef inline int take_request(
     exchange.requests += 1
     if cursor.p != cursor.end and not damaged:
         tell_trailing(exchange, series, "request", row, offset, packet, cursor.p - payload, size)
+    if key == series.asked_key and version == series.asked_version and not series.asks_responses:
+        show_frame(exchange, series, row, payload, size, offset, packet, time_ns)
     waiting.request_ns = time_ns
     waiting.losses = exchange.losses
     waiting.response_breaks = exchange.response_breaks

@@ -16,7 +16,7 @@ from lane_fields cimport error_of, take_cut_fields, take_fields
 from lane_group_rows cimport add_step, names_fit
 from lane_groups cimport group_clear
 from lane_recipe cimport NOT_ASKED, READY, TOKEN, Recipe
-from lane_requests cimport bytes_of, client_id_of, count_topics, row_done, see_instance_id, tell_trailing, uses_taken
+from lane_requests cimport bytes_of, client_id_of, count_topics, row_done, see_instance_id, show_frame, tell_trailing, uses_taken
 from lane_rows cimport ANSWERED, NO_RESPONSE_EXPECTED, UNANSWERED, RequestRow, microseconds, no_int, no_long
 from lane_series cimport (
     FETCH, KEEPS_REQUEST, LANE_OK, LEARNS, ODD_API, ODD_BODY, ODD_HEADER, ODD_LENGTH, ODD_PAIRING, ODD_REFUSED, ODD_TEXT,
@@ -299,6 +299,10 @@ cdef inline int take_response(
             exchange, series, (<object>series.desk).sasl_response(sasl_object(exchange), row.api_key, bytes_of(&fields, TOKEN), error)
         )
     see_instance_id(exchange, series, fields.instance_id)
+    if row.api_key == series.asked_key and series.asks_responses:
+        # of the api versions that end here only ApiVersions is ever answered in another version
+        if series.asked_version == (0 if answer is not NULL and error == UNSUPPORTED_VERSION else row.api_version):
+            show_frame(exchange, series, row, payload, size, offset, packet, time_ns)
     row_done(exchange, series, row)
     if traits & USES_TOPICS:
         if not uses_merge(uses, waiting.uses, waiting.use_count, series.response_uses.uses, series.response_uses.count):

@@ -105,6 +105,9 @@ cdef struct LaneSeries:
     TopicRows topic_rows
     AnswerTable answers
     uint32_t wanted  # traits that matter to the tables that are asked for
+    int32_t asked_key  # of the message whose frames are wanted, -1 for none
+    int32_t asked_version
+    bint asks_responses
     int64_t odd[ODD_REASONS]  # how often a lane was handed over, by reason
     Parts parts
     Parts key
@@ -250,6 +253,10 @@ cdef inline int series_open(LaneSeries* series, RecipeBook* book, const TextTabl
     series.wanted = <uint32_t>~0
     if not desk.observing:
         series.wanted &= ~<uint32_t>(KEEPS_REQUEST | WATCHED | WATCHED_ON_ERROR | USES_TOPICS)
+    series.asked_key = -1
+    if desk.asked is not None:
+        series.asks_responses = desk.asked.direction == "response"
+        series.asked_key, series.asked_version = desk.asked.api_key, desk.asked.api_version
     series.book = book
     series.places = places
     raw_incref(<PyObject*>desk)

@@ -6,7 +6,7 @@ A slot is *free* of Python objects but for its key while a lane has it; it holds
 from cpython.dict cimport PyDict_GetItem
 from cpython.object cimport PyObject
 from libc.stdint cimport int64_t
-from libc.stdlib cimport calloc, free
+from libc.stdlib cimport calloc, free, malloc, qsort
 
 from lane_series cimport LaneExchange, exchange_free
 from lane_tcp cimport TcpState
@@ -28,13 +28,20 @@ cdef struct Slot:
     bint ignored
     int patience  # packets with payload until it is tried again to go on without Python
     int departures  # how often it has left a lane
+    int64_t begun  # its place among the slots, by which they stand in order
     Slot* before
     Slot* after
+    bint is_watched  # a sweep has to look at it
+    Slot* watched_before
+    Slot* watched_after
 
 cdef struct SlotList:
     Slot* first
     Slot* last
+    Slot* watched  # the latest of those that are watched
     Py_ssize_t count
+    Py_ssize_t watched_count
+    int64_t begun  # how many slots there were
 
 
 cdef inline Slot* slot_append(SlotList* slots) noexcept nogil:
@@ -49,6 +56,8 @@ cdef inline Slot* slot_append(SlotList* slots) noexcept nogil:
         slots.last.after = slot
     slots.last = slot
     slots.count += 1
+    slot.begun = slots.begun
+    slots.begun += 1
     return slot
 
 
@@ -80,6 +89,62 @@ cdef inline int slot_close(SlotList* slots, dict numbers, Slot* slot) except -1:
     return 0
 
 
+cdef inline bint slot_expires(const Slot* slot) except -1:
+    """TcpConnection.expires."""
+    if slot.mode == IN_PYTHON:
+        return (<object>slot.connection).expires
+    return slot.tcp.closed or not slot.tcp.answered
+
+
+cdef inline void slot_watch(SlotList* slots, Slot* slot) noexcept nogil:
+    """Have sweeps look at a slot."""
+    if slot.is_watched:
+        return
+    slot.is_watched = True
+    slot.watched_after = NULL
+    slot.watched_before = slots.watched
+    if slots.watched is not NULL:
+        slots.watched.watched_after = slot
+    slots.watched = slot
+    slots.watched_count += 1
+
+
+cdef inline void slot_unwatch(SlotList* slots, Slot* slot) noexcept nogil:
+    """Have sweeps pass by a slot."""
+    if not slot.is_watched:
+        return
+    slot.is_watched = False
+    if slot.watched_before is not NULL:
+        slot.watched_before.watched_after = slot.watched_after
+    if slot.watched_after is NULL:
+        slots.watched = slot.watched_before
+    else:
+        slot.watched_after.watched_before = slot.watched_before
+    slots.watched_count -= 1
+
+
+cdef inline int compare_begun(const void* one, const void* other) noexcept nogil:
+    cdef int64_t a = (<const Slot* const*>one)[0].begun
+    cdef int64_t b = (<const Slot* const*>other)[0].begun
+    return (a > b) - (a < b)
+
+
+cdef inline Slot** slots_watched(const SlotList* slots) noexcept nogil:
+    """The slots that are watched, in their order, and a NULL behind them: to be freed; NULL without memory."""
+    cdef Slot** found = <Slot**>malloc((slots.watched_count + 1) * sizeof(Slot*))
+    cdef Slot* slot = slots.watched
+    cdef Py_ssize_t place = slots.watched_count
+    if found is NULL:
+        return NULL
+    found[place] = NULL
+    while slot is not NULL:
+        place -= 1
+        found[place] = slot
+        slot = slot.watched_before
+    qsort(found, slots.watched_count, sizeof(Slot*), compare_begun)
+    return found
+
+
 cdef inline void slot_free_exchange(Slot* slot) noexcept:
     """What a lane had is gone."""
     if slot.exchange is not NULL:
@@ -98,6 +163,7 @@ cdef inline void slot_remove(SlotList* slots, Slot* slot) noexcept:
     else:
         slot.after.before = slot.before
     slots.count -= 1
+    slot_unwatch(slots, slot)
     slot_free_exchange(slot)
     raw_xdecref(slot.key)
     raw_xdecref(slot.connection)

@@ -9,17 +9,11 @@ from endpoint_table cimport EndpointPair
 from libc.stdint cimport int32_t, int64_t, uint8_t, uint32_t
 from libc.stdlib cimport calloc, free, malloc, realloc
 from libc.string cimport memcmp, memcpy, memmove, memset
-from packet_scan cimport FIN, NAME_BYTES, RST, SYN, EarlyPart, Fragmented, Scan, TcpHeader, add_row, read_tcp
+from packet_scan cimport FIN, NAME_BYTES, RST, SYN, EarlyPart, Fragmented, FragmentLimits, Scan, TcpHeader, add_row, read_tcp
 from packet_view cimport IS_FRAGMENT, IS_OTHER, IS_TCP, IS_UNREADABLE, PROTOCOL, PacketView, follow_layers
 
 cdef enum:
     IS_UNKNOWN = -1
-
-cdef struct FragmentLimits:
-    Py_ssize_t packets
-    Py_ssize_t early_bytes
-    Py_ssize_t early_cost
-    int64_t time_ns
 
 
 cdef inline bint open_fragments(Scan* scan, const FragmentLimits* limits) noexcept nogil:

@@ -48,14 +48,38 @@ cdef struct Fragmented:  # kwire.capture.packet_columns.FragmentedPacket
     EarlyPart* first
     EarlyPart* last
 
+cdef struct FragmentLimits:
+    Py_ssize_t packets
+    Py_ssize_t early_bytes
+    Py_ssize_t early_cost
+    int64_t time_ns
+
+cdef struct RouteBuffer:
+    uint8_t* bytes
+    Py_ssize_t size, room
+
+cdef struct Routes:  # packet_routes.pxd
+    uint32_t count
+    RouteBuffer* buffers
+    Py_ssize_t held
+    int64_t latest_ns
+    int sweep_bits
+    int32_t* shares
+    Py_ssize_t share_room
+
 cdef struct Scan:
     Bytes base
     Bytes at
     Bytes end
     Py_ssize_t chunk_bytes
+    int kind  # of the file
+    Py_ssize_t record_header
     bint big_endian
     bint damaged
     bint failed  # no memory
+    uint32_t packet_limit, block_limit
+    FragmentLimits limits
+    Routes* routes  # where packets go instead of into rows, NULL for rows
     # interfaces of the section
     Port* ports
     Py_ssize_t port_count

@@ -166,6 +166,28 @@ def tables_of(clients: Iterable[Used]) -> dict[str, list[dict[str, Any]]]:
     return tables
 
 
+def add_traffic(tables: dict[str, list[dict[str, Any]]], names: Iterable[str]) -> None:
+    """Give each client that is named topics, a group, metrics and a team that are called after it."""
+    wanted = set(names)
+    for row in [*tables["clients"], *tables["upgrade_impact"]]:
+        name = row["client_ids"][0] if "client_ids" in row else row["client_id"]
+        if name in wanted:
+            row.update(owner=name or None, contact=name or None)
+    for row in tables["clients"]:
+        name = row["client_ids"][0]
+        if name not in wanted:
+            continue
+        who = {"client_key": row["client_key"], "client_id": name, "software_name": name}
+        of_topic = {**who, "topic": name, "group_ids": [name], "records": 7, "bytes": 70, "compression": [name]}
+        tables["topic_access"] += [{**of_topic, "direction": direction} for direction in ("produce", "fetch")]
+        for generation in (1, 2):
+            told = {"reason": name, "diff": name, "protocol": name, "duration_us": 5_000_000, "generation": generation}
+            at = START + timedelta(minutes=generation)
+            members = {"members_before": generation - 1, "members_after": generation}
+            tables["group_events"].append({**who, **told, **members, "group_id": name, "event": "rebalance", "time": at})
+        tables["telemetry"].append({**who, "metric": name, "client_instance_id": name, "time": START})
+
+
 def tls_connection(index: int = 0) -> dict[str, Any]:
     """A connection that no key opens."""
     return {

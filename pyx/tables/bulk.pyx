@@ -7,19 +7,24 @@ and everything else is the same code as in the pure twin.
 """
 
 cimport cython
+from cpython.bytearray cimport PyByteArray_AS_STRING
 from cpython.bytes cimport PyBytes_AS_STRING
 from cpython.object cimport PyObject
-from libc.stdint cimport int32_t, int64_t, uint8_t
+from libc.stdint cimport int32_t, int64_t, uint8_t, uint32_t
 from libc.stdlib cimport calloc, free
 from libc.string cimport memset
 
+from checksum cimport crc32, crc_start
 from cursor cimport Bytes
 from endpoint_text cimport packed_port
 from lane_ends cimport SeriesRows, begin_lane, count_requests, end_lane, forget_texts, rows_close, rows_open, settle_counts
 from lane_exchange cimport exchange_closed, exchange_finish, exchange_packet
 from lane_flushes cimport flush_rows, most_rows
 from lane_series cimport LANE_ODD, LANE_OK, ODD_REASONS, RecipeBook, book_open, series_settle
-from lane_slots cimport IN_LANE, IN_PYTHON, STREAMS_ONLY, Slot, SlotList, slot_close, slot_of, slot_open, slot_remove
+from lane_slots cimport (
+    IN_LANE, IN_PYTHON, STREAMS_ONLY, Slot, SlotList, slot_close, slot_expires, slot_of, slot_open, slot_remove, slot_unwatch, slot_watch,
+    slots_watched,
+)
 from lane_tcp cimport (
     ACK, RST, SYN, TCP_CLOSED, TCP_DATA, TCP_ODD, TCP_RESET, Packet, segment_of, syn_is_next, tcp_begin, tcp_in_order, tcp_take,
 )
@@ -33,13 +38,13 @@ from topic_batch cimport topic_row_of
 from uuid_text cimport fill_pairs
 
 import weakref
-from functools import lru_cache
+from functools import cache, lru_cache
 from ipaddress import ip_address
 
 import pyarrow as pa
 
 from kwire.capture import carry as _carry
-from kwire.capture.carry import SeriesCarry, is_of_share
+from kwire.capture.carry import SeriesCarry
 from kwire.capture.tcp import Segment, TcpConnection
 from kwire.schema import catalog, error_name
 from kwire.tables.client_keys import client_key, is_default_client_id
@@ -52,16 +57,29 @@ __all__ = ["BulkCarry", "LaneBatches", "ObservedBatches"]
 SCHEMAS_OF_LANES = {"requests": REQUESTS, "connections": CONNECTIONS, "group_steps": GROUP_STEPS, "topic_use": TOPIC_USE}
 cdef int64_t LINGER_NS = _carry.LINGER_NS
 cdef int64_t UNANSWERED_NS = _carry.UNANSWERED_NS
-cdef Py_ssize_t SWEEP_PACKETS = _carry.SWEEP_PACKETS
+cdef int SWEEP_BITS = _carry.SWEEP_BITS
 # How to read each api version: made when it is first needed, kept for the process.
 cdef RecipeBook BOOK
 cdef bint BOOK_IS_OPEN = False
 fill_pairs()
+crc_start()
 
 
 @lru_cache(maxsize=4096)
 def _address_of(packed):
     return str(ip_address(packed)).encode()
+
+
+cdef bytearray others_of(list keys, uint32_t share, uint32_t shares):
+    """Not kwire.capture.carry.is_of_share, a byte a key."""
+    cdef bytearray made = bytearray(len(keys))
+    cdef char* at = PyByteArray_AS_STRING(made)
+    cdef Py_ssize_t index
+    cdef bytes key
+    for index in range(len(keys)):
+        key = keys[index]
+        at[index] = crc32(<const uint8_t*>PyBytes_AS_STRING(key), len(key)) % shares != share
+    return made
 
 
 cdef class LaneBatches:
@@ -100,7 +118,7 @@ cdef class LaneBatches:
             lane_desk.ROW_STATES, lane_desk.ROW_BODIES, lane_desk.STATES, lane_desk.CLOSED_BY, lane_desk.PROTOCOLS, lane_desk.SOURCES,
             lane_desk.ROLES, lane_desk.DIRECTIONS, lane_desk.ODDITIES,
         )
-        self.asked = (_address_of, client_key, is_default_client_id, catalog().api_name)
+        self.asked = (_address_of, client_key, is_default_client_id, cache(catalog().api_name))
         for table in ("group_steps", "topic_use"):
             sink.observed.builders[table] = ObservedBatches(self, table)
 
@@ -263,6 +281,8 @@ cdef class BulkCarry:
         slot.n = connection.n
         slot.ignored = connection.ignored
         admit(slot, self.carry.live)
+        if slot_expires(slot):
+            slot_watch(&self.slots, slot)
         return 0
 
     # packets
@@ -274,14 +294,14 @@ cdef class BulkCarry:
         cdef PacketRows rows
         packet_rows_open(&rows, columns, len(data))
         cdef list keys = columns.keys
-        cdef Py_ssize_t until_sweep = SWEEP_PACKETS - self.packets % SWEEP_PACKETS
         cdef Py_ssize_t row
+        cdef bint is_sweep
         cdef int32_t key
         cdef Slot* slot
         cdef Packet packet
         cdef Slot** known = <Slot**>calloc(len(keys) + 1, sizeof(Slot*))  # by key; NULL: look
         cdef bint is_all = self.carry.share[1] == 1
-        cdef bytes theirs = b"" if is_all else bytes([not is_of_share(name, self.carry.share) for name in keys])
+        cdef bytearray theirs = bytearray() if is_all else others_of(keys, self.carry.share[0], self.carry.share[1])
         if known is NULL:
             raise MemoryError
         self.lanes = getattr(sink, "batches", None)
@@ -289,21 +309,23 @@ cdef class BulkCarry:
             for row in range(rows.count):
                 packet_at(&rows, row, &packet)
                 key = rows.key[row]
+                is_sweep = False
                 if packet.time_ns > self.latest_ns:
+                    is_sweep = packet.time_ns >> SWEEP_BITS != self.latest_ns >> SWEEP_BITS
                     self.latest_ns = packet.time_ns
                 slot = known[key]
                 if slot is NULL:
                     slot = known[key] = slot_of(self.numbers, keys[key])
                 if not is_all and theirs[key]:
-                    pass  # only counted: sweeps come at the same packets in every share
+                    pass  # its time alone matters: sweeps come at the same packets in every share
                 elif slot is not NULL and slot.mode != IN_PYTHON and tcp_in_order(&slot.tcp, &packet):
                     if packet.original and not slot.ignored:
                         self.deliver(slot, &packet, data, rows.offset[row], sink)
                 else:
-                    known[key] = self.take_closely(slot, keys[key], &packet, data, rows.offset[row], sink)
-                until_sweep -= 1
-                if until_sweep == 0:
-                    until_sweep = SWEEP_PACKETS
+                    known[key] = slot = self.take_closely(slot, keys[key], &packet, data, rows.offset[row], sink)
+                    if slot is not NULL and slot_expires(slot):
+                        slot_watch(&self.slots, slot)
+                if is_sweep:
                     self.sweep(packet.number, sink)
                     memset(known, 0, len(keys) * sizeof(Slot*))
             self.packets += rows.count
@@ -340,11 +362,9 @@ cdef class BulkCarry:
     cdef Slot* open(self, object key, const Packet* packet, object sink) except NULL:
         """Begin a connection, as SeriesCarry does."""
         cdef Slot* slot = slot_open(&self.slots, self.numbers, key)
-        cdef dict lives = self.carry.lives
         cdef const uint8_t* packed
         slot.mode = STREAMS_ONLY
-        slot.n = lives.get(key, 0)
-        lives[key] = slot.n + 1
+        slot.n = self.carry.lives.begin(key)
         tcp_begin(&slot.tcp, packet.time_ns)
         if packet.flags & SYN:
             slot.tcp.opened_by = 1 - packet.direction if packet.flags & ACK else packet.direction
@@ -466,20 +486,30 @@ cdef class BulkCarry:
 
     cdef int sweep(self, int64_t packet, object sink) except -1:
         """End the connections whose time is over."""
-        cdef Slot* slot = self.slots.first
-        cdef Slot* after
+        cdef Slot** watched = slots_watched(&self.slots)
+        cdef Slot** place = watched
+        if watched is NULL:
+            raise MemoryError
         self.carry.latest_ns = self.latest_ns
-        while slot is not NULL:
-            after = slot.after
-            if slot.mode == IN_PYTHON:
-                self.carry.look_after(<object>slot.connection, packet, sink)
-                if <object>slot.key not in self.carry.live:
-                    slot_close(&self.slots, self.numbers, slot)
-                else:
-                    admit(slot, self.carry.live)
-            elif (slot.tcp.closed and self.latest_ns - slot.tcp.closed_ns > LINGER_NS) or (
-                not slot.tcp.answered and self.latest_ns - slot.tcp.last_ns > UNANSWERED_NS
-            ):
-                self.end(slot, self.latest_ns, packet, sink)
-            slot = after
+        try:
+            while place[0] is not NULL:
+                self.look_after(place[0], packet, sink)
+                place += 1
+        finally:
+            free(watched)
+        return 0
+
+    cdef int look_after(self, Slot* slot, int64_t packet, object sink) except -1:
+        """SeriesCarry.look_after."""
+        if slot.mode == IN_PYTHON:
+            self.carry.look_after(<object>slot.connection, packet, sink)
+            if <object>slot.key not in self.carry.live:
+                return slot_close(&self.slots, self.numbers, slot)
+            admit(slot, self.carry.live)
+        elif (slot.tcp.closed and self.latest_ns - slot.tcp.closed_ns > LINGER_NS) or (
+            not slot.tcp.answered and self.latest_ns - slot.tcp.last_ns > UNANSWERED_NS
+        ):
+            return self.end(slot, self.latest_ns, packet, sink)
+        if not slot_expires(slot):
+            slot_unwatch(&self.slots, slot)
         return 0

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import json
 from collections import defaultdict
+from collections.abc import Callable, Sequence
+from contextlib import nullcontext
 from pathlib import Path
 from typing import Any
 
@@ -83,3 +85,22 @@ def capture_truth() -> dict[str, dict[str, Any]]:
     """What is true of each capture, by its name without .gz."""
     truth: dict[str, dict[str, Any]] = json.loads((DATA / "truth.json").read_text())
     return truth
+
+
+@pytest.fixture
+def job_in_process(monkeypatch: pytest.MonkeyPatch) -> Callable[..., None]:
+    """`job_in_process(attempts=run_task)`: from now on the job runs its tasks in this process, each by `attempts`, without Spark."""
+    from kwire.spark import job
+    from kwire.spark.series_task import SeriesResult, SeriesTask, run_task
+
+    def without_spark(attempts: Callable[[SeriesTask], SeriesResult] = run_task) -> None:
+        def run_on(_spark: object, tasks: Sequence[SeriesTask]) -> list[SeriesResult]:
+            return [SeriesResult.from_bytes(attempts(task).to_bytes()) for task in tasks]
+
+        monkeypatch.setattr(job, "open_spark", nullcontext)
+        monkeypatch.setattr(job, "ship_for_job", lambda _spark: [])
+        monkeypatch.setattr(job, "check_shared_with", lambda *_asked: None)
+        monkeypatch.setattr(job, "slots_of", lambda _spark: 1)
+        monkeypatch.setattr(job, "run_on", run_on)
+
+    return without_spark

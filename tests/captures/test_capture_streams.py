@@ -105,8 +105,8 @@ def test_no_cut_into_files_changes_an_event(notes: Notes, name: str) -> None:
 
 
 def test_a_sweep_between_files_changes_nothing(notes: Notes, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Connections that linger are forgotten after so many packets of the series, wherever a file ends."""
-    monkeypatch.setattr("kwire.capture.carry.SWEEP_PACKETS", 50)
+    """Connections that linger are forgotten after so much time of the series, wherever a file ends."""
+    monkeypatch.setattr("kwire.capture.carry.SWEEP_BITS", 22)
     monkeypatch.setattr("kwire.capture.carry.LINGER_NS", 10_000_000)
     monkeypatch.setattr("kwire.capture.carry.HELD_NS", 10_000_000)
     for name in ("seed.pcap", "gap-response.pcap", "tcp-tricks.pcap"):

@@ -9,19 +9,18 @@ import gzip
 import json
 import struct
 from collections import Counter
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
 import pyarrow.dataset as ds
 import pytest
 
+from kwire.analysis.redaction import Redaction
 from kwire.errors import InputError
-from kwire.spark import job, planning, series_task
+from kwire.spark import job, planning, series_task, settled_sums
 from kwire.spark.job import JobRequest, run_job
 from kwire.spark.output import MANIFEST, STATE, SUCCESS, OutputFolder
-from kwire.spark.series_task import SeriesResult, SeriesTask, run_task
 from kwire.tables import series_rows
 
 DATA = Path(__file__).parent / "data"
@@ -29,23 +28,9 @@ DATA = Path(__file__).parent / "data"
 PROVENANCE = {"series", "capture", "packet_number", "explanation", "evidence_request_index"}
 
 
-@contextmanager
-def no_session(_master: str | None) -> Iterator[None]:
-    yield None
-
-
-def in_this_process(monkeypatch: pytest.MonkeyPatch) -> None:
-    def run_on(_spark: object, tasks: Sequence[SeriesTask]) -> list[SeriesResult]:
-        return [SeriesResult.from_bytes(run_task(task).to_bytes()) for task in tasks]
-
-    monkeypatch.setattr(job, "open_spark", no_session)
-    monkeypatch.setattr(job, "slots_of", lambda _spark: 1)
-    monkeypatch.setattr(job, "run_on", run_on)
-
-
 @pytest.fixture(autouse=True)
-def without_spark(monkeypatch: pytest.MonkeyPatch) -> None:
-    in_this_process(monkeypatch)
+def without_spark(job_in_process: Callable[..., None]) -> None:
+    job_in_process()
 
 
 def packets_of(name: str) -> tuple[bytes, list[bytes]]:
@@ -67,6 +52,19 @@ def cut(name: str, into: Path, pieces: int) -> list[str]:
     for number in range(pieces):
         path = into / f"trace_{number:05d}.pcap"
         path.write_bytes(head + b"".join(packets[number * step : (number + 1) * step]))
+        paths.append(str(path))
+    return paths
+
+
+def repeated(name: str, into: Path, copies: int) -> list[str]:
+    """A file for each copy of a capture, ten minutes after the one before: its connections are over by then, and their ports used again."""
+    head, packets = packets_of(name)
+    seconds = struct.Struct("<I" if head[:4] in (b"\xd4\xc3\xb2\xa1", b"\x4d\x3c\xb2\xa1") else ">I")
+    paths = []
+    for number in range(copies):
+        path = into / f"trace_{number:05d}.pcap"
+        moved = (seconds.pack(seconds.unpack_from(packet)[0] + 600 * number) + packet[4:] for packet in packets)
+        path.write_bytes(head + b"".join(moved))
         paths.append(str(path))
     return paths
 
@@ -122,6 +120,34 @@ def test_going_on_in_shares(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> 
     assert tables(tmp_path / "grown") == whole
 
 
+@pytest.mark.parametrize("shares", [1, 2])
+def test_sums_in_parts_are_as_good_as_sums_in_memory(shares: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Whatever is settled goes into a part at once; runs that go on add theirs, and all are put together each time."""
+    pieces = repeated("seed.pcap.gz", tmp_path, 4)
+    whole = tables(run(pieces, tmp_path / "whole"))
+    monkeypatch.setattr(planning, "SHARE_BYTES", 1)
+    monkeypatch.setattr(job, "slots_of", lambda _spark: shares)
+    monkeypatch.setattr(series_rows, "SETTLE_BYTES", 1)
+    monkeypatch.setattr(settled_sums, "SUMS_BYTES", 1)
+    counts = []
+    for count in (2, 4):
+        out = run(pieces[:count], tmp_path / "grown", append=True)
+        counts.append(sum(path.name.startswith("sums-") for path in (out / STATE).iterdir()))
+    assert shares <= counts[0] < counts[1]
+    assert tables(tmp_path / "grown") == whole
+    assert tables(run(pieces, tmp_path / "grown", append=True)) == whole
+
+
+def test_no_sums_lie_about_of_a_run_that_hashes_names(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(series_rows, "SETTLE_BYTES", 1)
+    monkeypatch.setattr(settled_sums, "SUMS_BYTES", 1)
+    written: list[str] = []
+    monkeypatch.setattr(settled_sums, "write_blob", lambda *told: written.append(told[2]))
+    out = run(repeated("seed.pcap.gz", tmp_path, 2), tmp_path / "out", redaction=Redaction(b"a key of many bytes"))
+    assert not written
+    assert not (out / STATE).exists()
+
+
 def test_the_same_input_again_adds_nothing(tmp_path: Path) -> None:
     pieces = cut("seed.pcap.gz", tmp_path, 2)
     out = run(pieces, tmp_path / "out", append=True)
@@ -146,7 +172,9 @@ class Killed(BaseException):
 
 
 @pytest.mark.parametrize("moment", [0, 1, 3, 6])
-def test_a_run_killed_while_it_publishes_is_finished_by_the_next(moment: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_run_killed_while_it_publishes_is_finished_by_the_next(
+    moment: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, job_in_process: Callable[..., None]
+) -> None:
     pieces = cut("seed.pcap.gz", tmp_path, 3)
     whole = tables(run(pieces, tmp_path / "whole"))
     out = run(pieces[:2], tmp_path / "grown", append=True)
@@ -170,7 +198,7 @@ def test_a_run_killed_while_it_publishes_is_finished_by_the_next(moment: int, tm
     monkeypatch.undo()
     assert killed
     (out / "_staging" / "run.json").unlink(missing_ok=True)  # this process lives on
-    in_this_process(monkeypatch)
+    job_in_process()
     run(pieces, out, append=True)
     assert tables(out) == whole
     assert (out / SUCCESS).exists()

@@ -10,15 +10,20 @@ from pathlib import Path
 
 import pytest
 
+from kwire.capture.pair_counts import RECENT_PAIRS
+
 PER_OPEN_CONNECTION = {"native": 4 << 10, "pure": 16 << 10}
 PER_PAST_CONNECTION = 512
+PER_PAIR_ON_DISK = 100  # their names, until 65,536 are forgotten together, and the database's cache, which has a cap; it was 143 in memory
 
 # Run in a process of its own, whose memory nobody else fills. Prints bytes per connection.
 PROGRAM = """
 import gc, os, struct, sys
+from kwire.capture import pair_counts
 from kwire.capture.packet_columns import ACK, FIN, SYN, PacketColumns
 from kwire.tables import series
 
+pair_counts.RECENT_PAIRS = {4}
 talk = {0!r}
 STEP = 2000
 carry = series.begin_series("s")
@@ -57,9 +62,11 @@ print((resident() - before) // ({3} - {2}))
 """
 
 
-def bytes_per_connection(talk: list[tuple[int, int, int, int, bytes]], apart_ns: int, first: int, last: int, twin: str) -> int:
+def bytes_per_connection(
+    talk: list[tuple[int, int, int, int, bytes]], apart_ns: int, first: int, last: int, twin: str, recent_pairs: int = RECENT_PAIRS
+) -> int:
     found = subprocess.run(
-        [sys.executable, "-c", PROGRAM.format(talk, apart_ns, first, last)],
+        [sys.executable, "-c", PROGRAM.format(talk, apart_ns, first, last, recent_pairs)],
         env={**os.environ, "KWIRE_PURE": "1" if twin == "pure" else "0"},
         check=True, capture_output=True, text=True,
     )  # fmt: skip
@@ -94,3 +101,9 @@ def test_an_open_connection_takes_what_the_page_says(twin: str) -> None:
 def test_connections_that_are_over_take_next_to_nothing() -> None:
     """Each was closed more than `LINGER_NS` before the last; what is kept of it is how often its ports were used."""
     assert bytes_per_connection(CLOSED, 100_000_000, 24_000, 60_000, "native") <= PER_PAST_CONNECTION
+
+
+@linux_only
+def test_pairs_of_endpoints_that_are_over_take_no_memory() -> None:
+    """Beyond the latest `RECENT_PAIRS` they are on disk: a file of any size takes what a small one takes."""
+    assert bytes_per_connection(CLOSED, 100_000_000, 24_000, 60_000, "native", 4096) <= PER_PAIR_ON_DISK

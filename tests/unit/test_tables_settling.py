@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import struct
 
+import pyarrow as pa
 import pytest
 
-from kwire.tables import read_series, series_rows
+from kwire.tables import iter_series, read_series, series_rows
 from kwire.tables.series_rows import SeriesView
 
 PORT = 9092
@@ -61,3 +62,14 @@ def test_what_waits_does_not_grow_with_the_file(pieces: list[str], monkeypatch: 
     assert sum(settled) + left == PIECES * CONNECTIONS
     assert len(settled) == PIECES
     assert left < CONNECTIONS
+
+
+def test_views_of_a_series_hold_each_row_once(pieces: list[str], monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(series_rows, "SETTLE_BYTES", 1 << 16)
+    tables = []
+    for view in iter_series(pieces[:2], ports=(PORT,)):
+        tables.append(view.table("requests"))
+        assert tables[-1].column("client_key").null_count == 0
+    assert len(tables) > 1
+    ids = pa.concat_tables(tables).column("connection_id").to_pylist()
+    assert len(ids) == len(set(ids)) == 2 * CONNECTIONS

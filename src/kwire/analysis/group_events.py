@@ -27,6 +27,7 @@ _OF_STEP: Final = (
 )  # fmt: skip
 _OF_CLIENT: Final = ("client_key", "client_id", "client_address")
 _OF_REBALANCE: Final = tuple(name for name in GROUP_EVENTS.names if name not in _OF_STEP)
+_CONSUMER: Final = "consumer"
 _ORDER: Final = ("group_id", "time", "event", "connection_id", "request_index")
 # The step that a row was made from, by its place among the steps.
 _STEP: Final = "step"
@@ -38,7 +39,7 @@ def group_events(partial: Partial) -> pa.Table:
     Args:
         partial: merged parts.
     """
-    steps = partial["group_steps"].sort_by([("group_id", "ascending"), ("time", "ascending")])
+    steps = _typed(partial["group_steps"].sort_by([("group_id", "ascending"), ("time", "ascending")]))
     rows = rows_of(steps, "group_id", *STEP_COLUMNS)
     for number, row in enumerate(rows):
         row[_STEP] = number
@@ -48,6 +49,29 @@ def group_events(partial: Partial) -> pa.Table:
             found += _of_rebalance(rebalance)
     events = pa.concat_tables([_of_steps(steps), _of_rebalances(found, steps)])
     return events.sort_by([(column, "ascending") for column in _ORDER])
+
+
+def _typed(steps: pa.Table) -> pa.Table:
+    """The steps with the protocol type of syncs that do not tell it (SyncGroup below v5): that of the join in the group before.
+
+    Their assignments were read as those of consumers, the most frequent members; of a group of another type they say nothing.
+
+    Args:
+        steps: by group and time.
+    """
+    types, groups = steps.column("protocol_type").combine_chunks(), steps.column("group_id").combine_chunks()
+    told: Any = pc.is_valid(types)
+    nothing = pa.scalar(None, TEXT)
+    same: Any = pc.equal(pc.fill_null_forward(pc.if_else(told, groups, nothing)), groups)
+    silent: Any = pc.and_(pc.equal(steps.column("event").combine_chunks(), pa.scalar("sync")), pc.invert(told))
+    known: Any = pc.if_else(pc.and_(silent, pc.fill_null(same, False)), pc.fill_null_forward(types), nothing)
+    other: Any = pc.fill_null(pc.not_equal(known, pa.scalar(_CONSUMER)), False)
+    given = steps.column("assignment").combine_chunks()
+    assignment = pc.if_else(other, pa.scalar(None, given.type), given)
+    for name, column in (("protocol_type", pc.coalesce(types, known)), ("assignment", assignment)):
+        at = steps.schema.get_field_index(name)
+        steps = steps.set_column(at, steps.schema.field(at), column)
+    return steps
 
 
 def _of_steps(steps: pa.Table) -> pa.Table:

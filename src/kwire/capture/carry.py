@@ -2,20 +2,23 @@
 
 Theory of operation. A four-tuple may be used again: a SYN with a new initial sequence number begins its next connection, as does payload
 that comes long after the last one was closed. A closed connection lingers, because late copies and acknowledgements still belong to it;
-every `SWEEP_PACKETS` packets of the series those whose time is over are ended and forgotten, and so are SYNs that nobody answered. Sweeps
-count packets, not files, so that any cut of the series into files gives the same events.
+whenever the time of the capture reaches a new multiple of 2**`SWEEP_BITS` ns, those whose time is over are ended and forgotten, and so are
+SYNs that nobody answered. Sweeps go by time, not by files or counts, so that any cut of the series gives the same events: who reads only
+some of its connections has to see, of all others, no more than the packets with which a new multiple is reached (`packet_routes`). A sweep
+looks at the connections that may end without a packet of theirs, so it costs no more than those did before, whatever the times say.
 """
 
 from __future__ import annotations
 
-from typing import Final, Protocol
+from typing import Any, Final, Protocol
 from zlib import crc32
 
-from kwire.capture.packet_columns import ACK, RST, SYN, PacketColumns, ScanCarry
+from kwire.capture.packet_columns import ACK, RST, SWEEP_BITS, SYN, PacketColumns, ScanCarry
+from kwire.capture.pair_counts import PairCounts
 from kwire.capture.sink import StreamSink
 from kwire.capture.tcp import Segment, TcpConnection
 
-__all__ = ["HELD_NS", "LINGER_NS", "SWEEP_PACKETS", "UNANSWERED_NS", "SeriesCarry", "SeriesStreams", "is_of_share"]
+__all__ = ["HELD_NS", "LINGER_NS", "UNANSWERED_NS", "SeriesCarry", "SeriesStreams", "is_of_share"]
 
 # TIME_WAIT of Linux: so long may packets of a closed connection still be on their way.
 LINGER_NS: Final = 60_000_000_000
@@ -23,7 +26,6 @@ LINGER_NS: Final = 60_000_000_000
 HELD_NS: Final = 60_000_000_000
 # A SYN that nobody answers is repeated for two minutes; port scans would fill the memory with them.
 UNANSWERED_NS: Final = 180_000_000_000
-SWEEP_PACKETS: Final = 65_536
 
 
 class SeriesStreams(Protocol):
@@ -48,24 +50,39 @@ class SeriesCarry:
 
     Attributes:
         live: the connections that are open or linger, by endpoints (`TcpConnection.key`).
+        begun: how many connections have begun.
         lives: how many connections each pair of endpoints has had.
         packets: TCP packets of the series so far.
         latest_ns: the latest packet time so far.
         strays: packets that belong to no connection: late acknowledgements and resets of forgotten ones.
         scan: packets that wait for others.
+        watched: those of `live` that a sweep has to look at.
         share: (k, n): only connections that belong to the k-th of n shares are known here.
     """
 
-    __slots__ = ("latest_ns", "live", "lives", "packets", "scan", "share", "strays")
+    __slots__ = ("begun", "latest_ns", "live", "lives", "packets", "scan", "share", "strays", "watched")
 
     def __init__(self, share: tuple[int, int] = (0, 1)) -> None:
         self.share = share
         self.live: dict[bytes, TcpConnection] = {}
-        self.lives: dict[bytes, int] = {}
+        self.lives = PairCounts()
         self.packets = 0
         self.latest_ns = -(1 << 63)
         self.strays = 0
         self.scan = ScanCarry()
+        self.begun = 0
+        self.watched: dict[bytes, TcpConnection] = {}
+
+    def __getstate__(self) -> tuple[None, dict[str, Any]]:
+        return None, {name: getattr(self, name) for name in self.__slots__ if name not in ("begun", "watched")}
+
+    def __setstate__(self, state: tuple[None, dict[str, Any]]) -> None:
+        for name, value in state[1].items():
+            setattr(self, name, value)
+        for begun, connection in enumerate(self.live.values()):
+            connection.begun = begun
+        self.begun = len(self.live)
+        self.watched = {key: connection for key, connection in self.live.items() if connection.expires}
 
     def take(self, data: bytes, columns: PacketColumns, sink: StreamSink) -> None:
         """Bring the packets of one chunk to their connections.
@@ -77,7 +94,6 @@ class SeriesCarry:
         """
         keys = columns.keys
         theirs = [not is_of_share(key, self.share) for key in keys]
-        until_sweep = SWEEP_PACKETS - self.packets % SWEEP_PACKETS
         latest_ns = self.latest_ns
         rows = zip(
             columns.number, columns.time_ns, columns.key, columns.direction, columns.seq, columns.ack, columns.flags,
@@ -85,11 +101,13 @@ class SeriesCarry:
         )  # fmt: skip
         live = self.live
         for number, time_ns, key, direction, seq, ack, flags, offset, captured, original, signature in rows:
+            is_sweep = False
             if time_ns > latest_ns:
+                is_sweep = time_ns >> SWEEP_BITS != latest_ns >> SWEEP_BITS
                 latest_ns = time_ns
             connection = live.get(keys[key])
             if theirs[key]:
-                pass  # only counted: sweeps come at the same packets in every share
+                pass  # its time alone matters: sweeps come at the same packets in every share
             elif (
                 connection is not None
                 and connection.closed_ns is None
@@ -100,9 +118,10 @@ class SeriesCarry:
             else:
                 payload = data[offset : offset + captured] if captured else b""
                 self.take_closely(keys[key], Segment(direction, seq, ack, flags, payload, original, signature, time_ns, number), sink)
-            until_sweep -= 1
-            if not until_sweep:
-                until_sweep = SWEEP_PACKETS
+                connection = live.get(keys[key])
+                if connection is not None and connection.expires:
+                    self.watched[keys[key]] = connection
+            if is_sweep:
                 self.latest_ns = latest_ns
                 self._sweep(number, sink)
         self.latest_ns = latest_ns
@@ -144,9 +163,10 @@ class SeriesCarry:
             return None
         if connection is not None:
             self.end(connection, segment.time_ns, segment.packet, sink)
-        n = self.lives.get(key, 0)
-        self.lives[key] = n + 1
+        n = self.lives.begin(key)
         connection = self.live[key] = TcpConnection(key, n, segment.time_ns)
+        connection.begun = self.begun
+        self.begun += 1
         if segment.flags & SYN:
             connection.opened_by = 1 - segment.direction if segment.flags & ACK else segment.direction
         sink.opened(connection, segment.time_ns, segment.packet)
@@ -156,6 +176,7 @@ class SeriesCarry:
         """Nothing more comes of a connection: deliver what waits and forget it."""
         connection.finish(time_ns, packet, sink)
         del self.live[connection.key]
+        self.watched.pop(connection.key, None)
         sink.ended(connection)
 
     def connections(self) -> list[TcpConnection]:
@@ -163,8 +184,10 @@ class SeriesCarry:
         return list(self.live.values())
 
     def _sweep(self, packet: int, sink: StreamSink) -> None:
-        for connection in list(self.live.values()):
+        for connection in sorted(self.watched.values(), key=_begun_of):
             self.look_after(connection, packet, sink)
+            if not connection.expires:
+                self.watched.pop(connection.key, None)
 
     def look_after(self, connection: TcpConnection, packet: int, sink: StreamSink) -> None:
         """End a connection whose time is over, and let one that fell silent wait no longer for what is missing."""
@@ -184,6 +207,10 @@ def is_of_share(key: bytes, share: tuple[int, int]) -> bool:
         share: (k, n), k from 0.
     """
     return crc32(key) % share[1] == share[0]
+
+
+def _begun_of(connection: TcpConnection) -> int:
+    return connection.begun
 
 
 def _is_next(connection: TcpConnection, syn: Segment) -> bool:

@@ -14,9 +14,9 @@ from fnmatch import fnmatchcase
 from typing import TYPE_CHECKING, Final
 from urllib.parse import quote
 
+from kwire.capture.file_systems import as_location, filesystem_of, place_of, reason_of, refuse_secrets
 from kwire.capture.piece_kinds import kind_of
 from kwire.capture.request_log_names import is_log_name
-from kwire.capture.source import filesystem_of
 from kwire.errors import InputError
 
 if TYPE_CHECKING:
@@ -26,6 +26,8 @@ __all__ = ["CaptureFile", "MissingInput", "expand_inputs", "is_capture_name"]
 
 _CAPTURE_NAME: Final = re.compile(r"\.(pcap|pcapng|cap|ntar|dmp)[0-9]*(\.[0-9]+)?(\.(gz|zst|zstd))?$", re.IGNORECASE)
 _WILD: Final = re.compile(r"[*?\[]")
+# The first part of a path is a bucket or container there.
+_BUCKETED: Final = frozenset(("s3", "gcs", "abfs"))
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,15 +65,17 @@ def expand_inputs(arguments: Sequence[str]) -> tuple[list[CaptureFile], list[Mis
 
     Args:
         arguments: files (taken whatever their names), folders (searched with all below them for names of captures, and for logs
-            that hold requests), glob patterns, and URIs
-            of what pyarrow.fs reads (``s3://``, ``gs://``, ``hdfs://``, ``file://``); `*` works in URIs too.
+            that hold requests), glob patterns, and URIs (`kwire.capture.file_systems`); ``*`` works in URIs too. ``s3a://`` is read as
+            ``s3://``.
 
     Returns:
         The files, each once, in the order of the arguments and of names below one; and what was not found.
 
     Raises:
-        InputError: nothing is left to read.
+        InputError: nothing is left to read, or a URI holds a password.
     """
+    for argument in arguments:
+        refuse_secrets(argument)  # before one of them is named in a table
     files: dict[str, CaptureFile] = {}
     missing: list[MissingInput] = []
     for argument in arguments:
@@ -131,18 +135,18 @@ class _Place:
 def _expand(argument: str) -> Iterator[CaptureFile]:
     from pyarrow.fs import FileType
 
-    place = _Place(argument)
+    place = _Place(as_location(argument))
     try:
         if place.parts:
             found = sorted(_match(place.filesystem, place.path, place.parts))
             infos = place.filesystem.get_file_info(found) if found else []
             infos = [info for info in infos if info.type == FileType.File]
             if not infos:
-                raise InputError(f"no file matches {argument}")
+                raise InputError(_no_bucket(place) or f"no file matches {argument}")
         else:
             info = place.filesystem.get_file_info(place.path)
             if info.type == FileType.NotFound:
-                raise InputError(f"{argument} does not exist")
+                raise InputError(_no_bucket(place) or f"{argument} does not exist")
             if info.type == FileType.Directory:
                 infos = [below for below in _list(place.filesystem, place.path, recursive=True) if below.type == FileType.File]
                 infos = [below for below in infos if is_capture_name(below.base_name) or _is_request_log(below, place)]
@@ -154,12 +158,22 @@ def _expand(argument: str) -> Iterator[CaptureFile]:
     except PermissionError as error:
         raise InputError(f"{argument} may not be read: permission denied") from error
     except OSError as error:
-        raise InputError(f"{argument} cannot be read: {str(error).splitlines()[0]}") from error
+        raise InputError(f"{argument} cannot be read: {reason_of(error)}") from error
     for info in infos:
         location = place.spell(info.path)
         bare = location.partition("?")[0] if "://" in location else location
         folder, _, name = bare.rpartition("/")
         yield CaptureFile(location, folder, name or bare, info.size or 0)
+
+
+def _no_bucket(place: _Place) -> str:
+    """A sentence where the bucket or container itself is missing; a store says only that there is no such object."""
+    from pyarrow.fs import FileType
+
+    bucket = place.path.partition("/")[0]
+    if place.filesystem.type_name not in _BUCKETED or place.filesystem.get_file_info(bucket).type != FileType.NotFound:
+        return ""
+    return f"there is no bucket {bucket}"
 
 
 def _is_request_log(info: FileInfo, place: _Place) -> bool:
@@ -195,4 +209,4 @@ def _match(filesystem: FileSystem, folder: str, parts: list[str]) -> set[str]:
 
 def _identity(location: str) -> str:
     """One text for one file, however it was spelled."""
-    return location if "://" in location else os.path.realpath(location)
+    return place_of(location) if "://" in location else os.path.realpath(location)

@@ -11,12 +11,15 @@ from typing import Final
 
 __all__ = [
     "ACK", "EARLY_COST", "FIN", "FRAGMENT_NS", "MAX_BLOCK_BYTES", "MAX_FRAGMENTED_PACKETS", "MAX_FRAGMENT_BYTES", "MAX_PACKET_BYTES",
-    "PCAP", "PCAPNG", "RST", "SYN",
+    "PCAP", "PCAPNG", "ROUTED", "ROUTED_HEADER_BYTES", "RST", "SWEEP_BITS", "SYN",
     "EarlyFragment", "FileState", "FragmentedPacket", "Interface", "PacketColumns", "ScanCarry",
 ]  # fmt: skip
 
 PCAP: Final = 1
 PCAPNG: Final = 2
+# Packets that were routed to a share of a series (`kwire.capture.packet_routing`).
+ROUTED: Final = 3
+ROUTED_HEADER_BYTES: Final = 24
 
 FIN: Final = 0x01
 SYN: Final = 0x02
@@ -35,6 +38,8 @@ EARLY_COST: Final = 64
 # Capture time in which the fragments of a packet must come. Receivers wait for 30 s, but a tunnel between busy machines uses an
 # identification of 16 bits again within seconds (RFC 4963), and a wrong match would put bytes of one packet into another's stream.
 FRAGMENT_NS: Final = 1_000_000_000
+# Sweeps come when the time of the capture reaches a multiple of 2**33 ns, 8.6 s (`kwire.capture.carry`).
+SWEEP_BITS: Final = 33
 
 
 @dataclass(slots=True)
@@ -127,7 +132,7 @@ class FileState:
     """What the scan of one file knows between two chunks; times are nanoseconds since 1970, UTC.
 
     Attributes:
-        kind: `PCAP` or `PCAPNG`.
+        kind: `PCAP`, `PCAPNG` or `ROUTED`.
         big_endian: byte order of the file, or of the current pcapng section.
         record_header: bytes before a pcap packet: 16, or 24 in Kuznetzov's variant.
         interfaces: those of the current section.

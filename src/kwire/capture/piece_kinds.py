@@ -12,7 +12,7 @@ from kwire.capture.formats import PCAP_HEADER_BYTES, identify
 from kwire.capture.request_log_entry import UnreadableLine
 from kwire.capture.request_log_lines import is_log_head, read_line
 from kwire.capture.request_log_names import is_log_name
-from kwire.capture.source import CaptureSource, open_capture
+from kwire.capture.source import HEAD_BYTES, CaptureSource, open_capture
 from kwire.errors import InputError
 
 __all__ = ["PieceKind", "first_logged_us", "kind_of", "look_ahead"]
@@ -35,7 +35,7 @@ def kind_of(location: str) -> PieceKind:
     """
     if is_of_points(location):
         return "packets"
-    with open_capture(location) as source:
+    with open_capture(location, block_bytes=HEAD_BYTES) as source:
         kind = _kind(_head(source.read), location)
         if kind is None and source.damage:
             raise InputError(f"{location} cannot be read: {source.damage}")
@@ -72,7 +72,7 @@ def look_ahead(stream: BinaryIO) -> tuple[PieceKind, BinaryIO]:
 def first_logged_us(location: str, zone: tzinfo) -> int | None:
     """Time of the first entry of a request log, microseconds since 1970; None when it has none or cannot be read."""
     try:
-        with open_capture(location) as source:
+        with open_capture(location, block_bytes=HEAD_BYTES) as source:
             head = _head(source.read)
     except InputError:
         return None

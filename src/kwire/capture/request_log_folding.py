@@ -112,6 +112,10 @@ class EntryFolder:
         else:
             yield from self._settle(_Held(file, number, (line,), False))
 
+    def waiting_file(self, default: int) -> int:
+        """The number of the file that a line waits of, `default` where none does."""
+        return default if self._held is None else self._held.file
+
     def finish(self) -> Iterator[Item]:
         """No more lines come."""
         held, self._held = self._held, None

@@ -39,7 +39,7 @@ class LogFileFacts:
 
 
 def iter_log(
-    location: str | BinaryIO, file: int, folder: EntryFolder, *, progress: Callable[[int], None] | None = None
+    location: str | BinaryIO, file: int, folder: EntryFolder, *, progress: Callable[[int], None] | None = None, lines_before: int = 0
 ) -> Generator[list[Item], None, LogFileFacts]:
     """Read one file of a series of logs.
 
@@ -48,6 +48,7 @@ def iter_log(
         file: its number in the series, from 0.
         folder: what the files before it left; changed in place.
         progress: told how many bytes of the stored file were read since it was told last.
+        lines_before: of a stream that begins inside a log, how many lines it has before.
 
     Yields:
         The entries and faults of each chunk; the generator returns the facts.
@@ -57,7 +58,7 @@ def iter_log(
     """
     name = location if isinstance(location, str) else "standard input"
     with open_capture(location) as source:
-        lines = _Lines(source)
+        lines = _Lines(source, lines_before)
         told = 0
         for chunk in lines:
             items: list[Item] = []
@@ -86,9 +87,9 @@ Numbered = tuple[int, str | None, bool]
 class _Lines:
     """The lines of a source, chunk by chunk, each with its number and whether it is whole; None for one that is too long."""
 
-    def __init__(self, source: CaptureSource) -> None:
+    def __init__(self, source: CaptureSource, count: int) -> None:
         self._source = source
-        self.count = 0
+        self.count = count
 
     def __iter__(self) -> Iterator[list[Numbered]]:
         parts: list[bytes] = []  # of the line that is not whole yet

@@ -21,12 +21,10 @@ from kwire.capture.formats import PCAP_HEADER_BYTES, identify
 from kwire.capture.inputs import CaptureFile
 from kwire.capture.piece_kinds import first_logged_us, kind_of
 from kwire.capture.request_log_names import log_rotation
-from kwire.capture.source import open_capture
+from kwire.capture.source import HEAD_BYTES, open_capture
 from kwire.errors import InputError
 
-__all__ = ["Series", "first_packet_ns", "group_series"]
-
-_HEAD_BYTES: Final = 1 << 18
+__all__ = ["Series", "first_packet_ns", "group_series", "in_order", "series_key"]
 
 _COMPRESSED: Final = re.compile(r"\.(gz|zst|zstd)$", re.IGNORECASE)
 _EXTENSION: Final = re.compile(
@@ -80,17 +78,17 @@ def group_series(
     if rule == "points" or rule.startswith("points:"):
         return _seen_twice(files, rule, read_time)
     groups: dict[str, list[CaptureFile]] = {}
-    key_of = _key_function(rule)
+    key_of = series_key(rule)
     for file in files:
         groups.setdefault(key_of(file), []).append(file)
     kinds = groups.items() if rule == "name" else _of_one_kind(groups)
-    return [_ordered(name if len(group) > 1 else group[0].location, group, read_time) for name, group in kinds]
+    return [in_order(name if len(group) > 1 else group[0].location, group, read_time) for name, group in kinds]
 
 
 def _seen_twice(files: Sequence[CaptureFile], rule: str, read_time: Callable[[str], int | None]) -> list[Series]:
     """Each group of files becomes a series of one piece: the files of all its points, read side by side."""
     groups: dict[str, list[CaptureFile]] = {}
-    key_of = _key_function(f"match:{rule.removeprefix('points:')}" if ":" in rule else "all")
+    key_of = series_key(f"match:{rule.removeprefix('points:')}" if ":" in rule else "all")
     for file in files:
         groups.setdefault(key_of(file), []).append(file)
     found = []
@@ -130,8 +128,8 @@ def first_packet_ns(location: str) -> int | None:
 
     None when there is none or the file cannot be read. The zone of a log does not matter for its order."""
     try:
-        with open_capture(location) as source:
-            head = source.read(_HEAD_BYTES)
+        with open_capture(location, block_bytes=HEAD_BYTES) as source:
+            head = source.read(HEAD_BYTES)
     except InputError:
         return None
     known = identify(head[:PCAP_HEADER_BYTES])
@@ -143,7 +141,15 @@ def first_packet_ns(location: str) -> int | None:
     return state.start_ns
 
 
-def _key_function(rule: str) -> Callable[[CaptureFile], str]:
+def series_key(rule: str) -> Callable[[CaptureFile], str]:
+    """Make the function that names the series of a file, whatever other files there are.
+
+    Args:
+        rule: as for `group_series`, without the points.
+
+    Raises:
+        InputError: the rule is none of these.
+    """
     if rule == "name":
         return lambda file: f"{file.folder}/{_rotation(file.name).template}" if file.folder else _rotation(file.name).template
     if rule == "folder":
@@ -188,7 +194,14 @@ def _rotation(name: str) -> _Rotation:
     return _Rotation(stem + split["extension"].lower(), order, age is not None)
 
 
-def _ordered(name: str, group: list[CaptureFile], read_time: Callable[[str], int | None]) -> Series:
+def in_order(name: str, group: list[CaptureFile], read_time: Callable[[str], int | None]) -> Series:
+    """Put the files of a series in order: by their rotation numbers; those of a ring by their first packets.
+
+    Args:
+        name: of the series.
+        group: its files.
+        read_time: gives the time of the first packet of a file by its location, None where there is none.
+    """
     if len(group) == 1:
         return Series(name, tuple(group))
     rotations = {file.location: _rotation(file.name) for file in group}

@@ -1,53 +1,83 @@
-"""Opening a capture wherever it lies: local disks and object stores through pyarrow.fs, open streams, gzip and zstd.
+"""Opening a capture wherever it lies: disks, object stores (`kwire.capture.file_systems`), open streams, gzip and zstd.
 
-The bytes are hashed as they are stored, while they are read; tasks that share a series have each file hashed by one of them.
+The bytes are hashed as they are stored, while they are read; tasks that share a series have each file hashed by one of them. A file is
+never held whole: of one on a store a block is there at a time.
 """
 
 from __future__ import annotations
 
 import hashlib
 import io
+import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any, BinaryIO, Final
 
+from kwire.capture.file_systems import filesystem_of, reason_of
 from kwire.capture.formats import compression_of
-from kwire.errors import InputError
+from kwire.errors import InputError, KwireError
 
 if TYPE_CHECKING:
     from pyarrow import NativeFile
-    from pyarrow.fs import FileSystem
 
-__all__ = ["CHUNK_BYTES", "CaptureSource", "filesystem_of", "open_capture"]
+__all__ = ["CHUNK_BYTES", "HEAD_BYTES", "CaptureSource", "StoredBlocks", "open_capture", "open_stored"]
 
 # What is read at once stays in the processor's caches from the disk to the rows: with 8 MiB a fifth of the time went into memory.
 CHUNK_BYTES: Final = 1 << 20
 # What is asked of an object store at once: each request takes long to begin.
-_REMOTE_READ_BYTES: Final = 8 << 20
+_BLOCK_BYTES: Final = 8 << 20
+HEAD_BYTES: Final = 1 << 18
+"""What to ask an object store for where the beginning of a file may be enough."""
+# Seconds between tries at a block, after the store's own client has given up its tries.
+_PAUSES: Final = (0.5, 2.0)
 # A compressed file that was cut loses what one read asked for: so ask for little.
 _COMPRESSED_READ_BYTES: Final = 4096
 
 
-def filesystem_of(location: str) -> tuple[FileSystem, str]:
-    """Split a path or URI into a file system and a path in it.
+class StoredBlocks:
+    """A file on a store, read block by block: a block that fails is asked for again, and the others are not.
+
+    Args:
+        location: its name.
+        file: a file of Arrow's.
+        block_bytes: what to ask the store for at once.
+        at: the first byte to read.
 
     Raises:
-        InputError: the URI's scheme is not known.
+        KwireError: the store failed for good. It is no fault of the file, so it is not one of those that end a file early.
     """
-    from pyarrow import ArrowInvalid, fs
 
-    if "://" not in location:
-        return fs.LocalFileSystem(), location
-    try:
-        return fs.FileSystem.from_uri(location)
-    except (ArrowInvalid, OSError, ValueError) as error:
-        raise InputError(f"{location} cannot be opened: {_first_line(error)}") from error
+    def __init__(self, location: str, file: Any, block_bytes: int = _BLOCK_BYTES, at: int = 0) -> None:
+        self._location, self._file, self._block_bytes = location, file, block_bytes
+        self._at = at
+        self._block = b""
+        self._used = 0
+
+    def read(self, size: int) -> bytes:
+        if self._used == len(self._block):
+            self._block = self.read_at(self._at, self._block_bytes)
+            self._used = 0
+            self._at += len(self._block)
+        found = self._block[self._used : self._used + size]
+        self._used += len(found)
+        return found
+
+    def read_at(self, at: int, size: int) -> bytes:
+        """Read bytes from anywhere; `read` goes on where it was."""
+        for pause in (*_PAUSES, None):
+            try:
+                return bytes(self._file.read_at(size, at))
+            except OSError as error:
+                if pause is None:
+                    raise KwireError(f"{self._location} cannot be read on at byte {at}: {reason_of(error)}") from error
+                time.sleep(pause)
+        raise AssertionError
 
 
 class _Hashed(io.RawIOBase):
     """Passes bytes through and hashes them; begins again with those that were read to look at."""
 
-    def __init__(self, stored: NativeFile | BinaryIO, live: bool, hashed: bool) -> None:
+    def __init__(self, stored: NativeFile | BinaryIO | StoredBlocks, live: bool, hashed: bool) -> None:
         super().__init__()
         # read1 gives what a pipe has and does not wait for more
         self._read: Callable[[int], bytes] = getattr(stored, "read1", stored.read) if live else stored.read
@@ -93,7 +123,7 @@ class CaptureSource:
         hashed: the hash is wanted.
     """
 
-    def __init__(self, stored: NativeFile | BinaryIO, *, live: bool = False, hashed: bool = True) -> None:
+    def __init__(self, stored: NativeFile | BinaryIO | StoredBlocks, *, live: bool = False, hashed: bool = True) -> None:
         self._stored = _Hashed(stored, live, hashed)
         self._live = live
         self._plain: Any = self._stored
@@ -117,7 +147,7 @@ class CaptureSource:
             try:
                 part = self._plain.read(min(size, step))
             except OSError as error:  # pyarrow reports damaged compression as an OSError too
-                self.damage = _first_line(error)
+                self.damage = reason_of(error)
                 break
             if not part:
                 break
@@ -133,17 +163,18 @@ class CaptureSource:
             while self._stored.read(CHUNK_BYTES):
                 pass
         except OSError as error:
-            self.damage = self.damage or _first_line(error)
+            self.damage = self.damage or reason_of(error)
         return self._stored.hexdigest()
 
 
 @contextmanager
-def open_capture(location: str | BinaryIO, *, hashed: bool = True) -> Iterator[CaptureSource]:
+def open_capture(location: str | BinaryIO, *, hashed: bool = True, block_bytes: int = _BLOCK_BYTES) -> Iterator[CaptureSource]:
     """Open a path, a URI or a binary stream for reading.
 
     Args:
         location: where it is.
         hashed: its hash is wanted.
+        block_bytes: what to ask a store for at once.
 
     Raises:
         InputError: there is no such file, or it may not be read.
@@ -151,19 +182,30 @@ def open_capture(location: str | BinaryIO, *, hashed: bool = True) -> Iterator[C
     if not isinstance(location, str):
         yield CaptureSource(location, live=True, hashed=hashed)
         return
+    with open_stored(location) as (stored, is_local):
+        yield CaptureSource(stored if is_local else StoredBlocks(location, stored, block_bytes), hashed=hashed)
+
+
+@contextmanager
+def open_stored(location: str, *, streamed: bool = True) -> Iterator[tuple[NativeFile, bool]]:
+    """Open a path or URI as it is stored; gives Arrow's file, and whether it is on a disk of this machine.
+
+    Args:
+        location: where it is.
+        streamed: a file of this machine is read from its beginning to its end.
+
+    Raises:
+        InputError: there is no such file, or it may not be read.
+    """
     filesystem, path = filesystem_of(location)
     try:
         is_local = filesystem.type_name == "local"
-        stored = filesystem.open_input_stream(path, compression=None, buffer_size=None if is_local else _REMOTE_READ_BYTES)
+        stored = filesystem.open_input_stream(path, compression=None) if is_local and streamed else filesystem.open_input_file(path)
     except FileNotFoundError as error:
         raise InputError(f"{location} does not exist") from error
     except PermissionError as error:
         raise InputError(f"{location} may not be read: permission denied") from error
     except OSError as error:
-        raise InputError(f"{location} cannot be opened: {_first_line(error)}") from error
+        raise InputError(f"{location} cannot be opened: {reason_of(error)}") from error
     with stored:
-        yield CaptureSource(stored, hashed=hashed)
-
-
-def _first_line(error: BaseException) -> str:
-    return (str(error).splitlines() or [type(error).__name__])[0]
+        yield stored, is_local

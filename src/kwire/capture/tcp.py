@@ -61,9 +61,10 @@ class TcpConnection:
         closed_ns: when both sides had closed or one had reset, else None.
         attachment: what the floor above hangs on the connection.
         ignored: the floor above wants no streams of it.
+        begun: its place among the connections of its series that are open, which a `SeriesCarry` gives it.
     """
 
-    __slots__ = ("answered", "attachment", "closed_ns", "first_ns", "flows", "held", "ignored", "key", "last_ns", "n", "opened_by")
+    __slots__ = ("answered", "attachment", "begun", "closed_ns", "first_ns", "flows", "held", "ignored", "key", "last_ns", "n", "opened_by")
 
     def __init__(self, key: bytes, n: int, time_ns: int) -> None:
         self.key = key
@@ -76,6 +77,12 @@ class TcpConnection:
         self.closed_ns: int | None = None
         self.attachment: object = None
         self.ignored = False
+        self.begun = 0
+
+    @property
+    def expires(self) -> bool:
+        """Something becomes of it when time goes by, without a packet: it is closed, nobody has answered, or packets wait."""
+        return self.closed_ns is not None or not self.answered or bool(self.held)
 
     @property
     def a(self) -> Endpoint:

@@ -1,52 +1,78 @@
-"""Parts of tables on their way into an output folder, seen from a task: written aside in the staging, whole or not at all."""
+"""Parts of tables on their way into an output folder, seen from a task.
+
+Where files can be renamed, a part is written aside in the staging and gets its name there when it is whole. Object stores copy where others
+rename, and show a file when it is whole or not at all: there a part is written where it is to stay, under a name that no other run or
+attempt has, and counts once the manifest names it.
+"""
 
 from __future__ import annotations
 
 import os
+import socket
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 from types import TracebackType
 from typing import TYPE_CHECKING, Any, Final
 
+from kwire.capture.file_systems import filesystem_of, has_rename, reason_of
 from kwire.errors import InputError
 
 if TYPE_CHECKING:
     import pyarrow as pa
     from pyarrow.fs import FileSystem
 
-__all__ = ["STAGING", "PartWriter", "filesystem_of", "progress_file", "reason_of", "write_blob"]
+__all__ = ["RUN", "STAGING", "PartWriter", "check_running", "make_folder", "output_place", "progress_file", "written_place", "write_blob"]
 
 STAGING: Final = "_staging"
+RUN: Final = f"{STAGING}/run.json"
+"""Who writes, as long as the run is."""
+# A file makes its folders there, which are not more than the beginnings of names.
+_WITHOUT_FOLDERS: Final = frozenset(("s3", "gcs", "abfs"))
 # Numbers that mostly grow from row to row, as times do: differences take half the room and half the time of a dictionary of them.
 _RISING: Final = frozenset(("packet_number", "stream_offset"))
 # Rows of a row group: enough for columns to compress well, and a reader can still take a part of a big file.
 _ROW_GROUP: Final = 131_072
 
 
-def reason_of(error: BaseException) -> str:
-    """Say what went wrong with a file, in a few words."""
-    # Arrow's own text names the operation that failed, which a user has not asked for; what the system says is enough
-    if isinstance(error, OSError) and error.errno:
-        return os.strerror(error.errno)
-    return (str(error).splitlines() or [type(error).__name__])[0].rstrip(".")
-
-
-def filesystem_of(location: str) -> tuple[FileSystem, str]:
-    """Split a path or URI into a file system and a path in it; paths of this machine become absolute, because tasks have other folders.
+def output_place(location: str) -> tuple[FileSystem, str]:
+    """Split the location of an output folder into a file system and a path in it; paths of this machine become absolute, because tasks have
+    other folders.
 
     Raises:
-        InputError: the URI's scheme is not known.
+        InputError: the URI's scheme is not known, or its store cannot be reached.
     """
-    from pyarrow import ArrowInvalid, fs
-
-    if "://" not in location:
-        return fs.LocalFileSystem(), str(Path(location).absolute())
-    try:
-        filesystem, path = fs.FileSystem.from_uri(location)
-    except (ArrowInvalid, OSError, ValueError) as error:
-        raise InputError(f"{location} cannot be used as an output folder: {reason_of(error)}.") from error
+    filesystem, path = filesystem_of(location if "://" in location else str(Path(location).absolute()))
     return filesystem, path.rstrip("/")
+
+
+def written_place(location: str, part: str) -> tuple[FileSystem, str]:
+    """Where a part lies that was written in this run, `TABLE/NAME`."""
+    filesystem, path = output_place(location)
+    return filesystem, f"{path}/{STAGING}/{part}" if has_rename(filesystem) else f"{path}/{part}"
+
+
+def make_folder(filesystem: FileSystem, folder: str) -> None:
+    """Make a folder and those above it, where there are such."""
+    if filesystem.type_name not in _WITHOUT_FOLDERS:
+        filesystem.create_dir(folder, recursive=True)
+
+
+def check_running(location: str) -> None:
+    """See whether the run is still there that a task belongs to.
+
+    Raises:
+        InputError: it is not, or its folder is not on this machine.
+    """
+    from pyarrow.fs import FileType
+
+    filesystem, path = output_place(location)
+    if filesystem.get_file_info(f"{path}/{RUN}").type == FileType.NotFound:
+        raise _not_there(location)
+
+
+def _not_there(location: str) -> InputError:
+    return InputError(f"{location} is not there on {socket.gethostname()}; give an --out that all machines share, such as a URI.")
 
 
 def progress_file(location: str, number: int) -> Path | None:
@@ -67,10 +93,52 @@ def _encodings(schema: pa.Schema) -> dict[str, Any]:
     }
 
 
-class PartWriter:
-    """Writes one part of a table into the staging of an output folder, a context manager.
+class _Landing:
+    """Where a file of a part is written, and what makes it seen.
 
-    It overwrites the same part of an earlier attempt, and nothing is seen of it before it is whole.
+    The staging is there as long as the run is: an attempt that outlives its run leaves nothing behind.
+    """
+
+    def __init__(self, location: str, folder: str, name: str) -> None:
+        self._location, self._name = location, name
+        self.filesystem, self._out = output_place(location)
+        self._renames = has_rename(self.filesystem)
+        self._folder = f"{self._out}/{STAGING}/{folder}" if self._renames else f"{self._out}/{folder}"
+        # Spark and its like do not look at names that begin with a dot
+        self.path = f"{self._folder}/.{name}-{os.getpid()}" if self._renames else f"{self._folder}/{name}"
+
+    def prepare(self) -> None:
+        """Make the folder."""
+        if not self._renames:
+            check_running(self._location)
+            make_folder(self.filesystem, self._folder)
+            return
+        try:
+            self.filesystem.create_dir(self._folder, recursive=False)
+        except FileNotFoundError as error:
+            raise _not_there(self._location) from error
+
+    def land(self) -> None:
+        """The file is whole: let it be seen."""
+        if self._renames:
+            self.filesystem.move(self.path, f"{self._folder}/{self._name}")
+            return
+        try:
+            check_running(self._location)
+        except InputError:
+            self.remove()
+            raise
+
+    def remove(self) -> None:
+        """Remove what is written. Never raises: it follows another fault."""
+        with suppress(OSError):
+            self.filesystem.delete_file(self.path)
+
+
+class PartWriter:
+    """Writes one part of a table of an output folder, a context manager.
+
+    It counts for nobody before it is whole and the folder is published.
 
     Args:
         location: the output folder, path or URI.
@@ -81,12 +149,7 @@ class PartWriter:
 
     def __init__(self, location: str, table: str, name: str, schema: pa.Schema) -> None:
         self._location = location
-        self._filesystem, path = filesystem_of(location)
-        folder = f"{path}/{STAGING}/{table}"
-        # Spark and its like do not look at names that begin with a dot
-        self._aside = f"{folder}/.{name}-{os.getpid()}"
-        self._path = f"{folder}/{name}"
-        self._folder = folder
+        self._landing = _Landing(location, table, name)
         self._schema = schema
         self._waiting: list[pa.RecordBatch] = []
         self._rows = 0
@@ -96,9 +159,9 @@ class PartWriter:
         import pyarrow.parquet as pq
 
         with self._told():
-            self._filesystem.create_dir(self._folder, recursive=True)
-            more = _encodings(self._schema)
-            self._writer = pq.ParquetWriter(self._aside, self._schema, filesystem=self._filesystem, compression="zstd", **more)
+            self._landing.prepare()
+            more, filesystem = _encodings(self._schema), self._landing.filesystem
+            self._writer = pq.ParquetWriter(self._landing.path, self._schema, filesystem=filesystem, compression="zstd", **more)
         return self
 
     def write(self, batch: pa.RecordBatch) -> None:
@@ -124,12 +187,12 @@ class PartWriter:
         if error is not None:
             with suppress(OSError):
                 self._writer.close()
-                self._filesystem.delete_file(self._aside)
+            self._landing.remove()
             return
         self._flush()
         with self._told():
             self._writer.close()
-            self._filesystem.move(self._aside, self._path)
+            self._landing.land()
 
     @contextmanager
     def _told(self) -> Iterator[None]:
@@ -150,13 +213,11 @@ def write_blob(location: str, folder: str, name: str, data: bytes) -> None:
     Raises:
         InputError: the folder cannot be written, the disk is full.
     """
-    filesystem, path = filesystem_of(location)
-    place = f"{path}/{STAGING}/{folder}"
-    aside = f"{place}/.{name}-{os.getpid()}"
+    landing = _Landing(location, folder, name)
     try:
-        filesystem.create_dir(place, recursive=True)
-        with filesystem.open_output_stream(aside, compression=None) as file:
+        landing.prepare()
+        with landing.filesystem.open_output_stream(landing.path, compression=None) as file:
             file.write(data)
-        filesystem.move(aside, f"{place}/{name}")
+        landing.land()
     except OSError as error:
         raise InputError(f"{location} cannot be written: {reason_of(error)}.") from error

@@ -1,8 +1,9 @@
 """Which tasks a run has: series, their shares, and what of them an earlier run has read already.
 
 A series is one task as long as there are other series to keep the machines busy. Where there are more cores than series, its connections
-are shared out: each task scans all packets of the series and goes on with those of its own connections only. Scanning is a small part of
-the work (see docs/planning.md), no connection is ever cut, and so the rows are those of one task.
+are shared out. A few tasks scan all packets of the series each, and go on with those of their own connections only; more of them would do
+nothing but scan, so the packets are routed to them in a step of its own (`kwire.capture.packet_routing`). No connection is ever cut, and so
+the rows are those of one task. What costs how much is in docs/planning.md.
 """
 
 from __future__ import annotations
@@ -11,23 +12,33 @@ from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, Final
+from typing import Any, Final, Literal
 
 import pyarrow as pa
 
 from kwire.capture.capture_points import is_of_points
+from kwire.capture.file_systems import place_of
 from kwire.capture.inputs import CaptureFile
 from kwire.capture.series import Series
 from kwire.errors import InputError
 from kwire.spark.output import STATE
 from kwire.spark.series_task import Earlier, SeriesTask
+from kwire.spark.settled_sums import is_sums
 from kwire.tables.schemas import VIOLATIONS
 from kwire.tables.series import no_kafka
 
-__all__ = ["MAX_SHARES", "SHARE_BYTES", "Plan", "SeriesPlan", "plan_of"]
+__all__ = ["MAX_ROUTED_SHARES", "MAX_SCANNING_SHARES", "ROUTED_SHARES", "SHARE_BYTES", "Plan", "SeriesPlan", "Sharing", "plan_of"]
 
-MAX_SHARES: Final = 16
-"""Tasks of one series at most: from here on most of a task's time would go into scanning packets that are not its own."""
+Sharing = Literal["auto", "scan", "route"]
+
+ROUTED_SHARES: Final = 6
+"""From so many tasks on the packets of a series are routed to them."""
+
+MAX_SCANNING_SHARES: Final = 16
+"""Tasks of one series at most that scan all of it: most of the time of more would go into packets that are not their own."""
+
+MAX_ROUTED_SHARES: Final = 2048
+"""Tasks of one series at most to which packets are routed: what goes to each at a time gets smaller and smaller."""
 
 SHARE_BYTES: Final = 32 << 20
 """Bytes of a series, as stored, that are worth a task of their own."""
@@ -45,6 +56,7 @@ class SeriesPlan:
         fresh: the files to read, in order.
         disorder: what is odd about their order.
         earlier: by share what an earlier run left; empty for a new series.
+        routed: packets are routed to its tasks.
     """
 
     name: str
@@ -54,6 +66,7 @@ class SeriesPlan:
     fresh: tuple[str, ...]
     disorder: str
     earlier: tuple[Earlier, ...] = ()
+    routed: bool = False
 
     def tasks(self, model: Mapping[str, Any]) -> list[SeriesTask]:
         """Give the tasks.
@@ -135,13 +148,14 @@ class Plan:
         return found
 
 
-def plan_of(series: Sequence[Series], slots: int, earlier: Mapping[str, Any] | None = None) -> Plan:
+def plan_of(series: Sequence[Series], slots: int, earlier: Mapping[str, Any] | None = None, sharing: Sharing = "auto") -> Plan:
     """Plan a run.
 
     Args:
         series: all that is given.
         slots: tasks that can run at once.
         earlier: the manifest of the analysis to go on with, None for a new one.
+        sharing: `scan` or `route` for one way to share a series, whatever it costs.
 
     Raises:
         InputError: a file that was read before has changed, a new one belongs before those that were read, or captures of several points
@@ -150,17 +164,26 @@ def plan_of(series: Sequence[Series], slots: int, earlier: Mapping[str, Any] | N
     if earlier is not None:
         _refuse_points(series, earlier)
     matched = _matched(series, earlier)
-    found = [_known(given, entry) for given, entry in matched]
+    found = [_known(given, entry, sharing) for given, entry in matched]
     number = max((entry["number"] + entry["shares"] for entry in (earlier or {}).get("series", ())), default=0)
     fresh = [each for each in series if all(each is not given for given, _ in matched)]
     total = sum(file.size for each in fresh for file in each.pieces)
     for each in fresh:
         size = sum(file.size for file in each.pieces)
-        shares = 1 if len(series) >= slots or not total else max(1, min(MAX_SHARES, size // SHARE_BYTES, -(-slots * size // total)))
+        shares = 1 if len(series) >= slots or not total else max(1, min(size // SHARE_BYTES, -(-slots * size // total)))
         files = tuple((_place(file), file.size) for file in each.pieces)
-        found.append(SeriesPlan(each.name, number, shares, files, tuple(file.location for file in each.pieces), each.disorder))
+        fresh_files = tuple(file.location for file in each.pieces)
+        routed = _is_routed(fresh_files, shares, sharing)
+        shares = min(shares, MAX_ROUTED_SHARES if routed else MAX_SCANNING_SHARES)
+        found.append(SeriesPlan(each.name, number, shares, files, fresh_files, each.disorder, routed=routed))
         number += shares
     return Plan(0 if earlier is None else earlier["run"] + 1, found, _kept(found, earlier))
+
+
+def _is_routed(files: Sequence[str], shares: int, sharing: Sharing) -> bool:
+    """Captures of several points are read side by side, so they cannot be divided."""
+    wanted = shares >= ROUTED_SHARES if sharing == "auto" else sharing == "route"
+    return wanted and not any(map(is_of_points, files))
 
 
 def _matched(series: Sequence[Series], earlier: Mapping[str, Any] | None) -> list[tuple[Series | None, Mapping[str, Any]]]:
@@ -182,7 +205,7 @@ def _refuse_points(series: Sequence[Series], earlier: Mapping[str, Any]) -> None
         raise InputError("--append cannot go on with captures of several points: they are read side by side; use --overwrite.")
 
 
-def _known(series: Series | None, entry: Mapping[str, Any]) -> SeriesPlan:
+def _known(series: Series | None, entry: Mapping[str, Any], sharing: Sharing) -> SeriesPlan:
     read: dict[str, int] = dict(entry["files"])
     pieces: Sequence[CaptureFile] = () if series is None else series.pieces
     fresh: list[CaptureFile] = []
@@ -200,13 +223,16 @@ def _known(series: Series | None, entry: Mapping[str, Any]) -> SeriesPlan:
     files = (*((location, size) for location, size in entry["files"]), *((_place(file), file.size) for file in fresh))
     earlier = tuple(Earlier(state, tuple(waiting)) for state, waiting in zip(entry["states"], entry["waiting"], strict=True))
     disorder = "" if series is None else series.disorder
-    return SeriesPlan(entry["name"], entry["number"], entry["shares"], files, tuple(file.location for file in fresh), disorder, earlier)
+    locations = tuple(file.location for file in fresh)
+    routed = _is_routed(locations, entry["shares"], sharing)
+    return SeriesPlan(entry["name"], entry["number"], entry["shares"], files, locations, disorder, earlier, routed)
 
 
 def _place(file: CaptureFile) -> str:
-    """The same from whatever folder it is named."""
-    is_location = "://" in file.location or is_of_points(file.location)
-    return file.location if is_location else str(Path(file.location).absolute())
+    """The same from whatever folder it is named, and however its store is reached."""
+    if is_of_points(file.location):
+        return file.location
+    return place_of(file.location) if "://" in file.location else str(Path(file.location).absolute())
 
 
 def _kept(series: Sequence[SeriesPlan], earlier: Mapping[str, Any] | None) -> tuple[str, ...]:
@@ -220,7 +246,7 @@ def _kept(series: Sequence[SeriesPlan], earlier: Mapping[str, Any] | None) -> tu
             kind, _, rest = name.partition("-")
             if not rest[:5].isdigit():
                 continue
-            settled = table != STATE and kind == "part"
+            settled = kind == "part" if table != STATE else is_sums(f"{table}/{name}")
             if settled or int(rest[:5]) not in renewed:
                 kept.append(f"{table}/{name}")
     return tuple(kept)

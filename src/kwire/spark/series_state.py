@@ -17,9 +17,10 @@ import pyarrow.parquet as pq
 
 import kwire
 from kwire.analysis.partials import Partial, from_bytes, to_bytes
+from kwire.capture.file_systems import reason_of
 from kwire.errors import InputError
 from kwire.spark.output import STATE
-from kwire.spark.parts import filesystem_of, reason_of
+from kwire.spark.parts import output_place
 
 __all__ = ["SeriesState", "read_part", "read_state"]
 
@@ -65,7 +66,7 @@ def read_state(location: str, name: str) -> SeriesState:
     Raises:
         InputError: it is not there, or another version of kwire wrote it.
     """
-    filesystem, path = filesystem_of(location)
+    filesystem, path = output_place(location)
     try:
         with filesystem.open_input_stream(f"{path}/{STATE}/{name}", compression=None) as file:
             found = pickle.loads(file.read())
@@ -82,7 +83,7 @@ def read_state(location: str, name: str) -> SeriesState:
 
 def read_part(location: str, table: str, name: str, schema: pa.Schema) -> Iterator[pa.RecordBatch]:
     """Give the rows of a part of a table in an output folder."""
-    filesystem, path = filesystem_of(location)
+    filesystem, path = output_place(location)
     with filesystem.open_input_file(f"{path}/{table}/{name}") as file:
         batches: Iterable[pa.RecordBatch] = pq.ParquetFile(file).iter_batches()
         for batch in batches:

@@ -6,9 +6,12 @@ No Spark here: the same function runs in a Python worker of any Spark and in a t
 from __future__ import annotations
 
 import contextlib
+import gc
 import json
+import secrets
 import time
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import AbstractContextManager
 from dataclasses import dataclass, field
 from pathlib import Path
 from types import TracebackType
@@ -19,21 +22,23 @@ import pyarrow as pa
 from kwire.analysis.partials import Partial, empty, from_bytes, merge, partial_of_series, to_bytes
 from kwire.analysis.redaction import Redaction, Redactor
 from kwire.analysis.request_sums import RequestSums
+from kwire.capture.capture_points import names_in
+from kwire.capture.file_systems import StoreOptions, store_options
+from kwire.capture.packet_routing import RoutedPiece
 from kwire.errors import InputError
 from kwire.spark.output import STATE
 from kwire.spark.parts import PartWriter, progress_file, write_blob
 from kwire.spark.series_state import SeriesState, read_part, read_state
+from kwire.spark.settled_sums import SettledSums
 from kwire.tables import SCHEMAS, SeriesRows, SeriesView, read_series
 from kwire.tables.series import begin_series, read_piece, skip_piece
 from kwire.tables.series_rows import SPOOLED, Fate
 
-__all__ = ["Earlier", "SeriesResult", "SeriesTask", "run_task"]
+__all__ = ["Earlier", "SeriesResult", "SeriesTask", "in_folder", "progress_of", "run_task"]
 
 _WRITTEN: Final = ("requests", "connections", "violations", "telemetry")
 _KINDS: Final[dict[Fate, str]] = {"settled": "part", "waiting": "open", "end": "end"}
 _PROGRESS_SECONDS: Final = 0.2
-# Sums of so many rounds wait to be put together: each time costs what there is in all.
-_SUMS_KEPT: Final = 32
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,7 +59,7 @@ class SeriesTask:
     """A series to read.
 
     Attributes:
-        number: its place in the job; names its parts.
+        number: its place in the job; names its parts, with the run and a token of the attempt.
         name: of the capture point.
         locations: its files in order, paths or URIs.
         disorder: what is odd about that order, a sentence or empty.
@@ -67,6 +72,7 @@ class SeriesTask:
         keep_state: leave what the next run goes on from.
         earlier: what an earlier run left of this series, None for a new one.
         redaction: what to hash in the rows that are written, None for nothing.
+        store: how to reach the object stores of its files.
     """
 
     number: int
@@ -82,6 +88,7 @@ class SeriesTask:
     run: int = 0
     keep_state: bool = False
     earlier: Earlier | None = None
+    store: StoreOptions | None = None
 
 
 @dataclass(slots=True)
@@ -91,7 +98,7 @@ class SeriesResult:
     Attributes:
         number: of the task.
         share: which share of its series it read.
-        partial: what `kwire.analysis` merges.
+        partial: what `kwire.analysis` merges, beside the parts that hold sums (`kwire.spark.settled_sums`).
         parts: the parts that it wrote, `TABLE/NAME`.
         skipped: the files that could not be read, each with the reason.
         read: how many files were read.
@@ -136,9 +143,14 @@ class SeriesResult:
         return cls(partial=from_bytes(partial), **facts)
 
 
-def _progress_of(task: SeriesTask) -> Callable[[int], None]:
-    """Tell the driver how far the task is, by a small file beside its parts; object stores hear nothing."""
-    file = progress_file(task.out, task.number)
+def progress_of(out: str, number: int) -> Callable[[int], None]:
+    """Give what tells the driver how far a task is, by a small file beside its parts; object stores hear nothing.
+
+    Args:
+        out: the output folder, path or URI.
+        number: of the task.
+    """
+    file = progress_file(out, number)
     count, told = 0, 0.0
 
     def progress(more: int) -> None:
@@ -153,6 +165,20 @@ def _progress_of(task: SeriesTask) -> Callable[[int], None]:
     return progress
 
 
+def in_folder(folder: str, locations: Iterable[str]) -> AbstractContextManager[None]:
+    """Be in the driver's working folder while files are read that are named from there.
+
+    Not for others: what ``--py-files`` put on the path of a worker may be named from the worker's folder.
+
+    Args:
+        folder: of the driver; another machine need not have it.
+        locations: of the files.
+    """
+    names = [name for location in locations for name in (names_in(location)[1:] or [location])]
+    relative = any("://" not in name and not Path(name).is_absolute() for name in names)
+    return contextlib.chdir(folder) if relative and Path(folder).is_dir() else contextlib.nullcontext()
+
+
 class _Unwritten(Exception):
     """A row cannot be written: not to be taken for a file that cannot be read."""
 
@@ -162,6 +188,8 @@ class _Parts:
 
     def __init__(self, task: SeriesTask, result: SeriesResult) -> None:
         self._task, self._result = task, result
+        # Spark may run a task twice, even at the same time; only the attempt whose result comes back is published, by these names
+        self._attempt = secrets.token_hex(4)
         self._redactor = None if task.redaction is None else Redactor(task.redaction)
         self._open: dict[tuple[str, str], PartWriter] = {}
         self._stack = contextlib.ExitStack()
@@ -172,6 +200,10 @@ class _Parts:
     def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None:
         self._stack.__exit__(kind, error, trace)
 
+    def name(self, kind: str) -> str:
+        """Name a part of this attempt."""
+        return f"{kind}-{self._task.number:05d}-{self._task.run:03d}-{self._attempt}"
+
     def write(self, table: str, kind: str, batch: pa.RecordBatch) -> None:
         """Append rows to a part of a kind: `part` for what stays, `open` and `end` for what the next run writes anew.
 
@@ -181,7 +213,7 @@ class _Parts:
         try:
             part = self._open.get((table, kind))
             if part is None:
-                name = f"{kind}-{self._task.number:05d}-{self._task.run:03d}.parquet"
+                name = f"{self.name(kind)}.parquet"
                 part = self._stack.enter_context(PartWriter(self._task.out, table, name, SCHEMAS[table]))
                 self._open[table, kind] = part
                 self._result.parts.append(f"{table}/{name}")
@@ -190,19 +222,30 @@ class _Parts:
             raise _Unwritten(f"{error}") from error
 
 
-def run_task(task: SeriesTask) -> SeriesResult:
+@contextlib.contextmanager
+def _loaded_at_rest() -> Iterator[None]:
+    """Let no collection go through what is loaded already, modules and schemas: a large part of what there is, and it stays."""
+    gc.freeze()
+    try:
+        yield
+    finally:
+        gc.unfreeze()
+
+
+def run_task(task: SeriesTask, routed: Sequence[RoutedPiece] | None = None) -> SeriesResult:
     """Read a series, write its rows into the staging of the output folder and sum it up.
 
     Never raises for what files or bytes are: a file that cannot be read is a row in `violations`.
 
     Args:
         task: what to read and where to write.
+        routed: its files, where their packets come from elsewhere.
     """
     result = SeriesResult(task.number, task.share[0], began=time.time())
     began, cpu = time.perf_counter(), time.process_time()
     try:
-        with contextlib.chdir(task.folder) if Path(task.folder).is_dir() else contextlib.nullcontext(), _Parts(task, result) as parts:
-            _run(task, parts, result)
+        with _loaded_at_rest(), in_folder(task.folder, task.locations), store_options(task.store), _Parts(task, result) as parts:
+            _run(task, task.locations if routed is None else routed, parts, result)
     except (InputError, _Unwritten) as error:
         result.fault = str(error)
     result.seconds["second_pass"] = time.perf_counter() - began - result.seconds.get("read", 0.0)
@@ -210,10 +253,17 @@ def run_task(task: SeriesTask) -> SeriesResult:
     return result
 
 
-def _run(task: SeriesTask, parts: _Parts, result: SeriesResult) -> None:
+def _run(task: SeriesTask, pieces: Sequence[str | RoutedPiece], parts: _Parts, result: SeriesResult) -> None:
     earlier = None if task.earlier is None else read_state(task.out, task.earlier.state)
     began, settling = time.perf_counter(), 0.0
-    settled: list[Partial] = [] if earlier is None else [earlier.settled]
+    # a run that cannot be gone on with is one that hashes names: no sums of it lie about in clear
+    settled = SettledSums(task.out, parts.name("sums") if task.keep_state else "")
+
+    def add(sums: Partial) -> None:
+        try:
+            settled.add(sums)
+        except InputError as error:
+            raise _Unwritten(f"{error}") from error
 
     def settle(view: SeriesView) -> None:
         nonlocal settling
@@ -224,17 +274,17 @@ def _run(task: SeriesTask, parts: _Parts, result: SeriesResult) -> None:
                 if table == "requests":
                     sums.add(batch)
                 parts.write(table, "part", batch)
-        settled.append(partial_of_series(view, sums))
-        if len(settled) > _SUMS_KEPT:
-            settled[:] = [merge(settled)]
+        add(partial_of_series(view, sums))
         settling += time.perf_counter() - since
 
+    if earlier is not None:
+        add(earlier.settled)
     try:
         rows = read_series(
-            task.locations,
+            pieces,
             task.name,
             task.ports,
-            progress=_progress_of(task),
+            progress=progress_of(task.out, task.number),
             disorder=task.disorder,
             log_zone=task.log_zone,
             share=task.share,
@@ -243,7 +293,7 @@ def _run(task: SeriesTask, parts: _Parts, result: SeriesResult) -> None:
             settle=settle,
         )
     except InputError:
-        _skip_all(task, parts, result)
+        _skip_all(task, pieces, parts, result)
         return
     result.seconds["read"] = time.perf_counter() - began - settling
     with rows:
@@ -252,10 +302,11 @@ def _run(task: SeriesTask, parts: _Parts, result: SeriesResult) -> None:
         for table in _WRITTEN:
             for kind, batch in _kinds(task, rows, table, sums):
                 parts.write(table, kind, batch)
-        settled.append(partial_of_series(views["settled"], sums["settled"]))
-        result.partial = merge(settled)
+        add(partial_of_series(views["settled"], sums["settled"]))
+        result.partial = settled.take()
+        result.parts += settled.parts
         if task.keep_state:
-            _keep(task, rows, sums["open"], result)
+            _keep(task, rows, sums["open"], result, parts.name("state"))
         result.skipped = [(location, str(error)) for location, error in rows.skipped]
         result.read = len(task.locations) - len(rows.skipped)
 
@@ -272,7 +323,7 @@ def _kinds(task: SeriesTask, rows: SeriesRows, table: str, sums: Mapping[str, Re
         yield _KINDS[fate] if task.keep_state else "part", batch
 
 
-def _keep(task: SeriesTask, rows: SeriesRows, sums: RequestSums, result: SeriesResult) -> None:
+def _keep(task: SeriesTask, rows: SeriesRows, sums: RequestSums, result: SeriesResult, name: str) -> None:
     """Write the state that the next run goes on from, and add the sums of open connections."""
     settled, still = result.partial, partial_of_series(rows.open, sums)
     result.partial = merge([settled, still])
@@ -281,7 +332,6 @@ def _keep(task: SeriesTask, rows: SeriesRows, sums: RequestSums, result: SeriesR
         for table, schema in SPOOLED.items()
         if table not in _WRITTEN
     }
-    name = f"state-{task.number:05d}-{task.run:03d}"
     write_blob(task.out, STATE, name, SeriesState(rows.state, settled, still, waiting).to_bytes())
     result.parts.append(f"{STATE}/{name}")
 
@@ -296,13 +346,13 @@ def _waiting(task: SeriesTask, earlier: SeriesState) -> dict[str, Iterable[pa.Re
     return found
 
 
-def _skip_all(task: SeriesTask, parts: _Parts, result: SeriesResult) -> None:
+def _skip_all(task: SeriesTask, pieces: Sequence[str | RoutedPiece], parts: _Parts, result: SeriesResult) -> None:
     """No file of the series can be read: say so of each."""
     carry = begin_series(task.name, task.ports, share=task.share)
     batches: list[pa.RecordBatch] = []
-    for location in task.locations:
+    for location, piece in zip(task.locations, pieces, strict=True):
         try:
-            read_piece(location, carry)
+            read_piece(piece, carry)
         except InputError as error:
             result.skipped.append((location, str(error)))
             batches += skip_piece(location, carry, error)["violations"]

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import re
 import threading
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final, cast
+from typing import TYPE_CHECKING, Any, Final, TypeVar, cast
 
 import pyarrow as pa
 
@@ -18,14 +19,20 @@ if TYPE_CHECKING:
     from pyspark import SparkContext
     from pyspark.sql import SparkSession
 
-__all__ = ["run_on", "slots_of", "watching"]
+    from kwire.spark.route_task import RouteTask
+
+__all__ = ["context_of", "is_local", "reason_of_spark", "run_each", "run_on", "slots_of", "watching"]
+
+Item = TypeVar("Item")
 
 _POLL_SECONDS: Final = 0.2
 # Where Spark does not say how many tasks it can run at once (Spark Connect).
 _SLOTS: Final = 8
+# Spark's own words before those of a task's fault.
+_TASK: Final = re.compile(r"^Job aborted due to stage failure: .*?most recent failure: Lost task .*? \(.*? executor [^)]*\): ")
 
 
-def _context_of(spark: SparkSession | SparkContext) -> SparkContext | None:
+def context_of(spark: SparkSession | SparkContext) -> SparkContext | None:
     """The context, None on Spark Connect, which has none."""
     from pyspark import SparkContext
     from pyspark.errors import PySparkException
@@ -37,14 +44,20 @@ def _context_of(spark: SparkSession | SparkContext) -> SparkContext | None:
     return None
 
 
+def is_local(spark: SparkSession | SparkContext) -> bool:
+    """Do tasks run in this process's own Java and with its own Python, without executors?"""
+    context = context_of(spark)
+    return context is not None and (context.master or "").partition("[")[0] == "local"
+
+
 def slots_of(spark: SparkSession | SparkContext) -> int:
     """How many tasks can run at once."""
-    context = _context_of(spark)
+    context = context_of(spark)
     return _SLOTS if context is None else int(context.defaultParallelism)
 
 
 @contextmanager
-def watching(tasks: Sequence[SeriesTask], total: int, progress: Callable[[str, int, int], None]) -> Iterator[None]:
+def watching(tasks: Sequence[SeriesTask | RouteTask], total: int, progress: Callable[[str, int, int], None]) -> Iterator[None]:
     """Tell how many bytes the tasks have read, while they run.
 
     Args:
@@ -80,43 +93,57 @@ def run_on(spark: SparkSession | SparkContext, tasks: Sequence[SeriesTask]) -> l
     Raises:
         KwireError: the job failed.
     """
+    return sorted(map(SeriesResult.from_bytes, run_each(spark, tasks, _packed)), key=lambda result: result.number)
+
+
+def run_each(spark: SparkSession | SparkContext, items: Sequence[Item], work: Callable[[Item], bytes]) -> list[bytes]:
+    """Do something with each item in a task of its own.
+
+    Args:
+        spark: where to.
+        items: what; they pickle.
+        work: what to do with one; it pickles, and goes to each machine once.
+
+    Raises:
+        KwireError: the job failed.
+    """
     from py4j.protocol import Py4JJavaError  # type: ignore[import-untyped]
     from pyspark.errors import PySparkException
 
-    context = _context_of(spark)
+    context = context_of(spark)
     try:
-        packed = _by_session(cast("SparkSession", spark), tasks) if context is None else _by_context(context, tasks)
+        if context is not None:  # without SQL, whose planner and code generator take the JVM longer than all the rest of its work
+            return context.parallelize(items, len(items)).map(work).collect()
+        return _by_session(cast("SparkSession", spark), items, work)
     except (PySparkException, Py4JJavaError) as error:
-        raise KwireError(f"The Spark job failed: {_reason(error)}") from error
-    return sorted(map(SeriesResult.from_bytes, packed), key=lambda result: result.number)
-
-
-def _by_context(context: SparkContext, tasks: Sequence[SeriesTask]) -> list[bytes]:
-    """Without SQL, whose planner and code generator take the JVM longer than all the rest of its work."""
-    return context.parallelize(tasks, len(tasks)).map(_packed).collect()
+        raise KwireError(f"The Spark job failed: {reason_of_spark(error)}") from error
 
 
 def _packed(task: SeriesTask) -> bytes:
     return run_task(task).to_bytes()
 
 
-def _by_session(spark: SparkSession, tasks: Sequence[SeriesTask]) -> list[bytes]:
+def _by_session(spark: SparkSession, items: Sequence[Item], work: Callable[[Item], bytes]) -> list[bytes]:
     """Spark Connect has columns and no RDDs; `arrow_udf` needs no pandas on the driver, unlike `mapInArrow`."""
     from pyspark.sql import functions
 
     arrow_udf: Any = functions.arrow_udf  # type: ignore[attr-defined]  # PySpark's stubs lack it
 
     def read(numbers: pa.Array) -> pa.Array:  # type: ignore[type-arg]
-        return pa.array([_packed(tasks[number.as_py()]) for number in numbers], pa.binary())
+        return pa.array([work(items[number.as_py()]) for number in numbers], pa.binary())
 
-    frame = spark.range(0, len(tasks), 1, len(tasks)).select(arrow_udf(read, "binary")(functions.col("id")).alias("result"))
+    frame = spark.range(0, len(items), 1, len(items)).select(arrow_udf(read, "binary")(functions.col("id")).alias("result"))
     return [bytes(row.result) for row in frame.collect()]
 
 
-def _reason(error: Exception) -> str:
-    """The last line that Python said, where it said something; what follows it are frames of the JVM."""
+def reason_of_spark(error: Exception) -> str:
+    """What Python said where it said something, else what Java did; not the frames of either."""
     java = getattr(error, "java_exception", None)
-    text = str(error) if java is None else str(java.getMessage())
-    lines = [line.strip() for line in text.partition("Driver stacktrace:")[0].splitlines()]
-    told = [line for line in lines if line and not line.startswith("at ")]
-    return told[-1] if told else type(error).__name__
+    text = (str(error) if java is None else str(java.getMessage())).partition("Driver stacktrace:")[0]
+    lines = [line for line in text.splitlines() if line.strip()]
+    traces = [number for number, line in enumerate(lines) if line.lstrip().startswith("Traceback (most recent call last):")]
+    if traces:  # what follows the frames of the last one, as far to the right as its heading
+        margin = lines[traces[-1]].partition("Traceback")[0]
+        lines = [line for line in lines[traces[-1] + 1 :] if line.startswith(margin) and not line[len(margin)].isspace()]
+    told = [line.strip() for line in lines]
+    return _TASK.sub("", told[0]) if told else type(error).__name__

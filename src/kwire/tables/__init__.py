@@ -4,6 +4,6 @@ from __future__ import annotations
 
 from kwire.tables.flowing_rows import iter_capture
 from kwire.tables.schemas import ROW_TABLES, SCHEMAS
-from kwire.tables.series_rows import SeriesRows, SeriesView, from_capture, read_series
+from kwire.tables.series_rows import SeriesRows, SeriesView, from_capture, iter_series, read_series
 
-__all__ = ["ROW_TABLES", "SCHEMAS", "SeriesRows", "SeriesView", "from_capture", "iter_capture", "read_series"]
+__all__ = ["ROW_TABLES", "SCHEMAS", "SeriesRows", "SeriesView", "from_capture", "iter_capture", "iter_series", "read_series"]

@@ -35,8 +35,9 @@ class BatchSpool:
     def add(self, batch: pa.RecordBatch) -> None:
         """Append a batch."""
         self._batches.append(batch)
-        self._bytes += batch.nbytes
-        self.nbytes += batch.nbytes
+        size = batch.nbytes  # Arrow goes through all columns to say so
+        self._bytes += size
+        self.nbytes += size
         if self._bytes > self._limit:
             self._spill()
 

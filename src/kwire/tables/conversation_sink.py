@@ -14,10 +14,12 @@ from kwire.capture.sink import StreamSink
 from kwire.capture.tcp import Endpoint, TcpConnection
 from kwire.protocol import Conversation
 from kwire.protocol.events import (
+    Asked,
     BrokersLearned,
     ConnectionSummary,
     Event,
     GroupStep,
+    MessageSeen,
     MetricsPushed,
     RequestCompleted,
     TopicsNamed,
@@ -31,7 +33,7 @@ from kwire.tables.column_builder import ColumnBuilder
 from kwire.tables.facts import SeriesFacts
 from kwire.tables.impl import lane_batches
 from kwire.tables.observed_rows import ObservedRows, TopicSums
-from kwire.tables.schemas import CONNECTIONS, REQUESTS, VIOLATIONS
+from kwire.tables.schemas import CONNECTIONS, MESSAGE_FRAMES, REQUESTS, VIOLATIONS
 
 __all__ = ["PACKET_BITS", "ConversationSink", "FileCounts", "Tracked"]
 
@@ -85,19 +87,22 @@ class ConversationSink(StreamSink):
         ports: where brokers listen; empty to find them out.
         observing: whether anybody asks for what exchanges say beyond their rows (`observed`, topic names in `facts`); without, the native
             reader leaves it out.
+        asked: the message whose frames are wanted, None for none.
 
     Attributes:
         requests, violations, connections: builders of the rows.
         batches: what keeps the rows of requests and connections that come from streams, in place of their builders; None in the pure twin.
         observed: builders of the rows that exchanges give beyond their own.
+        messages: builder of the frames of the message that is asked for.
         facts: what the connections teach.
         files, counts: the files of the series so far, and what is counted of each.
     """
 
-    def __init__(self, series: str, ports: frozenset[int], observing: bool = True) -> None:
+    def __init__(self, series: str, ports: frozenset[int], observing: bool = True, asked: Asked | None = None) -> None:
         self.series = series
         self.ports = ports
         self.observing = observing
+        self.asked = asked
         self.facts = SeriesFacts()
         self.observed = ObservedRows(series)
         self.files: list[str] = []
@@ -108,12 +113,13 @@ class ConversationSink(StreamSink):
         self.requests = ColumnBuilder(REQUESTS)
         self.violations = ColumnBuilder(VIOLATIONS)
         self.connections = ColumnBuilder(CONNECTIONS)
+        self.messages = ColumnBuilder(MESSAGE_FRAMES)
         self.batches = lane_batches(self)
 
     def __getstate__(self) -> dict[str, Any]:
         self.settle()
         state = self.__dict__.copy()
-        for name in ("batches", "requests", "violations", "connections"):
+        for name in ("batches", "requests", "violations", "connections", "messages"):
             del state[name]
         return state
 
@@ -148,7 +154,7 @@ class ConversationSink(StreamSink):
             connection.ignored = True
             return
         at = self._packet(packet)
-        conversation = Conversation(connection.a.port, connection.b.port, ports=self.ports or None)
+        conversation = Conversation(connection.a.port, connection.b.port, ports=self.ports or None, asked=self.asked)
         connection.attachment = tracked = Tracked(conversation, at)
         if connection.opened_by is not None:
             self._emit(connection, tracked, conversation.opened(connection.opened_by, time_ns, at))
@@ -221,6 +227,13 @@ class ConversationSink(StreamSink):
             tracked.topics.add(event)
         elif isinstance(event, TopicsNamed):
             self.facts.learn_topics(event)
+        elif isinstance(event, MessageSeen):
+            assert tracked.connection_id is not None
+            row = event.row
+            self.message(
+                tracked.connection_id, row.request_index, row.correlation_id, row.client_id, row.software_name, row.software_version,
+                row.principal, event.time, event.packet_number, event.stream_offset, event.payload,
+            )  # fmt: skip
         elif isinstance(event, GroupStep | MetricsPushed):
             assert tracked.connection_id is not None
             capture = self.files[tracked.begun >> PACKET_BITS]
@@ -256,6 +269,18 @@ class ConversationSink(StreamSink):
                 event.request_bytes, event.response_bytes, code, None if code is None else error_name(code), event.throttle_time_ms,
                 event.acks, event.first_topic, event.topic_count, event.group_id, event.transactional_id, state, event.body, None, None,
                 None, packet, event.stream_offset,
+            )
+        )  # fmt: skip
+
+    def message(
+        self, connection_id: str, request_index: int, correlation_id: int | None, client_id: str | None, software_name: str | None,
+        software_version: str | None, principal: str | None, time_ns: int, packet: int, offset: int, frame: bytes,
+    ) -> None:  # fmt: skip
+        """Add a frame of the message that is asked for, `packet` with the number of its file."""
+        self.messages.add(
+            (
+                self.series, self.files[packet >> PACKET_BITS], connection_id, request_index, correlation_id, client_id, software_name,
+                software_version, principal, time_ns // 1000, packet & _PACKET_MASK, offset, frame,
             )
         )  # fmt: skip
 

@@ -11,7 +11,7 @@ from functools import cache
 from typing import Any, Final, Protocol
 
 from kwire.protocol.brokers import nodes_of, ranges_of
-from kwire.protocol.events import GroupStep, MetricsPushed, RequestCompleted, TopicsNamed, VersionsLearned
+from kwire.protocol.events import Asked, GroupStep, MetricsPushed, RequestCompleted, TopicsNamed, VersionsLearned
 from kwire.protocol.group_steps import assignment_of, topics_of
 from kwire.protocol.identity import is_broker_client_id
 from kwire.protocol.negotiation import API_VERSIONS, is_valid_software_text
@@ -63,6 +63,12 @@ class LaneSink(Protocol):
     observed: ObservedRows
     violations: ColumnBuilder
     observing: bool
+    asked: Asked | None
+
+    def message(
+        self, connection_id: str, request_index: int, correlation_id: int | None, client_id: str | None, software_name: str | None,
+        software_version: str | None, principal: str | None, time_ns: int, packet: int, offset: int, frame: bytes,
+    ) -> None: ...  # fmt: skip
 
 
 class LaneDesk:
@@ -76,6 +82,7 @@ class LaneDesk:
         seed: for the hash tables of the lanes; nobody else knows it.
         series, files: names, of the files by number.
         observing: whether anybody wants to know what exchanges say beyond their rows.
+        asked: the message whose frames are wanted, None for none.
         completed, api_name, states, bodies: to make the event of a row that is a C struct: its class, the names of apis, the words for the
             numbers of its state and body.
     """
@@ -89,6 +96,7 @@ class LaneDesk:
         self.series, self.files = sink.series, sink.files
         self._connection_id_of = connection_id_of
         self.observing = sink.observing
+        self.asked = sink.asked
         self.api_name = cache(catalog().api_name)
         self.seed = int.from_bytes(os.urandom(8), "little")
 
@@ -215,6 +223,15 @@ class LaneDesk:
             elif isinstance(event, TopicsNamed):
                 self._sink.facts.learn_topics(event)
         return bool(events)
+
+    def message(self, connection: int, evidence: tuple[Any, ...]) -> None:
+        """Take a frame of the message that is asked for.
+
+        Args:
+            connection: ordinal.
+            evidence: the rest of what the sink takes.
+        """
+        self._sink.message(self._connection_id_of(connection), *evidence)
 
     def subscription(self, protocol_type: str, data: bytes) -> str | None:
         """Give the topics of a group member's subscription as JSON, None where it cannot be read.

@@ -9,7 +9,7 @@ from functools import cache
 from typing import Any, Final
 
 from kwire.capture.tcp import Endpoint
-from kwire.protocol.events import PartitionUse, RequestCompleted
+from kwire.protocol.events import Asked, PartitionUse, RequestCompleted
 from kwire.protocol.lane_state import new_conversation, plain_state, put_back
 from kwire.protocol.observation import Watch, watch_of
 from kwire.protocol.topic_use import TOPIC_USERS
@@ -65,7 +65,13 @@ def _plain_waiting(row: RequestCompleted, losses: int, breaks: int, note: Any) -
 
 
 def tracked_of(
-    state: State, tracked: Tracked | None, ports: tuple[int, int], client_side: int, connection_id: str, server: Endpoint
+    state: State,
+    tracked: Tracked | None,
+    ports: tuple[int, int],
+    client_side: int,
+    connection_id: str,
+    server: Endpoint,
+    asked: Asked | None = None,
 ) -> Tracked:
     """Make what hangs on a connection of a lane's state.
 
@@ -75,9 +81,10 @@ def tracked_of(
         ports: of the connection's two sides.
         client_side: 0 or 1.
         connection_id, server: as `Tracked` has them.
+        asked: the message whose frames are wanted.
     """
     if tracked is None:
-        tracked = Tracked(new_conversation(*ports, client_side), state["begun"])
+        tracked = Tracked(new_conversation(*ports, client_side, asked), state["begun"])
         tracked.connection_id, tracked.server = connection_id, server
     state["last_api_name"] = None if state["last_api"] is None else catalog().api_name(state["last_api"])
     state["said"] = {rule for rule, bit in _SAID.items() if state["said"] & bit}

@@ -131,16 +131,40 @@ class LogRows:
         self.take(self.folder.finish())
         while self._live:
             self._end(next(iter(self._live)))
-        for number, file in self._files.items():
-            if foreign := self.folder.foreign.get(number):
-                one = foreign == 1
-                text = f"{foreign} {'line' if one else 'lines'} of the file {'is' if one else 'are'} not of the request log."
-                self._file_violation(number, "log_lines_foreign", "info", text)
-            if file.untimed:
-                text = f"{file.untimed} of {file.requests} requests have no time: the log was written by a layout without one."
-                self._file_violation(number, "log_without_times", "info", text)
-            if not file.requests:
-                self._file_violation(number, "capture_empty", "info", "The file holds no request.")
+        for number in self._files:
+            self._sum_up(number)
+
+    def forget_files(self, before: int) -> None:
+        """Sum up the files with numbers below this one, of which no line waits, and forget them: `capture_rows` does not have them then."""
+        for number in [number for number in self._files if number < min(before, self.folder.waiting_file(before))]:
+            self._sum_up(number)
+            del self._files[number]
+            self.folder.foreign.pop(number, None)
+
+    def _sum_up(self, number: int) -> None:
+        """Say what all lines of a file together tell."""
+        file = self._files[number]
+        if foreign := self.folder.foreign.get(number):
+            one = foreign == 1
+            text = f"{foreign} {'line' if one else 'lines'} of the file {'is' if one else 'are'} not of the request log."
+            self._file_violation(number, "log_lines_foreign", "info", text)
+        if file.untimed:
+            text = f"{file.untimed} of {file.requests} requests have no time: the log was written by a layout without one."
+            self._file_violation(number, "log_without_times", "info", text)
+        if not file.requests:
+            self._file_violation(number, "capture_empty", "info", "The file holds no request.")
+
+    def live(self) -> Iterable[LogConversation]:
+        """The connections that may have more entries."""
+        return self._live.values()
+
+    def oldest_begun(self, default: int) -> int:
+        """The number of the file where the oldest of the live connections begins, `default` where there is none."""
+        return min((each.begun for each in self._live.values()), default=default)
+
+    def count_on(self, before: LogRows) -> None:
+        """Number connections between the same ends on from those of a series that is over."""
+        self._lives = before._lives
 
     def capture_rows(self) -> list[Sequence[Any]]:
         """Rows of `captures`, one a file; after `finish`."""
@@ -151,8 +175,9 @@ class LogRows:
             if file.facts is not None:
                 rows.append(
                     _row(
-                        CAPTURES, capture=self._sink.files[number], series=self._sink.series, source=source, sha256=file.facts.sha256,
-                        start=file.start_us, end=file.end_us, connections=file.connections, requests=file.requests,
+                        CAPTURES, capture=self._sink.files[number], series=self._sink.series, source=source,
+                        sha256=file.facts.sha256 or None, start=file.start_us, end=file.end_us,
+                        connections=file.connections, requests=file.requests,
                     )
                 )  # fmt: skip
         return rows

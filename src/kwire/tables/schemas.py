@@ -154,6 +154,23 @@ VIOLATIONS: Final = schema_of(
     ("explanation", TEXT),
 )
 
+MESSAGE_EVIDENCE: Final = schema_of(  # what stands beside a message that was asked for: its frame, and the request that it is or answers
+    ("series", TEXT),
+    ("capture", TEXT),  # the file where the frame begins
+    ("connection_id", TEXT),
+    ("request_index", LONG),
+    ("correlation_id", INT),
+    ("client_id", TEXT),
+    ("software_name", TEXT),
+    ("software_version", TEXT),
+    ("principal", TEXT),
+    ("time", TIME),  # of the frame's last byte
+    ("packet_number", LONG),
+    ("stream_offset", LONG),
+)
+
+MESSAGE_FRAMES: Final = pa.schema([*MESSAGE_EVIDENCE, pa.field("frame", pa.binary())])
+
 TELEMETRY: Final = schema_of(  # a metric point that a client pushed (KIP-714)
     ("series", TEXT),
     ("capture", TEXT),

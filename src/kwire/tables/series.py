@@ -12,25 +12,31 @@ is the only state: a series cut anywhere into files gives the same rows, provena
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
+from dataclasses import replace
 from typing import Any, BinaryIO
 
 import pyarrow as pa
 
 from kwire.capture import reader
 from kwire.capture.carry import SeriesCarry
+from kwire.capture.packet_routing import RoutedPiece, read_routed
 from kwire.capture.piece_kinds import kind_of, look_ahead
 from kwire.capture.reader import FileFacts
-from kwire.capture.request_log_reader import iter_log
+from kwire.capture.request_log_reader import LogFileFacts, iter_log
 from kwire.capture.request_log_times import zone_of
 from kwire.errors import InputError
+from kwire.protocol.events import Asked
 from kwire.tables.column_builder import ColumnBuilder
-from kwire.tables.conversation_sink import ConversationSink
+from kwire.tables.conversation_sink import PACKET_BITS, ConversationSink, FileCounts, Tracked
 from kwire.tables.impl import series_streams
 from kwire.tables.request_log_rows import LogRows
 from kwire.tables.schemas import CAPTURES, VIOLATIONS
 
-__all__ = ["Batches", "TablesCarry", "begin_series", "finish_series", "iter_piece", "no_kafka", "read_piece", "skip_piece", "take_rows"]
+__all__ = [
+    "Batches", "TablesCarry", "begin_series", "finish_series", "forget_files", "iter_log_part", "iter_piece", "no_kafka", "read_piece",
+    "skip_piece", "take_rows",
+]  # fmt: skip
 
 Batches = dict[str, list[pa.RecordBatch]]
 
@@ -60,15 +66,24 @@ class TablesCarry:
         share: tuple[int, int],
         observing: bool,
         hashed: bool,
+        asked: Asked | None = None,
     ) -> None:
         self.series = series
         self.disorder = disorder
         self.share = share
         self.hashed = hashed
         self.streams = series_streams(SeriesCarry(share))
-        self.sink = ConversationSink(series, ports, observing)
+        self.sink = ConversationSink(series, ports, observing, asked)
         self.log = LogRows(self.sink, zone_of(log_zone))
         self.facts: list[FileFacts | None] = []
+
+    def count_on(self, before: TablesCarry) -> None:
+        """Number connections between the same ends on from those of a series that is over; before the first piece is read."""
+        streams = SeriesCarry(self.share)
+        known: SeriesCarry = before.streams if isinstance(before.streams, SeriesCarry) else before.streams.carry
+        streams.lives = known.lives
+        self.streams = series_streams(streams)
+        self.log.count_on(before.log)
 
 
 def begin_series(
@@ -80,6 +95,7 @@ def begin_series(
     share: tuple[int, int] = (0, 1),
     observing: bool = True,
     hashed: bool = True,
+    asked: Asked | None = None,
 ) -> TablesCarry:
     """Make the carry that the first piece begins with.
 
@@ -92,11 +108,12 @@ def begin_series(
             what is said of files, and all of request logs, belongs to share 0.
         observing: the tables of `kwire.tables.observed_rows.OBSERVED` and names of topics are wanted too.
         hashed: the hashes of the files are wanted too, for `captures`.
+        asked: a message whose frames are wanted too (`kwire.tables.message_frames`).
 
     Raises:
         InputError: there is no such time zone.
     """
-    return TablesCarry(series, frozenset(ports), disorder, log_zone, share, observing, hashed)
+    return TablesCarry(series, frozenset(ports), disorder, log_zone, share, observing, hashed, asked)
 
 
 def read_piece(
@@ -140,7 +157,8 @@ def iter_piece(
         InputError: as `read_piece`, before the first rows.
     """
     place = os.fspath(location) if isinstance(location, str | os.PathLike) else location
-    kind, place = (kind_of(place), place) if isinstance(place, str) else look_ahead(place)
+    routed = location if isinstance(location, RoutedPiece) and not location.file.is_log else None
+    kind, place = ("packets", place) if routed else (kind_of(place), place) if isinstance(place, str) else look_ahead(place)
     if kind == "request_log":
         if carry.share[0]:
             return
@@ -149,7 +167,10 @@ def iter_piece(
     carry.sink.begin_file(place if isinstance(place, str) else "standard input")
     # whoever reads the other shares reads the same files
     hashed = carry.hashed and len(carry.facts) % carry.share[1] == carry.share[0]
-    steps = reader.iter_piece(place, carry.streams, carry.sink, progress=progress, hashed=hashed)
+    if routed:
+        steps = read_routed(routed, carry.streams, carry.sink, progress=progress)
+    else:
+        steps = reader.iter_piece(place, carry.streams, carry.sink, progress=progress, hashed=hashed)
     try:
         while True:
             next(steps)
@@ -182,6 +203,59 @@ def _iter_log(place: str | BinaryIO, carry: TablesCarry, progress: Callable[[int
         raise
     carry.facts.append(None)
     yield _take(carry.sink)
+
+
+def iter_log_part(
+    part: BinaryIO, carry: TablesCarry, *, name: str, number: int | None = None, lines_before: int = 0, last: bool
+) -> Generator[Batches, None, tuple[int, int]]:
+    """Read the next lines of a request log that may still be growing.
+
+    Args:
+        part: whole lines, decompressed; only the last of a file may lack its end.
+        carry: changed in place.
+        name: of the file, as it stands in the rows.
+        number, lines_before: what was returned for the part before; None where this is the first part of a file in the series.
+        last: the file has no more lines.
+
+    Returns:
+        The number of the file in the series, and how many lines of it were read.
+    """
+    if number is None:
+        number = len(carry.sink.files)
+        carry.sink.begin_file(name)
+        carry.log.begin_file(number)
+        carry.facts.append(None)
+    steps = iter_log(part, number, carry.log.folder, lines_before=lines_before)
+    try:
+        while True:
+            carry.log.take(next(steps))
+            yield _take(carry.sink)
+    except StopIteration as end:
+        facts: LogFileFacts = end.value
+    if last:
+        carry.log.end_file(number, replace(facts, location=name, sha256=""))
+    yield _take(carry.sink)
+    return number, facts.lines
+
+
+def forget_files(carry: TablesCarry, log: int | None = None) -> None:
+    """Let go of what is known of files that no open connection begins in, so that a carry does not grow with the files of its series.
+
+    Rows of `captures` cannot be made then.
+
+    Args:
+        carry: changed in place.
+        log: the number of a request log that is read on.
+    """
+    newest = len(carry.sink.files) if log is None else log
+    carry.log.forget_files(newest)
+    tracked = (connection.attachment for connection in carry.streams.connections())
+    begun = (each.begun >> PACKET_BITS for each in tracked if isinstance(each, Tracked))
+    oldest = min(carry.log.oldest_begun(newest), carry.log.folder.waiting_file(newest), min(begun, default=newest))
+    carry.sink.settle()
+    nothing = FileCounts()
+    for number in range(oldest):
+        carry.sink.files[number], carry.sink.counts[number], carry.facts[number] = "", nothing, None
 
 
 def take_rows(carry: TablesCarry) -> Batches:

@@ -28,7 +28,7 @@ from kwire.tables.observed_rows import OBSERVED
 from kwire.tables.schemas import CAPTURES, CONNECTIONS, REQUESTS, ROW_TABLES, VIOLATIONS
 from kwire.tables.series import Batches, TablesCarry, begin_series, finish_series, iter_piece, skip_piece, take_rows
 
-__all__ = ["SETTLE_BYTES", "SPOOLED", "Fate", "SeriesRows", "SeriesView", "check_table", "from_capture", "read_series"]
+__all__ = ["SETTLE_BYTES", "SPOOLED", "Fate", "SeriesRows", "SeriesView", "check_table", "from_capture", "iter_series", "read_series"]
 
 # Tables whose rows wait for the end of the series.
 SPOOLED: Final[dict[str, pa.Schema]] = {"requests": REQUESTS, "violations": VIOLATIONS, **OBSERVED}
@@ -73,17 +73,20 @@ class _Part:
     connections: list[pa.RecordBatch] = field(default_factory=list)
     refusals: pa.Table = field(default_factory=REFUSALS.empty_table)
     spools: dict[str, BatchSpool] = field(default_factory=lambda: {name: BatchSpool(schema) for name, schema in SPOOLED.items()})
+    connection_bytes: int = 0
 
     @property
     def nbytes(self) -> int:
-        return sum(spool.nbytes for spool in self.spools.values()) + sum(batch.nbytes for batch in self.connections)
+        return self.connection_bytes + sum(spool.nbytes for spool in self.spools.values())
 
     def close(self) -> None:
         for spool in self.spools.values():
             spool.__exit__(None, None, None)
 
     def add(self, batches: Batches) -> None:
-        self.connections += batches.get("connections", ())
+        for batch in batches.get("connections", ()):
+            self.connections.append(batch)
+            self.connection_bytes += batch.nbytes
         for name, spool in self.spools.items():
             for batch in batches.get(name, ()):
                 spool.add(batch)
@@ -143,8 +146,27 @@ class SeriesRows:
         """Give all rows of a table at once."""
         return self.whole.table(name)
 
-    def _settle(self, carry: TablesCarry, take: Callable[[SeriesView], None]) -> None:
-        """Give away the rows of connections that are over; those of the others wait on."""
+    def _steps(
+        self, carry: TablesCarry, locations: Sequence[Location], progress: Callable[[int], None] | None, *, settling: bool, strict: bool
+    ) -> Iterator[SeriesView]:
+        """Read files, and give the rows of connections that are over whenever enough of them wait."""
+        limit = SETTLE_BYTES
+        for location in locations:
+            try:
+                for batches in iter_piece(location, carry, progress=progress, flush=False):
+                    self._read.add(batches)
+                    if settling and self._read.nbytes > limit:
+                        yield from self._settled_rows(carry)
+                        limit = max(SETTLE_BYTES, 2 * self._read.nbytes)  # what waits for long is not gone through time and again
+            except InputError as error:
+                if strict:
+                    raise
+                name = os.fspath(location) if isinstance(location, str | os.PathLike) else "standard input"
+                self.skipped.append((name, error))
+                self._read.add(skip_piece(name, carry, error))
+
+    def _settled_rows(self, carry: TablesCarry) -> Iterator[SeriesView]:
+        """Give away the rows of connections that are over, in one view that is good until the next is asked for; the others wait on."""
         self._read.add(take_rows(carry))
         connections = pa.Table.from_batches(self._read.connections, schema=CONNECTIONS)
         index = ConnectionIndex(connections.column("connection_id"))
@@ -171,7 +193,7 @@ class SeriesRows:
                 yield _with_keys(table, batch, keys, index.rows_of(batch.column("connection_id")))
 
         try:
-            take(SeriesView(CAPTURES.empty_table(), connections, facts, batches_of, index.rows_of))
+            yield SeriesView(CAPTURES.empty_table(), connections, facts, batches_of, index.rows_of)
         finally:
             over.close()
 
@@ -285,22 +307,43 @@ def read_series(
     else:
         carry = pickle.loads(resume[0])
         rows._read.add({table: list(batches) for table, batches in resume[1].items()})
-    limit = SETTLE_BYTES
-    for location in locations:
-        try:
-            for batches in iter_piece(location, carry, progress=progress, flush=False):
-                rows._read.add(batches)
-                if settle is not None and rows._read.nbytes > limit:
-                    rows._settle(carry, settle)
-                    limit = max(SETTLE_BYTES, 2 * rows._read.nbytes)  # what waits for long is not gone through time and again
-        except InputError as error:
-            name = os.fspath(location) if isinstance(location, str | os.PathLike) else "standard input"
-            rows.skipped.append((name, error))
-            rows._read.add(skip_piece(name, carry, error))
+    for view in rows._steps(carry, locations, progress, settling=settle is not None, strict=False):
+        if settle is not None:
+            settle(view)
     if rows.skipped and len(rows.skipped) == len(locations) and resume is None:
         raise rows.skipped[0][1]
     rows._finish(carry, keep_state=keep_state)
     return rows
+
+
+def iter_series(
+    locations: Sequence[Location],
+    series: str = "",
+    ports: Iterable[int] = (),
+    *,
+    disorder: str = "",
+    log_zone: str | None = None,
+    share: tuple[int, int] = (0, 1),
+    observing: bool = True,
+    hashed: bool = True,
+    strict: bool = False,
+) -> Iterator[SeriesView]:
+    """Read a series and give its rows as they are settled, each row once; what a whole series tells comes with the last view.
+
+    A view is good until the next one is asked for.
+
+    Args:
+        locations, series, ports, disorder, log_zone, share, observing, hashed: as for `read_series`.
+        strict: a file that cannot be read is an error; otherwise it is a row in `violations`, also where it is the only one.
+
+    Raises:
+        InputError: with `strict`, a file cannot be read.
+    """
+    with SeriesRows(series) as rows:
+        carry = begin_series(series, ports, disorder=disorder, log_zone=log_zone, share=share, observing=observing, hashed=hashed)
+        yield from rows._steps(carry, locations, None, settling=True, strict=strict)
+        rows._finish(carry, keep_state=False)
+        yield rows.whole
 
 
 def from_capture(path: Location, table: str = "requests", ports: Iterable[int] | None = None) -> pa.Table:

@@ -39,11 +39,11 @@ def read_tcp(view: PacketView) -> TcpHeader:
     if view.header >= 32 and stored >= 28:  # NOP, NOP, timestamps: the sender's clock
         signature ^= int.from_bytes(data[at + 24 : at + 28], "big") * MIXING & 0xFFFFFFFF
     seq, ack = _NUMBERS(data, at + 4)
-    endpoints, direction = _endpoints(view, data[at : at + 4])
+    endpoints, direction = endpoints_of(view, data[at : at + 4])
     return TcpHeader(endpoints, direction, seq, ack, data[at + 13], signature, at + view.header)
 
 
-def _endpoints(view: PacketView, ports: bytes) -> tuple[bytes, int]:
+def endpoints_of(view: PacketView, ports: bytes) -> tuple[bytes, int]:
     source, target = view.source, view.target
     version = b"\4" if view.version == 4 else b"\6"
     if source < target or (source == target and ports[:2] <= ports[2:]):
@@ -68,7 +68,7 @@ class PacketRows:
 
     def exported(self, view: PacketView, time_ns: int) -> None:
         """Add an exported PDU: with the numbers that its tags tell, or else as what follows the PDU before it in its direction."""
-        endpoints, direction = _endpoints(view, view.ports)
+        endpoints, direction = endpoints_of(view, view.ports)
         captured, original = view.end - view.at, view.end - view.at + view.cut
         numbers = self.state.carry.exported.get(endpoints, (_FIRST_NUMBER, _FIRST_NUMBER))
         seq, ack, flags = numbers[direction], numbers[1 - direction], ACK | _PUSH

@@ -14,11 +14,21 @@ import struct
 from typing import Final
 
 from kwire.capture._pure.fragments import Fragments
+from kwire.capture._pure.packet_routes import Router
 from kwire.capture._pure.packet_rows import PacketRows
 from kwire.capture._pure.packet_view import EXPORTED, FRAGMENT, OTHER, TCP, PacketView
-from kwire.capture.packet_columns import MAX_BLOCK_BYTES, MAX_PACKET_BYTES, PCAP, FileState, Interface, PacketColumns
+from kwire.capture.packet_columns import (
+    MAX_BLOCK_BYTES,
+    MAX_PACKET_BYTES,
+    PCAP,
+    ROUTED,
+    ROUTED_HEADER_BYTES,
+    FileState,
+    Interface,
+    PacketColumns,
+)
 
-__all__ = ["scan"]
+__all__ = ["Router", "route", "scan"]
 
 _SECTION: Final = 0x0A0D0D0A
 _INTERFACE: Final = 1
@@ -50,12 +60,24 @@ def scan(data: bytes, start: int, state: FileState) -> PacketColumns:
     """
     columns = PacketColumns(consumed=start)
     scanner = _Scanner(data, state, columns)
-    if state.kind == PCAP:
-        scanner.pcap()
-    else:
-        scanner.pcapng()
+    scanner.walk()
     columns.spilled = bytes(scanner.fragments.spilled)
     return columns
+
+
+def route(data: bytes, start: int, state: FileState, router: Router) -> tuple[int, bool]:
+    """Route the packets of every whole record of a chunk.
+
+    Args:
+        data, start, state: as for `scan`.
+        router: takes the packets.
+
+    Returns:
+        Bytes of the chunk that are done, and whether nothing behind them can be read, as `consumed` and `damaged` of `PacketColumns`.
+    """
+    columns = PacketColumns(consumed=start)
+    _Scanner(data, state, columns, router).walk()
+    return columns.consumed, columns.damaged
 
 
 def nanoseconds(ticks: int, resolution: int, offset_s: int) -> int:
@@ -76,12 +98,21 @@ def nanoseconds(ticks: int, resolution: int, offset_s: int) -> int:
 
 
 class _Scanner:
-    def __init__(self, data: bytes, state: FileState, columns: PacketColumns) -> None:
+    def __init__(self, data: bytes, state: FileState, columns: PacketColumns, router: Router | None = None) -> None:
         self.data = data
+        self.router = router
         self.state = state
         self.columns = columns
         self.rows = PacketRows(state, columns)
         self.fragments = Fragments(self.rows)
+
+    def walk(self) -> None:
+        if self.state.kind == PCAP:
+            self.pcap()
+        elif self.state.kind == ROUTED:
+            self.routed()
+        else:
+            self.pcapng()
 
     def pcap(self) -> None:
         data, state, columns = self.data, self.state, self.columns
@@ -121,6 +152,35 @@ class _Scanner:
                 break
             self.block(_SECTION if kind == _SECTION else self.u32(at), at, length)
             at += length
+        columns.consumed = at
+
+    def routed(self) -> None:
+        """What a `Router` wrote. Whoever wrote it has counted the packets; only what becomes of fragments is counted here."""
+        data, state, columns = self.data, self.state, self.columns
+        read = struct.Struct("<qIIII").unpack_from
+        at, end, before = columns.consumed, len(data), state.packets
+        while end - at >= ROUTED_HEADER_BYTES:
+            time_ns, number, link_type, captured, original = read(data, at)
+            if captured > MAX_BLOCK_BYTES:
+                columns.damaged = True
+                break
+            packet = at + ROUTED_HEADER_BYTES
+            if end - packet < captured:
+                break
+            state.packets = before + number
+            view = PacketView(data, packet, packet + captured, original - captured)
+            fate = view.find(link_type)
+            counted = state.tcp, state.cut_bytes
+            if fate == FRAGMENT:
+                self.fragments.take(view, time_ns)
+            else:
+                if fate == TCP:
+                    self.rows.tcp(view, time_ns)
+                elif fate == EXPORTED:
+                    self.rows.exported(view, time_ns)
+                state.tcp, state.cut_bytes = counted
+            at = packet + captured
+        state.packets = before
         columns.consumed = at
 
     def block(self, kind: int, at: int, length: int) -> None:
@@ -225,7 +285,9 @@ class _Scanner:
             state.end_ns = time_ns
         view = PacketView(self.data, at, at + captured, original - captured)
         fate = view.find(link_type)
-        if fate == TCP:
+        if self.router is not None and fate in (TCP, FRAGMENT, EXPORTED):
+            self.router.add(state, view, fate, link_type, time_ns, at, captured, original)
+        elif fate == TCP:
             self.rows.tcp(view, time_ns)
         elif fate == OTHER:
             state.others += 1

@@ -1,0 +1,28 @@
+"""Analyses captures as one task of `kwire analyze` does, no Spark; prints CPU seconds and peak memory in MB.
+
+    task_worker.py FOLDER CAPTURE...
+
+The first capture is read once before, so that what a worker learns once is not in the figures.
+"""
+
+from __future__ import annotations
+
+import resource
+import sys
+from pathlib import Path
+
+from kwire.spark.parts import STAGING
+from kwire.spark.series_task import SeriesTask, run_task
+
+
+def cpu_seconds(out: Path, captures: list[str]) -> float:
+    (out / STAGING).mkdir(parents=True)
+    result = run_task(SeriesTask(0, "growth", tuple(captures), "", (), str(out), str(Path.cwd()), keep_state=True))
+    if result.fault:
+        raise SystemExit(result.fault)
+    return result.cpu_seconds
+
+
+folder, *paths = sys.argv[1:]
+cpu_seconds(Path(folder, "before"), paths[:1])
+print(cpu_seconds(Path(folder, "measured"), paths), resource.getrusage(resource.RUSAGE_SELF).ru_maxrss >> 10)

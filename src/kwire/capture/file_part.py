@@ -1,0 +1,72 @@
+"""A part of a file as it is stored, from one offset to another."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Any
+
+from kwire.capture.file_systems import reason_of
+from kwire.capture.source import StoredBlocks, open_stored
+
+__all__ = ["FilePart", "open_part"]
+
+
+class FilePart:
+    """The bytes of a part, in order, where a `kwire.capture.source.CaptureSource` has those of a whole file.
+
+    Attributes:
+        compression: None; parts of what is compressed are of no use.
+        stored_bytes: how many were read so far.
+        damage: why reading ended early, empty while all is well.
+    """
+
+    def __init__(self, stored: Any, blocks: StoredBlocks | None, start: int, end: int | None) -> None:
+        self._stored, self._blocks, self._at, self._end = stored, blocks, start, end
+        self.stored_bytes = 0
+        self.damage = ""
+        self.compression = None
+
+    def sha256(self) -> str:
+        """Parts are not hashed."""
+        return ""
+
+    def read(self, size: int) -> bytes:
+        """Read up to `size` bytes; none only at the end."""
+        if self._end is not None:
+            size = min(size, self._end - self._at)
+        if size <= 0 or self.damage:
+            return b""
+        try:
+            found: bytes = self._stored.read_at(size, self._at) if self._blocks is None else self._blocks.read(size)
+        except OSError as error:
+            self.damage = reason_of(error)
+            return b""
+        self._at += len(found)
+        self.stored_bytes += len(found)
+        return found
+
+    def read_at(self, at: int, size: int) -> bytes:
+        """Read bytes from anywhere in the file, fewer only at its end; this moves nothing."""
+        if self._blocks is not None:
+            return self._blocks.read_at(at, size)
+        try:
+            found: bytes = self._stored.read_at(size, at)
+        except OSError:  # who reads on to here says why
+            return b""
+        return found
+
+
+@contextmanager
+def open_part(location: str, start: int, end: int | None = None) -> Iterator[FilePart]:
+    """Open a part of a file.
+
+    Args:
+        location: path or URI.
+        start, end: its first byte and the one behind it; None for the end of the file.
+
+    Raises:
+        InputError: there is no such file, or it may not be read.
+    """
+    with open_stored(location, streamed=False) as (stored, is_local):
+        yield FilePart(stored, None if is_local else StoredBlocks(location, stored, at=start), start, end)

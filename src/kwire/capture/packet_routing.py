@@ -1,0 +1,310 @@
+"""A series read in two steps by many tasks: its packets to the shares of their connections, then each share as if it were the series.
+
+Theory of operation. A task of the first step reads one *range*: a file, or a part of a plain pcap file between two records
+(`kwire.capture.record_borders`). It looks at each packet far enough to tell its connection and hands it on to that connection's share, with
+its number in the range (`impl.packets.Router`). When all ranges are read their counts are put together (`join_ranges`): only now it is
+known which number the first packet of a range has in its file, and that the ranges of a file follow each other without a hole. The second
+step takes the packets of one share in their order, scans them again and goes on as with a file (`read_routed`). The rows are those of a
+series that one task reads, because everything that one connection has to know of others is in its share too (`_pure/packet_routes.py`).
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Callable, Generator, Iterable, Iterator
+from dataclasses import dataclass, field, replace
+from typing import Any, Final, Literal
+
+from kwire.capture import impl
+from kwire.capture.capture_chunks import FileFacts
+from kwire.capture.carry import SeriesStreams
+from kwire.capture.file_part import open_part
+from kwire.capture.formats import PCAP_HEADER_BYTES, compression_of, identify
+from kwire.capture.packet_columns import PCAP, ROUTED, ROUTED_HEADER_BYTES, FileState
+from kwire.capture.piece_kinds import kind_of
+from kwire.capture.record_borders import RecordBorders
+from kwire.capture.sink import StreamSink
+from kwire.capture.source import CHUNK_BYTES, open_capture
+from kwire.errors import InputError
+
+__all__ = ["FileRange", "RangeFacts", "RoutedFile", "RoutedPiece", "hash_file", "join_ranges", "read_routed", "route_range"]
+
+# What a task of the first step holds, at most, before it hands it on; and for each share, so that what it hands on is read at once later.
+_HELD_BYTES: Final = 256 << 20
+_HELD_BYTES_A_SHARE: Final = 1 << 20
+
+
+@dataclass(frozen=True, slots=True)
+class FileRange:
+    """What one task of the first step reads.
+
+    Attributes:
+        location: path or URI of the file.
+        size: bytes that it had when it was divided.
+        part, parts: which of how many parts; what cannot be divided (pcapng, compressed) is part 0, and the others are nothing.
+        longest: the file holds no more bytes of a packet, for tests; None for what its header says.
+    """
+
+    location: str
+    size: int
+    part: int = 0
+    parts: int = 1
+    longest: int | None = None
+
+
+@dataclass(slots=True)
+class RangeFacts:
+    """What a task of the first step says of its range; pickles.
+
+    Attributes:
+        part: of the file.
+        start: where its first record is; None for a part that is none.
+        border: where the next range shall begin, None at the end of the file.
+        end: the first byte that was not read as a record.
+        stopped: nothing behind `end` can be read, wherever the next range begins.
+        reason: why not all was read, one clause; empty where all is well.
+        is_log: it is a request log, which has no packets to route.
+        state: counts of the range.
+        compression, sha256, stored_bytes: of the file, where one range is all of it.
+        error: why nothing of the file can be read, empty where it can.
+    """
+
+    part: int
+    start: int | None = None
+    border: int | None = None
+    end: int = 0
+    stopped: bool = False
+    reason: str = ""
+    is_log: bool = False
+    state: FileState = field(default_factory=lambda: FileState(PCAP))
+    compression: Literal["gzip", "zstd"] | None = None
+    sha256: str = ""
+    stored_bytes: int = 0
+    error: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class RoutedFile:
+    """A file as the second step knows it.
+
+    Attributes:
+        location: path or URI.
+        facts: what the first step counted; what became of fragments is not in it. None where the file cannot be read, or is a log.
+        error: why it cannot be read.
+        is_log: it is a request log, to be read as it lies there.
+        packets_before: by part how many packets of the file are before it; of parts that count.
+    """
+
+    location: str
+    facts: FileFacts | None
+    error: str = ""
+    is_log: bool = False
+    packets_before: dict[int, int] = field(default_factory=dict)
+
+
+@dataclass(slots=True)
+class RoutedPiece:
+    """A file of a series whose packets come from the first step: `kwire.tables.series` takes it where it takes a path.
+
+    Attributes:
+        file: the file.
+        chunks: packets of one share in their order, each chunk with the number of packets of the file before its range.
+    """
+
+    file: RoutedFile
+    chunks: Iterator[tuple[int, bytes]]
+
+    def __fspath__(self) -> str:
+        return self.file.location
+
+
+def route_range(
+    given: FileRange, shares: int, hand_over: Callable[[Any], None], *, progress: Callable[[int], None] | None = None
+) -> RangeFacts:
+    """Read a range and route its packets. Raises nothing for what files or bytes are: that is in the facts.
+
+    Args:
+        given: what to read.
+        shares: of how many the series is read.
+        hand_over: takes what an `impl.packets.Router` holds so far, share by share.
+        progress: told how many bytes of the stored file were read since it was told last.
+    """
+    facts = RangeFacts(given.part)
+    try:
+        _route(given, shares, hand_over, progress or _quiet, facts)
+    except InputError as error:
+        facts.error = str(error)
+    return facts
+
+
+def _route(given: FileRange, shares: int, hand_over: Callable[[Any], None], progress: Callable[[int], None], facts: RangeFacts) -> None:
+    if given.part == 0 and kind_of(given.location) == "request_log":
+        facts.is_log = True
+        return
+    found: tuple[int, int | None] | None = (0, None) if given.part == 0 else None
+    known = None
+    if given.parts > 1:
+        with open_part(given.location, 0) as stored:
+            known = identify(stored.read(PCAP_HEADER_BYTES))
+            if known is not None and known[0].kind == PCAP:
+                found = RecordBorders(stored.read_at, given.size, given.parts, known[0], given.longest).range_of(given.part)
+    if found is None:
+        return
+    facts.start, facts.border = found
+    router = impl.packets.Router(shares)
+    most = min(_HELD_BYTES, shares * _HELD_BYTES_A_SHARE)
+    is_whole = facts.start <= PCAP_HEADER_BYTES and facts.border is None
+    with open_capture(given.location) if is_whole else open_part(given.location, facts.start, facts.border) as source:
+        data = source.read(CHUNK_BYTES)
+        if is_whole:
+            known = identify(data[:PCAP_HEADER_BYTES])
+            facts.start = 0
+        if known is None:
+            raise InputError(f"{given.location} has changed while it was read")
+        facts.state, header = known
+        state = facts.state
+        position, at = (0, header) if is_whole else (facts.start, 0)
+        told, damaged = 0, False
+        while True:
+            consumed, damaged = impl.packets.route(data, at, state, router)
+            progress(source.stored_bytes - told)
+            told = source.stored_bytes
+            if router.held >= most:
+                hand_over(router)
+            position += consumed
+            data, at = data[consumed:], 0
+            more = b"" if damaged else source.read(CHUNK_BYTES)
+            if not more:
+                break
+            data = data + more if data else more
+        if router.held:
+            hand_over(router)
+        facts.end, facts.stopped = position, damaged or bool(source.damage)
+        if damaged:
+            facts.reason = "a record with an impossible length"
+        elif source.damage:
+            facts.reason = f"the file cannot be read on: {source.damage}"
+        elif data:
+            facts.reason = "the file ends inside a packet record"
+        if is_whole:  # reads what is left
+            facts.sha256 = source.sha256()
+        facts.compression = source.compression
+        facts.stored_bytes = source.stored_bytes
+
+
+def hash_file(location: str) -> str:
+    """Hash a plain pcap file, whose ranges cannot be hashed apart; empty for what one range is all of, and for what cannot be read."""
+    digest = hashlib.sha256()
+    try:
+        with open_part(location, 0) as stored:
+            head = stored.read(PCAP_HEADER_BYTES)
+            known = identify(head)
+            if compression_of(head[:4]) or known is None or known[0].kind != PCAP:
+                return ""
+            digest.update(head)
+            while data := stored.read(CHUNK_BYTES):
+                digest.update(data)
+    except InputError:
+        return ""
+    return digest.hexdigest()
+
+
+def join_ranges(location: str, ranges: Iterable[RangeFacts], sha256: str = "") -> RoutedFile | None:
+    """Put the ranges of a file together.
+
+    Args:
+        location: path or URI of the file.
+        ranges: of all its parts.
+        sha256: of a file that is no range alone.
+
+    Returns:
+        None where a range does not begin where the one before it ends: the file is damaged, or its records do not keep the rules of the
+        proof. It has to be read as one range then.
+    """
+    found = sorted(ranges, key=lambda facts: facts.part)
+    if error := next((facts.error for facts in found if facts.error), ""):
+        return RoutedFile(location, None, error)
+    if any(facts.is_log for facts in found):
+        return RoutedFile(location, None, is_log=True)
+    kept: list[RangeFacts] = []
+    before: dict[int, int] = {}
+    packets = 0
+    for facts in found:
+        if facts.start is None:
+            continue
+        if kept:
+            if kept[-1].stopped:
+                break
+            if kept[-1].end != facts.start:
+                return None
+        before[facts.part] = packets
+        packets += facts.state.packets
+        kept.append(facts)
+    last, states = kept[-1], [facts.state for facts in kept]
+    starts = [state.start_ns for state in states if state.start_ns is not None]
+    ends = [state.end_ns for state in states if state.end_ns is not None]
+    state = states[-1]
+    joined = FileFacts(
+        location=location,
+        format="pcap" if state.kind == PCAP else "pcapng",
+        compression=last.compression,
+        sha256=last.sha256 or sha256,
+        stored_bytes=sum(facts.stored_bytes for facts in kept) + (0 if kept[0].border is None else PCAP_HEADER_BYTES),
+        start_ns=min(starts, default=None),
+        end_ns=max(ends, default=None),
+        packets=packets,
+        tcp_packets=sum(state.tcp for state in states),
+        fragments=0,
+        other_packets=sum(state.others for state in states),
+        unreadable_packets=sum(state.unreadable for state in states),
+        link_types=tuple(interface.link_type for interface in state.interfaces),
+        packets_dropped=state.dropped,
+        snaplen=state.snaplen or None,
+        packet_bytes=sum(state.original_bytes for state in states),
+        packet_bytes_stored=sum(state.captured_bytes for state in states),
+        bytes_cut=sum(state.cut_bytes for state in states),
+        cut_at=last.end if last.reason else None,
+        cut_reason=last.reason,
+    )
+    return RoutedFile(location, joined, packets_before=before)
+
+
+def read_routed(
+    piece: RoutedPiece, carry: SeriesStreams, sink: StreamSink, *, progress: Callable[[int], None] | None = None
+) -> Generator[None, None, FileFacts]:
+    """Read the packets of one share of a file, and pause after each chunk; the generator returns the facts of the whole file.
+
+    Args:
+        piece: the file.
+        carry: what the pieces before it left; changed in place.
+        sink: hears the streams.
+        progress: told how many bytes of packets were read since it was told last.
+
+    Raises:
+        InputError: the first step could not read the file. The carry is untouched then.
+    """
+    counted = piece.file.facts
+    if counted is None:
+        raise InputError(piece.file.error)
+    state = FileState(ROUTED, record_header=ROUTED_HEADER_BYTES, carry=carry.scan)
+    for before, data in piece.chunks:
+        state.packets = before
+        columns = impl.packets.scan(data, 0, state)
+        if columns.consumed != len(data):
+            raise ValueError(f"{len(data) - columns.consumed} bytes of routed packets of {counted.location} are no packets")
+        carry.take(data + columns.spilled if columns.spilled else data, columns, sink)
+        if progress is not None:
+            progress(len(data))
+        yield
+    return replace(
+        counted,
+        tcp_packets=counted.tcp_packets + state.tcp,
+        fragments=state.fragments,
+        other_packets=counted.other_packets + state.others,
+        unreadable_packets=counted.unreadable_packets + state.unreadable,
+        bytes_cut=counted.bytes_cut + state.cut_bytes,
+    )
+
+
+def _quiet(_count: int) -> None:
+    return

@@ -1,0 +1,143 @@
+"""Where a record of a huge pcap file begins, found from any offset, with proof: so that several tasks can read one file.
+
+A pcap file has no marks between its records, and payload may look like records (a capture may even hold another capture). The proof is that
+of RAPCAP. Some record begins within one longest record from any offset, so each offset there is a *candidate*. From a candidate its length
+field leads to the next record, and so on: a *chain*. A chain ends where a record is impossible; chains that meet stay together. The chain
+of the true candidate never ends, so where all the chains that are left have met, they have met at a true record. While two chains are
+apart, more bytes are asked for. Impossible is only what no packet can be: captured bytes <= original bytes <= `MAX_PACKET_BYTES`; plausible
+times and link layers prove nothing. (Both rules are needed: four bytes behind each true header stands another one, with the original length
+for its captured length, and in most files they are the same.)
+
+The proof holds for a file that is whole from the offset on, and whose records keep these rules and the snapshot length of its header.
+Where a file is damaged no border behind the damage is one for the scan, which stops there; so a range counts only when the scan of the
+range before it ends exactly at its start (`kwire.capture.packet_routing.join_ranges`), and then it is a true border whatever the file is.
+"""
+
+from __future__ import annotations
+
+import heapq
+import struct
+from collections.abc import Callable
+from typing import Final
+
+from kwire.capture.formats import PCAP_HEADER_BYTES
+from kwire.capture.packet_columns import MAX_PACKET_BYTES, FileState
+
+__all__ = ["MAX_SEARCH_BYTES", "RecordBorders", "find_record"]
+
+MAX_SEARCH_BYTES: Final = 64 << 20
+"""Where chains have not met after so many bytes, the part is not worth looking for: it is read together with the one before."""
+
+# tcpdump's default. Writers that say less do not always mean it: a packet that was put together by a card is longer than 64 KiB.
+_LEAST_SNAPLEN: Final = 1 << 18
+_LENGTHS_AT: Final = 8
+# So much of the beginning is held against the rules.
+_CHECKED_BYTES: Final = 1 << 20
+
+
+def find_record(
+    data: bytes, start: int, state: FileState, *, longest: int = MAX_PACKET_BYTES, longest_original: int = MAX_PACKET_BYTES
+) -> int | None:
+    """Find a true record from an arbitrary offset of a pcap file.
+
+    Args:
+        data: part of the file, whole from `start` on.
+        start: any offset in `data` behind the file's header; nothing has to begin there.
+        state: from `kwire.capture.formats.identify`: byte order and size of the record headers.
+        longest: the file holds no more bytes of a packet.
+        longest_original: no packet was longer on the wire.
+
+    Returns:
+        Offset in `data` of a record, behind `start`; perhaps the end of `data` or beyond it. None when it takes more bytes to prove one.
+    """
+    header, end = state.record_header, len(data)
+    lengths = struct.Struct(">II" if state.big_endian else "<II").unpack_from
+    window = start + header + longest
+    if end < window + header:
+        return None  # candidates are missing
+    # Where chains are, the nearest first; a place that several of them reach is there once.
+    waiting = _behind_candidates(data, start, window, state, longest, longest_original)
+    known = set(waiting)
+    while len(waiting) > 1:
+        at = heapq.heappop(waiting)
+        known.discard(at)
+        if end - at < header:
+            return None
+        size, original = lengths(data, at + _LENGTHS_AT)
+        following = at + header + size
+        if size <= original <= longest_original and size <= longest and following not in known:
+            known.add(following)
+            heapq.heappush(waiting, following)
+    return waiting[0] if waiting else None  # none is left: the file is damaged
+
+
+def _behind_candidates(data: bytes, start: int, window: int, state: FileState, longest: int, longest_original: int) -> list[int]:
+    """Where chains leave the window of candidates, in order: every place in the window is one, so one step from each is enough."""
+    import numpy as np
+
+    count = window - start
+    kind = np.dtype(np.uint32).newbyteorder(">" if state.big_endian else "<")
+    sizes = np.ndarray((count,), kind, data, start + _LENGTHS_AT, (1,))
+    originals = np.ndarray((count,), kind, data, start + _LENGTHS_AT + 4, (1,))
+    possible = np.flatnonzero((sizes <= originals) & (originals <= longest_original) & (sizes <= longest))
+    following = possible + sizes[possible].astype(np.int64) + (start + state.record_header)
+    found: list[int] = np.unique(following[following >= window]).tolist()
+    return found
+
+
+class RecordBorders:
+    """The records at which a pcap file is divided into parts of about equal size.
+
+    Who reads a part finds its borders alone: they depend on the file, its size and the number of parts, so that all find the same.
+
+    Args:
+        read: offset and count to the bytes there, fewer only at the end of the file.
+        size: of the file.
+        parts: how many there shall be.
+        state: from `kwire.capture.formats.identify`.
+        longest: the file holds no more bytes of a packet; None for what its header says.
+    """
+
+    def __init__(self, read: Callable[[int, int], bytes], size: int, parts: int, state: FileState, longest: int | None = None) -> None:
+        self._read, self._size, self._parts, self._state = read, size, parts, state
+        told = max(state.snaplen, _LEAST_SNAPLEN) if state.snaplen else MAX_PACKET_BYTES
+        self._longest = min(told, MAX_PACKET_BYTES) if longest is None else longest
+        # no border may lie behind the place where the next part is looked for
+        reach = (size - PCAP_HEADER_BYTES) // parts - self._state.record_header - self._longest
+        keeps = parts == 1 or _keeps_rules(read(PCAP_HEADER_BYTES, _CHECKED_BYTES), state)
+        self._reach = min(MAX_SEARCH_BYTES, reach) if keeps else 0
+
+    def start_of(self, part: int) -> int | None:
+        """Find where a part begins, None where that could not be proven: then it belongs to the one before."""
+        if part == 0:
+            return PCAP_HEADER_BYTES
+        target = PCAP_HEADER_BYTES + (self._size - PCAP_HEADER_BYTES) * part // self._parts
+        count = min(2 * (self._state.record_header + self._longest), self._reach)
+        while count > 0:
+            data = self._read(target, count)
+            found = find_record(data, 0, self._state, longest=self._longest)
+            if found is not None:
+                return target + found if target + found < self._size else None
+            if len(data) < count or count == self._reach:
+                return None
+            count = min(2 * count, self._reach)
+        return None
+
+    def range_of(self, part: int) -> tuple[int, int | None] | None:
+        """Find where a part begins and where the next one does, None for the end of the file; None for a part that is none."""
+        start = self.start_of(part)
+        if start is None:
+            return None
+        borders = (self.start_of(later) for later in range(part + 1, self._parts))
+        return start, next((border for border in borders if border is not None), None)
+
+
+def _keeps_rules(data: bytes, state: FileState) -> bool:
+    lengths = struct.Struct(">II" if state.big_endian else "<II").unpack_from
+    at = 0
+    while at + state.record_header <= len(data):
+        size, original = lengths(data, at + _LENGTHS_AT)
+        if not size <= original <= MAX_PACKET_BYTES:
+            return False
+        at += state.record_header + size
+    return True

@@ -1,0 +1,131 @@
+"""Files with routed packets: from the task that read a range to the tasks that read its connections, in the staging of the output folder.
+
+Each time a task holds enough, the packets of all shares are written behind each other; the sizes come last. So a share is read in as many
+pieces as there were times. Spark's own shuffle would carry the same bytes through its JVMs, which takes 15 s of the processor a GB
+(docs/planning.md), and Spark Connect does not let Python near it.
+"""
+
+from __future__ import annotations
+
+import secrets
+from array import array
+from collections.abc import Iterator
+from contextlib import suppress
+from dataclasses import dataclass
+from types import TracebackType
+from typing import Any, Final
+
+from kwire.capture.file_systems import below, reason_of
+from kwire.capture.source import StoredBlocks, open_stored
+from kwire.errors import InputError
+from kwire.spark.parts import STAGING, check_running, make_folder, output_place
+
+__all__ = ["PacketFile", "PacketFileWriter", "remove_packet_files"]
+
+_FOLDER: Final = f"{STAGING}/packets"
+
+
+@dataclass(frozen=True, slots=True)
+class PacketFile:
+    """A file with the packets of a range.
+
+    Attributes:
+        name: in its folder; empty for a range without packets.
+        shares: of how many there are packets.
+        times: how often those of all shares were written.
+        end: bytes of packets; the sizes follow, 8 bytes each.
+    """
+
+    name: str
+    shares: int
+    times: int
+    end: int
+
+    def packets_of(self, out: str, share: int) -> Iterator[bytes]:
+        """Give the packets of a share in their order.
+
+        Args:
+            out: the output folder, path or URI.
+            share: from 0.
+
+        Raises:
+            InputError: the file is gone.
+        """
+        if not self.times:
+            return
+        import numpy as np
+
+        location = below(out, f"{_FOLDER}/{self.name}")
+        with open_stored(location, streamed=False) as (stored, _):
+            blocks = StoredBlocks(location, stored)
+            sizes = np.frombuffer(blocks.read_at(self.end, 8 * self.times * self.shares), np.dtype("<i8"))
+            ends = np.cumsum(sizes)
+            for place in range(share, len(sizes), self.shares):
+                size = int(sizes[place])
+                if size:
+                    yield blocks.read_at(int(ends[place]) - size, size)
+
+
+class PacketFileWriter:
+    """Writes the packets of a range, a context manager; the file is made when there is something to write.
+
+    Args:
+        out: the output folder, path or URI.
+        place: of the task, names the file, with a token of the attempt.
+        shares: of how many there will be packets.
+
+    Raises:
+        InputError: the folder cannot be written, the disk is full.
+    """
+
+    def __init__(self, out: str, place: int, shares: int) -> None:
+        self._out, self._name, self._shares = out, f"{place:05d}-{secrets.token_hex(4)}", shares
+        self._file: Any = None
+        self._sizes = array("q")
+        self._end = 0
+
+    def __enter__(self) -> PacketFileWriter:
+        return self
+
+    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None:
+        if self._file is not None:
+            with suppress(OSError):
+                self._file.close()
+
+    def add(self, router: Any) -> None:
+        """Write what an `impl.packets.Router` holds."""
+        try:
+            if self._file is None:
+                check_running(self._out)  # an attempt that outlives its run leaves nothing behind
+                filesystem, path = output_place(self._out)
+                make_folder(filesystem, f"{path}/{_FOLDER}")
+                self._file = filesystem.open_output_stream(f"{path}/{_FOLDER}/{self._name}", compression=None)
+            for share in range(self._shares):
+                packets = router.take(share)
+                self._sizes.append(len(packets))
+                self._end += len(packets)
+                self._file.write(packets)
+        except OSError as error:
+            raise self._fault(error) from error
+
+    def finish(self) -> PacketFile:
+        """End the file; gives what it takes to read it."""
+        if self._file is not None:
+            import numpy as np
+
+            try:
+                self._file.write(np.frombuffer(self._sizes, np.int64).astype("<i8").tobytes())
+                self._file.close()
+            except OSError as error:
+                raise self._fault(error) from error
+        return PacketFile(self._name, self._shares, len(self._sizes) // self._shares, self._end)
+
+    def _fault(self, error: OSError) -> InputError:
+        return InputError(f"{self._out} cannot be written: {reason_of(error)}.")
+
+
+def remove_packet_files(out: str) -> None:
+    """Remove all files with packets; what is gone already is no fault."""
+    filesystem, path = output_place(out)
+    with suppress(OSError):
+        filesystem.delete_dir(f"{path}/{_FOLDER}")

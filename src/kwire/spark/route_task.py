@@ -1,0 +1,218 @@
+"""What tasks of a series do whose packets are routed: those of the first step read ranges of files, those of the second a share each.
+
+No Spark here: the same functions run in a Python worker of any Spark and in a test. The theory is in `kwire.capture.packet_routing`.
+"""
+
+from __future__ import annotations
+
+import time
+from collections import defaultdict
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from itertools import chain
+from typing import Final
+
+from kwire.capture.file_systems import StoreOptions, store_options
+from kwire.capture.packet_routing import FileRange, RangeFacts, RoutedFile, RoutedPiece, hash_file, join_ranges, route_range
+from kwire.errors import InputError
+from kwire.spark.packet_files import PacketFile, PacketFileWriter
+from kwire.spark.series_task import SeriesResult, SeriesTask, in_folder, progress_of, run_task
+
+__all__ = ["RANGE_BYTES", "RouteResult", "RouteTask", "RoutedSeries", "resolve", "route_tasks", "run_route", "run_share"]
+
+RANGE_BYTES: Final = 128 << 20
+"""Bytes of a file that are worth a task of their own in the first step."""
+
+# Rounds of tasks in the first step, at most: each task looks for its borders and writes a file.
+_ROUNDS: Final = 8
+# Their files of progress stand beside those of the second step.
+_FIRST_NUMBER: Final = 1_000_000
+
+
+@dataclass(frozen=True, slots=True)
+class RouteTask:
+    """A task of the first step.
+
+    Attributes:
+        place: among them all.
+        series, file: whose packets; places in what is routed, and in the series.
+        given: the range of the file.
+        is_hash: the file's hash alone is wanted, which ranges do not give.
+        shares: of how many the series is read.
+        out, folder, store: as in `SeriesTask`.
+    """
+
+    place: int
+    series: int
+    file: int
+    given: FileRange
+    is_hash: bool
+    shares: int
+    out: str
+    folder: str
+    store: StoreOptions | None
+
+    @property
+    def number(self) -> int:
+        """What its progress goes by."""
+        return _FIRST_NUMBER + self.place
+
+
+@dataclass(slots=True)
+class RouteResult:
+    """What a task of the first step gives back.
+
+    Attributes:
+        place: of the task.
+        facts: of its range; None for a hash.
+        packets: where the packets are.
+        sha256: of the file, where that was wanted.
+        fault: why nothing could be written, empty when all went well.
+        seconds: of wall clock, by phase (`kwire.spark.phase_times.PHASES`).
+        cpu_seconds: of the processor.
+        began: when the task began, seconds since 1970.
+    """
+
+    place: int
+    facts: RangeFacts | None = None
+    packets: PacketFile | None = None
+    sha256: str = ""
+    fault: str = ""
+    seconds: dict[str, float] = field(default_factory=dict)
+    cpu_seconds: float = 0.0
+    began: float = 0.0
+
+
+@dataclass(slots=True)
+class RoutedSeries:
+    """A series as the second step knows it.
+
+    Attributes:
+        files: in order.
+        ranges: of each file those that count, in order: where their packets are, and how many of the file's are before.
+    """
+
+    files: list[RoutedFile] = field(default_factory=list)
+    ranges: list[list[tuple[PacketFile, int]]] = field(default_factory=list)
+
+
+def route_tasks(
+    series: Sequence[Sequence[SeriesTask]], sizes: Mapping[str, int], slots: int, undivided: Iterable[tuple[int, int]] = ()
+) -> list[RouteTask]:
+    """Plan the first step.
+
+    Args:
+        series: the tasks of the second, by series.
+        sizes: bytes of each file, as stored.
+        slots: tasks that can run at once.
+        undivided: series and file of those that have to be read as one range.
+    """
+    whole = set(undivided)
+    total = sum(sizes[location] for tasks in series for location in tasks[0].locations)
+    least = max(RANGE_BYTES, total // (_ROUNDS * slots))
+    found: list[RouteTask] = []
+    for number, tasks in enumerate(series):
+        model = tasks[0]
+        for file, location in enumerate(model.locations):
+            size = sizes[location]
+            parts = 1 if (number, file) in whole else max(1, size // least)
+            # the hash of a huge file takes longest, so it begins first
+            for is_hash, part in ([(True, 0)] if parts > 1 else []) + [(False, part) for part in range(parts)]:
+                given = FileRange(location, size, part, parts)
+                place = len(found)
+                found.append(RouteTask(place, number, file, given, is_hash, len(tasks), model.out, model.folder, model.store))
+    return found
+
+
+def run_route(task: RouteTask) -> RouteResult:
+    """Do a task of the first step. Never raises for what files or bytes are."""
+    result = RouteResult(task.place, began=time.time())
+    began, cpu = time.perf_counter(), time.process_time()
+    try:
+        with in_folder(task.folder, (task.given.location,)), store_options(task.store):
+            if task.is_hash:
+                result.sha256 = hash_file(task.given.location)
+            else:
+                _route(task, result)
+    except _Unwritten as error:
+        result.fault = str(error)
+    result.seconds["route"] = time.perf_counter() - began
+    result.cpu_seconds = time.process_time() - cpu
+    return result
+
+
+class _Unwritten(Exception):
+    """Packets cannot be written: not to be taken for a file that cannot be read."""
+
+
+def _route(task: RouteTask, result: RouteResult) -> None:
+    with PacketFileWriter(task.out, task.place, task.shares) as writer:
+
+        def hand_over(router: object) -> None:
+            try:
+                writer.add(router)
+            except InputError as error:
+                raise _Unwritten(f"{error}") from error
+
+        result.facts = route_range(task.given, task.shares, hand_over, progress=progress_of(task.out, task.number))
+        try:
+            result.packets = writer.finish()
+        except InputError as error:
+            raise _Unwritten(f"{error}") from error
+
+
+def resolve(tasks: Sequence[RouteTask], results: Iterable[RouteResult]) -> tuple[list[RoutedSeries], list[tuple[int, int]]]:
+    """Put together what the first step gave.
+
+    Args:
+        tasks: all of it.
+        results: of each task.
+
+    Returns:
+        The series, and those files, by series and file, that have to be read as one range: then nothing of this counts.
+
+    Raises:
+        InputError: a task could not write.
+    """
+    ranges: dict[tuple[int, int], list[RouteResult]] = defaultdict(list)
+    hashes: dict[tuple[int, int], str] = {}
+    for result in results:
+        if result.fault:
+            raise InputError(result.fault)
+        task = tasks[result.place]
+        if task.is_hash:
+            hashes[task.series, task.file] = result.sha256
+        else:
+            ranges[task.series, task.file].append(result)
+    found = [RoutedSeries() for _ in range(max(task.series for task in tasks) + 1)]
+    again = []
+    for place, parts in sorted(ranges.items()):
+        series = found[place[0]]
+        joined = join_ranges(tasks[parts[0].place].given.location, (part.facts for part in parts if part.facts), hashes.get(place, ""))
+        if joined is None:
+            again.append(place)
+            continue
+        series.files.append(joined)
+        kept = sorted((part.place, part) for part in parts if part.facts and part.facts.part in joined.packets_before)
+        series.ranges.append(
+            [(part.packets, joined.packets_before[part.facts.part]) for _, part in kept if part.packets is not None and part.facts]
+        )
+    return found, again
+
+
+def run_share(task: SeriesTask, series: RoutedSeries) -> SeriesResult:
+    """Do a task of the second step: read the packets of a share as if they were the files.
+
+    Args:
+        task: what to do with the rows.
+        series: what the first step gave.
+    """
+    pieces = [
+        RoutedPiece(file, chain.from_iterable(_chunks(task, packets, before) for packets, before in ranges))
+        for file, ranges in zip(series.files, series.ranges, strict=True)
+    ]
+    return run_task(task, pieces)
+
+
+def _chunks(task: SeriesTask, packets: PacketFile, before: int) -> Iterator[tuple[int, bytes]]:
+    return ((before, found) for found in packets.packets_of(task.out, task.share[0]))

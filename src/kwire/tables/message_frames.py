@@ -1,0 +1,63 @@
+"""The frames of one message out of the captures of a series: as they lie there, with what says where and of whom.
+
+What the frames hold is for the caller to read (`kwire.codec.columns`); which bytes are a frame of the message is what the rows of table
+`requests` say too.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+
+import pyarrow as pa
+
+from kwire.capture.piece_kinds import kind_of
+from kwire.errors import InputError
+from kwire.protocol.events import Asked
+from kwire.tables.series import TablesCarry, begin_series, finish_series, iter_piece
+
+__all__ = ["iter_message_frames"]
+
+
+def iter_message_frames(
+    locations: Sequence[str],
+    asked: Asked,
+    series: str = "",
+    ports: Iterable[int] = (),
+    *,
+    share: tuple[int, int] = (0, 1),
+    strict: bool = False,
+) -> Iterator[pa.RecordBatch]:
+    """Read a series and give the frames of one message, without their lengths, as they come.
+
+    Args:
+        locations: captures in order, paths or URIs.
+        asked: the message.
+        series, ports, share: as for `kwire.tables.read_series`.
+        strict: a file that cannot be read is an error; without, it is left out.
+
+    Yields:
+        Batches of `kwire.tables.schemas.MESSAGE_FRAMES`. Of a frame with bytes lost it is those before the loss.
+
+    Raises:
+        InputError: a file is a request log, which holds no frames; with `strict`, a file cannot be read.
+    """
+    carry = begin_series(series, ports, share=share, observing=False, hashed=False, asked=asked)
+    for location in locations:
+        try:
+            kind = kind_of(location)
+            if kind == "packets":
+                for _ in iter_piece(location, carry, flush=False):
+                    yield from _taken(carry)
+        except InputError:
+            if strict:
+                raise
+            continue
+        if kind == "request_log":
+            raise InputError(f"{location} is a request log: it tells of messages and does not hold their bytes; only captures do")
+    finish_series(carry)
+    yield from _taken(carry)
+
+
+def _taken(carry: TablesCarry) -> list[pa.RecordBatch]:
+    """The frames of what was read last: a chunk's, so that no batch grows beyond what is read at once and what waited for it."""
+    return carry.sink.messages.take(whole=True)

@@ -1,0 +1,132 @@
+"""Tasks that Spark runs more than once: what is published is what the attempts wrote whose results came back, whole and once.
+
+Attempts run in this process, one inside the other; tests/integration/test_executors.py ends real ones.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+from collections import Counter
+from collections.abc import Callable
+from dataclasses import replace
+from pathlib import Path
+
+import pyarrow.dataset as ds
+import pytest
+
+from kwire import analysis
+from kwire.analysis.redaction import Redaction
+from kwire.spark import job, series_task
+from kwire.spark.job import JobRequest, run_job
+from kwire.spark.output import MANIFEST, STATE, SUCCESS
+from kwire.spark.series_task import SeriesResult, SeriesTask, run_task
+from kwire.tables import SCHEMAS
+
+DATA = Path(__file__).parent / "data"
+INPUTS = tuple(str(DATA / name) for name in ("topicids.pcap.gz", "seed.pcap.gz"))  # one of them tells the nodes of brokers
+Attempts = Callable[[SeriesTask], SeriesResult]
+
+
+def analysed(out: Path, attempts: Attempts, job_in_process: Callable[..., None]) -> Path:
+    """Analyse into `out`, each task by `attempts`."""
+    job_in_process(attempts)
+    run_job(JobRequest(inputs=INPUTS, out=str(out)))
+    return out
+
+
+def assert_whole(out: Path) -> None:
+    """The tables are those of one process, and nothing else lies in the folder."""
+    assert sorted(path.name for path in out.iterdir()) == sorted((*SCHEMAS, STATE, MANIFEST, SUCCESS))
+    parts = json.loads((out / MANIFEST).read_text())["parts"]
+    for table, expected in analysis.run(list(INPUTS)).items():
+        assert sorted(path.name for path in (out / table).iterdir()) == parts[table]
+        found = ds.dataset(out / table, format="parquet").to_table().to_pylist()
+        assert counted(found) == counted(expected.to_pylist()), table
+    assert len(list((out / STATE).iterdir())) == len(INPUTS)
+
+
+def counted(rows: list[dict[str, object]]) -> Counter[str]:
+    return Counter(json.dumps(row, default=str, sort_keys=True) for row in rows)
+
+
+def killed(task: SeriesTask) -> None:
+    """An attempt whose process is gone in the middle of its second table."""
+    child = os.fork()
+    if child == 0:
+
+        def die(*_: object) -> None:
+            os.kill(os.getpid(), signal.SIGKILL)
+
+        series_task._keep = die  # type: ignore[assignment]  # every part is begun, none is closed
+        run_task(task)
+        os._exit(0)
+    assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == -signal.SIGKILL
+
+
+def test_a_task_whose_process_was_killed(tmp_path: Path, job_in_process: Callable[..., None]) -> None:
+    def attempts(task: SeriesTask) -> SeriesResult:
+        killed(task)
+        assert list(Path(task.out).glob("_staging/requests/.*"))  # half a file
+        return run_task(task)
+
+    assert_whole(analysed(tmp_path / "out", attempts, job_in_process))
+
+
+@pytest.mark.parametrize("first", [True, False])
+def test_two_attempts_at_once(first: bool, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, job_in_process: Callable[..., None]) -> None:
+    """A speculative attempt runs from beginning to end while the other one writes; either's result may be the one that Spark takes."""
+    real = series_task._keep
+
+    def attempts(task: SeriesTask) -> SeriesResult:
+        inner: list[SeriesResult] = []
+
+        def keep(*arguments: object) -> None:
+            if not inner:
+                inner.append(SeriesResult(task.number))  # the attempt within has none within it
+                inner[0] = run_task(task)
+            real(*arguments)  # type: ignore[arg-type]
+
+        monkeypatch.setattr(series_task, "_keep", keep)
+        outer = run_task(task)
+        return outer if first else inner[0]
+
+    assert_whole(analysed(tmp_path / "out", attempts, job_in_process))
+
+
+def test_an_attempt_of_another_run_that_is_still_at_it(tmp_path: Path, job_in_process: Callable[..., None]) -> None:
+    """The driver of a run was killed, its task goes on and finds the staging of the next run, which is to write something else."""
+
+    def attempts(task: SeriesTask) -> SeriesResult:
+        result = run_task(task)
+        run_task(replace(task, redaction=Redaction(key=b"k" * 32)))
+        return result
+
+    assert_whole(analysed(tmp_path / "out", attempts, job_in_process))
+
+
+def test_an_attempt_that_ends_while_the_driver_finishes(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, job_in_process: Callable[..., None]
+) -> None:
+    """The driver fills the nodes of brokers into connections; an attempt that comes late must not undo that."""
+    tasks: list[SeriesTask] = []
+    real = job.fill_node_ids
+
+    def attempts(task: SeriesTask) -> SeriesResult:
+        tasks.append(task)
+        return run_task(task)
+
+    def fill(*arguments: object) -> list[str]:
+        found = real(*arguments)  # type: ignore[arg-type]
+        for task in tasks:
+            run_task(task)
+        return found
+
+    monkeypatch.setattr(job, "fill_node_ids", fill)
+    out = analysed(tmp_path / "out", attempts, job_in_process)
+    assert_whole(out)
+    assert any(row["node_id"] is not None for row in ds.dataset(out / "connections").to_table().to_pylist())
+    late = run_task(tasks[0])  # and when all is over
+    assert "give an --out that all machines share" in late.fault
+    assert_whole(out)

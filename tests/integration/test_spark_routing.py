@@ -1,0 +1,108 @@
+"""Packets routed to many tasks over a real Spark: the tables are those of one process, also when a run goes on in another way."""
+
+from __future__ import annotations
+
+import gzip
+import json
+from collections import Counter
+from collections.abc import Iterator
+from functools import partial
+from itertools import pairwise
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import pyarrow.dataset as ds
+import pytest
+
+from kwire import analysis
+from kwire.capture.packet_routing import FileRange
+from kwire.errors import InputError
+from kwire.spark import planning, route_task
+from kwire.spark.job import JobRequest, run_job
+from kwire.spark.session import open_session
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
+
+pytestmark = [pytest.mark.spark, pytest.mark.xdist_group("spark")]
+
+FLEET = Path(__file__).parents[2] / "examples" / "upgrade-fleet.pcap.gz"
+
+
+@pytest.fixture(scope="module")
+def spark() -> Iterator[SparkSession]:
+    with open_session("local[2]", "kwire routing tests") as session:
+        yield session
+
+
+def counted(rows: list[dict[str, Any]]) -> Counter[str]:
+    return Counter(json.dumps(row, default=str, sort_keys=True) for row in rows)
+
+
+def table(out: Path, name: str) -> Counter[str]:
+    return counted(ds.dataset(out / name, format="parquet").to_table().to_pylist())
+
+
+def pieces(folder: Path) -> list[Path]:
+    """A capture as three rotated files, one of them compressed, and a file that is none."""
+    data = gzip.decompress(FLEET.read_bytes())
+    at, borders = 24, [24]
+    while at < len(data):
+        at += 16 + int.from_bytes(data[at + 8 : at + 12], "little")
+        borders.append(at)
+    folder.mkdir()
+    cuts = [24, borders[len(borders) // 6], borders[-len(borders) // 6], len(data)]
+    parts = [data[:24] + data[start:end] for start, end in pairwise(cuts)]
+    files = [folder / f"x_{number:05d}.pcap{suffix}" for number, suffix in ((1, ""), (2, ""), (3, ".gz"), (4, ""))]
+    for path, content in zip(files, [parts[0], parts[1], gzip.compress(parts[2]), b"overwritten by mistake"], strict=True):
+        path.write_bytes(content)
+    return files
+
+
+def test_many_tasks_give_the_tables_of_one_process(spark: SparkSession, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(planning, "SHARE_BYTES", 1)
+    monkeypatch.setattr(route_task, "RANGE_BYTES", 30_000)
+    monkeypatch.setattr(route_task, "FileRange", partial(FileRange, longest=4096))
+    monkeypatch.setattr("kwire.spark.job.slots_of", lambda _spark: 5)
+    files = pieces(tmp_path / "in")
+    whole = (str(tmp_path / "in"),)
+    expected = {name: counted(found.to_pylist()) for name, found in analysis.run(list(whole)).items()}
+    assert sum(expected["requests"].values()) > 50
+    parts: list[int] = []
+
+    def noted(*arguments: Any) -> Any:
+        tasks = real(*arguments)
+        parts.extend([task.given.parts for task in tasks])
+        return tasks
+
+    real = route_task.route_tasks
+    monkeypatch.setattr("kwire.spark.job.route_tasks", noted)
+    report = run_job(JobRequest(inputs=whole, out=str(tmp_path / "routed"), sharing="route"))
+    assert (report.read, [location for location, _ in report.skipped]) == (3, [str(files[3])])
+    assert max(parts) > 3
+    (series,) = json.loads((tmp_path / "routed" / "_manifest.json").read_text())["series"]
+    assert series["shares"] == 5
+    for name, rows in expected.items():
+        assert table(tmp_path / "routed", name) == rows, name
+    assert not (tmp_path / "routed" / "_staging").exists()
+    assert report.phases.seconds["route"] > 0
+    # half of it by scanning, the other half by routing
+    run_job(JobRequest(inputs=tuple(map(str, files[:2])), out=str(tmp_path / "grown"), sharing="scan"))
+    run_job(JobRequest(inputs=whole, out=str(tmp_path / "grown"), sharing="route", append=True))
+    for name, rows in expected.items():
+        if name not in ("captures",):
+            assert table(tmp_path / "grown", name) == rows, name
+
+
+def test_a_folder_that_cannot_be_written_ends_the_run(spark: SparkSession, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(planning, "SHARE_BYTES", 1)
+    real = route_task.route_tasks
+
+    def in_the_way(*arguments: Any) -> Any:
+        (tmp_path / "out" / "_staging" / "packets").write_text("a file where a folder should be")
+        return real(*arguments)
+
+    monkeypatch.setattr("kwire.spark.job.route_tasks", in_the_way)
+    with pytest.raises(InputError, match="cannot be written"):
+        run_job(JobRequest(inputs=(str(FLEET),), out=str(tmp_path / "out"), sharing="route"))
+    assert not (tmp_path / "out").exists()

@@ -1,0 +1,40 @@
+"""What the steps of a group say together: the protocol type of a sync that does not tell it."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pyarrow as pa
+
+from kwire.analysis.group_events import group_events
+from kwire.analysis.step_rows import STEPS
+
+
+def step(group: str, time: int, event: str, protocol_type: str | None, assignment: list[str] | None = None) -> dict[str, Any]:
+    row: dict[str, Any] = dict.fromkeys(STEPS.names)
+    return row | {
+        "group_id": group, "time": time, "event": event, "protocol": "classic", "protocol_type": protocol_type, "assignment": assignment,
+        "connection_id": "c", "request_index": time, "error_code": 0,
+    }  # fmt: skip
+
+
+def test_a_sync_that_does_not_tell_its_type_has_that_of_the_join_before() -> None:
+    spelled = ["orders-0"]
+    steps = [
+        step("billing", 1, "join", "consumer"), step("billing", 2, "sync", None, spelled), step("billing", 3, "leave", None),
+        step("connect", 1, "sync", None, spelled),  # nobody has told it yet
+        step("connect", 2, "join", "connect"), step("connect", 3, "sync", None, spelled), step("connect", 4, "sync", "connect"),
+        step("connect", 5, "join", "consumer"), step("connect", 6, "sync", None, spelled),
+        step("other", 1, "sync", None, spelled),
+    ]  # fmt: skip
+    rows = group_events({"group_steps": pa.Table.from_pylist(steps, schema=STEPS)}).to_pylist()
+    told = [(row["group_id"], row["protocol_type"], row["assignment"]) for row in rows if row["event"] in ("sync", "leave")]
+    assert told == [
+        ("billing", "consumer", spelled), ("billing", None, None),
+        ("connect", None, spelled), ("connect", "connect", None), ("connect", "connect", None), ("connect", "consumer", spelled),
+        ("other", None, spelled),
+    ]  # fmt: skip
+
+
+def test_no_steps() -> None:
+    assert group_events({"group_steps": STEPS.empty_table()}).num_rows == 0

@@ -1,0 +1,86 @@
+"""How many tasks a series gets, how they share it, and what the first of two steps reads."""
+
+from __future__ import annotations
+
+from collections import Counter
+from typing import Any
+
+import pytest
+
+from kwire.capture.capture_points import location_of_points
+from kwire.capture.inputs import CaptureFile
+from kwire.capture.series import Series
+from kwire.spark.planning import MAX_ROUTED_SHARES, MAX_SCANNING_SHARES, ROUTED_SHARES, SHARE_BYTES, Sharing, plan_of
+from kwire.spark.route_task import RANGE_BYTES, RouteTask, route_tasks
+from kwire.spark.series_task import SeriesTask
+
+TB = 10**12
+
+
+def series(name: str, *sizes: int) -> Series:
+    return Series(name, tuple(CaptureFile(f"/{name}-{n}.pcap", "", f"{name}-{n}.pcap", size) for n, size in enumerate(sizes)))
+
+
+def planned(slots: int, *given: Series, sharing: Sharing = "auto") -> list[tuple[int, bool]]:
+    return [(each.shares, each.routed) for each in plan_of(given, slots, None, sharing).series]
+
+
+@pytest.mark.parametrize(
+    ("slots", "sizes", "expected"),
+    [
+        (2, (TB,), (2, False)),
+        (ROUTED_SHARES - 1, (TB,), (ROUTED_SHARES - 1, False)),
+        (ROUTED_SHARES, (TB,), (ROUTED_SHARES, True)),
+        (1000, (10**9,) * 1000, (1000, True)),
+        (100_000, (100 * TB,), (MAX_ROUTED_SHARES, True)),
+        (1000, (3 * SHARE_BYTES,), (3, False)),  # too small for more
+        (1000, (10,), (1, False)),
+    ],
+)
+def test_one_series(slots: int, sizes: tuple[int, ...], expected: tuple[int, bool]) -> None:
+    assert planned(slots, series("x", *sizes)) == [expected]
+
+
+def test_as_many_series_as_cores_are_a_task_each() -> None:
+    assert planned(2, series("a", TB), series("b", TB)) == [(1, False)] * 2
+
+
+def test_cores_are_shared_out_by_size() -> None:
+    assert planned(20, series("a", 3 * TB), series("b", TB)) == [(15, True), (5, False)]
+
+
+def test_the_way_of_sharing_can_be_asked_for() -> None:
+    assert planned(64, series("x", TB), sharing="scan") == [(MAX_SCANNING_SHARES, False)]
+    assert planned(2, series("x", TB), sharing="route") == [(2, True)]
+
+
+def test_captures_of_several_points_are_not_routed() -> None:
+    both = Series("x", (CaptureFile(location_of_points([["a.pcap"], ["b.pcap"]]), "", "x", TB),))
+    assert planned(64, both, sharing="route") == [(MAX_SCANNING_SHARES, False)]
+
+
+def routes(slots: int, undivided: Any = (), *, shares: int = 8, **sizes: int) -> list[RouteTask]:
+    files = {f"/{name}": size for name, size in sizes.items()}
+    tasks = [SeriesTask(n, "x", tuple(files), "", (), "/out", "/", share=(n, shares)) for n in range(shares)]
+    return route_tasks([tasks], files, slots, undivided)
+
+
+def test_small_files_are_ranges_of_their_own_and_large_ones_are_divided() -> None:
+    found = routes(64, small=1000, large=10 * RANGE_BYTES, empty=0)
+    parts = Counter(task.given.location for task in found if not task.is_hash)
+    assert parts == {"/small": 1, "/large": 10, "/empty": 1}
+    assert [task.place for task in found] == list(range(len(found)))
+    assert {task.given.part for task in found if task.given.location == "/large" and not task.is_hash} == set(range(10))
+    # ranges cannot be hashed apart
+    assert [task.given.location for task in found if task.is_hash] == ["/large"]
+    assert {task.shares for task in found} == {8}
+
+
+def test_a_file_that_cannot_be_divided_is_one_range() -> None:
+    found = routes(64, {(0, 1)}, small=1000, large=10 * RANGE_BYTES)
+    assert [(task.given.part, task.given.parts, task.is_hash) for task in found] == [(0, 1, False)] * 2
+
+
+def test_ranges_grow_with_what_each_core_has_to_read() -> None:
+    found = routes(10, huge=100 * TB)
+    assert len(found) == 80 + 1

@@ -1,0 +1,86 @@
+"""Sums of what is over, in memory and in parts (kwire.spark.settled_sums)."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pyarrow as pa
+import pytest
+
+from kwire.analysis.partials import Partial, empty, merge, schema_of
+from kwire.errors import InputError
+from kwire.spark import settled_sums
+from kwire.spark.parts import STAGING
+from kwire.spark.settled_sums import SettledSums, is_sums, read_sums
+
+LIMIT = 32 << 10
+
+
+@pytest.fixture(autouse=True)
+def little_memory(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(settled_sums, "SUMS_BYTES", LIMIT)
+
+
+@pytest.fixture
+def out(tmp_path: Path) -> str:
+    (tmp_path / STAGING).mkdir()
+    return str(tmp_path)
+
+
+def clients(first: int, count: int) -> Partial:
+    """One connection of each of some client addresses."""
+    row = dict.fromkeys(schema_of("identities").names)
+    rows = [
+        row | {"client_key": "k", "address": f"10.0.{number >> 8}.{number & 255}", "connections": 1}
+        for number in range(first, first + count)
+    ]
+    return empty() | {"identities": pa.Table.from_pylist(rows, schema=schema_of("identities"))}
+
+
+def held(sums: SettledSums) -> int:
+    return sum(table.nbytes for partial in sums._waiting for table in partial.values())
+
+
+def test_what_a_task_holds_has_a_cap(out: str) -> None:
+    """Twelve thousand addresses, 600 KB of sums: never more than the cap and what came last."""
+    sums = SettledSums(out, "sums-00000-000-x")
+    most = 0
+    for first in range(0, 12_000, 200):
+        sums.add(clients(first, 200))
+        most = max(most, held(sums))
+    assert most <= LIMIT
+    assert len(sums.parts) > 8
+    whole = merge([*read_sums(out, sums.parts, ()), sums.take()])
+    assert whole["identities"].num_rows == 12_000
+    assert whole["identities"].column("connections").unique().to_pylist() == [1]
+
+
+def test_equal_keys_are_put_together_and_need_no_part(out: str) -> None:
+    sums = SettledSums(out, "sums-00000-000-x")
+    for _ in range(60):
+        sums.add(clients(0, 50))
+    assert not sums.parts
+    assert sums.take()["identities"].column("connections").unique().to_pylist() == [60]
+
+
+def test_without_a_name_nothing_is_written(out: str) -> None:
+    sums = SettledSums(out)
+    for first in range(0, 4_000, 200):
+        sums.add(clients(first, 200))
+    assert not sums.parts
+    assert not any((Path(out) / STAGING).iterdir())
+    assert sums.take()["identities"].num_rows == 4_000
+
+
+def test_parts_of_earlier_runs_and_of_this_one(out: str, tmp_path: Path) -> None:
+    sums = SettledSums(out, "sums-00000-000-x")
+    for first in range(0, 8_000, 200):
+        sums.add(clients(first, 200))
+    first, *rest = sums.parts
+    (tmp_path / "_state").mkdir()
+    (tmp_path / STAGING / first).rename(tmp_path / first)
+    found = [*read_sums(out, ["requests/part-00000", *rest], [first, "_state/state-00000-000-x"])]
+    assert len(found) == len(sums.parts)
+    assert all(map(is_sums, sums.parts))
+    with pytest.raises(InputError, match="cannot be read"):
+        list(read_sums(out, [first], ()))
