@@ -15,7 +15,7 @@ import pytest
 
 from kwire.errors import InputError
 from kwire.spark.output import MANIFEST, SUCCESS, OutputFolder
-from kwire.spark.parts import STAGING, PartWriter
+from kwire.spark.parts import STAGING, PartWriter, write_blob
 
 SCHEMA = pa.schema([("n", pa.int64())])
 TABLES = ("first", "second")
@@ -71,6 +71,7 @@ def test_nothing_looks_complete_before_the_end(tmp_path: Path) -> None:
 
 def test_half_a_part_is_never_seen(tmp_path: Path) -> None:
     folder = tmp_path / "out" / STAGING / "first"
+    folder.parent.mkdir(parents=True)
 
     def fail() -> None:
         with PartWriter(str(tmp_path / "out"), "first", "part-0.parquet", SCHEMA) as part:
@@ -182,5 +183,16 @@ def test_a_uri_serves_as_well_as_a_path(tmp_path: Path) -> None:
 
 
 def test_a_scheme_that_nobody_knows() -> None:
-    with pytest.raises(InputError, match="moon://x cannot be used as an output folder"):
+    with pytest.raises(InputError, match=r"^moon://x cannot be opened"):
         OutputFolder("moon://x", TABLES)
+
+
+def test_an_attempt_that_outlives_its_run_leaves_nothing(tmp_path: Path) -> None:
+    out = tmp_path / "out"
+    analyse(out, 1)
+    with pytest.raises(InputError, match=r"out is not there on .*; give an --out that all machines share"):
+        write(out, "first", "part-0.parquet", 2)
+    with pytest.raises(InputError, match="is not there on"):
+        write_blob(str(out), "_state", "state-0", b"x")
+    assert sorted(path.name for path in out.iterdir()) == [SUCCESS, MANIFEST, "first", "second"]
+    assert numbers(out, "first") == [1]

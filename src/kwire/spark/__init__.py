@@ -11,6 +11,7 @@ from kwire.lazy_names import lazy_getattr
 
 if TYPE_CHECKING:
     from kwire.spark.body_types import ddl
+    from kwire.spark.executor_report import ExecutorReport, doctor
     from kwire.spark.functions import (
         from_consumer_offsets,
         from_kafka_request,
@@ -23,9 +24,11 @@ if TYPE_CHECKING:
     from kwire.spark.java import ensure_java
     from kwire.spark.job import JobReport, JobRequest, run_job
     from kwire.spark.session import open_session
+    from kwire.spark.shipping import ship, write_archive
 
 _HOME = {
     **dict.fromkeys(("JobReport", "JobRequest", "run_job"), "kwire.spark.job"),
+    **dict.fromkeys(("ExecutorReport", "doctor"), "kwire.spark.executor_report"),
     "ddl": "kwire.spark.body_types",
     "ensure_java": "kwire.spark.java",
     **dict.fromkeys(
@@ -41,11 +44,13 @@ _HOME = {
         "kwire.spark.functions",
     ),
     "open_session": "kwire.spark.session",
+    **dict.fromkeys(("ship", "write_archive"), "kwire.spark.shipping"),
 }
 
 __all__ = [
-    "JobReport", "JobRequest", "ddl", "ensure_java", "from_consumer_offsets", "from_kafka_request", "from_kafka_response",
-    "from_otlp", "from_record_batch", "map_frames", "open_session", "register", "run_job",
+    "ExecutorReport", "JobReport", "JobRequest", "ddl", "doctor", "ensure_java", "from_consumer_offsets", "from_kafka_request",
+    "from_kafka_response", "from_otlp", "from_record_batch", "map_frames", "open_session", "register", "run_job", "ship",
+    "write_archive",
 ]  # fmt: skip
 
 if not TYPE_CHECKING:

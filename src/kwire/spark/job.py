@@ -6,6 +6,7 @@ each task opens its files and writes its rows itself; what comes back through Sp
 
 from __future__ import annotations
 
+import secrets
 import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -21,19 +22,25 @@ from kwire.analysis.owners import NOBODY, read_owners
 from kwire.analysis.quality import too_little
 from kwire.analysis.redaction import Redaction, Redactor
 from kwire.capture.capture_points import names_in
+from kwire.capture.file_systems import StoreOptions, current_store_options, store_options
 from kwire.capture.inputs import CaptureFile, MissingInput, expand_inputs
 from kwire.capture.piece_kinds import kind_of
 from kwire.capture.request_log_times import zone_of
 from kwire.capture.series import Series, group_series
 from kwire.errors import InputError
 from kwire.spark.node_columns import fill_node_ids
-from kwire.spark.output import OutputFolder
 from kwire.spark.parts import PartWriter
 from kwire.spark.phase_times import PhaseTimes
-from kwire.spark.planning import Plan, plan_of
+from kwire.spark.planning import Plan, Sharing, plan_of
+from kwire.spark.route_task import RouteResult, route_tasks
+from kwire.spark.routed_running import run_routed
 from kwire.spark.series_state import read_state
 from kwire.spark.series_task import SeriesResult
 from kwire.spark.session import open_spark
+from kwire.spark.settled_sums import read_sums
+from kwire.spark.shared_places import check_shared, check_shared_with
+from kwire.spark.shipping import ship_for_job
+from kwire.spark.store_folder import output_folder
 from kwire.spark.task_running import run_on, slots_of, watching
 from kwire.tables import SCHEMAS
 from kwire.tables.series import begin_series, skip_piece
@@ -62,6 +69,9 @@ class JobRequest:
         owners: path of the file that says who answers for which clients, None without one.
         redaction: what to hash in all that is written, None for nothing.
         append: go on with the analysis in `out`: what it has read is not read again.
+        sharing: how the tasks of one series share its connections: each scans all packets (`scan`), packets are routed to them in a step
+            of its own (`route`), or what costs less (`auto`). The tables are the same.
+        region, endpoint: of the object stores of `inputs` and `out` (`kwire.capture.file_systems.StoreOptions`).
     """
 
     inputs: tuple[str, ...]
@@ -76,6 +86,9 @@ class JobRequest:
     owners: str | None = None
     redaction: Redaction | None = None
     append: bool = False
+    sharing: Sharing = "auto"
+    region: str | None = None
+    endpoint: str | None = None
 
 
 @dataclass(slots=True)
@@ -182,7 +195,7 @@ def _manifest(request: JobRequest, report: JobReport, plan: Plan, parts: Sequenc
 
 
 def _write_table(out: str, table: str, rows: pa.Table, run: int) -> str:
-    name = f"part-driver-{run:03d}.parquet"
+    name = f"part-driver-{run:03d}-{secrets.token_hex(4)}.parquet"
     with PartWriter(out, table, name, SCHEMAS[table]) as part:
         for batch in rows.to_batches():
             part.write(batch)
@@ -231,9 +244,16 @@ def run_job(request: JobRequest, *, progress: Progress = _quiet, page: Callable[
         page: called with the folder when the tables are there, before it is marked complete.
 
     Raises:
-        InputError: nothing can be read, the folder exists or cannot be written, there is no Spark or no Java. Nothing is left of the run
-            then that looks complete.
+        InputError: nothing can be read, the folder exists or cannot be written, executors would not see a file, there is no Spark or no
+            Java. Nothing is left of the run then that looks complete.
     """
+    given = StoreOptions(request.region, request.endpoint)
+    with store_options(None if given == StoreOptions() else given):
+        return _run_job(request, progress, page)
+
+
+def _run_job(request: JobRequest, progress: Progress, page: Callable[[str], object] | None) -> JobReport:
+    check_shared(request.master, request.out, request.inputs)
     owners = NOBODY if request.owners is None else read_owners(request.owners)
     options = Options(target_releases=request.target_releases, broker_release=request.broker_release, owners=owners)
     options.check()
@@ -241,7 +261,7 @@ def run_job(request: JobRequest, *, progress: Progress = _quiet, page: Callable[
     files, missing = expand_inputs(request.inputs)
     series = group_series(files, request.series_rule)
     _check_some_readable(files)
-    folder = OutputFolder(request.out, tuple(SCHEMAS))
+    folder = output_folder(request.out, tuple(SCHEMAS))
     report = JobReport(request.out, skipped=[(each.argument, each.reason) for each in missing])
     report.warnings = [each.disorder for each in series if each.disorder]
     with folder.writing(overwrite=request.overwrite, append=request.append) as earlier:
@@ -251,26 +271,40 @@ def run_job(request: JobRequest, *, progress: Progress = _quiet, page: Callable[
         redactor = None if redaction is None else Redactor(redaction)
         progress("Starting Spark", 0, 0)
         with open_spark(request.master) as spark:
+            check_shared_with(spark, request.out, request.inputs)
             report.phases.end("start_spark")
-            plan = plan_of(series, slots_of(spark), earlier)
+            report.warnings += ship_for_job(spark)
+            slots = slots_of(spark)
+            plan = plan_of(series, slots, earlier, request.sharing)
             model = {
                 "ports": request.ports, "out": folder.location, "folder": str(Path.cwd()), "log_zone": request.log_zone,
-                "redaction": redaction, "run": plan.run, "keep_state": redaction is None,
+                "redaction": redaction, "run": plan.run, "keep_state": redaction is None, "store": current_store_options(),
             }  # fmt: skip
-            tasks = [task for each in plan.series for task in each.tasks(model)]
+            tasks = [task for each in plan.series if not each.routed for task in each.tasks(model)]
+            routed = [found for each in plan.series if each.routed and (found := each.tasks(model))]
             sizes = {piece.location: piece.size for each in series for piece in each.pieces}
             report.bytes_read = sum(sizes[location] for each in plan.series for location in each.fresh)
+            routes = route_tasks(routed, sizes, slots)
+            by_both = [task for found in routed for task in found]
+            total = sum(sizes[location] for task in tasks for location in task.locations)
+            total += 2 * sum(sizes[location] for found in routed for location in found[0].locations)
             asked = time.time()
-            with watching(tasks, sum(sizes[location] for task in tasks for location in task.locations), progress):
+            told: list[RouteResult] = []
+            with watching([*tasks, *routes, *by_both], total, progress):
                 results = run_on(spark, tasks) if tasks else []
-            first = min((result.began for result in results), default=asked)
-            report.phases.end_tasks((result.seconds for result in results), first - asked)
+                if routed:
+                    more, told = run_routed(spark, routed, routes, sizes, slots)
+                    results += more
+            report.cpu_seconds += sum(result.cpu_seconds for result in told)
+            first = min((*(result.began for result in told), *(result.began for result in results)), default=asked)
+            report.phases.end_tasks([*(result.seconds for result in told), *(result.seconds for result in results)], first - asked)
         report.phases.end("stop_spark")
         progress("Putting the answers together", 0, 0)
         parts = _gather(results, report)
         if not report.read and earlier is None:
             raise _none_readable([reason for _, reason in report.skipped])
-        whole = merge([*(result.partial for result in results), *_untouched(plan, folder.location)])
+        sums = read_sums(folder.location, parts, plan.kept)
+        whole = merge([*(result.partial for result in results), *_untouched(plan, folder.location), *sums])
         parts += fill_node_ids(folder.location, whole, parts, plan.kept, str if redactor is None else redactor.host)
         answers = finish(whole, options)
         report.thin = too_little(answers["captures"])

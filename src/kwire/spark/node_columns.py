@@ -12,7 +12,9 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from kwire.analysis.partials import Partial, node_ids
-from kwire.spark.parts import STAGING, PartWriter, filesystem_of
+from kwire.capture.file_systems import reason_of
+from kwire.errors import InputError
+from kwire.spark.parts import PartWriter, output_place, written_place
 from kwire.tables import SCHEMAS
 from kwire.tables.node_ids import with_nodes
 
@@ -29,12 +31,12 @@ def fill_node_ids(
     Args:
         location: the output folder, path or URI.
         partial: merged parts of all series.
-        fresh: staged parts, `TABLE/NAME`; those of `connections` are looked at.
+        fresh: parts of this run, `TABLE/NAME`; those of `connections` are looked at.
         kept: published parts that stay.
         shown: gives an address as it stands in the parts, where they are redacted.
 
     Returns:
-        Parts of `kept` that are now staged in their new form.
+        Parts of `kept` that were written in their new form.
     """
     nodes = _nodes(partial, shown)
 
@@ -42,21 +44,28 @@ def fill_node_ids(
         return nodes.get((address, port))
 
     again = []
-    for folder, parts in ((f"{STAGING}/", fresh), ("", kept)):
+    for is_fresh, parts in ((True, fresh), (False, kept)):
         for part in parts:
             table, _, name = part.partition("/")
             if table != _TABLE:
                 continue
-            filesystem, path = filesystem_of(location)
-            with filesystem.open_input_file(f"{path}/{folder}{part}") as file:
-                rows = pq.read_table(file, columns=SCHEMAS[_TABLE].names).cast(SCHEMAS[_TABLE])
+            rows = _read(location, part, is_fresh)
             filled = with_nodes(rows, node_of)
             if filled.column("node_id").equals(rows.column("node_id")):
                 continue
             _write(location, name, filled)
-            if not folder:
+            if not is_fresh:
                 again.append(part)
     return again
+
+
+def _read(location: str, part: str, is_fresh: bool) -> pa.Table:
+    filesystem, path = written_place(location, part) if is_fresh else output_place(location)
+    try:
+        with filesystem.open_input_file(path if is_fresh else f"{path}/{part}") as file:
+            return pq.read_table(file, columns=SCHEMAS[_TABLE].names).cast(SCHEMAS[_TABLE])
+    except OSError as error:
+        raise InputError(f"{part} in {location} cannot be read: {reason_of(error)}.") from error
 
 
 def _nodes(partial: Partial, shown: Callable[[str], str]) -> Mapping[tuple[str, int], int]:

@@ -1,4 +1,4 @@
-"""The folder of an analysis: written aside, published as a whole, marked complete last.
+"""The folder of an analysis: written aside, published as a whole, marked complete last. Where nothing can be renamed: `store_folder`.
 
     DIR/_staging/run.json           who writes
     DIR/_staging/TABLE/part-*       while the job runs
@@ -9,8 +9,9 @@
 
 A run that failed or was killed leaves no `_SUCCESS`, and its staging is removed by itself or by the next run. A run that adds to an
 analysis and is killed while it publishes is finished by the next one, from `publish.json`: every step of publishing can be taken twice.
-Names of parts are made from the place of the input in the job and the number of the run, so that a task that Spark runs twice writes the
-same file twice, and a run hardly ever writes over what an earlier one wrote.
+Names of parts are made from the place of the input in the job, the number of the run and a token of the attempt: a task that Spark runs
+twice, or twice at once, writes two files, of which the one is published that the result names which came back; and nothing writes over
+what another run or an attempt that outlived its own wrote.
 """
 
 from __future__ import annotations
@@ -24,22 +25,23 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any, Final
 
+from kwire.capture.file_systems import reason_of
 from kwire.errors import InputError
-from kwire.spark.parts import STAGING, filesystem_of, reason_of
+from kwire.spark.parts import RUN, STAGING, output_place
 
-__all__ = ["MANIFEST", "PAGE", "STATE", "SUCCESS", "OutputFolder"]
+__all__ = ["MANIFEST", "PAGE", "REPORTS", "STATE", "SUCCESS", "OutputFolder"]
 
 SUCCESS: Final = "_SUCCESS"
 MANIFEST: Final = "_manifest.json"
 PAGE: Final = "report.html"
+REPORTS: Final = (PAGE, "report.md", "report.json", "report.csv")
 # What it takes to go on with the analysis when there are new files; readers of tables pass over names that begin so.
 STATE: Final = "_state"
-_RUN: Final = "run.json"
 _PUBLISH: Final = f"{STAGING}/publish.json"
 
 
 class OutputFolder:
-    """The output folder of one run, seen from the driver.
+    """The output folder of one run on a file system that renames, seen from the driver.
 
     Args:
         location: path or URI.
@@ -49,7 +51,7 @@ class OutputFolder:
     def __init__(self, location: str, tables: Sequence[str]) -> None:
         self.location = location if "://" in location else str(Path(location).absolute())
         self.tables = (*tables, STATE)
-        self._filesystem, self._path = filesystem_of(location)
+        self._filesystem, self._path = output_place(location)
         self._shown = location
         self._made = False
 
@@ -97,22 +99,34 @@ class OutputFolder:
         Raises:
             InputError: the folder exists and may not be replaced, is in use by another run, or cannot be written.
         """
-        try:
+        with self._told():
             kind = self._kind()
-            if kind == "file":
-                raise InputError(f"{self._shown} is a file, not a folder; choose another --out.")
-            if kind and self._in_use():
-                raise InputError(f"Another run is writing to {self._shown}; wait for it, or choose another --out.")
+            self._check_free(kind)
             manifest = self._earlier() if append and kind else None
             if kind and not append:
                 self._check(overwrite)
             self._made = not kind
             self._remove(STAGING)
             self._filesystem.create_dir(f"{self._path}/{STAGING}", recursive=True)
-            self._write(f"{STAGING}/{_RUN}", json.dumps({"host": socket.gethostname(), "pid": os.getpid()}))
+            self._write(RUN, json.dumps(self._who()))
+        return manifest
+
+    @contextmanager
+    def _told(self) -> Iterator[None]:
+        try:
+            yield
         except OSError as error:
             raise InputError(f"{self._shown} cannot be written: {reason_of(error)}.") from error
-        return manifest
+
+    @staticmethod
+    def _who() -> dict[str, Any]:
+        return {"host": socket.gethostname(), "pid": os.getpid()}
+
+    def _check_free(self, kind: str) -> None:
+        if kind == "file":
+            raise InputError(f"{self._shown} is a file, not a folder; choose another --out.")
+        if kind and self._in_use():
+            raise InputError(f"Another run is writing to {self._shown}; wait for it, or choose another --out.")
 
     def _earlier(self) -> dict[str, Any] | None:
         """The analysis that is there, after a run that was killed while it published has been finished."""
@@ -121,32 +135,46 @@ class OutputFolder:
             self._publish(plan)
             self.complete()
         if self._kind(SUCCESS):
-            manifest: dict[str, Any] | None = self._read(MANIFEST)
-            if manifest is None or "series" not in manifest:
-                raise InputError(f"{self._shown} was written without what --append needs; analyse anew with --overwrite.")
-            return manifest
+            return self._growing(self._read(MANIFEST))
         self._check(False)  # what a killed first run left is no analysis; anything else is not ours
         return None
 
-    def _check(self, overwrite: bool) -> None:
-        if self._kind(SUCCESS):
-            if not overwrite:
-                raise InputError(
-                    f"{self._shown} exists already; give --overwrite to replace the analysis in it, --append to go on with it, "
-                    "or choose another --out."
-                )
-        elif not self._kind(STAGING):
-            if not overwrite:
-                raise InputError(f"{self._shown} exists already; choose a folder that does not exist yet.")
-            from pyarrow.fs import FileSelector
+    def _growing(self, manifest: dict[str, Any] | None) -> dict[str, Any]:
+        if manifest is None or "series" not in manifest:
+            raise InputError(f"{self._shown} was written without what --append needs; analyse anew with --overwrite.")
+        return manifest
 
-            held = {info.base_name for info in self._filesystem.get_file_info(FileSelector(self._path))}
-            if held - {*self.tables, MANIFEST, PAGE}:
-                raise InputError(f"{self._shown} holds something else than an analysis, so it is not overwritten; choose another --out.")
+    def _names(self) -> set[str]:
+        """What is in the folder; nothing where there is none."""
+        from pyarrow.fs import FileSelector
+
+        return {info.base_name for info in self._filesystem.get_file_info(FileSelector(self._path, allow_not_found=True))}
+
+    def _check(self, overwrite: bool) -> None:
+        held = self._names()
+        if SUCCESS in held:
+            self._check_asked(overwrite)
+        elif STAGING not in held:
+            self._check_ours(held, overwrite)
+
+    def _check_asked(self, overwrite: bool) -> None:
+        """An analysis stands there."""
+        if not overwrite:
+            raise InputError(
+                f"{self._shown} exists already; give --overwrite to replace the analysis in it, --append to go on with it, "
+                "or choose another --out."
+            )
+
+    def _check_ours(self, held: set[str], overwrite: bool) -> None:
+        """Something stands there, and nothing says what."""
+        if not overwrite:
+            raise InputError(f"{self._shown} exists already; choose a folder that does not exist yet.")
+        if held - {*self.tables, MANIFEST, *REPORTS}:
+            raise InputError(f"{self._shown} holds something else than an analysis, so it is not overwritten; choose another --out.")
 
     def _in_use(self) -> bool:
         """Is the run that staged here still alive? Only a run on this machine can be told; another's staging counts as left over."""
-        run = self._read(f"{STAGING}/{_RUN}")
+        run = self._read(RUN)
         try:
             host, pid = run["host"], int(run["pid"])
         except (ValueError, KeyError, TypeError):
@@ -172,29 +200,32 @@ class OutputFolder:
         Raises:
             InputError: the folder cannot be written, or parts that executors wrote are not in it.
         """
-        missing = [part for part in expected if self._kind(f"{STAGING}/{part}") != "file"]
-        if missing:
-            raise InputError(
-                f"{len(missing)} parts that executors wrote are not in {self._shown}; give an --out that all machines share, such as a URI."
-            )
-        parts: dict[str, list[str]] = {table: [] for table in self.tables}
-        for part in sorted({*expected, *kept}):
-            table, _, name = part.partition("/")
-            parts[table].append(name)
-        written = {**manifest, "written": datetime.now(UTC).isoformat(timespec="seconds"), "parts": {k: v for k, v in parts.items() if v}}
-        try:
+        self._check_written([part for part in expected if self._kind(f"{STAGING}/{part}") != "file"])
+        written = self._with_parts(manifest, [*expected, *kept])
+        with self._told():
             # Whole or not there: what it says can be done from here on, by this run or the next.
             self._write(f"{_PUBLISH}-", json.dumps(written, indent=1))
             self._filesystem.move(f"{self._path}/{_PUBLISH}-", f"{self._path}/{_PUBLISH}")
             self._publish(written)
-        except OSError as error:
-            raise InputError(f"{self._shown} cannot be written: {reason_of(error)}.") from error
+
+    def _check_written(self, missing: Sequence[str]) -> None:
+        if missing:
+            raise InputError(
+                f"{len(missing)} parts that executors wrote are not in {self._shown}; give an --out that all machines share, such as a URI."
+            )
+
+    def _with_parts(self, manifest: Mapping[str, Any], all_parts: Sequence[str]) -> dict[str, Any]:
+        parts: dict[str, list[str]] = {table: [] for table in self.tables}
+        for part in sorted(set(all_parts)):
+            table, _, name = part.partition("/")
+            parts[table].append(name)
+        return {**manifest, "written": datetime.now(UTC).isoformat(timespec="seconds"), "parts": {k: v for k, v in parts.items() if v}}
 
     def _publish(self, manifest: Mapping[str, Any]) -> None:
         from pyarrow.fs import FileSelector, FileType
 
         self._remove(SUCCESS)  # first: from here on the folder is neither the old analysis nor the new one
-        self._remove(PAGE)
+        self._remove(*REPORTS)
         for table in self.tables:
             names = set(manifest["parts"].get(table, ()))
             if not names:
@@ -204,16 +235,15 @@ class OutputFolder:
             for info in self._filesystem.get_file_info(FileSelector(f"{self._path}/{table}")):
                 if info.base_name not in names:
                     self._remove(f"{table}/{info.base_name}")
-            # file by file: object stores do not move folders
             for info in self._filesystem.get_file_info(FileSelector(f"{self._path}/{STAGING}/{table}", allow_not_found=True)):
                 if info.type is FileType.File and info.base_name in names:  # others: what a killed task left
                     self._filesystem.move(info.path, f"{self._path}/{table}/{info.base_name}")
         self._write(MANIFEST, json.dumps(manifest, indent=1))
 
     def remove_page(self) -> None:
-        """Remove a page that may be half written. Never raises: it follows another fault."""
+        """Remove a page, and its other forms, that may be half written. Never raises: it follows another fault."""
         with suppress(OSError):
-            self._remove(PAGE)
+            self._remove(*REPORTS)
 
     def complete(self) -> None:
         """Mark the analysis as complete.
@@ -221,11 +251,9 @@ class OutputFolder:
         Raises:
             InputError: the folder cannot be written.
         """
-        try:
+        with self._told():
             self._write(SUCCESS, "")
             self._remove(STAGING)
-        except OSError as error:
-            raise InputError(f"{self._shown} cannot be written: {reason_of(error)}.") from error
 
     @contextmanager
     def writing(self, *, overwrite: bool = False, append: bool = False) -> Iterator[dict[str, Any] | None]:
@@ -246,5 +274,5 @@ class OutputFolder:
                 return  # the next run goes on from here; an analysis that half stands there would be lost
             self._remove(STAGING)
             if self._made and not self._kind(SUCCESS):
-                self._remove(*self.tables, MANIFEST, PAGE)
+                self._remove(*self.tables, MANIFEST, *REPORTS)
                 self._filesystem.delete_dir(self._path)

@@ -11,6 +11,7 @@ __all__ = ["PHASES", "PhaseTimes"]
 PHASES: Final = {
     "start_spark": "start-up of Spark",
     "start_workers": "start of workers",
+    "route": "routing packets",
     "read": "reading",
     "second_pass": "second pass",
     "stop_spark": "end of Spark",
@@ -19,7 +20,8 @@ PHASES: Final = {
 }
 """The phases in their order, as a summary names them.
 
-The first pass over the captures makes rows; the second fills in what only the end of a series tells, writes the rows and sums them up.
+Packets are routed where many tasks share a series. The first pass over the captures makes rows; the second fills in what only the end of a
+series tells, writes the rows and sums them up.
 """
 
 

@@ -1,0 +1,30 @@
+"""The options that say how to reach an object store, for all commands that take URIs."""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Callable
+from typing import Any
+
+import click
+
+__all__ = ["with_store_options"]
+
+
+def with_store_options(command: Callable[..., Any]) -> Callable[..., Any]:
+    """Add `--region` and `--endpoint` to a command, which then opens all its URIs with them and need not know of them."""
+
+    @click.option("--region", metavar="R", help="Region of the buckets of s3:// URIs; AWS is asked for it by default.")
+    @click.option(
+        "--endpoint", metavar="URL", help="Server of s3:// and gs:// URIs where it is not the provider's, such as http://localhost:9000."
+    )
+    @functools.wraps(command)
+    def reached(*arguments: Any, region: str | None, endpoint: str | None, **options: Any) -> Any:
+        if region is None and endpoint is None:
+            return command(*arguments, **options)
+        from kwire.capture.file_systems import StoreOptions, store_options
+
+        with store_options(StoreOptions(region, endpoint)):
+            return command(*arguments, **options)
+
+    return reached

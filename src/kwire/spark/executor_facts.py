@@ -1,0 +1,99 @@
+"""What a Python of Spark's executors is, and what it can import.
+
+The text of this module travels to Pythons that may have nothing of kwire, and may be of another release than the driver's: it uses the
+standard library alone, and is run there, not imported.
+"""
+
+from __future__ import annotations
+
+import importlib
+import importlib.metadata
+import importlib.util
+import json
+import os
+import platform
+import socket
+import subprocess
+import sys
+import sysconfig
+import time
+from pathlib import Path
+from typing import Any
+
+__all__ = ["facts", "look"]
+
+
+# What a package does on import that is not there, has no version, lacks a library, or was built for another numpy: it is as good as none.
+_UNUSABLE = (ImportError, AttributeError, OSError, RuntimeError, SystemError, TypeError, ValueError)
+
+
+def _version(package: str) -> str | None:
+    try:
+        return importlib.metadata.version(package)
+    except importlib.metadata.PackageNotFoundError:
+        pass
+    try:  # Spark's own Python comes without metadata
+        return str(importlib.import_module(package).__version__)
+    except _UNUSABLE:
+        return None
+
+
+def _why_pure(kwire: Any) -> str:
+    """Why the compiled modules are not in use: `asked`, `zip`, or what Python says."""
+    if os.environ.get("KWIRE_PURE") == "1":
+        return "asked"
+    if not Path(kwire.__file__).parent.is_dir():
+        return "zip"
+    try:
+        importlib.import_module("kwire.codec._native.objects")
+    except ImportError as error:
+        return str(error)
+    return "some of them are missing"
+
+
+def _of_kwire() -> dict[str, str | None]:
+    found: dict[str, str | None] = {"kwire": None, "twin": None, "why": None, "place": None}
+    try:
+        import kwire
+
+        found.update(kwire=kwire.__version__, twin=kwire.backend, place=str(Path(kwire.__file__).parent.absolute()))
+        if kwire.backend == "pure":
+            found["why"] = _why_pure(kwire)
+    except Exception as error:  # noqa: BLE001 - whatever it is, it is what there is to tell
+        found["why"] = str(error) if getattr(error, "name", None) != "kwire" else None
+    return found
+
+
+def facts() -> dict[str, str | None]:
+    """Tell what this Python is and has; `why` says what is wrong with its kwire, None where it is just not there."""
+    return {
+        "host": socket.gethostname(),
+        "folder": str(Path.cwd()),
+        "python": platform.python_version(),
+        "executable": sys.executable,
+        "system": " ".join((platform.system(), platform.machine(), *filter(None, platform.libc_ver()))),
+        "suffix": sysconfig.get_config_var("EXT_SUFFIX"),
+        **_of_kwire(),
+        **{package: _version(package) for package in ("pyarrow", "numpy", "pandas", "pyspark")},
+    }
+
+
+def look(source: str, within: bool, pause: float) -> dict[str, str | None]:
+    """Tell the facts from inside a task.
+
+    Args:
+        source: the text of this module.
+        within: import kwire into this process. Otherwise a process of its own does, where there is one that is not imported yet: Spark
+            uses a worker again, and once it has imported a kwire it keeps it.
+        pause: seconds to wait, so that other executors get their share of the tasks.
+    """
+    time.sleep(pause)
+    if within or "kwire" in sys.modules or importlib.util.find_spec("kwire") is None:
+        return facts()
+    environment = {**os.environ, "PYTHONPATH": os.pathsep.join(filter(None, sys.path))}
+    text = f"{source}\nprint(json.dumps(facts()))"
+    done = subprocess.run([sys.executable, "-c", text], env=environment, capture_output=True, text=True, check=False)
+    if done.returncode:
+        raise RuntimeError(f"{sys.executable} failed: {(done.stderr.strip().splitlines() or [f'status {done.returncode}'])[-1]}")
+    found: dict[str, str | None] = json.loads(done.stdout.splitlines()[-1])
+    return found

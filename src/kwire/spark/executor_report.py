@@ -1,0 +1,282 @@
+"""What the executors of a session are and have, and what is wrong with it.
+
+Nothing of kwire need be there: the text of `kwire.spark.executor_facts` travels inside the function that Spark sends.
+"""
+
+from __future__ import annotations
+
+import inspect
+import json
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import suppress
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Final
+
+from kwire.errors import KwireError
+from kwire.spark import executor_facts
+from kwire.spark.task_running import context_of, reason_of_spark, slots_of
+
+if TYPE_CHECKING:
+    from pyspark import SparkContext
+    from pyspark.sql import SparkSession
+
+__all__ = ["COLUMNS", "ExecutorReport", "PythonFacts", "doctor", "examine"]
+
+# An executor that has registered but got no task is waited for, so many times.
+_ROUNDS: Final = 3
+_PAUSE_SECONDS: Final = 0.2
+# What kwire's own metadata asks for.
+_OLDEST_ARROW: Final = 18
+
+COLUMNS: Final = ("host", "python", "kwire", "twin", "pyarrow", "numpy", "pandas", "system")
+"""What a table of executors shows of each."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PythonFacts:
+    """A Python: the driver's, or that of an executor.
+
+    Attributes:
+        host: the machine's name.
+        folder: its working folder; each executor has its own.
+        python: version, such as `3.11.7`.
+        executable: its path.
+        system: operating system, processor and C library.
+        suffix: of the compiled modules that it can load.
+        kwire: version of kwire, None where it cannot be imported.
+        twin: `native` or `pure`.
+        place: where kwire is.
+        why: why there is no kwire or why its twin is pure (`asked`, `zip` or what Python said); None where kwire is just not there.
+        pyarrow, numpy, pandas, pyspark: versions, None where it cannot be imported.
+    """
+
+    host: str
+    folder: str
+    python: str
+    executable: str
+    system: str
+    suffix: str
+    kwire: str | None
+    twin: str | None
+    place: str | None
+    why: str | None
+    pyarrow: str | None
+    numpy: str | None
+    pandas: str | None
+    pyspark: str | None
+
+    @property
+    def release(self) -> tuple[str, ...]:
+        """The minor version of Python, which must be the same on driver and executors."""
+        return tuple(self.python.split(".")[:2])
+
+
+@dataclass(frozen=True, slots=True, repr=False)
+class ExecutorReport:
+    """What executors are and have; `print` shows it as a table and sentences.
+
+    Attributes:
+        driver: this Python.
+        executors: those that answered.
+        faults: why kwire cannot run there, whole sentences.
+        warnings: why it runs badly, whole sentences.
+    """
+
+    driver: PythonFacts
+    executors: tuple[PythonFacts, ...]
+    faults: tuple[str, ...]
+    warnings: tuple[str, ...]
+
+    @property
+    def ok(self) -> bool:
+        """Is all as it should be?"""
+        return not self.faults and not self.warnings
+
+    def rows(self) -> list[tuple[str, ...]]:
+        """The table: the driver, then the executors; what is in a row is in `COLUMNS`, after where it runs."""
+        named = [("driver", self.driver), *((f"executor {number}", each) for number, each in enumerate(self.executors, 1))]
+        return [(name, *(getattr(each, column) or "-" for column in COLUMNS)) for name, each in named]
+
+    def __str__(self) -> str:
+        table = [("", *COLUMNS), *self.rows()]
+        widths = [max(map(len, column)) for column in zip(*table, strict=True)]
+        lines = ["  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)).rstrip() for row in table]
+        return "\n".join([*lines, "", *(self.faults + self.warnings or ("All is well.",))])
+
+    __repr__ = __str__  # what a notebook shows
+
+
+def doctor(spark: SparkSession | SparkContext) -> ExecutorReport:
+    """Run a task on each executor and say what is there: Python, kwire and its twin, the versions of what kwire uses, and what is wrong.
+
+    Args:
+        spark: a session, classic or Spark Connect, or a context.
+
+    Raises:
+        KwireError: the executors run no Python at all.
+    """
+    return examine(spark)
+
+
+def examine(spark: SparkSession | SparkContext, *, within: bool = False) -> ExecutorReport:
+    """As `doctor`.
+
+    Args:
+        spark: a session or a context.
+        within: import kwire in the very processes that run tasks, which then keep it.
+
+    Raises:
+        KwireError: as `doctor`.
+    """
+    from pyspark.errors import PySparkException
+
+    try:
+        from py4j.protocol import Py4JJavaError  # type: ignore[import-untyped]
+    except ImportError:  # a client of Spark Connect alone
+        Py4JJavaError = PySparkException
+
+    context = context_of(spark)
+    source = inspect.getsource(executor_facts)
+    driver = PythonFacts(**executor_facts.facts())  # type: ignore[arg-type]
+    told = ""
+    found: dict[tuple[str, str], PythonFacts] = {}
+    registered = None
+    for _ in range(_ROUNDS):
+        try:
+            answers = _by_session(spark, source, within) if context is None else _by_context(context, source, within)
+        except (PySparkException, Py4JJavaError) as error:
+            told = reason_of_spark(error)
+            answers = [] if context is None else _by_java(context, source)
+            if not answers:
+                raise KwireError(f"The executors cannot run Python functions of this driver: {told}") from error
+        for each in answers:
+            facts = PythonFacts(**json.loads(each))
+            found[facts.host, facts.folder] = facts
+        registered = None if context is None else _registered(context)
+        if told or registered is None or len(found) >= registered:
+            break
+    executors = tuple(found[key] for key in sorted(found))
+    faults, warnings = list(_faults(driver, executors)), list(_warnings(driver, executors))
+    if told and not faults:
+        faults = [f"The executors cannot run Python functions of this driver: {told}"]
+    if registered is not None and len(executors) < registered:
+        warnings.append(f"Only {len(executors)} of {registered} executors had room for a task, so nothing is said of the others.")
+    return ExecutorReport(driver, executors, tuple(faults), tuple(warnings))
+
+
+def _question(source: str, within: bool) -> Callable[[int], str]:
+    pause = _PAUSE_SECONDS
+
+    def ask(_number: int) -> str:  # inside a function and with its own imports, so that it travels by value
+        import json
+
+        space: dict[str, Any] = {"__name__": "executor_facts"}
+        exec(source, space)
+        return json.dumps(space["look"](source, within, pause))
+
+    return ask
+
+
+def _by_context(context: SparkContext, source: str, within: bool) -> list[str]:
+    tasks = slots_of(context)
+    return context.parallelize(range(tasks), tasks).map(_question(source, within)).collect()
+
+
+def _by_session(spark: Any, source: str, within: bool) -> list[str]:
+    """Spark Connect has no RDDs; a function without Arrow works where there is none."""
+    from pyspark.sql.functions import col, udf
+
+    tasks = slots_of(spark)
+    asked = udf(_question(source, within), "string", useArrow=False)(col("id"))
+    return [row.facts for row in spark.range(0, tasks, 1, tasks).select(asked.alias("facts")).collect()]
+
+
+def _by_java(context: SparkContext, source: str) -> list[str]:
+    """Ask the executors' Python as a program of its own: PySpark refuses to talk to one of another release."""
+    from py4j.protocol import Py4JError
+
+    text = f"{source}\nsys.stdin.read()\nprint(json.dumps(facts()))"
+    with suppress(Py4JError, AttributeError):  # no Python at all, or a Spark that lets nobody at its Java
+        java: Any = context._jsc
+        tasks = slots_of(context)
+        asked = java.parallelize([str(each) for each in range(tasks)], tasks).pipe([context.pythonExec, "-c", text])
+        return list(asked.collect())
+    return []
+
+
+def _registered(context: SparkContext) -> int | None:
+    """How many executors there are by Spark's own count, the driver where there is none; None where it does not say."""
+    from py4j.protocol import Py4JError
+
+    with suppress(Py4JError, AttributeError):
+        java: Any = context._jsc
+        return max(1, int(java.sc().getExecutorMemoryStatus().size()) - 1)  # the driver is one of them
+    return None
+
+
+def _who(some: Sequence[PythonFacts], executors: Sequence[PythonFacts]) -> str:
+    hosts = sorted({each.host for each in some})
+    shown = ", ".join(hosts[:5]) + (f" and {len(hosts) - 5} more" if len(hosts) > 5 else "")
+    if len(executors) == 1:
+        return f"On the executor ({shown})"
+    if len(executors) == len(some):
+        return "On both executors" if len(some) == 2 else f"On all {len(executors)} executors"
+    return f"On {len(some)} of {len(executors)} executors ({shown})"
+
+
+def _grouped(executors: Iterable[PythonFacts], *names: str) -> Iterator[tuple[tuple[str | None, ...], list[PythonFacts]]]:
+    groups: dict[tuple[str | None, ...], list[PythonFacts]] = {}
+    for each in executors:
+        groups.setdefault(tuple(getattr(each, name) for name in names), []).append(each)
+    yield from groups.items()
+
+
+def _faults(driver: PythonFacts, executors: Sequence[PythonFacts]) -> Iterator[str]:
+    """Why kwire cannot run on executors."""
+
+    def who(some: Sequence[PythonFacts]) -> str:
+        return _who(some, executors)
+
+    foreign = [each for each in executors if each.release != driver.release]
+    for (python, executable), some in _grouped(foreign, "python", "executable"):
+        yield (
+            f"{who(some)} Python is {python} ({executable}), this driver's {driver.python}: PySpark wants the same minor version on both; "
+            "set PYSPARK_PYTHON to one that is there on all machines."
+        )
+    if foreign:
+        return  # none of the rest matters before that
+    for package, least in (("pyarrow", f" (>={_OLDEST_ARROW})"), ("numpy", "")):
+        if some := [each for each in executors if getattr(each, package) is None]:
+            yield f"{who(some)} there is no {package}, which kwire needs: install {package}{least} for {some[0].executable} there."
+    if old := [each for each in executors if each.pyarrow and int(each.pyarrow.split(".")[0]) < _OLDEST_ARROW]:
+        yield f"{who(old)} pyarrow is {old[0].pyarrow}; kwire needs {_OLDEST_ARROW} or newer."
+    for (why,), some in _grouped((each for each in executors if each.kwire is None), "why"):
+        if why is None:
+            yield f"{who(some)} there is no kwire: kwire.spark.ship(spark) puts it there (kwire analyze does so by itself)."
+        else:
+            yield f"{who(some)} kwire cannot be imported: {why.rstrip('.')}."
+    for (version,), some in _grouped((each for each in executors if each.kwire not in (None, driver.kwire)), "kwire"):
+        yield (
+            f"{who(some)} kwire is {version} ({some[0].place}), this driver's {driver.kwire}: functions travel by name, so both must be of "
+            "one version; kwire.spark.ship(spark) puts the driver's there."
+        )
+
+
+def _warnings(driver: PythonFacts, executors: Sequence[PythonFacts]) -> Iterator[str]:
+    """Why kwire runs badly on executors."""
+    for _, some in _grouped((each for each in executors if each.twin == "pure"), "why"):
+        yield f"{_who(some, executors)} kwire's pure Python twin runs, which is tens of times slower: {_reason(some[0])}."
+    if driver.twin == "pure" and all(each.twin != "pure" for each in executors):
+        yield f"This driver runs kwire's pure Python twin: {_reason(driver)}."
+
+
+def _reason(one: PythonFacts) -> str:
+    """Why a Python runs the pure twin."""
+    if one.why == "zip":
+        return (
+            f"it was imported from {one.place}, and Python loads no compiled module from a zip (--py-files, addPyFile); "
+            "leave that out and call kwire.spark.ship(spark)"
+        )
+    if one.why == "asked":
+        return "KWIRE_PURE=1 asks for it"
+    return f"no compiled modules for {one.suffix} on {one.system} are there ({(one.why or '').rstrip('.')})"

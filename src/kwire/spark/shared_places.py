@@ -1,0 +1,64 @@
+"""Files of this machine that executors on others would not see: said at once, not when a task misses them or writes them elsewhere."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from contextlib import suppress
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Final
+
+from kwire.errors import InputError
+
+if TYPE_CHECKING:
+    from pyspark import SparkContext
+    from pyspark.sql import SparkSession
+
+__all__ = ["check_shared", "check_shared_with"]
+
+_THIS_HOST: Final = frozenset(("localhost", "127.0.0.1", "::1", "[::1]"))
+
+
+def check_shared(master: str | None, out: str, inputs: Iterable[str]) -> None:
+    """Check that executors see what a job reads and writes.
+
+    A plain path is of this machine. A ``file://`` URI says that the folder is mounted on all machines: only its owner can know.
+
+    Args:
+        master: Spark's; None where it is not known yet.
+        out, inputs: paths and URIs.
+
+    Raises:
+        InputError: the master has executors on other machines, and a path is plain.
+    """
+    if master is None or not (master == "yarn" or "://" in master):
+        return
+    for place, what in ((out, "the output folder"), *((each, "the input") for each in inputs)):
+        if "://" not in place:
+            shared = Path(place).absolute().as_uri()
+            raise InputError(
+                f"{what} {place} is on this machine, and executors of {master} may be on others; give a URI that all of them reach "
+                f"(s3://bucket/...), or {shared} if that folder is mounted on all of them."
+            )
+
+
+def check_shared_with(spark: SparkSession | SparkContext, out: str, inputs: Iterable[str]) -> None:
+    """Check as `check_shared` does, with the master of a session that is there.
+
+    Raises:
+        InputError: as `check_shared`.
+    """
+    check_shared(_master_of(spark), out, inputs)
+
+
+def _master_of(spark: SparkSession | SparkContext) -> str | None:
+    from pyspark import SparkContext
+    from pyspark.errors import PySparkException
+
+    if isinstance(spark, SparkContext):
+        return spark.master
+    with suppress(PySparkException):
+        master: Any = spark.conf.get("spark.master")
+        client: Any = getattr(spark, "client", None)  # Spark Connect: local is local to its server
+        host = None if client is None else client.host
+        return str(master) if host is None or host in _THIS_HOST else f"sc://{host}"
+    return None

@@ -1,0 +1,93 @@
+"""The reader of a batch: one task a series or share of it, rows as Arrow batches out of the native reader."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from typing import TYPE_CHECKING, Any
+
+import pyarrow as pa
+import pyarrow.compute as pc
+from pyspark.sql.datasource import DataSourceReader, InputPartition
+
+from kwire.capture.file_systems import store_options
+from kwire.errors import KwireError
+from kwire.spark.source.message_rows import message_rows
+from kwire.spark.source.options import SourceOptions, with_corrupt_record
+from kwire.spark.source.partitions import SeriesPartition, plan_partitions
+from kwire.spark.source.plain_errors import plain_errors
+from kwire.spark.source.schema import OutputColumns, output_columns, row_schema
+from kwire.spark.source.table_rows import analysis_options, table_rows
+
+if TYPE_CHECKING:
+    from pyspark.sql.datasource import Filter
+    from pyspark.sql.types import StructType
+
+__all__ = ["FilteringReader", "KwireReader", "batch_reader"]
+
+
+class KwireReader(DataSourceReader):
+    """Reads captures and request logs; pickles, since Spark sends it to executors.
+
+    Arguments:
+        options: what to read.
+        columns: brings rows into the columns that are wanted.
+    """
+
+    def __init__(self, options: SourceOptions, columns: OutputColumns) -> None:
+        self.options = options
+        self.columns = columns
+        self.condition: pc.Expression | None = None
+
+    @plain_errors
+    def partitions(self) -> list[InputPartition]:
+        """Plan the tasks, on the driver.
+
+        Raises:
+            InputError: a path leads to no file.
+        """
+        with store_options(self.options.store):
+            return list(plan_partitions(self.options))
+
+    def read(self, partition: InputPartition) -> Iterator[Any]:
+        """The rows of one task.
+
+        Raises:
+            InputError: a file cannot be read.
+            KwireError: bytes break a rule, and the mode is FAILFAST.
+        """
+        assert isinstance(partition, SeriesPartition)
+        rows = message_rows if self.options.reads_messages else table_rows
+        try:
+            with store_options(self.options.store):
+                for batch in rows(partition.parts, self.options):
+                    for kept in self._kept(batch):
+                        yield self.columns.batch(kept)
+        except KwireError as error:
+            raise error.with_traceback(None) from None
+
+    def _kept(self, batch: pa.RecordBatch) -> list[pa.RecordBatch]:
+        kept = [batch] if self.condition is None else pa.Table.from_batches([batch]).filter(self.condition).to_batches()
+        return [each for each in kept if each.num_rows]
+
+
+class FilteringReader(KwireReader):
+    """The same for a session that offers the conditions of a query; Spark refuses it in any other, so it is made only when asked for."""
+
+    def pushFilters(self, filters: list[Filter]) -> Iterable[Filter]:
+        """Take the conditions that are understood; Spark checks all of them again."""
+        from kwire.spark.source.filters import condition_of
+
+        self.condition = condition_of(filters, row_schema(self.options))
+        return filters
+
+
+def batch_reader(schema: StructType, options: SourceOptions) -> DataSourceReader:
+    """Make the reader for the columns that Spark asks for.
+
+    Raises:
+        InputError: the schema has a column that is not there, or of another type; there is no such release of Kafka.
+    """
+    options = with_corrupt_record(options, schema.names)
+    analysis_options(options).check()
+    kind = FilteringReader if options.push_filters else KwireReader
+    return kind(options, output_columns(options, schema))

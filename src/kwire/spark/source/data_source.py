@@ -1,0 +1,69 @@
+"""What Spark calls: `spark.read.format("kwire")` and `spark.readStream.format("kwire")`, Spark's Python data source API (4.0 and newer).
+
+Spark imports this on the driver whenever a session looks for a data source, so all else is imported when it is used.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from pyspark.sql.datasource import DataSource
+
+from kwire.spark.source.plain_errors import plain_errors
+
+if TYPE_CHECKING:
+    from pyspark.sql.datasource import DataSourceReader, DataSourceStreamReader
+    from pyspark.sql.types import StructType
+
+    from kwire.spark.source.options import SourceOptions
+
+__all__ = ["KwireDataSource"]
+
+
+class KwireDataSource(DataSource):
+    """Captures and request logs as rows of a table, or as the elements of one message.
+
+    Spark finds it by the module `pyspark_kwire`; ``spark.dataSource.register(KwireDataSource)`` does the same by hand.
+    """
+
+    @classmethod
+    def name(cls) -> str:
+        return "kwire"
+
+    @plain_errors
+    def schema(self) -> str:
+        """The columns as DDL.
+
+        Raises:
+            KwireError: an option makes no sense.
+        """
+        from kwire.spark.source.schema import schema_ddl
+
+        return schema_ddl(self._checked())
+
+    @plain_errors
+    def reader(self, schema: StructType) -> DataSourceReader:
+        """The reader of a batch.
+
+        Raises:
+            KwireError: an option or the schema makes no sense.
+        """
+        from kwire.spark.source.batch import batch_reader
+
+        return batch_reader(schema, self._checked())
+
+    @plain_errors
+    def streamReader(self, schema: StructType) -> DataSourceStreamReader:
+        """The reader of a stream.
+
+        Raises:
+            KwireError: an option or the schema makes no sense.
+        """
+        from kwire.spark.source.stream import KwireStreamReader
+
+        return KwireStreamReader(schema, self._checked())
+
+    def _checked(self) -> SourceOptions:
+        from kwire.spark.source.options import source_options
+
+        return source_options(self.options)

@@ -1,0 +1,235 @@
+"""Options of the data source: what a user writes with `.option(...)`, checked.
+
+Spark gives all values as text and all names in lower case.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+import warnings
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass, field, replace
+from typing import Any, Final
+
+from kwire.capture.file_systems import StoreOptions, current_store_options, store_options
+from kwire.capture.request_log_times import zone_of
+from kwire.errors import InputError
+from kwire.schema import catalog
+from kwire.spark.body_types import JSON_BODY, BodyType, body_type
+from kwire.spark.reading_options import ReadingOptions, paths_of, reading_options
+from kwire.spark.source.stream_options import StreamOptions, stream_options
+from kwire.tables.schemas import SCHEMAS
+
+__all__ = ["SourceOptions", "source_options", "with_corrupt_record"]
+
+_WHO: Final = "The kwire data source"
+_BYTES: Final = re.compile(r"([0-9]+)\s*([kmgt]?)i?b?", re.IGNORECASE)
+_CORRUPT_RECORD: Final = "_corrupt_record"  # what spark.sql.columnNameOfCorruptRecord is without being set
+# What clients prove themselves with is looked at once and kept nowhere.
+_TOKENS: Final = ("SaslAuthenticateRequest", "SaslAuthenticateResponse")
+_UNITS: Final = {"": 0, "k": 10, "m": 20, "g": 30, "t": 40}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SourceOptions:
+    """What is to be read, and how; pickles.
+
+    Attributes:
+        paths: files, folders, globs and URIs, as given.
+        table: one of `kwire.tables.SCHEMAS`; not looked at where messages are read.
+        body: the message to read in place of a table; `JSON_BODY` for none.
+        ports: TCP ports where brokers listen; empty to find them out.
+        columns: the columns to give, in this order; None for all.
+        reading: what bytes that break a rule do.
+        series: which files belong together (`kwire.capture.series.group_series`).
+        log_zone: time zone of request logs, None for UTC.
+        path_glob_filter: only files whose names match; None for all.
+        store: how to reach object stores.
+        ignore_missing_files, ignore_corrupt_files: go on without what is not there, or cannot be read.
+        push_filters: take conditions of `where` into the reader; Spark must have been told to offer them.
+        min_partitions: how many tasks are wanted where there are fewer series; None for the processors of the driver.
+        target_releases, broker_release: for `upgrade_impact`, as of `kwire analyze`.
+        max_bytes_per_trigger, max_files_per_trigger: of streams; None for no limit.
+        stream: what else is asked of streams.
+    """
+
+    paths: tuple[str, ...]
+    table: str = "requests"
+    body: BodyType = JSON_BODY
+    ports: tuple[int, ...] = ()
+    columns: tuple[str, ...] | None = None
+    reading: ReadingOptions = field(default_factory=ReadingOptions)
+    series: str = "name"
+    log_zone: str | None = None
+    path_glob_filter: str | None = None
+    store: StoreOptions = field(default_factory=StoreOptions)
+    ignore_missing_files: bool = False
+    ignore_corrupt_files: bool = False
+    push_filters: bool = False
+    min_partitions: int | None = None
+    target_releases: tuple[str, ...] = ()
+    broker_release: str | None = None
+    max_bytes_per_trigger: int | None = None
+    max_files_per_trigger: int | None = None
+    stream: StreamOptions = field(default_factory=StreamOptions)
+
+    @property
+    def reads_messages(self) -> bool:
+        return self.body.message is not None
+
+
+def source_options(options: Mapping[str, str]) -> SourceOptions:
+    """Check options; names are read in any case, unknown ones are told and left out, as Spark's own readers leave them out.
+
+    Raises:
+        InputError: a value makes no sense, or no path is given.
+        KwireError: no such message, version or field.
+    """
+    given = {name.lower(): value for name, value in options.items()}
+    reading: dict[str, str] = {name: given.pop(name) for name in ("mode", "columnnameofcorruptrecord") if name in given}
+    body = _body_of(given)
+    if body.message is None and "columnnameofcorruptrecord" in reading:
+        raise InputError("The option columnNameOfCorruptRecord goes with the option message: the rows of tables are not made of bytes.")
+    found = SourceOptions(
+        paths=_paths(given),
+        table=_table(given.pop("table", None), body),
+        body=body,
+        reading=reading_options(reading, _WHO, drops=True),
+        ports=_taken(given, "ports", _ports, ()),
+        columns=_taken(given, "columns", paths_of, None),
+        series=_taken(given, "series", _series, "name"),
+        log_zone=_taken(given, "logZone", _zone, None),
+        path_glob_filter=given.pop("pathglobfilter", None),
+        store=_store(given),
+        ignore_missing_files=_taken(given, "ignoreMissingFiles", _bool, False),
+        ignore_corrupt_files=_taken(given, "ignoreCorruptFiles", _bool, False),
+        push_filters=_taken(given, "pushFilters", _bool, False),
+        min_partitions=_taken(given, "minPartitions", _count, None),
+        target_releases=_taken(given, "targetReleases", paths_of, ()),
+        broker_release=given.pop("brokerrelease", None),
+        max_bytes_per_trigger=_taken(given, "maxBytesPerTrigger", _bytes, None),
+        max_files_per_trigger=_taken(given, "maxFilesPerTrigger", _count, None),
+        stream=stream_options(given),
+    )
+    _refuse_tokens(found)
+    if given:
+        warnings.warn(f"{_WHO} does not know the option{'s' * (len(given) > 1)} {', '.join(sorted(given))}.", stacklevel=2)
+    return found
+
+
+def _taken(given: dict[str, str], name: str, read: Callable[[str], Any], default: Any) -> Any:
+    """The value of an option, taken out of those that are given."""
+    text = given.pop(name.lower(), None)
+    if text is None:
+        return default
+    try:
+        return read(text)
+    except ValueError as error:
+        raise InputError(f"The option {name} of the kwire data source is {error}, not {text!r}.") from None
+
+
+def _paths(given: dict[str, str]) -> tuple[str, ...]:
+    """Spark gives one path as `path`, several as `paths`, a list in JSON."""
+    one, several = given.pop("path", None), given.pop("paths", None)
+    found = tuple(json.loads(several)) if several else ()
+    if one is not None and found:
+        raise InputError(f"{_WHO} takes paths by the option path or by load(...), not by both.")
+    found = found or ((one,) if one else ())
+    if not found:
+        raise InputError(f"{_WHO} is told no path: give files, folders or globs to load(...), or by the option path.")
+    return found
+
+
+def _table(name: str | None, body: BodyType) -> str:
+    if name is not None and body.message is not None:
+        raise InputError(f"{_WHO} reads a table or a message: give one of the options table and message.")
+    found = "requests" if name is None else name.lower()
+    if found not in SCHEMAS:
+        raise InputError(f"{_WHO} has no table {name!r}; its tables are {', '.join(SCHEMAS)}.")
+    return found
+
+
+def _body_of(given: dict[str, str]) -> BodyType:
+    message, fields = given.pop("message", None), given.pop("fields", None)
+    version = _taken(given, "version", _version, None)
+    found = body_type(message, version, fields, None, _WHO)
+    if message is not None and catalog()[message].kind not in ("request", "response"):
+        raise InputError(f"{_WHO} reads requests and responses out of captures, and {message} is neither.")
+    return found
+
+
+def with_corrupt_record(options: SourceOptions, names: Iterable[str]) -> SourceOptions:
+    """The options for a user's own schema: with a column of Spark's usual name it keeps the bytes of messages that cannot be read.
+
+    Raises:
+        InputError: they may hold passwords.
+    """
+    if not options.reads_messages or options.reading.corrupt_record is not None or _CORRUPT_RECORD not in names:
+        return options
+    found = replace(options, reading=options.reading._replace(corrupt_record=_CORRUPT_RECORD))
+    _refuse_tokens(found)
+    return found
+
+
+def _refuse_tokens(options: SourceOptions) -> None:
+    body = options.body
+    if body.message in _TOKENS and (body.fields is None or "auth_bytes" in body.fields or options.reading.corrupt_record is not None):
+        raise InputError(
+            f"kwire keeps no passwords: name the fields of {body.message} by the option fields, without auth_bytes, and no column for "
+            "corrupt records."
+        )
+
+
+def _store(given: dict[str, str]) -> StoreOptions:
+    """Region and endpoint, filled up with what the driver's environment says, which that of the executors may not."""
+    with store_options(StoreOptions(given.pop("region", None), given.pop("endpoint", None))):
+        return current_store_options()
+
+
+def _version(text: str) -> int:
+    return _number(text, 0, 32767, "the version of a message")
+
+
+def _ports(text: str) -> tuple[int, ...]:
+    return tuple(_number(part, 1, 65535, "port numbers with commas between them") for part in text.split(","))
+
+
+def _count(text: str) -> int:
+    return _number(text, 1, 1 << 62, "a number from 1 on")
+
+
+def _number(text: str, low: int, high: int, what: str) -> int:
+    stripped = text.strip()
+    if not (stripped.isascii() and stripped.isdigit() and low <= int(stripped) <= high):
+        raise ValueError(what)
+    return int(stripped)
+
+
+def _bytes(text: str) -> int:
+    found = _BYTES.fullmatch(text.strip())
+    if found is None or not int(found[1]):
+        raise ValueError("a number of bytes such as 67108864 or 64m")
+    return int(found[1]) << _UNITS[found[2].lower()]
+
+
+def _bool(text: str) -> bool:
+    if text.lower() not in ("true", "false"):
+        raise ValueError("true or false")
+    return text.lower() == "true"
+
+
+def _zone(text: str) -> str:
+    zone_of(text)
+    return text
+
+
+def _series(text: str) -> str:
+    kind, _, pattern = text.partition(":")
+    if kind not in ("match", "points") if pattern else text not in ("name", "folder", "all", "file", "points"):
+        raise ValueError("name, folder, all, file, points, points:REGEX or match:REGEX")
+    try:
+        re.compile(pattern)
+    except re.error:
+        raise ValueError(f"{kind}: and a regular expression") from None
+    return text

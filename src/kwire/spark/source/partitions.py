@@ -1,0 +1,103 @@
+"""Which tasks a batch has: series and their shares, planned as the analysis plans them (`kwire.spark.planning`)."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Sequence
+from dataclasses import dataclass
+from fnmatch import fnmatchcase
+from pathlib import Path
+from typing import Final
+
+from pyspark.sql.datasource import InputPartition
+
+from kwire.capture.inputs import CaptureFile, expand_inputs
+from kwire.capture.series import Series, group_series
+from kwire.errors import InputError
+from kwire.spark.planning import plan_of
+from kwire.spark.source.options import SourceOptions
+from kwire.tables.schemas import ROW_TABLES
+
+__all__ = ["SeriesPart", "SeriesPartition", "plan_partitions"]
+
+# Of the other tables a row may say something of a whole file, or of what all connections of a series taught.
+_SHARED: Final = frozenset(("requests", "telemetry"))
+
+
+@dataclass(frozen=True, slots=True)
+class SeriesPart:
+    """A series, or a share of its connections.
+
+    Attributes:
+        name: of the series.
+        locations: its files in order.
+        disorder: what is odd about that order, a sentence or empty.
+        share: which of how many shares, (0, 1) for all.
+    """
+
+    name: str
+    locations: tuple[str, ...]
+    disorder: str
+    share: tuple[int, int]
+
+
+class SeriesPartition(InputPartition):
+    """What one task reads: series that are read one after the other."""
+
+    def __init__(self, parts: Sequence[SeriesPart]) -> None:
+        super().__init__(None)
+        self.parts = tuple(parts)
+
+
+def plan_partitions(options: SourceOptions) -> list[SeriesPartition]:
+    """Find the files and share them out among tasks.
+
+    A table that sums up connections of all series is read by one task, like a small analysis; the others by a task for each series, or for
+    each share of a series where there are fewer series than `min_partitions`: a source has no step before its tasks that could route
+    packets to them.
+
+    Raises:
+        InputError: a path leads to no file.
+    """
+    series = group_series(_input_files(options), options.series)
+    if not options.reads_messages and options.table not in ROW_TABLES:
+        return [SeriesPartition([_part(each) for each in series])]
+    slots = options.min_partitions or _processors()
+    if not options.reads_messages and options.table not in _SHARED:
+        slots = 1
+    found = []
+    for each in plan_of(series, slots, sharing="scan").series:
+        for share in range(each.shares):
+            found.append(SeriesPartition([SeriesPart(each.name, each.fresh, each.disorder, (share, each.shares))]))
+    return found or [SeriesPartition([])]
+
+
+def _part(series: Series) -> SeriesPart:
+    return SeriesPart(series.name, tuple(file.location for file in series.pieces), series.disorder, (0, 1))
+
+
+def _processors() -> int:
+    """Spark does not tell a data source how many tasks it can run at once; a driver's processors are a fair guess of it."""
+    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+
+
+def _input_files(options: SourceOptions) -> list[CaptureFile]:
+    """The files that the paths name; local ones absolutely, for tasks work in folders of their own.
+
+    Raises:
+        InputError: a path leads to no file, unless `ignore_missing_files`.
+    """
+    try:
+        files, missing = expand_inputs([_absolute(path) for path in options.paths])
+    except InputError:
+        if options.ignore_missing_files:
+            return []
+        raise
+    if missing and not options.ignore_missing_files:
+        raise InputError(missing[0].reason)
+    wanted = options.path_glob_filter
+    return files if wanted is None else [file for file in files if fnmatchcase(file.name, wanted)]
+
+
+def _absolute(path: str) -> str:
+    return path if "://" in path else str(Path(path).absolute())

@@ -1,0 +1,97 @@
+"""The columns of the data source: all that it has, and those of them that a query gets."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+import pyarrow as pa
+
+from kwire.codec.arrow_types import spark_type
+from kwire.errors import InputError
+from kwire.spark.source.message_rows import frame_rows
+from kwire.spark.source.options import SourceOptions
+from kwire.tables.schemas import MESSAGE_EVIDENCE, SCHEMAS, TIME
+
+if TYPE_CHECKING:
+    from pyspark.sql.types import StructType
+
+__all__ = ["OutputColumns", "output_columns", "row_schema", "schema_ddl"]
+
+
+def row_schema(options: SourceOptions) -> pa.Schema:
+    """All columns of the rows that are read.
+
+    Raises:
+        InputError: the column for corrupt records is named as another one.
+    """
+    if not options.reads_messages:
+        return SCHEMAS[options.table]
+    made = frame_rows(options).schema
+    if twice := [name for name in made.names if made.names.count(name) > 1 or name in MESSAGE_EVIDENCE.names]:
+        raise InputError(f"The option columnNameOfCorruptRecord names the column {twice[0]}, which is there already.")
+    return pa.schema([*MESSAGE_EVIDENCE, *made])
+
+
+def schema_ddl(options: SourceOptions) -> str:
+    """The columns that a query gets without a schema of its own, as Spark's DDL.
+
+    Raises:
+        InputError: the option `columns` names one that is not there, or one twice.
+    """
+    whole = row_schema(options)
+    names = whole.names if options.columns is None else options.columns
+    _check_names(names, whole)
+    return ", ".join(f"`{name}` {_ddl_type(whole.field(name).type)}" for name in names)
+
+
+class OutputColumns:
+    """Brings batches of rows into the columns that a query wants.
+
+    Attributes:
+        schema: of what it gives, exactly as Spark declares it.
+    """
+
+    def __init__(self, schema: pa.Schema) -> None:
+        self.schema = schema
+
+    def batch(self, rows: pa.RecordBatch) -> pa.RecordBatch:
+        """The wanted columns of rows that have them all."""
+        if rows.schema.equals(self.schema):
+            return rows
+        return pa.RecordBatch.from_arrays([rows.column(name) for name in self.schema.names], schema=self.schema)
+
+
+def output_columns(options: SourceOptions, given: StructType) -> OutputColumns:
+    """Check the schema that Spark asks for: that of the source, or a user's own with some of its columns in any order.
+
+    Arguments:
+        given: what Spark hands to `DataSource.reader`.
+
+    Raises:
+        InputError: a column that is not there, of another type, twice, or one that must not be null.
+    """
+    from pyspark.sql.pandas.types import to_arrow_schema
+
+    wanted = to_arrow_schema(given, timezone="UTC")
+    whole = row_schema(options)
+    _check_names(wanted.names, whole)
+    for field in wanted:
+        known = whole.field(field.name).type
+        if not field.type.equals(known):
+            raise InputError(f"The kwire data source gives the column {field.name} as {_ddl_type(known)}; the schema says otherwise.")
+        if not field.nullable:
+            raise InputError(f"The column {field.name} of the kwire data source may be null; the schema says NOT NULL.")
+    return OutputColumns(wanted)
+
+
+def _check_names(names: Sequence[str], whole: pa.Schema) -> None:
+    for name in names:
+        if name not in whole.names:
+            raise InputError(f"The kwire data source has no column {name!r} here; its columns are {', '.join(whole.names)}.")
+    if twice := [name for name in names if names.count(name) > 1]:
+        raise InputError(f"The kwire data source is asked for the column {twice[0]} twice.")
+
+
+def _ddl_type(kind: pa.DataType) -> str:
+    return "TIMESTAMP" if kind.equals(TIME) else spark_type(kind)

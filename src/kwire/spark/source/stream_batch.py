@@ -1,0 +1,310 @@
+"""One series in one batch of a stream, for one task: the pieces of the batch and the state before it in, rows out, and the state behind it.
+
+A row names its client as it is known when the batch ends. Rows of a connection that has only been introducing itself so far (ApiVersions,
+SASL) wait in the state for its first request of another kind, so that they name the same client as in a batch that reads to the end.
+"""
+
+from __future__ import annotations
+
+import io
+from collections.abc import Generator, Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any, BinaryIO, Final, cast
+
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from kwire.errors import InputError
+from kwire.spark.source.message_rows import asked_of, frame_rows
+from kwire.spark.source.options import SourceOptions
+from kwire.spark.source.stream_files import locate, open_range
+from kwire.spark.source.stream_offsets import Piece
+from kwire.spark.source.stream_state import SeriesState, StateFolder
+from kwire.spark.source.table_rows import checked
+from kwire.tables.batch_spool import BatchSpool
+from kwire.tables.connection_index import ConnectionIndex
+from kwire.tables.conversation_sink import Tracked
+from kwire.tables.node_ids import with_nodes
+from kwire.tables.observed_rows import OBSERVED
+from kwire.tables.schemas import MESSAGE_FRAMES, SCHEMAS
+from kwire.tables.series import (
+    Batches,
+    TablesCarry,
+    begin_series,
+    finish_series,
+    forget_files,
+    iter_log_part,
+    iter_piece,
+    skip_piece,
+    take_rows,
+)  # fmt: skip
+
+__all__ = ["SeriesBatch", "series_rows"]
+
+# What a client does before it does anything else; a connection that did no more may yet say who it is.
+_INTRODUCTIONS: Final = frozenset((None, "ApiVersions", "SaslHandshake", "SaslAuthenticate"))
+
+
+@dataclass(frozen=True, slots=True)
+class SeriesBatch:
+    """What one task of a batch does.
+
+    Attributes:
+        stream: names the folder of states.
+        series: its name.
+        base, version: of the state before the pieces, 0 for none, and of the one behind them.
+        again: pieces of batches before this one, which no state was left of.
+        pieces: of this batch.
+    """
+
+    stream: str
+    series: str
+    base: int
+    version: int
+    again: tuple[tuple[Piece, ...], ...]
+    pieces: tuple[Piece, ...]
+
+
+def series_rows(batch: SeriesBatch, options: SourceOptions) -> Iterator[pa.RecordBatch]:
+    """Read the pieces of a batch.
+
+    The state is left before the first row is given, since whoever asks for rows may stop asking.
+
+    Args:
+        batch: what to read.
+        options: of the stream.
+
+    Raises:
+        InputError: a file is gone or cannot be read, unless the options say to go on; or the state cannot be read or written.
+        KwireError: a request or message breaks a rule, and the mode is FAILFAST.
+    """
+    assert options.stream.state_location is not None
+    folder = StateFolder(options.stream.state_location, batch.stream)
+    state = folder.read(batch.series, batch.base) if batch.base else SeriesState(_begin(batch.series, options))
+    for pieces in batch.again:
+        with _Advance(state, batch.series, options) as before:
+            before.read(pieces)
+    with _Advance(state, batch.series, options) as now:
+        now.read(batch.pieces)
+        folder.write(batch.series, batch.version, state)
+        yield from now.rows()
+
+
+def _begin(series: str, options: SourceOptions) -> TablesCarry:
+    if options.reads_messages:
+        return begin_series(series, options.ports, observing=False, hashed=False, asked=asked_of(options))
+    observing, hashed = options.table in OBSERVED, options.table == "captures"
+    return begin_series(series, options.ports, log_zone=options.log_zone, observing=observing, hashed=hashed)
+
+
+class _Advance:
+    """Brings a state forward by the pieces of one batch; a context manager, since rows may lie in a temporary file.
+
+    Arguments:
+        state: changed in place.
+        series: its name.
+        options: of the stream.
+    """
+
+    def __init__(self, state: SeriesState, series: str, options: SourceOptions) -> None:
+        self._state = state
+        self._series = series
+        self._options = options
+        self._table = "" if options.reads_messages else options.table
+        self._spool = BatchSpool(SCHEMAS[self._table] if self._table else MESSAGE_FRAMES)
+        self._ended: list[pa.RecordBatch] = []
+        self._keys = pa.array([], pa.string())
+        self._index = ConnectionIndex(self._keys)
+
+    def __enter__(self) -> _Advance:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._spool.__exit__(None, None, None)
+
+    def read(self, pieces: Sequence[Piece]) -> None:
+        """Read the pieces; the state is then the one behind them.
+
+        Raises:
+            InputError: as `series_rows`.
+        """
+        for piece in pieces:
+            if piece.kind == "capture":
+                self._capture(piece)
+            elif piece.kind == "log":
+                self._log(piece)
+            elif piece.kind == "end":
+                self._end()
+            else:
+                self._gone(piece)
+        carry = self._state.carry
+        if self._table != "captures":
+            forget_files(carry, None if self._state.log is None else self._state.log[0])
+            carry.sink.facts.refusals.clear()
+            self._add(take_rows(carry))
+        self._name_clients()
+
+    def rows(self) -> Iterator[pa.RecordBatch]:
+        """The rows that are ready; those that are not stand in the state."""
+        if not self._table:
+            yield from frame_rows(self._options)(iter(self._spool))
+            return
+        reading = self._options.reading
+        check = self._table == "requests" and (reading.fails or reading.drops)
+        at = self._spool.schema.get_field_index("client_key")
+        for batch in self._spool:
+            rows = batch
+            if self._takes_keys:
+                found = self._index.rows_of(batch.column("connection_id"))
+                rows = batch.set_column(at, batch.schema.field(at), self._keys.take(found))
+            yield checked(rows, self._options) if check else rows
+
+    @property
+    def _takes_keys(self) -> bool:
+        return self._table not in ("", "captures", "connections")
+
+    # Pieces.
+
+    def _capture(self, piece: Piece) -> None:
+        location = locate(piece.location, piece.head, piece.mark)
+        if location is None:
+            self._lose(piece, f"{piece.location} was removed or written over before it was read")
+            return
+        carry = self._state.carry
+        try:
+            for batches in iter_piece(location, carry, flush=False):
+                self._add(batches)
+        except InputError as error:
+            if not self._options.ignore_corrupt_files:
+                raise
+            self._add(skip_piece(location, carry, error))
+            return
+        facts = carry.facts[-1]
+        if facts is not None and location == piece.location and piece.stop is not None and facts.stored_bytes != piece.stop:
+            text = f"{location} was written to while it was read: {piece.stop:,} bytes before, {facts.stored_bytes:,} then"
+            self._lose(piece, f"{text}; a longer closedAfter waits for such files")
+
+    def _log(self, piece: Piece) -> None:
+        if not self._table:
+            raise InputError(f"{piece.location} is a request log: it tells of messages and does not hold their bytes; only captures do")
+        location = locate(piece.location, piece.head, piece.mark)
+        if location is None:
+            self._lose(piece, f"{piece.location} was removed or emptied before it was read from byte {piece.start:,} on")
+            return
+        number, lines = self._state.log or (None, 0)
+        if not piece.start:
+            number, lines = None, 0
+        with open_range(location, piece.start, piece.stop) as part:
+            place = self._drain(
+                iter_log_part(cast("BinaryIO", part), self._state.carry, name=location, number=number, lines_before=lines, last=piece.last)
+            )
+            missing = part.left
+        self._state.log = None if piece.last else place
+        if missing:
+            self._lose(piece, f"{location} was emptied while it was read: {missing:,} bytes are missing")
+
+    def _gone(self, piece: Piece) -> None:
+        """What the plan found out to be lost."""
+        if piece.kind == "late":
+            text = f"{piece.location} belongs before what was read of {self._series} already, and is left out"
+        elif piece.kind == "grown":
+            text = f"{piece.location} has grown since it was read; what was written behind byte {piece.start:,} is not read"
+        else:
+            text = f"{piece.location} was emptied, replaced or removed; what was written behind byte {piece.start:,} is not read"
+        self._add(skip_piece(piece.location, self._state.carry, InputError(f"{text}.")))
+        if piece.kind == "lost":
+            self._close_log()
+
+    def _lose(self, piece: Piece, what: str) -> None:
+        if self._options.stream.fail_on_data_loss:
+            raise InputError(f"{what}; with the option failOnDataLoss=false the stream goes on and tells it in violations.")
+        self._add(skip_piece(piece.location, self._state.carry, InputError(f"{what}.")))
+
+    def _close_log(self) -> None:
+        """No more lines come of the log that is followed."""
+        number, lines = self._state.log or (None, 0)
+        if number is not None:
+            carry = self._state.carry
+            name = carry.sink.files[number]
+            self._drain(iter_log_part(io.BytesIO(), carry, name=name, number=number, lines_before=lines, last=True))
+        self._state.log = None
+
+    def _end(self) -> None:
+        """The series is taken to be over; whatever comes later begins anew, but for the numbers of connections and of lines."""
+        state = self._state
+        lines = None if state.log is None else state.log[1]
+        self._close_log()
+        batches, _facts = finish_series(state.carry)
+        self._add(batches)
+        after = _begin(self._series, self._options)
+        after.count_on(state.carry)
+        state.carry = after
+        state.log = None if lines is None else (None, lines)
+
+    def _drain(self, steps: Generator[Batches, None, Any]) -> Any:
+        while True:
+            try:
+                self._add(next(steps))
+            except StopIteration as end:
+                return end.value
+
+    # Rows.
+
+    def _add(self, batches: Batches) -> None:
+        if not self._table:
+            for frames in self._state.carry.sink.messages.take(whole=True):
+                self._spool.add(frames)
+            return
+        connections = batches.get("connections", ())
+        self._ended += [batch.select(["connection_id", "client_key"]) for batch in connections]
+        if self._table == "connections":
+            connections = _with_nodes(connections, self._state.carry)
+        for batch in connections if self._table == "connections" else batches.get(self._table, ()):
+            self._spool.add(batch)
+
+    def _name_clients(self) -> None:
+        """Find the keys of all clients, and hold rows back whose clients are not known yet."""
+        if not self._takes_keys:
+            return
+        names: list[str | None] = []
+        keys: list[str | None] = []
+        unknown: list[str] = []
+        for batch in self._ended:
+            names += batch.column("connection_id").to_pylist()
+            keys += batch.column("client_key").to_pylist()
+        for connection_id, key, latest in _live(self._state.carry):
+            names.append(connection_id)
+            keys.append(key)
+            if latest in _INTRODUCTIONS:
+                unknown.append(connection_id)
+        self._index, self._keys = ConnectionIndex(pa.array(names, pa.string())), pa.array(keys, pa.string())
+        ready, held = BatchSpool(self._spool.schema), []
+        for batch in (*self._state.held, *self._spool):
+            waits: Any = pc.is_in(batch.column("connection_id"), pa.array(unknown, pa.string()))
+            count = pc.sum(waits).as_py() or 0
+            if count:
+                held.append(batch.filter(waits))
+            if count < len(batch):
+                ready.add(batch.filter(pc.invert(waits)) if count else batch)
+        self._spool.__exit__(None, None, None)
+        self._spool, self._state.held = ready, held
+
+
+def _with_nodes(connections: Iterable[pa.RecordBatch], carry: TablesCarry) -> list[pa.RecordBatch]:
+    """Node ids as the responses have told them so far."""
+    batches = list(connections)
+    if not batches:
+        return []
+    carry.sink.settle()
+    return with_nodes(pa.Table.from_batches(batches), carry.sink.facts.node_of).to_batches()
+
+
+def _live(carry: TablesCarry) -> Iterator[tuple[str, str, str | None]]:
+    """Of each connection that is not over its id, the key of its client as it is known, and the latest api it used."""
+    for connection in carry.streams.connections():
+        tracked = connection.attachment
+        if isinstance(tracked, Tracked) and tracked.connection_id is not None:
+            summary = tracked.conversation.summary()
+            yield tracked.connection_id, tracked.client_key(connection, summary), summary.last_api_name
+    for each in carry.log.live():
+        yield each.connection_id, each.client_key(), each.last_api_name

@@ -1,0 +1,73 @@
+"""Options of streams alone: when a file or a series is over, where state lies, and what lost data does."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Final
+
+from kwire.errors import InputError
+
+__all__ = ["StreamOptions", "stream_options"]
+
+_DURATION: Final = re.compile(r"([0-9]+(?:\.[0-9]+)?)\s*([a-z]*)", re.IGNORECASE)
+_SECONDS: Final = {
+    "ms": 1e-3, "millisecond": 1e-3, "": 1, "s": 1, "sec": 1, "second": 1, "m": 60, "min": 60, "minute": 60, "h": 3600, "hour": 3600,
+    "d": 86400, "day": 86400,
+}  # fmt: skip
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class StreamOptions:
+    """What is asked of a stream; pickles. Times are seconds.
+
+    Attributes:
+        state_location: folder, path or URI, that driver and executors reach; None where nothing is streamed.
+        closed_after: a capture that was not changed for so long is not written to any more.
+        series_ends_after: a series without anything new for so long is over; None for never.
+        fail_on_data_loss: stop where something is gone before it was read; otherwise it is told in `violations`.
+    """
+
+    state_location: str | None = None
+    closed_after: float = 300.0
+    series_ends_after: float | None = None
+    fail_on_data_loss: bool = True
+
+
+def stream_options(given: dict[str, str]) -> StreamOptions:
+    """Check the options of streams.
+
+    Args:
+        given: values by names in lower case; those that are taken are removed.
+
+    Raises:
+        InputError: a value makes no sense.
+    """
+    ends, loss = given.pop("seriesendsafter", None), given.pop("failondataloss", "true").lower()
+    if loss not in ("true", "false"):
+        raise InputError(f"The option failOnDataLoss of the kwire data source is true or false, not {loss!r}.")
+    return StreamOptions(
+        state_location=_folder(given.pop("statelocation", None)),
+        closed_after=_seconds("closedAfter", given.pop("closedafter", "5 minutes")),
+        series_ends_after=None if ends is None else _seconds("seriesEndsAfter", ends),
+        fail_on_data_loss=loss == "true",
+    )
+
+
+def _folder(text: str | None) -> str | None:
+    """Tasks work in folders of their own; Hadoop writes paths of this machine with one slash, ``file:/data``."""
+    if not text or "://" in text:
+        return text or None
+    return str(Path(text.removeprefix("file:")).absolute())
+
+
+def _seconds(name: str, text: str) -> float:
+    """Durations as triggers and watermarks take them: `10 seconds`, `1 hour`, `5m`."""
+    found = _DURATION.fullmatch(text.strip())
+    unit = None if found is None else found[2].lower()
+    if unit not in _SECONDS and unit is not None:
+        unit = unit.removesuffix("s")
+    if found is None or unit not in _SECONDS:
+        raise InputError(f"The option {name} of the kwire data source is a duration such as '10 minutes', not {text!r}.")
+    return float(found[1]) * _SECONDS[unit]

@@ -1,0 +1,138 @@
+"""The folder of an analysis on a store that renames nothing: an object store, or whatever fsspec opens.
+
+    DIR/_staging/run.json           who writes, and whether an analysis stood there
+    DIR/TABLE/part-*                written where it stays, under a name that no other run or attempt has
+    DIR/_manifest.json              which parts count: written once all of them are there, in one step
+    DIR/_SUCCESS                    last of all
+
+A run that replaces an analysis or goes on with it takes `_SUCCESS` away before its tasks write beside the parts that are there; the
+manifest names the old parts until it names the new ones. So a run that failed puts `_SUCCESS` back and removes what it wrote; one that was
+killed leaves an analysis without `_SUCCESS`, which the next run takes up from its manifest, and parts that nobody names, which the next run
+removes.
+"""
+
+from __future__ import annotations
+
+import json
+import secrets
+from collections.abc import Iterable, Mapping, Sequence
+from contextlib import suppress
+from typing import Any
+
+from kwire.capture.file_systems import has_rename
+from kwire.errors import InputError
+from kwire.spark.output import MANIFEST, REPORTS, SUCCESS, OutputFolder
+from kwire.spark.parts import RUN, STAGING, make_folder, output_place
+
+__all__ = ["StoreFolder", "output_folder"]
+
+
+def output_folder(location: str, tables: Sequence[str]) -> OutputFolder:
+    """Give the output folder of one run, as its file system wants it written.
+
+    Args:
+        location: path or URI.
+        tables: names of all tables that an analysis may write; nothing else is ever removed.
+
+    Raises:
+        InputError: the URI's scheme is not known, it holds a secret, or its store cannot be reached.
+    """
+    kind = OutputFolder if has_rename(output_place(location)[0]) else StoreFolder
+    return kind(location, tables)
+
+
+class StoreFolder(OutputFolder):
+    """The output folder of one run on a store, seen from the driver; arguments, methods and faults are those of `OutputFolder`."""
+
+    def __init__(self, location: str, tables: Sequence[str]) -> None:
+        super().__init__(location, tables)
+        self._token = secrets.token_hex(4)
+        self._earlier_parts: set[str] | None = None  # of the analysis that stood there; None for no analysis
+        self._is_published = False
+
+    def begin(self, *, overwrite: bool = False, append: bool = False) -> dict[str, Any] | None:
+        with self._told():
+            self._check_free(self._kind())
+            held = self._names()
+            run = (self._read(RUN) or {}) if STAGING in held else None
+            manifest = self._standing(held, run, append)
+            if manifest is not None and append:
+                self._growing(manifest)
+            elif manifest is not None:
+                self._check_asked(overwrite)
+            elif run is None and (held.difference(self.tables) or self._written()):  # empty folders are no more than marks
+                self._check_ours(held, overwrite)
+            self._made = not held
+            self._earlier_parts = None if manifest is None else _parts_of(manifest)
+            make_folder(self._filesystem, f"{self._path}/{STAGING}")
+            self._write(RUN, json.dumps({**self._who(), "token": self._token, "earlier": manifest is not None}))
+            self._remove(SUCCESS)  # nothing is complete where parts come and go
+            if manifest is None:
+                self._remove(*self.tables, MANIFEST, *REPORTS)
+            elif manifest:
+                self._sweep(_parts_of(manifest))
+        return manifest if append else None
+
+    def _standing(self, held: set[str], run: Mapping[str, Any] | None, append: bool) -> dict[str, Any] | None:
+        """The manifest of the analysis that stands there, empty where it has none; None where there is no analysis.
+
+        A run that was killed after its manifest was written has made an analysis that can be gone on with; if it was the first one, nobody
+        was told so, and whoever does not ask to go on may write over it.
+        """
+        if SUCCESS in held:
+            return self._read(MANIFEST) or {}
+        manifest: dict[str, Any] | None = self._read(MANIFEST) if run is not None and MANIFEST in held else None
+        if run is None or manifest is None or not (append or run.get("earlier")):
+            return None
+        if append and not _parts_of(manifest) <= self._written():
+            raise InputError(f"{self._shown} lacks parts that its manifest names; analyse anew with --overwrite.")
+        return manifest
+
+    def _written(self) -> set[str]:
+        """All parts that lie in the folder, `TABLE/NAME`."""
+        from pyarrow.fs import FileSelector, FileType
+
+        selector = FileSelector(self._path, recursive=True, allow_not_found=True)
+        names = (info.path[len(self._path) + 1 :] for info in self._filesystem.get_file_info(selector) if info.type is FileType.File)
+        return {name for name in names if name.count("/") == 1 and name.partition("/")[0] in self.tables}
+
+    def _sweep(self, kept: Iterable[str], written: set[str] | None = None) -> None:
+        """Remove parts that nobody names."""
+        for part in sorted((self._written() if written is None else written).difference(kept)):
+            self._filesystem.delete_file(f"{self._path}/{part}")
+
+    def _is_ours(self) -> bool:
+        run = self._read(RUN)
+        return isinstance(run, dict) and run.get("token") == self._token
+
+    def publish(self, manifest: Mapping[str, Any], expected: Sequence[str], kept: Sequence[str] = ()) -> None:
+        with self._told():
+            if not self._is_ours():
+                raise InputError(f"Another run has begun to write to {self._shown}, so this one is not published; choose another --out.")
+            written = self._written()
+            parts = [*expected, *kept]
+            self._check_written([part for part in parts if part not in written])
+            self._write(MANIFEST, json.dumps(self._with_parts(manifest, parts), indent=1))
+            self._is_published = True
+            self._remove(*REPORTS)
+            self._sweep(parts, written)
+
+    def abandon(self) -> None:
+        with suppress(OSError):
+            if self._is_published or not self._is_ours():
+                return  # the next run goes on from the manifest; or another run writes here, and removes what nobody names
+            if self._earlier_parts is None:
+                self._remove(*self.tables, STAGING)
+                if self._made and "/" in self._path.strip("/"):  # a bucket stays
+                    self._filesystem.delete_dir(self._path)
+                return
+            written = self._written()
+            if self._earlier_parts:
+                self._sweep(self._earlier_parts, written)
+            if self._earlier_parts <= written:
+                self._write(SUCCESS, "")
+            self._remove(STAGING)
+
+
+def _parts_of(manifest: Mapping[str, Any]) -> set[str]:
+    return {f"{table}/{name}" for table, names in manifest.get("parts", {}).items() for name in names}

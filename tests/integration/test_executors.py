@@ -1,0 +1,423 @@
+"""kwire on a real standalone cluster: a master and two workers as processes, whose Python has pyarrow and pandas and nothing of kwire.
+
+Every driver is a process of its own. A worker is ended with its whole process group, as when its machine goes; the Python processes of its
+executor are in none of those groups, and have to notice by themselves.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import ctypes
+import json
+import os
+import re
+import shutil
+import signal
+import struct
+import subprocess
+import sys
+import time
+import venv
+import zipfile
+from collections import Counter
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import pyarrow as pa
+import pyarrow.dataset as ds
+import pyarrow.parquet as pq
+import pyspark
+import pytest
+
+import kwire
+import kwire.spark
+from kwire import analysis
+from kwire.spark.java import ensure_java
+from kwire.spark.session import open_spark
+from kwire.tables import SCHEMAS
+
+pytestmark = [pytest.mark.spark, pytest.mark.xdist_group("spark")]
+
+ROOT = Path(__file__).resolve().parents[2]
+EXAMPLE = ROOT / "examples" / "executors.py"
+CAPTURES = ROOT / "tests" / "captures" / "data"
+# What comes with pyarrow and pandas.
+PACKAGES = {"numpy", "pandas", "pyarrow", "dateutil", "python_dateutil", "pytz", "tzdata", "six"}
+DEFAULTS = """\
+spark.ui.enabled false
+spark.driver.host 127.0.0.1
+spark.driver.bindAddress 127.0.0.1
+spark.cores.max 2
+spark.scheduler.minRegisteredResourcesRatio 1.0
+spark.scheduler.maxRegisteredResourcesWaitingTime 120s
+spark.driver.memory 512m
+spark.executor.memory 512m
+spark.driver.extraJavaOptions -XX:TieredStopAtLevel=1 -XX:+UseSerialGC
+spark.executor.extraJavaOptions -XX:TieredStopAtLevel=1 -XX:+UseSerialGC
+spark.eventLog.enabled true
+spark.eventLog.compress false
+spark.eventLog.dir {events}
+"""
+
+
+def bare_python(folder: Path) -> Path:
+    """A virtual environment that sees pyarrow and pandas of this one."""
+    venv.create(folder, with_pip=False, symlinks=True)
+    (target,) = folder.glob("lib/python*/site-packages")
+    for each in Path(pyspark.__file__).parents[1].iterdir():
+        if re.split(r"[-.]", each.name)[0] in PACKAGES:
+            (target / each.name).symlink_to(each)
+    return folder / "bin" / "python"
+
+
+def end_with_parent() -> None:
+    """Runs in a child before its program: whatever ends the tests ends it too (prctl's PR_SET_PDEATHSIG)."""
+    with contextlib.suppress(AttributeError, OSError):
+        ctypes.CDLL(None).prctl(1, signal.SIGKILL)
+
+
+def waited(found: Callable[[], Any], seconds: float = 240) -> Any:
+    """What `found` gives once it is not false."""
+    until = time.monotonic() + seconds
+    while not (value := found()):
+        assert time.monotonic() < until
+        time.sleep(0.01)
+    return value
+
+
+class Drivers:
+    """Drivers in this environment, whose executors' Python is a bare one."""
+
+    def __init__(self, folder: Path) -> None:
+        ensure_java()
+        self._python = bare_python(folder / "bare")
+        self.events = folder / "events"
+        self.events.mkdir()
+        self._settings = folder / "conf"
+        self._settings.mkdir()
+        (self._settings / "spark-defaults.conf").write_text(DEFAULTS.format(events=self.events.as_uri()))
+
+    def driver(self, *arguments: str, **more: str) -> subprocess.Popen[str]:
+        """Begin one."""
+        environment = {**os.environ, "SPARK_CONF_DIR": str(self._settings), "SPARK_LOCAL_IP": "127.0.0.1"}
+        return subprocess.Popen(
+            [sys.executable, *arguments], env={**environment, "PYSPARK_PYTHON": str(self._python), **more},
+            stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, preexec_fn=end_with_parent,
+        )  # fmt: skip
+
+
+class Cluster:
+    """A master and workers of one core each, from the jars in pyspark."""
+
+    def __init__(self, folder: Path, drivers: Drivers) -> None:
+        self.folder, self.driver = folder, drivers.driver
+        java = [f"{os.environ['JAVA_HOME']}/bin"] if "JAVA_HOME" in os.environ else [str(Path(shutil.which("java") or "").parent)]
+        self._spark = Path(pyspark.__file__).parent
+        self._environment = {
+            "PATH": os.pathsep.join([*java, "/usr/bin", "/bin"]), "HOME": str(folder), "SPARK_HOME": str(self._spark),
+            "SPARK_LOCAL_IP": "127.0.0.1", "SPARK_LOCAL_DIRS": str(folder / "local"), "SPARK_DAEMON_MEMORY": "256m",
+            "SPARK_DAEMON_JAVA_OPTS": "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC",
+            **{name: value for name, value in os.environ.items() if name == "JAVA_HOME"},
+        }  # fmt: skip
+        self._begun = 0
+        self._master = self._begin("Master", "--port", "0")
+        self.workers: list[subprocess.Popen[bytes]] = []
+        self.url = ""
+
+    def _begin(self, what: str, *arguments: str) -> subprocess.Popen[bytes]:
+        command = [str(self._spark / "bin" / "spark-class"), f"org.apache.spark.deploy.{what.lower()}.{what}", "--host", "127.0.0.1"]
+        with (self.folder / f"{what}-{self._begun}.log").open("wb") as log:
+            return subprocess.Popen(
+                [*command, "--webui-port", "0", *arguments], env=self._environment, stdout=log, stderr=log,
+                start_new_session=True, preexec_fn=end_with_parent,
+            )  # fmt: skip
+
+    def ready(self) -> Cluster:
+        """Two workers, begun anew where a test ended one."""
+        log = self.folder / "Master-0.log"
+        self.url = waited(lambda: re.search(r"Starting Spark master at (spark://\S+)", log.read_text()))[1]
+        self.workers = [each for each in self.workers if each.poll() is None]
+        while len(self.workers) < 2:
+            self._begun += 1
+            folder = self.folder / f"work{self._begun}"
+            self.workers.append(self._begin("Worker", "--cores", "1", "--memory", "1g", "--work-dir", str(folder), self.url))
+        waited(lambda: log.read_text().count("Registering worker") >= self._begun)
+        return self
+
+    def end_worker(self) -> None:
+        worker = self.workers.pop(0)
+        os.killpg(worker.pid, signal.SIGKILL)
+        worker.wait()
+
+    def end(self) -> None:
+        for each in (*self.workers, self._master):
+            with contextlib.suppress(ProcessLookupError):
+                os.killpg(each.pid, signal.SIGKILL)
+            each.wait()
+
+
+@pytest.fixture(scope="module")
+def drivers(tmp_path_factory: pytest.TempPathFactory) -> Drivers:
+    return Drivers(tmp_path_factory.mktemp("drivers"))
+
+
+@pytest.fixture(scope="module")
+def running(drivers: Drivers, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Cluster]:
+    cluster = Cluster(tmp_path_factory.mktemp("cluster"), drivers)
+    try:
+        yield cluster
+    finally:
+        cluster.end()
+
+
+@pytest.fixture
+def cluster(running: Cluster) -> Cluster:
+    return running.ready()
+
+
+def finished(driver: subprocess.Popen[str]) -> tuple[str, str]:
+    """What a driver that ended well had to say."""
+    try:
+        stdout, stderr = driver.communicate(timeout=240)
+    finally:
+        driver.kill()
+    assert driver.returncode == 0, stdout + stderr
+    return stdout, stderr
+
+
+def counted(rows: list[dict[str, Any]]) -> Counter[str]:
+    return Counter(json.dumps(row, default=str, sort_keys=True) for row in rows)
+
+
+def assert_whole(out: Path, inputs: list[str]) -> None:
+    """The tables are those of one process, from the parts in the manifest and no others, and nothing else was left."""
+    parts = json.loads((out / "_manifest.json").read_text())["parts"]
+    assert {path.name for path in out.iterdir()} == {*SCHEMAS, "_state", "_manifest.json", "_SUCCESS"}
+    for table, expected in analysis.run(inputs, series_rule="file").items():
+        assert sorted(path.name for path in (out / table).iterdir()) == parts[table]
+        assert counted(ds.dataset(out / table, format="parquet").to_table().to_pylist()) == counted(expected.to_pylist()), table
+
+
+def test_the_analysis_ships_kwire_and_survives_a_worker(cluster: Cluster, drivers: Drivers, tmp_path: Path) -> None:
+    files = [tmp_path / f"point-{number:02d}.pcap.gz" for number in range(40)]
+    for each in files:
+        shutil.copy(CAPTURES / "topicids.pcap.gz", each)
+    inputs = [each.as_uri() for each in files]
+    out = tmp_path / "out"
+    command = ["-m", "kwire", "analyze", *inputs, "--out", out.as_uri(), "--master", cluster.url, "--series", "file", "--no-report"]
+    driver = cluster.driver(*command)
+    waited(lambda: driver.poll() is not None or any(out.glob("_staging/requests/*")))  # half a file is enough
+    cluster.end_worker()
+    assert driver.poll() is None, driver.communicate()
+    _, stderr = finished(driver)
+    assert stderr == ""
+    assert_whole(out, inputs)
+    logs = [file for file in drivers.events.rglob("*") if file.is_file() and not file.name.startswith(".")]
+    events = [json.loads(line) for file in logs for line in file.read_text().splitlines()]
+    reasons = [event["Task End Reason"]["Reason"] for event in events if event["Event"] == "SparkListenerTaskEnd"]
+    assert "ExecutorLostFailure" in reasons  # a task was at it
+
+
+SHIPPED = """
+import json, runpy, sys, threading
+from pathlib import Path
+
+from pyspark.sql import SparkSession
+
+import kwire.spark
+from kwire.cli.entry import commands
+
+spark = SparkSession.builder.master(sys.argv[1]).getOrCreate()
+folder, told = Path(sys.argv[2]), {}
+
+def facts(report):
+    return {"kwire": [[each.kwire, each.twin, each.place] for each in report.executors], "wrong": report.faults + report.warnings}
+
+def at_work(name, query):
+    "The rows of a query, whose tasks wait for a file once they have begun."
+    def run():
+        try:
+            told[name] = [row.asDict(recursive=True) for row in query.collect()]
+        except BaseException as error:
+            told[name] = repr(error)
+    thread = threading.Thread(target=run)
+    thread.start()
+    return thread
+
+told["bare"] = facts(kwire.spark.doctor(spark))
+example, sys.argv[1:] = sys.argv[3], sys.argv[1:3]
+runpy.run_path(example, run_name="__main__")
+told["shipped"] = facts(kwire.spark.ship(spark))
+told["status"] = commands.run(["doctor", "--master", sys.argv[1], "--json"])
+told["archives"] = len(spark.sparkContext.listArchives)
+
+frames = spark.read.parquet(str(folder / "frames.parquet")).repartition(8)
+go, marks = str(folder / "go"), str(folder / "begun")
+
+def waiting(batches):
+    import os, time
+    from pyspark import TaskContext
+    Path(marks, f"{os.getpid()}-{TaskContext.get().partitionId()}").touch()
+    while not os.path.exists(go):
+        time.sleep(0.05)
+    yield from batches
+
+read = kwire.spark.from_kafka_request("frame", message="MetadataRequest", version=1)
+thread = at_work("rows", frames.mapInArrow(waiting, frames.schema).select("id", read.alias("r")))
+print("READY", flush=True)
+thread.join()
+told["bulk"] = [row.asDict() for row in kwire.spark.map_frames(frames, "frame", "MetadataRequest", 1, "topics.name").collect()]
+told["requests"] = spark.read.format("kwire").option("table", "requests").load(str(folder / "seed.pcap.gz")).count()
+told["after"] = facts(kwire.spark.doctor(spark))
+print(json.dumps(told))
+spark.stop()
+"""
+
+
+def metadata_request(number: int, topics: list[bytes]) -> bytes:
+    """A MetadataRequest v1: header v1, then the array of topic names."""
+    names = b"".join(struct.pack(">h", len(topic)) + topic for topic in topics)
+    return struct.pack(">hhih", 3, 1, number, 3) + b"app" + struct.pack(">i", len(topics)) + names
+
+
+def test_functions_on_shipped_executors(cluster: Cluster, tmp_path: Path) -> None:
+    topics = {number: [f"t{number}.{each}" for each in range(number % 3 + 1)] for number in range(200)}
+    frames = [metadata_request(number, [name.encode() for name in names]) for number, names in topics.items()]
+    pq.write_table(pa.table({"id": list(topics), "frame": frames}), tmp_path / "frames.parquet")
+    (tmp_path / "begun").mkdir()
+    shutil.copy(CAPTURES / "seed.pcap.gz", tmp_path)
+    # Spark plans the data source with the driver's Python, which is another here
+    driver = cluster.driver("-c", SHIPPED, cluster.url, str(tmp_path), str(EXAMPLE), PYSPARK_DRIVER_PYTHON=sys.executable)
+    assert driver.stdout is not None
+    said, line = "", driver.stdout.readline()
+    while line and line != "READY\n":
+        said, line = said + line, driver.stdout.readline()
+    waited(lambda: driver.poll() is not None or len({path.name.split("-")[0] for path in (tmp_path / "begun").iterdir()}) == 2)
+    cluster.end_worker()
+    (tmp_path / "go").touch()
+    stdout, _ = finished(driver)
+    told = json.loads(stdout.splitlines()[-1])
+
+    assert told["bare"] == {
+        "kwire": [[None, None, None]] * 2,
+        "wrong": ["On both executors there is no kwire: kwire.spark.ship(spark) puts it there (kwire analyze does so by itself)."],
+    }  # fmt: skip
+    assert told["shipped"]["wrong"] == []
+    assert {(version, twin) for version, twin, _ in told["shipped"]["kwire"]} == {(kwire.__version__, "native")}
+    places = {Path(place) for _, _, place in told["shipped"]["kwire"]}
+    assert [place.is_relative_to(cluster.folder) for place in places] == [True, True]  # in the executors' own folders
+    assert f"2 executors with kwire {kwire.__version__}, native\napp asks for orders\n" in said
+    assert (told["status"], told["archives"]) == (0, 1)
+    found = json.loads(said.splitlines()[-1])
+    assert [each["twin"] for each in found["executors"]] == ["native"] * 2
+
+    rows = sorted(told["rows"], key=lambda row: row["id"])
+    assert [row["id"] for row in rows] == list(topics)
+    assert [row["r"]["correlation_id"] for row in rows] == list(topics)
+    assert [[topic["name"] for topic in row["r"]["body"]["topics"]] for row in rows] == list(topics.values())
+    bulk = Counter((row["id"], row["topics.name"]) for row in told["bulk"])
+    assert bulk == Counter((number, name) for number, names in topics.items() for name in names)
+    assert told["requests"] == len(analysis.run([str(CAPTURES / "seed.pcap.gz")])["requests"])
+    assert told["after"]["wrong"] == []
+
+
+PURE = """
+import json, sys
+from pyspark.sql import SparkSession
+import kwire.spark
+from kwire.spark.job import JobRequest, run_job
+
+spark = SparkSession.builder.master(sys.argv[1]).getOrCreate()
+try:
+    kwire.spark.ship(spark)
+except kwire.InputError as error:
+    told = str(error)
+report = run_job(JobRequest(inputs=tuple(sys.argv[3:]), out=sys.argv[2], series_rule="file"))
+print(json.dumps({"ship": told, "warnings": report.warnings, "doctor": str(kwire.spark.doctor(spark))}))
+spark.stop()
+"""
+
+
+def test_the_pure_twin_through_py_files_works_and_says_that_it_is_slow(cluster: Cluster, tmp_path: Path) -> None:
+    zipped = tmp_path / "kwire.zip"
+    with zipfile.ZipFile(zipped, "w") as archive:
+        for path in (ROOT / "src" / "kwire").rglob("*"):
+            if path.is_file() and path.suffix != ".pyc":
+                archive.write(path, path.relative_to(ROOT / "src"))
+    inputs = [(CAPTURES / "seed.pcap.gz").as_uri()]
+    driver = cluster.driver(
+        "-c", PURE, cluster.url, (tmp_path / "out").as_uri(), *inputs, PYSPARK_SUBMIT_ARGS=f"--py-files {zipped} pyspark-shell"
+    )
+    stdout, _ = finished(driver)
+    told = json.loads(stdout.splitlines()[-1])
+    assert_whole(tmp_path / "out", inputs)
+    (warning,) = told["warnings"]
+    assert re.match(
+        r"On both executors kwire's pure Python twin runs, which is tens of times slower: it was imported from .*/kwire\.zip/kwire, "
+        r"and Python loads no compiled module from a zip \(--py-files, addPyFile\); leave that out and call kwire\.spark\.ship\(spark\)\.$",
+        warning,
+    )
+    assert warning == told["ship"]
+    assert warning in told["doctor"]
+    loud = subprocess.run(
+        [sys.executable, "-S", "-c", "import kwire; print(kwire.backend)"],
+        env={"PYTHONPATH": str(zipped)},
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    assert loud.stdout == "pure\n"
+    assert "RuntimeWarning: kwire was imported from" in loud.stderr
+    assert "tens of times slower" in loud.stderr
+
+
+OTHER_RELEASE = """\
+import collections, sys
+sys.version_info = collections.namedtuple("version_info", "major minor micro releaselevel serial")(3, 99, 0, "final", 0)
+sys.version = "3.99.0 (main, Jan  1 2026, 00:00:00) [GCC 12.2.0]"
+"""
+
+
+def test_pythons_that_cannot_serve_are_told_in_a_sentence(tmp_path: Path) -> None:
+    """In a session on this machine, which asks its Python as executors do."""
+    (tmp_path / "sitecustomize.py").write_text(OTHER_RELEASE)
+    other = tmp_path / "python"
+    other.write_text(f'#!/bin/sh\nPYTHONPATH="{tmp_path}:$PYTHONPATH" exec {sys.executable} "$@"\n')
+    other.chmod(0o755)
+    with open_spark("local[1]", "kwire tests") as spark:
+        report = kwire.spark.ship(spark)
+        assert (report.ok, report.executors[0].twin, spark.listArchives) == (True, "native", [])
+        assert str(report).endswith("\n\nAll is well.")
+        spark.pythonExec = "/nowhere/python3"
+        with pytest.raises(
+            kwire.KwireError, match=r'^The executors cannot run .*: java.io.IOException: Cannot run program "/nowhere/python3"'
+        ):
+            kwire.spark.doctor(spark)
+        spark.pythonExec = str(other)
+        (wrong,) = kwire.spark.doctor(spark).faults
+        this = ".".join(map(str, sys.version_info[:3]))
+        assert re.match(
+            rf"On the executor \(.*\) Python is 3\.99\.0 \(.*\), this driver's {this}: PySpark wants the same minor version", wrong
+        )
+        with pytest.raises(kwire.KwireError, match=re.escape(wrong)):
+            kwire.spark.ship(spark)
+
+
+CONNECTED = """
+import runpy, sys
+from pyspark.sql import SparkSession
+session = SparkSession.builder.remote("local[1]").getOrCreate()
+print(type(session).__module__)
+example, sys.argv[1:] = sys.argv[1], ["local[1]"]
+runpy.run_path(example, run_name="__main__")
+"""
+
+
+def test_a_session_of_spark_connect_ships_artifacts(drivers: Drivers) -> None:
+    """The server's Python is the bare one."""
+    stdout, _ = finished(drivers.driver("-c", CONNECTED, str(EXAMPLE)))
+    assert stdout.startswith("pyspark.sql.connect.session\n")
+    assert "On the executor (" in stdout
+    assert ") there is no kwire: kwire.spark.ship(spark) puts it there" in stdout
+    assert stdout.endswith(f"1 executors with kwire {kwire.__version__}, native\napp asks for orders\n")
