@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import shutil
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from types import ModuleType
@@ -16,7 +16,10 @@ from selenium.webdriver.common.keys import Keys
 from selenium.webdriver.support.wait import WebDriverWait
 
 from kwire.analysis.one_process import run
-from kwire.report import write_page
+from kwire.report.analysis_folder import AnalysisFolder
+from kwire.report.contents import Report, read_report
+from kwire.report.page import render_page
+from kwire.report.tickets import ticket
 
 BROWSER = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
 DRIVER = shutil.which("chromedriver")
@@ -28,9 +31,10 @@ pytestmark = [
 
 EXAMPLE = Path(__file__).parents[2] / "examples" / "upgrade-fleet.pcap.gz"
 SECTIONS = [
-    "coverage", "clients", "upgrade", "versions", "connections", "incidents", "topics", "groups", "telemetry", "brokers", "violations",
+    "coverage", "upgrade", "owners", "clients", "versions", "connections", "topics", "groups", "incidents", "violations",
+    "telemetry", "brokers",
 ]  # fmt: skip
-SIZES = {"phone": (390, 844), "small phone": (360, 640), "desktop": (1280, 900)}
+SIZES = {"small phone": (360, 640), "desktop": (1280, 900)}
 # Quiet: the browser itself asks nobody for updates, names or models, so every request that is seen is the page's.
 FLAGS = (
     "--headless=new", "--no-sandbox", "--disable-gpu", "--disable-quic", "--disable-dev-shm-usage", "--no-first-run",
@@ -40,34 +44,43 @@ FLAGS = (
 
 @dataclass(frozen=True)
 class Pages:
-    """Pages to look at, as URLs: of the example capture, of a fleet with hostile clients, without any table rows, with many clients."""
+    """Pages to look at, as URLs: of the example capture, of a fleet with hostile clients, without any table rows, of 10,000 clients.
+
+    The reports are what the last three were made from.
+    """
 
     example: str
     hostile: str
     empty: str
-    crowded: str
+    large: str
+    reports: dict[str, Report]
 
 
 @pytest.fixture(scope="module")
-def pages(tmp_path_factory: pytest.TempPathFactory, analysis_tables: ModuleType) -> Pages:
-    def page(name: str, tables: dict[str, list[dict[str, Any]]]) -> str:
-        return Path(write_page(analysis_tables.write_tables(tmp_path_factory.mktemp("pages") / name, tables))).as_uri()
+def pages(tmp_path_factory: pytest.TempPathFactory, analysis_tables: ModuleType, large_fleet: ModuleType) -> Pages:
+    reports: dict[str, Report] = {}
+
+    def page(name: str, write: Callable[[Path], Path]) -> str:
+        folder = AnalysisFolder(write(tmp_path_factory.mktemp("pages") / name))
+        reports[name] = read_report(folder)
+        return Path(folder.write("report.html", render_page(reports[name]).encode())).as_uri()
+
+    def written(tables: dict[str, list[dict[str, Any]]]) -> Callable[[Path], Path]:
+        return lambda folder: analysis_tables.write_tables(folder, tables)
 
     bad = analysis_tables.HOSTILE_IDS
     clients = [analysis_tables.Used(text, text, str(n), versions=analysis_tables.JAVA_09, principal=text) for n, text in enumerate(bad)]
     hostile = analysis_tables.tables_of([*analysis_tables.FLEET, *clients])
-    hostile["violations"] = [analysis_tables.violation("bad_length", "error", text, 0, text) for text in bad]
+    analysis_tables.add_traffic(hostile, [*bad, "fraud-scorer"])
+    hostile["violations"] = [analysis_tables.violation("bad_length", ("error", "info")[n % 2], text, 0, text) for n, text in enumerate(bad)]
     hostile["connections"] += [analysis_tables.tls_connection(n) for n in range(3)]
-    # The last client of the crowd in the order of the page is a hostile one: the only one that nothing marks today.
-    old = {"Metadata": 0, "Fetch": 2, "Produce": 2}
-    crowd = [analysis_tables.Used(f"crowd-{n}", "apache-kafka-java", f"3.{n % 9}.0", versions=old) for n in range(1499)]
-    crowd.append(analysis_tables.Used(bad[1], versions={"Fetch": 2}))
     example = {name: table.to_pylist() for name, table in run([str(EXAMPLE)]).items() if name != "requests"}
     return Pages(
-        example=page("example", example),
-        hostile=page("hostile", hostile),
-        empty=page("empty", {name: [] for name in hostile}),
-        crowded=page("crowded", analysis_tables.tables_of(crowd)),
+        example=page("example", written(example)),
+        hostile=page("hostile", written(hostile)),
+        empty=page("empty", written({name: [] for name in hostile})),
+        large=page("large", large_fleet.write_large_fleet),
+        reports=reports,
     )
 
 
@@ -98,9 +111,15 @@ def _open_everything(browser: webdriver.Chrome) -> None:
     browser.execute_script("for (const one of document.querySelectorAll('details')) one.open = true")
 
 
+def _until(browser: webdriver.Chrome, found: Callable[[], bool]) -> None:
+    WebDriverWait(browser, 15, poll_frequency=0.05).until(lambda _: found())
+
+
 def _shown(browser: webdriver.Chrome, selector: str) -> list[str]:
-    found = browser.find_elements(By.CSS_SELECTOR, selector)
-    return [element.text for element in found if element.is_displayed()]
+    """The texts of what is seen, taken in one go: a list is built anew while it is searched."""
+    script = "return [...document.querySelectorAll(arguments[0])].filter((one) => one.offsetParent).map((one) => one.textContent)"
+    found: list[str] = browser.execute_script(script, selector)
+    return found
 
 
 @pytest.mark.parametrize("name", ["example", "hostile", "empty"])
@@ -125,7 +144,7 @@ def test_the_page_fits_the_width(sized: webdriver.Chrome, pages: Pages, name: st
         """
         const width = document.documentElement.clientWidth;
         return [...document.querySelectorAll('main *')]
-          .filter((one) => !one.closest('.scroll') && one.getBoundingClientRect().right > width + 1)
+          .filter((one) => !one.closest('.scroll, .wide') && one.getBoundingClientRect().right > width + 1)
           .map((one) => one.outerHTML.slice(0, 120));
         """
     )
@@ -180,25 +199,35 @@ def test_the_filter_finds_clients_by_text(browser: webdriver.Chrome, pages: Page
     whole = len(_shown(browser, rows))
     field = browser.find_element(By.ID, "upgrade-filter")
     field.send_keys("gateway ListOff")
-    WebDriverWait(browser, 5).until(lambda _: len(_shown(browser, rows)) == 0)
+    _until(browser, lambda: len(_shown(browser, rows)) == 0)
     field.clear()
     field.send_keys("gateway-v2 offsetcommit")
-    WebDriverWait(browser, 5).until(lambda _: len(_shown(browser, rows)) == 1)
+    _until(browser, lambda: len(_shown(browser, rows)) == 1)
     assert "gateway-v2" in _shown(browser, rows)[0]
     assert browser.find_element(By.CSS_SELECTOR, '[data-count="upgrade-table"]').text == f"1 of {whole} found"
     field.send_keys(Keys.CONTROL, "a")
     field.send_keys(Keys.DELETE)
-    WebDriverWait(browser, 5).until(lambda _: len(_shown(browser, rows)) == whole)
+    _until(browser, lambda: len(_shown(browser, rows)) == whole)
+
+
+@pytest.mark.parametrize(("typed", "found"), [('"><img', 1), ("&lt;", 0), ("hacked'", 0), ("(3 spaces) produce", 1), ("data-kind", 0)])
+def test_the_filter_searches_what_is_read_and_not_how_it_is_written(
+    browser: webdriver.Chrome, pages: Pages, typed: str, found: int
+) -> None:
+    browser.get(pages.hostile)
+    browser.find_element(By.ID, "upgrade-filter").send_keys(typed)
+    count = browser.find_element(By.CSS_SELECTOR, '[data-count="upgrade-table"]')
+    _until(browser, lambda: count.text.startswith(f"{found} of "))
 
 
 def test_the_filter_chooses_verdicts_by_keyboard(browser: webdriver.Chrome, pages: Pages) -> None:
     browser.get(pages.hostile)
-    for box in browser.find_elements(By.CSS_SELECTOR, "[data-verdict-filter]"):
+    for box in browser.find_elements(By.CSS_SELECTOR, '[data-kind-filter="upgrade-table"]'):
         if box.get_attribute("value") != "undetermined":
             box.send_keys(Keys.SPACE)
-    shown = _shown(browser, "#upgrade-table > tbody > tr:first-child")
-    assert len(shown) == 1
-    assert "late-reader" in shown[0]
+    rows = "#upgrade-table > tbody > tr:first-child"
+    _until(browser, lambda: len(_shown(browser, rows)) == 1)
+    assert "late-reader" in _shown(browser, rows)[0]
 
 
 def test_reasons_open_by_keyboard_with_their_evidence(browser: webdriver.Chrome, pages: Pages) -> None:
@@ -214,32 +243,163 @@ def test_reasons_open_by_keyboard_with_their_evidence(browser: webdriver.Chrome,
     assert "request 1" in findings.text
 
 
-def test_thousands_of_clients_open_in_part(browser: webdriver.Chrome, pages: Pages) -> None:
-    browser.get(pages.crowded)
+def test_ten_thousand_clients_open_in_part(browser: webdriver.Chrome, pages: Pages) -> None:
+    browser.get(pages.large)
+    assert browser.execute_script("return document.getElementsByTagName('*').length") < 20_000
     rows = "return [...document.querySelectorAll('#client-table > tbody > tr')].filter((row) => row.offsetParent !== null).length"
     assert browser.execute_script(rows) == 60
     more = browser.find_element(By.CSS_SELECTOR, '[data-more="client-table"]')
-    for text, shown in (("Show 500 more of 1,440 clients", 560), ("Show 500 more of 940 clients", 1060), ("Show 440 more clients", 1500)):
+    for text, shown in (("Show 500 more of 9,940 clients", 560), ("Show 500 more of 9,440 clients", 1060)):
         assert more.text == text
         more.click()
-        assert browser.execute_script(rows) == shown
-    assert not more.is_displayed()
+        _until(browser, lambda shown=shown: browser.execute_script(rows) == shown)
     field = browser.find_element(By.CSS_SELECTOR, '[data-filter="client-table"]')
-    field.send_keys("crowd-1234")
-    WebDriverWait(browser, 10).until(lambda _: browser.execute_script(rows) == 1)
+    field.send_keys("service-1234")
+    _until(browser, lambda: browser.execute_script(rows) == 1)
     field.send_keys(Keys.CONTROL, "a")
     field.send_keys(Keys.DELETE)
-    WebDriverWait(browser, 10).until(lambda _: browser.execute_script(rows) == 60)
+    _until(browser, lambda: browser.execute_script(rows) == 60)
 
 
-def test_the_filter_finds_hostile_clients_that_are_not_on_the_page_yet(browser: webdriver.Chrome, pages: Pages) -> None:
-    browser.get(pages.crowded)
+def test_a_hostile_client_that_is_not_on_the_page_yet_is_found_and_harmless(browser: webdriver.Chrome, pages: Pages) -> None:
+    browser.get(pages.large)
     rows = "#upgrade-table > tbody > tr:first-child"
     assert not any("onerror" in text for text in _shown(browser, rows))
-    browser.find_element(By.ID, "upgrade-filter").send_keys('"><img src=x')
-    WebDriverWait(browser, 10).until(lambda _: len(_shown(browser, rows)) == 1)
-    assert '"><img src=x onerror="window.__hacked = 2">' in _shown(browser, rows)[0]
+    browser.find_element(By.ID, "upgrade-filter").send_keys("<img src=x")
+    _until(browser, lambda: len(_shown(browser, rows)) == 1)
+    assert '<img src=x onerror="window.__hacked = 1">\\n\\x1b[31m' in _shown(browser, rows)[0]
     assert browser.execute_script("return window.__hacked === undefined && !document.querySelector('img')")
+
+
+def test_headings_sort_by_keyboard_and_say_so(browser: webdriver.Chrome, pages: Pages) -> None:
+    browser.get(pages.large)
+    column = browser.find_elements(By.CSS_SELECTOR, "#client-table thead th").index(
+        head := next(e for e in browser.find_elements(By.CSS_SELECTOR, "#client-table thead th") if e.text == "Requests")
+    )
+    cells = f"#client-table > tbody > tr > :nth-child({column + 1})"
+    most = sorted((client.requests for client in pages.reports["large"].clients), reverse=True)
+    before = _shown(browser, cells)
+    for order, expected in (("descending", most[:60]), ("ascending", most[::-1][:60]), (None, None)):
+        head.find_element(By.TAG_NAME, "button").send_keys(Keys.ENTER)
+        _until(browser, lambda order=order: head.get_attribute("aria-sort") == order)
+        wanted = before if expected is None else [f"{number:,}" for number in expected]
+        _until(browser, lambda wanted=wanted: _shown(browser, cells) == wanted)
+
+
+def test_amounts_sort_by_what_they_are(browser: webdriver.Chrome, pages: Pages) -> None:
+    browser.get(pages.empty)
+    texts = [
+        "1,234",
+        "0.5",
+        "5 min 12 s",
+        "310 ms",
+        "2 d 4 h",
+        "2.1 MB",
+        "620 bytes",
+        "10.1.0.4",
+        "3.9.2",
+        "7 apples",
+        "",
+        "2026-09-08 10:00:00",
+    ]
+    keys = [1234, 0.5, 312, 0.31, 187_200, 2_100_000, 620, "10.1.0.4", "3.9.2", "7 apples", "", "2026-09-08 10:00:00"]
+    assert browser.execute_script("return arguments[0].map(sortKey)", texts) == keys
+
+
+def test_verdicts_are_chosen_for_one_release(browser: webdriver.Chrome, pages: Pages) -> None:
+    """3.9.2 marks what the erp-bridge and the hostile clients send, and 4.x refuses it."""
+    browser.get(pages.hostile)
+    rows = "#upgrade-table > tbody > tr:first-child"
+    for box in browser.find_elements(By.CSS_SELECTOR, '[data-kind-filter="upgrade-table"]'):
+        if box.get_attribute("value") != "rejected":
+            box.send_keys(Keys.SPACE)
+    matrix = pages.reports["hostile"].matrix
+    for key, target in ((Keys.DOWN, "3.9.2"), (Keys.END, "4.3.1")):
+        browser.find_element(By.CSS_SELECTOR, '[data-column-filter="upgrade-table"]').send_keys(key)
+        _until(browser, lambda target=target: len(_shown(browser, rows)) == matrix.count(target)["rejected"])
+
+
+def test_violations_are_chosen_by_severity(browser: webdriver.Chrome, pages: Pages) -> None:
+    browser.get(pages.hostile)
+    assert len(_shown(browser, "#rule-list > li")) == 2
+    browser.find_element(By.CSS_SELECTOR, '[data-kind-filter="rule-list"][value="info"]').send_keys(Keys.SPACE)
+    _until(browser, lambda: len(_shown(browser, "#rule-list > li")) == 1)
+    assert "error" in _shown(browser, "#rule-list > li")[0]
+
+
+def _copied(browser: webdriver.Chrome) -> str:
+    """What is in the clipboard; a line end is one character there, whatever the system's is."""
+    done = "return navigator.clipboard.readText().then((text) => text.replaceAll('\\r\\n', '\\n'))"
+    text: str = browser.execute_script(done)
+    return text
+
+
+def test_a_ticket_is_copied_by_keyboard_word_for_word(browser: webdriver.Chrome, pages: Pages) -> None:
+    browser.execute_cdp_cmd("Browser.grantPermissions", {"permissions": ["clipboardReadWrite", "clipboardSanitizedWrite"]})
+    browser.get(pages.hostile)
+    tasks = pages.reports["hostile"].tasks
+    cards = browser.find_elements(By.CSS_SELECTOR, "#task-list > li")
+    assert len(cards) == len(tasks) > 10
+    for card, task in list(zip(cards, tasks, strict=True))[::4]:
+        card.find_element(By.TAG_NAME, "button").send_keys(Keys.ENTER)
+        _until(browser, lambda task=task: _copied(browser) == ticket(task))
+    assert browser.find_element(By.ID, "said").get_attribute("textContent") == "Copied"
+
+
+def test_the_tickets_of_a_team_are_copied_also_those_that_are_not_shown(browser: webdriver.Chrome, pages: Pages) -> None:
+    browser.execute_cdp_cmd("Browser.grantPermissions", {"permissions": ["clipboardReadWrite", "clipboardSanitizedWrite"]})
+    browser.get(pages.large)
+    row = browser.find_elements(By.CSS_SELECTOR, "#team-table > tbody > tr")[5]
+    team = pages.reports["large"].teams[5].name
+    assert team in row.text
+    row.find_element(By.TAG_NAME, "button").send_keys(Keys.ENTER)
+    of_team = [ticket(task) for task in pages.reports["large"].tasks if task.team == team]
+    assert len(of_team) > 5
+    _until(browser, lambda: _copied(browser) == "\n\n---\n\n".join(of_team))
+
+
+@pytest.mark.parametrize("name", ["hostile", "large"])
+def test_names_roles_and_headings_are_there_for_a_screen_reader(browser: webdriver.Chrome, pages: Pages, name: str) -> None:
+    """What axe-core checks of names, roles and structure, as far as this page has such elements."""
+    browser.get(getattr(pages, name))
+    _open_everything(browser)
+    faults = browser.execute_script(
+        """
+        const all = (selector) => [...document.querySelectorAll(selector)];
+        const show = (what) => (one) => what + ': ' + one.outerHTML.slice(0, 120);
+        const name = (one) => (one.getAttribute('aria-label') || [...(one.labels ?? [])].map((label) => label.textContent).join()
+          || (one.getAttribute('aria-labelledby') ?? '').split(' ').map((id) => document.getElementById(id)?.textContent ?? '').join('')
+          || one.textContent).trim();
+        const levels = all('h1, h2, h3, h4').map((one) => Number(one.tagName[1]));
+        const ids = all('[id]').map((one) => one.id);
+        return [
+          ...all('button, input, select, a[href], summary, [role=region], [role=img], nav, section').filter((one) => !name(one))
+            .map(show('no name')),
+          ...all('[tabindex]').filter((one) => one.tabIndex > 0).map(show('own tab order')),
+          ...all('[tabindex="0"]').filter((one) => !one.getAttribute('role')).map(show('no role')),
+          ...all('th').filter((one) => !one.scope).map(show('no scope')),
+          ...all('table').filter((one) => !one.caption?.textContent.trim()).map(show('no caption')),
+          ...all('svg:not([aria-hidden])').filter((one) => one.getAttribute('role') !== 'img').map(show('no role')),
+          ...all('ul > :not(li):not(script), ol > :not(li):not(script)').map(show('no item')),
+          ...levels.filter((level, place) => place && level > levels[place - 1] + 1).map((level) => 'skips to level ' + level),
+          ...ids.filter((id, place) => ids.indexOf(id) !== place).map((id) => 'twice: ' + id),
+          ...(levels.filter((level) => level === 1).length === 1 ? [] : ['not one h1']),
+          ...(document.documentElement.lang && document.title && all('main').length === 1 ? [] : ['no language, title or main']),
+        ];
+        """
+    )
+    assert faults == []
+
+
+def test_nothing_moves_for_those_who_want_no_motion(browser: webdriver.Chrome, pages: Pages) -> None:
+    browser.execute_cdp_cmd("Emulation.setEmulatedMedia", {"features": [{"name": "prefers-reduced-motion", "value": "reduce"}]})
+    browser.get(pages.hostile)
+    moving = browser.execute_script(
+        "return [...document.querySelectorAll('*')].map((one) => getComputedStyle(one)).filter((style) =>"
+        "parseFloat(style.transitionDuration) > 0 || style.animationName !== 'none' || style.scrollBehavior === 'smooth').length"
+    )
+    browser.execute_cdp_cmd("Emulation.setEmulatedMedia", {"features": []})
+    assert moving == 0
 
 
 @pytest.mark.parametrize("scheme", ["light", "dark"])
@@ -257,7 +417,8 @@ def test_words_stand_out_from_their_ground_in_both_schemes(browser: webdriver.Ch
         const ground = (one) => { for (; one; one = one.parentElement) {
           const found = parts(getComputedStyle(one).backgroundColor); if (found.length < 4 || found[3] > .5) return found; } };
         const words = ['body', '.lead', '.none', '.facts li > div', '.tag', '.cell', '.chip span', '.heat1', '.heat2', '.heat3', '.heat4',
-          '.heat5', 'nav a', '.code', '.role', '.rejected-text', '.marked-text', '.severity', 'button', 'figcaption', 'footer', 'thead th'];
+          '.heat5', 'nav a', '.code', '.role', '.rejected-text', '.marked-text', '.severity', 'button', 'figcaption', 'footer', 'thead th',
+          '.task .by', '.task .todo', '.uses', '.ticket', '.sort', 'select', '.next', '.what', '.owner', '.steps li', '.time'];
         return words
           .flatMap((selector) => [...document.querySelectorAll(selector)].slice(0, 40).map((one) => {
             const [a, b] = [light(parts(getComputedStyle(one).color)), light(ground(one))];

@@ -220,6 +220,15 @@ def test_violations_are_counted_whole_and_shown_in_part(folder_of: Any, analysis
     assert (second.frames[1].packet_number, second.frames[1].stream_offset, second.frames[1].request_index) == (119, 2048, 1)
 
 
+@pytest.mark.requirement("K511-43")
+def test_violations_are_grouped_by_client(folder_of: Any, analysis_tables: ModuleType) -> None:
+    broken = [("bad_length", "loader"), ("bad_length", "mailer"), ("bad_length", "loader"), ("bad_utf8", "mailer"), ("bad_length", None)]
+    rows = [analysis_tables.violation(rule, "error", "Broken.", n, name) for n, (rule, name) in enumerate(broken)]
+    found = {rule.rule: rule for rule in read_broken_rules(folder_of(violations=rows))}
+    assert (found["bad_length"].times, found["bad_length"].clients) == (4, (("loader", 2), ("mailer", 1)))
+    assert found["bad_utf8"].clients == (("mailer", 1),)
+
+
 def test_clients_group_by_library_and_version(folder_of: Any, analysis_tables: ModuleType) -> None:
     clients = read_clients(folder_of(**analysis_tables.tables_of(analysis_tables.FLEET)))
     assert clients[-1].role == "broker"

@@ -13,7 +13,7 @@ from kwire.report.analysis_folder import AnalysisFolder
 from kwire.report.incidents import TOP, read_incidents
 from kwire.report.listings import Listing
 from kwire.report.server_coverage import read_server_coverage
-from kwire.report.traffic import read_groups, read_telemetry, read_topics
+from kwire.report.telemetry_list import read_telemetry
 
 START = datetime(2026, 9, 8, 10, 0, tzinfo=UTC)
 CLIENTS = [{"client_key": f"k{number}", "client_ids": [f"app-{number}"]} for number in range(30)]
@@ -95,38 +95,37 @@ def test_groups_that_rebalance_are_counted_without_their_first_generation(folder
     ]
     folder = folder_of(group_events=[*rows, row("expired", 2, None, None), row("join", 2, 5, None)])
     assert incident(folder, "rebalancing").rows == (("g", "2", "3 s", "1", "a member joined (2)"),)
-    assert read_groups(folder).rows[1] == ("g", "2026-09-08 10:00:00", "3", "1 to 2", "2 s", "a member joined", "+m joined")
 
 
 def access(client: str, topic: str, direction: str, records: int, **more: Any) -> dict[str, Any]:
     return {"client_id": client, "topic": topic, "direction": direction, "records": records, "bytes": records * 10, **more}
 
 
-def test_topics_have_their_writers_and_readers(folder_of: Any) -> None:
+def test_batches_that_are_too_large(folder_of: Any) -> None:
     rows = [
-        access("writer", "orders", "produce", 5, compression=["zstd"], magic=[1], max_batch_bytes=2 << 20),
-        access("reader", "orders", "fetch", 7, group_ids=["g"]),
-        access("reader", "quiet", "fetch", 0),
+        access("writer", "orders", "produce", 5, max_batch_bytes=2 << 20),
+        access("reader", "orders", "fetch", 7, max_batch_bytes=2 << 20),
         access("small", "notes", "produce", 1, error_names=["MESSAGE_TOO_LARGE"], max_batch_bytes=10),
     ]
     folder = folder_of(topic_access=rows)
-    assert read_topics(folder).rows == (
-        ("orders", "writer", "reader (g)", "5", "50 bytes", "7", "message format v1, zstd"),
-        ("notes", "small", "nobody in sight", "1", "10 bytes", "0", ""),
-        ("quiet", "nobody in sight", "reader", "0", "0 bytes", "0", ""),
-    )
     assert incident(folder, "oversized").rows == (
         ("writer", "orders", "2.1 MB", "taken"),
         ("small", "notes", "10 bytes", "MESSAGE_TOO_LARGE"),
     )
 
 
-def test_who_pushes_metrics(folder_of: Any) -> None:
+@pytest.mark.requirement("K714-91")
+def test_who_pushes_metrics_and_from_which_process(folder_of: Any) -> None:
     row = {"client_id": "app", "software_name": "librdkafka", "software_version": "2.6", "client_instance_id": "i", "time": START}
-    found = read_telemetry(
-        folder_of(telemetry=[{**row, "metric": "a"}, {**row, "metric": "b"}, {**row, "metric": "a"}, {**row, "metric": None}])
-    )
-    assert found.rows == (("app", "librdkafka 2.6", "i", "2 metrics", "3", "2026-09-08 10:00:00"),)
+    pushed = [{**row, "connection_id": name, "principal": "User:app", "metric": metric} for name, metric in (("c1", "a"), ("c2", "b"))]
+    connections = [
+        {"connection_id": "c1", "client_address": "10.1.0.4", "client_port": 40000},
+        {"connection_id": "c2", "client_address": "10.1.0.4", "client_port": 40001},
+        {"connection_id": "c3", "client_address": "10.1.0.9", "client_port": 40001},
+    ]
+    found = read_telemetry(folder_of(telemetry=[*pushed, {**row, "metric": "a"}, {**row, "metric": None}], connections=connections))
+    addresses = "10.1.0.4:40000, 10.1.0.4:40001"
+    assert found.rows == (("app", "librdkafka 2.6", "i", addresses, "User:app", "2", "3", "2026-09-08 10:00:00"),)
 
 
 def test_what_was_seen_of_each_listener(folder_of: Any) -> None:
@@ -155,6 +154,4 @@ def test_lists_are_cut_to_the_worst(folder_of: Any) -> None:
 
 def test_without_rows_there_is_good_news(folder_of: Any) -> None:
     folder = folder_of(clients=CLIENTS)
-    assert all(
-        not each.rows and each.nothing.endswith(".") for each in (*read_incidents(folder), read_topics(folder), read_telemetry(folder))
-    )
+    assert all(not each.rows and each.nothing.endswith(".") for each in (*read_incidents(folder), read_telemetry(folder)))

@@ -13,10 +13,13 @@ from typing import TYPE_CHECKING, Final
 import click
 
 from kwire.cli.redaction_options import redaction_of, with_redaction
+from kwire.cli.report_options import with_forms
+from kwire.cli.store_options import with_store_options
 from kwire.errors import InputError
 
 if TYPE_CHECKING:
     from kwire.spark.job import Progress
+    from kwire.spark.planning import Sharing
 
 __all__ = ["INCOMPLETE_INPUT", "THIN_EVIDENCE", "analyze"]
 
@@ -115,16 +118,24 @@ def _tell(sentence: str) -> None:
 @click.option(
     "--log-zone", metavar="ZONE", help="Time zone of request logs (Europe/Berlin), which do not say it themselves; UTC by default."
 )
+@click.option(
+    "--sharing", type=click.Choice(["auto", "scan", "route"]), default="auto", show_default=True,
+    help="How tasks share the connections of one capture point: each scans all packets, or packets are routed to them first, which needs "
+    "room for them in DIR while it runs and pays from a few tasks on. The tables are the same.",
+)  # fmt: skip
 @click.option("--owners", metavar="FILE", help="TOML or CSV: which client ids, principals and networks belong to which team.")
 @with_redaction
 @click.option("--overwrite", is_flag=True, help="Replace the analysis that is in DIR.")
 @click.option("--append", is_flag=True, help="Go on with the analysis that is in DIR: files that it has read are not read again.")
+@with_forms
 @click.option("--no-report", is_flag=True, help="Write the tables only, no page.")
 @click.option("--json", "as_json", is_flag=True, help="Print the summary as JSON.")
+@with_store_options
 def analyze(
     captures: tuple[str, ...], out: str, master: str | None, ports: tuple[int, ...], targets: tuple[str, ...],
-    broker_release: str | None, series_rule: str, log_zone: str | None, owners: str | None, redact: bool, key_file: str | None,
-    keep_prefix: int | None, overwrite: bool, append: bool, no_report: bool, as_json: bool,
+    broker_release: str | None, series_rule: str, log_zone: str | None, sharing: Sharing, owners: str | None, redact: bool,
+    key_file: str | None, keep_prefix: int | None, overwrite: bool, append: bool, forms: tuple[str, ...], no_report: bool,
+    as_json: bool,
 ) -> int:  # fmt: skip
     """Analyse CAPTURES and request logs (files, folders, globs, URIs) into tables and a page in DIR.
 
@@ -135,6 +146,7 @@ def analyze(
     Examples:
       kwire analyze kafka-*.pcap --out report/ --port 9092
       kwire analyze s3://bucket/captures/ --out s3://bucket/report/ --master yarn
+      kwire analyze "s3://bucket/captures/*.pcap.zst" --out report/ --endpoint http://localhost:9000
       kwire analyze kafka-request.log* --out report/ --log-zone Europe/Berlin
       kwire analyze before.pcap --out report/ --target-release 4.0.0 --overwrite
       kwire analyze "captures/*.pcap" --out report/ --append
@@ -143,7 +155,7 @@ def analyze(
     The exit status is 0; 3 when the analysis was written although some of the inputs could not be read; 4 when it rests on too little (no
     request at all, many packets lost, one direction only, nearly all TLS); and 1 when it was not written.
     """
-    from kwire.report import summarize, write_page
+    from kwire.report import summarize, write_reports
     from kwire.spark.job import JobRequest, run_job
 
     if append and overwrite:
@@ -151,12 +163,14 @@ def analyze(
     request = JobRequest(
         inputs=captures, out=out, master=master, ports=ports, target_releases=targets, broker_release=broker_release,
         series_rule=series_rule, log_zone=log_zone, overwrite=overwrite, append=append, owners=owners,
-        redaction=redaction_of(redact, key_file, keep_prefix),
+        redaction=redaction_of(redact, key_file, keep_prefix), sharing=sharing,
     )  # fmt: skip
     # the command names files, and they may name their owners
     command = "kwire analyze ... --redact" if redact else shlex.join(["kwire", *sys.argv[1:]])
     with _stopped_cleanly(), _progress_bar() as progress:
-        report = run_job(request, progress=progress, page=None if no_report else lambda folder: write_page(folder, command=command))
+        report = run_job(
+            request, progress=progress, page=None if no_report else lambda folder: write_reports(folder, forms, command=command)
+        )
     for warning in report.warnings:
         _tell(warning)
     for _, reason in report.skipped:
@@ -174,7 +188,10 @@ def analyze(
 
         print_summary(summary)
         print_cost(report.bytes_read, report.phases.seconds)
-        click.echo(f"Tables: {out}" if no_report else f"Page: {out.rstrip('/')}/report.html")
+        for form in () if no_report else forms:
+            click.echo(f"{'Page' if form == 'html' else 'Report'}: {out.rstrip('/')}/report.{form}")
+        if no_report:
+            click.echo(f"Tables: {out}")
     if not report.requests:
         where = captures[0] if len(captures) == 1 else "these captures"
         _tell(f"no Kafka request was found in {where}; if brokers listen on unusual ports, name them with --port")

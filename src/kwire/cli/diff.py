@@ -7,11 +7,10 @@ from typing import TYPE_CHECKING, Any, Final
 
 import click
 
-from kwire.errors import InputError, KwireError
+from kwire.cli.store_options import with_store_options
+from kwire.errors import KwireError
 
 if TYPE_CHECKING:
-    import pyarrow as pa
-
     from kwire.analysis.differences import Comparison
 
 __all__ = ["DIFFERENT", "TROUBLE", "diff"]
@@ -23,39 +22,18 @@ TROUBLE: Final = 2
 
 _SHOWN: Final = 40
 """Lines of a section at most; --json has all."""
-_MANIFEST: Final = "_manifest.json"
 
 
 class _Trouble(click.ClickException):
     exit_code = TROUBLE
 
 
-def _tables(folder: str) -> tuple[dict[str, pa.Table], str | None]:
-    """The tables that are compared, and by which key they are redacted."""
-    import json
-
-    from kwire.analysis.comparison import COMPARED
-    from kwire.report.analysis_folder import AnalysisFolder
-
-    found = AnalysisFolder(folder)
-    tables = {name: found.read(name, columns) for name, columns in COMPARED.items()}
-    try:
-        with found.filesystem.open_input_stream(f"{found.path}/{_MANIFEST}") as file:
-            manifest = json.loads(file.read())
-    except (OSError, ValueError):  # not there, or not whole: the tables are what counts
-        return tables, None
-    return tables, manifest.get("redacted") if isinstance(manifest, dict) else None
-
-
 def _compare(before: str, after: str, slower: float, least: int) -> Comparison:
-    from kwire.analysis.comparison import compare
     from kwire.analysis.differences import Thresholds
+    from kwire.report.analysis_folder import AnalysisFolder
+    from kwire.report.before_after import compare_folders
 
-    old, old_key = _tables(before)
-    new, new_key = _tables(after)
-    if old_key != new_key:
-        raise InputError(f"{before} and {after} are not redacted with the same key, so no client of one can be found in the other")
-    return compare(old, new, Thresholds(ratio=slower, requests=least))
+    return compare_folders(AnalysisFolder(before), AnalysisFolder(after), Thresholds(ratio=slower, requests=least))
 
 
 def _time(microseconds: int) -> str:
@@ -127,6 +105,7 @@ def _print(found: Comparison) -> None:
     "--least-requests", type=click.IntRange(min=1), default=100, show_default=True, metavar="N",
     help="Requests that both sides must have for latencies to be compared.",
 )  # fmt: skip
+@with_store_options
 def diff(before: str, after: str, as_json: bool, exit_code: bool, slower: float, least_requests: int) -> int:
     """Compare the analysis in DIR_A with the later one in DIR_B, folders or URIs that `kwire analyze` wrote.
 

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, BinaryIO, Final
 import click
 
 from kwire.cli.redaction_options import redaction_of, with_redaction
+from kwire.cli.store_options import with_store_options
 from kwire.cli.terminal import INSTANT
 
 if TYPE_CHECKING:
@@ -177,6 +178,7 @@ def _batches(source: str | BinaryIO, table: str, ports: tuple[int, ...], log_zon
     "--log-zone", metavar="ZONE", help="Time zone of a request log (Europe/Berlin), which does not say it itself; UTC by default."
 )
 @with_redaction
+@with_store_options
 def inspect(
     capture: str, table: str, as_json: bool, ports: tuple[int, ...], client_ids: tuple[str, ...], addresses: tuple[str, ...],
     groups: tuple[str, ...], since: datetime | None, until: datetime | None, log_zone: str | None, redact: bool, key_file: str | None,

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, BinaryIO
 
 import click
 
+from kwire.cli.store_options import with_store_options
 from kwire.errors import InputError
 
 if TYPE_CHECKING:
@@ -77,6 +78,7 @@ def _tell(reports: Sequence[TrimmedFile]) -> None:
 )
 @click.option("--overwrite", is_flag=True, help="Replace what OUT names.")
 @click.option("--json", "as_json", is_flag=True, help="Print what became of each file as JSON lines.")
+@with_store_options
 def trim(captures: tuple[str, ...], out: str, ports: tuple[int, ...], series_rule: str, overwrite: bool, as_json: bool) -> None:
     """Write the captures IN to OUT without record contents, SASL tokens, credentials, configuration values and user data.
 
@@ -98,6 +100,8 @@ def trim(captures: tuple[str, ...], out: str, ports: tuple[int, ...], series_rul
     from kwire.capture.trimming import trim as trim_series
     from kwire.cli.terminal import json_line
 
+    if "://" in out:
+        raise InputError("trimmed captures are written to disks only, and OUT is a URI; copy them there afterwards")
     if series_rule.partition(":")[0] == "points":
         raise InputError("each capture point is trimmed by itself; give --series points when the trimmed captures are analysed")
     reports: list[TrimmedFile] = []

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterator, Sequence
-from contextlib import suppress
+from contextlib import contextmanager, suppress
 from datetime import datetime
 from pathlib import Path
 from typing import Any
@@ -13,6 +14,7 @@ import pyarrow.compute as pc
 import pyarrow.dataset as ds
 from pyarrow import fs
 
+from kwire.capture.file_systems import below, filesystem_of, has_rename, reason_of
 from kwire.errors import InputError
 from kwire.tables.schemas import SCHEMAS
 
@@ -29,9 +31,10 @@ def tally(column: pa.Array[Any]) -> dict[str, int]:
 
 
 class AnalysisFolder:
-    """The output folder of an analysis: DIR/TABLE/*.parquet, on any file system that Arrow knows.
+    """The output folder of an analysis: DIR/TABLE/*.parquet, on any file system (`kwire.capture.file_systems`).
 
-    A table that is not there reads as empty, a column that is not there as null: an older analysis stays readable.
+    A table that is not there reads as empty, a column that is not there as null: an older analysis stays readable. On a store only parts
+    count that the manifest names: others may be of a run that is going on there or was killed.
     """
 
     def __init__(self, location: str | Path) -> None:
@@ -40,45 +43,64 @@ class AnalysisFolder:
         Raises:
             InputError: there is no such folder, or no table of an analysis in it.
         """
-        text = str(location)
-        try:
-            self.filesystem, self.path = fs.FileSystem.from_uri(text) if "://" in text else (fs.LocalFileSystem(), text)
-            kinds = {
-                info.base_name for info in self.filesystem.get_file_info(fs.FileSelector(self.path)) if info.type is fs.FileType.Directory
-            }
-        except (OSError, pa.ArrowInvalid, NotADirectoryError) as error:
-            raise InputError(f"{text} cannot be read as the folder of an analysis: {error}.") from error
+        self.location = text = str(location)
         self._tables: dict[str, ds.Dataset] = {}
+        self._parts: dict[str, list[str]] | None = None
+        try:
+            self.filesystem, self.path = filesystem_of(text)
+            self.path = self.path.rstrip("/") or self.path
+            infos = self.filesystem.get_file_info(fs.FileSelector(self.path))
+            kinds = {info.base_name for info in infos if info.type is fs.FileType.Directory}
+            if not has_rename(self.filesystem):
+                self._parts = self._named_parts({info.base_name for info in infos})
+                kinds = kinds if self._parts is None else set(self._parts)
+        except (OSError, pa.ArrowInvalid, NotADirectoryError) as error:
+            raise InputError(f"{text} cannot be read as the folder of an analysis: {reason_of(error)}.") from error
         if not kinds & SCHEMAS.keys():
             raise InputError(f"{text} holds no tables of an analysis; `kwire analyze CAPTURE --out {text}` writes them.")
+
+    def _named_parts(self, names: set[str]) -> dict[str, list[str]] | None:
+        """The names of parts by table; None where all that is there counts, nothing where no analysis has been finished."""
+        if "_manifest.json" in names:
+            with self.filesystem.open_input_stream(f"{self.path}/_manifest.json", compression=None) as file, suppress(ValueError):
+                parts: dict[str, list[str]] = json.loads(file.read()).get("parts", {})
+                return parts
+        return None if "_SUCCESS" in names else {}
 
     def _dataset(self, table: str) -> ds.Dataset | None:
         if table not in self._tables:
             folder = f"{self.path}/{table}"
-            if self.filesystem.get_file_info(folder).type is not fs.FileType.Directory:
+            source: str | list[str] = folder
+            if self._parts is not None:
+                source = [f"{folder}/{name}" for name in self._parts.get(table, ())]
+                if not source:
+                    return None
+            elif self.filesystem.get_file_info(folder).type is not fs.FileType.Directory:
                 return None
-            self._tables[table] = ds.dataset(folder, schema=SCHEMAS[table], format="parquet", filesystem=self.filesystem)
+            self._tables[table] = ds.dataset(source, schema=SCHEMAS[table], format="parquet", filesystem=self.filesystem)
         return self._tables[table]
+
+    @contextmanager
+    def _told(self, table: str) -> Iterator[None]:
+        try:
+            yield
+        except (OSError, pa.ArrowInvalid) as error:
+            raise InputError(f"The table {table} in {self.location} cannot be read: {reason_of(error)}.") from error
 
     def read(self, table: str, columns: Sequence[str], where: pc.Expression | None = None) -> pa.Table:
         """Load columns of a small table."""
-        dataset = self._dataset(table)
-        if dataset is None:
-            return pa.schema([SCHEMAS[table].field(name) for name in columns]).empty_table()
-        try:
+        with self._told(table):
+            dataset = self._dataset(table)
+            if dataset is None:
+                return pa.schema([SCHEMAS[table].field(name) for name in columns]).empty_table()
             return dataset.to_table(columns=list(columns), filter=where)
-        except (OSError, pa.ArrowInvalid) as error:
-            raise InputError(f"The table {table} in {self.path} cannot be read: {error}.") from error
 
     def scan(self, table: str, columns: Sequence[str]) -> Iterator[pa.RecordBatch]:
         """Walk through a table that may be larger than memory."""
-        dataset = self._dataset(table)
-        if dataset is None:
-            return
-        try:
-            yield from dataset.to_batches(columns=list(columns))
-        except (OSError, pa.ArrowInvalid) as error:
-            raise InputError(f"The table {table} in {self.path} cannot be read: {error}.") from error
+        with self._told(table):
+            dataset = self._dataset(table)
+            if dataset is not None:
+                yield from dataset.to_batches(columns=list(columns))
 
     def rows(self, table: str, columns: Sequence[str], where: pc.Expression | None = None) -> list[dict[str, Any]]:
         """Load columns of a small table as one dict a row."""
@@ -96,13 +118,15 @@ class AnalysisFolder:
         Raises:
             InputError: the folder cannot be written.
         """
-        target, draft = f"{self.path}/{name}", f"{self.path}/.{name}.part"
+        target, renames = f"{self.path}/{name}", has_rename(self.filesystem)
+        draft = f"{self.path}/.{name}.part" if renames else target  # a store shows a file when it is whole
         try:
-            with self.filesystem.open_output_stream(draft) as stream:
+            with self.filesystem.open_output_stream(draft, compression=None) as stream:
                 stream.write(content)
-            self.filesystem.move(draft, target)
+            if renames:
+                self.filesystem.move(draft, target)
         except OSError as error:
             with suppress(OSError):
                 self.filesystem.delete_file(draft)
-            raise InputError(f"{target} cannot be written: {error}.") from error
-        return target
+            raise InputError(f"{target} cannot be written: {reason_of(error)}.") from error
+        return below(self.location, name)

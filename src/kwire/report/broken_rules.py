@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections import defaultdict
+from collections import Counter, defaultdict
 from dataclasses import dataclass
 from typing import Any, Final
 
@@ -11,10 +11,13 @@ import pyarrow.compute as pc
 
 from kwire.report.analysis_folder import AnalysisFolder
 
-__all__ = ["FRAMES_SHOWN", "SEVERITIES", "BrokenRule", "Frame", "read_broken_rules"]
+__all__ = ["CLIENTS_SHOWN", "FRAMES_SHOWN", "SEVERITIES", "BrokenRule", "Frame", "read_broken_rules"]
 
 FRAMES_SHOWN: Final = 20
 """Frames listed for one rule; the table has them all."""
+
+CLIENTS_SHOWN: Final = 10
+"""Clients named for one rule, those that break it most."""
 
 SEVERITIES: Final = ("error", "warning", "info")
 
@@ -39,12 +42,13 @@ class Frame:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class BrokenRule:
-    """One rule: how often it is broken, by how many connections, and the first frames."""
+    """One rule: how often it is broken, on how many connections, by which clients (the worst, with their times), and the first frames."""
 
     rule: str
     severity: str
     times: int
     connections: int
+    clients: tuple[tuple[str, int], ...]
     frames: tuple[Frame, ...]
 
 
@@ -52,6 +56,7 @@ def read_broken_rules(folder: AnalysisFolder) -> tuple[BrokenRule, ...]:
     """Count violations by rule, errors first; walks through the table once and keeps `FRAMES_SHOWN` frames a rule."""
     times: dict[tuple[str, str], int] = defaultdict(int)
     connections: dict[tuple[str, str], set[str]] = defaultdict(set)
+    clients: dict[tuple[str, str], Counter[str]] = defaultdict(Counter)
     frames: dict[tuple[str, str], list[Frame]] = defaultdict(list)
     for batch in folder.scan("violations", ("rule", "severity", *_FRAME_COLUMNS)):
         table = pa.Table.from_batches([batch])
@@ -60,22 +65,40 @@ def read_broken_rules(folder: AnalysisFolder) -> tuple[BrokenRule, ...]:
             kind = row["severity"] or "info", row["rule"] or "unnamed"
             times[kind] += row["count_all"]
             connections[kind].update(name for name in row["connection_id_distinct"] if name)
+            clients[kind].update(_by_client(table, row["severity"], row["rule"]))
             missing = FRAMES_SHOWN - len(frames[kind])
             if missing > 0:
                 frames[kind] += _first_frames(table, row["severity"], row["rule"], missing)
     rules = [
-        BrokenRule(severity=kind[0], rule=kind[1], times=number, connections=len(connections[kind]), frames=tuple(frames[kind]))
+        BrokenRule(
+            severity=kind[0],
+            rule=kind[1],
+            times=number,
+            connections=len(connections[kind]),
+            clients=tuple(clients[kind].most_common(CLIENTS_SHOWN)),
+            frames=tuple(frames[kind]),
+        )
         for kind, number in times.items()
     ]
     order = {name: place for place, name in enumerate(SEVERITIES)}
     return tuple(sorted(rules, key=lambda rule: (order.get(rule.severity, len(order)), -rule.times, rule.rule)))
 
 
-def _first_frames(table: pa.Table, severity: str | None, rule: str | None, number: int) -> list[Frame]:
+def _of_rule(table: pa.Table, severity: str | None, rule: str | None) -> pa.Table:
     def is_one(column: str, value: str | None) -> pc.Expression:
         return pc.field(column).is_null() if value is None else pc.field(column) == value
 
-    chosen = table.filter(is_one("severity", severity) & is_one("rule", rule)).slice(0, number)
+    return table.filter(is_one("severity", severity) & is_one("rule", rule))
+
+
+def _by_client(table: pa.Table, severity: str | None, rule: str | None) -> dict[str, int]:
+    """How often each client id breaks the rule; a connection without one counts for nobody."""
+    counted = _of_rule(table, severity, rule).group_by("client_id").aggregate([([], "count_all")]).to_pylist()
+    return {row["client_id"]: row["count_all"] for row in counted if row["client_id"] is not None}
+
+
+def _first_frames(table: pa.Table, severity: str | None, rule: str | None, number: int) -> list[Frame]:
+    chosen = _of_rule(table, severity, rule).slice(0, number)
     return [_frame(row) for row in chosen.select(_FRAME_COLUMNS).to_pylist()]
 
 

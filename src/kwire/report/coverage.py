@@ -15,7 +15,7 @@ from kwire.report.analysis_folder import AnalysisFolder, tally
 from kwire.report.log_coverage import LOGS, log_sentences
 from kwire.report.wire_text import SENTENCE, visible
 
-__all__ = ["Coverage", "Fact", "Level", "read_coverage"]
+__all__ = ["Coverage", "Fact", "Level", "headline", "read_coverage"]
 
 Level = Literal["fine", "note", "warning"]
 
@@ -130,6 +130,13 @@ def read_coverage(folder: AnalysisFolder, *, files_shown: int = 100) -> Coverage
     return Coverage(
         start=times and times[0], end=times and times[1], totals=totals, facts=tuple(facts), files=files, file_count=table.num_rows
     )
+
+
+def headline(coverage: Coverage, clients: int) -> str:
+    """How much was seen, as one line: ``29 clients in 1 file, 152 connections, 615 requests, 52 s from 2026-11-21 10:22:10 UTC``."""
+    counts = [(coverage.file_count, "file"), (coverage.totals["connections"], "connection"), (coverage.totals["requests"], "request")]
+    covered = "" if coverage.length is None else f", {length_of_time(coverage.length)} from {moment(coverage.start)} UTC"
+    return f"{plural(clients, 'client')} in {', '.join(plural(*each) for each in counts)}{covered}"
 
 
 def _protocols(folder: AnalysisFolder) -> Counter[str]:

@@ -10,36 +10,35 @@ the one style sheet of this file work, known by their hashes, and no request lea
 from __future__ import annotations
 
 import base64
+import gzip
 import hashlib
 from dataclasses import dataclass
-from datetime import UTC, datetime
+from datetime import timedelta
 from importlib.resources import files
-from pathlib import Path
 from typing import Any, Final
 
 from jinja2 import Environment, PackageLoader, StrictUndefined
-from markupsafe import Markup
+from markupsafe import Markup, escape
 
-import kwire
 from kwire.report import amounts
-from kwire.report.analysis_folder import AnalysisFolder
-from kwire.report.broken_rules import SEVERITIES, read_broken_rules
-from kwire.report.broker_list import read_brokers
-from kwire.report.connection_times import UNKNOWN, read_connection_times
-from kwire.report.coverage import read_coverage
-from kwire.report.incidents import read_incidents
-from kwire.report.inventory import IDENTITY_SOURCES, Client, by_library, read_clients
-from kwire.report.server_coverage import read_server_coverage
-from kwire.report.traffic import read_groups, read_telemetry, read_topics
-from kwire.report.verdicts import VERDICTS, ClientVerdicts, UpgradeMatrix, read_upgrade_matrix
-from kwire.report.version_use import HEAT_STEPS, read_version_grid
+from kwire.report.broken_rules import SEVERITIES
+from kwire.report.contents import Report
+from kwire.report.group_lines import LANE_HEIGHT, LANE_WIDTH
+from kwire.report.inventory import IDENTITY_SOURCES, Client
+from kwire.report.lineage_picture import draw_lineage
+from kwire.report.owner_tasks import NO_TEAM
+from kwire.report.tickets import deadline_sentence, ticket, what_to_do
+from kwire.report.verdicts import VERDICTS, ClientVerdicts
+from kwire.report.version_use import HEAT_STEPS
 from kwire.report.wire_text import SENTENCE, visible, visible_html
 
-__all__ = ["BARS_SHOWN", "ROWS_SHOWN", "render_page", "write_page"]
+__all__ = ["BARS_SHOWN", "ROWS_SHOWN", "render_page"]
 
 ROWS_SHOWN: Final = 60
 """Rows of a long table that are there at first; the rest is one click away."""
 BARS_SHOWN: Final = 30
+CARDS_SHOWN: Final = 24
+TEAMS_SHOWN: Final = 12
 
 _SYMBOLS: Final = {"ok": "✓", "marked": "!", "undetermined": "?", "rejected": "✕"}
 _MEANINGS: Final = {
@@ -79,34 +78,10 @@ class MatrixLine:
     verdicts: ClientVerdicts
 
 
-def write_page(out_dir: str | Path, *, command: str = "") -> str:
-    """Write DIR/report.html from the tables in DIR and return its path.
-
-    Args:
-        out_dir: the folder of an analysis, or its URI.
-        command: how the analysis was started; shown at the end of the page.
-
-    Raises:
-        InputError: the folder holds no analysis, a table cannot be read, the page cannot be written.
-    """
-    folder = AnalysisFolder(out_dir)
-    page = render_page(folder, command=command)
-    return folder.write("report.html", page.encode())
-
-
-def render_page(folder: AnalysisFolder, *, command: str = "", made: datetime | None = None) -> str:
-    """The page as text.
-
-    Args:
-        folder: the analysis.
-        command: how the analysis was started.
-        made: when the page was made; now by default.
-    """
-    clients = read_clients(folder)
-    matrix = read_upgrade_matrix(folder)
-    newest = matrix.targets[-1] if matrix.targets else ""
+def render_page(report: Report) -> str:
+    """The page as text."""
     script, style = _asset("page.js"), _asset("page.css")
-    at_newest = {line.client_key: line.by_target[-1] for line in matrix.clients} if newest else {}
+    by_key = {client.client_key: client for client in report.clients}
     return (
         _templates()
         .get_template("page.html.j2")
@@ -115,31 +90,28 @@ def render_page(folder: AnalysisFolder, *, command: str = "", made: datetime | N
             style=Markup(style),
             script_hash=_hash(script),
             style_hash=_hash(style),
-            coverage=read_coverage(folder),
-            servers=read_server_coverage(folder),
-            brokers=read_brokers(folder),
-            clients=clients,
-            libraries=by_library(clients, at_newest),
-            newest=newest,
-            matrix=matrix,
-            lines=_lines(matrix, clients),
-            grid=read_version_grid(folder, newest),
-            times=read_connection_times(folder, {client.client_key: client.library or UNKNOWN for client in clients}),
-            rules=read_broken_rules(folder),
-            incidents=read_incidents(folder),
-            topics=read_topics(folder),
-            groups=read_groups(folder),
-            telemetry=read_telemetry(folder),
-            made=made or datetime.now(UTC),
-            command=command,
-            kwire_version=kwire.__version__,
+            report=report,
+            brokers=report.brokers,
+            changes=report.changes,
+            clients=report.clients,
+            coverage=report.coverage,
+            grid=report.versions,
+            groups=report.groups,
+            incidents=report.incidents,
+            libraries=report.libraries,
+            lineage=draw_lineage(report.topics),
+            lines=[MatrixLine(by_key.get(verdicts.client_key), verdicts) for verdicts in report.matrix.clients],
+            matrix=report.matrix,
+            newest=report.newest,
+            rules=report.rules,
+            servers=report.servers,
+            tasks=report.tasks,
+            teams=report.teams,
+            telemetry=report.telemetry,
+            times=report.connections,
+            topics=report.topics,
         )
     )
-
-
-def _lines(matrix: UpgradeMatrix, clients: tuple[Client, ...]) -> list[MatrixLine]:
-    by_key = {client.client_key: client for client in clients}
-    return [MatrixLine(by_key.get(verdicts.client_key), verdicts) for verdicts in matrix.clients]
 
 
 def _asset(name: str) -> str:
@@ -162,9 +134,14 @@ def _templates() -> Environment:
         identity_sources=IDENTITY_SOURCES,
         meanings=_MEANINGS,
         bars_shown=BARS_SHOWN,
+        cards_shown=CARDS_SHOWN,
         rows_shown=ROWS_SHOWN,
         heat_steps=HEAT_STEPS,
+        lane_height=LANE_HEIGHT,
+        lane_width=LANE_WIDTH,
+        no_team=NO_TEAM,
         severities=SEVERITIES,
+        teams_shown=TEAMS_SHOWN,
         symbols=_SYMBOLS,
         verdicts_worst_first=tuple(reversed(VERDICTS)),
     )
@@ -173,8 +150,12 @@ def _templates() -> Environment:
 
 def _filters() -> dict[str, Any]:
     return {
-        "one_line": lambda row: row.replace("\n", " "),
+        "deadline": deadline_sentence,
+        "label": _label,
+        "packed": _packed,
+        "ticket": lambda task: escape(ticket(task)).replace("\n", Markup("&#10;")),  # rows of a list are lines
         "sentence": lambda text: visible_html(text, SENTENCE),
+        "what_to_do": what_to_do,
         "wire": visible_html,
         "wire_plain": visible,
         "grouped": amounts.count,
@@ -182,7 +163,22 @@ def _filters() -> dict[str, Any]:
         "compact": amounts.compact,
         "bytes": amounts.bytes_of,
         "duration": amounts.length_of_time,
+        "seconds": lambda seconds: amounts.length_of_time(timedelta(seconds=seconds)),
         "moment": amounts.moment,
         "moment_after": amounts.moment_after,
         "share": amounts.share,
     }
+
+
+def _packed(rows: list[str]) -> Markup:
+    """Rows as lines of text, packed: a twentieth of their size, and nothing that a browser would read as markup."""
+    lines = "\n".join(row.replace("\n", " ") for row in rows)
+    return Markup(base64.b64encode(gzip.compress(lines.encode(), 6, mtime=0)).decode())
+
+
+def _label(text: str, longest: int) -> str:
+    """A name that has room in a picture; its title has all of it."""
+    shown = visible(text)
+    if not shown.strip():
+        return "(blank)"
+    return shown if len(shown) <= longest else f"{shown[: longest - 1]}…"

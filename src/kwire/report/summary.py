@@ -9,11 +9,10 @@ from __future__ import annotations
 from dataclasses import dataclass
 from pathlib import Path
 
-from kwire.report.amounts import length_of_time, moment, plural
 from kwire.report.analysis_folder import AnalysisFolder
 from kwire.report.broken_rules import SEVERITIES, read_broken_rules
 from kwire.report.broker_list import read_brokers
-from kwire.report.coverage import Fact, Level, read_coverage
+from kwire.report.coverage import Fact, Level, headline, read_coverage
 from kwire.report.inventory import IDENTITY_SOURCES, Client, by_library, read_clients
 from kwire.report.verdicts import VERDICTS, ClientVerdicts, read_upgrade_matrix
 from kwire.report.wire_text import SENTENCE, visible
@@ -86,11 +85,8 @@ def summarize(out_dir: str | Path) -> Summary:
     for rule in read_broken_rules(folder):
         violations[rule.severity] = violations.get(rule.severity, 0) + rule.times
     by_key = {client.client_key: client for client in clients}
-    totals = coverage.totals
-    parts = [plural(coverage.file_count, "file"), plural(totals["connections"], "connection"), plural(totals["requests"], "request")]
-    covered = "" if coverage.length is None else f", {length_of_time(coverage.length)} from {moment(coverage.start)} UTC"
     return Summary(
-        headline=f"{plural(len(clients), 'client')} in {', '.join(parts)}{covered}",
+        headline=headline(coverage, len(clients)),
         level=coverage.level,
         facts=coverage.facts,
         brokers=tuple(

@@ -48,6 +48,8 @@ def visible(text: str, longest: int = LONGEST_SHOWN) -> str:
         longest: characters shown of it.
     """
     shown, rest = _shorten(text, longest)
+    if shown.isprintable():
+        return shown + rest
     return "".join(_code(character) or character for character in shown) + rest
 
 

@@ -1,86 +1,214 @@
 "use strict";
-// The page is whole without this script but for the ends of long lists: it filters, opens, closes, and builds those ends when asked.
+// The page is whole without this script but for the ends of long lists: it searches, sorts, opens, copies, and builds those ends when asked.
 
 const STEP = 500;
-const ESCAPES = { "&": "&amp;", "<": "&lt;", ">": "&gt;", '"': "&#34;", "'": "&#39;" };
-const asWritten = (text) => text.replace(/[&<>"']/g, (character) => ESCAPES[character]);
+const ENTITIES = { "&lt;": "<", "&gt;": ">", "&#34;": '"', "&quot;": '"', "&#39;": "'", "&#10;": "\n", "&nbsp;": "\u00a0", "&amp;": "&" };
+const textOf = (html) => html.replace(/<[^>]*>/g, " ").replace(/&(?:lt|gt|#34|quot|#39|#10|nbsp|amp);/g, (found) => ENTITIES[found]);
+const UNITS = { ms: .001, s: 1, min: 60, h: 3600, d: 86400, byte: 1, bytes: 1, kB: 1e3, MB: 1e6, GB: 1e9, TB: 1e12 };
+const NUMBER = /^\d[\d,]*(?:\.\d+)?$/;
+const AMOUNTS = /^(?:[\d,.]+ (?:ms|s|min|h|d|bytes?|[kMGT]B)(?: |$))+$/;
+const numberOf = (text) => Number(text.replaceAll(",", ""));
+// "1,234", "5 min 12 s" and "2.1 MB" as numbers; any other text as it is.
+const sortKey = (text) => {
+  if (NUMBER.test(text)) return numberOf(text);
+  if (!AMOUNTS.test(text)) return text;
+  return [...text.matchAll(/([\d,.]+) (\w+)/g)].reduce((sum, [, number, unit]) => sum + numberOf(number) * UNITS[unit], 0);
+};
+// The longest part of a word without quotes, which are written in two ways, as it stands in markup.
+const asWritten = (word) => word.split(/["']/).reduce((a, b) => b.length > a.length ? b : a).replace(/&/g, "&amp;").replace(/</g, "&lt;").replace(/>/g, "&gt;");
+const english = (number) => number.toLocaleString("en");
+const all = (selector, inside = document) => [...inside.querySelectorAll(selector)];
+const inOrder = new Intl.Collator("en", { numeric: true, sensitivity: "base" });
 
-// A table or list of which the page holds the first rows, and the others as text, a line each: ten thousand rows cost nothing until they are read.
+async function unpack(base64) {
+  const bytes = Uint8Array.from(atob(base64), (character) => character.charCodeAt(0));
+  return new Response(new Blob([bytes]).stream().pipeThrough(new DecompressionStream("gzip"))).text();
+}
+
+// A table or list of which the page holds the first rows, and the others as packed text, a line each: ten thousand rows cost nothing until
+// they are read. Searching and sorting work on the texts of all rows, which the page's maker has escaped; only those that are shown are built.
 class LongList {
   constructor(list) {
-    const source = document.querySelector(`[data-rows-of="${list.id}"]`);
     this.id = list.id;
-    this.home = list.dataset.row === "tbody" ? list : list.tBodies?.[0] ?? list;
-    this.first = list.dataset.row === "tbody" ? [...list.tBodies] : [...this.home.children];
-    this.texts = this.first.map((row) => row.textContent.toLowerCase());
-    this.stored = source ? source.textContent.trim().split("\n") : [];
-    this.found = this.stored;
-    this.added = 0;
-    this.field = document.querySelector(`[data-filter="${list.id}"]`);
-    this.boxes = [...document.querySelectorAll(`[data-verdict-filter="${list.id}"]`)];
-    this.button = document.querySelector(`[data-more="${list.id}"]`);
-    this.count = document.querySelector(`[data-count="${list.id}"]`);
-    this.button?.addEventListener("click", () => this.add());
+    this.list = list;
+    this.unit = list.dataset.row ?? (list.tBodies ? "tr" : "li");
+    this.home = this.unit === "tr" ? list.tBodies[0] : list;
+    this.window = this.shownRows().length;
+    this.shown = this.window;
+    this.order = null;
+    this.field = document.querySelector(`[data-filter="${this.id}"]`);
+    this.boxes = all(`[data-kind-filter="${this.id}"]`);
+    this.column = document.querySelector(`[data-column-filter="${this.id}"]`);
+    this.button = document.querySelector(`[data-more="${this.id}"]`);
+    this.count = document.querySelector(`[data-count="${this.id}"]`);
+    this.button?.addEventListener("click", () => this.more());
     let waiting = 0;
     this.field?.addEventListener("input", () => {
       clearTimeout(waiting);
-      waiting = setTimeout(() => this.filter(), 120);
+      waiting = setTimeout(() => this.choose(), 120);
     });
-    for (const box of this.boxes) box.addEventListener("change", () => this.filter());
+    for (const box of [...this.boxes, this.column]) box?.addEventListener("change", () => this.choose());
+    all("th[data-sort]", list).forEach((head) => this.makeSortable(head));
     this.offer();
   }
 
-  filter() {
-    const words = this.field.value.toLowerCase().split(/\s+/).filter(Boolean);
-    const written = words.map(asWritten);
-    const wanted = new Set(this.boxes.filter((box) => box.checked).map((box) => box.value));
-    const hasVerdict = (verdict) => !verdict || wanted.size === this.boxes.length || wanted.has(verdict);
-    let shown = 0;
-    this.first.forEach((row, place) => {
-      row.hidden = !(hasVerdict(row.dataset.verdict) && words.every((word) => this.texts[place].includes(word)));
-      shown += !row.hidden;
-    });
-    while (this.added) this.added -= 1, this.home.lastElementChild.remove();
-    this.plain ??= this.stored.map((row) => row.replace(/<[^>]*>/g, " ").toLowerCase());
-    this.found = this.stored.filter((row, place) =>
-      hasVerdict(/data-verdict="(\w*)"/.exec(row)?.[1]) && written.every((word) => this.plain[place].includes(word)));
-    const everything = !words.length && wanted.size === this.boxes.length;
-    const all = this.first.length + this.stored.length;
-    this.count.textContent = everything ? "" : `${(shown + this.found.length).toLocaleString("en")} of ${all.toLocaleString("en")} found`;
-    if (everything) this.offer();
-    else this.add();
+  shownRows() {
+    return all(`:scope > ${this.unit}`, this.home);
   }
 
-  add() {
-    const next = this.found.slice(this.added, this.added + STEP);
-    // The rows were escaped when the page was made, as those that are there from the beginning.
-    this.home.insertAdjacentHTML("beforeend", next.join(""));
-    this.added += next.length;
+  // All rows as they were written: the first ones back out of the page, the others unpacked. Happens once, when a reader first wants them.
+  load() {
+    this.loading ??= (async () => {
+      const source = document.querySelector(`[data-rows-of="${this.id}"]`);
+      const first = this.shownRows().map((row) => row.outerHTML);
+      this.rows = source ? [...first, ...(await unpack(source.textContent)).split("\n")] : first;
+    })();
+    return this.loading;
+  }
+
+  // Whether a row's text holds all words. To take ten thousand rows out of their markup takes seconds, so a look at them as they are written
+  // comes first: a word cannot be in the text that is not there.
+  holds(number, words, written) {
+    this.lower ??= this.rows.map((row) => row.toLowerCase());
+    this.texts ??= [];
+    if (!written.every((part) => this.lower[number].includes(part))) return false;
+    const text = this.texts[number] ??= textOf(this.rows[number]).toLowerCase();
+    return words.every((word) => text.includes(word));
+  }
+
+  get found() {
+    return this.chosen ?? this.rows;
+  }
+
+  get length() {
+    return this.chosen ? this.chosen.length : this.window + Number(this.button?.dataset.rest ?? 0);
+  }
+
+  async choose() {
+    await this.load();
+    const words = (this.field?.value ?? "").toLowerCase().split(/\s+/).filter(Boolean);
+    const written = words.map(asWritten);
+    const wanted = new Set(this.boxes.filter((box) => box.checked).map((box) => box.value));
+    const everyKind = wanted.size === this.boxes.length;
+    const place = this.column?.value ?? "";
+    const kindOf = (row) => place === "" ? /data-kind="(\w*)"/.exec(row)?.[1] : /data-kinds="([\w ]*)"/.exec(row)?.[1].split(" ")[place];
+    const kindFits = (row) => { const kind = everyKind || kindOf(row); return everyKind || !kind || wanted.has(kind); };
+    const everything = !words.length && everyKind;
+    let places = this.rows.map((_, number) => number);
+    if (!everything) places = places.filter((number) => kindFits(this.rows[number]) && this.holds(number, words, written));
+    if (this.order) places = this.sorted(places);
+    this.chosen = places.map((number) => this.rows[number]);
+    if (this.count) this.count.textContent = everything ? "" : `${english(places.length)} of ${english(this.rows.length)} found`;
+    for (const row of this.shownRows()) row.remove();
+    this.shown = 0;
+    this.add(this.window);
+  }
+
+  async more() {
+    await this.load();
+    const before = this.shown;
+    this.add(STEP);
+    // The button may be gone: the reader of a screen goes on where the new rows begin.
+    if (this.button.hidden) {
+      const next = this.shownRows()[before];
+      next?.setAttribute("tabindex", "-1");
+      next?.focus({ preventScroll: true });
+    }
+  }
+
+  add(number) {
+    this.home.insertAdjacentHTML("beforeend", this.found.slice(this.shown, this.shown + number).join(""));
+    this.shown = Math.min(this.shown + number, this.found.length);
     this.offer();
   }
 
   offer() {
     if (!this.button) return;
-    const left = this.found.length - this.added;
+    const left = this.length - this.shown;
     this.button.hidden = left === 0;
-    const number = Math.min(left, STEP).toLocaleString("en");
-    this.button.textContent = left > STEP ? `Show ${number} more of ${left.toLocaleString("en")} ${this.button.dataset.noun}` : `Show ${number} more ${this.button.dataset.noun}`;
+    const next = english(Math.min(left, STEP));
+    this.button.textContent = `Show ${next} more ${left > STEP ? `of ${english(left)} ` : ""}${this.button.dataset.noun}`;
   }
+
+  // A heading becomes a button: down, up, and back to the order of the page.
+  makeSortable(head) {
+    const button = document.createElement("button");
+    button.type = "button";
+    button.className = "sort";
+    button.append(...head.childNodes);
+    head.append(button);
+    button.addEventListener("click", () => {
+      const numeric = head.classList.contains("number");
+      const steps = numeric ? ["descending", "ascending", ""] : ["ascending", "descending", ""];
+      const next = steps[(steps.indexOf(head.getAttribute("aria-sort") ?? "") + 1) % steps.length];
+      for (const other of all("th[aria-sort]", this.list)) other.removeAttribute("aria-sort");
+      if (next) head.setAttribute("aria-sort", next);
+      this.order = next ? { column: head.cellIndex, sign: next === "ascending" ? 1 : -1 } : null;
+      this.choose();
+    });
+  }
+
+  sorted(places) {
+    const { column, sign } = this.order;
+    const keyed = places.map((number) => [this.keyOf(this.rows[number], column), number]);
+    const rank = ([key]) => key === "" ? 2 : typeof key === "number" ? 0 : 1;
+    keyed.sort((a, b) => rank(a) - rank(b) || sign * (typeof a[0] === "number" ? a[0] - b[0] : inOrder.compare(a[0], b[0])) || a[1] - b[1]);
+    return keyed.map(([, number]) => number);
+  }
+
+  keyOf(row, column) {
+    const cell = row.match(/<t[hd][ >][^]*?<\/t[hd]>/g)?.[column] ?? "";
+    return sortKey(/^<t[hd][^>]* data-value="([^"]*)"/.exec(cell)?.[1] ?? textOf(cell).trim());
+  }
+}
+
+async function copy(text, button) {
+  let done = true;
+  try {
+    await navigator.clipboard.writeText(text);
+  } catch {
+    // Not allowed here, as on a page that came without encryption: the old way.
+    const area = document.createElement("textarea");
+    area.value = text;
+    area.className = "sr";
+    document.body.append(area);
+    area.select();
+    done = document.execCommand("copy");
+    area.remove();
+    button.focus();
+  }
+  const said = done ? "Copied" : "The browser does not let this page copy: open the ticket's text and select it";
+  document.getElementById("said").textContent = said;
+  button.dataset.done = done ? "✓ copied" : "not copied";
+  setTimeout(() => delete button.dataset.done, 2500);
+}
+
+async function ticketsOf(list, team) {
+  await list.load();
+  const cards = list.rows.filter((row) => row.includes(`data-team="${team}"`));
+  // A document apart, in which nothing loads or runs: it only turns escaped text back.
+  const apart = new DOMParser().parseFromString(cards.join(""), "text/html");
+  return all(".ticket", apart).map((one) => one.textContent).join("\n\n---\n\n");
 }
 
 function begin() {
   document.documentElement.classList.add("js");
-  for (const list of document.querySelectorAll("[data-long]")) new LongList(list);
-  for (const button of document.querySelectorAll("[data-open-all]")) {
+  const lists = Object.fromEntries(all("[data-long]").map((list) => [list.id, new LongList(list)]));
+  document.addEventListener("click", (event) => {
+    const button = event.target.closest("button");
+    if (button?.dataset.copy !== undefined) copy(button.closest(".task").querySelector(".ticket").textContent, button);
+    if (button?.dataset.copyTeam !== undefined) ticketsOf(lists["task-list"], button.dataset.copyTeam).then((text) => copy(text, button));
+  });
+  for (const button of all("[data-open-all]")) {
     button.addEventListener("click", () => {
       const open = button.textContent.startsWith("Open");
-      for (const one of document.querySelectorAll(`#${button.dataset.openAll} details`)) one.open = open;
+      for (const one of all(`#${button.dataset.openAll} details`)) one.open = open;
       button.textContent = open ? "Close all reasons" : "Open all reasons";
     });
   }
   // On paper nothing can be opened.
   window.addEventListener("beforeprint", () => {
-    for (const one of document.querySelectorAll("#upgrade-table details, .rules details")) one.open = true;
+    for (const one of all("#upgrade-table details, .rules details, .tasks details, #group-list details")) one.open = true;
   });
 }
 

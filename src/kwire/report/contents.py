@@ -1,0 +1,109 @@
+"""All that a report says, read once from the tables of an analysis: what the page, Markdown, JSON and CSV are made from."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from datetime import UTC, datetime
+
+import kwire
+from kwire.report.analysis_folder import AnalysisFolder
+from kwire.report.before_after import read_changes
+from kwire.report.broken_rules import BrokenRule, read_broken_rules
+from kwire.report.broker_list import Broker, read_brokers
+from kwire.report.connection_times import UNKNOWN, ConnectionTimes, read_connection_times
+from kwire.report.coverage import Coverage, headline, read_coverage
+from kwire.report.group_lines import GroupLines, read_group_lines
+from kwire.report.incidents import read_incidents
+from kwire.report.inventory import Client, LibraryVersion, by_library, read_clients
+from kwire.report.lineage import Topic, read_lineage, topics_by_client
+from kwire.report.listings import Listing
+from kwire.report.owner_tasks import OwnerTask, Team, by_team, owner_tasks
+from kwire.report.server_coverage import read_server_coverage
+from kwire.report.telemetry_list import read_telemetry
+from kwire.report.verdicts import UpgradeMatrix, read_upgrade_matrix
+from kwire.report.version_use import VersionGrid, read_version_grid
+
+__all__ = ["Report", "read_report"]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Report:
+    """The parts of a report, in the order in which a reader wants them.
+
+    Attributes:
+        command: how the analysis was started; empty where that is not told.
+        before: the folder that `changes` compares with; empty without one.
+    """
+
+    made: datetime
+    command: str
+    before: str
+    changes: tuple[Listing, ...]
+    coverage: Coverage
+    servers: Listing
+    matrix: UpgradeMatrix
+    tasks: tuple[OwnerTask, ...]
+    teams: tuple[Team, ...]
+    clients: tuple[Client, ...]
+    libraries: tuple[LibraryVersion, ...]
+    versions: VersionGrid
+    connections: ConnectionTimes | None
+    topics: tuple[Topic, ...]
+    groups: GroupLines
+    incidents: tuple[Listing, ...]
+    rules: tuple[BrokenRule, ...]
+    telemetry: Listing
+    brokers: tuple[Broker, ...]
+
+    @property
+    def newest(self) -> str:
+        """The newest release that was judged; empty without any."""
+        return self.matrix.targets[-1] if self.matrix.targets else ""
+
+    @property
+    def headline(self) -> str:
+        """How much was seen, as one line."""
+        return headline(self.coverage, len(self.clients))
+
+    @property
+    def generator(self) -> str:
+        return f"kwire {kwire.__version__}"
+
+
+def read_report(folder: AnalysisFolder, *, before: str = "", command: str = "", made: datetime | None = None) -> Report:
+    """Read all parts.
+
+    Args:
+        folder: the analysis.
+        before: the folder of an earlier analysis, or its URI, to compare with.
+        command: how the analysis was started.
+        made: when the report was made; now by default.
+
+    Raises:
+        InputError: a table cannot be read, or `before` cannot be compared with.
+    """
+    clients, matrix, topics = read_clients(folder), read_upgrade_matrix(folder), read_lineage(folder)
+    newest = matrix.targets[-1] if matrix.targets else ""
+    at_newest = {line.client_key: line.by_target[-1] for line in matrix.clients} if newest else {}
+    tasks = owner_tasks(matrix, clients, topics_by_client(topics))
+    return Report(
+        made=made or datetime.now(UTC),
+        command=command,
+        before=before,
+        changes=read_changes(before, folder) if before else (),
+        coverage=read_coverage(folder),
+        servers=read_server_coverage(folder),
+        matrix=matrix,
+        tasks=tasks,
+        teams=by_team(tasks, matrix.targets),
+        clients=clients,
+        libraries=by_library(clients, at_newest),
+        versions=read_version_grid(folder, newest),
+        connections=read_connection_times(folder, {client.client_key: client.library or UNKNOWN for client in clients}),
+        topics=topics,
+        groups=read_group_lines(folder),
+        incidents=read_incidents(folder),
+        rules=read_broken_rules(folder),
+        telemetry=read_telemetry(folder),
+        brokers=read_brokers(folder),
+    )

@@ -1,0 +1,47 @@
+"""The forms of a report, and how they come into the folder of the analysis."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import Final
+
+from kwire.report.analysis_folder import AnalysisFolder
+from kwire.report.contents import Report, read_report
+from kwire.report.csv_rows import csv_rows
+from kwire.report.json_document import json_document
+from kwire.report.markdown import markdown
+from kwire.report.page import render_page
+
+__all__ = ["FORMATS", "render_report", "write_page", "write_reports"]
+
+FORMATS: Final[dict[str, Callable[[Report], str]]] = {"html": render_page, "md": markdown, "json": json_document, "csv": csv_rows}
+"""What makes the text of each form, by the suffix of its file."""
+
+
+def render_report(out_dir: str | Path, form: str, *, before: str = "", command: str = "") -> str:
+    """One form of the report as text; the arguments are those of `write_reports`."""
+    return FORMATS[form](read_report(AnalysisFolder(out_dir), before=before, command=command))
+
+
+def write_reports(out_dir: str | Path, forms: Sequence[str] = ("html",), *, before: str = "", command: str = "") -> list[str]:
+    """Write DIR/report.FORM for each form from the tables in DIR and return the paths.
+
+    Args:
+        out_dir: the folder of an analysis, or its URI.
+        forms: of `FORMATS`.
+        before: the folder of an earlier analysis to compare with, or its URI.
+        command: how the analysis was started; told at the end of the page.
+
+    Raises:
+        InputError: a folder holds no analysis, a table cannot be read, a file cannot be written.
+    """
+    folder = AnalysisFolder(out_dir)
+    report = read_report(folder, before=before, command=command)
+    texts = {form: FORMATS[form](report) for form in forms}
+    return [folder.write(f"report.{form}", text.encode()) for form, text in texts.items()]
+
+
+def write_page(out_dir: str | Path, *, command: str = "") -> str:
+    """Write DIR/report.html and return its path; see `write_reports`."""
+    return write_reports(out_dir, command=command)[0]

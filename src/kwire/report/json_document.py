@@ -1,0 +1,96 @@
+"""The report as one JSON document, complete; docs/page.md says what each key holds."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from dataclasses import fields, is_dataclass
+from datetime import UTC, datetime, timedelta
+from typing import Any
+
+from kwire.report.contents import Report
+from kwire.report.group_lines import GroupLine
+from kwire.report.lineage import Topic
+from kwire.report.listings import Listing
+from kwire.report.owner_tasks import OwnerTask
+from kwire.report.tickets import ticket
+from kwire.report.verdicts import UpgradeMatrix
+
+__all__ = ["json_document"]
+
+
+def json_document(report: Report) -> str:
+    """The document, ending in a line end; in plain ASCII, so that nothing in it can act on a terminal."""
+    document = {
+        "generator": report.generator,
+        "made": report.made,
+        "command": report.command,
+        "headline": report.headline,
+        "coverage": report.coverage,
+        "servers": report.servers,
+        "upgrade": _upgrade(report.matrix),
+        "tasks": [_task(task) for task in report.tasks],
+        "teams": report.teams,
+        "clients": report.clients,
+        "libraries": report.libraries,
+        "api_versions": report.versions,
+        "connections": report.connections,
+        "topics": [_topic(topic) for topic in report.topics],
+        "groups": [_group(group) for group in report.groups.groups],
+        "incidents": report.incidents,
+        "violations": report.rules,
+        "telemetry": report.telemetry,
+        "brokers": report.brokers,
+        "before": report.before or None,
+        "changes": report.changes if report.before else None,
+    }
+    return json.dumps(_plain(document), indent=1) + "\n"
+
+
+def _upgrade(matrix: UpgradeMatrix) -> dict[str, Any]:
+    clients = [
+        {
+            "client_key": line.client_key,
+            "worst": line.worst,
+            "by_release": dict(zip(matrix.targets, line.by_target, strict=True)),
+            "versions_ok": line.versions_ok,
+            "findings": line.findings,
+        }
+        for line in matrix.clients
+    ]
+    return {"releases": matrix.targets, "counts": {target: matrix.count(target) for target in matrix.targets}, "clients": clients}
+
+
+def _task(task: OwnerTask) -> dict[str, Any]:
+    return {"name": task.name, **_fields(task), "ticket": ticket(task)}
+
+
+def _topic(topic: Topic) -> dict[str, Any]:
+    sums = {"records_written": topic.records_written, "bytes_written": topic.bytes_written, "records_read": topic.records_read}
+    return {**_fields(topic), **sums}
+
+
+def _group(group: GroupLine) -> dict[str, Any]:
+    trouble = [{"event": event, "time": time} for event, time in group.trouble]
+    return {**_fields(group), "rebalances_again": group.again, "seconds_rebalancing": group.spent.total_seconds(), "trouble": trouble}
+
+
+def _fields(value: Any) -> dict[str, Any]:
+    return {field.name: getattr(value, field.name) for field in fields(value)}
+
+
+def _plain(value: Any) -> Any:
+    if isinstance(value, Listing):
+        titles = [column.title for column in value.columns]
+        return {"title": value.title, "lead": value.lead, "rows": [dict(zip(titles, row, strict=True)) for row in value.rows]}
+    if is_dataclass(value):
+        return {name: _plain(one) for name, one in _fields(value).items()}
+    if isinstance(value, Mapping):
+        return {name: _plain(one) for name, one in value.items()}
+    if isinstance(value, (list, tuple)):
+        return [_plain(one) for one in value]
+    if isinstance(value, datetime):
+        return value.astimezone(UTC).isoformat(timespec="microseconds").replace("+00:00", "Z")
+    if isinstance(value, timedelta):
+        return value.total_seconds()
+    return value

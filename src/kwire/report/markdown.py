@@ -1,0 +1,171 @@
+"""The report as Markdown, for a wiki, an issue or a mail: the same parts as the page, lists cut to what such a place bears."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from typing import Final
+
+from kwire.report.amounts import bytes_of, compact, count, length_of_time, moment, plural
+from kwire.report.contents import Report
+from kwire.report.group_lines import GroupLine
+from kwire.report.inventory import IDENTITY_SOURCES
+from kwire.report.lineage import Topic
+from kwire.report.listings import Listing
+from kwire.report.markdown_text import code, codes, table, words
+from kwire.report.owner_tasks import NO_TEAM
+from kwire.report.tickets import ticket
+from kwire.report.verdicts import VERDICTS
+
+__all__ = ["ROWS_SHOWN", "markdown"]
+
+ROWS_SHOWN: Final = 100
+"""Rows of one table; tasks are all there."""
+
+_WORST_FIRST: Final = tuple(reversed(VERDICTS))
+
+
+def markdown(report: Report) -> str:
+    """The document, ending in a line end."""
+    parts = (_title, _changes, _upgrade, _tasks, _clients, _topics, _groups, _incidents, _violations, _telemetry, _brokers)
+    return "\n".join(line for part in parts for line in part(report)) + "\n"
+
+
+def _title(report: Report) -> Iterator[str]:
+    yield "# Kafka clients" + (f" and the way to {words(report.newest)}" if report.newest else "")
+    yield from ("", words(report.headline + "."), "", f"**{words(report.coverage.verdict)}**", "")
+    yield from (f"- {fact.about}: {words(fact.sentence)}" for fact in report.coverage.facts if fact.level != "fine")
+    yield from ("", f"Made by {report.generator} on {moment(report.made)} UTC from captured traffic alone.", "")
+
+
+def _section(title: str, headings: Sequence[str], rows: Iterable[Sequence[str]], nothing: str, level: int = 2) -> Iterator[str]:
+    listed = list(rows)
+    yield from (f"{'#' * level} {title}", "")
+    if not listed:
+        yield from (nothing, "")
+        return
+    yield from table(headings, listed[:ROWS_SHOWN])
+    if len(listed) > ROWS_SHOWN:
+        yield from ("", f"These are the first {ROWS_SHOWN} of {len(listed):,}; `report.json` and the tables have all.")
+    yield ""
+
+
+def _listing(one: Listing, level: int = 2) -> Iterator[str]:
+    rows = [[code(cell) if cell and column.kind == "ids" else words(cell) for column, cell in zip(one.columns, row, strict=True)]
+            for row in one.rows]  # fmt: skip
+    yield from _section(one.title, [column.title for column in one.columns], rows, one.nothing, level)
+
+
+def _changes(report: Report) -> Iterator[str]:
+    if report.before:
+        yield from ("## Before and after", "", f"Compared with {code(report.before)}.", "")
+        for one in report.changes:
+            yield from _listing(one, 3)
+
+
+def _upgrade(report: Report) -> Iterator[str]:
+    rows = []
+    for target in report.matrix.targets:
+        found = report.matrix.count(target)
+        rows.append([f"Kafka {words(target)}", *(count(found[verdict]) for verdict in _WORST_FIRST)])
+    yield from _section("Upgrade impact", ["Release", *_WORST_FIRST], rows, "There is no verdict on any client.")
+
+
+def _tasks(report: Report) -> Iterator[str]:
+    yield from ("## What the owners have to do", "")
+    if not report.tasks:
+        yield from ("Nothing: no client was seen that any of these releases refuses, or may.", "")
+    team = None
+    for task in report.tasks:
+        if task.team != team:
+            team = task.team
+            yield from (f"### {NO_TEAM if team == NO_TEAM else code(team)}", "")
+        yield from (ticket(task), "", "---", "")
+
+
+def _clients(report: Report) -> Iterator[str]:
+    rows = [
+        [
+            code(one.library) if one.library else "unknown library",
+            code(one.version) if one.version else "",
+            "recognised" if one.guessed else "",
+            count(one.clients),
+            compact(one.requests),
+            ", ".join(f"{one.verdicts[name]:,} {name}" for name in _WORST_FIRST if one.verdicts.get(name)),
+        ]
+        for one in report.libraries
+    ]
+    on = f"on {words(report.newest)}" if report.newest else "verdict"
+    yield from _section(
+        "Clients by library and version", ["Library", "Version", "Known how", "Clients", "Requests", on], rows, "No Kafka client was seen."
+    )
+    each = [
+        [
+            codes(client.client_ids, 3),
+            code(client.label),
+            IDENTITY_SOURCES.get(client.identity_source, ""),
+            codes(client.addresses, 3),
+            codes(client.principals, 3),
+            code(client.owner) if client.owner else "",
+            count(client.requests),
+        ]
+        for client in report.clients
+    ]
+    yield from _section("Clients", ["Client ids", "Library", "Known how", "Addresses", "Principals", "Owner", "Requests"], each, "None.", 3)
+
+
+def _topics(report: Report) -> Iterator[str]:
+    def row(topic: Topic) -> list[str]:
+        writers, readers = ([use.client for use in uses] for uses in (topic.writers, topic.readers))
+        amounts = [count(topic.records_written), bytes_of(topic.bytes_written), count(topic.records_read)]
+        return [codes(writers) or "nobody in sight", code(topic.name), codes(readers) or "nobody in sight", *amounts]
+
+    headings = ["Written by", "Topic", "Read by", "Records written", "Bytes written", "Records read"]
+    yield from _section("Topics", headings, map(row, report.topics), "No topic was written or read in these captures.")
+
+
+def _groups(report: Report) -> Iterator[str]:
+    def row(group: GroupLine) -> list[str]:
+        last = group.rebalances[-1] if group.rebalances else None
+        why = f"{moment(last.time)}: {last.reason}; {last.diff}" if last else ""
+        return [code(group.group_id), count(group.most), count(group.again), length_of_time(group.spent), count(group.expired), words(why)]
+
+    headings = ["Group", "Most members", "Rebalances", "Time spent", "Members expired", "The last (UTC)"]
+    yield from _section("Consumer groups", headings, map(row, report.groups.groups), "No group was seen to share out its partitions.")
+
+
+def _incidents(report: Report) -> Iterator[str]:
+    yield from ("## Incidents", "")
+    for one in report.incidents:
+        if one.rows:
+            yield from _listing(one, 3)
+    yield from (f"- {one.nothing}" for one in report.incidents if not one.rows)
+    yield ""
+
+
+def _violations(report: Report) -> Iterator[str]:
+    rows = []
+    for rule in report.rules:
+        first = rule.frames[0]
+        packet = "" if first.packet_number is None else f", packet {first.packet_number:,}"
+        proof = f"{code(first.connection_id)}{packet}" if first.connection_id else words(first.capture)
+        rows.append([words(rule.severity), words(rule.rule), plural(rule.times, "time"), words(first.explanation), proof])
+    headings = ["Severity", "Rule", "How often", "The first", "Where"]
+    yield from _section("Violations", headings, rows, "Nothing in these captures breaks the protocol.")
+
+
+def _telemetry(report: Report) -> Iterator[str]:
+    yield from _listing(report.telemetry)
+
+
+def _brokers(report: Report) -> Iterator[str]:
+    rows = [
+        [
+            "unknown" if one.node_id is None else str(one.node_id),
+            code(f"{one.host}:{one.port}") if one.host else "",
+            codes(one.addresses, 3),
+            f"Kafka {words(one.release)}" if one.release else "",
+            code(one.cluster_id) if one.cluster_id else "",
+        ]
+        for one in report.brokers
+    ]
+    yield from _section("Brokers", ["Node", "Advertised as", "Seen at", "Release", "Cluster"], rows, "No broker told its address.")

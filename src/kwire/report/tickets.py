@@ -1,0 +1,90 @@
+"""A task as the text of a ticket: who, by when, what, why, and the proof; Markdown that is read well as it is, too."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from kwire.report.amounts import plural
+from kwire.report.lineage import ClientTopics
+from kwire.report.markdown_text import code, codes, words
+from kwire.report.owner_tasks import NO_TEAM, OwnerTask
+from kwire.report.verdicts import Finding
+
+__all__ = ["cure_sentence", "deadline_sentence", "ticket", "what_to_do"]
+
+
+def deadline_sentence(task: OwnerTask) -> str:
+    """By when, in words of ours and a release."""
+    if task.verdict == "rejected":
+        return f"before the brokers move to Kafka {task.deadline}, which refuses this client"
+    if task.verdict == "undetermined":
+        return f"before the brokers move to Kafka {task.deadline}, which may refuse this client: the capture cannot tell"
+    return f"none yet: Kafka {task.deadline} still takes what this client sends but marks it as deprecated, and a later release refuses it"
+
+
+def cure_sentence(cure: tuple[str, str, str]) -> str:
+    """A remedy with its version, where the remedy does not name it."""
+    remedy, version, kind = cure
+    if not version or version.removesuffix(".0") in remedy:  # 1.16 is 1.16.0 in words
+        return remedy
+    more = f"Set to {version}." if kind == "config" else f"From version {version} on."
+    return f"{remedy} {more}".strip()
+
+
+def what_to_do(task: OwnerTask) -> list[str]:
+    """The cures as sentences; where none is known, how to come to one."""
+    if task.cures:
+        return [cure_sentence(cure) for cure in task.cures]
+    if task.verdict == "undetermined":
+        return ["Find out which library and version this is; a capture that has the beginning of its connections tells."]
+    return ["Find out which library this is, and upgrade it."]
+
+
+def ticket(task: OwnerTask) -> str:
+    """The text, without a line end at its end."""
+    return "\n".join(_lines(task))
+
+
+def _lines(task: OwnerTask) -> Iterator[str]:
+    verb = {"rejected": "breaks on", "undetermined": "may break on"}.get(task.verdict, "is marked as deprecated by")
+    yield f"**Kafka client {code(task.name)} {verb} Kafka {words(task.deadline)}**"
+    yield ""
+    if task.team != NO_TEAM:
+        yield f"- Team: {code(task.team)}" + (f", {code(task.contact)}" if task.contact else "")
+    software = code(task.software) if task.library else "unknown library"
+    yield f"- Library: {software}" + (f" ({task.identity})" if task.identity else "")
+    if task.principals:
+        yield f"- Principal: {codes(task.principals)}"
+    if task.addresses:
+        yield f"- Address: {codes(task.addresses)}"
+    yield from _topics(task.topics)
+    yield f"- Deadline: {words(deadline_sentence(task))}"
+    yield ""
+    yield "What to do:"
+    yield ""
+    yield from (f"- {words(sentence)}" for sentence in what_to_do(task))
+    yield ""
+    yield "Why, and the proof:"
+    yield ""
+    for finding in task.findings:
+        if finding.verdict == task.verdict:
+            yield f"- {_proof(finding)}"
+
+
+def _topics(topics: ClientTopics) -> Iterator[str]:
+    if topics.writes:
+        yield f"- Writes: {codes(topics.writes)}"
+    if topics.reads:
+        yield f"- Reads: {codes(topics.reads)}" + (f" as group {codes(topics.groups)}" if topics.groups else "")
+
+
+def _proof(finding: Finding) -> str:
+    name = finding.api_name if finding.api_version is None else f"{finding.api_name} v{finding.api_version}"
+    parts = [words(finding.reason or f"{name}.")]
+    seen = plural(finding.requests, "request") if finding.requests else "Not seen in the capture"
+    if finding.evidence_connection_id:
+        request = "" if finding.evidence_request_index is None else f", request {finding.evidence_request_index:,}"
+        parts.append(f"{seen}; the first on {code(finding.evidence_connection_id)}{request}.")
+    else:
+        parts.append(f"{seen}.")
+    return " ".join(parts)

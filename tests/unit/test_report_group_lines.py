@@ -1,0 +1,79 @@
+"""The life of groups, worked out by hand from a few events of a capture of 600 seconds: one unit of a lane is a second."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+from types import ModuleType
+from typing import Any
+
+import pytest
+
+from kwire.report.analysis_folder import AnalysisFolder
+from kwire.report.group_lines import GroupLines, read_group_lines
+
+START = datetime(2026, 9, 8, 10, 0, tzinfo=UTC)
+CAPTURE = {"capture": "a.pcap", "start": START, "end": START + timedelta(seconds=600)}
+
+
+@pytest.fixture
+def lines_of(tmp_path: Path, analysis_tables: ModuleType) -> Any:
+    def make(rows: list[dict[str, Any]]) -> GroupLines:
+        tables = {"captures": [CAPTURE], "group_events": rows}
+        return read_group_lines(AnalysisFolder(analysis_tables.write_tables(tmp_path / "out", tables)))
+
+    return make
+
+
+def event(second: float, name: str = "rebalance", group: str = "g", **more: Any) -> dict[str, Any]:
+    return {"group_id": group, "event": name, "time": START + timedelta(seconds=second), **more}
+
+
+def rebalance(second: float, before: int, after: int, took: int, group: str = "g") -> dict[str, Any]:
+    of_members = {"members_before": before, "members_after": after, "generation": 7, "diff": "+m"}
+    return event(second, group=group, duration_us=took * 1_000_000, reason="a member joined", **of_members)
+
+
+def test_rebalances_are_counted_without_the_first_generation(lines_of: Any) -> None:
+    rows = [rebalance(10, 0, 1, 3), rebalance(100, 1, 2, 5), rebalance(300, 2, 4, 7), event(310, "expired"), event(9, "join")]
+    (group,) = lines_of(rows).groups
+    assert (group.again, group.spent, group.expired, group.most) == (2, timedelta(seconds=12), 1, 4)
+    assert [(one.time - START).total_seconds() for one in group.rebalances] == [10, 100, 300]
+    assert group.rebalances[1].diff == "+m"
+
+
+def test_groups_that_rebalance_most_come_first(lines_of: Any) -> None:
+    rows = [rebalance(1, 0, 1, 1, "calm"), rebalance(1, 0, 1, 1, "busy"), rebalance(9, 1, 2, 1, "busy"), event(3, "expired", "sick")]
+    assert [group.group_id for group in lines_of(rows).groups] == ["busy", "sick", "calm"]
+
+
+def test_a_lane_is_on_the_scale_of_the_capture(lines_of: Any) -> None:
+    rows = [rebalance(60, 0, 1, 30), rebalance(300, 1, 2, 6), event(450, "heartbeat_error", error_name="UNKNOWN_MEMBER_ID")]
+    lines = lines_of(rows)
+    lane = lines.lane(lines.groups[0])
+    assert lane.busy == ((60.0, 30.0), (300.0, 6.0))
+    assert lane.trouble == (450.0,)
+    # one member of at most two is half as high: from 30, the ground, up to 4
+    assert lane.members == "M60 30V17.0H300V4.0H600V30Z"
+
+
+def test_rebalances_that_touch_are_drawn_as_one_and_short_ones_are_seen(lines_of: Any) -> None:
+    lines = lines_of([rebalance(100, 0, 1, 0), rebalance(101, 1, 1, 20), rebalance(110, 1, 1, 30)])
+    assert lines.lane(lines.groups[0]).busy == ((100.0, 40.0),)
+
+
+def test_who_leaves_counts_until_the_next_rebalance_tells(lines_of: Any) -> None:
+    rows = [rebalance(100, 0, 2, 1), event(200, "leave"), event(210, "leave", error_name="UNKNOWN_MEMBER_ID"), rebalance(300, 2, 2, 1)]
+    lines = lines_of([*rows, event(400, "leave"), event(500, "leave")])
+    assert lines.lane(lines.groups[0]).members == "M100 30V4.0H200V17.0H300V4.0H400V17.0H500V30.0H600V30Z"
+
+
+def test_trouble_without_a_rebalance_in_sight_has_a_lane_without_members(lines_of: Any) -> None:
+    lines = lines_of([event(30, "offset_commit_error"), event(10, "leave")])
+    lane = lines.lane(lines.groups[0])
+    assert (lane.members, lane.busy, lane.trouble) == ("", (), (30.0,))
+
+
+@pytest.mark.parametrize("rows", [[], [event(10, "leave")]])
+def test_without_a_rebalance_or_trouble_there_are_no_groups(lines_of: Any, rows: list[dict[str, Any]]) -> None:
+    assert lines_of(rows).groups == ()

@@ -1,0 +1,135 @@
+"""What owners have to do: who gets which task by when, and the text of a ticket, word for word."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from types import ModuleType
+from typing import Any
+
+import pytest
+
+from kwire.report.analysis_folder import AnalysisFolder
+from kwire.report.contents import Report, read_report
+from kwire.report.owner_tasks import NO_TEAM
+from kwire.report.tickets import cure_sentence, ticket
+
+
+@pytest.fixture
+def report_of(tmp_path: Path, analysis_tables: ModuleType) -> Any:
+    def make(**tables: list[dict[str, Any]]) -> Report:
+        return read_report(AnalysisFolder(analysis_tables.write_tables(tmp_path / "out", tables)))
+
+    return make
+
+
+def client(key: str, owner: str | None = None, role: str = "client", **more: Any) -> dict[str, Any]:
+    whole = {"client_key": key, "client_ids": [key], "role": role, "owner": owner, "contact": owner and f"#{owner}", "requests": 9}
+    return {**whole, "software_name": "apache-kafka-java", "software_version": "0.9", "identity_source": "api_versions", **more}
+
+
+def use(key: str, api: str, version: int, verdicts: dict[str, str], **more: Any) -> list[dict[str, Any]]:
+    return [
+        {
+            "client_key": key, "client_id": key, "api_name": api, "api_version": version, "requests": 3, "target_release": target,
+            "verdict": verdict, "reason": None if verdict == "ok" else f"{api} v{version} is below v4.", "remedy": "Upgrade it.",
+            "evidence_connection_id": "10.0.0.3:9092-10.1.0.4:40000-0", "evidence_request_index": 1_234, **more,
+        }
+        for target, verdict in verdicts.items()
+    ]  # fmt: skip
+
+
+REFUSED = {"3.9.2": "marked", "4.0.2": "rejected", "4.1.0": "rejected"}
+
+
+def test_a_task_has_the_first_release_that_is_as_bad_as_its_worst(report_of: Any) -> None:
+    impact = [
+        *use("refused", "Fetch", 1, REFUSED),
+        *use("late", "Fetch", 3, {"3.9.2": "ok", "4.0.2": "marked", "4.1.0": "rejected"}),
+        *use("unsure", "Fetch", 12, {"3.9.2": "ok", "4.0.2": "undetermined", "4.1.0": "undetermined"}),
+        *use("marked", "Fetch", 2, {"3.9.2": "marked", "4.0.2": "ok", "4.1.0": "ok"}),
+        *use("fine", "Fetch", 17, {"3.9.2": "ok", "4.0.2": "ok", "4.1.0": "ok"}),
+    ]
+    found = report_of(clients=[client(key) for key in ("refused", "late", "unsure", "marked", "fine")], upgrade_impact=impact).tasks
+    assert [(task.name, task.verdict, task.deadline) for task in found] == [
+        ("refused", "rejected", "4.0.2"), ("late", "rejected", "4.1.0"), ("unsure", "undetermined", "4.0.2"), ("marked", "marked", "3.9.2"),
+    ]  # fmt: skip
+
+
+def test_tasks_go_by_team_and_those_without_one_come_last(report_of: Any) -> None:
+    clients = [client("a"), client("b", "zebra"), client("c", "Ant"), client("d", "Ant"), client("e", "Ant", role="broker")]
+    impact = [row for one in clients for row in use(one["client_key"], "Fetch", 1, REFUSED)]
+    report = report_of(clients=clients, upgrade_impact=impact)
+    assert [(task.team, task.name) for task in report.tasks] == [("Ant", "c"), ("Ant", "d"), ("zebra", "b"), (NO_TEAM, "a")]
+    assert [(team.name, team.contact, team.tasks["rejected"], team.deadline) for team in report.teams] == [
+        ("Ant", "#Ant", 2, "4.0.2"), ("zebra", "#zebra", 1, "4.0.2"), (NO_TEAM, "", 1, "4.0.2"),
+    ]  # fmt: skip
+
+
+def test_the_text_of_a_ticket(report_of: Any) -> None:
+    impact = [
+        *use("erp", "Fetch", 1, REFUSED, cure_version="2.1.0", cure_kind="library"),
+        *use("erp", "Metadata", 1, {"3.9.2": "marked", "4.0.2": "ok", "4.1.0": "ok"}),
+    ]
+    access = [
+        {"client_key": "erp", "client_id": "erp", "topic": "orders", "direction": "produce", "records": 1},
+        {"client_key": "erp", "client_id": "erp", "topic": "bills", "direction": "fetch", "records": 1, "group_ids": ["g-erp"]},
+    ]
+    owned = client("erp", "Payments", principals=["User:erp"], addresses=["10.1.0.4"])
+    (task,) = report_of(clients=[owned], upgrade_impact=impact, topic_access=access).tasks
+    assert ticket(task).splitlines() == [
+        "**Kafka client `erp` breaks on Kafka 4.0.2**",
+        "",
+        "- Team: `Payments`, `#Payments`",
+        "- Library: `apache-kafka-java 0.9` (named itself)",
+        "- Principal: `User:erp`",
+        "- Address: `10.1.0.4`",
+        "- Writes: `orders`",
+        "- Reads: `bills` as group `g-erp`",
+        "- Deadline: before the brokers move to Kafka 4.0.2, which refuses this client",
+        "",
+        "What to do:",
+        "",
+        "- Upgrade it. From version 2.1.0 on.",
+        "- Upgrade it.",
+        "",
+        "Why, and the proof:",
+        "",
+        "- Fetch v1 is below v4. 3 requests; the first on `10.0.0.3:9092-10.1.0.4:40000-0`, request 1,234.",
+    ]
+
+
+def test_a_client_without_ids_is_called_by_its_principal_or_address(report_of: Any) -> None:
+    clients = [
+        client("k1", client_ids=[""], principals=["User:etl"], addresses=["10.0.0.1"]),
+        client("k2", client_ids=[], addresses=["10.0.0.2"]),
+        client("k3", client_ids=["a", "b", "c", "d", "e"]),
+    ]
+    impact = [row for one in clients for row in use(one["client_key"], "Fetch", 1, REFUSED)]
+    assert [task.name for task in report_of(clients=clients, upgrade_impact=impact).tasks] == ["User:etl", "10.0.0.2", "a, b, c and 2 more"]
+
+
+@pytest.mark.parametrize(
+    ("verdict", "sentence"),
+    [
+        ("rejected", "- Find out which library this is, and upgrade it."),
+        ("undetermined", "- Find out which library and version this is; a capture that has the beginning of its connections tells."),
+    ],
+)
+def test_without_a_known_cure_a_ticket_says_how_to_come_to_one(report_of: Any, verdict: str, sentence: str) -> None:
+    impact = use("k", "Fetch", 1, {"4.0.2": verdict}, remedy=None)
+    (task,) = report_of(clients=[client("k")], upgrade_impact=impact).tasks
+    assert sentence in ticket(task).splitlines()
+
+
+@pytest.mark.parametrize(
+    ("cure", "sentence"),
+    [
+        (("Upgrade to 2.1.0 or later.", "2.1.0", "library"), "Upgrade to 2.1.0 or later."),
+        (("Upgrade it.", "2.1.0", "library"), "Upgrade it. From version 2.1.0 on."),
+        (("Change the version.", "V2_1_0_0", "config"), "Change the version. Set to V2_1_0_0."),
+        (("Upgrade it.", "", ""), "Upgrade it."),
+        (("", "2.1.0", "library"), "From version 2.1.0 on."),
+    ],
+)
+def test_a_remedy_names_its_version_once(cure: tuple[str, str, str], sentence: str) -> None:
+    assert cure_sentence(cure) == sentence
