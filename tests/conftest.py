@@ -123,12 +123,22 @@ def vectors() -> Callable[[str], list[dict[str, Any]]]:
     return _vectors
 
 
+def _module_beside(name: str) -> ModuleType:
+    found = importlib.util.spec_from_file_location(name, Path(__file__).parent / f"{name}.py")
+    assert found is not None
+    assert found.loader is not None
+    module = sys.modules[name] = importlib.util.module_from_spec(found)
+    found.loader.exec_module(module)
+    return module
+
+
 @pytest.fixture(scope="session")
 def analysis_tables() -> ModuleType:
     """`analysis_tables.py`: the tables of an analysis made by hand, and how to write them."""
-    found = importlib.util.spec_from_file_location("analysis_tables", Path(__file__).parent / "analysis_tables.py")
-    assert found is not None
-    assert found.loader is not None
-    module = sys.modules["analysis_tables"] = importlib.util.module_from_spec(found)
-    found.loader.exec_module(module)
-    return module
+    return _module_beside("analysis_tables")
+
+
+@pytest.fixture(scope="session")
+def large_fleet() -> ModuleType:
+    """`large_fleet.py`: the tables of thousands of clients."""
+    return _module_beside("large_fleet")

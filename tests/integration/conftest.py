@@ -19,15 +19,18 @@ import time
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 import pytest
 
+from kwire import messages
 from kwire.protocol.negotiation import NegotiatingClient
-from kwire.protocol.negotiation.outcomes import Agreed, Over, Send
+from kwire.protocol.negotiation.outcomes import Agreed, Answered, Over, Send
 
 ROOT = Path(__file__).resolve().parents[2]
 CACHE = ROOT / ".cache" / "kafka-jars"
 CLUSTER_ID = "kwireTestsQmNUu0Mw9cVQ"  # 22 characters of base64url
+SCRAM_USER = "SCRAM-SHA-256=[name=alice,password=scrambled]"
 
 # KRaft, broker and controller in one process, with one listener that authenticates and one that does not.
 PROPERTIES = """\
@@ -39,8 +42,9 @@ advertised.listeners=PLAINTEXT://127.0.0.1:{plain},SASL_PLAINTEXT://127.0.0.1:{s
 listener.security.protocol.map=PLAINTEXT:PLAINTEXT,SASL_PLAINTEXT:SASL_PLAINTEXT,CONTROLLER:PLAINTEXT
 controller.listener.names=CONTROLLER
 inter.broker.listener.name=PLAINTEXT
-sasl.enabled.mechanisms=PLAIN
+sasl.enabled.mechanisms=PLAIN,SCRAM-SHA-256
 listener.name.sasl_plaintext.plain.sasl.jaas.config=org.apache.kafka.common.security.plain.PlainLoginModule required user_alice="secret";
+listener.name.sasl_plaintext.scram-sha-256.sasl.jaas.config=org.apache.kafka.common.security.scram.ScramLoginModule required;
 log.dirs={folder}/data
 num.partitions=1
 offsets.topic.num.partitions=1
@@ -48,6 +52,9 @@ offsets.topic.replication.factor=1
 transaction.state.log.replication.factor=1
 transaction.state.log.min.isr=1
 group.initial.rebalance.delay.ms=0
+group.consumer.min.assignment.interval.ms=0
+group.consumer.assignment.interval.ms=0
+group.consumer.assignor.offload.enable=false
 metric.reporters=TelemetrySink
 telemetry.sink.file={folder}/pushed.txt
 """
@@ -60,7 +67,8 @@ class Broker:
 
     Attributes:
         release: such as 4.4.0.
-        plain, sasl: ports on 127.0.0.1; the second one knows user `alice` with password `secret`, by PLAIN.
+        plain, sasl: ports on 127.0.0.1; the second one knows user `alice` with password `secret`, by PLAIN, and by
+            SCRAM-SHA-256 with password `scrambled`.
         libs: the folder with its jars.
         folder: its files; what it says is in `broker.log`, what clients pushed to it in `pushed.txt` (`java/TelemetrySink.java`).
     """
@@ -114,7 +122,7 @@ def _start(release: str, folder: Path) -> Broker:
     made = subprocess.run(compiling, capture_output=True, text=True, check=False)
     assert made.returncode == 0, made.stdout + made.stderr
     java = ["java", "-XX:TieredStopAtLevel=1", "-Xmx384m", "-cp", f"{libs}/*:{folder / 'plugin'}"]
-    formatting = ["kafka.tools.StorageTool", "format", "-t", CLUSTER_ID, "-c", str(properties)]
+    formatting = ["kafka.tools.StorageTool", "format", "-t", CLUSTER_ID, "-c", str(properties), "-S", SCRAM_USER]
     done = subprocess.run([*java, *formatting], capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stdout + done.stderr
     with (folder / "broker.log").open("wb") as log:
@@ -148,3 +156,50 @@ def kafka_broker(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Callable[
         except subprocess.TimeoutExpired:
             each.process.kill()
             each.process.wait()
+
+
+Asking = Callable[..., Any]
+
+
+@contextlib.contextmanager
+def _connected(port: int) -> Iterator[Asking]:
+    """A function that asks the broker and gives the body of its answer."""
+    client = NegotiatingClient(client_id="c")
+    with socket.create_connection(("127.0.0.1", port), timeout=30) as wire:
+
+        def until(outcomes: list[Any], kind: type) -> Any:
+            while True:
+                wire.sendall(b"".join(each.data for each in outcomes if isinstance(each, Send)))
+                found = [each for each in outcomes if isinstance(each, kind | Over)]
+                if found:
+                    assert isinstance(found[0], kind), found
+                    return found[0]
+                outcomes = client.receive(wire.recv(65536), time.monotonic_ns())
+
+        until(client.connected(time.monotonic_ns()), Agreed)
+        yield lambda body, version=None: until([client.send(body, time.monotonic_ns(), version)], Answered).response.body
+
+
+def _coordinate(ask: Asking, group: str) -> None:
+    """Wait until the broker coordinates groups: its first question makes it create the topic of offsets."""
+    until = time.monotonic() + 60
+    beat = messages.HeartbeatRequest(group_id=group, member_id="nobody", generation_id=1)
+    while True:
+        (found,) = ask(messages.FindCoordinatorRequest(coordinator_keys=[group]), 4).coordinators
+        if not found.error_code and ask(beat, 4).error_code == 25:  # it has read its groups and knows no such member
+            return
+        assert time.monotonic() < until, found
+        time.sleep(0.2)
+
+
+@pytest.fixture(scope="session")
+def coordinated() -> Callable[[int, str], contextlib.AbstractContextManager[Asking]]:
+    """`with coordinated(port, group) as ask`: `ask(body, version)` gives what the group's coordinator answers."""
+
+    @contextlib.contextmanager
+    def session(port: int, group: str) -> Iterator[Asking]:
+        with _connected(port) as ask:
+            _coordinate(ask, group)
+            yield ask
+
+    return session

@@ -56,6 +56,7 @@ def test_sdist_built_elsewhere_gives_compiled_modules(sdist: Path, tmp_path: Pat
         assert any(name.startswith(f"kwire/{source.parent.name}/_native/{source.stem}.") and ".c" not in name[-3:] for name in names)
     assert not [name for name in names if name.endswith((".pyx", ".pxd", ".c"))]
     assert "kwire/schema/messages/MetadataRequest.json" in names
+    assert "pyspark_kwire/__init__.py" in names  # by whose name Spark finds the data source
     assert {"kwire/py.typed", "kwire/messages/__init__.pyi", "kwire/messages/_types/metadata.pyi", "kwire/codec/by_name.pyi"} <= set(names)
     program = "import kwire, kwire.codec._native.objects as o; print(kwire.backend, o.__file__)"
     ran = run("-P", "-c", program, cwd=tmp_path, PYTHONPATH=str(tmp_path / "site"), KWIRE_REQUIRE_NATIVE="1")

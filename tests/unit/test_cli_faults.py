@@ -99,6 +99,22 @@ def test_an_output_folder_that_cannot_be_written(text_file: str) -> None:
     assert "cannot be written: Not a directory" in said(result)
 
 
+@pytest.mark.parametrize("command", [("inspect", "{}"), ("decode", "{}"), ("diff", "{}", "{}"), ("report", "{}"), ("trim", "{}", "x.pcap")])
+def test_a_uri_with_a_password_is_refused_and_not_said_again(command: tuple[str, ...]) -> None:
+    result = run(*(part.format("s3://AKIAIOSFODNN7EXAMPLE:wJalrXUtnFEMI@bucket/x") for part in command), "--region", "us-east-1")
+    assert result.exit_code == 1
+    assert "a s3:// URI holds a password" in said(result)
+    assert "wJalr" not in result.stderr
+
+
+def test_an_endpoint_that_is_none() -> None:
+    assert "the endpoint ftp://host is no address of a server" in said(run("inspect", SEED, "--endpoint", "ftp://host"))
+
+
+def test_trimmed_captures_go_to_disks() -> None:
+    assert "trimmed captures are written to disks only" in said(run("trim", SEED, "s3://bucket/x.pcap"))
+
+
 def test_an_unknown_release(tmp_path: Path) -> None:
     result = run("analyze", SEED, "--out", str(tmp_path / "out"), "--target-release", "9.9")
     assert result.exit_code == 1

@@ -37,3 +37,13 @@ def test_who_talks_tells_who_breaks() -> None:
     # what a real 4.3.1 broker did to these clients, from the notes of the capture
     assert {"legacy-billing-082", "erp-bridge", "stock-sync", "pricing-svc", "clickstream", "geo-enricher"} <= breaking
     assert not {line for line in lines if "apache-kafka-java 3.9.2" in line and line.endswith("breaks on 4.4.0")}
+
+
+def test_a_frame_goes_to_json_and_back() -> None:
+    assert run("frame_to_json_and_back.py") == [
+        "MetadataRequest v12 by 'app': "
+        '{"topics": [{"topicId": "AAAAAAAAAAAAAAAAAAAAAA", "name": "orders"}], '
+        '"allowAutoTopicCreation": true, "includeTopicAuthorizedOperations": false}',
+        "42 bytes read, 44 written, of topic 'invoices'",
+        "Truncated: the bytes end before the value does at byte 38 in topics[0] (MetadataRequest v12)",
+    ]
