@@ -17,7 +17,7 @@ from libc.string cimport memset
 from cursor cimport Bytes
 from lane_frames cimport LENGTH_BYTES, MOST_PIECES, FrameBuffer, buffer_add, buffer_clear, frame_length, opens_kafka
 from lane_requests cimport client_id_of, take_request
-from lane_responses cimport give_up_waiting, take_response
+from lane_responses cimport SHORTEST_RESPONSE, give_up_waiting, take_response, tell_unfinished
 from lane_rows cimport NO_TEXT, no_int, no_long
 from lane_series cimport (
     LANE_ODD, LANE_OK, NOT_OBSERVED, ODD_GAP, ODD_LENGTH, ODD_OPENING, ODD_UNFINISHED, LaneExchange, LaneSeries, odd, sasl_known,
@@ -139,7 +139,7 @@ cdef inline int take_frame(LaneExchange* exchange, LaneSeries* series, bint from
     if from_client:
         outcome = take_request(exchange, series, payload, size, length, buffer.offset, packet, time_ns)
     else:
-        outcome = take_response(exchange, series, payload, size, length, buffer.offset, packet, time_ns)
+        outcome = take_response(exchange, series, payload, size, length, buffer.offset, packet, time_ns, False)
     if outcome == LANE_OK:
         buffer.offset += LENGTH_BYTES + length
         exchange.frames[side] += 1
@@ -299,11 +299,42 @@ cdef inline int exchange_packet(LaneExchange* exchange, LaneSeries* series, bint
     return outcome
 
 
+cdef inline int end_direction(LaneExchange* exchange, LaneSeries* series, bint from_client) except -1:
+    """No more bytes of a direction will come: kwire/protocol/frames.py, FrameSplitter.end, and what Connection makes of it.
+
+    Returns:
+        LANE_OK; LANE_ODD, with nothing changed, before it is known what is spoken, behind a cut, and as `take_response`.
+    """
+    cdef FrameBuffer* buffer = &exchange.buffers[0 if from_client else 1]
+    cdef Py_ssize_t have = buffer.size
+    cdef Py_ssize_t length = -1
+    if have == 0:
+        return LANE_OK
+    if buffer.undecided or buffer.skip:
+        return odd(series, ODD_UNFINISHED)
+    if have >= LENGTH_BYTES:
+        length = frame_length(buffer.bytes)
+        if length < LENGTH_BYTES:
+            return odd(series, ODD_UNFINISHED)
+    if from_client or exchange.waiting_count == 0 or have < LENGTH_BYTES + SHORTEST_RESPONSE:
+        tell_unfinished(exchange, series, have, -1 if length < 0 else LENGTH_BYTES + length, buffer.offset, buffer.packet)
+    elif take_response(
+        exchange, series, buffer.bytes + LENGTH_BYTES, have - LENGTH_BYTES, length, buffer.offset, buffer.packet, buffer.time_ns, True
+    ) == LANE_ODD:
+        return LANE_ODD
+    buffer.offset += have
+    buffer_clear(buffer)
+    return LANE_OK
+
+
 cdef inline int exchange_closed(LaneExchange* exchange, LaneSeries* series, bint from_client, bint reset, int64_t time_ns) except -1:
-    """A direction ended, by FIN or by RST; LANE_ODD, with nothing changed, in the middle of a frame."""
+    """A direction ended, by FIN or by RST; LANE_ODD, with nothing changed, as `end_direction`."""
     cdef int side = 0 if from_client else 1
     if not reset and not exchange.closed[side] and exchange.buffers[side].size:
-        return odd(series, ODD_UNFINISHED)
+        if exchange.sasl_pending:
+            return odd(series, ODD_UNFINISHED)
+        if end_direction(exchange, series, from_client) == LANE_ODD:
+            return LANE_ODD
     see_time(exchange, time_ns)
     if exchange.closed_by < 0:
         exchange.closed_by = <int8_t>side
@@ -319,12 +350,14 @@ cdef inline int exchange_closed(LaneExchange* exchange, LaneSeries* series, bint
 
 
 cdef inline int exchange_finish(LaneExchange* exchange, LaneSeries* series) except -1:
-    """Nothing more will come; LANE_ODD, with nothing changed, in the middle of a frame."""
+    """Nothing more will come; LANE_ODD, with nothing changed, in the middle of two frames, and as `end_direction`."""
     cdef int32_t connection
     cdef int side
+    if exchange.buffers[0].size and exchange.buffers[1].size and not exchange.closed[0] and not exchange.closed[1]:
+        return odd(series, ODD_UNFINISHED)
     for side in range(2):
-        if not exchange.closed[side] and exchange.buffers[side].size:
-            return odd(series, ODD_UNFINISHED)
+        if not exchange.closed[side] and end_direction(exchange, series, side == 0) == LANE_ODD:
+            return LANE_ODD
     give_up_waiting(exchange, series)
     if exchange.topics.count:
         connection = text_copied(&series.said, series.places, exchange.connection)

@@ -213,11 +213,27 @@ cdef inline int give_up_waiting(LaneExchange* exchange, LaneSeries* series) exce
     return 0
 
 
+cdef inline int tell_unfinished(
+    LaneExchange* exchange, LaneSeries* series, Py_ssize_t have, Py_ssize_t needed, int64_t offset, int64_t packet
+) except -1:
+    """Report a frame whose end has not come; `have` of the `needed` bytes with its length are there, of which -1 says that nobody knows."""
+    (<object>series.desk).unfinished(
+        (exchange.connection, None, packet, offset),
+        (text_object(&series.texts, exchange.software_name), text_object(&series.texts, client_id_of(exchange))),
+        have, "unknown" if needed < 0 else needed,
+    )
+    return 0
+
+
 cdef inline int take_response(
     LaneExchange* exchange, LaneSeries* series, Bytes payload, Py_ssize_t size, Py_ssize_t length, int64_t offset, int64_t packet,
-    int64_t time_ns,
+    int64_t time_ns, bint unfinished,
 ) except -1:
-    """Take the next frame of the server; arguments and outcome as `take_request`."""
+    """Take the next frame of the server; arguments and outcome as `take_request`.
+
+    Arguments:
+        unfinished: its end has not come, as the connection was over: the server did answer, but when it was done nobody knows.
+    """
     cdef Cursor cursor
     cdef Fields fields
     cdef Recipe* recipe
@@ -276,9 +292,12 @@ cdef inline int take_response(
             return odd(series, ODD_TEXT)
 
     # From here on nothing is odd.
+    if unfinished:
+        tell_unfinished(exchange, series, size + 4, length + 4, offset, packet)
+        exchange.losses += 1
     exchange.last_answered = row.correlation_id
     row.state = ANSWERED
-    row.response_us = microseconds(time_ns)
+    row.response_us = no_long() if unfinished else microseconds(time_ns)
     row.response_bytes = length + 4
     row.error_code = error
     row.throttle_time_ms = throttle
@@ -304,6 +323,7 @@ cdef inline int take_response(
         if series.asked_version == (0 if answer is not NULL and error == UNSUPPORTED_VERSION else row.api_version):
             show_frame(exchange, series, row, payload, size, offset, packet, time_ns)
     row_done(exchange, series, row)
+    row.response_us = microseconds(time_ns)  # what the exchange says beyond its row has the time of what came
     if traits & USES_TOPICS:
         if not uses_merge(uses, waiting.uses, waiting.use_count, series.response_uses.uses, series.response_uses.count):
             raise MemoryError

@@ -178,6 +178,18 @@ def test_lanes_do_the_work(snaplen: int, monkeypatch: pytest.MonkeyPatch) -> Non
     assert streams.packets_in_python + streams.packets_of_streams <= streams.packets / 20
 
 
+def test_a_response_that_is_never_finished_stays_in_its_lane(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Three consumers of the capture leave while a Fetch response is under way, and the RST meets the rest of it."""
+    data = capture(FLEET)
+    found = check(monkeypatch, lambda one: one.read(data, 1 << 20))
+    assert sum(row["rule"] == "frame_unfinished" for row in found["violations"]) == 3
+    using(monkeypatch, "native")
+    one = Reader()
+    one.read(data, 1 << 20)
+    sink: Any = one.carry.sink
+    assert "unfinished" not in sink.batches.departures
+
+
 def test_a_port_keeps_other_connections_out(monkeypatch: pytest.MonkeyPatch) -> None:
     data = capture(FLEET)
     for ports, count in (((19092,), 152), ((1,), 0)):
@@ -355,11 +367,16 @@ ACCIDENTS = st.dictionaries(st.integers(3, 40), st.sampled_from(["lost", "twice"
     late=st.sampled_from([False, False, False, True]),
     cut=st.integers(0, 40),
     pickled=st.booleans(),
+    missing=st.sampled_from([0, 0, 0, 1, 6, 25, 60]),
 )
 def test_tables_of_made_up_traffic(
-    talk: list[Any], sizes: list[int], accidents: dict[int, str], ending: str, late: bool, cut: int, pickled: bool, frames: Frames
-) -> None:
-    packets = packets_of(stream_of(talk, frames), sizes, accidents, ending, late)
+    talk: list[Any], sizes: list[int], accidents: dict[int, str], ending: str, late: bool, cut: int, pickled: bool, missing: int,
+    frames: Frames,
+) -> None:  # fmt: skip
+    sent = stream_of(talk, frames)
+    if missing and sent:  # the last frame is never finished
+        sent[-1] = sent[-1][0], sent[-1][1][:-missing]
+    packets = packets_of(sent, sizes, accidents, ending, late)
 
     def work(one: Reader) -> None:
         one.carry.sink.begin_file("a file")

@@ -49,7 +49,7 @@ _IS_SOFTWARE: Final = 2
 _IS_BROKER_CLIENT: Final = 4
 _PACKET_MASK: Final = (1 << PACKET_BITS) - 1
 
-_Place = tuple[int, int, int, int]
+_Place = tuple[int, int | None, int, int]
 _Identity = tuple[str | None, str | None]
 _Frame = tuple[bytes, bool]
 
@@ -137,6 +137,17 @@ class LaneDesk:
             end: of the body, in the frame without its length.
         """
         self._violation(place, identity, *trailing_fact(f"{api_label(api_key, api_version)} {kind}", count, end))
+
+    def unfinished(self, place: _Place, identity: _Identity, have: int, length: int | str) -> None:
+        """Report a frame whose end has not come.
+
+        Args:
+            place: as for `once`, without a request.
+            identity: as for `once`.
+            have: how many of its bytes came.
+            length: how many it has, `unknown` where not even its length came.
+        """
+        self._violation(place, identity, "frame_unfinished", {"have": have, "length": length})
 
     def _violation(self, place: _Place, identity: _Identity, rule: str, facts: dict[str, object]) -> None:
         connection, request_index, packet, offset = place
