@@ -31,7 +31,7 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 
 
 def pytest_configure(config: pytest.Config) -> None:
-    settings.register_profile("share", max_examples=50)
+    settings.register_profile("share", max_examples=25)
     settings.register_profile("whole", max_examples=400)
     settings.load_profile("whole" if config.getoption("--whole") else "share")
 
@@ -97,6 +97,12 @@ def _codec(twin: Twin) -> TwinCodec:
 def codec(twin: Twin) -> TwinCodec:
     """The codec as the twin of the test runs it."""
     return _codec(twin)
+
+
+@pytest.fixture(scope="session")
+def native_codec() -> TwinCodec:
+    """The codec as the native twin runs it: what is compared with `reference_codec`. The pure twin against itself would prove nothing."""
+    return _codec("native")
 
 
 @pytest.fixture(scope="session")

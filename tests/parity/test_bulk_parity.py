@@ -23,12 +23,8 @@ from kwire.capture.packet_columns import ACK, FIN, RST, SYN, PacketColumns
 from kwire.codec.impl import load_twin
 from kwire.tables import impl, series
 
-TESTS = Path(__file__).parents[1]
-CAPTURES = [*sorted((TESTS / "captures" / "data").glob("*.pcap*.gz")), TESTS.parent / "examples" / "upgrade-fleet.pcap.gz"]
-FLEET = CAPTURES[-1]
-CUT = [
-    path for path in CAPTURES if path.name.split(".")[0] in ("seed", "late-join", "gap-response", "hostile-requests", "tcp-tricks", "ipv6")
-]
+DATA = Path(__file__).parents[1] / "captures" / "data"
+CUT = ["gap-response", "hostile-requests", "ipv6", "late-join", "seed", "tcp-tricks"]
 
 Tables = dict[str, list[dict[str, Any]]]
 
@@ -80,8 +76,8 @@ class Reader:
         return tables
 
 
-def capture(path: Path) -> bytes:
-    return gzip.decompress(path.read_bytes())
+def capture(name: str) -> bytes:
+    return gzip.decompress((DATA / f"{name}.pcap.gz").read_bytes())
 
 
 def pieces_of(data: bytes, count: int, seed: int) -> list[bytes]:
@@ -121,17 +117,16 @@ def check(monkeypatch: pytest.MonkeyPatch, work: Callable[[Reader], None]) -> Ta
     return found[1]
 
 
-@pytest.mark.parametrize("path", CAPTURES, ids=lambda path: path.name.removesuffix(".gz"))
-def test_tables_of_captures(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    data = capture(path)
+def test_tables_of_captures(capture_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    data = gzip.decompress(capture_path.read_bytes())
     found = check(monkeypatch, lambda one: one.read(data, 1 << 20))
     assert found["connections"]
 
 
-@pytest.mark.parametrize("count", [2, 12])
-@pytest.mark.parametrize("path", CUT, ids=lambda path: path.name.removesuffix(".gz"))
-def test_tables_of_pieces_with_the_carry_pickled_in_between(path: Path, count: int, monkeypatch: pytest.MonkeyPatch) -> None:
-    pieces = pieces_of(capture(path), count, count)
+@pytest.mark.parametrize("count", [pytest.param(2, marks=pytest.mark.whole), 12])
+@pytest.mark.parametrize("name", CUT)
+def test_tables_of_pieces_with_the_carry_pickled_in_between(name: str, count: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    pieces = pieces_of(capture(name), count, count)
 
     def work(one: Reader) -> None:
         for number, piece in enumerate(pieces):
@@ -142,16 +137,26 @@ def test_tables_of_pieces_with_the_carry_pickled_in_between(path: Path, count: i
     check(monkeypatch, work)
 
 
-@pytest.mark.parametrize("snaplen", [96, 128, 256])
-@pytest.mark.parametrize("path", [*CUT, FLEET], ids=lambda path: path.name.removesuffix(".gz"))
-def test_tables_of_captures_cut_by_snaplen(path: Path, snaplen: int, monkeypatch: pytest.MonkeyPatch) -> None:
-    data = cut_to(capture(path), snaplen)
+SNAPLENS = pytest.mark.parametrize("snaplen", [pytest.param(96, marks=pytest.mark.whole), 128, pytest.param(256, marks=pytest.mark.whole)])
+
+
+@SNAPLENS
+@pytest.mark.parametrize("name", CUT)
+def test_tables_of_captures_cut_by_snaplen(name: str, snaplen: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    data = cut_to(capture(name), snaplen)
     check(monkeypatch, lambda one: one.read(data, 1 << 20))
 
 
-def test_tables_of_pieces_whose_packets_are_cut(monkeypatch: pytest.MonkeyPatch) -> None:
+@SNAPLENS
+def test_tables_of_a_fleet_cut_by_snaplen(snaplen: int, fleet: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    data = cut_to(gzip.decompress(fleet.read_bytes()), snaplen)
+    check(monkeypatch, lambda one: one.read(data, 1 << 20))
+
+
+@pytest.mark.whole
+def test_tables_of_pieces_whose_packets_are_cut(fleet: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """The carry is pickled while damaged frames wait for their end."""
-    pieces = pieces_of(cut_to(capture(FLEET), 140), 12, 3)
+    pieces = pieces_of(cut_to(gzip.decompress(fleet.read_bytes()), 140), 12, 3)
 
     def work(one: Reader) -> None:
         for piece in pieces:
@@ -163,14 +168,14 @@ def test_tables_of_pieces_whose_packets_are_cut(monkeypatch: pytest.MonkeyPatch)
 
 @pytest.mark.parametrize("chunk_bytes", [200, 5000])
 def test_tables_in_chunks_of_any_size(chunk_bytes: int, monkeypatch: pytest.MonkeyPatch) -> None:
-    data = capture(CUT[-2])
+    data = capture("seed")
     check(monkeypatch, lambda one: one.read(data, chunk_bytes))
 
 
 @pytest.mark.parametrize("snaplen", [65535, 256, 128])
-def test_lanes_do_the_work(snaplen: int, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_lanes_do_the_work(snaplen: int, fleet: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Python sees at most one packet in twenty of ordinary traffic, whole or cut."""
-    data = cut_to(capture(FLEET), snaplen)
+    data = cut_to(gzip.decompress(fleet.read_bytes()), snaplen)
     using(monkeypatch, "native")
     one = Reader()
     one.read(data, 1 << 20)
@@ -178,9 +183,9 @@ def test_lanes_do_the_work(snaplen: int, monkeypatch: pytest.MonkeyPatch) -> Non
     assert streams.packets_in_python + streams.packets_of_streams <= streams.packets / 20
 
 
-def test_a_response_that_is_never_finished_stays_in_its_lane(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_response_that_is_never_finished_stays_in_its_lane(fleet: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Three consumers of the capture leave while a Fetch response is under way, and the RST meets the rest of it."""
-    data = capture(FLEET)
+    data = gzip.decompress(fleet.read_bytes())
     found = check(monkeypatch, lambda one: one.read(data, 1 << 20))
     assert sum(row["rule"] == "frame_unfinished" for row in found["violations"]) == 3
     using(monkeypatch, "native")
@@ -190,8 +195,8 @@ def test_a_response_that_is_never_finished_stays_in_its_lane(monkeypatch: pytest
     assert "unfinished" not in sink.batches.departures
 
 
-def test_a_port_keeps_other_connections_out(monkeypatch: pytest.MonkeyPatch) -> None:
-    data = capture(FLEET)
+def test_a_port_keeps_other_connections_out(fleet: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    data = gzip.decompress(fleet.read_bytes())
     for ports, count in (((19092,), 152), ((1,), 0)):
         for twin in ("pure", "native"):
             using(monkeypatch, twin)

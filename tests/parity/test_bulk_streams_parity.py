@@ -21,8 +21,6 @@ from kwire.capture.packet_columns import ACK, FIN, RST, SYN, PacketColumns
 from kwire.capture.tcp import TcpConnection
 from kwire.codec.impl import load_twin
 
-DATA = Path(__file__).parents[1] / "captures" / "data"
-CAPTURES = sorted(path.name for path in DATA.glob("*.pcap*.gz"))
 KEYS = [bytes([4, 10, 0, 0, 1, 0x23, 0x84, 10, 0, 0, 9, 0x80, n]) for n in range(3)]
 SECOND = 1_000_000_000
 
@@ -87,13 +85,12 @@ def both_say_the_same(chunks: list[tuple[bytes, PacketColumns]], pickled: bool, 
 
 
 @pytest.mark.parametrize("pickled", [False, True])
-@pytest.mark.parametrize("name", CAPTURES)
-def test_streams_of_captures(name: str, pickled: bool) -> None:
-    data = gzip.decompress((DATA / name).read_bytes())
+def test_streams_of_captures(capture_path: Path, pickled: bool) -> None:
+    data = gzip.decompress(capture_path.read_bytes())
     known = identify(data[:24])
     assert known is not None
     state, at = known
-    rng = random.Random(name)
+    rng = random.Random(capture_path.name)
     borders = [0, *sorted(rng.sample(range(1, len(data)), 6)), len(data)] if pickled else [0, len(data)]
     chunks, rest = [], b""
     for start, end in pairwise(borders):
@@ -168,11 +165,11 @@ def talk(rng: random.Random, key: int, start: int) -> list[tuple[int, ...]]:
     return packets
 
 
-def test_sweeps_end_the_same_connections_at_the_same_packets() -> None:
+def test_sweeps_end_the_same_connections_at_the_same_packets(request: pytest.FixtureRequest) -> None:
     rng = random.Random(5)
     packets: list[tuple[int, ...]] = []
     start = 0
-    while len(packets) < 140_000:
+    while len(packets) < (140_000 if request.config.getoption("--whole") else 40_000):
         start += rng.choice([SECOND, 2 * SECOND, 30 * SECOND])
         packets += talk(rng, rng.randrange(3), start)
     data = bytes(64)

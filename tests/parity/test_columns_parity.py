@@ -68,7 +68,8 @@ def differences(codec: Any, reference: Any, groups: dict[tuple[str, int], list[b
         if repr(batch.to_pylist()) != repr(rows := expected_rows(reference, name, version, messages, batch.schema)):
             bad = next(i for i, (a, b) in enumerate(zip(batch.to_pylist(), rows, strict=True)) if repr(a) != repr(b))
             found.append((name, version, messages[bad], batch.to_pylist()[bad], rows[bad]))
-        if codec is not reference and not batch.equals(theirs.to_arrow(name, messages, version, **options)) and "nan" not in repr(rows):
+        other = theirs.to_arrow(name, messages, version, **options)
+        if not batch.equals(other) and repr(other.to_pylist()) != repr(rows):  # NaN equals nothing
             found.append((name, version, "batches differ"))
     return found[:2]
 
@@ -84,12 +85,12 @@ def grouped(cases: Any, change: Any, kinds: Callable[[list[Any]], list[Any]]) ->
     return groups
 
 
-def test_valid_messages(codec, reference_codec, vectors, share):
+def test_valid_messages(native_codec, reference_codec, vectors, share):
     groups = grouped(vectors("messages-sample"), lambda data: [data, None, data], lambda kinds: share(kinds[::2], 3))
-    assert differences(codec, reference_codec, groups) == []
+    assert differences(native_codec, reference_codec, groups) == []
 
 
-def test_cut_messages(codec, reference_codec, vectors, share):
+def test_cut_messages(native_codec, reference_codec, vectors, share):
     chance = random.Random(35)
 
     def cuts(data: bytes) -> list[bytes | None]:
@@ -97,27 +98,27 @@ def test_cut_messages(codec, reference_codec, vectors, share):
         return [data, *(data[:end] for end in ends), data]
 
     groups = grouped(vectors("messages-sample"), cuts, lambda kinds: share(kinds[::7], 4))
-    assert differences(codec, reference_codec, groups) == []
+    assert differences(native_codec, reference_codec, groups) == []
 
 
-def test_mutated_messages(codec, reference_codec, vectors, share):
+def test_mutated_messages(native_codec, reference_codec, vectors, share):
     chance = random.Random(714)
 
     def changes(data: bytes) -> list[bytes | None]:
         return [data, *(mutated(data, chance) for _ in range(6 if data else 0)), data]
 
     groups = grouped(vectors("messages-sample"), changes, lambda kinds: share(kinds[::6], 4))
-    assert differences(codec, reference_codec, groups) == []
+    assert differences(native_codec, reference_codec, groups) == []
 
 
-def test_projections(codec, reference_codec, vectors, share):
+def test_projections(native_codec, reference_codec, vectors, share):
     """Random paths, alone and in pairs: both twins give the same exploded rows, and lose no message."""
     chance = random.Random(559)
-    ours, theirs = Columns(codec.compiled), Columns(reference_codec.compiled)
+    ours, theirs = Columns(native_codec.compiled), Columns(reference_codec.compiled)
     checked = 0
     groups = grouped(vectors("messages-sample"), lambda data: [data, data[: len(data) // 2], None], lambda kinds: share(kinds[::4], 5))
     for (name, version), messages in groups.items():
-        layouts = {layout.name: layout for layout in codec.compiled.plan(name, version).layouts}
+        layouts = {layout.name: layout for layout in native_codec.compiled.plan(name, version).layouts}
         paths = []
         for _ in range(2):
             layout, path = layouts[name], []
@@ -140,13 +141,13 @@ def test_projections(codec, reference_codec, vectors, share):
     assert checked > len(groups)
 
 
-def test_raising_twins_raise_alike(codec, reference_codec, vectors, share):
+def test_raising_twins_raise_alike(native_codec, reference_codec, vectors, share):
     for case in share((case for case in vectors("messages-sample") if case["case"] == "full"), 5):
         data = bytes.fromhex(case["hex"])
         if not data or case["version"] % 3:
             continue
         seen = []
-        for each in (codec, reference_codec):
+        for each in (native_codec, reference_codec):
             with pytest.raises(WireError) as caught:
                 Columns(each.compiled).to_arrow(case["message"], [data, data + b"\0", data[:-1]], case["version"])
             seen.append((caught.value.index, str(caught.value), caught.value.path))

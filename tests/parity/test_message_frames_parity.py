@@ -14,18 +14,14 @@ from kwire.tables import from_capture, impl
 from kwire.tables.message_frames import iter_message_frames
 from kwire.tables.schemas import MESSAGE_FRAMES
 
-TESTS = Path(__file__).parents[1]
-CAPTURES = [*sorted((TESTS / "captures" / "data").glob("*.pcap*.gz")), TESTS.parent / "examples" / "upgrade-fleet.pcap.gz"]
-
 
 def frames(path: Path, asked: Asked) -> list[dict[str, Any]]:
     found = pa.Table.from_batches(iter_message_frames([str(path)], asked), schema=MESSAGE_FRAMES).to_pylist()
     return sorted(found, key=lambda row: (row["connection_id"], row["stream_offset"]))
 
 
-@pytest.mark.parametrize("path", CAPTURES, ids=lambda path: path.name.partition(".")[0])
-def test_frames_of_a_message(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    rows = from_capture(str(path)).select(["api_key", "api_version", "state", "error_code"]).to_pylist()
+def test_frames_of_a_message(capture_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    rows = from_capture(str(capture_path)).select(["api_key", "api_version", "state", "error_code"]).to_pylist()
     seen = sorted({(row["api_key"], row["api_version"]) for row in rows if row["api_version"] is not None})
     for key, version in seen[:: len(seen) // 2 or 1]:
         requests = [row for row in rows if (row["api_key"], row["api_version"]) == (key, version)]
@@ -39,10 +35,10 @@ def test_frames_of_a_message(path: Path, monkeypatch: pytest.MonkeyPatch) -> Non
             asked = Asked(direction, key, version)  # type: ignore[arg-type]
             with monkeypatch.context() as patch:
                 patch.setattr(impl, "_chosen", ("pure", None))
-                pure = frames(path, asked)
+                pure = frames(capture_path, asked)
             with monkeypatch.context() as patch:
                 patch.setattr(impl, "_chosen", ("native", load_twin("tables", "bulk", "native")))
-                assert frames(path, asked) == pure
+                assert frames(capture_path, asked) == pure
             assert len(pure) == len(expected)
 
 

@@ -46,7 +46,7 @@ def batches(draw: Any) -> tuple[list[tuple[Any, ...]], dict[str, Any]]:
     return rows, fields
 
 
-@settings(max_examples=80, deadline=None)
+@settings(deadline=None)
 @given(batches())
 def test_what_is_written_is_read(twin, made):
     rows, fields = made
@@ -95,8 +95,8 @@ def outcome(twin: Any, rows: list[Any], fields: dict[str, Any]) -> Any:
         return error.reason, error.path
 
 
-@settings(max_examples=200, deadline=None)
+@settings(deadline=None)
 @given(odd_batches())
-def test_anything(twin, made):
+def test_anything(made):
     rows, fields = made
-    assert outcome(twin, rows, fields) == outcome("pure", rows, fields)
+    assert outcome("native", rows, fields) == outcome("pure", rows, fields)

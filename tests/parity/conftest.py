@@ -1,0 +1,34 @@
+"""The captures on which twins are compared."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+TESTS = Path(__file__).parents[1]
+CAPTURES = [*sorted((TESTS / "captures" / "data").glob("*.pcap*.gz")), TESTS.parent / "examples" / "upgrade-fleet.pcap.gz"]
+# They stand for the others without --whole: ordinary traffic of either file format, IPv6 and other links, beginnings and packets that are
+# missing, packets that are cut, hostile bytes, SASL, and TCP that nobody expects.
+FOREMOST = {
+    "seed", "real", "ipv6", "any-sll2", "late-join", "gap-response", "snaplen-96", "hostile-requests", "tcp-tricks", "wireshark-pdus",
+    "sections",
+}  # fmt: skip
+
+
+def _case(path: Path) -> object:
+    name = path.name.partition(".")[0]
+    return pytest.param(path, id=name, marks=() if name in FOREMOST else pytest.mark.whole)
+
+
+@pytest.fixture(params=map(_case, CAPTURES))
+def capture_path(request: pytest.FixtureRequest) -> Path:
+    """A capture of the tests, gzipped."""
+    path: Path = request.param
+    return path
+
+
+@pytest.fixture(scope="session")
+def fleet() -> Path:
+    """The capture of `make demo`: many clients and APIs."""
+    return CAPTURES[-1]
