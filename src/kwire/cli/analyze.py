@@ -155,6 +155,9 @@ def analyze(
     The exit status is 0; 3 when the analysis was written although some of the inputs could not be read; 4 when it rests on too little (no
     request at all, many packets lost, one direction only, nearly all TLS); and 1 when it was not written.
     """
+    from kwire.tables.pandas_left_out import leave_pandas_out
+
+    leave_pandas_out()
     from kwire.report import summarize, write_reports
     from kwire.spark.job import JobRequest, run_job
 

@@ -29,6 +29,9 @@ class _Trouble(click.ClickException):
 
 
 def _compare(before: str, after: str, slower: float, least: int) -> Comparison:
+    from kwire.tables.pandas_left_out import leave_pandas_out
+
+    leave_pandas_out()
     from kwire.analysis.differences import Thresholds
     from kwire.report.analysis_folder import AnalysisFolder
     from kwire.report.before_after import compare_folders

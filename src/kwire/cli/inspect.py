@@ -201,7 +201,9 @@ def inspect(
 
     from kwire.cli.terminal import TablePrinter, json_line
     from kwire.tables import SCHEMAS
+    from kwire.tables.pandas_left_out import leave_pandas_out
 
+    leave_pandas_out()
     restrictions = (("--client-id", client_ids, "client_id"), ("--address", addresses, "connection_id"), ("--group", groups, "group_id"))
     for option, given, column in restrictions:
         if given and column not in SCHEMAS[table].names:

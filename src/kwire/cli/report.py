@@ -34,6 +34,9 @@ def report(folder: str, forms: tuple[str, ...], before: str, out: str | None, as
     """
     from dataclasses import asdict
 
+    from kwire.tables.pandas_left_out import leave_pandas_out
+
+    leave_pandas_out()
     from kwire.cli.summary import print_summary
     from kwire.cli.terminal import json_line
     from kwire.report import render_report, summarize, write_reports

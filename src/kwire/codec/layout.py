@@ -107,5 +107,8 @@ def _layout(message: Message, struct: Struct, indexes: dict[str, int]) -> Struct
 
 def layouts_of(message: Message) -> tuple[StructLayout, ...]:
     """The layouts of all structs of a message, the message's own first. Equal definitions loaded twice give equal layouts."""
-    indexes = {name: index for index, name in enumerate(message.structs)}
-    return tuple(_layout(message, struct, indexes) for struct in message.structs.values())
+    found: tuple[StructLayout, ...] | None = message.derived.get(layouts_of)
+    if found is None:
+        indexes = {name: index for index, name in enumerate(message.structs)}
+        found = message.derived[layouts_of] = tuple(_layout(message, struct, indexes) for struct in message.structs.values())
+    return found

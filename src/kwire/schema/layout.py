@@ -40,6 +40,9 @@ def fields_at(message: Message, version: int) -> tuple[LayoutField, ...]:
     Raises:
         ValueError: the message has no such version.
     """
+    found: tuple[LayoutField, ...] | None = message.derived.get((fields_at, version))
+    if found is not None:
+        return found
     if version not in message.valid_versions:
         raise ValueError(f"{message.name} has no version {version}, only {message.valid_versions}")
 
@@ -62,7 +65,8 @@ def fields_at(message: Message, version: int) -> tuple[LayoutField, ...]:
                 fields=tuple(place(inner)),
             )
 
-    return tuple(place(message.fields))
+    found = message.derived[fields_at, version] = tuple(place(message.fields))
+    return found
 
 
 def _wire_type(field: LayoutField) -> str:

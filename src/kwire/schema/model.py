@@ -8,7 +8,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
-from functools import cached_property
+from functools import cache, cached_property
 from typing import Any, ClassVar, Final, Literal
 
 __all__ = ["Catalog", "Field", "Kind", "Message", "Struct", "Versions", "camel_name", "snake_name"]
@@ -20,6 +20,7 @@ SCALARS: Final = frozenset(("bool", "int8", "int16", "uint16", "int32", "uint32"
 _WORD_BORDER: Final = re.compile(r"(?<=[a-z0-9])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])")
 
 
+@cache  # a few names stand in hundreds of messages, at every version
 def snake_name(name: str) -> str:
     """`ThrottleTimeMs` -> `throttle_time_ms`; the attribute name of a field."""
     return _WORD_BORDER.sub("_", name).lower()
@@ -118,7 +119,7 @@ class Field:
     @property
     def is_struct(self) -> bool:
         """The type, or the type of the elements, is a struct."""
-        return self.element_type not in SCALARS
+        return self.type.removeprefix("[]") not in SCALARS
 
     @property
     def attribute(self) -> str:
@@ -168,6 +169,11 @@ class Message:
 
     def is_flexible(self, version: int) -> bool:
         return version in self.flexible_versions
+
+    @cached_property
+    def derived(self) -> dict[object, Any]:
+        """What others worked out of the definition and keep with it, by keys of theirs."""
+        return {}
 
     @cached_property
     def structs(self) -> dict[str, Struct]:

@@ -42,8 +42,11 @@ LOCAL_SETTINGS: Final = {
 }
 """What a run on this machine alone sets; a cluster's own settings stand otherwise."""
 
-# A JVM that only hands out tasks lives for seconds and runs nothing often: compiling its code well takes longer than running it.
-_SCHEDULING_SETTINGS: Final = {"spark.driver.defaultJavaOptions": "-XX:TieredStopAtLevel=1"}
+_SCHEDULING_SETTINGS: Final = {
+    # A JVM that only hands out tasks lives for seconds and runs nothing often: compiling its code well takes longer than running it.
+    "spark.driver.defaultJavaOptions": "-XX:TieredStopAtLevel=1",
+    "spark.python.daemon.module": "kwire.spark.worker_daemon",
+}
 
 # the message of a line of Spark's log, or of an exception that ends the launcher
 # A JVM that was told to go needs less than a second.

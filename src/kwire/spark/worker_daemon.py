@@ -1,0 +1,32 @@
+"""What starts the Python workers of a local session that kwire has to itself: it loads what tasks need, and the workers are its forks.
+
+PySpark's own daemon loads nothing, so that each worker would load all of it anew.
+"""
+
+from __future__ import annotations
+
+import gc
+from importlib import import_module
+from typing import Final
+
+from kwire.tables.pandas_left_out import leave_pandas_out
+
+__all__ = ["main"]
+
+# What a task imports on its way, and what runs it.
+_LOADED: Final = ("pyarrow.acero", "pyarrow.parquet", "pyspark.worker", "kwire.spark.routed_running", "kwire.tables.lane_desk")
+
+
+def main() -> None:
+    """Load, and fork a worker whenever Spark asks for one, until Spark goes."""
+    from pyspark.daemon import manager
+
+    leave_pandas_out()
+    for module in _LOADED:
+        import_module(module)
+    gc.freeze()  # a collection in a worker would copy the pages of all that it looks at
+    manager()
+
+
+if __name__ == "__main__":
+    main()
