@@ -5,6 +5,9 @@ PYTHON_IN := $(VENV)/bin/python
 SOURCES := pyproject.toml setup.py tools/environment.sh $(shell find pyx -name '*.p*')
 REPORT ?= demo-report
 
+# Byte code is kept, whatever the environment says: tests begin many processes, which would each compile all of kwire again.
+test unit: export PYTHONDONTWRITEBYTECODE :=
+
 .PHONY: demo test unit bench asan lint clean
 .DELETE_ON_ERROR:
 

@@ -137,7 +137,7 @@ def test_a_whole_false_file_beside_the_true_one_is_never_taken() -> None:
     assert ranges_of(data, 4, 256) == [(PCAP_HEADER_BYTES, None)]
 
 
-@settings(max_examples=60, deadline=None)
+@settings(deadline=None)
 @given(
     st.lists(
         st.one_of(

@@ -27,6 +27,7 @@ def examples(page: Path) -> str:
 
 
 @pytest.mark.parametrize("page", [path for path in PAGES if not path.name.startswith("from-")], ids=lambda path: path.stem)
+@pytest.mark.parametrize("twin", ["native", pytest.param("pure", marks=pytest.mark.whole)])
 def test_examples_of_a_page(twin, page, tmp_path):
     check(twin, page, tmp_path)
 

@@ -12,6 +12,7 @@ import pickle
 import struct
 import subprocess
 import sys
+import threading
 from typing import Any, ClassVar
 
 import pytest
@@ -24,6 +25,7 @@ from kwire.schema import catalog
 from kwire.schema.model import Field, Message, Struct, Versions
 
 V12 = 12
+STACK = 256 << 10  # bytes
 
 
 def text(value: str) -> bytes:
@@ -171,13 +173,22 @@ def test_a_chain_of_objects_needs_no_stack(codec, name, attribute):
     """Neither of objects that the collector knows nor of those that it does not."""
     kind = codec.message_class(name)
     before = sys.getrefcount(kind)
-    top = kind()
-    # the smallest frame of a C function has 32 bytes, the stack of a thread 8 MiB
-    for _ in range(300_000 if codec.twin == "native" else 1_000):
-        outer = kind()
-        setattr(outer, attribute, top)
-        top = outer
-    del top, outer
+
+    def chain() -> None:
+        top = kind()
+        # the smallest frame of a C function has 32 bytes: of these there would be more than the stack has
+        for _ in range(STACK // 32 * 2 if codec.twin == "native" else 1_000):
+            outer = kind()
+            setattr(outer, attribute, top)
+            top = outer
+
+    usual = threading.stack_size(STACK)
+    try:
+        thread = threading.Thread(target=chain)
+        thread.start()
+    finally:
+        threading.stack_size(usual)
+    thread.join()
     assert sys.getrefcount(kind) <= before + 5
 
 

@@ -85,7 +85,7 @@ def peak_of(request: pytest.FixtureRequest) -> Callable[..., int]:
     return peak
 
 
-DENSEST = ("records of nulls", "one record of headers", "messages of magic 0")
+DENSEST = ("records of nulls", "one record of headers")
 
 
 @pytest.mark.parametrize("form", ["columns", "objects"])

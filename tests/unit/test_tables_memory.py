@@ -89,7 +89,7 @@ linux_only = pytest.mark.skipif(not Path("/proc/self/statm").exists(), reason="n
 
 
 @linux_only
-@pytest.mark.parametrize("twin", ["native", "pure"])
+@pytest.mark.parametrize("twin", ["native", pytest.param("pure", marks=pytest.mark.whole)])
 def test_an_open_connection_takes_what_the_page_says(twin: str) -> None:
     """Two requests without an answer and the beginning of a third."""
     first, last = (4000, 10_000) if twin == "native" else (2000, 4000)  # the pure twin takes four times as much, and its time
@@ -97,12 +97,14 @@ def test_an_open_connection_takes_what_the_page_says(twin: str) -> None:
     assert 0 < used <= PER_OPEN_CONNECTION[twin]
 
 
+@pytest.mark.whole
 @linux_only
 def test_connections_that_are_over_take_next_to_nothing() -> None:
     """Each was closed more than `LINGER_NS` before the last; what is kept of it is how often its ports were used."""
     assert bytes_per_connection(CLOSED, 100_000_000, 24_000, 60_000, "native") <= PER_PAST_CONNECTION
 
 
+@pytest.mark.whole
 @linux_only
 def test_pairs_of_endpoints_that_are_over_take_no_memory() -> None:
     """Beyond the latest `RECENT_PAIRS` they are on disk: a file of any size takes what a small one takes."""
