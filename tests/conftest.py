@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import gc
 import gzip
-import importlib.util
 import json
 import os
 import sys
@@ -24,7 +23,9 @@ from kwire.codec.impl import MODULES, Twin, load_twin
 from kwire.codec.records.reading import RecordReader, record_reader
 from kwire.schema import catalog
 
-VECTORS = Path(__file__).parent / "vectors" / "data"
+TESTS = Path(__file__).parent
+VECTORS = TESTS / "vectors" / "data"
+sys.path.insert(0, str(TESTS))  # what several tests share lies in modules beside this one
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
@@ -144,22 +145,17 @@ def vectors() -> Callable[[str], list[dict[str, Any]]]:
     return _vectors
 
 
-def _module_beside(name: str) -> ModuleType:
-    found = importlib.util.spec_from_file_location(name, Path(__file__).parent / f"{name}.py")
-    assert found is not None
-    assert found.loader is not None
-    module = sys.modules[name] = importlib.util.module_from_spec(found)
-    found.loader.exec_module(module)
-    return module
-
-
 @pytest.fixture(scope="session")
 def analysis_tables() -> ModuleType:
     """`analysis_tables.py`: the tables of an analysis made by hand, and how to write them."""
-    return _module_beside("analysis_tables")
+    import analysis_tables
+
+    return analysis_tables
 
 
 @pytest.fixture(scope="session")
 def large_fleet() -> ModuleType:
     """`large_fleet.py`: the tables of thousands of clients."""
-    return _module_beside("large_fleet")
+    import large_fleet
+
+    return large_fleet

@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import gzip
 import json
-import struct
 from collections import Counter
 from collections.abc import Callable, Sequence
 from pathlib import Path
@@ -22,6 +21,7 @@ from kwire.spark import job, planning, series_task, settled_sums
 from kwire.spark.job import JobRequest, run_job
 from kwire.spark.output import MANIFEST, STATE, SUCCESS, OutputFolder
 from kwire.tables import series_rows
+from pcap_files import later, pieces_of
 
 DATA = Path(__file__).parent / "data"
 # What may differ between cuts: where in which file something begins.
@@ -33,40 +33,22 @@ def without_spark(job_in_process: Callable[..., None]) -> None:
     job_in_process()
 
 
-def packets_of(name: str) -> tuple[bytes, list[bytes]]:
-    data = gzip.decompress((DATA / name).read_bytes())
-    order = "<" if data[:4] in (b"\xd4\xc3\xb2\xa1", b"\x4d\x3c\xb2\xa1") else ">"
-    found, at = [], 24
-    while at < len(data):
-        size = 16 + struct.unpack_from(f"{order}I", data, at + 8)[0]
-        found.append(data[at : at + size])
-        at += size
-    return data[:24], found
-
-
 def cut(name: str, into: Path, pieces: int) -> list[str]:
     """Cut a capture into files as a rotating capture names them."""
-    head, packets = packets_of(name)
-    step = -(-len(packets) // pieces)
-    paths = []
-    for number in range(pieces):
-        path = into / f"trace_{number:05d}.pcap"
-        path.write_bytes(head + b"".join(packets[number * step : (number + 1) * step]))
-        paths.append(str(path))
-    return paths
+    return written(pieces_of(gzip.decompress((DATA / name).read_bytes()), pieces), into)
 
 
 def repeated(name: str, into: Path, copies: int) -> list[str]:
     """A file for each copy of a capture, ten minutes after the one before: its connections are over by then, and their ports used again."""
-    head, packets = packets_of(name)
-    seconds = struct.Struct("<I" if head[:4] in (b"\xd4\xc3\xb2\xa1", b"\x4d\x3c\xb2\xa1") else ">I")
-    paths = []
-    for number in range(copies):
-        path = into / f"trace_{number:05d}.pcap"
-        moved = (seconds.pack(seconds.unpack_from(packet)[0] + 600 * number) + packet[4:] for packet in packets)
-        path.write_bytes(head + b"".join(moved))
-        paths.append(str(path))
-    return paths
+    data = gzip.decompress((DATA / name).read_bytes())
+    return written([later(data, 600 * number) for number in range(copies)], into)
+
+
+def written(files: list[bytes], into: Path) -> list[str]:
+    paths = [into / f"trace_{number:05d}.pcap" for number in range(len(files))]
+    for path, data in zip(paths, files, strict=True):
+        path.write_bytes(data)
+    return list(map(str, paths))
 
 
 def tables(out: Path) -> dict[str, Counter[str]]:

@@ -7,10 +7,8 @@ import io
 import json
 import os
 import pickle
-import random
 import struct
 from collections import Counter
-from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
@@ -21,6 +19,7 @@ from kwire import tables
 from kwire.errors import InputError
 from kwire.tables import ROW_TABLES, SCHEMAS
 from kwire.tables.series import begin_series, finish_series, read_piece
+from pcap_files import random_pieces_of
 
 DATA = Path(__file__).parent / "data"
 FLEET = Path(__file__).parents[2] / "examples" / "upgrade-fleet.pcap.gz"
@@ -37,14 +36,7 @@ def location(name: str) -> str:
 
 def pieces_of(name: str, count: int, seed: int) -> list[io.BytesIO]:
     """Cut a capture at random packets into files with the same header."""
-    data = gzip.decompress((DATA / f"{name}.gz").read_bytes())
-    order = "<" if data[0] in (0xD4, 0x4D) else ">"
-    starts, at = [], 24
-    while at < len(data):
-        starts.append(at)
-        at += 16 + struct.unpack_from(f"{order}I", data, at + 8)[0]
-    borders = [24, *sorted(random.Random(seed).sample(starts[1:], count - 1)), len(data)]
-    return [io.BytesIO(data[:24] + data[start:end]) for start, end in pairwise(borders)]
+    return [io.BytesIO(piece) for piece in random_pieces_of(gzip.decompress((DATA / f"{name}.gz").read_bytes()), count, seed)]
 
 
 def counted(table: pa.Table) -> Counter[str]:

@@ -6,7 +6,6 @@ import base64
 import gzip
 import json
 import random
-import struct
 from collections import Counter
 from pathlib import Path
 from typing import Any
@@ -20,6 +19,7 @@ from kwire.capture.trimming import trim
 from kwire.cli.entry import commands
 from kwire.errors import InputError
 from kwire.tables import from_capture
+from pcap_files import starts_of
 
 DATA = Path(__file__).parent / "data"
 EXAMPLE = Path(__file__).parents[2] / "examples" / "upgrade-fleet.pcap.gz"
@@ -138,11 +138,7 @@ def test_copies_and_overlaps_are_cleaned_too(tmp_path: Path) -> None:
 
 def test_a_frame_over_two_files_is_understood_when_both_are_trimmed_together(tmp_path: Path) -> None:
     data = gzip.decompress((DATA / "dribble.pcap.gz").read_bytes())
-    order = "<" if data[0] in (0xD4, 0x4D) else ">"
-    at, starts = 24, []
-    while at < len(data):
-        starts.append(at)
-        at += 16 + struct.unpack_from(f"{order}I", data, at + 8)[0]
+    starts = starts_of(data)
     middle = starts[len(starts) // 2 + 1]
     (tmp_path / "in").mkdir()
     (tmp_path / "out").mkdir()

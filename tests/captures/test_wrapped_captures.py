@@ -14,6 +14,7 @@ from pathlib import Path
 import pytest
 
 from kwire import tables
+from pcap_files import records_of
 
 DATA = Path(__file__).parent / "data"
 PORT = 20192
@@ -23,12 +24,8 @@ ETHERNET = bytes.fromhex("020000000002020000000001")
 
 def packets_of(name: str) -> Iterator[tuple[bytes, bytes]]:
     """Times (as stored) and frames of a little-endian Ethernet capture."""
-    data = gzip.decompress((DATA / f"{name}.gz").read_bytes())
-    at = 24
-    while at < len(data):
-        size = struct.unpack_from("<I", data, at + 8)[0]
-        yield data[at : at + 8], data[at + 16 : at + 16 + size]
-        at += 16 + size
+    for record in records_of(gzip.decompress((DATA / f"{name}.gz").read_bytes())):
+        yield record[:8], record[16:]
 
 
 def pcap(link_type: int, packets: list[tuple[bytes, bytes]]) -> bytes:

@@ -6,10 +6,8 @@ import gzip
 import io
 import math
 import pickle
-import random
 import struct
 from collections.abc import Callable
-from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
@@ -22,6 +20,7 @@ from kwire.capture import reader
 from kwire.capture.packet_columns import ACK, FIN, RST, SYN, PacketColumns
 from kwire.codec.impl import load_twin
 from kwire.tables import impl, series
+from pcap_files import cut_to, random_pieces_of
 
 DATA = Path(__file__).parents[1] / "captures" / "data"
 CUT = ["gap-response", "hostile-requests", "ipv6", "late-join", "seed", "tcp-tricks"]
@@ -80,29 +79,6 @@ def capture(name: str) -> bytes:
     return gzip.decompress((DATA / f"{name}.pcap.gz").read_bytes())
 
 
-def pieces_of(data: bytes, count: int, seed: int) -> list[bytes]:
-    """Cut a pcap at random packets into files with the same header."""
-    order = "<" if data[0] in (0xD4, 0x4D) else ">"
-    starts, at = [], 24
-    while at < len(data):
-        starts.append(at)
-        at += 16 + struct.unpack_from(f"{order}I", data, at + 8)[0]
-    borders = [24, *sorted(random.Random(seed).sample(starts[1:], count - 1)), len(data)]
-    return [data[:24] + data[start:end] for start, end in pairwise(borders)]
-
-
-def cut_to(data: bytes, snaplen: int) -> bytes:
-    """A pcap as `tcpdump -s` would have written it."""
-    order = "<" if data[0] in (0xD4, 0x4D) else ">"
-    made, at = bytearray(data[:24]), 24
-    while at < len(data):
-        kept = struct.unpack_from(f"{order}I", data, at + 8)[0]
-        stays = min(kept, snaplen)
-        made += data[at : at + 8] + struct.pack(f"{order}I", stays) + data[at + 12 : at + 16 + stays]
-        at += 16 + kept
-    return bytes(made)
-
-
 def check(monkeypatch: pytest.MonkeyPatch, work: Callable[[Reader], None]) -> Tables:
     """What both twins make of the same work; they must agree."""
     found = []
@@ -126,7 +102,7 @@ def test_tables_of_captures(capture_path: Path, monkeypatch: pytest.MonkeyPatch)
 @pytest.mark.parametrize("count", [pytest.param(2, marks=pytest.mark.whole), 12])
 @pytest.mark.parametrize("name", CUT)
 def test_tables_of_pieces_with_the_carry_pickled_in_between(name: str, count: int, monkeypatch: pytest.MonkeyPatch) -> None:
-    pieces = pieces_of(capture(name), count, count)
+    pieces = random_pieces_of(capture(name), count, count)
 
     def work(one: Reader) -> None:
         for number, piece in enumerate(pieces):
@@ -156,7 +132,7 @@ def test_tables_of_a_fleet_cut_by_snaplen(snaplen: int, fleet: Path, monkeypatch
 @pytest.mark.whole
 def test_tables_of_pieces_whose_packets_are_cut(fleet: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """The carry is pickled while damaged frames wait for their end."""
-    pieces = pieces_of(cut_to(gzip.decompress(fleet.read_bytes()), 140), 12, 3)
+    pieces = random_pieces_of(cut_to(gzip.decompress(fleet.read_bytes()), 140), 12, 3)
 
     def work(one: Reader) -> None:
         for piece in pieces:

@@ -5,18 +5,13 @@ from __future__ import annotations
 import struct
 from typing import Any
 
-import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 import kwire
 from kwire import messages
-from kwire.capture.packet_columns import ACK, SYN, PacketColumns
-from kwire.codec.impl import load_twin
-from kwire.tables import impl, series
+from one_connection import CLIENT, SERVER, read_connection
 
-KEY = bytes([4, 10, 0, 0, 1, 0x23, 0x84, 10, 0, 0, 9, 0x80, 1])  # a: 10.0.0.1:9092, b: 10.0.0.9:32769
-CLIENT, SERVER = 1, 0
 JOIN, LEAVE, SYNC = 11, 13, 14
 
 TOPICS = bytes.fromhex("0000 00000002 0001 62 0001 61 ffffffff")  # a subscription to b and a
@@ -108,27 +103,8 @@ def talks(draw: Any) -> list[tuple[int, bytes]]:
 
 
 def steps_of(sent: list[tuple[int, bytes]], snaplen: int, twin: str) -> list[dict[str, Any]]:
-    """The rows of `group_steps` of frames that come in a packet each, of which at most `snaplen` bytes were captured."""
-    data, columns = bytearray(), PacketColumns(keys=[KEY])
-    seq = [0, 0]
-    shake = [(CLIENT, SYN, b""), (SERVER, SYN | ACK, b""), (CLIENT, ACK, b"")]
-    for number, (side, flags, payload) in enumerate([*shake, *((side, ACK, struct.pack(">i", len(each)) + each) for side, each in sent)]):
-        captured = payload[:snaplen]
-        values = {
-            "number": number, "time_ns": 10**18 + number * 1_234_567, "key": 0, "direction": side, "seq": seq[side], "ack": seq[1 - side],
-            "flags": flags, "offset": len(data), "captured": len(captured), "original": len(payload), "signature": number,
-        }  # fmt: skip
-        for name, value in values.items():
-            getattr(columns, name).append(value)
-        data += captured
-        seq[side] += len(payload) + bool(flags & SYN)
-    with pytest.MonkeyPatch.context() as monkeypatch:
-        monkeypatch.setattr(impl, "_chosen", (twin, None if twin == "pure" else load_twin("tables", "bulk", "native")))
-        carry = series.begin_series("s")
-        carry.sink.begin_file("a file")
-        carry.streams.take(bytes(data), columns, carry.sink)
-        carry.streams.finish(carry.sink)
-        batches = carry.sink.observed.builders["group_steps"].take(whole=True)
+    """The rows of `group_steps` of frames of which at most `snaplen` bytes were captured."""
+    batches = read_connection(sent, twin, snaplen).observed.builders["group_steps"].take(whole=True)
     return [row for batch in batches for row in batch.to_pylist()]
 
 

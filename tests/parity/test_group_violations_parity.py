@@ -9,12 +9,8 @@ import pytest
 
 import kwire
 from kwire import messages
-from kwire.capture.packet_columns import ACK, SYN, PacketColumns
-from kwire.codec.impl import load_twin
-from kwire.tables import impl, series
+from one_connection import CLIENT, SERVER, read_connection
 
-KEY = bytes([4, 10, 0, 0, 1, 0x23, 0x84, 10, 0, 0, 9, 0x80, 1])
-CLIENT, SERVER = 1, 0
 JOIN, SYNC = 11, 14
 
 
@@ -76,33 +72,13 @@ Exchange = tuple[int, int, Any, Any, list[tuple[str, str]]]
 
 def violations(twin: str, talk: list[Exchange]) -> list[tuple[str, str]]:
     """The rule and the sentence of each violation of a talk on one connection."""
-    data, columns = bytearray(), PacketColumns(keys=[KEY])
-    sent = [(CLIENT, SYN, b""), (SERVER, SYN | ACK, b""), (CLIENT, ACK, b"")]
+    frames = []
     for number, (key, version, request, response, _) in enumerate(talk):
         tags = b"\0" * (version >= {JOIN: 6, SYNC: 4}[key])
         head = struct.pack(">hhih", key, version, number, 3) + b"app" + tags
-        for side, frame in (
-            (CLIENT, head + kwire.encode(request, version)),
-            (SERVER, struct.pack(">i", number) + tags + kwire.encode(response, version)),
-        ):
-            sent.append((side, ACK, struct.pack(">i", len(frame)) + frame))
-    seq = [0, 0]
-    for number, (side, flags, payload) in enumerate(sent):
-        values = {
-            "number": number, "time_ns": 10**18 + number, "key": 0, "direction": side, "seq": seq[side], "ack": seq[1 - side],
-            "flags": flags, "offset": len(data), "captured": len(payload), "original": len(payload), "signature": number,
-        }  # fmt: skip
-        for name, value in values.items():
-            getattr(columns, name).append(value)
-        data += payload
-        seq[side] += len(payload) + bool(flags & SYN)
-    with pytest.MonkeyPatch.context() as monkeypatch:
-        monkeypatch.setattr(impl, "_chosen", (twin, None if twin == "pure" else load_twin("tables", "bulk", "native")))
-        carry = series.begin_series("s")
-        carry.sink.begin_file("a file")
-        carry.streams.take(bytes(data), columns, carry.sink)
-        carry.streams.finish(carry.sink)
-        batches = carry.sink.violations.take(whole=True)
+        frames.append((CLIENT, head + kwire.encode(request, version)))
+        frames.append((SERVER, struct.pack(">i", number) + tags + kwire.encode(response, version)))
+    batches = read_connection(frames, twin).violations.take(whole=True)
     return [(row["rule"], row["explanation"]) for batch in batches for row in batch.to_pylist()]
 
 

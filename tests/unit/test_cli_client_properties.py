@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import socket
 import ssl
-import threading
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
@@ -22,6 +21,7 @@ from kwire.errors import InputError
 from kwire.protocol.negotiation import NegotiatingBroker
 from kwire.protocol.negotiation.outcomes import Send
 from kwire.protocol.negotiation.scram import ScramCredential, ScramServer
+from listening_port import listening
 
 JAAS = 'org.apache.kafka.common.security.scram.ScramLoginModule required username="alice" password="p\\\\"w";'
 SCRAM = f"sasl.mechanism=SCRAM-SHA-256\nsasl.jaas.config={JAAS}\n"
@@ -66,24 +66,8 @@ def broker(authority: trustme.CA | None, password: str = 'p"w', **more: Any) -> 
             while not machine.over and (data := channel.recv(65536)):
                 channel.sendall(b"".join(each.data for each in machine.receive(data, 0) if isinstance(each, Send)))
 
-    with socket.create_server(("127.0.0.1", 0)) as server:
-        ended = threading.Event()
-
-        def accept() -> None:
-            while not ended.is_set():
-                wire, _ = server.accept()
-                with wire:
-                    if not ended.is_set():
-                        serve(wire)
-
-        thread = threading.Thread(target=accept)
-        thread.start()
-        try:
-            yield f"127.0.0.1:{server.getsockname()[1]}"
-        finally:
-            ended.set()
-            socket.create_connection(server.getsockname()).close()
-            thread.join()
+    with listening(serve) as address:
+        yield address
 
 
 def run(server: str, config: str, *more: str) -> Any:

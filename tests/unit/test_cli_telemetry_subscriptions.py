@@ -7,8 +7,8 @@ import os
 import socket
 import threading
 import time
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager, suppress
+from collections.abc import Callable
+from contextlib import suppress
 from typing import Any
 
 import pytest
@@ -21,33 +21,10 @@ from kwire.errors import InputError
 from kwire.protocol.negotiation import NegotiatingBroker
 from kwire.protocol.negotiation.broker_role import TokenAnswer
 from kwire.protocol.negotiation.outcomes import Send
+from listening_port import listening
 
 LIST, DESCRIBE, ALTER = 74, 32, 44
 REFUSED = os.strerror(errno.ECONNREFUSED)
-
-
-@contextmanager
-def listening(serve: Callable[[socket.socket], None]) -> Iterator[str]:
-    """A port of this machine; each connection is handed to `serve`, one after the other."""
-    with socket.create_server(("127.0.0.1", 0)) as server:
-        ended = threading.Event()
-
-        def accept() -> None:
-            while True:
-                connection, _ = server.accept()
-                with connection:
-                    if ended.is_set():
-                        return
-                    serve(connection)
-
-        thread = threading.Thread(target=accept)
-        thread.start()
-        try:
-            yield f"127.0.0.1:{server.getsockname()[1]}"
-        finally:
-            ended.set()
-            socket.create_connection(server.getsockname()).close()
-            thread.join()
 
 
 def broker(release: str, **more: Any) -> Callable[[socket.socket], None]:

@@ -14,19 +14,10 @@ import pytest
 from kwire.codec.impl import load_twin
 from kwire.codec.records import MEMORY_MULTIPLE, record_reader
 from kwire.errors import BadCompression, LimitExceeded, Truncated, UnsupportedVersion, WireError
+from zigzag import varint
 
 SIZE = 50_000  # bytes of records
 ONCE = 300_000  # what a call costs whatever the bytes are: room for the first rows, text of an error, modules that Arrow loads
-
-
-def varint(value: int) -> bytes:
-    """A zigzag varint."""
-    value = value << 1 if value >= 0 else (-value << 1) - 1
-    out = bytearray()
-    while value > 0x7F:
-        out.append(value & 0x7F | 0x80)
-        value >>= 7
-    return bytes((*out, value))
 
 
 def record(rest: bytes) -> bytes:

@@ -26,18 +26,9 @@ from kwire.errors import (
     Truncated,
     UnsupportedVersion,
 )  # fmt: skip
+from zigzag import varint
 
 V2 = struct.Struct(">hiqqqhii")
-
-
-def varint(value: int) -> bytes:
-    """A zigzag varint."""
-    value = value << 1 if value >= 0 else (-value << 1) - 1
-    out = bytearray()
-    while value > 0x7F:
-        out.append(value & 0x7F | 0x80)
-        value >>= 7
-    return bytes((*out, value))
 
 
 def content(value: bytes | None) -> bytes:
