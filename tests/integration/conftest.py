@@ -203,3 +203,16 @@ def coordinated() -> Callable[[int, str], contextlib.AbstractContextManager[Aski
             yield ask
 
     return session
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    """Where the captures and logs of a stream come to lie."""
+    (tmp_path / "in").mkdir()
+    return tmp_path / "in"
+
+
+@pytest.fixture
+def state(tmp_path: Path) -> Path:
+    """What a stream is given as stateLocation."""
+    return tmp_path / "state"
