@@ -1,6 +1,6 @@
 """The tracker, frame by frame as a proxy drives it: each call takes the bytes of one frame, and rows come out of responses.
 
-Four works. `tracked frames` is what a proxy pays for a frame that it passes through: requests and responses of one client in the shares of
+Five works. `tracked frames` is what a proxy pays for a frame that it passes through: requests and responses of one client in the shares of
 a busy cluster, no body read. `tracked frames 50 at once` has the same frames in larger pieces, `tracked frames in segments` each frame in
 pieces of 1,448 bytes. In `tracked frames and identity` every connection lives for 100 exchanges and begins with ApiVersions v3, whose body
 is read in both directions, and a Metadata whose body is asked for.
@@ -11,6 +11,7 @@ a tuple a row. It checks nothing, carries nothing over a torn frame and knows no
 
 from __future__ import annotations
 
+import random
 import struct
 from collections.abc import Callable
 from typing import Any
@@ -28,6 +29,23 @@ SEGMENT = 1448
 _HEAD, _ANSWER = struct.Struct(">hhih"), struct.Struct(">ii")
 
 Exchange = tuple[bytes, bytes]
+
+
+class RecordCorpus(Corpus):
+    """A corpus whose records are batches instead of made-up bytes."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.chance = RecordChance(7)
+
+
+class RecordChance(random.Random):
+    def randbytes(self, n: int) -> bytes:
+        """A record batch of about so many bytes, where there is room for one."""
+        if n < 200:
+            return super().randbytes(n)
+        value = super().randbytes(100)
+        return kwire.records.encode(kwire.records.RecordBatch([(b"key", value, 1_700_000_000_000)] * (n // 115)))
 
 
 class StructLoop:
@@ -164,3 +182,19 @@ def test_connections_with_identity(race: Callable[..., None], who: str) -> None:
 
     assert run() > 1000
     race("tracked frames and identity", who, run, messages=2000, size=10 * sum(map(len, sum(played, ()))))
+
+
+@pytest.mark.parametrize("who", ["native", "pure"])
+def test_frames_with_bodies(race: Callable[..., None], who: str) -> None:
+    exchanges = of_one_client(RecordCorpus(), 1000, skip=(18,))
+    connection = makers()[who](bodies=None)
+
+    def run() -> int:
+        rows = 0
+        for at, (request, response) in enumerate(exchanges):
+            rows += len(connection.receive_request_bytes(request, at, at))
+            rows += len(connection.receive_response_bytes(response, at, at))
+        return rows
+
+    assert run() > len(exchanges)
+    race("tracked frames and bodies", who, run, messages=2 * len(exchanges), size=sum(map(len, sum(exchanges, ()))))

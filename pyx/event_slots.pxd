@@ -23,7 +23,8 @@ cdef struct EventSlots:
     PyTypeObject* waiting_type
     PyObject* zero  # the one 0 of CPython
     Py_ssize_t request_index, api_key, api_name, api_version, header_version, correlation_id, client_id, request_time, response_time
-    Py_ssize_t latency_us, request_bytes, response_bytes, acks, state, body, packet_number, stream_offset
+    Py_ssize_t latency_us, request_bytes, response_bytes, error_code, throttle_time_ms, acks, first_topic, topic_count, group_id
+    Py_ssize_t transactional_id, state, body, packet_number, stream_offset
     Py_ssize_t row, losses, response_breaks, may_be_silent, overtaken_by, note, kept
 
 
@@ -43,7 +44,13 @@ cdef inline int find_slots(EventSlots* slots, row_type, waiting_type) except -1:
     slots.latency_us = slot_index(row_type, "latency_us", ROW_SLOTS)
     slots.request_bytes = slot_index(row_type, "request_bytes", ROW_SLOTS)
     slots.response_bytes = slot_index(row_type, "response_bytes", ROW_SLOTS)
+    slots.error_code = slot_index(row_type, "error_code", ROW_SLOTS)
+    slots.throttle_time_ms = slot_index(row_type, "throttle_time_ms", ROW_SLOTS)
     slots.acks = slot_index(row_type, "acks", ROW_SLOTS)
+    slots.first_topic = slot_index(row_type, "first_topic", ROW_SLOTS)
+    slots.topic_count = slot_index(row_type, "topic_count", ROW_SLOTS)
+    slots.group_id = slot_index(row_type, "group_id", ROW_SLOTS)
+    slots.transactional_id = slot_index(row_type, "transactional_id", ROW_SLOTS)
     slots.state = slot_index(row_type, "state", ROW_SLOTS)
     slots.body = slot_index(row_type, "body", ROW_SLOTS)
     slots.packet_number = slot_index(row_type, "packet_number", ROW_SLOTS)
@@ -69,6 +76,21 @@ cdef inline void replace(PyObject** place, PyObject* value) noexcept:
     cdef PyObject* before = place[0]
     place[0] = value
     raw_xdecref(before)
+
+
+cdef inline void set_shared(PyObject** place, PyObject* value) noexcept:
+    """Put another reference to a value where there may be one to something else."""
+    raw_incref(value)
+    replace(place, value)
+
+
+cdef inline bint int_of(PyObject* number, int64_t* value) noexcept:
+    """Whether a slot holds an integer of 64 bits."""
+    cdef int overflow = 0
+    if number is NULL or not is_int(number):
+        return False
+    value[0] = int_value(number, &overflow)
+    return not overflow
 
 
 cdef inline void shared_slots(const EventSlots* slots, PyObject** shared, PyObject* row) noexcept:
@@ -111,8 +133,15 @@ cdef inline PyObject* new_row(
     return row
 
 
-cdef inline PyObject* new_waiting(const EventSlots* slots, PyObject* row, PyObject* losses, PyObject* response_breaks) except NULL:
-    """What waits for a response, with a row whose texts are ordinary; a new reference."""
+cdef inline PyObject* new_waiting(
+    const EventSlots* slots, PyObject* row, PyObject* losses, PyObject* response_breaks, PyObject* note, int64_t kept
+) except NULL:
+    """What waits for a response, with a row whose texts are ordinary; a new reference.
+
+    Arguments:
+        note: what is kept of the request, None for nothing.
+        kept: bytes that the note stands for.
+    """
     cdef PyObject** own
     cdef PyObject* waits = python_new(slots.waiting_type)
     if waits is NULL:
@@ -123,41 +152,28 @@ cdef inline PyObject* new_waiting(const EventSlots* slots, PyObject* row, PyObje
     put_shared(&own[slots.response_breaks], response_breaks)
     put_shared(&own[slots.may_be_silent], raw_false)
     put_shared(&own[slots.overtaken_by], slots.zero)
-    put_shared(&own[slots.note], raw_none)
-    put_shared(&own[slots.kept], slots.zero)
+    put_shared(&own[slots.note], note)
+    own[slots.kept] = raw_long_long(kept)
     return waits
 
 
-cdef inline void set_state(const EventSlots* slots, PyObject* row, PyObject* state) noexcept:
-    raw_incref(state)
-    replace(&python_slots(row)[slots.state], state)
-
-
-cdef inline PyObject* waiting_row(
-    const EventSlots* slots, PyObject* waits, int32_t correlation_id, PyObject* body, PyObject* state
-) noexcept:
-    """The row of what waits, borrowed, when it has this correlation id, body and state and nothing about it is odd; else NULL."""
+cdef inline PyObject* waiting_row(const EventSlots* slots, PyObject* waits, int32_t correlation_id, PyObject* state) noexcept:
+    """The row of what waits, borrowed, when it has this correlation id and state and nothing about it is odd; else NULL."""
     cdef PyObject** own = python_slots(waits)
     cdef PyObject* row
-    cdef PyObject* number
-    cdef int overflow = 0
-    if waits.ob_type != slots.waiting_type or own[slots.overtaken_by] != slots.zero or own[slots.kept] != slots.zero:
+    cdef int64_t number
+    if waits.ob_type != slots.waiting_type or own[slots.overtaken_by] != slots.zero:
         return NULL
     row = own[slots.row]
-    if row is NULL or row.ob_type != slots.row_type:
+    if row is NULL or row.ob_type != slots.row_type or python_slots(row)[slots.state] != state:
         return NULL
-    own = python_slots(row)
-    number = own[slots.correlation_id]
-    if own[slots.body] != body or own[slots.state] != state or number is NULL or not is_int(number):
-        return NULL
-    return row if int_value(number, &overflow) == correlation_id and not overflow else NULL
+    return row if int_of(python_slots(row)[slots.correlation_id], &number) and number == correlation_id else NULL
 
 
 cdef inline bint is_without_loss(const EventSlots* slots, PyObject* waits, int64_t losses) noexcept:
     """Whether nothing was lost since the request of what waits."""
-    cdef PyObject* number = python_slots(waits)[slots.losses]
-    cdef int overflow = 0
-    return number is not NULL and is_int(number) and int_value(number, &overflow) == losses and not overflow
+    cdef int64_t before
+    return int_of(python_slots(waits)[slots.losses], &before) and before == losses
 
 
 cdef inline bint answer_row(
@@ -165,19 +181,15 @@ cdef inline bint answer_row(
 ) noexcept:
     """Finish the row of a request whose response came; False, and nothing done, where a time is beyond 62 bits."""
     cdef PyObject** own = python_slots(row)
-    cdef PyObject* asked = own[slots.request_time]
-    cdef int overflow = 0
     cdef int64_t elapsed
-    if asked is NULL or not is_int(asked):
+    if not int_of(own[slots.request_time], &elapsed):
         return False
-    elapsed = int_value(asked, &overflow)
-    if overflow or not (INT64_MIN // 2 < elapsed < INT64_MAX // 2 and INT64_MIN // 2 < time_ns < INT64_MAX // 2):
+    if not (INT64_MIN // 2 < elapsed < INT64_MAX // 2 and INT64_MIN // 2 < time_ns < INT64_MAX // 2):
         return False
     elapsed = time_ns - elapsed
     if with_latency and elapsed >= 0:
         replace(&own[slots.latency_us], raw_long_long(elapsed // 1000))
-    set_state(slots, row, state)
-    raw_incref(time)
-    replace(&own[slots.response_time], time)
+    set_shared(&own[slots.state], state)
+    set_shared(&own[slots.response_time], time)
     replace(&own[slots.response_bytes], raw_long_long(frame_bytes))
     return True

@@ -1,6 +1,6 @@
 """How to read the messages of an api version: a lowered plan with a mark at each step whose value is wanted.
 
-Which those are says `kwire.tables.lane_recipes`, with what is to be done with the message (`traits`); nothing here knows an api.
+Which those are says `kwire.protocol.lane_recipes`, with what is to be done with the message (`traits`); nothing here knows an api.
 """
 
 from libc.stdint cimport int32_t, uint16_t, uint32_t
@@ -10,7 +10,7 @@ from libc.string cimport memset
 from program cimport RUN, Block, Program, Step, program_lower, program_release
 
 cdef enum:
-    # The numbers of kwire.tables.lane_recipes.Mark
+    # The numbers of kwire.protocol.lane_recipes.Mark
     NO_MARK = 0
     INSIDE = 1  # something is marked further in
     CLIENT_ID = 2
@@ -76,7 +76,7 @@ cdef struct Recipe:
     int32_t state
     int32_t header_version
     int32_t errors  # how many paths have an error code
-    uint32_t traits  # kwire.tables.lane_recipes.Trait
+    uint32_t traits  # kwire.protocol.lane_recipes.Trait
     bint has_top_error  # one error code alone, of the whole message
     bint has_topics
     bint has_throttle_time

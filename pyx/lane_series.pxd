@@ -9,14 +9,13 @@ them, as in Python; a connection has at most `MOST_CLIENT_IDS` client ids here.
 
 from cpython.object cimport PyObject
 from libc.stdint cimport int8_t, int32_t, int64_t, uint8_t, uint16_t, uint32_t
-from libc.stdlib cimport calloc, free, realloc
+from libc.stdlib cimport free, realloc
 from libc.string cimport memcpy, memset
 
 from cursor cimport Bytes
 from lane_answers cimport AnswerTable, answers_free, answers_settle
 from lane_frames cimport FrameBuffer, buffer_free
 from lane_groups cimport GroupFields
-from lane_recipe cimport LEFT_TO_PYTHON, NOT_ASKED, Recipe, recipe_free, recipe_load
 from lane_rows cimport RequestRow, RequestRows, no_int, rows_free
 from lane_taken cimport Parts, UseList
 from lane_texts cimport (
@@ -24,6 +23,10 @@ from lane_texts cimport (
 )
 from lane_topics cimport TopicRows, TopicSums, TopicUse, TopicUses, sums_free, topic_rows_free
 from raw_python cimport raw_incref, raw_xdecref
+from recipe_book cimport (
+    API_VERSIONS, BROKER_API, CONTROLLER_API, FETCH, KEEPS_REQUEST, KEYS, LEARNS, PRODUCE, REQUEST_HEADERS, RESPONSE_HEADERS, SASL, STEPS,
+    USES_TOPICS, VERSIONS, WATCHED, WATCHED_ON_ERROR, Recipe, RecipeBook, book_open, recipe_ask,
+)
 from row_columns cimport WideRows
 
 cdef enum LaneOutcome:
@@ -31,27 +34,8 @@ cdef enum LaneOutcome:
     LANE_ODD = 1
 
 cdef enum:
-    KEYS = 128
-    VERSIONS = 32
-    REQUEST_HEADERS = 3
-    RESPONSE_HEADERS = 2
     MAX_WAITING = 4096  # kwire.protocol.pairing.MAX_WAITING
     MOST_CLIENT_IDS = 4
-
-cdef enum Trait:
-    # The numbers of kwire.tables.lane_recipes.Trait
-    PRODUCE = 1
-    FETCH = 2
-    API_VERSIONS = 4
-    CONTROLLER_API = 8
-    BROKER_API = 16
-    LEARNS = 32
-    KEEPS_REQUEST = 64
-    WATCHED = 128
-    WATCHED_ON_ERROR = 256
-    USES_TOPICS = 512
-    SASL = 1024
-    STEPS = 2048
 
 cdef enum:
     # Why a lane was handed over; the places of kwire.tables.lane_desk.ODDITIES
@@ -89,13 +73,6 @@ cdef enum Said:
     # What is said once a connection, and is in Exchange._said then
     SAID_REFUSED = 1
     SAID_PARTIAL = 2
-
-# How to read each api version, for a whole process; a recipe is made when it is first needed.
-cdef struct RecipeBook:
-    Recipe* requests  # KEYS * VERSIONS
-    Recipe* responses
-    Recipe request_headers[REQUEST_HEADERS]
-    Recipe response_headers[RESPONSE_HEADERS]
 
 cdef struct LaneSeries:
     PyObject* desk  # a kwire.tables.lane_desk.LaneDesk
@@ -187,52 +164,6 @@ cdef struct LaneExchange:
     int32_t waiting_count
     int32_t waiting_room
     TopicSums topics
-
-
-cdef inline void book_close(RecipeBook* book) noexcept:
-    cdef Py_ssize_t index
-    if book.requests is not NULL and book.responses is not NULL:
-        for index in range(KEYS * VERSIONS):
-            recipe_free(&book.requests[index])
-            recipe_free(&book.responses[index])
-    for index in range(REQUEST_HEADERS):
-        recipe_free(&book.request_headers[index])
-    for index in range(RESPONSE_HEADERS):
-        recipe_free(&book.response_headers[index])
-    free(book.requests)
-    free(book.responses)
-    memset(book, 0, sizeof(RecipeBook))
-
-
-cdef inline int recipe_ask(Recipe* recipe, str kind, int api_key, int version) except -1:
-    """Make a recipe, with what kwire.tables.lane_recipes says."""
-    from kwire.tables.lane_recipes import recipe_of
-
-    known = recipe_of(kind, api_key, version)
-    recipe.state = LEFT_TO_PYTHON
-    if known is not None:
-        recipe_load(recipe, known.plan, known.marks, known.traits, known.header_version)
-    return 0
-
-
-cdef inline int book_open(RecipeBook* book) except -1:
-    """Make an empty book; only headers are read up.
-
-    Raises:
-        MemoryError: no room.
-    """
-    cdef int version
-    memset(book, 0, sizeof(RecipeBook))
-    book.requests = <Recipe*>calloc(KEYS * VERSIONS, sizeof(Recipe))
-    book.responses = <Recipe*>calloc(KEYS * VERSIONS, sizeof(Recipe))
-    if book.requests is NULL or book.responses is NULL:
-        book_close(book)
-        raise MemoryError
-    for version in range(REQUEST_HEADERS):
-        recipe_ask(&book.request_headers[version], "request_header", -1, version)
-    for version in range(RESPONSE_HEADERS):
-        recipe_ask(&book.response_headers[version], "response_header", -1, version)
-    return 0
 
 
 cdef inline int series_open(LaneSeries* series, RecipeBook* book, const TextTable* places, object desk) except -1:

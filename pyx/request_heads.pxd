@@ -34,6 +34,7 @@ cdef struct RequestHead:
     int32_t correlation_id
     Py_ssize_t client_size  # NO_CLIENT_ID for null
     int16_t acks  # of a Produce
+    Py_ssize_t body  # where it begins
     Py_ssize_t size  # up to where the frame was read
 
 
@@ -84,6 +85,7 @@ cdef inline bint read_head(RequestHead* head, const HeadTables* tables, Bytes da
         if at >= have or data[at] != 0:  # it has tagged fields
             return False
         at += 1
+    head.body = at
     if head.key == PRODUCE_KEY:
         at = acks_at(data, have, at, tables.acks[head.version])
         if at < 0:

@@ -6,9 +6,9 @@ import re
 from pathlib import Path
 
 from kwire.protocol.first_fields import request_fields, response_fields
+from kwire.protocol.lane_recipes import Mark, Trait, recipe_of
 from kwire.schema import catalog
 from kwire.tables import lane_desk
-from kwire.tables.lane_recipes import Mark, Trait, recipe_of
 
 PYX = Path(__file__).parents[2] / "pyx"
 
@@ -29,7 +29,7 @@ def words_of(header: str, enum: str, prefix: str = "") -> tuple[str, ...]:
 
 
 def test_marks_and_traits_have_the_numbers_of_the_headers() -> None:
-    marks, traits = numbers_in("lane_recipe.pxd"), numbers_in("lane_series.pxd")
+    marks, traits = numbers_in("lane_recipe.pxd"), numbers_in("recipe_book.pxd")
     assert {each.name: each.value for each in Mark} == {each.name: marks[each.name] for each in Mark}
     assert {each.name: each.value for each in Trait} == {each.name: traits[each.name] for each in Trait}
 

@@ -1,4 +1,5 @@
-"""Recipes for the native reader of captures: which fields it takes out of the messages of an api version, and what it has to do with them.
+"""Recipes for the native readers, of captures and of tracked connections: which fields they take out of the messages of an api version, and
+what they have to do with them.
 
 All of it follows from what the protocol rules read in Python (`kwire.protocol.first_fields`, `observation`, `identity`); nothing here names
 a field that they do not name.
