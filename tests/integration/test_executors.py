@@ -41,6 +41,7 @@ pytestmark = [pytest.mark.spark, pytest.mark.xdist_group("spark")]
 
 ROOT = Path(__file__).resolve().parents[2]
 EXAMPLE = ROOT / "examples" / "executors.py"
+FUNCTIONS = ROOT / "examples" / "spark_functions.py"
 CAPTURES = ROOT / "tests" / "captures" / "data"
 # What comes with pyarrow and pandas.
 PACKAGES = {"numpy", "pandas", "pyarrow", "dateutil", "python_dateutil", "pytz", "tzdata", "six"}
@@ -404,20 +405,35 @@ def test_pythons_that_cannot_serve_are_told_in_a_sentence(tmp_path: Path) -> Non
             kwire.spark.ship(spark)
 
 
+# `remote("local[1]")` starts a server of its own and connects to it.
 CONNECTED = """
 import runpy, sys
 from pyspark.sql import SparkSession
 session = SparkSession.builder.remote("local[1]").getOrCreate()
 print(type(session).__module__)
-example, sys.argv[1:] = sys.argv[1], ["local[1]"]
-runpy.run_path(example, run_name="__main__")
+shipping, functions, sys.argv[1:] = *sys.argv[1:], "local[1]"
+runpy.run_path(shipping, run_name="__main__")
+print("FUNCTIONS")
+runpy.run_path(functions, run_name="__main__")
 """
+# What the frames and records of the example say, worked out by hand
+SHOWN = [
+    '|1  |HeartbeatRequest|app      |{"groupId":"billing","generationId":7,"memberId":"billing-1"}|NULL     |NULL      |',
+    "|2  |HeartbeatRequest|app      |NULL                                                         |TRUNCATED|member_id |",
+    "|  1| billing|billing-1|",
+    "|  2|    NULL|     NULL|",
+    "|  1| billing| NULL|        NULL|      NULL|",
+    "|billing|orders|        2|    42|",
+    "|OffsetCommit|           1|",
+]
 
 
-def test_a_session_of_spark_connect_ships_artifacts(drivers: Drivers) -> None:
-    """The server's Python is the bare one."""
-    stdout, _ = finished(drivers.driver("-c", CONNECTED, str(EXAMPLE)))
-    assert stdout.startswith("pyspark.sql.connect.session\n")
-    assert "On the executor (" in stdout
-    assert ") there is no kwire: kwire.spark.ship(spark) puts it there" in stdout
-    assert stdout.endswith(f"1 executors with kwire {kwire.__version__}, native\napp asks for orders\n")
+def test_a_session_of_spark_connect_ships_artifacts_and_has_all_functions(drivers: Drivers) -> None:
+    """The server's Python is the bare one, and there is no JVM beside the client."""
+    stdout, _ = finished(drivers.driver("-c", CONNECTED, str(EXAMPLE), str(FUNCTIONS)))
+    shipping, functions = stdout.split("FUNCTIONS\n")
+    assert shipping.startswith("pyspark.sql.connect.session\n")
+    assert "On the executor (" in shipping
+    assert ") there is no kwire: kwire.spark.ship(spark) puts it there" in shipping
+    assert shipping.endswith(f"1 executors with kwire {kwire.__version__}, native\napp asks for orders\n")
+    assert [line for line in functions.splitlines() if line.startswith("|") and any(map(str.isdigit, line))] == SHOWN
