@@ -1,9 +1,10 @@
-"""A big capture out of the small real one of `examples/`, and its frames already cut out for contenders that read no captures."""
+"""Big captures out of small real ones, and their frames already cut out for contenders that read no captures."""
 
 from __future__ import annotations
 
 import gzip
 import ipaddress
+import lzma
 import struct
 from collections import defaultdict
 from pathlib import Path
@@ -14,7 +15,11 @@ from kwire.capture.reader import finish_series, read_piece
 from kwire.capture.sink import StreamSink
 
 EXAMPLE = Path(__file__).parents[1] / "examples" / "upgrade-fleet.pcap.gz"
+# Clients of five languages, two brokers of Kafka 4.3 and a controller, on the ports 9092, 9093 and, encrypted, 9095.
+FLEET = Path(__file__).with_name("data") / "fleet.pcap.xz"
 PORT = 19092
+FLEET_PORTS = (9092, 9093)
+BROKER_PORTS = {PORT, *FLEET_PORTS}
 ETHERNET, IPV4_AT, PROTOCOL_AT, TCP = 1, 14, 9, 6
 FILE_HEADER, PACKET_HEADER = struct.Struct("<IHHIIII"), struct.Struct("<IIII")
 
@@ -24,23 +29,24 @@ def _client_address_at(packet: bytes) -> int | None:
     if len(packet) < IPV4_AT + 20 or packet[IPV4_AT] >> 4 != 4 or packet[IPV4_AT + PROTOCOL_AT] != TCP:
         return None
     ports = struct.unpack_from(">HH", packet, IPV4_AT + 4 * (packet[IPV4_AT] & 15))
-    return IPV4_AT + 12 if ports[1] == PORT else IPV4_AT + 16
+    return IPV4_AT + 12 if ports[1] in BROKER_PORTS else IPV4_AT + 16
 
 
-def repeat_example(target: Path, copies: int, first: int = 0) -> int:
-    """Write copies of the example one after the other in time, each with a client address of its own, so that no four-tuple comes twice.
+def repeat_capture(target: Path, copies: int, first: int = 0, *, source: Path = EXAMPLE) -> int:
+    """Write copies of a capture one after the other in time, each with a client address of its own, so that no four-tuple comes twice.
 
     Args:
         target: the file.
         copies: how many.
         first: number of the first one, where a file before this one has those below.
+        source: `EXAMPLE` or `FLEET`.
 
     Returns:
         The size of the file in bytes.
     """
-    raw = gzip.decompress(EXAMPLE.read_bytes())
+    raw = (lzma if source.suffix == ".xz" else gzip).decompress(source.read_bytes())
     if FILE_HEADER.unpack_from(raw)[-1] & 0xFFFF != ETHERNET:
-        raise ValueError("the example is no longer of link type Ethernet")
+        raise ValueError(f"{source.name} is not of link type Ethernet")
     packets = []
     at = FILE_HEADER.size
     while at < len(raw):

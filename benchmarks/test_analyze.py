@@ -18,7 +18,7 @@ from typing import Any
 
 import pytest
 
-from captures import PORT, repeat_example
+from captures import PORT, repeat_capture
 from test_capture_rows import ROWS_OF_COPY, TSHARK_FIELDS
 
 PIECES, COPIES, TASKS = 8, 60, 2
@@ -30,7 +30,7 @@ WORK = "capture to all tables"
 def pieces(tmp_path_factory: pytest.TempPathFactory) -> list[tuple[Path, int]]:
     folder = tmp_path_factory.mktemp("cut")
     paths = [folder / f"trace_{number:05d}.pcap" for number in range(PIECES)]
-    return [(path, repeat_example(path, COPIES, number * COPIES)) for number, path in enumerate(paths)]
+    return [(path, repeat_capture(path, COPIES, number * COPIES)) for number, path in enumerate(paths)]
 
 
 def analyze(paths: list[Path], out: Path) -> dict[str, Any]:

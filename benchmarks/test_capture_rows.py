@@ -18,7 +18,7 @@ import pytest
 from kio.serial import entity_reader
 
 import peers
-from captures import PORT, Exchange, cut_to, exchanges, large_frames, repeat_example
+from captures import FLEET, FLEET_PORTS, PORT, Exchange, cut_to, exchanges, large_frames, repeat_capture
 
 COPIES = 40
 TURNS = 3  # all contenders one after the other, as often as this
@@ -26,6 +26,7 @@ ROWS_OF_COPY = 615
 ROWS = ROWS_OF_COPY * COPIES
 WORK = "capture to request rows"
 CUT_COPIES, SNAPLEN = 20, 128
+FLEET_COPIES, ROWS_OF_FLEET = 60, 1305  # 64 MB, 270,000 packets
 LARGE_REQUESTS = 70
 TSHARK_FIELDS = (
     "frame.number", "frame.time_epoch", "ip.src", "tcp.srcport", "ip.dst", "tcp.dstport", "kafka.len", "kafka.api_key", "kafka.api_version",
@@ -37,7 +38,7 @@ TSHARK_FIELDS = (
 @pytest.fixture(scope="module")
 def capture(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, int]:
     path = tmp_path_factory.mktemp("captures") / "repeated.pcap"
-    return path, repeat_example(path, COPIES)
+    return path, repeat_capture(path, COPIES)
 
 
 @pytest.fixture(scope="module")
@@ -148,12 +149,14 @@ def reading(worker: subprocess.Popen[str], path: Path) -> Callable[[], int]:
     return run
 
 
-def printing(path: Path, least: int) -> Callable[[], int] | None:
+def printing(path: Path, least: int, ports: tuple[int, ...] = (PORT,)) -> Callable[[], int] | None:
     """What has tshark print a capture, at least so many lines; None without tshark."""
     tshark = shutil.which("tshark")
     if tshark is None:
         return None
-    command = [tshark, "-r", str(path), "-d", f"tcp.port=={PORT},kafka", "-Y", "kafka.api_key", "-T", "fields"]
+    command = [tshark, "-r", str(path), "-Y", "kafka.api_key", "-T", "fields"]
+    for port in ports:
+        command += ["-d", f"tcp.port=={port},kafka"]
     for field in TSHARK_FIELDS:
         command += ["-e", field]
 
@@ -179,7 +182,7 @@ def test_capture_rows(race, capture, workers, who, turn):
         run, expected = found, 0  # it makes a line of a packet, whatever is in it
     else:
         once = path.with_name("once.pcap")
-        repeat_example(once, 1)
+        repeat_capture(once, 1)
         known = known_to_kio(exchanges(once)) * COPIES
         expected = len(known)
         assert expected > ROWS // 2
@@ -200,6 +203,21 @@ def test_capture_rows(race, capture, workers, who, turn):
     assert set(rows) == {expected}
 
 
+@pytest.mark.parametrize("who", ["native", "tshark"])
+@pytest.mark.parametrize("turn", range(TURNS))
+def test_fleet_rows(race, tmp_path_factory, workers, who, turn):
+    """The same of a fleet of clients that stay longer: 13 requests a connection, where the example has 4."""
+    path = tmp_path_factory.getbasetemp() / "fleet.pcap"
+    if not path.exists():
+        repeat_capture(path, FLEET_COPIES, source=FLEET)
+    run = reading(workers["native"], path) if who == "native" else printing(path, 0, FLEET_PORTS)
+    if run is None:
+        return
+    rows = []
+    race("fleet of 64 MB to request rows", who, lambda: rows.append(run()), ROWS_OF_FLEET * FLEET_COPIES, path.stat().st_size, rounds=1)
+    assert set(rows) == {ROWS_OF_FLEET * FLEET_COPIES if who == "native" else 0}
+
+
 @pytest.mark.parametrize("who", ["native", "pure", "tshark"])
 @pytest.mark.parametrize("turn", range(TURNS))
 def test_cut_capture_rows(race, tmp_path_factory, workers, who, turn):
@@ -207,7 +225,7 @@ def test_cut_capture_rows(race, tmp_path_factory, workers, who, turn):
     folder = tmp_path_factory.getbasetemp()
     path = folder / "cut.pcap"
     if not path.exists():
-        repeat_example(folder / "whole.pcap", CUT_COPIES)
+        repeat_capture(folder / "whole.pcap", CUT_COPIES)
         cut_to(folder / "whole.pcap", path, SNAPLEN)
     expected = 615 * CUT_COPIES if who in peers.TWINS else 0
     run = reading(workers[who], path) if who in peers.TWINS else printing(path, 0)

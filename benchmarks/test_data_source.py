@@ -15,7 +15,7 @@ from typing import Any
 import pyarrow as pa
 import pytest
 
-from captures import repeat_example
+from captures import repeat_capture
 from kwire.spark.session import open_session
 from kwire.tables import from_capture
 from processor_time import children_seconds
@@ -53,7 +53,7 @@ def test_data_source(record, spark, tmp_path):
     from arrow_file_source import ArrowFileSource
 
     capture, batches = tmp_path / "repeated.pcap", tmp_path / "requests.arrow"
-    size = repeat_example(capture, COPIES)
+    size = repeat_capture(capture, COPIES)
     rows = ROWS_OF_COPY * COPIES
     table = from_capture(str(capture))
     with pa.ipc.new_stream(batches, table.schema) as out:

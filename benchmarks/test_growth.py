@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from captures import repeat_example
+from captures import repeat_capture
 from test_capture_rows import ROWS_OF_COPY
 
 WORK = "capture to tables, growing"
@@ -22,7 +22,7 @@ MORE_MEMORY = 150
 def pieces(tmp_path_factory: pytest.TempPathFactory) -> list[tuple[Path, int]]:
     folder = tmp_path_factory.mktemp("growing")
     paths = [folder / f"trace_{number:05d}.pcap" for number in range(max(PIECES))]
-    return [(path, repeat_example(path, COPIES, number * COPIES)) for number, path in enumerate(paths)]
+    return [(path, repeat_capture(path, COPIES, number * COPIES)) for number, path in enumerate(paths)]
 
 
 @pytest.mark.parametrize("turn", range(TURNS))

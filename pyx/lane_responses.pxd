@@ -105,14 +105,22 @@ cdef inline Answer* versions_answer(
     return answer
 
 
-cdef inline bint is_as_expected(const Answer* answer):
+cdef inline bint is_as_expected(const Answer* answer) except -1:
     """Whether what an answer teaches beside times would change nothing."""
-    cdef object seen
+    cdef tuple learned
+    cdef tuple ranges
+    cdef list seen
     cdef object expected
+    cdef Py_ssize_t index
     if answer.ranges is NULL:
         return True
-    for seen, expected in zip(<tuple><object>answer.learned, <tuple><object>answer.ranges, strict=True):
-        if len(seen) > 2 and (seen[0] != expected[0] or seen[1] != expected[1]):
+    learned, ranges = <tuple><object>answer.learned, <tuple><object>answer.ranges
+    for index in range(len(learned)):
+        expected = ranges[index]  # None for a list of times alone
+        if expected is None:
+            continue
+        seen = learned[index]
+        if (seen[0] is not expected[0] and seen[0] != expected[0]) or (seen[1] is not expected[1] and seen[1] != expected[1]):
             return False
     return True
 
