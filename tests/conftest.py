@@ -59,7 +59,13 @@ def pytest_collection_finish() -> None:
 def share(request: pytest.FixtureRequest) -> Callable[[Iterable[Any], int], list[Any]]:
     """`share(cases, 7)`: every seventh case, spread over all of them, so that `make unit` stays short; all with ``--whole``."""
     whole = request.config.getoption("--whole")
-    return lambda cases, step: list(cases)[:: 1 if whole else step]
+
+    def taken(cases: Iterable[Any], step: int) -> list[Any]:
+        found = list(cases)[:: 1 if whole else step]
+        assert found, "a loop over no cases would prove nothing"
+        return found
+
+    return taken
 
 
 def _twins() -> list[Twin]:
@@ -135,6 +141,7 @@ def record_codec(twin: Twin) -> RecordReader:
 def _vectors(name: str) -> list[dict[str, Any]]:
     with gzip.open(VECTORS / f"{name}.jsonl.gz", "rt", encoding="utf-8") as lines:
         made = [json.loads(line) for line in lines]
+    assert made, name
     _keep()
     return made
 

@@ -285,11 +285,10 @@ else:
 
 
 @pytest.mark.parametrize("way", ["module", "builtins", "atexit", "generator", "cycle"])
-def test_a_process_ends_whatever_still_lives(codec, way):
-    if codec.twin == "native":
-        environment = {**os.environ, "PYTHONMALLOC": "debug", "PYTHONFAULTHANDLER": "1"}
-        done = subprocess.run([sys.executable, "-c", ENDING, way], env=environment, capture_output=True, text=True, timeout=120)
-        assert (done.returncode, done.stderr) == (0, "")
+def test_a_process_ends_whatever_still_lives(way):
+    environment = {**os.environ, "PYTHONMALLOC": "debug", "PYTHONFAULTHANDLER": "1"}
+    done = subprocess.run([sys.executable, "-c", ENDING, way], env=environment, capture_output=True, text=True, timeout=120)
+    assert (done.returncode, done.stderr) == (0, "")
 
 
 def decoder_of(twin: Twin, plan: Any, classes: Any) -> Any:
@@ -328,17 +327,12 @@ def test_the_class_of_an_object_cannot_be_swapped(codec):
     assert type(message) is codec.message_class("HeartbeatRequest")
 
 
-def test_structs_nested_in_themselves_need_no_stack(twin):
+def test_structs_nested_in_themselves_need_no_stack():
     """A broken definition, a struct in itself, is refused before bytes could decide how deep the reader goes."""
     versions = Versions(0, 0)
     inner = Struct("Inner", versions, (Field("Inside", "[]Inner", versions),))
     message = Message(
         "Loop", "data", None, versions, Versions(0, -1), (Field("Inside", "[]Inner", versions),), common_structs={"Inner": inner}
     )
-    try:
-        plan = compile_plan(message, 0)
-    except (RecursionError, ValueError):
-        return
-    if twin == "native":
-        with pytest.raises(ValueError, match="deep"):
-            decoder_of(twin, plan, ())
+    with pytest.raises(ValueError, match="Loop nests its structs more than 32 deep"):
+        compile_plan(message, 0)

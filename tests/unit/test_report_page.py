@@ -125,6 +125,7 @@ def test_ids_are_unique_and_tables_have_captions(hostile_page: Document) -> None
     assert len(ids) == len(set(ids))
     tags = [tag for tag, _ in hostile_page.elements]
     assert tags.count("caption") == tags.count("table") > 5
+    assert {"th", "svg"} <= set(tags)
     assert all(attributes.get("scope") in ("col", "row") for tag, attributes in hostile_page.elements if tag == "th")
     assert all(attributes.get("aria-label") or attributes.get("aria-hidden") for tag, attributes in hostile_page.elements if tag == "svg")
 
