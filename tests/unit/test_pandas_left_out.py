@@ -21,7 +21,7 @@ def test_arrow_imports_pandas_by_itself() -> None:
     assert told_by("import sys, pyarrow; pyarrow.array([1]); print('pandas' in sys.modules)") == "True"
 
 
-@pytest.mark.parametrize("table", ["requests", "captures", "telemetry"])
+@pytest.mark.parametrize("table", ["requests", *(pytest.param(table, marks=pytest.mark.whole) for table in ("captures", "telemetry"))])
 def test_rows_of_a_capture_want_no_pandas(table: str) -> None:
     capture = min(CAPTURES.glob("*.pcap*"))
     code = f"""\
@@ -54,7 +54,13 @@ print(pyarrow.array(pandas.Categorical(["a", "b", "a"])).type)"""
     assert told_by(code) == "dictionary<values=string, indices=int8, ordered=0>"
 
 
-@pytest.mark.parametrize("arguments", [["inspect", "{capture}"], ["diff", "nowhere", "nowhere"], ["report", "nowhere"]])
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        ["inspect", "{capture}"],
+        *(pytest.param(each, marks=pytest.mark.whole) for each in (["diff", "nowhere", "nowhere"], ["report", "nowhere"])),
+    ],
+)
 def test_commands_leave_it_out(arguments: list[str]) -> None:
     capture = min(CAPTURES.glob("*.pcap*"))
     words = [word.format(capture=capture) for word in arguments]

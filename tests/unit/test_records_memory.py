@@ -51,7 +51,7 @@ DENSE = {
 }
 
 
-@pytest.fixture(params=["native", "pure"])
+@pytest.fixture(params=["native", pytest.param("pure", marks=pytest.mark.whole)])
 def peak_of(request: pytest.FixtureRequest) -> Callable[..., int]:
     """`peak_of(data, form)`: bytes that reading takes at most, as `columns` or as `objects`; what the pool had is given back before."""
     reader = record_reader(request.param)
