@@ -20,6 +20,8 @@ Found = tuple[str, Columns]  # name of a partial table, and more columns than it
 Ints = np.ndarray[Any, np.dtype[np.int64]]
 
 _PROGRAM: Final = ("client_key", "client_id", "software_name", "software_version")
+# Numbers that stand for several columns stay below this.
+_MOST: Final = 1 << 62
 _MARKS: Final = ("magic", "compression", "acks", "partitions", "error_codes")
 
 
@@ -76,18 +78,37 @@ def codes_of(*columns: Any) -> tuple[Ints, Ints]:
     Returns:
         The number of each row, and the first row of each number.
     """
-    codes: Any = None
+    mixed, size = np.zeros(len(columns[0]), np.int64), 1
     for column in columns:
-        one = column.dictionary_encode(null_encoding="encode")
-        if codes is None:
-            codes = one
-            continue
-        mixed = pc.add(pc.multiply(codes.indices.cast(LONG), pa.scalar(len(one.dictionary), LONG)), one.indices.cast(LONG))
-        codes = mixed.dictionary_encode()
-    numbers = codes.indices.to_numpy().astype(np.int64)
-    first = np.empty(len(codes.dictionary), np.int64)
+        numbers, count = _numbers_of(column)
+        if size * count > _MOST:
+            mixed, size = _dense(pa.array(mixed))
+            numbers, count = _dense(pa.array(numbers))
+        mixed, size = mixed * count + numbers, size * count
+    numbers, size = _dense(pa.array(mixed))
+    first = np.empty(size, np.int64)
     first[numbers[::-1]] = np.arange(len(numbers) - 1, -1, -1)
     return numbers, first
+
+
+def _numbers_of(column: Any) -> tuple[Ints, int]:
+    """Numbers from 0 for the values of a column, null too, and a bound that they stay below: integers need no look at what is equal."""
+    if not pa.types.is_integer(column.type) or column.null_count == len(column):
+        return _dense(column)
+    ends: Any = pc.min_max(column)
+    low, high = ends["min"].as_py(), ends["max"].as_py()
+    if high - low >= _MOST:
+        return _dense(column)
+    numbers: Ints = column.fill_null(low).to_numpy().astype(np.int64) - low
+    if column.null_count:
+        numbers[column.is_null().to_numpy(zero_copy_only=False)] = high - low + 1
+    return numbers, high - low + 2
+
+
+def _dense(column: Any) -> tuple[Ints, int]:
+    """Numbers for the values of a column in the order of first appearance, and how many there are."""
+    codes = column.dictionary_encode(null_encoding="encode")
+    return codes.indices.to_numpy().astype(np.int64), len(codes.dictionary)
 
 
 def _taken(columns: Columns, at: Any) -> Columns:
@@ -105,6 +126,6 @@ def of_topics(rows: SeriesRows | SeriesView, join: Connections) -> Iterator[Foun
             values: Any = table.column(mark).combine_chunks()
             at = pc.list_parent_indices(values)
             flat = values.flatten()
-            kind = pa.array([mark] * len(flat), pa.string())
+            kind = pa.repeat(mark, len(flat))
             columns = {name: column.take(at) for name, column in place.items()}
-            yield "topic_marks", {**columns, "mark": kind, "value": flat, "connections": pa.array([1] * len(flat), LONG)}
+            yield "topic_marks", {**columns, "mark": kind, "value": flat, "connections": pa.repeat(pa.scalar(1, LONG), len(flat))}

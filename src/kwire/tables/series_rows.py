@@ -172,14 +172,18 @@ class SeriesRows:
         index = ConnectionIndex(connections.column("connection_id"))
         keys = connections.column("client_key").combine_chunks()
         over, still = _Part(), _Part()
+        places: dict[str, list[Any]] = {table: [] for table in over.spools}  # of the batches in `over`
         for table, spool in self._read.spools.items():
             for batch in spool:
                 ids = batch.column("connection_id")
                 at = index.rows_of(ids)
                 gone: Any = pc.or_(pc.is_valid(at), pc.is_null(ids))  # what is said of a file has no connection to wait for
-                for part, mask in ((over, gone), (still, pc.invert(gone))):
-                    if some := pc.sum(mask).as_py():
-                        part.spools[table].add(batch if some == len(batch) else batch.filter(mask))
+                count = pc.sum(gone).as_py() or 0
+                if count:
+                    over.spools[table].add(batch if count == len(batch) else batch.filter(gone))
+                    places[table].append(at if count == len(batch) else at.filter(gone))
+                if count < len(batch):
+                    still.spools[table].add(batch.filter(pc.invert(gone)) if count else batch)
         self._read.close()
         self._read = still
         refusals = self._take_refusals(carry, index)
@@ -189,8 +193,9 @@ class SeriesRows:
             if table in ("captures", "connections"):
                 yield from connections.to_batches() if table == "connections" else ()
                 return
-            for batch in over.spools[table]:
-                yield _with_keys(table, batch, keys, index.rows_of(batch.column("connection_id")))
+            for batch, at in zip(over.spools[table], places[table], strict=True):
+                index.remember(batch.column("connection_id"), at)
+                yield _with_keys(table, batch, keys, at)
 
         try:
             yield SeriesView(CAPTURES.empty_table(), connections, facts, batches_of, index.rows_of)
