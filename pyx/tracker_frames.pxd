@@ -72,7 +72,10 @@ cdef inline Py_ssize_t go_on(
         return taken
     begun = kept_bytes(stream)
     length = <int32_t>load_32(begun)
-    if 0 <= length <= tracked.max_frame and stream.kept < LENGTH + length:
+    if not 0 <= length <= tracked.max_frame:
+        stream_keep_only(stream, before)
+        return 0
+    if stream.kept < LENGTH + length:
         # What is kept may be enough by now; of a response that was asked when its correlation id came.
         if direction == REQUEST or before < LENGTH + CORRELATION_ID:
             head = head_of(tracking, tracked, direction, begun + LENGTH, stream.kept - LENGTH)
@@ -80,13 +83,13 @@ cdef inline Py_ssize_t go_on(
                 stream_pass(stream, begun, stream.kept, head)
                 stream_keep_only(stream, 0)
         return taken
-    if stream.kept == LENGTH + length and take_frame(
+    if not take_frame(
         tracking, tracked, direction, begun + LENGTH, <Py_ssize_t>length, length, stream.offset, t, time_ns, <object>stream.packet, events
     ):
-        stream_keep_only(stream, 0)
-        return taken
-    stream_keep_only(stream, before)
-    return 0
+        stream_keep_only(stream, before)
+        return 0
+    stream_keep_only(stream, 0)
+    return taken
 
 
 cdef inline Py_ssize_t take_bytes(

@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
 
 from kwire.capture.carry import SeriesCarry
@@ -196,6 +196,8 @@ def native() -> Callable[..., Any]:
     st.sampled_from((0, 0, 5, 17)),
     wishes,
 )
+@example(which=3695, damage=[Damage("cut", 2, 12, 0)], sizes=[0, 0, 4], read=None, late=False, lost=0, wish={})
+@example(which=741, damage=[], sizes=[0, 0, 1], read=None, late=False, lost=0, wish={"max_frame": 300})
 def test_damaged_conversations(
     native: Callable[..., Any],
     which: int,
