@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from itertools import count
+from typing import Any
 
 import pyarrow as pa
 import pytest
@@ -10,7 +11,7 @@ import pytest
 from kwire.analysis.row_sums import codes_of
 
 LEAST, GREATEST = -(2**63), 2**63 - 1
-COLUMNS = {
+COLUMNS: dict[str, Any] = {
     "small": pa.array([3, 3, 4, 3, None, None], pa.int32()),
     "narrow": pa.array([-128, 127, -128, -128, 0, 0], pa.int8()),
     "hours": pa.array([0, 3_600_000_000, 0, 0, 7_200_000_000, 7_200_000_000]),

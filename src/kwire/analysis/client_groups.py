@@ -12,6 +12,9 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any, Final
 
+import pyarrow as pa
+import pyarrow.compute as pc
+
 from kwire.analysis.known_clients import Guess, Observed, guess_unnamed
 from kwire.analysis.partials import Partial
 from kwire.analysis.plain_rows import rows_of
@@ -67,7 +70,7 @@ class ClientGroups:
         self._groups: dict[Place, ClientGroup] = defaultdict(ClientGroup)
         self._places: dict[tuple[str, str | None], set[Place]] = defaultdict(set)
         self._shown = ShownIds(partial)
-        for part in rows_of(partial["identities"], *_IDENTITY):
+        for part in rows_of(_told_apart(partial["identities"])):
             self._learn_identity(part)
         for part in rows_of(partial["usage"], *_WHO, "server", "api_key", "api_name", "api_version"):
             self._learn_usage(part)
@@ -93,7 +96,7 @@ class ClientGroups:
 
     def _learn_identity(self, part: dict[str, Any]) -> None:
         client_id = part["client_id"]
-        place = (client_id, part["principal"], part["address"] if is_default_client_id(client_id) else None)
+        place = (client_id, part["principal"], part["address"])
         self._places[part["client_key"], client_id].add(place)
         self._places[part["client_key"], self._shown(part["client_key"], client_id)].add(place)
         group = self._groups[place]
@@ -109,6 +112,16 @@ class ClientGroups:
             group.servers.add(part["server"])
             if part["api_name"] is not None:
                 group.versions[part["api_name"]].add(part["api_version"])
+
+
+def _told_apart(identities: pa.Table) -> pa.Table:
+    """The identities that tell programs apart: without the address, of which a program may have thousands, where its client id will do."""
+    ids = identities.column("client_id").combine_chunks().dictionary_encode(null_encoding="encode")
+    alone = pa.array([is_default_client_id(client_id) for client_id in ids.dictionary.to_pylist()], pa.bool_())
+    address = pc.if_else(alone.take(ids.indices), identities.column("address").combine_chunks(), pa.scalar(None, pa.string()))
+    at = identities.schema.get_field_index("address")
+    kept = identities.set_column(at, identities.schema.field(at), address)
+    return kept.select(_IDENTITY).group_by(list(_IDENTITY), use_threads=False).aggregate([])
 
 
 def _observed(group: ClientGroup, highest: Mapping[str, Mapping[str, int]]) -> Observed:

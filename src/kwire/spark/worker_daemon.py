@@ -21,10 +21,12 @@ def main() -> None:
     """Load, and fork a worker whenever Spark asks for one, until Spark goes."""
     from pyspark.daemon import manager
 
+    gc.disable()
     leave_pandas_out()
     for module in _LOADED:
         import_module(module)
     gc.freeze()  # a collection in a worker would copy the pages of all that it looks at
+    gc.enable()
     manager()
 
 
