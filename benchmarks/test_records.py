@@ -14,6 +14,7 @@ import crc32c
 import pytest
 from aiokafka.record._crecords import DefaultRecordBatch
 
+import frames
 from java_decoder import HAS_JAVA
 from kwire.codec.records import record_reader
 
@@ -33,12 +34,7 @@ SHAPES = {  # records of a batch, bytes of a value, headers of a record
 
 def varint(value: int) -> bytes:
     """A zigzag varint."""
-    value = value << 1 if value >= 0 else (-value << 1) - 1
-    out = bytearray()
-    while value > 0x7F:
-        out.append(value & 0x7F | 0x80)
-        value >>= 7
-    return bytes((*out, value))
+    return frames.varint(value << 1 if value >= 0 else (-value << 1) - 1)
 
 
 def batch(records: int, size: int, headers: int) -> bytes:

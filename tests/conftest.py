@@ -160,6 +160,13 @@ def analysis_tables() -> ModuleType:
     return analysis_tables
 
 
+@pytest.fixture
+def analysed(tmp_path: Path, analysis_tables: ModuleType) -> Path:
+    """A folder with the tables of `analysis_tables.FLEET`, for one test to write to."""
+    folder: Path = analysis_tables.write_tables(tmp_path / "out", analysis_tables.tables_of(analysis_tables.FLEET))
+    return folder
+
+
 @pytest.fixture(scope="session")
 def large_fleet() -> ModuleType:
     """`large_fleet.py`: the tables of thousands of clients."""

@@ -6,7 +6,6 @@ import json
 from pathlib import Path
 from types import ModuleType
 
-import pytest
 from click.testing import CliRunner, Result
 
 from kwire.cli.entry import commands
@@ -14,12 +13,6 @@ from kwire.cli.entry import commands
 
 def run(*arguments: str) -> Result:
     return CliRunner().invoke(commands, ["report", *arguments])
-
-
-@pytest.fixture
-def analysed(tmp_path: Path, analysis_tables: ModuleType) -> Path:
-    folder: Path = analysis_tables.write_tables(tmp_path / "out", analysis_tables.tables_of(analysis_tables.FLEET))
-    return folder
 
 
 def test_the_page_is_written_and_the_summary_printed(analysed: Path) -> None:

@@ -51,6 +51,17 @@ def check(twin: str, page: Path, folder: Path) -> None:
     assert done.returncode == 0, done.stdout + done.stderr
 
 
+@pytest.mark.parametrize(("page", "example", "count"), [("executors.md", "executors.py", 3), ("object-stores.md", "object_stores.py", 2)])
+def test_code_of_a_page_stands_in_its_example(page, example, count):
+    """What needs a cluster or a store is run by the integration tests, as the example."""
+    text = (ROOT / "docs" / page).read_text("utf-8")
+    lines = (ROOT / "examples" / example).read_text("utf-8").splitlines()
+    blocks = re.findall(r"^```py\n(.*?)^```$", text, re.DOTALL | re.MULTILINE)
+    assert len(blocks) == text.count("```py\n") == count
+    for line in "".join(blocks).splitlines():
+        assert line in lines
+
+
 def test_the_index_names_every_page_once():
     index = (ROOT / "docs" / "README.md").read_text("utf-8")
     linked = re.findall(r"\]\(([a-z0-9-]+\.md)\)", index)

@@ -20,12 +20,6 @@ def run(*arguments: str) -> Result:
     return CliRunner().invoke(commands, ["report", *arguments])
 
 
-@pytest.fixture
-def analysed(tmp_path: Path, analysis_tables: ModuleType) -> Path:
-    folder: Path = analysis_tables.write_tables(tmp_path / "out", analysis_tables.tables_of(analysis_tables.FLEET))
-    return folder
-
-
 def test_the_help_names_every_form() -> None:
     assert tuple(FORMATS) == FORMS
 

@@ -23,12 +23,3 @@ def test_the_table_has_every_function():
     table = set(re.findall(r"^\| `(\w+)\(", PAGE, re.MULTILINE))
     session = {"doctor", "ensure_java", "open_session", "run_job", "ship", "write_archive"}
     assert table == {name for name in kwire.spark.__all__ if name[0].islower()} - session
-
-
-def test_code_of_the_page_of_executors_stands_in_its_example():
-    page = (ROOT / "docs" / "executors.md").read_text("utf-8")
-    example = (ROOT / "examples" / "executors.py").read_text("utf-8").splitlines()
-    blocks = re.findall(r"^```py\n(.*?)^```$", page, re.DOTALL | re.MULTILINE)
-    assert len(blocks) == page.count("```py\n") == 3
-    for line in "".join(blocks).splitlines():
-        assert line in example
