@@ -1,0 +1,145 @@
+"""A real standalone cluster of Spark: a master and two workers as processes, and drivers whose executors' Python is a bare one."""
+
+from __future__ import annotations
+
+import contextlib
+import ctypes
+import os
+import re
+import shutil
+import signal
+import subprocess
+import sys
+import time
+import venv
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pyspark
+
+from kwire.spark.java import ensure_java
+
+# What comes with pyarrow and pandas.
+PACKAGES = {"numpy", "pandas", "pyarrow", "dateutil", "python_dateutil", "pytz", "tzdata", "six"}
+DEFAULTS = """\
+spark.ui.enabled false
+spark.driver.host 127.0.0.1
+spark.driver.bindAddress 127.0.0.1
+spark.cores.max 2
+spark.scheduler.minRegisteredResourcesRatio 1.0
+spark.scheduler.maxRegisteredResourcesWaitingTime 120s
+spark.driver.memory 512m
+spark.executor.memory 512m
+spark.driver.extraJavaOptions -XX:TieredStopAtLevel=1 -XX:+UseSerialGC
+spark.executor.extraJavaOptions -XX:TieredStopAtLevel=1 -XX:+UseSerialGC
+spark.eventLog.enabled true
+spark.eventLog.compress false
+spark.eventLog.dir {events}
+"""
+
+
+def bare_python(folder: Path) -> Path:
+    """A virtual environment that sees pyarrow and pandas of this one."""
+    venv.create(folder, with_pip=False, symlinks=True)
+    (target,) = folder.glob("lib/python*/site-packages")
+    for each in Path(pyspark.__file__).parents[1].iterdir():
+        if re.split(r"[-.]", each.name)[0] in PACKAGES:
+            (target / each.name).symlink_to(each)
+    return folder / "bin" / "python"
+
+
+def end_with_parent() -> None:
+    """Runs in a child before its program: whatever ends the tests ends it too (prctl's PR_SET_PDEATHSIG)."""
+    with contextlib.suppress(AttributeError, OSError):
+        ctypes.CDLL(None).prctl(1, signal.SIGKILL)
+
+
+def waited(found: Callable[[], Any], seconds: float = 240) -> Any:
+    """What `found` gives once it is not false."""
+    until = time.monotonic() + seconds
+    while not (value := found()):
+        assert time.monotonic() < until
+        time.sleep(0.01)
+    return value
+
+
+class Drivers:
+    """Drivers in this environment, whose executors' Python is a bare one."""
+
+    def __init__(self, folder: Path) -> None:
+        ensure_java()
+        self._python = bare_python(folder / "bare")
+        self.events = folder / "events"
+        self.events.mkdir()
+        self._settings = folder / "conf"
+        self._settings.mkdir()
+        (self._settings / "spark-defaults.conf").write_text(DEFAULTS.format(events=self.events.as_uri()))
+
+    def driver(self, *arguments: str, **more: str) -> subprocess.Popen[str]:
+        """Begin one."""
+        environment = {**os.environ, "SPARK_CONF_DIR": str(self._settings), "SPARK_LOCAL_IP": "127.0.0.1"}
+        return subprocess.Popen(
+            [sys.executable, *arguments], env={**environment, "PYSPARK_PYTHON": str(self._python), **more},
+            stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, preexec_fn=end_with_parent,
+        )  # fmt: skip
+
+
+class Cluster:
+    """A master and workers of one core each, from the jars in pyspark."""
+
+    def __init__(self, folder: Path, drivers: Drivers) -> None:
+        self.folder, self.driver = folder, drivers.driver
+        java = [f"{os.environ['JAVA_HOME']}/bin"] if "JAVA_HOME" in os.environ else [str(Path(shutil.which("java") or "").parent)]
+        self._spark = Path(pyspark.__file__).parent
+        self._environment = {
+            "PATH": os.pathsep.join([*java, "/usr/bin", "/bin"]), "HOME": str(folder), "SPARK_HOME": str(self._spark),
+            "SPARK_LOCAL_IP": "127.0.0.1", "SPARK_LOCAL_DIRS": str(folder / "local"), "SPARK_DAEMON_MEMORY": "256m",
+            "SPARK_DAEMON_JAVA_OPTS": "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC",
+            **{name: value for name, value in os.environ.items() if name == "JAVA_HOME"},
+        }  # fmt: skip
+        self._begun = 0
+        self._master = self._begin("Master", "--port", "0")
+        self.workers: list[subprocess.Popen[bytes]] = []
+        self.url = ""
+
+    def _begin(self, what: str, *arguments: str) -> subprocess.Popen[bytes]:
+        command = [str(self._spark / "bin" / "spark-class"), f"org.apache.spark.deploy.{what.lower()}.{what}", "--host", "127.0.0.1"]
+        with (self.folder / f"{what}-{self._begun}.log").open("wb") as log:
+            return subprocess.Popen(
+                [*command, "--webui-port", "0", *arguments], env=self._environment, stdout=log, stderr=log,
+                start_new_session=True, preexec_fn=end_with_parent,
+            )  # fmt: skip
+
+    def ready(self) -> Cluster:
+        """Two workers, begun anew where a test ended one."""
+        log = self.folder / "Master-0.log"
+        self.url = waited(lambda: re.search(r"Starting Spark master at (spark://\S+)", log.read_text()))[1]
+        self.workers = [each for each in self.workers if each.poll() is None]
+        while len(self.workers) < 2:
+            self._begun += 1
+            folder = self.folder / f"work{self._begun}"
+            self.workers.append(self._begin("Worker", "--cores", "1", "--memory", "1g", "--work-dir", str(folder), self.url))
+        waited(lambda: log.read_text().count("Registering worker") >= self._begun)
+        return self
+
+    def end_worker(self) -> None:
+        worker = self.workers.pop(0)
+        os.killpg(worker.pid, signal.SIGKILL)
+        worker.wait()
+
+    def end(self) -> None:
+        for each in (*self.workers, self._master):
+            with contextlib.suppress(ProcessLookupError):
+                os.killpg(each.pid, signal.SIGKILL)
+            each.wait()
+
+
+def finished(driver: subprocess.Popen[str]) -> tuple[str, str]:
+    """What a driver that ended well had to say."""
+    try:
+        stdout, stderr = driver.communicate(timeout=240)
+    finally:
+        driver.kill()
+    assert driver.returncode == 0, stdout + stderr
+    return stdout, stderr

@@ -1,0 +1,150 @@
+"""When TCP connections begin and end: reused ports, resets, leftovers, what nobody answers, and what is none of a connection."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from kwire.capture.carry import LINGER_NS, UNANSWERED_NS
+from kwire.capture.packet_columns import ACK, FIN, RST, SWEEP_BITS, SYN
+from kwire.capture.tcp import TcpConnection
+from tcp_wire import CLIENT, KEY, SERVER, Wire
+
+
+def test_a_syn_with_a_new_isn_begins_the_next_connection() -> None:
+    wire = Wire()
+    wire.shake()
+    wire.send(CLIENT, 0, 0, SYN)  # the same SYN again
+    wire.send(CLIENT, 1, 1, data=b"one")
+    wire.isn = (77, 123_456)
+    wire.shake()
+    wire.send(CLIENT, 1, 1, data=b"two")
+    assert wire.heard.short() == [
+        ("opened", 0, CLIENT), ("data", 0, CLIENT, b"one"), ("ended", 0), ("opened", 1, CLIENT), ("data", 1, CLIENT, b"two"),
+    ]  # fmt: skip
+
+
+def test_a_syn_answer_that_was_captured_first_belongs_to_its_syn() -> None:
+    wire = Wire()
+    wire.send(SERVER, 0, 1, SYN | ACK)
+    wire.send(CLIENT, 0, 0, SYN)
+    wire.send(CLIENT, 1, 1, data=b"ask")
+    assert wire.heard.short() == [("opened", 0, CLIENT), ("data", 0, CLIENT, b"ask")]
+
+
+def test_a_refused_connection() -> None:
+    for order in ((0, 1), (1, 0)):
+        wire = Wire()
+        packets = ((CLIENT, 0, 0, SYN), (SERVER, -9000, 1, RST | ACK))
+        for index in order:
+            wire.send(*packets[index])
+        assert len(wire.carry.live) == 1
+        assert wire.carry.live[KEY].refused
+        assert ("closed", 0, SERVER, True) in wire.finish()
+    wire = Wire()
+    wire.shake()
+    assert not wire.carry.live[KEY].refused
+
+
+def test_a_reset_closes_and_gives_up_holes() -> None:
+    wire = Wire()
+    wire.shake()
+    wire.send(CLIENT, 5, 1, data=b"part")
+    wire.send(SERVER, 1, 1, RST | ACK)
+    wire.send(SERVER, 1, 1, RST)
+    wire.send(CLIENT, 9, 1, data=b"on its way")
+    assert wire.heard.short()[1:] == [
+        ("lost", 0, CLIENT, 4, False), ("data", 0, CLIENT, b"part"), ("closed", 0, SERVER, True), ("data", 0, CLIENT, b"on its way"),
+    ]  # fmt: skip
+
+
+def test_a_reset_that_overtook_its_data_waits_for_it() -> None:
+    wire = Wire()
+    wire.shake()
+    wire.send(CLIENT, 5, 1, RST | ACK)
+    wire.send(CLIENT, 1, 1, data=b"last")
+    assert wire.heard.short()[1:] == [("data", 0, CLIENT, b"last"), ("closed", 0, CLIENT, True)]
+
+
+def test_a_fin_that_overtook_its_data_waits_for_it() -> None:
+    wire = Wire()
+    wire.shake()
+    wire.send(CLIENT, 5, 1, FIN | ACK)
+    wire.send(CLIENT, 1, 1, data=b"last")
+    assert wire.heard.short()[1:] == [("data", 0, CLIENT, b"last"), ("closed", 0, CLIENT, False)]
+
+
+def test_leftovers_of_a_closed_connection_open_nothing_and_payload_does() -> None:
+    wire = Wire()
+    wire.shake()
+    wire.send(CLIENT, 1, 1, RST | ACK)
+    wire.time_ns += LINGER_NS + 10
+    wire.send(SERVER, 1, 1)
+    wire.send(CLIENT, 1, 1, RST)
+    assert wire.carry.strays == 2
+    wire.send(CLIENT, 300, 400, data=b"no SYN was seen")
+    assert wire.heard.short()[1:] == [
+        ("closed", 0, CLIENT, True), ("ended", 0), ("opened", 1, None), ("data", 1, CLIENT, b"no SYN was seen"),
+    ]  # fmt: skip
+
+
+def test_a_syn_that_nobody_answers_is_forgotten_by_a_sweep(monkeypatch: Any) -> None:
+    wire = Wire()
+    wire.send(CLIENT, 0, 0, SYN)
+    wire.time_ns += UNANSWERED_NS - 10_000_000
+    wire.send(CLIENT, 0, 0, SYN)
+    wire.send(CLIENT, 0, 0, SYN)
+    assert wire.heard.short() == [("opened", 0, CLIENT)]
+    wire.key = KEY[:-1] + b"\x51"
+    wire.time_ns += UNANSWERED_NS
+    wire.shake()
+    assert wire.heard.short() == [("opened", 0, CLIENT), ("opened", 0, CLIENT), ("ended", 0)]
+    assert list(wire.carry.live) == [wire.key]
+
+
+def test_a_sweep_looks_only_at_connections_that_may_end_without_a_packet() -> None:
+    """A million open connections cost nothing, however often the time of the capture jumps."""
+    wire = Wire()
+    for port in range(5):
+        wire.key = KEY[:-1] + bytes((port,))
+        wire.shake()
+    assert len(wire.carry.watched) == 5  # a SYN was alone for a moment
+    wire.time_ns += 1 << SWEEP_BITS
+    wire.send(CLIENT, 1, 1, data=b"later")
+    assert wire.carry.watched == {}
+    wire.send(CLIENT, 6, 1, RST | ACK)
+    assert list(wire.carry.watched) == [wire.key]
+    wire.time_ns += LINGER_NS + (1 << SWEEP_BITS)
+    wire.key = KEY[:-1] + b"\0"
+    wire.send(CLIENT, 1, 1, data=b"much later")
+    assert (len(wire.carry.live), wire.carry.watched) == (4, {})
+
+
+def test_segments_far_outside_the_window_are_strays() -> None:
+    wire = Wire()
+    wire.shake()
+    wire.send(CLIENT, 1 << 31, 1, data=b"from another life")
+    wire.send(SERVER, 1, 1 << 31, data=b"with an impossible acknowledgement")
+    assert wire.heard.short()[1:] == [("data", 0, SERVER, b"with an impossible acknowledgement")]
+    assert wire.carry.live[KEY].flows[CLIENT].strays == 1
+
+
+def test_an_ignored_connection_is_followed_in_silence() -> None:
+    class Deaf(Recorder):
+        def opened(self, connection: TcpConnection, time_ns: int, packet: int) -> None:
+            connection.ignored = True
+
+    wire = Wire()
+    wire.heard = Deaf()
+    wire.shake()
+    wire.send(CLIENT, 5, 1, data=b"part")
+    wire.send(CLIENT, 1, 1, data=b"four")
+    wire.send(CLIENT, 9, 1, FIN | ACK)
+    assert wire.heard.short() == []
+    assert wire.carry.live[KEY].flows[CLIENT].bytes == 8
+
+
+def test_endpoints() -> None:
+    connection = TcpConnection(KEY, 0, 0)
+    assert (connection.a, connection.b) == (("10.0.0.1", 9092), ("10.0.0.2", 50000))
+    six = TcpConnection(b"\x06" + bytes(15) + b"\x01\x00\x05" + bytes(15) + b"\x02\x00\x06", 0, 0)
+    assert (six.a, six.b) == (("::1", 5), ("::2", 6))
