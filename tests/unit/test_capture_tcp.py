@@ -12,7 +12,7 @@ from kwire.capture import tcp
 from kwire.capture.carry import LINGER_NS
 from kwire.capture.packet_columns import ACK, FIN, RST, SYN
 from kwire.capture.tcp import REORDER_PACKETS
-from tcp_wire import CLIENT, KEY, SERVER, WRAP, Wire
+from tcp_wire import CLIENT, KEY, SERVER, WRAP, Recorder, Wire
 
 
 def test_a_whole_connection() -> None:

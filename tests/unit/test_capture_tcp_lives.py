@@ -7,7 +7,7 @@ from typing import Any
 from kwire.capture.carry import LINGER_NS, UNANSWERED_NS
 from kwire.capture.packet_columns import ACK, FIN, RST, SWEEP_BITS, SYN
 from kwire.capture.tcp import TcpConnection
-from tcp_wire import CLIENT, KEY, SERVER, Wire
+from tcp_wire import CLIENT, KEY, SERVER, Recorder, Wire
 
 
 def test_a_syn_with_a_new_isn_begins_the_next_connection() -> None:
