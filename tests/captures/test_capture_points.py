@@ -22,6 +22,7 @@ from kwire.capture.packet_columns import PacketColumns
 from kwire.capture.series import group_series
 from kwire.codec.impl import load_twin
 from kwire.errors import InputError
+from pcap_files import records_of
 
 DATA = Path(__file__).parent / "data"
 PORT = 20192
@@ -40,12 +41,9 @@ class Packet(NamedTuple):
 
 
 def packets_of(name: str) -> Iterator[Packet]:
-    data = gzip.decompress((DATA / f"{name}.gz").read_bytes())
-    at = 24
-    while at < len(data):
-        seconds, fraction, size, _original = struct.unpack_from("<IIII", data, at)
-        yield Packet(seconds * SECOND + fraction * 1000, data[at + 16 : at + 16 + size])
-        at += 16 + size
+    for record in records_of(gzip.decompress((DATA / f"{name}.gz").read_bytes())):
+        seconds, fraction = struct.unpack_from("<II", record)
+        yield Packet(seconds * SECOND + fraction * 1000, record[16:])
 
 
 def pcap(packets: list[Packet]) -> bytes:

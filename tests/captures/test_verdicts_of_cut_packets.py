@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import gzip
 import json
-import struct
 from collections import defaultdict
 from functools import cache
 from pathlib import Path
@@ -15,20 +14,10 @@ import pytest
 
 from kwire import analysis
 from kwire.analysis import Options
+from pcap_files import cut_to
 
 ROOT = Path(__file__).parents[2]
 CLIENTS = json.loads((Path(__file__).parent / "data" / "upgrade-fleet-truth.json").read_text())["clients"]
-
-
-def cut_packets(capture: bytes, snaplen: int) -> bytes:
-    """What `tcpdump -s` would have kept of a capture in this machine's byte order."""
-    out, at = [capture[:24]], 24
-    while at < len(capture):
-        seconds, fraction, stored, length = struct.unpack_from("<IIII", capture, at)
-        kept = min(stored, snaplen)
-        out += [struct.pack("<IIII", seconds, fraction, kept, length), capture[at + 16 : at + 16 + kept]]
-        at += 16 + stored
-    return b"".join(out)
 
 
 @cache
@@ -36,7 +25,7 @@ def impact(snaplen: int) -> dict[str, list[dict[str, Any]]]:
     whole = gzip.decompress((ROOT / "examples" / "upgrade-fleet.pcap.gz").read_bytes())
     with TemporaryDirectory() as folder:
         capture = Path(folder, "cut.pcap")
-        capture.write_bytes(cut_packets(whole, snaplen))
+        capture.write_bytes(cut_to(whole, snaplen))
         # The ranges that the broker offers lie behind the cut: somebody has to say which release it is.
         tables = analysis.run([str(capture)], [19092], Options(target_releases=["4.3"], broker_release="3.9.2"))
     found: dict[str, list[dict[str, Any]]] = defaultdict(list)
