@@ -115,17 +115,21 @@ cdef inline int tracked_open(Tracked* tracked, bodies, needed, int64_t max_frame
 
     Arguments:
         bodies: api keys whose bodies are read, None for all.
-        needed: those of which more is to be known than a row has.
+        needed: those that are read in any case, for more than what a row has.
         max_frame: longest frame that is believed.
         tells_frames: each is to be told of.
     """
-    cdef int key
     memset(tracked, 0, sizeof(Tracked))
     tracked.max_frame, tracked.tells_frames = max_frame, tells_frames
-    for key in range(KEYS):
-        tracked.ways[key] = READ if bodies is None or key in bodies else PASSED_OVER
-        if tracked.ways[key] == READ and (key in needed or key == PUSH_TELEMETRY):
-            tracked.ways[key] = LEFT
+    if bodies is None:
+        memset(tracked.ways, READ, sizeof(tracked.ways))
+        tracked.ways[PUSH_TELEMETRY] = LEFT
+    else:
+        for key in bodies:
+            if isinstance(key, int) and 0 <= key < KEYS:
+                tracked.ways[<int>key] = LEFT if key == PUSH_TELEMETRY else READ
+    for key in needed:
+        tracked.ways[<int>key] = LEFT
     return 0
 
 

@@ -86,7 +86,7 @@ cdef class Connection:
         inner = self.inner
         for index in range(2):
             stream = &self.tracked.streams[index]
-            if stream.ready:
+            if stream.ready and stream.received:
                 direction = DIRECTIONS[index]
                 inner.received[direction] += stream.received
                 inner._frames[direction] += stream.frames
