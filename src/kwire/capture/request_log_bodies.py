@@ -14,12 +14,14 @@ from types import SimpleNamespace
 from typing import Any, Final, NoReturn
 
 from kwire.capture.request_log_body_source import Kind, WantedField, reader_of
+from kwire.capture.request_log_json import parse_json
+from kwire.capture.request_log_short_way import short_way
 from kwire.codec.classes import compiled
 from kwire.codec.layout import Default, SlotLayout
 from kwire.codec.plan import Flag, Op, Operation, Plan
 from kwire.codec.uuids import Uuid
 
-__all__ = ["BodyFault", "read_body"]
+__all__ = ["BodyFault", "read_body", "short_reader"]
 
 # Names of former releases, without underscores and in small letters, and what they may be called today; the first that a struct has counts.
 FORMER_NAMES: Final[dict[str, tuple[str, ...]]] = {
@@ -68,14 +70,14 @@ class BodyFault(ValueError):
     """A body that is not what its api and version say; the text is one clause."""
 
 
-def read_body(name: str, version: int, fields: tuple[str, ...] | None, body: dict[str, Any], exact: bool) -> SimpleNamespace:
+def read_body(name: str, version: int, fields: tuple[str, ...] | None, body: dict[str, Any] | bytes, exact: bool) -> SimpleNamespace:
     """Make a message of a body.
 
     Args:
         name: of the message, `MetadataRequest`.
         version: one of its versions.
         fields: a projection, as for the codec; None for the whole message.
-        body: as the log has it.
+        body: as the log has it; as bytes it is the text of a JSON object.
         exact: what the body leaves out is at its default. Else it is not known, and the message lacks the attribute.
 
     Returns:
@@ -85,7 +87,19 @@ def read_body(name: str, version: int, fields: tuple[str, ...] | None, body: dic
         BodyFault: a value has the wrong type or does not fit its field.
     """
     reader = _reader(name, version, fields)
+    if isinstance(body, bytes):
+        found = None if reader.short is None else reader.short.read(body)
+        return reader.exact(parse_json(body.decode("utf-8", "replace"))) if found is None else found
     return reader.exact(body) if exact else reader.read(body, False)
+
+
+def short_reader(name: str, version: int, fields: tuple[str, ...] | None) -> Callable[[bytes], SimpleNamespace | None] | None:
+    """The compiled reader of the text of a JSON object, whose None is for what only `read_body` can read; None where it is not compiled.
+
+    Arguments are those of `read_body`.
+    """
+    short = _reader(name, version, fields).short
+    return None if short is None else short.read
 
 
 @cache
@@ -105,6 +119,7 @@ class _StructReader:
         block = plan.blocks[index]
         slots = plan.layouts[block.layout].slots
         self._by_name: dict[str, tuple[str, Convert] | None] = {}
+        self._never_null: set[Convert] = set()
         self._constants: dict[str, Any] = {}
         self._makers: list[tuple[str, Callable[[], Any]]] = []
         self._texts: str | None = None  # where a release wrote the bare name of what is a struct today
@@ -114,6 +129,8 @@ class _StructReader:
             slot = slots[operation.slot]
             skipped = bool(operation.flags & Flag.SKIP)
             convert = self._convert(operation, slot)
+            if operation.code in _INTEGER_BITS or operation.code == Op.UUID:
+                self._never_null.add(convert)
             self._by_name[_plain(slot.attribute)] = None if skipped else (slot.attribute, convert)
             if operation.flags & Flag.RECORDS and not skipped:  # brokers log how many bytes, never which
                 size = _integer(32, True, f"{slot.json_name}SizeInBytes")
@@ -121,7 +138,8 @@ class _StructReader:
             if not skipped:
                 tagged = number >= block.first + block.untagged
                 if operation.code == Op.ARRAY and operation.element == Op.STRUCT:
-                    wanted.append(_wanted(operation, slot, _later(plan, operation.block), tagged)._replace(kind="structs"))
+                    later = _Later(plan, operation.block)
+                    wanted.append(_wanted(operation, slot, later, tagged)._replace(kind="structs", inner=later.short))
                 else:
                     wanted.append(_wanted(operation, slot, convert, tagged))
                 if slot.default == Default.CONSTANT:
@@ -136,6 +154,7 @@ class _StructReader:
                 self._by_name[former] = self._by_name[found]
         self._known: dict[str, tuple[str, Convert] | None] = {}
         self.exact = reader_of(wanted, self.element)
+        self.short = None if short_way is None else short_way.BodyReader(wanted)
 
     def read(self, body: dict[str, Any], exact: bool) -> SimpleNamespace:
         message = SimpleNamespace(**self._constants) if exact else SimpleNamespace()
@@ -167,28 +186,39 @@ class _StructReader:
                 known[name] = self._by_name.get(_plain(name))
             field = known[name]
             if field is not None:
-                values[field[0]] = None if value is None else field[1](value)
+                values[field[0]] = None if value is None and field[1] not in self._never_null else field[1](value)
 
     def _convert(self, operation: Operation, slot: SlotLayout) -> Convert:
         if operation.code == Op.STRUCT:
-            return _later(self._plan, operation.block)
+            return _Later(self._plan, operation.block)
         if operation.code == Op.ARRAY:
             if operation.element == Op.STRUCT:
-                return _array(_later(self._plan, operation.block), slot, False)
+                return _array(_Later(self._plan, operation.block), slot, False)
             return _array(_scalar(operation.element, slot), slot, True)
         return _scalar(operation.code, slot)
 
 
-def _later(plan: Plan, index: int) -> Convert:
+class _Later:
     """The reader of an inner block, made when it is first needed."""
-    made: list[Convert] = []
 
-    def convert(value: Any) -> Any:
-        if not made:
-            made.append(_StructReader(plan, index).exact)
-        return made[0](value)
+    __slots__ = ("_index", "_made", "_plan")
 
-    return convert
+    def __init__(self, plan: Plan, index: int) -> None:
+        self._plan = plan
+        self._index = index
+        self._made: _StructReader | None = None
+
+    @property
+    def reader(self) -> _StructReader:
+        if self._made is None:
+            self._made = _StructReader(self._plan, self._index)
+        return self._made
+
+    def __call__(self, value: Any) -> Any:
+        return self.reader.exact(value)
+
+    def short(self) -> Any:
+        return self.reader.short
 
 
 def _wanted(operation: Operation, slot: SlotLayout, convert: Convert, tagged: bool) -> WantedField:
@@ -203,12 +233,19 @@ def _wanted(operation: Operation, slot: SlotLayout, convert: Convert, tagged: bo
         kind, bounds = "integer", _bounds(*_INTEGER_BITS[Op(operation.code)])
     elif operation.code == Op.STRING:
         kind = "string"
+    elif operation.code == Op.UUID:
+        kind = "uuid"
+    elif operation.code == Op.BOOL or (operation.code == Op.ARRAY and operation.element != Op.STRUCT):
+        kind = "plain"
+    inner: Callable[[], Any] | None = None
+    if isinstance(convert, _Later):
+        kind, inner = "struct", convert.short
     absent: Callable[[], Any] | None = None
     if tagged and slot.default == Default.CONSTANT:
         absent = partial(_itself, slot.value)
     elif tagged:
         absent = list if slot.default == Default.LIST else _struct_maker(convert)
-    return WantedField(name, attribute, kind, convert, bounds, absent, beside)
+    return WantedField(name, attribute, kind, convert, bounds, absent, beside, inner)
 
 
 def _itself(value: Any) -> Any:

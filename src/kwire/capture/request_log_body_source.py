@@ -12,7 +12,7 @@ from typing import Any, Final, Literal, NamedTuple
 
 __all__ = ["WantedField", "reader_of"]
 
-Kind = Literal["integer", "string", "structs", "other"]
+Kind = Literal["integer", "string", "structs", "struct", "uuid", "plain", "other"]
 _MISSING: Final = object()
 
 
@@ -22,11 +22,12 @@ class WantedField(NamedTuple):
     Attributes:
         json_name: in the body.
         attribute: of the message.
-        kind: what can be checked at once; `other` is left to `convert`.
+        kind: what can be checked at once; `struct`, `uuid`, `plain` (values that never change) and `other` are left to `convert`.
         convert: makes the value of anything but null; of `structs` it makes one element.
         bounds: of an integer, the lowest and the first that is too high.
         absent: makes the value where the body leaves the field out, as it does with tagged fields at their default; None where it may not.
         beside: constants that the message has with it: attribute and value.
+        inner: of `structs` and `struct`, gives the native reader of them.
     """
 
     json_name: str
@@ -36,6 +37,7 @@ class WantedField(NamedTuple):
     bounds: tuple[int, int] | None = None
     absent: Callable[[], Any] | None = None
     beside: tuple[tuple[str, Any], ...] = ()
+    inner: Callable[[], Any] | None = None
 
 
 def _lines_of(number: int, field: WantedField) -> Iterable[str]:
@@ -47,12 +49,15 @@ def _lines_of(number: int, field: WantedField) -> Iterable[str]:
         yield f"    {value} = a{number}()"
     converted = f"    {value} = None if {value} is None else c{number}({value})"
     checked = "elif" if field.absent is not None else "if"
-    if field.kind == "integer" and field.bounds is not None:
+    if field.kind == "integer" and field.bounds is not None:  # never null
         yield f"{checked} {value}.__class__ is not int or not {field.bounds[0]} <= {value} < {field.bounds[1]}:"
-        yield converted
+        yield f"    {value} = c{number}({value})"
     elif field.kind == "string":
         yield f"{checked} {value}.__class__ is not str:"
         yield converted
+    elif field.kind == "uuid":
+        yield f"{checked} True:"
+        yield f"    {value} = c{number}({value})"
     elif field.kind == "structs":
         yield f"{checked} {value}.__class__ is list:"
         yield f"    {value} = [c{number}(each) for each in {value}]"

@@ -40,7 +40,8 @@ class LogEntry:
         line: number of the line in its file, from 1.
         api_key, api_version, correlation_id, client_id: of the request's header.
         connection: where it came in.
-        request, response: bodies as dictionaries, None where the line has none or it cannot be read.
+        request, response: bodies as dictionaries, or the text of a JSON object that nobody has read yet; None where the line has none or
+            it cannot be read.
         exact: the bodies are JSON, where every field that is not at a tagged default is written; text forms leave fields out.
         is_forwarded: it came inside an Envelope of another broker (KIP-590); the header is that of the first sender.
         deprecated: the broker marks this version as deprecated (KIP-896), False where it does not say.
@@ -60,8 +61,8 @@ class LogEntry:
     correlation_id: int | None
     client_id: str | None
     connection: ConnectionName
-    request: dict[str, Any] | None = None
-    response: dict[str, Any] | None = None
+    request: dict[str, Any] | bytes | None = None
+    response: dict[str, Any] | bytes | None = None
     exact: bool = False
     is_forwarded: bool = False
     deprecated: bool = False

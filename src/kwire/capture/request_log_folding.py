@@ -13,6 +13,7 @@ from typing import Final, NamedTuple
 from kwire.capture.request_log_entry import LogEntry, UnreadableLine
 from kwire.capture.request_log_json import MARK
 from kwire.capture.request_log_lines import goes_on, read_line, starts_entry
+from kwire.capture.request_log_short_way import short_way
 
 __all__ = ["MAX_JOINED_LINES", "EntryFolder", "LineFault"]
 
@@ -59,12 +60,24 @@ class EntryFolder:
         foreign: lines of others so far, by number of the file.
     """
 
-    __slots__ = ("_held", "_zone", "foreign")
+    __slots__ = ("_held", "_short", "_zone", "foreign")
 
     def __init__(self, zone: tzinfo = UTC) -> None:
         self._zone = zone
         self._held: _Held | None = None
         self.foreign: dict[int, int] = {}
+        self._short = None if short_way is None else short_way.EntryReader(zone)
+
+    def __getstate__(self) -> tuple[tzinfo, _Held | None, dict[int, int]]:
+        return self._zone, self._held, self.foreign
+
+    def __setstate__(self, state: tuple[tzinfo, _Held | None, dict[int, int]]) -> None:
+        self.__init__(state[0])  # type: ignore[misc]
+        self._held, self.foreign = state[1:]
+
+    def short(self, line: bytes, number: int) -> LogEntry | None:
+        """Take the next line if it is an entry of the usual form and nothing waits; None for what `feed` must take."""
+        return None if self._short is None or self._held is not None else self._short.read(line, number)
 
     def feed(self, file: int, line: str, number: int, *, whole: bool = True) -> Iterator[Item]:
         """Take the next line.

@@ -40,7 +40,7 @@ class LogFileFacts:
 
 def iter_log(
     location: str | BinaryIO, file: int, folder: EntryFolder, *, progress: Callable[[int], None] | None = None, lines_before: int = 0
-) -> Generator[list[Item], None, LogFileFacts]:
+) -> Generator[Iterator[Item], None, LogFileFacts]:
     """Read one file of a series of logs.
 
     Args:
@@ -51,7 +51,8 @@ def iter_log(
         lines_before: of a stream that begins inside a log, how many lines it has before.
 
     Yields:
-        The entries and faults of each chunk; the generator returns the facts.
+        The entries and faults of each chunk, each made when it is asked for, so that a line is used while the processor has it at hand; the
+        generator returns the facts.
 
     Raises:
         InputError: there is no such file, or it may not be read.
@@ -61,16 +62,13 @@ def iter_log(
         lines = _Lines(source, lines_before)
         told = 0
         for chunk in lines:
-            items: list[Item] = []
-            for number, line, whole in chunk:
-                if line is None:
-                    items.append(LineFault(file, number, f"it is longer than {MAX_LINE_BYTES >> 20} MB"))
-                else:
-                    items += folder.feed(file, line, number, whole=whole)
+            items = _items(chunk, file, folder)
+            yield items
+            for _ in items:  # what nobody took went through the folder all the same
+                pass
             if progress is not None:
                 progress(source.stored_bytes - told)
                 told = source.stored_bytes
-            yield items
         return LogFileFacts(
             location=name,
             compression=source.compression,
@@ -81,7 +79,23 @@ def iter_log(
         )
 
 
-Numbered = tuple[int, str | None, bool]
+def _items(chunk: list[Numbered], file: int, folder: EntryFolder) -> Iterator[Item]:
+    for number, line, whole in chunk:
+        if line is None:
+            yield LineFault(file, number, f"it is longer than {MAX_LINE_BYTES >> 20} MB")
+            continue
+        entry = folder.short(line, number) if whole else None
+        if entry is not None:
+            yield file, entry
+        else:
+            yield from folder.feed(file, _text(line), number, whole=whole)
+
+
+Numbered = tuple[int, bytes | None, bool]
+
+
+def _text(line: bytes) -> str:
+    return line.removesuffix(b"\r").lstrip(b"\0").decode("utf-8", "replace")
 
 
 class _Lines:
@@ -112,4 +126,4 @@ class _Lines:
 
     def _line(self, data: bytes | None, whole: bool) -> Numbered:
         self.count += 1
-        return self.count, None if data is None else data.removesuffix(b"\r").lstrip(b"\0").decode("utf-8", "replace"), whole
+        return self.count, data, whole

@@ -10,14 +10,11 @@ beginning: `identity_source` is `not_observed` of others, even where the broker'
 
 from __future__ import annotations
 
-from functools import cache, lru_cache
-from typing import Any, Final, Literal, NamedTuple
+from typing import Any, Final, Literal
 
-from kwire.capture.request_log_bodies import BodyFault, read_body
 from kwire.capture.request_log_entry import ConnectionName, LogEntry
 from kwire.protocol.brokers import nodes_of, ranges_of
 from kwire.protocol.events import (
-    Body,
     Event,
     GroupStep,
     MetricsPushed,
@@ -30,16 +27,21 @@ from kwire.protocol.events import (
 )  # fmt: skip
 from kwire.protocol.first_fields import error_code_of, first_value, request_fields, response_fields, topics_of
 from kwire.protocol.identity import UNKNOWN, ClientIdentity
-from kwire.protocol.observation import Watch, observe_messages, observed_paths, watch_of
+from kwire.protocol.observation import observe_messages
 from kwire.protocol.reading import Fact, RequestReading
 from kwire.protocol.rules import RULES, explain
-from kwire.schema import catalog, header_version
+from kwire.protocol.topic_names import names_in
+from kwire.schema import catalog, error_name, header_version
 from kwire.tables.client_keys import client_key
 from kwire.tables.observed_rows import TopicSums
+from kwire.tables.request_log_kinds import PlainKind, is_of_broker, plain_kind
+from kwire.tables.request_log_messages import advertised_by, read_request, read_response, response_version
+from kwire.tables.request_log_topics import uses_of
 
 __all__ = ["LogConversation"]
 
 _PRODUCE: Final = 0
+_FETCH: Final = 1
 _API_VERSIONS: Final = 18
 _FIRST_WITH_NAME: Final = 3  # version of ApiVersions (KIP-511)
 _LIST_OFFSETS: Final = 2
@@ -109,6 +111,69 @@ class LogConversation:
         name, version = self.identity.software
         return client_key(name, version, self.identity.client_id, self.principal, self.name.client_address)
 
+    def short(self, entry: LogEntry, series: str, capture: str) -> tuple[tuple[Any, ...], list[Event]] | None:
+        """Take the next entry if it is as nearly all are: whole, in a form that is read without a detour, and plain (`PlainKind`).
+
+        Args:
+            series, capture: as they stand in rows.
+
+        Returns:
+            The row of `requests`, and what else it teaches; None for an entry that only `take` can take.
+        """
+        key = entry.api_key
+        kind = plain_kind(key, entry.api_version)
+        asked, answered, software, correlation_id = entry.request, entry.response, entry.software, entry.correlation_id
+        if kind is None or asked.__class__ is not bytes or entry.is_forwarded or software is None:
+            return None
+        if correlation_id is not None and correlation_id < 0:
+            return None
+        request = kind.read_request(asked)
+        if request is None:
+            return None
+        acks, group_id, transactional_id, first_topic, topic_count = kind.first(request)
+        arrived, ended = _times(entry)
+        if acks == 0 and key == _PRODUCE:
+            response = code = throttle = answer_time = latency = None
+        else:
+            response = kind.read_response(answered) if answered.__class__ is bytes else None
+            if response is None:
+                return None
+            code, throttle = kind.error_code(response), response.throttle_time_ms if kind.has_throttle_time else None
+            if code and (kind.only_without_error or code == _UNSUPPORTED_VERSION or (key == _PRODUCE and code in _REFUSED_BATCHES)):
+                return None
+            self.responses += 1
+            answer_time, latency = ended, entry.total_us
+        index = self.requests
+        self.requests = index + 1
+        self.last_api_name = kind.api_name
+        if arrived is not None or ended is not None:
+            self._see_times(arrived, ended)
+        client_id, principal, identity = entry.client_id, entry.principal, self.identity
+        if kind.role is None and (client_id is None or not is_of_broker(client_id)) and (key != _FETCH or _is_consumer(request)):
+            if client_id:
+                identity.count_client_id(client_id)
+        else:
+            identity.see(RequestReading(api_key=key, client_id=client_id, body="decoded", message=request))
+        if principal is not None:
+            self.principal = principal
+        self._tell(software)
+        learned: list[Event] = []
+        if kind.uses_topics:
+            self.sizes_known &= key != _SHARE_FETCH
+            if uses := uses_of(key, request, response):
+                time: Any = None if arrived is None else arrived * 1000
+                direction: Literal["produce", "fetch"] = "produce" if key == _PRODUCE else "fetch"
+                self.topics.add(TopicsUsed(index, time, direction, client_id, acks, code or 0, uses))
+        elif kind.names_nodes or kind.names_topics:
+            learned = _learned(kind, entry, index, (arrived, ended), request, response)
+        return (
+            series, capture, self.connection_id, None, index, key, kind.api_name, entry.api_version, kind.header_version, correlation_id,
+            client_id, identity.instance_id, software[0], software[1], principal, arrived, answer_time, latency, None, None, code,
+            None if code is None else error_name(code), throttle, acks, first_topic, topic_count, group_id, transactional_id,
+            "no_response_expected" if response is None else "answered", "decoded", entry.queue_us, entry.local_us, entry.remote_us,
+            entry.line, None,
+        ), learned  # fmt: skip
+
     def take(self, entry: LogEntry) -> list[Event]:
         """Take the next entry; gives its row, and what it teaches and breaks."""
         index = self.requests
@@ -119,7 +184,7 @@ class LogConversation:
         self.sizes_known &= entry.exact and entry.api_key != _SHARE_FETCH
         if entry.is_forwarded:
             return [self._envelope(entry, index, arrived, ended)]
-        reading = _read_request(entry)
+        reading = read_request(entry)
         row = self._row(entry, reading, index, arrived, ended)
         events: list[Event] = [row]
         self.last_api_name = row.api_name
@@ -134,7 +199,7 @@ class LogConversation:
         elif (state := entry.other.get("state")) in _WITHOUT_ANSWER:
             row.state = state
         else:
-            answer = _read_response(entry)
+            answer = read_response(entry)
             self.responses += 1
             row.response_time = None if ended is None else ended * 1000
             row.latency_us = entry.total_us
@@ -161,8 +226,10 @@ class LogConversation:
     def _see_times(self, arrived: int | None, ended: int | None) -> None:
         for time in (arrived, ended):
             if time is not None:
-                self.first_us = time if self.first_us is None else min(self.first_us, time)
-                self.last_us = time if self.last_us is None else max(self.last_us, time)
+                if self.first_us is None or time < self.first_us:
+                    self.first_us = time
+                if self.last_us is None or time > self.last_us:
+                    self.last_us = time
 
     def _see_software(self, entry: LogEntry, reading: RequestReading) -> None:
         """The broker's word counts more than what can be seen, but an ApiVersions request is logged with what was in force before it."""
@@ -172,15 +239,20 @@ class LogConversation:
         if entry.api_key == _API_VERSIONS:
             self._name_unseen |= entry.api_version >= _FIRST_WITH_NAME and reading.message is None
         elif entry.software is not None:
-            self._told = True
-            identity.software = entry.software
-            identity.source = "api_versions" if entry.software[0] != UNKNOWN else "not_sent" if self._watched else "not_observed"
+            self._tell(entry.software)
         if self._told or identity.source == "api_versions":
             return
         if self._watched and not self._name_unseen:
             identity.software, identity.source = (UNKNOWN, UNKNOWN), "not_sent"
         else:
             identity.software, identity.source = (None, None), "not_observed"
+
+    def _tell(self, software: tuple[str, str]) -> None:
+        """The broker says what it knows."""
+        self._told = True
+        identity = self.identity
+        identity.software = software
+        identity.source = "api_versions" if software[0] != UNKNOWN else "not_sent" if self._watched else "not_observed"
 
     def _row(self, entry: LogEntry, reading: RequestReading, index: int, arrived: int | None, ended: int | None) -> RequestCompleted:
         software = entry.software or (None, None)
@@ -226,16 +298,16 @@ class LogConversation:
         row.software_name, row.software_version = self.identity.software
         row.response_time = None if ended is None else ended * 1000
         row.latency_us = entry.total_us
-        message = _read_response(entry)
+        message = read_response(entry)
         if message is not None:
-            fields = response_fields(entry.api_key, _response_version(entry))
+            fields = response_fields(entry.api_key, response_version(entry))
             row.error_code = _NOT_CONTROLLER if error_code_of(message, fields) == _NOT_CONTROLLER else 0
         return row
 
     def _see_response(self, entry: LogEntry, row: RequestCompleted, message: Any, events: list[Event]) -> list[Fact]:
         if message is None:
             return []
-        version = _response_version(entry)
+        version = response_version(entry)
         fields = response_fields(entry.api_key, version)
         row.error_code = error_code_of(message, fields)
         row.throttle_time_ms = getattr(message, "throttle_time_ms", None) if fields.throttle_time_ms else None
@@ -243,7 +315,8 @@ class LogConversation:
         if entry.api_key == _GET_TELEMETRY:
             self.identity.assigned(getattr(message, "client_instance_id", None))
         elif entry.api_key == _API_VERSIONS:
-            events.append(VersionsLearned(row.request_index, time, ranges_of(message), row.error_code or 0, True))
+            advertised = advertised_by(entry.response, version) if isinstance(entry.response, bytes) else ranges_of(message)
+            events.append(VersionsLearned(row.request_index, time, advertised, row.error_code or 0, True))
             if row.error_code == _UNSUPPORTED_VERSION:
                 return [("api_versions_refused", {"version": entry.api_version})]
         else:
@@ -268,6 +341,29 @@ class LogConversation:
         return events
 
 
+def _learned(
+    kind: PlainKind, entry: LogEntry, index: int, times: tuple[int | None, int | None], request: Any, response: Any
+) -> list[Event]:
+    """Nodes and names of topics that an exchange tells."""
+    events: list[Event] = []
+    arrived, ended = (None if time is None else time * 1000 for time in times)
+    when: Any = ended
+    if kind.names_nodes and (nodes := nodes_of(kind.api_name, index, when, response)) is not None:
+        events.append(nodes)
+    if kind.names_topics:
+        key, version = entry.api_key, entry.api_version
+        names = names_in(key, version, False, request) | names_in(key, version, True, response)
+        if names:
+            when = arrived  # as `take` has it: names are known from when they were asked for
+            events.append(TopicsNamed(when, names))
+    return events
+
+
+def _is_consumer(message: Any) -> bool:
+    """Whether a Fetch is surely not a follower's."""
+    return getattr(message, "replica_id", -1) < 0 and getattr(message, "replica_state", None) is None
+
+
 def _times(entry: LogEntry) -> tuple[int | None, int | None]:
     """When the request came and when its answer was out: an entry is written when all is done, `total_us` after the request came."""
     if entry.arrived_us is not None:
@@ -275,75 +371,3 @@ def _times(entry: LogEntry) -> tuple[int | None, int | None]:
     if entry.logged_us is None:
         return None, None
     return None if entry.total_us is None else entry.logged_us - entry.total_us, entry.logged_us
-
-
-@lru_cache(maxsize=4096)
-def _released(api_key: int, version: int) -> bool:
-    message = catalog().request(api_key)
-    return message is not None and version in message.valid_versions
-
-
-def _read_request(entry: LogEntry) -> RequestReading:
-    key, version = entry.api_key, entry.api_version
-    reading = RequestReading(api_key=key, api_version=version, correlation_id=entry.correlation_id, client_id=entry.client_id)
-    if not _released(key, version):
-        reading.body = "unsupported"
-        return reading
-    kind = _kind(key, version, False)
-    reading.header_version = kind.header_version
-    reading.body, reading.message = _message(kind, version, entry.request, entry)
-    if key == _API_VERSIONS and version >= 3 and not entry.request:
-        # A broker that does not know the version reads, and logs, the request as one of version 0, which has no fields (KIP-511).
-        reading.body, reading.message = "skipped", None
-    return reading
-
-
-class _Kind(NamedTuple):
-    """What is to know of all requests, or responses, of an api at a version; None for `name` where there is no such message."""
-
-    name: str | None
-    header_version: int
-    fields: tuple[str, ...] | None
-
-
-@cache
-def _kind(api_key: int, version: int, is_response: bool) -> _Kind:
-    message = catalog().response(api_key) if is_response else catalog().request(api_key)
-    kind: Literal["request", "response"] = "response" if is_response else "request"
-    return _Kind(
-        None if message is None else message.name, header_version(kind, api_key, version), _projection(api_key, version, is_response)
-    )
-
-
-def _projection(api_key: int, version: int, is_response: bool) -> tuple[str, ...] | None:
-    """The first fields and what an exchange says beyond them; None for the whole body."""
-    first = (response_fields if is_response else request_fields)(api_key, version).projection
-    if first is None or watch_of(api_key, version) is Watch.NO:
-        return first
-    more = observed_paths(api_key, version, is_response)
-    return None if more is None else tuple(sorted({*first, *more}))
-
-
-def _response_version(entry: LogEntry) -> int:
-    """An ApiVersions request of a version that the broker does not have is answered in version 0 (KIP-511)."""
-    if entry.api_key != _API_VERSIONS:
-        return entry.api_version
-    code = None if entry.response is None else entry.response.get("errorCode", entry.response.get("error_code"))
-    return 0 if str(code) == str(_UNSUPPORTED_VERSION) or not _released(_API_VERSIONS, entry.api_version) else entry.api_version
-
-
-def _read_response(entry: LogEntry) -> Any:
-    version = _response_version(entry)
-    if not _released(entry.api_key, version):
-        return None
-    return _message(_kind(entry.api_key, version, True), version, entry.response, entry)[1]
-
-
-def _message(kind: _Kind, version: int, body: Any, entry: LogEntry) -> tuple[Body, Any]:
-    """The body as a message, and what became of it."""
-    if body is None or kind.name is None:
-        return "skipped", None
-    try:
-        return "decoded", read_body(kind.name, version, kind.fields, body, entry.exact)
-    except BodyFault:
-        return "malformed" if entry.exact else "skipped", None

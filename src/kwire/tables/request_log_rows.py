@@ -40,8 +40,9 @@ MOST_LIVE: Final = 65_536
 
 _API_VERSIONS: Final = 18
 _UNSUPPORTED_VERSION: Final = 35
-# Of record batches a log has no more than how many bytes they were.
-_NEVER_LOGGED: Final[dict[str, Any]] = {"records": None, "batches": None, "max_batch_bytes": None, "magic": [], "compression": []}
+_DIRECTION, _ERRORS, _BYTES, _FIRST_SEEN, _MAGIC, _ACKS = map(
+    TOPIC_USE.names.index, ("direction", "errors", "bytes", "first_seen", "magic", "acks")
+)
 
 
 @cache
@@ -193,12 +194,17 @@ class LogRows:
         file.untimed += entry.logged_us is None and entry.arrived_us is None
         for time in (entry.logged_us, entry.arrived_us):
             if time is not None:
-                file.start_us = time if file.start_us is None else min(file.start_us, time)
-                file.end_us = time if file.end_us is None else max(file.end_us, time)
+                if file.start_us is None or time < file.start_us:
+                    file.start_us = time
+                if file.end_us is None or time > file.end_us:
+                    file.end_us = time
         # From 3.9.1 on the logger at INFO writes deprecated requests alone, the rest are DEBUG.
         self._deprecated_only &= entry.deprecated and entry.level not in ("DEBUG", "TRACE")
         conversation = self._conversation(number, entry)
-        for event in conversation.take(entry):
+        made = conversation.short(entry, self._sink.series, self._sink.files[number])
+        if made is not None:
+            self._sink.requests.add(made[0])
+        for event in conversation.take(entry) if made is None else made[1]:
             self._event(number, conversation, entry, event)
 
     def _conversation(self, number: int, entry: LogEntry) -> LogConversation:
@@ -294,12 +300,13 @@ class LogRows:
             )
         )  # fmt: skip
         for row in conversation.topics.rows(conversation.connection_id):
-            use = dict(zip(TOPIC_USE.names, row, strict=True)) | _NEVER_LOGGED
-            if use["direction"] == "fetch" and not conversation.sizes_known:
-                use["bytes"] = None
-            if not conversation.exact:
-                use["errors"] = None  # text forms up to 0.11 have no answers
-            self._sink.observed.builders["topic_use"].add(_row(TOPIC_USE, **use))
+            head, size = row[:_ERRORS], row[_BYTES]
+            if row[_DIRECTION] == "fetch" and not conversation.sizes_known:
+                size = None
+            errors = row[_ERRORS] if conversation.exact else None  # text forms up to 0.11 have no answers
+            seen, lists = row[_FIRST_SEEN:_MAGIC], row[_ACKS:]
+            # of record batches a log has no more than how many bytes they were
+            self._sink.observed.builders["topic_use"].add((*head, errors, None, None, size, None, *seen, [], [], *lists))
         for (key, version), index in self._unsupported.pop(name, {}).items():
             self._sink.facts.refusals.append((conversation.connection_id, conversation.server, index, key, version, "unsupported_version"))
 
