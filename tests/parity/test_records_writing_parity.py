@@ -46,7 +46,7 @@ def batches(draw: Any) -> tuple[list[tuple[Any, ...]], dict[str, Any]]:
     return rows, fields
 
 
-@settings(deadline=None)
+@settings(max_examples=min(80, settings.default.max_examples), deadline=None)
 @given(batches())
 def test_what_is_written_is_read(twin, made):
     rows, fields = made
@@ -95,7 +95,7 @@ def outcome(twin: Any, rows: list[Any], fields: dict[str, Any]) -> Any:
         return error.reason, error.path
 
 
-@settings(deadline=None)
+@settings(max_examples=min(200, settings.default.max_examples), deadline=None)
 @given(odd_batches())
 def test_anything(made):
     rows, fields = made

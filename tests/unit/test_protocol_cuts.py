@@ -116,7 +116,7 @@ def play(tracked: Connection | Conversation, script: list[Step], sizes: list[int
     return events, tracked.summary()
 
 
-@settings(deadline=None)
+@settings(max_examples=min(70, settings.default.max_examples), deadline=None)
 @given(steps(), st.booleans(), st.sampled_from((None, (), (0, 3))), st.lists(st.integers(1, 30), min_size=1, max_size=8))
 def test_a_connection_does_not_see_the_pieces(
     script: list[Step], joined_late: bool, bodies: tuple[int, ...] | None, sizes: list[int]
@@ -129,7 +129,7 @@ def test_a_connection_does_not_see_the_pieces(
     assert sorted(indexes) == list(range(whole[1].requests))
 
 
-@settings(deadline=None)
+@settings(max_examples=min(40, settings.default.max_examples), deadline=None)
 @given(steps(), st.lists(st.integers(1, 30), min_size=1, max_size=8))
 def test_a_conversation_does_not_see_the_pieces(script: list[Step], sizes: list[int]) -> None:
     assert play(Conversation(40000, 9092), script, sizes) == play(Conversation(40000, 9092), script, None)
