@@ -12,6 +12,7 @@ from kwire.protocol import Conversation
 from kwire.protocol.events import Event, FrameSeen
 from kwire.protocol.frame_blanking import FrameBlanker
 from kwire.protocol.frames import MAX_FRAME
+from kwire.protocol.impl import Connection
 from kwire.protocol.strangers import MORE, recognise, recognise_server
 from kwire.protocol.token_blanking import FILL, blank_client_token, blank_server_token
 
@@ -57,7 +58,7 @@ class TrimmedStreams(StreamSink):
         if self._ports and connection.a.port not in self._ports and connection.b.port not in self._ports:
             connection.ignored = True
             return
-        conversation = Conversation(connection.a.port, connection.b.port, ports=self._ports or None, frames=True)
+        conversation = Conversation(connection.a.port, connection.b.port, ports=self._ports or None, frames=True, tracker=Connection)
         connection.attachment = tracked = _Tracked(conversation, self._group_types)
         if connection.opened_by is not None:
             self._take(tracked, conversation.opened(connection.opened_by, time_ns, packet))

@@ -32,13 +32,14 @@ class Conversation:
         max_frame: longest frame that is believed.
         frames: say where each frame lies (`FrameSeen`).
         asked: give the frames of this message (`MessageSeen`).
+        tracker: what tracks the connection, of either twin.
 
     Attributes:
         server_side: 0, 1, or None while undecided.
         decided_by: what told: `syn`, `port`, `response`, `requests` or `lower_port`; None while undecided.
     """
 
-    __slots__ = ("_asked", "_bytes", "_frames", "_kept", "_lower", "_max_frame", "_named", "_readings", "decided_by", "server_side")
+    __slots__ = ("_asked", "_bytes", "_frames", "_kept", "_lower", "_max_frame", "_named", "_readings", "_tracker", "decided_by", "server_side")
 
     def __init__(
         self,
@@ -49,7 +50,9 @@ class Conversation:
         max_frame: int = MAX_FRAME,
         frames: bool = False,
         asked: Asked | None = None,
+        tracker: type[Connection] = Connection,
     ) -> None:
+        self._tracker = tracker
         self._frames = frames
         self._asked = asked
         named = [port in (ports or ()) for port in (port_0, port_1)]
@@ -72,7 +75,7 @@ class Conversation:
         if self.server_side is not None:
             return []
         if not self._readings:
-            self._readings[1 - side] = Connection(max_frame=self._max_frame, frames=self._frames, asked=self._asked)
+            self._readings[1 - side] = self._tracker(max_frame=self._max_frame, frames=self._frames, asked=self._asked)
         return self._decide(1 - side, "syn")
 
     def receive(self, side: int, data: bytes | bytearray | memoryview, t: int, packet: int = 0) -> list[Event]:
@@ -123,10 +126,10 @@ class Conversation:
         if self._readings:
             return []
         if self._named is not None:
-            self._readings[self._named] = Connection(True, max_frame=self._max_frame, frames=self._frames, asked=self._asked)
+            self._readings[self._named] = self._tracker(True, max_frame=self._max_frame, frames=self._frames, asked=self._asked)
             return self._decide(self._named, "port")
         for server in (0, 1):
-            self._readings[server] = Connection(True, max_frame=self._max_frame, frames=self._frames, asked=self._asked)
+            self._readings[server] = self._tracker(True, max_frame=self._max_frame, frames=self._frames, asked=self._asked)
         return []
 
     def _give(self, server: int, side: int, data: bytes, t: int, packet: int) -> list[Event]:
