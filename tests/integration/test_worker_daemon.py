@@ -15,16 +15,17 @@ pytestmark = [pytest.mark.spark, pytest.mark.xdist_group("spark")]
 ASK = """repr((
     [name in __import__("sys").modules for name in ("kwire.spark.series_task", "pyarrow.acero", "pandas")],
     open(f"/proc/{__import__('os').getppid()}/cmdline").read().split(chr(0))[2],
+    "MALLOC_TRIM_THRESHOLD_" in __import__("os").environ,
 )).encode()"""
 
 
 def test_workers_have_what_tasks_need_before_the_first_task() -> None:
     with open_spark("local[2]", "kwire tests of workers") as spark:
         told = [ast.literal_eval(one.decode()) for one in run_each(spark, [ASK, ASK], eval)]
-    assert told == [([True, True, False], "kwire.spark.worker_daemon")] * 2
+    assert told == [([True, True, False], "kwire.spark.worker_daemon", True)] * 2
 
 
 def test_a_session_for_other_work_has_pyspark_s_own() -> None:
     with open_session("local[1]", "kwire tests of workers") as spark:
         told = [ast.literal_eval(one.decode()) for one in run_each(spark, [ASK], eval)]
-    assert told == [([False, False, False], "pyspark.daemon")]
+    assert told == [([False, False, False], "pyspark.daemon", False)]

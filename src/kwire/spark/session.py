@@ -46,6 +46,9 @@ _SCHEDULING_SETTINGS: Final = {
     # A JVM that only hands out tasks lives for seconds and runs nothing often: compiling its code well takes longer than running it.
     "spark.driver.defaultJavaOptions": "-XX:TieredStopAtLevel=1",
     "spark.python.daemon.module": "kwire.spark.worker_daemon",
+    # Chunks of packets and columns come and go by the megabyte: glibc gives each back to the system otherwise, which has to clear it anew.
+    "spark.executorEnv.MALLOC_MMAP_THRESHOLD_": str(64 << 20),
+    "spark.executorEnv.MALLOC_TRIM_THRESHOLD_": str(256 << 20),
 }
 
 # the message of a line of Spark's log, or of an exception that ends the launcher
