@@ -14,12 +14,13 @@ from lane_group_rows cimport STEP_COLUMNS
 from lane_exchange cimport LaneSummary, exchange_begin, exchange_summary
 from lane_kept_texts cimport exchange_keep_texts, exchange_rename_texts
 from lane_rows cimport UNANSWERED, no_int, no_long
-from lane_series cimport LaneExchange, LaneSeries, RecipeBook, series_close, series_open
+from lane_series cimport LaneExchange, LaneSeries, series_close, series_open
 from lane_slots cimport IN_LANE, Slot, SlotList
 from lane_texts cimport (
     TextTable, text_copied, text_keep, text_object, text_of, text_put, text_renamed, texts_compact, texts_free, texts_mark, texts_open,
     texts_renamed,
 )
+from recipe_book cimport RecipeBook
 from request_batch cimport PACKET_BITS
 from row_columns cimport WideRows, wide_add
 

@@ -18,9 +18,10 @@ from lane_groups cimport (
 )
 from lane_recipe cimport Recipe
 from lane_rows cimport RequestRow, no_int, no_long
-from lane_series cimport VERSIONS, LaneExchange, LaneSeries, LaneWaiting
+from lane_series cimport LaneExchange, LaneSeries, LaneWaiting
 from lane_taken cimport Fields, Parts, fields_open, parts_add, parts_clear
 from lane_texts cimport NO_ROOM, TextTable, text_copied, text_intern, text_of, text_put
+from recipe_book cimport VERSIONS
 from request_batch cimport PACKET_BITS
 from row_columns cimport wide_add
 from utf8 cimport is_utf8

@@ -17,13 +17,13 @@ from lane_recipe cimport NOT_ASKED, READY
 from lane_responses cimport completed, frame_object, long_object, payload_object
 from lane_rows cimport BODY_DECODED, BODY_TRUNCATED, NO_TEXT, UNANSWERED, RequestRow, microseconds, no_int, no_long
 from lane_series cimport (
-    KEYS, MOST_CLIENT_IDS, VERSIONS, LaneExchange, LaneSeries, LaneWaiting, exchange_free, recipe_ask, sasl_known, sasl_object,
-    waiting_add, waiting_at,
+    MOST_CLIENT_IDS, LaneExchange, LaneSeries, LaneWaiting, exchange_free, sasl_known, sasl_object, waiting_add, waiting_at,
 )
 from lane_texts cimport text_object, text_of
 from lane_topics cimport (
     FETCHED, PRODUCED, IntSet, TopicSum, TopicSums, TopicUse, ints_add, ints_of, sum_of,
 )
+from recipe_book cimport KEYS, VERSIONS, recipe_ask
 
 
 cdef inline int64_t long_of(object value) except? -1:

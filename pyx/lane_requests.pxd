@@ -18,14 +18,17 @@ from lane_rows cimport (
     ANSWERED, BODY_DECODED, BODY_TRUNCATED, NO_RESPONSE_EXPECTED, NO_TEXT, UNANSWERED, RequestRow, microseconds, no_int, no_long, rows_add,
 )
 from lane_series cimport (
-    API_VERSIONS, BROKER, BROKER_API, CLIENT, CONTROLLER, CONTROLLER_API, FETCH, FROM_API_VERSIONS, KEEPS_REQUEST, KEYS, LANE_OK, LANE_ODD,
-    MAX_WAITING, MOST_CLIENT_IDS, NOT_OBSERVED, NOT_SENT, ODD_API, ODD_BATCH, ODD_BODY, ODD_CORRELATION, ODD_HEADER, ODD_IDENTITY,
-    ODD_LENGTH, ODD_PAIRING, ODD_PLAIN, ODD_TEXT, ODD_WAITING, PRODUCE, REQUEST_HEADERS, SASL, STEPS, USES_TOPICS, VERSIONS,
-    LaneExchange, LaneSeries, LaneWaiting, odd, recipe_ask, sasl_known, sasl_object, text_facts, waiting_add,
+    BROKER, CLIENT, CONTROLLER, FROM_API_VERSIONS, LANE_OK, LANE_ODD, MAX_WAITING, MOST_CLIENT_IDS, NOT_OBSERVED, NOT_SENT, ODD_API,
+    ODD_BATCH, ODD_BODY, ODD_CORRELATION, ODD_HEADER, ODD_IDENTITY, ODD_LENGTH, ODD_PAIRING, ODD_PLAIN, ODD_TEXT, ODD_WAITING, LaneExchange,
+    LaneSeries, LaneWaiting, odd, sasl_known, sasl_object, text_facts, waiting_add,
 )
 from lane_taken cimport MET_ACKS, MET_TOPICS, Fields, Use, UseList, fields_open
 from lane_texts cimport IS_BROKER_CLIENT, IS_SOFTWARE, NO_ROOM, UNKNOWN_TEXT, TextTable, text_intern, text_object
 from lane_topics cimport FETCHED, PRODUCED, TopicUse, TopicUses, sums_add, uses_add
+from recipe_book cimport (
+    API_VERSIONS, BROKER_API, CONTROLLER_API, FETCH, KEEPS_REQUEST, KEYS, PRODUCE, REQUEST_HEADERS, SASL, STEPS, USES_TOPICS, VERSIONS,
+    recipe_ask,
+)
 from utf8 cimport is_utf8
 from uuid_text cimport put_uuid
 

@@ -19,14 +19,16 @@ from lane_recipe cimport NOT_ASKED, READY, TOKEN, Recipe
 from lane_requests cimport bytes_of, client_id_of, count_topics, row_done, see_instance_id, show_frame, tell_trailing, uses_taken
 from lane_rows cimport ANSWERED, NO_RESPONSE_EXPECTED, UNANSWERED, RequestRow, microseconds, no_int, no_long
 from lane_series cimport (
-    FETCH, KEEPS_REQUEST, LANE_OK, LEARNS, ODD_API, ODD_BODY, ODD_HEADER, ODD_LENGTH, ODD_PAIRING, ODD_REFUSED, ODD_TEXT,
-    PRODUCE, RESPONSE_HEADERS, SAID_PARTIAL, SAID_REFUSED, SASL, STEPS, USES_TOPICS, VERSIONS, WATCHED, WATCHED_ON_ERROR, LaneExchange,
-    LaneSeries, LaneWaiting, odd, recipe_ask, sasl_known, sasl_object, waiting_at, waiting_done,
+    LANE_OK, ODD_API, ODD_BODY, ODD_HEADER, ODD_LENGTH, ODD_PAIRING, ODD_REFUSED, ODD_TEXT, SAID_PARTIAL, SAID_REFUSED, LaneExchange,
+    LaneSeries, LaneWaiting, odd, sasl_known, sasl_object, waiting_at, waiting_done,
 )
 from lane_taken cimport MET_THROTTLE_TIME, Fields, Parts, fields_open, parts_add, parts_clear
 from lane_texts cimport TextTable, text_object
 from lane_topics cimport TopicUses, uses_merge
 from raw_python cimport raw_xdecref
+from recipe_book cimport (
+    FETCH, KEEPS_REQUEST, LEARNS, PRODUCE, RESPONSE_HEADERS, SASL, STEPS, USES_TOPICS, VERSIONS, WATCHED, WATCHED_ON_ERROR, recipe_ask,
+)
 
 cdef enum:
     SHORTEST_RESPONSE = 4  # correlation id

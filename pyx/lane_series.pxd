@@ -23,10 +23,7 @@ from lane_texts cimport (
 )
 from lane_topics cimport TopicRows, TopicSums, TopicUse, TopicUses, sums_free, topic_rows_free
 from raw_python cimport raw_incref, raw_xdecref
-from recipe_book cimport (
-    API_VERSIONS, BROKER_API, CONTROLLER_API, FETCH, KEEPS_REQUEST, KEYS, LEARNS, PRODUCE, REQUEST_HEADERS, RESPONSE_HEADERS, SASL, STEPS,
-    USES_TOPICS, VERSIONS, WATCHED, WATCHED_ON_ERROR, Recipe, RecipeBook, book_open, recipe_ask,
-)
+from recipe_book cimport KEEPS_REQUEST, USES_TOPICS, WATCHED, WATCHED_ON_ERROR, RecipeBook
 from row_columns cimport WideRows
 
 cdef enum LaneOutcome:

@@ -20,7 +20,7 @@ from endpoint_text cimport packed_port
 from lane_ends cimport SeriesRows, begin_lane, count_requests, end_lane, forget_texts, rows_close, rows_open, settle_counts
 from lane_exchange cimport exchange_closed, exchange_finish, exchange_packet
 from lane_flushes cimport flush_rows, most_rows
-from lane_series cimport LANE_ODD, LANE_OK, ODD_REASONS, RecipeBook, book_open, series_settle
+from lane_series cimport LANE_ODD, LANE_OK, ODD_REASONS, series_settle
 from lane_slots cimport (
     IN_LANE, IN_PYTHON, STREAMS_ONLY, Slot, SlotList, slot_close, slot_expires, slot_of, slot_open, slot_remove, slot_unwatch, slot_watch,
     slots_watched,
@@ -31,6 +31,7 @@ from lane_tcp cimport (
 from lane_texts cimport text_object, text_of, texts_crowded
 from packet_rows cimport PacketRows, packet_at, packet_rows_open
 from raw_python cimport raw_incref
+from recipe_book cimport RecipeBook, book_open
 from request_batch cimport PACKET_BITS, row_of_event
 from row_columns cimport wide_row_of
 from slot_handover cimport admit, connection_of, enter_lane, leave_lane, streams_of
