@@ -12,14 +12,11 @@ from kwire.capture.request_log_times import find_stamp
 
 from cpython.bytes cimport PyBytes_AS_STRING, PyBytes_FromStringAndSize, PyBytes_GET_SIZE
 from cpython.dict cimport PyDict_SetItem
-from cpython.unicode cimport PyUnicode_DecodeUTF8
-from libc.math cimport rint
-from libc.stdint cimport INT16_MAX, INT16_MIN, INT32_MAX, INT32_MIN, int64_t, uint8_t, uint64_t
+from libc.stdint cimport int64_t, uint8_t, uint64_t
 from libc.string cimport memcmp
 
-from json_text cimport (
-    Json, JsonText, json_integer, json_is_null, json_name, json_number, json_skip, json_space, json_string,
-)
+from json_text cimport Json, JsonText, json_integer, json_is_null, json_name, json_skip, json_space, json_string
+from request_log_values cimport duration, header, is_name, software_of, text_of
 from utf8 cimport is_plain
 
 __all__ = ["BodyReader", "EntryReader"]
@@ -45,13 +42,6 @@ cdef dict KINDS = {"other": OTHER, "integer": INTEGER, "string": STRING, "struct
 cdef object MARK = b"Completed request:"
 cdef object NOBODY = "User:ANONYMOUS"
 cdef object new_entry = LogEntry.__new__
-# 10 years, as `kwire.capture.request_log_times` has it.
-cdef double LONGEST_MS = 10 * 366 * 86_400_000.0
-cdef double[16] TENS
-cdef int _power
-TENS[0] = 1.0
-for _power in range(1, 16):
-    TENS[_power] = TENS[_power - 1] * 10.0
 
 
 cdef struct Field:
@@ -60,13 +50,6 @@ cdef struct Field:
     int kind
     int64_t low
     int64_t most
-
-
-cdef inline object text_of(JsonText* text):
-    """The string, None where it has escapes."""
-    if text.escaped:
-        return None
-    return PyUnicode_DecodeUTF8(<const char*> text.at, text.size, NULL)
 
 
 cdef class BodyReader:
@@ -266,31 +249,6 @@ cdef class BodyReader:
         return <BodyReader?> found
 
 
-cdef bint decimal(Json* text, double* value) noexcept:
-    """Read a number that is not negative, as Python's `float` does: up to 2^53 and 15 places, one division is exact to the last bit."""
-    cdef const uint8_t* first = text.at
-    cdef const uint8_t* at
-    cdef int64_t digits = 0
-    cdef int places = 0
-    cdef bint behind = False
-    if text.at[0] == 0x2D or not json_number(text) or text.at - first > 16:
-        return False
-    at = first
-    while at < text.at:
-        if at[0] == 0x2E:
-            behind = True
-        elif not 0x30 <= at[0] <= 0x39:
-            return False
-        else:
-            digits = digits * 10 + (at[0] - 0x30)
-            places += behind
-        at += 1
-    if digits > <int64_t> 1 << 53:
-        return False
-    value[0] = <double> digits / TENS[places]
-    return True
-
-
 cdef class EntryReader:
     """Reads the lines of a log.
 
@@ -483,112 +441,3 @@ cdef class EntryReader:
         entry.listener = listener
         entry.other = {}
         return True
-
-
-cdef inline bint is_name(JsonText* name, const char* known, Py_ssize_t size) noexcept:
-    return name.size == size and memcmp(name.at, known, size) == 0
-
-
-cdef object duration(Json* text):
-    """Microseconds, None for null, False for the long way."""
-    cdef double value
-    cdef int64_t number
-    if text.at[0] == 0x6E:
-        return None if json_is_null(text) else False
-    if text.at[0] == 0x2D:  # -1: the broker never came to this step
-        return None if json_integer(text, &number) and number < 0 else False
-    if not decimal(text, &value) or value > LONGEST_MS:
-        return False
-    return <int64_t> rint(value * 1000.0)
-
-
-cdef object software_of(Json* text):
-    """Name and version, None for the long way."""
-    cdef JsonText name
-    cdef JsonText string
-    cdef uint8_t byte
-    software = version = None
-    if text.at[0] != 0x7B:
-        return None
-    text.at += 1
-    json_space(text)
-    while True:
-        if not json_name(text, &name) or not json_string(text, &string) or string.escaped:
-            return None
-        if is_name(&name, b"softwareName", 12):
-            software = text_of(&string)
-        elif is_name(&name, b"softwareVersion", 15):
-            version = text_of(&string)
-        json_space(text)
-        if text.at >= text.end:
-            return None
-        byte = text.at[0]
-        text.at += 1
-        if byte == 0x7D:
-            return None if software is None or version is None else (software, version)
-        if byte != 0x2C:
-            return None
-        json_space(text)
-
-
-cdef bint header(entry, Json* text) except -1:
-    """The request's header; 0 for the long way."""
-    cdef JsonText name
-    cdef JsonText string
-    cdef uint8_t byte
-    cdef int64_t key = INT32_MIN
-    cdef int64_t version = INT32_MIN
-    cdef int64_t number
-    correlation = client = None
-    deprecated = False
-    if text.at[0] != 0x7B:
-        return False
-    text.at += 1
-    json_space(text)
-    while True:
-        if not json_name(text, &name):
-            return False
-        byte = text.at[0]
-        if is_name(&name, b"requestApiKey", 13):
-            if not json_integer(text, &key):
-                return False
-        elif is_name(&name, b"requestApiVersion", 17):
-            if not json_integer(text, &version):
-                return False
-        elif is_name(&name, b"correlationId", 13):
-            if not json_integer(text, &number) or not INT32_MIN <= number <= INT32_MAX:
-                return False
-            correlation = number
-        elif is_name(&name, b"clientId", 8):
-            if byte == 0x6E:
-                client = None
-                if not json_is_null(text):
-                    return False
-            elif not json_string(text, &string) or string.escaped:
-                return False
-            else:
-                client = text_of(&string)
-        elif is_name(&name, b"requestApiVersionDeprecated", 27):
-            deprecated = byte == 0x74
-            if not json_skip(text):
-                return False
-        elif not json_skip(text):
-            return False
-        json_space(text)
-        if text.at >= text.end:
-            return False
-        byte = text.at[0]
-        text.at += 1
-        if byte == 0x7D:
-            break
-        if byte != 0x2C:
-            return False
-        json_space(text)
-    if not INT16_MIN <= key <= INT16_MAX or not INT16_MIN <= version <= INT16_MAX:
-        return False
-    entry.api_key = key
-    entry.api_version = version
-    entry.correlation_id = correlation
-    entry.client_id = client
-    entry.deprecated = deprecated
-    return True
