@@ -7,7 +7,7 @@ import shlex
 import signal
 import sys
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from typing import TYPE_CHECKING, Final
 
 import click
@@ -155,9 +155,11 @@ def analyze(
     The exit status is 0; 3 when the analysis was written although some of the inputs could not be read; 4 when it rests on too little (no
     request at all, many packets lost, one direction only, nearly all TLS); and 1 when it was not written.
     """
-    from kwire.tables.pandas_left_out import leave_pandas_out
+    from kwire.tables.pandas_left_out import leave_pandas_out, pandas_hidden
 
     leave_pandas_out()
+    with suppress(ImportError), pandas_hidden():
+        import pyspark.testing.utils  # noqa: F401 - PySpark does with the first call of Java; it wants pandas for tests of its own
     from kwire.report import summarize, write_reports
     from kwire.spark.job import JobRequest, run_job
 
