@@ -93,14 +93,18 @@ def test_frames_that_are_given_back_leave_nothing(frames):
         for data in RESPONSES.values():
             outcome(frames.decode_response, data, 18, 3, strict=False)
 
+    def kept() -> int:
+        gc.collect()  # exceptions and their tracebacks hold each other
+        before = sys.getallocatedblocks()
+        for _ in range(200):
+            read()
+        gc.collect()
+        return sys.getallocatedblocks() - before
+
     for _ in range(20):
         read()
-    gc.collect()  # exceptions and their tracebacks hold each other
-    before = sys.getallocatedblocks()
-    for _ in range(200):
-        read()
-    gc.collect()
-    assert sys.getallocatedblocks() - before < 100
+    # what is never given back grows each time; another thread of the process, as that of pytest-xdist, takes its blocks once
+    assert min(kept() for _ in range(3)) < 100
 
 
 def test_requests_and_responses_travel():
