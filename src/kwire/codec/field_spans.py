@@ -8,10 +8,13 @@ was understood, the length or marker that is at fault included.
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable
+from types import ModuleType
 from typing import Any, Final, NamedTuple
 
 from kwire.codec._pure.primitives import MAX_LENGTH, Break, Buffer, read_length, read_varint
+from kwire.codec.impl import backend, load_twin
 from kwire.codec.plan import FIXED_SIZE, WIDTH, Flag, Op, Operation, Plan
 from kwire.errors import Fault
 
@@ -23,6 +26,20 @@ UNKNOWN_TAG: Final = "unknown_tagged_fields"
 _LONGEST_VARINT: Final = 5
 
 Path = tuple[str, ...]
+
+
+def _load() -> ModuleType | None:
+    if backend == "pure":
+        return None
+    try:
+        return load_twin("codec", "field_walk", "native")
+    except ImportError:
+        if os.environ.get("KWIRE_REQUIRE_NATIVE") == "1":
+            raise
+        return None
+
+
+_native: Final = _load()
 
 Scopes = list[dict[str, tuple[int, int]]]
 """Strings that were met in the structs around a field, the outermost first: attribute -> where its text begins and ends."""
@@ -116,6 +133,12 @@ class FieldWalker:
             visit: see `Visit`.
             whole: the bytes end where the message does; else its end was cut off.
         """
+        if _native is not None and isinstance(data, bytes):
+            return SpanReading(*_native.walk(self._steps, data, offset, visit, whole))
+        return self.walk_purely(data, offset, visit, whole=whole)
+
+    def walk_purely(self, data: Buffer, offset: int, visit: Visit, *, whole: bool = True) -> SpanReading:
+        """What `walk` does, in Python."""
         walk = _Walk(data, offset, visit, whole)
         try:
             walk.struct(self._steps)
