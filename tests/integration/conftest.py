@@ -1,4 +1,6 @@
-"""Real brokers for the tests that want one: started once for the whole run, from the published jars.
+"""A Spark session and real brokers for the tests that want one.
+
+Sessions: `spark`. Brokers are started once for the whole run, from the published jars.
 
 Needs Maven and Java and, on the first run, the network; jars are kept in `.cache/kafka-jars`. A test that wants a broker stands in the
 xdist group ``kafka``, so that all of them run in one worker and share it::
@@ -19,13 +21,16 @@ import time
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import pytest
 
 from kwire import messages
 from kwire.protocol.negotiation import NegotiatingClient
 from kwire.protocol.negotiation.outcomes import Agreed, Answered, Over, Send
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
 
 ROOT = Path(__file__).resolve().parents[2]
 CACHE = ROOT / ".cache" / "kafka-jars"
@@ -216,3 +221,45 @@ def folder(tmp_path: Path) -> Path:
 def state(tmp_path: Path) -> Path:
     """What a stream is given as stateLocation."""
     return tmp_path / "state"
+
+
+class SharedSession:
+    """One Spark session for all tests that want just some session: its start, and the first query of each kind, take seconds."""
+
+    def __init__(self) -> None:
+        self._stack = contextlib.ExitStack()
+        self._session: SparkSession | None = None
+
+    def get(self) -> SparkSession:
+        from kwire.spark.session import open_session
+
+        if self._session is None:
+            self._session = self._stack.enter_context(open_session("local[2]", "kwire tests"))
+            self._session.conf.set("spark.sql.execution.arrow.pyspark.validateSchema.enabled", "true")
+        return self._session
+
+    def end(self) -> None:
+        self._session = None
+        self._stack.close()
+
+
+SHARED = SharedSession()
+
+
+@pytest.hookimpl(trylast=True)
+def pytest_runtest_teardown(nextitem: pytest.Item | None) -> None:
+    """Tests that are none of Spark find no session."""
+    if nextitem is None or nextitem.get_closest_marker("spark") is None:
+        SHARED.end()
+
+
+@pytest.fixture(scope="module")
+def spark() -> SparkSession:
+    """The session that the tests share; `run_job` finds it, as it would in a notebook. Needs the mark `spark` on all tests of the file."""
+    return SHARED.get()
+
+
+@pytest.fixture(scope="module")
+def without_session() -> None:
+    """There is no session, for tests that start Spark in their own way."""
+    SHARED.end()

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 import runpy
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -12,7 +11,6 @@ from pyspark.errors import PySparkException
 from pyspark.sql import SparkSession
 
 from kwire.analysis import of_capture
-from kwire.spark.session import open_session
 from kwire.spark.source.data_source import KwireDataSource
 from kwire.tables import from_capture
 
@@ -22,13 +20,6 @@ ROOT = Path(__file__).resolve().parents[2]
 DATA = ROOT / "tests" / "captures" / "data"
 FLEET = str(ROOT / "examples" / "upgrade-fleet.pcap.gz")
 PAGE = (ROOT / "docs" / "data-source.md").read_text("utf-8")
-
-
-@pytest.fixture(scope="module")
-def spark() -> Iterator[SparkSession]:
-    with open_session("local[2]", "kwire tests") as session:
-        session.conf.set("spark.sql.execution.arrow.pyspark.validateSchema.enabled", "true")
-        yield session
 
 
 def test_rows_of_a_capture(spark: SparkSession) -> None:

@@ -250,6 +250,7 @@ sys.version = "3.99.0 (main, Jan  1 2026, 00:00:00) [GCC 12.2.0]"
 """
 
 
+@pytest.mark.usefixtures("without_session")
 def test_pythons_that_cannot_serve_are_told_in_a_sentence(tmp_path: Path) -> None:
     """In a session on this machine, which asks its Python as executors do."""
     (tmp_path / "sitecustomize.py").write_text(OTHER_RELEASE)

@@ -123,7 +123,7 @@ def store(server: ModuleType, credentials: pytest.MonkeyPatch) -> Iterator[Store
 
 
 @pytest.fixture(scope="module")
-def spark(store: Store) -> Iterator[SparkSession]:
+def spark(store: Store, without_session: None) -> Iterator[SparkSession]:
     """One session for all tests; its workers have the credentials of the environment, as those of a cluster would."""
     with open_session("local[2]", "kwire tests of stores") as session:
         yield session

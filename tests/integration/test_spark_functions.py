@@ -5,7 +5,6 @@ from __future__ import annotations
 import gzip
 import json
 import runpy
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -16,19 +15,11 @@ from pyspark.sql import functions as F
 
 import kwire.spark
 from kwire.errors import InputError
-from kwire.spark.session import open_session
 
 pytestmark = [pytest.mark.spark, pytest.mark.xdist_group("spark")]
 
 ROOT = Path(__file__).parents[2]
 DATA = ROOT / "tests" / "vectors" / "data"
-
-
-@pytest.fixture(scope="module")
-def spark() -> Iterator[SparkSession]:
-    with open_session("local[1]", "kwire tests") as session:
-        session.conf.set("spark.sql.execution.arrow.pyspark.validateSchema.enabled", "true")
-        yield session
 
 
 def lines(name: str) -> list[dict[str, Any]]:

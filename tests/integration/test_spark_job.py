@@ -12,7 +12,7 @@ import subprocess
 import sys
 import time
 from collections import Counter
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -26,8 +26,9 @@ from kwire.cli.entry import commands
 from kwire.errors import InputError
 from kwire.spark import planning
 from kwire.spark.job import JobRequest, run_job
-from kwire.spark.session import LOCAL_SETTINGS, open_session
+from kwire.spark.session import LOCAL_SETTINGS
 from kwire.tables import SCHEMAS
+from pcap_files import pieces_of
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -36,14 +37,6 @@ pytestmark = [pytest.mark.spark, pytest.mark.xdist_group("spark")]
 
 CAPTURES = Path(__file__).parent.parent / "captures" / "data"
 SEED, LATE, V6 = (str(CAPTURES / name) for name in ("seed.pcap.gz", "late-join.pcap.gz", "ipv6.pcap.gz"))
-
-
-@pytest.fixture(scope="module")
-def spark() -> Iterator[SparkSession]:
-    """One session for all tests of this file: a start takes seconds. `run_job` finds it, as it would in a notebook."""
-    with open_session("local[2]", "kwire tests") as session:
-        session.conf.set("spark.sql.execution.arrow.pyspark.validateSchema.enabled", "true")
-        yield session
 
 
 def rows(out: Path, table: str) -> list[dict[str, Any]]:
@@ -98,13 +91,8 @@ def test_spark_reads_every_table_with_the_types_that_were_meant(spark: SparkSess
 def test_pieces_of_a_series_are_read_by_one_task(spark: SparkSession, tmp_path: Path) -> None:
     """A capture cut in the middle of its packets gives the rows of the whole."""
     whole = gzip.decompress(Path(SEED).read_bytes())
-    at, borders = 24, []
-    while at < len(whole):
-        borders.append(at)
-        at += 16 + int.from_bytes(whole[at + 8 : at + 12], "little")
-    middle = borders[len(borders) // 2]
-    (tmp_path / "x_00001.pcap").write_bytes(whole[:middle])
-    (tmp_path / "x_00002.pcap").write_bytes(whole[:24] + whole[middle:])
+    for number, piece in enumerate(pieces_of(whole, 2), 1):
+        (tmp_path / f"x_{number:05d}.pcap").write_bytes(piece)
     run_job(JobRequest(inputs=(str(tmp_path / "x_0000?.pcap"),), out=str(tmp_path / "cut")))
     provenance = {"capture", "series", "packet_number"}
     expected = analysis.run([SEED])

@@ -10,10 +10,10 @@ import pytest
 
 from kwire.errors import InputError
 from kwire.spark.job import JobRequest, run_job
-from kwire.spark.session import open_session
 from kwire.tables import from_capture
 
-pytestmark = [pytest.mark.spark, pytest.mark.xdist_group("spark")]
+# `run_job` finds the session
+pytestmark = [pytest.mark.spark, pytest.mark.xdist_group("spark"), pytest.mark.usefixtures("spark")]
 
 SEED = Path(__file__).parent.parent / "captures" / "data" / "seed.pcap.gz"
 
@@ -25,12 +25,11 @@ def test_two_points_on_spark(tmp_path: Path) -> None:
         shutil.copy(SEED, points / name)
     out = tmp_path / "out"
     request = JobRequest(inputs=(str(points),), out=str(out), series_rule="points")
-    with open_session("local[1]", "kwire tests"):
-        report = run_job(request)
-        assert (report.read, report.skipped) == (1, [])
-        requests = ds.dataset(out / "requests").to_table()
-        assert requests.num_rows == from_capture(str(SEED)).num_rows
-        shutil.copy(SEED, points / "broker_001.pcap.gz")
-        with pytest.raises(InputError, match="--append cannot go on with captures of several points"):
-            run_job(JobRequest(inputs=(str(points),), out=str(out), series_rule="points", append=True))
+    report = run_job(request)
+    assert (report.read, report.skipped) == (1, [])
+    requests = ds.dataset(out / "requests").to_table()
+    assert requests.num_rows == from_capture(str(SEED)).num_rows
+    shutil.copy(SEED, points / "broker_001.pcap.gz")
+    with pytest.raises(InputError, match="--append cannot go on with captures of several points"):
+        run_job(JobRequest(inputs=(str(points),), out=str(out), series_rule="points", append=True))
     assert ds.dataset(out / "requests").to_table() == requests

@@ -4,9 +4,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterator
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import pyarrow.dataset as ds
 import pytest
@@ -15,12 +13,8 @@ from kwire import analysis
 from kwire.analysis.redaction import Redaction
 from kwire.report import write_page
 from kwire.spark.job import JobRequest, run_job
-from kwire.spark.session import open_session
 from kwire.tables import SCHEMAS
 from kwire.tables.column_classes import class_of
-
-if TYPE_CHECKING:
-    from pyspark.sql import SparkSession
 
 pytestmark = [pytest.mark.spark, pytest.mark.xdist_group("spark")]
 
@@ -28,12 +22,6 @@ CAPTURES = Path(__file__).parent.parent / "captures" / "data"
 SASL = str(CAPTURES / "sasl.pcap.gz")
 PASSWORDS = ("pay-secret", "etl-secret", "desk-secret", "rep-secret", "wh-secret", "AHBheW1lbnRz", "ZmlkdmZybXE0")
 WITHOUT_NAMES = {"plain", "sentence", "wire_text", "difference", "attributes"}
-
-
-@pytest.fixture(scope="module")
-def spark() -> Iterator[SparkSession]:
-    with open_session("local[2]", "kwire tests of redaction") as session:
-        yield session
 
 
 def said(folder: Path) -> str:

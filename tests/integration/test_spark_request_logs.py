@@ -5,7 +5,6 @@ from __future__ import annotations
 import gzip
 import json
 from collections import Counter
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -15,19 +14,12 @@ import pytest
 from kwire import analysis
 from kwire.errors import InputError
 from kwire.spark.job import JobRequest, run_job
-from kwire.spark.session import open_session
 from kwire.tables import SCHEMAS
 
-pytestmark = [pytest.mark.spark, pytest.mark.xdist_group("spark")]
+# `run_job` finds the session
+pytestmark = [pytest.mark.spark, pytest.mark.xdist_group("spark"), pytest.mark.usefixtures("spark")]
 
 DATA = Path(__file__).parents[1] / "captures" / "data"
-
-
-@pytest.fixture(scope="module", autouse=True)
-def spark() -> Iterator[None]:
-    """One session for all tests of this file; `run_job` finds it."""
-    with open_session("local[2]", "kwire tests"):
-        yield
 
 
 def rows(out: Path, table: str) -> list[dict[str, Any]]:

@@ -5,7 +5,6 @@ from __future__ import annotations
 import gzip
 import json
 from collections import Counter
-from collections.abc import Iterator
 from functools import partial
 from itertools import pairwise
 from pathlib import Path
@@ -19,7 +18,7 @@ from kwire.capture.packet_routing import FileRange
 from kwire.errors import InputError
 from kwire.spark import planning, route_task
 from kwire.spark.job import JobRequest, run_job
-from kwire.spark.session import open_session
+from pcap_files import starts_of
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -27,12 +26,6 @@ if TYPE_CHECKING:
 pytestmark = [pytest.mark.spark, pytest.mark.xdist_group("spark")]
 
 FLEET = Path(__file__).parents[2] / "examples" / "upgrade-fleet.pcap.gz"
-
-
-@pytest.fixture(scope="module")
-def spark() -> Iterator[SparkSession]:
-    with open_session("local[2]", "kwire routing tests") as session:
-        yield session
 
 
 def counted(rows: list[dict[str, Any]]) -> Counter[str]:
@@ -46,10 +39,7 @@ def table(out: Path, name: str) -> Counter[str]:
 def pieces(folder: Path) -> list[Path]:
     """A capture as three rotated files, one of them compressed, and a file that is none."""
     data = gzip.decompress(FLEET.read_bytes())
-    at, borders = 24, [24]
-    while at < len(data):
-        at += 16 + int.from_bytes(data[at + 8 : at + 12], "little")
-        borders.append(at)
+    borders = [*starts_of(data), len(data)]
     folder.mkdir()
     cuts = [24, borders[len(borders) // 6], borders[-len(borders) // 6], len(data)]
     parts = [data[:24] + data[start:end] for start, end in pairwise(cuts)]

@@ -11,7 +11,6 @@ import signal
 import subprocess
 import sys
 from collections import Counter
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -19,7 +18,6 @@ import pytest
 from pyspark.errors import StreamingQueryException
 from pyspark.sql import SparkSession
 
-from kwire.spark.session import open_session
 from pcap_files import pieces_of
 
 pytestmark = [pytest.mark.spark, pytest.mark.xdist_group("spark")]
@@ -59,12 +57,6 @@ with open_session("local[1]", "kwire killed") as spark:
     stream = stream.option("maxFilesPerTrigger", "1").load(folder).writeStream.foreachBatch(write)
     stream.option("checkpointLocation", f"{tables}/checkpoint").trigger(availableNow=True).start().awaitTermination()
 """
-
-
-@pytest.fixture(scope="module")
-def spark() -> Iterator[SparkSession]:
-    with open_session("local[2]", "kwire tests") as session:
-        yield session
 
 
 def rows_of(frame: Any) -> Counter[str]:
