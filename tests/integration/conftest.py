@@ -246,6 +246,12 @@ class SharedSession:
 SHARED = SharedSession()
 
 
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Files that start Spark in their own way come last: the session that others share would end in between and be started again."""
+    alone = {item.path for item in items if "without_session" in getattr(item, "fixturenames", ())}
+    items.sort(key=lambda item: item.path in alone)
+
+
 @pytest.hookimpl(trylast=True)
 def pytest_runtest_teardown(nextitem: pytest.Item | None) -> None:
     """Tests that are none of Spark find no session."""

@@ -30,7 +30,7 @@ from kwire.spark.session import open_spark
 from kwire.tables import SCHEMAS
 from standalone_cluster import Cluster, Drivers, finished, waited
 
-pytestmark = [pytest.mark.spark, pytest.mark.xdist_group("spark")]
+pytestmark = [pytest.mark.spark, pytest.mark.xdist_group("spark"), pytest.mark.usefixtures("without_session")]
 
 ROOT = Path(__file__).resolve().parents[2]
 EXAMPLE = ROOT / "examples" / "executors.py"
@@ -250,7 +250,6 @@ sys.version = "3.99.0 (main, Jan  1 2026, 00:00:00) [GCC 12.2.0]"
 """
 
 
-@pytest.mark.usefixtures("without_session")
 def test_pythons_that_cannot_serve_are_told_in_a_sentence(tmp_path: Path) -> None:
     """In a session on this machine, which asks its Python as executors do."""
     (tmp_path / "sitecustomize.py").write_text(OTHER_RELEASE)
