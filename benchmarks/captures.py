@@ -15,7 +15,7 @@ from kwire.capture.reader import finish_series, read_piece
 from kwire.capture.sink import StreamSink
 
 EXAMPLE = Path(__file__).parents[1] / "examples" / "upgrade-fleet.pcap.gz"
-# Clients of twelve libraries at a broker of Kafka 4.3, on the ports 9092 and, for its controller, 9093; what they said on 9095 is encrypted.
+# Clients of twelve libraries at a broker of Kafka 4.3 (9092) and its controller (9093); what they said on 9095 is encrypted.
 FLEET = Path(__file__).with_name("data") / "fleet.pcap.xz"
 PORT = 19092
 FLEET_PORTS = (9092, 9093)

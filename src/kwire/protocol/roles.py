@@ -39,7 +39,19 @@ class Conversation:
         decided_by: what told: `syn`, `port`, `response`, `requests` or `lower_port`; None while undecided.
     """
 
-    __slots__ = ("_asked", "_bytes", "_frames", "_kept", "_lower", "_max_frame", "_named", "_readings", "_tracker", "decided_by", "server_side")
+    __slots__ = (
+        "_asked",
+        "_bytes",
+        "_frames",
+        "_kept",
+        "_lower",
+        "_max_frame",
+        "_named",
+        "_readings",
+        "_tracker",
+        "decided_by",
+        "server_side",
+    )
 
     def __init__(
         self,
