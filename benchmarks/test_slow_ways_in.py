@@ -1,4 +1,4 @@
-"""A broker's request log to rows, and a capture trimmed; the pure twin is the peer, and for logs the mere parsing."""
+"""A broker's request log to rows, the long way and the mere parsing as peers; and a capture trimmed, with the pure twin as the peer."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 
 from kwire.capture import request_log_folding, trimmed_streams, trimming
-from kwire.capture.request_log_short_way import short_way
+from kwire.capture.request_log_short_way import short_lines
 from kwire.codec.impl import load_twin
 from kwire.protocol.connection import Connection
 from kwire.tables.series import begin_series, finish_series, iter_piece
@@ -38,7 +38,7 @@ def rows_of(log: bytes) -> int:
     return rows
 
 
-@pytest.mark.parametrize("who", ["native", "pure", "json.loads"])
+@pytest.mark.parametrize("who", ["short way", "long way", "json.loads"])
 def test_request_log_to_rows(race: Callable[..., None], who: str) -> None:
     log, lines = request_log()
 
@@ -48,13 +48,13 @@ def test_request_log_to_rows(race: Callable[..., None], who: str) -> None:
     def run() -> int:
         if who == "json.loads":
             return parsed()
-        request_log_folding.short_way = short_way if who == "native" else None
+        request_log_folding.short_lines = short_lines if who == "short way" else None
         try:
             return rows_of(log)
         finally:
-            request_log_folding.short_way = short_way
+            request_log_folding.short_lines = short_lines
 
-    assert short_way is not None
+    assert short_lines is not None
     assert run() == lines
     race("request log to rows", who, run, messages=lines, size=len(log))
 

@@ -31,3 +31,11 @@ def test_what_is_missing_is_named_with_the_way_out(monkeypatch: pytest.MonkeyPat
     assert result.exit_code == 1
     assert "pip install 'kwire[report]'" in result.stdout
     assert "none of release 17 or newer" in result.stdout
+
+
+def test_what_is_slower_without_a_package_is_no_fault(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "msgspec", None)
+    found = json.loads(CliRunner().invoke(commands, ["doctor", "--json"]).stdout)["msgspec"]
+    assert found["ok"]
+    assert "JSON request logs" in found["found"]
+    assert "pip install 'kwire[logs]'" in found["found"]

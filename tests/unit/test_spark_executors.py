@@ -27,7 +27,7 @@ ROOT = Path(__file__).resolve().parents[2]
 DRIVER = PythonFacts(
     host="dev", folder="/home", python="3.11.7", executable="/usr/bin/python3", system="Linux x86_64 glibc 2.36",
     suffix=".cpython-311-x86_64-linux-gnu.so", kwire=kwire.__version__, twin="native", place="/site/kwire", why=None,
-    pyarrow="26.0.1", numpy="2.4.6", pandas=None, pyspark="4.3.0",
+    pyarrow="26.0.1", numpy="2.4.6", pandas=None, msgspec=None, pyspark="4.3.0",
 )  # fmt: skip
 
 

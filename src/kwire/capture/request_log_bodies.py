@@ -9,13 +9,14 @@ from __future__ import annotations
 import base64
 import binascii
 from collections.abc import Callable
-from functools import cache, partial
+from functools import cache, cached_property, partial
 from types import SimpleNamespace
 from typing import Any, Final, NoReturn
 
 from kwire.capture.request_log_body_source import Kind, WantedField, reader_of
+from kwire.capture.request_log_entry import UnreadableLine
 from kwire.capture.request_log_json import parse_json
-from kwire.capture.request_log_short_way import short_way
+from kwire.capture.request_log_short_way import short_bodies
 from kwire.codec.classes import compiled
 from kwire.codec.layout import Default, SlotLayout
 from kwire.codec.plan import Flag, Op, Operation, Plan
@@ -62,6 +63,7 @@ _OPENED: Final = frozenset(("coordinator", "partition_header"))
 _INTEGER_BITS: Final = {
     Op.INT8: (8, True), Op.INT16: (16, True), Op.UINT16: (16, False), Op.INT32: (32, True), Op.UINT32: (32, False), Op.INT64: (64, True),
 }  # fmt: skip
+_KINDS: Final[dict[int, Kind]] = {Op.STRING: "string", Op.BOOL: "boolean", Op.UUID: "uuid", Op.FLOAT64: "float"}
 
 Convert = Callable[[Any], Any]
 
@@ -70,7 +72,7 @@ class BodyFault(ValueError):
     """A body that is not what its api and version say; the text is one clause."""
 
 
-def read_body(name: str, version: int, fields: tuple[str, ...] | None, body: dict[str, Any] | bytes, exact: bool) -> SimpleNamespace:
+def read_body(name: str, version: int, fields: tuple[str, ...] | None, body: dict[str, Any] | bytes, exact: bool) -> Any:
     """Make a message of a body.
 
     Args:
@@ -88,18 +90,24 @@ def read_body(name: str, version: int, fields: tuple[str, ...] | None, body: dic
     """
     reader = _reader(name, version, fields)
     if isinstance(body, bytes):
-        found = None if reader.short is None else reader.short.read(body)
-        return reader.exact(parse_json(body.decode("utf-8", "replace"))) if found is None else found
+        short = short_reader(name, version, fields)
+        found = None if short is None else short(body)
+        if found is not None:
+            return found
+        try:
+            return reader.exact(parse_json(body.decode("utf-8", "replace")))
+        except UnreadableLine as error:  # a number of thousands of digits, which the short way stepped over
+            raise BodyFault(str(error)) from error
     return reader.exact(body) if exact else reader.read(body, False)
 
 
-def short_reader(name: str, version: int, fields: tuple[str, ...] | None) -> Callable[[bytes], SimpleNamespace | None] | None:
-    """The compiled reader of the text of a JSON object, whose None is for what only `read_body` can read; None where it is not compiled.
+@cache
+def short_reader(name: str, version: int, fields: tuple[str, ...] | None) -> Callable[[bytes], Any] | None:
+    """The reader by types of the text of a JSON object, whose None is for what only `read_body` can read; None without msgspec.
 
     Arguments are those of `read_body`.
     """
-    short = _reader(name, version, fields).short
-    return None if short is None else short.read
+    return None if short_bodies is None else short_bodies.body_reader(_reader(name, version, fields).struct)
 
 
 @cache
@@ -139,7 +147,7 @@ class _StructReader:
                 tagged = number >= block.first + block.untagged
                 if operation.code == Op.ARRAY and operation.element == Op.STRUCT:
                     later = _Later(plan, operation.block)
-                    wanted.append(_wanted(operation, slot, later, tagged)._replace(kind="structs", inner=later.short))
+                    wanted.append(_wanted(operation, slot, later, tagged)._replace(kind="structs", inner=later.struct, many=False))
                 else:
                     wanted.append(_wanted(operation, slot, convert, tagged))
                 if slot.default == Default.CONSTANT:
@@ -154,7 +162,12 @@ class _StructReader:
                 self._by_name[former] = self._by_name[found]
         self._known: dict[str, tuple[str, Convert] | None] = {}
         self.exact = reader_of(wanted, self.element)
-        self.short = None if short_way is None else short_way.BodyReader(wanted)
+        self._wanted = wanted
+
+    @cached_property
+    def struct(self) -> Any:
+        """What the short way reads."""
+        return None if short_bodies is None else short_bodies.struct_of(self._wanted)
 
     def read(self, body: dict[str, Any], exact: bool) -> SimpleNamespace:
         message = SimpleNamespace(**self._constants) if exact else SimpleNamespace()
@@ -217,35 +230,30 @@ class _Later:
     def __call__(self, value: Any) -> Any:
         return self.reader.exact(value)
 
-    def short(self) -> Any:
-        return self.reader.short
+    def struct(self) -> Any:
+        return self.reader.struct
 
 
 def _wanted(operation: Operation, slot: SlotLayout, convert: Convert, tagged: bool) -> WantedField:
-    """How the short way takes a field."""
-    kind: Kind = "other"
-    bounds, name, attribute = None, slot.json_name, slot.attribute
+    """What the short ways have to know of a field."""
+    many = operation.code == Op.ARRAY
+    code = Op(operation.element if many else operation.code)
+    kind: Kind = "integer" if code in _INTEGER_BITS else _KINDS.get(code, "bytes")
+    bounds = _bounds(*_INTEGER_BITS[code]) if code in _INTEGER_BITS else None
+    name, attribute = slot.json_name, slot.attribute
     beside: tuple[tuple[str, Any], ...] = ()
     if operation.flags & Flag.RECORDS:
         name, attribute, beside = f"{name}SizeInBytes", f"{attribute}_size", ((attribute, slot.value),)
         convert, kind, bounds = _integer(32, True, name), "integer", _bounds(32, True)
-    elif operation.code in _INTEGER_BITS:
-        kind, bounds = "integer", _bounds(*_INTEGER_BITS[Op(operation.code)])
-    elif operation.code == Op.STRING:
-        kind = "string"
-    elif operation.code == Op.UUID:
-        kind = "uuid"
-    elif operation.code == Op.BOOL or (operation.code == Op.ARRAY and operation.element != Op.STRUCT):
-        kind = "plain"
     inner: Callable[[], Any] | None = None
     if isinstance(convert, _Later):
-        kind, inner = "struct", convert.short
+        kind, inner = "struct", convert.struct
     absent: Callable[[], Any] | None = None
     if tagged and slot.default == Default.CONSTANT:
         absent = partial(_itself, slot.value)
     elif tagged:
         absent = list if slot.default == Default.LIST else _struct_maker(convert)
-    return WantedField(name, attribute, kind, convert, bounds, absent, beside, inner)
+    return WantedField(name, attribute, kind, convert, bounds, absent, beside, inner, many)
 
 
 def _itself(value: Any) -> Any:

@@ -12,7 +12,7 @@ from typing import Any, Final, Literal, NamedTuple
 
 __all__ = ["WantedField", "reader_of"]
 
-Kind = Literal["integer", "string", "structs", "struct", "uuid", "plain", "other"]
+Kind = Literal["integer", "string", "boolean", "float", "bytes", "uuid", "structs", "struct"]
 _MISSING: Final = object()
 
 
@@ -22,12 +22,13 @@ class WantedField(NamedTuple):
     Attributes:
         json_name: in the body.
         attribute: of the message.
-        kind: what can be checked at once; `struct`, `uuid`, `plain` (values that never change) and `other` are left to `convert`.
+        kind: of the value, or of the elements where there are `many`.
         convert: makes the value of anything but null; of `structs` it makes one element.
         bounds: of an integer, the lowest and the first that is too high.
         absent: makes the value where the body leaves the field out, as it does with tagged fields at their default; None where it may not.
         beside: constants that the message has with it: attribute and value.
-        inner: of `structs` and `struct`, gives the native reader of them.
+        inner: of `structs` and `struct`, gives the type that the short way reads.
+        many: an array of what is no struct.
     """
 
     json_name: str
@@ -38,6 +39,7 @@ class WantedField(NamedTuple):
     absent: Callable[[], Any] | None = None
     beside: tuple[tuple[str, Any], ...] = ()
     inner: Callable[[], Any] | None = None
+    many: bool = False
 
 
 def _lines_of(number: int, field: WantedField) -> Iterable[str]:
@@ -49,7 +51,10 @@ def _lines_of(number: int, field: WantedField) -> Iterable[str]:
         yield f"    {value} = a{number}()"
     converted = f"    {value} = None if {value} is None else c{number}({value})"
     checked = "elif" if field.absent is not None else "if"
-    if field.kind == "integer" and field.bounds is not None:  # never null
+    if field.many:
+        yield f"{checked} {value} is not None:"
+        yield f"    {value} = c{number}({value})"
+    elif field.kind == "integer" and field.bounds is not None:  # never null
         yield f"{checked} {value}.__class__ is not int or not {field.bounds[0]} <= {value} < {field.bounds[1]}:"
         yield f"    {value} = c{number}({value})"
     elif field.kind == "string":

@@ -13,7 +13,7 @@ from typing import Final, NamedTuple
 from kwire.capture.request_log_entry import LogEntry, UnreadableLine
 from kwire.capture.request_log_json import MARK
 from kwire.capture.request_log_lines import goes_on, read_line, starts_entry
-from kwire.capture.request_log_short_way import short_way
+from kwire.capture.request_log_short_way import short_lines
 
 __all__ = ["MAX_JOINED_LINES", "EntryFolder", "LineFault"]
 
@@ -66,7 +66,7 @@ class EntryFolder:
         self._zone = zone
         self._held: _Held | None = None
         self.foreign: dict[int, int] = {}
-        self._short = None if short_way is None else short_way.EntryReader(zone)
+        self._short = None if short_lines is None else short_lines.EntryReader(zone)
 
     def __getstate__(self) -> tuple[tzinfo, _Held | None, dict[int, int]]:
         return self._zone, self._held, self.foreign

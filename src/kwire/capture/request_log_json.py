@@ -9,11 +9,11 @@ from typing import Any, Final
 from kwire.capture.request_log_entry import LogEntry, UnreadableLine, api_key_of, connection_name, int_of
 from kwire.capture.request_log_times import duration_us, stamp_us
 
-__all__ = ["MARK", "entry_of_object", "is_entry", "parse_json", "wrapped_text"]
+__all__ = ["ANONYMOUS", "MARK", "entry_of_object", "is_entry", "parse_json", "wrapped_text"]
 
 MARK: Final = "Completed request:"
 
-_ANONYMOUS: Final = "User:ANONYMOUS"
+ANONYMOUS: Final = "User:ANONYMOUS"
 _KNOWN: Final = frozenset(
     (
         "isForwarded", "requestHeader", "request", "response", "connection", "totalTimeMs", "requestQueueTimeMs", "localTimeMs",
@@ -112,7 +112,7 @@ def entry_of_object(value: dict[str, Any], line: int, zone: tzinfo) -> LogEntry:
         queue_us=duration_us(value.get("requestQueueTimeMs")),
         local_us=duration_us(value.get("localTimeMs")),
         remote_us=duration_us(value.get("remoteTimeMs")),
-        principal=principal if isinstance(principal, str) and principal not in ("", _ANONYMOUS) else None,
+        principal=principal if isinstance(principal, str) and principal not in ("", ANONYMOUS) else None,
         security_protocol=_text(value.get("securityProtocol")),
         listener=_text(value.get("listener")),
         other={name: value[name] for name in value.keys() - _KNOWN},

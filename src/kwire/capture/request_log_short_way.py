@@ -1,28 +1,22 @@
-"""The compiled short way through JSON request logs, by the rules of `kwire.codec.impl`; the long way reads the same without it."""
+"""The short way through JSON request logs, which msgspec (the ``logs`` extra) reads; without it the long way reads the same, slower."""
 
 from __future__ import annotations
 
-import os
+import importlib
 from types import ModuleType
 from typing import Final
 
-from kwire.codec.impl import load_twin
-
-__all__ = ["short_way"]
+__all__ = ["short_bodies", "short_lines"]
 
 
-def _choose() -> ModuleType | None:
-    if os.environ.get("KWIRE_PURE") == "1":
-        return None
+def _module(name: str) -> ModuleType | None:
     try:
-        return load_twin("capture", "request_log", "native")
-    except ImportError as error:
-        if os.environ.get("KWIRE_REQUIRE_NATIVE") == "1":
-            raise ImportError(
-                f"kwire's compiled reader of request logs cannot be loaded although KWIRE_REQUIRE_NATIVE=1 asks for it ({error})"
-            ) from error
+        importlib.import_module("msgspec")
+    except ImportError:  # executors that have Python and pyarrow alone
         return None
+    return importlib.import_module(f"kwire.capture.{name}")
 
 
-# The module with `EntryReader` and `BodyReader`; None in the pure twin.
-short_way: Final[ModuleType | None] = _choose()
+# `kwire.capture.request_log_typed_lines` and `kwire.capture.request_log_typed_bodies`; None without msgspec.
+short_lines: Final[ModuleType | None] = _module("request_log_typed_lines")
+short_bodies: Final[ModuleType | None] = _module("request_log_typed_bodies")

@@ -14,7 +14,7 @@ from typing import Any, Final
 
 from kwire.errors import InputError
 
-__all__ = ["duration_us", "find_stamp", "stamp_us", "zone_of"]
+__all__ = ["LONGEST_MS", "duration_us", "find_stamp", "stamp_us", "zone_of"]
 
 _STAMP: Final = re.compile(
     r"(?<![0-9])([0-9]{4}-[01][0-9]-[0-3][0-9])[T ]([0-2][0-9]):([0-5][0-9]):([0-6][0-9])(?:[.,]([0-9]{1,9}))?"
@@ -23,7 +23,7 @@ _STAMP: Final = re.compile(
 _EPOCH: Final = datetime(1970, 1, 1, tzinfo=UTC)
 _MICROSECOND: Final = timedelta(microseconds=1)
 # A request that took longer than ten years did not: the number is damaged, or hostile.
-_LONGEST_MS: Final = 10 * 366 * 86_400_000.0
+LONGEST_MS: Final = 10 * 366 * 86_400_000.0
 # An instant given as a number is in seconds, milliseconds, microseconds or nanoseconds since 1970, told apart by its size (2001 to 2286).
 _SCALES: Final = ((1e9, 1e10, 1e6), (1e12, 1e13, 1e3), (1e15, 1e16, 1.0), (1e18, 1e19, 1e-3))
 
@@ -103,7 +103,7 @@ def duration_us(milliseconds: Any) -> int | None:
     Args:
         milliseconds: a number, or its text, whose decimal sign may be a comma: 0.11 writes numbers as the broker's locale does.
     """
-    if milliseconds.__class__ is float and 0 <= milliseconds <= _LONGEST_MS:  # nearly all
+    if milliseconds.__class__ is float and 0 <= milliseconds <= LONGEST_MS:  # nearly all
         return round(milliseconds * 1000)
     if isinstance(milliseconds, bool) or not isinstance(milliseconds, (int, float, str)):
         return None
@@ -112,4 +112,4 @@ def duration_us(milliseconds: Any) -> int | None:
     except (ValueError, OverflowError):
         return None
     # -1 is what the broker starts from: a step that was never reached.
-    return round(value * 1000) if math.isfinite(value) and 0 <= value <= _LONGEST_MS else None
+    return round(value * 1000) if math.isfinite(value) and 0 <= value <= LONGEST_MS else None

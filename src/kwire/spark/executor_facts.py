@@ -74,7 +74,7 @@ def facts() -> dict[str, str | None]:
         "system": " ".join((platform.system(), platform.machine(), *filter(None, platform.libc_ver()))),
         "suffix": sysconfig.get_config_var("EXT_SUFFIX"),
         **_of_kwire(),
-        **{package: _version(package) for package in ("pyarrow", "numpy", "pandas", "pyspark")},
+        **{package: _version(package) for package in ("pyarrow", "numpy", "pandas", "msgspec", "pyspark")},
     }
 
 

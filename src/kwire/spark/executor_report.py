@@ -28,7 +28,7 @@ _PAUSE_SECONDS: Final = 0.2
 # What kwire's own metadata asks for.
 _OLDEST_ARROW: Final = 18
 
-COLUMNS: Final = ("host", "python", "kwire", "twin", "pyarrow", "numpy", "pandas", "system")
+COLUMNS: Final = ("host", "python", "kwire", "twin", "pyarrow", "numpy", "pandas", "msgspec", "system")
 """What a table of executors shows of each."""
 
 
@@ -47,7 +47,7 @@ class PythonFacts:
         twin: `native` or `pure`.
         place: where kwire is.
         why: why there is no kwire or why its twin is pure (`asked`, `zip` or what Python said); None where kwire is just not there.
-        pyarrow, numpy, pandas, pyspark: versions, None where it cannot be imported.
+        pyarrow, numpy, pandas, msgspec, pyspark: versions, None where it cannot be imported; without msgspec request logs are read slower.
     """
 
     host: str
@@ -63,6 +63,7 @@ class PythonFacts:
     pyarrow: str | None
     numpy: str | None
     pandas: str | None
+    msgspec: str | None
     pyspark: str | None
 
     @property

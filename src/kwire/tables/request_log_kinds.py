@@ -103,7 +103,7 @@ def _projection(api_key: int, version: int, is_response: bool) -> tuple[str, ...
 
 @lru_cache(maxsize=4096)
 def plain_kind(api_key: int, version: int) -> PlainKind | None:
-    """Look up a kind; None where exchanges are not plain, where there is no such version, and without the compiled short way."""
+    """Look up a kind; None where exchanges are not plain, where there is no such version, and without the short way."""
     if api_key in _TELLING or not released(api_key, version):
         return None
     watch = watch_of(api_key, version)

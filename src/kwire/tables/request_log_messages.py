@@ -6,7 +6,7 @@ from functools import lru_cache
 from typing import Any, Final
 
 from kwire.capture.request_log_bodies import BodyFault, read_body
-from kwire.capture.request_log_entry import LogEntry
+from kwire.capture.request_log_entry import LogEntry, UnreadableLine
 from kwire.capture.request_log_json import parse_json
 from kwire.protocol.brokers import ranges_of
 from kwire.protocol.events import Body
@@ -59,7 +59,10 @@ def response_version(entry: LogEntry) -> int:
     if isinstance(response, bytes):
         # nearly all answer so; what is refused is short
         plain = b'"errorCode":0,' in response and response.count(b'"errorCode"') == 1 and b'"error_code"' not in response
-        response = None if plain else parse_json(response.decode("utf-8", "replace"))
+        try:
+            response = None if plain else parse_json(response.decode("utf-8", "replace"))
+        except UnreadableLine:  # then it has no code either
+            response = None
     if response is not None:
         code = response.get("errorCode", response.get("error_code"))
     return 0 if str(code) == str(_UNSUPPORTED_VERSION) or not released(_API_VERSIONS, entry.api_version) else entry.api_version

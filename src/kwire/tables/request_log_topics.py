@@ -26,18 +26,16 @@ def _text_of(topic_id: bytes) -> str | None:
 def _uses(shape: Shape, message: Any) -> Iterator[PartitionUse]:
     name_of = shape.name
     number = shape.number
-    for topic in message.__dict__.get(shape.topics) or ():
-        fields = topic.__dict__
-        name = (fields.get(name_of) or None) if name_of else None
-        identifier = fields.get("topic_id")
+    for topic in getattr(message, shape.topics) or ():
+        name = (getattr(topic, name_of, None) or None) if name_of else None  # by name or by id, as the version has it
+        identifier = getattr(topic, "topic_id", None)
         topic_id = None if identifier is None else _text_of(identifier)
         if name is None and topic_id is None:
             continue
-        for partition in fields.get(shape.partitions) or ():
-            held = partition.__dict__
-            code = held.get("error_code") if shape.errors else None
-            size = (held.get("records_size") or 0) if shape.records else 0
-            yield _new(PartitionUse, (name, topic_id, held[number], code, 0, 0, size, 0, 0, 0))
+        for partition in getattr(topic, shape.partitions) or ():
+            code = partition.error_code if shape.errors else None
+            size = partition.records_size if shape.records else 0
+            yield _new(PartitionUse, (name, topic_id, getattr(partition, number), code, 0, 0, size, 0, 0, 0))
 
 
 def uses_of(api_key: int, request: Any, response: Any) -> list[PartitionUse]:

@@ -1,0 +1,337 @@
+"""The short way through JSON request logs, by msgspec, against the long way, on good and on bad lines: it says the same or nothing."""
+
+from __future__ import annotations
+
+import gzip
+import io
+import json
+import os
+import random
+import re
+import subprocess
+import sys
+from collections.abc import Callable, Iterator
+from datetime import UTC, tzinfo
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
+from zoneinfo import ZoneInfo
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from kwire.capture.request_log_bodies import BodyFault, read_body, short_reader
+from kwire.capture.request_log_entry import LogEntry, UnreadableLine
+from kwire.capture.request_log_json import parse_json
+from kwire.capture.request_log_lines import read_line
+from kwire.capture.request_log_short_way import short_lines
+from kwire.codec.classes import compiled
+from kwire.protocol.first_fields import error_code_of, first_value, request_fields, response_fields, topics_of
+from kwire.schema import catalog
+from kwire.tables.request_log_kinds import plain_kind
+from kwire.tables.series import begin_series, finish_series, iter_piece
+
+assert short_lines is not None
+LOGS = sorted((Path(__file__).parents[1] / "captures" / "data").glob("*-requests.[jl]*"))
+
+HEADER = '{"requestApiKey":1,"requestApiVersion":12,"correlationId":7,"clientId":"a","requestApiKeyName":"FETCH"}'
+TIMES = '"totalTimeMs":60.7065,"requestQueueTimeMs":0.0005,"localTimeMs":3,"remoteTimeMs":-1'
+WHOLE = (
+    '{"isForwarded":false,"requestHeader":' + HEADER + ',"request":{"topics":[{"topic":"é","partitions":[{"partition":0}]}]},'
+    '"response":{"errorCode":0},"connection":"10.0.0.1:9092-10.0.0.2:50000-0-7",' + TIMES + ',"securityProtocol":"SASL_SSL",'
+    '"principal":"User:alice","listener":"EXT","clientInformation":{"softwareName":"sarama","softwareVersion":"v1.50.3"}}'
+)
+BITS = ["null", "true", '"35"', "35", '""', "-1", "9" * 20, "32768", "1.0", "1e3", "01", "-0", "[]", "{}", "[1]", '"\\u0041"', "NaN", "-",
+        "1.",         '"\\ud800"', '"\udcff"', '"\x01"', "[" * 70 + "]" * 70, "1" * 500, "0.1234567890123456789", "3e11"]  # fmt: skip
+LINES = [
+    WHOLE,
+    "[2026-01-01 10:20:30,456] DEBUG Completed request:" + WHOLE + " (kafka.request.logger)",
+    "[2026-10-25 02:30:00.999] INFO Completed request: " + WHOLE,
+]
+
+
+def plain(entry: LogEntry | None) -> Any:
+    """An entry as values; bodies read, and what else the line has left out, which nobody asks the short way for."""
+    if entry is None:
+        return None
+    values = {name: getattr(entry, name) for name in LogEntry.__slots__ if name != "other"}
+    for name in ("request", "response"):
+        if isinstance(values[name], bytes):
+            values[name] = parse_json(values[name].decode("utf-8", "replace"))
+    return values
+
+
+def both(line: bytes, zone: tzinfo = UTC) -> tuple[LogEntry | None, Any]:
+    """What the short way says of a line, and what the long way says, `broken` where that refuses it."""
+    short = short_lines.EntryReader(zone).read(line, 3)
+    try:
+        return short, plain(read_line(line.decode("utf-8", "replace"), 3, zone))
+    except UnreadableLine:
+        return short, "broken"
+
+
+def test_the_usual_lines_go_the_short_way():
+    for line in LINES:
+        for zone in (UTC, ZoneInfo("Europe/Berlin")):
+            short, long = both(line.encode(), zone)
+            assert plain(short) == long
+    entry = both(LINES[1].encode())[0]
+    assert entry is not None
+    assert (entry.logged_us, entry.level, entry.total_us, entry.queue_us) == (1767262830456000, "DEBUG", 60706, 0)
+    assert (entry.local_us, entry.remote_us, entry.software, entry.connection.client_port) == (3000, None, ("sarama", "v1.50.3"), 50000)
+
+
+def damaged(line: str) -> Iterator[bytes]:
+    """A line cut at every byte, each of its bytes another one, each of its values another one, names changed, members twice or missing."""
+    chance = random.Random(11)
+    raw = line.encode("utf-8", "surrogateescape")
+    for at in range(len(raw)):
+        yield raw[:at]
+        yield raw[:at] + bytes([chance.randrange(256)]) + raw[at + 1 :]
+        yield raw[:at] + chance.choice([b'"', b"{", b"}", b"[", b"]", b",", b":", b"\\", b"\xff", b" ", b"\t", b"\0", b"\xc3"]) + raw[at:]
+    for found in re.finditer(r':(-?[0-9.]+|"[^"]*"|true|false|null|\{[^{}]*\})', line):
+        for bit in BITS:
+            yield (line[: found.start(1)] + bit + line[found.end(1) :]).encode("utf-8", "surrogateescape")
+    for found in re.finditer(r'"([A-Za-z]+)":(-?[0-9.]+|"[^"]*"|true|false),', line):
+        yield (line[: found.start()] + line[found.end() :]).encode()
+        yield (line[: found.start()] + found[0] * 2 + line[found.end() :]).encode()
+        for name in ("x", "time", "state", "requestHeader", "request", found[1].upper()):
+            yield (line[: found.start(1)] + name + line[found.end(1) :]).encode()
+
+
+@pytest.mark.parametrize("line", LINES, ids=["bare", "with its layout", "another stamp"])
+def test_whatever_the_short_way_says_the_long_way_says_too(line: str):
+    said = 0
+    for bad in damaged(line):
+        short, long = both(bad)
+        if short is not None:
+            said += 1
+            assert plain(short) == long, bad
+    assert said > 500
+
+
+def test_a_cut_line_is_no_entry():
+    for line in LINES:
+        whole = line.encode()
+        for size in range(whole.rindex(b"}") + 1):
+            assert both(whole[:size])[0] is None
+
+
+def same(short: Any, long: Any) -> bool:
+    """Whether a body that the short way read has what the long way's has, and no more."""
+    if isinstance(long, SimpleNamespace):
+        fields = getattr(short, "__struct_fields__", None) or vars(long).keys()
+        return set(fields) <= vars(long).keys() and all(same(getattr(short, name), value) for name, value in vars(long).items())
+    if isinstance(long, list | tuple):
+        return type(short) is type(long) and len(short) == len(long) and all(map(same, short, long))
+    return type(short) is type(long) and short == long
+
+
+def bodies(vectors: Callable[[str], list[dict[str, Any]]]) -> Iterator[tuple[Any, str, int, dict[str, Any]]]:
+    for line in vectors("messages-sample"):
+        message = compiled().message(line["message"])
+        known = catalog().request if message.kind == "request" else catalog().response
+        # former names of an api have no lines in a log
+        if message.kind in ("request", "response") and (found := known(message.api_key)) is not None and found.name == line["message"]:
+            yield message, line["message"], line["version"], line["json"]
+
+
+def test_bodies_are_the_same_both_ways(vectors: Callable[[str], list[dict[str, Any]]]):
+    """Every version of every request and response, whole and with the fields of the tables."""
+    seen = short = 0
+    for message, name, version, body in bodies(vectors):
+        first = (request_fields if message.kind == "request" else response_fields)(message.api_key, version).projection
+        for fields in {None, first}:
+            text = json.dumps(body, ensure_ascii=False).encode()
+            read = short_reader(name, version, fields)
+            assert read is not None
+            found = read(text)
+            seen += 1
+            short += found is not None
+            expected = read_body(name, version, fields, body, True)
+            assert found is None or same(found, expected), (name, version)
+            assert same(read_body(name, version, fields, text, True), expected)
+    assert short > seen * 0.9 > 1000
+
+
+def test_plain_exchanges_have_the_first_fields_of_all_others(vectors: Callable[[str], list[dict[str, Any]]]):
+    seen = 0
+    for message, _name, version, body in bodies(vectors):
+        kind = plain_kind(message.api_key, version)
+        if kind is None:
+            continue
+        text = json.dumps(body).encode()
+        if message.kind == "request" and (found := kind.read_request(text)) is not None:
+            fields = request_fields(message.api_key, version)
+            paths = (fields.acks, fields.group_id, fields.transactional_id)
+            assert kind.first(found) == (*(first_value(found, path) for path in paths), *topics_of(found, fields))
+            seen += 1
+        elif message.kind == "response" and (found := kind.read_response(text)) is not None:
+            assert kind.error_code(found) == error_code_of(found, response_fields(message.api_key, version))
+            seen += 1
+    assert seen > 500
+
+
+def tables(log: bytes) -> dict[str, list[dict[str, Any]]]:
+    """All rows of a log."""
+    carry = begin_series("s")
+    rows: dict[str, list[dict[str, Any]]] = {}
+    for found in iter_piece(io.BytesIO(log), carry):
+        for name, batches in found.items():
+            rows.setdefault(name, []).extend(row for batch in batches for row in batch.to_pylist())
+    last, facts = finish_series(carry)
+    for name, batches in last.items():
+        rows.setdefault(name, []).extend(row for batch in batches for row in batch.to_pylist())
+    return rows | {name: table.to_pylist() for name, table in facts.items()}
+
+
+def both_tables(log: bytes) -> tuple[dict[str, list[dict[str, Any]]], dict[str, list[dict[str, Any]]]]:
+    """All rows of a log, by the short way where it can be gone, and by the long way alone."""
+    with pytest.MonkeyPatch.context() as patch:
+        short = tables(log)
+        patch.setattr("kwire.capture.request_log_folding.short_lines", None)
+        return short, tables(log)
+
+
+def text_of(path: Path) -> bytes:
+    return gzip.decompress(path.read_bytes())
+
+
+@pytest.mark.parametrize("path", LOGS, ids=lambda path: path.name.partition(".")[0])
+def test_all_tables_are_the_same_both_ways(path: Path):
+    short, long = both_tables(text_of(path))
+    assert short == long
+    assert len(short["requests"]) > 100
+
+
+# A value may be any of these in the place of another.
+ODD = [*BITS, "1e400", "-9223372036854775809", "18446744073709551616", "4294967295", "65536", '"\\udc00\\ud800"', '"\\u00e9"', '"a\\nb"']
+LEAVES = st.none() | st.booleans() | st.sampled_from(["a", -1, 1.5])
+VALUES = st.one_of(
+    st.sampled_from(ODD),
+    st.integers(-(1 << 70), 1 << 70).map(str),
+    st.floats().map(json.dumps),
+    st.text(max_size=5).map(json.dumps),
+    st.recursive(LEAVES, lambda inner: st.lists(inner, max_size=2) | st.dictionaries(st.sampled_from("ab"), inner, max_size=2)).map(
+        json.dumps
+    ),
+)
+VALUE = re.compile(r'(?<=:)(-?[0-9][0-9.eE+]*|"(?:[^"\\]|\\.)*"|true|false|null)')
+NAME = re.compile(r'(?<=[{,])"[A-Za-z]+"(?=:)')
+MEMBER = re.compile(r'"[A-Za-z]+":(?:-?[0-9][0-9.eE+]*|"(?:[^"\\]|\\.)*"|true|false|null),')
+ANYWHERE = re.compile("")
+WHERE = {"value": VALUE, "name": NAME, "escaped name": NAME, "twice": MEMBER, "missing": MEMBER, "unknown": MEMBER}
+EXCHANGES = sorted(
+    {line for path in LOGS if ".jsonl" in path.name for line in text_of(path).decode().splitlines()[::40] if len(line) < 4000}
+)
+
+
+@st.composite
+def mutations(draw: st.DrawFn, lines: list[str]) -> str:
+    """A line with a few things in it that are unlike what a broker writes."""
+    line = draw(st.sampled_from(lines))
+    for _ in range(draw(st.integers(0, 3))):
+        how = draw(st.sampled_from(("value", "value", *WHERE, "cut", "sign")))
+        places = list(WHERE.get(how, ANYWHERE).finditer(line))
+        if not places:
+            continue
+        at = draw(st.sampled_from(places))
+        put = at[0]
+        if how == "value":
+            put = draw(VALUES)
+        elif how == "name":
+            put = draw(st.sampled_from(places))[0]
+        elif how == "escaped name":
+            put = f'"\\u{ord(put[1]):04x}{put[2:]}'
+        elif how == "twice":
+            put = f"{put}{VALUE.sub(lambda _: draw(VALUES), put)}" if draw(st.booleans()) else put * 2
+        elif how == "missing":
+            put = ""
+        elif how == "unknown":
+            put = f'{put}"none of them":{draw(VALUES)},'
+        elif how == "cut":
+            line = line[: at.start()]
+            continue
+        elif how == "sign":
+            put = draw(st.sampled_from([*'{}[],:"\\ \t\0', "\udcff", "\udced\udca0\udc80"]))
+        line = line[: at.start()] + put + line[at.end() :]
+    return line.replace("\n", " ")
+
+
+@given(mutations(LINES + EXCHANGES))
+def test_of_any_line_the_short_way_says_the_same_or_nothing(line: str):
+    short, long = both(line.encode("utf-8", "surrogateescape"))
+    assert short is None or plain(short) == long
+
+
+@given(st.lists(mutations(EXCHANGES), min_size=1, max_size=8), st.booleans())
+def test_rows_and_violations_of_any_lines_are_the_same_both_ways(lines: list[str], with_layout: bool):
+    before = "[2026-01-01 10:20:30,456] DEBUG Completed request:" if with_layout else ""
+    log = "".join(f"{before}{line}\n" for line in [*lines, EXCHANGES[0]]).encode("utf-8", "surrogateescape")
+    short, long = both_tables(log)
+    assert short == long
+
+
+@pytest.mark.parametrize(
+    ("api_key", "body"),
+    [(18, {"errorCode": 0, "apiKeys": [{"apiKey": None, "minVersion": 0, "maxVersion": 1}]}),
+     (1, {"errorCode": 0, "responses": [{"topicId": None, "partitions": []}]})],
+)  # fmt: skip
+def test_numbers_and_ids_are_never_null(api_key: int, body: dict[str, Any]):
+    """No schema of Kafka has a null of these types; a broken log that has one must not stop the series."""
+    version = 3 if api_key == 18 else 13
+    message = catalog().response(api_key)
+    assert message is not None
+    body = {"throttleTimeMs": 0, "sessionId": 0, **body}
+    for each in (body, json.dumps(body).encode()):
+        with pytest.raises(BodyFault):
+            read_body(message.name, version, None, each, True)
+
+
+# Good JSON, and more than Python reads: numbers of so many digits it takes for an attack.
+LONG = "1" * 5000
+
+
+@pytest.mark.parametrize("body", ["decoded", "malformed"])
+def test_what_python_cannot_read_costs_its_body_at_most(body: str):
+    """The short way steps over what nobody asks for; where it has to give up, the body is lost and never the series."""
+    code = "35" if body == "decoded" else "null"
+    line = WHOLE.replace('"topics":[', f'"x":{LONG},"topics":[').replace(
+        '"response":{"errorCode":0}', f'"response":{{"x":{LONG},"errorCode":{code}}}'
+    )
+    versions = line.replace('"requestApiKey":1,"requestApiVersion":12', '"requestApiKey":18,"requestApiVersion":3')
+    rows = tables(f"{versions}\n{line}\n{WHOLE}\n".encode())["requests"]
+    assert [row["packet_number"] for row in rows] == [1, 2, 3]
+
+
+ROWS_OF = """
+import json, sys
+sys.modules.update({hidden})
+from kwire.capture.request_log_short_way import short_bodies, short_lines
+from kwire.tables.series import begin_series, finish_series, read_piece
+carry = begin_series("s")
+found = read_piece({path!r}, carry)
+last, _ = finish_series(carry)
+batches = [batch for given in (found, last) for name in ("requests", "violations") for batch in given.get(name, ())]
+rows = [row for batch in batches for row in batch.to_pylist()]
+print(json.dumps([short_lines is None, short_bodies is None, rows], default=str))
+"""
+
+
+@pytest.mark.parametrize(("hidden", "pure"), [("msgspec=None", "0"), ("msgspec=None", "1"), ("", "1")])
+def test_without_msgspec_the_long_way_reads_everything(hidden: str, pure: str):
+    """As on executors that have kwire and pyarrow alone; the pure twin is another matter, it takes either way."""
+    path = next(path for path in LOGS if "topicids" in path.name)
+    script = ROWS_OF.format(hidden=hidden, path=str(path))
+    given = os.environ | {"KWIRE_PURE": pure, "KWIRE_REQUIRE_NATIVE": "0"}
+    run = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, env=given, timeout=120, check=True)
+    *missing, rows = json.loads(run.stdout)
+    assert missing == [bool(hidden)] * 2
+    expected = tables(text_of(path))
+    assert len([row for row in rows if "api_key" in row]) == len(expected["requests"]) == 257
+    for row in rows:
+        row.pop("capture")
+    told = [{name: value for name, value in row.items() if name != "capture"} for row in expected["requests"] + expected["violations"]]
+    key = lambda row: json.dumps(row, sort_keys=True, default=str)  # noqa: E731
+    assert sorted(map(key, rows)) == sorted(map(key, told))
