@@ -90,9 +90,10 @@ def damaged(line: str) -> Iterator[bytes]:
         yield raw[:at]
         yield raw[:at] + bytes([chance.randrange(256)]) + raw[at + 1 :]
         yield raw[:at] + chance.choice([b'"', b"{", b"}", b"[", b"]", b",", b":", b"\\", b"\xff", b" ", b"\t", b"\0", b"\xc3"]) + raw[at:]
-    for found in re.finditer(r':(-?[0-9.]+|"[^"]*"|true|false|null|\{[^{}]*\})', line):
-        for bit in BITS:
-            yield (line[: found.start(1)] + bit + line[found.end(1) :]).encode("utf-8", "surrogateescape")
+    for kind in (r':(-?[0-9.]+|"[^"]*"|true|false|null)', r":(\{[^{}]*\})"):
+        for found in re.finditer(kind, line):
+            for bit in BITS:
+                yield (line[: found.start(1)] + bit + line[found.end(1) :]).encode("utf-8", "surrogateescape")
     for found in re.finditer(r'"([A-Za-z]+)":(-?[0-9.]+|"[^"]*"|true|false),', line):
         yield (line[: found.start()] + line[found.end() :]).encode()
         yield (line[: found.start()] + found[0] * 2 + line[found.end() :]).encode()
@@ -109,6 +110,26 @@ def test_whatever_the_short_way_says_the_long_way_says_too(line: str):
             said += 1
             assert plain(short) == long, bad
     assert said > 500
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        WHOLE.replace("{", '{"time":"2026-01-01T00:00:00Z",', 1),
+        WHOLE.replace("{", '{"state":"unanswered",', 1),
+        '{"message":"Completed request:{}"}',
+        LINES[1].replace(":30,456", ":75,456"),
+        LINES[1].replace(":30,456", ":+3,456"),
+        LINES[1].replace("30,456", "30,45 "),
+        LINES[1].replace("30,456]", "30,4567"),
+        LINES[1].replace("] DEBUG", "] NOISE"),
+        LINES[1].replace("] DEBUG", "]DEBUG"),
+        LINES[1].replace("-01 10", "-32 10"),
+        LINES[1].replace("request:{", "request:  {"),
+    ],
+)
+def test_what_brokers_do_not_write_goes_the_long_way(line: str):
+    assert both(line.encode())[0] is None
 
 
 def test_a_cut_line_is_no_entry():
@@ -153,6 +174,19 @@ def test_bodies_are_the_same_both_ways(vectors: Callable[[str], list[dict[str, A
             assert found is None or same(found, expected), (name, version)
             assert same(read_body(name, version, fields, text, True), expected)
     assert short > seen * 0.9 > 1000
+
+
+def test_sizes_of_records_are_read_both_ways():
+    partition = {"partitionIndex": 3, "errorCode": 0, "highWatermark": 9, "recordsSizeInBytes": 77, "abortedTransactions": None}
+    partition |= {"lastStableOffset": 9, "logStartOffset": 0, "preferredReadReplica": -1}
+    body = {"throttleTimeMs": 0, "errorCode": 0, "sessionId": 0, "responses": [{"topic": "t", "partitions": [partition]}]}
+    text = json.dumps(body).encode()
+    read = short_reader("FetchResponse", 12, None)
+    assert read is not None
+    found = read(text)
+    assert same(found, read_body("FetchResponse", 12, None, body, True))
+    (topic,) = found.responses
+    assert (topic.partitions[0].records_size, topic.partitions[0].records) == (77, None)
 
 
 def test_plain_exchanges_have_the_first_fields_of_all_others(vectors: Callable[[str], list[dict[str, Any]]]):

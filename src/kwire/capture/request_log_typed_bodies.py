@@ -71,7 +71,7 @@ def body_reader(struct: type[msgspec.Struct]) -> Callable[[bytes], Any]:
     def read(body: bytes) -> Any:
         try:
             return decode(body)
-        except (ValueError, RecursionError):  # another type, no JSON, UTF-8 that is none
+        except (msgspec.MsgspecError, ValueError, RecursionError):  # another type, no JSON, UTF-8 that is none
             return None
 
     return read

@@ -122,7 +122,7 @@ class EntryReader:
             else:
                 return None
             name = connection_name(found.connection)
-        except (ValueError, RecursionError):  # another type, no JSON, UTF-8 that is none, no connection
+        except (msgspec.MsgspecError, ValueError, RecursionError):  # another type, no JSON, UTF-8 that is none, no connection
             return None
         header, software, principal = found.header, found.software, found.principal
         return LogEntry(
