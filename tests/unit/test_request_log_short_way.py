@@ -25,14 +25,13 @@ from kwire.capture.request_log_bodies import BodyFault, read_body, short_reader
 from kwire.capture.request_log_entry import LogEntry, UnreadableLine
 from kwire.capture.request_log_json import parse_json
 from kwire.capture.request_log_lines import read_line
-from kwire.capture.request_log_short_way import short_lines
+from kwire.capture.request_log_typed_lines import EntryReader
 from kwire.codec.classes import compiled
 from kwire.protocol.first_fields import error_code_of, first_value, request_fields, response_fields, topics_of
 from kwire.schema import catalog
 from kwire.tables.request_log_kinds import plain_kind
 from kwire.tables.series import begin_series, finish_series, iter_piece
 
-assert short_lines is not None
 LOGS = sorted((Path(__file__).parents[1] / "captures" / "data").glob("*-requests.[jl]*"))
 
 HEADER = '{"requestApiKey":1,"requestApiVersion":12,"correlationId":7,"clientId":"a","requestApiKeyName":"FETCH"}'
@@ -64,7 +63,7 @@ def plain(entry: LogEntry | None) -> Any:
 
 def both(line: bytes, zone: tzinfo = UTC) -> tuple[LogEntry | None, Any]:
     """What the short way says of a line, and what the long way says, `broken` where that refuses it."""
-    short = short_lines.EntryReader(zone).read(line, 3)
+    short = EntryReader(zone).read(line, 3)
     try:
         return short, plain(read_line(line.decode("utf-8", "replace"), 3, zone))
     except UnreadableLine:
@@ -224,7 +223,7 @@ def both_tables(log: bytes) -> tuple[dict[str, list[dict[str, Any]]], dict[str, 
     """All rows of a log, by the short way where it can be gone, and by the long way alone."""
     with pytest.MonkeyPatch.context() as patch:
         short = tables(log)
-        patch.setattr("kwire.capture.request_log_folding.short_lines", None)
+        patch.setattr("kwire.capture.request_log_folding.short_lines", lambda: None)
         return short, tables(log)
 
 
@@ -345,11 +344,12 @@ sys.modules.update({hidden})
 from kwire.capture.request_log_short_way import short_bodies, short_lines
 from kwire.tables.series import begin_series, finish_series, read_piece
 carry = begin_series("s")
+early = "msgspec._core" in sys.modules  # captures alone do without it
 found = read_piece({path!r}, carry)
 last, _ = finish_series(carry)
 batches = [batch for given in (found, last) for name in ("requests", "violations") for batch in given.get(name, ())]
 rows = [row for batch in batches for row in batch.to_pylist()]
-print(json.dumps([short_lines is None, short_bodies is None, rows], default=str))
+print(json.dumps([short_lines() is None, short_bodies() is None, early, rows], default=str))
 """
 
 
@@ -360,8 +360,9 @@ def test_without_msgspec_the_long_way_reads_everything(hidden: str, pure: str):
     script = ROWS_OF.format(hidden=hidden, path=str(path))
     given = os.environ | {"KWIRE_PURE": pure, "KWIRE_REQUIRE_NATIVE": "0"}
     run = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, env=given, timeout=120, check=True)
-    *missing, rows = json.loads(run.stdout)
+    *missing, early, rows = json.loads(run.stdout)
     assert missing == [bool(hidden)] * 2
+    assert not early
     expected = tables(text_of(path))
     assert len([row for row in rows if "api_key" in row]) == len(expected["requests"]) == 257
     for row in rows:

@@ -107,7 +107,8 @@ def short_reader(name: str, version: int, fields: tuple[str, ...] | None) -> Cal
 
     Arguments are those of `read_body`.
     """
-    return None if short_bodies is None else short_bodies.body_reader(_reader(name, version, fields).struct)
+    typed = short_bodies()
+    return None if typed is None else typed.body_reader(_reader(name, version, fields).struct)
 
 
 @cache
@@ -167,7 +168,8 @@ class _StructReader:
     @cached_property
     def struct(self) -> Any:
         """What the short way reads."""
-        return None if short_bodies is None else short_bodies.struct_of(self._wanted)
+        typed = short_bodies()
+        return None if typed is None else typed.struct_of(self._wanted)
 
     def read(self, body: dict[str, Any], exact: bool) -> SimpleNamespace:
         message = SimpleNamespace(**self._constants) if exact else SimpleNamespace()

@@ -6,7 +6,7 @@ line, and the next one begins with the rest of it. Nothing else is joined: a lin
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from datetime import UTC, tzinfo
 from typing import Final, NamedTuple
 
@@ -50,6 +50,11 @@ class _Held(NamedTuple):
         return "\n".join(self.lines)
 
 
+def _leave(_line: bytes, _number: int) -> LogEntry | None:
+    """The short way where there is none."""
+    return None
+
+
 class EntryFolder:
     """The state between two lines, and between two files; pickles.
 
@@ -60,13 +65,13 @@ class EntryFolder:
         foreign: lines of others so far, by number of the file.
     """
 
-    __slots__ = ("_held", "_short", "_zone", "foreign")
+    __slots__ = ("_held", "_read", "_zone", "foreign")
 
     def __init__(self, zone: tzinfo = UTC) -> None:
         self._zone = zone
         self._held: _Held | None = None
         self.foreign: dict[int, int] = {}
-        self._short = None if short_lines is None else short_lines.EntryReader(zone)
+        self._read: Callable[[bytes, int], LogEntry | None] | None = None  # the short way
 
     def __getstate__(self) -> tuple[tzinfo, _Held | None, dict[int, int]]:
         return self._zone, self._held, self.foreign
@@ -77,7 +82,12 @@ class EntryFolder:
 
     def short(self, line: bytes, number: int) -> LogEntry | None:
         """Take the next line if it is an entry of the usual form and nothing waits; None for what `feed` must take."""
-        return None if self._short is None or self._held is not None else self._short.read(line, number)
+        if self._held is not None:
+            return None
+        if self._read is None:
+            lines = short_lines()
+            self._read = _leave if lines is None else lines.EntryReader(self._zone).read
+        return self._read(line, number)
 
     def feed(self, file: int, line: str, number: int, *, whole: bool = True) -> Iterator[Item]:
         """Take the next line.

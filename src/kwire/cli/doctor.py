@@ -18,7 +18,7 @@ _PARTS = (
     ("jinja2", "jinja2", "the page", "report"),
 )
 # What works without them as well, only slower.
-_FASTER = (("msgspec", "msgspec", "JSON request logs are read three times slower", "logs"),)
+_FASTER = (("msgspec", "msgspec", "JSON request logs are read two to three times slower", "logs"),)
 
 
 def _lines() -> Iterator[tuple[str, bool, str]]:
