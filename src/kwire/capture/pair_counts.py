@@ -8,7 +8,10 @@ from __future__ import annotations
 
 import zlib
 from collections.abc import Iterator
+from itertools import islice
 from typing import TYPE_CHECKING, Final
+
+import numpy as np
 
 if TYPE_CHECKING:
     import sqlite3
@@ -21,6 +24,8 @@ RECENT_PAIRS: Final = 65_536
 # Two bits of a filter of 4 MiB tell most pairs that were never seen without a look on disk: all but 1 in 300 beside a million pairs.
 _FILTER_BITS: Final = 1 << 25
 _CACHE_KIB: Final = 4096
+_COUNT_BYTES: Final = 4
+_COUNTS: Final = np.dtype("<u4")
 
 
 class PairCounts:
@@ -89,22 +94,36 @@ class PairCounts:
 
     def __getstate__(self) -> list[bytes]:
         """Packed blocks of pairs: a few bytes a pair, since neighbours in order have most of theirs in common."""
-        blocks, lines = [], []
-        for key, count in self:
-            lines.append(b"%b %d" % (key.hex().encode(), count))
-            if len(lines) == RECENT_PAIRS:
-                blocks.append(zlib.compress(b"\n".join(lines), 1))
-                lines = []
-        return [*blocks, zlib.compress(b"\n".join(lines), 1)] if lines else blocks
+        blocks = []
+        pairs = iter(self)
+        while block := list(islice(pairs, RECENT_PAIRS)):
+            blocks.append(_packed(block))
+        return blocks
 
     def __setstate__(self, blocks: list[bytes]) -> None:
         PairCounts.__init__(self)
         for block in blocks:
             if self._recent:
                 self._spill()
-            for line in zlib.decompress(block).split(b"\n"):
-                key, _, count = line.partition(b" ")
-                self._recent[bytes.fromhex(key.decode())] = int(count)
+            self._recent.update(_unpacked(block))
+
+
+def _packed(pairs: list[tuple[bytes, int]]) -> bytes:
+    """How many; the size of each pair, one byte each; their counts, four bytes each; the pairs."""
+    keys, counts = zip(*pairs, strict=True)
+    packed = len(pairs).to_bytes(_COUNT_BYTES, "little") + bytes(map(len, keys)) + np.array(counts, _COUNTS).tobytes() + b"".join(keys)
+    return zlib.compress(packed, 1)
+
+
+def _unpacked(block: bytes) -> Iterator[tuple[bytes, int]]:
+    data = zlib.decompress(block)
+    many = int.from_bytes(data[:_COUNT_BYTES], "little")
+    at = _COUNT_BYTES + many
+    counts = np.frombuffer(data, _COUNTS, many, at).tolist()
+    at += many * _COUNTS.itemsize
+    for size, count in zip(data[_COUNT_BYTES : _COUNT_BYTES + many], counts, strict=True):
+        yield data[at : at + size], count
+        at += size
 
 
 def _database() -> sqlite3.Connection:
