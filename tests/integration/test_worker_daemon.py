@@ -22,12 +22,17 @@ ASK = """repr((
 )).encode()"""
 
 
+needs_proc = pytest.mark.skipif(not Path("/proc/self/cmdline").exists(), reason="needs Linux' /proc to see what a worker was forked from")
+
+
+@needs_proc
 def test_workers_have_what_tasks_need_before_the_first_task() -> None:
     with open_spark("local[2]", "kwire tests of workers") as spark:
         told = [ast.literal_eval(one.decode()) for one in run_each(spark, [ASK, ASK], eval)]
     assert told == [([True, True, False], "kwire.spark.worker_daemon", True)] * 2
 
 
+@needs_proc
 def test_a_session_for_other_work_has_pyspark_s_own() -> None:
     with open_session("local[1]", "kwire tests of workers") as spark:
         told = [ast.literal_eval(one.decode()) for one in run_each(spark, [ASK], eval)]

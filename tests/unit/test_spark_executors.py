@@ -32,7 +32,7 @@ DRIVER = PythonFacts(
 
 
 def executor(number: int, **more: Any) -> PythonFacts:
-    return dataclasses.replace(DRIVER, host=f"n{number}", folder=f"/work/{number}", **more)
+    return dataclasses.replace(DRIVER, host=f"n{number}", folder=f"/spark/{number}", **more)
 
 
 def test_a_python_tells_what_it_is() -> None:
@@ -180,8 +180,8 @@ def test_modules_that_do_not_load_there_are_an_error(monkeypatch: pytest.MonkeyP
 
 
 def test_a_zip_on_the_path_hides_what_is_sent(monkeypatch: pytest.MonkeyPatch) -> None:
-    session = Session(monkeypatch, executor(1, twin="pure", why="zip", place="/work/x.zip/kwire"))
-    with pytest.raises(InputError, match=r"imported from /work/x\.zip/kwire, .*\(--py-files, addPyFile\); leave that out"):
+    session = Session(monkeypatch, executor(1, twin="pure", why="zip", place="/spark/x.zip/kwire"))
+    with pytest.raises(InputError, match=r"imported from /spark/x\.zip/kwire, .*\(--py-files, addPyFile\); leave that out"):
         ship(session)  # type: ignore[arg-type]
     assert "tens of times slower" in ship_for_job(session)[0]  # type: ignore[arg-type]
     assert not session.sent
