@@ -109,16 +109,21 @@ def warmed(make: Callable[..., Any], first: Exchange, bodies: tuple[int, ...] = 
     return connection
 
 
+def fed(connection: Any, pieces: list[Exchange]) -> int:
+    """Hand pieces of both directions to a connection in turns; gives how many events it told."""
+    events = 0
+    for at, (requests, responses) in enumerate(pieces):
+        events += len(connection.receive_request_bytes(requests, at, at))
+        events += len(connection.receive_response_bytes(responses, at, at))
+    return events
+
+
 @pytest.mark.parametrize("who", ["native", "pure", "struct loop"])
 def test_frames_passed_through(race: Callable[..., None], exchanges: list[Exchange], who: str) -> None:
     connection = warmed(makers()[who], exchanges[0])
 
     def run() -> int:
-        rows = 0
-        for at, (request, response) in enumerate(exchanges):
-            rows += len(connection.receive_request_bytes(request, at, at))
-            rows += len(connection.receive_response_bytes(response, at, at))
-        return rows
+        return fed(connection, exchanges)
 
     assert run() == len(exchanges)
     race("tracked frames", who, run, messages=2 * len(exchanges), size=sum(map(len, sum(exchanges, ()))))
@@ -133,11 +138,7 @@ def test_many_frames_in_a_piece(race: Callable[..., None], exchanges: list[Excha
     ]
 
     def run() -> int:
-        rows = 0
-        for at, (requests, responses) in enumerate(pieces):
-            rows += len(connection.receive_request_bytes(requests, at, at))
-            rows += len(connection.receive_response_bytes(responses, at, at))
-        return rows
+        return fed(connection, pieces)
 
     assert run() == len(exchanges)
     race("tracked frames 50 at once", who, run, messages=2 * len(exchanges), size=sum(map(len, sum(pieces, ()))))
@@ -174,9 +175,7 @@ def test_connections_with_identity(race: Callable[..., None], who: str) -> None:
         rows = 0
         for _ in range(10):
             connection = make(bodies=(3,))
-            for at, (request, response) in enumerate(played):
-                rows += len(connection.receive_request_bytes(request, at, at))
-                rows += len(connection.receive_response_bytes(response, at, at))
+            rows += fed(connection, played)
             assert connection.summary().software_name == "apache-kafka-java"
         return rows
 
@@ -190,11 +189,7 @@ def test_frames_with_bodies(race: Callable[..., None], who: str) -> None:
     connection = makers()[who](bodies=None)
 
     def run() -> int:
-        rows = 0
-        for at, (request, response) in enumerate(exchanges):
-            rows += len(connection.receive_request_bytes(request, at, at))
-            rows += len(connection.receive_response_bytes(response, at, at))
-        return rows
+        return fed(connection, exchanges)
 
     assert run() > len(exchanges)
     race("tracked frames and bodies", who, run, messages=2 * len(exchanges), size=sum(map(len, sum(exchanges, ()))))

@@ -21,10 +21,23 @@ _PARTS = (
 _FASTER = (("msgspec", "msgspec", "JSON request logs are read two to three times slower", "logs"),)
 
 
-def _lines() -> Iterator[tuple[str, bool, str]]:
-    """What is looked at, whether it serves, and what was found."""
+def _release(package: str, module: str) -> str | None:
+    """The release of a package whose module can be imported, None for any other."""
     from importlib.metadata import version
 
+    try:
+        importlib.import_module(module)
+    except ImportError:
+        return None
+    return version(package)
+
+
+def _pip(extra: str) -> str:
+    return f"run: python -m pip install 'kwire[{extra}]'"
+
+
+def _lines() -> Iterator[tuple[str, bool, str]]:
+    """What is looked at, whether it serves, and what was found."""
     import kwire
 
     yield "Python", True, f"{platform.python_version()} at {sys.executable}"
@@ -32,19 +45,10 @@ def _lines() -> Iterator[tuple[str, bool, str]]:
     forced = " (KWIRE_PURE=1 asks for it)" if os.environ.get("KWIRE_PURE") == "1" else "; reinstall with a C compiler for the fast one"
     yield "kwire", True, f"{kwire.__version__}, {'compiled modules' if compiled else f'pure Python{forced}'}"
     for package, module, use, extra in _PARTS:
-        try:
-            importlib.import_module(module)
-        except ImportError:
-            yield package, False, f"missing: {use} will not work; run: python -m pip install 'kwire[{extra}]'"
-        else:
-            yield package, True, version(package)
+        found = _release(package, module)
+        yield package, found is not None, found or f"missing: {use} will not work; {_pip(extra)}"
     for package, module, price, extra in _FASTER:
-        try:
-            importlib.import_module(module)
-        except ImportError:
-            yield package, True, f"not there: {price}; run: python -m pip install 'kwire[{extra}]'"
-        else:
-            yield package, True, version(package)
+        yield package, True, _release(package, module) or f"not there: {price}; {_pip(extra)}"
     from kwire.spark.java import OLDEST_JAVA, embedded_java, java_release, system_java
 
     if java := system_java():
