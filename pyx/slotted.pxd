@@ -1,7 +1,8 @@
 """Objects that are a row of pointers: a Python object header, then one slot per field, each at a fixed offset.
 
 The memory rules of message objects in one place. A slot is NULL when it holds nothing, which makes it safe to release a half-filled object.
-An object that the cyclic collector should know is tracked by its maker once it is whole.
+An object that the cyclic collector should know is tracked by its maker once it is whole. Behind the slots of a message there is one word
+more: the list of weak references to it, NULL until there is one.
 """
 
 from cpython.object cimport PyObject, PyTypeObject
@@ -13,6 +14,8 @@ cdef extern from *:
 
     #ifndef Py_T_OBJECT_EX  /* before CPython 3.12 */
     #define Py_T_OBJECT_EX T_OBJECT_EX
+    #define Py_T_PYSSIZET T_PYSSIZET
+    #define Py_READONLY READONLY
     #endif
 
     #if defined(__GNUC__)  /* loops over a few slots stay loops: a call of memcpy costs more */
@@ -22,7 +25,9 @@ cdef extern from *:
     #endif
 
     #define KWIRE_SLOTS(self) ((PyObject **)((char *)(self) + sizeof(PyObject)))
-    #define KWIRE_SLOT_COUNT(type) (((type)->tp_basicsize - (Py_ssize_t)sizeof(PyObject)) / (Py_ssize_t)sizeof(PyObject *))
+    /* Words behind the header: the slots, and in a message the list of weak references. */
+    #define KWIRE_WORDS(type) (((type)->tp_basicsize - (Py_ssize_t)sizeof(PyObject)) / (Py_ssize_t)sizeof(PyObject *))
+    #define KWIRE_SLOT_COUNT(type) (KWIRE_WORDS(type) - ((type)->tp_weaklistoffset > 0))
 
     static int kwire_slotted_clear(PyObject *self) {
         Py_ssize_t count = KWIRE_SLOT_COUNT(Py_TYPE(self));
@@ -37,15 +42,15 @@ cdef extern from *:
         return 0;
     }
 
-    /* Memory of released objects, kept for the next ones: lists of blocks by number of slots, apart for objects with a collector's header.
+    /* Memory of released objects, kept for the next ones: lists of blocks by number of words, apart for objects with a collector's header.
        Messages come and go by the hundred, and this is quicker than any allocator. One pool a process, shared by our modules, guarded by
        the GIL; never more than KWIRE_POOL_BLOCKS blocks of a size. Without a GIL, or where a sanitizer should see every release, none is
        kept. */
-    #define KWIRE_POOL_SLOTS 24
+    #define KWIRE_POOL_WORDS 25
     #define KWIRE_POOL_BLOCKS 512
     typedef struct {
-        void *blocks[2][KWIRE_POOL_SLOTS];
-        int counts[2][KWIRE_POOL_SLOTS];
+        void *blocks[2][KWIRE_POOL_WORDS];
+        int counts[2][KWIRE_POOL_WORDS];
         int depth;  /* of releases inside releases */
         void *waiting;  /* released objects whose slots are not */
     } kwire_pool;
@@ -53,21 +58,21 @@ cdef extern from *:
     /* Modules of different builds must not share a pool: its shape is part of the name by which they find it. */
     #define KWIRE_TEXT(number) KWIRE_TEXT_OF(number)
     #define KWIRE_TEXT_OF(number) #number
-    #define KWIRE_POOL_NAME "kwire.pool of 2 x " KWIRE_TEXT(KWIRE_POOL_SLOTS) " x " KWIRE_TEXT(KWIRE_POOL_BLOCKS)
+    #define KWIRE_POOL_NAME "kwire.pool of 2 x " KWIRE_TEXT(KWIRE_POOL_WORDS) " x " KWIRE_TEXT(KWIRE_POOL_BLOCKS)
 
     #if defined(Py_GIL_DISABLED) || defined(__SANITIZE_ADDRESS__)
-    #define KWIRE_POOLED(count) 0
+    #define KWIRE_POOLED(words) 0
     #else
-    #define KWIRE_POOLED(count) ((count) < KWIRE_POOL_SLOTS)
+    #define KWIRE_POOLED(words) ((words) < KWIRE_POOL_WORDS)
     #endif
 
-    /* Memory for an object of `count` slots, its header made, its slots not. */
-    static inline PyObject *kwire_slotted_take(PyTypeObject *type, Py_ssize_t count, int collected) {
+    /* Memory for an object of so many words, its header made, its slots not. */
+    static inline PyObject *kwire_slotted_take(PyTypeObject *type, Py_ssize_t words, int collected) {
         PyObject *self;
-        if (KWIRE_POOLED(count) && kwire_pool_in_use->blocks[collected][count] != NULL) {
-            self = (PyObject *)kwire_pool_in_use->blocks[collected][count];
-            kwire_pool_in_use->blocks[collected][count] = *(void **)self;
-            kwire_pool_in_use->counts[collected][count]--;
+        if (KWIRE_POOLED(words) && kwire_pool_in_use->blocks[collected][words] != NULL) {
+            self = (PyObject *)kwire_pool_in_use->blocks[collected][words];
+            kwire_pool_in_use->blocks[collected][words] = *(void **)self;
+            kwire_pool_in_use->counts[collected][words]--;
     #if PY_VERSION_HEX < 0x030E0000 && !defined(Py_REF_DEBUG) && !defined(Py_GIL_DISABLED)
             self->ob_refcnt = 1;
             Py_SET_TYPE(self, type);
@@ -82,13 +87,13 @@ cdef extern from *:
 
     /* A new object with empty slots, not tracked. */
     static inline PyObject *kwire_slotted_new(PyTypeObject *type) {
-        Py_ssize_t count = KWIRE_SLOT_COUNT(type);
-        PyObject *self = kwire_slotted_take(type, count, PyType_IS_GC(type) != 0);
-        if (self != NULL) memset(KWIRE_SLOTS(self), 0, (size_t)count * sizeof(PyObject *));
+        Py_ssize_t words = KWIRE_WORDS(type);
+        PyObject *self = kwire_slotted_take(type, words, PyType_IS_GC(type) != 0);
+        if (self != NULL) memset(KWIRE_SLOTS(self), 0, (size_t)words * sizeof(PyObject *));
         return self;
     }
 
-    /* What the objects of one kind begin with: a value, or NULL, for each slot. */
+    /* What the messages of one kind begin with: a value, or NULL, for each slot. */
     typedef struct {
         PyTypeObject *type;
         int collected;
@@ -99,8 +104,9 @@ cdef extern from *:
     } kwire_beginning;
 
     static inline PyObject *kwire_slotted_begin(const kwire_beginning *beginning) {
-        PyObject *self = kwire_slotted_take(beginning->type, beginning->count, beginning->collected);
+        PyObject *self = kwire_slotted_take(beginning->type, beginning->count + 1, beginning->collected);
         if (self == NULL) return NULL;
+        KWIRE_SLOTS(self)[beginning->count] = NULL;  /* no weak references */
         for (int i = 0; i < beginning->count; i++) {
             KWIRE_SLOTS(self)[i] = beginning->values[i];
             KWIRE_NO_CALL;
@@ -121,12 +127,13 @@ cdef extern from *:
     static inline void kwire_slotted_free(PyObject *self) {
         PyTypeObject *type = Py_TYPE(self);
         Py_ssize_t count = KWIRE_SLOT_COUNT(type);
+        Py_ssize_t words = KWIRE_WORDS(type);
         int collected = PyType_IS_GC(type) != 0;
         for (Py_ssize_t i = 0; i < count; i++) Py_XDECREF(KWIRE_SLOTS(self)[i]);
-        if (KWIRE_POOLED(count) && kwire_pool_in_use->counts[collected][count] < KWIRE_POOL_BLOCKS) {
-            *(void **)self = kwire_pool_in_use->blocks[collected][count];
-            kwire_pool_in_use->blocks[collected][count] = self;
-            kwire_pool_in_use->counts[collected][count]++;
+        if (KWIRE_POOLED(words) && kwire_pool_in_use->counts[collected][words] < KWIRE_POOL_BLOCKS) {
+            *(void **)self = kwire_pool_in_use->blocks[collected][words];
+            kwire_pool_in_use->blocks[collected][words] = self;
+            kwire_pool_in_use->counts[collected][words]++;
         } else {
             type->tp_free(self);
         }
@@ -138,7 +145,9 @@ cdef extern from *:
     #define KWIRE_RELEASE_DEPTH 100
 
     static void kwire_slotted_dealloc(PyObject *self) {
+        Py_ssize_t references = Py_TYPE(self)->tp_weaklistoffset;
         if (PyType_IS_GC(Py_TYPE(self))) PyObject_GC_UnTrack(self);
+        if (references > 0 && *(PyObject **)((char *)self + references) != NULL) PyObject_ClearWeakRefs(self);
     #ifdef Py_GIL_DISABLED
         if (PyType_IS_GC(Py_TYPE(self))) {
             Py_TRASHCAN_BEGIN(self, kwire_slotted_dealloc)
@@ -173,12 +182,12 @@ cdef extern from *:
         setter set;
     } kwire_attribute;  /* get and set are NULL for a plain member; they are given the index of the slot */
 
-    /* The type of objects with these slots: a heap type, final, collected where `tracked`. The names, and what functions there are, are
+    /* The type of messages with these slots: a heap type, final, collected where `tracked`. The names, and what functions there are, are
        used by the type's descriptors, which may outlive it: names must never be freed, and the table of functions never is. */
     static inline PyObject *kwire_slotted_type(
         const char *name, PyObject *bases, const kwire_attribute *attributes, Py_ssize_t count, int tracked
     ) {
-        PyMemberDef *members = PyMem_Calloc((size_t)count + 1, sizeof(PyMemberDef));
+        PyMemberDef *members = PyMem_Calloc((size_t)count + 2, sizeof(PyMemberDef));
         PyGetSetDef *functions = NULL;
         Py_ssize_t plain = 0, called = 0;
         for (Py_ssize_t i = 0; i < count; i++) called += attributes[i].get != NULL;
@@ -200,6 +209,10 @@ cdef extern from *:
                 members[plain++].offset = (Py_ssize_t)sizeof(PyObject) + i * (Py_ssize_t)sizeof(PyObject *);
             }
         }
+        members[plain].name = "__weaklistoffset__";  /* by this name CPython finds the word */
+        members[plain].type = Py_T_PYSSIZET;
+        members[plain].flags = Py_READONLY;
+        members[plain].offset = (Py_ssize_t)sizeof(PyObject) + count * (Py_ssize_t)sizeof(PyObject *);
         PyType_Slot slots[7];
         int used = 0;
         slots[used++] = (PyType_Slot){Py_tp_members, members};
@@ -212,7 +225,7 @@ cdef extern from *:
         }
         slots[used] = (PyType_Slot){0, NULL};
         PyType_Spec spec = {
-            name, (int)(sizeof(PyObject) + (size_t)count * sizeof(PyObject *)), 0,
+            name, (int)(sizeof(PyObject) + ((size_t)count + 1) * sizeof(PyObject *)), 0,
             Py_TPFLAGS_DEFAULT | (tracked ? Py_TPFLAGS_HAVE_GC : 0), slots
         };
         PyObject *type = PyType_FromSpecWithBases(&spec, bases);

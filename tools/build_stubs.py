@@ -14,14 +14,16 @@ import sys
 from collections import defaultdict
 from pathlib import Path
 
+from kwire.codec.class_descriptions import held_type, wire_versions
 from kwire.codec.layout import Default, SlotLayout, layouts_of
-from kwire.schema import Catalog, Field, Message, Struct, Versions, catalog, snake_name
+from kwire.schema import Catalog, Message, Struct, catalog, error_names, snake_name
+from kwire.schema.wire_enums import api_key_names
 
 PACKAGE = Path(__file__).resolve().parent.parent / "src" / "kwire"
+KEY_NAMES = {key: name for name, key in reversed(api_key_names().items())}  # of a renamed api the newer name
 WIDTH = 140  # of pyproject.toml; the stubs look as `ruff format` would leave them
 
 HEADING = "# Made from the catalog by tools/build_stubs.py; a change here is lost.\n"
-PYTHON_TYPES = {"bool": "bool", "float64": "float", "string": "str", "bytes": "bytes", "records": "bytes", "uuid": "Uuid"}
 
 
 def home(message: Message) -> str:
@@ -36,44 +38,11 @@ def home(message: Message) -> str:
     return "headers" if message.kind == "header" else "data"
 
 
-def qualified(message: Message, struct: str) -> str:
-    """A struct as Python finds it: `MetadataResponse.MetadataResponseTopic`."""
-    return struct if struct == message.name else f"{message.name}.{struct}"
-
-
-def held_type(message: Message, field: Field, slot: SlotLayout) -> str:
-    """What an attribute holds."""
-    held = qualified(message, field.element_type) if field.is_struct else PYTHON_TYPES.get(field.element_type, "int")
-    if field.is_array:
-        held = f"tuple[{held}, ...]" if slot.scalar_array else f"list[{held}]"
-    # `records` that are not given are None, nullable or not
-    return f"{held} | None" if field.nullable_versions or (slot.default == Default.CONSTANT and slot.value is None) else held
-
-
 def default_text(slot: SlotLayout) -> str:
     """The default as a stub may write it; ``...`` for uuids and what is made anew for each object."""
     if slot.default != Default.CONSTANT or slot.type == "uuid":
         return "..."
     return json.dumps(slot.value) if isinstance(slot.value, str) else repr(slot.value).replace("'", '"')
-
-
-def within(inner: Versions, outer: Versions) -> str:
-    """A range as a part of a message's versions, in Kafka's notation; empty for all of them."""
-    low, high = max(inner.lowest, outer.lowest), min(inner.highest, outer.highest)
-    if (low, high) == (outer.lowest, outer.highest):
-        return ""
-    return f"{low}+" if high == outer.highest else str(Versions(low, high))
-
-
-def remark(message: Message, field: Field) -> str:
-    """In which versions a field exists, is null, is tagged."""
-    said = [within(field.versions, message.valid_versions)]
-    if field.nullable_versions and (where := within(field.nullable_versions, field.versions)):
-        said.append(f"null in {where}")
-    if field.tagged_versions:
-        where = within(field.tagged_versions, field.versions)
-        said.append(f"tag {field.tag} in {where}" if where else f"tag {field.tag}")
-    return ", ".join(filter(None, said))
 
 
 def signature(head: str, parameters: list[str], result: str) -> list[str]:
@@ -90,7 +59,7 @@ def class_lines(message: Message, struct: Struct, slots: tuple[SlotLayout, ...],
     """A struct: one line an attribute, which is a keyword of the constructor as well."""
     lines = []
     for field, slot in zip(struct.fields, slots, strict=True):
-        comment = remark(message, field)
+        comment = wire_versions(message, field)
         line = f"{indent}{slot.attribute}: {held_type(message, field, slot)} = {default_text(slot)}"
         lines.append(f"{line}  # {comment}" if comment else line)
     return lines or [f"{indent}..."]
@@ -102,6 +71,11 @@ def message_lines(message: Message) -> list[str]:
     top, *nested = message.structs.values()
     key = "" if message.api_key is None else f" {message.api_key}"
     lines = [f"class {top.name}(MessageObject):  # {message.kind}{key}, versions {message.valid_versions}"]
+    held = {slot.attribute for slot in slots[top.name]}
+    if message.api_key is not None and "api_key" not in held:
+        lines.append(f"    api_key: ClassVar[Literal[ApiKey.{KEY_NAMES[message.api_key]}]]")
+    if "valid_versions" not in held:
+        lines.append("    valid_versions: ClassVar[Versions]")
     for each in nested:
         lines += [f"    class {each.name}(MessageObject):", *class_lines(message, each, slots[each.name], "        "), ""]
     return lines + class_lines(message, top, slots[top.name], "    ")
@@ -111,9 +85,15 @@ def module_text(messages: list[Message]) -> str:
     bodies = ["\n".join(message_lines(message)) for message in messages]
     text = "\n\n".join(bodies)
     imports = []
+    if names := [name for name in ("ClassVar", "Literal") if f"{name}[" in text]:
+        imports += [f"from typing import {', '.join(names)}", ""]
     if "Uuid" in text:
         imports.append("from kwire.codec.uuids import Uuid")
     imports.append("from kwire.messages._types.message_object import MessageObject")
+    if "Versions]" in text:
+        imports.append("from kwire.schema.model import Versions")
+    if "ApiKey." in text:
+        imports.append("from kwire.schema.wire_enums import ApiKey")
     return "\n".join((HEADING + "\n".join(imports), "", text, ""))
 
 
@@ -124,7 +104,8 @@ def export(module: str, name: str) -> str:
 
 
 MESSAGE_OBJECT = """\
-from typing import ClassVar, Self, dataclass_transform
+from collections.abc import Iterator
+from typing import Any, ClassVar, Self, dataclass_transform
 
 from kwire.codec.layout import StructLayout
 
@@ -136,10 +117,13 @@ class MessageObject(_Keywords):
     slot_names: ClassVar[tuple[str, ...]]
     classes: ClassVar[tuple[type[MessageObject], ...]]
     unknown_tagged_fields: tuple[tuple[int, bytes], ...] = ()
+    __match_args__: ClassVar[tuple[str, ...]]
     __hash__: ClassVar[None]  # type: ignore[assignment]  # pyright: ignore[reportIncompatibleMethodOverride]
 
     def __eq__(self, other: object, /) -> bool: ...
     def __copy__(self) -> Self: ...
+    def __replace__(self, /, **changes: Any) -> Self: ...
+    def __rich_repr__(self) -> Iterator[tuple[str, Any]]: ...
 """
 
 
@@ -151,6 +135,8 @@ from typing_extensions import Buffer
 
 from kwire import messages
 from kwire.codec.classes import CompiledCatalog
+from kwire.codec.frames import Response
+from kwire.schema.wire_enums import ApiKey
 
 _Paths: TypeAlias = Sequence[str] | None
 _Yes: TypeAlias = Literal[True]
@@ -168,13 +154,35 @@ NAMED = {
 }
 
 
+RESPONSE = ["api_version: int", "*", "fields: _Paths = None"]
+
+
 def overloads(function: str, names: list[str]) -> list[str]:
     """One overload a message, and one for names that a type checker does not know."""
     exact, others = NAMED[function]
     lines = []
     for name in names:
-        lines += ["@overload", *signature(f"def {function}", [f'name: Literal["{name}"]', *exact], f"messages.{name}")]
-    return [*lines, "@overload", *signature(f"def {function}", ["name: str", *others], "Any")]
+        lines += [
+            "@overload",
+            *signature(f"def {function}", [f'name: Literal["{name}"] | type[messages.{name}]', *exact], f"messages.{name}"),
+        ]
+    return [*lines, "@overload", *signature(f"def {function}", ["name: str | type", *others], "Any")]
+
+
+def enum_lines(name: str, members: dict[str, int]) -> list[str]:
+    return [f"class {name}(IntEnum):", *(f"    {member} = {value}" for member, value in members.items())]
+
+
+def responses(source: Catalog) -> list[str]:
+    """`decode_response` with the class of the body by the api key, where the whole body is read strictly."""
+    lines = []
+    for key in source.api_keys:
+        response = source.response(key)
+        if response is not None:
+            parameters = ["frame: Buffer", f"api_key: Literal[{key}, ApiKey.{KEY_NAMES[key]}]", *RESPONSE, "strict: _Yes = True"]
+            lines += ["@overload", *signature("def decode_response", parameters, f"Response[messages.{response.name}]")]
+    parameters = ["frame: Buffer", "api_key: int", *RESPONSE, "strict: bool = True"]
+    return [*lines, "@overload", *signature("def decode_response", parameters, "Response[Any]")]
 
 
 def build(source: Catalog) -> dict[str, str]:
@@ -191,7 +199,10 @@ def build(source: Catalog) -> dict[str, str]:
         exports += [export(f"kwire.messages._types.{module}", name) for name in names]
     files["messages/__init__.pyi"] = HEADING + "\n".join((*exports, ""))
     functions = ["\n".join(overloads(function, sorted(source))) for function in NAMED]
-    files["codec/by_name.pyi"] = HEADING + "\n".join((BY_NAME, *functions, ""))
+    files["codec/by_name.pyi"] = HEADING + "\n".join((BY_NAME, *functions, "\n".join(responses(source)), ""))
+    enums = [*enum_lines("ApiKey", api_key_names()), "", *enum_lines("ErrorCode", {name: code for code, name in error_names().items()})]
+    names = "def api_key_names() -> dict[str, int]: ..."
+    files["schema/wire_enums.pyi"] = HEADING + "\n".join(("from enum import IntEnum", "", names, "", *enums, ""))
     return files
 
 

@@ -14,6 +14,7 @@ from cpython.object cimport Py_EQ, PyObject, PyObject_RichCompareBool, PyTypeObj
 from cpython.ref cimport Py_INCREF, Py_XDECREF, Py_XINCREF
 from slotted cimport Attribute, is_slotted, pool_make, slot_count, slots_of, slotted_new, slotted_type
 
+from kwire.codec.class_descriptions import fields_of, replace
 from kwire.codec.layout import Default
 
 __all__ = ["MessageObject", "make_classes"]  # and POOL and LATER, for the other modules of this twin alone
@@ -191,6 +192,12 @@ cdef class MessageObject:
         if not shown.get("unknown_tagged_fields"):
             shown.pop("unknown_tagged_fields", None)
         return f"{type(self).__name__}({', '.join([f'{name}={value!r}' for name, value in shown.items()])})"
+
+    def __rich_repr__(self):
+        return fields_of(self)
+
+    def __replace__(self, /, **changes):
+        return replace(self, **changes)
 
     def __copy__(self):
         cdef Recipe recipe = recipe_of(self)

@@ -19,6 +19,7 @@ if TYPE_CHECKING:
         ResponseHeader,
         Uuid,
         arrow_schema,
+        asdict,
         backend,
         decode,
         decode_prefix,
@@ -31,6 +32,7 @@ if TYPE_CHECKING:
         peek_header,
         records,
         rename_topics,
+        replace,
         rewrite_brokers,
         scan_headers,
         splice,
@@ -56,15 +58,16 @@ if TYPE_CHECKING:
         WireError,
     )
     from kwire.protocol import Connection
+    from kwire.schema import ApiKey, ErrorCode
 
 __version__ = "0.1.0"
 
 _HOME = {
     **dict.fromkeys(
         (
-            "Codec", "Request", "RequestHeader", "Response", "ResponseHeader", "Uuid", "arrow_schema", "backend", "decode", "decode_prefix",
-            "decode_request", "decode_response", "encode", "encode_request", "encode_response", "from_json", "peek_header",
-            "rename_topics", "rewrite_brokers", "scan_headers", "splice", "to_arrow", "to_json",
+            "Codec", "Request", "RequestHeader", "Response", "ResponseHeader", "Uuid", "arrow_schema", "asdict", "backend", "decode",
+            "decode_prefix", "decode_request", "decode_response", "encode", "encode_request", "encode_response", "from_json", "peek_header",
+            "rename_topics", "replace", "rewrite_brokers", "scan_headers", "splice", "to_arrow", "to_json",
         ),
         "kwire.codec",
     ),
@@ -76,16 +79,18 @@ _HOME = {
         "kwire.errors",
     ),
     "Connection": "kwire.protocol",
+    **dict.fromkeys(("ApiKey", "ErrorCode"), "kwire.schema"),
     **{room: f"kwire.{room}" for room in ("analysis", "capture", "codec", "messages", "protocol", "report", "schema", "spark", "tables")},
     "records": "kwire.codec.records",
 }  # fmt: skip
 
 __all__ = [
-    "BadChecksum", "BadCompression", "BadLength", "BadTag", "BadUtf8", "BadVarint", "Codec", "Connection", "EncodeError", "InputError",
-    "KwireError", "LimitExceeded", "NullNotAllowed", "Request", "RequestHeader", "Response", "ResponseHeader", "TrailingBytes", "Truncated",
-    "UnknownApi", "UnsupportedVersion", "Uuid", "WireError", "__version__", "arrow_schema", "backend", "codec", "decode", "decode_prefix",
-    "decode_request", "decode_response", "encode", "encode_request", "encode_response", "from_json", "messages", "peek_header", "protocol",
-    "records", "rename_topics", "rewrite_brokers", "scan_headers", "schema", "splice", "tables", "to_arrow", "to_json",
+    "ApiKey", "BadChecksum", "BadCompression", "BadLength", "BadTag", "BadUtf8", "BadVarint", "Codec", "Connection", "EncodeError",
+    "ErrorCode", "InputError", "KwireError", "LimitExceeded", "NullNotAllowed", "Request", "RequestHeader", "Response", "ResponseHeader",
+    "TrailingBytes", "Truncated", "UnknownApi", "UnsupportedVersion", "Uuid", "WireError", "__version__", "arrow_schema", "asdict",
+    "backend", "codec", "decode", "decode_prefix", "decode_request", "decode_response", "encode", "encode_request", "encode_response",
+    "from_json", "messages", "peek_header", "protocol", "records", "rename_topics", "replace", "rewrite_brokers", "scan_headers", "schema",
+    "splice", "tables", "to_arrow", "to_json",
 ]  # fmt: skip
 
 if not TYPE_CHECKING:

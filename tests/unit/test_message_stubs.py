@@ -24,7 +24,9 @@ class Stub:
     """A class of a stub: annotations and defaults of its attributes, which are the keywords of the constructor too."""
 
     def __init__(self, found: ast.ClassDef) -> None:
-        lines = [each for each in found.body if isinstance(each, ast.AnnAssign)]
+        annotated = [each for each in found.body if isinstance(each, ast.AnnAssign)]
+        lines = [each for each in annotated if not ast.unparse(each.annotation).startswith("ClassVar[")]
+        self.class_attributes = {each.target.id: ast.unparse(each.annotation) for each in annotated if each not in lines}
         self.attributes = {each.target.id: each.annotation for each in lines}
         self.defaults = {each.target.id: each.value for each in lines}
         self.nested = {each.name: Stub(each) for each in found.body if isinstance(each, ast.ClassDef)}
@@ -112,6 +114,16 @@ def test_attributes_keywords_and_defaults_are_those_of_the_classes() -> None:
                 assert held == ast.literal_eval(default), f"{name}.{keyword}"
         seen += 1
     assert seen > 600
+
+
+def test_class_attributes_are_what_the_classes_have() -> None:
+    for name, stub, kind in every_class():
+        key = stub.class_attributes.get("api_key")
+        if key is not None:
+            assert key == f"ClassVar[Literal[ApiKey.{kind.api_key.name}]]", name
+        if "valid_versions" in stub.class_attributes:
+            assert kind.valid_versions == catalog()[name].valid_versions
+    assert stubs()["MetadataRequest"].class_attributes.keys() == {"api_key", "valid_versions"}
 
 
 def test_what_the_constructor_takes_is_held_as_annotated() -> None:

@@ -7,11 +7,12 @@ from typing import TYPE_CHECKING
 from kwire.lazy_names import lazy_getattr
 
 if TYPE_CHECKING:
-    from kwire.codec.by_name import decode, from_json
+    from kwire.codec.by_name import decode, decode_response, from_json
     from kwire.codec.catalog_codec import Codec
+    from kwire.codec.class_descriptions import asdict, replace
     from kwire.codec.classes import CompiledCatalog, message_class
     from kwire.codec.columns import Columns, arrow_schema, to_arrow
-    from kwire.codec.decoding import FrameReader, decode_request, decode_response, peek_header
+    from kwire.codec.decoding import FrameReader, decode_request, peek_header
     from kwire.codec.encoding import FrameWriter, encode, encode_request, encode_response
     from kwire.codec.frames import Opaque, Request, Response
     from kwire.codec.header_scan import HeaderColumns, HeaderScan, scan_headers
@@ -24,6 +25,7 @@ if TYPE_CHECKING:
 
 _HOME = {
     "Codec": "kwire.codec.catalog_codec",
+    **dict.fromkeys(("asdict", "replace"), "kwire.codec.class_descriptions"),
     **dict.fromkeys(("CompiledCatalog", "message_class"), "kwire.codec.classes"),
     **dict.fromkeys(("Columns", "arrow_schema", "to_arrow"), "kwire.codec.columns"),
     **dict.fromkeys(("FrameReader", "decode", "decode_request", "decode_response", "peek_header"), "kwire.codec.decoding"),
@@ -41,9 +43,9 @@ _HOME = {
 
 __all__ = [
     "Codec", "Columns", "CompiledCatalog", "FrameReader", "FrameSplicer", "FrameWriter", "HeaderColumns", "HeaderScan", "Opaque",
-    "PrefixReader", "Request", "RequestHeader", "Response", "ResponseHeader", "Uuid", "arrow_schema", "backend", "decode", "decode_prefix",
-    "decode_request", "decode_response", "encode", "encode_request", "encode_response", "from_json", "message_class", "peek_header",
-    "rename_topics", "rewrite_brokers", "scan_headers", "splice", "to_arrow", "to_json",
+    "PrefixReader", "Request", "RequestHeader", "Response", "ResponseHeader", "Uuid", "arrow_schema", "asdict", "backend", "decode",
+    "decode_prefix", "decode_request", "decode_response", "encode", "encode_request", "encode_response", "from_json", "message_class",
+    "peek_header", "rename_topics", "replace", "rewrite_brokers", "scan_headers", "splice", "to_arrow", "to_json",
 ]  # fmt: skip
 
 if not TYPE_CHECKING:

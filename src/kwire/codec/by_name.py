@@ -1,8 +1,8 @@
-"""The functions that give a message of a name. Type checkers read the stub beside this module, which has an overload for each message."""
+"""The functions whose result has the class of a message. Type checkers read the stub beside this module: an overload for each message."""
 
 from __future__ import annotations
 
-from kwire.codec.decoding import decode
+from kwire.codec.decoding import decode, decode_response
 from kwire.codec.json_reading import from_json
 
-__all__ = ["decode", "from_json"]
+__all__ = ["decode", "decode_response", "from_json"]

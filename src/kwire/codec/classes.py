@@ -8,16 +8,18 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from functools import cache
+from operator import index
 from typing import Any, Final
 
 from kwire.codec.catalog_classes import aliases_of, class_set, is_alike
+from kwire.codec.class_descriptions import describe
 from kwire.codec.impl import Twin, backend, load_twin
 from kwire.codec.layout import layouts_of
 from kwire.codec.plan import Plan, compile_plan
 from kwire.errors import Fault, KwireError, wire_error
 from kwire.schema import Catalog, Message, catalog
 
-__all__ = ["MAX_PROJECTIONS", "CompiledCatalog", "compiled", "message_class"]
+__all__ = ["MAX_PROJECTIONS", "CompiledCatalog", "compiled", "message_class", "unknown_message"]
 
 MAX_PROJECTIONS: Final = 256
 
@@ -38,30 +40,42 @@ class CompiledCatalog:
         self.catalog = source
         self.twin: Twin = twin
         self._objects = load_twin("codec", "objects", twin)
-        self._classes: dict[str, tuple[type, ...]] = {}
-        self._decoders: dict[tuple[str, int], Any] = {}
-        self._projected: dict[tuple[str, int, tuple[str, ...]], Any] = {}
+        self._classes: dict[str | type, tuple[type, ...]] = {}
+        self._decoders: dict[tuple[str | type, int], Any] = {}
+        self._projected: dict[tuple[str | type, int, tuple[str, ...]], Any] = {}
         self._encoders: dict[tuple[str, int], Any] = {}
 
-    def message(self, name: str) -> Message:
-        """The definition of a message.
+    def message(self, name: str | type) -> Message:
+        """The definition of a message, of its name or its class.
 
         Raises:
             KwireError: the catalog has no such message; names those that are spelled alike.
+            TypeError: neither a name nor a class of this catalog.
         """
+        name = self._name(name)
         try:
             return self.catalog[name]
         except KeyError:
-            import difflib  # for this sentence only
+            raise KwireError(unknown_message(name, self.catalog)) from None
 
-            near = difflib.get_close_matches(name, list(self.catalog), 3)
-            hint = f"; did you mean {' or '.join(near)}?" if near else ""
-            raise KwireError(f"Kafka has no message {name!r}{hint}") from None
+    def _name(self, name: Any) -> str:
+        if isinstance(name, str):
+            return name
+        layout = getattr(name, "layout", None)
+        if isinstance(name, type) and layout is not None and self.classes(layout.message)[0] is name:
+            found: str = layout.message
+            return found
+        if isinstance(name, int) and (request := self.catalog.request(name)) is not None:
+            response = self.catalog.response(name)
+            names = " and ".join(repr(each.name) for each in (request, response) if each is not None)
+            raise TypeError(f"a message is named by its name or its class; the messages of api {int(name)} are {names}")
+        raise TypeError(f"a message is named by its name or its class, such as 'MetadataResponse', not by {name!r}")
 
-    def classes(self, name: str) -> tuple[type, ...]:
+    def classes(self, name: str | type) -> tuple[type, ...]:
         """The classes of a message's structs, the message's own first."""
         found = self._classes.get(name)
         if found is None:
+            name = self._name(name)
             found = self._classes.setdefault(name, self._make_classes(name))
         return found
 
@@ -70,12 +84,16 @@ class CompiledCatalog:
         stored = catalog()
         if self.catalog is stored:
             made: tuple[type, ...] = self._objects.make_classes(layouts_of(message))
+            describe(made, message)
             return made
         if self.twin == backend and name in stored and is_alike(message, stored[name]):
             return compiled().classes(name)
-        return class_set(layouts_of(message), aliases_of(message), self.twin).classes
+        made = class_set(layouts_of(message), aliases_of(message), self.twin).classes
+        if "__signature__" not in vars(made[0]):  # catalogs whose definitions are alike share them
+            describe(made, message)
+        return made
 
-    def plan(self, name: str, version: int, fields: Iterable[str] | None = None) -> Plan:
+    def plan(self, name: str | type, version: int, fields: Iterable[str] | None = None) -> Plan:
         """The plan of a message at a version.
 
         Raises:
@@ -86,12 +104,16 @@ class CompiledCatalog:
             whole: Plan = known.plan
             return whole
         message = self.message(name)
+        try:
+            index(version)
+        except TypeError:
+            raise TypeError(f"version is an integer such as {message.valid_versions.highest}, not {version!r}") from None
         if version not in message.valid_versions:
-            reason = f"version {version} of {name} is not known, only {message.valid_versions}"
-            raise wire_error(Fault.UNSUPPORTED_VERSION, 0, "", name, message.api_key, version, reason)
+            reason = f"version {version} of {message.name} is not known, only {message.valid_versions}"
+            raise wire_error(Fault.UNSUPPORTED_VERSION, 0, "", message.name, message.api_key, version, reason)
         return compile_plan(message, version, fields)
 
-    def decoder(self, name: str, version: int, fields: Iterable[str] | None = None) -> Any:
+    def decoder(self, name: str | type, version: int, fields: Iterable[str] | None = None) -> Any:
         """The twin's `Decoder` of a message at a version; arguments and errors as in `plan`."""
         if fields is None:
             found = self._decoders.get((name, version))
@@ -117,6 +139,14 @@ class CompiledCatalog:
             made = load_twin("codec", "message_writer", self.twin).Encoder(self.plan(name, version), self.classes(name))
             found = self._encoders.setdefault((name, version), made)
         return found
+
+
+def unknown_message(name: str, known: Iterable[str]) -> str:
+    """The sentence for a name that no message has, with the names that are spelled alike."""
+    import difflib  # for this sentence only
+
+    near = difflib.get_close_matches(name, list(known), 3)
+    return f"Kafka has no message {name!r}{'; did you mean ' + ' or '.join(near) + '?' if near else ''}"
 
 
 @cache

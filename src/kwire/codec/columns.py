@@ -107,6 +107,8 @@ class Columns:
             count = sum(chunk.length for chunk in chunks)
             filled, faults = reader.read_chunks(chunks, not shown)
         else:
+            if isinstance(buffers, (bytes, bytearray, memoryview)):
+                raise TypeError("buffers takes a list of messages; put the one message into a list")
             messages = list(buffers)
             count = len(messages)
             filled, faults = reader.read(messages, not shown)

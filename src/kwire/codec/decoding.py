@@ -33,6 +33,7 @@ __all__ = [
 MEMORY_MULTIPLE: Final = 64
 MESSAGE_BYTES: Final = 32_768  # what the pure twin looks up of a plan to find a fault; without one 1,024 would do
 
+LENGTH_BYTES: Final = 4  # in front of a frame, on the wire
 API_VERSIONS: Final = 18
 UNSUPPORTED_VERSION: Final = 35  # Kafka's error code
 UNKNOWN_API_HEADER: Final = 1  # brokers read the header of an api that they do not know as version 1; nothing better is known
@@ -52,6 +53,14 @@ def _read_leniently(decoder: Any, data: Any, offset: int) -> tuple[Any, WireErro
         return body, None
     plan = decoder.plan
     return body, wire_error(Fault.TRAILING_BYTES, end, "", plan.message, plan.api_key, plan.version)
+
+
+def _with_length(frame: Any, error: WireError) -> WireError:
+    """The error of a frame; one that begins with its own length was not meant to have it, and the error says so."""
+    view = memoryview(frame).cast("B")
+    if view.nbytes > LENGTH_BYTES and int.from_bytes(view[:LENGTH_BYTES], "big") == view.nbytes - LENGTH_BYTES:
+        error.reason += " (the first 4 bytes look like a length prefix; pass the frame without it)"
+    return error
 
 
 def _attempt(decoder: Any, data: Any, offset: int, strict: bool) -> tuple[Any, WireError | None]:
@@ -79,7 +88,7 @@ class DecodeRequest(Protocol):
         KwireError: a path names no field of the body's message.
     """
 
-    def __call__(self, frame: Buffer, *, strict: bool = True, fields: Sequence[str] | None = None) -> Request: ...
+    def __call__(self, frame: Buffer, *, strict: bool = True, fields: Sequence[str] | None = None) -> Request[Any]: ...
 
 
 class DecodeResponse(Protocol):
@@ -101,7 +110,7 @@ class DecodeResponse(Protocol):
 
     def __call__(
         self, frame: Buffer, api_key: int, api_version: int, *, strict: bool = True, fields: Sequence[str] | None = None
-    ) -> Response: ...
+    ) -> Response[Any]: ...
 
 
 class PeekHeader(Protocol):
@@ -162,7 +171,13 @@ class FrameReader:
         assert message is not None
         return self._source.decoder("RequestHeader", header_version_of(message.header_versions, header.api_version))
 
-    def _decode_request(self, frame: Any, strict: bool, fields: Sequence[str] | None) -> Request:
+    def _decode_request(self, frame: Any, strict: bool, fields: Sequence[str] | None) -> Request[Any]:
+        try:
+            return self._read_request(frame, strict, fields)
+        except WireError as error:
+            raise _with_length(frame, error) from None
+
+    def _read_request(self, frame: Any, strict: bool, fields: Sequence[str] | None) -> Request[Any]:
         header, offset = self.read_request_header(frame, strict=strict)
         decoder = self.request_decoder(header.api_key, header.api_version, fields)
         if fields is None and not isinstance(decoder, WireError):
@@ -186,7 +201,13 @@ class FrameReader:
             return header, wire_error(Fault.UNSUPPORTED_VERSION, 0, "", message.name, api_key, api_version, reason)
         return header, self._source.decoder(message.name, api_version, fields)
 
-    def _decode_response(self, frame: Any, api_key: int, api_version: int, strict: bool, fields: Sequence[str] | None) -> Response:
+    def _decode_response(self, frame: Any, api_key: int, api_version: int, strict: bool, fields: Sequence[str] | None) -> Response[Any]:
+        try:
+            return self._read_response(frame, api_key, api_version, strict, fields)
+        except WireError as error:
+            raise _with_length(frame, error) from None
+
+    def _read_response(self, frame: Any, api_key: int, api_version: int, strict: bool, fields: Sequence[str] | None) -> Response[Any]:
         header_decoder, decoder = self.response_decoders(api_key, api_version, fields)
         if fields is None and not isinstance(decoder, WireError):
             self._responses.learn(api_key, api_version, header_decoder, decoder)

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, Final, Protocol
 
+from kwire.codec.class_descriptions import replace
 from kwire.codec.classes import CompiledCatalog, compiled
 from kwire.codec.frames import CorrelationId, Opaque
 from kwire.codec.impl import load_twin
@@ -60,10 +61,11 @@ class EncodeMessage(Protocol):
 
 
 class EncodeRequest(Protocol):
-    """Gives the frame of a request, without its length. Its api key and version are those of the header.
+    """Gives the frame of a request, without its length. Its version is that of the header.
 
     Arguments:
-        header: a `RequestHeader`; which version of it is written follows from api key and version.
+        header: a `RequestHeader`; which version of it is written follows from api key and version. Where its api key is 0, as it is when
+            none was given, the api is that of the body's class.
         body: a message object of that api, or an `Opaque`, whose bytes are written as they are.
 
     Raises:
@@ -135,6 +137,12 @@ class FrameWriter:
             reason = f"the body of a {kind} with api key {api_key} cannot be a {message.name}"
             raise EncodeError(reason, path="api_key" if kind == "request" else "")
 
+    def _api_of(self, body: Any) -> Any:
+        """The api key of the class of a request's body; None for what has none."""
+        layout = getattr(type(body), "layout", None)
+        message = None if layout is None else self._source.catalog.messages.get(layout.message)
+        return message.api_key if message is not None and message.kind == "request" else None
+
     def _header(self, kind: str, api_key: int, api_version: int) -> Any:
         """The encoder of the header of a frame; an api that the catalog does not know has the header that brokers take it to have."""
         catalog = self._source.catalog
@@ -155,6 +163,8 @@ class FrameWriter:
         if type(header) is not self._request_header:
             raise TypeError(f"encode_request takes a RequestHeader, not {type(header).__qualname__}")
         api_key, api_version = _number(header, "api_key"), _number(header, "api_version")
+        if api_key == 0 and (found := self._api_of(body)) not in (None, 0):
+            header, api_key = replace(header, api_key=found), found
         head = self._header("request", api_key, api_version)
         if isinstance(body, Opaque):
             return bytes(head.encode(header) + body.data)

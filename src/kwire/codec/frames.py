@@ -2,12 +2,20 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Generic
 
 from kwire.errors import WireError
 
 if TYPE_CHECKING:
+    from typing_extensions import TypeVar
+
     from kwire.messages import RequestHeader, ResponseHeader
+
+    Body = TypeVar("Body", default=Any)  # so that `Request` alone stays a type
+else:
+    from typing import TypeVar
+
+    Body = TypeVar("Body")
 
 __all__ = ["CorrelationId", "Opaque", "Request", "Response"]
 
@@ -60,7 +68,7 @@ class Opaque:
     __hash__ = None  # type: ignore[assignment]
 
 
-class Request:
+class Request(Generic[Body]):
     """A decoded request frame.
 
     Attributes:
@@ -72,7 +80,7 @@ class Request:
     __slots__ = ("body", "header", "violation")
     __match_args__ = ("header", "body")
 
-    def __init__(self, header: RequestHeader, body: Any, violation: WireError | None = None) -> None:
+    def __init__(self, header: RequestHeader, body: Body, violation: WireError | None = None) -> None:
         self.header = header
         self.body = body
         self.violation = violation
@@ -92,7 +100,7 @@ class Request:
         return Request, (self.header, self.body, self.violation)
 
 
-class Response:
+class Response(Generic[Body]):
     """A decoded response frame.
 
     Attributes:
@@ -106,7 +114,7 @@ class Response:
     __slots__ = ("api_key", "api_version", "body", "header", "violation")
     __match_args__ = ("header", "body")
 
-    def __init__(self, header: ResponseHeader, body: Any, api_key: int, api_version: int, violation: WireError | None = None) -> None:
+    def __init__(self, header: ResponseHeader, body: Body, api_key: int, api_version: int, violation: WireError | None = None) -> None:
         self.header = header
         self.body = body
         self.api_key = api_key

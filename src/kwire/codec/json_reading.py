@@ -222,7 +222,8 @@ class _Reader:
 @lru_cache(maxsize=2048)
 def _reader(source: CompiledCatalog, name: str, version: int) -> Convert:
     source.plan(name, version)  # for what it raises
-    return _Reader(source.message(name), version, source.classes(name)).struct(name)
+    message = source.message(name)
+    return _Reader(message, version, source.classes(name)).struct(message.name)
 
 
 def from_json(name: str, obj: Any, version: int, *, source: CompiledCatalog | None = None) -> Any:

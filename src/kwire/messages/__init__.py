@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from kwire.codec.classes import message_class
+from kwire.codec.classes import message_class, unknown_message
 from kwire.codec.impl import backend, load_twin
 from kwire.schema import catalog
 
@@ -18,7 +18,7 @@ def __getattr__(name: str) -> Any:
     elif name in catalog():
         value = message_class(name)
     else:
-        raise AttributeError(f"Kafka has no message {name!r}")
+        raise AttributeError(unknown_message(name, catalog()), name=name)
     globals()[name] = value
     return value
 

@@ -15,17 +15,20 @@ if TYPE_CHECKING:
     from kwire.schema.loader import load
     from kwire.schema.named_catalogs import named_catalog, release_catalog
     from kwire.schema.release_table import Release, Releases, guess, releases
+    from kwire.schema.wire_enums import ApiKey, ErrorCode
 
 __all__ = [
-    "DIALECTS", "NO_VERSIONS", "SCALARS", "Catalog", "Field", "Kind", "Message", "Release", "Releases", "Struct", "Versions", "camel_name",
-    "catalog", "definition_of", "dialect", "error_name", "error_names", "guess", "header_version", "load", "named_catalog",
-    "parse_definition", "release_catalog", "releases", "snake_name",
+    "ApiKey", "Catalog", "DIALECTS", "ErrorCode", "Field", "Kind", "Message", "NO_VERSIONS", "Release", "Releases", "SCALARS", "Struct",
+    "Versions", "camel_name", "catalog", "definition_of", "dialect", "error_name", "error_names", "guess", "header_version", "load",
+    "named_catalog", "parse_definition", "release_catalog", "releases", "snake_name",
 ]  # fmt: skip
 
 # What a decoder never needs is imported when it is first asked for: reading jars brings zipfile and pathlib.
 _LATER = {
     "DIALECTS": "kwire.schema.dialects",
     "dialect": "kwire.schema.dialects",
+    "ApiKey": "kwire.schema.wire_enums",
+    "ErrorCode": "kwire.schema.wire_enums",
     "load": "kwire.schema.loader",
     "named_catalog": "kwire.schema.named_catalogs",
     "release_catalog": "kwire.schema.named_catalogs",

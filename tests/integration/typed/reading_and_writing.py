@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any, assert_type
 
 import kwire
-from kwire.messages import FetchRequest, MessageObject, MetadataRequest, MetadataResponse, RequestHeader
+from kwire.messages import FetchRequest, HeartbeatResponse, MessageObject, MetadataRequest, MetadataResponse, RequestHeader
 
 
 def hosts(data: bytes) -> list[str]:
@@ -32,6 +32,16 @@ def clients(frame: bytes) -> str | None:
     if isinstance(request.body, FetchRequest):
         assert_type(request.body.topics[0].partitions[0].fetch_offset, int)
     return request.header.client_id
+
+
+def answered(frame: bytes, version: int) -> int:
+    answer = kwire.decode_response(frame, kwire.ApiKey.METADATA, version)
+    assert_type(answer.body, MetadataResponse)
+    assert_type(kwire.decode_response(frame, 12, 4).body, HeartbeatResponse)
+    assert_type(kwire.decode(HeartbeatResponse, frame, version), HeartbeatResponse)
+    assert_type(kwire.replace(answer.body, throttle_time_ms=0), MetadataResponse)
+    assert_type(kwire.decode_response(frame, 3, version, strict=False).body, Any)
+    return answer.body.throttle_time_ms
 
 
 def made() -> MessageObject:

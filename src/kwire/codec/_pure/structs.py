@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import copyreg
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from typing import Any, ClassVar, Final
 
+from kwire.codec.class_descriptions import fields_of, replace
 from kwire.codec.layout import Default, SlotLayout, StructLayout
 
 __all__ = ["MessageObject", "make_classes"]
@@ -62,6 +63,12 @@ class MessageObject:
             shown.pop(UNKNOWN, None)
         return f"{type(self).__name__}({', '.join(f'{name}={value!r}' for name, value in shown.items())})"
 
+    def __rich_repr__(self) -> Iterator[tuple[str, Any]]:
+        return fields_of(self)
+
+    def __replace__(self, /, **changes: Any) -> MessageObject:
+        return replace(self, **changes)
+
     def __copy__(self) -> MessageObject:
         made = type(self).__new__(type(self))
         for name, value in self._values().items():
@@ -111,7 +118,13 @@ def make_classes(layouts: tuple[StructLayout, ...]) -> tuple[type, ...]:
             type(
                 layout.name,
                 (MessageObject,),
-                {"__slots__": names, "__module__": "kwire.messages", "__qualname__": qualified, "layout": layout, "slot_names": names},
+                {
+                    "__slots__": (*names, "__weakref__"),
+                    "__module__": "kwire.messages",
+                    "__qualname__": qualified,
+                    "layout": layout,
+                    "slot_names": names,
+                },
             )
         )
     classes = tuple(made)

@@ -1,7 +1,13 @@
 # Made from the catalog by tools/build_stubs.py; a change here is lost.
+from typing import ClassVar, Literal
+
 from kwire.messages._types.message_object import MessageObject
+from kwire.schema.model import Versions
+from kwire.schema.wire_enums import ApiKey
 
 class AddPartitionsToTxnRequest(MessageObject):  # request 24, versions 0-5
+    api_key: ClassVar[Literal[ApiKey.ADD_PARTITIONS_TO_TXN]]
+    valid_versions: ClassVar[Versions]
     class AddPartitionsToTxnTransaction(MessageObject):
         transactional_id: str = ""  # 4+
         producer_id: int = 0  # 4+
@@ -20,6 +26,8 @@ class AddPartitionsToTxnRequest(MessageObject):  # request 24, versions 0-5
     v3_and_below_topics: list[AddPartitionsToTxnRequest.AddPartitionsToTxnTopic] = ...  # 0-3
 
 class AddPartitionsToTxnResponse(MessageObject):  # response 24, versions 0-5
+    api_key: ClassVar[Literal[ApiKey.ADD_PARTITIONS_TO_TXN]]
+    valid_versions: ClassVar[Versions]
     class AddPartitionsToTxnResult(MessageObject):
         transactional_id: str = ""  # 4+
         topic_results: list[AddPartitionsToTxnResponse.AddPartitionsToTxnTopicResult] = ...  # 4+

@@ -1,7 +1,13 @@
 # Made from the catalog by tools/build_stubs.py; a change here is lost.
+from typing import ClassVar, Literal
+
 from kwire.messages._types.message_object import MessageObject
+from kwire.schema.model import Versions
+from kwire.schema.wire_enums import ApiKey
 
 class AlterClientQuotasRequest(MessageObject):  # request 49, versions 0-1
+    api_key: ClassVar[Literal[ApiKey.ALTER_CLIENT_QUOTAS]]
+    valid_versions: ClassVar[Versions]
     class EntryData(MessageObject):
         entity: list[AlterClientQuotasRequest.EntityData] = ...
         ops: list[AlterClientQuotasRequest.OpData] = ...
@@ -19,6 +25,8 @@ class AlterClientQuotasRequest(MessageObject):  # request 49, versions 0-1
     validate_only: bool = False
 
 class AlterClientQuotasResponse(MessageObject):  # response 49, versions 0-1
+    api_key: ClassVar[Literal[ApiKey.ALTER_CLIENT_QUOTAS]]
+    valid_versions: ClassVar[Versions]
     class EntryData(MessageObject):
         error_code: int = 0
         error_message: str | None = ""

@@ -1,7 +1,13 @@
 # Made from the catalog by tools/build_stubs.py; a change here is lost.
+from typing import ClassVar, Literal
+
 from kwire.messages._types.message_object import MessageObject
+from kwire.schema.model import Versions
+from kwire.schema.wire_enums import ApiKey
 
 class AlterConfigsRequest(MessageObject):  # request 33, versions 0-2
+    api_key: ClassVar[Literal[ApiKey.ALTER_CONFIGS]]
+    valid_versions: ClassVar[Versions]
     class AlterConfigsResource(MessageObject):
         resource_type: int = 0
         resource_name: str = ""
@@ -15,6 +21,8 @@ class AlterConfigsRequest(MessageObject):  # request 33, versions 0-2
     validate_only: bool = False
 
 class AlterConfigsResponse(MessageObject):  # response 33, versions 0-2
+    api_key: ClassVar[Literal[ApiKey.ALTER_CONFIGS]]
+    valid_versions: ClassVar[Versions]
     class AlterConfigsResourceResponse(MessageObject):
         error_code: int = 0
         error_message: str | None = ""

@@ -1,7 +1,13 @@
 # Made from the catalog by tools/build_stubs.py; a change here is lost.
+from typing import ClassVar, Literal
+
 from kwire.messages._types.message_object import MessageObject
+from kwire.schema.model import Versions
+from kwire.schema.wire_enums import ApiKey
 
 class AlterIsrRequest(MessageObject):  # request 56, versions 0
+    api_key: ClassVar[Literal[ApiKey.ALTER_PARTITION]]
+    valid_versions: ClassVar[Versions]
     class TopicData(MessageObject):
         name: str = ""
         partitions: list[AlterIsrRequest.PartitionData] = ...
@@ -17,6 +23,8 @@ class AlterIsrRequest(MessageObject):  # request 56, versions 0
     topics: list[AlterIsrRequest.TopicData] = ...
 
 class AlterIsrResponse(MessageObject):  # response 56, versions 0
+    api_key: ClassVar[Literal[ApiKey.ALTER_PARTITION]]
+    valid_versions: ClassVar[Versions]
     class TopicData(MessageObject):
         name: str = ""
         partitions: list[AlterIsrResponse.PartitionData] = ...

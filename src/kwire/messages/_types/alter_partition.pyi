@@ -1,8 +1,14 @@
 # Made from the catalog by tools/build_stubs.py; a change here is lost.
+from typing import ClassVar, Literal
+
 from kwire.codec.uuids import Uuid
 from kwire.messages._types.message_object import MessageObject
+from kwire.schema.model import Versions
+from kwire.schema.wire_enums import ApiKey
 
 class AlterPartitionRequest(MessageObject):  # request 56, versions 0-3
+    api_key: ClassVar[Literal[ApiKey.ALTER_PARTITION]]
+    valid_versions: ClassVar[Versions]
     class TopicData(MessageObject):
         topic_id: Uuid = ...  # 2+
         topic_name: str = ""  # 0-1
@@ -25,6 +31,8 @@ class AlterPartitionRequest(MessageObject):  # request 56, versions 0-3
     topics: list[AlterPartitionRequest.TopicData] = ...
 
 class AlterPartitionResponse(MessageObject):  # response 56, versions 0-3
+    api_key: ClassVar[Literal[ApiKey.ALTER_PARTITION]]
+    valid_versions: ClassVar[Versions]
     class TopicData(MessageObject):
         topic_id: Uuid = ...  # 2+
         topic_name: str = ""  # 0-1

@@ -1,7 +1,13 @@
 # Made from the catalog by tools/build_stubs.py; a change here is lost.
+from typing import ClassVar, Literal
+
 from kwire.messages._types.message_object import MessageObject
+from kwire.schema.model import Versions
+from kwire.schema.wire_enums import ApiKey
 
 class AlterPartitionReassignmentsRequest(MessageObject):  # request 45, versions 0-1
+    api_key: ClassVar[Literal[ApiKey.ALTER_PARTITION_REASSIGNMENTS]]
+    valid_versions: ClassVar[Versions]
     class ReassignableTopic(MessageObject):
         name: str = ""
         partitions: list[AlterPartitionReassignmentsRequest.ReassignablePartition] = ...
@@ -15,6 +21,8 @@ class AlterPartitionReassignmentsRequest(MessageObject):  # request 45, versions
     topics: list[AlterPartitionReassignmentsRequest.ReassignableTopic] = ...
 
 class AlterPartitionReassignmentsResponse(MessageObject):  # response 45, versions 0-1
+    api_key: ClassVar[Literal[ApiKey.ALTER_PARTITION_REASSIGNMENTS]]
+    valid_versions: ClassVar[Versions]
     class ReassignableTopicResponse(MessageObject):
         name: str = ""
         partitions: list[AlterPartitionReassignmentsResponse.ReassignablePartitionResponse] = ...

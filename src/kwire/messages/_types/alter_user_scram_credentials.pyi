@@ -1,7 +1,13 @@
 # Made from the catalog by tools/build_stubs.py; a change here is lost.
+from typing import ClassVar, Literal
+
 from kwire.messages._types.message_object import MessageObject
+from kwire.schema.model import Versions
+from kwire.schema.wire_enums import ApiKey
 
 class AlterUserScramCredentialsRequest(MessageObject):  # request 51, versions 0
+    api_key: ClassVar[Literal[ApiKey.ALTER_USER_SCRAM_CREDENTIALS]]
+    valid_versions: ClassVar[Versions]
     class ScramCredentialDeletion(MessageObject):
         name: str = ""
         mechanism: int = 0
@@ -17,6 +23,8 @@ class AlterUserScramCredentialsRequest(MessageObject):  # request 51, versions 0
     upsertions: list[AlterUserScramCredentialsRequest.ScramCredentialUpsertion] = ...
 
 class AlterUserScramCredentialsResponse(MessageObject):  # response 51, versions 0
+    api_key: ClassVar[Literal[ApiKey.ALTER_USER_SCRAM_CREDENTIALS]]
+    valid_versions: ClassVar[Versions]
     class AlterUserScramCredentialsResult(MessageObject):
         user: str = ""
         error_code: int = 0

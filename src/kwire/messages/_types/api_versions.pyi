@@ -1,13 +1,21 @@
 # Made from the catalog by tools/build_stubs.py; a change here is lost.
+from typing import ClassVar, Literal
+
 from kwire.messages._types.message_object import MessageObject
+from kwire.schema.model import Versions
+from kwire.schema.wire_enums import ApiKey
 
 class ApiVersionsRequest(MessageObject):  # request 18, versions 0-5
+    api_key: ClassVar[Literal[ApiKey.API_VERSIONS]]
+    valid_versions: ClassVar[Versions]
     client_software_name: str = ""  # 3+
     client_software_version: str = ""  # 3+
     cluster_id: str | None = None  # 5+
     node_id: int = -1  # 5+
 
 class ApiVersionsResponse(MessageObject):  # response 18, versions 0-5
+    api_key: ClassVar[Literal[ApiKey.API_VERSIONS]]
+    valid_versions: ClassVar[Versions]
     class ApiVersion(MessageObject):
         api_key: int = 0
         min_version: int = 0

@@ -1,8 +1,14 @@
 # Made from the catalog by tools/build_stubs.py; a change here is lost.
+from typing import ClassVar, Literal
+
 from kwire.codec.uuids import Uuid
 from kwire.messages._types.message_object import MessageObject
+from kwire.schema.model import Versions
+from kwire.schema.wire_enums import ApiKey
 
 class AssignReplicasToDirsRequest(MessageObject):  # request 73, versions 0
+    api_key: ClassVar[Literal[ApiKey.ASSIGN_REPLICAS_TO_DIRS]]
+    valid_versions: ClassVar[Versions]
     class DirectoryData(MessageObject):
         id: Uuid = ...
         topics: list[AssignReplicasToDirsRequest.TopicData] = ...
@@ -19,6 +25,8 @@ class AssignReplicasToDirsRequest(MessageObject):  # request 73, versions 0
     directories: list[AssignReplicasToDirsRequest.DirectoryData] = ...
 
 class AssignReplicasToDirsResponse(MessageObject):  # response 73, versions 0
+    api_key: ClassVar[Literal[ApiKey.ASSIGN_REPLICAS_TO_DIRS]]
+    valid_versions: ClassVar[Versions]
     class DirectoryData(MessageObject):
         id: Uuid = ...
         topics: list[AssignReplicasToDirsResponse.TopicData] = ...

@@ -1,8 +1,14 @@
 # Made from the catalog by tools/build_stubs.py; a change here is lost.
+from typing import ClassVar, Literal
+
 from kwire.codec.uuids import Uuid
 from kwire.messages._types.message_object import MessageObject
+from kwire.schema.model import Versions
+from kwire.schema.wire_enums import ApiKey
 
 class BeginQuorumEpochRequest(MessageObject):  # request 53, versions 0-1
+    api_key: ClassVar[Literal[ApiKey.BEGIN_QUORUM_EPOCH]]
+    valid_versions: ClassVar[Versions]
     class TopicData(MessageObject):
         topic_name: str = ""
         partitions: list[BeginQuorumEpochRequest.PartitionData] = ...
@@ -24,6 +30,8 @@ class BeginQuorumEpochRequest(MessageObject):  # request 53, versions 0-1
     leader_endpoints: list[BeginQuorumEpochRequest.LeaderEndpoint] = ...  # 1+
 
 class BeginQuorumEpochResponse(MessageObject):  # response 53, versions 0-1
+    api_key: ClassVar[Literal[ApiKey.BEGIN_QUORUM_EPOCH]]
+    valid_versions: ClassVar[Versions]
     class TopicData(MessageObject):
         topic_name: str = ""
         partitions: list[BeginQuorumEpochResponse.PartitionData] = ...

@@ -1,8 +1,14 @@
 # Made from the catalog by tools/build_stubs.py; a change here is lost.
+from typing import ClassVar, Literal
+
 from kwire.codec.uuids import Uuid
 from kwire.messages._types.message_object import MessageObject
+from kwire.schema.model import Versions
+from kwire.schema.wire_enums import ApiKey
 
 class BrokerRegistrationRequest(MessageObject):  # request 62, versions 0-4
+    api_key: ClassVar[Literal[ApiKey.BROKER_REGISTRATION]]
+    valid_versions: ClassVar[Versions]
     class Listener(MessageObject):
         name: str = ""
         host: str = ""
@@ -25,6 +31,8 @@ class BrokerRegistrationRequest(MessageObject):  # request 62, versions 0-4
     previous_broker_epoch: int = -1  # 3+
 
 class BrokerRegistrationResponse(MessageObject):  # response 62, versions 0-4
+    api_key: ClassVar[Literal[ApiKey.BROKER_REGISTRATION]]
+    valid_versions: ClassVar[Versions]
     throttle_time_ms: int = 0
     error_code: int = 0
     broker_epoch: int = -1

@@ -1,12 +1,20 @@
 # Made from the catalog by tools/build_stubs.py; a change here is lost.
+from typing import ClassVar, Literal
+
 from kwire.codec.uuids import Uuid
 from kwire.messages._types.message_object import MessageObject
+from kwire.schema.model import Versions
+from kwire.schema.wire_enums import ApiKey
 
 class ConsumerGroupDescribeRequest(MessageObject):  # request 69, versions 0-1
+    api_key: ClassVar[Literal[ApiKey.CONSUMER_GROUP_DESCRIBE]]
+    valid_versions: ClassVar[Versions]
     group_ids: tuple[str, ...] = ()
     include_authorized_operations: bool = False
 
 class ConsumerGroupDescribeResponse(MessageObject):  # response 69, versions 0-1
+    api_key: ClassVar[Literal[ApiKey.CONSUMER_GROUP_DESCRIBE]]
+    valid_versions: ClassVar[Versions]
     class DescribedGroup(MessageObject):
         error_code: int = 0
         error_message: str | None = None

@@ -1,8 +1,14 @@
 # Made from the catalog by tools/build_stubs.py; a change here is lost.
+from typing import ClassVar, Literal
+
 from kwire.codec.uuids import Uuid
 from kwire.messages._types.message_object import MessageObject
+from kwire.schema.model import Versions
+from kwire.schema.wire_enums import ApiKey
 
 class ConsumerGroupHeartbeatRequest(MessageObject):  # request 68, versions 0-1
+    api_key: ClassVar[Literal[ApiKey.CONSUMER_GROUP_HEARTBEAT]]
+    valid_versions: ClassVar[Versions]
     class TopicPartitions(MessageObject):
         topic_id: Uuid = ...
         partitions: tuple[int, ...] = ()
@@ -19,6 +25,8 @@ class ConsumerGroupHeartbeatRequest(MessageObject):  # request 68, versions 0-1
     topic_partitions: list[ConsumerGroupHeartbeatRequest.TopicPartitions] | None = None
 
 class ConsumerGroupHeartbeatResponse(MessageObject):  # response 68, versions 0-1
+    api_key: ClassVar[Literal[ApiKey.CONSUMER_GROUP_HEARTBEAT]]
+    valid_versions: ClassVar[Versions]
     class Assignment(MessageObject):
         topic_partitions: list[ConsumerGroupHeartbeatResponse.TopicPartitions] = ...
 

@@ -1,7 +1,13 @@
 # Made from the catalog by tools/build_stubs.py; a change here is lost.
+from typing import ClassVar, Literal
+
 from kwire.messages._types.message_object import MessageObject
+from kwire.schema.model import Versions
+from kwire.schema.wire_enums import ApiKey
 
 class CreateAclsRequest(MessageObject):  # request 30, versions 0-3
+    api_key: ClassVar[Literal[ApiKey.CREATE_ACLS]]
+    valid_versions: ClassVar[Versions]
     class AclCreation(MessageObject):
         resource_type: int = 0
         resource_name: str = ""
@@ -14,6 +20,8 @@ class CreateAclsRequest(MessageObject):  # request 30, versions 0-3
     creations: list[CreateAclsRequest.AclCreation] = ...
 
 class CreateAclsResponse(MessageObject):  # response 30, versions 0-3
+    api_key: ClassVar[Literal[ApiKey.CREATE_ACLS]]
+    valid_versions: ClassVar[Versions]
     class AclCreationResult(MessageObject):
         error_code: int = 0
         error_message: str | None = ""

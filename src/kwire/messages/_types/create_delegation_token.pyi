@@ -1,7 +1,13 @@
 # Made from the catalog by tools/build_stubs.py; a change here is lost.
+from typing import ClassVar, Literal
+
 from kwire.messages._types.message_object import MessageObject
+from kwire.schema.model import Versions
+from kwire.schema.wire_enums import ApiKey
 
 class CreateDelegationTokenRequest(MessageObject):  # request 38, versions 0-3
+    api_key: ClassVar[Literal[ApiKey.CREATE_DELEGATION_TOKEN]]
+    valid_versions: ClassVar[Versions]
     class CreatableRenewers(MessageObject):
         principal_type: str = ""
         principal_name: str = ""
@@ -12,6 +18,8 @@ class CreateDelegationTokenRequest(MessageObject):  # request 38, versions 0-3
     max_lifetime_ms: int = 0
 
 class CreateDelegationTokenResponse(MessageObject):  # response 38, versions 0-3
+    api_key: ClassVar[Literal[ApiKey.CREATE_DELEGATION_TOKEN]]
+    valid_versions: ClassVar[Versions]
     error_code: int = 0
     principal_type: str = ""
     principal_name: str = ""

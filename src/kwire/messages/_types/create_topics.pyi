@@ -1,8 +1,14 @@
 # Made from the catalog by tools/build_stubs.py; a change here is lost.
+from typing import ClassVar, Literal
+
 from kwire.codec.uuids import Uuid
 from kwire.messages._types.message_object import MessageObject
+from kwire.schema.model import Versions
+from kwire.schema.wire_enums import ApiKey
 
 class CreateTopicsRequest(MessageObject):  # request 19, versions 0-7
+    api_key: ClassVar[Literal[ApiKey.CREATE_TOPICS]]
+    valid_versions: ClassVar[Versions]
     class CreatableTopic(MessageObject):
         name: str = ""
         num_partitions: int = 0
@@ -23,6 +29,8 @@ class CreateTopicsRequest(MessageObject):  # request 19, versions 0-7
     validate_only: bool = False  # 1+
 
 class CreateTopicsResponse(MessageObject):  # response 19, versions 0-7
+    api_key: ClassVar[Literal[ApiKey.CREATE_TOPICS]]
+    valid_versions: ClassVar[Versions]
     class CreatableTopicResult(MessageObject):
         name: str = ""
         topic_id: Uuid = ...  # 7+

@@ -1,14 +1,19 @@
 # Made from the catalog by tools/build_stubs.py; a change here is lost.
+from typing import ClassVar
+
 from kwire.codec.uuids import Uuid
 from kwire.messages._types.message_object import MessageObject
+from kwire.schema.model import Versions
 
 class AbortedTxn(MessageObject):  # data, versions 0
+    valid_versions: ClassVar[Versions]
     producer_id: int = 0
     first_offset: int = 0
     last_offset: int = 0
     last_stable_offset: int = 0
 
 class ConsumerProtocolAssignment(MessageObject):  # data, versions 0-3
+    valid_versions: ClassVar[Versions]
     class TopicPartition(MessageObject):
         topic: str = ""
         partitions: tuple[int, ...] = ()
@@ -17,6 +22,7 @@ class ConsumerProtocolAssignment(MessageObject):  # data, versions 0-3
     user_data: bytes | None = None
 
 class ConsumerProtocolSubscription(MessageObject):  # data, versions 0-3
+    valid_versions: ClassVar[Versions]
     class TopicPartition(MessageObject):
         topic: str = ""  # 1+
         partitions: tuple[int, ...] = ()  # 1+
@@ -28,21 +34,26 @@ class ConsumerProtocolSubscription(MessageObject):  # data, versions 0-3
     rack_id: str | None = None  # 3+
 
 class ControlRecordTypeSchema(MessageObject):  # data, versions 0
+    valid_versions: ClassVar[Versions]
     type: int = 0
 
 class DefaultPrincipalData(MessageObject):  # data, versions 0
+    valid_versions: ClassVar[Versions]
     type: str = ""
     name: str = ""
     token_authenticated: bool = False
 
 class EndTxnMarker(MessageObject):  # data, versions 0
+    valid_versions: ClassVar[Versions]
     coordinator_epoch: int = 0
 
 class KRaftVersionRecord(MessageObject):  # data, versions 0
+    valid_versions: ClassVar[Versions]
     version: int = 0
     k_raft_version: int = 0
 
 class LeaderChangeMessage(MessageObject):  # data, versions 0-1
+    valid_versions: ClassVar[Versions]
     class Voter(MessageObject):
         voter_id: int = 0
         voter_directory_id: Uuid = ...  # 1+
@@ -53,6 +64,7 @@ class LeaderChangeMessage(MessageObject):  # data, versions 0-1
     granting_voters: list[LeaderChangeMessage.Voter] = ...
 
 class ProducerSnapshot(MessageObject):  # data, versions 1
+    valid_versions: ClassVar[Versions]
     class ProducerEntry(MessageObject):
         producer_id: int = 0
         epoch: int = 0
@@ -67,6 +79,7 @@ class ProducerSnapshot(MessageObject):  # data, versions 1
     producer_entries: list[ProducerSnapshot.ProducerEntry] = ...
 
 class QuorumStateData(MessageObject):  # data, versions 0-1
+    valid_versions: ClassVar[Versions]
     class Voter(MessageObject):
         voter_id: int = 0  # 0
 
@@ -79,13 +92,16 @@ class QuorumStateData(MessageObject):  # data, versions 0-1
     current_voters: list[QuorumStateData.Voter] | None = ...  # 0
 
 class SnapshotFooterRecord(MessageObject):  # data, versions 0
+    valid_versions: ClassVar[Versions]
     version: int = 0
 
 class SnapshotHeaderRecord(MessageObject):  # data, versions 0
+    valid_versions: ClassVar[Versions]
     version: int = 0
     last_contained_log_timestamp: int = 0
 
 class VotersRecord(MessageObject):  # data, versions 0
+    valid_versions: ClassVar[Versions]
     class Voter(MessageObject):
         voter_id: int = 0
         voter_directory_id: Uuid = ...

@@ -1,7 +1,13 @@
 # Made from the catalog by tools/build_stubs.py; a change here is lost.
+from typing import ClassVar, Literal
+
 from kwire.messages._types.message_object import MessageObject
+from kwire.schema.model import Versions
+from kwire.schema.wire_enums import ApiKey
 
 class DeleteAclsRequest(MessageObject):  # request 31, versions 0-3
+    api_key: ClassVar[Literal[ApiKey.DELETE_ACLS]]
+    valid_versions: ClassVar[Versions]
     class DeleteAclsFilter(MessageObject):
         resource_type_filter: int = 0
         resource_name_filter: str | None = ""
@@ -14,6 +20,8 @@ class DeleteAclsRequest(MessageObject):  # request 31, versions 0-3
     filters: list[DeleteAclsRequest.DeleteAclsFilter] = ...
 
 class DeleteAclsResponse(MessageObject):  # response 31, versions 0-3
+    api_key: ClassVar[Literal[ApiKey.DELETE_ACLS]]
+    valid_versions: ClassVar[Versions]
     class DeleteAclsFilterResult(MessageObject):
         error_code: int = 0
         error_message: str | None = ""

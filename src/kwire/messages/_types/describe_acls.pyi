@@ -1,7 +1,13 @@
 # Made from the catalog by tools/build_stubs.py; a change here is lost.
+from typing import ClassVar, Literal
+
 from kwire.messages._types.message_object import MessageObject
+from kwire.schema.model import Versions
+from kwire.schema.wire_enums import ApiKey
 
 class DescribeAclsRequest(MessageObject):  # request 29, versions 0-3
+    api_key: ClassVar[Literal[ApiKey.DESCRIBE_ACLS]]
+    valid_versions: ClassVar[Versions]
     resource_type_filter: int = 0
     resource_name_filter: str | None = ""
     pattern_type_filter: int = 3  # 1+
@@ -11,6 +17,8 @@ class DescribeAclsRequest(MessageObject):  # request 29, versions 0-3
     permission_type: int = 0
 
 class DescribeAclsResponse(MessageObject):  # response 29, versions 0-3
+    api_key: ClassVar[Literal[ApiKey.DESCRIBE_ACLS]]
+    valid_versions: ClassVar[Versions]
     class DescribeAclsResource(MessageObject):
         resource_type: int = 0
         resource_name: str = ""

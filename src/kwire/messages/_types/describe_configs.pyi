@@ -1,7 +1,13 @@
 # Made from the catalog by tools/build_stubs.py; a change here is lost.
+from typing import ClassVar, Literal
+
 from kwire.messages._types.message_object import MessageObject
+from kwire.schema.model import Versions
+from kwire.schema.wire_enums import ApiKey
 
 class DescribeConfigsRequest(MessageObject):  # request 32, versions 0-4
+    api_key: ClassVar[Literal[ApiKey.DESCRIBE_CONFIGS]]
+    valid_versions: ClassVar[Versions]
     class DescribeConfigsResource(MessageObject):
         resource_type: int = 0
         resource_name: str = ""
@@ -12,6 +18,8 @@ class DescribeConfigsRequest(MessageObject):  # request 32, versions 0-4
     include_documentation: bool = False  # 3+
 
 class DescribeConfigsResponse(MessageObject):  # response 32, versions 0-4
+    api_key: ClassVar[Literal[ApiKey.DESCRIBE_CONFIGS]]
+    valid_versions: ClassVar[Versions]
     class DescribeConfigsResult(MessageObject):
         error_code: int = 0
         error_message: str | None = ""

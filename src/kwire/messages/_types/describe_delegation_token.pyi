@@ -1,7 +1,13 @@
 # Made from the catalog by tools/build_stubs.py; a change here is lost.
+from typing import ClassVar, Literal
+
 from kwire.messages._types.message_object import MessageObject
+from kwire.schema.model import Versions
+from kwire.schema.wire_enums import ApiKey
 
 class DescribeDelegationTokenRequest(MessageObject):  # request 41, versions 0-3
+    api_key: ClassVar[Literal[ApiKey.DESCRIBE_DELEGATION_TOKEN]]
+    valid_versions: ClassVar[Versions]
     class DescribeDelegationTokenOwner(MessageObject):
         principal_type: str = ""
         principal_name: str = ""
@@ -9,6 +15,8 @@ class DescribeDelegationTokenRequest(MessageObject):  # request 41, versions 0-3
     owners: list[DescribeDelegationTokenRequest.DescribeDelegationTokenOwner] | None = ...
 
 class DescribeDelegationTokenResponse(MessageObject):  # response 41, versions 0-3
+    api_key: ClassVar[Literal[ApiKey.DESCRIBE_DELEGATION_TOKEN]]
+    valid_versions: ClassVar[Versions]
     class DescribedDelegationToken(MessageObject):
         principal_type: str = ""
         principal_name: str = ""

@@ -1,7 +1,13 @@
 # Made from the catalog by tools/build_stubs.py; a change here is lost.
+from typing import ClassVar, Literal
+
 from kwire.messages._types.message_object import MessageObject
+from kwire.schema.model import Versions
+from kwire.schema.wire_enums import ApiKey
 
 class DescribeLogDirsRequest(MessageObject):  # request 35, versions 0-5
+    api_key: ClassVar[Literal[ApiKey.DESCRIBE_LOG_DIRS]]
+    valid_versions: ClassVar[Versions]
     class DescribableLogDirTopic(MessageObject):
         topic: str = ""
         partitions: tuple[int, ...] = ()
@@ -9,6 +15,8 @@ class DescribeLogDirsRequest(MessageObject):  # request 35, versions 0-5
     topics: list[DescribeLogDirsRequest.DescribableLogDirTopic] | None = ...
 
 class DescribeLogDirsResponse(MessageObject):  # response 35, versions 0-5
+    api_key: ClassVar[Literal[ApiKey.DESCRIBE_LOG_DIRS]]
+    valid_versions: ClassVar[Versions]
     class DescribeLogDirsResult(MessageObject):
         error_code: int = 0
         log_dir: str = ""

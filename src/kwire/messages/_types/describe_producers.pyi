@@ -1,7 +1,13 @@
 # Made from the catalog by tools/build_stubs.py; a change here is lost.
+from typing import ClassVar, Literal
+
 from kwire.messages._types.message_object import MessageObject
+from kwire.schema.model import Versions
+from kwire.schema.wire_enums import ApiKey
 
 class DescribeProducersRequest(MessageObject):  # request 61, versions 0
+    api_key: ClassVar[Literal[ApiKey.DESCRIBE_PRODUCERS]]
+    valid_versions: ClassVar[Versions]
     class TopicRequest(MessageObject):
         name: str = ""
         partition_indexes: tuple[int, ...] = ()
@@ -9,6 +15,8 @@ class DescribeProducersRequest(MessageObject):  # request 61, versions 0
     topics: list[DescribeProducersRequest.TopicRequest] = ...
 
 class DescribeProducersResponse(MessageObject):  # response 61, versions 0
+    api_key: ClassVar[Literal[ApiKey.DESCRIBE_PRODUCERS]]
+    valid_versions: ClassVar[Versions]
     class TopicResponse(MessageObject):
         name: str = ""
         partitions: list[DescribeProducersResponse.PartitionResponse] = ...

@@ -1,8 +1,14 @@
 # Made from the catalog by tools/build_stubs.py; a change here is lost.
+from typing import ClassVar, Literal
+
 from kwire.codec.uuids import Uuid
 from kwire.messages._types.message_object import MessageObject
+from kwire.schema.model import Versions
+from kwire.schema.wire_enums import ApiKey
 
 class DescribeQuorumRequest(MessageObject):  # request 55, versions 0-2
+    api_key: ClassVar[Literal[ApiKey.DESCRIBE_QUORUM]]
+    valid_versions: ClassVar[Versions]
     class TopicData(MessageObject):
         topic_name: str = ""
         partitions: list[DescribeQuorumRequest.PartitionData] = ...
@@ -13,6 +19,8 @@ class DescribeQuorumRequest(MessageObject):  # request 55, versions 0-2
     topics: list[DescribeQuorumRequest.TopicData] = ...
 
 class DescribeQuorumResponse(MessageObject):  # response 55, versions 0-2
+    api_key: ClassVar[Literal[ApiKey.DESCRIBE_QUORUM]]
+    valid_versions: ClassVar[Versions]
     class TopicData(MessageObject):
         topic_name: str = ""
         partitions: list[DescribeQuorumResponse.PartitionData] = ...

@@ -1,8 +1,14 @@
 # Made from the catalog by tools/build_stubs.py; a change here is lost.
+from typing import ClassVar, Literal
+
 from kwire.codec.uuids import Uuid
 from kwire.messages._types.message_object import MessageObject
+from kwire.schema.model import Versions
+from kwire.schema.wire_enums import ApiKey
 
 class DescribeShareGroupOffsetsRequest(MessageObject):  # request 90, versions 0-1
+    api_key: ClassVar[Literal[ApiKey.DESCRIBE_SHARE_GROUP_OFFSETS]]
+    valid_versions: ClassVar[Versions]
     class DescribeShareGroupOffsetsRequestGroup(MessageObject):
         group_id: str = ""
         topics: list[DescribeShareGroupOffsetsRequest.DescribeShareGroupOffsetsRequestTopic] | None = ...
@@ -14,6 +20,8 @@ class DescribeShareGroupOffsetsRequest(MessageObject):  # request 90, versions 0
     groups: list[DescribeShareGroupOffsetsRequest.DescribeShareGroupOffsetsRequestGroup] = ...
 
 class DescribeShareGroupOffsetsResponse(MessageObject):  # response 90, versions 0-1
+    api_key: ClassVar[Literal[ApiKey.DESCRIBE_SHARE_GROUP_OFFSETS]]
+    valid_versions: ClassVar[Versions]
     class DescribeShareGroupOffsetsResponseGroup(MessageObject):
         group_id: str = ""
         topics: list[DescribeShareGroupOffsetsResponse.DescribeShareGroupOffsetsResponseTopic] = ...

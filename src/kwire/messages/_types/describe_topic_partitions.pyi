@@ -1,8 +1,14 @@
 # Made from the catalog by tools/build_stubs.py; a change here is lost.
+from typing import ClassVar, Literal
+
 from kwire.codec.uuids import Uuid
 from kwire.messages._types.message_object import MessageObject
+from kwire.schema.model import Versions
+from kwire.schema.wire_enums import ApiKey
 
 class DescribeTopicPartitionsRequest(MessageObject):  # request 75, versions 0
+    api_key: ClassVar[Literal[ApiKey.DESCRIBE_TOPIC_PARTITIONS]]
+    valid_versions: ClassVar[Versions]
     class TopicRequest(MessageObject):
         name: str = ""
 
@@ -15,6 +21,8 @@ class DescribeTopicPartitionsRequest(MessageObject):  # request 75, versions 0
     cursor: DescribeTopicPartitionsRequest.Cursor | None = None
 
 class DescribeTopicPartitionsResponse(MessageObject):  # response 75, versions 0
+    api_key: ClassVar[Literal[ApiKey.DESCRIBE_TOPIC_PARTITIONS]]
+    valid_versions: ClassVar[Versions]
     class DescribeTopicPartitionsResponseTopic(MessageObject):
         error_code: int = 0
         name: str | None = ""

@@ -1,10 +1,18 @@
 # Made from the catalog by tools/build_stubs.py; a change here is lost.
+from typing import ClassVar, Literal
+
 from kwire.messages._types.message_object import MessageObject
+from kwire.schema.model import Versions
+from kwire.schema.wire_enums import ApiKey
 
 class DescribeTransactionsRequest(MessageObject):  # request 65, versions 0
+    api_key: ClassVar[Literal[ApiKey.DESCRIBE_TRANSACTIONS]]
+    valid_versions: ClassVar[Versions]
     transactional_ids: tuple[str, ...] = ()
 
 class DescribeTransactionsResponse(MessageObject):  # response 65, versions 0
+    api_key: ClassVar[Literal[ApiKey.DESCRIBE_TRANSACTIONS]]
+    valid_versions: ClassVar[Versions]
     class TransactionState(MessageObject):
         error_code: int = 0
         transactional_id: str = ""

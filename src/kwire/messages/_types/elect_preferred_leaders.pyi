@@ -1,7 +1,13 @@
 # Made from the catalog by tools/build_stubs.py; a change here is lost.
+from typing import ClassVar, Literal
+
 from kwire.messages._types.message_object import MessageObject
+from kwire.schema.model import Versions
+from kwire.schema.wire_enums import ApiKey
 
 class ElectPreferredLeadersRequest(MessageObject):  # request 43, versions 0
+    api_key: ClassVar[Literal[ApiKey.ELECT_LEADERS]]
+    valid_versions: ClassVar[Versions]
     class TopicPartitions(MessageObject):
         topic: str = ""
         partition_id: tuple[int, ...] = ()
@@ -10,6 +16,8 @@ class ElectPreferredLeadersRequest(MessageObject):  # request 43, versions 0
     timeout_ms: int = 60000
 
 class ElectPreferredLeadersResponse(MessageObject):  # response 43, versions 0
+    api_key: ClassVar[Literal[ApiKey.ELECT_LEADERS]]
+    valid_versions: ClassVar[Versions]
     class ReplicaElectionResult(MessageObject):
         topic: str = ""
         partition_result: list[ElectPreferredLeadersResponse.PartitionResult] = ...

@@ -1,8 +1,14 @@
 # Made from the catalog by tools/build_stubs.py; a change here is lost.
+from typing import ClassVar, Literal
+
 from kwire.codec.uuids import Uuid
 from kwire.messages._types.message_object import MessageObject
+from kwire.schema.model import Versions
+from kwire.schema.wire_enums import ApiKey
 
 class EndQuorumEpochRequest(MessageObject):  # request 54, versions 0-1
+    api_key: ClassVar[Literal[ApiKey.END_QUORUM_EPOCH]]
+    valid_versions: ClassVar[Versions]
     class TopicData(MessageObject):
         topic_name: str = ""
         partitions: list[EndQuorumEpochRequest.PartitionData] = ...
@@ -28,6 +34,8 @@ class EndQuorumEpochRequest(MessageObject):  # request 54, versions 0-1
     leader_endpoints: list[EndQuorumEpochRequest.LeaderEndpoint] = ...  # 1+
 
 class EndQuorumEpochResponse(MessageObject):  # response 54, versions 0-1
+    api_key: ClassVar[Literal[ApiKey.END_QUORUM_EPOCH]]
+    valid_versions: ClassVar[Versions]
     class TopicData(MessageObject):
         topic_name: str = ""
         partitions: list[EndQuorumEpochResponse.PartitionData] = ...

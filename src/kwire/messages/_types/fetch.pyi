@@ -1,8 +1,14 @@
 # Made from the catalog by tools/build_stubs.py; a change here is lost.
+from typing import ClassVar, Literal
+
 from kwire.codec.uuids import Uuid
 from kwire.messages._types.message_object import MessageObject
+from kwire.schema.model import Versions
+from kwire.schema.wire_enums import ApiKey
 
 class FetchRequest(MessageObject):  # request 1, versions 0-18
+    api_key: ClassVar[Literal[ApiKey.FETCH]]
+    valid_versions: ClassVar[Versions]
     class ReplicaState(MessageObject):
         replica_id: int = -1  # 15+
         replica_epoch: int = -1  # 15+
@@ -41,6 +47,8 @@ class FetchRequest(MessageObject):  # request 1, versions 0-18
     rack_id: str = ""  # 11+
 
 class FetchResponse(MessageObject):  # response 1, versions 0-18
+    api_key: ClassVar[Literal[ApiKey.FETCH]]
+    valid_versions: ClassVar[Versions]
     class FetchableTopicResponse(MessageObject):
         topic_id: Uuid = ...  # 13+
         topic: str = ""  # 0-12

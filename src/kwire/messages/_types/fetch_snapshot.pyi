@@ -1,8 +1,14 @@
 # Made from the catalog by tools/build_stubs.py; a change here is lost.
+from typing import ClassVar, Literal
+
 from kwire.codec.uuids import Uuid
 from kwire.messages._types.message_object import MessageObject
+from kwire.schema.model import Versions
+from kwire.schema.wire_enums import ApiKey
 
 class FetchSnapshotRequest(MessageObject):  # request 59, versions 0-1
+    api_key: ClassVar[Literal[ApiKey.FETCH_SNAPSHOT]]
+    valid_versions: ClassVar[Versions]
     class TopicSnapshot(MessageObject):
         name: str = ""
         partitions: list[FetchSnapshotRequest.PartitionSnapshot] = ...
@@ -24,6 +30,8 @@ class FetchSnapshotRequest(MessageObject):  # request 59, versions 0-1
     topics: list[FetchSnapshotRequest.TopicSnapshot] = ...
 
 class FetchSnapshotResponse(MessageObject):  # response 59, versions 0-1
+    api_key: ClassVar[Literal[ApiKey.FETCH_SNAPSHOT]]
+    valid_versions: ClassVar[Versions]
     class TopicSnapshot(MessageObject):
         name: str = ""
         partitions: list[FetchSnapshotResponse.PartitionSnapshot] = ...

@@ -1,12 +1,20 @@
 # Made from the catalog by tools/build_stubs.py; a change here is lost.
+from typing import ClassVar, Literal
+
 from kwire.messages._types.message_object import MessageObject
+from kwire.schema.model import Versions
+from kwire.schema.wire_enums import ApiKey
 
 class FindCoordinatorRequest(MessageObject):  # request 10, versions 0-6
+    api_key: ClassVar[Literal[ApiKey.FIND_COORDINATOR]]
+    valid_versions: ClassVar[Versions]
     key: str = ""  # 0-3
     key_type: int = 0  # 1+
     coordinator_keys: tuple[str, ...] = ()  # 4+
 
 class FindCoordinatorResponse(MessageObject):  # response 10, versions 0-6
+    api_key: ClassVar[Literal[ApiKey.FIND_COORDINATOR]]
+    valid_versions: ClassVar[Versions]
     class Coordinator(MessageObject):
         key: str = ""  # 4+
         node_id: int = 0  # 4+

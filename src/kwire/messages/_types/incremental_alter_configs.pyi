@@ -1,7 +1,13 @@
 # Made from the catalog by tools/build_stubs.py; a change here is lost.
+from typing import ClassVar, Literal
+
 from kwire.messages._types.message_object import MessageObject
+from kwire.schema.model import Versions
+from kwire.schema.wire_enums import ApiKey
 
 class IncrementalAlterConfigsRequest(MessageObject):  # request 44, versions 0-1
+    api_key: ClassVar[Literal[ApiKey.INCREMENTAL_ALTER_CONFIGS]]
+    valid_versions: ClassVar[Versions]
     class AlterConfigsResource(MessageObject):
         resource_type: int = 0
         resource_name: str = ""
@@ -16,6 +22,8 @@ class IncrementalAlterConfigsRequest(MessageObject):  # request 44, versions 0-1
     validate_only: bool = False
 
 class IncrementalAlterConfigsResponse(MessageObject):  # response 44, versions 0-1
+    api_key: ClassVar[Literal[ApiKey.INCREMENTAL_ALTER_CONFIGS]]
+    valid_versions: ClassVar[Versions]
     class AlterConfigsResourceResponse(MessageObject):
         error_code: int = 0
         error_message: str | None = ""

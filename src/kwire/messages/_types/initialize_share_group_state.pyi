@@ -1,8 +1,14 @@
 # Made from the catalog by tools/build_stubs.py; a change here is lost.
+from typing import ClassVar, Literal
+
 from kwire.codec.uuids import Uuid
 from kwire.messages._types.message_object import MessageObject
+from kwire.schema.model import Versions
+from kwire.schema.wire_enums import ApiKey
 
 class InitializeShareGroupStateRequest(MessageObject):  # request 83, versions 0
+    api_key: ClassVar[Literal[ApiKey.INITIALIZE_SHARE_GROUP_STATE]]
+    valid_versions: ClassVar[Versions]
     class InitializeStateData(MessageObject):
         topic_id: Uuid = ...
         partitions: list[InitializeShareGroupStateRequest.PartitionData] = ...
@@ -16,6 +22,8 @@ class InitializeShareGroupStateRequest(MessageObject):  # request 83, versions 0
     topics: list[InitializeShareGroupStateRequest.InitializeStateData] = ...
 
 class InitializeShareGroupStateResponse(MessageObject):  # response 83, versions 0
+    api_key: ClassVar[Literal[ApiKey.INITIALIZE_SHARE_GROUP_STATE]]
+    valid_versions: ClassVar[Versions]
     class InitializeStateResult(MessageObject):
         topic_id: Uuid = ...
         partitions: list[InitializeShareGroupStateResponse.PartitionResult] = ...

@@ -1,7 +1,13 @@
 # Made from the catalog by tools/build_stubs.py; a change here is lost.
+from typing import ClassVar, Literal
+
 from kwire.messages._types.message_object import MessageObject
+from kwire.schema.model import Versions
+from kwire.schema.wire_enums import ApiKey
 
 class JoinGroupRequest(MessageObject):  # request 11, versions 0-9
+    api_key: ClassVar[Literal[ApiKey.JOIN_GROUP]]
+    valid_versions: ClassVar[Versions]
     class JoinGroupRequestProtocol(MessageObject):
         name: str = ""
         metadata: bytes = b""
@@ -16,6 +22,8 @@ class JoinGroupRequest(MessageObject):  # request 11, versions 0-9
     reason: str | None = None  # 8+
 
 class JoinGroupResponse(MessageObject):  # response 11, versions 0-9
+    api_key: ClassVar[Literal[ApiKey.JOIN_GROUP]]
+    valid_versions: ClassVar[Versions]
     class JoinGroupResponseMember(MessageObject):
         member_id: str = ""
         group_instance_id: str | None = None  # 5+

@@ -1,8 +1,14 @@
 # Made from the catalog by tools/build_stubs.py; a change here is lost.
+from typing import ClassVar, Literal
+
 from kwire.codec.uuids import Uuid
 from kwire.messages._types.message_object import MessageObject
+from kwire.schema.model import Versions
+from kwire.schema.wire_enums import ApiKey
 
 class LeaderAndIsrRequest(MessageObject):  # request 4, versions 0-7
+    api_key: ClassVar[Literal[ApiKey.LEADER_AND_ISR]]
+    valid_versions: ClassVar[Versions]
     class LeaderAndIsrTopicState(MessageObject):
         topic_name: str = ""  # 2+
         topic_id: Uuid = ...  # 5+
@@ -37,6 +43,8 @@ class LeaderAndIsrRequest(MessageObject):  # request 4, versions 0-7
     live_leaders: list[LeaderAndIsrRequest.LeaderAndIsrLiveLeader] = ...
 
 class LeaderAndIsrResponse(MessageObject):  # response 4, versions 0-7
+    api_key: ClassVar[Literal[ApiKey.LEADER_AND_ISR]]
+    valid_versions: ClassVar[Versions]
     class LeaderAndIsrTopicError(MessageObject):
         topic_id: Uuid = ...  # 5+
         partition_errors: list[LeaderAndIsrResponse.LeaderAndIsrPartitionError] = ...  # 5+

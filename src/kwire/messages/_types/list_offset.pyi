@@ -1,7 +1,13 @@
 # Made from the catalog by tools/build_stubs.py; a change here is lost.
+from typing import ClassVar, Literal
+
 from kwire.messages._types.message_object import MessageObject
+from kwire.schema.model import Versions
+from kwire.schema.wire_enums import ApiKey
 
 class ListOffsetRequest(MessageObject):  # request 2, versions 0-5
+    api_key: ClassVar[Literal[ApiKey.LIST_OFFSETS]]
+    valid_versions: ClassVar[Versions]
     class ListOffsetTopic(MessageObject):
         name: str = ""
         partitions: list[ListOffsetRequest.ListOffsetPartition] = ...
@@ -17,6 +23,8 @@ class ListOffsetRequest(MessageObject):  # request 2, versions 0-5
     topics: list[ListOffsetRequest.ListOffsetTopic] = ...
 
 class ListOffsetResponse(MessageObject):  # response 2, versions 0-5
+    api_key: ClassVar[Literal[ApiKey.LIST_OFFSETS]]
+    valid_versions: ClassVar[Versions]
     class ListOffsetTopicResponse(MessageObject):
         name: str = ""
         partitions: list[ListOffsetResponse.ListOffsetPartitionResponse] = ...

@@ -1,7 +1,13 @@
 # Made from the catalog by tools/build_stubs.py; a change here is lost.
+from typing import ClassVar, Literal
+
 from kwire.messages._types.message_object import MessageObject
+from kwire.schema.model import Versions
+from kwire.schema.wire_enums import ApiKey
 
 class ListOffsetsRequest(MessageObject):  # request 2, versions 0-11
+    api_key: ClassVar[Literal[ApiKey.LIST_OFFSETS]]
+    valid_versions: ClassVar[Versions]
     class ListOffsetsTopic(MessageObject):
         name: str = ""
         partitions: list[ListOffsetsRequest.ListOffsetsPartition] = ...
@@ -18,6 +24,8 @@ class ListOffsetsRequest(MessageObject):  # request 2, versions 0-11
     timeout_ms: int = 0  # 10+
 
 class ListOffsetsResponse(MessageObject):  # response 2, versions 0-11
+    api_key: ClassVar[Literal[ApiKey.LIST_OFFSETS]]
+    valid_versions: ClassVar[Versions]
     class ListOffsetsTopicResponse(MessageObject):
         name: str = ""
         partitions: list[ListOffsetsResponse.ListOffsetsPartitionResponse] = ...

@@ -1,5 +1,6 @@
 # Made from the catalog by tools/build_stubs.py; a change here is lost.
-from typing import ClassVar, Self, dataclass_transform
+from collections.abc import Iterator
+from typing import Any, ClassVar, Self, dataclass_transform
 
 from kwire.codec.layout import StructLayout
 
@@ -11,7 +12,10 @@ class MessageObject(_Keywords):
     slot_names: ClassVar[tuple[str, ...]]
     classes: ClassVar[tuple[type[MessageObject], ...]]
     unknown_tagged_fields: tuple[tuple[int, bytes], ...] = ()
+    __match_args__: ClassVar[tuple[str, ...]]
     __hash__: ClassVar[None]  # type: ignore[assignment]  # pyright: ignore[reportIncompatibleMethodOverride]
 
     def __eq__(self, other: object, /) -> bool: ...
     def __copy__(self) -> Self: ...
+    def __replace__(self, /, **changes: Any) -> Self: ...
+    def __rich_repr__(self) -> Iterator[tuple[str, Any]]: ...

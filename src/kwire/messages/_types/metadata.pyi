@@ -1,8 +1,14 @@
 # Made from the catalog by tools/build_stubs.py; a change here is lost.
+from typing import ClassVar, Literal
+
 from kwire.codec.uuids import Uuid
 from kwire.messages._types.message_object import MessageObject
+from kwire.schema.model import Versions
+from kwire.schema.wire_enums import ApiKey
 
 class MetadataRequest(MessageObject):  # request 3, versions 0-13
+    api_key: ClassVar[Literal[ApiKey.METADATA]]
+    valid_versions: ClassVar[Versions]
     class MetadataRequestTopic(MessageObject):
         topic_id: Uuid = ...  # 10+
         name: str | None = ""  # null in 10+
@@ -13,6 +19,8 @@ class MetadataRequest(MessageObject):  # request 3, versions 0-13
     include_topic_authorized_operations: bool = False  # 8+
 
 class MetadataResponse(MessageObject):  # response 3, versions 0-13
+    api_key: ClassVar[Literal[ApiKey.METADATA]]
+    valid_versions: ClassVar[Versions]
     class MetadataResponseBroker(MessageObject):
         node_id: int = 0
         host: str = ""

@@ -1,8 +1,14 @@
 # Made from the catalog by tools/build_stubs.py; a change here is lost.
+from typing import ClassVar, Literal
+
 from kwire.codec.uuids import Uuid
 from kwire.messages._types.message_object import MessageObject
+from kwire.schema.model import Versions
+from kwire.schema.wire_enums import ApiKey
 
 class OffsetCommitRequest(MessageObject):  # request 8, versions 0-10
+    api_key: ClassVar[Literal[ApiKey.OFFSET_COMMIT]]
+    valid_versions: ClassVar[Versions]
     class OffsetCommitRequestTopic(MessageObject):
         topic_id: Uuid = ...  # 10+
         name: str = ""  # 0-9
@@ -23,6 +29,8 @@ class OffsetCommitRequest(MessageObject):  # request 8, versions 0-10
     topics: list[OffsetCommitRequest.OffsetCommitRequestTopic] = ...
 
 class OffsetCommitResponse(MessageObject):  # response 8, versions 0-10
+    api_key: ClassVar[Literal[ApiKey.OFFSET_COMMIT]]
+    valid_versions: ClassVar[Versions]
     class OffsetCommitResponseTopic(MessageObject):
         topic_id: Uuid = ...  # 10+
         name: str = ""  # 0-9

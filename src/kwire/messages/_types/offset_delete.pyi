@@ -1,7 +1,13 @@
 # Made from the catalog by tools/build_stubs.py; a change here is lost.
+from typing import ClassVar, Literal
+
 from kwire.messages._types.message_object import MessageObject
+from kwire.schema.model import Versions
+from kwire.schema.wire_enums import ApiKey
 
 class OffsetDeleteRequest(MessageObject):  # request 47, versions 0
+    api_key: ClassVar[Literal[ApiKey.OFFSET_DELETE]]
+    valid_versions: ClassVar[Versions]
     class OffsetDeleteRequestTopic(MessageObject):
         name: str = ""
         partitions: list[OffsetDeleteRequest.OffsetDeleteRequestPartition] = ...
@@ -13,6 +19,8 @@ class OffsetDeleteRequest(MessageObject):  # request 47, versions 0
     topics: list[OffsetDeleteRequest.OffsetDeleteRequestTopic] = ...
 
 class OffsetDeleteResponse(MessageObject):  # response 47, versions 0
+    api_key: ClassVar[Literal[ApiKey.OFFSET_DELETE]]
+    valid_versions: ClassVar[Versions]
     class OffsetDeleteResponseTopic(MessageObject):
         name: str = ""
         partitions: list[OffsetDeleteResponse.OffsetDeleteResponsePartition] = ...

@@ -1,8 +1,14 @@
 # Made from the catalog by tools/build_stubs.py; a change here is lost.
+from typing import ClassVar, Literal
+
 from kwire.codec.uuids import Uuid
 from kwire.messages._types.message_object import MessageObject
+from kwire.schema.model import Versions
+from kwire.schema.wire_enums import ApiKey
 
 class OffsetFetchRequest(MessageObject):  # request 9, versions 0-10
+    api_key: ClassVar[Literal[ApiKey.OFFSET_FETCH]]
+    valid_versions: ClassVar[Versions]
     class OffsetFetchRequestGroup(MessageObject):
         group_id: str = ""  # 8+
         member_id: str | None = None  # 9+
@@ -24,6 +30,8 @@ class OffsetFetchRequest(MessageObject):  # request 9, versions 0-10
     require_stable: bool = False  # 7+
 
 class OffsetFetchResponse(MessageObject):  # response 9, versions 0-10
+    api_key: ClassVar[Literal[ApiKey.OFFSET_FETCH]]
+    valid_versions: ClassVar[Versions]
     class OffsetFetchResponseGroup(MessageObject):
         group_id: str = ""  # 8+
         topics: list[OffsetFetchResponse.OffsetFetchResponseTopics] = ...  # 8+

@@ -1,7 +1,13 @@
 # Made from the catalog by tools/build_stubs.py; a change here is lost.
+from typing import ClassVar, Literal
+
 from kwire.messages._types.message_object import MessageObject
+from kwire.schema.model import Versions
+from kwire.schema.wire_enums import ApiKey
 
 class OffsetForLeaderEpochRequest(MessageObject):  # request 23, versions 0-4
+    api_key: ClassVar[Literal[ApiKey.OFFSET_FOR_LEADER_EPOCH]]
+    valid_versions: ClassVar[Versions]
     class OffsetForLeaderTopic(MessageObject):
         topic: str = ""
         partitions: list[OffsetForLeaderEpochRequest.OffsetForLeaderPartition] = ...
@@ -15,6 +21,8 @@ class OffsetForLeaderEpochRequest(MessageObject):  # request 23, versions 0-4
     topics: list[OffsetForLeaderEpochRequest.OffsetForLeaderTopic] = ...
 
 class OffsetForLeaderEpochResponse(MessageObject):  # response 23, versions 0-4
+    api_key: ClassVar[Literal[ApiKey.OFFSET_FOR_LEADER_EPOCH]]
+    valid_versions: ClassVar[Versions]
     class OffsetForLeaderTopicResult(MessageObject):
         topic: str = ""
         partitions: list[OffsetForLeaderEpochResponse.EpochEndOffset] = ...

@@ -1,8 +1,14 @@
 # Made from the catalog by tools/build_stubs.py; a change here is lost.
+from typing import ClassVar, Literal
+
 from kwire.codec.uuids import Uuid
 from kwire.messages._types.message_object import MessageObject
+from kwire.schema.model import Versions
+from kwire.schema.wire_enums import ApiKey
 
 class ProduceRequest(MessageObject):  # request 0, versions 0-13
+    api_key: ClassVar[Literal[ApiKey.PRODUCE]]
+    valid_versions: ClassVar[Versions]
     class TopicProduceData(MessageObject):
         topic_id: Uuid = ...  # 13+
         name: str = ""  # 0-12
@@ -18,6 +24,8 @@ class ProduceRequest(MessageObject):  # request 0, versions 0-13
     topic_data: list[ProduceRequest.TopicProduceData] = ...
 
 class ProduceResponse(MessageObject):  # response 0, versions 0-13
+    api_key: ClassVar[Literal[ApiKey.PRODUCE]]
+    valid_versions: ClassVar[Versions]
     class TopicProduceResponse(MessageObject):
         topic_id: Uuid = ...  # 13+
         name: str = ""  # 0-12

@@ -1,8 +1,14 @@
 # Made from the catalog by tools/build_stubs.py; a change here is lost.
+from typing import ClassVar, Literal
+
 from kwire.codec.uuids import Uuid
 from kwire.messages._types.message_object import MessageObject
+from kwire.schema.model import Versions
+from kwire.schema.wire_enums import ApiKey
 
 class ReadShareGroupStateRequest(MessageObject):  # request 84, versions 0
+    api_key: ClassVar[Literal[ApiKey.READ_SHARE_GROUP_STATE]]
+    valid_versions: ClassVar[Versions]
     class ReadStateData(MessageObject):
         topic_id: Uuid = ...
         partitions: list[ReadShareGroupStateRequest.PartitionData] = ...
@@ -15,6 +21,8 @@ class ReadShareGroupStateRequest(MessageObject):  # request 84, versions 0
     topics: list[ReadShareGroupStateRequest.ReadStateData] = ...
 
 class ReadShareGroupStateResponse(MessageObject):  # response 84, versions 0
+    api_key: ClassVar[Literal[ApiKey.READ_SHARE_GROUP_STATE]]
+    valid_versions: ClassVar[Versions]
     class ReadStateResult(MessageObject):
         topic_id: Uuid = ...
         partitions: list[ReadShareGroupStateResponse.PartitionResult] = ...

@@ -1,8 +1,14 @@
 # Made from the catalog by tools/build_stubs.py; a change here is lost.
+from typing import ClassVar, Literal
+
 from kwire.codec.uuids import Uuid
 from kwire.messages._types.message_object import MessageObject
+from kwire.schema.model import Versions
+from kwire.schema.wire_enums import ApiKey
 
 class RemoteLogSegmentMetadataRecord(MessageObject):  # metadata 0, versions 0
+    api_key: ClassVar[Literal[ApiKey.PRODUCE]]
+    valid_versions: ClassVar[Versions]
     class RemoteLogSegmentIdEntry(MessageObject):
         topic_id_partition: RemoteLogSegmentMetadataRecord.TopicIdPartitionEntry = ...
         id: Uuid = ...
@@ -29,6 +35,8 @@ class RemoteLogSegmentMetadataRecord(MessageObject):  # metadata 0, versions 0
     txn_index_empty: bool = False  # tag 0
 
 class RemoteLogSegmentMetadataSnapshotRecord(MessageObject):  # metadata 3, versions 0
+    api_key: ClassVar[Literal[ApiKey.METADATA]]
+    valid_versions: ClassVar[Versions]
     class SegmentLeaderEpochEntry(MessageObject):
         leader_epoch: int = 0
         offset: int = 0
@@ -46,6 +54,8 @@ class RemoteLogSegmentMetadataSnapshotRecord(MessageObject):  # metadata 3, vers
     txn_index_empty: bool = False  # tag 0
 
 class RemoteLogSegmentMetadataUpdateRecord(MessageObject):  # metadata 1, versions 0
+    api_key: ClassVar[Literal[ApiKey.FETCH]]
+    valid_versions: ClassVar[Versions]
     class RemoteLogSegmentIdEntry(MessageObject):
         topic_id_partition: RemoteLogSegmentMetadataUpdateRecord.TopicIdPartitionEntry = ...
         id: Uuid = ...
@@ -62,6 +72,8 @@ class RemoteLogSegmentMetadataUpdateRecord(MessageObject):  # metadata 1, versio
     remote_log_segment_state: int = 0
 
 class RemotePartitionDeleteMetadataRecord(MessageObject):  # metadata 2, versions 0
+    api_key: ClassVar[Literal[ApiKey.LIST_OFFSETS]]
+    valid_versions: ClassVar[Versions]
     class TopicIdPartitionEntry(MessageObject):
         name: str = ""
         id: Uuid = ...

@@ -1,11 +1,19 @@
 # Made from the catalog by tools/build_stubs.py; a change here is lost.
+from typing import ClassVar, Literal
+
 from kwire.messages._types.message_object import MessageObject
+from kwire.schema.model import Versions
+from kwire.schema.wire_enums import ApiKey
 
 class RenewDelegationTokenRequest(MessageObject):  # request 39, versions 0-2
+    api_key: ClassVar[Literal[ApiKey.RENEW_DELEGATION_TOKEN]]
+    valid_versions: ClassVar[Versions]
     hmac: bytes = b""
     renew_period_ms: int = 0
 
 class RenewDelegationTokenResponse(MessageObject):  # response 39, versions 0-2
+    api_key: ClassVar[Literal[ApiKey.RENEW_DELEGATION_TOKEN]]
+    valid_versions: ClassVar[Versions]
     error_code: int = 0
     expiry_timestamp_ms: int = 0
     throttle_time_ms: int = 0

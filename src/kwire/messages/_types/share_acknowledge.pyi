@@ -1,8 +1,14 @@
 # Made from the catalog by tools/build_stubs.py; a change here is lost.
+from typing import ClassVar, Literal
+
 from kwire.codec.uuids import Uuid
 from kwire.messages._types.message_object import MessageObject
+from kwire.schema.model import Versions
+from kwire.schema.wire_enums import ApiKey
 
 class ShareAcknowledgeRequest(MessageObject):  # request 79, versions 0-2
+    api_key: ClassVar[Literal[ApiKey.SHARE_ACKNOWLEDGE]]
+    valid_versions: ClassVar[Versions]
     class AcknowledgeTopic(MessageObject):
         topic_id: Uuid = ...
         partitions: list[ShareAcknowledgeRequest.AcknowledgePartition] = ...
@@ -23,6 +29,8 @@ class ShareAcknowledgeRequest(MessageObject):  # request 79, versions 0-2
     topics: list[ShareAcknowledgeRequest.AcknowledgeTopic] = ...
 
 class ShareAcknowledgeResponse(MessageObject):  # response 79, versions 0-2
+    api_key: ClassVar[Literal[ApiKey.SHARE_ACKNOWLEDGE]]
+    valid_versions: ClassVar[Versions]
     class ShareAcknowledgeTopicResponse(MessageObject):
         topic_id: Uuid = ...
         partitions: list[ShareAcknowledgeResponse.PartitionData] = ...

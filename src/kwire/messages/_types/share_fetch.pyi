@@ -1,8 +1,14 @@
 # Made from the catalog by tools/build_stubs.py; a change here is lost.
+from typing import ClassVar, Literal
+
 from kwire.codec.uuids import Uuid
 from kwire.messages._types.message_object import MessageObject
+from kwire.schema.model import Versions
+from kwire.schema.wire_enums import ApiKey
 
 class ShareFetchRequest(MessageObject):  # request 78, versions 0-2
+    api_key: ClassVar[Literal[ApiKey.SHARE_FETCH]]
+    valid_versions: ClassVar[Versions]
     class FetchTopic(MessageObject):
         topic_id: Uuid = ...
         partitions: list[ShareFetchRequest.FetchPartition] = ...
@@ -35,6 +41,8 @@ class ShareFetchRequest(MessageObject):  # request 78, versions 0-2
     forgotten_topics_data: list[ShareFetchRequest.ForgottenTopic] = ...
 
 class ShareFetchResponse(MessageObject):  # response 78, versions 0-2
+    api_key: ClassVar[Literal[ApiKey.SHARE_FETCH]]
+    valid_versions: ClassVar[Versions]
     class ShareFetchableTopicResponse(MessageObject):
         topic_id: Uuid = ...
         partitions: list[ShareFetchResponse.PartitionData] = ...

@@ -1,7 +1,13 @@
 # Made from the catalog by tools/build_stubs.py; a change here is lost.
+from typing import ClassVar, Literal
+
 from kwire.messages._types.message_object import MessageObject
+from kwire.schema.model import Versions
+from kwire.schema.wire_enums import ApiKey
 
 class StopReplicaRequest(MessageObject):  # request 5, versions 0-4
+    api_key: ClassVar[Literal[ApiKey.STOP_REPLICA]]
+    valid_versions: ClassVar[Versions]
     class StopReplicaTopicState(MessageObject):
         topic_name: str = ""  # 3+
         partition_states: list[StopReplicaRequest.StopReplicaPartitionState] = ...  # 3+
@@ -29,6 +35,8 @@ class StopReplicaRequest(MessageObject):  # request 5, versions 0-4
     ungrouped_partitions: list[StopReplicaRequest.StopReplicaPartitionV0] = ...  # 0
 
 class StopReplicaResponse(MessageObject):  # response 5, versions 0-4
+    api_key: ClassVar[Literal[ApiKey.STOP_REPLICA]]
+    valid_versions: ClassVar[Versions]
     class StopReplicaPartitionError(MessageObject):
         topic_name: str = ""
         partition_index: int = 0

@@ -1,12 +1,20 @@
 # Made from the catalog by tools/build_stubs.py; a change here is lost.
+from typing import ClassVar, Literal
+
 from kwire.messages._types.message_object import MessageObject
+from kwire.schema.model import Versions
+from kwire.schema.wire_enums import ApiKey
 
 class StreamsGroupDescribeRequest(MessageObject):  # request 89, versions 0-1
+    api_key: ClassVar[Literal[ApiKey.STREAMS_GROUP_DESCRIBE]]
+    valid_versions: ClassVar[Versions]
     group_ids: tuple[str, ...] = ()
     include_authorized_operations: bool = False
     include_topology_description: bool = False  # 1+
 
 class StreamsGroupDescribeResponse(MessageObject):  # response 89, versions 0-1
+    api_key: ClassVar[Literal[ApiKey.STREAMS_GROUP_DESCRIBE]]
+    valid_versions: ClassVar[Versions]
     class DescribedGroup(MessageObject):
         error_code: int = 0
         error_message: str | None = None

@@ -1,7 +1,13 @@
 # Made from the catalog by tools/build_stubs.py; a change here is lost.
+from typing import ClassVar, Literal
+
 from kwire.messages._types.message_object import MessageObject
+from kwire.schema.model import Versions
+from kwire.schema.wire_enums import ApiKey
 
 class StreamsGroupHeartbeatRequest(MessageObject):  # request 88, versions 0-1
+    api_key: ClassVar[Literal[ApiKey.STREAMS_GROUP_HEARTBEAT]]
+    valid_versions: ClassVar[Versions]
     class Topology(MessageObject):
         epoch: int = 0
         subtopologies: list[StreamsGroupHeartbeatRequest.Subtopology] = ...
@@ -62,6 +68,8 @@ class StreamsGroupHeartbeatRequest(MessageObject):  # request 88, versions 0-1
     shutdown_application: bool = False
 
 class StreamsGroupHeartbeatResponse(MessageObject):  # response 88, versions 0-1
+    api_key: ClassVar[Literal[ApiKey.STREAMS_GROUP_HEARTBEAT]]
+    valid_versions: ClassVar[Versions]
     class Status(MessageObject):
         status_code: int = 0
         status_detail: str = ""

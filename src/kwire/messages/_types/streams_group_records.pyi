@@ -1,11 +1,19 @@
 # Made from the catalog by tools/build_stubs.py; a change here is lost.
+from typing import ClassVar, Literal
+
 from kwire.messages._types.message_object import MessageObject
+from kwire.schema.model import Versions
+from kwire.schema.wire_enums import ApiKey
 
 class StreamsGroupCurrentMemberAssignmentKey(MessageObject):  # coordinator-key 22, versions 0
+    api_key: ClassVar[Literal[ApiKey.INIT_PRODUCER_ID]]
+    valid_versions: ClassVar[Versions]
     group_id: str = ""
     member_id: str = ""
 
 class StreamsGroupCurrentMemberAssignmentValue(MessageObject):  # coordinator-value 22, versions 0
+    api_key: ClassVar[Literal[ApiKey.INIT_PRODUCER_ID]]
+    valid_versions: ClassVar[Versions]
     class TaskIds(MessageObject):
         subtopology_id: str = ""
         partitions: tuple[int, ...] = ()
@@ -22,10 +30,14 @@ class StreamsGroupCurrentMemberAssignmentValue(MessageObject):  # coordinator-va
     warmup_tasks_pending_revocation: list[StreamsGroupCurrentMemberAssignmentValue.TaskIds] = ...
 
 class StreamsGroupMemberMetadataKey(MessageObject):  # coordinator-key 19, versions 0
+    api_key: ClassVar[Literal[ApiKey.CREATE_TOPICS]]
+    valid_versions: ClassVar[Versions]
     group_id: str = ""
     member_id: str = ""
 
 class StreamsGroupMemberMetadataValue(MessageObject):  # coordinator-value 19, versions 0
+    api_key: ClassVar[Literal[ApiKey.CREATE_TOPICS]]
+    valid_versions: ClassVar[Versions]
     class Endpoint(MessageObject):
         host: str = ""
         port: int = 0
@@ -45,9 +57,13 @@ class StreamsGroupMemberMetadataValue(MessageObject):  # coordinator-value 19, v
     client_tags: list[StreamsGroupMemberMetadataValue.KeyValue] = ...
 
 class StreamsGroupMetadataKey(MessageObject):  # coordinator-key 17, versions 0
+    api_key: ClassVar[Literal[ApiKey.SASL_HANDSHAKE]]
+    valid_versions: ClassVar[Versions]
     group_id: str = ""
 
 class StreamsGroupMetadataValue(MessageObject):  # coordinator-value 17, versions 0
+    api_key: ClassVar[Literal[ApiKey.SASL_HANDSHAKE]]
+    valid_versions: ClassVar[Versions]
     class LastAssignmentConfig(MessageObject):
         key: str = ""
         value: str = ""
@@ -60,10 +76,14 @@ class StreamsGroupMetadataValue(MessageObject):  # coordinator-value 17, version
     failed_description_topology_epoch: int = -1  # tag 3
 
 class StreamsGroupTargetAssignmentMemberKey(MessageObject):  # coordinator-key 21, versions 0
+    api_key: ClassVar[Literal[ApiKey.DELETE_RECORDS]]
+    valid_versions: ClassVar[Versions]
     group_id: str = ""
     member_id: str = ""
 
 class StreamsGroupTargetAssignmentMemberValue(MessageObject):  # coordinator-value 21, versions 0
+    api_key: ClassVar[Literal[ApiKey.DELETE_RECORDS]]
+    valid_versions: ClassVar[Versions]
     class TaskIds(MessageObject):
         subtopology_id: str = ""
         partitions: tuple[int, ...] = ()
@@ -73,16 +93,24 @@ class StreamsGroupTargetAssignmentMemberValue(MessageObject):  # coordinator-val
     warmup_tasks: list[StreamsGroupTargetAssignmentMemberValue.TaskIds] = ...
 
 class StreamsGroupTargetAssignmentMetadataKey(MessageObject):  # coordinator-key 20, versions 0
+    api_key: ClassVar[Literal[ApiKey.DELETE_TOPICS]]
+    valid_versions: ClassVar[Versions]
     group_id: str = ""
 
 class StreamsGroupTargetAssignmentMetadataValue(MessageObject):  # coordinator-value 20, versions 0
+    api_key: ClassVar[Literal[ApiKey.DELETE_TOPICS]]
+    valid_versions: ClassVar[Versions]
     assignment_epoch: int = 0
     assignment_timestamp: int = 0  # tag 0
 
 class StreamsGroupTopologyKey(MessageObject):  # coordinator-key 23, versions 0
+    api_key: ClassVar[Literal[ApiKey.OFFSET_FOR_LEADER_EPOCH]]
+    valid_versions: ClassVar[Versions]
     group_id: str = ""
 
 class StreamsGroupTopologyValue(MessageObject):  # coordinator-value 23, versions 0
+    api_key: ClassVar[Literal[ApiKey.OFFSET_FOR_LEADER_EPOCH]]
+    valid_versions: ClassVar[Versions]
     class Subtopology(MessageObject):
         subtopology_id: str = ""
         source_topics: tuple[str, ...] = ()

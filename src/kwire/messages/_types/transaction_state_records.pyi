@@ -1,10 +1,18 @@
 # Made from the catalog by tools/build_stubs.py; a change here is lost.
+from typing import ClassVar, Literal
+
 from kwire.messages._types.message_object import MessageObject
+from kwire.schema.model import Versions
+from kwire.schema.wire_enums import ApiKey
 
 class TransactionLogKey(MessageObject):  # coordinator-key 0, versions 0
+    api_key: ClassVar[Literal[ApiKey.PRODUCE]]
+    valid_versions: ClassVar[Versions]
     transactional_id: str = ""
 
 class TransactionLogValue(MessageObject):  # coordinator-value 0, versions 0-1
+    api_key: ClassVar[Literal[ApiKey.PRODUCE]]
+    valid_versions: ClassVar[Versions]
     class PartitionsSchema(MessageObject):
         topic: str = ""
         partition_ids: tuple[int, ...] = ()

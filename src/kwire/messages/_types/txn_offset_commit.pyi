@@ -1,8 +1,14 @@
 # Made from the catalog by tools/build_stubs.py; a change here is lost.
+from typing import ClassVar, Literal
+
 from kwire.codec.uuids import Uuid
 from kwire.messages._types.message_object import MessageObject
+from kwire.schema.model import Versions
+from kwire.schema.wire_enums import ApiKey
 
 class TxnOffsetCommitRequest(MessageObject):  # request 28, versions 0-6
+    api_key: ClassVar[Literal[ApiKey.TXN_OFFSET_COMMIT]]
+    valid_versions: ClassVar[Versions]
     class TxnOffsetCommitRequestTopic(MessageObject):
         topic_id: Uuid = ...  # 6+
         name: str = ""  # 0-5
@@ -24,6 +30,8 @@ class TxnOffsetCommitRequest(MessageObject):  # request 28, versions 0-6
     topics: list[TxnOffsetCommitRequest.TxnOffsetCommitRequestTopic] = ...
 
 class TxnOffsetCommitResponse(MessageObject):  # response 28, versions 0-6
+    api_key: ClassVar[Literal[ApiKey.TXN_OFFSET_COMMIT]]
+    valid_versions: ClassVar[Versions]
     class TxnOffsetCommitResponseTopic(MessageObject):
         topic_id: Uuid = ...  # 6+
         name: str = ""  # 0-5

@@ -1,7 +1,13 @@
 # Made from the catalog by tools/build_stubs.py; a change here is lost.
+from typing import ClassVar, Literal
+
 from kwire.messages._types.message_object import MessageObject
+from kwire.schema.model import Versions
+from kwire.schema.wire_enums import ApiKey
 
 class UpdateFeaturesRequest(MessageObject):  # request 57, versions 0-2
+    api_key: ClassVar[Literal[ApiKey.UPDATE_FEATURES]]
+    valid_versions: ClassVar[Versions]
     class FeatureUpdateKey(MessageObject):
         feature: str = ""
         max_version_level: int = 0
@@ -13,6 +19,8 @@ class UpdateFeaturesRequest(MessageObject):  # request 57, versions 0-2
     validate_only: bool = False  # 1+
 
 class UpdateFeaturesResponse(MessageObject):  # response 57, versions 0-2
+    api_key: ClassVar[Literal[ApiKey.UPDATE_FEATURES]]
+    valid_versions: ClassVar[Versions]
     class UpdatableFeatureResult(MessageObject):
         feature: str = ""
         error_code: int = 0

@@ -1,8 +1,14 @@
 # Made from the catalog by tools/build_stubs.py; a change here is lost.
+from typing import ClassVar, Literal
+
 from kwire.codec.uuids import Uuid
 from kwire.messages._types.message_object import MessageObject
+from kwire.schema.model import Versions
+from kwire.schema.wire_enums import ApiKey
 
 class UpdateMetadataRequest(MessageObject):  # request 6, versions 0-8
+    api_key: ClassVar[Literal[ApiKey.UPDATE_METADATA]]
+    valid_versions: ClassVar[Versions]
     class UpdateMetadataTopicState(MessageObject):
         topic_name: str = ""  # 5+
         topic_id: Uuid = ...  # 7+
@@ -42,4 +48,6 @@ class UpdateMetadataRequest(MessageObject):  # request 6, versions 0-8
     live_brokers: list[UpdateMetadataRequest.UpdateMetadataBroker] = ...
 
 class UpdateMetadataResponse(MessageObject):  # response 6, versions 0-8
+    api_key: ClassVar[Literal[ApiKey.UPDATE_METADATA]]
+    valid_versions: ClassVar[Versions]
     error_code: int = 0

@@ -1,8 +1,14 @@
 # Made from the catalog by tools/build_stubs.py; a change here is lost.
+from typing import ClassVar, Literal
+
 from kwire.codec.uuids import Uuid
 from kwire.messages._types.message_object import MessageObject
+from kwire.schema.model import Versions
+from kwire.schema.wire_enums import ApiKey
 
 class UpdateRaftVoterRequest(MessageObject):  # request 82, versions 0
+    api_key: ClassVar[Literal[ApiKey.UPDATE_RAFT_VOTER]]
+    valid_versions: ClassVar[Versions]
     class Listener(MessageObject):
         name: str = ""
         host: str = ""
@@ -20,6 +26,8 @@ class UpdateRaftVoterRequest(MessageObject):  # request 82, versions 0
     k_raft_version_feature: UpdateRaftVoterRequest.KRaftVersionFeature = ...
 
 class UpdateRaftVoterResponse(MessageObject):  # response 82, versions 0
+    api_key: ClassVar[Literal[ApiKey.UPDATE_RAFT_VOTER]]
+    valid_versions: ClassVar[Versions]
     class CurrentLeader(MessageObject):
         leader_id: int = -1
         leader_epoch: int = -1

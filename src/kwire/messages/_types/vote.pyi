@@ -1,8 +1,14 @@
 # Made from the catalog by tools/build_stubs.py; a change here is lost.
+from typing import ClassVar, Literal
+
 from kwire.codec.uuids import Uuid
 from kwire.messages._types.message_object import MessageObject
+from kwire.schema.model import Versions
+from kwire.schema.wire_enums import ApiKey
 
 class VoteRequest(MessageObject):  # request 52, versions 0-2
+    api_key: ClassVar[Literal[ApiKey.VOTE]]
+    valid_versions: ClassVar[Versions]
     class TopicData(MessageObject):
         topic_name: str = ""
         partitions: list[VoteRequest.PartitionData] = ...
@@ -22,6 +28,8 @@ class VoteRequest(MessageObject):  # request 52, versions 0-2
     topics: list[VoteRequest.TopicData] = ...
 
 class VoteResponse(MessageObject):  # response 52, versions 0-2
+    api_key: ClassVar[Literal[ApiKey.VOTE]]
+    valid_versions: ClassVar[Versions]
     class TopicData(MessageObject):
         topic_name: str = ""
         partitions: list[VoteResponse.PartitionData] = ...

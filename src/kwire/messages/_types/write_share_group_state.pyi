@@ -1,8 +1,14 @@
 # Made from the catalog by tools/build_stubs.py; a change here is lost.
+from typing import ClassVar, Literal
+
 from kwire.codec.uuids import Uuid
 from kwire.messages._types.message_object import MessageObject
+from kwire.schema.model import Versions
+from kwire.schema.wire_enums import ApiKey
 
 class WriteShareGroupStateRequest(MessageObject):  # request 85, versions 0-1
+    api_key: ClassVar[Literal[ApiKey.WRITE_SHARE_GROUP_STATE]]
+    valid_versions: ClassVar[Versions]
     class WriteStateData(MessageObject):
         topic_id: Uuid = ...
         partitions: list[WriteShareGroupStateRequest.PartitionData] = ...
@@ -25,6 +31,8 @@ class WriteShareGroupStateRequest(MessageObject):  # request 85, versions 0-1
     topics: list[WriteShareGroupStateRequest.WriteStateData] = ...
 
 class WriteShareGroupStateResponse(MessageObject):  # response 85, versions 0-1
+    api_key: ClassVar[Literal[ApiKey.WRITE_SHARE_GROUP_STATE]]
+    valid_versions: ClassVar[Versions]
     class WriteStateResult(MessageObject):
         topic_id: Uuid = ...
         partitions: list[WriteShareGroupStateResponse.PartitionResult] = ...

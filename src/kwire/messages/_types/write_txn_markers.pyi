@@ -1,7 +1,13 @@
 # Made from the catalog by tools/build_stubs.py; a change here is lost.
+from typing import ClassVar, Literal
+
 from kwire.messages._types.message_object import MessageObject
+from kwire.schema.model import Versions
+from kwire.schema.wire_enums import ApiKey
 
 class WriteTxnMarkersRequest(MessageObject):  # request 27, versions 0-2
+    api_key: ClassVar[Literal[ApiKey.WRITE_TXN_MARKERS]]
+    valid_versions: ClassVar[Versions]
     class WritableTxnMarker(MessageObject):
         producer_id: int = 0
         producer_epoch: int = 0
@@ -17,6 +23,8 @@ class WriteTxnMarkersRequest(MessageObject):  # request 27, versions 0-2
     markers: list[WriteTxnMarkersRequest.WritableTxnMarker] = ...
 
 class WriteTxnMarkersResponse(MessageObject):  # response 27, versions 0-2
+    api_key: ClassVar[Literal[ApiKey.WRITE_TXN_MARKERS]]
+    valid_versions: ClassVar[Versions]
     class WritableTxnMarkerResult(MessageObject):
         producer_id: int = 0
         topics: list[WriteTxnMarkersResponse.WritableTxnMarkerTopicResult] = ...

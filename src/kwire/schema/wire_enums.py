@@ -1,0 +1,34 @@
+"""Api keys and error codes as enums: ``ApiKey.METADATA``, ``ErrorCode.UNSUPPORTED_VERSION``.
+
+The names are those of Kafka's `ApiKeys` and `Errors`. The values are integers, so they fit wherever a key or a code does. What comes from
+the wire stays a plain integer, because a newer Kafka may send one that is not listed here. The stub beside this module is made from the
+catalog by ``tools/build_stubs.py``.
+"""
+
+from __future__ import annotations
+
+from enum import IntEnum
+from typing import Any
+
+from kwire.schema.error_codes import error_names
+from kwire.schema.model import snake_name
+from kwire.schema.stored import catalog
+
+__all__ = ["ApiKey", "ErrorCode", "api_key_names"]
+
+
+def api_key_names() -> dict[str, int]:
+    """The names of all api keys; of a renamed api the newer name comes first (56: `ALTER_PARTITION`, then `ALTER_ISR`)."""
+    known: Any = catalog()
+    names = {snake_name(known.api_name(key)).upper(): key for key in known.api_keys}
+    requests = (name for name in known.messages if name.endswith("Request"))
+    older = {snake_name(name.removesuffix("Request")).upper(): known[name].api_key for name in requests if _is_renamed(known, name)}
+    return names | older
+
+
+def _is_renamed(known: Any, name: str) -> bool:
+    return name.removesuffix("Request") not in {known.api_name(key) for key in known.api_keys}
+
+
+ApiKey = IntEnum("ApiKey", api_key_names(), module=__name__)  # type: ignore[misc]
+ErrorCode = IntEnum("ErrorCode", {name: code for code, name in error_names().items()}, module=__name__)  # type: ignore[misc]
