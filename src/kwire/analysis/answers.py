@@ -15,7 +15,7 @@ from kwire.analysis.group_events import group_events
 from kwire.analysis.owners import NOBODY, Owners
 from kwire.analysis.partial_sight import partly_seen, without_ok, without_totals
 from kwire.analysis.partials import Partial, with_server_nodes
-from kwire.analysis.release_ranges import broker_highest, default_targets, guess_release, highest_by_name, line_of, resolve_release
+from kwire.analysis.release_ranges import accepts, broker_highest, default_targets, guess_release, highest_by_name, line_of, resolve_release
 from kwire.analysis.topic_access import topic_access
 from kwire.analysis.upgrade_impact import upgrade_impact
 from kwire.analysis.usage_rows import api_usage, usage_rows
@@ -73,7 +73,12 @@ def finish(partial: Partial, options: Options | None = None) -> dict[str, pa.Tab
     observed = [guess for guess in guesses.values() if guess is not None]
     targets = [resolve_release(release) for release in options.target_releases] or default_targets(observed)
     lines = {server: line_of(guess) for server, guess in guesses.items() if guess is not None}
-    usage = usage_rows(partial)
+
+    def refuses(server: str, api_key: int, version: int) -> bool:
+        release = guesses.get(server)
+        return release is not None and not accepts(release, api_key, version)
+
+    usage = usage_rows(partial, refuses)
     groups = ClientGroups(partial, highest)
     partly = partly_seen(partial)
     answers = {

@@ -19,6 +19,7 @@ from kwire.analysis.known_clients import Guess, Observed, guess_unnamed
 from kwire.analysis.partials import Partial
 from kwire.analysis.plain_rows import rows_of
 from kwire.analysis.shown_ids import ShownIds
+from kwire.analysis.verdicts import Answers
 from kwire.tables.client_keys import is_default_client_id
 
 __all__ = ["ClientGroup", "ClientGroups"]
@@ -38,6 +39,7 @@ class ClientGroup:
         watched: a connection of it was seen from its beginning.
         versions: what it sent, by api.
         servers: whom it talked to.
+        wanted, answered, unseen: requests that want an answer; of these, those that got one, and those whose answers are not in the capture.
         role: the weightiest of its connections.
     """
 
@@ -47,6 +49,9 @@ class ClientGroup:
     versions: dict[str, set[int]] = field(default_factory=lambda: defaultdict(set))
     servers: set[str] = field(default_factory=set)
     role: str = "client"
+    wanted: int = 0
+    answered: int = 0
+    unseen: int = 0
     guess: Guess | None = None
 
     @property
@@ -56,8 +61,16 @@ class ClientGroup:
             return True
         return False if self.watched else None
 
+    @property
+    def answers(self) -> Answers:
+        """Whether it ever got an answer; `some` too where it sent nothing that wants one."""
+        if self.answered or not self.wanted:
+            return "some"
+        return "unseen" if self.unseen else "none"
+
 
 _WHO: Final = ("client_key", "client_id")
+_ANSWERS: Final = ("wanted", "answered", "unseen")
 _IDENTITY: Final = (*_WHO, "principal", "address", "software_name", "software_version", "identity_source", "role")
 _WEIGHT: Final = {"client": 0, "broker": 1, "controller": 2}
 
@@ -72,7 +85,7 @@ class ClientGroups:
         self._shown = ShownIds(partial)
         for part in rows_of(_told_apart(partial["identities"])):
             self._learn_identity(part)
-        for part in rows_of(partial["usage"], *_WHO, "server", "api_key", "api_name", "api_version"):
+        for part in rows_of(partial["usage"], *_WHO, "server", "api_key", "api_name", "api_version", *_ANSWERS):
             self._learn_usage(part)
         for place, group in self._groups.items():
             if group.software is None and group.role == "client":
@@ -90,6 +103,9 @@ class ClientGroups:
             whole.asked |= part.asked
             whole.watched |= part.watched
             whole.servers |= part.servers
+            whole.wanted += part.wanted
+            whole.answered += part.answered
+            whole.unseen += part.unseen
             whole.guess = whole.guess or part.guess
             whole.role = max(whole.role, part.role, key=_WEIGHT.__getitem__)
         return whole
@@ -110,6 +126,9 @@ class ClientGroups:
             group = self._groups[place]
             group.asked |= part["api_key"] == API_VERSIONS
             group.servers.add(part["server"])
+            group.wanted += part["wanted"]
+            group.answered += part["answered"]
+            group.unseen += part["unseen"]
             if part["api_name"] is not None:
                 group.versions[part["api_name"]].add(part["api_version"])
 

@@ -46,10 +46,11 @@ def _client(key: str, parts: list[dict[str, Any]], requests: list[int], groups: 
     source = next(source for source in _SOURCES if source in sources)
     ids = sorted({part["client_id"] for part in parts if part["client_id"] is not None})
     guess, confidence = library_of(name, version), "high"
-    if guess is None:
-        guess, confidence = _guessed([groups.of(key, client_id) for client_id in sorted({part["client_id"] for part in parts}, key=str)])
-        if guess is not None:
-            source = "fingerprint"
+    if name not in (None, "unknown"):
+        source = "api_versions"  # KIP-511, whether the library is known here or not
+    else:
+        programs = [groups.of(key, client_id) for client_id in sorted({part["client_id"] for part in parts}, key=str)]
+        guess, confidence, source = _guessed(programs, source)
     return {
         "client_key": key, "software_name": name, "software_version": version, "identity_source": source, "library_guess": guess,
         "confidence": confidence if guess else None, "client_ids": ids, "addresses": sorted({part["address"] for part in parts}),
@@ -67,13 +68,16 @@ def _of_known(which: Callable[[list[Any]], Any], parts: list[dict[str, Any]], co
     return which(known) if known else None
 
 
-def _guessed(programs: list[ClientGroup]) -> tuple[str | None, str]:
-    """The library behind a key without a name: of another connection of the same program that has one, or by its fingerprint."""
+def _guessed(programs: list[ClientGroup], source: str) -> tuple[str | None, str, str]:
+    """The library behind a key without a name, how sure that is and where it comes from.
+
+    It is that of another connection of the same program, where that one has a name, else that of the versions that it uses.
+    """
     for program in programs:
         if program.software is not None:
-            return library_of(*program.software) or program.software[0], "medium"
+            return library_of(*program.software) or program.software[0], "medium", "api_versions"
     guesses = {program.guess.text: program.guess for program in programs if program.guess is not None}
     if len(guesses) != 1:
-        return None, ""
+        return None, "", source
     guess = next(iter(guesses.values()))
-    return guess.text, guess.confidence
+    return guess.text, guess.confidence, "fingerprint"

@@ -19,7 +19,7 @@ from typing import Any, Final, Literal
 from kwire.analysis.release_ranges import broker_highest
 from kwire.analysis.verdicts import KnownMaximum
 
-__all__ = ["Cure", "Guess", "Observed", "cure_of", "guess_unnamed", "known_maximum", "library_of", "unseen_maxima"]
+__all__ = ["Cure", "Guess", "Observed", "cure_of", "guess_unnamed", "known_maximum", "library_of", "newest_version", "unseen_maxima"]
 
 # Fewer apis than this in common with a profile are no fingerprint: every library asks for metadata first.
 MIN_APIS: Final = 4
@@ -30,11 +30,19 @@ Uses = Mapping[str, tuple[int, ...]]
 
 @dataclass(frozen=True, slots=True)
 class Cure:
-    """What helps the users of a library."""
+    """What helps the users of a library.
+
+    Attributes:
+        kind, version: what has to change, and from which version of the library, or to which value of the setting.
+        remedy: as a sentence.
+        upgrade_version, upgrade: of a setting: what versions of the library before this one need too, as a sentence.
+    """
 
     kind: Literal["library", "config", "proxy"]
     version: str | None
     remedy: str
+    upgrade_version: str | None = None
+    upgrade: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -110,7 +118,7 @@ def _library(entry: dict[str, Any]) -> Library:
     cure = entry.get("cure")
     return Library(
         name, entry["names"], re.compile(entry["client_ids"]) if "client_ids" in entry else None, entry.get("kafka_release", False),
-        None if cure is None else Cure(cure["kind"], cure["version"], cure["remedy"]),
+        None if cure is None else Cure(**cure),
         tuple(sorted(profiles, key=lambda profile: profile.version)),
     )  # fmt: skip
 
@@ -237,6 +245,17 @@ def unseen_maxima(
         return {}
     found = {api: known_maximum(software_name, software_version, guess, api) for api in sorted(apis - seen)}
     return {api: known for api, known in found.items() if known is not None and known.at_most is not None}
+
+
+def newest_version(software_name: str | None, software_version: str | None, guess: Guess | None) -> tuple[int, ...] | None:
+    """Tell the newest version of its library that a client can have; None when nothing bounds it."""
+    named = _named(software_name, software_version)
+    if named is not None:
+        return named[1]
+    if guess is None:
+        return None
+    found = [tuple(int(part) for part in each.group().split(".")) for each in _NUMBERS.finditer(guess.versions)]
+    return max(found, default=None)
 
 
 def cure_of(software_name: str | None, software_version: str | None, guess: Guess | None) -> Cure | None:

@@ -63,7 +63,7 @@ _EVIDENCE: Final = ("evidence_connection_id", "evidence_request_index")
 PARTS: Final[dict[str, Part]] = {
     "usage": Part(
         (*_WHO, "software_name", "software_version", "server", "api_key", "api_name", "api_version"),
-        ("requests", "errors"),
+        ("requests", "errors", "wanted", "answered", "unseen"),
         first=_EVIDENCE,
     ),
     "error_names": Part((*_WHO, "api_key", "api_version", "error_name"), ("requests",), (), ()),
@@ -111,6 +111,9 @@ _TYPES: Final[dict[str, pa.DataType]] = {
             "bytes",
             "max_batch_bytes",
             "throttle_ms",
+            "wanted",
+            "answered",
+            "unseen",
         ),
         LONG,
     ),
@@ -196,7 +199,7 @@ def partial_of_series(rows: SeriesRows | SeriesView, requests: RequestSums | Non
             requests.add(batch)
     join = requests.join
     pieces: dict[str, list[pa.Table]] = {name: [schema_of(name).empty_table()] for name in PARTS}
-    for name, found in chain(requests.found(), _of_connections(rows, join), of_topics(rows, join)):
+    for name, found in chain(requests.found(), _of_connections(rows, requests), of_topics(rows, join)):
         pieces[name].append(_table(name, **found))
     partial = {name: reduce_rows(name, pa.concat_tables(found)) for name, found in pieces.items()}
     partial["captures"] = reduce_rows("captures", rows.captures)
@@ -204,7 +207,8 @@ def partial_of_series(rows: SeriesRows | SeriesView, requests: RequestSums | Non
     return partial
 
 
-def _of_connections(rows: SeriesRows | SeriesView, join: Connections) -> Iterator[Found]:
+def _of_connections(rows: SeriesRows | SeriesView, requests: RequestSums) -> Iterator[Found]:
+    join = requests.join
     table = join.table
     columns: dict[str, Any] = {name: table.column(name) for name in table.column_names}
     columns |= {"address": join.address, "server": join.server, "connections": ones(table)}
@@ -220,7 +224,7 @@ def _of_connections(rows: SeriesRows | SeriesView, join: Connections) -> Iterato
     who, _server = join.look_up(ids)
     yield "refusals", {
         **who, "server": refusals.column("server"), "api_key": refusals.column("api_key"), "api_version": refusals.column("api_version"),
-        "refusal": refusals.column("refusal"), "requests": ones(refusals), "first_seen": join.take("first_seen", ids),
+        "refusal": requests.told_apart(refusals), "requests": ones(refusals), "first_seen": join.take("first_seen", ids),
         "evidence_connection_id": ids, "evidence_request_index": refusals.column("request_index"),
     }  # fmt: skip
 

@@ -6,13 +6,13 @@ from collections.abc import Iterable, Mapping
 from functools import cache
 from typing import Final
 
-from kwire.analysis.verdicts import TargetRange
+from kwire.analysis.verdicts import LaterReleases, TargetRange
 from kwire.errors import InputError
 from kwire.schema import Release, Versions, catalog, guess, releases
 from kwire.schema.release_table import release_key
 
 __all__ = [
-    "api_key_of", "broker_highest", "default_targets", "guess_release", "highest_by_name", "line_of", "resolve_release", "target_range",
+    "accepts", "api_key_of", "broker_highest", "default_targets", "guess_release", "highest_by_name", "line_of", "resolve_release", "target_range",
 ]  # fmt: skip
 
 # A client talks to brokers; what only a controller's listener has is for administrators (KIP-919). Up to 3.9 a broker may still be one of
@@ -51,8 +51,37 @@ def target_range(release: str, api_key: int) -> TargetRange:
     return TargetRange(
         release=release,
         accepts=None if accepts is None else (accepts.lowest, accepts.highest),
-        marks=frozenset() if marked is None else frozenset(marked),
+        marks={} if marked is None else {version: _later(known, api_key, version) for version in marked},
     )
+
+
+def _later(release: Release, api_key: int, version: int) -> LaterReleases:
+    """What becomes of a version that a release marks deprecated: not every one of them is ever refused (KIP-896)."""
+    newest = releases().newest_per_minor()
+    marked = [one.minor for one in newest if version in (one.deprecated(api_key) or ())]
+    if release.minor not in marked:  # an older patch, which marks more than the newest of its line
+        marked = sorted([*marked, release.name], key=release_key)
+    later = [one for one in newest if one > release and one.minor != release.minor]
+    refusing = next((one for one in later if _refuses(one, api_key, version)), None)
+    patches = [one.name for one in releases() if one > release and _refuses(one, api_key, version)] if refusing is None else []
+    whole = refusing is not None and all(_refuses(one, api_key, version) for one in releases() if one.minor == refusing.minor)
+    return LaterReleases(
+        marked_by=tuple(marked),
+        newest=newest[-1].minor,
+        refusing=None if refusing is None else refusing.minor if whole else refusing.name,
+        at_refusal=None if refusing is None else target_range(refusing.name, api_key),
+        only_patches=tuple(patches),
+    )
+
+
+def accepts(release: str, api_key: int, version: int) -> bool:
+    """Say whether brokers of a release answer a version of an api."""
+    return not _refuses(releases()[release], api_key, version)
+
+
+def _refuses(release: Release, api_key: int, version: int) -> bool:
+    accepted = _accepts(release, api_key)
+    return accepted is None or version not in accepted
 
 
 def highest_by_name(ranges: Mapping[int, Range]) -> dict[str, int]:

@@ -21,7 +21,9 @@ __all__ = ["RequestSums"]
 
 _Use = tuple[int, int, int | None, str | None, int | None]  # code of the program, api, version, name, hour
 
-_SUMS: Final = ("requests", "errors", "request_bytes", "response_bytes", "throttle_ms")
+_SUMS: Final = ("requests", "errors", "request_bytes", "response_bytes", "throttle_ms", "wanted", "answered", "unseen")
+# Produce with acks=0, and responses without a request, want no answer; any other state does, whatever became of it.
+_WANT_NOTHING: Final = pa.array(["no_response_expected", "orphan_response"])
 _NEVER: Final = np.iinfo(np.int64).max
 _BEFORE: Final = np.iinfo(np.int64).min
 # Pairs that wait to be counted, before equal ones become one.
@@ -82,6 +84,7 @@ class RequestSums:
         self._errors = _Counts()  # use, error
         self._groups = _Counts()  # program, group
         self._names: dict[str | None, int] = {}
+        self._unanswered = np.full(len(self.join.table), -1, np.int64)  # by row of the connection, the last such request
 
     def add(self, batch: pa.RecordBatch) -> None:
         """Take rows of `requests`; those without an api key do not count."""
@@ -92,6 +95,7 @@ class RequestSums:
         rows = self.join.rows_of(batch.column("connection_id"))
         at = rows.fill_null(-1).to_numpy().astype(np.int64)
         who = np.where(at < 0, -1, self.join.programs[at])
+        self._see_unanswered(batch, at)
         time = batch.column("request_time").cast(LONG)
         bare: Any = batch.column("request_time").cast(pa.timestamp("us"))  # in no zone: to round in one takes ten times as long
         hour = pc.floor_temporal(bare, unit="hour").cast(LONG)
@@ -129,7 +133,11 @@ class RequestSums:
     def _add_sums(self, batch: pa.RecordBatch, local: Ints, use: Ints, failed: Any) -> None:
         sizes = [batch.column(name).fill_null(0).to_numpy() for name in ("request_bytes", "response_bytes")]
         throttled = np.maximum(batch.column("throttle_time_ms").fill_null(0).to_numpy(), 0)
-        values = (None, failed.to_numpy(zero_copy_only=False), *sizes, throttled)
+        state = batch.column("state")
+        wants: Any = pc.invert(pc.is_in(state, value_set=_WANT_NOTHING))
+        fates = [wants, *(pc.equal(state, pa.scalar(each)) for each in ("answered", "unseen"))]
+        states = [fate.fill_null(False).to_numpy(zero_copy_only=False) for fate in fates]
+        values = (None, failed.to_numpy(zero_copy_only=False), *sizes, throttled, *states)
         for number, value in enumerate(values):
             # doubles are exact up to 2**53, and a batch has no such sum
             self._sums[use, number] += np.bincount(local, value, len(use)).astype(np.int64)
@@ -150,6 +158,29 @@ class RequestSums:
             evidence = (when, connection is None, connection or "", index is None, index or 0)
             if evidence < self._evidence[number] or self._evidence[number] is _NO_EVIDENCE:
                 self._evidence[number] = evidence
+
+    def _see_unanswered(self, batch: pa.RecordBatch, at: Ints) -> None:
+        waited: Any = pc.fill_null(pc.equal(batch.column("state"), pa.scalar("unanswered")), pa.scalar(False))
+        rows = np.flatnonzero(waited.to_numpy(zero_copy_only=False) & (at >= 0))
+        if len(rows):
+            index = batch.column("request_index").fill_null(-1).to_numpy().astype(np.int64)
+            np.maximum.at(self._unanswered, at[rows], index[rows])
+
+    def told_apart(self, refusals: pa.Table) -> Any:
+        """Give the kind of each refusal: `disconnected` only where the server closed on a request that waited for its answer.
+
+        A connection that the server closed behind Produce with acks=0, or one with a gap, proves no refusal by itself: `closed`.
+
+        Args:
+            refusals: rows of `kwire.tables.facts.REFUSALS`.
+        """
+        kinds: Any = refusals.column("refusal").combine_chunks()
+        at = self.join.rows_of(refusals.column("connection_id")).fill_null(-1).to_numpy().astype(np.int64)
+        whole = self.join.table.column("gaps").fill_null(0).to_numpy() == 0
+        index = refusals.column("request_index").to_numpy()
+        proven = (at >= 0) & (self._unanswered[at] >= index) & whole[at] if len(at) else np.zeros(0, np.bool_)
+        closed = pc.and_(pc.equal(kinds, pa.scalar("disconnected")), pa.array(~proven))
+        return pc.if_else(closed, pa.scalar("closed"), kinds)
 
     def _named(self, texts: Any) -> Ints:
         """Numbers that stand for texts, the same in all batches."""

@@ -4,18 +4,19 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
-from typing import Any, Final
+from typing import Any
 
 import pyarrow as pa
 
 from kwire.analysis.client_groups import ClientGroup, ClientGroups
-from kwire.analysis.known_clients import Cure, cure_of, known_maximum, unseen_maxima
+from kwire.analysis.known_clients import cure_of, known_maximum, library_of, newest_version, unseen_maxima
 from kwire.analysis.partials import Partial
 from kwire.analysis.plain_rows import rows_of
 from kwire.analysis.release_ranges import api_key_of, target_range
+from kwire.analysis.remedies import NOTHING, Remedy, Software, remedy_of
 from kwire.analysis.shown_ids import ShownIds
 from kwire.analysis.usage_rows import UsageRow
-from kwire.analysis.verdicts import Judgement, TargetRange, Use, judge
+from kwire.analysis.verdicts import TargetRange, Use, judge
 from kwire.tables.schemas import UPGRADE_IMPACT
 
 __all__ = ["upgrade_impact"]
@@ -59,20 +60,16 @@ def _seen_row(
     refused: dict[Place, dict[str, Evidence]],
 ) -> dict[str, Any]:
     assert row.api_name is not None
-    software = (row.software_name, row.software_version) if group.software is None else group.software
+    software = _sent(row, group)
     offers = [highest[server][row.api_name] for server in row.servers if row.api_name in highest.get(server, {})]
     refusals = refused.get((row.client_key, row.client_id, row.api_key, row.api_version), {})
     line = next((line for line in refusals if target.release.split(".")[:2] == line.split(".")[:2]), None)
     use = Use(
         api_name=row.api_name, api_version=row.api_version, role=group.role, broker_highest=max(offers, default=None),
         negotiates=group.negotiates, refused_by=line, always_refused=row.unsupported == row.requests,
-        known=known_maximum(*software, group.guess, row.api_name),
+        known=known_maximum(*software, group.guess, row.api_name), answers=group.answers,
     )  # fmt: skip
-    judgement = judge(use, target)
-    evidence = row.evidence
-    if judgement.basis == "observed_refusal" and line is not None:
-        evidence = refusals[line]
-    return row.values() | _judged(judgement, target, evidence, cure_of(*software, group.guess))
+    return row.values() | _judged(use, target, row.evidence, _software(row, group), None if line is None else refusals[line])
 
 
 def _unseen_rows(
@@ -84,7 +81,7 @@ def _unseen_rows(
         uses[row.client_key, row.client_id].append(row)
     for place, rows in uses.items():
         group, first = groups.of(*place), rows[0]
-        software = (first.software_name, first.software_version) if group.software is None else group.software
+        software = _sent(first, group)
         seen = frozenset(group.versions) | {row.api_name for row in rows if row.api_name is not None}
         if group.role != "client":
             continue
@@ -96,32 +93,46 @@ def _unseen_rows(
                 accepted = target_range(target, key)
                 if accepted.accepts is not None and known.at_most < accepted.accepts[0]:
                     use = Use(api_name=api, api_version=known.at_most, negotiates=group.negotiates, known=known, seen=False)
-                    cure = cure_of(*software, group.guess)
-                    yield place, blank.values() | _judged(judge(use, accepted), accepted, first.evidence, cure)
+                    yield place, blank.values() | _judged(use, accepted, first.evidence, _software(first, group))
 
 
-def _judged(judgement: Judgement, target: TargetRange, evidence: Evidence | None, cure: Cure | None) -> dict[str, Any]:
-    helps = judgement.verdict in ("rejected", "marked") or judgement.basis == "broker_ceiling"
+def _sent(row: UsageRow, group: ClientGroup) -> tuple[str | None, str | None]:
+    """Software name and version that the client sent, on this connection or another."""
+    return (row.software_name, row.software_version) if group.software is None else group.software
+
+
+def _software(row: UsageRow, group: ClientGroup) -> Software:
+    name, version = _sent(row, group)
+    library = library_of(name, version) or (group.guess.library if group.guess else None) or (name if name != "unknown" else None)
+    return Software(library, newest_version(name, version, group.guess), cure_of(name, version, group.guess))
+
+
+def _judged(
+    use: Use, target: TargetRange, evidence: Evidence | None, software: Software, refusal: Evidence | None = None
+) -> dict[str, Any]:  # fmt: skip
+    judgement = judge(use, target)
+    if judgement.basis == "observed_refusal" and refusal is not None:
+        evidence = refusal
+    remedy, refused_by = remedy_of(use, judgement, target, software), None
+    if judgement.verdict == "marked":
+        remedy, refused_by = _of_marked(use, target, software)
     return {
         "target_release": target.release, "verdict": judgement.verdict, "verdict_basis": judgement.basis,
         "confidence": judgement.confidence, "evidence_connection_id": evidence[0] if evidence else None,
-        "evidence_request_index": evidence[1] if evidence else None, "reason": judgement.reason,
-        "remedy": _remedy(judgement, target, cure) if helps else None, "cure_version": cure.version if cure and helps else None,
-        "cure_kind": cure.kind if cure and helps else None,
+        "evidence_request_index": evidence[1] if evidence else None, "reason": judgement.reason, "remedy": remedy.text,
+        "cure_version": remedy.version, "cure_kind": remedy.kind, "refused_by": refused_by,
     }  # fmt: skip
 
 
-_UNKNOWN_LIBRARY: Final = "Find out which library this is and upgrade it"
-
-
-def _remedy(judgement: Judgement, target: TargetRange, cure: Cure | None) -> str:
-    if judgement.basis == "broker_ceiling":
-        return "Look up the library's version, or watch the client against a newer broker; nothing here tells whether it can do more."
-    if cure is not None:
-        return cure.remedy
-    if target.accepts is None:
-        return f"{_UNKNOWN_LIBRARY} to one that does not need this api."
-    return f"{_UNKNOWN_LIBRARY} to a version that sends v{target.accepts[0]} or later; until then a proxy can stand in between."
+def _of_marked(use: Use, target: TargetRange, software: Software) -> tuple[Remedy, str | None]:
+    """What a marked use needs, and for which release: nothing where each later release accepts it, or the client steps up by itself."""
+    later = target.marks[use.api_version]
+    if later.at_refusal is None:
+        return NOTHING, None
+    then = judge(use, later.at_refusal)
+    if then.verdict != "rejected":
+        return NOTHING, None
+    return remedy_of(use, then, later.at_refusal, software), later.refusing
 
 
 def _refusals(partial: Partial, shown: ShownIds, lines: dict[str, str]) -> dict[Place, dict[str, Evidence]]:

@@ -6,6 +6,7 @@ A row is a client key, client id, api and version.
 from __future__ import annotations
 
 from collections import defaultdict
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -25,6 +26,8 @@ class UsageRow:
     """A row of `api_usage` with its evidence.
 
     Attributes:
+        errors: answers with an error, and requests that the server hung up on.
+        disconnects: of these, the requests that the server hung up on.
         servers: the servers that it was sent to.
         first_seen, last_seen: microseconds since 1970, UTC.
         evidence: connection id and request index of the first such request.
@@ -41,6 +44,7 @@ class UsageRow:
     api_version: int
     requests: int = 0
     errors: int = 0
+    disconnects: int = 0
     unsupported: int = 0
     first_seen: int | None = None
     last_seen: int | None = None
@@ -56,17 +60,18 @@ class UsageRow:
         return {
             "client_key": self.client_key, "software_name": self.software_name, "software_version": self.software_version,
             "client_id": self.client_id, "api_key": self.api_key, "api_name": self.api_name, "api_version": self.api_version,
-            "requests": self.requests, "errors": self.errors, "error_names": sorted(self.error_names),
+            "requests": self.requests, "errors": self.errors, "disconnects": self.disconnects, "error_names": sorted(self.error_names),
             "latency_p50_us": quantile(keys, counts, 0.5), "latency_p99_us": quantile(keys, counts, 0.99),
             "first_seen": self.first_seen, "last_seen": self.last_seen,
         }  # fmt: skip
 
 
-def usage_rows(partial: Partial) -> list[UsageRow]:
+def usage_rows(partial: Partial, refuses: Callable[[str, int, int], bool] = lambda *_: False) -> list[UsageRow]:
     """Make the rows, sorted by client, id, api and version.
 
     Args:
         partial: merged parts.
+        refuses: whether a server, given as `address:port`, is of a release that does not accept a version of an api.
     """
     shown = ShownIds(partial)
     rows: dict[tuple[str, str | None, int, int], UsageRow] = {}
@@ -93,6 +98,14 @@ def usage_rows(partial: Partial) -> list[UsageRow]:
         row.error_names.add(part["error_name"] or "")
         if part["error_name"] == "UNSUPPORTED_VERSION":
             row.unsupported += part["requests"]
+    for part in rows_of(partial["refusals"]):
+        if part["refusal"] == "disconnected" or (
+            part["refusal"] == "closed" and None not in (use := (part["api_key"], part["api_version"])) and refuses(part["server"], *use)
+        ):
+            row = rows.get((part["client_key"], shown(part["client_key"], part["client_id"]), part["api_key"], part["api_version"]))
+            if row is not None:
+                row.errors += part["requests"]
+                row.disconnects += part["requests"]
     for part in rows_of(partial["latency"]):
         row = rows[part["client_key"], shown(part["client_key"], part["client_id"]), part["api_key"], part["api_version"]]
         row.latencies[part["bucket"]] += part["requests"]

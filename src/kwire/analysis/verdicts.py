@@ -18,18 +18,23 @@ v below it, the client does not negotiate       rejected (no_negotiation)
 v below it and below the broker's highest       rejected (own_maximum)
 v below it and equal to the broker's highest    undetermined (broker_ceiling), or what is known of the library (known_client)
 ==============================================  ==========================================================
+
+What would be ok or marked is undetermined for a client that never got an answer: a version inside the range proves nothing of a client that
+no broker served.
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from typing import Final, Literal
 
-__all__ = ["Basis", "Judgement", "KnownMaximum", "TargetRange", "Use", "Verdict", "judge"]
+__all__ = ["Answers", "Basis", "Judgement", "KnownMaximum", "LaterReleases", "TargetRange", "Use", "Verdict", "judge"]
 
 Verdict = Literal["ok", "marked", "rejected", "undetermined"]
 Basis = Literal["observed_refusal", "own_maximum", "no_negotiation", "known_client", "broker_ceiling", "inside_range"]
 Confidence = Literal["high", "medium", "low"]
+Answers = Literal["some", "none", "unseen"]
 
 _API_VERSIONS: Final = "ApiVersions"
 
@@ -63,6 +68,7 @@ class Use:
         always_refused: True when no answer but error 35 ever came for it.
         known: of the library, where it is known.
         seen: False for what the library is known to send although it was not seen here.
+        answers: `none` where nothing that the client sent, on any connection, was answered; `unseen` where its answers are not in the capture.
     """
 
     api_name: str
@@ -74,6 +80,7 @@ class Use:
     always_refused: bool = False
     known: KnownMaximum | None = None
     seen: bool = True
+    answers: Answers = "some"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -83,12 +90,31 @@ class TargetRange:
     Attributes:
         release: such as `4.3.1`.
         accepts: lowest and highest version, None where the release does not have the api.
-        marks: the versions that it accepts and marks deprecated.
+        marks: the versions that it accepts and marks deprecated, with what the later releases do with each.
     """
 
     release: str
     accepts: tuple[int, int] | None
-    marks: frozenset[int] = frozenset()
+    marks: Mapping[int, LaterReleases] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LaterReleases:
+    """What becomes of a version that a release marks deprecated; patches of a line count as its newest.
+
+    Attributes:
+        marked_by: the releases that mark it, as a sentence names them.
+        newest: the newest line that there is, such as `4.4`.
+        refusing: the first later line that refuses it, None where each accepts it.
+        at_refusal: what that line's newest patch does with the api.
+        only_patches: later patches that refuse it although the newest of their line accepts it again, such as `4.0.0`.
+    """
+
+    marked_by: tuple[str, ...]
+    newest: str
+    refusing: str | None = None
+    at_refusal: TargetRange | None = None
+    only_patches: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -108,6 +134,14 @@ def judge(use: Use, target: TargetRange) -> Judgement:
         use: what the client does.
         target: what the release does with the api.
     """
+    judgement = _by_version(use, target)
+    if use.role != "client" or use.answers == "some" or judgement.verdict not in ("ok", "marked"):
+        return judgement
+    why = "nothing that it sent was answered" if use.answers == "none" else "the answers to what it sent are not in the capture"
+    return replace(judgement, verdict="undetermined", confidence="low", reason=f"{judgement.reason.removesuffix('.')}, but {why}.")
+
+
+def _by_version(use: Use, target: TargetRange) -> Judgement:
     api, version, kafka = use.api_name, use.api_version, f"Kafka {target.release}"
     if use.role != "client":
         return Judgement(
@@ -142,10 +176,24 @@ def _same_line(line: str, release: str) -> bool:
 def _inside(use: Use, target: TargetRange, accepts: tuple[int, int]) -> Judgement:
     api, version = use.api_name, use.api_version
     if version in target.marks:
-        reason = f"Kafka {target.release} accepts {api} v{version} and marks it deprecated: a later release refuses it."
+        reason = f"Kafka {target.release} accepts {api} v{version}: {_later(target.marks[version])}."
         return Judgement(verdict="marked", basis="inside_range", confidence="high", reason=reason)
     reason = f"Kafka {target.release} accepts {api} v{accepts[0]} to v{accepts[1]}, v{version} included."
     return Judgement(verdict="ok", basis="inside_range", confidence="high", reason=reason)
+
+
+def _later(later: LaterReleases) -> str:
+    marked = f"deprecated by {_listed(later.marked_by)}"
+    if later.refusing is not None:
+        return f"{marked}, and Kafka {later.refusing} refuses it"
+    if later.only_patches:
+        verb = "refuses" if len(later.only_patches) == 1 else "refuse"
+        return f"{marked}; of the later releases only Kafka {_listed(later.only_patches)} {verb} it"
+    return f"{marked}, accepted by all releases to {later.newest}"
+
+
+def _listed(names: Sequence[str]) -> str:
+    return " and ".join([*([", ".join(names[:-1])] if len(names) > 1 else []), *names[-1:]])
 
 
 def _above(use: Use, target: TargetRange, accepts: tuple[int, int]) -> Judgement:

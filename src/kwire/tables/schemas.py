@@ -287,7 +287,7 @@ CLIENTS: Final = schema_of(
     ("contact", TEXT),
     ("connections", LONG),
     ("requests", LONG),
-    ("errors", LONG),
+    ("errors", LONG),  # the sum of api_usage's
     ("request_bytes", LONG),
     ("response_bytes", LONG),
     ("first_seen", TIME),
@@ -303,7 +303,8 @@ API_USAGE: Final = schema_of(
     ("api_name", TEXT),
     ("api_version", INT),
     ("requests", LONG),
-    ("errors", LONG),
+    ("errors", LONG),  # answers with an error code, and requests that the server hung up on
+    ("disconnects", LONG),  # of these, the ones that it hung up on
     ("error_names", TEXTS),
     ("latency_p50_us", LONG),
     ("latency_p99_us", LONG),
@@ -329,6 +330,7 @@ UPGRADE_IMPACT: Final = pa.schema(
             ("remedy", TEXT),
             ("cure_version", TEXT),
             ("cure_kind", TEXT),  # library, config, proxy
+            ("refused_by", TEXT),  # of a marked use: the first later release that refuses the client for it, null without one
         ),
     ]
 )

@@ -1,0 +1,85 @@
+"""What a client needs so that a release does not refuse it: a newer library, another configuration, a proxy in between."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Final, Literal
+
+from kwire.analysis.known_clients import Cure
+from kwire.analysis.verdicts import Judgement, TargetRange, Use
+
+__all__ = ["NOTHING", "Remedy", "Software", "remedy_of"]
+
+_UNKNOWN_LIBRARY: Final = "Find out which library this is and upgrade it"
+_UNTIL_THEN: Final = "until then a proxy can stand in between"
+
+
+@dataclass(frozen=True, slots=True)
+class Software:
+    """What is known of a client's library.
+
+    Attributes:
+        name: as people call it; None where it is not known.
+        version: the newest that the client can have, as numbers; None where it is not known.
+        cure: what helps the library's users.
+    """
+
+    name: str | None
+    version: tuple[int, ...] | None
+    cure: Cure | None
+
+
+@dataclass(frozen=True, slots=True)
+class Remedy:
+    """One or two sentences; with the version of a library, or the value of a setting, that cures."""
+
+    text: str | None = None
+    version: str | None = None
+    kind: Literal["library", "config", "proxy"] | None = None
+
+
+NOTHING: Final = Remedy()
+"""For a client that needs nothing."""
+
+
+def remedy_of(use: Use, judgement: Judgement, target: TargetRange, software: Software) -> Remedy:
+    """Say what to do about a use of an api.
+
+    Args:
+        use: what the client does.
+        judgement: of it, for the target.
+        target: the release that it was judged for.
+        software: the client's library.
+
+    Returns:
+        `NOTHING` where every release that the catalog has takes the client as it is.
+    """
+    if judgement.verdict == "rejected":
+        return _of_refused(use, target, software)
+    if judgement.basis == "broker_ceiling":
+        return Remedy("Look up the library's version, or watch the client against a newer broker: the capture does not show whether it can do more.")
+    if judgement.verdict == "undetermined" and use.answers == "none":
+        return Remedy("Find out why no broker answers it, then capture it at work.")
+    if judgement.verdict == "undetermined" and use.answers == "unseen":
+        return Remedy("Capture both directions of its connections.")
+    return NOTHING
+
+
+def _of_refused(use: Use, target: TargetRange, software: Software) -> Remedy:
+    cure, accepts = software.cure, target.accepts
+    if cure is not None and not _has(software, cure.version if cure.kind == "library" else None):
+        upgrade = "" if cure.upgrade is None or _has(software, cure.upgrade_version) else f" {cure.upgrade}"
+        return Remedy(cure.remedy + upgrade, cure.version, cure.kind)
+    upgrade = _UNKNOWN_LIBRARY if software.name is None else f"Upgrade {software.name}"
+    if accepts is None:
+        return Remedy(f"{upgrade} to a version that does not need {use.api_name}.")
+    if use.api_version > accepts[1]:
+        return Remedy(f"{upgrade} to a version that asks which versions the broker has; {_UNTIL_THEN}.")
+    if use.api_version >= accepts[0]:
+        return Remedy(f"Find out why the broker refuses {use.api_name}: Kafka {target.release} accepts this version.")
+    return Remedy(f"{upgrade} to a version that sends {use.api_name} v{accepts[0]} or later; {_UNTIL_THEN}.")
+
+
+def _has(software: Software, version: str | None) -> bool:
+    """Whether the client may have this version of its library, or a later one."""
+    return version is not None and software.version is not None and software.version >= tuple(int(part) for part in version.split("."))
