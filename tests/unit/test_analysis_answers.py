@@ -35,7 +35,7 @@ def identity(key: str, client_id: str | None, name: str | None = "unknown", vers
 def use(key: str, client_id: str | None, api: str, version: int, **more: Any) -> dict[str, Any]:
     return {
         "client_key": key, "client_id": client_id, "software_name": "unknown", "software_version": "unknown", "server": SERVER,
-        "api_key": KEYS[api], "api_name": api, "api_version": version, "requests": 5, "errors": 0,
+        "api_key": KEYS[api], "api_name": api, "api_version": version, "requests": 5, "errors": 0, "wanted": 5, "answered": 5, "unseen": 0,
         "evidence_connection_id": f"{key}-{client_id}", "evidence_request_index": 3, **more,
     }  # fmt: skip
 

@@ -19,7 +19,7 @@ def usage_row(number: int) -> dict[str, Any]:
     return {
         "client_key": random_of.choice("ab"), "client_id": random_of.choice(["x", None]), "software_name": "n", "software_version": None,
         "server": random_of.choice(["s1", "s2"]), "api_key": random_of.randrange(3), "api_name": "A", "api_version": random_of.randrange(2),
-        "requests": 1, "errors": random_of.randrange(2), "first_seen": time, "last_seen": time,
+        "requests": 1, "errors": random_of.randrange(2), "wanted": 1, "answered": 1, "unseen": 0, "first_seen": time, "last_seen": time,
         "evidence_connection_id": f"c{random_of.randrange(4)}", "evidence_request_index": number,
     }  # fmt: skip
 

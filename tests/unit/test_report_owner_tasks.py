@@ -46,12 +46,12 @@ def test_a_task_has_the_first_release_that_is_as_bad_as_its_worst(report_of: Any
         *use("refused", "Fetch", 1, REFUSED),
         *use("late", "Fetch", 3, {"3.9.2": "ok", "4.0.2": "marked", "4.1.0": "rejected"}),
         *use("unsure", "Fetch", 12, {"3.9.2": "ok", "4.0.2": "undetermined", "4.1.0": "undetermined"}),
-        *use("marked", "Fetch", 2, {"3.9.2": "marked", "4.0.2": "ok", "4.1.0": "ok"}),
+        *use("marked", "Metadata", 2, {"3.9.2": "marked", "4.0.2": "ok", "4.1.0": "ok"}, remedy=None),
         *use("fine", "Fetch", 17, {"3.9.2": "ok", "4.0.2": "ok", "4.1.0": "ok"}),
     ]
     found = report_of(clients=[client(key) for key in ("refused", "late", "unsure", "marked", "fine")], upgrade_impact=impact).tasks
     assert [(task.name, task.verdict, task.deadline) for task in found] == [
-        ("refused", "rejected", "4.0.2"), ("late", "rejected", "4.1.0"), ("unsure", "undetermined", "4.0.2"), ("marked", "marked", "3.9.2"),
+        ("refused", "rejected", "4.0.2"), ("late", "rejected", "4.1.0"), ("unsure", "undetermined", "4.0.2"),
     ]  # fmt: skip
 
 
@@ -112,7 +112,7 @@ def test_a_client_without_ids_is_called_by_its_principal_or_address(report_of: A
     ("verdict", "sentence"),
     [
         ("rejected", "- Find out which library this is, and upgrade it."),
-        ("undetermined", "- Find out which library and version this is; a capture that has the beginning of its connections tells."),
+        ("undetermined", "- Find out which library and version this is; a capture that has the beginning of its connections shows it."),
     ],
 )
 def test_without_a_known_cure_a_ticket_says_how_to_come_to_one(report_of: Any, verdict: str, sentence: str) -> None:

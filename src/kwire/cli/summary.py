@@ -32,6 +32,8 @@ def print_summary(summary: Summary) -> None:
     """
     out = console()
     out.print(summary.headline, style="bold")
+    if summary.apart:
+        out.print(f"  Not counted as clients: {summary.apart}.", style="dim")
     for fact in summary.facts:
         if fact.level == "warning":
             out.print(f"  ! {fact.sentence}", style=_STYLES["warning"])

@@ -14,7 +14,7 @@ from kwire.report.connection_times import UNKNOWN, ConnectionTimes, read_connect
 from kwire.report.coverage import Coverage, headline, read_coverage
 from kwire.report.group_lines import GroupLines, read_group_lines
 from kwire.report.incidents import read_incidents
-from kwire.report.inventory import Client, LibraryVersion, by_library, read_clients
+from kwire.report.inventory import Client, LibraryVersion, Population, applications, by_library, population, read_clients
 from kwire.report.lineage import Topic, read_lineage, topics_by_client
 from kwire.report.listings import Listing
 from kwire.report.owner_tasks import OwnerTask, Team, by_team, owner_tasks
@@ -63,7 +63,12 @@ class Report:
     @property
     def headline(self) -> str:
         """How much was seen, as one line."""
-        return headline(self.coverage, len(self.clients))
+        return headline(self.coverage, self.population)
+
+    @property
+    def population(self) -> Population:
+        """How many of `clients` are clients, and how many something else."""
+        return population(self.clients)
 
     @property
     def generator(self) -> str:
@@ -91,13 +96,13 @@ def read_report(folder: AnalysisFolder, *, before: str = "", command: str = "", 
         command=command,
         before=before,
         changes=read_changes(before, folder) if before else (),
-        coverage=read_coverage(folder),
+        coverage=read_coverage(folder, clients),
         servers=read_server_coverage(folder),
         matrix=matrix,
         tasks=tasks,
-        teams=by_team(tasks, matrix.targets),
+        teams=by_team(tasks),
         clients=clients,
-        libraries=by_library(clients, at_newest),
+        libraries=by_library(applications(clients), at_newest),
         versions=read_version_grid(folder, newest),
         connections=read_connection_times(folder, {client.client_key: client.library or UNKNOWN for client in clients}),
         topics=topics,

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Iterable
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Final, Literal
@@ -12,6 +13,7 @@ import pyarrow.compute as pc
 
 from kwire.report.amounts import bytes_of, length_of_time, moment, moment_after, plural, share
 from kwire.report.analysis_folder import AnalysisFolder, tally
+from kwire.report.inventory import Client, Population, applications, read_clients
 from kwire.report.log_coverage import LOGS, log_sentences
 from kwire.report.wire_text import SENTENCE, visible
 
@@ -90,11 +92,12 @@ class Coverage:
         return None if self.start is None or self.end is None else self.end - self.start
 
 
-def read_coverage(folder: AnalysisFolder, *, files_shown: int = 100) -> Coverage:
+def read_coverage(folder: AnalysisFolder, clients: Iterable[Client] | None = None, *, files_shown: int = 100) -> Coverage:
     """Sum up the captures of an analysis and say what is missing from them.
 
     Args:
         folder: the analysis.
+        clients: from `read_clients`; None to read them here.
         files_shown: how many files are listed one by one.
     """
     table = folder.read("captures", ["capture", "source", "start", "end", "snaplen", *_COUNTERS])
@@ -126,17 +129,17 @@ def read_coverage(folder: AnalysisFolder, *, files_shown: int = 100) -> Coverage
             unknown = packets["packets_dropped"].null_count
             facts += _facts_of_loss(totals, unknown_drops=unknown, files=packets.num_rows, snaplens=snaplens)
             facts += _facts_of_connections(totals, _protocols(folder))
-        facts += _facts_of_identity(folder)
+        facts += _facts_of_identity(applications(read_clients(folder) if clients is None else clients))
     return Coverage(
         start=times and times[0], end=times and times[1], totals=totals, facts=tuple(facts), files=files, file_count=table.num_rows
     )
 
 
-def headline(coverage: Coverage, clients: int) -> str:
-    """How much was seen, as one line: ``29 clients in 1 file, 152 connections, 615 requests, 52 s from 2026-11-21 10:22:10 UTC``."""
+def headline(coverage: Coverage, seen: Population) -> str:
+    """How much was seen, as one line: ``26 clients in 1 file, 152 connections, 615 requests, 52 s from 2026-11-21 10:22:10 UTC``."""
     counts = [(coverage.file_count, "file"), (coverage.totals["connections"], "connection"), (coverage.totals["requests"], "request")]
     covered = "" if coverage.length is None else f", {length_of_time(coverage.length)} from {moment(coverage.start)} UTC"
-    return f"{plural(clients, 'client')} in {', '.join(plural(*each) for each in counts)}{covered}"
+    return f"{plural(seen.clients, 'client')} in {', '.join(plural(*each) for each in counts)}{covered}"
 
 
 def _protocols(folder: AnalysisFolder) -> Counter[str]:
@@ -239,15 +242,16 @@ def _facts_of_connections(totals: dict[str, int], protocols: Counter[str]) -> li
         facts.append(_note("Refused", refused, "the server answered the attempt with a reset."))
     if totals["one_way"]:
         single = f"{plural(totals['one_way'], 'connection')} {'was' if totals['one_way'] == 1 else 'were'} captured in one direction only:"
-        facts.append(_warning("One direction", single, "without answers there are no errors and no times."))
+        unseen = "where it is the answers' direction that is not in the capture, there are no errors, no times and no proof that a client works."
+        facts.append(_warning("One direction", single, unseen))
     if totals["unanswered"]:
         never = f"{plural(totals['unanswered'], 'request')} of {totals['requests']:,} got no answer in the capture:"
         facts.append(_note("Unanswered", never, "the connection ended, the capture ended, or a broker refused the version."))
     return facts
 
 
-def _facts_of_identity(folder: AnalysisFolder) -> list[Fact]:
-    found: Counter[str] = Counter(row["identity_source"] or "not_observed" for row in folder.rows("clients", ["identity_source"]))
+def _facts_of_identity(seen: tuple[Client, ...]) -> list[Fact]:
+    found: Counter[str] = Counter(client.identity_source for client in seen)
     if not found:
         return [_warning("Clients", "No Kafka client was seen.")]
     clients = plural(found.total(), "client")

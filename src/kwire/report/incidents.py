@@ -24,6 +24,10 @@ _METADATA_PER_MINUTE: Final = 1.0
 _STORM: Final = 20
 _MICROSECONDS: Final = 1_000_000
 
+# Errors by which a broker says no.
+_SAY_NO: Final = ("UNSUPPORTED_VERSION", "POLICY_VIOLATION", "INVALID_REQUEST")
+_USE_WITH_ERRORS: Final = ("client_key", "api_name", "api_version", "error_names", "errors", "disconnects")
+
 _CLIENT: Final = Column("Client")
 
 
@@ -123,6 +127,7 @@ def _throttled(folder: AnalysisFolder, names: dict[str, str]) -> Listing:
 def _refused(folder: AnalysisFolder, names: dict[str, str]) -> Listing:
     """Authentication that failed, connections that nobody took, errors that say no."""
     found: Counter[tuple[str, str]] = Counter()
+    hung_up: dict[str, Counter[str]] = defaultdict(Counter)
     for batch in folder.scan("connections", ("client_key", "auth_failures", "state", "protocol", "attempted_principal")):
         table = pa.Table.from_batches([batch])
         for row in table.filter(pc.field("auth_failures") > 0).to_pylist():
@@ -130,15 +135,22 @@ def _refused(folder: AnalysisFolder, names: dict[str, str]) -> Listing:
             found[row["client_key"], f"authentication failed{who}"] += row["auth_failures"]
         for row in table.filter((pc.field("state") == "reset") & (pc.field("protocol") == "silent")).to_pylist():
             found[row["client_key"], "connection refused or reset before a byte"] += 1
-    for row in folder.rows("api_usage", ("client_key", "api_name", "error_names", "errors"), pc.field("errors") > 0):
-        for error in row["error_names"] or ():
-            if error.endswith("AUTHORIZATION_FAILED") or error in ("UNSUPPORTED_VERSION", "POLICY_VIOLATION", "INVALID_REQUEST"):
-                found[row["client_key"], f"{row['api_name']}: {error}"] += row["errors"] or 0
+    for row in folder.rows("api_usage", _USE_WITH_ERRORS, pc.field("errors") > 0):
+        errors, disconnects = row["error_names"] or (), row["disconnects"] or 0
+        if disconnects:
+            hung_up[row["client_key"]][f"{row['api_name']} v{row['api_version']}"] += disconnects
+        refused = [name for name in errors if name.endswith("AUTHORIZATION_FAILED") or name in _SAY_NO]
+        if refused:
+            others = " and other errors" if len(refused) < len(errors) else ""
+            found[row["client_key"], f"{row['api_name']}: {', '.join(refused)}{others}"] += (row["errors"] or 0) - disconnects
+    for key, uses in hung_up.items():
+        listed = ", ".join(f"{use} ({number:,})" for use, number in sorted(uses.items(), key=lambda each: (-each[1], each[0])))
+        found[key, f"the server hung up without an answer: {listed}"] = uses.total()
     ranked = sorted(found.items(), key=lambda each: (-each[1], names.get(each[0][0], ""), each[0][1]))[:TOP]
     return Listing(
         id="incident-refused",
         title="Refused",
-        lead="Logins that failed, connections that came to nothing, and requests that a broker would not take.",
+        lead="Logins that failed, connections that came to nothing, and requests that a broker would not take or hung up on.",
         columns=(_CLIENT, Column("What"), Column("Times", "number")),
         rows=tuple((names.get(key, key), what, count(number)) for (key, what), number in ranked),
         nothing="Nobody was refused.",

@@ -6,12 +6,22 @@ from collections import Counter, defaultdict
 from collections.abc import Iterable
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Any, Final
+from typing import Any, Final, Literal
 
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from kwire.report.amounts import plural
 from kwire.report.analysis_folder import AnalysisFolder
 from kwire.report.verdicts import release_order
 
-__all__ = ["IDENTITY_SOURCES", "Client", "LibraryVersion", "by_library", "read_clients"]
+__all__ = ["IDENTITY_SOURCES", "Client", "LibraryVersion", "Population", "applications", "by_library", "population", "read_clients"]
+
+Kind = Literal["application", "cluster", "silent", "stranger"]
+
+# Protocols of connections on which no client can be seen: nothing was sent, or nothing behind a PROXY header; a check by HTTP or SSH.
+_SILENT: Final = frozenset(("silent", "proxy"))
+_STRANGERS: Final = frozenset(("http", "ssh"))
 
 IDENTITY_SOURCES: Final = {
     "api_versions": "named itself",
@@ -29,7 +39,11 @@ _COLUMNS: Final = (
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Client:
-    """One row of `clients`; `library` is what it calls itself, else the guess, else empty. Sums are None where they are not known."""
+    """One row of `clients`; `library` is what it calls itself, else the guess, else empty. Sums are None where they are not known.
+
+    `kind` says whether it counts as a client: an `application` does, a part of the `cluster` itself (a broker or controller), a `silent`
+    peer (refused, or connected without a byte) and a `stranger` (HTTP, SSH) do not.
+    """
 
     client_key: str
     library: str
@@ -48,6 +62,7 @@ class Client:
     first_seen: datetime | None
     last_seen: datetime | None
     contact: str = ""
+    kind: Kind = "application"
 
     @property
     def label(self) -> str:
@@ -68,12 +83,66 @@ class LibraryVersion:
     verdicts: dict[str, int]
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Population:
+    """How many rows of `clients` are clients, and how many are something else, by `Client.kind`."""
+
+    clients: int
+    cluster: int
+    silent: int
+    strangers: int
+
+    @property
+    def apart(self) -> str:
+        """What is not counted as a client, as words; empty where there is nothing."""
+        parts = [
+            f"{plural(self.cluster, 'program')} of the cluster itself" if self.cluster else "",
+            f"{plural(self.silent, 'peer')} that sent nothing" if self.silent else "",
+            f"{plural(self.strangers, 'peer')} that spoke HTTP or SSH" if self.strangers else "",
+        ]
+        return ", ".join(part for part in parts if part)
+
+
+def population(clients: Iterable[Client]) -> Population:
+    """Count clients by kind."""
+    kinds = Counter(client.kind for client in clients)
+    return Population(
+        clients=kinds["application"], cluster=kinds["cluster"], silent=kinds["silent"], strangers=kinds["stranger"]
+    )  # fmt: skip
+
+
+def applications(clients: Iterable[Client]) -> tuple[Client, ...]:
+    """The rows that count as clients."""
+    return tuple(client for client in clients if client.kind == "application")
+
+
 def read_clients(folder: AnalysisFolder) -> tuple[Client, ...]:
     """All clients, those of the applications first, then by library and version."""
-    return tuple(sorted((_client(row) for row in folder.rows("clients", _COLUMNS)), key=_order))
+    rows = folder.rows("clients", _COLUMNS)
+    protocols = _protocols(folder, [row["client_key"] for row in rows if row["requests"] == 0])
+    return tuple(sorted((_client(row, _kind(row, protocols.get(row["client_key"], set()))) for row in rows), key=_order))
 
 
-def _client(row: dict[str, Any]) -> Client:
+def _protocols(folder: AnalysisFolder, keys: list[str]) -> dict[str, set[str]]:
+    """What the connections of these clients speak."""
+    found: dict[str, set[str]] = defaultdict(set)
+    wanted = pa.array(keys, pa.string())
+    for batch in folder.scan("connections", ("client_key", "protocol")) if keys else ():
+        table = pa.Table.from_batches([batch])
+        for row in table.filter(pc.is_in(table["client_key"], value_set=wanted)).group_by(["client_key", "protocol"]).aggregate([]).to_pylist():
+            found[row["client_key"]].add(row["protocol"] or "unknown")
+    return found
+
+
+def _kind(row: dict[str, Any], protocols: set[str]) -> Kind:
+    if (row["role"] or "client") != "client":
+        return "cluster"
+    if row["requests"] != 0 or not protocols or protocols - _SILENT - _STRANGERS:
+        return "application"
+    return "stranger" if protocols & _STRANGERS else "silent"
+
+
+def _client(row: dict[str, Any], kind: Kind) -> Client:
     named = row["software_name"] not in (None, "", "unknown")
     guess, guessed_version = _split_guess(row["library_guess"] or "")
     return Client(
@@ -94,6 +163,7 @@ def _client(row: dict[str, Any]) -> Client:
         first_seen=row["first_seen"],
         last_seen=row["last_seen"],
         contact=row["contact"] or "",
+        kind=kind,
     )
 
 
@@ -112,6 +182,7 @@ def _split_guess(guess: str) -> tuple[str, str]:
 def _order(client: Client) -> tuple[Any, ...]:
     return (
         client.role != "client",
+        client.kind != "application",
         not client.library,
         client.library.lower(),
         release_order(client.version),

@@ -26,6 +26,7 @@ def json_document(report: Report) -> str:
         "made": report.made,
         "command": report.command,
         "headline": report.headline,
+        "population": report.population,
         "coverage": report.coverage,
         "servers": report.servers,
         "upgrade": _upgrade(report.matrix),

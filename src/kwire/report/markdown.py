@@ -32,7 +32,8 @@ def markdown(report: Report) -> str:
 
 def _title(report: Report) -> Iterator[str]:
     yield "# Kafka clients" + (f" and the way to {words(report.newest)}" if report.newest else "")
-    yield from ("", words(report.headline + "."), "", f"**{words(report.coverage.verdict)}**", "")
+    apart = f" Not counted as clients: {report.population.apart}." if report.population.apart else ""
+    yield from ("", words(f"{report.headline}.{apart}"), "", f"**{words(report.coverage.verdict)}**", "")
     yield from (f"- {fact.about}: {words(fact.sentence)}" for fact in report.coverage.facts if fact.level != "fine")
     yield from ("", f"Made by {report.generator} on {moment(report.made)} UTC from captured traffic alone.", "")
 
@@ -109,6 +110,7 @@ def _clients(report: Report) -> Iterator[str]:
             count(client.requests),
         ]
         for client in report.clients
+        if client.kind == "application"
     ]
     yield from _section("Clients", ["Client ids", "Library", "Known how", "Addresses", "Principals", "Owner", "Requests"], each, "None.", 3)
 

@@ -9,14 +9,14 @@ from typing import Final
 
 from kwire.report.inventory import IDENTITY_SOURCES, Client
 from kwire.report.lineage import ClientTopics
-from kwire.report.verdicts import VERDICTS, ClientVerdicts, Finding, UpgradeMatrix
+from kwire.report.verdicts import VERDICTS, ClientVerdicts, Finding, UpgradeMatrix, release_order
 
 __all__ = ["NO_TEAM", "OwnerTask", "Team", "by_team", "owner_tasks"]
 
 NO_TEAM: Final = "No owner known"
 """The team of clients that the file of owners does not name, or where there is none."""
 
-_URGENT: Final = ("rejected", "undetermined", "marked")
+_URGENT: Final = ("rejected", "undetermined")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -26,6 +26,7 @@ class OwnerTask:
     Attributes:
         verdict: the worst of the client.
         deadline: the first release that has it: the work has to be done before brokers run that one.
+        refused_by: of a client that each target takes, the first release that refuses it; empty otherwise.
         cures: remedy, version and kind, each thing once, that of the worst finding first.
         identity: how the library is known, in words.
     """
@@ -45,6 +46,7 @@ class OwnerTask:
     deadline: str
     cures: tuple[tuple[str, str, str], ...]
     findings: tuple[Finding, ...]
+    refused_by: str = ""
 
     @property
     def name(self) -> str:
@@ -73,13 +75,13 @@ class Team:
 def owner_tasks(matrix: UpgradeMatrix, clients: Iterable[Client], topics: Mapping[str, ClientTopics]) -> tuple[OwnerTask, ...]:
     """Make the tasks: teams by name, those without one last; within a team in the order of the matrix, worst first.
 
-    Brokers and controllers have none: who upgrades the cluster upgrades them.
+    Brokers and controllers have none: they are upgraded with the cluster. Neither has a client of which no release refuses anything.
     """
     by_key = {client.client_key: client for client in clients}
     tasks = [
         _task(line, by_key[line.client_key], topics.get(line.client_key, ClientTopics()), matrix.targets)
         for line in matrix.clients
-        if line.worst in _URGENT and line.client_key in by_key and by_key[line.client_key].role == "client"
+        if (line.worst in _URGENT or (line.worst == "marked" and line.refused_by)) and line.client_key in by_key and by_key[line.client_key].role == "client"
     ]
     return tuple(sorted(tasks, key=lambda task: (task.team == NO_TEAM, task.team.casefold(), task.team)))
 
@@ -102,15 +104,15 @@ def _task(line: ClientVerdicts, client: Client, topics: ClientTopics, targets: t
         deadline=targets[line.by_target.index(verdict)],
         cures=line.cures,
         findings=line.findings,
+        refused_by=line.refused_by if verdict == "marked" else "",
     )
 
 
-def by_team(tasks: Iterable[OwnerTask], targets: tuple[str, ...]) -> tuple[Team, ...]:
+def by_team(tasks: Iterable[OwnerTask]) -> tuple[Team, ...]:
     """Count tasks by team, in the order of the tasks.
 
     Args:
         tasks: from `owner_tasks`.
-        targets: the releases of the matrix, ascending.
     """
     groups: dict[str, list[OwnerTask]] = defaultdict(list)
     for task in tasks:
@@ -120,7 +122,7 @@ def by_team(tasks: Iterable[OwnerTask], targets: tuple[str, ...]) -> tuple[Team,
             name=name,
             contact=next((task.contact for task in of_team if task.contact), ""),
             tasks={verdict: sum(task.verdict == verdict for task in of_team) for verdict in reversed(VERDICTS)},
-            deadline=min((task.deadline for task in of_team), key=targets.index),
+            deadline=min((task.refused_by or task.deadline for task in of_team), key=release_order),
         )
         for name, of_team in groups.items()
     )

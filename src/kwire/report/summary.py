@@ -13,7 +13,7 @@ from kwire.report.analysis_folder import AnalysisFolder
 from kwire.report.broken_rules import SEVERITIES, read_broken_rules
 from kwire.report.broker_list import read_brokers
 from kwire.report.coverage import Fact, Level, headline, read_coverage
-from kwire.report.inventory import IDENTITY_SOURCES, Client, by_library, read_clients
+from kwire.report.inventory import IDENTITY_SOURCES, Client, applications, by_library, population, read_clients
 from kwire.report.verdicts import VERDICTS, ClientVerdicts, read_upgrade_matrix
 from kwire.report.wire_text import SENTENCE, visible
 
@@ -55,9 +55,13 @@ class TroubledClient:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Summary:
-    """An analysis in short; `level` and `facts` come first: they say how far to trust the rest."""
+    """An analysis in short; `level` and `facts` come first: they say how far to trust the rest.
+
+    `apart` is what the headline does not count as clients (`kwire.report.inventory.Population`), empty where there is nothing.
+    """
 
     headline: str
+    apart: str
     level: Level
     facts: tuple[Fact, ...]
     brokers: tuple[str, ...]
@@ -77,16 +81,18 @@ def summarize(out_dir: str | Path) -> Summary:
         InputError: the folder holds no analysis, or a table cannot be read.
     """
     folder = AnalysisFolder(out_dir)
-    coverage = read_coverage(folder)
     clients = read_clients(folder)
+    coverage = read_coverage(folder, clients)
     matrix = read_upgrade_matrix(folder)
     at_newest = {line.client_key: line.by_target[-1] for line in matrix.clients} if matrix.targets else {}
     violations = dict.fromkeys(SEVERITIES, 0)
     for rule in read_broken_rules(folder):
         violations[rule.severity] = violations.get(rule.severity, 0) + rule.times
     by_key = {client.client_key: client for client in clients}
+    seen = population(clients)
     return Summary(
-        headline=headline(coverage, len(clients)),
+        headline=headline(coverage, seen),
+        apart=seen.apart,
         level=coverage.level,
         facts=coverage.facts,
         brokers=tuple(
@@ -96,7 +102,7 @@ def summarize(out_dir: str | Path) -> Summary:
             )
             for one in read_brokers(folder)
         ),
-        libraries=_libraries(clients, at_newest),
+        libraries=_libraries(applications(clients), at_newest),
         targets=tuple(
             TargetLine(release=target, worst=next((name for name in reversed(VERDICTS) if found[name]), None), clients=found)
             for target, found in ((target, matrix.count(target)) for target in matrix.targets)
@@ -104,7 +110,7 @@ def summarize(out_dir: str | Path) -> Summary:
         troubled=tuple(
             _troubled(line, matrix.targets, by_key.get(line.client_key))
             for line in matrix.clients
-            if line.worst in ("rejected", "undetermined")
+            if line.worst in ("rejected", "undetermined") and line.client_key not in matrix.cluster
         ),
         violations=violations,
     )

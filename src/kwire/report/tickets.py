@@ -19,7 +19,7 @@ def deadline_sentence(task: OwnerTask) -> str:
         return f"before the brokers move to Kafka {task.deadline}, which refuses this client"
     if task.verdict == "undetermined":
         return f"before the brokers move to Kafka {task.deadline}, which may refuse this client: the capture cannot tell"
-    return f"none yet: Kafka {task.deadline} still takes what this client sends but marks it as deprecated, and a later release refuses it"
+    return f"before the brokers move to Kafka {task.refused_by}, which refuses this client; Kafka {task.deadline} still takes what it sends"
 
 
 def cure_sentence(cure: tuple[str, str, str]) -> str:
@@ -36,7 +36,7 @@ def what_to_do(task: OwnerTask) -> list[str]:
     if task.cures:
         return [cure_sentence(cure) for cure in task.cures]
     if task.verdict == "undetermined":
-        return ["Find out which library and version this is; a capture that has the beginning of its connections tells."]
+        return ["Find out which library and version this is; a capture that has the beginning of its connections shows it."]
     return ["Find out which library this is, and upgrade it."]
 
 
@@ -67,7 +67,7 @@ def _lines(task: OwnerTask) -> Iterator[str]:
     yield "Why, and the proof:"
     yield ""
     for finding in task.findings:
-        if finding.verdict == task.verdict:
+        if finding.verdict == task.verdict and (task.verdict != "marked" or finding.refused_by):
             yield f"- {_proof(finding)}"
 
 

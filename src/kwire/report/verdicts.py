@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections import defaultdict
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any, Final
 
@@ -21,10 +21,13 @@ VERDICTS: Final = ("ok", "marked", "undetermined", "rejected")
 COLUMNS_SHOWN: Final = 8
 """Releases side by side that a reader still takes in."""
 
+# Remedies for a library that is not known differ in the api alone.
+_SENDS: Final = re.compile(r"(?P<before>.* that sends )(?P<api>\w+ v[0-9]+)(?P<after> or later.*)")
+
 _NUMBER: Final = re.compile(r"[0-9]{1,9}")  # a version is the client's own text: no number in it may be too long to read
 _EVIDENCE: Final = (
     "client_key", "client_id", "api_name", "api_version", "requests", "target_release", "verdict", "verdict_basis", "confidence",
-    "evidence_connection_id", "evidence_request_index", "reason", "remedy", "cure_version", "cure_kind",
+    "evidence_connection_id", "evidence_request_index", "reason", "remedy", "cure_version", "cure_kind", "refused_by",
 )  # fmt: skip
 
 
@@ -32,7 +35,8 @@ _EVIDENCE: Final = (
 class Finding:
     """Why one api version of a client is not ok: its worst verdict with the reason that the first such release gives, and the milder ones.
 
-    `milder` holds the other verdicts that are not ok, each with its releases, worst first.
+    `milder` holds the other verdicts that are not ok, each with its releases, worst first. `refused_by` is of marked uses: the first release
+    after the targets that refuses the client for it, empty without one.
     """
 
     api_name: str
@@ -50,6 +54,7 @@ class Finding:
     cure_kind: str
     evidence_connection_id: str
     evidence_request_index: int | None
+    refused_by: str = ""
 
     @property
     def cure(self) -> tuple[str, str, str]:
@@ -74,15 +79,22 @@ class ClientVerdicts:
     @property
     def cures(self) -> tuple[tuple[str, str, str], ...]:
         """What to do about this client, each thing once, for the worst finding first."""
-        return tuple(dict.fromkeys(finding.cure for finding in self.findings if finding.remedy or finding.cure_version))
+        found = dict.fromkeys(finding.cure for finding in self.findings if finding.remedy or finding.cure_version)
+        return tuple(dict.fromkeys(_with_all_apis(cure, found) for cure in found))
+
+    @property
+    def refused_by(self) -> str:
+        """The first release that refuses a client which each target takes; empty without one."""
+        return min((finding.refused_by for finding in self.findings if finding.refused_by), key=release_order, default="")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class UpgradeMatrix:
-    """Clients x target releases (ascending), worst client first."""
+    """Clients x target releases (ascending), worst client first; `cluster` are the keys of brokers and controllers among them."""
 
     targets: tuple[str, ...]
     clients: tuple[ClientVerdicts, ...]
+    cluster: frozenset[str] = frozenset()
 
     @property
     def columns(self) -> tuple[tuple[int, ...], ...]:
@@ -96,12 +108,12 @@ class UpgradeMatrix:
         return tuple(tuple(column) for column in columns)
 
     def count(self, target: str) -> dict[str, int]:
-        """How many clients have which worst verdict at a target."""
+        """How many clients have which worst verdict at a target; brokers and controllers do not count."""
         column = self.targets.index(target)
         found = dict.fromkeys(VERDICTS, 0)
         for client in self.clients:
             verdict = client.by_target[column]
-            if verdict is not None:
+            if verdict is not None and client.client_key not in self.cluster:
                 found[verdict] += 1
         return found
 
@@ -135,7 +147,19 @@ def read_upgrade_matrix(folder: AnalysisFolder) -> UpgradeMatrix:
         for key, line in cells.items()
     ]
     clients.sort(key=_badness)
-    return UpgradeMatrix(targets=tuple(targets), clients=tuple(clients))
+    members = folder.rows("clients", ["client_key"], pc.field("role").isin(["broker", "controller"]))
+    return UpgradeMatrix(targets=tuple(targets), clients=tuple(clients), cluster=frozenset(row["client_key"] for row in members))
+
+
+def _with_all_apis(cure: tuple[str, str, str], others: Iterable[tuple[str, str, str]]) -> tuple[str, str, str]:
+    """One remedy for all apis of a client that need the same."""
+    parts = _SENDS.fullmatch(cure[0])
+    if parts is None:
+        return cure
+    alike = [found for remedy, *_ in others if (found := _SENDS.fullmatch(remedy)) and found["before"] == parts["before"]]
+    apis = [each["api"] for each in alike]
+    listed = ", ".join(apis[:-1]) + " and " + apis[-1] if len(apis) > 1 else apis[0]
+    return (f"{parts['before']}{listed}{parts['after']}", *cure[1:])
 
 
 def _badness(client: ClientVerdicts) -> tuple[Any, ...]:
@@ -178,6 +202,7 @@ def _finding(by_verdict: Mapping[str, list[dict[str, Any]]]) -> Finding:
         cure_kind=first["cure_kind"] or "",
         evidence_connection_id=first["evidence_connection_id"] or "",
         evidence_request_index=first["evidence_request_index"],
+        refused_by=first["refused_by"] or "",
     )
 
 
