@@ -16,7 +16,7 @@ from kwire.schema import releases
 
 SERVER = "10.0.0.9:9092"
 SEEN = datetime(2026, 11, 21, tzinfo=UTC)
-KEYS = {"Produce": 0, "Fetch": 1, "ListOffsets": 2, "Metadata": 3, "ApiVersions": 18}
+KEYS = {"Produce": 0, "Fetch": 1, "ListOffsets": 2, "Metadata": 3, "FindCoordinator": 10, "ApiVersions": 18}
 
 
 def table(name: str, rows: list[dict[str, Any]]) -> pa.Table:
@@ -78,6 +78,7 @@ def test_what_a_named_connection_tells_holds_for_the_nameless_ones_of_the_same_c
     assert verdicts(found)["app", "Produce", 2] == ("ok", "known_client")
     guess = {row["client_key"]: row["library_guess"] for row in found["clients"].to_pylist()}
     assert guess == {"named": "sarama", "bare": "sarama"}
+    assert {row["identity_source"] for row in found["clients"].to_pylist()} == {"api_versions"}
 
 
 def test_two_programs_behind_a_default_id_are_told_apart_by_address() -> None:
@@ -161,3 +162,137 @@ def test_an_api_that_no_release_has_is_counted_and_not_judged() -> None:
     found = answers([identity("k", "app")], [use("k", "app", "Produce", 9) | {"api_key": 10001, "api_name": None}])
     assert found["api_usage"].num_rows == 1
     assert found["upgrade_impact"].num_rows == 0
+
+
+def test_a_client_that_names_itself_is_not_a_guess_whatever_its_name() -> None:
+    """Any name is valid by KIP-511; a library that is not known here named itself all the same."""
+    named = {"software_name": "market-maker", "software_version": "7"}
+    found = answers(
+        [identity("k", "quotes", "market-maker", "7"), identity("g", "tail", "kgo", "v1.22.2")],
+        [use("k", "quotes", "ApiVersions", 3, **named), use("g", "tail", "ApiVersions", 3)],
+    )
+    rows = {row["client_key"]: row for row in found["clients"].to_pylist()}
+    assert {key: (row["identity_source"], row["library_guess"]) for key, row in rows.items()} == {
+        "k": ("api_versions", None), "g": ("api_versions", "franz-go"),
+    }  # fmt: skip
+
+
+SILENT = {"wanted": 39, "answered": 0, "requests": 39}
+
+
+@pytest.mark.parametrize(
+    ("unseen", "reason"),
+    [
+        (0, "Kafka 4.3.1 accepts Metadata v0 to v13, v1 included, but nothing that it sent was answered."),
+        (39, "Kafka 4.3.1 accepts Metadata v0 to v13, v1 included, but the answers to what it sent are not in the capture."),
+    ],
+)
+def test_a_client_that_never_got_an_answer_is_undetermined(unseen: int, reason: str) -> None:
+    found = answers([identity("k", "app")], [use("k", "app", "Metadata", 1, **SILENT, unseen=unseen)])
+    row = found["upgrade_impact"].to_pylist()[0]
+    assert (row["verdict"], row["reason"]) == ("undetermined", reason)
+    assert row["remedy"]
+    assert row["cure_version"] is None
+
+
+def test_one_answer_on_any_connection_of_the_client_is_enough() -> None:
+    """ApiVersions that an old broker hangs up on, then the same client without it."""
+    unanswered = use("k", "app", "ApiVersions", 3, **SILENT)
+    found = answers([identity("k", "app"), identity("other", "app")], [unanswered, use("other", "app", "Metadata", 1)])
+    assert verdicts(found)["app", "ApiVersions", 3] == ("ok", "inside_range")
+
+
+def test_requests_that_want_no_answer_leave_the_verdict_alone() -> None:
+    found = answers([identity("k", "app")], [use("k", "app", "Produce", 9, wanted=0, answered=0), use("k", "app", "ApiVersions", 3)])
+    assert verdicts(found)["app", "Produce", 9] == ("ok", "inside_range")
+
+
+def hung_up(version: int, refusal: str = "disconnected") -> dict[str, Any]:
+    return {
+        "client_key": "k", "client_id": "app", "server": SERVER, "api_key": 0, "api_version": version, "refusal": refusal, "requests": 15,
+        "evidence_connection_id": "c", "evidence_request_index": 0,
+    }  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("refusal", "version", "errors"),
+    [
+        ("disconnected", 2, 15),
+        ("disconnected", 9, 15),
+        ("closed", 2, 15),  # no broker of 4.3 serves Produce v2, so it refused it by closing
+        ("closed", 9, 0),
+        ("unsupported_version", 9, 0),  # counted already: it was answered, with error 35
+    ],
+)
+def test_requests_that_the_server_hung_up_on_are_errors(refusal: str, version: int, errors: int) -> None:
+    sent = use("k", "app", "Produce", version, requests=20)
+    found = answers([identity("k", "app")], [sent], broker="4.3.1", refusals=[hung_up(version, refusal)])
+    row = found["api_usage"].to_pylist()[0]
+    assert (row["errors"], row["disconnects"]) == (errors, errors)
+    assert found["clients"].to_pylist()[0]["errors"] == errors
+
+
+MARKING = Options(target_releases=["3.9.2"])
+
+
+def test_a_marked_use_that_no_release_refuses_needs_nothing() -> None:
+    """kafka-go 0.4.51 sends FindCoordinator v0, which 3.8 marks and every 4.x accepts."""
+    found = answers([identity("k", "app")], [use("k", "app", "FindCoordinator", 0)], options=Options(target_releases=["3.8.1"]))
+    row = found["upgrade_impact"].to_pylist()[0]
+    assert (row["verdict"], row["remedy"], row["cure_version"], row["refused_by"]) == ("marked", None, None, None)
+
+
+def test_a_marked_use_that_a_later_release_refuses_names_what_that_one_wants() -> None:
+    found = answers([identity("k", "app")], [use("k", "app", "Fetch", 2)], options=MARKING)
+    row = found["upgrade_impact"].to_pylist()[0]
+    assert (row["verdict"], row["refused_by"]) == ("marked", "4.0")
+    assert row["remedy"] == (
+        "Find out which library this is and upgrade it to a version that sends Fetch v4 or later; until then a proxy can stand in between."
+    )
+
+
+def test_a_marked_use_of_a_client_that_steps_up_by_itself_needs_nothing() -> None:
+    """Java 3.9 on a broker of 0.10 sends the broker's highest; a newer broker gets more."""
+    name, version = "apache-kafka-java", "3.9.2"
+    sent = {"software_name": name, "software_version": version}
+    found = answers(
+        [identity("k", "app", name, version)], [use("k", "app", "ApiVersions", 3, **sent), use("k", "app", "Fetch", 3, **sent)],
+        broker="0.10.2.2", options=MARKING,
+    )  # fmt: skip
+    rows = {row["api_name"]: row for row in found["upgrade_impact"].to_pylist()}
+    assert (rows["Fetch"]["verdict"], rows["Fetch"]["remedy"], rows["Fetch"]["refused_by"]) == ("marked", None, None)
+    assert rows["Fetch"]["reason"].endswith(", and Kafka 4.0 refuses it.")
+
+
+@pytest.mark.parametrize(
+    ("version", "remedy", "cure"),
+    [
+        ("1.4.2-rdkafka-1.4.2", "Upgrade librdkafka (or confluent-kafka) to 1.9.2 or later.", "1.9.2"),
+        (
+            "2.5.3-rdkafka-2.5.3",
+            "Upgrade librdkafka to a version that sends Fetch v4 or later; until then a proxy can stand in between.",
+            None,
+        ),
+    ],
+)
+def test_a_remedy_never_names_a_version_that_the_client_has(version: str, remedy: str, cure: str | None) -> None:
+    name = "confluent-kafka-python"
+    sent = {"software_name": name, "software_version": version}
+    found = answers([identity("k", "app", name, version)], [use("k", "app", "ApiVersions", 3, **sent), use("k", "app", "Fetch", 2, **sent)])
+    rows = {row["api_name"]: row for row in found["upgrade_impact"].to_pylist() if row["requests"]}
+    assert (rows["Fetch"]["remedy"], rows["Fetch"]["cure_version"]) == (remedy, cure)
+
+
+@pytest.mark.parametrize(
+    ("version", "remedy"),
+    [
+        ("v1.27.2", "Set Version in sarama's Config to V2_1_0_0 or later. Upgrade to sarama 1.50 or later too, which negotiates; "
+         "older ones send OffsetCommit v1 by default."),
+        ("v1.50.3", "Set Version in sarama's Config to V2_1_0_0 or later."),
+    ],
+)  # fmt: skip
+def test_sarama_is_sent_to_a_newer_version_only_where_it_is_older(version: str, remedy: str) -> None:
+    sent = {"software_name": "sarama", "software_version": version}
+    found = answers([identity("k", "app", "sarama", version)], [use("k", "app", "Produce", 2, **sent)])
+    rows = {row["api_name"]: row for row in found["upgrade_impact"].to_pylist() if row["requests"]}
+    assert (rows["Produce"]["remedy"], rows["Produce"]["cure_version"]) == (remedy, "V2_1_0_0")

@@ -16,7 +16,7 @@ from kwire.analysis.release_ranges import (
 from kwire.errors import InputError
 from kwire.schema import releases
 
-PRODUCE, METADATA, JOIN_GROUP, LEADER_AND_ISR = 0, 3, 11, 4
+PRODUCE, FETCH, METADATA, JOIN_GROUP, LEADER_AND_ISR = 0, 1, 3, 11, 4
 
 
 def test_accepting_not_advertising_decides() -> None:
@@ -29,6 +29,18 @@ def test_patches_differ() -> None:
     assert target_range("4.0.2", JOIN_GROUP).accepts == (0, 9)
     assert 3 in target_range("3.9.0", METADATA).marks
     assert not target_range("3.9.2", METADATA).marks
+
+
+def test_what_becomes_of_marked_versions() -> None:
+    """Kafka 4.0 took Fetch v0 to v3 away (KIP-896), kept Metadata v0 to v3, and lacked JoinGroup v0 and v1 in 4.0.0 alone."""
+    fetch, metadata = target_range("3.9.2", FETCH).marks[3], target_range("3.8.1", METADATA).marks[3]
+    join = target_range("3.8.1", JOIN_GROUP).marks[1]
+    assert (fetch.marked_by, fetch.refusing, fetch.only_patches) == (("3.7", "3.8", "3.9"), "4.0", ())
+    assert fetch.at_refusal is not None
+    assert fetch.at_refusal.accepts == (4, 17)
+    assert (metadata.marked_by, metadata.refusing, metadata.only_patches) == (("3.7", "3.8"), None, ())
+    assert (join.marked_by, join.refusing, join.only_patches) == (("3.7", "3.8"), None, ("4.0.0",))
+    assert target_range("3.9.0", METADATA).marks[3].marked_by == ("3.7", "3.8", "3.9.0")
 
 
 def test_an_api_that_was_removed_has_no_range() -> None:

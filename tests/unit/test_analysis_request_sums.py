@@ -11,7 +11,7 @@ import pytest
 from kwire.analysis.partials import partial_of_series
 from kwire.analysis.request_sums import RequestSums
 from kwire.tables.connection_index import ConnectionIndex
-from kwire.tables.facts import FACT_SCHEMAS
+from kwire.tables.facts import FACT_SCHEMAS, REFUSALS
 from kwire.tables.schemas import CAPTURES, CONNECTIONS, REQUESTS
 from kwire.tables.series_rows import SPOOLED, SeriesView
 
@@ -39,8 +39,8 @@ REQUESTED = [
 ]
 
 
-def view(requests: list[dict[str, Any]], cuts: tuple[int, ...]) -> SeriesView:
-    connections = pa.Table.from_pylist([{"server_port": 9092, **row} for row in CONNECTED], schema=CONNECTIONS)
+def view(requests: list[dict[str, Any]], cuts: tuple[int, ...], connected: list[dict[str, Any]] = CONNECTED) -> SeriesView:
+    connections = pa.Table.from_pylist([{"server_port": 9092, **row} for row in connected], schema=CONNECTIONS)
     borders = [0, *cuts, len(requests)]
     parts = [requests[first:last] for first, last in pairwise(borders)]
     batches = [pa.RecordBatch.from_pylist(part, schema=REQUESTS) for part in parts]
@@ -110,3 +110,34 @@ def test_what_was_summed_while_it_was_written_counts() -> None:
     for batch in rows.batches("requests"):
         sums.add(batch)
     assert partial_of_series(rows, sums)["usage"].equals(partial_of_series(rows)["usage"])
+
+
+def refused(connected: list[dict[str, Any]], requests: list[dict[str, Any]], *facts: tuple[str, int, int, int]) -> list[tuple[Any, ...]]:
+    """The refusals of connections that the server closed: connection, index, api and version of the first request without an answer."""
+    rows = view(requests, (), connected)
+    names = ("connection_id", "request_index", "api_key", "api_version")
+    told = [{**dict(zip(names, fact, strict=True)), "server": "s:9092", "refusal": "disconnected"} for fact in facts]
+    rows.facts["refusals"] = pa.Table.from_pylist(told, schema=REFUSALS)
+    return plain(partial_of_series(rows)["refusals"], "evidence_connection_id", "refusal", "requests")
+
+
+def test_a_request_that_waited_when_the_server_closed_was_hung_up_on() -> None:
+    requests = [request("c1", 0, HOUR, state="answered"), request("c1", 1, HOUR, state="unanswered")]
+    assert refused(CONNECTED, requests, ("c1", 1, 3, 12)) == [("c1", "disconnected", 1)]
+
+
+@pytest.mark.parametrize("state", ["no_response_expected", "unseen", "abandoned", "a state of later days"])
+def test_what_did_not_wait_for_an_answer_in_sight_was_not_hung_up_on(state: str) -> None:
+    """A server that closes behind Produce with acks=0 need not have refused it; answers that were not seen prove nothing either."""
+    assert refused(CONNECTED, [request("c1", 0, HOUR, state=state)], ("c1", 0, 0, 3)) == [("c1", "closed", 1)]
+
+
+def test_a_gap_may_hold_the_answer() -> None:
+    with_gap = [{**CONNECTED[0], "gaps": 1}]
+    assert refused(with_gap, [request("c1", 0, HOUR, state="unanswered")], ("c1", 0, 3, 12)) == [("c1", "closed", 1)]
+
+
+def test_requests_that_want_an_answer_are_counted_by_what_became_of_them() -> None:
+    states = ["answered", "unanswered", "abandoned", "unseen", "no_response_expected", "a state of later days"]
+    usage = partial_of_series(view([request("c1", index, HOUR, state=state) for index, state in enumerate(states)], (3,)))["usage"]
+    assert plain(usage, "requests", "wanted", "answered", "unseen") == [(6, 5, 1, 1)]

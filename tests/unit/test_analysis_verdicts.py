@@ -2,16 +2,23 @@
 
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Mapping
+from typing import Any, Literal
 
 import pytest
 
-from kwire.analysis.verdicts import Judgement, KnownMaximum, TargetRange, Use, judge
+from kwire.analysis.verdicts import Judgement, KnownMaximum, LaterReleases, TargetRange, Use, judge
+
+MARKED_BY = ("3.7", "3.8", "3.9")
+REFUSED_LATER = LaterReleases(marked_by=MARKED_BY, newest="4.4", refusing="4.0", at_refusal=TargetRange(release="4.0.2", accepts=(3, 12)))
+PRODUCE_MARKS = dict.fromkeys((0, 1, 2), REFUSED_LATER)
 
 
-def verdict(accepts: tuple[int, int] | None, marks: frozenset[int] = frozenset(), release: str = "4.3.1", **use: Any) -> Judgement:
+def verdict(
+    accepts: tuple[int, int] | None, marks: Mapping[int, LaterReleases] | None = None, release: str = "4.3.1", **use: Any
+) -> Judgement:
     given = {"api_name": "Produce", "api_version": 2, "broker_highest": 11, **use}
-    return judge(Use(**given), TargetRange(release=release, accepts=accepts, marks=marks))
+    return judge(Use(**given), TargetRange(release=release, accepts=accepts, marks=marks or {}))
 
 
 def outcome(judgement: Judgement) -> tuple[str, str]:
@@ -30,9 +37,46 @@ def test_a_version_inside_the_range_is_ok(version: int) -> None:
 
 @pytest.mark.requirement("K511-44", "K35-37")
 def test_a_version_inside_the_range_that_the_release_marks_is_marked() -> None:
-    judgement = verdict((0, 11), frozenset({0, 1, 2}), "3.9.2", api_version=2)
+    judgement = verdict((0, 11), PRODUCE_MARKS, "3.9.2", api_version=2)
     assert outcome(judgement) == ("marked", "inside_range")
-    assert outcome(verdict((0, 11), frozenset({0, 1, 2}), "3.9.2", api_version=3)) == ("ok", "inside_range")
+    assert outcome(verdict((0, 11), PRODUCE_MARKS, "3.9.2", api_version=3)) == ("ok", "inside_range")
+
+
+def test_a_marked_version_names_the_release_that_refuses_it() -> None:
+    reason = verdict((0, 11), PRODUCE_MARKS, "3.9.2", api_version=2).reason
+    assert reason == "Kafka 3.9.2 accepts Produce v2: deprecated by 3.7, 3.8 and 3.9, and Kafka 4.0 refuses it."
+
+
+def test_a_marked_version_that_no_release_refuses_is_said_to_be_accepted_by_all() -> None:
+    """KIP-896 deprecated Metadata v0 to v3 in 3.7 and 3.8 and kept them after all: 4.x brokers accept them."""
+    kept = {3: LaterReleases(marked_by=("3.7", "3.8"), newest="4.4")}
+    judgement = verdict((0, 12), kept, "3.8.1", api_name="Metadata", api_version=3)
+    assert outcome(judgement) == ("marked", "inside_range")
+    assert judgement.reason == "Kafka 3.8.1 accepts Metadata v3: deprecated by 3.7 and 3.8, accepted by all releases to 4.4."
+
+
+def test_a_marked_version_that_one_patch_alone_refuses_says_so() -> None:
+    """4.0.0 has no JoinGroup v0 and v1, 4.0.1 has them again."""
+    patch = {1: LaterReleases(marked_by=("3.7", "3.8"), newest="4.4", only_patches=("4.0.0",))}
+    reason = verdict((0, 9), patch, "3.8.1", api_name="JoinGroup", api_version=1).reason
+    assert reason == "Kafka 3.8.1 accepts JoinGroup v1: deprecated by 3.7 and 3.8; of the later releases only Kafka 4.0.0 refuses it."
+
+
+@pytest.mark.parametrize(
+    ("answers", "why"),
+    [("none", "nothing that it sent was answered"), ("unseen", "the answers to what it sent are not in the capture")],
+)
+@pytest.mark.parametrize(("api", "version"), [("Metadata", 12), ("ApiVersions", 3)])
+def test_a_client_without_an_answer_is_undetermined(answers: Literal["none", "unseen"], why: str, api: str, version: int) -> None:
+    """39 Metadata requests, each closed without an answer, do not show that the client works."""
+    judgement = verdict((0, 13), api_name=api, api_version=version, answers=answers)
+    assert (judgement.verdict, judgement.confidence) == ("undetermined", "low")
+    assert judgement.reason.endswith(f", but {why}.")
+
+
+def test_a_client_without_an_answer_is_rejected_where_the_release_refuses_what_it_sends() -> None:
+    assert outcome(verdict((3, 13), broker_highest=11, answers="none")) == ("rejected", "own_maximum")
+    assert outcome(verdict(None, api_name="LeaderAndIsr", role="broker", answers="none")) == ("ok", "inside_range")
 
 
 def test_a_version_above_the_range_is_ok_for_a_client_that_negotiates() -> None:

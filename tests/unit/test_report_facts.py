@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from types import ModuleType
@@ -12,13 +13,13 @@ import pyarrow.parquet as pq
 import pytest
 
 from kwire.errors import InputError
-from kwire.report import summarize
+from kwire.report import render_report, summarize
 from kwire.report.amounts import bytes_of, compact, length_of_time, moment_after, share
 from kwire.report.analysis_folder import AnalysisFolder
 from kwire.report.broken_rules import FRAMES_SHOWN, read_broken_rules
 from kwire.report.connection_times import BINS, read_connection_times
 from kwire.report.coverage import read_coverage
-from kwire.report.inventory import by_library, read_clients
+from kwire.report.inventory import by_library, population, read_clients
 from kwire.report.verdicts import read_upgrade_matrix, release_order
 from kwire.report.version_use import read_version_grid
 
@@ -256,6 +257,64 @@ def test_summary_for_the_terminal(tmp_path: Path, analysis_tables: ModuleType) -
     assert {one.client for one in summary.troubled} == {"erp-bridge", "pricing-svc", "gateway-v2", "late-reader", "\\x1b[2Jclear"}
     assert {one.first_release for one in summary.troubled} == {"4.0.2"}
     assert summary.violations == {"error": 1, "warning": 0, "info": 0}
+
+
+def _peers() -> dict[str, list[dict[str, Any]]]:
+    """Two applications, one of them behind TLS; a broker; a refused attempt with an empty connection; a health check by HTTP."""
+    app = {"client_key": "app", "client_ids": ["app"], "role": "client", "requests": 3, "identity_source": "not_sent"}
+    internal = {**app, "client_key": "txn", "client_ids": ["broker-3-txn-marker-sender"], "role": "broker"}
+    others = [{"client_key": key, "client_ids": [], "role": "client", "requests": 0} for key in ("secret", "nothing", "check")]
+    spoken = {
+        "app": ["kafka"],
+        "txn": ["kafka"],
+        "secret": ["tls", "silent"],
+        "nothing": ["silent", "silent", "proxy"],
+        "check": ["http", "silent"],
+    }
+    uses = [{"client_key": key, "api_name": "Fetch", "api_version": 12, "requests": 3, "target_release": "4.3.1", "verdict": "ok"}
+            for key in ("app", "txn")]  # fmt: skip
+    return {
+        "captures": [_capture()], "clients": [app, internal, *others], "upgrade_impact": uses,
+        "connections": [{"client_key": key, "protocol": name} for key, names in spoken.items() for name in names],
+    }  # fmt: skip
+
+
+def test_what_is_not_an_application_is_counted_apart(folder_of: Any) -> None:
+    folder = folder_of(**_peers())
+    clients = read_clients(folder)
+    assert {client.client_key: client.kind for client in clients} == {
+        "app": "application", "secret": "application", "txn": "cluster", "nothing": "silent", "check": "stranger",
+    }  # fmt: skip
+    seen = population(clients)
+    assert (seen.clients, seen.cluster, seen.silent, seen.strangers) == (2, 1, 1, 1)
+    assert seen.apart == "1 program of the cluster itself, 1 peer that sent nothing, 1 peer that spoke HTTP or SSH"
+    assert read_upgrade_matrix(folder).count("4.3.1") == {"ok": 1, "marked": 0, "undetermined": 0, "rejected": 0}
+
+
+def test_no_headline_counts_what_is_not_an_application(folder_of: Any, tmp_path: Path) -> None:
+    folder_of(**_peers())
+    out = str(tmp_path / "out")
+    summary = summarize(out)
+    assert summary.headline.startswith("2 clients in 1 file")
+    assert sum(line.clients for line in summary.libraries) == 2
+    assert summary.targets[0].clients["ok"] == 1
+    document = json.loads(render_report(out, "json"))
+    assert document["headline"].startswith("2 clients in 1 file")
+    assert document["population"] == {"clients": 2, "cluster": 1, "silent": 1, "strangers": 1}
+    assert document["upgrade"]["counts"]["4.3.1"]["ok"] == 1
+    assert sum(line["clients"] for line in document["libraries"]) == 2
+    text, page = render_report(out, "md"), render_report(out, "html")
+    assert "2 clients in 1 file" in text
+    assert f"Not counted as clients: {summary.apart}." in text
+    assert "<h1>1 of 2 clients can move to Kafka <bdi>4.3.1</bdi>; the others could not be read</h1>" in page
+    assert "<dt>Clients</dt><dd>2</dd>" in page
+    assert f"Not counted as clients: {summary.apart}." in page
+
+
+def test_a_cluster_alone_is_not_a_client_that_can_move(folder_of: Any, tmp_path: Path) -> None:
+    peers = _peers()
+    folder_of(**{**peers, "clients": peers["clients"][1:2], "upgrade_impact": peers["upgrade_impact"][1:]})
+    assert "<h1>0 Kafka clients seen</h1>" in render_report(str(tmp_path / "out"), "html")
 
 
 def test_a_folder_without_an_analysis_is_one_sentence(tmp_path: Path) -> None:

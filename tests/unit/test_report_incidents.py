@@ -155,3 +155,19 @@ def test_lists_are_cut_to_the_worst(folder_of: Any) -> None:
 def test_without_rows_there_is_good_news(folder_of: Any) -> None:
     folder = folder_of(clients=CLIENTS)
     assert all(not each.rows and each.nothing.endswith(".") for each in (*read_incidents(folder), read_telemetry(folder)))
+
+
+def test_requests_that_a_server_hung_up_on_are_refused(folder_of: Any) -> None:
+    """A 4.x broker answers no Produce v2: it closes the connection (KIP-896)."""
+    rows = [
+        {**usage("k1", "Produce", 20, 1), "api_version": 2, "errors": 12, "disconnects": 12},
+        {**usage("k1", "Fetch", 20, 1), "api_version": 1, "errors": 1_003, "disconnects": 1_003},
+        {**usage("k2", "ApiVersions", 9, 1, ["UNSUPPORTED_VERSION"]), "api_version": 4, "errors": 7, "disconnects": 2},
+        {**usage("k3", "Metadata", 9, 1, ["TOPIC_AUTHORIZATION_FAILED", "UNKNOWN_TOPIC_OR_PARTITION"]), "api_version": 9, "errors": 6},
+    ]
+    assert incident(folder_of(clients=CLIENTS, api_usage=rows), "refused").rows == (
+        ("app-1", "the server hung up without an answer: Fetch v1 (1,003), Produce v2 (12)", "1,015"),
+        ("app-3", "Metadata: TOPIC_AUTHORIZATION_FAILED and other errors", "6"),
+        ("app-2", "ApiVersions: UNSUPPORTED_VERSION", "5"),
+        ("app-2", "the server hung up without an answer: ApiVersions v4 (2)", "2"),
+    )

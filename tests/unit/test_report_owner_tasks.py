@@ -55,6 +55,37 @@ def test_a_task_has_the_first_release_that_is_as_bad_as_its_worst(report_of: Any
     ]  # fmt: skip
 
 
+def test_a_marked_client_has_a_task_only_where_a_later_release_refuses_it(report_of: Any) -> None:
+    """3.8 marks Metadata v0 to v3 and Fetch v0 to v3; 4.0 accepts the former and refuses the latter (KIP-896)."""
+    only = {"3.8.1": "marked"}
+    impact = [
+        *use("fine", "Metadata", 1, only, remedy=None),
+        *use("later", "Fetch", 3, only, refused_by="4.0"),
+        *use("later", "Metadata", 1, only, remedy=None),
+    ]
+    report = report_of(clients=[client("fine"), client("later")], upgrade_impact=impact)
+    (task,) = report.tasks
+    assert (task.name, task.verdict, task.deadline, task.refused_by) == ("later", "marked", "3.8.1", "4.0")
+    lines = ticket(task).splitlines()
+    assert lines[0] == "**Kafka client `later` is marked as deprecated by Kafka 3.8.1**"
+    assert "- Deadline: before the brokers move to Kafka 4.0, which refuses this client; Kafka 3.8.1 still takes what it sends" in lines
+    assert [line for line in lines if line.startswith("- Metadata")] == []
+    assert [team.deadline for team in report.teams] == ["4.0"]
+
+
+def test_what_several_apis_need_of_an_unknown_library_is_one_thing_to_do(report_of: Any) -> None:
+    remedy = "Find out which library this is and upgrade it to a version that sends {} or later; until then a proxy can stand in between."
+    impact = [
+        *use("k", "Fetch", 1, REFUSED, remedy=remedy.format("Fetch v4")),
+        *use("k", "ListOffsets", 0, REFUSED, remedy=remedy.format("ListOffsets v1")),
+        *use("k", "Produce", 0, REFUSED, remedy=remedy.format("Produce v3")),
+    ]
+    (task,) = report_of(clients=[client("k")], upgrade_impact=impact).tasks
+    assert [line for line in ticket(task).splitlines() if "Find out" in line] == [
+        f"- {remedy.format('Fetch v4, ListOffsets v1 and Produce v3')}"
+    ]
+
+
 def test_tasks_go_by_team_and_those_without_one_come_last(report_of: Any) -> None:
     clients = [client("a"), client("b", "zebra"), client("c", "Ant"), client("d", "Ant"), client("e", "Ant", role="broker")]
     impact = [row for one in clients for row in use(one["client_key"], "Fetch", 1, REFUSED)]

@@ -39,7 +39,7 @@ class ClientGroup:
         watched: a connection of it was seen from its beginning.
         versions: what it sent, by api.
         servers: whom it talked to.
-        wanted, answered, unseen: requests that want an answer; of these, those that got one, and those whose answers are not in the capture.
+        wanted, answered, unseen: requests that want an answer; of these the ones that got it, and those whose answers were not captured.
         role: the weightiest of its connections.
     """
 

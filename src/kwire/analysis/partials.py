@@ -21,7 +21,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from kwire.analysis.request_sums import RequestSums
-from kwire.analysis.row_sums import Connections, Found, of_topics, ones
+from kwire.analysis.row_sums import Found, of_topics, ones
 from kwire.analysis.step_rows import STEPS, steps_of
 from kwire.tables import SeriesRows, SeriesView
 from kwire.tables.node_ids import node_finder

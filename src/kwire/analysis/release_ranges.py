@@ -12,7 +12,8 @@ from kwire.schema import Release, Versions, catalog, guess, releases
 from kwire.schema.release_table import release_key
 
 __all__ = [
-    "accepts", "api_key_of", "broker_highest", "default_targets", "guess_release", "highest_by_name", "line_of", "resolve_release", "target_range",
+    "accepts", "api_key_of", "broker_highest", "default_targets", "guess_release", "highest_by_name", "line_of", "resolve_release",
+    "target_range",
 ]  # fmt: skip
 
 # A client talks to brokers; what only a controller's listener has is for administrators (KIP-919). Up to 3.9 a broker may still be one of

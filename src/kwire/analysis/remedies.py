@@ -57,7 +57,9 @@ def remedy_of(use: Use, judgement: Judgement, target: TargetRange, software: Sof
     if judgement.verdict == "rejected":
         return _of_refused(use, target, software)
     if judgement.basis == "broker_ceiling":
-        return Remedy("Look up the library's version, or watch the client against a newer broker: the capture does not show whether it can do more.")
+        return Remedy(
+            "Look up the library's version, or watch the client against a newer broker: the capture does not show whether it can do more."
+        )
     if judgement.verdict == "undetermined" and use.answers == "none":
         return Remedy("Find out why no broker answers it, then capture it at work.")
     if judgement.verdict == "undetermined" and use.answers == "unseen":

@@ -176,7 +176,8 @@ class RequestSums:
         """
         kinds: Any = refusals.column("refusal").combine_chunks()
         at = self.join.rows_of(refusals.column("connection_id")).fill_null(-1).to_numpy().astype(np.int64)
-        whole = self.join.table.column("gaps").fill_null(0).to_numpy() == 0
+        gaps: Any = self.join.table.column("gaps")
+        whole = gaps.fill_null(0).to_numpy() == 0
         index = refusals.column("request_index").to_numpy()
         proven = (at >= 0) & (self._unanswered[at] >= index) & whole[at] if len(at) else np.zeros(0, np.bool_)
         closed = pc.and_(pc.equal(kinds, pa.scalar("disconnected")), pa.array(~proven))

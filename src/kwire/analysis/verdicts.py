@@ -68,7 +68,8 @@ class Use:
         always_refused: True when no answer but error 35 ever came for it.
         known: of the library, where it is known.
         seen: False for what the library is known to send although it was not seen here.
-        answers: `none` where nothing that the client sent, on any connection, was answered; `unseen` where its answers are not in the capture.
+        answers: `none` where nothing that the client sent on any connection was answered, `unseen` where its answers are not in the
+            capture.
     """
 
     api_name: str

@@ -129,7 +129,9 @@ def _protocols(folder: AnalysisFolder, keys: list[str]) -> dict[str, set[str]]:
     wanted = pa.array(keys, pa.string())
     for batch in folder.scan("connections", ("client_key", "protocol")) if keys else ():
         table = pa.Table.from_batches([batch])
-        for row in table.filter(pc.is_in(table["client_key"], value_set=wanted)).group_by(["client_key", "protocol"]).aggregate([]).to_pylist():
+        for row in (
+            table.filter(pc.is_in(table["client_key"], value_set=wanted)).group_by(["client_key", "protocol"]).aggregate([]).to_pylist()
+        ):
             found[row["client_key"]].add(row["protocol"] or "unknown")
     return found
 

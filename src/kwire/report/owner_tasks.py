@@ -81,7 +81,9 @@ def owner_tasks(matrix: UpgradeMatrix, clients: Iterable[Client], topics: Mappin
     tasks = [
         _task(line, by_key[line.client_key], topics.get(line.client_key, ClientTopics()), matrix.targets)
         for line in matrix.clients
-        if (line.worst in _URGENT or (line.worst == "marked" and line.refused_by)) and line.client_key in by_key and by_key[line.client_key].role == "client"
+        if (line.worst in _URGENT or (line.worst == "marked" and line.refused_by))
+        and line.client_key in by_key
+        and by_key[line.client_key].role == "client"
     ]
     return tuple(sorted(tasks, key=lambda task: (task.team == NO_TEAM, task.team.casefold(), task.team)))
 

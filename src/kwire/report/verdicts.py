@@ -35,8 +35,8 @@ _EVIDENCE: Final = (
 class Finding:
     """Why one api version of a client is not ok: its worst verdict with the reason that the first such release gives, and the milder ones.
 
-    `milder` holds the other verdicts that are not ok, each with its releases, worst first. `refused_by` is of marked uses: the first release
-    after the targets that refuses the client for it, empty without one.
+    `milder` holds the other verdicts that are not ok, each with its releases, worst first. `refused_by` is of marked uses: the
+    first later release that refuses the client for it, empty without one.
     """
 
     api_name: str
