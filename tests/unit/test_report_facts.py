@@ -52,7 +52,7 @@ def _capture(**values: Any) -> dict[str, Any]:
         ("bytes_opaque", 4_000_000, "warning", "4.0 MB could not be read as Kafka"),
         ("connections_refused", 4, "note", "4 of 10 connections never came about"),
         ("joined_late", 3, "note", "3 of 10 connections were open before the capture began"),
-        ("one_way", 1, "warning", "1 connection was captured in one direction only"),
+        ("one_way", 1, "warning", "1 connection was captured in one direction only: where the answers' direction is not in the capture"),
         ("unanswered", 2, "note", "2 requests of 50 got no answer"),
         ("end", START + timedelta(minutes=5, seconds=12), "note", "cover 5 min 12 s"),
     ],

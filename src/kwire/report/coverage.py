@@ -242,9 +242,7 @@ def _facts_of_connections(totals: dict[str, int], protocols: Counter[str]) -> li
         facts.append(_note("Refused", refused, "the server answered the attempt with a reset."))
     if totals["one_way"]:
         single = f"{plural(totals['one_way'], 'connection')} {'was' if totals['one_way'] == 1 else 'were'} captured in one direction only:"
-        unseen = (
-            "where it is the answers' direction that is not in the capture, there are no errors, no times and no proof that a client works."
-        )
+        unseen = "where the answers' direction is not in the capture, there are no errors, no times and no proof that a client works."
         facts.append(_warning("One direction", single, unseen))
     if totals["unanswered"]:
         never = f"{plural(totals['unanswered'], 'request')} of {totals['requests']:,} got no answer in the capture:"
