@@ -7,6 +7,7 @@ The readable contract is `kwire.codec._pure.records`; layout and checks are in `
 cimport cython
 from cpython.buffer cimport PyBUF_SIMPLE, PyBuffer_Release, PyObject_GetBuffer
 from cpython.bytes cimport PyBytes_AS_STRING, PyBytes_FromStringAndSize
+from cpython.number cimport PyNumber_Index
 from cpython.object cimport PyObject
 from cpython.unicode cimport PyUnicode_DecodeUTF8
 from libc.stdint cimport int16_t, int32_t, int64_t, uint8_t, uint32_t
@@ -36,6 +37,18 @@ cdef enum:
 cdef tuple NO_HEADERS = ()
 
 
+cdef int64_t integer(object value, int64_t highest, str name) except? -1:
+    """What `operator.index` makes of a value; C's own conversion would cut floats and take what only has `__int__`."""
+    cdef int64_t number
+    if not take_integer(<PyObject*>value, &number):
+        value = int(PyNumber_Index(value))  # an int without a class of its own
+        if not take_integer(<PyObject*>value, &number):
+            raise OverflowError(f"the {name} does not fit into 64 bits" if highest == MOST else f"the {name} does not fit into 32 bits")
+    if not -highest - 1 <= number <= highest:
+        raise OverflowError(f"the {name} does not fit into 32 bits")
+    return number
+
+
 @cython.final
 @cython.no_gc
 @cython.freelist(256)
@@ -49,10 +62,10 @@ cdef class Record:
     cdef readonly object value
     cdef readonly object headers
 
-    def __init__(self, int64_t offset=-1, int64_t timestamp=-1, int32_t sequence=-1, key=None, value=None, headers=()):
-        self.offset = offset
-        self.timestamp = timestamp
-        self.sequence = sequence
+    def __init__(self, offset=-1, timestamp=-1, sequence=-1, key=None, value=None, headers=()):
+        self.offset = integer(offset, MOST, "offset")
+        self.timestamp = integer(timestamp, MOST, "timestamp")
+        self.sequence = <int32_t>integer(sequence, 0x7FFFFFFF, "sequence")
         self.key = key
         self.value = value
         self.headers = tuple(headers)

@@ -60,7 +60,7 @@ class _Values:
         elif self.code == Op.UUID:
             self.values.append(bytes(22) if value is None else str(Uuid(value)).encode())
         elif self.code not in (Op.STRUCT, Op.ARRAY):
-            self.values.append(value or 0)
+            self.values.append(0 if value is None else value)
 
     def end_at(self, offset: int) -> None:
         """Say where the content of the row that was added last ends."""

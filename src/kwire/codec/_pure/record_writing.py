@@ -6,6 +6,7 @@ else it leaves to these functions, which take any buffer as a key or a value, or
 
 from __future__ import annotations
 
+import operator
 import struct
 import zlib
 from collections.abc import Callable, Sequence
@@ -64,6 +65,23 @@ def _content(value: Any, path: str) -> bytes | None:
         raise Refused(f"expected bytes or None, got {type(value).__name__}", path) from None
 
 
+def integer_of(value: Any, wanted: str, path: str) -> int:
+    """An integer: what `operator.index` takes, as in a `Record`.
+
+    Raises:
+        Refused: it takes something else, such as a float.
+    """
+    try:
+        return operator.index(value)
+    except TypeError:
+        raise Refused(wanted, path) from None
+
+
+def _int64(value: int) -> int:
+    """Java's arithmetic wraps around: DefaultRecord subtracts timestamps when it writes and adds them again when it reads."""
+    return (value + (1 << 63) & 0xFFFFFFFFFFFFFFFF) - (1 << 63)
+
+
 class _Row(NamedTuple):
     """A record that came as a tuple."""
 
@@ -75,19 +93,25 @@ class _Row(NamedTuple):
 
 
 _of: Final = attrgetter("offset", "timestamp", "key", "value", "headers")
+_OFFSETS: Final = "an offset is a whole number from 0 to 2^63-1"
+_TIMESTAMPS: Final = "a timestamp is a whole number of milliseconds from 0 to 2^63-1, or -1"
 
 
-def _fields(row: Any, index: int) -> tuple[Any, Any, Any, Any, Any]:
+def _fields(row: Any, index: int) -> tuple[int, int, Any, Any, Any]:
     """Offset, timestamp, key, value and headers of a record or a tuple."""
     if isinstance(row, tuple):
         if not 2 <= len(row) <= 4:
             raise Refused("expected a key, a value and maybe a timestamp and headers", f".records[{index}]")
         row = _Row(*row)
     try:
-        found: tuple[Any, Any, Any, Any, Any] = _of(row)
+        offset, timestamp, key, value, headers = _of(row)
     except AttributeError:
         raise Refused(f"expected a Record, got {type(row).__name__}", f".records[{index}]") from None
-    return found
+    if type(offset) is not int:
+        offset = integer_of(offset, _OFFSETS, f".records[{index}].offset")
+    if type(timestamp) is not int:
+        timestamp = integer_of(timestamp, _TIMESTAMPS, f".records[{index}].timestamp")
+    return offset, timestamp, key, value, headers
 
 
 class _Order:
@@ -98,10 +122,10 @@ class _Order:
         self.last = base_offset - 1
         self.max_timestamp = -1
 
-    def place(self, offset: Any, timestamp: Any, index: int) -> int:
+    def place(self, offset: int, timestamp: int, index: int) -> int:
         """The record's offset; one of -1 goes on from the record before."""
-        if type(offset) is not int or not -1 <= offset <= _HIGHEST:
-            raise Refused("an offset is a whole number from 0 to 2^63-1", f".records[{index}].offset")
+        if not -1 <= offset <= _HIGHEST:
+            raise Refused(_OFFSETS, f".records[{index}].offset")
         if offset == -1:
             offset = self.last + 1
             if offset > _HIGHEST:
@@ -112,18 +136,17 @@ class _Order:
         if offset - self.base_offset > _MOST:
             raise Refused(f"offset {offset} is more than 2^31-1 from the base offset {self.base_offset}", f".records[{index}].offset")
         self.last = offset
-        if type(timestamp) is not int or not -1 <= timestamp <= _HIGHEST:
-            raise Refused("a timestamp is a whole number of milliseconds from 0 to 2^63-1, or -1", f".records[{index}].timestamp")
+        if not -1 <= timestamp <= _HIGHEST:
+            raise Refused(_TIMESTAMPS, f".records[{index}].timestamp")
         if timestamp > self.max_timestamp:
             self.max_timestamp = timestamp
-        placed: int = offset
-        return placed
+        return offset
 
 
 def first_offset(records: Sequence[Any]) -> int:
     """The base offset of records that were given none."""
     offset = _fields(records[0], 0)[0] if records else 0
-    return offset if type(offset) is int and 0 <= offset <= _HIGHEST else 0
+    return offset if 0 <= offset <= _HIGHEST else 0
 
 
 def _put(parts: list[bytes], content: bytes | None) -> None:
@@ -189,7 +212,7 @@ def write_batch(
         delta = order.place(offset, timestamp, index) - order.base_offset
         if base is None:
             base = timestamp
-        parts = [_ONE_BYTE[0], _varint(timestamp - base), _varint(delta)]  # the attributes first, of which no bit is in use
+        parts = [_ONE_BYTE[0], _varint(_int64(timestamp - base)), _varint(delta)]  # the attributes first, of which no bit is in use
         _put(parts, key if type(key) is bytes else _content(key, f".records[{index}].key"))
         _put(parts, value if type(value) is bytes else _content(value, f".records[{index}].value"))
         if headers == ():

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import operator
 from collections.abc import Iterable
-from typing import Any
+from typing import Any, Final, SupportsIndex
 
 from kwire.codec._pure.checksums import crc32c
 from kwire.codec._pure.primitives import Buffer
@@ -14,16 +15,34 @@ from kwire.codec.records.places import Flaw
 __all__ = ["BatchHeader", "Record", "crc32c", "read_records", "scan", "write_batch", "write_messages"]
 
 
+_HIGHEST: Final = 2**63 - 1
+_HIGHEST_SEQUENCE: Final = 2**31 - 1
+
+
+def _integer(value: SupportsIndex, highest: int, name: str) -> int:
+    number = operator.index(value)
+    if not -highest - 1 <= number <= highest:
+        raise OverflowError(f"the {name} does not fit into {highest.bit_length() + 1} bits")
+    return number
+
+
 class Record:
     """One record.
 
+    An offset, a timestamp or a sequence is an integer: what `operator.index` takes, so numpy's integers, `IntEnum` members and bools too.
+    A float is refused even where it is whole.
+
     Attributes:
-        offset: in the partition; -1 of a record to be written that goes on from the one before.
-        timestamp: milliseconds since 1970; -1 where the format has none.
-        sequence: of an idempotent producer; -1 where there is none.
+        offset: in the partition, 64 bits; -1 of a record to be written that follows the one before.
+        timestamp: milliseconds since 1970, 64 bits; -1 where the format has none.
+        sequence: of an idempotent producer, 32 bits; -1 where there is none.
         key: bytes or None.
         value: bytes or None.
         headers: pairs of name and bytes or None.
+
+    Raises:
+        TypeError: what should be an integer is none.
+        OverflowError: an integer does not fit.
     """
 
     __slots__ = ("headers", "key", "offset", "sequence", "timestamp", "value")
@@ -31,16 +50,16 @@ class Record:
 
     def __init__(
         self,
-        offset: int = -1,
-        timestamp: int = -1,
-        sequence: int = -1,
+        offset: SupportsIndex = -1,
+        timestamp: SupportsIndex = -1,
+        sequence: SupportsIndex = -1,
         key: bytes | None = None,
         value: bytes | None = None,
         headers: Iterable[tuple[str, bytes | None]] = (),
     ) -> None:
-        self.offset = offset
-        self.timestamp = timestamp
-        self.sequence = sequence
+        self.offset = _integer(offset, _HIGHEST, "offset")
+        self.timestamp = _integer(timestamp, _HIGHEST, "timestamp")
+        self.sequence = _integer(sequence, _HIGHEST_SEQUENCE, "sequence")
         self.key = key
         self.value = value
         self.headers = headers if type(headers) is tuple else tuple(headers)

@@ -11,7 +11,7 @@ from functools import cache
 from typing import Any, Final, NoReturn
 
 from kwire.codec._pure import record_writing as general
-from kwire.codec._pure.record_writing import Pack, Refused
+from kwire.codec._pure.record_writing import Pack, Refused, integer_of
 from kwire.codec.impl import Twin, backend, load_twin
 from kwire.codec.records.batch import StoredBatch
 from kwire.codec.records.compression import CODECS, HIGHEST_CODEC
@@ -33,19 +33,25 @@ _NUMBERS_GIVEN: Final = (
 )  # fmt: skip
 
 
-def _check_number(name: str, value: Any, lowest: int, highest: int) -> None:
-    if type(value) is not int or not lowest <= value <= highest:
-        raise Refused(f"expected a whole number from {lowest} to {highest}", f".{name}")
+def _number(name: str, value: Any, lowest: int, highest: int) -> int:
+    wanted = f"expected a whole number from {lowest} to {highest}"
+    number = integer_of(value, wanted, f".{name}")
+    if not lowest <= number <= highest:
+        raise Refused(wanted, f".{name}")
+    return number
 
 
-def _check_numbers(batch: RecordBatch) -> None:
-    """Types and ranges, so that what a twin gets fits its integers."""
-    required = batch.partition_leader_epoch, batch.producer_id, batch.producer_epoch, batch.base_sequence
-    for (name, lowest, highest), value in zip(_NUMBERS, required, strict=True):
-        _check_number(name, value, lowest, highest)
-    for (name, lowest, highest), given in zip(_NUMBERS_GIVEN, batch._given, strict=True):
-        if given is not None:
-            _check_number(name, given, lowest, highest)
+def _required(batch: RecordBatch) -> tuple[int, ...]:
+    """The numbers in the order of `_NUMBERS`, of the right types and ranges, so that they fit their fields."""
+    return tuple(_number(name, getattr(batch, name), lowest, highest) for name, lowest, highest in _NUMBERS)
+
+
+def _given(batch: RecordBatch) -> tuple[int | None, ...]:
+    """The same for `_NUMBERS_GIVEN`; None for what the records say."""
+    return tuple(
+        None if given is None else _number(name, given, lowest, highest)
+        for (name, lowest, highest), given in zip(_NUMBERS_GIVEN, batch._given, strict=True)
+    )
 
 
 def _check_codec(batch: RecordBatch, level: int | None) -> int:
@@ -131,7 +137,7 @@ class RecordWriter:
         base_offset, last_offset, base_timestamp, max_timestamp = batch._given
         horizon = batch.delete_horizon_ms
         if horizon is not None:
-            _check_number("delete_horizon_ms", horizon, 0, _HIGHEST)
+            horizon = _number("delete_horizon_ms", horizon, 0, _HIGHEST)
             if base_timestamp is not None and base_timestamp != horizon:
                 raise Refused("the base timestamp of a batch with a delete horizon is that horizon", ".base_timestamp")
             base_timestamp = horizon
@@ -141,8 +147,12 @@ class RecordWriter:
         )  # fmt: skip
         written: bytes | None = self._write_batch(*arguments) if self.twin == "native" else None
         if written is None:  # the pure twin's, or it says what is wrong
-            _check_numbers(batch)
-            written = general.write_batch(*arguments)
+            leader_epoch, producer_id, producer_epoch, base_sequence = _required(batch)
+            base_offset, last_offset, given_timestamp, max_timestamp = _given(batch)
+            written = general.write_batch(
+                batch._rows, base_offset, leader_epoch, batch.attributes, last_offset, given_timestamp if horizon is None else horizon,
+                max_timestamp, producer_id, producer_epoch, base_sequence, packing,
+            )  # fmt: skip
         return written
 
     def _messages(self, records: list[Any], magic: int, attributes: int, base_offset: int | None, relative: bool) -> tuple[bytes, int, int]:
@@ -151,9 +161,9 @@ class RecordWriter:
         return general.write_messages(*arguments) if written is None else written
 
     def _encode_messages(self, batch: RecordBatch, codec: int, level: int | None) -> bytes:
-        _check_numbers(batch)
+        _required(batch)
+        base_offset, last_offset, base_timestamp, max_timestamp = _given(batch)
         magic, time_bit = batch.magic, batch.attributes & _LOG_APPEND_TIME
-        base_offset, last_offset, base_timestamp, max_timestamp = batch._given
         if base_timestamp is not None:
             raise Refused(f"magic {magic} has no base timestamp", ".base_timestamp")
         if codec and not batch._rows:
