@@ -6,7 +6,7 @@ import pytest
 
 from kwire.codec import Opaque, to_json
 from kwire.codec.uuids import Uuid
-from kwire.errors import UnsupportedVersion, wire_error
+from kwire.errors import EncodeError, UnsupportedVersion, wire_error
 
 
 def produce(kind, records):
@@ -38,9 +38,33 @@ def test_other_bytes_stay_with_sizes(codec):
 
 
 def test_fields_that_a_version_lacks_are_left_out(codec):
-    message = codec.message_class("MetadataRequest")(topics=None, allow_auto_topic_creation=False)
+    message = codec.message_class("MetadataRequest")(topics=None)
     assert to_json(message, 1) == {"topics": None}
-    assert to_json(message, 4) == {"topics": None, "allowAutoTopicCreation": False}
+    assert to_json(message, 4) == {"topics": None, "allowAutoTopicCreation": True}
+    # reason is ignorable, as Kafka's definition of it says
+    message = codec.message_class("JoinGroupRequest")(group_id="g", reason="the member rejoins")
+    assert "reason" not in to_json(message, 7)
+    assert to_json(message, 8)["reason"] == "the member rejoins"
+
+
+def test_a_value_that_a_version_cannot_carry_is_refused_as_encode_refuses_it(codec):
+    """HeartbeatRequestDataJsonConverter.write: "Attempted to write a non-default groupInstanceId at version 1"."""
+    heartbeat = codec.message_class("HeartbeatRequest")(group_id="g", member_id="m", group_instance_id="static-1")
+    assert to_json(heartbeat, 3)["groupInstanceId"] == "static-1"
+    metadata = codec.message_class("MetadataRequest")(topics=None, allow_auto_topic_creation=False)
+    fetch = codec.message_class("FetchRequest")
+    partitions = [fetch.FetchPartition(), fetch.FetchPartition(last_fetched_epoch=3)]
+    fetched = fetch(topics=[fetch.FetchTopic(topic="t", partitions=partitions)])
+    for message, version, path in (
+        (heartbeat, 1, "group_instance_id"),
+        (metadata, 1, "allow_auto_topic_creation"),
+        (fetched, 11, "topics[0].partitions[1].last_fetched_epoch"),
+    ):
+        with pytest.raises(EncodeError) as written:
+            to_json(message, version)
+        with pytest.raises(EncodeError) as encoded:
+            codec.encode(message, version)
+        assert (written.value.path, str(written.value)) == (path, str(encoded.value))
 
 
 def test_tagged_fields_at_their_default_are_left_out(codec):

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+
 import pyarrow as pa
 import pytest
 
@@ -39,3 +41,10 @@ def test_ddl():
     )
     with pytest.raises(KeyError):
         spark_type(pa.uint8())
+
+
+def test_minus_zero_stays_minus_zero(codec):
+    # AlterClientQuotas v0: one entry without an entity, one operation: key "k", value -0.0 (sign bit alone), remove; validate_only
+    body = bytes.fromhex("00000001 00000000 00000001 0001 6b 8000000000000000 01 00")
+    [[entry]] = codec.to_arrow("AlterClientQuotasRequest", [body], 0).column("entries").to_pylist()
+    assert math.copysign(1.0, entry["ops"][0]["value"]) == -1.0

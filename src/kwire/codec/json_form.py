@@ -1,8 +1,9 @@
 """Messages as plain dicts and lists, in exactly the JSON of Kafka's own JsonConverter classes.
 
 Names start with a lower-case letter; nulls are null; bytes and records are base64; uuids are base64url without padding. A field that the
-version lacks is left out, a tagged field at its default too, unknown tagged fields always. A broker's request log writes the size of record
-batches (`recordsSizeInBytes`) and other bytes as base64: `records=False`.
+version lacks is left out, a tagged field at its default too, unknown tagged fields always. As in those classes, and as `kwire.encode` has it, a
+field that the version lacks must hold its default unless it is ignorable. A broker's request log writes the size of record batches
+(`recordsSizeInBytes`) and other bytes as base64: `records=False`.
 """
 
 from __future__ import annotations
@@ -15,6 +16,9 @@ from typing import TYPE_CHECKING, Any, Final
 from kwire.codec.classes import CompiledCatalog, compiled
 from kwire.codec.layout import Default, SlotLayout
 from kwire.codec.plan import Flag, Op, Operation, Plan
+from kwire.codec.write_walk import refuse_absent, spelled
+from kwire.codec.written_values import Refusal
+from kwire.errors import EncodeError
 
 if TYPE_CHECKING:
     from kwire.messages import MessageObject
@@ -39,6 +43,20 @@ _SCALARS: Final[dict[int, Convert]] = {Op.STRING: _same, Op.BYTES: _base64, Op.U
 
 def _list_of(element: Convert) -> Convert:
     return list if element is _same else lambda values: [element(value) for value in values]
+
+
+def _list_of_structs(element: Convert) -> Convert:
+    def write(values: Any) -> list[Any]:
+        written: list[Any] = []
+        try:
+            for value in values:
+                written.append(element(value))  # noqa: PERF401 - its length says which one was refused
+        except Refusal as refusal:
+            refusal.steps.append(len(written))
+            raise
+        return written
+
+    return write
 
 
 def _default_test(slot: SlotLayout) -> Callable[[Any], bool]:
@@ -76,8 +94,13 @@ class _Writer:
             left_out = _default_test(slot) if operation.flags & Flag.TAGGED else None
             steps.append((slot.attribute, name, convert, left_out, slot.json_name))
 
+        plan = self.plan
+        may_refuse = any(not (absent.tagged or absent.ignorable) for absent in block.absent)
+
         def write(value: Any) -> dict[str, Any]:
             written: dict[str, Any] = {}
+            if may_refuse:
+                refuse_absent(value, plan, block, None)
             for attribute, name, convert, left_out, name_of_null in steps:
                 held = getattr(value, attribute, _MISSING)
                 if held is _MISSING or (left_out is not None and left_out(held)):  # outside the projection, or a tag at its default
@@ -85,7 +108,11 @@ class _Writer:
                 if held is None:
                     written[name_of_null] = None
                 else:
-                    written[name] = convert(held)
+                    try:
+                        written[name] = convert(held)
+                    except Refusal as refusal:
+                        refusal.steps.append(attribute)
+                        raise
             return written
 
         return write
@@ -94,8 +121,9 @@ class _Writer:
         if operation.code == Op.STRUCT:
             return self.block(operation.block)
         if operation.code == Op.ARRAY:
-            inner = self.block(operation.block) if operation.element == Op.STRUCT else _SCALARS.get(operation.element, _same)
-            return _list_of(inner)
+            if operation.element == Op.STRUCT:
+                return _list_of_structs(self.block(operation.block))
+            return _list_of(_SCALARS.get(operation.element, _same))
         return _SCALARS.get(operation.code, _same)
 
 
@@ -114,10 +142,16 @@ def to_json(message: MessageObject, version: int, records: bool = True, *, sourc
         source: the catalog of the message's class, the built-in one when not given.
 
     Raises:
+        EncodeError: a field that the version lacks, and that is not ignorable, does not hold its default.
         TypeError: not an object of a message class.
         UnsupportedVersion: the message has no such version.
     """
     layout = getattr(type(message), "layout", None)
     if layout is None or layout.name != layout.message:
         raise TypeError(f"to_json takes a message object, not {type(message).__qualname__}")
-    return _writer(source or compiled(), layout.message, version, records)(message)  # type: ignore[no-any-return]
+    write = _writer(source or compiled(), layout.message, version, records)
+    try:
+        return write(message)  # type: ignore[no-any-return]
+    except Refusal as refusal:
+        error = EncodeError(refusal.reason, path=spelled(refusal.steps), message=layout.message, api_version=version)
+    raise error

@@ -20,7 +20,7 @@ from collections.abc import Callable
 from typing import Any, Final
 
 from kwire.codec.layout import Default, SlotLayout
-from kwire.codec.plan import Flag, Op, Operation, Plan
+from kwire.codec.plan import Block, Flag, Op, Operation, Plan
 from kwire.codec.written_values import (
     COMPARED,
     INTEGER_NAMES,
@@ -39,7 +39,7 @@ from kwire.codec.written_values import (
 )
 from kwire.errors import EncodeError
 
-__all__ = ["MOST_TAG", "holds_default", "joined", "unknown_tags", "write_carefully"]
+__all__ = ["MOST_TAG", "holds_default", "joined", "refuse_absent", "spelled", "unknown_tags", "write_carefully"]
 
 MOST_TAG: Final = 0xFFFFFFFF  # what a varint of a tag holds; Java's writers stop at 2147483646, its readers and ours do not
 
@@ -49,14 +49,15 @@ _UNKNOWN: Final = "unknown_tagged_fields"
 Out = list[bytes]
 
 
-def holds_default(value: Any, slot: SlotLayout, classes: tuple[type, ...]) -> bool:
+def holds_default(value: Any, slot: SlotLayout, classes: tuple[type, ...] | None) -> bool:
     """Whether a value is the default of its slot, in whatever form it is held; what could not be written is not.
 
     Arguments:
-        classes: of the message's structs.
+        classes: of the message's structs; None for those of any catalog.
     """
     if slot.default == Default.STRUCT:
-        return type(value) is classes[slot.value] and _holds_defaults(value, classes)
+        known = hasattr(type(value), "layout") if classes is None else type(value) is classes[slot.value]
+        return known and _holds_defaults(value, classes)
     default: Any = () if slot.default == Default.LIST else slot.value
     if value is None or default is None:
         return value is default
@@ -69,7 +70,7 @@ def holds_default(value: Any, slot: SlotLayout, classes: tuple[type, ...]) -> bo
         return False
 
 
-def _holds_defaults(value: Any, classes: tuple[type, ...]) -> bool:
+def _holds_defaults(value: Any, classes: tuple[type, ...] | None) -> bool:
     """Whether all slots of an object hold their defaults, and no tagged field is unknown."""
     for slot in value.layout.slots:
         held = getattr(value, slot.attribute, _UNSET)
@@ -108,6 +109,26 @@ def unknown_tags(given: Any, known: frozenset[int]) -> list[tuple[int, bytes]]:
     return found
 
 
+def refuse_absent(value: Any, plan: Plan, block: Block, classes: tuple[type, ...] | None) -> None:
+    """Refuse an object that says something which its version cannot carry, as Kafka's writers of bytes and of JSON do.
+
+    Arguments:
+        value: an object of the block's layout; attributes outside its projection may be missing.
+        classes: of the message's structs; None for those of any catalog.
+
+    Raises:
+        Refusal: a field that the version lacks, and that is not ignorable, does not hold its default.
+    """
+    slots = plan.layouts[block.layout].slots
+    for absent in block.absent:
+        slot = slots[absent.slot]
+        if absent.tagged or absent.ignorable:
+            continue
+        held = getattr(value, slot.attribute, _UNSET)
+        if held is not _UNSET and held is not slot.value and not holds_default(held, slot, classes):
+            raise Refusal(f"version {plan.version} lacks this field, so it must hold its default", slot.attribute)
+
+
 class _Walk:
     """Writes one message.
 
@@ -122,20 +143,13 @@ class _Walk:
     def struct(self, out: Out, value: Any, number: int) -> None:
         """Write an object of a block."""
         block = self.plan.blocks[number]
-        layout = self.plan.layouts[block.layout]
         kind = self.classes[block.layout]
         if value is None:
             raise Refusal("null is not allowed")
         if type(value) is not kind:
             other = " of another catalog" if type(value).__qualname__ == kind.__qualname__ else ""
             raise Refusal(f"an object of {kind.__qualname__} is wanted, not {kind_of(value)}{other}")
-        for absent in block.absent:
-            slot = layout.slots[absent.slot]
-            if absent.tagged or absent.ignorable:
-                continue
-            held = getattr(value, slot.attribute, _UNSET)
-            if held is not _UNSET and not holds_default(held, slot, self.classes):
-                raise Refusal(f"version {self.plan.version} lacks this field, so it must hold its default", slot.attribute)
+        refuse_absent(value, self.plan, block, self.classes)
         for index in range(block.first, block.first + block.untagged):
             self.field(out, value, number, index)
         self.tags(out, value, number)
@@ -249,7 +263,7 @@ def joined(parts: Out) -> bytes:
     return b"".join(parts)
 
 
-def _spelled(steps: list[str | int]) -> str:
+def spelled(steps: list[str | int]) -> str:
     """Spell the steps of a `Refusal` as a path, `topics[2].name`."""
     text = ""
     for step in reversed(steps):
@@ -273,5 +287,5 @@ def write_carefully(plan: Plan, classes: tuple[type, ...], message: Any, before:
         _Walk(plan, classes).struct(out, message, 0)
         return joined(out)
     except Refusal as refusal:
-        error = EncodeError(refusal.reason, path=_spelled(refusal.steps), message=plan.message, api_version=plan.version)
+        error = EncodeError(refusal.reason, path=spelled(refusal.steps), message=plan.message, api_version=plan.version)
     raise error
