@@ -192,8 +192,8 @@ cdef class Splicer:
     def __reduce__(self):
         return Splicer, (self.marking,)
 
-    def splice(self, data, Py_ssize_t begin, Py_ssize_t offset, tuple singles, tuple rules):
-        """Rewrite a message that ends where the buffer ends.
+    def splice(self, data, Py_ssize_t begin, Py_ssize_t offset, tuple singles, tuple rules, bint strict=True):
+        """Rewrite a message.
 
         Arguments:
             data: any contiguous buffer.
@@ -202,6 +202,7 @@ cdef class Splicer:
             singles: for each single what to do; no place has two choices. Functions get the old value and give the new one.
             rules: for each rule a function of what it reads and writes, in this order, which gives a tuple of what it writes, or None for
                 no change. It is not called where not all that it writes is there; what it reads and is not there is None.
+            strict: the message ends where the buffer ends; else what follows it is copied.
 
         Returns:
             The bytes; `data` itself where it is `bytes`, and all of it is given, and nothing changes.
@@ -214,14 +215,16 @@ cdef class Splicer:
         """
         cdef Py_buffer view
         if PyBytes_CheckExact(data):
-            return self.run(data, <Bytes>PyBytes_AS_STRING(data), PyBytes_GET_SIZE(data), begin, offset, singles, rules)
+            return self.run(data, <Bytes>PyBytes_AS_STRING(data), PyBytes_GET_SIZE(data), begin, offset, singles, rules, strict)
         PyObject_GetBuffer(data, &view, PyBUF_SIMPLE)
         try:
-            return self.run(data, <Bytes>view.buf, view.len, begin, offset, singles, rules)
+            return self.run(data, <Bytes>view.buf, view.len, begin, offset, singles, rules, strict)
         finally:
             PyBuffer_Release(&view)
 
-    cdef object run(self, object data, Bytes base, Py_ssize_t size, Py_ssize_t begin, Py_ssize_t offset, tuple singles, tuple rules):
+    cdef object run(
+        self, object data, Bytes base, Py_ssize_t size, Py_ssize_t begin, Py_ssize_t offset, tuple singles, tuple rules, bint strict
+    ):
         cdef PlaceWalk walk
         cdef Pattern few_choices[LEAST_ROOM]
         cdef int32_t few_firsts[LEAST_ROOM + 1]
@@ -277,7 +280,7 @@ cdef class Splicer:
             for at in range(self.registers):
                 walk.registers[at].begin = MISSING
             cursor_open(&walk.cursor, base, size, offset)
-            if walk_block(&walk, 0) and walk.cursor.p != walk.cursor.end:
+            if walk_block(&walk, 0) and strict and walk.cursor.p != walk.cursor.end:
                 cursor_fail(&walk.cursor, TRAILING_BYTES, walk.cursor.p)
             if walk.no_memory:
                 raise MemoryError
@@ -286,7 +289,7 @@ cdef class Splicer:
             for at in range(len(actions)):
                 if not choices[at].met and (<tuple>actions[at])[2]:
                     raise no_place(self.marking, actions[at].path)
-            return self.changed(data, &walk, size, begin, offset, actions, rules)
+            return self.changed(data, &walk, size, begin, offset, actions, rules, strict)
         finally:
             if choices is not few_choices:
                 PyMem_Free(choices)
@@ -298,7 +301,7 @@ cdef class Splicer:
             free(walk.sections)
 
     cdef object changed(
-        self, object data, PlaceWalk* walk, Py_ssize_t size, Py_ssize_t begin, Py_ssize_t offset, list actions, tuple rules
+        self, object data, PlaceWalk* walk, Py_ssize_t size, Py_ssize_t begin, Py_ssize_t offset, list actions, tuple rules, bint strict
     ):
         """The copy with what the actions make of the places that the walk has found."""
         cdef Change change = Change(walk.place_count + walk.section_count)
@@ -307,10 +310,10 @@ cdef class Splicer:
         while at < walk.place_count:
             place = &walk.places[at]
             if place.rule == OWN:
-                self.change_single(change, walk, place, <tuple>actions[place.choice], data, offset)
+                self.change_single(change, walk, place, <tuple>actions[place.choice], data, offset, strict)
                 at += 1
             else:
-                self.change_by_rule(change, walk, place, rules[self.rules[place.rule].number], data, offset)
+                self.change_by_rule(change, walk, place, rules[self.rules[place.rule].number], data, offset, strict)
                 at += self.rules[place.rule].count
         if not change.count:
             if begin == 0 and PyBytes_CheckExact(data):
@@ -319,7 +322,7 @@ cdef class Splicer:
         return self.copied(change, walk, size, begin)
 
     cdef int change_single(
-        self, Change change, PlaceWalk* walk, const Place* place, tuple choice, object data, Py_ssize_t offset
+        self, Change change, PlaceWalk* walk, const Place* place, tuple choice, object data, Py_ssize_t offset, bint strict
     ) except -1:
         cdef const Kind* kind = &self.single_kinds[walk.choices[place.choice].single]
         cdef object action = choice[1]
@@ -339,13 +342,13 @@ cdef class Splicer:
                 return 0
             content = content_of(kind.code, kind.nullable and choice[3], None) if new is None else new_content(kind, new)
         except (EncodeError, WireError) as error:
-            wrong = misplaced(self.marking, data, offset, place.begin, error)
+            wrong = misplaced(self.marking, data, offset, place.begin, error, strict)
         else:
             return put(change, walk, place, kind, content, False)
         raise wrong
 
     cdef int change_by_rule(
-        self, Change change, PlaceWalk* walk, const Place* places, object rule, object data, Py_ssize_t offset
+        self, Change change, PlaceWalk* walk, const Place* places, object rule, object data, Py_ssize_t offset, bint strict
     ) except -1:
         cdef const RuleMembers* shape = &self.rules[places.rule]
         cdef const Place* last = &places[shape.reads]
@@ -372,7 +375,7 @@ cdef class Splicer:
                     put(change, walk, last, kind, new_content(kind, new), False)
             return 0
         except (EncodeError, WireError) as error:
-            wrong = misplaced(self.marking, data, offset, last.begin, error)
+            wrong = misplaced(self.marking, data, offset, last.begin, error, strict)
         raise wrong
 
     cdef object copied(self, Change change, PlaceWalk* walk, Py_ssize_t size, Py_ssize_t begin):

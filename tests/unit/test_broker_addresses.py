@@ -178,3 +178,42 @@ def test_a_response_in_an_envelope_is_refused(splicer, codec):
         splicer.rewrite_brokers(encode(message(response_data=b"frame")), moved, name="EnvelopeResponse", version=0)
     empty = encode(message(response_data=None))
     assert splicer.rewrite_brokers(empty, moved, name="EnvelopeResponse", version=0) is empty
+
+
+# DescribeQuorumResponse v2: no error, no message, no topics; node 1 with the listeners CONTROLLER c:9093 and BROKER b:9092
+QUORUM = bytes.fromhex(
+    "0000 00 01"
+    "02 00000001 03"
+    "0b 434f4e54524f4c4c4552 02 63 2385 00"
+    "07 42524f4b4552 02 62 2384 00"
+    "00 00"
+)
+
+
+def test_a_function_of_one_argument_gets_the_listener_and_the_path(splicer):
+    seen: list[Any] = []
+
+    def only_brokers(address: Any) -> tuple[str, int]:
+        seen.append(tuple(address))
+        return (address.host, address.port) if address.listener == "CONTROLLER" else ("proxy", 19092)
+
+    made = splicer.rewrite_brokers(QUORUM, only_brokers, name="DescribeQuorumResponse", version=2)
+    assert made == QUORUM.replace(bytes.fromhex("02 62 2384"), bytes.fromhex("06 70726f7879 4a94"))
+    assert seen == [
+        (1, "c", 9093, "CONTROLLER", "DescribeQuorumResponse", "nodes.listeners.host"),
+        (1, "b", 9092, "BROKER", "DescribeQuorumResponse", "nodes.listeners.host"),
+    ]
+    seen.clear()
+    splicer.rewrite_brokers(CLUSTER, only_brokers, name="DescribeClusterResponse", version=0)
+    assert seen[1] == (2, "b", 9092, None, "DescribeClusterResponse", "brokers.host")
+
+
+def test_a_node_id_alone_does_not_say_which_listener(splicer):
+    """A broker that is a controller too has one id and two addresses: a mapping by id would give clients the broker's for both."""
+    at = {"name": "DescribeQuorumResponse", "version": 2}
+    with pytest.raises(EncodeError, match=r"for node 1 at 'c', port 9093, listener 'CONTROLLER' in nodes\[0\]\.listeners\[0\]\.host"):
+        splicer.rewrite_brokers(QUORUM, {1: ("proxy", 19092)}, **at)
+    both = {(1, "CONTROLLER"): ("c", 9093), (1, "BROKER"): ("proxy", 19092)}
+    made = splicer.rewrite_brokers(QUORUM, both, **at)
+    assert made == QUORUM.replace(bytes.fromhex("02 62 2384"), bytes.fromhex("06 70726f7879 4a94"))
+    assert splicer.rewrite_brokers(QUORUM, {("c", 9093): ("c", 9093), ("b", 9092): ("proxy", 19092)}, **at) == made

@@ -9,6 +9,7 @@ import pytest
 
 import kwire
 from kwire.codec.arrow_types import SPARK_TYPES, arrow_scalar, spark_ddl, spark_type
+from kwire.codec.catalog_codec import Codec
 from kwire.codec.plan import SCALAR_OPS
 from kwire.schema import catalog
 from kwire.schema.model import SCALARS
@@ -43,8 +44,8 @@ def test_ddl():
         spark_type(pa.uint8())
 
 
-def test_minus_zero_stays_minus_zero(codec):
+def test_minus_zero_stays_minus_zero(twin):
     # AlterClientQuotas v0: one entry without an entity, one operation: key "k", value -0.0 (sign bit alone), remove; validate_only
     body = bytes.fromhex("00000001 00000000 00000001 0001 6b 8000000000000000 01 00")
-    [[entry]] = codec.to_arrow("AlterClientQuotasRequest", [body], 0).column("entries").to_pylist()
+    [[entry]] = Codec(catalog(), twin).to_arrow("AlterClientQuotasRequest", [body], 0).column("entries").to_pylist()
     assert math.copysign(1.0, entry["ops"][0]["value"]) == -1.0

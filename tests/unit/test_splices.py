@@ -266,3 +266,40 @@ def test_arguments(splicer):
         splicer.splice(V1, {"x": 1}, name="MetadataRequests", version=1)
     with pytest.raises(UnsupportedVersion):
         splicer.splice(V1, {"topics.name": "x"}, name="MetadataRequest", version=99)
+
+
+# librdkafka's list_topics(): correlation id 2, client id "rdkafka", all topics (null), no creation, no authorized operations, tags; then
+# three zero bytes too many, which Kafka does not look at
+LIST_TOPICS = unhex("0003 000c 00000002 0007 72646b61666b61 00 | 00 00 00 00 | 000000")
+# Metadata v1: no brokers, controller -1, one topic without partitions: no error, name "abc", not internal
+TOPICS_V1 = unhex("00000000 ffffffff 00000001 0000 0003 616263 00 00000000")
+
+
+def test_bytes_behind_a_message_are_copied_with_strict_off(splicer):
+    changes = {"header.client_id": "proxy"}
+    with pytest.raises(TrailingBytes):
+        splicer.splice(LIST_TOPICS, {**changes, "allow_auto_topic_creation": True})
+    made = splicer.splice(LIST_TOPICS, {**changes, "allow_auto_topic_creation": True}, strict=False)
+    assert made == unhex("0003 000c 00000002 0005 70726f7879 00 | 00 01 00 00 | 000000")
+    for rewrite in (
+        lambda **options: splicer.rename_topics(LIST_TOPICS, {"a": "b"}, **options),
+        lambda **options: splicer.splice(LIST_TOPICS, {"topics.name": "x"}, **options),
+    ):
+        with pytest.raises(TrailingBytes):
+            rewrite()
+        assert rewrite(strict=False) is LIST_TOPICS
+    behind = TOPICS_V1 + b"\1\2\3"
+    assert splicer.rename_topics(behind, {"abc": "longer"}, name="MetadataResponse", version=1, strict=False) == (
+        TOPICS_V1.replace(b"\0\3abc", b"\0\6longer") + b"\1\2\3"
+    )
+
+
+def test_errors_have_their_path_with_bytes_behind_the_message(splicer):
+    with pytest.raises(EncodeError) as caught:
+        splicer.splice(TOPICS_V1 + b"\1", {"topics.name": lambda old: 5}, name="MetadataResponse", version=1, strict=False)
+    assert caught.value.path == "topics[0].name"
+
+
+def test_what_the_message_lacks_is_a_fault_with_strict_off_too(splicer):
+    with pytest.raises(Truncated):
+        splicer.splice(TOPICS_V1[:-1], {"topics.name": "x"}, name="MetadataResponse", version=1, strict=False)

@@ -1,13 +1,14 @@
 """Where the addresses of brokers are in a message at a version, and rewriting them all.
 
 An address is a host and a port side by side. Whose it is says the nearest field with Kafka's `entityType` `brokerId`, in the same struct or
-in one around it. A test goes through the catalog: what looks like an address and is none must be told of here.
+in one around it; which of the node's listeners it is says the name beside it, where there is one: a node may be a broker and a controller
+under one id. A test goes through the catalog: what looks like an address and is none must be named here.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from typing import Any, Final
+from typing import Any, Final, NamedTuple, TypeAlias
 
 from kwire.codec.splice_plan import Choice, Rule
 from kwire.codec.splicers import Splicers, Work, Works
@@ -15,12 +16,34 @@ from kwire.codec.topic_fields import fields_at
 from kwire.errors import EncodeError
 from kwire.schema.model import Field, Message
 
-__all__ = ["Addresses", "BrokerRewriting", "NewAddress", "broker_fields"]
+__all__ = ["Addresses", "BrokerAddress", "BrokerRewriting", "NewAddress", "broker_fields"]
 
 Address = tuple[str, int]
-NewAddress = Callable[[int | None, str, int], Address]
-Addresses = Mapping[Any, Address] | NewAddress
-"""A function (node id, host, port) -> (host, port), or a mapping from (host, port) or from the node id."""
+
+
+class BrokerAddress(NamedTuple):
+    """An address that a frame holds.
+
+    Attributes:
+        node_id: whose it is; None where the message does not say it.
+        host, port: as in the frame.
+        listener: name of the listener, such as `CONTROLLER`; None where the message does not say it.
+        message: its name, such as `DescribeQuorumResponse`.
+        path: of the host in the message, without indexes, such as `nodes.listeners.host`.
+    """
+
+    node_id: int | None
+    host: str
+    port: int
+    listener: str | None
+    message: str
+    path: str
+
+
+NewAddress: TypeAlias = Callable[[BrokerAddress], Address] | Callable[[int | None, str, int], Address]
+Addresses: TypeAlias = Mapping[Any, Address] | NewAddress
+"""A function of one argument, a `BrokerAddress`, or of three, (node id, host, port), that gives (host, port); or a mapping, see
+`FrameSplicer.rewrite_brokers`."""
 
 _PORTS: Final = {"host": "port", "host_name": "port", "v0_host": "v0_port"}
 # Hosts that are no broker's: those from which clients come, those that an ACL lets in, and those on which Streams applications answer.
@@ -45,6 +68,7 @@ _NODE_IDS: Final[dict[tuple[str, str], str | None]] = {
     ("UpdateRaftVoterRequest", "listeners."): "voter_id",
 }
 _FRAMES: Final = frozenset((("EnvelopeRequest", "request_data"), ("EnvelopeResponse", "response_data")))
+_LISTENERS: Final = ("name", "listener")  # beside a host and a port, the name of the listener
 _SHOWN: Final = 64  # characters of a host that an error shows
 
 
@@ -63,7 +87,8 @@ def broker_fields(message: Message, version: int) -> tuple[tuple[Rule, ...], tup
     """Find the addresses of brokers in a message at a version.
 
     Returns:
-        Rules that read the node id, where there is one, and write host and port; and fields that may hold addresses which no rule covers.
+        Rules that read the node id and the name of the listener, where there are such, and write host and port; and fields that may hold
+        addresses which no rule covers.
     """
     rules: list[Rule] = []
     uncovered: list[str] = []
@@ -80,31 +105,52 @@ def broker_fields(message: Message, version: int) -> tuple[tuple[Rule, ...], tup
             uncovered.append(path)
             continue
         node = _node_id(message.name, scopes)
-        rules.append(Rule(() if node is None else (node,), (path, before + port)))
+        listener = [before + each for each in _LISTENERS if each in there]
+        rules.append(Rule((*(() if node is None else (node,)), *listener[:1]), (path, before + port)))
     return tuple(rules), tuple(uncovered)
 
 
-def _new_address(addresses: Addresses) -> NewAddress:
+def _takes_one(function: Callable[..., Any]) -> bool:
+    """Whether a function takes one argument, the address; all others take the node id, the host and the port."""
+    import inspect  # it takes milliseconds to load, and most proxies give a mapping
+
+    try:
+        parameters = [*inspect.signature(function).parameters.values()]
+    except (TypeError, ValueError):  # some builtins have no signature
+        return False
+    positional = [each for each in parameters if each.kind in (each.POSITIONAL_ONLY, each.POSITIONAL_OR_KEYWORD)]
+    return len(positional) == 1 and not any(each.kind == each.VAR_POSITIONAL for each in parameters)
+
+
+def _new_address(addresses: Addresses) -> Callable[[BrokerAddress], Address]:
     if not isinstance(addresses, Mapping):
-        return addresses
+        function: Callable[..., Address] = addresses
+        return function if _takes_one(function) else lambda address: function(*address[:3])
     given = addresses
 
-    def look_up(node_id: int | None, host: str, port: int) -> Address:
-        for key in ((host, port), node_id):
+    def look_up(address: BrokerAddress) -> Address:
+        node_id, host, port, listener = address[:4]
+        for key in ((host, port), node_id if listener is None else (node_id, listener)):
             if key in given:
                 return given[key]
         whose = "a broker" if node_id is None else f"node {node_id}"
-        raise EncodeError(f"no new address is given for {whose} at {host[:_SHOWN]!r}, port {port}")
+        where = f"{host[:_SHOWN]!r}, port {port}" + ("" if listener is None else f", listener {listener[:_SHOWN]!r}")
+        raise EncodeError(f"no new address is given for {whose} at {where}")
 
     return look_up
 
 
-def _change(new_address: NewAddress, has_node: bool) -> Callable[..., tuple[Any, ...] | None]:
+def _change(new_address: Callable[[BrokerAddress], Address], message: str, rule: Rule) -> Callable[..., tuple[Any, ...] | None]:
+    path = rule.writes[0]
+    has_listener = bool(rule.reads) and rule.reads[-1].rpartition(".")[2] in _LISTENERS
+    has_node = len(rule.reads) > has_listener
+
     def change(*values: Any) -> tuple[Any, ...] | None:
-        node_id, host, port = values if has_node else (None, *values)
+        host, port = values[-2:]
+        node_id = values[0] if has_node else None
         if not host or (node_id is not None and node_id < 0):
             return None  # no broker: FindCoordinator says it so when it has an error
-        made = new_address(node_id, host, port)
+        made = new_address(BrokerAddress(node_id, host, port, values[-3] if has_listener else None, message, path))
         if not isinstance(made, (tuple, list)) or len(made) != 2:
             raise EncodeError(f"a new address is a host and a port, not {type(made).__qualname__}")
         return tuple(made)
@@ -127,7 +173,7 @@ class BrokerRewriting:
 
     def __init__(self, splicers: Splicers) -> None:
         self._splicers = splicers
-        self._found: dict[tuple[str, int], tuple[Any, tuple[bool, ...], int]] = {}
+        self._found: dict[tuple[str, int], tuple[Any, tuple[Rule, ...], int]] = {}
         # a proxy gives the same addresses with every frame: what was worked out for the last ones is kept
         self._last: tuple[Any, Works] | None = None
 
@@ -139,14 +185,14 @@ class BrokerRewriting:
             last = self._last = addresses, Works(lambda name, version: self._work(name, version, new_address))
         return last[1]
 
-    def _work(self, name: str, version: int, new_address: NewAddress) -> Work | None:
+    def _work(self, name: str, version: int, new_address: Callable[[BrokerAddress], Address]) -> Work | None:
         found = self._found.get((name, version))
         if found is None:
             rules, uncovered = broker_fields(self._splicers.source.message(name), version)
             splicer = self._splicers.get(name, version, uncovered, rules) if rules or uncovered else None
-            found = self._found[name, version] = splicer, tuple(bool(rule.reads) for rule in rules), len(uncovered)
-        splicer, have_node, uncovered_count = found
+            found = self._found[name, version] = splicer, rules, len(uncovered)
+        splicer, rules, uncovered_count = found
         if splicer is None:
             return None
         singles = ((Choice(None, _refuse),),) * uncovered_count
-        return splicer, singles, tuple(_change(new_address, has_node) for has_node in have_node)
+        return splicer, singles, tuple(_change(new_address, name, rule) for rule in rules)

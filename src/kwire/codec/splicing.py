@@ -112,6 +112,7 @@ class FrameSplicer:
         *,
         name: str | None = None,
         version: int | None = None,
+        strict: bool = True,
     ) -> bytes:
         """Rewrite fields of a frame or message by their paths, and copy all other bytes.
 
@@ -123,6 +124,8 @@ class FrameSplicer:
                 decoding gives. A place of one path must be there when it gets a value; else what is there is rewritten.
             api_key, api_version: of the request that a response answers.
             name, version: of a message.
+            strict: bytes behind the message are a fault; else they are copied, as brokers pass over them: librdkafka's list_topics() sends
+                three bytes too many behind Metadata v12.
 
         Returns:
             The new bytes; where nothing changes, the same ones.
@@ -141,7 +144,7 @@ class FrameSplicer:
             else:
                 body[path] = change
         work = _ByPath(self._work, body) if body else None
-        return self._spliced(frame, api_key, api_version, name, version, work, head)
+        return self._spliced(frame, api_key, api_version, name, version, work, head, strict)
 
     def rename_topics(
         self,
@@ -154,6 +157,7 @@ class FrameSplicer:
         version: int | None = None,
         protocol_type: str | None = None,
         uncovered: Uncovered = "refuse",
+        strict: bool = True,
     ) -> bytes:
         """Rename topics wherever a frame or message says their names, and copy all other bytes.
 
@@ -162,7 +166,7 @@ class FrameSplicer:
         sticky assignor. Contents of records, telemetry and texts of errors are not looked into.
 
         Arguments:
-            frame, api_key, api_version, name, version: as in `splice`.
+            frame, api_key, api_version, name, version, strict: as in `splice`.
             names: old name -> new name; a mapping leaves a name alone that it lacks. A function is not called for null and empty names.
             protocol_type: of the group (`consumer`), for versions that do not say it: JoinGroup responses up to 6, SyncGroup up to 4.
             uncovered: what to do where names may be that cannot be renamed, and something is there: patterns (regular expressions, ACLs of
@@ -177,7 +181,7 @@ class FrameSplicer:
             raise ValueError(f"uncovered is 'refuse' or 'keep', not {uncovered!r}")
 
         work = self._topics.works(names, protocol_type, uncovered)
-        return self._spliced(frame, api_key, api_version, name, version, work, {})
+        return self._spliced(frame, api_key, api_version, name, version, work, {}, strict)
 
     def rewrite_brokers(
         self,
@@ -188,6 +192,7 @@ class FrameSplicer:
         *,
         name: str | None = None,
         version: int | None = None,
+        strict: bool = True,
     ) -> bytes:
         """Rewrite every address of a broker in a frame or message, and copy all other bytes.
 
@@ -195,11 +200,13 @@ class FrameSplicer:
         of Produce, Fetch, ShareFetch and ShareAcknowledge, and those that brokers and controllers tell each other.
 
         Arguments:
-            frame, api_key, api_version, name, version: as in `splice`.
-            addresses: a function (node id, host, port) -> (host, port), or a mapping from (host, port) or from the node id to (host, port),
-                looked up in this order. A mapping must have every broker that comes up, so that no address slips through. The node id is
-                None where the message does not say it (requests to change the leader of a quorum). An answer that names no broker (node id
-                -1, empty host) stays.
+            frame, api_key, api_version, name, version, strict: as in `splice`.
+            addresses: a function of one argument, a `kwire.codec.broker_addresses.BrokerAddress` with node id, host, port, listener,
+                message and path, that gives (host, port); a function of three, (node id, host, port); or a mapping to (host, port). A
+                mapping is asked for (host, port), then for the node id or, where the message names the listener, for (node id, listener):
+                a node that is broker and controller has one id. It must have every address that comes up, so that none slips through. The
+                node id is None where the message does not say it (requests to change the leader of a quorum). An answer that names no
+                broker (node id -1, empty host) stays.
 
         Raises:
             WireError: as in `splice`; an api or version that the catalog does not know.
@@ -209,7 +216,7 @@ class FrameSplicer:
         """
 
         work = self._brokers.works(addresses)
-        return self._spliced(frame, api_key, api_version, name, version, work, {})
+        return self._spliced(frame, api_key, api_version, name, version, work, {}, strict)
 
     def _spliced(
         self,
@@ -220,26 +227,27 @@ class FrameSplicer:
         version: int | None,
         work: _WorkOf | None,
         head: Changes,
+        strict: bool,
     ) -> bytes:
         if name is None and version is None:
             if api_key is None and api_version is None:
-                return self._request(frame, work, head)
+                return self._request(frame, work, head, strict)
             if api_key is not None and api_version is not None:
-                return self._response(frame, api_key, api_version, work, head)
+                return self._response(frame, api_key, api_version, work, head, strict)
         elif name is not None and version is not None and api_key is None and api_version is None:
-            return self._message(name, version, frame, 0, 0, work)
+            return self._message(name, version, frame, 0, 0, work, strict)
         raise TypeError("give nothing for a request, api_key and api_version for a response, name and version for a message")
 
-    def _request(self, frame: Any, work: _WorkOf | None, head: Changes) -> bytes:
+    def _request(self, frame: Any, work: _WorkOf | None, head: Changes, strict: bool) -> bytes:
         header, offset = self._reader.read_request_header(frame, strict=False)
         version: int = header.api_version
         name, header_version = self._requests.get((header.api_key, version)) or self._learn_request(header.api_key, version)
         if work is not None and not name:
             raise self._reader.request_decoder(header.api_key, version, None)
         if not head:
-            return self._message(name, version, frame, 0, offset, work)
+            return self._message(name, version, frame, 0, offset, work, strict)
         return self._header(frame, offset, "RequestHeader", header_version, head) + self._message(
-            name, version, frame, offset, offset, work
+            name, version, frame, offset, offset, work, strict
         )
 
     def _learn_request(self, api_key: int, api_version: int) -> tuple[str, int]:
@@ -251,7 +259,7 @@ class FrameSplicer:
             return "", header_version
         return self._requests.setdefault((api_key, api_version), (message.name, header_version))
 
-    def _response(self, frame: Any, api_key: int, api_version: int, work: _WorkOf | None, head: Changes) -> bytes:
+    def _response(self, frame: Any, api_key: int, api_version: int, work: _WorkOf | None, head: Changes, strict: bool) -> bytes:
         name, header_version, skip = self._responses.get((api_key, api_version)) or self._learn_response(api_key, api_version)
         offset = skip(frame)
         before = self._header(frame, offset, "ResponseHeader", header_version, head) if head else None
@@ -259,12 +267,12 @@ class FrameSplicer:
         try:
             if work is not None and not name:
                 raise self._reader.response_decoders(api_key, api_version, None)[1]
-            after = self._message(name, api_version, frame, begin, offset, work)
+            after = self._message(name, api_version, frame, begin, offset, work, strict)
         except WireError:
             # a broker that does not know the version answers in version 0 (KIP-511), as decoding has it
             if api_key != API_VERSIONS or not self._reader.is_refusal(frame, offset):
                 raise
-            after = self._message("ApiVersionsResponse", 0, frame, begin, offset, work)
+            after = self._message("ApiVersionsResponse", 0, frame, begin, offset, work, strict)
         return after if before is None else before + after
 
     def _learn_response(self, api_key: int, api_version: int) -> tuple[str, int, Callable[[Any], int]]:
@@ -284,13 +292,13 @@ class FrameSplicer:
         made: bytes = splicer.splice(_part(frame, 0, offset), 0, 0, singles, rules)
         return made
 
-    def _message(self, name: str, version: int, data: Any, begin: int, offset: int, work_of: _WorkOf | None) -> bytes:
+    def _message(self, name: str, version: int, data: Any, begin: int, offset: int, work_of: _WorkOf | None, strict: bool) -> bytes:
         """What follows `begin`, with the message at `offset` rewritten."""
         work = None if work_of is None else work_of[name, version]
         if work is None:
             return _part(data, begin, None)
         splicer, singles, rules = work
-        made: bytes = splicer.splice(data, begin, offset, singles, rules)
+        made: bytes = splicer.splice(data, begin, offset, singles, rules, strict)
         return made
 
     def _prepare(self, name: str, version: int, paths: tuple[str, ...]) -> tuple[Any, tuple[tuple[str, _Place], ...]]:

@@ -285,8 +285,11 @@ class PlaceWalk:
         return self.data[self.pos - 1] > 0x7F
 
 
-def walk_over(marked: MarkedPlan, data: Buffer, offset: int) -> PlaceWalk:
-    """Walk over a message that ends where the buffer ends.
+def walk_over(marked: MarkedPlan, data: Buffer, offset: int, strict: bool = True) -> PlaceWalk:
+    """Walk over a message.
+
+    Arguments:
+        strict: it ends where the buffer ends; else bytes may follow.
 
     Raises:
         WireError: the bytes break a rule.
@@ -298,7 +301,7 @@ def walk_over(marked: MarkedPlan, data: Buffer, offset: int) -> PlaceWalk:
     except Break as fault:
         error = wire_error(fault.code, fault.offset, join_path(fault.steps), plan.message, plan.api_key, plan.version)
     else:
-        if walk.pos != walk.end:
+        if strict and walk.pos != walk.end:
             raise_for(Fault.TRAILING_BYTES, walk.pos, "", plan.message, plan.api_key, plan.version)
         return walk
     raise error

@@ -27,16 +27,19 @@ _FORMATS: Final[dict[int, str]] = {
 RuleChange = Callable[..., tuple[Any, ...] | None]
 
 
-def misplaced(marking: Marking, data: Any, offset: int, begin: int, error: EncodeError | WireError) -> EncodeError | WireError:
+def misplaced(
+    marking: Marking, data: Any, offset: int, begin: int, error: EncodeError | WireError, strict: bool
+) -> EncodeError | WireError:
     """An error about the value that begins at a place, with the path of the place.
 
     Arguments:
         offset: where the message begins in `data`.
         begin: where the value begins; the walk has found it.
         error: of the value alone. A `WireError` is about bytes inside it.
+        strict: as in `Splicer.splice`.
     """
     plan = marking.plan
-    for _, places in walk_over(MarkedPlan(marking), as_buffer(data), offset).found:
+    for _, places in walk_over(MarkedPlan(marking), as_buffer(data), offset, strict).found:
         for place in places:
             if place is not None and place.begin == begin:
                 path = join_path([*reversed(place.steps)])
@@ -84,8 +87,16 @@ class Splicer:
     def __reduce__(self) -> tuple[Any, ...]:
         return Splicer, (self.marking,)
 
-    def splice(self, data: Any, begin: int, offset: int, singles: tuple[tuple[Choice, ...], ...], rules: tuple[RuleChange, ...]) -> bytes:
-        """Rewrite a message that ends where the buffer ends.
+    def splice(
+        self,
+        data: Any,
+        begin: int,
+        offset: int,
+        singles: tuple[tuple[Choice, ...], ...],
+        rules: tuple[RuleChange, ...],
+        strict: bool = True,
+    ) -> bytes:
+        """Rewrite a message.
 
         Arguments:
             data: any contiguous buffer.
@@ -94,6 +105,7 @@ class Splicer:
             singles: for each single what to do; no place has two choices. Functions get the old value and give the new one.
             rules: for each rule a function of what it reads and writes, in this order, which gives a tuple of what it writes, or None for
                 no change. It is not called where not all that it writes is there; what it reads and is not there is None.
+            strict: the message ends where the buffer ends; else what follows it is copied.
 
         Returns:
             The bytes; `data` itself where it is `bytes`, and all of it is given, and nothing changes.
@@ -111,8 +123,8 @@ class Splicer:
             raise too_large(self.marking, len(buffer))
         if len(singles) != len(self.marking.singles) or len(rules) != len(self.marking.rules):
             raise ValueError("singles and rules are not those of the marking")
-        walk = walk_over(self._marked, buffer, offset)
-        change = _Change(self.marking, buffer, offset, walk)
+        walk = walk_over(self._marked, buffer, offset, strict)
+        change = _Change(self.marking, buffer, offset, walk, strict)
         change.collect(singles, rules)
         if not change.edits:
             return data if type(data) is bytes and begin == 0 else bytes(buffer[begin:])
@@ -122,11 +134,12 @@ class Splicer:
 class _Change:
     """What becomes of the places of a walk."""
 
-    def __init__(self, marking: Marking, data: Buffer, offset: int, walk: PlaceWalk) -> None:
+    def __init__(self, marking: Marking, data: Buffer, offset: int, walk: PlaceWalk, strict: bool) -> None:
         self.marking = marking
         self.data = data
         self.offset = offset
         self.walk = walk
+        self.strict = strict
         self.edits: list[tuple[int, int, bytes]] = []
         self.delta = 0
 
@@ -171,7 +184,7 @@ class _Change:
                 return
             content = content_of(place.leaf.code, place.leaf.nullable and null, new)
         except (EncodeError, WireError) as error:
-            wrong = misplaced(self.marking, self.data, self.offset, place.begin, error)
+            wrong = misplaced(self.marking, self.data, self.offset, place.begin, error, self.strict)
         else:
             self.put(place, content)
             return
@@ -195,7 +208,7 @@ class _Change:
                     self.put(place, content_of(place.leaf.code, place.leaf.nullable, new))
             return
         except (EncodeError, WireError) as error:
-            wrong = misplaced(self.marking, self.data, self.offset, last.begin, error)
+            wrong = misplaced(self.marking, self.data, self.offset, last.begin, error, self.strict)
         raise wrong
 
     def value(self, place: Place) -> Any:
