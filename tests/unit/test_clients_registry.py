@@ -16,6 +16,7 @@ from kwire.protocol import Connection
 from kwire.protocol.client_ids import ClientIds
 from kwire.protocol.clients import NOT_OBSERVED, UNKNOWN, ClientRegistry
 from kwire.protocol.connection_gauge import OTHER, ConnectionGauge, GaugeKey, gauge_key, mbean_name
+from kwire.protocol.events import IdentityChanged
 from kwire.protocol.instance_ids import INSTANCE_ID, InstanceIdEvent, InstanceIdRule, InstanceIdState, new_instance_id
 from kwire.protocol.negotiation import NegotiatingClient, clean_software_text, is_valid_software, is_valid_software_text, software_faults
 from kwire.protocol.transitions import ForbiddenMove
@@ -58,6 +59,37 @@ def test_K511_29_a_registry_follows_trackers() -> None:
     assert told == {"plain": ("kgo", "v1", None, "app", 1), "sasl": ("unknown", "unknown", "User:alice", "app", 4)}
     clients.closed("sasl")
     assert clients.gauge.counts() == {GaugeKey("kgo", "v1", "", ""): 1}
+
+
+def test_events_that_come_after_a_connection_closed_count_for_what_closed_gave() -> None:
+    """A tracker's last event, of a request without an answer, comes when its connection closes."""
+    frame = b"\0\x03\0\1\0\0\0\x05\0\3app" + b"\0\0\0\0"  # Metadata v1 of no topics
+    clients, connection = ClientRegistry(), Connection(bodies=())
+    clients.opened("c", 0)
+    assert clients.follow("c", connection.receive_request_bytes(len(frame).to_bytes(4, "big") + frame, 1)) == []
+    gone = clients.closed("c")
+    assert (gone.requests, gone.client_id) == (0, "")
+    last = connection.closed("request", False, 2) + connection.closed("response", False, 3)
+    assert clients.follow("c", last) == []
+    assert (gone.requests, gone.client_id) == (1, "app")
+    named = IdentityChanged(0, 1, "java", "4.0", None, None)
+    clients.follow("c", [named])
+    assert (gone.software_name, len(clients), clients.gauge.counts()) == ("java", 0, {})
+    clients.opened("c", 4)  # another connection of this name: late events of the first are its own now
+    clients.follow("c", [named])
+    assert (clients["c"].software_version, clients.gauge.counts()) == ("4.0", {GaugeKey("java", "4.0", "", ""): 1})
+
+
+def test_events_of_a_connection_that_was_not_opened_are_refused() -> None:
+    clients = ClientRegistry()
+    with pytest.raises(KeyError):
+        clients.follow("never", [])
+    for number in range(1001):
+        clients.opened(str(number), 0)
+        clients.closed(str(number))
+    with pytest.raises(KeyError):
+        clients.follow("0", [])
+    assert clients.follow("1", []) == []
 
 
 def test_K511_29_three_connections_open_and_one_closes() -> None:

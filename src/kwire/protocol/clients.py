@@ -22,6 +22,7 @@ UNKNOWN: Final = "unknown"  # nothing was sent, or empty text
 NOT_OBSERVED: Final = "not_observed"  # the beginning of the connection was not seen, so nobody knows whether something was sent
 
 _SASL_HANDSHAKE: Final = 17
+_MOST_CLOSED: Final = 1000  # closed connections whose last events may still come
 
 IdentityFault = Literal["instance_id_invalid", "client_id_ignored", "instance_id_shared"]
 
@@ -90,6 +91,7 @@ class ClientRegistry:
         self.most_instances = most_instances
         self.gauge = ConnectionGauge(gauge_cap)
         self._open: dict[str, ConnectedClient] = {}
+        self._closed: dict[str, ConnectedClient] = {}
         self._instances: dict[Uuid, set[tuple[str, str]]] = {}
 
     def opened(
@@ -121,6 +123,7 @@ class ClientRegistry:
             connection, t, listener, processor, principal, software, software, node, client_ids=ClientIds(self.client_ids)
         )
         self._open[connection] = client
+        self._closed.pop(connection, None)
         self.gauge.up(client.gauge_key)
         return client
 
@@ -128,7 +131,7 @@ class ClientRegistry:
         """ApiVersions said what software it is; empty text is `unknown`. The second one of a connection, after SASL, replaces the first."""
         client = self._open[connection]
         before = client.gauge_key
-        client.software_name, client.software_version = name or UNKNOWN, version or UNKNOWN
+        _name_software(client, name, version)
         self.gauge.moved(before, client.gauge_key)
 
     def authenticated(self, connection: str, principal: str) -> None:
@@ -147,7 +150,11 @@ class ClientRegistry:
         Returns:
             What is wrong with who it says it is: rule and sentence. `instance_id_invalid` is what a broker refuses with error 42.
         """
-        client = self._open[connection]
+        return self._requested(self._open[connection], api_key, header_version, client_id, instance_id)
+
+    def _requested(
+        self, client: ConnectedClient, api_key: int, header_version: int, client_id: str | None, instance_id: bytes
+    ) -> list[tuple[IdentityFault, str]]:
         client.requests += 1
         passed_over = len(client.client_ids.ignored)
         client.client_id = client.client_ids.see(header_version, client_id)
@@ -167,7 +174,9 @@ class ClientRegistry:
 
     def pushed(self, connection: str, instance_id: bytes) -> list[tuple[IdentityFault, str]]:
         """A telemetry request or response named the instance id in its body, as in the released protocol (KIP-714)."""
-        client = self._open[connection]
+        return self._pushed(self._open[connection], instance_id)
+
+    def _pushed(self, client: ConnectedClient, instance_id: bytes) -> list[tuple[IdentityFault, str]]:
         return self._belongs(client, Uuid(instance_id)) if any(instance_id) else []
 
     def _belongs(self, client: ConnectedClient, instance_id: Uuid) -> list[tuple[IdentityFault, str]]:
@@ -188,19 +197,27 @@ class ClientRegistry:
     def follow(self, connection: str, events: Iterable[Event]) -> list[tuple[IdentityFault, str]]:
         """Take what the tracker of a connection says (`kwire.protocol.Connection`).
 
+        The tracker's last events, of requests that got no answer, may come after `closed` here: they count for the `ConnectedClient` that
+        `closed` gave, until a connection of the same name opens or 1,000 others have closed. The gauge counts open connections only.
+
         Arguments:
-            connection: which one; it is there.
+            connection: which one.
             events: of one call; all but `IdentityChanged` and `RequestCompleted` are passed over.
 
         Returns:
             As for `requested`.
+
+        Raises:
+            KeyError: it was not opened, or it closed long ago.
         """
-        client = self._open[connection]
+        client = self._open.get(connection) or self._closed[connection]
         faults: list[tuple[IdentityFault, str]] = []
         for event in events:
             if isinstance(event, IdentityChanged):
-                if event.software_name is not None:
+                if event.software_name is not None and connection in self._open:
                     self.identified(connection, event.software_name, event.software_version or "")
+                elif event.software_name is not None:
+                    _name_software(client, event.software_name, event.software_version or "")
             elif isinstance(event, RequestCompleted) and event.api_key is not None:
                 # What answers brought, a principal and an instance id, is in the rows of the requests behind them.
                 if event.principal is not None:
@@ -208,17 +225,20 @@ class ClientRegistry:
                 header, text = event.header_version or 0, event.client_instance_id
                 instance_id = ZERO_UUID if text is None else Uuid.parse(text)
                 if header < WITH_INSTANCE_ID and instance_id != client.instance_id:
-                    faults += self.pushed(connection, instance_id)
-                faults += self.requested(connection, event.api_key, header, event.client_id, instance_id)
+                    faults += self._pushed(client, instance_id)
+                faults += self._requested(client, event.api_key, header, event.client_id, instance_id)
         return faults
 
     def closed(self, connection: str) -> ConnectedClient:
-        """A connection is gone; gives what was known of it.
+        """A connection is gone; gives what was known of it, which `follow` completes.
 
         Raises:
             KeyError: it was not there.
         """
         client = self._open.pop(connection)
+        if len(self._closed) >= _MOST_CLOSED:
+            del self._closed[next(iter(self._closed))]
+        self._closed[connection] = client
         self.gauge.down(client.gauge_key)
         return client
 
@@ -253,6 +273,10 @@ class ClientRegistry:
             for instance_id, owners in self._instances.items()
             if len(owners) > 1
         ]
+
+
+def _name_software(client: ConnectedClient, name: str, version: str) -> None:
+    client.software_name, client.software_version = name or UNKNOWN, version or UNKNOWN
 
 
 def _sorted(texts: Iterable[str]) -> tuple[str, ...]:
