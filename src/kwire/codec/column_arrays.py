@@ -9,31 +9,22 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Sequence
-from typing import Any, Final, Protocol, TypeAlias
+from typing import Any, Final, TypeAlias
 
 import numpy as np
 import pyarrow as pa
 
 from kwire.codec.arrow_types import UNKNOWN_TAGS_TYPE, ArrowArray, ArrowType
+from kwire.codec.column_explosion import Explosion, Filled, RepeatLimit
 from kwire.codec.column_layout import ERROR_FIELDS, MESSAGE_INDEX, Column, ColumnLayout, built_operations
 from kwire.codec.column_nodes import IMPORT_BATCH
 from kwire.codec.plan import WIDTH, Op
 
-__all__ = ["BatchMaker", "Buffers", "batch_of"]
+__all__ = ["BatchMaker", "Buffers", "TooMuchRepeated", "batch_of"]
 
 Buffers: TypeAlias = tuple[Any, Any, Any] | None  # validity, offsets, values
 
 UUID_TEXT: Final = 22
-
-
-class Filled(Protocol):
-    """What an executor filled."""
-
-    def batch(self, level: int, rows: int, errors: bool, schema: pa.Schema, importer: Any) -> pa.RecordBatch:
-        """The columns of a level, `message_index` first where the layout has it; `errors`: with those for errors, all null."""
-
-    def offsets(self, column: int, rows: int) -> Any:
-        """Where the elements of each of `rows` rows of an array begin, and the end of the last: int32."""
 
 
 def _wrapped(buffer: Any) -> pa.Buffer | None:
@@ -119,54 +110,24 @@ class FilledBuffers:
         return self.value(column.steps[-1], column.type, rows) if column.steps else pa.nulls(rows, column.type)
 
 
-class _Explosion:
-    """Which row of each level stands in each row of the result."""
-
-    def __init__(self, filled: Filled, layout: ColumnLayout, rows: int) -> None:
-        self.rows = [rows]  # of each level
-        self.picked: list[np.ndarray[Any, Any] | None] = [None]  # rows of a level in the result, -1 for none; None: each row once, in order
-        self.count = rows
-        for number, level in enumerate(layout.levels[1:]):
-            self._enter(filled, number, level.steps)
-
-    def _enter(self, filled: Filled, above: int, steps: tuple[int, ...]) -> None:
-        rows = self.rows[above]
-        starts = np.frombuffer(filled.offsets(steps[-1], rows), np.int32, rows + 1).astype(np.int64)
-        lengths = np.diff(starts)
-        self.rows.append(int(starts[-1]))
-        picked = self.picked[above]
-        if picked is not None:
-            # -1, a row that is not there, has no elements either
-            lengths = np.append(lengths, 0)[picked]
-            starts = starts[picked]
-        else:
-            starts = starts[:-1]
-        counts = np.maximum(lengths, 1)
-        repeated = np.repeat(np.arange(self.count), counts)
-        self.picked = [repeated if each is None else each[repeated] for each in self.picked]
-        if picked is None and lengths.all():
-            self.picked.append(None)
-        else:
-            firsts = np.repeat(np.cumsum(counts) - counts, counts)
-            inside = np.arange(len(repeated)) - firsts + starts[repeated]
-            self.picked.append(np.where(lengths[repeated] > 0, inside, -1))
-        self.count = len(repeated)
-
-    def spread(self, array: ArrowArray, level: int) -> ArrowArray:
-        """An array of a level's rows on the rows of the result."""
-        picked = self.picked[level]
-        if picked is None:
-            return array
-        missing = picked < 0
-        return array.take(pa.array(picked, mask=missing if missing.any() else None))
-
-
 def batch_of(arrays: Sequence[ArrowArray], schema: pa.Schema, rows: int) -> pa.RecordBatch:
     """Arrays as a batch of `rows` rows, which may have no columns: a message without fields is a row."""
     if not arrays:
         empty: Any = pa.Array.from_buffers(pa.struct([]), rows, [None], children=[])
         return pa.RecordBatch.from_struct_array(empty)
     return pa.RecordBatch.from_arrays(list(arrays), schema=schema)
+
+
+class TooMuchRepeated(Exception):
+    """The copies of values above an exploded array would take more than a limit.
+
+    Attributes:
+        messages: those that do not fit any more, in order.
+    """
+
+    def __init__(self, messages: list[int]) -> None:
+        super().__init__()
+        self.messages = messages
 
 
 class BatchMaker:
@@ -187,7 +148,9 @@ class BatchMaker:
             for fields in [[pa.field(each.name, each.type) for each in layout.columns if each.level == number]]
         ]
 
-    def batch(self, filled: Filled | list[Buffers], rows: int, errors: Sequence[ArrowArray] | None, faultless: bool) -> pa.RecordBatch:
+    def batch(
+        self, filled: Filled | list[Buffers], rows: int, errors: Sequence[ArrowArray] | None, faultless: bool, limit: RepeatLimit | None
+    ) -> pa.RecordBatch:
         """The result of one batch.
 
         Arguments:
@@ -195,14 +158,20 @@ class BatchMaker:
             rows: messages.
             errors: the error columns, a row per message; None without them.
             faultless: these are all null.
+            limit: of the copies of values above an exploded array.
+
+        Raises:
+            TooMuchRepeated: they would take more.
         """
         if isinstance(filled, list):
             filled = FilledBuffers(self.layout, filled)
         schema = self.schema if errors is None else self.schema_with_errors
         if len(self._levels) == 1 and faultless:
             return filled.batch(0, rows, errors is not None, schema, IMPORT_BATCH)
-        explosion = _Explosion(filled, self.layout, rows)
+        explosion = Explosion(filled, self.layout, rows)
         levels = [filled.batch(number, explosion.rows[number], False, each, IMPORT_BATCH) for number, each in enumerate(self._levels)]
+        if limit is not None and (refused := explosion.refused(levels, limit)):
+            raise TooMuchRepeated(refused)
         columns = [iter(level.columns) for level in levels]
         made: list[ArrowArray] = []
         if self.layout.indexed:

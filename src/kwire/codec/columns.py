@@ -5,6 +5,9 @@ is a bad one, for Arrow's strings cannot hold it.
 
 Memory is bounded, whatever the bytes say: counts are held against the bytes left before room is made, and room at most doubles. A batch
 takes less than `MEMORY_MULTIPLE` bytes for each byte of input and `ROW_BYTES` for each message, on top of room for 64 rows in each array.
+Where `fields` explode an array, the values above it are repeated in every row: their copies take at most `max_repeated` bytes more, which
+is `MEMORY_MULTIPLE` bytes for each byte of input again, or `REPEATED_BYTES` where that is more. They are copies because Spark takes no
+dictionaries and no run-end encoding.
 """
 
 from __future__ import annotations
@@ -15,18 +18,21 @@ from typing import Any, Final, Literal
 import pyarrow as pa
 
 from kwire.codec.arrow_types import ArrowArray
-from kwire.codec.binary_chunks import chunks_of
+from kwire.codec.binary_chunks import BinaryChunk, chunks_of, messages_of
 from kwire.codec.classes import CompiledCatalog, compiled
-from kwire.codec.column_arrays import BatchMaker
+from kwire.codec.column_arrays import BatchMaker, TooMuchRepeated
+from kwire.codec.column_explosion import RepeatLimit
 from kwire.codec.column_layout import ERROR_FIELDS, column_layout
 from kwire.codec.impl import load_twin
-from kwire.errors import Fault, wire_error
+from kwire.codec.plan import Plan
+from kwire.errors import Fault, WireError, wire_error
 
-__all__ = ["MAX_LAYOUTS", "MEMORY_MULTIPLE", "ROW_BYTES", "Columns", "arrow_schema", "to_arrow"]
+__all__ = ["MAX_LAYOUTS", "MEMORY_MULTIPLE", "REPEATED_BYTES", "ROW_BYTES", "Columns", "arrow_schema", "to_arrow"]
 
 MAX_LAYOUTS: Final = 1024
 MEMORY_MULTIPLE: Final = 48  # arrays in arrays that each claim all bytes left, twice for growth, and once more while it grows
 ROW_BYTES: Final = 512  # the widest message without a byte of arrays, and its fault
+REPEATED_BYTES: Final = 64 << 20  # of copies, however small the input
 
 Errors = Literal["raise", "column"]
 
@@ -82,6 +88,7 @@ class Columns:
         errors: Errors = "raise",
         unknown_tags: bool = False,
         explode: bool = True,
+        max_repeated: int | None = None,
     ) -> pa.RecordBatch:
         """Decode messages of one kind and version to columns: ``to_arrow("MetadataResponse", bodies, 12, ("topics.name",))``.
 
@@ -95,13 +102,17 @@ class Columns:
             unknown_tags: give each struct, the message too, a column `unknown_tagged_fields` with the tagged fields that the version does
                 not define. Without, they are stepped over.
             explode: False: one row for each message with `fields` too, whose structs have only what `fields` name and the version has.
+            max_repeated: bytes that the copies of values above an exploded array may take in all; see the module for the default.
 
         Raises:
-            WireError: a message breaks a rule, bytes left over included; its `index` says which.
+            WireError: a message breaks a rule, bytes left over included; its `index` says which. `LimitExceeded` where its copies take more
+                than `max_repeated`.
             KwireError: no such message, a path names no field of it, or a column would be larger than 2 GiB.
         """
         shown = _shows_errors(errors)
         reader, maker = self._reader(name, version, fields, unknown_tags, explode)
+        messages: list[Any] | None = None
+        chunks: list[BinaryChunk] = []
         if isinstance(buffers, (pa.Array, pa.ChunkedArray)):
             chunks = chunks_of(buffers)
             count = sum(chunk.length for chunk in chunks)
@@ -113,13 +124,40 @@ class Columns:
             count = len(messages)
             filled, faults = reader.read(messages, not shown)
         if faults and not shown:
-            index, code, offset, path = faults[0]
-            plan = maker.layout.plan
-            error = wire_error(code, offset, path, plan.message, plan.api_key, plan.version)
-            error.index = index
-            error.add_note(f"in message {index} of the batch")
-            raise error
-        return maker.batch(filled, count, _error_columns(faults, count) if shown else None, not faults)
+            raise _error_of(faults[0], maker.layout.plan)
+
+        def most() -> int:
+            return max(REPEATED_BYTES, MEMORY_MULTIPLE * _size_of(messages, chunks)) if max_repeated is None else max_repeated
+
+        limit = RepeatLimit(REPEATED_BYTES if max_repeated is None else max_repeated, most)
+        try:
+            return maker.batch(filled, count, _error_columns(faults, count) if shown else None, not faults, limit)
+        except TooMuchRepeated as error:
+            refused = [(index, int(Fault.LIMIT_EXCEEDED), 0, "") for index in error.messages]
+        if not shown:
+            raise _error_of(refused[0], maker.layout.plan, f"values repeated for each element would take more than {most()} bytes")
+        del filled
+        if messages is None:
+            messages = [message for chunk in chunks for message in messages_of(chunk)]
+        for index, *_ in refused:
+            messages[index] = None
+        filled, faults = reader.read(messages, False)
+        return maker.batch(filled, count, _error_columns(faults + refused, count), False, None)
+
+
+def _size_of(messages: list[Any] | None, chunks: list[BinaryChunk]) -> int:
+    """Bytes of input."""
+    if messages is None:
+        return sum(memoryview(message).nbytes for chunk in chunks for message in messages_of(chunk) if message is not None)
+    return sum(memoryview(message).nbytes for message in messages if message is not None)
+
+
+def _error_of(fault: tuple[int, int, int, str], plan: Plan, reason: str = "") -> WireError:
+    index, code, offset, path = fault
+    error = wire_error(code, offset, path, plan.message, plan.api_key, plan.version, reason)
+    error.index = index
+    error.add_note(f"in message {index} of the batch")
+    return error
 
 
 def _shows_errors(errors: str) -> bool:
