@@ -30,7 +30,25 @@ cdef inline bint put_record(
     (<int32_t*>values_of(rows, SEQUENCE))[row] = sequence
     rows.store.columns[HEADERS].offsets[row + 1] = <int32_t>rows.headers
     rows.rows += 1
-    return put_value(rows, KEY, row, raw.key, raw.key_size, end) and put_value(rows, VALUE, row, raw.value, raw.value_size, end)
+    return (
+        put_value(rows, KEY, row, raw.key, raw.key_size if rows.keeps_keys else 0, end)
+        and put_value(rows, VALUE, row, raw.value, raw.value_size if rows.keeps_values else 0, end)
+    )
+
+
+cdef inline bint put_counted(RecordRows* rows, Py_ssize_t count) noexcept nogil:
+    """Rows of records that nobody asks for; what they say is left open. False without memory."""
+    cdef int column
+    cdef Py_ssize_t row
+    cdef int32_t* offsets
+    if not reserve_records(rows, count, 0):
+        return False
+    for column in range(KEY, HEADERS + 1):
+        offsets = rows.store.columns[column].offsets
+        for row in range(rows.rows, rows.rows + count):
+            offsets[row + 1] = offsets[row]
+    rows.rows += count
+    return True
 
 
 cdef inline void fill_batch(RecordRows* rows, const Head* head, int32_t buffer, int32_t batch, Py_ssize_t first) noexcept nogil:
@@ -79,27 +97,33 @@ cdef inline bint fill_record_headers(
     cdef int place
     cdef Py_ssize_t row = rows.headers
     cdef Column* names = &rows.store.columns[HEADER_KEY]
-    if not reserve_headers(rows, raw.headers, cursor.end - cursor.p):
+    cdef Bytes checked
+    cdef bint kept = rows.keeps_headers
+    if kept and not reserve_headers(rows, raw.headers, cursor.end - cursor.p):
         return False
     for index in range(raw.headers):
         place = RECORD_HEADER_KEY
         size = read_content(cursor, False, &content)
         if likely(cursor.code == OK):
             # copied first and looked at then: another process may write the buffer
-            put_value(rows, HEADER_KEY, row, content, size, end)
-            if unlikely(not is_utf8(names.data + names.offsets[row], size)):
+            checked = content
+            if kept:
+                put_value(rows, HEADER_KEY, row, content, size, end)
+                checked = names.data + names.offsets[row]
+            if unlikely(not is_utf8(checked, size)):
                 cursor_fail(cursor, BAD_UTF8, content)
         if likely(cursor.code == OK):
             place = RECORD_HEADER_VALUE
             size = read_content(cursor, True, &content)
-            if not put_value(rows, HEADER_VALUE, row, content, size, end):
+            if kept and not put_value(rows, HEADER_VALUE, row, content, size, end):
                 return False
             row += 1
         if unlikely(cursor.code != OK):
             trouble(found, cursor.code, cursor.offset, place, record, 0)
             found.header = index
             return False
-    rows.headers += raw.headers
+    if kept:
+        rows.headers += raw.headers
     return True
 
 
@@ -118,6 +142,8 @@ cdef inline bint fill_records(
     cdef int32_t* sequences
     cdef int32_t* header_offsets
     cdef int place
+    cdef bint keeps_keys = rows.keeps_keys
+    cdef bint keeps_values = rows.keeps_values
     if head.count == 0:  # as Kafka: what follows is not looked at
         return True
     if not check_batch_count(head, size - start, found):
@@ -138,9 +164,9 @@ cdef inline bint fill_records(
     for record in range(head.count):
         place = read_record(&cursor, head, &raw)
         if likely(place == 0):
-            if not writer_add(&keys, &rows.store, raw.key, raw.key_size, end):
+            if not writer_add(&keys, &rows.store, raw.key, raw.key_size if keeps_keys else 0, end):
                 return False
-            if not writer_add(&values, &rows.store, raw.value, raw.value_size, end):
+            if not writer_add(&values, &rows.store, raw.value, raw.value_size if keeps_values else 0, end):
                 return False
             if raw.headers and not fill_record_headers(rows, &cursor, &raw, record, end, found):
                 return False

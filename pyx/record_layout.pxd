@@ -59,6 +59,7 @@ cdef enum:
     CRC_AT = 17
     CHECKED_AT = 21  # the first byte that the CRC of magic 2 covers
     RECORDS_AT = 61
+    COUNT_AT = 57
     LEGACY_BODY_AT = 18  # of magic 0
     TIMESTAMPED_BODY_AT = 26  # of magic 1
     LEAST_LENGTH = 14  # of anything, as Kafka has it: an empty message of magic 0
@@ -313,10 +314,10 @@ cdef inline int end_record(Cursor* cursor, Bytes end) noexcept nogil:
 cdef inline bint check_batch_count(const Head* head, Py_ssize_t size, Trouble* found) noexcept nogil:
     """Whether so many records can be in `size` bytes; nothing is reserved before."""
     if head.count < 0:
-        trouble(found, BAD_LENGTH, head.position + 57, COUNT, ABSENT, 0)
+        trouble(found, BAD_LENGTH, head.position + COUNT_AT, COUNT, ABSENT, 0)
         return False
     if <int64_t>head.count * LEAST_RECORD > size:
-        trouble(found, TRUNCATED, head.position + 57, COUNT, ABSENT, 0)
+        trouble(found, TRUNCATED, head.position + COUNT_AT, COUNT, ABSENT, 0)
         return False
     return True
 

@@ -32,7 +32,12 @@ cdef enum:
     RECORD_ROWS = 0
     HEADER_ROWS = 1
 
+# What is not kept has rows without content; where no record is read, a compressed batch has the rows that its header says.
 cdef struct RecordRows:
+    bint keeps_keys
+    bint keeps_values
+    bint keeps_headers
+    bint reads_records
     Store store
     Py_ssize_t rows
     Py_ssize_t headers
@@ -61,6 +66,7 @@ cdef inline bint open_rows(RecordRows* rows) noexcept nogil:
     cdef int index
     cdef Column* column
     rows.rows = rows.headers = 0
+    rows.keeps_keys = rows.keeps_values = rows.keeps_headers = rows.reads_records = True
     if not store_open(&rows.store, COLUMNS, 2):
         return False
     for index in range(COLUMNS):
@@ -82,12 +88,19 @@ cdef inline Py_ssize_t content_used(const RecordRows* rows, int column) noexcept
     return found.offsets[rows.headers if found.table == HEADER_ROWS else rows.rows]
 
 
+cdef inline bint keeps(const RecordRows* rows, int column) noexcept nogil:
+    """Whether the content of a column is kept."""
+    return rows.keeps_keys if column == KEY else rows.keeps_values if column == VALUE else rows.keeps_headers
+
+
 cdef inline bint reserve_records(RecordRows* rows, Py_ssize_t more, Py_ssize_t content) noexcept nogil:
     """Room for so many more records with so many bytes of keys and values, and for the headers to begin; False when there is no memory."""
+    cdef Py_ssize_t keys = content if rows.keeps_keys else 0
+    cdef Py_ssize_t values = content if rows.keeps_values else 0
     return (
         reserve_rows(&rows.store, RECORD_ROWS, rows.rows + more) and reserve_rows(&rows.store, HEADER_ROWS, rows.headers + 1)
-        and reserve_content(&rows.store, &rows.store.columns[KEY], content_used(rows, KEY) + content)
-        and reserve_content(&rows.store, &rows.store.columns[VALUE], content_used(rows, VALUE) + content)
+        and reserve_content(&rows.store, &rows.store.columns[KEY], content_used(rows, KEY) + keys)
+        and reserve_content(&rows.store, &rows.store.columns[VALUE], content_used(rows, VALUE) + values)
     )
 
 
@@ -103,6 +116,8 @@ cdef inline bint reserve_headers(RecordRows* rows, Py_ssize_t more, Py_ssize_t c
 cdef inline bint content_fits(const RecordRows* rows, Py_ssize_t content) noexcept nogil:
     """Whether so many more bytes, whichever column they go to, stay within what Arrow can count."""
     cdef Py_ssize_t used = max(content_used(rows, KEY), content_used(rows, VALUE))
+    if not (rows.keeps_keys or rows.keeps_values or rows.keeps_headers):
+        return True
     return max(used, content_used(rows, HEADER_KEY), content_used(rows, HEADER_VALUE)) + content <= MOST
 
 
@@ -113,7 +128,8 @@ cdef inline bint put_value(RecordRows* rows, int column, Py_ssize_t row, Bytes c
     found.offsets[row + 1] = <int32_t>(at + max(size, <Py_ssize_t>0))
     if size < 0:
         return put_null(&rows.store, found, row)
-    put_bytes(found.data + at, content, size, end)
+    if size > 0:  # what is not kept is put as nothing, and lies nowhere where it is null
+        put_bytes(found.data + at, content, size, end)
     return True
 
 
@@ -127,10 +143,10 @@ cdef inline void writer_open(Writer* writer, RecordRows* rows, int column) noexc
 cdef inline bint writer_add(Writer* writer, Store* store, Bytes content, Py_ssize_t size, Bytes end) noexcept nogil:
     """As `put_value`, for one row after the other."""
     cdef Column* column = writer.column
-    if size >= 0:
+    if size > 0:  # see `put_value`
         put_bytes(column.data + writer.at, content, size, end)
         writer.at += size
-    elif not put_null(store, column, writer.row):
+    elif size < 0 and not put_null(store, column, writer.row):
         return False
     writer.row += 1
     column.offsets[writer.row] = <int32_t>writer.at

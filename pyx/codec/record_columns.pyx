@@ -4,7 +4,7 @@
 cimport cython
 from cpython.buffer cimport PyBUF_SIMPLE, PyBuffer_Release, PyObject_GetBuffer
 from cpython.mem cimport PyMem_Free
-from libc.stdint cimport int32_t
+from libc.stdint cimport int32_t, int64_t
 from libc.string cimport memset
 
 from arrow_export cimport Held, Node, held_leave, hold_columns, import_batch, lower_nodes
@@ -12,11 +12,13 @@ from buffer_pool cimport empty_pool
 from checksum cimport crc_start
 from column_buffers cimport put_null, reserve_content, store_close
 from cursor cimport OK, Bytes
-from record_filling cimport fill_batch, fill_message, fill_message_set, fill_records, put_record
-from record_layout cimport ABSENT, END, LEAST_RECORD, WHOLE, Head, RawRecord, Trouble, codec_of, flaw_of, read_frame, read_head
+from record_filling cimport fill_batch, fill_message, fill_message_set, fill_records, put_counted, put_record
+from record_layout cimport (
+    ABSENT, COUNT_AT, END, LEAST_RECORD, WHOLE, Head, RawRecord, Trouble, check_batch_count, codec_of, flaw_of, read_frame, read_head,
+)
 from record_rows cimport (
-    BATCH, BUFFER, HEADER_KEY, HEADER_VALUE, HEADERS, KEY, VALUE, RecordRows, content_used, cut_rows, open_rows, reserve_headers,
-    reserve_records,
+    BATCH, BUFFER, HEADER_KEY, HEADER_VALUE, HEADERS, KEY, VALUE, RecordRows, content_used, cut_rows, keeps, open_rows,
+    reserve_headers, reserve_records,
 )
 
 from kwire.errors import WireError
@@ -30,6 +32,9 @@ def free_kept():
     """Give the memory that is kept for the next batches back to the system; it is not counted as that of a batch."""
     empty_pool()
 
+
+cdef extern from "Python.h":
+    Py_ssize_t PY_SSIZE_T_MAX
 
 cdef Bytes NOTHING = <Bytes>b""
 
@@ -51,9 +56,13 @@ cdef class Columns:
     cdef Held* held
     cdef Py_ssize_t size  # bytes of input
 
-    def __cinit__(self):
+    def __cinit__(self, bint keys=True, bint values=True, bint headers=True, bint records=True):
         if not open_rows(&self.rows):
             raise MemoryError
+        self.rows.keeps_keys = keys
+        self.rows.keeps_values = values
+        self.rows.keeps_headers = headers
+        self.rows.reads_records = records
 
     def __dealloc__(self):
         held_leave(self.held)
@@ -102,15 +111,16 @@ cdef class Columns:
         """Make room for what so many bytes became of late, and for something: Arrow wants buffers even for nothing."""
         cdef int column
         cdef Py_ssize_t records = <Py_ssize_t>(min(1.06 * last_rates.records, 1.0 / LEAST_RECORD) * size)
-        cdef Py_ssize_t headers = <Py_ssize_t>(min(1.06 * last_rates.headers, 0.5) * size)
+        cdef Py_ssize_t headers = <Py_ssize_t>(min(1.06 * last_rates.headers, 0.5) * size) if self.rows.keeps_headers else 0
+        cdef Py_ssize_t content
         self.size += size
         if not reserve_records(&self.rows, records + 1, 0) or not reserve_headers(&self.rows, headers + 1, 0):
             raise MemoryError
         for column in (KEY, VALUE, HEADER_KEY, HEADER_VALUE):
-            if not reserve_content(
-                &self.rows.store, &self.rows.store.columns[column],
-                content_used(&self.rows, column) + 1 + <Py_ssize_t>(min(1.06 * last_rates.content[column], 1.0) * size)
-            ):
+            content = content_used(&self.rows, column) + 1
+            if keeps(&self.rows, column):
+                content += <Py_ssize_t>(min(1.06 * last_rates.content[column], 1.0) * size)
+            if not reserve_content(&self.rows.store, &self.rows.store.columns[column], content):
                 raise MemoryError
         return 0
 
@@ -118,9 +128,11 @@ cdef class Columns:
         cdef int column
         if self.size > 0:
             last_rates.records = <double>self.rows.rows / self.size
-            last_rates.headers = <double>self.rows.headers / self.size
+            if self.rows.keeps_headers:
+                last_rates.headers = <double>self.rows.headers / self.size
             for column in (KEY, VALUE, HEADER_KEY, HEADER_VALUE):
-                last_rates.content[column] = <double>content_used(&self.rows, column) / self.size
+                if keeps(&self.rows, column):
+                    last_rates.content[column] = <double>content_used(&self.rows, column) / self.size
         return 0
 
     cdef int add_batches(self, int32_t buffer, data, Bytes start, Py_ssize_t size, bint check_crc, faults) except -1:
@@ -179,6 +191,8 @@ cdef class Columns:
         cdef Py_buffer view
         cdef Trouble found
         cdef bint filled
+        if head.magic == 2 and not rows.reads_records:
+            return self.add_counted(buffer, batch, head, faults)
         try:
             payload = memoryview(data)[head.payload:head.payload_end]
             unpacked = faults.unpack(buffer, batch, codec_of(head), head.magic, payload, head.payload)
@@ -200,6 +214,23 @@ cdef class Columns:
         elif not filled:
             cut_rows(rows, records, headers)
             raise MemoryError
+        return 0
+
+    cdef int add_counted(self, int32_t buffer, int32_t batch, Head* head, faults) except -1:
+        """The rows of a batch whose records nobody asks for."""
+        cdef Py_ssize_t records = self.rows.rows
+        cdef Trouble found
+        found.code = OK
+        try:
+            if not check_batch_count(head, PY_SSIZE_T_MAX, &found):
+                raise faults.error(buffer, batch, flaw_of(&found), -1)
+            faults.claim(buffer, batch, <int64_t>head.count * LEAST_RECORD, head.position + COUNT_AT)
+        except WireError as error:
+            self.flawed(error, faults, buffer, batch, records, self.rows.headers)
+            return 0
+        if not put_counted(&self.rows, head.count):
+            raise MemoryError
+        fill_batch(&self.rows, head, buffer, batch, records)
         return 0
 
     def finish(self, list nodes, schema, importer):

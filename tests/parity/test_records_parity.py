@@ -16,6 +16,7 @@ from kwire.errors import WireError
 BORDERS = (0, 1, 2, 0x7F, 0x80, 0xFE, 0xFF)
 INSERTED = tuple(bytes.fromhex(each) for each in ("ffffffff0f", "ffffffffffffffffff01", "7fffffff", "80000000", "ffffffff", "8000", "c3"))
 LIMIT = 1 << 20
+OF_BATCHES = ("buffer", "batch", "magic", "base_offset", "producer_id", "is_control", "error")
 BATCH = (
     "position", "size", "index", "magic", "crc", "attributes", "stored_offset", "stored_count", "count", "last_offset", "next_offset",
     "last_offset_delta", "partition_leader_epoch", "base_timestamp", "max_timestamp", "producer_id", "producer_epoch", "base_sequence",
@@ -42,9 +43,9 @@ def objects(reader: Any, data: bytes, strict: bool, check_crc: bool) -> Any:
     return seen
 
 
-def columns(reader: Any, buffers: list[Any], check_crc: bool, errors: str) -> Any:
+def columns(reader: Any, buffers: list[Any], check_crc: bool, errors: str, **options: Any) -> Any:
     try:
-        batch = reader.to_arrow(buffers, check_crc=check_crc, errors=errors, max_decompressed=LIMIT)
+        batch = reader.to_arrow(buffers, check_crc=check_crc, errors=errors, **{"max_decompressed": LIMIT, **options})
     except WireError as error:
         return fault(error)
     batch.validate(full=True)
@@ -57,6 +58,8 @@ def outcome(reader: Any, data: bytes, check_crc: bool) -> Any:
         objects(reader, data, False, check_crc),
         columns(reader, [data, None, memoryview(data)], check_crc, "raise"),
         columns(reader, [data, data], check_crc, "column"),
+        columns(reader, [data, data], check_crc, "column", fields=("offset", "timestamp", "value", "error")),
+        columns(reader, [data, data], check_crc, "column", fields=OF_BATCHES, max_decompressed=1 << 12, max_unpacked=3 << 11),
     ]
 
 

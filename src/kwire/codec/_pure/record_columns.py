@@ -6,7 +6,7 @@ from array import array
 from typing import Any, Final, Protocol
 
 from kwire.codec._pure.primitives import Buffer
-from kwire.codec._pure.record_layout import BatchHeader, RawRecord, read_raw, scan
+from kwire.codec._pure.record_layout import COUNT_AT, LEAST_RECORD, BatchHeader, RawRecord, read_raw, scan
 from kwire.codec.records.places import Flaw, Place
 from kwire.errors import Fault, WireError
 
@@ -26,8 +26,18 @@ class Faults(Protocol):
     """What to do with compressed batches and with bad ones."""
 
     def unpack(self, buffer: int, batch: int, codec: int, magic: int, payload: Buffer, offset: int) -> Buffer: ...
+    def claim(self, buffer: int, batch: int, size: int, offset: int) -> None: ...
     def error(self, buffer: int, batch: int, flaw: tuple[int, ...], unpacked_from: int) -> WireError: ...
     def refuse(self, error: WireError, row: int) -> None: ...
+
+
+def _shared(buffer: int, header: BatchHeader, base: int) -> tuple[int, ...]:
+    """What all rows of a batch share."""
+    bits = header.attributes if header.magic == 2 else 0
+    return (
+        buffer, header.index, header.magic, base, header.partition_leader_epoch, header.attributes, bool(bits & _TRANSACTIONAL),
+        bool(bits & _CONTROL), header.producer_id, header.producer_epoch,
+    )  # fmt: skip
 
 
 def _as_tuple(*fields: Any) -> RawRecord:
@@ -50,9 +60,17 @@ class _Texts:
 
 
 class Columns:
-    """Collects the records of many buffers as columns."""
+    """Collects the records of many buffers as columns.
 
-    def __init__(self) -> None:
+    Arguments:
+        keys, values, headers: keep these; where not, their columns mean nothing.
+        records: unpack the records of compressed batches of magic 2; else such a batch has as many rows as its header says, and what
+            records say means nothing.
+    """
+
+    def __init__(self, keys: bool = True, values: bool = True, headers: bool = True, records: bool = True) -> None:
+        self._keeps = keys, values, headers
+        self._reads_records = records
         self._rows = 0
         self._scalars = tuple(array(kind) for kind in _TYPES)
         self._keys, self._values, self._header_keys, self._header_values = _Texts(), _Texts(), _Texts(), _Texts()
@@ -85,6 +103,9 @@ class Columns:
             data, start, end = header.data, header.payload_start, header.payload_end
             if codec and header.magic == 2 and header.stored_count == 0:
                 return
+            if codec and header.magic == 2 and not self._reads_records:
+                self._count_batch(buffer, header, faults)
+                return
             if codec:
                 unpacked_from = start
                 try:
@@ -102,15 +123,29 @@ class Columns:
             self._add_flawed(faults.error(buffer, header.index, flaw, unpacked_from), buffer, header.index, faults)
             return
         base = records[0][0] if records and header.magic < 2 else header.stored_offset
-        bits = header.attributes if header.magic == 2 else 0
-        shared = (
-            buffer, header.index, header.magic, base, header.partition_leader_epoch, header.attributes, bool(bits & _TRANSACTIONAL),
-            bool(bits & _CONTROL), header.producer_id, header.producer_epoch,
-        )  # fmt: skip
+        shared = _shared(buffer, header, base)
         for offset, timestamp, sequence, key, value, headers in records:
             self._add_row((*shared, sequence, offset, timestamp), key, value, headers)
 
+    def _count_batch(self, buffer: int, header: BatchHeader, faults: Faults) -> None:
+        """Add the rows of a batch whose records nobody asks for."""
+        count, at = header.stored_count, header.position + COUNT_AT
+        if count < 0:
+            flaw = Flaw(Fault.BAD_LENGTH, at, Place.COUNT)
+            self._add_flawed(faults.error(buffer, header.index, flaw, -1), buffer, header.index, faults)
+            return
+        try:
+            faults.claim(buffer, header.index, count * LEAST_RECORD, at)
+        except WireError as error:
+            self._add_flawed(error, buffer, header.index, faults)
+            return
+        row = (*_shared(buffer, header, header.stored_offset), 0, 0, 0)
+        for _ in range(count):
+            self._add_row(row, None, None, ())
+
     def _fits(self, size: int) -> bool:
+        if not any(self._keeps):
+            return True
         used = max(len(texts.content) for texts in (self._keys, self._values, self._header_keys, self._header_values))
         return used + size <= MOST
 
@@ -123,9 +158,12 @@ class Columns:
     ) -> None:
         for column, each in zip(self._scalars, scalars, strict=True):
             column.append(each)
-        self._keys.add(key)
-        self._values.add(value)
-        for name, content in headers:
+        keeps_keys, keeps_values, keeps_headers = self._keeps
+        if keeps_keys:
+            self._keys.add(key)
+        if keeps_values:
+            self._values.add(value)
+        for name, content in headers if keeps_headers else ():
             self._header_keys.add(name.encode())
             self._header_values.add(content)
         self._header_offsets.append(len(self._header_keys.present))

@@ -23,15 +23,15 @@ from kwire.codec.records.compression import HIGHEST_CODEC
 from kwire.codec.records.places import Flaw, Place
 from kwire.errors import Fault
 
-__all__ = ["BatchHeader", "RawRecord", "read_raw", "scan"]
+__all__ = ["COUNT_AT", "LEAST_RECORD", "BatchHeader", "RawRecord", "read_raw", "scan"]
 
 _FRAMING: Final = 12  # offset and length: what stands before the bytes that the length counts
 _HEAD: Final = 17
 _MAGIC_AT: Final = 16
 _RECORDS_AT: Final = 61
-_COUNT_AT: Final = 57
+COUNT_AT: Final = 57
 _LEAST_LENGTH: Final = {0: 14, 1: 22, 2: _RECORDS_AT - _FRAMING}
-_LEAST_RECORD: Final = 7  # length, attributes, two deltas, key length, value length, number of headers: a byte each
+LEAST_RECORD: Final = 7  # length, attributes, two deltas, key length, value length, number of headers: a byte each
 _V2: Final = struct.Struct(">q4xixIhiqqqhii")
 _CODEC: Final = 0x07
 _LOG_APPEND_TIME: Final = 0x08
@@ -363,9 +363,9 @@ def _read_records(header: BatchHeader, data: Buffer, start: int, end: int, error
     if count == 0:  # as Kafka: what follows is not looked at
         return made, None
     if count < 0:
-        return made, Flaw(Fault.BAD_LENGTH, header.position + _COUNT_AT, Place.COUNT)
-    if count * _LEAST_RECORD > end - start:
-        return made, Flaw(Fault.TRUNCATED, header.position + _COUNT_AT, Place.COUNT)
+        return made, Flaw(Fault.BAD_LENGTH, header.position + COUNT_AT, Place.COUNT)
+    if count * LEAST_RECORD > end - start:
+        return made, Flaw(Fault.TRUNCATED, header.position + COUNT_AT, Place.COUNT)
     try:
         for _ in range(count):
             record, start = _read_record(header, data, start, end, errors, make)

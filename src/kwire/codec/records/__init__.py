@@ -9,7 +9,7 @@ from kwire.lazy_names import lazy_getattr
 if TYPE_CHECKING:
     from kwire.codec._pure.records import Record
     from kwire.codec.records.batch import RecordBatches, StoredBatch
-    from kwire.codec.records.compression import MAX_DECOMPRESSED
+    from kwire.codec.records.compression import MAX_DECOMPRESSED, UNPACKED_BYTES, UNPACKED_MULTIPLE
     from kwire.codec.records.control import Control, control_record, read_control
     from kwire.codec.records.drafts import RecordBatch
     from kwire.codec.records.reading import MEMORY_MULTIPLE, RecordReader, decode, record_reader, scan, to_arrow
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 _HOME = {
     **dict.fromkeys(("RecordBatches", "StoredBatch"), "kwire.codec.records.batch"),
-    "MAX_DECOMPRESSED": "kwire.codec.records.compression",
+    **dict.fromkeys(("MAX_DECOMPRESSED", "UNPACKED_BYTES", "UNPACKED_MULTIPLE"), "kwire.codec.records.compression"),
     **dict.fromkeys(("Control", "control_record", "read_control"), "kwire.codec.records.control"),
     "RecordBatch": "kwire.codec.records.drafts",
     **dict.fromkeys(("MEMORY_MULTIPLE", "RecordReader", "decode", "record_reader", "scan", "to_arrow"), "kwire.codec.records.reading"),
@@ -25,8 +25,8 @@ _HOME = {
 }
 
 __all__ = [
-    "MAX_DECOMPRESSED", "MEMORY_MULTIPLE", "Control", "Record", "RecordBatch", "RecordBatches", "RecordReader", "RecordWriter",
-    "StoredBatch", "control_record", "decode", "encode", "read_control", "record_reader", "record_writer", "scan", "to_arrow",
+    "MAX_DECOMPRESSED", "MEMORY_MULTIPLE", "UNPACKED_BYTES", "UNPACKED_MULTIPLE", "Control", "Record", "RecordBatch", "RecordBatches",
+    "RecordReader", "RecordWriter", "StoredBatch", "control_record", "decode", "encode", "read_control", "record_reader", "record_writer", "scan", "to_arrow",
 ]  # fmt: skip
 
 if not TYPE_CHECKING:

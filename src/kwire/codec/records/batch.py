@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, Final
 
-from kwire.codec.records.compression import CODECS, unpack
+from kwire.codec.records.compression import CODECS, UnpackLimit, unpack
 from kwire.codec.records.places import Flaw, flaw_error
 from kwire.errors import WireError
 
@@ -47,7 +48,7 @@ class StoredBatch:
     _reader: RecordReader
     _check_crc: bool
     _strict: bool
-    _limit: int
+    _limit: UnpackLimit
     _records: list[Record] | None
     fault: WireError | None
     data: Buffer
@@ -132,14 +133,19 @@ class StoredBatch:
         """The records, read and unpacked when they are asked for, and kept.
 
         Raises:
-            WireError: they cannot be read. With ``strict=False`` those before the fault are given and `fault` says what it is.
+            WireError: they cannot be read; `LimitExceeded` where the batches that were read so far unpack to too much. With
+                ``strict=False`` those before the fault are given and `fault` says what it is.
             InputError: the library for this codec is not installed.
         """
         if self._records is None:
-            self._records = self._read()
+            self._records = self._read(self._limit.unpack)
         return self._records
 
-    def _read(self) -> list[Record]:
+    def _unpack_again(self, codec: int, magic: int, payload: Buffer, offset: int, path: str) -> Buffer:
+        """It was counted before."""
+        return unpack(codec, magic, payload, self._limit.each, offset, path)
+
+    def _read(self, unpack: Callable[[int, int, Buffer, int, str], Buffer]) -> list[Record]:
         codec = self.attributes & _CODEC
         if self.flaw is not None and self.fault is not None and codec >= len(CODECS):
             return []
@@ -149,7 +155,7 @@ class StoredBatch:
         if codec:
             unpacked_from = start
             try:
-                data = unpack(codec, self.magic, memoryview(data)[start:end], self._limit, start, f"batches[{self.index}].records")
+                data = unpack(codec, self.magic, memoryview(data)[start:end], start, f"batches[{self.index}].records")
             except WireError as error:
                 if self._strict:
                     raise
@@ -167,14 +173,7 @@ class StoredBatch:
 
     def was_changed(self) -> bool:
         """Whether somebody changed the list of `records` or, in the pure twin, a record of it."""
-        held = self._records
-        if held is None:
-            return False
-        self._records = None
-        try:
-            return self.records != held
-        finally:
-            self._records = held
+        return self._records is not None and self._read(self._unpack_again) != self._records
 
     def replace(self, **changes: Any) -> RecordBatch:
         """A new batch like this one, to be written; arguments as for `RecordBatch`.

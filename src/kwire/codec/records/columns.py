@@ -12,11 +12,11 @@ from kwire.codec._pure.primitives import Buffer, as_buffer
 from kwire.codec.binary_chunks import messages_in
 from kwire.codec.column_arrays import batch_of
 from kwire.codec.column_nodes import IMPORT_BATCH, Kind, Node, null_nodes
-from kwire.codec.records.compression import unpack
+from kwire.codec.records.compression import UnpackLimit
 from kwire.codec.records.places import Flaw, flaw_error
 from kwire.errors import InputError, WireError
 
-__all__ = ["COLUMNS", "SCALARS", "BufferedColumns", "collect"]
+__all__ = ["COLUMNS", "OF_RECORDS", "SCALARS", "BufferedColumns", "chosen", "collect"]
 
 # In the order in which the twins number and fill them.
 SCALARS: Final[dict[str, pa.DataType]] = {
@@ -29,6 +29,8 @@ _TYPES: Final[dict[str, Any]] = {
     "error": pa.string(),
 }  # fmt: skip
 COLUMNS: Final = tuple(_TYPES)
+OF_RECORDS: Final = frozenset(("sequence", "offset", "timestamp", "key", "value", "headers"))
+"""Columns that are read out of records; the others are in the headers of batches."""
 _NUMBERS: Final = {name: number for number, name in enumerate(COLUMNS)}
 _HEADER_KEY: Final = len(COLUMNS) - 1  # columns behind those of records: keys and values of headers
 _ALWAYS: Final = ("buffer", "batch")  # known of a batch that cannot be read too
@@ -37,13 +39,16 @@ _ALWAYS: Final = ("buffer", "batch")  # known of a batch that cannot be read too
 class _Faults:
     """Unpacks for a twin and keeps, or raises, what is wrong with a batch."""
 
-    def __init__(self, limit: int, strict: bool) -> None:
+    def __init__(self, limit: UnpackLimit, strict: bool) -> None:
         self.limit = limit
         self.strict = strict
         self.found: dict[int, str] = {}
 
     def unpack(self, buffer: int, batch: int, codec: int, magic: int, payload: Buffer, offset: int) -> Buffer:
-        return unpack(codec, magic, payload, self.limit, offset, f"buffers[{buffer}].batches[{batch}].records")
+        return self.limit.unpack(codec, magic, payload, offset, f"buffers[{buffer}].batches[{batch}].records")
+
+    def claim(self, buffer: int, batch: int, size: int, offset: int) -> None:
+        self.limit.claim(size, offset, f"buffers[{buffer}].batches[{batch}].count")
 
     def error(self, buffer: int, batch: int, flaw: tuple[int, ...], unpacked_from: int) -> WireError:
         return flaw_error(Flaw(*flaw), batch, unpacked_from, f"buffers[{buffer}].")
@@ -122,15 +127,28 @@ def _result(wanted: tuple[str, ...]) -> tuple[list[Node], pa.Schema]:
     return nodes, pa.schema([(name, _TYPES[name]) for name in wanted])
 
 
-def collect(columns: Any, buffers: Any, fields: Any, limit: int, check_crc: bool, errors: str) -> pa.RecordBatch:
-    """Fill a twin's columns from buffers and make a `pyarrow.RecordBatch` of them; arguments as for `to_arrow`."""
-    if errors not in ("raise", "column"):
-        raise ValueError(f"errors must be 'raise' or 'column', not {errors!r}")
+def chosen(fields: Any) -> tuple[str, ...]:
+    """The columns that are asked for.
+
+    Raises:
+        InputError: there is no such column.
+    """
     wanted = COLUMNS if fields is None else tuple(fields)
     if unknown := [name for name in wanted if name not in COLUMNS]:
         raise InputError(f"Records have no column {unknown[0]!r}; there are {', '.join(COLUMNS)}.")
+    return wanted
+
+
+def collect(
+    columns: Any, buffers: Any, wanted: tuple[str, ...], max_decompressed: int, max_unpacked: int | None, check_crc: bool, errors: str
+) -> pa.RecordBatch:
+    """Fill a twin's columns from buffers and make a `pyarrow.RecordBatch` of them; arguments as for `to_arrow`."""
+    if errors not in ("raise", "column"):
+        raise ValueError(f"errors must be 'raise' or 'column', not {errors!r}")
+    given = [None if data is None else as_buffer(data) for data in messages_in(buffers)]
+    limit = UnpackLimit(max_decompressed, max_unpacked, sum(len(data) for data in given if data is not None))
     faults = _Faults(limit, errors == "raise")
-    columns.add_all([None if data is None else as_buffer(data) for data in messages_in(buffers)], check_crc, faults)
+    columns.add_all(given, check_crc, faults)
     nodes, schema = _result(wanted)
     batch: pa.RecordBatch = columns.finish(nodes, schema, IMPORT_BATCH)
     if not faults.found or "error" not in wanted:

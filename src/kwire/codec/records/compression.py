@@ -14,12 +14,17 @@ from types import ModuleType
 from typing import Any, Final
 
 from kwire.codec._pure.primitives import Buffer
-from kwire.errors import Fault, InputError, raise_for
+from kwire.errors import Fault, InputError, LimitExceeded, raise_for
 
-__all__ = ["CODECS", "HIGHEST_CODEC", "MAX_DECOMPRESSED", "lz4_header_checksum", "unpack"]
+__all__ = [
+    "CODECS", "HIGHEST_CODEC", "MAX_DECOMPRESSED", "UNPACKED_BYTES", "UNPACKED_MULTIPLE", "UnpackLimit", "lz4_header_checksum", "unpack",
+]  # fmt: skip
 
 MAX_DECOMPRESSED: Final = 64 << 20
 """Bytes that one batch may unpack to, unless the caller says otherwise: Kafka's default for a request is 100 MiB, for a batch 1 MiB."""
+UNPACKED_BYTES: Final = 128 << 20
+UNPACKED_MULTIPLE: Final = 64
+"""What all batches of one call may unpack to, unless the caller says otherwise: so many bytes, or so many for each byte of input."""
 
 CODECS: Final = ("none", "gzip", "snappy", "lz4", "zstd")
 HIGHEST_CODEC: Final = {0: 3, 1: 3, 2: 4}  # by magic: zstd came with KIP-110, for magic 2 alone
@@ -72,6 +77,50 @@ def unpack(codec: int, magic: int, payload: Buffer, limit: int, offset: int, pat
         raise_for(Fault.LIMIT_EXCEEDED, offset, path, reason=f"{name} payload of {size} bytes unpacks to more than {limit}")
     except _Unreadable as error:
         raise_for(Fault.BAD_COMPRESSION, offset, path, reason=f"{name} payload cannot be unpacked ({error})")
+
+
+class UnpackLimit:
+    """What the compressed batches of one call may unpack to, and how much of it is left.
+
+    A batch that is refused counts with what was unpacked of it.
+
+    Arguments:
+        each: bytes that one batch may unpack to.
+        total: bytes that all of them may unpack to; None for the default.
+        size: bytes of the call's input, from which the default follows.
+    """
+
+    __slots__ = ("each", "left", "total")
+
+    def __init__(self, each: int, total: int | None, size: int) -> None:
+        self.each = each
+        self.total = max(UNPACKED_BYTES, UNPACKED_MULTIPLE * size) if total is None else total
+        self.left = self.total
+
+    def unpack(self, codec: int, magic: int, payload: Buffer, offset: int, path: str) -> Buffer:
+        """As the function `unpack`, within what is left."""
+        limit = min(self.each, self.left)
+        try:
+            data = unpack(codec, magic, payload, limit, offset, path)
+        except LimitExceeded:
+            self.left -= limit
+            if limit == self.each:
+                raise
+        else:
+            self.left -= len(data)
+            return data
+        raise_for(Fault.LIMIT_EXCEEDED, offset, path, reason=f"the batches together unpack to more than {self.total} bytes")
+
+    def claim(self, size: int, offset: int, path: str) -> None:
+        """Count a batch that is not unpacked with the fewest bytes that its records may have.
+
+        Raises:
+            LimitExceeded: that is more than a batch may have, or more than is left.
+        """
+        limit = min(self.each, self.left)
+        if size > limit:
+            raise_for(Fault.LIMIT_EXCEEDED, offset, path, reason=f"the records would take {size} bytes or more, {limit} are allowed")
+        self.left -= size
 
 
 def _library() -> ModuleType:

@@ -1,8 +1,8 @@
 """From a buffer to record batches, with one twin or the other.
 
 Memory is bounded, whatever the bytes say: counts are held against the bytes left before room is made, and room at most doubles. Records
-take less than `MEMORY_MULTIPLE` bytes for each of their bytes, unpacked, as objects as well as in columns; and a compressed batch costs no
-more than `max_decompressed` before it is known to be too large.
+take less than `MEMORY_MULTIPLE` bytes for each of their bytes, unpacked, as objects as well as in columns. A compressed batch costs no more
+than `max_decompressed` before it is known to be too large, and all batches of a call unpack to `max_unpacked` at most.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, Final, Literal
 from kwire.codec._pure.primitives import as_buffer
 from kwire.codec.impl import Twin, backend, load_twin
 from kwire.codec.records.batch import RecordBatches, StoredBatch
-from kwire.codec.records.compression import MAX_DECOMPRESSED
+from kwire.codec.records.compression import MAX_DECOMPRESSED, UnpackLimit
 from kwire.codec.records.places import Flaw, flaw_error
 from kwire.errors import InputError
 
@@ -46,8 +46,17 @@ class RecordReader:
             "StoredBatch", (StoredBatch, module.BatchHeader), {"__slots__": slots, "__module__": StoredBatch.__module__}
         )
 
-    def decode(self, data: Any, *, max_decompressed: int = MAX_DECOMPRESSED, check_crc: bool = True, strict: bool = True) -> RecordBatches:
+    def decode(
+        self,
+        data: Any,
+        *,
+        max_decompressed: int = MAX_DECOMPRESSED,
+        max_unpacked: int | None = None,
+        check_crc: bool = True,
+        strict: bool = True,
+    ) -> RecordBatches:
         buffer = as_buffer(data)
+        limit = UnpackLimit(max_decompressed, max_unpacked, len(buffer))
         batches, tail, broken = self._scan(buffer, self.StoredBatch, check_crc, strict)
         if broken is not None and strict:
             raise flaw_error(Flaw(*broken), max(len(batches) - 1, 0) if batches and batches[-1].flaw is not None else len(batches))
@@ -55,7 +64,7 @@ class RecordReader:
             batch._reader = self
             batch._check_crc = check_crc
             batch._strict = strict
-            batch._limit = max_decompressed
+            batch._limit = limit
             batch._records = None
             batch.fault = None if batch.flaw is None else flaw_error(Flaw(*batch.flaw), batch.index)
         return RecordBatches(batches, tail, None if broken is None else flaw_error(Flaw(*broken), len(batches)))
@@ -66,15 +75,21 @@ class RecordReader:
         *,
         fields: Any = None,
         max_decompressed: int = MAX_DECOMPRESSED,
+        max_unpacked: int | None = None,
         check_crc: bool = True,
         errors: str = "raise",
     ) -> Any:
         try:
-            from kwire.codec.records.columns import BufferedColumns, collect
+            from kwire.codec.records.columns import OF_RECORDS, BufferedColumns, chosen, collect
         except ImportError as error:
             raise InputError("Columns of records need pyarrow: run pip install 'kwire[arrow]'.") from error
-        columns = load_twin("codec", "record_columns", self.twin).Columns()
-        return collect(BufferedColumns(columns) if self.twin == "pure" else columns, buffers, fields, max_decompressed, check_crc, errors)
+        wanted = chosen(fields)
+        columns = load_twin("codec", "record_columns", self.twin).Columns(
+            "key" in wanted, "value" in wanted, "headers" in wanted, not OF_RECORDS.isdisjoint(wanted)
+        )
+        if self.twin == "pure":
+            columns = BufferedColumns(columns)
+        return collect(columns, buffers, wanted, max_decompressed, max_unpacked, check_crc, errors)
 
 
 @cache
@@ -83,12 +98,21 @@ def record_reader(twin: Twin = backend) -> RecordReader:
     return RecordReader(twin)
 
 
-def decode(data: Buffer, *, max_decompressed: int = MAX_DECOMPRESSED, check_crc: bool = True, strict: bool = True) -> RecordBatches:
+def decode(
+    data: Buffer,
+    *,
+    max_decompressed: int = MAX_DECOMPRESSED,
+    max_unpacked: int | None = None,
+    check_crc: bool = True,
+    strict: bool = True,
+) -> RecordBatches:
     """Read record batches of magic 0, 1 and 2, in any mixture: the headers now, the records of a batch when `StoredBatch.records` is read.
 
     Arguments:
         data: the batches one behind the other, as in Produce and Fetch or in a segment file; any contiguous buffer. It is kept, not copied.
         max_decompressed: bytes that the records of one batch may unpack to.
+        max_unpacked: bytes that the records of all batches that are read may unpack to; by default 128 MiB, or 64 bytes for each byte of
+            `data` where that is more (`UNPACKED_BYTES`, `UNPACKED_MULTIPLE` in `kwire.codec.records`).
         check_crc: compare the checksums: of the batches now, of messages inside compressed ones when they are read.
         strict: raise what is wrong; else put it into `StoredBatch.fault` and `RecordBatches.fault` and give what can be read.
 
@@ -99,7 +123,9 @@ def decode(data: Buffer, *, max_decompressed: int = MAX_DECOMPRESSED, check_crc:
         WireError: the bytes are no record batches; the path is such as ``batches[0].records[3].key``. A fault in compressed records has the
             offset of the compressed bytes; its text says where among the unpacked ones.
     """
-    return record_reader().decode(data, max_decompressed=max_decompressed, check_crc=check_crc, strict=strict)
+    return record_reader().decode(
+        data, max_decompressed=max_decompressed, max_unpacked=max_unpacked, check_crc=check_crc, strict=strict
+    )
 
 
 def scan(data: Buffer, *, check_crc: bool = False) -> RecordBatches:
@@ -120,6 +146,7 @@ def to_arrow(
     *,
     fields: Sequence[str] | None = None,
     max_decompressed: int = MAX_DECOMPRESSED,
+    max_unpacked: int | None = None,
     check_crc: bool = True,
     errors: Literal["raise", "column"] = "raise",
 ) -> pa.RecordBatch:
@@ -127,8 +154,12 @@ def to_arrow(
 
     Arguments:
         buffers: an iterable of buffers of record batches, or a binary Arrow array; a null gives no rows.
-        fields: names of the columns wanted, of those in `kwire.codec.records.columns.SCHEMA`; all when None.
+        fields: names of the columns wanted, of those in `kwire.codec.records.columns.COLUMNS`; all when None. Keys, values and headers that
+            are not wanted are not kept. Where nothing of `OF_RECORDS` there is wanted, compressed batches of magic 2 are not unpacked:
+            they have as many rows as their headers say, and what is wrong with their records stays unseen.
         max_decompressed: bytes that the records of one batch may unpack to.
+        max_unpacked: bytes that the records of all batches may unpack to; by default 128 MiB, or 64 bytes for each byte of input where
+            that is more. Batches that are not unpacked count with 7 bytes a record, the fewest there are.
         check_crc: compare the checksums.
         errors: ``raise`` or ``column``: a batch that cannot be read is then one row of nulls whose column ``error`` says why.
 
@@ -141,5 +172,7 @@ def to_arrow(
         InputError: pyarrow or the library for a codec is not installed.
     """
     reader = record_reader()
-    batch: pa.RecordBatch = reader.to_arrow(buffers, fields=fields, max_decompressed=max_decompressed, check_crc=check_crc, errors=errors)
+    batch: pa.RecordBatch = reader.to_arrow(
+        buffers, fields=fields, max_decompressed=max_decompressed, max_unpacked=max_unpacked, check_crc=check_crc, errors=errors
+    )
     return batch
