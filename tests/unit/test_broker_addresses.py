@@ -181,13 +181,7 @@ def test_a_response_in_an_envelope_is_refused(splicer, codec):
 
 
 # DescribeQuorumResponse v2: no error, no message, no topics; node 1 with the listeners CONTROLLER c:9093 and BROKER b:9092
-QUORUM = bytes.fromhex(
-    "0000 00 01"
-    "02 00000001 03"
-    "0b 434f4e54524f4c4c4552 02 63 2385 00"
-    "07 42524f4b4552 02 62 2384 00"
-    "00 00"
-)
+QUORUM = bytes.fromhex("0000 00 0102 00000001 030b 434f4e54524f4c4c4552 02 63 2385 0007 42524f4b4552 02 62 2384 0000 00")
 
 
 def test_a_function_of_one_argument_gets_the_listener_and_the_path(splicer):

@@ -23,7 +23,7 @@ def twin_codec(request):
 
 
 def joined(leader: int, members: int) -> bytes:
-    """JoinGroupResponse v0: error, generation, protocol "p", the leader's id of so many letters, member id "", members "m" without metadata."""
+    """JoinGroupResponse v0: error, generation, protocol "p", leader's id of so many letters, member id "", members "m" without metadata."""
     size = leader.to_bytes(2, "big")
     return b"\0\0" + b"\0\0\0\1" + b"\0\1p" + size + b"l" * leader + b"\0\0" + members.to_bytes(4, "big") + members * b"\0\1m\0\0\0\0"
 

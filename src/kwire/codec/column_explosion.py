@@ -125,10 +125,8 @@ class Explosion:
         most = limit.most()
         if int(total.sum()) <= most:
             return []
-        messages = above[0][1]
-        assert messages is not None and above[0][0] is levels[0]
         by_message = np.zeros(self.rows[0], np.int64)
-        np.add.at(by_message, messages, total)
+        np.add.at(by_message, above[0][1], total)  # the first level, of the messages, is repeated where any is
         found, used = [], 0
         for message, size in enumerate(by_message.tolist()):
             if used + size > most:

@@ -1,8 +1,8 @@
 """Messages as plain dicts and lists, in exactly the JSON of Kafka's own JsonConverter classes.
 
 Names start with a lower-case letter; nulls are null; bytes and records are base64; uuids are base64url without padding. A field that the
-version lacks is left out, a tagged field at its default too, unknown tagged fields always. As in those classes, and as `kwire.encode` has it, a
-field that the version lacks must hold its default unless it is ignorable. A broker's request log writes the size of record batches
+version lacks is left out, a tagged field at its default too, unknown tagged fields always. As in those classes, and as `kwire.encode` has
+it, a field that the version lacks must hold its default unless it is ignorable. A broker's request log writes the size of record batches
 (`recordsSizeInBytes`) and other bytes as base64: `records=False`.
 """
 
@@ -50,7 +50,7 @@ def _list_of_structs(element: Convert) -> Convert:
         written: list[Any] = []
         try:
             for value in values:
-                written.append(element(value))  # noqa: PERF401 - its length says which one was refused
+                written.append(element(value))
         except Refusal as refusal:
             refusal.steps.append(len(written))
             raise

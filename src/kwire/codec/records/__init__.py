@@ -26,7 +26,8 @@ _HOME = {
 
 __all__ = [
     "MAX_DECOMPRESSED", "MEMORY_MULTIPLE", "UNPACKED_BYTES", "UNPACKED_MULTIPLE", "Control", "Record", "RecordBatch", "RecordBatches",
-    "RecordReader", "RecordWriter", "StoredBatch", "control_record", "decode", "encode", "read_control", "record_reader", "record_writer", "scan", "to_arrow",
+    "RecordReader", "RecordWriter", "StoredBatch", "control_record", "decode", "encode", "read_control", "record_reader", "record_writer",
+    "scan", "to_arrow",
 ]  # fmt: skip
 
 if not TYPE_CHECKING:

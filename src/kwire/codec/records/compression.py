@@ -14,7 +14,7 @@ from types import ModuleType
 from typing import Any, Final
 
 from kwire.codec._pure.primitives import Buffer
-from kwire.errors import Fault, InputError, LimitExceeded, raise_for
+from kwire.errors import Fault, InputError, LimitExceeded, raise_for, wire_error
 
 __all__ = [
     "CODECS", "HIGHEST_CODEC", "MAX_DECOMPRESSED", "UNPACKED_BYTES", "UNPACKED_MULTIPLE", "UnpackLimit", "lz4_header_checksum", "unpack",
@@ -106,10 +106,10 @@ class UnpackLimit:
             self.left -= limit
             if limit == self.each:
                 raise
-        else:
-            self.left -= len(data)
-            return data
-        raise_for(Fault.LIMIT_EXCEEDED, offset, path, reason=f"the batches together unpack to more than {self.total} bytes")
+            reason = f"the batches together unpack to more than {self.total} bytes"
+            raise wire_error(Fault.LIMIT_EXCEEDED, offset, path, reason=reason) from None
+        self.left -= len(data)
+        return data
 
     def claim(self, size: int, offset: int, path: str) -> None:
         """Count a batch that is not unpacked with the fewest bytes that its records may have.

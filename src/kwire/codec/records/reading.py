@@ -123,9 +123,7 @@ def decode(
         WireError: the bytes are no record batches; the path is such as ``batches[0].records[3].key``. A fault in compressed records has the
             offset of the compressed bytes; its text says where among the unpacked ones.
     """
-    return record_reader().decode(
-        data, max_decompressed=max_decompressed, max_unpacked=max_unpacked, check_crc=check_crc, strict=strict
-    )
+    return record_reader().decode(data, max_decompressed=max_decompressed, max_unpacked=max_unpacked, check_crc=check_crc, strict=strict)
 
 
 def scan(data: Buffer, *, check_crc: bool = False) -> RecordBatches:
