@@ -8,20 +8,23 @@ from __future__ import annotations
 
 import kwire
 from kwire import messages
+from kwire.codec.broker_addresses import BrokerAddress
 
 PROXY, FIRST_PORT = "proxy.example.com", 20_000
 PREFIX = "acme."
 METADATA, VERSION = 3, 12
 
 
-def address(node_id: int | None, host: str, port: int) -> tuple[str, int]:
-    """Where clients reach a broker."""
-    return PROXY, FIRST_PORT + (node_id or 0)
+def address(found: BrokerAddress) -> tuple[str, int]:
+    """Where clients reach a broker. Controllers, which DescribeQuorum lists, are not behind the proxy."""
+    if found.listener == "CONTROLLER":
+        return found.host, found.port
+    return PROXY, FIRST_PORT + (found.node_id or 0)
 
 
 def to_broker(frame: bytes) -> bytes:
-    """A request as the broker is to see it."""
-    return kwire.rename_topics(frame, lambda name: PREFIX + name)
+    """A request as the broker is to see it; clients may send bytes behind it, which brokers pass over."""
+    return kwire.rename_topics(frame, lambda name: PREFIX + name, strict=False)
 
 
 def to_client(frame: bytes, api_key: int, api_version: int) -> bytes:
