@@ -95,12 +95,15 @@ class _Writer:
             steps.append((slot.attribute, name, convert, left_out, slot.json_name))
 
         plan = self.plan
-        may_refuse = any(not (absent.tagged or absent.ignorable) for absent in block.absent)
+        # of fields that the version lacks: most objects hold the very default there
+        defaults = [(slots[each.slot].attribute, slots[each.slot].value) for each in block.absent if not (each.tagged or each.ignorable)]
 
         def write(value: Any) -> dict[str, Any]:
             written: dict[str, Any] = {}
-            if may_refuse:
-                refuse_absent(value, plan, block, None)
+            for attribute, default in defaults:
+                if getattr(value, attribute, default) is not default:
+                    refuse_absent(value, plan, block, None)
+                    break
             for attribute, name, convert, left_out, name_of_null in steps:
                 held = getattr(value, attribute, _MISSING)
                 if held is _MISSING or (left_out is not None and left_out(held)):  # outside the projection, or a tag at its default
