@@ -83,8 +83,10 @@ def every_splice(splicer: FrameSplicer, name: str, version: int, data: bytes) ->
         outcome(splicer.splice, data, {path: {"": "x", None: "y", "foo": "bar", 1: 2, 0: 1} for path in paths}, **at),
         outcome(splicer.rename_topics, data, lambda old: f"{old}.x", protocol_type="consumer", **at),
         outcome(splicer.rename_topics, data, {"topic": "topic-2"}, uncovered="keep", **at),
+        outcome(splicer.rename_topics, data + b"\1\2\3", lambda old: f"{old}.x", protocol_type="consumer", strict=False, **at),
         outcome(splicer.rewrite_brokers, data, lambda node, host, port: (f"{host}.{node}", port - 1), **at),
         outcome(splicer.rewrite_brokers, data, {1: ("a", 1), ("host", 9092): ("b", 2)}, **at),
+        outcome(splicer.rewrite_brokers, data, lambda found: (f"{found.path}.{found.listener}", found.port), strict=False, **at),
     ]
 
 

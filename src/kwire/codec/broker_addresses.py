@@ -122,14 +122,8 @@ def _takes_one(function: Callable[..., Any]) -> bool:
     return len(positional) == 1 and not any(each.kind == each.VAR_POSITIONAL for each in parameters)
 
 
-def _new_address(addresses: Addresses) -> Callable[[BrokerAddress], Address]:
-    if not isinstance(addresses, Mapping):
-        function: Callable[..., Address] = addresses
-        return function if _takes_one(function) else lambda address: function(*address[:3])
-    given = addresses
-
-    def look_up(address: BrokerAddress) -> Address:
-        node_id, host, port, listener = address[:4]
+def _looked_up(given: Mapping[Any, Address]) -> Callable[..., Address]:
+    def look_up(node_id: int | None, host: str, port: int, listener: str | None = None) -> Address:
         for key in ((host, port), node_id if listener is None else (node_id, listener)):
             if key in given:
                 return given[key]
@@ -140,22 +134,47 @@ def _new_address(addresses: Addresses) -> Callable[[BrokerAddress], Address]:
     return look_up
 
 
-def _change(new_address: Callable[[BrokerAddress], Address], message: str, rule: Rule) -> Callable[..., tuple[Any, ...] | None]:
-    path = rule.writes[0]
+class _NewAddresses:
+    """What gives new addresses, whatever form it has.
+
+    Attributes:
+        plain: it is a function of the node id, the host and the port.
+    """
+
+    __slots__ = ("_given", "_look_up", "plain")
+
+    def __init__(self, addresses: Addresses) -> None:
+        given: Any = addresses
+        self._given = given
+        self._look_up = _looked_up(given) if isinstance(given, Mapping) else None
+        self.plain = self._look_up is None and not _takes_one(given)
+
+    def of(self, message: str, path: str) -> Callable[..., Address]:
+        """A function of node id, host, port and, unless it is `plain`, the listener, for the addresses at a path."""
+        if self.plain or self._look_up is not None:
+            found: Callable[..., Address] = self._look_up or self._given
+            return found
+        given = self._given
+        return lambda node_id, host, port, listener=None: given(BrokerAddress(node_id, host, port, listener, message, path))
+
+
+def _change(new_addresses: _NewAddresses, message: str, rule: Rule) -> Callable[..., tuple[Any, ...] | None]:
+    new_address = new_addresses.of(message, rule.writes[0])
     has_listener = bool(rule.reads) and rule.reads[-1].rpartition(".")[2] in _LISTENERS
     has_node = len(rule.reads) > has_listener
+    names_listener = has_listener and not new_addresses.plain
 
-    def change(*values: Any) -> tuple[Any, ...] | None:
-        host, port = values[-2:]
-        node_id = values[0] if has_node else None
+    def change(node_id: int | None, host: str, port: int, *listener: str | None) -> tuple[Any, ...] | None:
         if not host or (node_id is not None and node_id < 0):
             return None  # no broker: FindCoordinator says it so when it has an error
-        made = new_address(BrokerAddress(node_id, host, port, values[-3] if has_listener else None, message, path))
+        made = new_address(node_id, host, port, *listener)
         if not isinstance(made, (tuple, list)) or len(made) != 2:
             raise EncodeError(f"a new address is a host and a port, not {type(made).__qualname__}")
         return tuple(made)
 
-    return change
+    if has_node and not has_listener:
+        return change
+    return lambda *values: change(values[0] if has_node else None, *values[-2:], *(values[-3:-2] if names_listener else ()))
 
 
 def _refuse(old: Any) -> Any:
@@ -181,11 +200,11 @@ class BrokerRewriting:
         """What is to be done with each message."""
         last = self._last
         if last is None or last[0] is not addresses:
-            new_address = _new_address(addresses)
-            last = self._last = addresses, Works(lambda name, version: self._work(name, version, new_address))
+            new_addresses = _NewAddresses(addresses)
+            last = self._last = addresses, Works(lambda name, version: self._work(name, version, new_addresses))
         return last[1]
 
-    def _work(self, name: str, version: int, new_address: Callable[[BrokerAddress], Address]) -> Work | None:
+    def _work(self, name: str, version: int, new_addresses: _NewAddresses) -> Work | None:
         found = self._found.get((name, version))
         if found is None:
             rules, uncovered = broker_fields(self._splicers.source.message(name), version)
@@ -195,4 +214,4 @@ class BrokerRewriting:
         if splicer is None:
             return None
         singles = ((Choice(None, _refuse),),) * uncovered_count
-        return splicer, singles, tuple(_change(new_address, name, rule) for rule in rules)
+        return splicer, singles, tuple(_change(new_addresses, name, rule) for rule in rules)
