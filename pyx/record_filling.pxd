@@ -37,7 +37,7 @@ cdef inline bint put_record(
 
 
 cdef inline bint put_counted(RecordRows* rows, Py_ssize_t count) noexcept nogil:
-    """Rows of records that nobody asks for; what they say is left open. False without memory."""
+    """Rows of records that are not asked for; their content is left open. False without memory."""
     cdef int column
     cdef Py_ssize_t row
     cdef int32_t* offsets

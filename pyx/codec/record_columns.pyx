@@ -217,7 +217,7 @@ cdef class Columns:
         return 0
 
     cdef int add_counted(self, int32_t buffer, int32_t batch, Head* head, faults) except -1:
-        """The rows of a batch whose records nobody asks for."""
+        """The rows of a batch whose records are not asked for."""
         cdef Py_ssize_t records = self.rows.rows
         cdef Trouble found
         found.code = OK

@@ -132,7 +132,7 @@ def test_one_kept_column_is_the_same_as_among_all(reader, field):
     assert reader.to_arrow([data], fields=[field]).column(0).equals(reader.to_arrow([data]).column(field))
 
 
-def test_names_of_headers_are_checked_though_nobody_asks_for_them(reader):
+def test_names_of_headers_are_checked_though_they_are_not_asked_for(reader):
     data = batch(record(b"\1\1\2\2\xff\1"), 1, codec=0)
     for fields in (None, ["offset"], ["key"]):
         error = reader.to_arrow([data], fields=None if fields is None else [*fields, "error"], errors="column").column("error")[0].as_py()

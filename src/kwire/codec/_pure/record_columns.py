@@ -128,7 +128,7 @@ class Columns:
             self._add_row((*shared, sequence, offset, timestamp), key, value, headers)
 
     def _count_batch(self, buffer: int, header: BatchHeader, faults: Faults) -> None:
-        """Add the rows of a batch whose records nobody asks for."""
+        """Add the rows of a batch whose records are not asked for."""
         count, at = header.stored_count, header.position + COUNT_AT
         if count < 0:
             flaw = Flaw(Fault.BAD_LENGTH, at, Place.COUNT)

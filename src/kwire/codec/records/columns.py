@@ -131,7 +131,7 @@ def chosen(fields: Any) -> tuple[str, ...]:
     """The columns that are asked for.
 
     Raises:
-        InputError: there is no such column.
+        InputError: records have no such column.
     """
     wanted = COLUMNS if fields is None else tuple(fields)
     if unknown := [name for name in wanted if name not in COLUMNS]:
