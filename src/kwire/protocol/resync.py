@@ -158,7 +158,7 @@ class ResponseJudge:
     def _asked(self, data: bytes, start: int) -> RequestCompleted | None:
         """The first waiting request with the id of a response; it may have been answered since the response was found."""
         number = int.from_bytes(data[start + 4 : start + 8], "big", signed=True)
-        return next((each.row for each in self._pairing.waiting if each.row is not None and each.correlation_id == number), None)
+        return self._pairing.first_asked(number)
 
     def judge(self, data: bytes, start: int) -> int:
         length = int.from_bytes(data[start : start + 4], "big")
