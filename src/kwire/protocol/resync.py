@@ -1,8 +1,9 @@
 """Finds frame borders again: after a loss that took a length with it, and in a connection that the capture joined late.
 
 A border is believed when a whole frame behind it reads without a fault to its last byte: a request of a released api and version, or the
-response to a request that waits. Four bytes that old librdkafka has too many in ApiVersions v0 are no fault here. A length, an api key, a version, a client id and a body that all agree do not come about by chance; the
-beginning of a long frame is tried before its end is there, so that a false length does not hold up the search.
+response to a request that waits. Four bytes that old librdkafka has too many in ApiVersions v0 are no fault here. A length, an api key, a
+version, a client id and a body that all agree do not come about by chance; the beginning of a long frame is tried before its end is there,
+so that a false length does not hold up the search.
 """
 
 from __future__ import annotations
