@@ -7,13 +7,12 @@ from typing import Any
 
 import pytest
 
-from kwire.capture.packet_columns import ACK, FIN, SYN, PacketColumns
+from kwire.capture.packet_columns import ACK, FIN, SYN
 from kwire.codec.impl import load_twin
 from kwire.protocol import strangers
 from kwire.protocol.connection import Connection as PureConnection
-from kwire.tables import impl, series
+from many_connections import CLIENT, SERVER, read_connections, tables_of
 
-CLIENT, SERVER = 1, 0
 BEHIND = b" \r\n\0\1 something that follows"
 PROXY_V2 = bytes.fromhex("0d0a0d0a000d0a515549540a 2111000c cb007107 c6336409 c8224ee0")
 API_VERSIONS = bytes.fromhex("0000001500120000000000010007686f7374696c65") + bytes(4)
@@ -71,43 +70,17 @@ CASES = {
 }
 
 
-def tables_of(twin: str, played: list[Pieces], ended: bool) -> dict[str, list[dict[str, Any]]]:
+def read(twin: str, played: list[Pieces], ended: bool) -> dict[str, list[dict[str, Any]]]:
     """What the tables say of connections, each from its SYN on, and, where they ended, with both FIN."""
-    data, columns, number = bytearray(), PacketColumns(), 0
-    for key, pieces in enumerate(played):
-        columns.keys.append(bytes([4, 10, 0, 0, 1, 0x23, 0x84, 10, 0, 0, 9, *(20000 + key).to_bytes(2, "big")]))
-        seq = [0, 0]
-        packets = [(CLIENT, SYN, b""), (SERVER, SYN | ACK, b""), *((side, ACK, piece) for side, piece in pieces)]
-        packets += [(CLIENT, FIN | ACK, b""), (SERVER, FIN | ACK, b"")] if ended else []
-        for side, flags, payload in packets:
-            number += 1
-            values = {
-                "number": number, "time_ns": 10**18 + number * 1000, "key": key, "direction": side, "seq": seq[side], "ack": seq[1 - side],
-                "flags": flags, "offset": len(data), "captured": len(payload), "original": len(payload), "signature": number,
-            }  # fmt: skip
-            for name, value in values.items():
-                getattr(columns, name).append(value)
-            data += payload
-            seq[side] += len(payload) + bool(flags & (SYN | FIN))
-    with pytest.MonkeyPatch.context() as monkeypatch:
-        monkeypatch.setattr(impl, "_chosen", (twin, None if twin == "pure" else load_twin("tables", "bulk", "native")))
-        carry = series.begin_series("s")
-        carry.sink.begin_file("a file")
-        carry.streams.take(bytes(data), columns, carry.sink)
-        carry.streams.finish(carry.sink)
-        sink = carry.sink
-        found = {table: sink.take(table, whole=True) for table in ("requests", "connections")}
-        found["violations"] = sink.violations.take(whole=True)
-    return {
-        table: sorted((row for batch in batches for row in batch.to_pylist()), key=lambda row: (row["connection_id"], repr(row)))
-        for table, batches in found.items()
-    }
+    ends = [(CLIENT, FIN | ACK, b""), (SERVER, FIN | ACK, b"")] if ended else []
+    shake = [(CLIENT, SYN, b""), (SERVER, SYN | ACK, b"")]
+    return tables_of(read_connections([[*shake, *((side, ACK, piece) for side, piece in pieces), *ends] for pieces in played], twin))
 
 
 @pytest.mark.parametrize("ended", [True, False], ids=["ended", "open"])
 @pytest.mark.parametrize("name", CASES)
 def test_the_tables_of_both_twins_agree(name: str, ended: bool) -> None:
-    pure, native = (tables_of(twin, CASES[name], ended) for twin in ("pure", "native"))
+    pure, native = (read(twin, CASES[name], ended) for twin in ("pure", "native"))
     assert len(pure["connections"]) == len(CASES[name])
     for table, rows in pure.items():
         assert native[table] == rows, table
@@ -132,6 +105,6 @@ def test_postgresql_is_recognised_by_its_first_eight_bytes(code: str, twin: str)
     """https://www.postgresql.org/docs/current/protocol-message-formats.html: length 8, code 1234.5678 and its neighbours."""
     asked = bytes.fromhex("00000008" + code)
     for pieces in ([(CLIENT, asked)], [(CLIENT, asked[:5]), (CLIENT, asked[5:])], [(CLIENT, asked), (SERVER, b"N")]):
-        found = tables_of(twin, [pieces], ended=True)
+        found = read(twin, [pieces], ended=True)
         assert [row["protocol"] for row in found["connections"]] == ["postgres"]
         assert found["violations"] == []

@@ -184,7 +184,7 @@ class ConversationSink(StreamSink):
         conversation = tracked.conversation
         self._emit(connection, tracked, conversation.finish(connection.last_ns))
         summary = conversation.summary()
-        if connection.refused and connection.opened_by is not None:
+        if _was_refused(connection):
             summary.state = "reset"  # also where the capture has the refusal before the SYN
         self._connection_row(connection, tracked, summary)
         self._refusals(tracked, summary)
@@ -338,8 +338,4 @@ def _us(time_ns: int | None) -> int | None:
 
 def _was_refused(connection: TcpConnection) -> bool:
     """A SYN that nothing but a RST answered: the port was closed. It is a connection all the same, silent and reset."""
-    flows = connection.flows
-    if connection.opened_by is None or flows[0].payload_packets or flows[1].payload_packets:
-        return False
-    answer = flows[1 - connection.opened_by]
-    return answer.isn is None and answer.packets > 0
+    return connection.refused and connection.opened_by is not None
