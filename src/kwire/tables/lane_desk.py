@@ -11,7 +11,7 @@ from functools import cache
 from typing import Any, Final, Protocol
 
 from kwire.protocol.brokers import nodes_of, ranges_of
-from kwire.protocol.events import Asked, GroupStep, MetricsPushed, RequestCompleted, TopicsNamed, VersionsLearned
+from kwire.protocol.events import Asked, GroupStep, MetricsPushed, RequestCompleted, TopicsNamed, VersionsLearned, ViolationFound
 from kwire.protocol.group_steps import assignment_of, topics_of
 from kwire.protocol.identity import is_broker_client_id
 from kwire.protocol.negotiation import API_VERSIONS, is_valid_software_text
@@ -229,6 +229,14 @@ class LaneDesk:
         for event in events:
             if isinstance(event, GroupStep):
                 self._sink.observed.step(capture, self._connection_id_of(connection), event)
+            elif isinstance(event, ViolationFound):
+                self._sink.violations.add(
+                    (
+                        self._sink.series, self._sink.files[event.packet_number >> PACKET_BITS], self._connection_id_of(connection),
+                        event.rule, event.severity, None, event.request_index, event.packet_number & _PACKET_MASK, event.stream_offset,
+                        event.software_name, event.client_id, event.explanation,
+                    )
+                )  # fmt: skip
             elif isinstance(event, MetricsPushed):
                 self._sink.observed.metrics(capture, self._connection_id_of(connection), event)
             elif isinstance(event, TopicsNamed):
