@@ -33,7 +33,8 @@ from kwire.tables.column_builder import ColumnBuilder
 from kwire.tables.facts import SeriesFacts
 from kwire.tables.impl import lane_batches
 from kwire.tables.observed_rows import ObservedRows, TopicSums
-from kwire.tables.schemas import CONNECTIONS, MESSAGE_FRAMES, REQUESTS, VIOLATIONS
+from kwire.tables.schemas import CONNECTIONS, MESSAGE_FRAMES, REQUESTS
+from kwire.tables.violation_rows import ViolationRows
 
 __all__ = ["PACKET_BITS", "ConversationSink", "FileCounts", "Tracked"]
 
@@ -107,11 +108,11 @@ class ConversationSink(StreamSink):
         self.observed = ObservedRows(series)
         self.files: list[str] = []
         self.counts: list[FileCounts] = []
+        self.violations = ViolationRows()
         self._begin_rows()
 
     def _begin_rows(self) -> None:
         self.requests = ColumnBuilder(REQUESTS)
-        self.violations = ColumnBuilder(VIOLATIONS)
         self.connections = ColumnBuilder(CONNECTIONS)
         self.messages = ColumnBuilder(MESSAGE_FRAMES)
         self.batches = lane_batches(self)
@@ -119,7 +120,7 @@ class ConversationSink(StreamSink):
     def __getstate__(self) -> dict[str, Any]:
         self.settle()
         state = self.__dict__.copy()
-        for name in ("batches", "requests", "violations", "connections", "messages"):
+        for name in ("batches", "requests", "connections", "messages"):
             del state[name]
         return state
 
@@ -188,6 +189,8 @@ class ConversationSink(StreamSink):
             summary.state = "reset"  # also where the capture has the refusal before the SYN
         self._connection_row(connection, tracked, summary)
         self._refusals(tracked, summary)
+        if tracked.connection_id is not None:
+            self.violations.over(tracked.connection_id)
         connection.attachment = None
 
     # From events to rows.

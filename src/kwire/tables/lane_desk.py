@@ -21,10 +21,10 @@ from kwire.protocol.rules import RULES, explain
 from kwire.protocol.sasl import SaslState
 from kwire.protocol.topic_use import records_in
 from kwire.schema import catalog
-from kwire.tables.column_builder import ColumnBuilder
 from kwire.tables.conversation_sink import PACKET_BITS, Tracked
 from kwire.tables.facts import SeriesFacts
 from kwire.tables.observed_rows import JSON, ObservedRows, spelled
+from kwire.tables.violation_rows import ViolationRows
 
 __all__ = [
     "CLOSED_BY", "DIRECTIONS", "ODDITIES", "PROTOCOLS", "ROLES", "ROW_BODIES", "ROW_STATES", "SOURCES", "STATES", "LaneDesk", "LaneSink",
@@ -61,7 +61,7 @@ class LaneSink(Protocol):
     files: list[str]
     facts: SeriesFacts
     observed: ObservedRows
-    violations: ColumnBuilder
+    violations: ViolationRows
     observing: bool
     asked: Asked | None
 
