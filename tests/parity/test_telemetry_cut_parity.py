@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import gzip
+from functools import partial
 
 import pytest
 
 import kwire
 from kwire.protocol.telemetry import POINTS_OF_ANY_PUSH, first_points
+from kwire.tables import series
 from one_connection import CLIENT, SERVER, read_connection
 
 PUSHES = 3
@@ -60,3 +62,10 @@ def test_a_larger_push_gives_a_point_for_each_four_bytes() -> None:
     packed = gzip.compress(metrics_of(3000), mtime=0) + bytes(8000)  # zeros behind the end of a gzip stream are padding
     found, held = first_points(packed, 1)
     assert (len(found), held) == (len(packed) // 4, 3000)
+
+
+@pytest.mark.parametrize("twin", ["pure", "native"])
+def test_nothing_is_left_out_where_no_metrics_are_wanted(twin: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("one_connection.series.begin_series", partial(series.begin_series, observing=False))
+    sink = read_connection([(CLIENT, push(0, 5000)), (SERVER, bytes(12))], twin)
+    assert sink.violations.take(whole=True) == []
