@@ -1,10 +1,10 @@
 """The row of a connection that ends in a lane: places of the columns of `connections`, and what a file's row sums up."""
 
-from libc.stdint cimport int32_t, int64_t
+from libc.stdint cimport INT64_MIN, int32_t, int64_t
 
 from lane_exchange cimport LaneSummary
 from lane_rows cimport microseconds
-from lane_tcp cimport TcpFlow, TcpState
+from lane_tcp cimport TcpState
 from lane_texts cimport TextTable, text_copied
 
 cdef enum:
@@ -60,12 +60,14 @@ cdef struct FileTotals:
 
 
 cdef inline bint was_refused(const TcpState* tcp) noexcept nogil:
-    """A SYN that nothing but a RST answered (ConversationSink)."""
-    cdef const TcpFlow* answer
-    if tcp.opened_by < 0 or tcp.flows[0].payload_packets or tcp.flows[1].payload_packets:
+    """A SYN that nothing but a RST answered (ConversationSink): TcpConnection.refused."""
+    cdef int side
+    if not tcp.closed or tcp.opened_by < 0:
         return False
-    answer = &tcp.flows[1 - tcp.opened_by]
-    return answer.isn < 0 and answer.packets > 0
+    for side in range(2):
+        if tcp.flows[side].payload_packets or tcp.flows[side].fin_at != INT64_MIN:
+            return False
+    return (tcp.flows[0].isn < 0) != (tcp.flows[1].isn < 0)
 
 
 cdef inline void count_connection(FileTotals* totals, const TcpState* tcp, int64_t bytes_opaque) noexcept nogil:

@@ -15,23 +15,25 @@ cdef extern from "Python.h":
 
 cdef enum:
     ROW_SLOTS = 27
-    WAITING_SLOTS = 7
+    WAITING_SLOTS = 8
 
 # Where the slots of both classes lie.
 cdef struct EventSlots:
     PyTypeObject* row_type
     PyTypeObject* waiting_type
     PyObject* zero  # the one 0 of CPython
+    PyObject* unplaced
     Py_ssize_t request_index, api_key, api_name, api_version, header_version, correlation_id, client_id, request_time, response_time
     Py_ssize_t latency_us, request_bytes, response_bytes, error_code, throttle_time_ms, acks, first_topic, topic_count, group_id
     Py_ssize_t transactional_id, state, body, packet_number, stream_offset
-    Py_ssize_t row, losses, response_breaks, may_be_silent, overtaken_by, note, kept
+    Py_ssize_t row, losses, response_breaks, may_be_silent, overtaken_by, note, kept, place
 
 
 cdef inline int find_slots(EventSlots* slots, row_type, waiting_type) except -1:
     """Ask the classes, which the caller keeps alive."""
     slots.row_type, slots.waiting_type = <PyTypeObject*>row_type, <PyTypeObject*>waiting_type
     slots.zero = raw_long(0)
+    slots.unplaced = raw_long(-1)  # kwire.protocol.waiting_index.UNPLACED
     slots.request_index = slot_index(row_type, "request_index", ROW_SLOTS)
     slots.api_key = slot_index(row_type, "api_key", ROW_SLOTS)
     slots.api_name = slot_index(row_type, "api_name", ROW_SLOTS)
@@ -62,6 +64,7 @@ cdef inline int find_slots(EventSlots* slots, row_type, waiting_type) except -1:
     slots.overtaken_by = slot_index(waiting_type, "overtaken_by", WAITING_SLOTS)
     slots.note = slot_index(waiting_type, "note", WAITING_SLOTS)
     slots.kept = slot_index(waiting_type, "kept", WAITING_SLOTS)
+    slots.place = slot_index(waiting_type, "place", WAITING_SLOTS)
     return 0
 
 
@@ -154,6 +157,7 @@ cdef inline PyObject* new_waiting(
     put_shared(&own[slots.overtaken_by], slots.zero)
     put_shared(&own[slots.note], note)
     own[slots.kept] = raw_long_long(kept)
+    put_shared(&own[slots.place], slots.unplaced)
     return waits
 
 

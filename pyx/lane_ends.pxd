@@ -198,6 +198,9 @@ cdef inline int end_lane(SeriesRows* rows, Slot* slot, object sink, tuple words,
     row[LAST_API_NAME] = -1 if summary.last_api == no_int() else text_of(said, asked[3](summary.last_api))
     if exchange.tracked is not NULL or (summary.refused_index != no_long() and summary.closed_by == 1):
         tell_refusals(rows, exchange, &summary, sink.facts.refusals)
+    violations = sink.violations
+    if violations.counted:
+        violations.over(text_object(&rows.places, exchange.connection))
     return 0
 
 

@@ -15,7 +15,7 @@ from libc.stdint cimport int8_t, int32_t, int64_t
 from libc.string cimport memset
 
 from cursor cimport Bytes
-from lane_frames cimport LENGTH_BYTES, MOST_PIECES, FrameBuffer, buffer_add, buffer_clear, frame_length, opens_kafka
+from lane_frames cimport LENGTH_BYTES, MOST_PIECES, FrameBuffer, buffer_add, buffer_clear, frame_length, opening_bytes, opens_kafka
 from lane_requests cimport client_id_of, take_request
 from lane_responses cimport SHORTEST_RESPONSE, give_up_waiting, take_response, tell_unfinished
 from lane_rows cimport NO_TEXT, no_int, no_long
@@ -28,7 +28,7 @@ from lane_texts cimport UNKNOWN_TEXT, text_copied, text_of
 from lane_topics cimport topic_rows_add
 
 cdef enum:
-    OPENING_BYTES = 9  # so many of the first bytes of the client tell what is spoken
+    OPENING_BYTES = 9  # no more of the first bytes of the client are needed to know what is spoken
 
 cdef enum LaneState:
     # The places of kwire.tables.lane_desk.STATES
@@ -114,7 +114,7 @@ cdef inline int take_opening(LaneExchange* exchange, LaneSeries* series, bint fr
         elif index - have < n:
             first[index] = p[index - have]
     have += n
-    if have < (OPENING_BYTES if from_client else LENGTH_BYTES):
+    if have < (opening_bytes(first, have) if from_client else LENGTH_BYTES):
         if first[0] != 0 or (have >= LENGTH_BYTES and frame_length(first) < LENGTH_BYTES) or buffer.piece_count == MOST_PIECES:
             return odd(series, ODD_OPENING)
         if not buffer_add(buffer, p, n, time_ns, packet):

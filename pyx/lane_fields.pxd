@@ -24,7 +24,7 @@ from program cimport (
     ARRAY, ARRAY_OF_STRUCTS, BYTES, BYTES_COMPACT, NULLABLE_STRUCT, RUN, STRING, STRING_COMPACT, STRUCT, Block, Program, Step, Trace,
     fixed_size, read_count, read_marker,
 )
-from skip cimport find_tagged, is_refused, read_size, read_tag, read_tag_count, skip_value
+from skip cimport find_tagged, is_refused, is_text, read_size, read_tag, read_tag_count, skip_value
 
 
 cdef inline Py_ssize_t count_of(Cursor* cursor, const Step* step, const Fields* fields) noexcept nogil:
@@ -105,7 +105,7 @@ cdef inline bint walk_names(Cursor* cursor, const Step* step, int mark, bint fir
         fields.met |= MET_TOPICS
     while count > 0:
         size = read_size(cursor, step.element, False)
-        if size < 0:
+        if size < 0 or not is_text(cursor, step.element, size):
             return False
         take_text(fields, mark, cursor.p, size)
         cursor.p += size
@@ -130,6 +130,8 @@ cdef inline bint walk_value(const Recipe* recipe, Cursor* cursor, const Step* st
         if size == NO_LENGTH:
             return False
         if size >= 0:
+            if not is_text(cursor, shape, size):
+                return False
             if mark & MARK_MASK != RECORDS and mark & USED_MASK != USED_RECORDS:
                 take_text(fields, mark, cursor.p, size)
             elif size > 0:

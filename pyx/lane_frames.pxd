@@ -78,6 +78,15 @@ cdef inline int32_t frame_length(Bytes p) noexcept nogil:
     return length if 0 <= length <= MAX_FRAME else -1
 
 
+cdef inline Py_ssize_t opening_bytes(Bytes first, Py_ssize_t have) noexcept nogil:
+    """How many of the client's first bytes say what is spoken: length and what is behind it, and of PostgreSQL's start-up one more.
+
+    Arguments:
+        have: how many there are.
+    """
+    return 9 if have >= 8 and load_32(first + LENGTH_BYTES) == 3 << 16 else 8
+
+
 cdef inline bint opens_kafka(Bytes first, Py_ssize_t size, bint from_client) noexcept nogil:
     """Whether the first bytes of a direction can only be Kafka: kwire/protocol/strangers.py, for what begins as nearly all Kafka does.
 

@@ -140,6 +140,7 @@ cdef inline int recipe_load(Recipe* recipe, object plan, object marks, uint32_t 
     cdef Py_ssize_t index
     cdef int mark
     program_lower(&recipe.program, plan, 0)
+    recipe.program.checks_text = True
     for index in range(recipe.program.block_count):
         block = &recipe.program.blocks[index]
         steps = max(steps, block.first + block.untagged + block.tagged)

@@ -71,6 +71,7 @@ cdef struct Program:
     int32_t* refused
     Py_ssize_t block_count
     bint flexible
+    bint checks_text  # text that is stepped over must be UTF-8; else nobody reads it
 
 # Where a fault lies: one entry per struct on the way, innermost first, written while the executors return.
 cdef struct Trace:
@@ -230,6 +231,7 @@ cdef inline int program_lower(Program* program, object plan, Py_ssize_t first_of
     cdef Py_ssize_t number
     check_depth(plan)
     program.flexible = plan.flexible
+    program.checks_text = False
     program.block_count = len(plan.blocks)
     # each operation may start a run of its own
     program.steps = <Step*>PyMem_Calloc(len(plan.ops) // 4 + 1, sizeof(Step))

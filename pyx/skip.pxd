@@ -1,18 +1,20 @@
 """The skip executor: steps over values with all checks of bounds, counts, nulls and tags, and without any Python object.
 
-It serves whole messages (where does the body end?) and the fields outside a projection. Text is not checked for UTF-8: nobody will read it.
+It serves whole messages (where does the body end?) and the fields outside a projection. Text is checked for UTF-8 only where the program
+says so: else nobody will read it.
 """
 
 from libc.stdint cimport int32_t, uint32_t
 
 from cursor cimport (
-    BAD_LENGTH, BAD_TAG, MAX_LENGTH, NO_LENGTH, NULL_LENGTH, OK, TRUNCATED, Bytes, Cursor, cursor_fail, cursor_has, cursor_left,
-    read_length_16, read_length_32, read_length_compact, read_varint,
+    BAD_LENGTH, BAD_TAG, BAD_UTF8, MAX_LENGTH, NO_LENGTH, NULL_LENGTH, OK, TRUNCATED, Bytes, Cursor, cursor_fail, cursor_has, cursor_left,
+    read_length_16, read_length_32, read_length_compact, read_varint, unlikely,
 )
 from program cimport (
     ARRAY, ARRAY_OF_STRUCTS, BYTES, BYTES_COMPACT, NULLABLE_STRUCT, RUN, STRING, STRING_COMPACT, STRUCT, Block, Program, Step, Trace,
     fixed_size, read_count, read_marker, trace_add,
 )
+from utf8 cimport is_utf8
 
 
 cdef inline Py_ssize_t read_size(Cursor* cursor, int32_t code, bint nullable) noexcept nogil:
@@ -29,9 +31,19 @@ cdef inline Py_ssize_t read_size(Cursor* cursor, int32_t code, bint nullable) no
     return size
 
 
-cdef inline bint skip_sized(Cursor* cursor, int32_t code, bint nullable) noexcept nogil:
+cdef inline bint is_text(Cursor* cursor, int32_t code, Py_ssize_t size) noexcept nogil:
+    """Whether the value at the cursor is UTF-8, if it is a string."""
+    if (code == STRING or code == STRING_COMPACT) and unlikely(not is_utf8(cursor.p, size)):
+        cursor_fail(cursor, BAD_UTF8, cursor.p)
+        return False
+    return True
+
+
+cdef inline bint skip_sized(const Program* program, Cursor* cursor, int32_t code, bint nullable) noexcept nogil:
     cdef Py_ssize_t size = read_size(cursor, code, nullable)
     if size > 0:
+        if program.checks_text and not is_text(cursor, code, size):
+            return False
         cursor.p += size
     return size != NO_LENGTH
 
@@ -62,7 +74,7 @@ cdef inline bint skip_value(const Program* program, Cursor* cursor, const Step* 
     cdef Py_ssize_t index = -1
     cdef int32_t size
     if shape == STRING or shape == STRING_COMPACT or shape == BYTES or shape == BYTES_COMPACT:
-        if skip_sized(cursor, shape, step.nullable):
+        if skip_sized(program, cursor, shape, step.nullable):
             return True
     elif shape == ARRAY_OF_STRUCTS:
         count = read_count(cursor, step)
@@ -84,7 +96,7 @@ cdef inline bint skip_value(const Program* program, Cursor* cursor, const Step* 
                 cursor.p += count * size if count > 0 else 0
                 return True
             index = 0
-            while index < count and skip_sized(cursor, step.element, False):
+            while index < count and skip_sized(program, cursor, step.element, False):
                 index += 1
             if index >= count:
                 return True

@@ -22,6 +22,8 @@ from tracker_state cimport (
 from tracker_streams cimport Stream, frame_left, stream_resume, stream_settle
 from uuid_text cimport fill_pairs
 
+from operator import attrgetter
+
 from kwire.protocol import connection as pure
 from kwire.protocol.events import RequestCompleted
 from kwire.protocol.frames import MAX_FRAME, Frame
@@ -70,7 +72,7 @@ cdef class Connection:
         return 0
 
     def __reduce__(self):
-        return _taken_up, (self.home(),)
+        return _taken_up, (self.of_inner(as_it_is),)
 
     # the way between the counts here and those inside
 
@@ -78,8 +80,6 @@ cdef class Connection:
         """Bring all counts home: from here on the object inside says what is."""
         cdef int index
         cdef Stream* stream
-        if self.busy:
-            raise RuntimeError("two threads use a connection at once")
         if not self.counting:
             return 0
         self.counting = False
@@ -101,8 +101,6 @@ cdef class Connection:
         """Take up the state of the object inside, where it is ordinary."""
         cdef int index
         cdef bint ready = False
-        if self.busy:
-            raise RuntimeError("two threads use a connection at once")
         self.counting = False
         inner, exchange = self.inner, self.exchange
         identity, sasl, pairing = exchange.identity, exchange.sasl, exchange.pairing
@@ -134,11 +132,23 @@ cdef class Connection:
         rows_begin(&TRACKING, &self.tracked, self.beginning)
         return 0
 
-    cdef object home(self):
-        """The object inside, with all counts."""
-        self.settle()
-        self.resume()
-        return self.inner
+    cdef int enter(self) except -1:
+        """Begin a call of a method; what Python code it calls, and which threads run meanwhile, must not begin another."""
+        if self.busy:
+            raise RuntimeError(pure.TWO_THREADS)
+        self.busy = True
+        return 0
+
+    cdef object of_inner(self, ask):
+        """What the object inside says once it has all counts."""
+        self.enter()
+        try:
+            self.settle()
+            found = ask(self.inner)
+            self.resume()
+        finally:
+            self.busy = False
+        return found
 
     # bytes
 
@@ -151,14 +161,18 @@ cdef class Connection:
     cdef list receive(self, int direction, data, t, packet):
         cdef Py_buffer view
         cdef list events = []
-        if PyBytes_CheckExact(data):
-            self.walk(direction, <Bytes>PyBytes_AS_STRING(data), PyBytes_GET_SIZE(data), t, packet, events)
-            return events
-        PyObject_GetBuffer(data, &view, PyBUF_SIMPLE)
+        self.enter()
         try:
-            self.walk(direction, <Bytes>view.buf, view.len, t, packet, events)
+            if PyBytes_CheckExact(data):
+                self.walk(direction, <Bytes>PyBytes_AS_STRING(data), PyBytes_GET_SIZE(data), t, packet, events)
+                return events
+            PyObject_GetBuffer(data, &view, PyBUF_SIMPLE)
+            try:
+                self.walk(direction, <Bytes>view.buf, view.len, t, packet, events)
+            finally:
+                PyBuffer_Release(&view)
         finally:
-            PyBuffer_Release(&view)
+            self.busy = False
         return events
 
     cdef int walk(self, int direction, Bytes data, Py_ssize_t size, t, packet, list events) except -1:
@@ -171,7 +185,7 @@ cdef class Connection:
         while at < size:
             piece = size - at
             if self.counting and stream.ready and timed:
-                at += self.take(direction, data + at, piece, t, time_ns, packet, events)
+                at += take_bytes(&TRACKING, &self.tracked, direction, data + at, piece, t, time_ns, packet, events)
                 if at == size:
                     break
                 piece = frame_left(stream, data + at, size - at)
@@ -181,42 +195,23 @@ cdef class Connection:
             at += piece
         return 0
 
-    cdef Py_ssize_t take(self, int direction, Bytes data, Py_ssize_t size, t, int64_t time_ns, packet, list events) except -1:
-        """`take_bytes`; what Python code it calls, and who else runs meanwhile, must not come back here."""
-        if self.busy:
-            raise RuntimeError("two threads use a connection at once")
-        self.busy = True
-        try:
-            return take_bytes(&TRACKING, &self.tracked, direction, data, size, t, time_ns, packet, events)
-        finally:
-            self.busy = False
-
     # what the object inside says and does
 
     def lost(self, direction, n, t, packet=0, *, cut=False):
-        self.settle()
-        events = self.inner.lost(direction, n, t, packet, cut=cut)
-        self.resume()
-        return events
+        return self.of_inner(lambda inner: inner.lost(direction, n, t, packet, cut=cut))
 
     def closed(self, direction, reset, t, packet=0):
-        self.settle()
-        events = self.inner.closed(direction, reset, t, packet)
-        self.resume()
-        return events
+        return self.of_inner(lambda inner: inner.closed(direction, reset, t, packet))
 
     def finish(self, t):
-        self.settle()
-        events = self.inner.finish(t)
-        self.resume()
-        return events
+        return self.of_inner(lambda inner: inner.finish(t))
 
     def summary(self):
-        return self.home().summary()
+        return self.of_inner(pure.Connection.summary)
 
     @property
     def protocol(self):
-        return self.home().protocol
+        return self.of_inner(attrgetter("protocol"))
 
     @property
     def joined_late(self):
@@ -232,10 +227,14 @@ cdef class Connection:
 
     @property
     def received(self):
-        return self.home().received
+        return self.of_inner(attrgetter("received"))
 
     def __repr__(self):
-        return repr(self.home())
+        return self.of_inner(repr)
+
+
+def as_it_is(inner):
+    return inner
 
 
 def _taken_up(inner):

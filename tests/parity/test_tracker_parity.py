@@ -305,3 +305,25 @@ def test_a_frame_that_never_ends_is_not_copied_with_each_call(native: Callable[.
         connection.summary()
         assert inner._splitters["request"]._buffer is waits
     assert len(waits) == 8 + 3000
+
+
+@pytest.mark.parametrize("cut", [1, 2, 3, 4])
+@pytest.mark.parametrize("torn", [None, 12])
+@pytest.mark.parametrize("kind", ["whole", "client id beyond the frame", "behind a length that cannot be"])
+def test_a_row_has_the_packet_of_its_first_byte(native: Callable[..., Any], kind: str, torn: int | None, cut: int) -> None:
+    """The length of the second request is split between packets, behind a first one that Python reads or borders that were sought."""
+    first, second = (framed(head(12, 0, number) + b"\0\2g1" + bytes(4) + b"\0\1m") for number in (1, 2))
+    if kind == "client id beyond the frame":
+        first = first[:12] + b"\x7f\x06" + first[14:]
+    elif kind != "whole":
+        first = framed(head(12, 0, 0) + b"\0\2g1" + bytes(4) + b"\0\1m") + b"\x7f\xff\xff\xff\0\0" + first
+    begun = first + second[:cut]
+    said = []
+    for twin in (native(), PureConnection()):
+        events = twin.receive_request_bytes(begun[:torn], 10, 7) if torn else []
+        events += twin.receive_request_bytes(begun[torn or 0 :], 10, 8)
+        events += twin.receive_request_bytes(second[cut : cut + 1], 20, 9) + twin.receive_request_bytes(second[cut + 1 :], 30, 10)
+        said.append(events + twin.finish(50))
+    assert said[0] == said[1]
+    rows = {event.correlation_id: event.packet_number for event in said[0] if isinstance(event, RequestCompleted)}
+    assert rows[2] == 8

@@ -66,6 +66,24 @@ def test_what_does_not_read_to_its_last_byte_is_not_believed(data: bytes) -> Non
     assert found(data) == []
 
 
+@pytest.mark.parametrize("step", [1 << 20, 1])
+@pytest.mark.parametrize("client_id", [b"rdkafka", b"x" * 45, b"x" * 49, b"x" * 55, b"x" * 300])
+def test_api_versions_of_old_librdkafka_is_found(client_id: bytes, step: int) -> None:
+    """Up to 1.0 it writes an array of no api keys behind the header: rdkafka_request.c, rd_kafka_ApiVersionRequest."""
+    request = framed(head(18, 0, 1, client_id) + bytes(4))
+    assert found(b"tail" + request + heartbeat(2), step) == [4, 4 + len(request)]
+    for other in (bytes(3), bytes(5), b"\0\0\0\1", b"\xff\xff\xff\xff"):
+        assert found(b"tail" + framed(head(18, 0, 1, client_id) + other), step) == []
+
+
+def test_a_late_join_begins_with_api_versions_of_old_librdkafka() -> None:
+    connection = Connection(joined_late=True)
+    events = connection.receive_request_bytes(b"tail" + framed(head(18, 0, 1, b"rdkafka") + bytes(4)), 1)
+    events += connection.receive_response_bytes(framed(b"\0\0\0\1" + bytes(6)), 2)
+    rows = [event for event in events if isinstance(event, RequestCompleted)]
+    assert [(row.api_key, row.api_version, row.client_id, row.state) for row in rows] == [(18, 0, "rdkafka", "answered")]
+
+
 @pytest.mark.parametrize("step", [1 << 20, 1448])
 def test_a_long_frame_is_believed_by_its_beginning(step: int) -> None:
     data = b"tail" + produce(1, b"r" * 200_000) + heartbeat(2)

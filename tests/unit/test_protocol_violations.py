@@ -55,6 +55,8 @@ REQUESTS = {
     "00120000" + HOSTILE + "00000000": ["trailing_bytes"],
     "000c0000" + HOSTILE + "ffff0000000100016d": ["null_not_allowed"],
     "00030001" + HOSTILE + "fffffffe": ["length_impossible"],
+    "00030001" + HOSTILE + "000000020001740003c328ff": ["string_not_utf8"],
+    "000c0000" + HOSTILE + "000167" + "00000000" + "0002c080": ["string_not_utf8"],
     "000c0000" + HOSTILE + "7fff616263": ["body_too_short"],
     "001200000000000100": ["header_malformed"],
     "0012000000000001": ["header_malformed"],
@@ -80,10 +82,13 @@ HARMLESS = [
     "00120003" + HOSTILE + "0006612e622d630b302e302e312d72632e3200",
     "00120005" + HOSTILE + "0002610231" + "00ffffffff00",
     "00030001" + HOSTILE + "ffffffff",
+    "00030001" + HOSTILE + "000000010002c3a9",
     produced(58, 0, 1, RECORD),
     produced(49 + 4, 4, 1, bytes.fromhex("28b52ffd")),
 ]
 
+# One broker with port 9092, no topic: Metadata v1 around its host and rack.
+METADATA_HEAD, METADATA_REST = "00000002" + "00000001" + "00000001", "00000001" + "00000000"
 ASKED = {
     "ApiVersions v0": "00120000000000010000",
     "ApiVersions v4": "00120004000000010000" + "00" + "0261023100",
@@ -95,6 +100,9 @@ RESPONSES = [
     (["ApiVersions v0"], "000003e7000000000001000300" + "00000c", ["response_unknown_correlation_id"]),
     (["Metadata v1"], "000000027fffffff0000000000000000", ["body_too_short"]),
     (["Metadata v1"], "00000002000000010000000500016800002384ffff0000000500000000" + "78797a", ["trailing_bytes"]),
+    (["Metadata v1"], METADATA_HEAD + "0003c328ff" + "00002384" + "ffff" + METADATA_REST, ["string_not_utf8"]),
+    (["Metadata v1"], METADATA_HEAD + "000168" + "00002384" + "0001ff" + METADATA_REST, ["string_not_utf8"]),
+    (["ApiVersions v4"], "00000001" + "0000" + "01" + "00000000" + "010009" + "0203ff660000000200", ["string_not_utf8"]),
     (["ApiVersions v0"], "0000", ["frame_too_short"]),
     (["ApiVersions v0"], "00000001" + "0000" + "00000002" + "00120000000c" + "00120000000c", ["api_versions_key_repeated"]),
     (["ApiVersions v4"], "00000001002300000001001200000003", ["api_versions_refused"]),

@@ -37,7 +37,7 @@ COMPARED: Final[dict[str, tuple[str, ...]]] = {
     "client_hourly": ("client_key", "api_key", "api_version", "latency_histogram"),
     "upgrade_impact": ("client_key", "api_name", "api_version", "target_release", "verdict", "reason"),
     "topic_access": ("client_key", "topic", "topic_id", "direction", "requests"),
-    "violations": ("client_key", "rule", "severity"),
+    "violations": ("client_key", "rule", "severity", "count"),
 }  # fmt: skip
 """The tables, and of each the columns, that `compare` wants."""
 
@@ -288,7 +288,9 @@ def _violations(old: _Side, new: _Side, labels: Mapping[str, str]) -> list[Viola
         counts: dict[tuple[str | None, str, str], int] = defaultdict(int)
         for row in side.rows("violations"):
             key = row["client_key"]
-            counts[None if key is None else side.key(key), row["rule"], row["severity"]] += 1
+            counts[None if key is None else side.key(key), row["rule"], row["severity"]] += (
+                row.get("count") or 1
+            )  # null in tables of earlier releases
         return counts
 
     was, now = broken(old), broken(new)

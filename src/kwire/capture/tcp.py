@@ -96,9 +96,10 @@ class TcpConnection:
 
     @property
     def refused(self) -> bool:
-        """The SYN was answered by a RST: nobody listened on the port."""
+        """The SYN was answered by a RST: nobody listened on the port. Behind a FIN there was a connection, whatever the capture lacks."""
         return (
             self.closed_ns is not None
+            and not any(flow.fin_at is not None for flow in self.flows)
             and not any(flow.payload_packets for flow in self.flows)
             and sum(flow.isn is not None for flow in self.flows) == 1
         )

@@ -7,8 +7,9 @@ later bytes may need: unfinished frames, requests without response, identity and
 
 from __future__ import annotations
 
-from collections.abc import Collection
-from typing import Any, Literal
+from collections.abc import Callable, Collection
+from functools import wraps
+from typing import Any, Concatenate, Final, Literal, ParamSpec
 
 from kwire.protocol.events import Asked, ConnectionSummary, Direction, Event, FrameSeen, RequestCompleted
 from kwire.protocol.exchange import Exchange
@@ -18,7 +19,30 @@ from kwire.protocol.reading import peek_correlation_id
 from kwire.protocol.resync import ResponseJudge
 from kwire.protocol.tls_hello import HelloReader
 
-__all__ = ["Connection"]
+__all__ = ["TWO_THREADS", "Connection"]
+
+TWO_THREADS: Final = "two threads use a connection at once: give a connection to one thread, or guard its calls with a lock"
+
+_Arguments = ParamSpec("_Arguments")
+
+
+def _alone(
+    method: Callable[Concatenate[Connection, _Arguments], list[Event]],
+) -> Callable[Concatenate[Connection, _Arguments], list[Event]]:
+    """A method that refuses to run while another thread runs one."""
+
+    @wraps(method)
+    def guarded(self: Connection, /, *args: _Arguments.args, **kwargs: _Arguments.kwargs) -> list[Event]:
+        try:
+            self._turn.pop()  # of two threads one gets it
+        except IndexError:
+            raise RuntimeError(TWO_THREADS) from None
+        try:
+            return method(self, *args, **kwargs)
+        finally:
+            self._turn.append(True)
+
+    return guarded
 
 
 class Connection:
@@ -32,6 +56,9 @@ class Connection:
             and no event says what they hold; frames are not kept either. What tells who the client is (SaslHandshake, ApiVersions,
             SaslAuthenticate, GetTelemetrySubscriptions) is always read, and so are the acks of a Produce.
         asked: give the frames of this message (`MessageSeen`).
+
+    Raises:
+        RuntimeError: by every method that takes something, while another thread runs one.
     """
 
     __slots__ = (
@@ -49,6 +76,7 @@ class Connection:
         "_reset",
         "_splitters",
         "_stray",
+        "_turn",
         "bytes_lost",
         "gaps",
         "joined_late",
@@ -64,6 +92,7 @@ class Connection:
         bodies: Collection[int] | None = None,
         asked: Asked | None = None,
     ) -> None:
+        self._turn = [True]  # empty while a method runs
         self.joined_late = joined_late
         self.gaps = 0
         self.bytes_lost = 0
@@ -89,11 +118,17 @@ class Connection:
         self._closed_by: Literal["client", "server"] | None = None
         self._reset = False
 
+    def __getstate__(self) -> object:
+        if not self._turn:
+            raise RuntimeError(TWO_THREADS)
+        return object.__getstate__(self)
+
     def _splitter(self, direction: Direction, max_frame: int, *, seeking: bool = False, offset: int = 0) -> FrameSplitter:
         passing = self._exchange.passing
         enough = passing.request_head if direction == "request" else passing.response_head
         return FrameSplitter(seeking=seeking, max_frame=max_frame, offset=offset, enough=None if passing.bodies is None else enough)
 
+    @_alone
     def receive_request_bytes(self, data: bytes | bytearray | memoryview, t: int, packet: int = 0) -> list[Event]:
         """Take the next bytes from the client.
 
@@ -104,10 +139,12 @@ class Connection:
         """
         return self._receive("request", bytes(data), t, packet)
 
+    @_alone
     def receive_response_bytes(self, data: bytes | bytearray | memoryview, t: int, packet: int = 0) -> list[Event]:
         """Take the next bytes from the server; arguments as in `receive_request_bytes`."""
         return self._receive("response", bytes(data), t, packet)
 
+    @_alone
     def lost(self, direction: Direction, n: int, t: int, packet: int = 0, *, cut: bool = False) -> list[Event]:
         """The next `n` bytes of a direction are missing.
 
@@ -144,6 +181,7 @@ class Connection:
                 self._exchange.response_breaks += 1
         return events
 
+    @_alone
     def closed(self, direction: Direction, reset: bool, t: int, packet: int = 0) -> list[Event]:
         """A direction ended, by FIN or, with `reset`, by RST.
 
@@ -166,6 +204,7 @@ class Connection:
             events += self._exchange.end(t)
         return events
 
+    @_alone
     def finish(self, t: int) -> list[Event]:
         """Nothing more will come: the connection is over, or the series."""
         events: list[Event] = []

@@ -13,7 +13,9 @@ from typing import Any, Final, NamedTuple
 from kwire.schema import Message, catalog, snake_name
 from kwire.schema.layout import LayoutField, fields_at
 
-__all__ = ["RequestFields", "ResponseFields", "error_code_of", "first_value", "request_fields", "response_fields", "topics_of"]
+__all__ = [
+    "RequestFields", "ResponseFields", "error_code_of", "first_value", "request_fields", "response_fields", "text_fields", "topics_of",
+]  # fmt: skip
 
 Path = tuple[str, ...]
 
@@ -146,6 +148,11 @@ def response_fields(api_key: int, version: int) -> ResponseFields:
     more = _MORE_OF_RESPONSES.get(api_key, ())
     projection = None if more is None else _projection([*codes, *([("throttle_time_ms",)] if throttle else [])], message, more)
     return ResponseFields(projection, tuple(codes), throttle)
+
+
+def text_fields(message: Message, version: int) -> tuple[str, ...]:
+    """Paths of all strings and arrays of strings of a message at a version."""
+    return tuple(".".join(path) for path, field in _walk(fields_at(message, version)) if field.type in ("string", "[]string"))
 
 
 def _values(message: Any, path: Path) -> Iterator[Any]:

@@ -16,11 +16,12 @@ from typing import Any
 from kwire.codec.classes import compiled
 from kwire.codec.prefix import read_prefix
 from kwire.errors import InputError, WireError
-from kwire.protocol.events import Event, MetricsPushed, RequestCompleted, TopicsNamed, TopicsUsed
+from kwire.protocol.events import Event, MetricsPushed, RequestCompleted, TopicsNamed, TopicsUsed, ViolationFound
 from kwire.protocol.group_steps import GROUP_APIS, GROUP_ERROR_APIS, group_step
 from kwire.protocol.groups.exchange_checks import CHECKED_APIS, exchange_faults
 from kwire.protocol.reading import header_reader
-from kwire.protocol.telemetry import decode_metrics
+from kwire.protocol.rules import RULES, explain
+from kwire.protocol.telemetry import first_points
 from kwire.protocol.topic_names import names_in, naming_paths
 from kwire.protocol.topic_use import TOPIC_USERS, noted, used
 from kwire.schema import catalog
@@ -237,10 +238,27 @@ def _metrics(row: RequestCompleted, request: Any) -> list[Event]:
     if metrics is None:
         return []
     try:
-        points = decode_metrics(metrics, request.compression_type)
+        points, held = first_points(metrics, request.compression_type)
     except (WireError, InputError):  # they cannot be read, or opentelemetry-proto is not there: that they were pushed is known all the same
-        points = []
+        points, held = [], 0
+    cut: list[Event] = []
+    if held > len(points):
+        cut.append(
+            ViolationFound(
+                rule="telemetry_cut",
+                severity=RULES["telemetry_cut"].severity,
+                direction="request",
+                request_index=row.request_index,
+                packet_number=row.packet_number,
+                stream_offset=row.stream_offset,
+                time=row.request_time or 0,
+                software_name=row.software_name,
+                client_id=row.client_id,
+                explanation=explain("telemetry_cut", size=len(metrics), held=held, kept=len(points)),
+            )
+        )
     return [
+        *cut,
         MetricsPushed(
             request_index=row.request_index,
             time=row.request_time or 0,
@@ -252,5 +270,5 @@ def _metrics(row: RequestCompleted, request: Any) -> list[Event]:
             subscription_id=request.subscription_id,
             terminating=request.terminating,
             points=points,
-        )
+        ),
     ]

@@ -12,6 +12,7 @@ from typing import Any, Final, Literal
 
 from kwire.protocol.events import RequestCompleted
 from kwire.protocol.frames import Frame
+from kwire.protocol.waiting_index import UNPLACED, WaitingIndex
 
 __all__ = ["MAX_HELD", "MAX_HELD_BYTES", "MAX_WAITING", "MAX_WAITING_BYTES", "ORDINARY_TEXT", "Outcome", "Pairing", "Waiting", "kept_bytes"]
 
@@ -39,9 +40,11 @@ class Waiting:
         response_breaks: how often the border of responses had been lost by then.
         may_be_silent: a Produce whose acks could not be read; it may get no response.
         overtaken_by: later requests that were answered before this one although nothing was lost. Alone it says little: a 0.9 broker passes
-            over an ApiVersions request without a word and answers what was pipelined behind it.
+            over an ApiVersions request without a word and answers what was pipelined behind it. Exact for the first that waits, and for
+            the others once they are answered.
         note: what is kept of the request for `kwire.protocol.observation`.
         kept: bytes that it keeps beyond what every request keeps.
+        place: where `kwire.protocol.waiting_index` has it.
     """
 
     row: RequestCompleted | None
@@ -51,6 +54,7 @@ class Waiting:
     overtaken_by: int = 0
     note: Any = None
     kept: int = 0
+    place: int = UNPLACED
 
     @property
     def correlation_id(self) -> int | None:
@@ -93,16 +97,19 @@ def kept_bytes(row: RequestCompleted, note: Any) -> int:
 class Pairing:
     """The two queues of a connection.
 
+    No response that is held has a request that waits: each new response is looked for among the requests, each new request among the held.
+
     Attributes:
         waiting: requests without response, in the order of sending.
         last_answered: correlation id of the latest answered request, to tell an answer that comes twice.
     """
 
-    __slots__ = ("_held", "_kept", "last_answered", "waiting")
+    __slots__ = ("_held", "_index", "_kept", "last_answered", "waiting")
 
     def __init__(self) -> None:
         self.waiting: list[Waiting] = []
         self._held: list[_Held] = []
+        self._index = WaitingIndex()
         self._kept = 0  # of all that wait
         self.last_answered: int | None = None
 
@@ -120,12 +127,25 @@ class Pairing:
             first = self.waiting.pop(0)
             self._kept -= first.kept
             outcomes.append(Outcome("given_up", first, None))
-        return outcomes or (self._settle(0) if self._held else [])
+        if outcomes:
+            self._index.count_first(self.waiting)
+        while self._held and self.waiting and (at := self._held_for(waiting)) is not None:
+            held = self._held[at]
+            if (found := self._find(held)) is None:
+                break
+            outcomes += self._pair(at, held, found, 0)
+        return outcomes
 
     def put_back(self, waiting: list[Waiting]) -> None:
         """These are the requests that wait."""
+        self._index.clear(self.waiting)
         self.waiting = waiting
         self._kept = sum(each.kept for each in waiting)
+
+    def first_asked(self, correlation_id: int) -> RequestCompleted | None:
+        """The first request that waits with this correlation id."""
+        found = self._index.find(self.waiting, correlation_id) if self.waiting else None
+        return None if found is None else self.waiting[found].row
 
     def answer(self, frame: Frame, correlation_id: int | None, response_breaks: int, keep: int = MAX_HELD_BYTES) -> list[Outcome]:
         """A response came.
@@ -135,51 +155,31 @@ class Pairing:
             response_breaks: how often the border of responses was lost so far.
             keep: bytes that are kept of a response that finds no request yet.
         """
-        self._held.append(_Held(frame, correlation_id))
-        outcomes = self._settle(response_breaks)
-        if self._held and self._held[-1].frame is frame and len(frame.payload) > keep:
+        held = _Held(frame, correlation_id)
+        found = self._find(held) if self.waiting else None
+        if found is not None:
+            return self._pair(len(self._held), held, found, response_breaks)
+        if len(frame.payload) > keep:
             frame.payload, frame.damaged = frame.payload[:keep], True
-        while len(self._held) > MAX_HELD:
-            outcomes.append(Outcome("orphan", None, self._held.pop(0).frame))
-        return outcomes
+        self._held.append(held)
+        return [Outcome("orphan", None, self._held.pop(0).frame)] if len(self._held) > MAX_HELD else []
 
     def end(self) -> list[Outcome]:
         """Nothing more will come: what waits is unanswered, what is held has no request."""
         outcomes = [Outcome("orphan", None, held.frame) for held in self._held]
         outcomes += [Outcome("given_up", waiting, None) for waiting in self.waiting]
         self._held.clear()
+        self._index.clear(self.waiting)
         self.waiting.clear()
         self._kept = 0
         return outcomes
 
-    def _settle(self, response_breaks: int) -> list[Outcome]:
-        outcomes: list[Outcome] = []
-        index = 0
-        while index < len(self._held) and self.waiting:
-            held = self._held[index]
-            found = self._find(held)
-            if found is None:
-                index += 1
-                continue
-            # The broker answers in order, so what came before this response and found no request will find none.
-            outcomes += [Outcome("orphan", None, each.frame) for each in self._held[:index]]
-            del self._held[: index + 1]
-            index = 0
-            overtaken: list[Waiting] = []
-            for each in self.waiting[:found]:
-                lost = response_breaks > each.response_breaks or each.may_be_silent or each.row is None
-                if lost:
-                    self._kept -= each.kept
-                    outcomes.append(Outcome("given_up", each, None))
-                else:
-                    each.overtaken_by += 1
-                    overtaken.append(each)
-            answered = self.waiting[found]
-            self.waiting[: found + 1] = overtaken
-            self._kept -= answered.kept
-            self.last_answered = answered.correlation_id
-            outcomes.append(Outcome("answered", answered, held.frame))
-        return outcomes
+    def _held_for(self, newest: Waiting) -> int | None:
+        """Index of the first held response that may answer a request that was not looked for yet."""
+        if self.waiting[0].row is None:
+            return 0
+        number = newest.correlation_id
+        return next((at for at, held in enumerate(self._held) if held.correlation_id in (None, number)), None)
 
     def _find(self, held: _Held) -> int | None:
         """Index of the request that a response answers."""
@@ -189,11 +189,24 @@ class Pairing:
         if first.row is None:
             # A raw token is answered by whatever comes next. Only the last token of GSSAPI may get no answer; then the response to the
             # Kafka request behind it comes.
-            follower = next((index for index, each in enumerate(self.waiting) if each.row is not None), None)
+            follower = self._index.first_with_header(self.waiting)
             if follower is not None and held.frame.length >= 6 and self.waiting[follower].correlation_id == held.correlation_id:
                 return follower
             return 0
-        for index, each in enumerate(self.waiting):
-            if each.row is not None and each.correlation_id == held.correlation_id:
-                return index
-        return None
+        return self._index.find(self.waiting, held.correlation_id)
+
+    def _pair(self, at: int, held: _Held, found: int, response_breaks: int) -> list[Outcome]:
+        """The response at index `at` of those held, or behind them, answers the request at index `found`."""
+        # The broker answers in order, so what came before this response and found no request will find none.
+        outcomes = [Outcome("orphan", None, each.frame) for each in self._held[:at]]
+        del self._held[: at + 1]
+        if found:
+            for each in self._index.overtake(self.waiting, found, response_breaks):
+                self._kept -= each.kept
+                outcomes.append(Outcome("given_up", each, None))
+                found -= 1
+        answered = self._index.take(self.waiting, found)
+        self._kept -= answered.kept
+        self.last_answered = answered.correlation_id
+        outcomes.append(Outcome("answered", answered, held.frame))
+        return outcomes

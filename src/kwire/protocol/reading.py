@@ -14,7 +14,7 @@ from kwire.codec.impl import load_twin
 from kwire.errors import Fault, WireError
 from kwire.protocol.close_reading import Oddity, read_closely
 from kwire.protocol.events import Body
-from kwire.protocol.first_fields import error_code_of, request_fields, response_fields, topics_of
+from kwire.protocol.first_fields import error_code_of, request_fields, response_fields, text_fields, topics_of
 from kwire.protocol.negotiation import API_VERSIONS
 from kwire.protocol.rules import rule_of_fault, shown
 from kwire.schema import catalog
@@ -118,6 +118,15 @@ def response_decoders(api_key: int, version: int, whole: bool = False) -> tuple[
     return header, compiled().decoder(message.name, version, None if whole else response_fields(api_key, version).projection)
 
 
+@cache
+def _text_decoder(api_key: int, version: int, is_request: bool) -> Any:
+    """The decoder of the strings of a body, None without any."""
+    message = catalog().request(api_key) if is_request else catalog().response(api_key)
+    assert message is not None
+    paths = text_fields(message, version)
+    return compiled().decoder(message.name, version, paths) if paths else None
+
+
 def api_label(api_key: int | None, api_version: int | None) -> str:
     """`Metadata v12`, for sentences."""
     name = None if api_key is None else catalog().api_name(api_key)
@@ -152,6 +161,17 @@ def _tags_broken(message: Any, name: str) -> list[Fact]:
     elif tags != sorted(tags):
         broken.append(("tags_out_of_order", {"message": name, "tags": ", ".join(map(str, tags[:8]))}))
     return broken
+
+
+def _text_broken(api_key: int, version: int, is_request: bool, payload: bytes, offset: int, label: str) -> list[Fact]:
+    """The first string that is not UTF-8 of a body that is whole: brokers and clients read it with replacement characters."""
+    if payload.isascii() or (decoder := _text_decoder(api_key, version, is_request)) is None:
+        return []
+    try:
+        decoder.decode(payload, offset)
+    except WireError as error:
+        return [_fault(error, label)] if error.code is Fault.BAD_UTF8 else []
+    return []
 
 
 def _fault(error: WireError, label: str) -> Fact:
@@ -258,6 +278,7 @@ def _read_request_body(reading: RequestReading, payload: bytes, offset: int, key
         reading.broken.append(trailing_fact(label, len(payload) - end, end))
     if message.unknown_tagged_fields:
         reading.broken += _tags_broken(message, label)
+    reading.broken += _text_broken(key, version, True, payload, offset, label)
     fields = request_fields(key, version)
     if fields.topics is not None and topics_of(message, fields)[1] is None:
         # Null topics are legal, and any negative count is read as null: only -1 may stand there.
@@ -303,6 +324,7 @@ def _read_response_body(payload: bytes, api_key: int, api_version: int, damaged:
     reading = ResponseReading("decoded", api_version, message)
     if end != len(payload):
         reading.broken.append(trailing_fact(label, len(payload) - end, end))
+    reading.broken += _text_broken(api_key, api_version, False, payload, offset, label)
     return reading
 
 
@@ -330,6 +352,7 @@ def _read_api_versions(payload: bytes, api_version: int, damaged: bool, label: s
     reading = ResponseReading("decoded", response.api_version, response.body)
     if response.violation is not None:
         reading.broken.append(_fault(response.violation, label))
+    reading.broken += _text_broken(API_VERSIONS, response.api_version, False, payload, RESPONSE_HEAD.size, label)
     keys = [each.api_key for each in response.body.api_keys]
     if len(set(keys)) < len(keys):
         reading.broken.append(("api_versions_key_repeated", {"api_key": next(key for key in keys if keys.count(key) > 1)}))

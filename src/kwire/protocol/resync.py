@@ -1,8 +1,9 @@
 """Finds frame borders again: after a loss that took a length with it, and in a connection that the capture joined late.
 
 A border is believed when a whole frame behind it reads without a fault to its last byte: a request of a released api and version, or the
-response to a request that waits. A length, an api key, a version, a client id and a body that all agree do not come about by chance; the
-beginning of a long frame is tried before its end is there, so that a false length does not hold up the search.
+response to a request that waits. Four bytes that old librdkafka has too many in ApiVersions v0 are no fault here. A length, an api key, a
+version, a client id and a body that all agree do not come about by chance; the beginning of a long frame is tried before its end is there,
+so that a false length does not hold up the search.
 """
 
 from __future__ import annotations
@@ -29,6 +30,8 @@ _REQUEST: Final = re.compile(rb"(?s)(?=" + _LENGTH + rb"\x00[\x00-\x7f]\x00[\x00
 _TRIALS: Final = (64, 512, 4096, 65536)
 _SHORTEST_REQUEST: Final = 10  # api key, version, correlation id, length of the client id
 _MOST_IDS: Final = 256
+# librdkafka up to 1.0 writes an empty array of api keys into ApiVersions v0, which has no field (rd_kafka_ApiVersionRequest).
+_NO_API_KEYS: Final = bytes(4)
 
 
 def _next_trial(have: int, whole: int) -> int:
@@ -116,6 +119,8 @@ class RequestJudge:
             header, offset = header_reader().read(payload)
         except WireError as error:
             return len(payload) < length and error.code is Fault.TRUNCATED
+        if header.api_key == API_VERSIONS and header.api_version == 0 and length - offset == len(_NO_API_KEYS):
+            return _NO_API_KEYS.startswith(payload[offset:])
         return _agrees(request_decoder(header.api_key, header.api_version, True), payload, offset, length)
 
     def salvage(self, data: bytes, start: int, lost: int, at_border: bool) -> bool:
@@ -158,7 +163,7 @@ class ResponseJudge:
     def _asked(self, data: bytes, start: int) -> RequestCompleted | None:
         """The first waiting request with the id of a response; it may have been answered since the response was found."""
         number = int.from_bytes(data[start + 4 : start + 8], "big", signed=True)
-        return next((each.row for each in self._pairing.waiting if each.row is not None and each.correlation_id == number), None)
+        return self._pairing.first_asked(number)
 
     def judge(self, data: bytes, start: int) -> int:
         length = int.from_bytes(data[start : start + 4], "big")

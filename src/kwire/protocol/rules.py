@@ -82,6 +82,8 @@ RULES: Final[dict[str, Rule]] = {
             "The response to {request} tells protocol {what} {told}, the request has {known}.",
         ),
         Rule("group_protocol_refused", "warning", "{request} was refused with INCONSISTENT_GROUP_PROTOCOL; the member has {offered}."),
+        # telemetry (KIP-714)
+        Rule("telemetry_cut", "warning", "A push of {size} bytes holds {held} metric points; the first {kept} of them are kept."),
         # record batches inside Produce requests and Fetch responses
         Rule("batch_length_impossible", "error", "A record batch of {message} has the length {length}, impossible in {available} bytes."),
         Rule("batch_magic_unknown", "error", "A record batch of {message} has magic {magic}."),

@@ -58,12 +58,16 @@ def read_broken_rules(folder: AnalysisFolder) -> tuple[BrokenRule, ...]:
     connections: dict[tuple[str, str], set[str]] = defaultdict(set)
     clients: dict[tuple[str, str], Counter[str]] = defaultdict(Counter)
     frames: dict[tuple[str, str], list[Frame]] = defaultdict(list)
-    for batch in folder.scan("violations", ("rule", "severity", *_FRAME_COLUMNS)):
+    for batch in folder.scan("violations", ("rule", "severity", "count", *_FRAME_COLUMNS)):
         table = pa.Table.from_batches([batch])
-        counted = table.group_by(["severity", "rule"]).aggregate([([], "count_all"), ("connection_id", "distinct")])
+        # one row may stand for many; earlier releases had one row each
+        column: Any = table["count"]
+        counts: Any = pc.fill_null(column, 1)
+        table = table.set_column(table.schema.get_field_index("count"), "count", counts)
+        counted = table.group_by(["severity", "rule"]).aggregate([("count", "sum"), ("connection_id", "distinct")])
         for row in counted.to_pylist():
             kind = row["severity"] or "info", row["rule"] or "unnamed"
-            times[kind] += row["count_all"]
+            times[kind] += row["count_sum"]
             connections[kind].update(name for name in row["connection_id_distinct"] if name)
             clients[kind].update(_by_client(table, row["severity"], row["rule"]))
             missing = FRAMES_SHOWN - len(frames[kind])
@@ -93,8 +97,8 @@ def _of_rule(table: pa.Table, severity: str | None, rule: str | None) -> pa.Tabl
 
 def _by_client(table: pa.Table, severity: str | None, rule: str | None) -> dict[str, int]:
     """How often each client id breaks the rule; a connection without one counts for nobody."""
-    counted = _of_rule(table, severity, rule).group_by("client_id").aggregate([([], "count_all")]).to_pylist()
-    return {row["client_id"]: row["count_all"] for row in counted if row["client_id"] is not None}
+    counted = _of_rule(table, severity, rule).group_by("client_id").aggregate([("count", "sum")]).to_pylist()
+    return {row["client_id"]: row["count_sum"] for row in counted if row["client_id"] is not None}
 
 
 def _first_frames(table: pa.Table, severity: str | None, rule: str | None, number: int) -> list[Frame]:

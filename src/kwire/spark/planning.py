@@ -143,6 +143,7 @@ class Plan:
                 text = no_kafka(packets, ports)
                 row = dict.fromkeys(VIOLATIONS.names) | {
                     "series": each.name, "capture": rows[0]["capture"], "rule": "no_kafka", "severity": "warning", "explanation": text,
+                    "count": 1,
                 }  # fmt: skip
                 found.append(pa.RecordBatch.from_pylist([row], schema=VIOLATIONS))
         return found

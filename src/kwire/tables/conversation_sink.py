@@ -33,7 +33,8 @@ from kwire.tables.column_builder import ColumnBuilder
 from kwire.tables.facts import SeriesFacts
 from kwire.tables.impl import lane_batches
 from kwire.tables.observed_rows import ObservedRows, TopicSums
-from kwire.tables.schemas import CONNECTIONS, MESSAGE_FRAMES, REQUESTS, VIOLATIONS
+from kwire.tables.schemas import CONNECTIONS, MESSAGE_FRAMES, REQUESTS
+from kwire.tables.violation_rows import ViolationRows
 
 __all__ = ["PACKET_BITS", "ConversationSink", "FileCounts", "Tracked"]
 
@@ -107,11 +108,11 @@ class ConversationSink(StreamSink):
         self.observed = ObservedRows(series)
         self.files: list[str] = []
         self.counts: list[FileCounts] = []
+        self.violations = ViolationRows()
         self._begin_rows()
 
     def _begin_rows(self) -> None:
         self.requests = ColumnBuilder(REQUESTS)
-        self.violations = ColumnBuilder(VIOLATIONS)
         self.connections = ColumnBuilder(CONNECTIONS)
         self.messages = ColumnBuilder(MESSAGE_FRAMES)
         self.batches = lane_batches(self)
@@ -119,7 +120,7 @@ class ConversationSink(StreamSink):
     def __getstate__(self) -> dict[str, Any]:
         self.settle()
         state = self.__dict__.copy()
-        for name in ("batches", "requests", "violations", "connections", "messages"):
+        for name in ("batches", "requests", "connections", "messages"):
             del state[name]
         return state
 
@@ -184,10 +185,12 @@ class ConversationSink(StreamSink):
         conversation = tracked.conversation
         self._emit(connection, tracked, conversation.finish(connection.last_ns))
         summary = conversation.summary()
-        if connection.refused and connection.opened_by is not None:
+        if _was_refused(connection):
             summary.state = "reset"  # also where the capture has the refusal before the SYN
         self._connection_row(connection, tracked, summary)
         self._refusals(tracked, summary)
+        if tracked.connection_id is not None:
+            self.violations.over(tracked.connection_id)
         connection.attachment = None
 
     # From events to rows.
@@ -285,6 +288,8 @@ class ConversationSink(StreamSink):
         )  # fmt: skip
 
     def _violation_row(self, tracked: Tracked, event: ViolationFound) -> None:
+        if event.rule == "telemetry_cut" and not self.observing:
+            return  # nothing of a push is wanted, so nothing of it is left out
         file, packet = event.packet_number >> PACKET_BITS, event.packet_number & _PACKET_MASK
         self.violations.add(
             (
@@ -338,8 +343,4 @@ def _us(time_ns: int | None) -> int | None:
 
 def _was_refused(connection: TcpConnection) -> bool:
     """A SYN that nothing but a RST answered: the port was closed. It is a connection all the same, silent and reset."""
-    flows = connection.flows
-    if connection.opened_by is None or flows[0].payload_packets or flows[1].payload_packets:
-        return False
-    answer = flows[1 - connection.opened_by]
-    return answer.isn is None and answer.packets > 0
+    return connection.refused and connection.opened_by is not None

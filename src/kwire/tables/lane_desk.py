@@ -11,7 +11,7 @@ from functools import cache
 from typing import Any, Final, Protocol
 
 from kwire.protocol.brokers import nodes_of, ranges_of
-from kwire.protocol.events import Asked, GroupStep, MetricsPushed, RequestCompleted, TopicsNamed, VersionsLearned
+from kwire.protocol.events import Asked, GroupStep, MetricsPushed, RequestCompleted, TopicsNamed, VersionsLearned, ViolationFound
 from kwire.protocol.group_steps import assignment_of, topics_of
 from kwire.protocol.identity import is_broker_client_id
 from kwire.protocol.negotiation import API_VERSIONS, is_valid_software_text
@@ -21,10 +21,10 @@ from kwire.protocol.rules import RULES, explain
 from kwire.protocol.sasl import SaslState
 from kwire.protocol.topic_use import records_in
 from kwire.schema import catalog
-from kwire.tables.column_builder import ColumnBuilder
 from kwire.tables.conversation_sink import PACKET_BITS, Tracked
 from kwire.tables.facts import SeriesFacts
 from kwire.tables.observed_rows import JSON, ObservedRows, spelled
+from kwire.tables.violation_rows import ViolationRows
 
 __all__ = [
     "CLOSED_BY", "DIRECTIONS", "ODDITIES", "PROTOCOLS", "ROLES", "ROW_BODIES", "ROW_STATES", "SOURCES", "STATES", "LaneDesk", "LaneSink",
@@ -61,7 +61,7 @@ class LaneSink(Protocol):
     files: list[str]
     facts: SeriesFacts
     observed: ObservedRows
-    violations: ColumnBuilder
+    violations: ViolationRows
     observing: bool
     asked: Asked | None
 
@@ -229,6 +229,14 @@ class LaneDesk:
         for event in events:
             if isinstance(event, GroupStep):
                 self._sink.observed.step(capture, self._connection_id_of(connection), event)
+            elif isinstance(event, ViolationFound):
+                self._sink.violations.add(
+                    (
+                        self._sink.series, self._sink.files[event.packet_number >> PACKET_BITS], self._connection_id_of(connection),
+                        event.rule, event.severity, None, event.request_index, event.packet_number & _PACKET_MASK, event.stream_offset,
+                        event.software_name, event.client_id, event.explanation,
+                    )
+                )  # fmt: skip
             elif isinstance(event, MetricsPushed):
                 self._sink.observed.metrics(capture, self._connection_id_of(connection), event)
             elif isinstance(event, TopicsNamed):

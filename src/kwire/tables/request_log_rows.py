@@ -307,6 +307,7 @@ class LogRows:
             seen, lists = row[_FIRST_SEEN:_MAGIC], row[_ACKS:]
             # of record batches a log has no more than how many bytes they were
             self._sink.observed.builders["topic_use"].add((*head, errors, None, None, size, None, *seen, [], [], *lists))
+        self._sink.violations.over(conversation.connection_id)
         for (key, version), index in self._unsupported.pop(name, {}).items():
             self._sink.facts.refusals.append((conversation.connection_id, conversation.server, index, key, version, "unsupported_version"))
 

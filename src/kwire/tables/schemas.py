@@ -152,6 +152,7 @@ VIOLATIONS: Final = schema_of(
     ("software_name", TEXT),
     ("client_id", TEXT),
     ("explanation", TEXT),
+    ("count", LONG),  # 1; of the row behind the first hundred of a kind in a connection how many there were more
 )
 
 MESSAGE_EVIDENCE: Final = schema_of(  # what stands beside a message that was asked for: its frame, and the request that it is or answers

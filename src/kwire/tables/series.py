@@ -280,6 +280,7 @@ def finish_series(carry: TablesCarry) -> tuple[Batches, dict[str, pa.Table]]:
     reader.finish_series(carry.streams, sink)
     carry.log.finish()
     sink.settle()
+    sink.violations.all_over()
     packets = [facts for facts in carry.facts if facts is not None]
     if carry.disorder and not carry.share[0]:
         text = f"{carry.disorder[:1].upper()}{carry.disorder[1:]}."

@@ -17,7 +17,7 @@ from kwire.lazy_names import lazy_getattr
 
 if TYPE_CHECKING:
     from kwire.protocol.telemetry.client_role import TelemetryClient
-    from kwire.protocol.telemetry.metric_points import MAX_METRICS, MAX_POINTS, decode_metrics
+    from kwire.protocol.telemetry.metric_points import MAX_METRICS, MAX_POINTS, POINTS_OF_ANY_PUSH, decode_metrics, first_points
     from kwire.protocol.telemetry.metric_store import MetricStore
     from kwire.protocol.telemetry.receiver_role import TelemetryReceiver
     from kwire.protocol.telemetry.receivers import MemoryReceiver, MetricsReceiver
@@ -25,8 +25,8 @@ if TYPE_CHECKING:
     from kwire.protocol.telemetry.subscriptions import Subscription, SubscriptionTable
 
 __all__ = [
-    "MAX_METRICS", "MAX_POINTS", "MemoryReceiver", "MetricSelector", "MetricStore", "MetricsReceiver", "Subscription",
-    "SubscriptionTable", "TelemetryClient", "TelemetryReceiver", "decode_metrics",
+    "MAX_METRICS", "MAX_POINTS", "POINTS_OF_ANY_PUSH", "MemoryReceiver", "MetricSelector", "MetricStore", "MetricsReceiver",
+    "Subscription", "SubscriptionTable", "TelemetryClient", "TelemetryReceiver", "decode_metrics", "first_points",
 ]  # fmt: skip
 
 _POINTS = "kwire.protocol.telemetry.metric_points"
@@ -35,6 +35,7 @@ _POINTS = "kwire.protocol.telemetry.metric_points"
 _HOME = {
     "MAX_METRICS": _POINTS,
     "MAX_POINTS": _POINTS,
+    "POINTS_OF_ANY_PUSH": _POINTS,
     "MemoryReceiver": "kwire.protocol.telemetry.receivers",
     "MetricSelector": "kwire.protocol.telemetry.selection",
     "MetricStore": "kwire.protocol.telemetry.metric_store",
@@ -44,6 +45,7 @@ _HOME = {
     "TelemetryClient": "kwire.protocol.telemetry.client_role",
     "TelemetryReceiver": "kwire.protocol.telemetry.receiver_role",
     "decode_metrics": _POINTS,
+    "first_points": _POINTS,
 }
 
 if not TYPE_CHECKING:

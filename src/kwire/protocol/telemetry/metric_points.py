@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from itertools import islice
 from typing import Any, Final, NoReturn
 
 from kwire.errors import Fault, raise_for
 from kwire.protocol.telemetry.otlp import parse_metrics
 
-__all__ = ["MAX_METRICS", "MAX_POINTS", "decode_metrics"]
+__all__ = ["BYTES_OF_A_POINT", "MAX_METRICS", "MAX_POINTS", "POINTS_OF_ANY_PUSH", "decode_metrics", "first_points"]
 
 MAX_METRICS: Final = 8 << 20
 """Bytes that a payload may unpack to, unless the caller says otherwise: eight times what a broker takes packed (`telemetry.max.bytes`).
@@ -16,6 +17,12 @@ Metrics take up to some forty times their bytes while they are read."""
 
 MAX_POINTS: Final = 100_000
 """Data points of one payload, unless the caller says otherwise: a point without anything is two bytes, but a dict when it is read."""
+
+POINTS_OF_ANY_PUSH: Final = 1_000
+"""Points of a push that the tables take however few bytes it has: an ordinary client pushes a few hundred."""
+
+BYTES_OF_A_POINT: Final = 4
+"""Bytes of a push, as it was sent, for each point that the tables take beyond these: what is packed tighter is made to be."""
 
 _PARTS_PER_POINT: Final = 10  # groups, metrics, labels, buckets and the like that a payload may have for each point that it may have
 
@@ -60,19 +67,48 @@ def decode_metrics(data: Any, compression_type: int, *, limit: int = MAX_METRICS
         WireError: it cannot be unpacked, or is above a limit (`LimitExceeded`).
         InputError: the packages of the extra `kwire[telemetry]` are not installed.
     """
+    metrics = _parsed(data, compression_type, limit)
+    return [] if metrics is None else list(_Reader(max_points).points(metrics))
+
+
+def first_points(data: Any, compression_type: int) -> tuple[list[dict[str, Any]], int]:
+    """Decode the first points of a push: `POINTS_OF_ANY_PUSH`, or one for each `BYTES_OF_A_POINT` of a larger one.
+
+    Arguments:
+        data, compression_type: as of `decode_metrics`; errors too.
+
+    Returns:
+        The points, and how many the push holds.
+    """
+    metrics = _parsed(data, compression_type, MAX_METRICS)
+    if metrics is None:
+        return [], 0
+    held = sum(
+        len(getattr(metric, kind).data_points)
+        for group in metrics.resource_metrics
+        for scope in group.scope_metrics
+        for metric in scope.metrics
+        if (kind := metric.WhichOneof("data")) is not None
+    )
+    most = max(POINTS_OF_ANY_PUSH, memoryview(data).nbytes // BYTES_OF_A_POINT)
+    return list(islice(_Reader(MAX_POINTS, held).points(metrics), most)), held
+
+
+def _parsed(data: Any, compression_type: int, limit: int) -> Any:
+    """The unpacked message, None for no bytes."""
     view = memoryview(data).cast("B")
     if not 0 <= compression_type <= _CODECS:
         _refuse(Fault.UNSUPPORTED_VERSION, f"unknown compression type {compression_type}", "compression_type")
     # Kafka's own readers do not end for some codecs when there is nothing to unpack.
     if not view.nbytes:
-        return []
+        return None
     if compression_type:
         from kwire.codec.records.compression import unpack
 
         view = memoryview(unpack(compression_type, _MAGIC, view, limit, 0, "metrics"))
     elif view.nbytes > limit:
         _refuse(Fault.LIMIT_EXCEEDED, f"metrics of {view.nbytes} bytes are more than {limit}")
-    return list(_Reader(max_points).points(parse_metrics(view)))
+    return parse_metrics(view)
 
 
 def _refuse(fault: Fault, reason: str, path: str = "metrics") -> NoReturn:
@@ -80,10 +116,16 @@ def _refuse(fault: Fault, reason: str, path: str = "metrics") -> NoReturn:
 
 
 class _Reader:
-    """Makes the points of one payload; counts what it meets, for a payload of empty parts is small and long to read."""
+    """Makes the points of one payload; counts what it meets, for a payload of empty parts is small and long to read.
 
-    def __init__(self, max_points: int) -> None:
-        self._max_points = self._points_left = max_points
+    Arguments:
+        max_points: as of `decode_metrics`.
+        held: points that it may hold where not all of them are made.
+    """
+
+    def __init__(self, max_points: int, held: int = 0) -> None:
+        self._max_points = max_points
+        self._points_left = max(max_points, held)
         self._parts_left = max_points * _PARTS_PER_POINT
 
     def _parts(self, parts: Any) -> Any:

@@ -1,0 +1,48 @@
+"""Both twins agree how a connection ended, be it with packets that the capture lacks: any few of SYN, its answer, FIN and RST."""
+
+from __future__ import annotations
+
+import itertools
+
+import pytest
+
+from kwire.capture.packet_columns import ACK, FIN, RST, SYN
+from many_connections import CLIENT, SERVER, Packets, read_connections, tables_of
+
+SENT: Packets = [
+    (CLIENT, SYN, b""),
+    (SERVER, SYN | ACK, b""),
+    (CLIENT, ACK, b""),
+    (CLIENT, FIN | ACK, b""),
+    (SERVER, FIN | ACK, b""),
+    (CLIENT, RST, b""),
+    (SERVER, RST | ACK, b""),
+]
+
+
+@pytest.mark.parametrize("count", [1, 2, 3, 4])
+def test_any_few_packets(count: int) -> None:
+    played = [list(packets) for packets in itertools.product(SENT, repeat=count)]
+    pure, native = (tables_of(read_connections(played, twin)) for twin in ("pure", "native"))
+    assert native == pure
+
+
+ENDS = {
+    # RFC 9293, 3.5.2: a RST is the answer of a port on which nobody listens
+    "a RST answers the SYN": ([(CLIENT, SYN), (SERVER, RST | ACK)], "reset", "server", 1),
+    # 3.6: both sides have ended, so there was a connection, although its SYN-ACK is not in the capture
+    "FIN of both sides without SYN-ACK": ([(CLIENT, SYN), (CLIENT, FIN | ACK), (SERVER, FIN | ACK)], "complete", "client", 0),
+    "FIN of the server first": ([(CLIENT, SYN), (SERVER, FIN | ACK), (CLIENT, FIN | ACK)], "complete", "server", 0),
+    "FIN and RST without SYN-ACK": ([(CLIENT, SYN), (CLIENT, FIN | ACK), (SERVER, RST | ACK)], "reset", "client", 0),
+    "an ACK answers the SYN": ([(CLIENT, SYN), (SERVER, ACK)], "open", None, 0),
+    "all of it": ([(CLIENT, SYN), (SERVER, SYN | ACK), (CLIENT, FIN | ACK), (SERVER, FIN | ACK)], "complete", "client", 0),
+}
+
+
+@pytest.mark.parametrize("twin", ["pure", "native"])
+@pytest.mark.parametrize("name", ENDS)
+def test_state_and_refusal(name: str, twin: str) -> None:
+    packets, state, closed_by, refused = ENDS[name]
+    found = tables_of(read_connections([[(side, flags, b"") for side, flags in packets]], twin))
+    (row,), (counts,) = found["connections"], found["counts"]
+    assert (row["state"], row["closed_by"], counts["refused"]) == (state, closed_by, refused)
