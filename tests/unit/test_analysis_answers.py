@@ -16,7 +16,10 @@ from kwire.schema import releases
 
 SERVER = "10.0.0.9:9092"
 SEEN = datetime(2026, 11, 21, tzinfo=UTC)
-KEYS = {"Produce": 0, "Fetch": 1, "ListOffsets": 2, "Metadata": 3, "FindCoordinator": 10, "ApiVersions": 18}
+KEYS = {
+    "Produce": 0, "Fetch": 1, "ListOffsets": 2, "Metadata": 3, "OffsetCommit": 8, "OffsetFetch": 9, "FindCoordinator": 10, "JoinGroup": 11,
+    "Heartbeat": 12, "LeaveGroup": 13, "SyncGroup": 14, "ApiVersions": 18,
+}  # fmt: skip
 
 
 def table(name: str, rows: list[dict[str, Any]]) -> pa.Table:
@@ -79,6 +82,31 @@ def test_what_a_named_connection_tells_holds_for_the_nameless_ones_of_the_same_c
     guess = {row["client_key"]: row["library_guess"] for row in found["clients"].to_pylist()}
     assert guess == {"named": "sarama", "bare": "sarama"}
     assert {row["identity_source"] for row in found["clients"].to_pylist()} == {"api_versions"}
+
+
+def test_a_client_that_joins_and_never_fetches_is_known_to_refuse_a_release_itself() -> None:
+    """librdkafka 1.0.1 on 4.3: it finds no ListOffsets v0 there, so it sends none, and no Fetch after it."""
+    sent = {
+        "Metadata": 2, "FindCoordinator": 0, "JoinGroup": 2, "SyncGroup": 0, "Heartbeat": 0, "LeaveGroup": 0, "OffsetFetch": 1,
+        "ApiVersions": 0,
+    }  # fmt: skip
+    found = answers([identity("k", "app")], [use("k", "app", api, version) for api, version in sent.items()], broker="4.3.1")
+    assert verdicts(found)["app", "ListOffsets", 0] == ("rejected", "known_client")
+    row = found["clients"].to_pylist()[0]
+    assert (row["identity_source"], row["library_guess_after"], row["library_guess_before"]) == ("fingerprint", "0.11.6", "1.3.0")
+    assert row["library_guess_tried"] == ["1.0.0", "1.1.0", "1.2.2"]
+
+
+@pytest.mark.parametrize(("whole", "asked", "verdict"), [(True, [1, 0], "ok"), (True, [0], "rejected"), (False, [0], "undetermined")])
+def test_a_verdict_that_uses_a_guess_holds_for_its_whole_range(whole: bool, asked: list[int], verdict: str) -> None:
+    """On 0.10.2 every Java sends Produce v2. What asks ApiVersions v1 first is 0.11 to 1.1 and can v3, what asks v0 first is 0.10.2.
+
+    Of a connection whose beginning is missing v0 may be what error 35 left to a later version.
+    """
+    sent = [("Produce", 2), ("Fetch", 3), ("ListOffsets", 1), ("Metadata", 2), ("OffsetFetch", 2), ("FindCoordinator", 0)]
+    usage = [use("k", "producer-1", api, version) for api, version in [*sent, *(("ApiVersions", version) for version in asked)]]
+    found = answers([identity("k", "producer-1", "unknown" if whole else None)], usage, broker="0.10.2.2")
+    assert verdicts(found)["producer-1", "Produce", 2][0] == verdict
 
 
 def test_two_programs_behind_a_default_id_are_told_apart_by_address() -> None:

@@ -19,7 +19,7 @@ from kwire.report.analysis_folder import AnalysisFolder
 from kwire.report.broken_rules import FRAMES_SHOWN, read_broken_rules
 from kwire.report.connection_times import BINS, read_connection_times
 from kwire.report.coverage import read_coverage
-from kwire.report.inventory import by_library, population, read_clients
+from kwire.report.inventory import by_library, population, read_clients, split_guess
 from kwire.report.verdicts import read_upgrade_matrix, release_order
 from kwire.report.version_use import read_version_grid
 
@@ -348,3 +348,17 @@ def test_amounts_in_words() -> None:
     assert [share(*pair) for pair in ((0, 5), (1, 3), (5, 5), (1, 10_000), (9_999, 10_000))] == [
         "0 %", "33.3 %", "100 %", "under 0.1 %", "over 99.9 %",
     ]  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("guess", "parts"),
+    [
+        ("kafka-python 2.0.2", ("kafka-python", "2.0.2")),
+        ("librdkafka after 0.11.6 and before 1.3.0 (tried: 1.0.0, 1.2.2)", ("librdkafka", "after 0.11.6 and before 1.3.0")),
+        ("sarama (tried: 1.27.2)", ("sarama", "")),
+        ("kafkajs", ("kafkajs", "")),
+        ("", ("", "")),
+    ],
+)
+def test_a_guess_is_shown_as_library_and_range(guess: str, parts: tuple[str, str]) -> None:
+    assert split_guess(guess) == parts

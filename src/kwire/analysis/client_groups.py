@@ -15,7 +15,7 @@ from typing import Any, Final
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from kwire.analysis.known_clients import Guess, Observed, guess_unnamed
+from kwire.analysis.library_guesses import Guess, Observed, guess_unnamed, widest
 from kwire.analysis.partials import Partial
 from kwire.analysis.plain_rows import rows_of
 from kwire.analysis.shown_ids import ShownIds
@@ -106,8 +106,8 @@ class ClientGroups:
             whole.wanted += part.wanted
             whole.answered += part.answered
             whole.unseen += part.unseen
-            whole.guess = whole.guess or part.guess
             whole.role = max(whole.role, part.role, key=_WEIGHT.__getitem__)
+        whole.guess = widest(self._groups[place].guess for place in places)
         return whole
 
     def _learn_identity(self, part: dict[str, Any]) -> None:
@@ -144,9 +144,5 @@ def _told_apart(identities: pa.Table) -> pa.Table:
 
 
 def _observed(group: ClientGroup, highest: Mapping[str, Mapping[str, int]]) -> Observed:
-    offered: dict[str, int | None] = {}
-    for api in group.versions:
-        known = {highest[server][api] for server in group.servers if api in highest.get(server, {})}
-        # brokers of several releases: what the client would send differs from one to the other
-        offered[api] = known.pop() if len(known) == 1 else None
-    return Observed({api: frozenset(versions) for api, versions in group.versions.items()}, offered, group.negotiates)
+    offered = {api: frozenset(highest[server][api] for server in group.servers if api in highest.get(server, {})) for api in group.versions}
+    return Observed({api: frozenset(versions) for api, versions in group.versions.items()}, offered, group.negotiates, group.watched)

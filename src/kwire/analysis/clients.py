@@ -10,6 +10,7 @@ import pyarrow as pa
 
 from kwire.analysis.client_groups import ClientGroup, ClientGroups
 from kwire.analysis.known_clients import library_of
+from kwire.analysis.library_guesses import Guess, widest
 from kwire.analysis.partials import Partial
 from kwire.analysis.plain_rows import rows_of
 from kwire.analysis.usage_rows import UsageRow
@@ -45,15 +46,17 @@ def _client(key: str, parts: list[dict[str, Any]], requests: list[int], groups: 
     sources = {part["identity_source"] for part in parts}
     source = next(source for source in _SOURCES if source in sources)
     ids = sorted({part["client_id"] for part in parts if part["client_id"] is not None})
-    guess, confidence = library_of(name, version), "high"
+    library, confidence, guess = library_of(name, version), "high", None
     if name not in (None, "unknown"):
         source = "api_versions"  # KIP-511, whether the library is known here or not
     else:
         programs = [groups.of(key, client_id) for client_id in sorted({part["client_id"] for part in parts}, key=str)]
-        guess, confidence, source = _guessed(programs, source)
+        library, confidence, source, guess = _guessed(programs, source)
     return {
-        "client_key": key, "software_name": name, "software_version": version, "identity_source": source, "library_guess": guess,
-        "confidence": confidence if guess else None, "client_ids": ids, "addresses": sorted({part["address"] for part in parts}),
+        "client_key": key, "software_name": name, "software_version": version, "identity_source": source, "library_guess": library,
+        "library_guess_after": guess.after if guess else None, "library_guess_before": guess.before if guess else None,
+        "library_guess_tried": list(guess.tried) if guess else [], "confidence": confidence if library else None,
+        "client_ids": ids, "addresses": sorted({part["address"] for part in parts}),
         "principals": sorted({part["principal"] for part in parts if part["principal"] is not None}),
         "role": next(role for role in _ROLES if role == "client" or any(part["role"] == role for part in parts)), "owner": None,
         "connections": sum(part["connections"] for part in parts), "requests": requests[0], "errors": requests[1],
@@ -68,16 +71,13 @@ def _of_known(which: Callable[[list[Any]], Any], parts: list[dict[str, Any]], co
     return which(known) if known else None
 
 
-def _guessed(programs: list[ClientGroup], source: str) -> tuple[str | None, str, str]:
+def _guessed(programs: list[ClientGroup], source: str) -> tuple[str | None, str, str, Guess | None]:
     """The library behind a key without a name, how sure that is and where it comes from.
 
     It is that of another connection of the same program, where that one has a name, else that of the versions that it uses.
     """
     for program in programs:
         if program.software is not None:
-            return library_of(*program.software) or program.software[0], "medium", "api_versions"
-    guesses = {program.guess.text: program.guess for program in programs if program.guess is not None}
-    if len(guesses) != 1:
-        return None, "", source
-    guess = next(iter(guesses.values()))
-    return guess.text, guess.confidence, "fingerprint"
+            return library_of(*program.software) or program.software[0], "medium", "api_versions", None
+    guess = widest(program.guess for program in programs)
+    return (None, "", source, None) if guess is None else (guess.text, guess.confidence, "fingerprint", guess)

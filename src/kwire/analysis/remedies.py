@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Final, Literal
 
-from kwire.analysis.known_clients import Cure
+from kwire.analysis.library_profiles import Cure
 from kwire.analysis.verdicts import Judgement, TargetRange, Use
 
 __all__ = ["NOTHING", "Remedy", "Software", "remedy_of"]

@@ -103,7 +103,7 @@ def _sent(row: UsageRow, group: ClientGroup) -> tuple[str | None, str | None]:
 
 def _software(row: UsageRow, group: ClientGroup) -> Software:
     name, version = _sent(row, group)
-    library = library_of(name, version) or (group.guess.library if group.guess else None) or (name if name != "unknown" else None)
+    library = library_of(name, version) or (group.guess.library.name if group.guess else None) or (name if name != "unknown" else None)
     return Software(library, newest_version(name, version, group.guess), cure_of(name, version, group.guess))
 
 

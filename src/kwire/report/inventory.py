@@ -146,7 +146,7 @@ def _kind(row: dict[str, Any], protocols: set[str]) -> Kind:
 
 def _client(row: dict[str, Any], kind: Kind) -> Client:
     named = row["software_name"] not in (None, "", "unknown")
-    guess, guessed_version = _split_guess(row["library_guess"] or "")
+    guess, guessed_version = split_guess(row["library_guess"] or "")
     return Client(
         client_key=row["client_key"] or "",
         library=row["software_name"] if named else guess,
@@ -175,10 +175,10 @@ def _total(numbers: Iterable[int | None]) -> int | None:
     return sum(known) if known else None
 
 
-def _split_guess(guess: str) -> tuple[str, str]:
-    """``kafka-python 2.0.2`` in its two parts."""
-    library, _, version = guess.rpartition(" ")
-    return (library, version) if library and version[0].isdecimal() else (guess, "")
+def split_guess(guess: str) -> tuple[str, str]:
+    """Give library and range of a guess, without the versions that were tried: ``aiokafka after 0.5.0 (tried: 0.5.2)`` in its two parts."""
+    library, _, version = guess.partition(" (tried:")[0].partition(" ")
+    return library, version
 
 
 def _order(client: Client) -> tuple[Any, ...]:

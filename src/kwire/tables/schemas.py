@@ -278,7 +278,10 @@ CLIENTS: Final = schema_of(
     ("software_name", TEXT),
     ("software_version", TEXT),
     ("identity_source", TEXT),  # api_versions, fingerprint, not_sent, not_observed
-    ("library_guess", TEXT),
+    ("library_guess", TEXT),  # library and range of versions, in words
+    ("library_guess_after", TEXT),  # the nearest versions known to differ: later than this one, null where none is known
+    ("library_guess_before", TEXT),  # earlier than this one
+    ("library_guess_tried", TEXTS),  # known versions in between that send the same
     ("confidence", TEXT),  # of the guess: high, medium, low
     ("client_ids", TEXTS),
     ("addresses", TEXTS),

@@ -1,0 +1,273 @@
+"""Which library a client is that does not name itself, and which of its versions it may be: never one version unless the wire says it.
+
+A library that negotiates sends min(its own version, the broker's highest) of each api, one that does not its own version always. So every
+profile says what that version of the library would send to the observed brokers. Those that agree with all that was seen name the library.
+Those that differ bound its version: a maximum never falls from one version to the next, so a client that sends more than a version can is
+later than that version, and one that sends less than it would is earlier. What lies between two bounds is the guess, whether or not a
+profile of it is known.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from functools import reduce
+from typing import Final, Literal
+
+from kwire.analysis.library_profiles import Library, Profile, known_libraries, version_numbers
+
+__all__ = ["Guess", "Observed", "guess_unnamed", "widest"]
+
+# Fewer apis than this in common with a profile are no fingerprint: a reader's handful is the same in several libraries.
+MIN_APIS: Final = 6
+# And as many have to be the client's own choice: what several libraries are held down to by an old broker is alike.
+_MIN_OWN: Final = 4
+_API_VERSIONS: Final = "ApiVersions"
+# Above every number in a version.
+_ANY: Final = 1 << 31
+
+
+@dataclass(frozen=True, slots=True)
+class Observed:
+    """What was seen of a client.
+
+    Attributes:
+        versions: by api the versions that it sent.
+        highest: by api the highest versions that its brokers offer, several where they are of several releases; none where not known.
+        negotiates: whether it asks ApiVersions; None where that may have been missed.
+        watched: a connection of it was seen from its beginning.
+    """
+
+    versions: Mapping[str, frozenset[int]]
+    highest: Mapping[str, frozenset[int]]
+    negotiates: bool | None
+    watched: bool = True
+
+
+@dataclass(frozen=True, slots=True)
+class Guess:
+    """The library of a client that does not name it, with the range of its versions.
+
+    Attributes:
+        library: what it is.
+        after, before: the nearest versions known to differ, on either side; None where none is known. A line of Kafka stands for all its
+            patches.
+        tried: known versions in between that send the same.
+        confidence: that it is this library.
+        exact: the version, where the client id has it.
+    """
+
+    library: Library
+    after: str | None
+    before: str | None
+    tried: tuple[str, ...]
+    confidence: Literal["medium", "low"]
+    exact: str | None = None
+
+    @property
+    def range(self) -> str:
+        """The range of versions in words; empty where nothing bounds it."""
+        bounds = (("after", self.after), ("before", self.before))
+        return self.exact or " and ".join(f"{word} {version}" for word, version in bounds if version is not None)
+
+    @property
+    def text(self) -> str:
+        """Library and range, with the versions that were tried."""
+        tried = f"(tried: {', '.join(self.tried)})" if self.tried else ""
+        return " ".join(part for part in (self.library.name, self.range, tried) if part)
+
+    @property
+    def newest(self) -> tuple[int, ...] | None:
+        """The numbers of the newest version in the range, of the newest that was tried where it is open; None where none is known."""
+        if self.exact is not None:
+            return version_numbers(self.exact)
+        if self.before is None:
+            return version_numbers((self.tried or (self.after,))[-1] or "")
+        *first, last = _without_zeros(version_numbers(self.before) or ())
+        return (*first, last - 1, _ANY)
+
+    def bounds(self, api: str) -> tuple[int | None, int | None]:
+        """Give what holds of an api's highest version in the whole range: at least and at most, None where nothing is known."""
+        versions = self.library.versions
+        if self.exact is not None:
+            numbers = version_numbers(self.exact) or ()
+            earlier = [version for version in versions if (version_numbers(version) or ()) <= numbers]
+            later = [version for version in versions if (version_numbers(version) or ()) >= numbers]
+            return self.library.bounds(api, earlier, later)
+        # no line of Kafka lies between two profiles of Java's: the first in the range is known
+        inside = 1 if self.library.kafka_release else 0
+        first = 0 if self.after is None else versions.index(self.after) + 1 + inside
+        last = len(versions) if self.before is None else versions.index(self.before) - inside
+        return self.library.bounds(api, versions[:first], versions[last:])
+
+
+def guess_unnamed(observed: Observed, client_id: str | None = None, libraries: Sequence[Library] | None = None) -> Guess | None:
+    """Guess the library of a client that sends no name, from its client id where that is a default, and from the versions it uses.
+
+    Args:
+        observed: what the client sent.
+        client_id: its client id.
+        libraries: the table; None for the one that is shipped.
+
+    Returns:
+        None when nothing, or more than one library, fits.
+    """
+    table = known_libraries() if libraries is None else libraries
+    default = _by_client_id(client_id, table)
+    if default is not None:
+        library, exact = default
+        found = _Comparison(library, observed)
+        return found.guess("medium", exact or None)
+    compared = [_Comparison(library, observed) for library in table]
+    agreeing = [found for found in compared if found.common >= MIN_APIS]
+    if len(agreeing) != 1 or not agreeing[0].is_fingerprint:
+        return None
+    return agreeing[0].guess("medium" if agreeing[0].common > MIN_APIS else "low")
+
+
+def _without_zeros(numbers: tuple[int, ...]) -> tuple[int, ...]:
+    return numbers if numbers[-1] else _without_zeros(numbers[:-1])
+
+
+def widest(guesses: Iterable[Guess | None]) -> Guess | None:
+    """Put the guesses of several parts of a client together: the range that holds for all of them; None where they are of two libraries."""
+    known = [guess for guess in guesses if guess is not None]
+    if len({guess.library.name for guess in known}) != 1:
+        return None
+    return reduce(_joined, known)
+
+
+def _joined(one: Guess, other: Guess) -> Guess:
+    if one == other:
+        return one
+    if one.exact is not None or other.exact is not None:
+        return Guess(one.library, None, None, (), "low")
+    versions = one.library.versions
+    after = None if one.after is None or other.after is None else min(one.after, other.after, key=versions.index)
+    before = None if one.before is None or other.before is None else max(one.before, other.before, key=versions.index)
+    tried = tuple(version for version in versions if version in one.tried or version in other.tried)
+    confidence: Literal["medium", "low"] = "medium" if one.confidence == other.confidence == "medium" else "low"
+    return Guess(one.library, after, before, tried, confidence)
+
+
+def _by_client_id(client_id: str | None, libraries: Iterable[Library]) -> tuple[Library, str] | None:
+    """The library whose default id this is, with the version in it, if any."""
+    for library in libraries:
+        found = library.client_ids.fullmatch(client_id or "") if library.client_ids else None
+        if found is not None:
+            return library, (found.group(1) or "") if found.re.groups else ""
+    return None
+
+
+class _Comparison:
+    """A library's profiles held against what was seen.
+
+    Attributes:
+        common: how many apis agree with the profile that agrees best; 0 where none agrees.
+        is_fingerprint: something in what agrees is the client's own, not only what its brokers held it down to, and no other library is
+            known to send just the same.
+    """
+
+    def __init__(self, library: Library, observed: Observed) -> None:
+        self.library = library
+        self.common = 0
+        self.is_fingerprint = False
+        self._agreeing: set[str] = set()
+        later_than: list[str] = []
+        earlier_than: list[str] = []
+        for profile in library.profiles:
+            found = _Difference(profile, library, observed)
+            if found.agrees and profile.unnamed:
+                self._agreeing.add(profile.version)
+                self.common = max(self.common, found.common)
+                self.is_fingerprint |= found.own >= _MIN_OWN and not profile.shared
+            is_set = library.set_by_program == "versions" or (library.set_by_program == "negotiation" and not profile.negotiates)
+            if is_set or (found.newer and found.older):
+                continue
+            if found.newer:
+                later_than.append(profile.version)
+            if found.older:
+                earlier_than.append(profile.version)
+        self._bound(later_than, earlier_than)
+
+    def _bound(self, later_than: list[str], earlier_than: list[str]) -> None:
+        """Set the bounds on both sides of what agrees; none where they leave nothing in between."""
+        order = self.library.versions.index
+        agreeing = sorted(self._agreeing, key=order)
+        if agreeing:
+            later_than = [version for version in later_than if order(version) < order(agreeing[0])]
+            earlier_than = [version for version in earlier_than if order(version) > order(agreeing[-1])]
+        self.after = max(later_than, key=order, default=None)
+        self.before = min(earlier_than, key=order, default=None)
+        if self.after is None or self.before is None:
+            return
+        # what differs from every line of Kafka is not Java
+        if order(self.before) <= order(self.after) or (self.library.kafka_release and not agreeing):
+            self.after = self.before = None
+
+    def guess(self, confidence: Literal["medium", "low"], exact: str | None = None) -> Guess:
+        """Give the guess that this is the library."""
+        tried = tuple(version for version in self.library.versions if version in self._agreeing)
+        return Guess(self.library, self.after, self.before, () if exact else tried, confidence, exact)
+
+
+class _Difference:
+    """How a client differs from one profile.
+
+    Attributes:
+        agrees: nothing differs, and something is the same.
+        newer, older: the client's version of the library is later or earlier than the profile's; False where nothing proves it.
+        common: how many apis are the same, ApiVersions aside.
+        own: how many of all are the client's own choice: it does not negotiate, or the brokers offer more.
+    """
+
+    def __init__(self, profile: Profile, library: Library, observed: Observed) -> None:
+        self.newer = self.older = False
+        self.common = self.own = 0
+        self.agrees = self._differs = False
+        self._profile = profile
+        self._observed = observed
+        if observed.negotiates is not None and profile.negotiates != observed.negotiates:
+            self._differs = True
+            if library.set_by_program is None:
+                self.newer, self.older = observed.negotiates, not observed.negotiates
+            return
+        # a library that names itself goes on doing so
+        self.older = not profile.unnamed and observed.watched and observed.negotiates is True
+        for api, versions in observed.versions.items():
+            if api == _API_VERSIONS and api in profile.uses:
+                self._compare_asked(max(versions))
+            elif api in profile.uses:
+                self._compare_sent(api, versions)
+        self.agrees = not self._differs and not self.older and self.common > 0
+        if not profile.negotiates and "Fetch" not in observed.versions:
+            self.own = 0  # libraries before ApiVersions differ in little else
+
+    def _compare_asked(self, asked: int) -> None:
+        """ApiVersions is asked in the library's own version first, then in whatever error 35 leaves (KIP-511)."""
+        own, highest = self._profile.maximum(_API_VERSIONS), max(self._observed.highest.get(_API_VERSIONS, ()), default=None)
+        assert own is not None
+        if asked == own or asked in self._profile.sends(_API_VERSIONS, None):
+            self.own += _MIN_OWN if asked > 0 else 0  # few libraries ask in a later version without their name
+            return
+        self._differs = True
+        self.newer |= asked > own
+        # where the first question was missed, what is left may be a later version's step down
+        stepped_down = not self._observed.watched and (highest is None or asked <= highest)
+        self.older |= asked < own and not stepped_down
+
+    def _compare_sent(self, api: str, versions: frozenset[int]) -> None:
+        profile, ceilings = self._profile, self._observed.highest.get(api, frozenset())
+        also = profile.also.get(api, frozenset())
+        sends = frozenset().union(*(profile.sends(api, ceiling) for ceiling in ceilings)) if profile.negotiates and ceilings else None
+        wants = profile.sends(api, None) if sends is None else sends
+        strange = versions - wants - also
+        self.newer |= max(strange, default=-1) > max(profile.maximum(api) or 0, *also, 0)
+        if profile.negotiates and sends is None:
+            # what is below may be the doing of a broker that was not seen
+            self._differs |= max(versions) > max(wants | also)
+            return
+        self._differs |= bool(strange)
+        self.older |= min(strange, default=1 << 15) < min(wants) and self._observed.negotiates is not None
+        self.common += not strange
+        self.own += not strange and not (profile.negotiates and versions <= ceilings)

@@ -1,0 +1,179 @@
+"""Client libraries as data: the names and ids that they send, the versions of each api that they use, and what cures those that break.
+
+The table is `known_clients.json`; each profile in it names its source, the files of a released version or brokers it was seen with.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+from functools import cached_property, lru_cache
+from importlib import resources
+from typing import Any, Final, Literal
+
+from kwire.analysis.release_ranges import broker_highest
+
+__all__ = ["Cure", "Library", "Profile", "known_libraries", "named_library", "read_libraries", "version_numbers"]
+
+_NUMBERS: Final = re.compile(r"[0-9]+(\.[0-9]+)*")
+
+Numbers = tuple[int, ...]
+Choice = int | tuple[int, ...]
+"""A highest version, sent as far as the broker has it, or the only versions that are sent: of them the highest that the broker has."""
+
+
+@dataclass(frozen=True, slots=True)
+class Cure:
+    """What helps the users of a library.
+
+    Attributes:
+        kind, version: what has to change, and from which version of the library, or to which value of the setting.
+        remedy: as a sentence.
+        upgrade_version, upgrade: of a setting: what versions of the library before this one need too, as a sentence.
+    """
+
+    kind: Literal["library", "config", "proxy"]
+    version: str | None
+    remedy: str
+    upgrade_version: str | None = None
+    upgrade: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Profile:
+    """The versions that one version of a library uses.
+
+    Attributes:
+        version: such as `1.0.0`; of a Kafka release the line, such as `0.10.2`.
+        negotiates: it asks ApiVersions unless a program turns that off.
+        unnamed: it sends no name, or not on every connection.
+        uses: by api, what it sends.
+        shared: another library sends just the same, or the same but for one api.
+        also: by api, versions that it sends beyond that for some calls.
+    """
+
+    version: str
+    negotiates: bool
+    unnamed: bool
+    uses: Mapping[str, tuple[Choice, ...]]
+    shared: bool = False
+    also: Mapping[str, frozenset[int]] = field(default_factory=dict)
+
+    def maximum(self, api: str) -> int | None:
+        """Give the highest version that it uses of an api; None where that is not known."""
+        return max((max(choice) if isinstance(choice, tuple) else choice for choice in self.uses.get(api, ())), default=None)
+
+    def sends(self, api: str, ceiling: int | None) -> frozenset[int]:
+        """Give the versions that it sends to a broker whose highest is `ceiling`; None is a broker that has all of them."""
+        return frozenset(_chosen(choice, ceiling) for choice in self.uses[api])
+
+
+def _chosen(choice: Choice, ceiling: int | None) -> int:
+    if isinstance(choice, int):
+        return choice if ceiling is None else min(choice, ceiling)
+    return max((version for version in choice if ceiling is None or version <= ceiling), default=min(choice))
+
+
+@dataclass(frozen=True)
+class Library:
+    """A client library.
+
+    Attributes:
+        name: as the tables say it.
+        names: software names that it sends, each with a pattern whose group is the library's version in the software version.
+        client_ids: its default client ids; a group is its version.
+        kafka_release: its versions are those of Kafka, and every line of Kafka between two profiles has a profile.
+        set_by_program: whether a program sets which versions are sent, or may turn ApiVersions off.
+        profiles: by version; several of one version where its versions depend on what the program set.
+    """
+
+    name: str
+    names: Mapping[str, str]
+    client_ids: re.Pattern[str] | None
+    kafka_release: bool
+    set_by_program: Literal["versions", "negotiation"] | None
+    cure: Cure | None
+    profiles: tuple[Profile, ...]
+
+    @cached_property
+    def versions(self) -> tuple[str, ...]:
+        """The versions that have a profile, in order."""
+        return tuple(dict.fromkeys(profile.version for profile in self.profiles))
+
+    def maximum(self, version: str, api: str) -> int | None:
+        """Give the highest version of an api that one version of the library uses, whatever a program sets."""
+        maxima = [profile.maximum(api) for profile in self.profiles if profile.version == version]
+        return max((maximum for maximum in maxima if maximum is not None), default=None)
+
+    def bounds(self, api: str, earlier: Iterable[str], later: Iterable[str]) -> tuple[int | None, int | None]:
+        """Bound the highest version of an api between versions of the library: a maximum never falls from one version to the next.
+
+        Args:
+            api: its name.
+            earlier: versions of the library that are not later than the one in question.
+            later: versions that are not earlier.
+
+        Returns:
+            What it is at least and at most, None where no profile says.
+        """
+        low = [maximum for version in earlier if (maximum := self.maximum(version, api)) is not None]
+        high = [maximum for version in later if (maximum := self.maximum(version, api)) is not None]
+        return max(low, default=None), min(high, default=None)
+
+
+def version_numbers(text: str) -> Numbers | None:
+    """Give the numbers of a version, such as (1, 4, 2) of `v1.4.2-rc1`; None where it has none."""
+    found = _NUMBERS.search(text)
+    return tuple(int(part) for part in found.group().split(".")) if found else None
+
+
+@lru_cache(maxsize=1)
+def known_libraries() -> tuple[Library, ...]:
+    """Give the libraries of the table that is shipped."""
+    return read_libraries(json.loads(resources.files("kwire.analysis").joinpath("known_clients.json").read_text("utf-8")))
+
+
+def read_libraries(stored: Mapping[str, Any]) -> tuple[Library, ...]:
+    """Read the table from what its file holds.
+
+    Args:
+        stored: the parsed JSON.
+    """
+    return tuple(_library(entry) for entry in stored["libraries"])
+
+
+def _library(entry: Mapping[str, Any]) -> Library:
+    profiles = [_profile(stored) for stored in entry["profiles"]]
+    for names, unnamed in (("unnamed_releases", True), ("named_releases", False)):
+        for release in entry.get(names, ()):
+            uses: dict[str, tuple[Choice, ...]] = {api: (highest,) for api, highest in broker_highest(release).items()}
+            profiles.append(Profile(release, True, unnamed, uses, release in entry.get("shared_releases", ())))
+    cure = entry.get("cure")
+    return Library(
+        entry["library"], entry["names"], re.compile(entry["client_ids"]) if "client_ids" in entry else None,
+        entry.get("kafka_release", False), entry.get("set_by_program"),
+        None if cure is None else Cure(**cure),
+        tuple(sorted(profiles, key=lambda profile: version_numbers(profile.version) or ())),
+    )  # fmt: skip
+
+
+def _profile(stored: Mapping[str, Any]) -> Profile:
+    uses = {
+        api: tuple(tuple(choice) if isinstance(choice, list) else choice for choice in choices) for api, choices in stored["uses"].items()
+    }
+    also = {api: frozenset(versions) for api, versions in stored.get("also", {}).items()}
+    return Profile(stored["version"], stored["negotiates"], stored.get("unnamed", False), uses, stored.get("shared", False), also)
+
+
+@lru_cache(maxsize=4096)
+def named_library(software_name: str | None, software_version: str | None) -> tuple[Library, str | None] | None:
+    """Find the library and version behind a software name, such as librdkafka behind confluent-kafka-python; None when it is not known."""
+    for library in known_libraries():
+        pattern = library.names.get(software_name or "")
+        if pattern is not None:
+            found = re.fullmatch(pattern, software_version or "")
+            numbers = version_numbers(found.group(1)) if found else None
+            return library, None if numbers is None else ".".join(map(str, numbers))
+    return None
