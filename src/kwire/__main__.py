@@ -1,10 +1,18 @@
-"""`python -m kwire` is `kwire`."""
+"""`python -m kwire` is `kwire`.
+
+`python -m` puts the current folder in front of the path. It is taken away at once, so that no `secrets.py` among captures of other people
+is run; only a `kwire.py` there comes before this file. The console script and `python -P -m kwire` do not look there at all.
+"""
 
 from __future__ import annotations
 
+import os
 import sys
 
-from kwire.cli import main
+if __name__ == "__main__" and not sys.flags.safe_path and sys.path[:1] == [os.getcwd()]:  # noqa: PTH109 - pathlib would be imported from there
+    del sys.path[0]
+
+from kwire.cli import main  # noqa: E402 - not before the path is safe
 
 if __name__ == "__main__":
     sys.exit(main())

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import pickle
+import sqlite3
 import struct
 from collections import Counter
 
@@ -67,3 +68,16 @@ def test_a_state_takes_few_bytes_a_pair() -> None:
     for number in range(20_000):
         counts.begin(key_of(number))
     assert len(pickle.dumps(counts)) < 20_000 * 8
+
+
+def test_the_database_is_closed_with_its_owner(monkeypatch: pytest.MonkeyPatch) -> None:
+    """sqlite3 of Python 3.13 warns of a connection that is only forgotten."""
+    monkeypatch.setattr(pair_counts, "RECENT_PAIRS", 2)
+    counts = PairCounts()
+    for number in range(4):
+        counts.begin(bytes([number]))
+    disk = counts._disk
+    assert disk is not None
+    del counts
+    with pytest.raises(sqlite3.ProgrammingError, match="closed"):
+        disk.execute("SELECT 1")

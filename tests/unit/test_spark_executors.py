@@ -75,10 +75,34 @@ def test_the_text_of_a_task_names_its_fault() -> None:
     java = (
         'java.io.IOException: Cannot run program "p"\n\tat java.base/x(y.java:1)\nCaused by: z\n\t... 20 more\n\nDriver stacktrace:\n\tat'
     )
-    assert reason_of_spark(Exception(lost + java)) == 'java.io.IOException: Cannot run program "p"'
+    assert reason_of_spark(Exception(lost + java)) == 'a Python worker could not be started: Cannot run program "p"'
     traceback = "  Traceback (most recent call last):\n    File x\n      import y\n  ImportError: no y\n"
-    python = f"Error from python worker:\n{traceback}PYTHONPATH was:\n  z"
-    assert reason_of_spark(Exception(lost + python)) == "ImportError: no y"
+    assert reason_of_spark(Exception(f"{lost}org.x.PythonException: \n{traceback}\n\tat org.x(y.scala:1)\n")) == "ImportError: no y"
+
+
+# What Spark's PythonWorkerFactory writes where a worker does not start: java.io.DataInputStream.readInt takes "hell" for a length of 1.7 GB.
+DAEMON = "\n\tat org.apache.spark.api.python.PythonWorkerFactory.startDaemon(PythonWorkerFactory.scala:376)\n\nDriver stacktrace:\n\tat"
+STARTS = [
+    ("org.x.SparkException: \nError from python worker:\n  boom\nPYTHONPATH was:\n  z\norg.x: EOFException", "boom"),
+    ("org.x.SparkException: \nError from python worker:\n  Traceback (most recent call last):\n    File x\n      import y\n"
+     "  ImportError: no y\nPYTHONPATH was:\n  z", "ImportError: no y"),
+    ("org.x.SparkException: \nError from python worker:\n\nPYTHONPATH was:\n  z", "it ended without a word"),
+    (f"java.lang.OutOfMemoryError: Java heap space{DAEMON}", "something that it imports prints to standard output"),
+    (f"org.x.SparkException: \nBad data in pyspark.daemon's standard output. Invalid port number{DAEMON}", "prints to standard output"),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("text", "sentence"), STARTS)
+def test_a_worker_that_does_not_start_is_a_sentence(text: str, sentence: str) -> None:
+    said = reason_of_spark(Exception(f"Job aborted due to stage failure: Lost task 0.0 in stage 0.0 (TID 0) (h executor driver): {text}"))
+    assert said.startswith("a Python worker could not be started: ")
+    assert sentence in said
+    assert "\n" not in said
+
+
+def test_a_context_that_was_shut_down_is_a_sentence() -> None:
+    said = reason_of_spark(Exception("Job 0 cancelled because SparkContext was shut down"))
+    assert said == "a Python worker could not be started, or Spark's Java process had no memory left, so that Spark ended"
 
 
 def test_the_archive_is_the_package(tmp_path: Path) -> None:

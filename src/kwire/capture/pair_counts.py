@@ -38,6 +38,11 @@ class PairCounts:
         self._disk: sqlite3.Connection | None = None
         self._filter = bytearray()
 
+    def __del__(self) -> None:
+        # Python 3.13 warns of a database that is left to the collector
+        if (disk := getattr(self, "_disk", None)) is not None:
+            disk.close()
+
     def begin(self, key: bytes) -> int:
         """Count a connection; gives how many its endpoints had before it.
 
@@ -101,6 +106,7 @@ class PairCounts:
         return blocks
 
     def __setstate__(self, blocks: list[bytes]) -> None:
+        self.__del__()
         PairCounts.__init__(self)
         for block in blocks:
             if self._recent:

@@ -90,7 +90,8 @@ def look(source: str, within: bool, pause: float) -> dict[str, str | None]:
     time.sleep(pause)
     if within or "kwire" in sys.modules or importlib.util.find_spec("kwire") is None:
         return facts()
-    environment = {**os.environ, "PYTHONPATH": os.pathsep.join(filter(None, sys.path))}
+    # -c looks for modules in the folder that it is started in, but for PYTHONSAFEPATH
+    environment = {**os.environ, "PYTHONSAFEPATH": "1", "PYTHONPATH": os.pathsep.join(filter(None, sys.path))}
     text = f"{source}\nprint(json.dumps(facts()))"
     done = subprocess.run([sys.executable, "-c", text], env=environment, capture_output=True, text=True, check=False)
     if done.returncode:

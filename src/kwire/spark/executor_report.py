@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from kwire.errors import KwireError
 from kwire.spark import executor_facts
-from kwire.spark.task_running import context_of, reason_of_spark, slots_of
+from kwire.spark.task_running import context_of, reason_of_spark, safe_path, slots_of
 
 if TYPE_CHECKING:
     from pyspark import SparkContext
@@ -180,7 +180,8 @@ def _question(source: str, within: bool) -> Callable[[int], str]:
 
 def _by_context(context: SparkContext, source: str, within: bool) -> list[str]:
     tasks = slots_of(context)
-    return context.parallelize(range(tasks), tasks).map(_question(source, within)).collect()
+    with safe_path(context):
+        return context.parallelize(range(tasks), tasks).map(_question(source, within)).collect()
 
 
 def _by_session(spark: Any, source: str, within: bool) -> list[str]:
@@ -200,7 +201,9 @@ def _by_java(context: SparkContext, source: str) -> list[str]:
     with suppress(Py4JError, AttributeError):  # no Python at all, or a Spark that lets nobody at its Java
         java: Any = context._jsc
         tasks = slots_of(context)
-        asked = java.parallelize([str(each) for each in range(tasks)], tasks).pipe([context.pythonExec, "-c", text])
+        # any release of Python may be there, so what -P does from 3.11 on is done by hand, before the first import from the path
+        program = "import sys; sys.path[:] = filter(None, sys.path); exec(sys.argv[1])"
+        asked = java.parallelize([str(each) for each in range(tasks)], tasks).pipe([context.pythonExec, "-c", program, text])
         return list(asked.collect())
     return []
 

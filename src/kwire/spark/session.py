@@ -28,6 +28,8 @@ SETTINGS: Final = {
     "spark.python.worker.faulthandler.enabled": "true",
     "spark.sql.execution.pyspark.udf.faulthandler.enabled": "true",
     "spark.ui.showConsoleProgress": "false",
+    # Workers are started with `python -m`, which looks for modules in the folder that it is started in, and captures of other people lie there.
+    "spark.executorEnv.PYTHONSAFEPATH": "1",
 }
 
 LOCAL_SETTINGS: Final = {
@@ -114,6 +116,9 @@ def _launch(master: str | None, name: str, *, scheduling: bool) -> SparkContext:
     if local:
         # PySpark starts "python3" otherwise, which need not be the interpreter of this environment
         os.environ["PYSPARK_PYTHON"] = sys.executable
+        if path := os.environ.get("PYTHONPATH"):
+            # an empty part, as `PYTHONPATH=$PYTHONPATH:/opt/x` leaves one, means the folder that a process is started in
+            os.environ["PYTHONPATH"] = os.pathsep.join(filter(None, path.split(os.pathsep)))
     with tempfile.TemporaryFile("w+", errors="replace", prefix="kwire-spark-") as log:
         try:
             with _signals_held():

@@ -24,7 +24,7 @@ from typing import TYPE_CHECKING, Any, Final
 import kwire
 from kwire.errors import InputError, KwireError
 from kwire.spark.executor_report import ExecutorReport, examine
-from kwire.spark.task_running import context_of, is_local
+from kwire.spark.task_running import SAFE_PATH, context_of, is_local
 
 if TYPE_CHECKING:
     from importlib.resources.abc import Traversable
@@ -119,6 +119,8 @@ def _add(spark: Any, archive: Path, renew: bool) -> None:
         spark.addArtifacts(name, archive=True)
         return
     context.addArchive(name)
+    # Spark puts the folder of its files on the path of workers itself, so what was shipped is found without the folder they start in
+    context.environment[SAFE_PATH] = "1"
     if renew:
         context.environment[_VARIABLE] = archive.stem
 

@@ -21,15 +21,25 @@ if TYPE_CHECKING:
 
     from kwire.spark.route_task import RouteTask
 
-__all__ = ["context_of", "is_local", "reason_of_spark", "run_each", "run_on", "slots_of", "watching"]
+__all__ = ["SAFE_PATH", "context_of", "is_local", "reason_of_spark", "run_each", "run_on", "safe_path", "slots_of", "watching"]
 
 Item = TypeVar("Item")
+
+SAFE_PATH: Final = "PYTHONSAFEPATH"
+"""With it `python -m`, which starts Spark's Python workers, imports nothing from the folder that it is started in."""
 
 _POLL_SECONDS: Final = 0.2
 # Where Spark does not say how many tasks it can run at once (Spark Connect).
 _SLOTS: Final = 8
 # Spark's own words before those of a task's fault.
 _TASK: Final = re.compile(r"^Job aborted due to stage failure: .*?most recent failure: Lost task .*? \(.*? executor [^)]*\): ")
+# What Spark says of a Python worker that ended before it could be asked (org.apache.spark.api.python.PythonWorkerFactory), with all that
+# it wrote; of one that wrote to where Spark reads the worker's address; and where there is no such program.
+_ENDED: Final = re.compile(r"Error from python worker:\n(.*?)\n?PYTHONPATH was:", re.DOTALL)
+_PRINTED: Final = re.compile(r"Bad data in \S+ standard output|\.PythonWorkerFactory\.startDaemon")
+_NO_PROGRAM: Final = re.compile(r'Cannot run program "[^"\n]*"[^\n]*')
+_NO_WORKER: Final = "a Python worker could not be started"
+_JAVA_GONE: Final = "SparkContext was shut down"
 
 
 def context_of(spark: SparkSession | SparkContext) -> SparkContext | None:
@@ -42,6 +52,24 @@ def context_of(spark: SparkSession | SparkContext) -> SparkContext | None:
     with suppress(PySparkException, AttributeError):
         return spark.sparkContext
     return None
+
+
+@contextmanager
+def safe_path(context: SparkContext) -> Iterator[None]:
+    """Have the tasks of the jobs inside run in workers with `SAFE_PATH`; what else the session runs keeps its own workers.
+
+    Args:
+        context: also one that the caller's program made, with settings of its own.
+    """
+    before = context.environment.get(SAFE_PATH)
+    context.environment[SAFE_PATH] = "1"
+    try:
+        yield
+    finally:
+        if before is None:
+            del context.environment[SAFE_PATH]
+        else:
+            context.environment[SAFE_PATH] = before
 
 
 def is_local(spark: SparkSession | SparkContext) -> bool:
@@ -107,15 +135,16 @@ def run_each(spark: SparkSession | SparkContext, items: Sequence[Item], work: Ca
     Raises:
         KwireError: the job failed.
     """
-    from py4j.protocol import Py4JJavaError  # type: ignore[import-untyped]
+    from py4j.protocol import Py4JError  # type: ignore[import-untyped]
     from pyspark.errors import PySparkException
 
     context = context_of(spark)
     try:
         if context is not None:  # without SQL, whose planner and code generator take the JVM longer than all the rest of its work
-            return context.parallelize(items, len(items)).map(work).collect()
+            with safe_path(context):
+                return context.parallelize(items, len(items)).map(work).collect()
         return _by_session(cast("SparkSession", spark), items, work)
-    except (PySparkException, Py4JJavaError) as error:
+    except (PySparkException, Py4JError) as error:
         raise KwireError(f"The Spark job failed: {reason_of_spark(error)}") from error
 
 
@@ -137,9 +166,13 @@ def _by_session(spark: SparkSession, items: Sequence[Item], work: Callable[[Item
 
 
 def reason_of_spark(error: Exception) -> str:
-    """What Python said where it said something, else what Java did; not the frames of either."""
+    """What Python said where it said something, else what Java did; not the frames of either. A clause, of one line."""
+    if type(error).__module__ == "py4j.protocol" and not hasattr(error, "java_exception"):  # a client of Spark Connect has no py4j to import
+        return "the connection to Spark's Java process broke, so it has ended: it may have had too little memory"
     java = getattr(error, "java_exception", None)
     text = (str(error) if java is None else str(java.getMessage())).partition("Driver stacktrace:")[0]
+    if said := _start_fault(text):
+        return said
     lines = [line for line in text.splitlines() if line.strip()]
     traces = [number for number, line in enumerate(lines) if line.lstrip().startswith("Traceback (most recent call last):")]
     if traces:  # what follows the frames of the last one, as far to the right as its heading
@@ -147,3 +180,18 @@ def reason_of_spark(error: Exception) -> str:
         lines = [line for line in lines[traces[-1] + 1 :] if line.startswith(margin) and not line[len(margin)].isspace()]
     told = [line.strip() for line in lines]
     return _TASK.sub("", told[0]) if told else type(error).__name__
+
+
+def _start_fault(text: str) -> str:
+    """Why a worker did not start, empty where it did."""
+    if ended := _ENDED.search(text):
+        said = [line.strip() for line in ended[1].splitlines() if line.strip()]
+        return f"{_NO_WORKER}: {said[-1] if said else 'it ended without a word'}"
+    if missing := _NO_PROGRAM.search(text):
+        return f"{_NO_WORKER}: {missing[0]}"
+    if _PRINTED.search(text):
+        # Spark takes the first four bytes for a length, so that this can also look as if Java had no memory left
+        return f"{_NO_WORKER}: something that it imports prints to standard output, such as a sitecustomize.py or a module on PYTHONPATH"
+    if _JAVA_GONE in text:
+        return f"{_NO_WORKER}, or Spark's Java process had no memory left, so that Spark ended"
+    return ""

@@ -6,6 +6,9 @@ PySpark's own daemon loads nothing, so that each worker would load all of it ane
 from __future__ import annotations
 
 import gc
+import os
+from collections.abc import Iterator
+from contextlib import contextmanager
 from importlib import import_module
 from typing import Final
 
@@ -17,14 +20,27 @@ __all__ = ["main"]
 _LOADED: Final = ("pyarrow.acero", "pyarrow.parquet", "pyspark.worker", "kwire.spark.routed_running", "kwire.tables.lane_desk")
 
 
+@contextmanager
+def _output_to_stderr() -> Iterator[None]:
+    """Spark reads from standard output where the daemon listens: what a module prints while it is imported must not come before that."""
+    kept = os.dup(1)
+    os.dup2(2, 1)
+    try:
+        yield
+    finally:
+        os.dup2(kept, 1)
+        os.close(kept)
+
+
 def main() -> None:
     """Load, and fork a worker whenever Spark asks for one, until Spark goes."""
     from pyspark.daemon import manager
 
     gc.disable()
     leave_pandas_out()
-    for module in _LOADED:
-        import_module(module)
+    with _output_to_stderr():
+        for module in _LOADED:
+            import_module(module)
     gc.freeze()  # a collection in a worker would copy the pages of all that it looks at
     gc.enable()
     manager()
