@@ -1,8 +1,10 @@
 """Compiles pyx/ROOM/NAME.pyx into kwire.ROOM._native.NAME; everything else is in pyproject.toml."""
 
+import hashlib
 import os
 import sys
 import sysconfig
+import tomllib
 from pathlib import Path
 
 from setuptools import Extension, setup
@@ -11,11 +13,23 @@ from setuptools.errors import CCompilerError, ExecError, PlatformError
 
 PURE = os.environ.get("KWIRE_PURE") == "1" or sys.implementation.name != "cpython"
 WAY_OUT = "set KWIRE_PURE=1 to install kwire without compiled modules (slower, same results)"
-HEADERS = sorted(str(path) for path in Path("pyx").rglob("*.pxd"))
+SOURCES = sorted(path.as_posix() for path in Path("pyx").rglob("*") if path.suffix in (".pxd", ".pyx"))
+
+
+def build_id() -> str:
+    """The version and a hash of all Cython sources: every module of one build has the same (pyx/build_id.pxd)."""
+    version = tomllib.loads(Path("pyproject.toml").read_text(encoding="utf-8"))["project"]["version"]
+    digest = hashlib.sha256()
+    for source in SOURCES:
+        text = Path(source).read_bytes().replace(b"\r\n", b"\n")
+        digest.update(f"{source} {len(text)}\n".encode() + text)
+    return f"{version}+{digest.hexdigest()[:12]}"
 
 
 def extension(source: Path) -> Extension:
-    found = Extension(f"kwire.{source.parent.name}._native.{source.stem}", [str(source)], depends=HEADERS)
+    # any source changes the id of the build, so that all modules are made again
+    name = f"kwire.{source.parent.name}._native.{source.stem}"
+    found = Extension(name, [str(source)], depends=SOURCES, define_macros=[("KWIRE_BUILD_ID", f'"{build_id()}"')])
     found.cython_include_dirs = ["pyx"]
     found.cython_c_in_temp = True
     found.cython_directives = {"language_level": 3}

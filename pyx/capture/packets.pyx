@@ -19,6 +19,7 @@ from libc.stdint cimport INT64_MIN, int8_t, int16_t, int32_t, int64_t, uint8_t, 
 from libc.stdlib cimport calloc, free, malloc
 from libc.string cimport memcpy, memset
 
+from build_id cimport build_id
 from checksum cimport crc_start
 from cursor cimport Bytes
 from endpoint_table cimport PAIR_BYTES, EndpointPair
@@ -29,6 +30,7 @@ from packet_state cimport scan_close_state, scan_open_state
 from packet_walk cimport walk_records
 
 __all__ = ["Router", "route", "scan"]
+__build__ = build_id()
 
 cdef enum:
     # Fewer bytes than any record that is a row takes: 16 of the record, 20 of the IP header of a fragment.

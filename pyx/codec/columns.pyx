@@ -10,6 +10,7 @@ from libc.string cimport memcpy
 
 from arrow_export cimport Held, Node, held_leave, hold_columns, import_batch, lower_nodes
 from buffer_pool cimport empty_pool
+from build_id cimport build_id
 from column_batch cimport Faults, Span, fill_rows
 from column_buffers cimport (
     BITS, CONTENT, EMPTY, FIRST_BYTES, FIRST_ROWS, FIXED, NONE, OF_FIELDS, OF_NULL, TOO_LARGE, UUID_TEXT, Column, Store, grow_content,
@@ -26,6 +27,7 @@ from kwire.codec.plan import Flag
 from kwire.errors import KwireError
 
 __all__ = ["ColumnReader"]
+__build__ = build_id()
 
 fill_pairs()
 

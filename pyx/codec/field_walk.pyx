@@ -6,9 +6,12 @@ The steps are Python tuples, made once a message; what is walked over costs no P
 from cpython.bytes cimport PyBytes_AS_STRING, PyBytes_GET_SIZE
 from libc.stdint cimport int16_t, int32_t, int64_t, uint8_t, uint32_t
 
+from build_id cimport build_id
+
 from kwire.errors import Fault
 
 __all__ = ["walk"]
+__build__ = build_id()
 
 cdef enum:
     SKIP = 0

@@ -10,6 +10,7 @@ from cpython.buffer cimport PyBUF_SIMPLE, PyBuffer_Release, PyObject_GetBuffer
 from cpython.mem cimport PyMem_Calloc, PyMem_Free
 from cpython.object cimport PyObject, PyTypeObject
 
+from build_id cimport build_id
 from cursor cimport OK, Bytes, load_16
 from object_executor cimport build_struct
 from object_program cimport HIGHEST, LOWEST, Objects, objects_lower, objects_release, propagate, small_ints
@@ -21,6 +22,7 @@ from kwire.codec._native.structs import LATER, POOL, MessageObject
 from kwire.codec.uuids import Uuid
 
 __all__ = ["RequestReader", "ResponseReader"]
+__build__ = build_id()
 
 cdef extern from *:
     """

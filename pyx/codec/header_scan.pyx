@@ -6,6 +6,7 @@ from cpython.buffer cimport PyBUF_SIMPLE, PyBuffer_Release, PyObject_GetBuffer
 from cpython.mem cimport PyMem_Calloc, PyMem_Free
 from libc.stdint cimport int8_t, int16_t, int32_t, int64_t, uint8_t
 
+from build_id cimport build_id
 from cursor cimport OK, Bytes
 from header_columns cimport (
     KEYS, LENGTH, QUICK_CORRELATION_AT, QUICK_FIXED, QUICK_KEY_AT, QUICK_TAGGED, QUICK_VERSION_AT, QUICK_VERSIONS, VERSIONS, Entry,
@@ -14,6 +15,7 @@ from header_columns cimport (
 from program cimport INT16, INT32, RUN, STRING, Step, fixed_size, program_lower, program_release
 
 __all__ = ["COLUMNS", "HeaderScanner"]
+__build__ = build_id()
 
 COLUMNS = (
     ("frame_offset", "q"), ("frame_length", "i"), ("header_version", "b"), ("api_key", "h"), ("api_version", "h"), ("correlation_id", "i"),

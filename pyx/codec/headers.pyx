@@ -10,6 +10,7 @@ from cpython.mem cimport PyMem_Calloc, PyMem_Free
 from cpython.object cimport PyObject
 from libc.stdint cimport int16_t, uint8_t
 
+from build_id cimport build_id
 from cursor cimport OK, Bytes, load_16
 from object_executor cimport build_struct
 from object_program cimport HIGHEST, LOWEST, Objects, objects_lower, objects_release, propagate, small_ints
@@ -23,6 +24,7 @@ from kwire.codec.uuids import Uuid
 from kwire.errors import Fault, raise_for
 
 __all__ = ["HeaderReader"]
+__build__ = build_id()
 
 cdef extern from *:
     """

@@ -13,6 +13,7 @@ from cpython.object cimport PyObject, PyTypeObject
 from libc.stdint cimport int32_t, uint8_t, uint32_t
 from libc.string cimport memcpy
 
+from build_id cimport build_id
 from slotted cimport slot_count, slots_of
 from write_buffer cimport MOST_BYTES, MOST_KEPT, Output, make_room, output_open, store_32
 from write_executor cimport write_struct
@@ -24,6 +25,7 @@ from kwire.codec.uuids import Uuid
 from kwire.codec.write_walk import write_carefully
 
 __all__ = ["Encoder", "MessageWriter"]
+__build__ = build_id()
 
 cdef extern from "Python.h":
     bytes bytes_from "PyBytes_FromStringAndSize"(const char* content, Py_ssize_t size)

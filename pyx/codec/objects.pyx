@@ -5,6 +5,7 @@ cimport cython
 from cpython.buffer cimport PyBUF_SIMPLE, PyBuffer_Release, PyObject_GetBuffer
 from cpython.object cimport PyObject
 
+from build_id cimport build_id
 from cursor cimport OK, TRAILING_BYTES, Bytes
 from object_executor cimport build_struct
 from object_program cimport HIGHEST, LOWEST, Objects, objects_lower, objects_release, propagate, small_ints
@@ -19,6 +20,7 @@ from kwire.codec.uuids import Uuid
 from kwire.errors import raise_for
 
 __all__ = ["OPS", "Decoder", "make_classes"]
+__build__ = build_id()
 
 # What this twin executes; a test holds it against the other twin's numbers.
 OPS = {

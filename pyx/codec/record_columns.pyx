@@ -9,6 +9,7 @@ from libc.string cimport memset
 
 from arrow_export cimport Held, Node, held_leave, hold_columns, import_batch, lower_nodes
 from buffer_pool cimport empty_pool
+from build_id cimport build_id
 from checksum cimport crc_start
 from column_buffers cimport put_null, reserve_content, store_close
 from cursor cimport OK, Bytes
@@ -24,6 +25,7 @@ from record_rows cimport (
 from kwire.errors import WireError
 
 __all__ = ["Columns"]
+__build__ = build_id()
 
 crc_start()
 

@@ -13,6 +13,7 @@ from cpython.unicode cimport PyUnicode_DecodeUTF8
 from libc.stdint cimport int16_t, int32_t, int64_t, uint8_t, uint32_t
 from libc.string cimport memcpy
 
+from build_id cimport build_id
 from checksum cimport crc32c as compute_crc32c
 from checksum cimport crc_start
 from cursor cimport BAD_UTF8, OK, TRAILING_BYTES, TRUNCATED, Bytes, Cursor, cursor_fail, cursor_open
@@ -26,6 +27,7 @@ from record_writing cimport (
 )
 
 __all__ = ["BatchHeader", "Record", "crc32c", "read_records", "scan", "write_batch", "write_messages"]
+__build__ = build_id()
 
 crc_start()
 

@@ -10,6 +10,7 @@ from libc.stdint cimport int32_t, uint8_t
 from libc.stdlib cimport free, qsort
 from libc.string cimport memcmp, memcpy, memset
 
+from build_id cimport build_id
 from cursor cimport OK, TRAILING_BYTES, Bytes, cursor_fail, cursor_open
 from hop cimport FIXED_BYTES, Hops, hop_of, hops_lower, hops_release
 from place_walk cimport MISSING, OWN, Mark, Owned, Pattern, Place, PlaceWalk, RuleMembers, Section, sieve_bit, walk_block
@@ -23,6 +24,7 @@ from kwire.codec.uuids import Uuid
 from kwire.errors import EncodeError, WireError
 
 __all__ = ["Splicer"]
+__build__ = build_id()
 
 cdef extern from "Python.h":
     PyObject* PyDict_GetItemWithError(dict values, object key) except? NULL

@@ -12,12 +12,14 @@ cimport cython
 from cpython.mem cimport PyMem_Calloc, PyMem_Free
 from cpython.object cimport Py_EQ, PyObject, PyObject_RichCompareBool, PyTypeObject
 from cpython.ref cimport Py_INCREF, Py_XDECREF, Py_XINCREF
+from build_id cimport build_id
 from slotted cimport Attribute, is_slotted, pool_make, slot_count, slots_of, slotted_new, slotted_type
 
 from kwire.codec.class_descriptions import fields_of, replace
 from kwire.codec.layout import Default
 
 __all__ = ["MessageObject", "make_classes"]  # and POOL and LATER, for the other modules of this twin alone
+__build__ = build_id()
 
 POOL = pool_make()
 # In the slot of a struct that the wire left out: its object of defaults is made when somebody asks for it. Most are never looked at (a

@@ -13,6 +13,7 @@ from cpython.bytes cimport PyBytes_AS_STRING, PyBytes_FromStringAndSize, PyBytes
 from cpython.object cimport PyObject
 from libc.stdint cimport INT64_MAX, int64_t
 
+from build_id cimport build_id
 from cursor cimport Bytes
 from event_slots cimport int_of
 from tracker_frames cimport take_bytes
@@ -30,6 +31,7 @@ from kwire.protocol.frames import MAX_FRAME, Frame
 from kwire.protocol.passing import NEEDED_BODIES
 
 __all__ = ["Connection"]
+__build__ = build_id()
 
 cdef extern from "Python.h":
     bint PyBytes_CheckExact(object data)

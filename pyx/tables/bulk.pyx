@@ -14,6 +14,7 @@ from libc.stdint cimport int32_t, int64_t, uint8_t, uint32_t
 from libc.stdlib cimport calloc, free
 from libc.string cimport memset
 
+from build_id cimport build_id
 from checksum cimport crc32, crc_start
 from cursor cimport Bytes
 from endpoint_text cimport packed_port
@@ -54,6 +55,7 @@ from kwire.tables.observed_rows import GROUP_STEPS, TOPIC_USE
 from kwire.tables.schemas import CONNECTIONS, REQUESTS
 
 __all__ = ["BulkCarry", "LaneBatches", "ObservedBatches"]
+__build__ = build_id()
 
 SCHEMAS_OF_LANES = {"requests": REQUESTS, "connections": CONNECTIONS, "group_steps": GROUP_STEPS, "topic_use": TOPIC_USE}
 cdef int64_t LINGER_NS = _carry.LINGER_NS

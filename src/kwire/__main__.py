@@ -12,7 +12,7 @@ import sys
 if __name__ == "__main__" and not sys.flags.safe_path and sys.path[:1] == [os.getcwd()]:  # noqa: PTH109 - pathlib would be imported from there
     del sys.path[0]
 
-from kwire.cli import main  # noqa: E402 - not before the path is safe
+from kwire.cli import main
 
 if __name__ == "__main__":
     sys.exit(main())

@@ -64,6 +64,14 @@ def test_sdist_built_elsewhere_gives_compiled_modules(sdist: Path, tmp_path: Pat
     assert ran.returncode == 0, ran.stderr
     assert ran.stdout.split()[0] == "native"
     assert str(tmp_path / "site") in ran.stdout
+    program = (
+        "import importlib, sys, kwire, kwire.codec.impl as i\n"
+        "builds = {i.load_twin(*each.split('/'), 'native').__build__ for each in sys.argv[1:]}\n"
+        "assert len(builds) == 1 and builds.pop().startswith(kwire.__version__ + '+')"
+    )
+    every = [f"{source.parent.name}/{source.stem}" for source in (ROOT / "pyx").glob("*/*.pyx")]
+    ran = run("-P", "-c", program, *every, cwd=tmp_path, PYTHONPATH=str(tmp_path / "site"), KWIRE_REQUIRE_NATIVE="1")
+    assert ran.returncode == 0, ran.stderr
 
 
 def test_pure_wheel_is_for_every_platform(sdist: Path, tmp_path: Path) -> None:

@@ -80,7 +80,7 @@ def test_the_text_of_a_task_names_its_fault() -> None:
     assert reason_of_spark(Exception(f"{lost}org.x.PythonException: \n{traceback}\n\tat org.x(y.scala:1)\n")) == "ImportError: no y"
 
 
-# What Spark's PythonWorkerFactory writes where a worker does not start: java.io.DataInputStream.readInt takes "hell" for a length of 1.7 GB.
+# What Spark's PythonWorkerFactory writes where a worker does not start. DataInputStream.readInt takes "hell" for a length of 1.7 GB.
 DAEMON = "\n\tat org.apache.spark.api.python.PythonWorkerFactory.startDaemon(PythonWorkerFactory.scala:376)\n\nDriver stacktrace:\n\tat"
 STARTS = [
     ("org.x.SparkException: \nError from python worker:\n  boom\nPYTHONPATH was:\n  z\norg.x: EOFException", "boom"),

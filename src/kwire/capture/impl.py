@@ -2,26 +2,17 @@
 
 from __future__ import annotations
 
-import os
 from types import ModuleType
 from typing import Final
 
-from kwire.codec.impl import Twin, load_twin
+from kwire.codec.impl import Twin, load_native, load_twin
 
 __all__ = ["backend", "packets"]
 
 
 def _choose() -> tuple[Twin, ModuleType]:
-    if os.environ.get("KWIRE_PURE") == "1":
-        return "pure", load_twin("capture", "packets", "pure")
-    try:
-        return "native", load_twin("capture", "packets", "native")
-    except ImportError as error:
-        if os.environ.get("KWIRE_REQUIRE_NATIVE") == "1":
-            raise ImportError(
-                f"kwire's compiled packet scanner cannot be loaded although KWIRE_REQUIRE_NATIVE=1 asks for it ({error})"
-            ) from error
-        return "pure", load_twin("capture", "packets", "pure")
+    native = load_native("capture", "packets", "packet scanner")
+    return ("pure", load_twin("capture", "packets", "pure")) if native is None else ("native", native)
 
 
 _chosen: Final = _choose()

@@ -8,13 +8,12 @@ was understood, the length or marker that is at fault included.
 
 from __future__ import annotations
 
-import os
 from collections.abc import Callable
 from types import ModuleType
 from typing import Any, Final, NamedTuple
 
 from kwire.codec._pure.primitives import MAX_LENGTH, Break, Buffer, read_length, read_varint
-from kwire.codec.impl import backend, load_twin
+from kwire.codec.impl import backend, load_native
 from kwire.codec.plan import FIXED_SIZE, WIDTH, Flag, Op, Operation, Plan
 from kwire.errors import Fault
 
@@ -29,14 +28,7 @@ Path = tuple[str, ...]
 
 
 def _load() -> ModuleType | None:
-    if backend == "pure":
-        return None
-    try:
-        return load_twin("codec", "field_walk", "native")
-    except ImportError:
-        if os.environ.get("KWIRE_REQUIRE_NATIVE") == "1":
-            raise
-        return None
+    return None if backend == "pure" else load_native("codec", "field_walk", "field walk")
 
 
 _native: Final = _load()

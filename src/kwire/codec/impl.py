@@ -1,7 +1,11 @@
 """The one place that picks the twin.
 
 `KWIRE_PURE=1` forces the pure twin, `KWIRE_REQUIRE_NATIVE=1` turns a missing extension into an ImportError; else the native twin is taken
-where it can be loaded. It cannot from a zip, as Spark's ``--py-files`` puts on the path: then the pure twin warns of itself.
+where it can be loaded. It cannot from a zip, as Spark's ``--py-files`` puts on the path, nor in a second interpreter of a process: then a
+warning says that the pure twin runs.
+
+All native modules of a process are of one build: they hand each other objects whose layout they were compiled with. So a module that was
+replaced on disk after its neighbours were loaded is refused.
 """
 
 from __future__ import annotations
@@ -9,28 +13,94 @@ from __future__ import annotations
 import importlib
 import importlib.util
 import os
+import sys
 import warnings
 from types import ModuleType
 from typing import Final, Literal
 from zipimport import zipimporter
 
-__all__ = ["MODULES", "Twin", "backend", "load_twin"]
+__all__ = ["MODULES", "Twin", "backend", "load_native", "load_twin"]
 
 Twin = Literal["native", "pure"]
 
-# Of the codec's twins.
 MODULES: Final = (  # of the codec's twins
     "structs", "objects", "headers", "frames", "records", "record_columns", "columns", "header_scan", "message_writer", "splices",
 )  # fmt: skip
+
+_NATIVE: Final = "._native."
+# Native modules that are loaded and were compared, with their builds; empty where the compiler was given none.
+_builds: Final[dict[str, str]] = {}
+_said: Final[set[str]] = set()
 
 
 def load_twin(room: str, name: str, twin: Twin) -> ModuleType:
     """Import one module of one twin, such as ``load_twin("codec", "objects", "native")``.
 
     Raises:
-        ImportError: the native extension is not there.
+        ImportError: the native extension is not there, or is of another build than those that are loaded.
     """
-    return importlib.import_module(f"kwire.{room}._{twin}.{name}")
+    found = f"kwire.{room}._{twin}.{name}"
+    module = importlib.import_module(found)
+    if twin == "native" and found not in _builds:
+        _compare_builds()
+    return module
+
+
+def load_native(room: str, name: str, what: str) -> ModuleType | None:
+    """Import a native module where it shall and can run.
+
+    Args:
+        room, name: as for `load_twin`.
+        what: it is, for the sentence.
+
+    Returns:
+        None where the pure twin serves.
+
+    Raises:
+        ImportError: it cannot be loaded, and `KWIRE_REQUIRE_NATIVE=1`.
+    """
+    if os.environ.get("KWIRE_PURE") == "1":
+        return None
+    try:
+        return load_twin(room, name, "native")
+    except ImportError as error:
+        if os.environ.get("KWIRE_REQUIRE_NATIVE") == "1":
+            raise ImportError(f"kwire's compiled {what} cannot be loaded although KWIRE_REQUIRE_NATIVE=1 asks for it ({error})") from error
+        _say_unused(room, error)
+        return None
+
+
+def _compare_builds() -> None:
+    """Look at the native modules that were loaded since the last time.
+
+    Raises:
+        ImportError: one is of another build; it is raised again for all that are asked for later.
+    """
+    loaded = [(name, module) for name, module in sys.modules.items() if name.startswith("kwire.") and _NATIVE in name]
+    for name, module in loaded:
+        build = getattr(module, "__build__", "")
+        first, known = next((each for each in _builds.items() if each[1]), ("the package", sys.modules["kwire"].__version__))
+        if build and build not in (known, f"{known}+{build.partition('+')[2]}"):
+            raise ImportError(
+                f"kwire's compiled modules are of different builds: {name} is of {build}, {first} of {known}; install kwire again, "
+                "then start what uses it again"
+            )
+        _builds[name] = build
+
+
+def _say_unused(room: str, error: ImportError) -> None:
+    """Warn where a compiled module is there and does not load; without any, as in the pure wheel, nothing is wrong."""
+    from pathlib import Path
+
+    package = importlib.util.find_spec(f"kwire.{room}._native")
+    folders = () if package is None else package.submodule_search_locations or ()
+    if not _said and any(path.suffix in (".so", ".pyd") for folder in map(Path, folders) if folder.is_dir() for path in folder.iterdir()):
+        _said.add(room)
+        warnings.warn(
+            f"kwire's compiled modules are there and cannot be used, so its pure Python twin runs, which is tens of times slower: {error}",
+            RuntimeWarning,
+            stacklevel=3,
+        )
 
 
 def _choose() -> Twin:
@@ -56,6 +126,8 @@ def _choose() -> Twin:
                 RuntimeWarning,
                 stacklevel=2,
             )
+        else:
+            _say_unused("codec", error)
         return "pure"
     return "native"
 

@@ -6,24 +6,17 @@ the compiled one is for who drives a connection, such as a proxy.
 
 from __future__ import annotations
 
-import os
 from typing import Final
 
-from kwire.codec.impl import Twin, load_twin
+from kwire.codec.impl import Twin, load_native
 from kwire.protocol.connection import Connection as PureConnection
 
 __all__ = ["Connection", "backend"]
 
 
 def _choose() -> tuple[Twin, type[PureConnection]]:
-    if os.environ.get("KWIRE_PURE") == "1":
-        return "pure", PureConnection
-    try:
-        return "native", load_twin("protocol", "tracker", "native").Connection
-    except ImportError as error:
-        if os.environ.get("KWIRE_REQUIRE_NATIVE") == "1":
-            raise ImportError(f"kwire's compiled tracker cannot be loaded although KWIRE_REQUIRE_NATIVE=1 asks for it ({error})") from error
-        return "pure", PureConnection
+    native = load_native("protocol", "tracker", "tracker")
+    return ("pure", PureConnection) if native is None else ("native", native.Connection)
 
 
 _chosen: Final = _choose()

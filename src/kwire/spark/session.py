@@ -28,7 +28,7 @@ SETTINGS: Final = {
     "spark.python.worker.faulthandler.enabled": "true",
     "spark.sql.execution.pyspark.udf.faulthandler.enabled": "true",
     "spark.ui.showConsoleProgress": "false",
-    # Workers are started with `python -m`, which looks for modules in the folder that it is started in, and captures of other people lie there.
+    # Workers are started with `python -m`, which looks for modules in the folder where it starts; captures of other people lie there.
     "spark.executorEnv.PYTHONSAFEPATH": "1",
 }
 

@@ -167,7 +167,8 @@ def _by_session(spark: SparkSession, items: Sequence[Item], work: Callable[[Item
 
 def reason_of_spark(error: Exception) -> str:
     """What Python said where it said something, else what Java did; not the frames of either. A clause, of one line."""
-    if type(error).__module__ == "py4j.protocol" and not hasattr(error, "java_exception"):  # a client of Spark Connect has no py4j to import
+    # asked without an import: a client of Spark Connect has no py4j
+    if type(error).__module__ == "py4j.protocol" and not hasattr(error, "java_exception"):
         return "the connection to Spark's Java process broke, so it has ended: it may have had too little memory"
     java = getattr(error, "java_exception", None)
     text = (str(error) if java is None else str(java.getMessage())).partition("Driver stacktrace:")[0]

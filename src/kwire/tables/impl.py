@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-import os
-from types import ModuleType
 from typing import TYPE_CHECKING, Final
 
 from kwire.capture.carry import SeriesCarry
-from kwire.codec.impl import Twin
+from kwire.codec.impl import Twin, load_native
 
 if TYPE_CHECKING:
     from kwire.tables._native.bulk import BulkCarry, LaneBatches
@@ -16,22 +14,8 @@ if TYPE_CHECKING:
 __all__ = ["backend", "lane_batches", "series_streams"]
 
 
-def _choose() -> tuple[Twin, ModuleType | None]:
-    if os.environ.get("KWIRE_PURE") == "1":
-        return "pure", None
-    try:
-        from kwire.tables._native import bulk
-    except ImportError as error:
-        if os.environ.get("KWIRE_REQUIRE_NATIVE") == "1":
-            raise ImportError(
-                f"kwire's compiled bulk reader cannot be loaded although KWIRE_REQUIRE_NATIVE=1 asks for it ({error})"
-            ) from error
-        return "pure", None
-    return "native", bulk
-
-
-_chosen: Final = _choose()
-backend: Final[Twin] = _chosen[0]
+_chosen: Final = load_native("tables", "bulk", "bulk reader")
+backend: Final[Twin] = "pure" if _chosen is None else "native"
 
 
 def series_streams(carry: SeriesCarry | None = None) -> SeriesCarry | BulkCarry:
@@ -41,7 +25,7 @@ def series_streams(carry: SeriesCarry | None = None) -> SeriesCarry | BulkCarry:
         carry: what was left by an earlier process, of either twin; None at the beginning of a series.
     """
     found = SeriesCarry() if carry is None else carry
-    return found if _chosen[1] is None else _chosen[1].BulkCarry(found)
+    return found if _chosen is None else _chosen.BulkCarry(found)
 
 
 def lane_batches(sink: ConversationSink) -> LaneBatches | None:
@@ -50,4 +34,4 @@ def lane_batches(sink: ConversationSink) -> LaneBatches | None:
     Args:
         sink: the owner.
     """
-    return None if _chosen[1] is None else _chosen[1].LaneBatches(sink)
+    return None if _chosen is None else _chosen.LaneBatches(sink)
