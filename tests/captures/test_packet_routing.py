@@ -246,7 +246,7 @@ def _damage(data: bytes, at: int, junk: bytes) -> bytes:
     ("harm", "again"),
     [
         (lambda data: data[: len(data) * 3 // 5 + 3], False),  # ends inside a record
-        (lambda data: _into_length(data, 0xFFFFFFFF), False),  # where the scan stops
+        (lambda data: _into_length(data, 0xFFFFFFFF), True),  # where the scan of a part stops
         (lambda data: _into_length(data, 100_000), True),  # where it leaps over the border of a part
         (lambda data: data[:24], False),  # no packet
     ],
@@ -334,8 +334,10 @@ def test_ranges_that_do_not_follow_each_other_are_refused() -> None:
     assert joined is not None
     assert joined.packets_before.keys() == {0, 1}
     assert join_ranges("x", [replace(first, end=90), second]) is None
-    stopped = join_ranges("x", [replace(first, end=90, stopped=True, reason="damage"), second])
-    assert stopped is not None
-    assert stopped.packets_before.keys() == {0}
-    assert stopped.facts is not None
-    assert (stopped.facts.cut_at, stopped.facts.cut_reason) == (90, "damage")
+    # a part is not read on behind damage: that is for one task that reads the file from its beginning
+    damaged = replace(second, end=130, stopped=True, reason="damage")
+    assert join_ranges("x", [first, damaged]) is None
+    alone = join_ranges("x", [replace(damaged, part=0, start=0)])
+    assert alone is not None
+    assert alone.facts is not None
+    assert (alone.facts.cut_at, alone.facts.cut_reason) == (130, "damage")

@@ -114,10 +114,10 @@ def test_a_file_cut_inside_a_record_tells_where(tmp_path: Path) -> None:
         assert facts.cut_reason == "the file ends inside a packet record"
 
 
-def test_a_damaged_record_ends_the_reading(tmp_path: Path) -> None:
+def test_damage_with_nothing_to_prove_behind_it_ends_the_reading(tmp_path: Path) -> None:
     path = tmp_path / "x.pcap"
     seventh = 24 + sum(map(len, RECORDS[:6]))
-    path.write_bytes(PCAP[: seventh + 8] + b"\xff\xff\xff\x7f" + PCAP[seventh + 12 :])
+    path.write_bytes(PCAP[: seventh + 8] + b"\xff\xff\xff\x7f" + PCAP[seventh + 12 : -1])
     facts, stream = read(path)
     assert (stream, facts.cut_at, facts.cut_reason) == (STREAM[:12], seventh, "a record with an impossible length")
     assert facts.sha256 == hashlib.sha256(path.read_bytes()).hexdigest()

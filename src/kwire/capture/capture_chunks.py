@@ -1,6 +1,7 @@
 """One capture file as chunks of packet columns, and what is known of it afterwards.
 
-A file that ends in the middle of a packet, or whose records stop making sense, is read up to there; where is a fact of the file.
+A file that ends in the middle of a packet is read up to there. Where its records stop making sense, it is read on at the next record that
+is proven (`kwire.capture.damaged_records`). Both are facts of the file.
 """
 
 from __future__ import annotations
@@ -10,6 +11,7 @@ from dataclasses import dataclass
 from typing import Final, Literal
 
 from kwire.capture import impl
+from kwire.capture.damaged_records import Damage, Damages
 from kwire.capture.formats import PCAP_HEADER_BYTES, identify
 from kwire.capture.packet_columns import PCAP, PacketColumns, ScanCarry
 from kwire.capture.source import CaptureSource
@@ -42,6 +44,8 @@ class FileFacts:
         bytes_cut: TCP payload that snaplen cut off.
         cut_at: position in the (decompressed) file of the first record that cannot be read, None when the file is whole.
         cut_reason: why not: one clause.
+        damages: bytes between records that are no records, the first `MAX_DAMAGES` of them.
+        damage_count, damaged_bytes: how many there are, and the sum of their sizes.
     """
 
     location: str
@@ -64,6 +68,9 @@ class FileFacts:
     bytes_cut: int
     cut_at: int | None
     cut_reason: str
+    damages: tuple[Damage, ...] = ()
+    damage_count: int = 0
+    damaged_bytes: int = 0
 
 
 def iter_chunks(
@@ -95,6 +102,7 @@ def iter_chunks(
     state, at = known
     state.carry = scan
     position = told = 0
+    damages = Damages()
     damaged = False
     while True:
         columns = impl.packets.scan(data, at, state)
@@ -105,7 +113,13 @@ def iter_chunks(
         data, at, damaged = data[columns.consumed :], 0, columns.damaged
         more = b"" if damaged else source.read(chunk_bytes)
         if not more:
-            break
+            if not data:
+                break
+            # A record that makes no sense, or one that seems to reach behind the end of the file.
+            behind, position = damages.skip(position, data, source.read, state)
+            if not behind:
+                break
+            data, more = b"", behind
         data = data + more if data else more
     if damaged:
         reason = "a record with an impossible length"
@@ -134,4 +148,7 @@ def iter_chunks(
         bytes_cut=state.cut_bytes,
         cut_at=position if reason else None,
         cut_reason=reason,
+        damages=tuple(damages.first),
+        damage_count=damages.count,
+        damaged_bytes=damages.size,
     )

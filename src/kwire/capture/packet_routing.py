@@ -18,6 +18,7 @@ from typing import Any, Final, Literal
 from kwire.capture import impl
 from kwire.capture.capture_chunks import FileFacts
 from kwire.capture.carry import SeriesStreams
+from kwire.capture.damaged_records import Damages
 from kwire.capture.file_part import open_part
 from kwire.capture.formats import PCAP_HEADER_BYTES, compression_of, identify
 from kwire.capture.packet_columns import PCAP, ROUTED, ROUTED_HEADER_BYTES, FileState
@@ -66,6 +67,7 @@ class RangeFacts:
         is_log: it is a request log, which has no packets to route.
         state: counts of the range.
         compression, sha256, stored_bytes: of the file, where one range is all of it.
+        damages: of the file, where one range is all of it; a part of a file is not read on behind damage.
         error: why nothing of the file can be read, empty where it can.
     """
 
@@ -80,6 +82,7 @@ class RangeFacts:
     compression: Literal["gzip", "zstd"] | None = None
     sha256: str = ""
     stored_bytes: int = 0
+    damages: Damages = field(default_factory=Damages)
     error: str = ""
 
 
@@ -175,7 +178,13 @@ def _route(given: FileRange, shares: int, hand_over: Callable[[Any], None], prog
             data, at = data[consumed:], 0
             more = b"" if damaged else source.read(CHUNK_BYTES)
             if not more:
-                break
+                if not data:
+                    break
+                behind, found_at = facts.damages.skip(position, data, source.read, state)
+                damaged |= bool(behind)
+                if not (behind and is_whole):
+                    break
+                data, more, position = b"", behind, found_at
             data = data + more if data else more
         if router.held:
             hand_over(router)
@@ -218,8 +227,8 @@ def join_ranges(location: str, ranges: Iterable[RangeFacts], sha256: str = "") -
         sha256: of a file that is no range alone.
 
     Returns:
-        None where a range does not begin where the one before it ends: the file is damaged, or its records do not keep the rules of the
-        proof. It has to be read as one range then.
+        None where a range does not begin where the one before it ends, or the last one ends early: the file is damaged, or its records do
+        not keep the rules of the proof. It has to be read as one range then.
     """
     found = sorted(ranges, key=lambda facts: facts.part)
     if error := next((facts.error for facts in found if facts.error), ""):
@@ -233,13 +242,13 @@ def join_ranges(location: str, ranges: Iterable[RangeFacts], sha256: str = "") -
         if facts.start is None:
             continue
         if kept:
-            if kept[-1].stopped:
-                break
             if kept[-1].end != facts.start:
                 return None
         before[facts.part] = packets
         packets += facts.state.packets
         kept.append(facts)
+    if len(kept) > 1 and kept[-1].stopped:
+        return None
     last, states = kept[-1], [facts.state for facts in kept]
     starts = [state.start_ns for state in states if state.start_ns is not None]
     ends = [state.end_ns for state in states if state.end_ns is not None]
@@ -265,6 +274,9 @@ def join_ranges(location: str, ranges: Iterable[RangeFacts], sha256: str = "") -
         bytes_cut=sum(state.cut_bytes for state in states),
         cut_at=last.end if last.reason else None,
         cut_reason=last.reason,
+        damages=tuple(last.damages.first),
+        damage_count=last.damages.count,
+        damaged_bytes=last.damages.size,
     )
     return RoutedFile(location, joined, packets_before=before)
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from types import ModuleType
 from typing import TYPE_CHECKING, Final
 
 from kwire.capture.carry import SeriesCarry
@@ -14,8 +15,13 @@ if TYPE_CHECKING:
 __all__ = ["backend", "lane_batches", "series_streams"]
 
 
-_chosen: Final = load_native("tables", "bulk", "bulk reader")
-backend: Final[Twin] = "pure" if _chosen is None else "native"
+def _choose() -> tuple[Twin, ModuleType | None]:
+    native = load_native("tables", "bulk", "bulk reader")
+    return "pure" if native is None else "native", native
+
+
+_chosen: Final = _choose()
+backend: Final[Twin] = _chosen[0]
 
 
 def series_streams(carry: SeriesCarry | None = None) -> SeriesCarry | BulkCarry:
@@ -25,7 +31,7 @@ def series_streams(carry: SeriesCarry | None = None) -> SeriesCarry | BulkCarry:
         carry: what was left by an earlier process, of either twin; None at the beginning of a series.
     """
     found = SeriesCarry() if carry is None else carry
-    return found if _chosen is None else _chosen.BulkCarry(found)
+    return found if _chosen[1] is None else _chosen[1].BulkCarry(found)
 
 
 def lane_batches(sink: ConversationSink) -> LaneBatches | None:
@@ -34,4 +40,4 @@ def lane_batches(sink: ConversationSink) -> LaneBatches | None:
     Args:
         sink: the owner.
     """
-    return None if _chosen is None else _chosen.LaneBatches(sink)
+    return None if _chosen[1] is None else _chosen[1].LaneBatches(sink)

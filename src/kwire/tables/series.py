@@ -326,6 +326,12 @@ def _take(sink: ConversationSink, *, whole: bool = True) -> Batches:
 
 def _file_violations(facts: FileFacts, carry: TablesCarry) -> None:
     add = carry.sink.violations.add
+    for each in facts.damages:
+        text = f"{each.size:,} bytes at byte {each.at} make no packet record, and are lost; the records behind them are read."
+        add(_file_violation(carry, facts.location, "capture_damaged", "warning", text))
+    if facts.damage_count > len(facts.damages):
+        text = f"{facts.damage_count:,} parts of the file make no packet records, together {facts.damaged_bytes:,} bytes, which are lost."
+        add(_file_violation(carry, facts.location, "capture_damaged", "warning", text))
     if facts.cut_at is not None:
         text = f"The file ends early, at byte {facts.cut_at}: {facts.cut_reason}. What was before it is read."
         add(_file_violation(carry, facts.location, "capture_cut", "warning", text))

@@ -1,0 +1,179 @@
+"""A capture with bad bytes in it is read on at the next record that several records in a row prove; files are made by hand."""
+
+from __future__ import annotations
+
+import gzip
+import random
+import struct
+from pathlib import Path
+
+import pytest
+
+from kwire.capture import damaged_records
+from kwire.capture.carry import SeriesCarry
+from kwire.capture.damaged_records import Damage, read_behind_damage
+from kwire.capture.formats import identify
+from kwire.capture.reader import FileFacts, read_piece
+from kwire.capture.tcp import TcpConnection
+
+# Packets 1.2.3.4:9092 -> 1.2.3.5:50000 of LINKTYPE_RAW, each with two bytes of payload.
+HEADERS = "4500002a000140004006000001020304010203052384c350{:08x}000000025018ffff00000000"
+PACKETS = [bytes.fromhex(HEADERS.format(1 + 2 * index)) + b"%02d" % index for index in range(60)]
+SECONDS = 1_700_000_000
+HEAD = struct.pack("<IHHiIII", 0xA1B2C3D4, 2, 4, 0, 0, 4096, 101)
+RECORDS = [struct.pack("<IIII", SECONDS + index, 5, 42, 42) + data for index, data in enumerate(PACKETS)]
+RECORD_BYTES = 16 + 42
+
+SECTION = struct.pack("<IIIHHqI", 0x0A0D0D0A, 28, 0x1A2B3C4D, 1, 0, -1, 28)
+INTERFACE = struct.pack("<IIHHII", 1, 20, 101, 0, 4096, 20)
+BLOCK_BYTES = 28 + 44 + 4
+
+
+def block(index: int, data: bytes) -> bytes:
+    ticks = (SECONDS + index) * 1_000_000
+    return struct.pack("<IIIIIII", 6, BLOCK_BYTES, 0, ticks >> 32, ticks & 0xFFFFFFFF, 42, 42) + data + bytes(2) + struct.pack("<I", BLOCK_BYTES)
+
+
+BLOCKS = [block(index, data) for index, data in enumerate(PACKETS)]
+FILES = {"pcap": (HEAD, RECORDS), "pcapng": (SECTION + INTERFACE, BLOCKS)}
+
+
+class Heard:
+    """The payload that came, and how many bytes between did not."""
+
+    def __init__(self) -> None:
+        self.bytes = b""
+        self.missing = 0
+
+    def data(self, connection: TcpConnection, direction: int, data: bytes, time_ns: int, packet: int) -> None:
+        self.bytes += data
+
+    def lost(self, connection: TcpConnection, direction: int, count: int, cut: bool, time_ns: int, packet: int) -> None:
+        self.missing += count
+
+    def opened(self, *_: object) -> None: ...
+    def closed(self, *_: object) -> None: ...
+    def ended(self, *_: object) -> None: ...
+
+
+def read(path: Path, content: bytes, chunk_bytes: int = 1 << 20) -> tuple[FileFacts, Heard]:
+    path.write_bytes(content)
+    heard = Heard()
+    carry = SeriesCarry()
+    facts = read_piece(str(path), carry, heard, chunk_bytes=chunk_bytes)
+    carry.finish(heard)
+    return facts, heard
+
+
+def payload(*ranges: range) -> bytes:
+    return b"".join(b"%02d" % index for each in ranges for index in each)
+
+
+@pytest.mark.parametrize("chunk_bytes", [1 << 20, 100])
+@pytest.mark.parametrize("kind", FILES)
+def test_bad_bytes_cost_the_records_that_they_touch(tmp_path: Path, kind: str, chunk_bytes: int) -> None:
+    """Ten records are overwritten from the length of the eleventh on: the other fifty are read."""
+    head, records = FILES[kind]
+    size = len(records[0])
+    whole = head + b"".join(records)
+    first = len(head) + 10 * size
+    bad = first + (8 if kind == "pcap" else 4)
+    content = whole[:bad] + b"\xff" * (10 * size - bad + first) + whole[first + 10 * size :]
+    facts, heard = read(tmp_path / "x", content, chunk_bytes)
+    assert (facts.packets, facts.damages, facts.damage_count, facts.damaged_bytes) == (50, (Damage(first, 10 * size),), 1, 10 * size)
+    assert (facts.cut_at, facts.cut_reason) == (None, "")
+    assert (heard.bytes, heard.missing) == (payload(range(10), range(20, 60)), 20)
+    assert facts.end_ns == (SECONDS + 59) * 1_000_000_000 + (5_000 if kind == "pcap" else 0)
+
+
+def test_random_bytes_in_a_compressed_file(tmp_path: Path) -> None:
+    """Bytes that went missing or came in move the records behind them; what gzip holds was damaged before it was packed."""
+    noise = random.Random(1).randbytes(2048)
+    at = 24 + 30 * RECORD_BYTES
+    content = HEAD + b"".join(RECORDS)
+    facts, heard = read(tmp_path / "x.gz", gzip.compress(content[:at] + b"\xff" * 16 + noise + content[at + 7 :]))
+    # the 31st record lost its first seven bytes
+    assert (facts.packets, facts.damages) == (59, (Damage(at, 16 + 2048 + RECORD_BYTES - 7),))
+    assert (heard.bytes, heard.missing) == (payload(range(30), range(31, 60)), 2)
+
+
+def test_a_hole_of_zeros_is_no_packets(tmp_path: Path) -> None:
+    """A crash leaves blocks of zeros: 16 of them would be a record without a byte, captured in 1970."""
+    at = 24 + 20 * RECORD_BYTES
+    whole = HEAD + b"".join(RECORDS)
+    facts, _ = read(tmp_path / "x", whole[:at] + bytes(4096) + whole[at:])
+    assert (facts.packets, facts.unreadable_packets, facts.damages) == (60, 0, (Damage(at, 4096),))
+    assert facts.start_ns == SECONDS * 1_000_000_000 + 5_000
+    facts, _ = read(tmp_path / "x", whole + bytes(4096))
+    assert (facts.packets, facts.damages, facts.cut_at) == (60, (), len(whole))
+
+
+def test_a_length_that_reaches_behind_the_end(tmp_path: Path) -> None:
+    """What it covers is searched too: one bad bit in a length cost all that followed."""
+    at = 24 + 20 * RECORD_BYTES
+    whole = HEAD + b"".join(RECORDS)
+    facts, heard = read(tmp_path / "x", whole[: at + 8] + struct.pack("<I", 1 << 19) + whole[at + 12 :])
+    assert (facts.packets, facts.damages, facts.cut_at) == (59, (Damage(at, RECORD_BYTES),), None)
+    assert heard.missing == 2
+
+
+@pytest.mark.parametrize("left", range(1, 6))
+def test_few_records_count_where_they_end_with_the_file(tmp_path: Path, left: int) -> None:
+    at = 24 + 20 * RECORD_BYTES
+    behind = b"".join(RECORDS[21 : 21 + left])
+    content = HEAD + b"".join(RECORDS[:20]) + b"\xff" * RECORD_BYTES + behind
+    facts, _ = read(tmp_path / "x", content)
+    assert (facts.packets, facts.damages) == (20 + left, (Damage(at, RECORD_BYTES),))
+    # of four a whole chain is there; of three nothing proves that they are no payload
+    cut, _ = read(tmp_path / "x", content + RECORDS[40][:20])
+    assert cut.packets == (20 + left if left >= 4 else 20)
+    assert cut.cut_at == (len(content) if left >= 4 else at)
+
+
+@pytest.mark.parametrize(
+    ("change", "what"),
+    [
+        (lambda record: struct.pack("<I", SECONDS + 40 * 86_400) + record[4:], "a time 40 days away"),
+        (lambda record: record[:4] + struct.pack("<I", 1_000_000) + record[8:], "a million microseconds"),
+        (lambda record: record[:12] + struct.pack("<I", 41) + record[16:], "more bytes captured than there were"),
+        (lambda record: record[:16] + b"\x42" + record[17:], "an IP header of 8 bytes"),
+    ],
+)
+def test_what_no_record_can_be(tmp_path: Path, change, what: str) -> None:
+    """The first record behind the damage is odd, the ones behind it are not: it is not read."""
+    content = HEAD + b"".join(RECORDS[:20]) + b"\xff" * RECORD_BYTES + change(RECORDS[21]) + b"".join(RECORDS[22:])
+    facts, heard = read(tmp_path / "x", content)
+    assert facts.damages == (Damage(24 + 20 * RECORD_BYTES, 2 * RECORD_BYTES),), what
+    assert heard.bytes == payload(range(20), range(22, 60))
+
+
+def test_damage_to_the_end_is_an_end(tmp_path: Path) -> None:
+    content = HEAD + b"".join(RECORDS[:20]) + b"\xff" * 10_000
+    facts, _ = read(tmp_path / "x", content)
+    assert (facts.packets, facts.damages, facts.cut_at) == (20, (), 24 + 20 * RECORD_BYTES)
+    assert facts.cut_reason == "a record with an impossible length"
+
+
+def test_many_damages_are_counted(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(damaged_records, "MAX_DAMAGES", 3)
+    parts = [b"".join(RECORDS[at : at + 5]) + b"\xff" * 20 for at in range(0, 55, 5)]
+    facts, heard = read(tmp_path / "x", HEAD + b"".join(parts) + b"".join(RECORDS[55:]))
+    assert (facts.packets, len(facts.damages), facts.damage_count, facts.damaged_bytes) == (60, 3, 11, 220)
+    assert heard.missing == 0
+
+
+def test_a_search_costs_what_it_skips(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Damage behind every fifth record of a big chunk must not look through the chunk each time."""
+    known = identify(HEAD)
+    assert known is not None
+    looked = []
+    whole = damaged_records._PcapRecords.candidates
+
+    def candidates(self, data: bytes, start: int, stop: int) -> list[int]:
+        looked.append(stop - start)
+        return whole(self, data, start, stop)
+
+    monkeypatch.setattr(damaged_records._PcapRecords, "candidates", candidates)
+    data, skipped = read_behind_damage(b"\xff" * 20 + b"".join(RECORDS) * 500, lambda _: b"", known[0])
+    assert (skipped, data[:16]) == (20, RECORDS[0][:16])
+    assert sum(looked) <= 1 << 12
