@@ -193,9 +193,12 @@ def test_what_cannot_be_gone_on_with_is_said(tmp_path: Path) -> None:
         run(pieces[:2], out, append=True)
     with pytest.raises(InputError, match="--port left out; go on with the same"):
         run(pieces[1:2], out, append=True, ports=(9092,))
-    with Path(pieces[1]).open("ab") as file:
-        file.write(b"more")
+    read = Path(pieces[1]).read_bytes()
+    Path(pieces[1]).write_bytes(read[:-1])
     with pytest.raises(InputError, match=r"has changed since it was read: .* bytes then"):
+        run(pieces[1:2], out, append=True)
+    Path(pieces[1]).write_bytes(read[:100] + bytes([read[100] ^ 1]) + read[101:] + b"more")
+    with pytest.raises(InputError, match=r"has changed since it was read: its first .* bytes are others"):
         run(pieces[1:2], out, append=True)
     (tmp_path / "mine").mkdir()
     (tmp_path / "mine" / "notes.txt").write_text("keep me")
@@ -216,3 +219,72 @@ def test_rows_that_are_written_while_the_series_is_read_are_the_same(capture: st
     assert len(rounds) > 2
     run(pieces[:3], tmp_path / "grown")
     assert tables(run(pieces, tmp_path / "grown", append=True)) == whole
+
+
+def growing(data: bytes, compressed: bool) -> list[bytes]:
+    """A capture as it is found three times while it is written: cut inside a record, between two records, and whole."""
+    records = [*pieces_of(data, 40)]
+    first, second = (
+        len(records[0]) + sum(len(each) - 24 for each in records[1:13]) + 7,
+        len(records[0]) + sum(len(each) - 24 for each in records[1:26]),
+    )
+    stages = [data[:first], data[:second], data]
+    if not compressed:
+        return stages
+    # gzip files grow by members; the second member is cut as it is found first
+    members = [gzip.compress(part, mtime=0) for part in (data[:first], data[first:second], data[second:])]
+    return [b"".join(members[:count]) for count in (1, 2, 3)]
+
+
+@pytest.mark.parametrize(
+    ("capture", "name", "shares"),
+    [
+        ("seed.pcap.gz", "trace_00001.pcap", 1),
+        ("seed.pcap.gz", "trace_00001.pcap.gz", 3),
+        ("late-join.pcap.gz", "trace_00001.pcap", 3),
+        ("topicids.pcap.gz", "trace_00001.pcap.gz", 1),
+    ],
+)
+def test_a_file_that_grows_is_gone_on_with(capture: str, name: str, shares: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The manifest holds what was read of the newest file; the next run reads the rest of it, and then the files behind it."""
+    monkeypatch.setattr(planning, "SHARE_BYTES", 1)
+    monkeypatch.setattr(job, "slots_of", lambda _spark: shares)
+    data = gzip.decompress((DATA / capture).read_bytes())
+    path, behind = tmp_path / name, tmp_path / name.replace("1", "2")
+    stages = growing(data, name.endswith(".gz"))
+    path.write_bytes(stages[-1])
+    behind.write_bytes(gzip.compress(later(data, 600)) if name.endswith(".gz") else later(data, 600))
+    expected = run([str(path), str(behind)], tmp_path / "expected")
+    out = tmp_path / "out"
+    for stage in stages:
+        path.write_bytes(stage)
+        run([str(path)], out, append=True)
+    run([str(path), str(behind)], out, append=True)
+    assert tables(out) == tables(expected)
+    captures, whole = (
+        {row["capture"]: row | {"series": ""} for row in ds.dataset(each / "captures", format="parquet").to_table().to_pylist()}
+        for each in (out, expected)
+    )
+    assert captures == whole
+
+
+def test_what_is_written_while_a_file_is_read_is_left_for_the_next_run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    data = gzip.decompress((DATA / "seed.pcap.gz").read_bytes())
+    path = tmp_path / "trace_00001.pcap"
+    path.write_bytes(data[:20_000])
+    real = job.plan_of
+
+    def plan_of(*args: Any) -> planning.Plan:
+        plan = real(*args)
+        path.write_bytes(data)  # tcpdump goes on while Spark starts
+        return plan
+
+    monkeypatch.setattr(job, "plan_of", plan_of)
+    first = run_job(JobRequest(inputs=(str(path),), out=str(tmp_path / "out")))
+    more = f"{len(data) - 20_000:,} more are left for a run with --append"
+    assert [said for said in first.warnings if more in said and "its first 20,000 bytes are in the analysis" in said]
+    rules = [row["rule"] for row in ds.dataset(tmp_path / "out" / "violations", format="parquet").to_table().to_pylist()]
+    assert "capture_cut" not in rules
+    second = run_job(JobRequest(inputs=(str(path),), out=str(tmp_path / "out"), append=True))
+    assert second.warnings == []
+    assert tables(tmp_path / "out") == tables(run([str(path)], tmp_path / "expected"))

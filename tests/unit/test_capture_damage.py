@@ -31,7 +31,12 @@ BLOCK_BYTES = 28 + 44 + 4
 
 def block(index: int, data: bytes) -> bytes:
     ticks = (SECONDS + index) * 1_000_000
-    return struct.pack("<IIIIIII", 6, BLOCK_BYTES, 0, ticks >> 32, ticks & 0xFFFFFFFF, 42, 42) + data + bytes(2) + struct.pack("<I", BLOCK_BYTES)
+    return (
+        struct.pack("<IIIIIII", 6, BLOCK_BYTES, 0, ticks >> 32, ticks & 0xFFFFFFFF, 42, 42)
+        + data
+        + bytes(2)
+        + struct.pack("<I", BLOCK_BYTES)
+    )
 
 
 BLOCKS = [block(index, data) for index, data in enumerate(PACKETS)]

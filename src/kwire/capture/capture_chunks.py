@@ -13,11 +13,11 @@ from typing import Final, Literal
 from kwire.capture import impl
 from kwire.capture.damaged_records import Damage, Damages
 from kwire.capture.formats import PCAP_HEADER_BYTES, identify
-from kwire.capture.packet_columns import PCAP, PacketColumns, ScanCarry
+from kwire.capture.packet_columns import PCAP, FileState, PacketColumns, ScanCarry
 from kwire.capture.source import CaptureSource
 from kwire.errors import InputError
 
-__all__ = ["FileFacts", "iter_chunks"]
+__all__ = ["FileFacts", "FileReading", "iter_chunks", "read_again"]
 
 _TEXT_HEAD: Final = 16
 
@@ -73,8 +73,31 @@ class FileFacts:
     damaged_bytes: int = 0
 
 
+class FileReading:
+    """How far a file is read.
+
+    Attributes:
+        state: of the scan.
+        position: in the (decompressed) file, behind the last record that was read.
+        damages: what was skipped.
+        reason: why the file ends early, empty where it is whole so far.
+    """
+
+    __slots__ = ("damages", "position", "reason", "state")
+
+    def __init__(self, state: FileState, position: int = 0) -> None:
+        self.state, self.position = state, position
+        self.damages = Damages()
+        self.reason = ""
+
+
 def iter_chunks(
-    name: str, source: CaptureSource, scan: ScanCarry, chunk_bytes: int, progress: Callable[[int], None]
+    name: str,
+    source: CaptureSource,
+    scan: ScanCarry,
+    chunk_bytes: int,
+    progress: Callable[[int], None],
+    before: FileReading | None = None,
 ) -> Generator[tuple[bytes, PacketColumns], None, FileFacts]:
     """Read a file to its end; the generator returns the facts.
 
@@ -84,6 +107,7 @@ def iter_chunks(
         scan: what the file before it in the series left; changed in place.
         chunk_bytes: how much is read at once.
         progress: told how many bytes of the stored file were read since it was told last.
+        before: from `read_again`, what of the file is not read another time; changed in place.
 
     Yields:
         Columns, and the bytes that their offsets point into.
@@ -91,42 +115,13 @@ def iter_chunks(
     Raises:
         InputError: it is empty, or no capture.
     """
-    data = source.read(max(chunk_bytes, PCAP_HEADER_BYTES))
-    while len(data) < PCAP_HEADER_BYTES and (more := source.read(PCAP_HEADER_BYTES - len(data))):
-        data += more  # a pipe gives what is there
-    if not data:
-        raise InputError(f"{name} is empty" if not source.damage else f"{name} cannot be read: {source.damage}")
-    known = identify(data[:PCAP_HEADER_BYTES])
-    if known is None:
-        raise InputError(f"{name} is not a capture file: neither pcap nor pcapng begins with bytes {data[:_TEXT_HEAD].hex()}")
-    state, at = known
-    state.carry = scan
-    position = told = 0
-    damages = Damages()
-    damaged = False
-    while True:
-        columns = impl.packets.scan(data, at, state)
-        progress(source.stored_bytes - told)
-        told = source.stored_bytes
-        yield data + columns.spilled if columns.spilled else data, columns
-        position += columns.consumed
-        data, at, damaged = data[columns.consumed :], 0, columns.damaged
-        more = b"" if damaged else source.read(chunk_bytes)
-        if not more:
-            if not data:
-                break
-            # A record that makes no sense, or one that seems to reach behind the end of the file.
-            behind, position = damages.skip(position, data, source.read, state)
-            if not behind:
-                break
-            data, more = b"", behind
-        data = data + more if data else more
-    if damaged:
-        reason = "a record with an impossible length"
-    elif source.damage:
-        reason = f"the file cannot be read on: {source.damage}"
+    if before is None:
+        reading, data, at = _begin(name, source, chunk_bytes)
     else:
-        reason = "the file ends inside a packet record" if data else ""
+        reading, data, at = before, _behind(source, before.position, chunk_bytes), 0
+    reading.state.carry = scan
+    yield from _iter_records(reading, data, at, source, chunk_bytes, progress)
+    state = reading.state
     return FileFacts(
         location=name,
         format="pcap" if state.kind == PCAP else "pcapng",
@@ -146,9 +141,71 @@ def iter_chunks(
         packet_bytes=state.original_bytes,
         packet_bytes_stored=state.captured_bytes,
         bytes_cut=state.cut_bytes,
-        cut_at=position if reason else None,
-        cut_reason=reason,
-        damages=tuple(damages.first),
-        damage_count=damages.count,
-        damaged_bytes=damages.size,
+        cut_at=reading.position if reading.reason else None,
+        cut_reason=reading.reason,
+        damages=tuple(reading.damages.first),
+        damage_count=reading.damages.count,
+        damaged_bytes=reading.damages.size,
     )
+
+
+def read_again(name: str, source: CaptureSource, chunk_bytes: int) -> FileReading:
+    """Find how far a file was read when it was only as long as `source`, without its packets.
+
+    Raises:
+        InputError: as `iter_chunks`.
+    """
+    reading, data, at = _begin(name, source, chunk_bytes)
+    for _ in _iter_records(reading, data, at, source, chunk_bytes, lambda _count: None):
+        pass
+    reading.reason = ""
+    return reading
+
+
+def _begin(name: str, source: CaptureSource, chunk_bytes: int) -> tuple[FileReading, bytes, int]:
+    """The first bytes of a file and the offset of the first record in them."""
+    data = source.read(max(chunk_bytes, PCAP_HEADER_BYTES))
+    while len(data) < PCAP_HEADER_BYTES and (more := source.read(PCAP_HEADER_BYTES - len(data))):
+        data += more  # a pipe gives what is there
+    if not data:
+        raise InputError(f"{name} is empty" if not source.damage else f"{name} cannot be read: {source.damage}")
+    known = identify(data[:PCAP_HEADER_BYTES])
+    if known is None:
+        raise InputError(f"{name} is not a capture file: neither pcap nor pcapng begins with bytes {data[:_TEXT_HEAD].hex()}")
+    return FileReading(known[0]), data, known[1]
+
+
+def _behind(source: CaptureSource, position: int, chunk_bytes: int) -> bytes:
+    """Some bytes from a position on."""
+    while position and (passed := source.read(min(position, chunk_bytes))):
+        position -= len(passed)
+    return source.read(chunk_bytes)
+
+
+def _iter_records(
+    reading: FileReading, data: bytes, at: int, source: CaptureSource, chunk_bytes: int, progress: Callable[[int], None]
+) -> Generator[tuple[bytes, PacketColumns], None, None]:
+    state, told, damaged = reading.state, 0, False
+    while True:
+        columns = impl.packets.scan(data, at, state)
+        progress(source.stored_bytes - told)
+        told = source.stored_bytes
+        yield data + columns.spilled if columns.spilled else data, columns
+        reading.position += columns.consumed
+        data, at, damaged = data[columns.consumed :], 0, columns.damaged
+        more = b"" if damaged else source.read(chunk_bytes)
+        if not more:
+            if not data:
+                break
+            # a record that makes no sense, or one that seems to reach behind the end of the file
+            behind, reading.position = reading.damages.skip(reading.position, data, source.read, state)
+            if not behind:
+                break
+            data, more = b"", behind
+        data = data + more if data else more
+    if damaged:
+        reading.reason = "a record with an impossible length"
+    elif source.damage:
+        reading.reason = "" if source.has_more() else f"the file cannot be read on: {source.damage}"
+    elif data and not source.has_more():
+        reading.reason = "the file ends inside a packet record"

@@ -62,7 +62,7 @@ class Damages:
             data, read, state: as for `read_behind_damage`.
 
         Returns:
-            The bytes from the next proven record on and their position in the file; no bytes where there is none, and nothing is counted then.
+            The bytes from the next proven record on and their position in the file; no bytes where there is none: nothing is counted then.
         """
         found, skipped = read_behind_damage(data, read, state)
         if not found:
@@ -221,7 +221,7 @@ class _PcapRecords(_Records):
         start = at + self.header
         if start + captured <= len(data) and not _is_packet(data, start, captured, original, self._link_type):
             return None
-        return start + captured
+        return start + int(captured)
 
 
 class _PcapngRecords(_Records):
@@ -273,7 +273,9 @@ class _PcapngRecords(_Records):
             # its options are not read: where they name another clock, times prove nothing
             self._interfaces.append((link_type, -1, 0))
         elif kind in (_ENHANCED_PACKET, _OLD_PACKET):
-            index, high, low, captured, original = struct.unpack_from(f"{order}{'I' if kind == _ENHANCED_PACKET else 'H2x'}IIII", data, at + 8)
+            index, high, low, captured, original = struct.unpack_from(
+                f"{order}{'I' if kind == _ENHANCED_PACKET else 'H2x'}IIII", data, at + 8
+            )
             if index >= len(self._interfaces) or captured > length - 32 or captured > original:
                 return False
             link_type, resolution, offset_s = self._interfaces[index]

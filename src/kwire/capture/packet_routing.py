@@ -25,7 +25,7 @@ from kwire.capture.packet_columns import PCAP, ROUTED, ROUTED_HEADER_BYTES, File
 from kwire.capture.piece_kinds import kind_of
 from kwire.capture.record_borders import RecordBorders
 from kwire.capture.sink import StreamSink
-from kwire.capture.source import CHUNK_BYTES, open_capture
+from kwire.capture.source import CHUNK_BYTES, CaptureSource, open_capture
 from kwire.errors import InputError
 
 __all__ = ["FileRange", "RangeFacts", "RoutedFile", "RoutedPiece", "hash_file", "join_ranges", "read_routed", "route_range"]
@@ -157,7 +157,8 @@ def _route(given: FileRange, shares: int, hand_over: Callable[[Any], None], prog
     router = impl.packets.Router(shares)
     most = min(_HELD_BYTES, shares * _HELD_BYTES_A_SHARE)
     is_whole = facts.start <= PCAP_HEADER_BYTES and facts.border is None
-    with open_capture(given.location) if is_whole else open_part(given.location, facts.start, facts.border) as source:
+    end = given.size if facts.border is None and given.size else facts.border
+    with open_capture(given.location, limit=given.size or None) if is_whole else open_part(given.location, facts.start, end) as source:
         data = source.read(CHUNK_BYTES)
         if is_whole:
             known = identify(data[:PCAP_HEADER_BYTES])
@@ -193,7 +194,7 @@ def _route(given: FileRange, shares: int, hand_over: Callable[[Any], None], prog
             facts.reason = "a record with an impossible length"
         elif source.damage:
             facts.reason = f"the file cannot be read on: {source.damage}"
-        elif data:
+        elif data and not (is_whole and isinstance(source, CaptureSource) and source.has_more()):
             facts.reason = "the file ends inside a packet record"
         if is_whole:  # reads what is left
             facts.sha256 = source.sha256()
@@ -201,11 +202,16 @@ def _route(given: FileRange, shares: int, hand_over: Callable[[Any], None], prog
         facts.stored_bytes = source.stored_bytes
 
 
-def hash_file(location: str) -> str:
-    """Hash a plain pcap file, whose ranges cannot be hashed apart; empty for what one range is all of, and for what cannot be read."""
+def hash_file(location: str, size: int | None = None) -> str:
+    """Hash a plain pcap file, whose ranges cannot be hashed apart; empty for what one range is all of, and for what cannot be read.
+
+    Args:
+        location: path or URI.
+        size: bytes that it had when it was divided, None for all.
+    """
     digest = hashlib.sha256()
     try:
-        with open_part(location, 0) as stored:
+        with open_part(location, 0, size) as stored:
             head = stored.read(PCAP_HEADER_BYTES)
             known = identify(head)
             if compression_of(head[:4]) or known is None or known[0].kind != PCAP:
@@ -241,9 +247,8 @@ def join_ranges(location: str, ranges: Iterable[RangeFacts], sha256: str = "") -
     for facts in found:
         if facts.start is None:
             continue
-        if kept:
-            if kept[-1].end != facts.start:
-                return None
+        if kept and kept[-1].end != facts.start:
+            return None
         before[facts.part] = packets
         packets += facts.state.packets
         kept.append(facts)

@@ -13,11 +13,12 @@ from __future__ import annotations
 from collections.abc import Callable, Generator
 from typing import BinaryIO
 
-from kwire.capture.capture_chunks import FileFacts, iter_chunks
+from kwire.capture.capture_chunks import FileFacts, iter_chunks, read_again
 from kwire.capture.capture_points import is_of_points, iter_points
 from kwire.capture.carry import SeriesStreams
 from kwire.capture.packet_columns import PacketColumns
 from kwire.capture.sink import StreamSink
+from kwire.capture.sized_file import SizedFile
 from kwire.capture.source import CHUNK_BYTES, open_capture
 
 __all__ = ["FileFacts", "finish_series", "iter_piece", "read_piece"]
@@ -53,7 +54,7 @@ def read_piece(
 
 
 def iter_piece(
-    location: str | BinaryIO,
+    location: str | BinaryIO | SizedFile,
     carry: SeriesStreams,
     sink: StreamSink,
     *,
@@ -73,9 +74,15 @@ def iter_piece(
     tell = progress or _quiet
     if isinstance(location, str) and is_of_points(location):
         return (yield from _hand_over(iter_points(location, chunk_bytes, tell), carry, sink))
-    name = location if isinstance(location, str) else "standard input"
-    with open_capture(location, hashed=hashed) as source:
-        return (yield from _hand_over(iter_chunks(name, source, carry.scan, chunk_bytes, tell), carry, sink))
+    sized = location if isinstance(location, SizedFile) else None
+    place = location.location if isinstance(location, SizedFile) else location
+    name = place if isinstance(place, str) else "standard input"
+    before = None
+    if sized is not None and sized.before:
+        with open_capture(name, hashed=False, limit=sized.before) as source:
+            before = read_again(name, source, chunk_bytes)
+    with open_capture(place, hashed=hashed, limit=None if sized is None else sized.size) as source:
+        return (yield from _hand_over(iter_chunks(name, source, carry.scan, chunk_bytes, tell, before), carry, sink))
 
 
 def finish_series(carry: SeriesStreams, sink: StreamSink) -> None:

@@ -77,8 +77,9 @@ class StoredBlocks:
 class _Hashed(io.RawIOBase):
     """Passes bytes through and hashes them; begins again with those that were read to look at."""
 
-    def __init__(self, stored: NativeFile | BinaryIO | StoredBlocks, live: bool, hashed: bool) -> None:
+    def __init__(self, stored: NativeFile | BinaryIO | StoredBlocks, live: bool, hashed: bool, limit: int | None) -> None:
         super().__init__()
+        self._limit = limit
         # read1 gives what a pipe has and does not wait for more
         self._read: Callable[[int], bytes] = getattr(stored, "read1", stored.read) if live else stored.read
         self._hash = hashlib.sha256() if hashed else None
@@ -100,7 +101,16 @@ class _Hashed(io.RawIOBase):
             return out
         return self._take(size)
 
+    def has_more(self) -> bool:
+        """Whether the file goes on behind the limit."""
+        return self._limit is not None and self.count >= self._limit and bool(self._read(1))
+
     def _take(self, size: int) -> bytes:
+        if self._limit is not None:
+            rest = self._limit - self.count
+            size = rest if size < 0 else min(size, rest)
+            if not size:
+                return b""
         found = bytes(self._read(size))
         if self._hash is not None:
             self._hash.update(found)
@@ -121,10 +131,13 @@ class CaptureSource:
         stored: the bytes as stored.
         live: somebody may still be writing at the other end: give what is there.
         hashed: the hash is wanted.
+        limit: how many stored bytes are read, None for all.
     """
 
-    def __init__(self, stored: NativeFile | BinaryIO | StoredBlocks, *, live: bool = False, hashed: bool = True) -> None:
-        self._stored = _Hashed(stored, live, hashed)
+    def __init__(
+        self, stored: NativeFile | BinaryIO | StoredBlocks, *, live: bool = False, hashed: bool = True, limit: int | None = None
+    ) -> None:
+        self._stored = _Hashed(stored, live, hashed, limit)
         self._live = live
         self._plain: Any = self._stored
         self.damage = ""
@@ -157,6 +170,10 @@ class CaptureSource:
                 break
         return parts[0] if len(parts) == 1 else b"".join(parts)
 
+    def has_more(self) -> bool:
+        """Whether the file goes on behind `limit`; asked once, when all up to there is read."""
+        return self._stored.has_more()
+
     def sha256(self) -> str:
         """Hash of the whole file as stored, empty where it is not wanted; reads what is left."""
         try:
@@ -168,13 +185,16 @@ class CaptureSource:
 
 
 @contextmanager
-def open_capture(location: str | BinaryIO, *, hashed: bool = True, block_bytes: int = _BLOCK_BYTES) -> Iterator[CaptureSource]:
+def open_capture(
+    location: str | BinaryIO, *, hashed: bool = True, block_bytes: int = _BLOCK_BYTES, limit: int | None = None
+) -> Iterator[CaptureSource]:
     """Open a path, a URI or a binary stream for reading.
 
     Args:
         location: where it is.
         hashed: its hash is wanted.
         block_bytes: what to ask a store for at once.
+        limit: how many stored bytes of a path or URI are read, None for all.
 
     Raises:
         InputError: there is no such file, or it may not be read.
@@ -183,7 +203,7 @@ def open_capture(location: str | BinaryIO, *, hashed: bool = True, block_bytes: 
         yield CaptureSource(location, live=True, hashed=hashed)
         return
     with open_stored(location) as (stored, is_local):
-        yield CaptureSource(stored if is_local else StoredBlocks(location, stored, block_bytes), hashed=hashed)
+        yield CaptureSource(stored if is_local else StoredBlocks(location, stored, block_bytes), hashed=hashed, limit=limit)
 
 
 @contextmanager

@@ -31,7 +31,7 @@ from kwire.errors import InputError
 from kwire.spark.node_columns import fill_node_ids
 from kwire.spark.parts import PartWriter
 from kwire.spark.phase_times import PhaseTimes
-from kwire.spark.planning import Plan, Sharing, plan_of
+from kwire.spark.planning import Plan, Sharing, plan_of, still_written
 from kwire.spark.route_task import RouteResult, route_tasks
 from kwire.spark.routed_running import run_routed
 from kwire.spark.series_state import read_state
@@ -298,6 +298,7 @@ def _run_job(request: JobRequest, progress: Progress, page: Callable[[str], obje
             report.cpu_seconds += sum(result.cpu_seconds for result in told)
             first = min((*(result.began for result in told), *(result.began for result in results)), default=asked)
             report.phases.end_tasks([*(result.seconds for result in told), *(result.seconds for result in results)], first - asked)
+        report.warnings += still_written(plan)
         report.phases.end("stop_spark")
         progress("Putting the answers together", 0, 0)
         parts = _gather(results, report)

@@ -17,9 +17,11 @@ from typing import Any, Final, Literal
 import pyarrow as pa
 
 from kwire.capture.capture_points import is_of_points
-from kwire.capture.file_systems import place_of
+from kwire.capture.file_systems import filesystem_of, place_of
 from kwire.capture.inputs import CaptureFile
+from kwire.capture.piece_kinds import kind_of
 from kwire.capture.series import Series
+from kwire.capture.source import open_capture
 from kwire.errors import InputError
 from kwire.spark.output import STATE
 from kwire.spark.series_task import Earlier, SeriesTask
@@ -27,7 +29,17 @@ from kwire.spark.settled_sums import is_sums
 from kwire.tables.schemas import VIOLATIONS
 from kwire.tables.series import no_kafka
 
-__all__ = ["MAX_ROUTED_SHARES", "MAX_SCANNING_SHARES", "ROUTED_SHARES", "SHARE_BYTES", "Plan", "SeriesPlan", "Sharing", "plan_of"]
+__all__ = [
+    "MAX_ROUTED_SHARES",
+    "MAX_SCANNING_SHARES",
+    "ROUTED_SHARES",
+    "SHARE_BYTES",
+    "Plan",
+    "SeriesPlan",
+    "Sharing",
+    "plan_of",
+    "still_written",
+]
 
 Sharing = Literal["auto", "scan", "route"]
 
@@ -57,6 +69,7 @@ class SeriesPlan:
         disorder: what is odd about their order.
         earlier: by share what an earlier run left; empty for a new series.
         routed: packets are routed to its tasks.
+        read_before: how many bytes of the first file in `fresh` an earlier run has read: it has grown since.
     """
 
     name: str
@@ -67,6 +80,7 @@ class SeriesPlan:
     disorder: str
     earlier: tuple[Earlier, ...] = ()
     routed: bool = False
+    read_before: int = 0
 
     def tasks(self, model: Mapping[str, Any]) -> list[SeriesTask]:
         """Give the tasks.
@@ -84,6 +98,8 @@ class SeriesPlan:
                 disorder=self.disorder,
                 share=(share, self.shares),
                 earlier=self.earlier[share] if self.earlier else None,
+                sizes=tuple(size for _, size in self.files[len(self.files) - len(self.fresh) :]),
+                read_before=self.read_before,
                 **model,
             )
             for share in range(self.shares)
@@ -165,7 +181,8 @@ def plan_of(series: Sequence[Series], slots: int, earlier: Mapping[str, Any] | N
     if earlier is not None:
         _refuse_points(series, earlier)
     matched = _matched(series, earlier)
-    found = [_known(given, entry, sharing) for given, entry in matched]
+    hashes = {_place_of(row["capture"]): row["sha256"] or "" for row in (earlier or {}).get("captures", ())}
+    found = [_known(given, entry, sharing, hashes) for given, entry in matched]
     number = max((entry["number"] + entry["shares"] for entry in (earlier or {}).get("series", ())), default=0)
     fresh = [each for each in series if all(each is not given for given, _ in matched)]
     total = sum(file.size for each in fresh for file in each.pieces)
@@ -206,13 +223,44 @@ def _refuse_points(series: Sequence[Series], earlier: Mapping[str, Any]) -> None
         raise InputError("--append cannot go on with captures of several points: they are read side by side; use --overwrite.")
 
 
-def _known(series: Series | None, entry: Mapping[str, Any], sharing: Sharing) -> SeriesPlan:
+def _check_beginning(location: str, size: int, sha256: str) -> None:
+    """Raise InputError unless a file that has grown begins with what was read of it."""
+    if sha256:
+        with open_capture(location, limit=size) as source:
+            if source.sha256() != sha256:
+                raise InputError(f"{location} has changed since it was read: its first {size:,} bytes are others; use --overwrite.")
+
+
+def still_written(plan: Plan) -> list[str]:
+    """Say which files have grown while they were read, whole sentences; only the newest of a series is looked at."""
+    found = []
+    for each in plan.series:
+        if not each.fresh or is_of_points(each.fresh[-1]):
+            continue
+        location, size = each.fresh[-1], each.files[-1][1]
+        filesystem, path = filesystem_of(location)
+        now = filesystem.get_file_info(path).size or 0
+        if now > size:
+            found.append(
+                f"{location} has grown while it was read: its first {size:,} bytes are in the analysis, {now - size:,} more are left for a "
+                "run with --append."
+            )
+    return found
+
+
+def _known(series: Series | None, entry: Mapping[str, Any], sharing: Sharing, hashes: Mapping[str, str]) -> SeriesPlan:
     read: dict[str, int] = dict(entry["files"])
+    newest = entry["files"][-1][0] if entry["files"] else None
+    grown = 0
     pieces: Sequence[CaptureFile] = () if series is None else series.pieces
     fresh: list[CaptureFile] = []
     for file in pieces:
         known = read.get(_place(file))
         if known is None:
+            fresh.append(file)
+        elif known < file.size and _place(file) == newest and kind_of(file.location) == "packets":
+            _check_beginning(file.location, known, hashes.get(newest, ""))
+            grown = known
             fresh.append(file)
         elif known != file.size:
             raise InputError(
@@ -221,19 +269,24 @@ def _known(series: Series | None, entry: Mapping[str, Any], sharing: Sharing) ->
             )
         elif fresh:
             raise InputError(f"{fresh[0].location} belongs before {file.location}, which was read already; analyse anew with --overwrite.")
-    files = (*((location, size) for location, size in entry["files"]), *((_place(file), file.size) for file in fresh))
+    kept = entry["files"][:-1] if grown else entry["files"]
+    files = (*((location, size) for location, size in kept), *((_place(file), file.size) for file in fresh))
     earlier = tuple(Earlier(state, tuple(waiting)) for state, waiting in zip(entry["states"], entry["waiting"], strict=True))
     disorder = "" if series is None else series.disorder
     locations = tuple(file.location for file in fresh)
-    routed = _is_routed(locations, entry["shares"], sharing)
-    return SeriesPlan(entry["name"], entry["number"], entry["shares"], files, locations, disorder, earlier, routed)
+    routed = not grown and _is_routed(locations, entry["shares"], sharing)
+    return SeriesPlan(entry["name"], entry["number"], entry["shares"], files, locations, disorder, earlier, routed, grown)
 
 
 def _place(file: CaptureFile) -> str:
     """The same from whatever folder it is named, and however its store is reached."""
-    if is_of_points(file.location):
-        return file.location
-    return place_of(file.location) if "://" in file.location else str(Path(file.location).absolute())
+    return _place_of(file.location)
+
+
+def _place_of(location: str) -> str:
+    if is_of_points(location):
+        return location
+    return place_of(location) if "://" in location else str(Path(location).absolute())
 
 
 def _kept(series: Sequence[SeriesPlan], earlier: Mapping[str, Any] | None) -> tuple[str, ...]:

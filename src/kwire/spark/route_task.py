@@ -131,7 +131,7 @@ def run_route(task: RouteTask) -> RouteResult:
     try:
         with in_folder(task.folder, (task.given.location,)), store_options(task.store):
             if task.is_hash:
-                result.sha256 = hash_file(task.given.location)
+                result.sha256 = hash_file(task.given.location, task.given.size)
             else:
                 _route(task, result)
     except _Unwritten as error:

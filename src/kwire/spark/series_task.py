@@ -22,9 +22,10 @@ import pyarrow as pa
 from kwire.analysis.partials import Partial, empty, from_bytes, merge, partial_of_series, to_bytes
 from kwire.analysis.redaction import Redaction, Redactor
 from kwire.analysis.request_sums import RequestSums
-from kwire.capture.capture_points import names_in
+from kwire.capture.capture_points import is_of_points, names_in
 from kwire.capture.file_systems import StoreOptions, store_options
 from kwire.capture.packet_routing import RoutedPiece
+from kwire.capture.sized_file import SizedFile
 from kwire.errors import InputError
 from kwire.spark.output import STATE
 from kwire.spark.parts import PartWriter, progress_file, write_blob
@@ -74,6 +75,8 @@ class SeriesTask:
         earlier: what an earlier run left of this series, None for a new one.
         redaction: what to hash in the rows that are written, None for nothing.
         store: how to reach the object stores of its files.
+        sizes: bytes that the files had when the run was planned: what is written to them later is left for the next run.
+        read_before: how many bytes of the first file the earlier run has read.
     """
 
     number: int
@@ -90,6 +93,17 @@ class SeriesTask:
     keep_state: bool = False
     earlier: Earlier | None = None
     store: StoreOptions | None = None
+    sizes: tuple[int, ...] = ()
+    read_before: int = 0
+
+    def pieces(self) -> list[SizedFile | str]:
+        """The files, as far as they are read; request logs and captures of several points are read as they are found."""
+        sizes = self.sizes or (None,) * len(self.locations)
+        before = [self.read_before, *(0 for _ in self.locations[1:])]
+        return [
+            location if size is None or is_of_points(location) else SizedFile(location, size, read)
+            for location, size, read in zip(self.locations, sizes, before, strict=True)
+        ]
 
 
 @dataclass(slots=True)
@@ -252,7 +266,7 @@ def run_task(task: SeriesTask, routed: Sequence[RoutedPiece] | None = None) -> S
     began, cpu = time.perf_counter(), time.process_time()
     try:
         with _rarely_collecting(), in_folder(task.folder, task.locations), store_options(task.store), _Parts(task, result) as parts:
-            _run(task, task.locations if routed is None else routed, parts, result)
+            _run(task, task.pieces() if routed is None else routed, parts, result)
     except (InputError, _Unwritten) as error:
         result.fault = str(error)
     result.seconds["second_pass"] = time.perf_counter() - began - result.seconds.get("read", 0.0)
@@ -260,7 +274,7 @@ def run_task(task: SeriesTask, routed: Sequence[RoutedPiece] | None = None) -> S
     return result
 
 
-def _run(task: SeriesTask, pieces: Sequence[str | RoutedPiece], parts: _Parts, result: SeriesResult) -> None:
+def _run(task: SeriesTask, pieces: Sequence[str | SizedFile | RoutedPiece], parts: _Parts, result: SeriesResult) -> None:
     earlier = None if task.earlier is None else read_state(task.out, task.earlier.state)
     began, settling = time.perf_counter(), 0.0
     # a run that cannot be gone on with is one that hashes names: no sums of it lie about in clear
@@ -353,7 +367,7 @@ def _waiting(task: SeriesTask, earlier: SeriesState) -> dict[str, Iterable[pa.Re
     return found
 
 
-def _skip_all(task: SeriesTask, pieces: Sequence[str | RoutedPiece], parts: _Parts, result: SeriesResult) -> None:
+def _skip_all(task: SeriesTask, pieces: Sequence[str | SizedFile | RoutedPiece], parts: _Parts, result: SeriesResult) -> None:
     """No file of the series can be read: say so of each."""
     carry = begin_series(task.name, task.ports, share=task.share)
     batches: list[pa.RecordBatch] = []

@@ -25,6 +25,7 @@ from kwire.capture.piece_kinds import kind_of, look_ahead
 from kwire.capture.reader import FileFacts
 from kwire.capture.request_log_reader import LogFileFacts, iter_log
 from kwire.capture.request_log_times import zone_of
+from kwire.capture.sized_file import SizedFile
 from kwire.errors import InputError
 from kwire.protocol.events import Asked
 from kwire.tables.column_builder import ColumnBuilder
@@ -55,7 +56,7 @@ class TablesCarry:
         hashed: the hashes of the files are wanted.
     """
 
-    __slots__ = ("disorder", "facts", "hashed", "log", "series", "share", "sink", "streams")
+    __slots__ = ("disorder", "ends_told", "facts", "hashed", "log", "series", "share", "sink", "streams")
 
     def __init__(
         self,
@@ -76,6 +77,7 @@ class TablesCarry:
         self.sink = ConversationSink(series, ports, observing, asked)
         self.log = LogRows(self.sink, zone_of(log_zone))
         self.facts: list[FileFacts | None] = []
+        self.ends_told = 0  # files of which it is said, where it is so, that they end early or are empty
 
     def count_on(self, before: TablesCarry) -> None:
         """Number connections between the same ends on from those of a series that is over; before the first piece is read."""
@@ -164,13 +166,19 @@ def iter_piece(
             return
         yield from _iter_log(place, carry, progress, flush)
         return
-    carry.sink.begin_file(place if isinstance(place, str) else "standard input")
+    given = location if isinstance(location, SizedFile) else place
+    known = _read_before(location, carry)
+    if known is not None:
+        carry.facts.pop()
+    else:
+        given = SizedFile(given.location, given.size) if isinstance(given, SizedFile) else given
+        _begin_file(carry, place if isinstance(place, str) else "standard input")
     # whoever reads the other shares reads the same files
     hashed = carry.hashed and len(carry.facts) % carry.share[1] == carry.share[0]
     if routed:
         steps = read_routed(routed, carry.streams, carry.sink, progress=progress)
     else:
-        steps = reader.iter_piece(place, carry.streams, carry.sink, progress=progress, hashed=hashed)
+        steps = reader.iter_piece(given, carry.streams, carry.sink, progress=progress, hashed=hashed)
     try:
         while True:
             next(steps)
@@ -178,17 +186,28 @@ def iter_piece(
     except StopIteration as end:
         facts: FileFacts = end.value
     except InputError:
-        carry.sink.forget_file()
+        if known is None:
+            carry.sink.forget_file()
+        else:
+            carry.facts.append(known)
         raise
     carry.facts.append(facts)
     if not carry.share[0]:
-        _file_violations(facts, carry)
+        _tell_damages(facts, carry, 0 if known is None else known.damage_count)
+    if not isinstance(location, SizedFile | RoutedPiece):
+        _tell_ends(carry)  # nobody goes on with a file that was read as a whole
     yield _take(carry.sink)
+
+
+def _read_before(location: object, carry: TablesCarry) -> FileFacts | None:
+    """What was known of a file when it was read last and was shorter; None where it is new, or nothing of it could be read then."""
+    known = carry.facts[-1] if isinstance(location, SizedFile) and location.before and carry.facts else None
+    return known if known is not None and isinstance(location, SizedFile) and known.stored_bytes == location.before else None
 
 
 def _iter_log(place: str | BinaryIO, carry: TablesCarry, progress: Callable[[int], None] | None, flush: bool) -> Iterator[Batches]:
     number = len(carry.sink.files)
-    carry.sink.begin_file(place if isinstance(place, str) else "standard input")
+    _begin_file(carry, place if isinstance(place, str) else "standard input")
     carry.log.begin_file(number)
     steps = iter_log(place, number, carry.log.folder, progress=progress)
     try:
@@ -277,6 +296,7 @@ def finish_series(carry: TablesCarry) -> tuple[Batches, dict[str, pa.Table]]:
         The last batches, with those of `captures`, and the facts (`kwire.tables.facts`).
     """
     sink = carry.sink
+    _tell_ends(carry)
     reader.finish_series(carry.streams, sink)
     carry.log.finish()
     sink.settle()
@@ -324,19 +344,31 @@ def _take(sink: ConversationSink, *, whole: bool = True) -> Batches:
     }
 
 
-def _file_violations(facts: FileFacts, carry: TablesCarry) -> None:
+def _begin_file(carry: TablesCarry, name: str) -> None:
+    _tell_ends(carry)
+    carry.sink.begin_file(name)
+
+
+def _tell_damages(facts: FileFacts, carry: TablesCarry, before: int) -> None:
     add = carry.sink.violations.add
-    for each in facts.damages:
+    for each in facts.damages[before:]:
         text = f"{each.size:,} bytes at byte {each.at} make no packet record, and are lost; the records behind them are read."
         add(_file_violation(carry, facts.location, "capture_damaged", "warning", text))
-    if facts.damage_count > len(facts.damages):
+    if facts.damage_count > max(before, len(facts.damages)):
         text = f"{facts.damage_count:,} parts of the file make no packet records, together {facts.damaged_bytes:,} bytes, which are lost."
         add(_file_violation(carry, facts.location, "capture_damaged", "warning", text))
-    if facts.cut_at is not None:
-        text = f"The file ends early, at byte {facts.cut_at}: {facts.cut_reason}. What was before it is read."
-        add(_file_violation(carry, facts.location, "capture_cut", "warning", text))
-    if not facts.packets and facts.cut_at is None:
-        add(_file_violation(carry, facts.location, "capture_empty", "info", "The file holds no packet."))
+
+
+def _tell_ends(carry: TablesCarry) -> None:
+    """Say which files end early or are empty; of the newest only when no more of it can come, as the next one begins or at the end."""
+    add = carry.sink.violations.add
+    for facts in carry.facts[carry.ends_told :] if not carry.share[0] else ():
+        if facts is not None and facts.cut_at is not None:
+            text = f"The file ends early, at byte {facts.cut_at}: {facts.cut_reason}. What was before it is read."
+            add(_file_violation(carry, facts.location, "capture_cut", "warning", text))
+        elif facts is not None and not facts.packets:
+            add(_file_violation(carry, facts.location, "capture_empty", "info", "The file holds no packet."))
+    carry.ends_told = len(carry.facts)
 
 
 def _file_violation(carry: TablesCarry, location: str | None, rule: str, severity: str, text: str) -> Sequence[Any]:
