@@ -25,6 +25,7 @@ _SHORT_CAPTURE: Final = timedelta(hours=24)
 _FILE_RULES: Final[dict[str, tuple[Level, str, str]]] = {
     "capture_unreadable": ("warning", "Unreadable", "What could not be read is missing here ({})."),
     "capture_cut": ("warning", "Cut short", "Not whole: {}."),
+    "capture_damaged": ("warning", "Damaged", "Bytes of files are no records, and what they held is missing here."),
     "series_order": ("warning", "Order", "The order of files is in doubt."),
     "capture_empty": ("note", "Empty", "Without a packet or a request: {}."),
     "log_line_unreadable": ("warning", "Lines", "Lines of request logs cannot be read."),
