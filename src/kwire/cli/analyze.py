@@ -126,7 +126,7 @@ def _tell(sentence: str) -> None:
 @click.option("--owners", metavar="FILE", help="TOML or CSV: which client ids, principals and networks belong to which team.")
 @with_redaction
 @click.option("--overwrite", is_flag=True, help="Replace the analysis that is in DIR.")
-@click.option("--append", is_flag=True, help="Go on with the analysis that is in DIR: files that it has read are not read again, but for what the newest has grown by.")
+@click.option("--append", is_flag=True, help="Go on with the analysis that is in DIR: read new files, and what the newest has grown by.")
 @with_forms
 @click.option("--no-report", is_flag=True, help="Write the tables only, no page.")
 @click.option("--json", "as_json", is_flag=True, help="Print the summary as JSON.")
