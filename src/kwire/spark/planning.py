@@ -240,18 +240,21 @@ def still_written(plan: Plan) -> list[str]:
         location, size = each.fresh[-1], each.files[-1][1]
         filesystem, path = filesystem_of(location)
         now = filesystem.get_file_info(path).size or 0
-        if now > size:
-            found.append(
-                f"{location} has grown while it was read: its first {size:,} bytes are in the analysis, {now - size:,} more are left for a "
-                "run with --append."
-            )
+        if now <= size:
+            continue
+        said = f"{location} has grown while it was read"
+        if kind_of(location) == "packets":
+            more = f"its first {size:,} bytes are in the analysis, {now - size:,} more are left for a run with --append"
+        else:
+            more = "--append wants request logs that nobody writes to any more, so analyse it anew when it is closed"
+        found.append(f"{said}: {more}.")
     return found
 
 
 def _known(series: Series | None, entry: Mapping[str, Any], sharing: Sharing, hashes: Mapping[str, str]) -> SeriesPlan:
     read: dict[str, int] = dict(entry["files"])
     newest = entry["files"][-1][0] if entry["files"] else None
-    grown = 0
+    grown: int | None = None
     pieces: Sequence[CaptureFile] = () if series is None else series.pieces
     fresh: list[CaptureFile] = []
     for file in pieces:
@@ -269,13 +272,13 @@ def _known(series: Series | None, entry: Mapping[str, Any], sharing: Sharing, ha
             )
         elif fresh:
             raise InputError(f"{fresh[0].location} belongs before {file.location}, which was read already; analyse anew with --overwrite.")
-    kept = entry["files"][:-1] if grown else entry["files"]
+    kept = entry["files"] if grown is None else entry["files"][:-1]
     files = (*((location, size) for location, size in kept), *((_place(file), file.size) for file in fresh))
     earlier = tuple(Earlier(state, tuple(waiting)) for state, waiting in zip(entry["states"], entry["waiting"], strict=True))
     disorder = "" if series is None else series.disorder
     locations = tuple(file.location for file in fresh)
-    routed = not grown and _is_routed(locations, entry["shares"], sharing)
-    return SeriesPlan(entry["name"], entry["number"], entry["shares"], files, locations, disorder, earlier, routed, grown)
+    routed = grown is None and _is_routed(locations, entry["shares"], sharing)
+    return SeriesPlan(entry["name"], entry["number"], entry["shares"], files, locations, disorder, earlier, routed, grown or 0)
 
 
 def _place(file: CaptureFile) -> str:
