@@ -262,7 +262,8 @@ def test_pythons_that_cannot_serve_are_told_in_a_sentence(tmp_path: Path) -> Non
         assert str(report).endswith("\n\nAll is well.")
         spark.pythonExec = "/nowhere/python3"
         with pytest.raises(
-            kwire.KwireError, match=r'^The executors cannot run .*: java.io.IOException: Cannot run program "/nowhere/python3"'
+            kwire.KwireError,
+            match=r'^The executors cannot run .*: a Python worker could not be started: Cannot run program "/nowhere/python3"',
         ):
             kwire.spark.doctor(spark)
         spark.pythonExec = str(other)

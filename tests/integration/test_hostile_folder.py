@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import shutil
 import subprocess
@@ -10,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from kwire.spark.executor_facts import look
+from kwire.spark import executor_facts
 from kwire.spark.session import open_session, open_spark
 from kwire.spark.task_running import run_each
 
@@ -89,11 +90,13 @@ def test_a_session_of_the_caller_keeps_its_own_workers(folder: Path, monkeypatch
         assert "PYTHONSAFEPATH" not in context.environment
 
 
-def test_a_look_at_an_executor_s_python_runs_nothing_of_its_folder(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    import kwire.spark.executor_facts as module
-
-    monkeypatch.chdir(folder)
-    for name in [name for name in sys.modules if name.partition(".")[0] == "kwire"]:
-        monkeypatch.delitem(sys.modules, name)  # else there is no process of its own
-    found = look(Path(module.__file__).read_text(), False, 0)
-    assert (found["why"], marks(folder)) == (None, [])
+def test_a_look_at_an_executor_s_python_runs_nothing_of_its_folder(folder: Path) -> None:
+    """The look starts a process of its own with -c, which looks for modules in its folder too."""
+    source = Path(executor_facts.__file__).read_text()
+    package = str(Path(executor_facts.__file__).parents[2])
+    done = subprocess.run(
+        [sys.executable, "-P", "-c", f"{source}\nprint(json.dumps(look(sys.argv[1], False, 0)))", source],
+        cwd=folder, env={**os.environ, "PYTHONPATH": package}, capture_output=True, text=True, timeout=600, check=False,
+    )  # fmt: skip
+    assert (done.returncode, marks(folder)) == (0, []), done.stderr
+    assert json.loads(done.stdout)["kwire"] is not None
