@@ -3,7 +3,7 @@
 The contract is kwire/capture/_pure/packets.py.
 """
 
-from cursor cimport Bytes, likely, load_32, load_64
+from cursor cimport Bytes, likely, load_32
 from libc.stdint cimport int32_t, int64_t, uint32_t, uint64_t
 from libc.stdlib cimport realloc
 from libc.string cimport memcpy, memset
@@ -77,8 +77,7 @@ cdef inline void scan_pcap(Scan* scan) noexcept nogil:
     cdef uint32_t captured
     while scan.end - at >= header and not scan.failed:
         captured = order_32(at + 8, scan.big_endian)
-        # a header of zeros is a hole that a crash left in the file
-        if captured > scan.packet_limit or (captured == 0 and load_64(at) == 0 and load_64(at + 8) == 0):
+        if captured > scan.packet_limit:
             scan.damaged = True
             break
         if scan.end - at - header < captured:

@@ -102,17 +102,6 @@ def test_random_bytes_in_a_compressed_file(tmp_path: Path) -> None:
     assert (heard.bytes, heard.missing) == (payload(range(30), range(31, 60)), 2)
 
 
-def test_a_hole_of_zeros_is_no_packets(tmp_path: Path) -> None:
-    """A crash leaves blocks of zeros: 16 of them would be a record without a byte, captured in 1970."""
-    at = 24 + 20 * RECORD_BYTES
-    whole = HEAD + b"".join(RECORDS)
-    facts, _ = read(tmp_path / "x", whole[:at] + bytes(4096) + whole[at:])
-    assert (facts.packets, facts.unreadable_packets, facts.damages) == (60, 0, (Damage(at, 4096),))
-    assert facts.start_ns == SECONDS * 1_000_000_000 + 5_000
-    facts, _ = read(tmp_path / "x", whole + bytes(4096))
-    assert (facts.packets, facts.damages, facts.cut_at) == (60, (), len(whole))
-
-
 def test_a_length_that_reaches_behind_the_end(tmp_path: Path) -> None:
     """What it covers is searched too: one bad bit in a length cost all that followed."""
     at = 24 + 20 * RECORD_BYTES

@@ -122,8 +122,7 @@ class _Scanner:
         header, at, end = state.record_header, columns.consumed, len(data)
         while end - at >= header:
             seconds, fraction, captured, original = read(data, at)
-            # a header of zeros is a hole that a crash left in the file
-            if captured > MAX_PACKET_BYTES or not (seconds or fraction or captured or original):
+            if captured > MAX_PACKET_BYTES:
                 columns.damaged = True
                 break
             if end - at - header < captured:
