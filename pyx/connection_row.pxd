@@ -57,6 +57,7 @@ cdef struct FileTotals:
     int64_t bytes_opaque
     int64_t requests
     int64_t unanswered
+    int64_t unseen
 
 
 cdef inline bint was_refused(const TcpState* tcp) noexcept nogil:
@@ -75,7 +76,7 @@ cdef inline void count_connection(FileTotals* totals, const TcpState* tcp, int64
     totals.refused += was_refused(tcp)
     totals.joined_late += tcp.opened_by < 0
     totals.one_way += not (tcp.flows[0].packets and tcp.flows[1].packets)
-    totals.bytes_lost += tcp.flows[0].bytes_lost + tcp.flows[1].bytes_lost
+    totals.bytes_lost += tcp.flows[0].bytes_lost * (tcp.flows[0].packets > 0) + tcp.flows[1].bytes_lost * (tcp.flows[1].packets > 0)
     totals.bytes_opaque += bytes_opaque
 
 
@@ -84,7 +85,7 @@ cdef inline int put_counters(int64_t* row, const TcpState* tcp, const LaneSummar
     row[FIRST_SEEN], row[LAST_SEEN] = microseconds(tcp.first_ns), microseconds(tcp.last_ns)
     row[REQUEST_FRAMES], row[RESPONSE_FRAMES] = summary.request_frames, summary.response_frames
     row[REQUEST_BYTES], row[RESPONSE_BYTES] = summary.request_bytes, summary.response_bytes
-    row[GAPS] = tcp.flows[0].gaps + tcp.flows[1].gaps
+    row[GAPS] = tcp.flows[0].gaps * (tcp.flows[0].packets > 0) + tcp.flows[1].gaps * (tcp.flows[1].packets > 0)
     row[BYTES_CUT] = tcp.flows[0].bytes_cut + tcp.flows[1].bytes_cut
     row[RETRANSMISSIONS] = tcp.flows[0].retransmissions + tcp.flows[1].retransmissions
     row[AUTH_FAILURES] = summary.auth_failures

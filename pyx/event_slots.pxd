@@ -6,7 +6,7 @@ from cpython.object cimport PyObject, PyTypeObject
 from libc.stdint cimport INT64_MAX, INT64_MIN, int32_t, int64_t
 
 from python_slots cimport python_new, python_slots, slot_index
-from raw_python cimport raw_false, raw_incref, raw_long, raw_long_long, raw_none, raw_xdecref
+from raw_python cimport raw_false, raw_incref, raw_long, raw_long_long, raw_none, raw_xdecref, raw_true
 from request_heads cimport PRODUCE_KEY, RequestHead
 
 cdef extern from "Python.h":
@@ -15,7 +15,7 @@ cdef extern from "Python.h":
 
 cdef enum:
     ROW_SLOTS = 27
-    WAITING_SLOTS = 8
+    WAITING_SLOTS = 10
 
 # Where the slots of both classes lie.
 cdef struct EventSlots:
@@ -26,7 +26,7 @@ cdef struct EventSlots:
     Py_ssize_t request_index, api_key, api_name, api_version, header_version, correlation_id, client_id, request_time, response_time
     Py_ssize_t latency_us, request_bytes, response_bytes, error_code, throttle_time_ms, acks, first_topic, topic_count, group_id
     Py_ssize_t transactional_id, state, body, packet_number, stream_offset
-    Py_ssize_t row, losses, response_breaks, may_be_silent, overtaken_by, note, kept, place
+    Py_ssize_t row, losses, response_breaks, may_be_silent, overtaken_by, note, kept, place, is_timed, is_lost
 
 
 cdef inline int find_slots(EventSlots* slots, row_type, waiting_type) except -1:
@@ -65,6 +65,8 @@ cdef inline int find_slots(EventSlots* slots, row_type, waiting_type) except -1:
     slots.note = slot_index(waiting_type, "note", WAITING_SLOTS)
     slots.kept = slot_index(waiting_type, "kept", WAITING_SLOTS)
     slots.place = slot_index(waiting_type, "place", WAITING_SLOTS)
+    slots.is_timed = slot_index(waiting_type, "is_timed", WAITING_SLOTS)
+    slots.is_lost = slot_index(waiting_type, "is_lost", WAITING_SLOTS)
     return 0
 
 
@@ -154,6 +156,8 @@ cdef inline PyObject* new_waiting(
     put_shared(&own[slots.losses], losses)
     put_shared(&own[slots.response_breaks], response_breaks)
     put_shared(&own[slots.may_be_silent], raw_false)
+    put_shared(&own[slots.is_timed], raw_true)
+    put_shared(&own[slots.is_lost], raw_false)
     put_shared(&own[slots.overtaken_by], slots.zero)
     put_shared(&own[slots.note], note)
     own[slots.kept] = raw_long_long(kept)
@@ -166,7 +170,7 @@ cdef inline PyObject* waiting_row(const EventSlots* slots, PyObject* waits, int3
     cdef PyObject** own = python_slots(waits)
     cdef PyObject* row
     cdef int64_t number
-    if waits.ob_type != slots.waiting_type or own[slots.overtaken_by] != slots.zero:
+    if waits.ob_type != slots.waiting_type or own[slots.overtaken_by] != slots.zero or own[slots.is_timed] != raw_true:
         return NULL
     row = own[slots.row]
     if row is NULL or row.ob_type != slots.row_type or python_slots(row)[slots.state] != state:

@@ -13,7 +13,7 @@ from endpoint_text cimport ADDRESS_ROOM, ID_ROOM, packed_port, put_address, put_
 from lane_group_rows cimport STEP_COLUMNS
 from lane_exchange cimport LaneSummary, exchange_begin, exchange_summary
 from lane_kept_texts cimport exchange_keep_texts, exchange_rename_texts
-from lane_rows cimport UNANSWERED, no_int, no_long
+from lane_rows cimport UNANSWERED, UNSEEN, no_int, no_long
 from lane_series cimport LaneExchange, LaneSeries, series_close, series_open
 from lane_slots cimport IN_LANE, Slot, SlotList
 from lane_texts cimport (
@@ -83,6 +83,7 @@ cdef inline int settle_counts(SeriesRows* rows, object counts) except -1:
         count.bytes_opaque += totals.bytes_opaque
         count.requests += totals.requests
         count.unanswered += totals.unanswered
+        count.unseen += totals.unseen
     rows.files_counted = 0
     return 0
 
@@ -95,6 +96,7 @@ cdef inline int count_requests(SeriesRows* rows, Py_ssize_t start) except -1:
         totals = totals_of(rows, rows.lanes.rows.rows[index].packet >> PACKET_BITS)
         totals.requests += 1
         totals.unanswered += rows.lanes.rows.rows[index].state == UNANSWERED
+        totals.unseen += rows.lanes.rows.rows[index].state == UNSEEN
     return 0
 
 

@@ -19,7 +19,7 @@ from lane_recipe cimport (
     ENTRIES, KEY_PART, MARK_MASK, NO_MARK, RECORDS, TOPIC_NAMES, TOPICS, TOPICS_ROOT, USED_MASK, USED_PARTITIONS, USED_RECORDS,
     USED_TOPICS, Recipe,
 )
-from lane_taken cimport Fields, use_begin, use_add, parts_add, take_fixed, take_text, MET_ERROR, MET_TOPICS
+from lane_taken cimport Fields, Use, UseList, use_begin, use_add, parts_add, take_fixed, take_text, MET_ERROR, MET_TOPICS
 from program cimport (
     ARRAY, ARRAY_OF_STRUCTS, BYTES, BYTES_COMPACT, NULLABLE_STRUCT, RUN, STRING, STRING_COMPACT, STRUCT, Block, Program, Step, Trace,
     fixed_size, read_count, read_marker,
@@ -54,6 +54,8 @@ cdef inline bint walk_elements(
         return count == NULL_LENGTH
     if mark == TOPICS or mark == TOPICS_ROOT:
         fields.met |= MET_TOPICS
+        if mark == TOPICS and is_first(recipe, step):
+            fields.topics_claimed = <int32_t>count
     if mark == TOPICS and not fields.cut and not is_inside(recipe, block):
         fields.topic_count += <int32_t>count
         cursor.p = start
@@ -69,12 +71,36 @@ cdef inline bint walk_elements(
         elif used == ENTRIES and not entry_begin(fields.group):
             fields.odd = True
         if not walk_block(recipe, cursor, block, fields, trace):
-            if fields.cut and used == USED_PARTITIONS and fields.use.numbered and not use_add(fields):
-                fields.odd = True
+            if fields.cut and used == USED_PARTITIONS:
+                cut_partition(recipe, block, fields)
             return False
         if used == USED_PARTITIONS and not use_add(fields):
             fields.odd = True
     return True
+
+
+cdef inline void cut_partition(const Recipe* recipe, const Block* block, Fields* fields) noexcept nogil:
+    """The bytes end inside a partition: kwire/protocol/topic_use.py, `_uses`."""
+    cdef UseList* uses = fields.uses
+    cdef Use* latest
+    cdef bint is_cut = not fields.use.recorded and has_records(recipe, block)
+    if fields.use.numbered:
+        fields.use.unseen = is_cut
+        if not use_add(fields):
+            fields.odd = True
+    elif is_cut and uses.count:
+        latest = uses.uses + uses.count - 1
+        if latest.topic is fields.use.topic and latest.topic_id is fields.use.topic_id:
+            latest.unseen = True
+
+
+cdef inline bint has_records(const Recipe* recipe, const Block* block) noexcept nogil:
+    """Whether a partition of this message carries records."""
+    cdef Py_ssize_t index
+    for index in range(block.first, block.first + block.untagged + block.tagged):
+        if recipe.marks[index] & USED_MASK == USED_RECORDS or recipe.marks[index] & MARK_MASK == RECORDS:
+            return True
+    return False
 
 
 cdef inline bint is_first(const Recipe* recipe, const Step* step) noexcept nogil:
@@ -103,6 +129,8 @@ cdef inline bint walk_names(Cursor* cursor, const Step* step, int mark, bint fir
         return count == NULL_LENGTH
     if mark == TOPIC_NAMES:
         fields.met |= MET_TOPICS
+        if first:
+            fields.topics_claimed = <int32_t>count
     while count > 0:
         size = read_size(cursor, step.element, False)
         if size < 0 or not is_text(cursor, step.element, size):
@@ -129,6 +157,8 @@ cdef inline bint walk_value(const Recipe* recipe, Cursor* cursor, const Step* st
         size = read_size(cursor, shape, step.nullable)
         if size == NO_LENGTH:
             return False
+        if mark & USED_MASK == USED_RECORDS or mark & MARK_MASK == RECORDS:
+            fields.use.recorded = True
         if size >= 0:
             if not is_text(cursor, shape, size):
                 return False

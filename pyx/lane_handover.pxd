@@ -44,7 +44,7 @@ cdef inline tuple use_object(LaneSeries* series, const TopicUse* use):
     return (
         text_object(&series.texts, use.topic), text_object(&series.texts, use.topic_id), use.number,
         None if use.error_code == INT32_MIN else use.error_code, use.weight.records, use.weight.batches, use.weight.bytes,
-        use.weight.largest, use.weight.magics, use.weight.codecs,
+        use.weight.largest, use.weight.magics, use.weight.codecs, bool(use.unseen),
     )
 
 
@@ -53,7 +53,7 @@ cdef inline int use_of(LaneSeries* series, TopicUse* use, tuple known) except -1
     use.topic, use.topic_id = text_of(&series.texts, known[0]), text_of(&series.texts, known[1])
     use.number, use.error_code = known[2], int_of(known[3])
     use.weight.records, use.weight.batches, use.weight.bytes, use.weight.largest = known[4], known[5], known[6], known[7]
-    use.weight.magics, use.weight.codecs = known[8], known[9]
+    use.weight.magics, use.weight.codecs, use.unseen = known[8], known[9], known[10]
     return 0
 
 
@@ -62,8 +62,8 @@ cdef inline tuple sum_object(LaneSeries* series, const TopicSum* each):
     return (
         "fetch" if each.direction == FETCHED else "produce", text_object(&series.texts, each.topic),
         text_object(&series.texts, each.topic_id), text_object(&series.texts, each.client_id), each.requests, each.errors, each.records,
-        each.batches, each.bytes, each.largest, each.first_ns, each.last_ns, each.magics, each.codecs, ints_object(&each.acks),
-        ints_object(&each.partitions), ints_object(&each.refused),
+        each.batches, each.bytes, each.largest, each.first_ns, each.last_ns, each.magics, each.codecs, each.seen,
+        each.unseen, ints_object(&each.acks), ints_object(&each.partitions), ints_object(&each.refused),
     )
 
 
@@ -88,10 +88,10 @@ cdef inline int sums_take(LaneSeries* series, TopicSums* sums, object known) exc
             raise MemoryError
         made.requests, made.errors, made.records, made.batches = each[4], each[5], each[6], each[7]
         made.bytes, made.largest, made.first_ns, made.last_ns = each[8], each[9], each[10], each[11]
-        made.magics, made.codecs = each[12], each[13]
-        ints_take(&made.acks, each[14])
-        ints_take(&made.partitions, each[15])
-        ints_take(&made.refused, each[16])
+        made.magics, made.codecs, made.seen, made.unseen = each[12], each[13], each[14], each[15]
+        ints_take(&made.acks, each[16])
+        ints_take(&made.partitions, each[17])
+        ints_take(&made.refused, each[18])
     return 0
 
 
@@ -144,6 +144,8 @@ cdef inline object exchange_export(
         "gaps": exchange.gaps,
         "bytes_lost": exchange.bytes_lost,
         "observed": bool(exchange.observed),
+        "settled": bool(exchange.settled),
+        "doubted": bool(exchange.doubted),
         "is_kafka": bool(exchange.is_kafka),
         "said": exchange.said,
         "source": exchange.source,
@@ -247,6 +249,7 @@ cdef inline bint take_state(LaneExchange* exchange, LaneSeries* series, dict sta
     exchange.closed_by = -1 if state["closed_by"] is None else <int8_t>state["closed_by"]
     exchange.gaps, exchange.bytes_lost = state["gaps"], state["bytes_lost"]
     exchange.reset, exchange.is_kafka, exchange.observed = state["reset"], state["is_kafka"], state["observed"]
+    exchange.settled, exchange.doubted = state["settled"], state["doubted"]
     exchange.said, exchange.source, exchange.role = state["said"], state["source"], state["role"]
     exchange.software_name, exchange.software_version = [text_of(&series.texts, text) for text in state["software"]]
     exchange.named_name, exchange.named_version = [text_of(&series.texts, text) for text in state["named"]]

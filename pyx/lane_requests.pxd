@@ -15,14 +15,15 @@ from lane_recipe cimport (
     CLIENT_ID, GROUP_ID, MECHANISM, NOT_ASKED, READY, SOFTWARE_NAME, SOFTWARE_VERSION, TOKEN, TOPIC_NAME, TRANSACTIONAL_ID, Recipe,
 )
 from lane_rows cimport (
-    ANSWERED, BODY_DECODED, BODY_TRUNCATED, NO_RESPONSE_EXPECTED, NO_TEXT, UNANSWERED, RequestRow, microseconds, no_int, no_long, rows_add,
+    ANSWERED, BODY_DECODED, BODY_TRUNCATED, NO_RESPONSE_EXPECTED, NO_TEXT, UNANSWERED, UNSEEN, RequestRow, microseconds, no_int, no_long,
+    rows_add,
 )
 from lane_series cimport (
     BROKER, CLIENT, CONTROLLER, FROM_API_VERSIONS, LANE_OK, LANE_ODD, MAX_WAITING, MOST_CLIENT_IDS, NOT_OBSERVED, NOT_SENT, ODD_API,
     ODD_BATCH, ODD_BODY, ODD_CORRELATION, ODD_HEADER, ODD_IDENTITY, ODD_LENGTH, ODD_PAIRING, ODD_PLAIN, ODD_TEXT, ODD_WAITING, LaneExchange,
     LaneSeries, LaneWaiting, odd, sasl_known, sasl_object, text_facts, waiting_add,
 )
-from lane_taken cimport MET_ACKS, MET_TOPICS, Fields, Use, UseList, fields_open
+from lane_taken cimport MET_ACKS, Fields, Use, UseList, fields_open
 from lane_texts cimport IS_BROKER_CLIENT, IS_SOFTWARE, NO_ROOM, UNKNOWN_TEXT, TextTable, text_intern, text_object
 from lane_topics cimport FETCHED, PRODUCED, TopicUse, TopicUses, sums_add, uses_add
 from recipe_book cimport (
@@ -87,6 +88,7 @@ cdef inline bint uses_taken(LaneSeries* series, TopicUses* taken) except -1:
         made.number = use.number
         made.error_code = use.error_code
         made.weight = use.weight
+        made.unseen = use.unseen
         if use.weight.packed:
             made.weight.records = (<object>series.desk).count_records(PyBytes_FromStringAndSize(<const char*>use.records, use.records_size))
     return True
@@ -110,7 +112,7 @@ cdef inline int row_done(LaneExchange* exchange, LaneSeries* series, const Reque
     if row.state == ANSWERED:
         if exchange.refused_index != no_long() and row.request_index > exchange.refused_index:
             exchange.refused_index = no_long()
-    elif exchange.refused_index == no_long() or row.request_index < exchange.refused_index:
+    elif row.state != UNSEEN and (exchange.refused_index == no_long() or row.request_index < exchange.refused_index):
         exchange.refused_index = row.request_index
         exchange.refused_key = row.api_key
         exchange.refused_version = row.api_version
@@ -333,14 +335,19 @@ cdef inline int take_request(
         exchange.client_ids[place].client_id = client_id
         exchange.client_ids[place].count += 1
         exchange.client_id_count = max(exchange.client_id_count, place + 1)
+    exchange.settled = exchange.settled or not recipe.traits & (API_VERSIONS | SASL)
     if recipe.traits & API_VERSIONS:
         if damaged and version >= 3 and min(name, software_version) < 0:
             exchange.observed = False  # they were sent, and cut off
+            exchange.doubted = True
+            if exchange.source == NOT_SENT:
+                exchange.source = NOT_OBSERVED
+                exchange.software_name = exchange.software_version = NO_TEXT
         elif name >= 0:
             exchange.software_name = name
             exchange.software_version = software_version
             exchange.source = FROM_API_VERSIONS
-        else:
+        elif not exchange.doubted or version >= 3:
             not_sent(exchange)
     if exchange.observed:
         not_sent(exchange)
@@ -378,7 +385,10 @@ cdef inline int take_request(
     row.acks = fields.acks if recipe.has_acks and (not damaged or fields.met & MET_ACKS) else no_int()
     row.first_topic = topic
     row.topic_count = no_int()
-    if recipe.has_topics and not fields.topics_null and (not damaged or fields.met & MET_TOPICS):
+    if damaged:
+        if fields.topics_claimed >= 0 and not fields.topics_null:
+            row.topic_count = fields.topics_claimed
+    elif recipe.has_topics and not fields.topics_null:
         row.topic_count = fields.topic_count
     row.group_id = group_id
     row.transactional_id = transactional_id

@@ -17,7 +17,7 @@ from lane_group_rows cimport add_step, names_fit
 from lane_groups cimport group_clear
 from lane_recipe cimport NOT_ASKED, READY, TOKEN, Recipe
 from lane_requests cimport bytes_of, client_id_of, count_topics, row_done, see_instance_id, show_frame, tell_trailing, uses_taken
-from lane_rows cimport ANSWERED, NO_RESPONSE_EXPECTED, UNANSWERED, RequestRow, microseconds, no_int, no_long
+from lane_rows cimport ABANDONED, ANSWERED, UNANSWERED, UNSEEN, RequestRow, microseconds, no_int, no_long
 from lane_series cimport (
     LANE_OK, ODD_API, ODD_BODY, ODD_HEADER, ODD_LENGTH, ODD_PAIRING, ODD_REFUSED, ODD_TEXT, SAID_PARTIAL, SAID_REFUSED, LaneExchange,
     LaneSeries, LaneWaiting, odd, sasl_known, sasl_object, waiting_at, waiting_done,
@@ -201,22 +201,24 @@ cdef inline int watch(
 
 
 cdef inline int give_up_waiting(LaneExchange* exchange, LaneSeries* series) except -1:
-    """Exchange.end: nothing more will come, and what waits is unanswered."""
-    cdef bint left = exchange.reset and exchange.closed_by == 0 and exchange.closed[0] and not exchange.closed[1]
+    """Exchange.end: nothing more will come, and what waits gets no answer."""
     cdef LaneWaiting* waiting
     cdef uint32_t traits
-    cdef TopicUses uses
+    cdef TopicUses* uses = &series.merged
     while exchange.waiting_count:
         waiting = waiting_at(exchange, 0)
         traits = series.book.requests[waiting.row.api_key * VERSIONS + waiting.row.api_version].traits & series.wanted
-        if left and waiting.losses == exchange.losses:
-            waiting.row.state = NO_RESPONSE_EXPECTED
+        if exchange.server_unseen or waiting.response_breaks < exchange.response_breaks:
+            waiting.row.state = UNSEEN
+        elif exchange.closed_by == 0:
+            waiting.row.state = ABANDONED
         else:
             exchange.unanswered += 1
         row_done(exchange, series, &waiting.row)
         if traits & USES_TOPICS:
-            uses.uses, uses.count = waiting.uses, waiting.use_count
-            count_topics(exchange, &uses, &waiting.row, waiting.request_ns)
+            if not uses_merge(uses, waiting.uses, waiting.use_count, NULL, 0, waiting.row.api_key != 0, True, waiting.row.state != UNSEEN):
+                raise MemoryError
+            count_topics(exchange, uses, &waiting.row, waiting.request_ns)
         elif traits & KEEPS_REQUEST and not traits & WATCHED_ON_ERROR:
             watch(exchange, series, waiting, NULL, 0, False, no_long())
         waiting_done(exchange)
@@ -306,7 +308,7 @@ cdef inline int take_response(
         tell_unfinished(exchange, series, size + 4, length + 4, offset, packet)
         exchange.losses += 1
     exchange.last_answered = row.correlation_id
-    row.state = ANSWERED
+    row.state = ABANDONED if unfinished and exchange.closed_by == 0 else ANSWERED
     row.response_us = no_long() if unfinished else microseconds(time_ns)
     row.response_bytes = length + 4
     row.error_code = error
@@ -335,7 +337,10 @@ cdef inline int take_response(
     row_done(exchange, series, row)
     row.response_us = microseconds(time_ns)  # what the exchange says beyond its row has the time of what came
     if traits & USES_TOPICS:
-        if not uses_merge(uses, waiting.uses, waiting.use_count, series.response_uses.uses, series.response_uses.count):
+        if not uses_merge(
+            uses, waiting.uses, waiting.use_count, series.response_uses.uses, series.response_uses.count, row.api_key != 0,
+            not waiting.damaged, not damaged,
+        ):
             raise MemoryError
         count_topics(exchange, uses, row, waiting.request_ns)
     elif traits & WATCHED or (traits & WATCHED_ON_ERROR and error != 0 and error != no_int()):

@@ -19,6 +19,8 @@ cdef enum RowState:
     NO_RESPONSE_EXPECTED = 1
     UNANSWERED = 2
     ORPHAN_RESPONSE = 3
+    ABANDONED = 4
+    UNSEEN = 5
 
 cdef enum RowBody:
     # The places of kwire.tables.lane_desk.ROW_BODIES

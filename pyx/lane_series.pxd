@@ -147,6 +147,9 @@ cdef struct LaneExchange:
     int32_t last_api  # api key, NO_INT before the first request
     int64_t requests
     int64_t unanswered
+    bint settled  # as in ClientIdentity
+    bint doubted
+    bint server_unseen  # no packet of the server is in the capture
     int64_t last_answered  # NO_LONG for none
     int32_t losses
     int32_t response_breaks

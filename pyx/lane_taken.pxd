@@ -43,6 +43,8 @@ cdef struct Use:
     int32_t number
     int32_t error_code  # INT32_MIN for none
     bint numbered
+    bint recorded  # its records were there, be they null
+    bint unseen  # PartitionUse.unseen
     Weight weight
 
 cdef struct UseList:
@@ -62,6 +64,7 @@ cdef struct Fields:
     int64_t throttle_time_ms
     int32_t acks
     int32_t topic_count
+    int32_t topics_claimed  # of a message that was cut: the count in front of its topics, -1 where it is not there or topics lie deeper
     int32_t replica_id
     int32_t error[MOST_ERRORS]
     uint32_t met
@@ -77,7 +80,7 @@ cdef struct Fields:
 
 cdef inline void fields_open(Fields* fields, Parts* parts, UseList* uses, GroupFields* group) noexcept nogil:
     memset(fields, 0, sizeof(Fields))
-    fields.replica_id = -1
+    fields.replica_id = fields.topics_claimed = -1
     fields.parts = parts
     fields.uses = uses
     fields.group = group
@@ -91,7 +94,7 @@ cdef inline void use_begin(Use* use) noexcept nogil:
     use.records = NULL
     use.records_size = 0
     use.number = 0
-    use.numbered = False
+    use.numbered = use.recorded = use.unseen = False
     use.error_code = INT32_MIN
     memset(&use.weight, 0, sizeof(Weight))
 

@@ -6,7 +6,7 @@ order of first use; at its end these become rows of `topic_use`, whose lists lie
 Bounded: a frame names at most `MOST_USES` partitions; the sums are as large as what the connection has named.
 """
 
-from libc.stdint cimport INT32_MAX, INT32_MIN, int8_t, int32_t, int64_t, uint32_t, uint64_t
+from libc.stdint cimport INT32_MAX, INT32_MIN, INT64_MIN, int8_t, int32_t, int64_t, uint32_t, uint64_t
 from libc.stdlib cimport calloc, free, realloc
 from libc.string cimport memcpy, memmove, memset
 
@@ -36,6 +36,7 @@ cdef struct TopicUse:
     int32_t topic_id
     int32_t number
     int32_t error_code  # INT32_MIN for none
+    bint unseen
     Weight weight
 
 cdef struct TopicUses:
@@ -58,7 +59,10 @@ cdef struct TopicSum:
     int64_t largest
     int64_t first_ns
     int64_t last_ns
+    int64_t seen  # requests of which all that travelled was seen, or not
+    int64_t unseen
     int64_t counted  # the exchange that was counted last
+    int64_t counted_unseen  # the latest one that counts as unseen
     IntSet acks
     IntSet partitions
     IntSet refused
@@ -85,6 +89,7 @@ cdef struct TopicRow:
     int64_t largest
     int64_t first_us
     int64_t last_us
+    int64_t unseen
     uint32_t magics  # bit sets
     uint32_t codecs
     int32_t connection  # texts of their own
@@ -216,10 +221,15 @@ cdef inline bint sums_add(
         if found.counted != sums.exchanges:
             found.counted = sums.exchanges
             found.requests += 1
+            found.seen += 1
             found.first_ns = min(found.first_ns, time_ns)
             found.last_ns = max(found.last_ns, time_ns)
             if acks != INT32_MIN and not ints_add(&found.acks, acks):
                 return False
+        if use.unseen and found.counted_unseen != sums.exchanges:
+            found.counted_unseen = sums.exchanges
+            found.unseen += 1
+            found.seen -= 1
     return True
 
 
@@ -258,9 +268,16 @@ cdef inline int32_t place_find(const TopicUses* merged, int32_t* slots, uint64_t
 
 
 cdef inline bint uses_merge(
-    TopicUses* merged, const TopicUse* request, int32_t request_count, const TopicUse* response, int32_t response_count
+    TopicUses* merged, const TopicUse* request, int32_t request_count, const TopicUse* response, int32_t response_count, bint is_fetch,
+    bint is_request_whole, bint is_whole,
 ) noexcept nogil:
-    """Request and response together, a partition once, as kwire.protocol.topic_use.used; False without memory."""
+    """Request and response together, a partition once, as kwire.protocol.topic_use.used; False without memory.
+
+    Arguments:
+        is_fetch: the response carries the records.
+        is_request_whole, is_whole: nothing of the request is missing, nothing of the response.
+    """
+    cdef bint unseen
     cdef uint64_t size = 16
     cdef int32_t* slots
     cdef int32_t few[16]
@@ -288,10 +305,20 @@ cdef inline bint uses_merge(
                 done = False
                 break
             known[0] = use[0]
+            if index < request_count:
+                known.unseen = known.unseen or (is_fetch and not is_whole)
+            elif not is_fetch:
+                known.unseen = not is_request_whole
             continue
         known = merged.uses + found
+        unseen = use.unseen
+        if index < request_count:
+            unseen = unseen or (is_fetch and not is_whole)
+        elif not is_fetch:
+            unseen = known.unseen
         if index < request_count or use.weight.batches or not known.weight.batches:
             known[0] = use[0]
+            known.unseen = unseen
         else:
             known.error_code = use.error_code
     if size != 16:
@@ -355,6 +382,9 @@ cdef inline int topic_rows_add(
         row.topic, row.topic_id = text_copied(said, texts, each.topic), text_copied(said, texts, each.topic_id)
         row.requests, row.errors, row.records, row.batches = each.requests, each.errors, each.records, each.batches
         row.bytes, row.largest, row.magics, row.codecs = each.bytes, each.largest, each.magics, each.codecs
+        row.unseen = each.unseen
+        if each.unseen and not each.seen:
+            row.records = row.batches = row.bytes = row.largest = INT64_MIN
         row.first_us, row.last_us = microseconds(each.first_ns), microseconds(each.last_ns)
     return 0
 

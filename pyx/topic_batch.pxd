@@ -35,13 +35,14 @@ cdef inline int topic_row_of(TopicRows* rows, TextTable* said, tuple directions,
     cdef TopicRow made
     (
         connection_id, client_id, direction, topic, topic_id, requests, errors, records, batches, size, largest, first, last, magics,
-        codecs, acks, partitions, error_codes,
+        codecs, acks, partitions, error_codes, unseen,
     ) = row
     made.connection, made.client_id = text_of(said, connection_id), text_of(said, client_id)
     made.topic, made.topic_id = text_of(said, topic), text_of(said, topic_id)
     made.direction = directions.index(direction)
     made.requests, made.errors, made.records, made.batches = long_of(requests), long_of(errors), long_of(records), long_of(batches)
     made.bytes, made.largest, made.first_us, made.last_us = long_of(size), long_of(largest), long_of(first), long_of(last)
+    made.unseen = long_of(unseen)
     made.magics, made.codecs = bits_of(magics), bits_of(codecs)
     made.acks_count, made.partitions_count = pool_of(&rows.acks, acks), pool_of(&rows.partitions, partitions)
     made.errors_count = pool_of(&rows.error_codes, error_codes)
@@ -117,5 +118,6 @@ cdef inline object topic_batch(object pa, const TopicRows* rows, object schema, 
         pool_column(pa, ints, &row.acks_count, count, &rows.acks),
         pool_column(pa, ints, &row.partitions_count, count, &rows.partitions),
         pool_column(pa, ints, &row.errors_count, count, &rows.error_codes),
+        long_column(pa, long, &row.unseen, stride, count),
     ]
     return pa.RecordBatch.from_arrays(arrays, schema=schema)

@@ -141,10 +141,10 @@ cdef inline void tracked_free(Tracked* tracked) noexcept:
 
 cdef inline int tracked_resume(Tracked* tracked, exchange) except -1:
     """Take up the counts of a `kwire.protocol.exchange.Exchange`, and what may have changed in it."""
-    pairing, losses, breaks = exchange.pairing, exchange.losses, exchange.response_breaks
+    pairing, losses = exchange.pairing, exchange.losses
     waiting = pairing.waiting
     mechanism = exchange.sasl.mechanism
-    tracked.waiting, tracked.losses, tracked.response_breaks = <PyObject*>waiting, <PyObject*>losses, <PyObject*>breaks
+    tracked.waiting, tracked.losses = <PyObject*>waiting, <PyObject*>losses
     tracked.mechanism = <PyObject*>mechanism
     tracked.losses_now = losses
     tracked.kept = pairing._kept
@@ -162,6 +162,7 @@ cdef inline int tracked_settle(const Tracking* tracking, Tracked* tracked, excha
     if tracked.requests != tracked.requests_before:
         exchange.requests = tracked.requests
         exchange.is_kafka = True
+        exchange.identity._settled = True
         exchange.named = exchange.identity.software
         exchange.last_api_name = <object>tracking.apis.names[tracked.last_key]
     if tracked.last_answered != INT64_MIN:

@@ -43,7 +43,7 @@ cdef inline object use_of(const Use* use, topic, topic_id, kind):
         records = records_in(PyBytes_FromStringAndSize(<const char*>use.records, use.records_size))
     return tuple_like(<PyTypeObject*>kind, (
         topic, topic_id, use.number, None if use.error_code == INT32_MIN else use.error_code, records, use.weight.batches,
-        use.weight.bytes, use.weight.largest, use.weight.magics, use.weight.codecs,
+        use.weight.bytes, use.weight.largest, use.weight.magics, use.weight.codecs, False,
     ))
 
 

@@ -92,6 +92,7 @@ cdef class Connection:
                 direction = DIRECTIONS[index]
                 inner.received[direction] += stream.received
                 inner._frames[direction] += stream.frames
+                inner._splitters[direction].prove(stream.frames)
                 stream_settle(stream, inner._splitters[direction], Frame)
         if self.tracked.first_seen != INT64_MAX:
             inner._see(self.tracked.first_seen)
@@ -110,15 +111,21 @@ cdef class Connection:
             return 0
         if identity.source == "not_observed" and identity._observed:
             return 0
+        if exchange._unheard or pairing.is_unclear or (
+            pairing.waiting and pairing.waiting[0].response_breaks < exchange.response_breaks
+        ):
+            return 0
+        exchange.seeks_responses = inner._splitters["response"].seeking
         for index in range(2):
             direction = DIRECTIONS[index]
             if stream_resume(&self.tracked.streams[index], inner._splitters[direction], inner._openings[direction] is None):
                 ready = True
         if not ready:
             return 0
-        self.waiting, self.losses, self.response_breaks = pairing.waiting, exchange.losses, exchange.response_breaks
+        self.waiting, self.losses, self.response_breaks = pairing.waiting, exchange.losses, exchange.unbroken
         self.mechanism = sasl.mechanism
         tracked_resume(&self.tracked, exchange)
+        self.tracked.response_breaks = <PyObject*>self.response_breaks
         self.begin_rows(identity, sasl.principal)
         self.counting = True
         return 0
@@ -201,6 +208,11 @@ cdef class Connection:
 
     def lost(self, direction, n, t, packet=0, *, cut=False):
         return self.of_inner(lambda inner: inner.lost(direction, n, t, packet, cut=cut))
+
+    def begins_late(self, direction):
+        self.settle()
+        self.inner.begins_late(direction)
+        self.resume()
 
     def closed(self, direction, reset, t, packet=0):
         return self.of_inner(lambda inner: inner.closed(direction, reset, t, packet))

@@ -435,6 +435,9 @@ cdef class BulkCarry:
                 enter_lane(slot, &self.lanes.rows)
         if slot.mode == IN_LANE:
             before = self.lanes.rows.lanes.rows.count
+            if not slot.exchange.received[0 if packet.direction == slot.client_side else 1] and slot.tcp.flows[packet.direction].isn < 0:
+                leave_lane(slot, &self.lanes.rows, TcpConnection)  # its SYN is missing, and its first bytes may be missing too
+        if slot.mode == IN_LANE:
             outcome = exchange_packet(
                 slot.exchange, &self.lanes.rows.lanes, packet.direction == slot.client_side, packet,
                 <Bytes>PyBytes_AS_STRING(data) + offset, self.lanes.packet_of(packet.number), &start,
@@ -474,6 +477,7 @@ cdef class BulkCarry:
         cdef Py_ssize_t before
         if slot.mode == IN_LANE:
             before = self.lanes.rows.lanes.rows.count
+            slot.exchange.server_unseen = slot.tcp.flows[1 - slot.client_side].packets == 0
             if exchange_finish(slot.exchange, &self.lanes.rows.lanes) == LANE_OK:
                 self.lanes.rows_added(before)
                 self.lanes.end(slot, sink)

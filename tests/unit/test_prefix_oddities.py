@@ -18,7 +18,7 @@ def read(name: str, version: int, data: bytes, limit: int | None = None) -> Pref
 
 
 def test_a_whole_message_reads_as_the_codec_reads_it() -> None:
-    message, error, end, oddities = read("ApiVersionsResponse", 3, VERSIONS_V3 + b"more")
+    message, error, end, oddities, _ = read("ApiVersionsResponse", 3, VERSIONS_V3 + b"more")
     assert (error, end, oddities) == (None, len(VERSIONS_V3), [])
     assert [(each.api_key, each.min_version, each.max_version) for each in message.api_keys] == [(3, 0, 12), (18, 0, 4)]
     assert message.throttle_time_ms == 0
@@ -26,7 +26,7 @@ def test_a_whole_message_reads_as_the_codec_reads_it() -> None:
 
 def test_every_prefix_gives_what_is_there() -> None:
     for size in range(len(VERSIONS_V3)):
-        message, error, end, _ = read("ApiVersionsResponse", 3, VERSIONS_V3[:size])
+        message, error, end, *_ = read("ApiVersionsResponse", 3, VERSIONS_V3[:size])
         assert error is not None
         assert end <= size
         whole_entries = max(0, (size - 3) // 7)
@@ -39,10 +39,10 @@ def test_the_structs_on_the_way_to_the_cut_are_there() -> None:
     body = b"\xff\xff" + b"\xff\xff" + bytes(4) + b"\0\0\0\1\0\6orders\0\0\0\1" + bytes(4) + b"\0\0\0\3abc"
     topic = read("ProduceRequest", 3, body).message.topic_data[0]
     assert (topic.name, topic.partition_data[0].records) == ("orders", b"abc")
-    cut, error, _, _ = read("ProduceRequest", 3, body[:20])
+    cut, error, *_ = read("ProduceRequest", 3, body[:20])
     assert (cut.transactional_id, cut.acks, len(cut.topic_data), hasattr(cut.topic_data[0], "name")) == (None, -1, 1, True)
     assert (error.path, error.offset) == ("topic_data[0].partition_data", 20)
-    cut, error, _, _ = read("ProduceRequest", 3, body[:12])
+    cut, error, *_ = read("ProduceRequest", 3, body[:12])
     assert (error.path, len(cut.topic_data), hasattr(cut.topic_data[0], "name")) == ("topic_data[0].name", 1, False)
 
 
@@ -74,7 +74,7 @@ def test_tags_that_come_downwards_cost_what_they_weigh() -> None:
     count = 200_000
     section = varint(count) + b"".join(varint(tag) + b"\0" for tag in range(count + 20_000, 20_000, -1))
     start = time.process_time()
-    message, error, _, oddities = read("ApiVersionsRequest", 3, bytes.fromhex("02610231") + section[:-1])
+    message, error, _, oddities, _ = read("ApiVersionsRequest", 3, bytes.fromhex("02610231") + section[:-1])
     assert time.process_time() - start < 30  # a square of them takes an hour
     assert error.code is Fault.TRUNCATED
     assert [oddity.kind for oddity in oddities] == ["tags_out_of_order"]
@@ -82,7 +82,7 @@ def test_tags_that_come_downwards_cost_what_they_weigh() -> None:
 
 
 def test_bytes_that_break_a_rule_end_the_reading() -> None:
-    message, error, _, _ = read("ApiVersionsRequest", 3, b"\xff\xff\xff\xff\xff\xff")
+    message, error, *_ = read("ApiVersionsRequest", 3, b"\xff\xff\xff\xff\xff\xff")
     assert error.code is Fault.BAD_VARINT
     assert not hasattr(message, "client_software_name")
 

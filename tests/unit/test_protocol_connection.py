@@ -187,16 +187,16 @@ def test_a_lost_request_leaves_an_orphan_without_a_violation() -> None:
     assert [row.latency_us for row in rows(events)] == [None, None, 1000]
 
 
-def test_a_lost_response_leaves_its_request_unanswered() -> None:
+def test_of_a_request_whose_response_may_be_lost_no_answer_was_seen() -> None:
     connection = Connection()
     connection.receive_request_bytes(heartbeat(1) + heartbeat(2) + heartbeat(3), 0)
     events = connection.receive_response_bytes(ok(1), MS)
     events += connection.lost("response", len(ok(2)), MS)
     events += connection.receive_response_bytes(ok(3), 2 * MS)
     assert [(row.correlation_id, row.state, row.latency_us) for row in rows(events)] == [
-        (1, "answered", 1000), (2, "unanswered", None), (3, "answered", None),
+        (1, "answered", 1000), (2, "unseen", None), (3, "answered", None),
     ]  # fmt: skip
-    assert connection.summary().unanswered == 1
+    assert connection.summary().unanswered == 0
 
 
 def test_a_request_that_snaplen_cut_keeps_its_header_and_what_was_read() -> None:
@@ -228,25 +228,26 @@ def test_a_response_that_comes_behind_a_later_one_is_paired_and_reported() -> No
     assert rules(events) == ["response_out_of_order"]
 
 
-def test_what_waits_at_the_close_is_unanswered() -> None:
+def test_what_waits_when_the_client_closes_is_abandoned() -> None:
     connection = Connection()
     connection.receive_request_bytes(heartbeat(1), 0)
     assert connection.closed("request", False, MS) == []
     (row,) = connection.closed("response", False, MS)
     assert isinstance(row, RequestCompleted)
-    assert row.state == "unanswered"
+    assert row.state == "abandoned"
     assert (connection.summary().state, connection.summary().closed_by) == ("complete", "client")
+    assert connection.summary().unanswered == 0
     assert connection.finish(2 * MS) == []
 
 
-def test_a_client_that_leaves_and_refuses_what_still_comes_expects_no_answer() -> None:
+def test_a_client_that_leaves_and_refuses_what_still_comes_abandons_it() -> None:
     """A consumer says goodbye while its Fetch waits: that is answered, and met by a RST. The broker logs both requests as answered."""
     connection = Connection()
     connection.receive_request_bytes(heartbeat(7) + heartbeat(8), 0)
     assert connection.closed("request", False, MS) == []
     answered = connection.receive_response_bytes(ok(7), 2 * MS)
     assert connection.closed("request", True, 3 * MS) == []
-    assert [row.state for row in rows(answered + connection.finish(4 * MS))] == ["answered", "no_response_expected"]
+    assert [row.state for row in rows(answered + connection.finish(4 * MS))] == ["answered", "abandoned"]
     assert connection.summary().unanswered == 0
 
 
@@ -259,12 +260,12 @@ def test_a_server_that_closes_first_owes_its_answers() -> None:
         assert [row.state for row in rows(events)] == ["unanswered"]
 
 
-def test_what_may_have_been_answered_in_a_hole_is_unanswered() -> None:
+def test_what_may_have_been_answered_in_a_hole_is_unseen() -> None:
     connection = Connection()
     connection.receive_request_bytes(heartbeat(7), 0)
     events = connection.lost("response", 10, MS)
     events += connection.closed("request", False, 2 * MS) + connection.closed("request", True, 3 * MS) + connection.finish(4 * MS)
-    assert [row.state for row in rows(events)] == ["unanswered"]
+    assert [row.state for row in rows(events)] == ["unseen"]
 
 
 def test_an_answer_that_the_end_cuts_off_is_an_answer_without_a_latency() -> None:

@@ -46,7 +46,7 @@ def test_a_response_after_a_gap_is_paired_by_id_and_passes_over_what_was_lost() 
     connection.receive_request_bytes(b"".join(heartbeat(number) for number in (5, 5, 6)), 0)
     events = connection.lost("response", len(ok(5)), 0)
     events += connection.receive_response_bytes(ok(6), 0)
-    assert states(events) == [(0, 5, "unanswered"), (1, 5, "unanswered"), (2, 6, "answered")]
+    assert states(events) == [(0, 5, "unseen"), (1, 5, "unseen"), (2, 6, "answered")]
 
 
 def test_without_a_gap_earlier_requests_go_on_waiting() -> None:

@@ -58,7 +58,7 @@ def test_a_response_that_answers_tells(server: int) -> None:
 def test_whole_requests_tell_where_nothing_was_answered() -> None:
     conversation = Conversation(40000, 50000)
     conversation.receive(0, heartbeat(1), 0)
-    assert states(conversation.finish(1)) == [(0, "unanswered")]
+    assert states(conversation.finish(1)) == [(0, "unseen")]
     assert (conversation.server_side, conversation.decided_by) == (1, "requests")
 
 

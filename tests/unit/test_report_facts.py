@@ -54,6 +54,7 @@ def _capture(**values: Any) -> dict[str, Any]:
         ("joined_late", 3, "note", "3 of 10 connections were open before the capture began"),
         ("one_way", 1, "warning", "1 connection was captured in one direction only: where the answers' direction is not in the capture"),
         ("unanswered", 2, "note", "2 requests of 50 got no answer"),
+        ("unseen", 40, "note", "Whether 40 requests of 50 got an answer is not in the capture"),
         ("end", START + timedelta(minutes=5, seconds=12), "note", "cover 5 min 12 s"),
     ],
 )
@@ -68,6 +69,15 @@ def test_a_whole_capture_has_nothing_to_warn_of(folder_of: Any) -> None:
     coverage = read_coverage(folder_of(captures=[_capture()], clients=[{"client_key": "k", "identity_source": "api_versions"}]))
     assert coverage.level == "fine"
     assert coverage.length == timedelta(days=2)
+
+
+def test_volumes_that_were_not_seen_are_said(folder_of: Any) -> None:
+    used = [{"client_key": "k", "unseen_requests": number} for number in (3, None, 4)]
+    named = {"client_key": "k", "identity_source": "api_versions"}
+    coverage = read_coverage(folder_of(captures=[_capture()], clients=[named], topic_access=used))
+    (fact,) = (fact for fact in coverage.facts if fact.about == "Volumes")
+    assert fact.level == "note"
+    assert fact.sentence.startswith("What 7 requests wrote or read is not in the capture, or not whole:")
 
 
 def test_connections_that_are_not_kafka_are_named(folder_of: Any) -> None:

@@ -57,6 +57,7 @@ _TOPIC: Final = (*_WHO, "direction", "topic", "topic_id")
 _HOUR: Final = ("client_key", "server", "api_key", "api_version", "hour")
 _COUNTED: Final = (
     "bytes_lost", "bytes_opaque", "connections", "connections_refused", "joined_late", "one_way", "requests", "unanswered",
+    "unseen",
 )  # fmt: skip
 _EVIDENCE: Final = ("evidence_connection_id", "evidence_request_index")
 
@@ -78,7 +79,9 @@ PARTS: Final[dict[str, Part]] = {
     "servers": Part(("server", "node_id"), ("connections",)),
     "sources": Part(("client_key", "source"), ("connections",), (), ()),
     "streams": Part(("protocol", "state"), ("connections", "gaps", "bytes_cut"), (), ()),
-    "topic_use": Part(_TOPIC, ("requests", "errors", "records", "batches", "bytes"), highs=("max_batch_bytes", "last_seen")),
+    "topic_use": Part(
+        _TOPIC, ("requests", "errors", "unseen_requests", "records", "batches", "bytes"), highs=("max_batch_bytes", "last_seen")
+    ),
     "topic_marks": Part((*_TOPIC, "mark", "value"), ("connections",), (), ()),
     "topic_names": Part(("topic_id", "topic")),
     "group_use": Part((*_WHO, "group_id"), ("requests",), (), ()),
@@ -100,6 +103,8 @@ _TYPES: Final[dict[str, pa.DataType]] = {
         (
             "requests",
             "errors",
+            "unseen_requests",
+            "unseen",
             "connections",
             "request_bytes",
             "response_bytes",

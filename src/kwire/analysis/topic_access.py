@@ -23,7 +23,7 @@ __all__ = ["topic_access"]
 
 # Codecs by number, as the attributes of a record batch have them (CompressionType).
 _CODECS: Final = ("none", "gzip", "snappy", "lz4", "zstd")
-_SUMS: Final = ("requests", "errors", "records", "batches", "bytes")
+_SUMS: Final = ("requests", "errors", "unseen_requests", "records", "batches", "bytes")
 _OF_CLIENT: Final = ("client_key", "software_name", "software_version", "principal", "address")
 _Place = tuple[str, str | None, str, str | None, str | None]
 

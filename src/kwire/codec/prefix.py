@@ -38,12 +38,14 @@ class Prefix(NamedTuple):
     error: what ended the reading, with its place; None for a whole message.
     end: where reading ended.
     oddities: what was passed over, as Java's readers do.
+    counts: by attribute, how many elements the array has in which reading ended, as the number in front of it says.
     """
 
     message: Any
     error: WireError | None
     end: int
     oddities: list[Oddity]
+    counts: dict[str, int]
 
 
 class PrefixReader:
@@ -80,7 +82,7 @@ class PrefixReader:
             walk.fill(message, 0)
         except Break as fault:
             error = wire_error(fault.code, fault.offset, join_path(fault.steps), plan.message, plan.api_key, plan.version)
-        return Prefix(message, error, walk.pos, walk.oddities)
+        return Prefix(message, error, walk.pos, walk.oddities, walk.counts)
 
     def decode_prefix(
         self, name: str, data: Buffer, version: int, *, offset: int = 0, fields: Sequence[str] | None = None, strict: bool = True

@@ -11,7 +11,7 @@ from collections.abc import Callable, Collection
 from functools import wraps
 from typing import Any, Concatenate, Final, Literal, ParamSpec
 
-from kwire.protocol.events import Asked, ConnectionSummary, Direction, Event, FrameSeen, RequestCompleted
+from kwire.protocol.events import Asked, ConnectionSummary, Direction, Event, FrameSeen
 from kwire.protocol.exchange import Exchange
 from kwire.protocol.frames import MAX_FRAME, Frame, FrameFault, FrameSplitter
 from kwire.protocol.opening import Opening
@@ -159,6 +159,7 @@ class Connection:
         self._see(t)
         self.gaps += 1
         self.bytes_lost += n
+        self._exchange.missing = True
         if not cut:
             self._exchange.losses += 1
         opening = self._openings[direction]
@@ -171,35 +172,49 @@ class Connection:
                 self._hellos[direction].done = True
             return events
         splitter = self._splitters[direction]
-        for frame in splitter.lose(n, t, self._judge_of(direction)):
+        for frame in splitter.lose(n, t, self._judge_of(direction), cut):
             events += self._frame(direction, frame)
         if splitter.seeking:
             if direction == "request":
-                self._exchange.requests_lost = True
-                self._exchange.identity.lost_requests()
+                self._exchange.lost_requests()
             else:
-                self._exchange.response_breaks += 1
+                self._exchange.lost_responses()
         return events
+
+    @_alone
+    def begins_late(self, direction: Direction) -> list[Event]:
+        """The first bytes of a direction were not seen, and how many they are is not known: to be said before any of it comes."""
+        exchange = self._exchange
+        exchange.missing = True
+        self._openings[direction] = Opening(direction, True, self._splitters[direction].max_frame)
+        self._splitters[direction].seeking = True
+        if direction == "request":
+            exchange.lost_requests()
+        else:
+            exchange.response_breaks += 1  # nothing of a known response, as far as can be told
+        return []
 
     @_alone
     def closed(self, direction: Direction, reset: bool, t: int, packet: int = 0) -> list[Event]:
         """A direction ended, by FIN or, with `reset`, by RST.
 
-        When both have ended, what waits is unanswered. Behind a RST bytes may come that were on their way: there `finish` says that it is
-        over.
+        When both have ended, what waits gets no answer: `abandoned` when the client ended first. Behind a RST bytes may come that were on
+        their way: there `finish` says that it is over.
         """
         self._see(t)
         if self._closed_by is None:
             self._closed_by = "client" if direction == "request" else "server"
+            self._exchange.left = direction == "request"
             if direction == "response":
                 self._exchange.sasl.closed_by_server()
         if reset:
             self._reset = True
-            return []
+            return self._exchange.heard() if direction == "response" else []
         if self._closed[direction]:
             return []
         self._closed[direction] = True
-        events = self._end(direction, t)
+        events = self._exchange.heard() if direction == "response" else []
+        events += self._end(direction, t)
         if all(self._closed.values()) and not self._reset:
             events += self._exchange.end(t)
         return events
@@ -211,8 +226,7 @@ class Connection:
         for direction in self._splitters:
             if not self._closed[direction]:
                 events += self._end(direction, t)
-        closed_by_client = self._closed_by == "client" and self._closed["request"] and not self._closed["response"]
-        return events + self._exchange.end(t, left=self._reset and closed_by_client)
+        return events + self._exchange.end(t)
 
     def _see(self, t: int) -> None:
         if self._first_seen is None or t < self._first_seen:
@@ -289,7 +303,10 @@ class Connection:
         if isinstance(frame, FrameFault):
             return self._fault(direction, frame)
         self._frames[direction] += 1
-        return self._exchange.request(frame) if direction == "request" else self._exchange.response(frame)
+        if direction == "response":
+            return self._exchange.response(frame)
+        self._exchange.seeks_responses = self._splitters["response"].seeking
+        return self._exchange.request(frame)
 
     def _fault(self, direction: Direction, fault: FrameFault) -> list[Event]:
         exchange = self._exchange
@@ -301,16 +318,17 @@ class Connection:
             if direction == "response" and waiting and waiting[0].row is not None and peek_correlation_id(fault.payload) is not None:
                 # The server did answer, and what came of it may say more than its correlation id; when its end came nobody knows.
                 exchange.losses += 1
-                cut = Frame(fault.payload, fault.length, fault.offset, fault.packet, fault.time, fault.time, damaged=True)
-                for event in exchange.response(cut):
-                    if isinstance(event, RequestCompleted):
-                        event.response_time = None
-                    events.append(event)
+                cut = Frame(fault.payload, fault.length, fault.offset, fault.packet, fault.time, fault.time, damaged=True, ended=False)
+                cut.unfinished = True
+                events += exchange.response(cut)
             return events
         if direction == "request":
             exchange.requests_lost = True
         else:
-            exchange.response_breaks += 1
+            exchange.lost_responses()
+        if fault.doubtful:
+            facts = {"reason": f"the frame length is {fault.length}"}
+            return [*seen, exchange.violation("frame_border_lost", direction, fault, **facts)]
         if fault.kind == "negative":
             return [*seen, exchange.violation("frame_length_negative", direction, fault, length=fault.length)]
         limit = self._splitters[direction].max_frame

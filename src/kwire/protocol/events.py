@@ -17,7 +17,7 @@ __all__ = [
 
 Direction = Literal["request", "response"]
 Severity = Literal["error", "warning", "info"]
-RequestState = Literal["answered", "no_response_expected", "unanswered", "orphan_response"]
+RequestState = Literal["answered", "no_response_expected", "unanswered", "abandoned", "unseen", "orphan_response"]
 Body = Literal["decoded", "truncated", "malformed", "unsupported", "skipped"]
 Role = Literal["client", "broker", "controller"]
 IdentitySource = Literal["api_versions", "not_sent", "not_observed"]
@@ -47,8 +47,10 @@ class RequestCompleted:
         error_code: the response's top-level code where its schema has one, else the first non-zero code inside; None without a readable
             response or without any code in the schema.
         throttle_time_ms, acks, first_topic, topic_count, group_id, transactional_id: None where the schema has no such field.
-        state: `no_response_expected` of a Produce with acks 0, and of what waits when a client has closed its side and a RST follows: it
-            refuses what the broker still sends. `unanswered` is what else got no answer; an answer that was begun is one.
+        state: `answered`; `no_response_expected`: a Produce with acks 0 and nothing else; `abandoned`: the client closed first, and the
+            whole answer had not come; `unseen`: an answer may lie in bytes that the capture lacks, or snaplen cut away whether one was
+            wanted; `unanswered`: the server was seen and gave none; `orphan_response`: a response alone. An answer that was begun when the
+            server or the capture ended is one.
         body: what became of the request's body; of an orphan always `skipped`.
         packet_number, stream_offset: of the first byte of the request's frame (of an orphan: the response's).
     """
@@ -168,6 +170,7 @@ class PartitionUse(NamedTuple):
         records, batches, bytes, largest: of the record batches that travelled: whole batches, records in them, bytes of all, bytes of the
             largest.
         magics, codecs: bit sets of what the batches have: bit 2 of `magics` for magic 2, bit 4 of `codecs` for zstd.
+        unseen: more may have travelled: bytes of the message that carries the records are missing, here or behind it.
     """
 
     topic: str | None
@@ -180,6 +183,7 @@ class PartitionUse(NamedTuple):
     largest: int = 0
     magics: int = 0
     codecs: int = 0
+    unseen: bool = False
 
 
 @dataclass(slots=True)
@@ -366,7 +370,7 @@ class ConnectionSummary:
         request_bytes, response_bytes: bytes seen, lost ones not counted; `bytes_lost`: those.
         bytes_opaque: bytes of strangers and of stretches where no frame was found.
         gaps: lost ranges in both directions.
-        requests, unanswered: rows so far; `unanswered` counts those that ended so.
+        requests, unanswered: rows so far; `unanswered` counts those in that state, so neither `abandoned` nor `unseen`.
         proxied_address: client address of a PROXY header, `address:port`.
         tls_version, tls_sni, tls_ja3: of a ClientHello.
         sasl_mechanism, attempted_principal: what the client tried, also in vain; `principal` only after success.

@@ -14,12 +14,13 @@ from kwire.protocol.events import (
     IdentityChanged,
     MessageSeen,
     RequestCompleted,
+    RequestState,
     VersionsLearned,
     ViolationFound,
 )
 from kwire.protocol.first_fields import first_value, request_fields, topics_of
 from kwire.protocol.frames import Frame
-from kwire.protocol.identity import ClientIdentity
+from kwire.protocol.identity import UNKNOWN, ClientIdentity
 from kwire.protocol.negotiation import API_VERSIONS
 from kwire.protocol.observation import group_faults, note_request, observe
 from kwire.protocol.pairing import MAX_HELD_BYTES, Outcome, Pairing, Waiting, kept_bytes
@@ -73,11 +74,15 @@ class Exchange:
         named: software name and version in force at the latest request that was no ApiVersions request.
         losses: gaps so far that make latencies unknown.
         response_breaks: how often the border of responses was lost.
+        seeks_responses: that border is not known now, so that a response may pass without being found.
+        left: the client closed first.
+        missing: bytes of the connection were not seen, or its beginning.
         requests_lost: requests may have gone by unseen.
     """
 
     __slots__ = (
         "_said",
+        "_unheard",
         "advertised",
         "asked",
         "frames",
@@ -85,7 +90,9 @@ class Exchange:
         "is_kafka",
         "judge",
         "last_api_name",
+        "left",
         "losses",
+        "missing",
         "named",
         "pairing",
         "passing",
@@ -93,6 +100,7 @@ class Exchange:
         "requests_lost",
         "response_breaks",
         "sasl",
+        "seeks_responses",
         "unanswered",
     )  # fmt: skip
 
@@ -112,6 +120,10 @@ class Exchange:
         self.named: tuple[str | None, str | None] = ("unknown", "unknown") if observed else (None, None)
         self.losses = 0
         self.response_breaks = 0
+        self.seeks_responses = False
+        self.left = False
+        self.missing = not observed
+        self._unheard: list[ViolationFound] = []  # that count once the server is heard
         self.requests_lost = not observed
         self._said: set[str] = set()  # rules of severity info that were reported
 
@@ -135,6 +147,12 @@ class Exchange:
         """Events for broken rules; what is merely worth knowing is said once a connection."""
         events: list[Event] = []
         for rule, facts in broken:
+            if frame.doubtful and RULES[rule].severity == "error":
+                events.append(self.violation("frame_border_lost", direction, frame, index, reason=explain(rule, **facts)))
+                continue
+            if rule == "api_versions_out_of_order" and self.pairing.last_answered is None:
+                self._unheard.append(self.violation(rule, direction, frame, index, **facts))
+                continue
             if RULES[rule].severity == "info":
                 if rule in self._said:
                     continue
@@ -150,6 +168,12 @@ class Exchange:
         if row is not None:
             event.request_index, event.api_key, event.api_version = row.request_index, row.api_key, row.api_version
         return [event]
+
+    def _too_short(self, direction: Direction, frame: Frame) -> list[Event]:
+        """A frame that has no room for its header."""
+        return self.seen(direction, "length", frame) + self._violations(
+            [("frame_too_short", {"length": frame.length})], direction, frame, None
+        )
 
     def _shown(self, direction: Direction, version: int | None, row: RequestCompleted, frame: Frame) -> list[Event]:
         """The frame itself, for who asked for its message."""
@@ -167,14 +191,13 @@ class Exchange:
             self.sasl.mechanism = "GSSAPI"
         if self.sasl.raw and self._is_token(frame):
             self.sasl.client_token(None if frame.damaged else frame.payload)
-            outcomes = self.pairing.expect(Waiting(None, self.losses, self.response_breaks))
+            outcomes = self.pairing.expect(Waiting(None, self.losses, self.unbroken))
             return self.seen("request", "token", frame) + self._outcomes(outcomes, frame.end_time)
         if frame.length < _SHORTEST_REQUEST:
-            return [*self.seen("request", "length", frame), self.violation("frame_too_short", "request", frame, length=frame.length)]
+            return self._too_short("request", frame)
         reading, acks = self._read(frame)
         if reading.api_key is None:
-            self.requests_lost = True
-            self.identity.lost_requests()
+            self.lost_requests()
             return self.seen("request", "request", frame)
         index = self.requests
         self.requests += 1
@@ -207,9 +230,12 @@ class Exchange:
         if reading.api_key == _PRODUCE and row.acks == 0:
             row.state = "no_response_expected"
             events.append(row)
-            return events + self._observe(row, note, None)
+            events += self._observe(row, note, None)
+            if not frame.ended:
+                row.request_time = None
+            return events
         silent = reading.api_key == _PRODUCE and row.acks is None
-        waiting = Waiting(row, self.losses, self.response_breaks, silent, note=note, kept=kept_bytes(row, note))
+        waiting = Waiting(row, self.losses, self.unbroken, silent, note=note, kept=kept_bytes(row, note), is_timed=frame.ended)
         return events + self._outcomes(self.pairing.expect(waiting), frame.end_time)
 
     def _read(self, frame: Frame) -> tuple[RequestReading, int | None]:
@@ -234,13 +260,25 @@ class Exchange:
         # A token that reads to its last byte as a request of a released version is none.
         return not self.judge.accepts(frame.payload)
 
+    def lost_requests(self) -> None:
+        """Requests may have gone by unseen."""
+        self.requests_lost = True
+        self.identity.lost_requests()
+        if self.named == (UNKNOWN, UNKNOWN) and self.identity.source != "not_sent":
+            self.named = (None, None)
+
+    def lost_responses(self) -> None:
+        """The border of responses is lost."""
+        self.response_breaks += 1
+        self.pairing.broke()
+
     def _authenticate(self, reading: RequestReading) -> None:
         if reading.api_key == _SASL_HANDSHAKE:
             self.sasl.handshake(getattr(reading.message, "mechanism", None), reading.api_version or 0)
         elif reading.api_key == _SASL_AUTHENTICATE:
             self.sasl.client_token(getattr(reading.message, "auth_bytes", None))
         else:
-            if reading.api_key == API_VERSIONS and self.sasl.pending and self.sasl.expected is not None:
+            if reading.api_key == API_VERSIONS and self.sasl.pending and self.sasl.expected is not None and not self.missing:
                 reading.broken.append(("api_versions_out_of_order", {}))
             self.sasl.went_on()
 
@@ -268,7 +306,7 @@ class Exchange:
             row.acks = first_value(reading.message, fields.acks)
             row.group_id = first_value(reading.message, fields.group_id)
             row.transactional_id = first_value(reading.message, fields.transactional_id)
-            row.first_topic, row.topic_count = topics_of(reading.message, fields)
+            row.first_topic, row.topic_count = topics_of(reading.message, fields, reading.counts)
         return row
 
     def _identity_changed(self, index: int, time: int) -> IdentityChanged:
@@ -282,23 +320,33 @@ class Exchange:
         waiting = self.pairing.waiting
         is_token = bool(waiting) and waiting[0].row is None
         if frame.length < _SHORTEST_RESPONSE and not is_token:
-            return [*self.seen("response", "length", frame), self.violation("frame_too_short", "response", frame, length=frame.length)]
+            return self.heard() + self._too_short("response", frame)
         # What a server says while authentication is under way may be a token: of that nothing is kept.
         keep = _SHORTEST_RESPONSE if self.sasl.pending or self.sasl.raw else MAX_HELD_BYTES
+        self.pairing.losses = self.losses
         outcomes = self.pairing.answer(frame, peek_correlation_id(frame.payload), self.response_breaks, keep)
-        return self._outcomes(outcomes, frame.end_time)
+        return self.heard() + self._outcomes(outcomes, frame.end_time)
 
-    def end(self, t: int, *, left: bool = False) -> list[Event]:
-        """Nothing more will come on this connection.
+    def heard(self) -> list[Event]:
+        """The server is in the capture: what was said of its client because it did not answer holds, unless bytes are missing."""
+        events: list[Event] = [] if self.missing else list(self._unheard)
+        self._unheard.clear()
+        return events
 
-        Args:
-            t: when it ended.
-            left: the client had closed its side, and a RST met what the server still had to say. Brokers log such requests as answered.
-        """
-        for waiting in self.pairing.waiting if left else ():
-            if waiting.row is not None and waiting.losses == self.losses:
-                waiting.row.state = "no_response_expected"
+    def end(self, t: int) -> list[Event]:
+        """Nothing more will come on this connection, which ended at `t`."""
         return self._outcomes(self.pairing.end(), t)
+
+    @property
+    def unbroken(self) -> int:
+        """`response_breaks` for a request that is sent now: one less while the border is lost, for its response may pass unseen."""
+        return self.response_breaks - self.seeks_responses
+
+    def _state_without_answer(self, waiting: Waiting) -> RequestState:
+        """The state of a request that is given up: what cannot be known comes first, then whose doing it is."""
+        if waiting.response_breaks < self.response_breaks or waiting.may_be_silent or self.pairing.is_unclear:
+            return "unseen"
+        return "abandoned" if self.left else "unanswered"
 
     def _outcomes(self, outcomes: list[Outcome], t: int) -> list[Event]:
         events: list[Event] = []
@@ -308,10 +356,14 @@ class Exchange:
                 events += self._orphan(outcome.frame)
             elif outcome.kind == "given_up":
                 assert outcome.waiting is not None
-                if outcome.waiting.row is not None:
-                    self.unanswered += outcome.waiting.row.state == "unanswered"
-                    events.append(outcome.waiting.row)
-                    events += self._observe(outcome.waiting.row, outcome.waiting.note, None)
+                row = outcome.waiting.row
+                if row is not None:
+                    row.state = self._state_without_answer(outcome.waiting)
+                    self.unanswered += row.state == "unanswered"
+                    events.append(row)
+                    events += self._observe(row, outcome.waiting.note, None)
+                    if not outcome.waiting.is_timed:
+                        row.request_time = None
             else:
                 events += self._answered(outcome)
         return events
@@ -328,7 +380,7 @@ class Exchange:
         assert row.api_key is not None
         assert row.api_version is not None
         events = self.seen("response", "response", frame, row)
-        if waiting.overtaken_by:
+        if waiting.overtaken_by and not frame.doubtful:
             facts = {"correlation_id": row.correlation_id, "later": waiting.overtaken_by}
             events.append(self.violation("response_out_of_order", "response", frame, row.request_index, **facts))
         # A frame that was passed over may after all answer another request, one of the same id, when more wait than are kept.
@@ -346,7 +398,8 @@ class Exchange:
         assert row.request_time is not None
         elapsed = frame.end_time - row.request_time
         # A response that the capture shows before its request says that the clock or the order is off.
-        row.latency_us = elapsed // 1000 if self.losses == waiting.losses and elapsed >= 0 else None
+        is_timed = frame.ended and waiting.is_timed
+        row.latency_us = elapsed // 1000 if is_timed and self.losses == waiting.losses and elapsed >= 0 else None
         reading.broken += _broken_by(row, reading)
         reading.broken += group_faults(row, waiting.note, frame.payload, damaged)
         events += self._violations(reading.broken, "response", frame, row.request_index)
@@ -354,7 +407,15 @@ class Exchange:
         events += self._learn(row, reading, frame)
         events.append(row)
         readable = reading.message is not None
-        return events + self._observe(row, waiting.note, frame.payload if readable else None, damaged)
+        events += self._observe(row, waiting.note, frame.payload if readable else None, damaged)
+        # What the exchange says beyond its row has the time of what came.
+        if not frame.ended:
+            row.response_time = None
+        if frame.unfinished and self.left:
+            row.state = "abandoned"
+        if not waiting.is_timed:
+            row.request_time = None
+        return events
 
     def _observe(self, row: RequestCompleted, note: Any, payload: bytes | None, damaged: bool = False) -> list[Event]:
         return [] if row.body == "skipped" else observe(row, note, payload, damaged)
@@ -379,7 +440,7 @@ class Exchange:
     def _orphan(self, frame: Frame) -> list[Event]:
         correlation_id = peek_correlation_id(frame.payload)
         events = self.seen("response", "response", frame)
-        if not self.requests_lost and correlation_id is not None:
+        if not self.requests_lost and not self.response_breaks and correlation_id is not None:
             if correlation_id == self.pairing.last_answered:
                 rule = "response_repeated"
             else:
@@ -394,7 +455,7 @@ class Exchange:
                 software_name=name,
                 software_version=version,
                 principal=self.sasl.principal,
-                response_time=frame.end_time,
+                response_time=frame.end_time if frame.ended else None,
                 response_bytes=frame.length + 4,
                 state="orphan_response",
                 packet_number=frame.packet,

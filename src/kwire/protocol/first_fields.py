@@ -180,15 +180,22 @@ def first_value(message: Any, path: Path | None) -> Any:
     return None if path is None else next((value for value in _values(message, path) if value is not None), None)
 
 
-def topics_of(message: Any, fields: RequestFields) -> tuple[str | None, int | None]:
-    """Name of the first topic and number of topics; None and None where there is no such field or it is null (Metadata's "all topics")."""
+def topics_of(message: Any, fields: RequestFields, counts: dict[str, int] | None = None) -> tuple[str | None, int | None]:
+    """Name of the first topic and number of topics; None and None where there is no such field or it is null (Metadata's "all topics").
+
+    Arguments:
+        counts: of a message that was cut, as of a `Prefix`: the number of topics is then what stands in front of them, and not known
+            where topics stand inside of something else.
+    """
     if fields.topics is None or getattr(message, fields.topics[0], None) is None:
         return None, None
     elements = [value for value in _values(message, fields.topics) if value is not None]
     name = elements[0] if elements else None
     if name is not None and fields.topic_name != "":
         name = None if fields.topic_name is None else getattr(name, fields.topic_name, None)
-    return name, len(elements)
+    if counts is None:
+        return name, len(elements)
+    return name, counts.get(fields.topics[0], len(elements)) if len(fields.topics) == 1 else None
 
 
 def error_code_of(message: Any, fields: ResponseFields) -> int | None:

@@ -16,7 +16,7 @@ from __future__ import annotations
 
 from bisect import bisect_right
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Final, Literal, Protocol
 
 __all__ = ["MAX_CANDIDATES", "MAX_FRAME", "REJECT", "Frame", "FrameFault", "FrameSplitter", "Judge"]
@@ -30,6 +30,9 @@ _MOST_PENDING: Final = 32
 # Candidates in a row that came to nothing, after which a direction is given up: made-up bytes could otherwise cost any time. In a gigabyte
 # of random bytes there are a few dozen.
 MAX_CANDIDATES: Final = 100_000
+
+# So many frames in a row, each where the one before it ends, say that a border that was searched for is one.
+_PROVEN: Final = 3
 
 Enough = Callable[[bytes], int]
 
@@ -65,8 +68,11 @@ class Frame:
         payload: its bytes without the length; of a damaged frame those before the loss.
         length: as its prefix says.
         offset, packet, begin_time: of its first byte, which is the first of its length.
-        end_time: arrival of its last byte.
+        end_time: arrival of its last byte; where that is lost, when the loss was found.
         damaged: bytes of it are lost.
+        ended: its last byte was seen, so that its time is known; also where only snaplen cut it off.
+        unfinished: the direction ended before it did.
+        doubtful: borders were lost and found again a few frames ago: what is wrong here may be the border.
 
     A frame whose end is passed over (see `FrameSplitter`) has a payload that is shorter than its length although nothing is lost.
     """
@@ -78,6 +84,9 @@ class Frame:
     begin_time: int
     end_time: int
     damaged: bool = False
+    ended: bool = field(default=True, compare=False)
+    doubtful: bool = field(default=False, compare=False)
+    unfinished: bool = field(default=False, compare=False)
 
     def __repr__(self) -> str:
         # The payload may be a SASL token.
@@ -90,6 +99,7 @@ class FrameFault:
 
     Attributes:
         have: how many bytes of it came; `payload` are those behind its length.
+        doubtful: as of a `Frame`.
     """
 
     kind: Literal["negative", "too_large", "unfinished"]
@@ -99,6 +109,7 @@ class FrameFault:
     packet: int
     time: int
     payload: bytes = b""
+    doubtful: bool = field(default=False, compare=False)
 
 
 class FrameSplitter:
@@ -114,7 +125,7 @@ class FrameSplitter:
 
     __slots__ = (
         "_base", "_broken", "_buffer", "_candidates", "_marks", "_need", "_pending", "_scanned", "_skip", "_skipped_time", "_sought_from",
-        "bytes_opaque", "enough", "max_frame", "seeking",
+        "_unproven", "bytes_opaque", "enough", "max_frame", "seeking",
     )  # fmt: skip
 
     def __init__(self, *, seeking: bool = False, max_frame: int = MAX_FRAME, offset: int = 0, enough: Enough | None = None) -> None:
@@ -132,7 +143,12 @@ class FrameSplitter:
         self._sought_from = offset  # where the search for a border began
         self._pending: list[tuple[int, int]] = []  # (stream offset, bytes needed) of candidates that wait for bytes
         self._candidates = 0  # looked at since the last frame
+        self._unproven = 0  # frames that are still wanted as a proof of the border that was found
         self._scanned = 0  # stream offset up to which candidates were looked for
+
+    def prove(self, frames: int) -> None:
+        """So many more frames were whole and in step."""
+        self._unproven = max(self._unproven - frames, 0)
 
     @property
     def position(self) -> int:
@@ -174,13 +190,15 @@ class FrameSplitter:
                 if need:
                     break
                 self.seeking = False
+                self._unproven = _PROVEN
             need = 4
             if size - pos < 4:
                 break
             length = int.from_bytes(data[pos : pos + 4], "big", signed=True)
             if not 0 <= length <= self.max_frame:
                 begin_time, packet = self._mark(base + pos)
-                yield FrameFault("negative" if length < 0 else "too_large", length, 4, base + pos, packet, begin_time)
+                kind: Literal["negative", "too_large"] = "negative" if length < 0 else "too_large"
+                yield FrameFault(kind, length, 4, base + pos, packet, begin_time, doubtful=self._unproven > 0)
                 self.seeking = True
                 self.bytes_opaque += 1
                 pos += 1
@@ -194,7 +212,8 @@ class FrameSplitter:
                     need = min(need, 4 + head)
                 break
             begin_time, packet = self._mark(base + pos)
-            yield Frame(data[pos + 4 : pos + need], length, base + pos, packet, begin_time, t)
+            yield Frame(data[pos + 4 : pos + need], length, base + pos, packet, begin_time, t, doubtful=self._unproven > 0)
+            self.prove(1)
             pos += need
         self._keep(data, pos, need)
 
@@ -264,8 +283,11 @@ class FrameSplitter:
         self._skip = 0
         return broken
 
-    def lose(self, n: int, t: int, judge: Judge) -> Iterator[Frame]:
-        """Mark the next `n` bytes as lost; gives the frame that ends with them. Must be run to its end."""
+    def lose(self, n: int, t: int, judge: Judge, cut: bool = False) -> Iterator[Frame]:
+        """Mark the next `n` bytes as lost; gives the frame that ends with them. Must be run to its end.
+
+        `cut`: by snaplen, so that the time at which they came is known.
+        """
         if self._broken is not None:
             self._broken.damaged = True
             self._skipped_time = t
@@ -275,6 +297,7 @@ class FrameSplitter:
             n -= taken
             if self._skip:
                 return
+            self._broken.ended = cut
             yield self._end_broken()
             if n:
                 self._base += n
@@ -290,13 +313,15 @@ class FrameSplitter:
             self._sought_from = self._base
             return
         self.bytes_opaque += start
+        if self.seeking:
+            self._unproven = _PROVEN
         self.seeking = False
         length = int.from_bytes(data[start : start + 4], "big", signed=True)
         begin_time, packet = self._mark(self._base + start)
         self._broken = Frame(data[start + 4 :], length, self._base + start, packet, begin_time, t, damaged=True)
         self._skip = 4 + length - (len(data) - start)
         self._drop(len(data))
-        yield from self.lose(n, t, judge)
+        yield from self.lose(n, t, judge, cut)
 
     def _salvage(self, data: bytes, n: int, judge: Judge) -> int | None:
         pos = 0
@@ -319,6 +344,7 @@ class FrameSplitter:
             self._skipped_time = t
             rest, frame = self._skip, self._end_broken()
             if frame.damaged:
+                frame.ended, frame.unfinished = False, True
                 yield frame
             else:
                 have = 4 + frame.length - rest

@@ -20,6 +20,7 @@ _FETCH: Final = 1
 _GET_TELEMETRY: Final = 71
 _PUSH_TELEMETRY: Final = 72
 
+_INTRODUCTION: Final = frozenset((17, 18, 36))  # SaslHandshake, ApiVersions, SaslAuthenticate
 # Distinct client ids that are counted on one connection; applications use one.
 MOST_CLIENT_IDS: Final = 256
 MOST_CLIENT_ID_TEXT: Final = 1 << 16  # characters of all of them together; one alone may have 32,767
@@ -59,10 +60,12 @@ class ClientIdentity:
         role: what the peer is.
     """
 
-    __slots__ = ("_client_ids", "_observed", "instance_id", "role", "software", "source")
+    __slots__ = ("_client_ids", "_doubted", "_observed", "_settled", "instance_id", "role", "software", "source")
 
     def __init__(self, observed: bool) -> None:
         self._observed = observed
+        self._doubted = False  # a name may have been sent in bytes that are missing
+        self._settled = False  # a request came that clients send only when they have named themselves
         self._client_ids: dict[str, int] = {}
         self.software: tuple[str | None, str | None] = (None, None)
         self.source: IdentitySource = "not_observed"
@@ -75,14 +78,24 @@ class ClientIdentity:
         return max(self._client_ids, key=self._client_ids.__getitem__, default=None)
 
     def lost_requests(self) -> None:
-        """Requests may have gone by unseen: an ApiVersions request among them, if none was seen before."""
+        """Requests may have gone by unseen: an ApiVersions request with a name among them, while the client is still introducing itself."""
         self._observed = False
+        self._doubted = True
+        if not self._settled:
+            self._unsay()
+
+    def _unsay(self) -> None:
+        """That no name was sent cannot be said any more."""
+        if self.source == "not_sent":
+            self.source = "not_observed"
+            self.software = (None, None)
 
     def see(self, reading: RequestReading) -> list[Fact]:
         """Take what a request says; gives the rules that it breaks."""
         if reading.client_id:
             self.count_client_id(reading.client_id)
         broken = self._see_api_versions(reading) if reading.api_key == API_VERSIONS else []
+        self._settled = self._settled or reading.api_key not in _INTRODUCTION
         if self.source == "not_observed" and self._observed and not (reading.api_key == API_VERSIONS and reading.body == "truncated"):
             self._not_sent()
         self._see_instance_id(reading.client_instance_id)
@@ -109,13 +122,16 @@ class ClientIdentity:
 
     def _see_api_versions(self, reading: RequestReading) -> list[Fact]:
         if reading.api_version is not None and 0 <= reading.api_version < 3:
-            self._not_sent()
+            if not self._doubted:  # a request with a name may come before one without, when the broker refuses it, or behind it (SASL)
+                self._not_sent()
             return []
         name = getattr(reading.message, "client_software_name", None)
         version = getattr(reading.message, "client_software_version", None)
         if name is None or version is None:
             if reading.body == "truncated":
                 self._observed = False  # it was sent, and cut off
+                self._doubted = True
+                self._unsay()
             return []
         if is_valid_software(name, version):
             self.software = (name, version)

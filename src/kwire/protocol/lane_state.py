@@ -57,6 +57,8 @@ def plain_state(conversation: Conversation) -> State | None:
         "bytes_lost": connection.bytes_lost,
         "is_kafka": exchange.is_kafka,
         "observed": identity._observed,
+        "settled": identity._settled,
+        "doubted": identity._doubted,
         "said": set(exchange._said),
         "source": identity.source,
         "role": identity.role,
@@ -86,6 +88,9 @@ def _is_regular(connection: Connection) -> bool:
         or exchange.passing.bodies is not None
         or exchange.sasl.raw
         or exchange.pairing._held
+        or exchange._unheard
+        or exchange.pairing.is_unclear
+        or (exchange.pairing.waiting and exchange.pairing.waiting[0].response_breaks < exchange.response_breaks)
     ):
         return False
     if len(exchange.identity._client_ids) > MOST_CLIENT_IDS or not all(_is_ordinary(each) for each in exchange.pairing.waiting):
@@ -101,7 +106,7 @@ def _is_regular(connection: Connection) -> bool:
 
 def _is_ordinary(waiting: Waiting) -> bool:
     row = waiting.row
-    if row is None or waiting.overtaken_by or waiting.may_be_silent or row.state != "unanswered":
+    if row is None or waiting.overtaken_by or waiting.may_be_silent or waiting.is_lost or not waiting.is_timed or row.state != "unanswered":
         return False
     if row.body not in ("decoded", "truncated"):
         return False
@@ -138,6 +143,7 @@ def put_back(conversation: Conversation, state: State) -> None:
     exchange = connection._exchange
     for index, direction in enumerate(_DIRECTIONS):
         connection.received[direction] = state["received"][index]
+        connection._splitters[direction].prove(state["frames"][index] - connection._frames[direction])
         connection._frames[direction] = state["frames"][index]
         connection._closed[direction] = state["closed"][index]
         _put_buffer(connection, direction, state["buffers"][index], state["pieces"][index])
@@ -145,6 +151,8 @@ def put_back(conversation: Conversation, state: State) -> None:
     connection._closed_by = None if state["closed_by"] is None else "server" if state["closed_by"] else "client"
     connection._reset = state["reset"]
     connection.gaps, connection.bytes_lost = state["gaps"], state["bytes_lost"]
+    exchange.missing = connection.joined_late or connection.gaps > 0 or exchange.missing
+    exchange.left = state["closed_by"] == 0
     _put_exchange(exchange, state)
 
 
@@ -152,7 +160,7 @@ def _put_exchange(exchange: Exchange, state: State) -> None:
     identity = exchange.identity
     identity.software, identity.source, identity.role = state["software"], state["source"], state["role"]
     identity.instance_id = state["instance_id"]
-    identity._observed = state["observed"]
+    identity._observed, identity._settled, identity._doubted = state["observed"], state["settled"], state["doubted"]
     if state["sasl"] is not None:
         exchange.sasl = state["sasl"]
     identity._client_ids = dict(state["client_ids"])

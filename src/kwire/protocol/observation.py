@@ -167,7 +167,7 @@ def observe(row: RequestCompleted, note: Any, payload: bytes | None, damaged: bo
         return []
     response = None if payload is None else _response(key, version, payload, damaged)
     if key in TOPIC_USERS:
-        return _topics(row, note or [], response)
+        return _topics(row, note or [], response, not damaged)
     request = None if note is None else _request(key, version, *note)
     return _said(key, version, row, request, response)
 
@@ -215,9 +215,11 @@ def _said(key: int, version: int, row: RequestCompleted, request: Any, response:
     return [TopicsNamed(row.response_time or row.request_time or 0, names)] if names else []
 
 
-def _topics(row: RequestCompleted, note: Any, response: Any) -> list[Event]:
+def _topics(row: RequestCompleted, note: Any, response: Any, is_whole: bool = True) -> list[Event]:
     assert row.api_key is not None
-    uses = used(row.api_key, note, response)
+    if response is None:
+        is_whole = row.state not in ("answered", "unseen")  # else it cannot be read, or may have come
+    uses = used(row.api_key, note, response, row.body == "decoded", is_whole)
     if not uses:
         return []
     return [

@@ -44,6 +44,8 @@ class Waiting:
             the others once they are answered.
         note: what is kept of the request for `kwire.protocol.observation`.
         kept: bytes that it keeps beyond what every request keeps.
+        is_timed: the request's last byte was seen, so that its time is known.
+        is_lost: its response is among bytes that are missing: no other request waited when they were lost.
         place: where `kwire.protocol.waiting_index` has it.
     """
 
@@ -55,6 +57,8 @@ class Waiting:
     note: Any = None
     kept: int = 0
     place: int = UNPLACED
+    is_timed: bool = True
+    is_lost: bool = False
 
     @property
     def correlation_id(self) -> int | None:
@@ -101,16 +105,20 @@ class Pairing:
 
     Attributes:
         waiting: requests without response, in the order of sending.
+        is_unclear: a response was seen that may be that of several requests, all with its id: what waits may be answered.
+        losses: gaps of the connection so far.
         last_answered: correlation id of the latest answered request, to tell an answer that comes twice.
     """
 
-    __slots__ = ("_held", "_index", "_kept", "last_answered", "waiting")
+    __slots__ = ("_held", "_index", "_kept", "is_unclear", "last_answered", "losses", "waiting")
 
     def __init__(self) -> None:
         self.waiting: list[Waiting] = []
         self._held: list[_Held] = []
         self._index = WaitingIndex()
         self._kept = 0  # of all that wait
+        self.is_unclear = False
+        self.losses = 0
         self.last_answered: int | None = None
 
     @property
@@ -120,9 +128,13 @@ class Pairing:
 
     def expect(self, waiting: Waiting) -> list[Outcome]:
         """A request was sent that will be answered."""
+        outcomes: list[Outcome] = []
+        if waiting.losses:
+            # Where packets are missing, a response that came before is that to a request that was not seen, even if the id is the same.
+            outcomes += [Outcome("orphan", None, held.frame) for held in self._held]
+            self._held.clear()
         self.waiting.append(waiting)
         self._kept += waiting.kept
-        outcomes: list[Outcome] = []
         while len(self.waiting) > MAX_WAITING or (self._kept > MAX_WAITING_BYTES and len(self.waiting) > 1):
             first = self.waiting.pop(0)
             self._kept -= first.kept
@@ -131,10 +143,15 @@ class Pairing:
             self._index.count_first(self.waiting)
         while self._held and self.waiting and (at := self._held_for(waiting)) is not None:
             held = self._held[at]
-            if (found := self._find(held)) is None:
+            if (found := self._find(held, 0)) is None:
                 break
             outcomes += self._pair(at, held, found, 0)
         return outcomes
+
+    def broke(self) -> None:
+        """The border of responses was lost, and bytes of them with it: when a single request waited, they were its response's."""
+        if self.waiting and (len(self.waiting) == 1 or self.waiting[-2].is_lost):
+            self.waiting[-1].is_lost = True
 
     def put_back(self, waiting: list[Waiting]) -> None:
         """These are the requests that wait."""
@@ -143,8 +160,8 @@ class Pairing:
         self._kept = sum(each.kept for each in waiting)
 
     def first_asked(self, correlation_id: int) -> RequestCompleted | None:
-        """The first request that waits with this correlation id."""
-        found = self._index.find(self.waiting, correlation_id) if self.waiting else None
+        """The first request that waits with this correlation id, and whose response is not lost."""
+        found = self._index.possible(self.waiting, correlation_id)[0] if self.waiting else None
         return None if found is None else self.waiting[found].row
 
     def answer(self, frame: Frame, correlation_id: int | None, response_breaks: int, keep: int = MAX_HELD_BYTES) -> list[Outcome]:
@@ -156,7 +173,7 @@ class Pairing:
             keep: bytes that are kept of a response that finds no request yet.
         """
         held = _Held(frame, correlation_id)
-        found = self._find(held) if self.waiting else None
+        found = self._find(held, response_breaks) if self.waiting else None
         if found is not None:
             return self._pair(len(self._held), held, found, response_breaks)
         if len(frame.payload) > keep:
@@ -181,9 +198,27 @@ class Pairing:
         number = newest.correlation_id
         return next((at for at, held in enumerate(self._held) if held.correlation_id in (None, number)), None)
 
-    def _find(self, held: _Held) -> int | None:
+    def _find_behind_break(self, correlation_id: int, response_breaks: int) -> int | None:
+        """As `_find`, where responses were lost that requests wait for.
+
+        Some clients give all their requests one id (pykafka). Then the id says nothing, and a response is that of the first request whose
+        response is not lost; where it may be, nobody can say which one is answered.
+        """
+        found, several = self._index.possible(self.waiting, correlation_id)
+        if found is None:
+            return None
+        first = self.waiting[found]
+        is_repeated = several or (correlation_id == self.last_answered and first.losses != self.losses)
+        if is_repeated and first.response_breaks < response_breaks:
+            self.is_unclear = True
+            return None
+        return found
+
+    def _find(self, held: _Held, response_breaks: int) -> int | None:
         """Index of the request that a response answers."""
         first = self.waiting[0]
+        if first.row is not None and held.correlation_id is not None and first.response_breaks < response_breaks:
+            return self._find_behind_break(held.correlation_id, response_breaks)
         if held.correlation_id is None or (first.row is not None and first.correlation_id == held.correlation_id):
             return 0
         if first.row is None:

@@ -45,6 +45,7 @@ class RequestReading:
         message: the first fields; of a cut body those before the cut; None when nothing of the body can be read.
         broken: rules that the frame breaks.
         client_instance_id: of a header that carries one (KIP-1313).
+        counts: of a cut body, as of a `Prefix`; None of a whole one.
     """
 
     api_key: int | None = None
@@ -56,6 +57,7 @@ class RequestReading:
     message: Any = None
     broken: list[Fact] = field(default_factory=list)
     client_instance_id: bytes | None = None
+    counts: dict[str, int] | None = None
 
     def __repr__(self) -> str:
         # The message may be a SaslAuthenticate.
@@ -218,7 +220,8 @@ def read_request(payload: bytes, damaged: bool = False) -> RequestReading:
     if offset is None or key is None or version is None:
         return reading
     if damaged:
-        reading.message = _before_the_cut(request_decoder(key, version, whole=True), payload, offset)
+        prefix = read_closely(request_decoder(key, version, whole=True).plan, payload, offset)
+        reading.message, reading.counts = prefix.message, prefix.counts
     else:
         _read_request_body(reading, payload, offset, key, version)
     return reading

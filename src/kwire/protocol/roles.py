@@ -115,6 +115,11 @@ class Conversation:
         events = self._join_late()
         return events + self._tell(lambda server, reading: reading.lost(_direction(side, server), n, t, packet, cut=cut))
 
+    def begins_late(self, side: int) -> None:
+        """As `Connection.begins_late`, of a conversation whose client has sent a SYN."""
+        if self.server_side is not None:
+            self._readings[self.server_side].begins_late(_direction(side, self.server_side))
+
     def closed(self, side: int, reset: bool, t: int, packet: int = 0) -> list[Event]:
         """A side ended; arguments as in `Connection.closed`."""
         events = self._join_late()

@@ -66,21 +66,32 @@ Place = tuple[str | None, str | None, int]
 
 
 def _uses(shape: Shape, message: Any) -> Iterator[PartitionUse]:
-    """What one message says, in the order of the wire; of a message that was cut, what stands before the cut."""
+    """What one message says, in the order of the wire; of a message that was cut, what stands before the cut.
+
+    Where the cut lies inside the partitions of a topic, the last one before it is `unseen`: those behind it have no name.
+    """
     for topic in getattr(message, shape.topics, None) or ():
         name = getattr(topic, shape.name, None) if shape.name else None
         identifier = getattr(topic, "topic_id", ZERO_UUID)
         topic_id = None if identifier == ZERO_UUID else str(Uuid(identifier))
         if not name and topic_id is None:
             continue
+        latest: PartitionUse | None = None
         for partition in getattr(topic, shape.partitions, None) or ():
             number = getattr(partition, shape.number, None)
+            is_cut = shape.records and not (hasattr(partition, "records") or hasattr(partition, "records_size"))
             if number is None:
+                if latest is not None and is_cut:
+                    latest = latest._replace(unseen=True)
                 continue
+            if latest is not None:
+                yield latest
             use = PartitionUse(name or None, topic_id, number, getattr(partition, "error_code", None) if shape.errors else None)
             records = getattr(partition, "records", None) if shape.records else None
             # A request log has the size of the records in their place.
-            yield _weigh(use, records) if records else use._replace(bytes=getattr(partition, "records_size", None) or 0)
+            latest = _weigh(use, records) if records else use._replace(bytes=getattr(partition, "records_size", None) or 0, unseen=is_cut)
+        if latest is not None:
+            yield latest
 
 
 def _weigh(use: PartitionUse, records: bytes) -> PartitionUse:
@@ -122,18 +133,22 @@ def noted(api_key: int, message: Any) -> list[PartitionUse]:
     return list(_uses(TOPIC_USERS[api_key][0], message))
 
 
-def used(api_key: int, note: list[PartitionUse], message: Any) -> list[PartitionUse]:
+def used(api_key: int, note: list[PartitionUse], message: Any, is_request_whole: bool = True, is_whole: bool = True) -> list[PartitionUse]:
     """Request and response together, a partition once.
 
     Arguments:
         note: what `noted` gave for the request.
         message: the response, None without one.
+        is_request_whole: nothing of the request is missing: where it has the records, it names every partition that had some.
+        is_whole: nothing of the response is missing: where it has the records, a partition that it does not name had none.
     """
-    if message is None:
-        return note
-    found: dict[Place, PartitionUse] = {use[:3]: use for use in note}
-    for use in _uses(TOPIC_USERS[api_key][1], message):
+    request, response = TOPIC_USERS[api_key]
+    missing = response.records and not is_whole
+    found: dict[Place, PartitionUse] = {use[:3]: use._replace(unseen=True) if missing else use for use in note}
+    for use in _uses(response, message) if message is not None else ():
         known = found.get(use[:3])
         # A request has records or its response has, never both.
+        if request.records:
+            use = use._replace(unseen=not is_request_whole if known is None else known.unseen)
         found[use[:3]] = use if known is None or use.bytes or not known.bytes else known._replace(error_code=use.error_code)
     return list(found.values())

@@ -78,6 +78,25 @@ class WaitingIndex:
             del self._ids[correlation_id]
         return None
 
+    def possible(self, waiting: list[Waiting], correlation_id: int) -> tuple[int | None, bool]:
+        """Position of the first request with this correlation id whose response is not lost, and whether there is another."""
+        self._follow(waiting)
+        places = self._ids.get(correlation_id, [])
+        found: list[int] = []
+        while len(found) < 2:
+            left = len(found)  # requests that have left, and lost ones, are dropped
+            at = next(((read, at) for read in range(left, len(places)) if (at := self._open_at(waiting, places[read])) is not None), None)
+            del places[left : len(places) if at is None else at[0]]
+            if at is None:
+                break
+            found.append(at[1])
+        return (found[0] if found else None), len(found) > 1
+
+    def _open_at(self, waiting: list[Waiting], place: int) -> int | None:
+        """Position of the request with this place, None when it has left or its response is lost."""
+        at = bisect_left(waiting, place, key=_PLACE)
+        return at if at < len(waiting) and waiting[at].place == place and not waiting[at].is_lost else None
+
     def first_with_header(self, waiting: list[Waiting]) -> int | None:
         """Position of the first request that is no raw token."""
         self._follow(waiting)

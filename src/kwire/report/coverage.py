@@ -34,7 +34,7 @@ _FILE_RULES: Final[dict[str, tuple[Level, str, str]]] = {
 _LONGEST_PACKET: Final = 65_535  # a snap length of this and more cuts nothing
 _COUNTERS: Final = (
     "packets", "packets_dropped", "bytes", "bytes_cut", "bytes_lost", "bytes_opaque", "connections", "connections_refused",
-    "joined_late", "one_way", "requests", "unanswered",
+    "joined_late", "one_way", "requests", "unanswered", "unseen",
 )  # fmt: skip
 _OPAQUE_NAMES: Final = {"tls": "TLS", "http": "HTTP", "ssh": "SSH", "unknown": "of an unknown protocol"}
 _READABLE: Final = frozenset(("kafka", "silent", "proxy"))  # the last two: nothing sent, or nothing behind a PROXY header
@@ -130,6 +130,7 @@ def read_coverage(folder: AnalysisFolder, clients: Iterable[Client] | None = Non
             unknown = packets["packets_dropped"].null_count
             facts += _facts_of_loss(totals, unknown_drops=unknown, files=packets.num_rows, snaplens=snaplens)
             facts += _facts_of_connections(totals, _protocols(folder))
+            facts += _facts_of_volumes(folder)
         facts += _facts_of_identity(applications(read_clients(folder) if clients is None else clients))
     return Coverage(
         start=times and times[0], end=times and times[1], totals=totals, facts=tuple(facts), files=files, file_count=table.num_rows
@@ -247,8 +248,19 @@ def _facts_of_connections(totals: dict[str, int], protocols: Counter[str]) -> li
         facts.append(_warning("One direction", single, unseen))
     if totals["unanswered"]:
         never = f"{plural(totals['unanswered'], 'request')} of {totals['requests']:,} got no answer in the capture:"
-        facts.append(_note("Unanswered", never, "the connection ended, the capture ended, or a broker refused the version."))
+        facts.append(_note("Unanswered", never, "the server closed the connection, or the capture ended before it answered."))
+    if totals["unseen"]:
+        unseen = f"Whether {plural(totals['unseen'], 'request')} of {totals['requests']:,} got an answer is not in the capture:"
+        facts.append(_note("Unseen", unseen, "the answers' direction, the packets or the end of the request are missing."))
     return facts
+
+
+def _facts_of_volumes(folder: AnalysisFolder) -> list[Fact]:
+    unseen = sum(row["unseen_requests"] or 0 for row in folder.rows("topic_access", ["unseen_requests"]))
+    if not unseen:
+        return []
+    cut = f"What {plural(unseen, 'request')} wrote or read is not in the capture, or not whole:"
+    return [_note("Volumes", cut, "records and bytes of their topics count what was seen, and are empty where nothing was.")]
 
 
 def _facts_of_identity(seen: tuple[Client, ...]) -> list[Fact]:

@@ -23,15 +23,15 @@ _COLUMNS: Final = (
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TopicUse:
-    """What one client does with one topic, in one direction; `groups` are those it reads with."""
+    """What one client does with one topic, in one direction; `groups` are those it reads with. Volumes are None where none was seen."""
 
     client_key: str
     client: str
     groups: tuple[str, ...]
     requests: int
     errors: int
-    records: int
-    bytes: int
+    records: int | None
+    bytes: int | None
     first_seen: datetime | None
     last_seen: datetime | None
 
@@ -53,16 +53,16 @@ class Topic:
     formats: tuple[str, ...]
 
     @property
-    def records_written(self) -> int:
-        return sum(one.records for one in self.writers)
+    def records_written(self) -> int | None:
+        return _seen([one.records for one in self.writers])
 
     @property
-    def records_read(self) -> int:
-        return sum(one.records for one in self.readers)
+    def records_read(self) -> int | None:
+        return _seen([one.records for one in self.readers])
 
     @property
-    def bytes_written(self) -> int:
-        return sum(one.bytes for one in self.writers)
+    def bytes_written(self) -> int | None:
+        return _seen([one.bytes for one in self.writers])
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,7 +81,7 @@ def read_lineage(folder: AnalysisFolder) -> tuple[Topic, ...]:
         nameless = f"id {row['topic_id']}" if row["topic_id"] else "unknown topic"
         rows[row["topic"] or nameless, bool(row["topic"])].append(row)
     topics = [_topic(name, resolved, of_topic) for (name, resolved), of_topic in rows.items()]
-    return tuple(sorted(topics, key=lambda topic: (-topic.records_written - topic.records_read, topic.name)))
+    return tuple(sorted(topics, key=lambda topic: (-(topic.records_written or 0) - (topic.records_read or 0), topic.name)))
 
 
 def _topic(name: str, resolved: bool, rows: list[dict[str, Any]]) -> Topic:
@@ -97,6 +97,12 @@ def _topic(name: str, resolved: bool, rows: list[dict[str, Any]]) -> Topic:
     )
 
 
+def _seen(volumes: list[int | None]) -> int | None:
+    """The sum of what was seen; None where several did something and none of it was seen."""
+    known = [volume for volume in volumes if volume is not None]
+    return sum(known) if known or not volumes else None
+
+
 def _uses(rows: Iterable[dict[str, Any]]) -> tuple[TopicUse, ...]:
     uses = [
         TopicUse(
@@ -105,14 +111,14 @@ def _uses(rows: Iterable[dict[str, Any]]) -> tuple[TopicUse, ...]:
             groups=tuple(row["group_ids"] or ()),
             requests=row["requests"] or 0,
             errors=row["errors"] or 0,
-            records=row["records"] or 0,
-            bytes=row["bytes"] or 0,
+            records=row["records"],
+            bytes=row["bytes"],
             first_seen=row["first_seen"],
             last_seen=row["last_seen"],
         )
         for row in rows
     ]
-    return tuple(sorted(uses, key=lambda use: (-use.records, use.client)))
+    return tuple(sorted(uses, key=lambda use: (-(use.records or 0), use.client)))
 
 
 def topics_by_client(topics: Iterable[Topic]) -> dict[str, ClientTopics]:

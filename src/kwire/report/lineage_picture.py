@@ -130,7 +130,7 @@ def _flows(topics: Iterable[Topic], uses: Callable[[Topic], Iterable[TopicUse]])
     found: _Flows = defaultdict(int)
     for topic in topics:
         for use in uses(topic):
-            found[use.client, topic.name] += use.records
+            found[use.client, topic.name] += use.records or 0
     sums: dict[str, int] = defaultdict(int)
     for (client, _), records in found.items():
         sums[client] += records
@@ -157,7 +157,9 @@ def _ordered(flows: _Flows, place: Mapping[str, int]) -> list[str]:
 
 
 def _note(topic: Topic) -> str:
-    return f"{plural(topic.records_written, 'record')} written, {topic.records_read:,} read"
+    written, read = topic.records_written, topic.records_read
+    seen = "records not seen" if written is None else f"{plural(written, 'record')} written"
+    return f"{seen}, {'not seen' if read is None else f'{read:,}'} read"
 
 
 def _box(side: Side, name: str, y: float, height: float, note: str) -> Box:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Final
 
 from kwire.report.amounts import bytes_of, compact, count, length_of_time, moment, plural
@@ -115,10 +115,14 @@ def _clients(report: Report) -> Iterator[str]:
     yield from _section("Clients", ["Client ids", "Library", "Known how", "Addresses", "Principals", "Owner", "Requests"], each, "None.", 3)
 
 
+def _volume(shown: Callable[[int], str], volume: int | None) -> str:
+    return "not seen" if volume is None else shown(volume)
+
+
 def _topics(report: Report) -> Iterator[str]:
     def row(topic: Topic) -> list[str]:
         writers, readers = ([use.client for use in uses] for uses in (topic.writers, topic.readers))
-        amounts = [count(topic.records_written), bytes_of(topic.bytes_written), count(topic.records_read)]
+        amounts = [_volume(count, topic.records_written), _volume(bytes_of, topic.bytes_written), _volume(count, topic.records_read)]
         return [codes(writers) or "nobody in sight", code(topic.name), codes(readers) or "nobody in sight", *amounts]
 
     headings = ["Written by", "Topic", "Read by", "Records written", "Bytes written", "Records read"]

@@ -62,17 +62,18 @@ _BY_CLASS: Final[dict[ColumnClass, str]] = {
     "wire_text": "reason",
     "attributes": "attributes resource",
     "plain": """
-        source sha256 start end packets packets_dropped snaplen bytes bytes_cut bytes_lost bytes_opaque connections connections_refused
-        joined_late one_way requests unanswered client_port server_port node_id first_seen last_seen request_frames response_frames
-        request_bytes response_bytes gaps retransmissions state closed_by last_api_name protocol tls_version tls_ja3 sasl_mechanism
-        auth_failures software_name software_version identity_source role request_index api_key api_name api_version header_version
-        correlation_id request_time response_time latency_us error_code error_name throttle_time_ms acks topic_count body queue_time_us
-        local_time_us remote_time_us packet_number stream_offset rule severity library_guess library_guess_after library_guess_before
-        library_guess_tried confidence errors disconnects error_names latency_p50_us latency_p99_us target_release verdict verdict_basis
-        evidence_request_index remedy cure_version cure_kind refused_by
-        owner contact port versions release_guess subscription_id terminating metric type temporality value count buckets start_time time
-        direction records batches max_batch_bytes magic compression partitions event generation protocol_type protocol_name members_before
-        members_after session_timeout_ms rebalance_timeout_ms duration_us hour throttle_ms latency_histogram
+        source sha256 start end packets packets_dropped snaplen bytes bytes_cut bytes_lost bytes_opaque connections
+        connections_refused joined_late one_way requests unanswered unseen client_port server_port node_id first_seen last_seen
+        request_frames response_frames request_bytes response_bytes gaps retransmissions state closed_by last_api_name protocol
+        tls_version tls_ja3 sasl_mechanism auth_failures software_name software_version identity_source role request_index api_key
+        api_name api_version header_version correlation_id request_time response_time latency_us error_code error_name
+        throttle_time_ms acks topic_count body queue_time_us local_time_us remote_time_us packet_number stream_offset rule severity
+        library_guess library_guess_after library_guess_before library_guess_tried confidence errors disconnects error_names
+        latency_p50_us latency_p99_us target_release verdict verdict_basis evidence_request_index remedy cure_version cure_kind
+        refused_by owner contact port versions release_guess subscription_id terminating metric type temporality value count buckets
+        start_time time direction unseen_requests records batches max_batch_bytes magic compression partitions event generation
+        protocol_type protocol_name members_before members_after session_timeout_ms rebalance_timeout_ms duration_us hour
+        throttle_ms latency_histogram
     """,
 }
 

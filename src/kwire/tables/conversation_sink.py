@@ -49,11 +49,11 @@ _UNSUPPORTED_VERSION: Final = 35
 class FileCounts:
     """What a file's row in `captures` sums up over the connections that begin and the requests that are sent in it."""
 
-    __slots__ = ("bytes_lost", "bytes_opaque", "connections", "joined_late", "one_way", "refused", "requests", "unanswered")
+    __slots__ = ("bytes_lost", "bytes_opaque", "connections", "joined_late", "one_way", "refused", "requests", "unanswered", "unseen")
 
     def __init__(self) -> None:
         self.connections = self.refused = self.joined_late = self.one_way = 0
-        self.requests = self.unanswered = self.bytes_lost = self.bytes_opaque = 0
+        self.requests = self.unanswered = self.unseen = self.bytes_lost = self.bytes_opaque = 0
 
 
 class Tracked:
@@ -163,7 +163,12 @@ class ConversationSink(StreamSink):
     def data(self, connection: TcpConnection, direction: int, data: bytes, time_ns: int, packet: int) -> None:
         tracked = connection.attachment
         assert isinstance(tracked, Tracked)
+        if connection.opened_by is not None and connection.flows[direction].isn is None:
+            self._begin_late(tracked, direction)
         if events := tracked.conversation.receive(direction, data, time_ns, self._packet(packet)):
+            known = tracked.conversation.connection
+            if known is not None and not known.received["response"]:
+                _answers_unseen(events)  # so many wait, and the server has not said a word
             self._emit(connection, tracked, events)
 
     def lost(self, connection: TcpConnection, direction: int, count: int, cut: bool, time_ns: int, packet: int) -> None:
@@ -183,7 +188,11 @@ class ConversationSink(StreamSink):
         if not isinstance(tracked, Tracked):
             return
         conversation = tracked.conversation
-        self._emit(connection, tracked, conversation.finish(connection.last_ns))
+        events = conversation.finish(connection.last_ns)
+        assert conversation.server_side is not None
+        if not connection.flows[conversation.server_side].packets:
+            _answers_unseen(events)
+        self._emit(connection, tracked, events)
         summary = conversation.summary()
         if _was_refused(connection):
             summary.state = "reset"  # also where the capture has the refusal before the SYN
@@ -192,6 +201,12 @@ class ConversationSink(StreamSink):
         if tracked.connection_id is not None:
             self.violations.over(tracked.connection_id)
         connection.attachment = None
+
+    def _begin_late(self, tracked: Tracked, direction: int) -> None:
+        """The SYN of a direction is missing, and its first bytes may be missing too."""
+        known = tracked.conversation.connection
+        if known is not None and not known.received["response" if direction == tracked.conversation.server_side else "request"]:
+            tracked.conversation.begins_late(direction)
 
     # From events to rows.
 
@@ -259,7 +274,8 @@ class ConversationSink(StreamSink):
                     tracked.unsupported.setdefault((key, version), index)
             else:
                 counts.unanswered += state == "unanswered"
-                if waiting is None or index < waiting[0]:
+                counts.unseen += state == "unseen"
+                if state != "unseen" and (waiting is None or index < waiting[0]):
                     tracked.refused = (index, key, version)
         if self.batches is not None:
             self.batches.add_request(tracked.connection_id, event)
@@ -306,7 +322,8 @@ class ConversationSink(StreamSink):
         counts.refused += _was_refused(connection)
         counts.joined_late += connection.opened_by is None
         counts.one_way += not (flows[0].packets and flows[1].packets)
-        counts.bytes_lost += flows[0].bytes_lost + flows[1].bytes_lost
+        seen = [flow for flow in flows if flow.packets]  # of a direction that is not there at all nothing is lost
+        counts.bytes_lost += sum(flow.bytes_lost for flow in seen)
         counts.bytes_opaque += summary.bytes_opaque
         server = tracked.server
         assert server is not None
@@ -319,7 +336,8 @@ class ConversationSink(StreamSink):
                 self.series, self.files[file], tracked.connection_id, tracked.client_key(connection, summary), client.address, client.port,
                 server.address, server.port, summary.proxied_address, None, _us(connection.first_ns), _us(connection.last_ns),
                 summary.request_frames, summary.response_frames, summary.request_bytes, summary.response_bytes,
-                flows[0].gaps + flows[1].gaps, flows[0].bytes_cut + flows[1].bytes_cut, flows[0].retransmissions + flows[1].retransmissions,
+                sum(flow.gaps for flow in seen), flows[0].bytes_cut + flows[1].bytes_cut,
+                flows[0].retransmissions + flows[1].retransmissions,
                 summary.state, summary.closed_by, summary.last_api_name, summary.protocol, summary.tls_version, summary.tls_sni,
                 summary.tls_ja3, summary.sasl_mechanism, summary.attempted_principal, summary.principal, summary.auth_failures,
                 summary.software_name, summary.software_version, summary.identity_source, summary.client_id,
@@ -335,6 +353,15 @@ class ConversationSink(StreamSink):
             self.facts.refusals.append((tracked.connection_id, server, *tracked.refused, "disconnected"))
         for (key, version), index in tracked.unsupported.items():
             self.facts.refusals.append((tracked.connection_id, server, index, key, version, "unsupported_version"))
+
+
+def _answers_unseen(events: list[Event]) -> None:
+    """The server's direction is not in the capture: nothing can be said of answers."""
+    for event in events:
+        if isinstance(event, RequestCompleted) and event.state in ("unanswered", "abandoned"):
+            event.state = "unseen"
+        elif isinstance(event, TopicsUsed) and event.direction == "fetch":
+            event.uses = [use._replace(unseen=True) for use in event.uses]
 
 
 def _us(time_ns: int | None) -> int | None:

@@ -31,7 +31,7 @@ __all__ = [
 ]  # fmt: skip
 
 # The words for the numbers in pyx/lane_rows.pxd, lane_topics.pxd, lane_series.pxd and lane_exchange.pxd.
-ROW_STATES: Final = ("answered", "no_response_expected", "unanswered", "orphan_response")
+ROW_STATES: Final = ("answered", "no_response_expected", "unanswered", "orphan_response", "abandoned", "unseen")
 ROW_BODIES: Final = ("decoded", "truncated", "malformed", "unsupported", "skipped")
 DIRECTIONS: Final = ("produce", "fetch")
 SOURCES: Final = ("not_observed", "not_sent", "api_versions")

@@ -36,6 +36,7 @@ TOPIC_USE: Final = schema_of(
     ("acks", INTS),
     ("partitions", INTS),
     ("error_codes", INTS),
+    ("unseen_requests", LONG),  # with more records than were seen, it may be
 )
 
 GROUP_STEPS: Final = schema_of(
@@ -75,16 +76,23 @@ class _Sum:
     """What one connection did with one topic; sets where a row has a list."""
 
     __slots__ = ("acks", "batches", "bytes", "codecs", "errors", "first", "largest", "last", "magics", "partitions", "records", "refused",
-                 "requests")  # fmt: skip
+                 "requests", "seen", "unseen")  # fmt: skip
 
     def __init__(self, time: int | None) -> None:
         self.requests = self.errors = self.records = self.batches = self.bytes = self.largest = 0
         self.magics = self.codecs = 0
+        self.seen = self.unseen = 0  # requests of which all that travelled was seen, or not
         self.first: int | None = time
         self.last: int | None = time
         self.acks: set[int] = set()
         self.partitions: set[int] = set()
         self.refused: set[int] = set()
+
+    def volume(self) -> tuple[int | None, ...]:
+        """Records, batches, bytes and the bytes of the largest batch: of what was seen, null where nothing was seen whole."""
+        if self.unseen and not self.seen:
+            return None, None, None, None
+        return self.records, self.batches, self.bytes, self.largest
 
     def add(self, use: PartitionUse) -> None:
         self.records += use.records
@@ -110,6 +118,7 @@ class TopicSums:
     def add(self, event: TopicsUsed) -> None:
         """Count an exchange."""
         counted: set[_Place] = set()
+        unseen = {(event.direction, use.topic, use.topic_id, event.client_id) for use in event.uses if use.unseen}
         for use in event.uses:
             place = (event.direction, use.topic, use.topic_id, event.client_id)
             found = self._sums.get(place)
@@ -119,6 +128,10 @@ class TopicSums:
             if place not in counted:
                 counted.add(place)
                 found.requests += 1
+                if place in unseen:
+                    found.unseen += 1
+                else:
+                    found.seen += 1
                 if event.time is not None:  # lines of a request log may have none
                     found.first = event.time if found.first is None else min(found.first, event.time)
                     found.last = event.time if found.last is None else max(found.last, event.time)
@@ -130,7 +143,8 @@ class TopicSums:
         return [
             (
                 direction, topic, topic_id, client_id, each.requests, each.errors, each.records, each.batches, each.bytes, each.largest,
-                each.first, each.last, each.magics, each.codecs, sorted(each.acks), sorted(each.partitions), sorted(each.refused),
+                each.first, each.last, each.magics, each.codecs, each.seen, each.unseen, sorted(each.acks), sorted(each.partitions),
+                sorted(each.refused),
             )
             for (direction, topic, topic_id, client_id), each in self._sums.items()
         ]  # fmt: skip
@@ -142,7 +156,7 @@ class TopicSums:
             each = self._sums[direction, topic, topic_id, client_id] = _Sum(0)
             (
                 each.requests, each.errors, each.records, each.batches, each.bytes, each.largest, each.first, each.last, each.magics,
-                each.codecs,
+                each.codecs, each.seen, each.unseen,
             ) = numbers  # fmt: skip
             each.acks, each.partitions, each.refused = set(acks), set(partitions), set(refused)
 
@@ -150,9 +164,9 @@ class TopicSums:
         """Give the rows of `topic_use`, in the order of first use."""
         return [
             (
-                connection_id, client_id, direction, topic, topic_id, each.requests, each.errors, each.records, each.batches, each.bytes,
-                each.largest, _us(each.first), _us(each.last), _bits(each.magics), _bits(each.codecs), sorted(each.acks),
-                sorted(each.partitions), sorted(each.refused),
+                connection_id, client_id, direction, topic, topic_id, each.requests, each.errors, *each.volume(), _us(each.first),
+                _us(each.last), _bits(each.magics), _bits(each.codecs), sorted(each.acks), sorted(each.partitions), sorted(each.refused),
+                each.unseen,
             )
             for (direction, topic, topic_id, client_id), each in self._sums.items()
         ]  # fmt: skip

@@ -49,7 +49,7 @@ _ENVELOPE: Final = 58
 _GET_TELEMETRY: Final = 71
 _SHARE_FETCH: Final = 78
 # Brokers log answered requests only; what `kwire decode` writes has others too, and says so.
-_WITHOUT_ANSWER: Final = ("no_response_expected", "unanswered")
+_WITHOUT_ANSWER: Final = ("no_response_expected", "unanswered", "abandoned", "unseen")
 _UNSUPPORTED_VERSION: Final = 35
 _NOT_CONTROLLER: Final = 41
 _REFUSED_BATCHES: Final = {2: "CORRUPT_MESSAGE", 76: "UNSUPPORTED_COMPRESSION_TYPE", 87: "INVALID_RECORD"}

@@ -306,7 +306,7 @@ class LogRows:
             errors = row[_ERRORS] if conversation.exact else None  # text forms up to 0.11 have no answers
             seen, lists = row[_FIRST_SEEN:_MAGIC], row[_ACKS:]
             # of record batches a log has no more than how many bytes they were
-            self._sink.observed.builders["topic_use"].add((*head, errors, None, None, size, None, *seen, [], [], *lists))
+            self._sink.observed.builders["topic_use"].add((*head, errors, None, None, size, None, *seen, [], [], *lists[:-1], None))
         self._sink.violations.over(conversation.connection_id)
         for (key, version), index in self._unsupported.pop(name, {}).items():
             self._sink.facts.refusals.append((conversation.connection_id, conversation.server, index, key, version, "unsupported_version"))

@@ -35,7 +35,7 @@ def _uses(shape: Shape, message: Any) -> Iterator[PartitionUse]:
         for partition in getattr(topic, shape.partitions) or ():
             code = partition.error_code if shape.errors else None
             size = partition.records_size if shape.records else 0
-            yield _new(PartitionUse, (name, topic_id, getattr(partition, number), code, 0, 0, size, 0, 0, 0))
+            yield _new(PartitionUse, (name, topic_id, getattr(partition, number), code, 0, 0, size, 0, 0, 0, False))
 
 
 def uses_of(api_key: int, request: Any, response: Any) -> list[PartitionUse]:

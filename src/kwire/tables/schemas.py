@@ -52,7 +52,7 @@ CAPTURES: Final = schema_of(
     ("snaplen", LONG),
     ("bytes", LONG),
     ("bytes_cut", LONG),  # by the snap length
-    ("bytes_lost", LONG),  # in gaps
+    ("bytes_lost", LONG),  # in gaps; a direction that is not in the capture at all has none
     ("bytes_opaque", LONG),  # TLS and strangers
     ("connections", LONG),
     ("connections_refused", LONG),  # of these, attempts that only a reset answered
@@ -60,6 +60,7 @@ CAPTURES: Final = schema_of(
     ("one_way", LONG),
     ("requests", LONG),
     ("unanswered", LONG),
+    ("unseen", LONG),  # requests whose answer may lie in bytes that the capture lacks
 )
 
 CONNECTIONS: Final = schema_of(
@@ -79,7 +80,7 @@ CONNECTIONS: Final = schema_of(
     ("response_frames", LONG),
     ("request_bytes", LONG),
     ("response_bytes", LONG),
-    ("gaps", LONG),
+    ("gaps", LONG),  # of directions that are in the capture
     ("bytes_cut", LONG),
     ("retransmissions", LONG),
     ("state", TEXT),  # complete, joined_late, open, reset
@@ -130,7 +131,7 @@ REQUESTS: Final = schema_of(
     ("topic_count", INT),
     ("group_id", TEXT),
     ("transactional_id", TEXT),
-    ("state", TEXT),  # answered, no_response_expected, unanswered, orphan_response
+    ("state", TEXT),  # answered, no_response_expected, unanswered, abandoned, unseen, orphan_response
     ("body", TEXT),  # decoded, truncated, malformed, unsupported, skipped
     ("queue_time_us", LONG),  # these three from a request log only
     ("local_time_us", LONG),
@@ -211,7 +212,8 @@ TOPIC_ACCESS: Final = schema_of(  # client x topic x direction
     ("requests", LONG),
     ("errors", LONG),  # partitions that were answered with an error
     ("error_names", TEXTS),
-    ("records", LONG),
+    ("unseen_requests", LONG),  # of which records may have travelled that are not in the capture; null from a request log
+    ("records", LONG),  # these four of what was seen; null where nothing was seen whole
     ("batches", LONG),
     ("bytes", LONG),  # of record batches
     ("max_batch_bytes", LONG),

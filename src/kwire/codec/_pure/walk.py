@@ -97,6 +97,7 @@ class Walk:
 
     Attributes:
         oddities: what was noted.
+        counts: of a partial walk: the counts that stand in front of arrays, by the attribute of the outermost ones.
     """
 
     def __init__(
@@ -111,6 +112,7 @@ class Walk:
         self.partial = partial
         self.limit = _NO_LIMIT if limit is None else limit
         self.oddities: list[Oddity] = []
+        self.counts: dict[str, int] = {}
         self._blocks = _blocks_of(plan)
 
     def _fields_of(self, block: int) -> _Fields:
@@ -226,6 +228,8 @@ class Walk:
         except Break as fault:
             if build and parts:
                 setattr(target, name, parts[0])
+                if code == _ARRAY and len(parts) > 1:
+                    self.counts[name] = parts[1]
             fault.steps.append(name)
             raise
         if build:
@@ -255,7 +259,7 @@ class Walk:
         if count * operation.minimum > (self.limit if self.partial else self.end) - self.pos:
             raise Break(Fault.BAD_LENGTH if self.partial else Fault.TRUNCATED, at)
         values: list[Any] = []
-        parts.append(values)
+        parts += (values, count)
         index = 0
         # One more than can be whole is tried: it finds the place of the cut. A count says nothing about memory.
         tried = min(count, (self.end - self.pos) // operation.minimum + 1)

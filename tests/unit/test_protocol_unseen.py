@@ -1,0 +1,216 @@
+"""What is not in the capture is neither counted nor blamed: states, times, names and violations behind missing bytes."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from kwire.protocol import Connection, Event, RequestCompleted, ViolationFound
+from kwire.protocol._pure.tracker import Connection as PureConnection
+from kwire.protocol.events import TopicsUsed
+
+MS = 1_000_000
+INT = "big"
+
+
+@pytest.fixture(params=["chosen", "pure"])
+def connection(request: pytest.FixtureRequest) -> Any:
+    return Connection() if request.param == "chosen" else PureConnection()
+
+
+def framed(payload: bytes) -> bytes:
+    return len(payload).to_bytes(4, INT) + payload
+
+
+def head(key: int, version: int, correlation_id: int) -> bytes:
+    """A request header of version 1 with client id `app`."""
+    return key.to_bytes(2, INT) + version.to_bytes(2, INT) + correlation_id.to_bytes(4, INT) + b"\0\3app"
+
+
+def heartbeat(correlation_id: int) -> bytes:
+    """Heartbeat v0: group, generation, member."""
+    return framed(head(12, 0, correlation_id) + b"\0\2g1" + bytes(4) + b"\0\1m")
+
+
+def ok(correlation_id: int) -> bytes:
+    """A Heartbeat v0 response: an error code."""
+    return framed(correlation_id.to_bytes(4, INT) + b"\0\0")
+
+
+def produce(correlation_id: int, acks: int) -> bytes:
+    """Produce v3: transactional id, acks, timeout, then topic `t` with one partition and 7 bytes that are no batch."""
+    body = b"\xff\xff" + acks.to_bytes(2, INT, signed=True) + bytes(4) + b"\0\0\0\1" + b"\0\1t" + b"\0\0\0\1" + bytes(4)
+    return framed(head(0, 3, correlation_id) + body + b"\0\0\0\7" + bytes(7))
+
+
+def metadata(correlation_id: int, *topics: bytes) -> bytes:
+    """Metadata v1: an array of names."""
+    names = b"".join(len(topic).to_bytes(2, INT) + topic for topic in topics)
+    return framed(head(3, 1, correlation_id) + len(topics).to_bytes(4, INT) + names)
+
+
+def api_versions(correlation_id: int, version: int) -> bytes:
+    body = b"" if version < 3 else b"\0" + b"\5java" + b"\0043.9" + b"\0"
+    return framed(head(18, version, correlation_id) + body)
+
+
+def rows(events: list[Event]) -> list[RequestCompleted]:
+    return [event for event in events if isinstance(event, RequestCompleted)]
+
+
+def rules(events: list[Event]) -> list[tuple[str, str]]:
+    return [(event.rule, event.severity) for event in events if isinstance(event, ViolationFound)]
+
+
+def test_part_of_an_answer_to_a_client_that_left_is_no_answer(connection: Any) -> None:
+    connection.receive_request_bytes(heartbeat(7), 0)
+    connection.receive_response_bytes(ok(7)[:9], MS)
+    events = connection.closed("request", True, 2 * MS) + connection.finish(3 * MS)
+    assert [(row.state, row.response_time, row.latency_us) for row in rows(events)] == [("abandoned", None, None)]
+    assert connection.summary().unanswered == 0
+
+
+def test_part_of_an_answer_that_the_server_broke_off_is_one(connection: Any) -> None:
+    connection.receive_request_bytes(heartbeat(7), 0)
+    connection.receive_response_bytes(ok(7)[:9], MS)
+    events = connection.closed("response", True, 2 * MS) + connection.finish(3 * MS)
+    assert [row.state for row in rows(events)] == ["answered"]
+
+
+@pytest.mark.parametrize(("kept", "state"), [(20, "unseen"), (21, "no_response_expected")])
+def test_without_its_acks_a_produce_may_want_no_answer(connection: Any, kept: int, state: str) -> None:
+    """4 bytes of length, 13 of header, 2 of the transactional id, then the 2 bytes of acks: snaplen cuts inside of them or behind them."""
+    request = produce(4, 0)
+    connection.receive_request_bytes(request[:kept], 0)
+    events = connection.lost("request", len(request) - kept, 0, cut=True)
+    events += connection.closed("response", False, MS) + connection.closed("request", False, MS) + connection.finish(MS)
+    assert [(row.acks, row.state) for row in rows(events)] == [(None if state == "unseen" else 0, state)]
+
+
+def test_while_borders_of_responses_are_lost_an_answer_may_pass_unseen(connection: Any) -> None:
+    """The request comes behind the gap, and what follows the gap cannot be read: its response may be in it."""
+    connection.receive_request_bytes(heartbeat(1), 0)
+    connection.receive_response_bytes(ok(1), 0)
+    connection.lost("response", 100, 0)
+    connection.receive_request_bytes(heartbeat(2), MS)
+    connection.receive_response_bytes(b"\xee" * 30, MS)
+    events = connection.closed("response", False, 2 * MS) + connection.closed("request", False, 2 * MS)
+    assert [(row.correlation_id, row.state) for row in rows(events)] == [(2, "unseen")]
+
+
+def test_a_time_whose_byte_is_lost_is_not_known(connection: Any) -> None:
+    """The last two bytes of the response are lost, then those of a request: the frames are known, when they ended is not."""
+    connection.receive_request_bytes(heartbeat(1), 0)
+    connection.receive_response_bytes(ok(1)[:-2], MS)
+    (first,) = rows(connection.lost("response", 2, 5 * MS))
+    connection.receive_request_bytes(heartbeat(2)[:-2], 6 * MS)
+    connection.lost("request", 2, 8 * MS)
+    (second,) = rows(connection.receive_response_bytes(ok(2), 9 * MS))
+    assert (first.state, first.request_time, first.response_time, first.latency_us) == ("answered", 0, None, None)
+    assert (second.state, second.request_time, second.response_time, second.latency_us) == ("answered", None, 9 * MS, None)
+
+
+def test_the_time_of_bytes_that_snaplen_cut_is_known(connection: Any) -> None:
+    connection.receive_request_bytes(heartbeat(1), 0)
+    connection.receive_response_bytes(ok(1)[:-2], MS)
+    (row,) = rows(connection.lost("response", 2, MS, cut=True))
+    assert (row.response_time, row.latency_us) == (MS, 1000)
+
+
+@pytest.mark.parametrize(("kept", "count", "first"), [(16, None, None), (21, 3, None), (24, 3, "ab"), (26, 3, "ab")])
+def test_the_number_of_topics_stands_in_front_of_them(connection: Any, kept: int, count: int | None, first: str | None) -> None:
+    """Behind 17 bytes of length and header: 4 bytes that say 3, and names of 2 + 2 bytes each. What was cut off still counts."""
+    request = metadata(1, b"ab", b"cd", b"ef")
+    kept += 1  # bytes of the frame with its length
+    connection.receive_request_bytes(request[:kept], 0)
+    connection.lost("request", len(request) - kept, 0, cut=True)
+    (row,) = rows(connection.finish(1))
+    assert (row.topic_count, row.first_topic) == (count, first)
+
+
+def test_clients_with_one_id_for_all_requests_are_paired_around_what_was_lost(connection: Any) -> None:
+    """pykafka numbers nothing: where its only open request loses its response, the next response is that to the next request."""
+    connection.receive_request_bytes(heartbeat(0), 0)
+    connection.lost("response", len(ok(0)), MS)
+    connection.receive_request_bytes(metadata(0), 2 * MS)
+    answer = framed(bytes(4) + bytes(4) + b"\xff\xff\xff\xff" + bytes(4))  # Metadata v1: no brokers, controller -1, no topics
+    events = connection.receive_response_bytes(answer, 3 * MS)
+    assert [(row.api_name, row.state, row.response_bytes) for row in rows(events)] == [
+        ("Heartbeat", "unseen", None), ("Metadata", "answered", 20),
+    ]  # fmt: skip
+    assert rules(events) == []
+
+
+def test_where_several_may_be_answered_none_is() -> None:
+    connection = Connection()
+    connection.receive_request_bytes(heartbeat(0) + metadata(0), 0)
+    connection.lost("response", len(ok(0)), MS)
+    events = connection.receive_response_bytes(ok(0), 2 * MS) + connection.finish(3 * MS)
+    assert sorted((row.api_name or "", row.state) for row in rows(events)) == [
+        ("", "orphan_response"), ("Heartbeat", "unseen"), ("Metadata", "unseen"),
+    ]  # fmt: skip
+    assert rules(events) == []
+
+
+def test_a_name_that_was_cut_off_was_sent(connection: Any) -> None:
+    """Over SASL Java asks for versions without a name first, and with it once it has authenticated: there it is cut."""
+    connection.receive_request_bytes(api_versions(1, 0), 0)
+    assert connection.summary().software_name == "unknown"
+    named = api_versions(2, 3)
+    connection.receive_request_bytes(named[:19], 0)
+    connection.lost("request", len(named) - 19, 0, cut=True)
+    assert (connection.summary().software_name, connection.summary().identity_source) == (None, "not_observed")
+
+
+def test_api_versions_during_sasl_is_out_of_order_once_the_server_is_heard(connection: Any) -> None:
+    """SaslHandshake v1 and, unanswered, ApiVersions: Kafka closes the connection (SaslServerAuthenticator)."""
+    handshake = framed(head(17, 1, 1) + b"\0\5PLAIN")
+    assert rules(connection.receive_request_bytes(handshake + api_versions(2, 0), 0)) == []
+    assert rules(connection.closed("response", False, MS)) == [("api_versions_out_of_order", "error")]
+
+
+def test_api_versions_of_one_direction_is_no_fault(connection: Any) -> None:
+    handshake = framed(head(17, 1, 1) + b"\0\5PLAIN")
+    events = connection.receive_request_bytes(handshake + api_versions(2, 0), 0) + connection.closed("request", False, MS)
+    assert rules(events + connection.finish(2 * MS)) == []
+
+
+def test_a_border_that_was_searched_for_may_be_none(connection: Any) -> None:
+    """Behind a gap a request is found; what follows it is no frame. After three frames in a row the borders are proven."""
+    connection.receive_request_bytes(heartbeat(1), 0)
+    connection.lost("request", 50, 0)
+    assert rules(connection.receive_request_bytes(heartbeat(2) + framed(b"\0"), 0)) == [("frame_border_lost", "warning")]
+    proven = PureConnection(joined_late=True)
+    events = proven.receive_request_bytes(b"".join(map(heartbeat, range(2, 6))) + framed(b"\0"), 0)
+    assert rules(events) == [("frame_too_short", "error")]
+
+
+def test_of_a_direction_whose_syn_is_missing_the_first_bytes_may_be_missing(connection: Any) -> None:
+    """The rest of a long response comes first: nothing in it is a frame."""
+    connection.receive_request_bytes(heartbeat(1), 0)
+    connection.begins_late("response")
+    events = connection.receive_response_bytes(bytes(64) + ok(1), MS)
+    assert [(row.correlation_id, row.state) for row in rows(events)] == [(1, "answered")]
+    assert rules(events) == []
+
+
+def test_what_a_cut_request_wrote_is_not_zero(connection: Any) -> None:
+    """Snaplen cuts inside the records of the only partition: the topic is known, what was written is not."""
+    request = produce(4, 0)
+    kept = len(request) - 3
+    connection.receive_request_bytes(request[:kept], 0)
+    events = connection.lost("request", len(request) - kept, 0, cut=True)
+    (use,) = (use for event in events if isinstance(event, TopicsUsed) for use in event.uses)
+    assert (use.topic, use.partition, use.unseen) == ("t", 0, True)
+
+
+def test_what_a_lost_response_brought_is_not_zero() -> None:
+    """Fetch v4 of partition 3 of `t`; its response is lost, so it may have had records. An answer that never came had none."""
+    body = b"\xff\xff\xff\xff" + bytes(12) + b"\0" + b"\0\0\0\1" + b"\0\1t" + b"\0\0\0\1" + b"\0\0\0\3" + bytes(12)
+    for lost, unseen in ((40, True), (0, False)):
+        connection = Connection()
+        connection.receive_request_bytes(framed(head(1, 4, 9) + body), 0)
+        events = connection.lost("response", lost, MS) + connection.closed("response", False, MS) + connection.closed("request", False, MS)
+        (use,) = (use for event in events if isinstance(event, TopicsUsed) for use in event.uses)
+        assert (use.topic, use.partition, use.unseen) == ("t", 3, unseen)
