@@ -190,8 +190,12 @@ class TcpConnection:
                     return
                 direction = first.direction if first.flags & RST else 1 - first.direction
                 flow = self.flows[direction]
-                # one byte with nothing behind it is the FIN, whose packet was lost
-                if missing > 1 or flow.waiting or first.flags & RST:
+                # One byte with nothing behind it is the FIN, whose packet was lost. Where the other side closes too, that is sure, and who
+                # closed first is not lost with it.
+                if missing == 1 and first.flags & FIN and flow.fin_at is None and not flow.waiting:
+                    flow.fin_at = flow.position
+                    self._close_if_done(direction, first.time_ns, first.packet, sink)
+                elif missing > 1 or flow.waiting or first.flags & RST:
                     until = flow.position + missing
                     if flow.fin_at is not None:
                         until = min(until, flow.fin_at)
