@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from kwire.capture.carry import SeriesCarry
+from kwire.capture import impl
 from kwire.capture.packet_columns import ACK, SYN, PacketColumns
 from kwire.capture.tcp import TcpConnection
 
@@ -52,7 +52,7 @@ class Wire:
     """Feeds packets of one pair of endpoints; sequence numbers are given relative to the initial ones."""
 
     def __init__(self, isn: tuple[int, int] = (5000, 9000)) -> None:
-        self.carry = SeriesCarry()
+        self.carry = impl.series_carry()
         self.heard = Recorder()
         self.isn = isn
         self.key = KEY

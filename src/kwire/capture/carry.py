@@ -13,6 +13,7 @@ from __future__ import annotations
 from typing import Any, Final, Protocol
 from zlib import crc32
 
+from kwire.capture.impl import restored_carry
 from kwire.capture.packet_columns import ACK, RST, SWEEP_BITS, SYN, PacketColumns, ScanCarry
 from kwire.capture.pair_counts import PairCounts
 from kwire.capture.sink import StreamSink
@@ -73,11 +74,14 @@ class SeriesCarry:
         self.begun = 0
         self.watched: dict[bytes, TcpConnection] = {}
 
-    def __getstate__(self) -> tuple[None, dict[str, Any]]:
-        return None, {name: getattr(self, name) for name in self.__slots__ if name not in ("begun", "watched")}
+    def __reduce__(self) -> tuple[Any, ...]:
+        return restored_carry, (self.__getstate__(),)
 
-    def __setstate__(self, state: tuple[None, dict[str, Any]]) -> None:
-        for name, value in state[1].items():
+    def __getstate__(self) -> dict[str, Any]:
+        return {name: getattr(self, name) for name in self.__slots__ if name not in ("begun", "watched")}
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        for name, value in state.items():
             setattr(self, name, value)
         for begun, connection in enumerate(self.live.values()):
             connection.begun = begun

@@ -1,20 +1,64 @@
-"""The one place of this room that picks the twin, by the rules of `kwire.codec.impl`."""
+"""The one place of this room that picks the twin, by the rules of `kwire.codec.impl`.
+
+The packet scanner and the reassembly of TCP have twins: `packets`, and the `SeriesCarry` that `series_carry` makes. A carry of either twin
+pickles to the state of the pure one, and is of the chosen twin when it is read.
+"""
 
 from __future__ import annotations
 
 from types import ModuleType
-from typing import Final
+from typing import TYPE_CHECKING, Any, Final
 
 from kwire.codec.impl import Twin, load_native, load_twin
 
-__all__ = ["backend", "packets"]
+if TYPE_CHECKING:
+    from kwire.capture.carry import SeriesCarry
+    from kwire.capture.tcp import TcpConnection
+
+__all__ = ["MODULES", "backend", "packets", "restored_carry", "restored_connection", "series_carry"]
+
+# Of the native twin. Those of TCP are loaded when they are first needed, but they must be there.
+MODULES: Final = ("packets", "flow", "connection", "sink", "tcp", "carry")
 
 
 def _choose() -> tuple[Twin, ModuleType]:
-    native = load_native("capture", "packets", "packet scanner")
+    native = load_native("capture", "packets", "packet scanner", MODULES)
     return ("pure", load_twin("capture", "packets", "pure")) if native is None else ("native", native)
 
 
 _chosen: Final = _choose()
 backend: Final[Twin] = _chosen[0]
 packets: Final[ModuleType] = _chosen[1]
+
+
+def series_carry(share: tuple[int, int] = (0, 1)) -> SeriesCarry:
+    """Make the carry that a series begins with.
+
+    Args:
+        share: (k, n): only connections that belong to the k-th of n shares are known in it.
+    """
+    if backend == "native":
+        made: SeriesCarry = load_twin("capture", "carry", "native").SeriesCarry(share)
+        return made
+    from kwire.capture.carry import SeriesCarry
+
+    return SeriesCarry(share)
+
+
+def restored_carry(state: dict[str, Any]) -> SeriesCarry:
+    """Make a carry of what a pickle holds.
+
+    Args:
+        state: attributes of `kwire.capture.carry.SeriesCarry`, its connections as `kwire.capture.tcp.TcpConnection`.
+    """
+    made = series_carry(state["share"])
+    made.__setstate__(state)
+    return made
+
+
+def restored_connection(plain: TcpConnection) -> TcpConnection:
+    """Make a connection of the chosen twin of one that was pickled, which is of the pure one."""
+    if backend == "native":
+        made: TcpConnection = load_twin("capture", "connection", "native").TcpConnection.of(plain)
+        return made
+    return plain

@@ -16,7 +16,7 @@ from kwire.capture.flow import WINDOW, Flow, distance
 from kwire.capture.packet_columns import ACK, FIN, RST, SYN
 from kwire.capture.sink import StreamSink
 
-__all__ = ["MAX_WAITING_BYTES", "REORDER_PACKETS", "Endpoint", "Segment", "TcpConnection"]
+__all__ = ["MAX_WAITING_BYTES", "REORDER_PACKETS", "Endpoint", "Segment", "TcpConnection", "endpoints_of"]
 
 # How many packets of its connection an early packet lets pass. Swaps in captures are between neighbours, or a few apart with several
 # queues.
@@ -86,13 +86,11 @@ class TcpConnection:
 
     @property
     def a(self) -> Endpoint:
-        size = 4 if self.key[0] == 4 else 16
-        return _endpoint(self.key[1 : 3 + size])
+        return endpoints_of(self.key)[0]
 
     @property
     def b(self) -> Endpoint:
-        size = 4 if self.key[0] == 4 else 16
-        return _endpoint(self.key[3 + size :])
+        return endpoints_of(self.key)[1]
 
     @property
     def refused(self) -> bool:
@@ -125,6 +123,7 @@ class TcpConnection:
             return False
         if time_ns > self.last_ns:
             self.last_ns = time_ns
+        self.answered = True
         own.packets += 1
         if captured:
             own.payload_packets += 1
@@ -285,6 +284,16 @@ class TcpConnection:
                 deliver, lose = self._callbacks(direction, sink)
                 flow.give_up(flow.fin_at, time_ns, packet, deliver, lose)
             self._close_if_done(direction, time_ns, packet, sink)
+
+
+def endpoints_of(key: bytes) -> tuple[Endpoint, Endpoint]:
+    """Give the endpoints a and b.
+
+    Args:
+        key: both as packed bytes, as in `TcpConnection.key`.
+    """
+    size = 4 if key[0] == 4 else 16
+    return _endpoint(key[1 : 3 + size]), _endpoint(key[3 + size :])
 
 
 def _endpoint(packed: bytes) -> Endpoint:

@@ -46,12 +46,13 @@ def load_twin(room: str, name: str, twin: Twin) -> ModuleType:
     return module
 
 
-def load_native(room: str, name: str, what: str) -> ModuleType | None:
+def load_native(room: str, name: str, what: str, others: tuple[str, ...] = ()) -> ModuleType | None:
     """Import a native module where it shall and can run.
 
     Args:
         room, name: as for `load_twin`.
         what: it is, for the sentence.
+        others: native modules of the room that are loaded when they are first needed, and must be there.
 
     Returns:
         None where the pure twin serves.
@@ -62,12 +63,21 @@ def load_native(room: str, name: str, what: str) -> ModuleType | None:
     if os.environ.get("KWIRE_PURE") == "1":
         return None
     try:
-        return load_twin(room, name, "native")
+        native = load_twin(room, name, "native")
+        _find(room, others)
+        return native
     except ImportError as error:
         if os.environ.get("KWIRE_REQUIRE_NATIVE") == "1":
             raise ImportError(f"kwire's compiled {what} cannot be loaded although KWIRE_REQUIRE_NATIVE=1 asks for it ({error})") from error
         _say_unused(room, error)
         return None
+
+
+def _find(room: str, names: tuple[str, ...]) -> None:
+    """Raise an ImportError unless these native modules are there: half a twin, as a half-finished build leaves it, is none."""
+    for name in names:
+        if importlib.util.find_spec(f"kwire.{room}._native.{name}") is None:
+            raise ImportError(f"kwire.{room}._native.{name} is missing")
 
 
 def _compare_builds() -> None:
@@ -108,10 +118,7 @@ def _choose() -> Twin:
         return "pure"
     try:
         load_twin("codec", "objects", "native")
-        # The others are loaded by who needs them, but they must be there: half a twin, as a half-finished build leaves it, is none.
-        for name in MODULES:
-            if importlib.util.find_spec(f"kwire.codec._native.{name}") is None:
-                raise ImportError(f"kwire.codec._native.{name} is missing")
+        _find("codec", MODULES)
     except ImportError as error:
         if os.environ.get("KWIRE_REQUIRE_NATIVE") == "1":
             raise ImportError(

@@ -66,7 +66,7 @@ def columns_of(packets: list[tuple[int, ...]], first: int) -> PacketColumns:
 
 
 def both_say_the_same(chunks: list[tuple[bytes, PacketColumns]], pickled: bool, ignored: set[int]) -> Any:
-    pure, native = SeriesCarry(), load_twin("tables", "bulk", "native").BulkCarry()
+    pure, native = SeriesCarry(), load_twin("capture", "carry", "native").SeriesCarry()
     expected, found = Heard(), Heard()
     expected.ignored = found.ignored = ignored
     for data, columns in chunks:
@@ -74,7 +74,7 @@ def both_say_the_same(chunks: list[tuple[bytes, PacketColumns]], pickled: bool, 
         native.take(data, columns, found)
         assert found.events == expected.events
         assert list(map(state_of, native.connections())) == list(map(state_of, pure.connections()))
-        assert (native.carry.strays, native.carry.lives) == (pure.strays, pure.lives)
+        assert (native.strays, native.lives) == (pure.strays, pure.lives)
         if pickled:
             native = pickle.loads(pickle.dumps(native))
     pure.finish(expected)
@@ -184,4 +184,3 @@ def test_an_undisturbed_connection_is_not_touched_by_python() -> None:
         (n * SECOND, 0, direction, seq, ack, flags, 0, size, size, n) for n, (direction, seq, ack, flags, size) in enumerate(steps, 1)
     ]
     native = both_say_the_same([(bytes(64), columns_of(packets, 1))], False, set())
-    assert native.packets_in_python == 0

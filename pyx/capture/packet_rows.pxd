@@ -1,8 +1,8 @@
-"""Packet columns (kwire/capture/packet_columns.py) as a lane reads them: pointers, and a packet at a time as a C struct."""
+"""Packet columns (kwire/capture/packet_columns.py) as native code reads them: pointers, and a packet at a time as a C struct."""
 
 from libc.stdint cimport int8_t, int16_t, int32_t, int64_t, uint32_t
 
-from lane_tcp cimport Packet
+from capture.tcp_state cimport Packet
 
 # Pointers into columns that somebody holds.
 cdef struct PacketRows:

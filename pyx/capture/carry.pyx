@@ -1,0 +1,272 @@
+"""The connections of a series: the native twin of kwire/capture/carry.py, whose theory of operation and attributes hold here too.
+
+The packets of a chunk are C structs that nobody else sees. Each distinct pair of endpoints is looked up once a chunk (`known`), and a
+packet that brings the next bytes of its connection costs no Python call until it reaches the sink.
+"""
+
+cimport cython
+from cpython.bytearray cimport PyByteArray_AS_STRING
+from cpython.bytes cimport PyBytes_AS_STRING, PyBytes_GET_SIZE
+from cpython.dict cimport PyDict_GetItem
+from cpython.object cimport PyObject
+from libc.stdint cimport INT64_MIN, int32_t, int64_t, uint8_t, uint32_t
+from libc.stdlib cimport calloc, free
+
+from capture.packet_rows cimport PacketRows, packet_at, packet_rows_open
+from capture.tcp_state cimport ACK, RST, SYN, Packet, TcpFlow, TcpState, tcp_in_order
+from checksum cimport crc32, crc_start
+from raw_python cimport raw_decref, raw_incref, raw_xdecref
+
+from kwire.capture._native.connection cimport TcpConnection
+from kwire.capture._native.sink cimport StreamSink
+from kwire.capture._native.tcp cimport tcp_finish, tcp_receive, tcp_resolve
+
+from operator import attrgetter
+
+from kwire.capture import carry as _carry
+from kwire.capture import tcp as _tcp
+from kwire.capture.packet_columns import ScanCarry
+from kwire.capture.pair_counts import PairCounts
+
+__all__ = ["SeriesCarry"]
+
+BEGUN_OF = attrgetter("begun")
+crc_start()
+
+
+cdef bytearray others_of(list keys, uint32_t share, uint32_t shares):
+    """Not kwire.capture.carry.is_of_share, a byte a key."""
+    cdef bytearray made = bytearray(len(keys))
+    cdef char* at = PyByteArray_AS_STRING(made)
+    cdef Py_ssize_t index
+    cdef bytes key
+    for index in range(len(keys)):
+        key = keys[index]
+        at[index] = crc32(<const uint8_t*>PyBytes_AS_STRING(key), len(key)) % shares != share
+    return made
+
+
+cdef bint is_next(const TcpState* tcp, const Packet* syn) noexcept:
+    """kwire.capture.carry._is_next: does this SYN begin a new connection, or belong to the one that is known?"""
+    cdef const TcpFlow* own = &tcp.flows[syn.direction]
+    cdef const TcpFlow* other = &tcp.flows[1 - syn.direction]
+    cdef uint32_t start
+    if own.isn == syn.seq:
+        return False
+    if syn.flags & ACK and other.isn >= 0 and other.isn == <uint32_t>(syn.ack - 1):
+        return False
+    if own.isn >= 0 or own.next < 0:
+        return True
+    start = <uint32_t>own.next - <uint32_t>own.position - (1 if own.fin_at != INT64_MIN and own.finished else 0)
+    return start != <uint32_t>(syn.seq + 1)
+
+
+cdef StreamSink streams_to(object sink):
+    return <StreamSink>sink if isinstance(sink, StreamSink) else StreamSink(sink)
+
+
+cdef class SeriesCarry:
+    """Connections of a series between two pieces, as `kwire.capture.carry.SeriesCarry` has them; pickles.
+
+    Arguments:
+        share: (k, n): only connections that belong to the k-th of n shares are known here.
+    """
+
+    def __init__(self, share=(0, 1)):
+        self.share = share
+        self.live, self.watched = {}, {}
+        self.lives, self.scan = PairCounts(), ScanCarry()
+        self.packets = self.strays = self.begun = 0
+        self.latest_ns = INT64_MIN
+
+    def __reduce__(self):
+        from kwire.capture.impl import restored_carry
+
+        return restored_carry, (self.__getstate__(),)
+
+    def __getstate__(self):
+        return {
+            "share": self.share, "live": {key: connection.plain() for key, connection in self.live.items()}, "lives": self.lives,
+            "packets": self.packets, "latest_ns": self.latest_ns, "strays": self.strays, "scan": self.scan,
+        }
+
+    def __setstate__(self, state):
+        self.share, self.lives, self.scan = state["share"], state["lives"], state["scan"]
+        self.packets, self.latest_ns, self.strays = state["packets"], state["latest_ns"], state["strays"]
+        self.live, self.watched = {}, {}
+        self.begun = 0
+        for connection in state["live"].values():
+            self.adopt(connection)
+
+    cdef int adopt(self, object known) except -1:
+        """Add a connection, of either twin, behind the others."""
+        cdef TcpConnection made = TcpConnection.of(known)
+        made.begun = self.begun
+        self.begun += 1
+        self.live[made.key] = made
+        if made.has_expiry():
+            self.watched[made.key] = made
+        return 0
+
+    def connections(self):
+        """The connections that are open or linger, in the order in which they began."""
+        return list(self.live.values())
+
+    cdef int look_up_limits(self) except -1:
+        self.limits.linger_ns, self.limits.held_ns = _carry.LINGER_NS, _carry.HELD_NS
+        self.limits.unanswered_ns, self.limits.sweep_bits = _carry.UNANSWERED_NS, _carry.SWEEP_BITS
+        self.limits.patience.packets, self.limits.patience.bytes = _tcp.REORDER_PACKETS, _tcp.MAX_WAITING_BYTES
+        return 0
+
+    @cython.boundscheck(False)
+    @cython.wraparound(False)
+    def take(self, data, columns, sink):
+        """Bring the packets of one chunk to their connections.
+
+        Arguments:
+            data: the chunk that the columns point into, bytes or of a kind of its own whose parts are made by slicing.
+            columns: its TCP packets.
+            sink: takes what the streams give: a native `StreamSink`, or what has its methods in Python.
+        """
+        if not isinstance(data, bytes):
+            raise TypeError("a chunk of packets is of bytes")
+        cdef StreamSink streams = streams_to(sink)
+        cdef const uint8_t* chunk = <const uint8_t*>PyBytes_AS_STRING(data)
+        cdef PacketRows rows
+        packet_rows_open(&rows, columns, PyBytes_GET_SIZE(data))
+        cdef list keys = columns.keys
+        cdef bytearray theirs = None if self.share[1] == 1 else others_of(keys, self.share[0], self.share[1])
+        cdef Py_ssize_t row
+        cdef int32_t key
+        cdef bint is_sweep
+        cdef Packet packet
+        cdef PyObject* found
+        cdef TcpConnection connection
+        self.look_up_limits()
+        streams.source = data
+        self.known = <PyObject**>calloc(len(keys) + 1, sizeof(PyObject*))
+        if self.known is NULL:
+            raise MemoryError
+        self.known_count = len(keys)
+        try:
+            for row in range(rows.count):
+                packet_at(&rows, row, &packet)
+                key = rows.key[row]
+                is_sweep = False
+                if packet.time_ns > self.latest_ns:
+                    is_sweep = packet.time_ns >> self.limits.sweep_bits != self.latest_ns >> self.limits.sweep_bits
+                    self.latest_ns = packet.time_ns
+                if theirs is not None and PyByteArray_AS_STRING(theirs)[key]:
+                    pass  # its time alone matters: sweeps come at the same packets in every share
+                else:
+                    found = self.known[key]
+                    if found is NULL:
+                        found = self.look_up(keys[key], key)
+                    connection = None if found is NULL else <TcpConnection>found
+                    if found is not NULL and tcp_in_order(&connection.tcp, &packet):
+                        if packet.captured and not connection.ignored:
+                            streams.data(
+                                connection, packet.direction, chunk + rows.offset[row], packet.captured, packet.time_ns, packet.number,
+                            )
+                    else:
+                        self.take_closely(connection, keys[key], &packet, chunk + rows.offset[row], streams)
+                if is_sweep:
+                    self.sweep(packet.number, streams)
+            self.packets += rows.count
+            streams.chunk_taken()
+        finally:
+            for row in range(self.known_count):
+                raw_xdecref(self.known[row])
+            free(self.known)
+            self.known = NULL
+            self.known_count = 0
+            streams.source = None
+
+    cdef PyObject* look_up(self, object key, int32_t place) except? NULL:
+        """The connection of a key, NULL for none; it is known for the rest of the chunk under the number of the key."""
+        cdef PyObject* found = PyDict_GetItem(self.live, key)
+        if found is not NULL:
+            raw_incref(found)
+            self.known[place] = found
+            (<TcpConnection>found).place = place
+        return found
+
+    cdef int take_closely(
+        self, TcpConnection connection, bytes key, const Packet* packet, const uint8_t* payload, StreamSink sink
+    ) except -1:
+        """Take one packet, whatever it does: begin a connection or end one, fill a hole, come too early."""
+        cdef bint begins = packet.original > 0 and not packet.flags & RST
+        if packet.flags & SYN:
+            if connection is not None and is_next(&connection.tcp, packet):
+                self.end(connection, packet.time_ns, packet.number, sink)
+                connection = None
+        elif connection is None:
+            if not begins and key in self.lives:
+                self.strays += 1
+                return 0
+        elif connection.tcp.closed and packet.time_ns - connection.tcp.closed_ns > self.limits.linger_ns:
+            if not begins:
+                self.strays += 1
+                return 0
+            self.end(connection, packet.time_ns, packet.number, sink)
+            connection = None
+        if connection is None:
+            connection = self.open(key, packet, sink)
+        tcp_receive(connection, packet, payload, &self.limits.patience, sink)
+        if connection.has_expiry():
+            self.watched[key] = connection
+        return 0
+
+    cdef TcpConnection open(self, bytes key, const Packet* packet, StreamSink sink):
+        """Begin a connection."""
+        cdef TcpConnection connection = TcpConnection.__new__(TcpConnection, key, self.lives.begin(key), packet.time_ns)
+        connection.begun = self.begun
+        self.begun += 1
+        self.live[key] = connection
+        if packet.flags & SYN:
+            connection.tcp.opened_by = 1 - packet.direction if packet.flags & ACK else packet.direction
+        sink.opened(connection, packet.time_ns, packet.number)
+        return connection
+
+    def finish(self, sink):
+        """End every connection: the series is over."""
+        cdef StreamSink streams = streams_to(sink)
+        cdef TcpConnection connection
+        self.look_up_limits()
+        for connection in list(self.live.values()):
+            self.end(connection, connection.tcp.last_ns, 0, streams)
+
+    cdef int end(self, TcpConnection connection, int64_t time_ns, int64_t packet, StreamSink sink) except -1:
+        """Nothing more comes of a connection: deliver what waits and forget it."""
+        tcp_finish(connection, time_ns, packet, &self.limits.patience, sink)
+        if 0 <= connection.place < self.known_count and self.known[connection.place] is <PyObject*>connection:
+            self.known[connection.place] = NULL
+            raw_decref(<PyObject*>connection)
+        del self.live[connection.key]
+        self.watched.pop(connection.key, None)
+        return sink.ended(connection)
+
+    cdef int sweep(self, int64_t packet, StreamSink sink) except -1:
+        """End the connections whose time is over."""
+        cdef TcpConnection connection
+        cdef list found
+        if not self.watched:
+            return 0
+        found = list(self.watched.values())
+        found.sort(key=BEGUN_OF)
+        for connection in found:
+            self.look_after(connection, packet, sink)
+            if not connection.has_expiry():
+                self.watched.pop(connection.key, None)
+        return 0
+
+    cdef int look_after(self, TcpConnection connection, int64_t packet, StreamSink sink) except -1:
+        """End a connection whose time is over, and let one that fell silent wait no longer for what is missing."""
+        cdef int64_t silence_ns = self.latest_ns - connection.tcp.last_ns
+        if (connection.tcp.closed and self.latest_ns - connection.tcp.closed_ns > self.limits.linger_ns) or (
+            not connection.tcp.answered and silence_ns > self.limits.unanswered_ns
+        ):
+            return self.end(connection, self.latest_ns, packet, sink)
+        if connection.tcp.held_count and silence_ns > self.limits.held_ns:
+            return tcp_resolve(connection, &self.limits.patience, sink)
+        return 0

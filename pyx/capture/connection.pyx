@@ -1,0 +1,187 @@
+"""The state of one TCP connection: what its rules (`kwire.capture._native.tcp`) work on, and what Python sees of it.
+
+The attributes are those of `kwire.capture.tcp.TcpConnection`, and a connection pickles to one, so that either twin reads what the other
+has left.
+"""
+
+from cpython.bytes cimport PyBytes_AS_STRING
+from cpython.object cimport PyObject
+from libc.stdint cimport int64_t, uint8_t, uint32_t
+from libc.stdlib cimport free
+
+from capture.tcp_state cimport ACK, RST, HeldPacket, Packet, TcpFlow, distance, is_ahead, tcp_begin
+from grown cimport grown
+from raw_python cimport raw_incref, raw_xdecref
+
+from kwire.capture._native.flow cimport flow_close, flow_plain, flow_restore, part_of
+
+from kwire.capture.flow import Flow
+from kwire.capture.tcp import Segment, endpoints_of
+from kwire.capture.tcp import TcpConnection as PlainConnection
+
+__all__ = ["TcpConnection"]
+
+
+cdef class TcpConnection:
+    """The state of a connection, as `kwire.capture.tcp.TcpConnection` has it; `flows` and `held` are given as they are now."""
+
+    def __cinit__(self, bytes key, int64_t n, int64_t time_ns):
+        self.key, self.n = key, n
+        self.place = -1
+        tcp_begin(&self.tcp, time_ns)
+
+    def __dealloc__(self):
+        cdef Py_ssize_t index
+        for index in range(self.tcp.held_count):
+            raw_xdecref(self.tcp.held[index].payload)
+        free(self.tcp.held)
+        flow_close(&self.tcp.flows[0])
+        flow_close(&self.tcp.flows[1])
+
+    def __reduce__(self):
+        from kwire.capture.impl import restored_connection
+
+        return restored_connection, (self.plain(),)
+
+    def plain(self):
+        """Make a `kwire.capture.tcp.TcpConnection` of the same state."""
+        made = PlainConnection(self.key, self.n, self.tcp.first_ns)
+        made.last_ns, made.closed_ns, made.opened_by = self.tcp.last_ns, self.closed_ns, self.opened_by
+        made.answered, made.ignored, made.begun, made.attachment = self.answered, self.ignored, self.begun, self.attachment
+        made.held = self.held
+        flow_plain(&self.tcp.flows[0], made.flows[0])
+        flow_plain(&self.tcp.flows[1], made.flows[1])
+        return made
+
+    @staticmethod
+    def of(known):
+        """Make a connection of the state of a `kwire.capture.tcp.TcpConnection`."""
+        cdef TcpConnection made = TcpConnection(known.key, known.n, known.first_ns)
+        made.restore(known)
+        return made
+
+    cdef int restore(self, object known) except -1:
+        """Take over the state of a `kwire.capture.tcp.TcpConnection`; this one must be new."""
+        cdef Packet packet
+        cdef bytes payload
+        self.tcp.last_ns = known.last_ns
+        self.tcp.closed = known.closed_ns is not None
+        self.tcp.closed_ns = known.closed_ns if self.tcp.closed else 0
+        self.tcp.opened_by = -1 if known.opened_by is None else known.opened_by
+        self.tcp.answered, self.ignored, self.attachment = known.answered, known.ignored, known.attachment
+        flow_restore(&self.tcp.flows[0], known.flows[0])
+        flow_restore(&self.tcp.flows[1], known.flows[1])
+        for segment in known.held:
+            payload = bytes(segment.payload)
+            packet.direction, packet.seq, packet.ack, packet.flags = segment.direction & 1, segment.seq, segment.ack, segment.flags
+            packet.captured, packet.original, packet.signature = len(payload), segment.original, segment.signature
+            packet.time_ns, packet.number = segment.time_ns, segment.packet
+            self.hold(&packet, <const uint8_t*>PyBytes_AS_STRING(payload), payload)
+        return 0
+
+    @property
+    def a(self):
+        return endpoints_of(self.key)[0]
+
+    @property
+    def b(self):
+        return endpoints_of(self.key)[1]
+
+    @property
+    def opened_by(self):
+        return None if self.tcp.opened_by < 0 else self.tcp.opened_by
+
+    @property
+    def answered(self):
+        return bool(self.tcp.answered)
+
+    @property
+    def first_ns(self):
+        return self.tcp.first_ns
+
+    @property
+    def last_ns(self):
+        return self.tcp.last_ns
+
+    @property
+    def closed_ns(self):
+        return self.tcp.closed_ns if self.tcp.closed else None
+
+    @property
+    def expires(self):
+        return bool(self.has_expiry())
+
+    @property
+    def flows(self):
+        """The two streams as they are now, as `kwire.capture.flow.Flow`."""
+        made = (Flow(), Flow())
+        flow_plain(&self.tcp.flows[0], made[0])
+        flow_plain(&self.tcp.flows[1], made[1])
+        return made
+
+    @property
+    def held(self):
+        """The early packets as they are now, as `kwire.capture.tcp.Segment`."""
+        cdef list found = []
+        cdef const Packet* packet
+        cdef Py_ssize_t index
+        for index in range(self.tcp.held_count):
+            packet = &self.tcp.held[index].packet
+            found.append(
+                Segment(
+                    packet.direction, packet.seq, packet.ack, packet.flags, <object>self.tcp.held[index].payload, packet.original,
+                    packet.signature, packet.time_ns, packet.number,
+                )
+            )
+        return found
+
+    @property
+    def refused(self):
+        cdef const TcpFlow* flows = self.tcp.flows
+        return bool(
+            self.tcp.closed
+            and not flows[0].payload_packets
+            and not flows[1].payload_packets
+            and (flows[0].isn >= 0) + (flows[1].isn >= 0) == 1
+        )
+
+    # what the rules ask of the state
+
+    cdef bint has_expiry(self) noexcept:
+        """TcpConnection.expires."""
+        return self.tcp.closed or not self.tcp.answered or self.tcp.held_count > 0
+
+    cdef int hold(self, const Packet* packet, const uint8_t* payload, object source) except -1:
+        """Put a packet behind those that are held."""
+        cdef HeldPacket* held = <HeldPacket*>grown(self.tcp.held, &self.tcp.held_room, self.tcp.held_count + 1, 2, sizeof(HeldPacket))
+        cdef object kept
+        if held is NULL:
+            raise MemoryError
+        self.tcp.held = held
+        kept = part_of(source, payload, 0, packet.captured) if packet.captured else b""
+        raw_incref(<PyObject*>kept)
+        held[self.tcp.held_count].packet = packet[0]
+        held[self.tcp.held_count].payload = <PyObject*>kept
+        self.tcp.held_count += 1
+        return 0
+
+    cdef int64_t early_by(self, const Packet* packet) noexcept:
+        """How many bytes of the other side (of its own, for a RST) the packet presupposes that have not been seen."""
+        cdef const TcpFlow* flow
+        cdef uint32_t sequence
+        if packet.flags & RST:
+            flow, sequence = &self.tcp.flows[packet.direction], packet.seq
+        elif packet.flags & ACK:
+            flow, sequence = &self.tcp.flows[1 - packet.direction], packet.ack
+        else:
+            return 0
+        if not flow.anchored or flow.next < 0 or not is_ahead(sequence, flow.next):
+            return 0
+        return distance(sequence, <uint32_t>flow.next)
+
+    cdef bint fills(self, const Packet* packet) noexcept:
+        """Whether a packet may bring what the first one held waits for."""
+        cdef const Packet* first = &self.tcp.held[0].packet
+        cdef int hole = first.direction if first.flags & RST else 1 - first.direction
+        cdef uint32_t needed = first.seq if first.flags & RST else first.ack
+        return packet.direction == hole and not packet.flags & RST and distance(needed, packet.seq) > 0

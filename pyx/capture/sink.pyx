@@ -1,0 +1,57 @@
+"""What takes the streams of TCP connections, as native code calls it: the twin of kwire/capture/sink.py."""
+
+from libc.stdint cimport int64_t, uint8_t
+
+from kwire.capture._native.connection cimport TcpConnection
+from kwire.capture._native.flow cimport part_of
+
+__all__ = ["StreamSink"]
+
+
+cdef class StreamSink:
+    """Takes the events of all connections of a piece, in the order of their packets; this one calls a Python sink.
+
+    A native room above makes a subclass and overrides the `cdef` methods of the same names and meanings as in `kwire.capture.sink`:
+
+        opened       may set `connection.attachment`, or `connection.ignored` to hear no more of it
+        data         the next bytes of a direction; `data` is valid during the call
+        lost         bytes of a direction that are missing: cut by snaplen, or a gap
+        closed       a direction ended, by FIN or by RST
+        ended        nothing more will come of the connection
+        chunk_taken  the packets of a chunk are done: time to tidy up
+
+    Arguments:
+        target: has the methods of `kwire.capture.sink.StreamSink`.
+    """
+
+    def __init__(self, target=None):
+        self.target = target
+
+    cdef int opened(self, TcpConnection connection, int64_t time_ns, int64_t packet) except -1:
+        self.target.opened(connection, time_ns, packet)
+        return 0
+
+    cdef int data(
+        self, TcpConnection connection, int direction, const uint8_t* data, Py_ssize_t size, int64_t time_ns, int64_t packet
+    ) except -1:
+        self.target.data(connection, direction, self.piece(data, size), time_ns, packet)
+        return 0
+
+    cdef int lost(self, TcpConnection connection, int direction, int64_t count, bint cut, int64_t time_ns, int64_t packet) except -1:
+        self.target.lost(connection, direction, count, bool(cut), time_ns, packet)
+        return 0
+
+    cdef int closed(self, TcpConnection connection, int direction, bint reset, int64_t time_ns, int64_t packet) except -1:
+        self.target.closed(connection, direction, bool(reset), time_ns, packet)
+        return 0
+
+    cdef int ended(self, TcpConnection connection) except -1:
+        self.target.ended(connection)
+        return 0
+
+    cdef int chunk_taken(self) except -1:
+        return 0
+
+    cdef object piece(self, const uint8_t* data, Py_ssize_t size):
+        """The bytes that `data` was called with, as an object: a part of `source`, which may be of a kind of its own."""
+        return part_of(self.source, data, 0, size)

@@ -1,0 +1,37 @@
+"""What pyx/capture/carry.pyx offers to other compiled modules: the connections of a series."""
+
+from cpython.object cimport PyObject
+from libc.stdint cimport int32_t, int64_t, uint8_t
+
+from capture.tcp_state cimport Packet
+from kwire.capture._native.connection cimport TcpConnection
+from kwire.capture._native.sink cimport StreamSink
+from kwire.capture._native.tcp cimport Patience
+
+# What kwire.capture.carry and kwire.capture.tcp call so.
+cdef struct Limits:
+    int64_t linger_ns, held_ns, unanswered_ns
+    int sweep_bits
+    Patience patience
+
+cdef class SeriesCarry:
+    cdef readonly tuple share
+    cdef readonly dict live
+    cdef readonly dict watched
+    cdef public object lives
+    cdef public object scan
+    cdef readonly int64_t packets, latest_ns, strays, begun
+    cdef Limits limits
+    cdef PyObject** known  # connections by the numbers of their keys in the chunk that is read, with a reference; NULL: not looked up yet
+    cdef Py_ssize_t known_count
+
+    cdef PyObject* look_up(self, object key, int32_t place) except? NULL
+    cdef int take_closely(
+        self, TcpConnection connection, bytes key, const Packet* packet, const uint8_t* payload, StreamSink sink
+    ) except -1
+    cdef TcpConnection open(self, bytes key, const Packet* packet, StreamSink sink)
+    cdef int end(self, TcpConnection connection, int64_t time_ns, int64_t packet, StreamSink sink) except -1
+    cdef int sweep(self, int64_t packet, StreamSink sink) except -1
+    cdef int look_after(self, TcpConnection connection, int64_t packet, StreamSink sink) except -1
+    cdef int look_up_limits(self) except -1
+    cdef int adopt(self, object known) except -1

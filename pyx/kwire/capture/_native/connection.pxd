@@ -1,0 +1,20 @@
+"""What pyx/capture/connection.pyx offers to other compiled modules: the state of a TCP connection."""
+
+from libc.stdint cimport int32_t, int64_t, uint8_t
+
+from capture.tcp_state cimport Packet, TcpState
+
+cdef class TcpConnection:
+    cdef readonly bytes key
+    cdef readonly int64_t n
+    cdef public int64_t begun
+    cdef public object attachment
+    cdef public bint ignored
+    cdef int32_t place  # where a SeriesCarry looks it up in the chunk that it reads, -1 before it did
+    cdef TcpState tcp
+
+    cdef int restore(self, object known) except -1
+    cdef bint has_expiry(self) noexcept
+    cdef int hold(self, const Packet* packet, const uint8_t* payload, object source) except -1
+    cdef int64_t early_by(self, const Packet* packet) noexcept
+    cdef bint fills(self, const Packet* packet) noexcept
