@@ -10,7 +10,7 @@ from collections import defaultdict
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from kwire.capture.carry import SeriesCarry
+from kwire.capture.impl import series_carry
 from kwire.capture.reader import finish_series, read_piece
 from kwire.capture.sink import StreamSink
 
@@ -163,7 +163,7 @@ def _frames(stream: bytearray) -> list[bytes]:
 
 def exchanges(capture: Path) -> list[Exchange]:
     """The frames of a capture, paired by correlation id."""
-    carry, sink = SeriesCarry(), _Streams()
+    carry, sink = series_carry(), _Streams()
     read_piece(str(capture), carry, sink)
     finish_series(carry, sink)
     found = []

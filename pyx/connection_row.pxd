@@ -2,9 +2,9 @@
 
 from libc.stdint cimport INT64_MIN, int32_t, int64_t
 
+from capture.tcp_state cimport TcpFlow, TcpState
 from lane_exchange cimport LaneSummary
 from lane_rows cimport microseconds
-from lane_tcp cimport TcpState
 from lane_texts cimport TextTable, text_copied
 
 cdef enum:

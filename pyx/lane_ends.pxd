@@ -5,6 +5,7 @@ from libc.stdint cimport int32_t, int64_t, uint8_t
 from libc.stdlib cimport calloc, free, realloc
 from libc.string cimport memset
 
+from capture.tcp_state cimport TcpState
 from connection_row cimport (
     CAPTURE, CLIENT_ADDRESS, CLIENT_KEY, CLIENT_PORT, CLOSED_BY, COLUMNS, CONNECTION_ID, IDENTITY_SOURCE, LAST_API_NAME, PROTOCOL, ROLE,
     SERIES, SERVER_ADDRESS, SERVER_PORT, STATE, FileTotals, count_connection, put_counters, put_texts,
@@ -15,7 +16,7 @@ from lane_exchange cimport LaneSummary, exchange_begin, exchange_summary
 from lane_kept_texts cimport exchange_keep_texts, exchange_rename_texts
 from lane_rows cimport UNANSWERED, UNSEEN, no_int, no_long
 from lane_series cimport LaneExchange, LaneSeries, series_close, series_open
-from lane_slots cimport IN_LANE, Slot, SlotList
+from lane_slots cimport Slot, SlotList
 from lane_texts cimport (
     TextTable, text_copied, text_keep, text_object, text_of, text_put, text_renamed, texts_compact, texts_free, texts_mark, texts_open,
     texts_renamed,
@@ -100,12 +101,20 @@ cdef inline int count_requests(SeriesRows* rows, Py_ssize_t start) except -1:
     return 0
 
 
-cdef inline int begin_lane(SeriesRows* rows, Slot* slot, int64_t packet, object address_of) except -1:
-    """Begin the lane of a connection whose SYN was seen; `packet` has the number of its file in its upper bits."""
+cdef inline int begin_lane(
+    SeriesRows* rows, Slot* slot, bytes name, int64_t n, int opened_by, int64_t packet, object address_of
+) except -1:
+    """Begin the lane of a connection whose SYN was seen.
+
+    Arguments:
+        name, n, opened_by: `key`, `n` and `opened_by` of the `TcpConnection`.
+        packet: with the number of its file in its upper bits.
+        address_of: spells addresses of 16 bytes.
+    """
     cdef char text[ID_ROOM]
-    cdef const uint8_t* key = <const uint8_t*>PyBytes_AS_STRING(<object>slot.key)
-    cdef int server_side = 1 - slot.tcp.opened_by
-    cdef Py_ssize_t size = put_connection_id(text, key, server_side, slot.n, address_of)
+    cdef const uint8_t* key = <const uint8_t*>PyBytes_AS_STRING(name)
+    cdef int server_side = 1 - opened_by
+    cdef Py_ssize_t size = put_connection_id(text, key, server_side, n, address_of)
     cdef int32_t place = text_put(&rows.places, text, size)
     cdef int32_t server
     size = put_endpoint(text, key, server_side, address_of)
@@ -114,8 +123,7 @@ cdef inline int begin_lane(SeriesRows* rows, Slot* slot, int64_t packet, object 
     if slot.exchange is NULL:
         raise MemoryError
     exchange_begin(slot.exchange, place, server, packet)
-    slot.client_side = slot.tcp.opened_by
-    slot.mode = IN_LANE
+    slot.client_side = opened_by
     return 0
 
 
@@ -156,11 +164,11 @@ cdef inline object key_of_client(
     return found
 
 
-cdef inline int put_ends(SeriesRows* rows, int64_t* row, const Slot* slot, const LaneSummary* summary, object address_of, dict known,
-                         object asked) except -1:
+cdef inline int put_ends(SeriesRows* rows, int64_t* row, const Slot* slot, bytes name, const LaneSummary* summary, object address_of,
+                         dict known, object asked) except -1:
     """Fill in who talks to whom."""
     cdef char text[ADDRESS_ROOM]
-    cdef const uint8_t* key = <const uint8_t*>PyBytes_AS_STRING(<object>slot.key)
+    cdef const uint8_t* key = <const uint8_t*>PyBytes_AS_STRING(name)
     cdef int side = slot.client_side
     cdef Py_ssize_t size = put_address(text, key, 1 - side, address_of)
     row[CONNECTION_ID] = text_copied(&rows.said, &rows.places, slot.exchange.connection)
@@ -172,10 +180,13 @@ cdef inline int put_ends(SeriesRows* rows, int64_t* row, const Slot* slot, const
     return 0
 
 
-cdef inline int end_lane(SeriesRows* rows, Slot* slot, object sink, tuple words, tuple asked, dict known) except -1:
+cdef inline int end_lane(
+    SeriesRows* rows, Slot* slot, bytes name, const TcpState* tcp, object sink, tuple words, tuple asked, dict known
+) except -1:
     """The row of a connection that has finished in its lane, and what the sink keeps of it.
 
     Arguments:
+        name, tcp: `key` and state of the `TcpConnection`.
         words: the words for the numbers of lanes, as `LaneBatches` has them.
         asked: functions: spelling of an address, `client_key`, `is_default_client_id`, name of an api.
         known: client keys that were asked before.
@@ -186,11 +197,11 @@ cdef inline int end_lane(SeriesRows* rows, Slot* slot, object sink, tuple words,
     cdef Py_ssize_t file = exchange.begun >> PACKET_BITS
     cdef int64_t* row
     exchange_summary(exchange, &rows.lanes, &summary)
-    count_connection(totals_of(rows, file), &slot.tcp, summary.bytes_opaque)
+    count_connection(totals_of(rows, file), tcp, summary.bytes_opaque)
     row = wide_add(&rows.connections)
-    put_counters(row, &slot.tcp, &summary)
+    put_counters(row, tcp, &summary)
     put_texts(row, &summary, said, &rows.lanes.texts)
-    put_ends(rows, row, slot, &summary, asked[0], known, asked[1:3])
+    put_ends(rows, row, slot, name, &summary, asked[0], known, asked[1:3])
     row[SERIES], row[CAPTURE] = text_of(said, sink.series), text_of(said, sink.files[file])
     row[STATE] = text_of(said, words[2][summary.state])
     row[CLOSED_BY] = -1 if summary.closed_by < 0 else text_of(said, words[3][summary.closed_by])

@@ -23,7 +23,6 @@ from lane_series cimport (
     LANE_ODD, LANE_OK, NOT_OBSERVED, ODD_GAP, ODD_LENGTH, ODD_OPENING, ODD_UNFINISHED, LaneExchange, LaneSeries, odd, sasl_known,
     sasl_object,
 )
-from lane_tcp cimport Packet
 from lane_texts cimport UNKNOWN_TEXT, text_copied, text_of
 from lane_topics cimport topic_rows_add
 
@@ -282,21 +281,6 @@ cdef inline int exchange_cut(LaneExchange* exchange, LaneSeries* series, bint fr
     exchange.bytes_lost += n
     see_time(exchange, time_ns)
     return LANE_OK
-
-
-cdef inline int exchange_packet(LaneExchange* exchange, LaneSeries* series, bint from_client, const Packet* packet, Bytes payload,
-                                int64_t number, Py_ssize_t* consumed) except -1:
-    """The payload of a packet that is next in order: `exchange_bytes`, then `exchange_cut`.
-
-    Arguments:
-        payload: what was captured of it.
-        number: of the packet, with that of its file.
-        consumed: with LANE_ODD, how many bytes of `payload` are done; what was cut off behind them is not.
-    """
-    cdef int outcome = exchange_bytes(exchange, series, from_client, payload, packet.captured, packet.time_ns, number, consumed)
-    if outcome == LANE_OK and packet.captured != packet.original:
-        outcome = exchange_cut(exchange, series, from_client, packet.original - packet.captured, packet.time_ns)
-    return outcome
 
 
 cdef inline int end_direction(LaneExchange* exchange, LaneSeries* series, bint from_client) except -1:

@@ -6,7 +6,7 @@ has left.
 
 from cpython.bytes cimport PyBytes_AS_STRING
 from cpython.object cimport PyObject
-from libc.stdint cimport int64_t, uint8_t, uint32_t
+from libc.stdint cimport INT64_MIN, int64_t, uint8_t, uint32_t
 from libc.stdlib cimport free
 
 from capture.tcp_state cimport ACK, RST, HeldPacket, Packet, TcpFlow, distance, is_ahead, tcp_begin
@@ -15,11 +15,117 @@ from raw_python cimport raw_incref, raw_xdecref
 
 from kwire.capture._native.flow cimport flow_close, flow_plain, flow_restore, part_of
 
-from kwire.capture.flow import Flow
+from kwire.capture.flow import Flow as PlainFlow
 from kwire.capture.tcp import Segment, endpoints_of
 from kwire.capture.tcp import TcpConnection as PlainConnection
 
-__all__ = ["TcpConnection"]
+__all__ = ["Flow", "TcpConnection"]
+
+
+cdef class Flow:
+    """One direction of a connection, as `kwire.capture.flow.Flow` has it: a view, which shows what it is now."""
+
+    cdef TcpConnection connection
+    cdef TcpFlow* state
+
+    def __init__(self):
+        raise TypeError("a Flow is a part of a TcpConnection")
+
+    def __reduce__(self):
+        return plain_flow, (self.plain(),)
+
+    def plain(self):
+        """Make a `kwire.capture.flow.Flow` of the same state."""
+        made = PlainFlow()
+        flow_plain(self.state, made)
+        return made
+
+    @property
+    def isn(self):
+        return None if self.state.isn < 0 else self.state.isn
+
+    @property
+    def next(self):
+        return None if self.state.next < 0 else self.state.next
+
+    @property
+    def fin_at(self):
+        return None if self.state.fin_at == INT64_MIN else self.state.fin_at
+
+    @property
+    def position(self):
+        return self.state.position
+
+    @property
+    def anchored(self):
+        return bool(self.state.anchored)
+
+    @property
+    def finished(self):
+        return bool(self.state.finished)
+
+    @property
+    def packets(self):
+        return self.state.packets
+
+    @property
+    def payload_packets(self):
+        return self.state.payload_packets
+
+    @property
+    def bytes(self):
+        return self.state.bytes
+
+    @property
+    def bytes_cut(self):
+        return self.state.bytes_cut
+
+    @property
+    def bytes_lost(self):
+        return self.state.bytes_lost
+
+    @property
+    def gaps(self):
+        return self.state.gaps
+
+    @property
+    def retransmissions(self):
+        return self.state.retransmissions
+
+    @property
+    def duplicates(self):
+        return self.state.duplicates
+
+    @property
+    def strays(self):
+        return self.state.strays
+
+    @property
+    def waiting_bytes(self):
+        return self.state.waiting_bytes
+
+    @property
+    def waiting(self):
+        return self.plain().waiting
+
+    @property
+    def recent(self):
+        return self.plain().recent
+
+    @property
+    def start(self):
+        return self.plain().start
+
+
+def plain_flow(plain):
+    """What a `Flow` pickles to: without its connection it is of the pure twin."""
+    return plain
+
+
+cdef Flow flow_of(TcpConnection connection, int direction):
+    cdef Flow made = Flow.__new__(Flow)
+    made.connection, made.state = connection, &connection.tcp.flows[direction]
+    return made
 
 
 cdef class TcpConnection:
@@ -113,11 +219,8 @@ cdef class TcpConnection:
 
     @property
     def flows(self):
-        """The two streams as they are now, as `kwire.capture.flow.Flow`."""
-        made = (Flow(), Flow())
-        flow_plain(&self.tcp.flows[0], made[0])
-        flow_plain(&self.tcp.flows[1], made[1])
-        return made
+        """The streams a to b and b to a."""
+        return flow_of(self, 0), flow_of(self, 1)
 
     @property
     def held(self):

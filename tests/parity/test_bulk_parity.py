@@ -16,6 +16,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+from kwire.capture import impl as capture_impl
 from kwire.capture import reader
 from kwire.capture.packet_columns import ACK, FIN, RST, SYN, PacketColumns
 from kwire.codec.impl import load_twin
@@ -29,6 +30,7 @@ Tables = dict[str, list[dict[str, Any]]]
 
 
 def using(monkeypatch: pytest.MonkeyPatch, twin: str) -> None:
+    monkeypatch.setattr(capture_impl, "backend", twin)
     monkeypatch.setattr(impl, "_chosen", (twin, None if twin == "pure" else load_twin("tables", "bulk", "native")))
 
 
@@ -52,7 +54,7 @@ class Reader:
         """A file, without what is said of files."""
         sink = self.carry.sink
         sink.begin_file("a file")
-        reader.read_piece(io.BytesIO(data), self.carry.streams, sink, chunk_bytes=chunk_bytes)
+        reader.read_piece(io.BytesIO(data), self.carry.streams, sink.stream_sink, chunk_bytes=chunk_bytes)
         self.take()
 
     def take(self) -> None:
@@ -66,7 +68,7 @@ class Reader:
 
     def tables(self) -> Tables:
         sink = self.carry.sink
-        self.carry.streams.finish(sink)
+        self.carry.streams.finish(sink.stream_sink)
         sink.settle()
         self.take()
         tables = {name: plain(pa.Table.from_batches(batches).to_pylist()) for name, batches in self.found.items() if batches}
@@ -155,8 +157,8 @@ def test_lanes_do_the_work(snaplen: int, fleet: Path, monkeypatch: pytest.Monkey
     using(monkeypatch, "native")
     one = Reader()
     one.read(data, 1 << 20)
-    streams: Any = one.carry.streams
-    assert streams.packets_in_python + streams.packets_of_streams <= streams.packets / 20
+    sink: Any = one.carry.sink
+    assert sink.batches.pieces_in_python <= one.carry.streams.packets / 20
 
 
 def test_a_response_that_is_never_finished_stays_in_its_lane(fleet: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -362,7 +364,7 @@ def test_tables_of_made_up_traffic(
     def work(one: Reader) -> None:
         one.carry.sink.begin_file("a file")
         for part in (packets[:cut], packets[cut:]):
-            one.carry.streams.take(*columns_of(part), one.carry.sink)
+            one.carry.streams.take(*columns_of(part), one.carry.sink.stream_sink)
             one.take()
             if pickled:
                 one.pickled()

@@ -20,7 +20,7 @@ from typing import BinaryIO, Final
 
 from kwire.capture import impl
 from kwire.capture._pure.packet_view import EXPORTED, FRAGMENT, PROTOCOL, TCP, PacketView
-from kwire.capture.carry import SeriesCarry
+from kwire.capture.carry import SeriesStreams
 from kwire.capture.formats import PCAP_HEADER_BYTES, identify
 from kwire.capture.located_bytes import LocatedBytes, Place
 from kwire.capture.packet_checksums import is_right, right_checksum
@@ -181,7 +181,7 @@ def trim(
         InputError: a file cannot be read or is no capture, or an output exists or cannot be written. No output is there then.
     """
     files = _Files()
-    carry = SeriesCarry()
+    carry = impl.series_carry()
     streams = TrimmedStreams(frozenset(ports), files.patch)
     with _abandoning(files):
         walkers = []
@@ -201,7 +201,7 @@ def trim(
 
 
 def _trim_file(
-    piece: _Piece, source: CaptureSource, carry: SeriesCarry, streams: TrimmedStreams, progress: Callable[[int], None]
+    piece: _Piece, source: CaptureSource, carry: SeriesStreams, streams: TrimmedStreams, progress: Callable[[int], None]
 ) -> RecordWalker:
     """Read one file; gives a walker that begins it again."""
     name = piece.report.source

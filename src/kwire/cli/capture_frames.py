@@ -10,7 +10,6 @@ from collections.abc import Callable, Iterable
 from datetime import UTC, datetime
 from typing import Any, BinaryIO, Final
 
-from kwire.capture.carry import SeriesCarry
 from kwire.capture.reader import FileFacts, finish_series, read_piece
 from kwire.capture.sink import StreamSink
 from kwire.capture.tcp import TcpConnection
@@ -235,7 +234,7 @@ def read_exchanges(
     Raises:
         InputError: there is no such file, or it is no capture.
     """
-    carry, sink = SeriesCarry(), _FrameSink(frozenset(ports), emit, codec)
+    carry, sink = series_carry(), _FrameSink(frozenset(ports), emit, codec)
     facts = read_piece(location, carry, sink)
     finish_series(carry, sink)
     return facts

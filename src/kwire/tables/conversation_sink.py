@@ -36,7 +36,7 @@ from kwire.tables.observed_rows import ObservedRows, TopicSums
 from kwire.tables.schemas import CONNECTIONS, MESSAGE_FRAMES, REQUESTS
 from kwire.tables.violation_rows import ViolationRows
 
-__all__ = ["PACKET_BITS", "ConversationSink", "FileCounts", "Tracked"]
+__all__ = ["PACKET_BITS", "ConversationSink", "FileCounts", "Tracked", "tracked_on"]
 
 # A packet is known by its file and its number there; both travel through the protocol rules as one integer.
 PACKET_BITS: Final = 40
@@ -78,6 +78,14 @@ class Tracked:
         client = connection.b if self.server == connection.a else connection.a
         address = known.proxied_address.rpartition(":")[0] if known.proxied_address else client.address
         return client_key(known.software_name, known.software_version, known.client_id, known.principal, address)
+
+
+def tracked_on(connection: TcpConnection) -> Tracked | None:
+    """Give what hangs on a connection; None for one that is over or whose streams are not wanted."""
+    found = connection.attachment
+    if not isinstance(found, Tracked):
+        found = getattr(found, "tracked", None)  # the native twin's: kwire.tables._native.bulk.TrackedStream
+    return found if isinstance(found, Tracked) else None
 
 
 class ConversationSink(StreamSink):
@@ -127,6 +135,11 @@ class ConversationSink(StreamSink):
     def __setstate__(self, state: dict[str, Any]) -> None:
         self.__dict__.update(state)
         self._begin_rows()
+
+    @property
+    def stream_sink(self) -> StreamSink:
+        """What takes the streams of the series: `batches`, or the sink itself in the pure twin."""
+        return self if self.batches is None else self.batches
 
     def take(self, table: str, *, whole: bool) -> list[pa.RecordBatch]:
         """Give away the full batches of `requests` or `connections`, and with `whole` the rows of the one that is begun too."""

@@ -11,7 +11,7 @@ from typing import BinaryIO
 
 import pyarrow as pa
 
-from kwire.tables.conversation_sink import Tracked
+from kwire.tables.conversation_sink import tracked_on
 from kwire.tables.node_ids import with_nodes
 from kwire.tables.series import Batches, TablesCarry, begin_series, finish_series, iter_piece
 from kwire.tables.series_rows import check_table
@@ -52,8 +52,8 @@ def _rows(table: str, batches: Batches, carry: TablesCarry) -> Iterator[pa.Recor
         return
     keys = {row["connection_id"]: row["client_key"] for batch in batches["connections"] for row in batch.to_pylist()}
     for connection in carry.streams.connections():
-        tracked = connection.attachment
-        if isinstance(tracked, Tracked) and tracked.connection_id is not None:
+        tracked = tracked_on(connection)
+        if tracked is not None and tracked.connection_id is not None:
             keys[tracked.connection_id] = tracked.client_key(connection)
     keys |= carry.log.client_keys()
     for batch in found:

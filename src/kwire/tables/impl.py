@@ -5,18 +5,18 @@ from __future__ import annotations
 from types import ModuleType
 from typing import TYPE_CHECKING, Final
 
-from kwire.capture.carry import SeriesCarry
+from kwire.capture import impl as capture_impl
 from kwire.codec.impl import Twin, load_native
 
 if TYPE_CHECKING:
-    from kwire.tables._native.bulk import BulkCarry, LaneBatches
-    from kwire.tables.conversation_sink import ConversationSink
+    from kwire.tables._native.bulk import LaneBatches
+    from kwire.tables.conversation_sink import ConversationSink, Tracked
 
-__all__ = ["backend", "lane_batches", "series_streams"]
+__all__ = ["backend", "lane_batches", "restored_stream"]
 
 
 def _choose() -> tuple[Twin, ModuleType | None]:
-    native = load_native("tables", "bulk", "bulk reader")
+    native = None if capture_impl.backend == "pure" else load_native("tables", "bulk", "bulk reader")
     return "pure" if native is None else "native", native
 
 
@@ -24,18 +24,13 @@ _chosen: Final = _choose()
 backend: Final[Twin] = _chosen[0]
 
 
-def series_streams(carry: SeriesCarry | None = None) -> SeriesCarry | BulkCarry:
-    """Make what brings the packets of a series to their connections.
-
-    Args:
-        carry: what was left by an earlier process, of either twin; None at the beginning of a series.
-    """
-    found = SeriesCarry() if carry is None else carry
-    return found if _chosen[1] is None else _chosen[1].BulkCarry(found)
+def restored_stream(tracked: Tracked) -> Tracked:
+    """Give what hangs on a connection, as the pure twin has it: what a `TrackedStream` of the native twin pickles to."""
+    return tracked
 
 
 def lane_batches(sink: ConversationSink) -> LaneBatches | None:
-    """Make what keeps rows of requests and connections outside of Python; None in the pure twin, which builds them as all others.
+    """Make what takes streams and keeps rows of requests and connections outside of Python; None in the pure twin.
 
     Args:
         sink: the owner.

@@ -19,7 +19,7 @@ from typing import Any, BinaryIO
 import pyarrow as pa
 
 from kwire.capture import reader
-from kwire.capture.carry import SeriesCarry
+from kwire.capture.impl import series_carry
 from kwire.capture.packet_routing import RoutedPiece, read_routed
 from kwire.capture.piece_kinds import kind_of, look_ahead
 from kwire.capture.reader import FileFacts
@@ -29,8 +29,7 @@ from kwire.capture.sized_file import SizedFile
 from kwire.errors import InputError
 from kwire.protocol.events import Asked
 from kwire.tables.column_builder import ColumnBuilder
-from kwire.tables.conversation_sink import PACKET_BITS, ConversationSink, FileCounts, Tracked
-from kwire.tables.impl import series_streams
+from kwire.tables.conversation_sink import PACKET_BITS, ConversationSink, FileCounts, tracked_on
 from kwire.tables.request_log_rows import LogRows
 from kwire.tables.schemas import CAPTURES, VIOLATIONS
 
@@ -73,7 +72,7 @@ class TablesCarry:
         self.disorder = disorder
         self.share = share
         self.hashed = hashed
-        self.streams = series_streams(SeriesCarry(share))
+        self.streams = series_carry(share)
         self.sink = ConversationSink(series, ports, observing, asked)
         self.log = LogRows(self.sink, zone_of(log_zone))
         self.facts: list[FileFacts | None] = []
@@ -81,10 +80,8 @@ class TablesCarry:
 
     def count_on(self, before: TablesCarry) -> None:
         """Number connections between the same ends on from those of a series that is over; before the first piece is read."""
-        streams = SeriesCarry(self.share)
-        known: SeriesCarry = before.streams if isinstance(before.streams, SeriesCarry) else before.streams.carry
-        streams.lives = known.lives
-        self.streams = series_streams(streams)
+        self.streams = series_carry(self.share)
+        self.streams.lives = before.streams.lives
         self.log.count_on(before.log)
 
 
@@ -176,9 +173,9 @@ def iter_piece(
     # whoever reads the other shares reads the same files
     hashed = carry.hashed and len(carry.facts) % carry.share[1] == carry.share[0]
     if routed:
-        steps = read_routed(routed, carry.streams, carry.sink, progress=progress)
+        steps = read_routed(routed, carry.streams, carry.sink.stream_sink, progress=progress)
     else:
-        steps = reader.iter_piece(given, carry.streams, carry.sink, progress=progress, hashed=hashed)
+        steps = reader.iter_piece(given, carry.streams, carry.sink.stream_sink, progress=progress, hashed=hashed)
     try:
         while True:
             next(steps)
@@ -268,8 +265,8 @@ def forget_files(carry: TablesCarry, log: int | None = None) -> None:
     """
     newest = len(carry.sink.files) if log is None else log
     carry.log.forget_files(newest)
-    tracked = (connection.attachment for connection in carry.streams.connections())
-    begun = (each.begun >> PACKET_BITS for each in tracked if isinstance(each, Tracked))
+    tracked = (tracked_on(connection) for connection in carry.streams.connections())
+    begun = (each.begun >> PACKET_BITS for each in tracked if each is not None)
     oldest = min(carry.log.oldest_begun(newest), carry.log.folder.waiting_file(newest), min(begun, default=newest))
     carry.sink.settle()
     nothing = FileCounts()
@@ -297,7 +294,7 @@ def finish_series(carry: TablesCarry) -> tuple[Batches, dict[str, pa.Table]]:
     """
     sink = carry.sink
     _tell_ends(carry)
-    reader.finish_series(carry.streams, sink)
+    reader.finish_series(carry.streams, sink.stream_sink)
     carry.log.finish()
     sink.settle()
     sink.violations.all_over()

@@ -23,7 +23,7 @@ from kwire.spark.source.stream_state import SeriesState, StateFolder
 from kwire.spark.source.table_rows import checked
 from kwire.tables.batch_spool import BatchSpool
 from kwire.tables.connection_index import ConnectionIndex
-from kwire.tables.conversation_sink import Tracked
+from kwire.tables.conversation_sink import tracked_on
 from kwire.tables.node_ids import with_nodes
 from kwire.tables.observed_rows import OBSERVED
 from kwire.tables.schemas import MESSAGE_FRAMES, SCHEMAS
@@ -302,8 +302,8 @@ def _with_nodes(connections: Iterable[pa.RecordBatch], carry: TablesCarry) -> li
 def _live(carry: TablesCarry) -> Iterator[tuple[str, str, str | None]]:
     """Of each connection that is not over its id, the key of its client as it is known, and the latest api it used."""
     for connection in carry.streams.connections():
-        tracked = connection.attachment
-        if isinstance(tracked, Tracked) and tracked.connection_id is not None:
+        tracked = tracked_on(connection)
+        if tracked is not None and tracked.connection_id is not None:
             summary = tracked.conversation.summary()
             yield tracked.connection_id, tracked.client_key(connection, summary), summary.last_api_name
     for each in carry.log.live():

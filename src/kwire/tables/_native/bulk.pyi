@@ -3,17 +3,15 @@ from typing import Any
 
 import pyarrow as pa
 
-from kwire.capture.carry import SeriesCarry
-from kwire.capture.packet_columns import PacketColumns, ScanCarry
 from kwire.capture.sink import StreamSink
-from kwire.capture.tcp import TcpConnection
 from kwire.protocol.events import RequestCompleted
-from kwire.tables.conversation_sink import ConversationSink, FileCounts
+from kwire.tables.conversation_sink import ConversationSink, FileCounts, Tracked
 
-__all__ = ["BulkCarry", "LaneBatches", "ObservedBatches"]
+__all__ = ["LaneBatches", "ObservedBatches", "TrackedStream"]
 
-class LaneBatches:
+class LaneBatches(StreamSink):
     departures: dict[str, int]
+    pieces_in_python: int
     def __init__(self, sink: ConversationSink, batch_rows: int = ...) -> None: ...
     def connection_id_of(self, place: int) -> str: ...
     def add_request(self, connection_id: str | None, event: RequestCompleted) -> None: ...
@@ -27,13 +25,6 @@ class ObservedBatches:
     def add(self, row: Sequence[Any]) -> None: ...
     def take(self, *, whole: bool) -> list[pa.RecordBatch]: ...
 
-class BulkCarry:
-    packets: int
-    packets_in_python: int
-    packets_of_streams: int
-    carry: SeriesCarry
-    scan: ScanCarry
-    def __init__(self, carry: SeriesCarry | None = None) -> None: ...
-    def connections(self) -> list[TcpConnection]: ...
-    def take(self, data: bytes, columns: PacketColumns, sink: StreamSink) -> None: ...
-    def finish(self, sink: StreamSink) -> None: ...
+class TrackedStream:
+    @property
+    def tracked(self) -> Tracked | None: ...
