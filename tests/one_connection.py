@@ -40,6 +40,6 @@ def read_connection(frames: list[tuple[int, bytes]], twin: str, snaplen: int = 1
         monkeypatch.setattr(impl, "_chosen", (twin, None if twin == "pure" else load_twin("tables", "bulk", "native")))
         carry = series.begin_series("s")
         carry.sink.begin_file("a file")
-        carry.streams.take(bytes(data), columns, carry.sink.stream_sink)
-        carry.streams.finish(carry.sink.stream_sink)
+        carry.streams.take(bytes(data), columns, carry.sink)
+        carry.streams.finish(carry.sink)
     return carry.sink

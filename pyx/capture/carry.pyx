@@ -61,8 +61,12 @@ cdef bint is_next(const TcpState* tcp, const Packet* syn) noexcept:
     return start != <uint32_t>(syn.seq + 1)
 
 
-cdef StreamSink streams_to(object sink):
-    return <StreamSink>sink if isinstance(sink, StreamSink) else StreamSink(sink)
+cdef StreamSink native_sink(object sink):
+    """What takes the streams for a sink: itself, its `stream_sink` where it has one, or what calls its methods in Python."""
+    if isinstance(sink, StreamSink):
+        return <StreamSink>sink
+    made = getattr(sink, "stream_sink", None)
+    return <StreamSink>made if isinstance(made, StreamSink) else StreamSink(sink)
 
 
 cdef class SeriesCarry:
@@ -126,11 +130,11 @@ cdef class SeriesCarry:
         Arguments:
             data: the chunk that the columns point into, bytes or of a kind of its own whose parts are made by slicing.
             columns: its TCP packets.
-            sink: takes what the streams give: a native `StreamSink`, or what has its methods in Python.
+            sink: takes what the streams give: a native `StreamSink`, what has one as `stream_sink`, or what has its methods in Python.
         """
         if not isinstance(data, bytes):
             raise TypeError("a chunk of packets is of bytes")
-        cdef StreamSink streams = streams_to(sink)
+        cdef StreamSink streams = native_sink(sink)
         cdef const uint8_t* chunk = <const uint8_t*>PyBytes_AS_STRING(data)
         cdef PacketRows rows
         packet_rows_open(&rows, columns, PyBytes_GET_SIZE(data))
@@ -230,7 +234,7 @@ cdef class SeriesCarry:
 
     def finish(self, sink):
         """End every connection: the series is over."""
-        cdef StreamSink streams = streams_to(sink)
+        cdef StreamSink streams = native_sink(sink)
         cdef TcpConnection connection
         self.look_up_limits()
         for connection in list(self.live.values()):

@@ -54,7 +54,7 @@ class Reader:
         """A file, without what is said of files."""
         sink = self.carry.sink
         sink.begin_file("a file")
-        reader.read_piece(io.BytesIO(data), self.carry.streams, sink.stream_sink, chunk_bytes=chunk_bytes)
+        reader.read_piece(io.BytesIO(data), self.carry.streams, sink, chunk_bytes=chunk_bytes)
         self.take()
 
     def take(self) -> None:
@@ -68,7 +68,7 @@ class Reader:
 
     def tables(self) -> Tables:
         sink = self.carry.sink
-        self.carry.streams.finish(sink.stream_sink)
+        self.carry.streams.finish(sink)
         sink.settle()
         self.take()
         tables = {name: plain(pa.Table.from_batches(batches).to_pylist()) for name, batches in self.found.items() if batches}
@@ -364,7 +364,7 @@ def test_tables_of_made_up_traffic(
     def work(one: Reader) -> None:
         one.carry.sink.begin_file("a file")
         for part in (packets[:cut], packets[cut:]):
-            one.carry.streams.take(*columns_of(part), one.carry.sink.stream_sink)
+            one.carry.streams.take(*columns_of(part), one.carry.sink)
             one.take()
             if pickled:
                 one.pickled()

@@ -10,6 +10,7 @@ from collections.abc import Callable, Iterable
 from datetime import UTC, datetime
 from typing import Any, BinaryIO, Final
 
+from kwire.capture.impl import series_carry
 from kwire.capture.reader import FileFacts, finish_series, read_piece
 from kwire.capture.sink import StreamSink
 from kwire.capture.tcp import TcpConnection

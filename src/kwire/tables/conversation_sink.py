@@ -137,9 +137,9 @@ class ConversationSink(StreamSink):
         self._begin_rows()
 
     @property
-    def stream_sink(self) -> StreamSink:
-        """What takes the streams of the series: `batches`, or the sink itself in the pure twin."""
-        return self if self.batches is None else self.batches
+    def stream_sink(self) -> object:
+        """What takes the streams in place of this sink when a compiled `SeriesCarry` brings them; None in the pure twin."""
+        return self.batches
 
     def take(self, table: str, *, whole: bool) -> list[pa.RecordBatch]:
         """Give away the full batches of `requests` or `connections`, and with `whole` the rows of the one that is begun too."""

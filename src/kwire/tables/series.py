@@ -173,9 +173,9 @@ def iter_piece(
     # whoever reads the other shares reads the same files
     hashed = carry.hashed and len(carry.facts) % carry.share[1] == carry.share[0]
     if routed:
-        steps = read_routed(routed, carry.streams, carry.sink.stream_sink, progress=progress)
+        steps = read_routed(routed, carry.streams, carry.sink, progress=progress)
     else:
-        steps = reader.iter_piece(given, carry.streams, carry.sink.stream_sink, progress=progress, hashed=hashed)
+        steps = reader.iter_piece(given, carry.streams, carry.sink, progress=progress, hashed=hashed)
     try:
         while True:
             next(steps)
@@ -294,7 +294,7 @@ def finish_series(carry: TablesCarry) -> tuple[Batches, dict[str, pa.Table]]:
     """
     sink = carry.sink
     _tell_ends(carry)
-    reader.finish_series(carry.streams, sink.stream_sink)
+    reader.finish_series(carry.streams, sink)
     carry.log.finish()
     sink.settle()
     sink.violations.all_over()
