@@ -78,10 +78,14 @@ cdef class SeriesCarry:
 
     def __init__(self, share=(0, 1)):
         self.share = share
-        self.live, self.watched = {}, {}
+        self.live = {}
         self.lives, self.scan = PairCounts(), ScanCarry()
         self.packets = self.strays = self.begun = 0
         self.latest_ns = INT64_MIN
+
+    def __dealloc__(self):
+        while self.first_watched is not NULL:
+            self.unwatch(<TcpConnection>self.first_watched)
 
     def __reduce__(self):
         from kwire.capture.impl import restored_carry
@@ -97,7 +101,7 @@ cdef class SeriesCarry:
     def __setstate__(self, state):
         self.share, self.lives, self.scan = state["share"], state["lives"], state["scan"]
         self.packets, self.latest_ns, self.strays = state["packets"], state["latest_ns"], state["strays"]
-        self.live, self.watched = {}, {}
+        self.live = {}
         self.begun = 0
         for connection in state["live"].values():
             self.adopt(connection)
@@ -109,7 +113,7 @@ cdef class SeriesCarry:
         self.begun += 1
         self.live[made.key] = made
         if made.has_expiry():
-            self.watched[made.key] = made
+            self.watch(made)
         return 0
 
     def connections(self):
@@ -218,7 +222,7 @@ cdef class SeriesCarry:
             connection = self.open(key, packet, sink)
         tcp_receive(connection, packet, payload, &self.limits.patience, sink)
         if connection.has_expiry():
-            self.watched[key] = connection
+            self.watch(connection)
         return 0
 
     cdef TcpConnection open(self, bytes key, const Packet* packet, StreamSink sink):
@@ -247,21 +251,61 @@ cdef class SeriesCarry:
             self.known[connection.place] = NULL
             raw_decref(<PyObject*>connection)
         del self.live[connection.key]
-        self.watched.pop(connection.key, None)
+        self.unwatch(connection)
         return sink.ended(connection)
+
+    cdef void watch(self, TcpConnection connection) noexcept:
+        """Have sweeps look at a connection."""
+        cdef PyObject* added = <PyObject*>connection
+        if connection.is_watched:
+            return
+        raw_incref(added)
+        connection.is_watched = True
+        connection.watched_before, connection.watched_after = NULL, self.first_watched
+        if self.first_watched is not NULL:
+            (<TcpConnection>self.first_watched).watched_before = added
+        self.first_watched = added
+        self.watched_count += 1
+
+    cdef void unwatch(self, TcpConnection connection) noexcept:
+        """Have sweeps pass by a connection."""
+        if not connection.is_watched:
+            return
+        if connection.watched_before is NULL:
+            self.first_watched = connection.watched_after
+        else:
+            (<TcpConnection>connection.watched_before).watched_after = connection.watched_after
+        if connection.watched_after is not NULL:
+            (<TcpConnection>connection.watched_after).watched_before = connection.watched_before
+        connection.is_watched = False
+        connection.watched_before = connection.watched_after = NULL
+        self.watched_count -= 1
+        raw_decref(<PyObject*>connection)
+
+    cdef list watched_in_order(self):
+        """The connections that a sweep has to look at, in the order in which they began."""
+        cdef list found = []
+        cdef PyObject* each = self.first_watched
+        while each is not NULL:
+            found.append(<object>each)
+            each = (<TcpConnection>each).watched_after
+        found.sort(key=BEGUN_OF)
+        return found
+
+    @property
+    def watched(self):
+        """Those of `live` that a sweep has to look at, in the order in which they began."""
+        return {connection.key: connection for connection in self.watched_in_order()}
 
     cdef int sweep(self, int64_t packet, StreamSink sink) except -1:
         """End the connections whose time is over."""
         cdef TcpConnection connection
-        cdef list found
-        if not self.watched:
+        if self.watched_count == 0:
             return 0
-        found = list(self.watched.values())
-        found.sort(key=BEGUN_OF)
-        for connection in found:
+        for connection in self.watched_in_order():
             self.look_after(connection, packet, sink)
             if not connection.has_expiry():
-                self.watched.pop(connection.key, None)
+                self.unwatch(connection)
         return 0
 
     cdef int look_after(self, TcpConnection connection, int64_t packet, StreamSink sink) except -1:

@@ -6,7 +6,7 @@ has left.
 
 from cpython.bytes cimport PyBytes_AS_STRING
 from cpython.object cimport PyObject
-from libc.stdint cimport INT64_MIN, int64_t, uint8_t, uint32_t
+from libc.stdint cimport INT64_MIN, int32_t, int64_t, uint8_t, uint32_t
 from libc.stdlib cimport free
 
 from capture.tcp_state cimport ACK, RST, HeldPacket, Packet, TcpFlow, distance, is_ahead, tcp_begin
@@ -102,7 +102,7 @@ cdef class Flow:
 
     @property
     def waiting_bytes(self):
-        return self.state.waiting_bytes
+        return 0 if self.state.waiting is NULL else self.state.waiting.bytes
 
     @property
     def waiting(self):
@@ -256,11 +256,12 @@ cdef class TcpConnection:
 
     cdef int hold(self, const Packet* packet, const uint8_t* payload, object source) except -1:
         """Put a packet behind those that are held."""
-        cdef HeldPacket* held = <HeldPacket*>grown(self.tcp.held, &self.tcp.held_room, self.tcp.held_count + 1, 2, sizeof(HeldPacket))
+        cdef Py_ssize_t room = self.tcp.held_room
+        cdef HeldPacket* held = <HeldPacket*>grown(self.tcp.held, &room, self.tcp.held_count + 1, 2, sizeof(HeldPacket))
         cdef object kept
         if held is NULL:
             raise MemoryError
-        self.tcp.held = held
+        self.tcp.held, self.tcp.held_room = held, <int32_t>room
         kept = part_of(source, payload, 0, packet.captured) if packet.captured else b""
         raw_incref(<PyObject*>kept)
         held[self.tcp.held_count].packet = packet[0]

@@ -10,11 +10,11 @@ it. A fragment has bytes of its own, never a part of a chunk, so that what waits
 
 from cpython.bytes cimport PyBytes_AS_STRING, PyBytes_CheckExact, PyBytes_FromStringAndSize, PyBytes_GET_SIZE
 from cpython.object cimport PyObject
-from libc.stdint cimport INT64_MIN, int64_t, uint8_t, uint32_t
+from libc.stdint cimport INT64_MIN, int32_t, int64_t, uint8_t, uint32_t
 from libc.stdlib cimport free, malloc
 from libc.string cimport memcpy, memmove
 
-from capture.tcp_state cimport FRAGMENT_COST, RECENT, Fragment, Packet, TcpFlow, fragment_at
+from capture.tcp_state cimport FRAGMENT_COST, RECENT, Fragment, Packet, TcpFlow, Waiting, fragment_at, waiting_count
 from raw_python cimport raw_incref, raw_xdecref
 
 from kwire.capture.flow import Fragment as PlainFragment
@@ -38,28 +38,27 @@ cdef object part_of(object owner, const uint8_t* payload, int64_t first, int64_t
 
 cdef int make_room(TcpFlow* flow, Py_ssize_t index) except -1:
     """Open a place among the fragments, before the index-th."""
-    cdef Py_ssize_t count = flow.waiting_count
+    cdef int32_t count = 0 if flow.waiting is NULL else flow.waiting.count  # MAX_WAITING_BYTES bounds it
     cdef bint at_front = index < count - index
-    cdef Py_ssize_t room
-    cdef Py_ssize_t first
-    cdef Fragment* made
-    if flow.waiting_first == 0 if at_front else flow.waiting_first + count == flow.waiting_room:
+    cdef int32_t room = 2 * count + 4
+    cdef Waiting* made
+    if flow.waiting is NULL or (flow.waiting.first == 0 if at_front else flow.waiting.first + count == flow.waiting.room):
         # in the middle of twice as much: so there is room on both sides, and each one pays for at most two others
-        room = 2 * count + 8
-        first = (room - count) // 2
-        made = <Fragment*>malloc(room * sizeof(Fragment))
+        made = <Waiting*>malloc(sizeof(Waiting) + room * sizeof(Fragment))
         if made is NULL:
             raise MemoryError
-        if count:
-            memcpy(made + first, fragment_at(flow, 0), count * sizeof(Fragment))
-        free(flow.waiting)
-        flow.waiting, flow.waiting_first, flow.waiting_room = made, first, room
+        made.first, made.count, made.room, made.bytes = (room - count) // 2, count, room, 0
+        if flow.waiting is not NULL:
+            made.bytes = flow.waiting.bytes
+            memcpy(made.fragments + made.first, fragment_at(flow, 0), count * sizeof(Fragment))
+            free(flow.waiting)
+        flow.waiting = made
     if at_front:
-        flow.waiting_first -= 1
+        flow.waiting.first -= 1
         memmove(fragment_at(flow, 0), fragment_at(flow, 1), index * sizeof(Fragment))
     else:
         memmove(fragment_at(flow, index + 1), fragment_at(flow, index), (count - index) * sizeof(Fragment))
-    flow.waiting_count += 1
+    flow.waiting.count += 1
     return 0
 
 
@@ -70,30 +69,25 @@ cdef int put(TcpFlow* flow, Py_ssize_t index, int64_t start, int64_t end, object
     piece = fragment_at(flow, index)
     piece.start, piece.end, piece.time_ns, piece.packet = start, end, time_ns, packet
     piece.data = NULL
-    flow.waiting_bytes += FRAGMENT_COST
+    flow.waiting.bytes += FRAGMENT_COST
     if data is not None:
         raw_incref(<PyObject*>data)
         piece.data = <PyObject*>data
-        flow.waiting_bytes += end - start
+        flow.waiting.bytes += end - start
     return 0
 
 
-cdef void drop(TcpFlow* flow, Py_ssize_t index) noexcept:
-    """Take a fragment from its place; its reference is for the caller."""
-    flow.waiting_count -= 1
-    flow.waiting_bytes -= FRAGMENT_COST
-    if fragment_at(flow, index).data is not NULL:
-        flow.waiting_bytes -= fragment_at(flow, index).end - fragment_at(flow, index).start
-    if index == 0:
-        flow.waiting_first += 1
-    else:
-        memmove(fragment_at(flow, index), fragment_at(flow, index + 1), (flow.waiting_count - index) * sizeof(Fragment))
+cdef void replace(Fragment* piece, int64_t start, int64_t end, object data, const Packet* packet) noexcept:
+    """A fragment that was cut becomes one that came."""
+    raw_incref(<PyObject*>data)
+    piece.start, piece.end, piece.data = start, end, <PyObject*>data
+    piece.time_ns, piece.packet = packet.time_ns, packet.number
 
 
 cdef Py_ssize_t place_of(const TcpFlow* flow, int64_t start) noexcept nogil:
     """How many fragments begin at `start` or before it."""
     cdef Py_ssize_t low = 0
-    cdef Py_ssize_t high = flow.waiting_count
+    cdef Py_ssize_t high = waiting_count(flow)
     cdef Py_ssize_t middle
     while low < high:
         middle = (low + high) // 2
@@ -121,7 +115,7 @@ cdef bint fill(
     if index and fragment_at(flow, index - 1).end > start:
         index -= 1
     while at < end:
-        if index == flow.waiting_count or fragment_at(flow, index).start >= end:
+        if index == waiting_count(flow) or fragment_at(flow, index).start >= end:
             put(flow, index, at, end, stretch(owner, payload, at - origin, end - origin), packet.time_ns, packet.number)
             return True
         old = fragment_at(flow, index)[0]
@@ -131,11 +125,11 @@ cdef bint fill(
             index += 1
         stop = min(old.end, end)
         if old.data is NULL and owner is not None:
-            drop(flow, index)
+            replace(fragment_at(flow, index), at, stop, stretch(owner, payload, at - origin, stop - origin), packet)
+            flow.waiting.bytes += stop - at
             if old.start < at:
                 put(flow, index, old.start, at, None, old.time_ns, old.packet)
                 index += 1
-            put(flow, index, at, stop, stretch(owner, payload, at - origin, stop - origin), packet.time_ns, packet.number)
             if stop < old.end:
                 put(flow, index + 1, stop, old.end, None, old.time_ns, old.packet)
                 index += 1
@@ -170,11 +164,13 @@ cdef bint flow_wait(TcpFlow* flow, int64_t start, const Packet* packet, object o
 
 cdef bint flow_pop(TcpFlow* flow, Fragment* piece) noexcept:
     """Take the first fragment if it is the next of the stream; its reference is the caller's then."""
-    if flow.waiting_count == 0 or fragment_at(flow, 0).start != flow.position:
+    if flow.waiting is NULL or fragment_at(flow, 0).start != flow.position:
         return False
     piece[0] = fragment_at(flow, 0)[0]
-    drop(flow, 0)
-    if flow.waiting_count == 0:
+    flow.waiting.first += 1
+    flow.waiting.count -= 1
+    flow.waiting.bytes -= FRAGMENT_COST + (0 if piece.data is NULL else piece.end - piece.start)
+    if flow.waiting.count == 0:
         flow_close(flow)
     return True
 
@@ -182,11 +178,10 @@ cdef bint flow_pop(TcpFlow* flow, Fragment* piece) noexcept:
 cdef void flow_close(TcpFlow* flow) noexcept:
     """Free what waits."""
     cdef Py_ssize_t index
-    for index in range(flow.waiting_count):
+    for index in range(waiting_count(flow)):
         raw_xdecref(fragment_at(flow, index).data)
     free(flow.waiting)
     flow.waiting = NULL
-    flow.waiting_first = flow.waiting_count = flow.waiting_room = flow.waiting_bytes = 0
 
 
 cdef list waiting_of(const TcpFlow* flow):
@@ -194,7 +189,7 @@ cdef list waiting_of(const TcpFlow* flow):
     cdef list found = []
     cdef const Fragment* piece
     cdef Py_ssize_t index
-    for index in range(flow.waiting_count):
+    for index in range(waiting_count(flow)):
         piece = fragment_at(flow, index)
         data = None if piece.data is NULL else <object>piece.data
         found.append(PlainFragment(piece.start, piece.end, data, piece.time_ns, piece.packet))
@@ -208,7 +203,7 @@ cdef int flow_plain(const TcpFlow* flow, object made) except -1:
     made.fin_at = None if flow.fin_at == INT64_MIN else flow.fin_at
     made.position, made.anchored, made.finished = flow.position, bool(flow.anchored), bool(flow.finished)
     made.recent = [flow.recent[index] for index in range(flow.recent_count)]
-    made.waiting, made.waiting_bytes = waiting_of(flow), flow.waiting_bytes
+    made.waiting, made.waiting_bytes = waiting_of(flow), 0 if flow.waiting is NULL else flow.waiting.bytes
     made.packets, made.payload_packets, made.bytes = flow.packets, flow.payload_packets, flow.bytes
     made.bytes_cut, made.bytes_lost, made.gaps = flow.bytes_cut, flow.bytes_lost, flow.gaps
     made.retransmissions, made.duplicates, made.strays = flow.retransmissions, flow.duplicates, flow.strays
@@ -239,6 +234,6 @@ cdef int flow_restore(TcpFlow* flow, object known) except -1:
             raise ValueError("fragments overlap, or have another length than their bytes")
         if piece.data is not None and not isinstance(piece.data, bytes):
             raise ValueError("a fragment holds no bytes")
-        put(flow, flow.waiting_count, piece.start, piece.end, piece.data, piece.time_ns, piece.packet)
+        put(flow, waiting_count(flow), piece.start, piece.end, piece.data, piece.time_ns, piece.packet)
         border = piece.end
     return 0

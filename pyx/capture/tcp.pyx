@@ -79,7 +79,7 @@ cdef int release(TcpConnection connection, Py_ssize_t allowed, const Patience* p
             direction = first.packet.direction if first.packet.flags & RST else 1 - first.packet.direction
             flow = &connection.tcp.flows[direction]
             # one byte with nothing behind it is the FIN, whose packet was lost
-            if missing > 1 or flow.waiting_count or first.packet.flags & RST:
+            if missing > 1 or flow.waiting is not NULL or first.packet.flags & RST:
                 until = flow.position + missing
                 if flow.fin_at != INT64_MIN:
                     until = min(until, flow.fin_at)
@@ -129,7 +129,7 @@ cdef int take_syn(TcpConnection connection, const Packet* packet) noexcept:
     """A SYN tells where its stream begins, and one that answers where the other does."""
     cdef TcpFlow* own = &connection.tcp.flows[packet.direction]
     cdef TcpFlow* other = &connection.tcp.flows[1 - packet.direction]
-    if own.position == 0 and not own.waiting_count and not own.finished:
+    if own.position == 0 and own.waiting is NULL and not own.finished:
         flow_begin(own, packet.seq)
     else:
         own.isn = packet.seq
@@ -164,7 +164,7 @@ cdef int take_payload(
         own.anchored = True
         offset = 0
     if offset == 0 and not own.finished and (
-        own.waiting_count == 0 or own.position + packet.original <= fragment_at(own, 0).start
+        own.waiting is NULL or own.position + packet.original <= fragment_at(own, 0).start
     ):
         cut = packet.original - packet.captured
         advance(connection, direction, payload, packet.captured, cut, packet.time_ns, packet.number, sink)
@@ -181,7 +181,7 @@ cdef int take_payload(
                 own.duplicates += 1
             elif offset + packet.original != 0 or packet.original > 1:  # else a keepalive probe: one byte, already acknowledged
                 own.retransmissions += 1
-    while own.waiting_bytes > patience.bytes:
+    while own.waiting is not NULL and own.waiting.bytes > patience.bytes:
         give_up(connection, direction, fragment_at(own, 0).start, packet.time_ns, packet.number, sink)
     return 0
 
@@ -240,7 +240,7 @@ cdef int advance(
 cdef int drain(TcpConnection connection, int direction, StreamSink sink) except -1:
     """Flow.drain: deliver what waits no longer."""
     cdef Fragment piece
-    if connection.tcp.flows[direction].waiting_count == 0:
+    if connection.tcp.flows[direction].waiting is NULL:
         return 0
     source = sink.source
     try:
@@ -251,8 +251,8 @@ cdef int drain(TcpConnection connection, int direction, StreamSink sink) except 
             sink.source = <object>piece.data
             raw_decref(piece.data)
             advance(
-                connection, direction, <const uint8_t*>PyBytes_AS_STRING(sink.source), piece.end - piece.start, 0, piece.time_ns, piece.packet,
-                sink,
+                connection, direction, <const uint8_t*>PyBytes_AS_STRING(sink.source), piece.end - piece.start, 0, piece.time_ns,
+                piece.packet, sink,
             )
     finally:
         sink.source = source
@@ -265,11 +265,11 @@ cdef int give_up(TcpConnection connection, int direction, int64_t until, int64_t
     cdef int64_t count
     drain(connection, direction, sink)
     while flow.position < until:
-        count = (min(until, fragment_at(flow, 0).start) if flow.waiting_count else until) - flow.position
+        count = (min(until, fragment_at(flow, 0).start) if flow.waiting is not NULL else until) - flow.position
         flow_advance(flow, count)
         flow.bytes_lost += count
         flow.gaps += 1
-        if flow.waiting_count:
+        if flow.waiting is not NULL:
             time_ns, packet = fragment_at(flow, 0).time_ns, fragment_at(flow, 0).packet
         if not connection.ignored:
             sink.lost(connection, direction, count, False, time_ns, packet)
@@ -279,8 +279,8 @@ cdef int give_up(TcpConnection connection, int direction, int64_t until, int64_t
 
 cdef int give_up_waiting(TcpConnection connection, int direction, int64_t time_ns, int64_t packet, StreamSink sink) except -1:
     cdef TcpFlow* flow = &connection.tcp.flows[direction]
-    if flow.waiting_count:
-        give_up(connection, direction, fragment_at(flow, flow.waiting_count - 1).end, time_ns, packet, sink)
+    if flow.waiting is not NULL:
+        give_up(connection, direction, fragment_at(flow, flow.waiting.count - 1).end, time_ns, packet, sink)
     if flow.fin_at != INT64_MIN and not flow.finished:
         if flow.position < flow.fin_at:
             give_up(connection, direction, flow.fin_at, time_ns, packet, sink)

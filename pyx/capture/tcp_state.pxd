@@ -4,7 +4,7 @@ Absent values: -1 for `isn`, `next` and `opened_by`, INT64_MIN for `fin_at`, `cl
 """
 
 from cpython.object cimport PyObject
-from libc.stdint cimport INT64_MIN, int32_t, int64_t, uint8_t, uint32_t
+from libc.stdint cimport INT64_MIN, int8_t, int32_t, int64_t, uint8_t, uint32_t
 from libc.string cimport memset
 
 cdef enum:
@@ -23,6 +23,12 @@ cdef struct Fragment:
     PyObject* data  # bytes, end - start of them, or NULL where snaplen cut them; the fragment has a reference
     int64_t time_ns, packet
 
+# Those that wait, sorted and without overlaps.
+cdef struct Waiting:
+    int64_t bytes  # what they count: their own, and FRAGMENT_COST each
+    int32_t first, count, room
+    Fragment fragments[1]  # in truth `room`; those that wait begin at `first`
+
 cdef struct TcpFlow:
     int64_t isn
     int64_t next
@@ -31,10 +37,8 @@ cdef struct TcpFlow:
     int64_t packets, payload_packets, bytes, bytes_cut, bytes_lost, gaps, retransmissions, duplicates, strays
     uint32_t recent[RECENT]  # signatures, the oldest first
     uint8_t recent_count
-    bint anchored, finished
-    Fragment* waiting  # room for so many; those that wait begin at `waiting_first`, sorted, without overlaps
-    Py_ssize_t waiting_first, waiting_count, waiting_room
-    int64_t waiting_bytes
+    uint8_t anchored, finished
+    Waiting* waiting  # NULL where nothing waits
 
 cdef struct Packet:
     int64_t number, time_ns
@@ -50,11 +54,10 @@ cdef struct HeldPacket:
 cdef struct TcpState:
     TcpFlow flows[2]
     int64_t first_ns, last_ns, closed_ns
-    bint closed
-    bint answered
-    int opened_by
     HeldPacket* held
-    Py_ssize_t held_count, held_room
+    int32_t held_count, held_room
+    uint8_t closed, answered
+    int8_t opened_by
 
 
 cdef inline void tcp_begin(TcpState* tcp, int64_t time_ns) noexcept nogil:
@@ -107,7 +110,12 @@ cdef inline void flow_advance(TcpFlow* flow, int64_t count) noexcept nogil:
 
 cdef inline Fragment* fragment_at(const TcpFlow* flow, Py_ssize_t index) noexcept nogil:
     """The fragment that waits behind `index` others."""
-    return flow.waiting + flow.waiting_first + index
+    return flow.waiting.fragments + flow.waiting.first + index
+
+
+cdef inline Py_ssize_t waiting_count(const TcpFlow* flow) noexcept nogil:
+    """How many fragments wait."""
+    return 0 if flow.waiting is NULL else flow.waiting.count
 
 
 cdef inline bint tcp_in_order(TcpState* tcp, const Packet* packet) noexcept nogil:
@@ -124,7 +132,7 @@ cdef inline bint tcp_in_order(TcpState* tcp, const Packet* packet) noexcept nogi
         or not other.anchored
         or tcp.closed
         or tcp.held_count
-        or own.waiting_count
+        or own.waiting is not NULL
         or (other.next != packet.ack and is_ahead(packet.ack, other.next))
     ):
         return False

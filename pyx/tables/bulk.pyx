@@ -18,7 +18,7 @@ from lane_ends cimport SeriesRows, begin_lane, count_requests, end_lane, forget_
 from lane_exchange cimport exchange_bytes, exchange_closed, exchange_cut, exchange_finish
 from lane_flushes cimport flush_rows, most_rows
 from lane_handover cimport exchange_export, exchange_import
-from lane_series cimport LANE_ODD, LANE_OK, ODD_REASONS, LaneExchange, series_settle
+from lane_series cimport LANE_OK, ODD_REASONS, LaneExchange, series_settle
 from lane_slots cimport Slot, SlotList, slot_append, slot_free_exchange, slot_remove
 from lane_texts cimport text_object, text_of, texts_crowded
 from recipe_book cimport RecipeBook, book_open
@@ -63,7 +63,7 @@ def _address_of(packed):
     return str(ip_address(packed)).encode()
 
 
-@cython.no_gc_clear
+@cython.no_gc  # no cycle goes through what Python has of a connection
 cdef class TrackedStream:
     """What hangs on a connection: its lane, or what Python has of it. It pickles to the latter, as the pure twin has it."""
 

@@ -183,4 +183,4 @@ def test_an_undisturbed_connection_is_not_touched_by_python() -> None:
     packets = [
         (n * SECOND, 0, direction, seq, ack, flags, 0, size, size, n) for n, (direction, seq, ack, flags, size) in enumerate(steps, 1)
     ]
-    native = both_say_the_same([(bytes(64), columns_of(packets, 1))], False, set())
+    both_say_the_same([(bytes(64), columns_of(packets, 1))], False, set())

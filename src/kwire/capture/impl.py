@@ -6,6 +6,7 @@ pickles to the state of the pure one, and is of the chosen twin when it is read.
 
 from __future__ import annotations
 
+import importlib
 from types import ModuleType
 from typing import TYPE_CHECKING, Any, Final
 
@@ -37,12 +38,10 @@ def series_carry(share: tuple[int, int] = (0, 1)) -> SeriesCarry:
     Args:
         share: (k, n): only connections that belong to the k-th of n shares are known in it.
     """
-    if backend == "native":
-        made: SeriesCarry = load_twin("capture", "carry", "native").SeriesCarry(share)
-        return made
-    from kwire.capture.carry import SeriesCarry
-
-    return SeriesCarry(share)
+    # by name: the pure one imports this module
+    room = importlib.import_module("kwire.capture.carry") if backend == "pure" else load_twin("capture", "carry", "native")
+    made: SeriesCarry = room.SeriesCarry(share)
+    return made
 
 
 def restored_carry(state: dict[str, Any]) -> SeriesCarry:

@@ -17,7 +17,8 @@ cdef struct Limits:
 cdef class SeriesCarry:
     cdef readonly tuple share
     cdef readonly dict live
-    cdef readonly dict watched
+    cdef PyObject* first_watched
+    cdef Py_ssize_t watched_count
     cdef public object lives
     cdef public object scan
     cdef readonly int64_t packets, latest_ns, strays, begun
@@ -34,4 +35,7 @@ cdef class SeriesCarry:
     cdef int sweep(self, int64_t packet, StreamSink sink) except -1
     cdef int look_after(self, TcpConnection connection, int64_t packet, StreamSink sink) except -1
     cdef int look_up_limits(self) except -1
+    cdef void watch(self, TcpConnection connection) noexcept
+    cdef void unwatch(self, TcpConnection connection) noexcept
+    cdef list watched_in_order(self)
     cdef int adopt(self, object known) except -1

@@ -1,5 +1,6 @@
 """What pyx/capture/connection.pyx offers to other compiled modules: the state of a TCP connection."""
 
+from cpython.object cimport PyObject
 from libc.stdint cimport int32_t, int64_t, uint8_t
 
 from capture.tcp_state cimport Packet, TcpState
@@ -11,6 +12,9 @@ cdef class TcpConnection:
     cdef public object attachment
     cdef public bint ignored
     cdef int32_t place  # where a SeriesCarry looks it up in the chunk that it reads, -1 before it did
+    cdef bint is_watched  # a sweep has to look at it: it is in the carry's list then, which has a reference
+    cdef PyObject* watched_before
+    cdef PyObject* watched_after
     cdef TcpState tcp
 
     cdef int restore(self, object known) except -1

@@ -3,13 +3,12 @@ from typing import Any
 
 import pyarrow as pa
 
-from kwire.capture.sink import StreamSink
 from kwire.protocol.events import RequestCompleted
 from kwire.tables.conversation_sink import ConversationSink, FileCounts, Tracked
 
 __all__ = ["LaneBatches", "ObservedBatches", "TrackedStream"]
 
-class LaneBatches(StreamSink):
+class LaneBatches:
     departures: dict[str, int]
     pieces_in_python: int
     def __init__(self, sink: ConversationSink, batch_rows: int = ...) -> None: ...
