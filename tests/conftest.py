@@ -7,7 +7,7 @@ import gzip
 import json
 import os
 import sys
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
 from functools import cache
 from pathlib import Path
 from types import ModuleType
@@ -78,6 +78,14 @@ def _twins() -> list[Twin]:
             raise pytest.UsageError(f"KWIRE_REQUIRE_NATIVE=1, but the compiled modules cannot be loaded: {error}") from error
         return ["pure"]
     return ["pure", "native"]
+
+
+@pytest.fixture(scope="module")
+def capture_twin(twin: Twin) -> Iterator[Twin]:
+    """What `kwire.capture.impl.series_carry` makes is of this twin."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr("kwire.capture.impl.backend", twin)
+        yield twin
 
 
 @pytest.fixture(scope="session", params=_twins())

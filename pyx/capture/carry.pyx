@@ -53,7 +53,8 @@ cdef bint is_next(const TcpState* tcp, const Packet* syn) noexcept:
     cdef uint32_t start
     if own.isn == syn.seq:
         return False
-    if syn.flags & ACK and other.isn >= 0 and other.isn == <uint32_t>(syn.ack - 1):
+    # an answer to the SYN alone, or to the bytes too that came with it (TCP Fast Open, RFC 7413)
+    if syn.flags & ACK and other.isn >= 0 and (other.isn == <uint32_t>(syn.ack - 1) or other.next == syn.ack):
         return False
     if own.isn >= 0 or own.next < 0:
         return True

@@ -5,6 +5,7 @@ from __future__ import annotations
 import pickle
 from typing import Any
 
+import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -13,6 +14,8 @@ from kwire.capture.carry import LINGER_NS
 from kwire.capture.packet_columns import ACK, FIN, RST, SYN
 from kwire.capture.tcp import REORDER_PACKETS
 from tcp_wire import CLIENT, KEY, SERVER, WRAP, Recorder, Wire
+
+pytestmark = pytest.mark.usefixtures("capture_twin")
 
 
 def test_a_whole_connection() -> None:

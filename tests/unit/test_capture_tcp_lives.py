@@ -4,10 +4,14 @@ from __future__ import annotations
 
 from typing import Any
 
+import pytest
+
 from kwire.capture.carry import LINGER_NS, UNANSWERED_NS
 from kwire.capture.packet_columns import ACK, FIN, RST, SWEEP_BITS, SYN
 from kwire.capture.tcp import TcpConnection
 from tcp_wire import CLIENT, KEY, SERVER, Recorder, Wire
+
+pytestmark = pytest.mark.usefixtures("capture_twin")
 
 
 def test_a_syn_with_a_new_isn_begins_the_next_connection() -> None:
@@ -144,7 +148,11 @@ def test_an_ignored_connection_is_followed_in_silence() -> None:
 
 
 def test_endpoints() -> None:
-    connection = TcpConnection(KEY, 0, 0)
-    assert (connection.a, connection.b) == (("10.0.0.1", 9092), ("10.0.0.2", 50000))
-    six = TcpConnection(b"\x06" + bytes(15) + b"\x01\x00\x05" + bytes(15) + b"\x02\x00\x06", 0, 0)
-    assert (six.a, six.b) == (("::1", 5), ("::2", 6))
+    wire = Wire()
+    wire.shake()
+    wire.key = six = b"\x06" + bytes(15) + b"\x01\x00\x05" + bytes(15) + b"\x02\x00\x06"
+    wire.shake()
+    assert [(each.a, each.b) for each in wire.carry.connections()] == [
+        (("10.0.0.1", 9092), ("10.0.0.2", 50000)), (("::1", 5), ("::2", 6)),
+    ]  # fmt: skip
+    assert [each.key for each in wire.carry.connections()] == [KEY, six]

@@ -222,7 +222,8 @@ def _is_next(connection: TcpConnection, syn: Segment) -> bool:
     own, other = connection.flows[syn.direction], connection.flows[1 - syn.direction]
     if own.isn == syn.seq:
         return False
-    answers = bool(syn.flags & ACK) and other.isn is not None and other.isn == (syn.ack - 1 & 0xFFFFFFFF)
+    # of the SYN alone, or of the bytes too that came with it (TCP Fast Open, RFC 7413)
+    answers = bool(syn.flags & ACK) and other.isn is not None and syn.ack in (other.isn + 1 & 0xFFFFFFFF, other.next)
     if own.isn is not None:
         return not answers  # a server without SYN cookies' memory may answer a repeated SYN anew
     return not answers and own.start != (syn.seq + 1 & 0xFFFFFFFF)
