@@ -1,7 +1,8 @@
-"""The native streams of a series say what `SeriesCarry` says: same events, same order, same counters, whatever the packets do."""
+"""The native reassembly says what the pure one says: same events, same order, same counters and pickles, whatever the packets do."""
 
 from __future__ import annotations
 
+import gc
 import gzip
 import pickle
 import random
@@ -14,8 +15,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from kwire.capture import impl as capture_impl
-from kwire.capture.carry import SeriesCarry
-from kwire.capture.flow import Flow
+from kwire.capture.carry import SeriesCarry, is_of_share
+from kwire.capture.flow import Flow, Fragment
 from kwire.capture.formats import identify
 from kwire.capture.packet_columns import ACK, FIN, RST, SYN, PacketColumns
 from kwire.capture.tcp import TcpConnection
@@ -176,7 +177,7 @@ def test_sweeps_end_the_same_connections_at_the_same_packets(request: pytest.Fix
     both_say_the_same([(data, columns_of(packets[at : at + 50_000], at + 1)) for at in range(0, len(packets), 50_000)], False, set())
 
 
-def test_an_undisturbed_connection_is_not_touched_by_python() -> None:
+def test_an_undisturbed_connection() -> None:
     syn, ack = (SYN, 0), (ACK, 0)
     steps = [(1, 0, 0, *syn), (0, 0, 1, SYN | ACK, 0), (1, 1, 1, *ack), (1, 1, 1, ACK, 20), (0, 1, 21, ACK, 30), (1, 21, 31, *ack)]
     steps += [(1, 1, 31, ACK, 20), (1, 21, 31, FIN | ACK, 0), (0, 31, 22, FIN | ACK, 0), (1, 22, 32, *ack)]  # the first of them repeated
@@ -184,3 +185,198 @@ def test_an_undisturbed_connection_is_not_touched_by_python() -> None:
         (n * SECOND, 0, direction, seq, ack, flags, 0, size, size, n) for n, (direction, seq, ack, flags, size) in enumerate(steps, 1)
     ]
     both_say_the_same([(bytes(64), columns_of(packets, 1))], False, set())
+
+
+class Accidents:
+    """Connections as stacks send them, then what captures do to their packets; all from one random number generator."""
+
+    def __init__(self, rng: random.Random) -> None:
+        self.rng = rng
+        self.sent: list[tuple[int, ...]] = []  # rows of PacketColumns without number
+
+    def connection(self, key: int, start: int) -> None:
+        rng, now = self.rng, start
+        numbers = [rng.choice([0, 1 << 31, (1 << 32) - 30, rng.randrange(1 << 32)]) for _ in range(2)]
+        mark = rng.randrange(1 << 30)
+
+        def send(direction: int, flags: int, size: int = 0, back: int = 0, cut: int = 0) -> None:
+            nonlocal now, mark
+            now, mark = now + rng.choice([1000, 1000, 50_000]), mark + 1
+            seq, ack = numbers[direction] - back & 0xFFFFFFFF, numbers[1 - direction] & 0xFFFFFFFF
+            at = (direction * 32 + back) % 40
+            self.sent.append((now, key, direction, seq, ack if flags & ACK else 0, flags, at, size - min(size, cut), size, mark))
+            if not back:
+                numbers[direction] = numbers[direction] + size + bool(flags & (SYN | FIN)) & 0xFFFFFFFF
+
+        send(1, SYN, rng.choice([0] * 9 + [5]))
+        if rng.random() < 0.1:
+            send(0, RST | ACK)
+            return
+        send(0, SYN | ACK)
+        send(1, ACK)
+        for _ in range(rng.randrange(14)):
+            for direction in (1, 0):
+                for _ in range(rng.choice([1, 1, 1, 3])):
+                    send(direction, ACK, rng.randrange(1, 24), cut=rng.choice([0] * 9 + [4, 99]))
+            if rng.random() < 0.3:
+                send(1, ACK)
+            if rng.random() < 0.2:
+                send(rng.randrange(2), ACK, rng.choice([1, 6, 20]), back=rng.choice([1, 6, 15]))  # a probe, a retransmission, an overlap
+        ending = rng.random()
+        if ending < 0.2:
+            send(rng.randrange(2), RST | ACK, 0)
+            send(rng.randrange(2), ACK, 5)
+        elif ending < 0.8:
+            first = rng.randrange(2)
+            send(first, FIN | ACK, rng.choice([0, 7]))
+            send(1 - first, FIN | ACK, rng.choice([0, 7]))
+            send(first, ACK)
+
+    def damaged(self, kinds: list[str]) -> list[tuple[int, ...]]:
+        """What is left of the packets, each kind of accident to about one in ten."""
+        rng, found = self.rng, sorted(self.sent, key=lambda row: row[0])
+        if "late" in kinds:
+            found = found[rng.randrange(len(found)) :]
+        if "one-way" in kinds:
+            found = [row for row in found if row[1] or row[2]]
+        if "drop" in kinds:
+            found = [row for row in found if rng.random() > 0.1]
+        if "lose-opening" in kinds:
+            found = [row for row in found if not row[5] & SYN or rng.random() > 0.5]
+        if "repeat" in kinds:
+            found = [row for row in found for _ in range(1 + (rng.random() < 0.1))]
+        if "swap" in kinds:
+            for at in range(len(found) - 1):
+                far = min(len(found) - 1, at + rng.choice([1, 1, 3, 12]))
+                if rng.random() < 0.1:
+                    found[at], found[far] = found[far], found[at]
+        if "pause" in kinds:
+            shift, moved = 0, []
+            for row in found:
+                shift += rng.choice([0] * 30 + [10 * SECOND, 61 * SECOND, 181 * SECOND])
+                moved.append((row[0] + shift, *row[1:]))
+            found = moved
+        return found
+
+
+KINDS = ["late", "one-way", "drop", "lose-opening", "repeat", "swap", "pause"]
+
+
+@settings(deadline=None)
+@given(
+    seed=st.integers(0, 1 << 32),
+    kinds=st.lists(st.sampled_from(KINDS), max_size=4, unique=True),
+    cuts=st.lists(st.integers(0, 400), max_size=6),
+    written_by=st.sampled_from(["pure", "native"]),
+)
+def test_accidents_to_real_conversations(seed: int, kinds: list[str], cuts: list[int], written_by: str) -> None:
+    """Ports are used again, sequence numbers wrap, and between two chunks the carry goes through the pickle of either twin."""
+    rng = random.Random(seed)
+    traffic = Accidents(rng)
+    start = 1000 * SECOND
+    for _ in range(rng.randrange(1, 8)):
+        traffic.connection(rng.randrange(3), start)
+        start += rng.choice([0, 200_000, 30 * SECOND, 70 * SECOND])
+    packets = traffic.damaged(kinds)
+    data = bytes(range(64))
+    borders = sorted({0, len(packets), *(cut for cut in cuts if cut < len(packets))})
+    carries: dict[str, Any] = {"pure": SeriesCarry(), "native": load_twin("capture", "carry", "native").SeriesCarry()}
+    heard = {"pure": Heard(), "native": Heard()}
+    for first, last in pairwise(borders):
+        for twin, carry in carries.items():
+            carry.take(data, columns_of(packets[first:last], first + 1), heard[twin])
+        assert heard["native"].events == heard["pure"].events
+        states = {twin: [state_of(each) for each in carry.connections()] for twin, carry in carries.items()}
+        assert states["native"] == states["pure"]
+        for name in ("share", "packets", "latest_ns", "strays", "scan", "lives"):
+            assert getattr(carries["native"], name) == getattr(carries["pure"], name), name
+        assert list(carries["native"].live) == list(carries["pure"].live)
+        assert sorted(carries["native"].watched) == sorted(carries["pure"].watched)
+        written = pickle.dumps(carries[written_by])
+        for twin in carries:
+            with pytest.MonkeyPatch.context() as patch:
+                patch.setattr(capture_impl, "backend", twin)
+                carries[twin] = pickle.loads(written)
+        assert isinstance(carries["pure"], SeriesCarry)
+        assert not isinstance(carries["native"], SeriesCarry)
+    for twin, carry in carries.items():
+        carry.finish(heard[twin])
+        assert carry.connections() == []
+        assert dict(carry.watched) == {}
+    assert heard["native"].events == heard["pure"].events
+
+
+@settings(deadline=None)
+@given(seed=st.integers(0, 1 << 32))
+def test_shares_of_a_series(seed: int) -> None:
+    """Each share knows its own connections alone, and its sweeps come at the packets at which all sweeps come."""
+    rng = random.Random(seed)
+    traffic = Accidents(rng)
+    for at in range(6):
+        traffic.connection(rng.randrange(3), (1000 + 40 * at) * SECOND)
+    packets = traffic.damaged(["pause", "drop"])
+    for share in ((0, 2), (1, 2)):
+        pure, native = SeriesCarry(share), load_twin("capture", "carry", "native").SeriesCarry(share)
+        expected, found = Heard(), Heard()
+        for carry, heard in ((pure, expected), (native, found)):
+            carry.take(bytes(64), columns_of(packets, 1), heard)
+            carry.finish(heard)
+        assert found.events == expected.events
+        assert all(is_of_share(event[1], share) for event in found.events)
+
+
+def test_an_error_of_a_sink_comes_out_and_leaves_nothing_behind() -> None:
+    class Broken(Heard):
+        def data(self, connection: TcpConnection, *data: Any) -> None:
+            raise RuntimeError("full")
+
+    packets = [(SECOND, 0, 1, 0, 0, SYN, 0, 0, 0, 1), (SECOND, 0, 1, 1, 0, 0, 0, 4, 4, 2), (SECOND, 0, 1, 5, 0, 0, 0, 4, 4, 3)]
+    carry = load_twin("capture", "carry", "native").SeriesCarry()
+    for _ in range(2):
+        with pytest.raises(RuntimeError, match="full"):
+            carry.take(bytes(64), columns_of(packets, 1), Broken())
+    again = pickle.loads(pickle.dumps(carry))
+    assert list(map(state_of, again.connections())) == list(map(state_of, carry.connections()))
+
+
+def test_packets_that_lie_outside_of_their_chunk_are_refused() -> None:
+    carry = load_twin("capture", "carry", "native").SeriesCarry()
+    rows = [(SECOND, 0, 1, 0, 0, SYN, 60, 5, 5, 1)]
+    with pytest.raises(ValueError, match="does not lie in its chunk"):
+        carry.take(bytes(64), columns_of(rows, 1), Heard())
+    with pytest.raises(TypeError):
+        carry.take("no bytes", columns_of(rows, 1), Heard())
+    assert carry.connections() == []
+
+
+def test_a_carry_that_makes_no_sense_is_refused() -> None:
+    """Fragments of another length than their bytes, or that overlap, would be read outside of them."""
+    native = load_twin("capture", "connection", "native").TcpConnection
+    plain = TcpConnection(KEYS[0], 0, 0)
+    for waiting in (
+        [Fragment(5, 9, b"abc", 0, 0)],
+        [Fragment(5, 8, b"abc", 0, 0), Fragment(7, 9, None, 0, 0)],
+        [Fragment(5, 5, b"", 0, 0)],
+    ):
+        plain.flows[0].waiting = waiting
+        with pytest.raises(ValueError, match="fragments overlap"):
+            native.of(plain)
+    plain.flows[0].waiting = [Fragment(5, 8, [1, 2, 3], 0, 0)]  # type: ignore[arg-type]
+    with pytest.raises(ValueError, match="holds no bytes"):
+        native.of(plain)
+
+
+def test_what_python_sees_of_a_connection_outlives_its_carry() -> None:
+    carry = load_twin("capture", "carry", "native").SeriesCarry()
+    carry.take(bytes(64), columns_of([(SECOND, 0, 1, 0, 0, SYN, 0, 0, 0, 1), (SECOND, 0, 1, 9, 0, 0, 3, 4, 4, 2)], 1), Heard())
+    connection = carry.connections()[0]
+    flow = connection.flows[1]
+    again = pickle.loads(pickle.dumps((connection, flow)))
+    del carry
+    gc.collect()
+    assert connection.last_ns == SECOND
+    assert [piece.data for piece in flow.waiting] == [bytes(4)]
+    assert state_of(again[0]) == state_of(connection)
+    assert (again[1].next, again[1].waiting_bytes) == (1, 260)
+    del connection
+    assert flow.position == 0
