@@ -1,8 +1,8 @@
 """The row of a connection that ends in a lane: places of the columns of `connections`, and what a file's row sums up."""
 
-from libc.stdint cimport INT64_MIN, int32_t, int64_t
+from libc.stdint cimport int32_t, int64_t
 
-from capture.tcp_state cimport TcpFlow, TcpState
+from capture.tcp_state cimport TcpState, tcp_refused
 from lane_exchange cimport LaneSummary
 from lane_rows cimport microseconds
 from lane_texts cimport TextTable, text_copied
@@ -62,13 +62,7 @@ cdef struct FileTotals:
 
 cdef inline bint was_refused(const TcpState* tcp) noexcept nogil:
     """A SYN that nothing but a RST answered (ConversationSink): TcpConnection.refused."""
-    cdef int side
-    if not tcp.closed or tcp.opened_by < 0:
-        return False
-    for side in range(2):
-        if tcp.flows[side].payload_packets or tcp.flows[side].fin_at != INT64_MIN:
-            return False
-    return (tcp.flows[0].isn < 0) != (tcp.flows[1].isn < 0)
+    return tcp.opened_by >= 0 and tcp_refused(tcp)
 
 
 cdef inline void count_connection(FileTotals* totals, const TcpState* tcp, int64_t bytes_opaque) noexcept nogil:

@@ -9,7 +9,7 @@ from cpython.object cimport PyObject
 from libc.stdint cimport INT64_MIN, int32_t, int64_t, uint8_t, uint32_t
 from libc.stdlib cimport free
 
-from capture.tcp_state cimport ACK, RST, HeldPacket, Packet, TcpFlow, distance, is_ahead, tcp_begin
+from capture.tcp_state cimport ACK, RST, HeldPacket, Packet, TcpFlow, distance, is_ahead, tcp_begin, tcp_refused
 from grown cimport grown
 from raw_python cimport raw_incref, raw_xdecref
 
@@ -240,13 +240,7 @@ cdef class TcpConnection:
 
     @property
     def refused(self):
-        cdef const TcpFlow* flows = self.tcp.flows
-        return bool(
-            self.tcp.closed
-            and not flows[0].payload_packets
-            and not flows[1].payload_packets
-            and (flows[0].isn >= 0) + (flows[1].isn >= 0) == 1
-        )
+        return bool(tcp_refused(&self.tcp))
 
     # what the rules ask of the state
 

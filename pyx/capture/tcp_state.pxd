@@ -68,6 +68,17 @@ cdef inline void tcp_begin(TcpState* tcp, int64_t time_ns) noexcept nogil:
     tcp.opened_by = -1
 
 
+cdef inline bint tcp_refused(const TcpState* tcp) noexcept nogil:
+    """TcpConnection.refused: the SYN was answered by a RST."""
+    cdef int side
+    if not tcp.closed:
+        return False
+    for side in range(2):
+        if tcp.flows[side].payload_packets or tcp.flows[side].fin_at != INT64_MIN:
+            return False
+    return (tcp.flows[0].isn < 0) != (tcp.flows[1].isn < 0)
+
+
 cdef inline int64_t distance(uint32_t ahead, uint32_t behind) noexcept nogil:
     """Signed distance of two sequence numbers, across the wrap at 2**32."""
     return <int32_t>(ahead - behind)

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import pickle
 from typing import Any
 
 import pytest
 
-from kwire.capture.carry import LINGER_NS, UNANSWERED_NS
+from kwire.capture.carry import HELD_NS, LINGER_NS, UNANSWERED_NS
 from kwire.capture.packet_columns import ACK, FIN, RST, SWEEP_BITS, SYN
 from kwire.capture.tcp import TcpConnection
 from tcp_wire import CLIENT, KEY, SERVER, Recorder, Wire
@@ -156,3 +157,124 @@ def test_endpoints() -> None:
         (("10.0.0.1", 9092), ("10.0.0.2", 50000)), (("::1", 5), ("::2", 6)),
     ]  # fmt: skip
     assert [each.key for each in wire.carry.connections()] == [KEY, six]
+
+
+def test_a_sweep_gives_up_what_a_silent_connection_holds() -> None:
+    wire = Wire()
+    wire.time_ns = 1 << SWEEP_BITS
+    wire.shake()
+    wire.send(SERVER, 1, 4, data=b"answer")
+    other = KEY[:-1] + b"\x51"
+    wire.key = other
+    wire.time_ns += HELD_NS - 10_000_000
+    wire.shake()  # a sweep comes, but the connection has not been silent for long enough
+    assert list(wire.carry.watched) == [KEY, other]  # what it holds, and the SYN that came with the sweep
+    wire.time_ns += 1 << SWEEP_BITS
+    wire.send(CLIENT, 1, 1)
+    assert wire.heard.short() == [
+        ("opened", 0, CLIENT), ("opened", 0, CLIENT), ("lost", 0, CLIENT, 3, False), ("data", 0, SERVER, b"answer"),
+    ]  # fmt: skip
+    assert list(wire.carry.watched) == []
+
+
+def test_sweeps_end_connections_in_the_order_in_which_they_began() -> None:
+    wire = Wire()
+    keys = [KEY[:-1] + bytes((port,)) for port in range(4)]
+    for key in keys:
+        wire.key = key
+        wire.shake()
+    for key in (keys[2], keys[0], keys[3], keys[1]):
+        wire.key = key
+        wire.send(CLIENT, 1, 1, RST | ACK)
+    wire.time_ns += LINGER_NS + (1 << SWEEP_BITS)
+    wire.key = KEY
+    ended: list[bytes] = []
+    wire.heard.ended = lambda connection: ended.append(connection.key)  # type: ignore[method-assign]
+    wire.send(CLIENT, 0, 0, SYN)
+    assert ended == keys
+
+
+def test_a_closed_connection_lingers_for_a_minute_and_no_longer() -> None:
+    for late_ns, opened in ((0, 1), (1, 2)):
+        wire = Wire()
+        wire.shake()
+        wire.send(CLIENT, 1, 1, RST | ACK)
+        wire.time_ns += LINGER_NS - 1_000_000 + late_ns
+        wire.send(CLIENT, 1, 1, data=b"bytes")
+        assert len([event for event in wire.heard.events if event[0] == "opened"]) == opened
+
+
+def test_a_syn_that_its_data_overtook_belongs_to_them() -> None:
+    wire = Wire()
+    wire.send(CLIENT, 1, 1, data=b"ask")
+    wire.send(CLIENT, 0, 0, SYN)
+    wire.send(CLIENT, 4, 1, data=b"more")
+    assert wire.finish() == [("opened", 0, None), ("data", 0, CLIENT, b"ask"), ("data", 0, CLIENT, b"more"), ("ended", 0)]
+    wire = Wire()
+    wire.send(CLIENT, 1, 1, FIN | ACK, data=b"ask")  # the FIN has a number of its own
+    wire.send(CLIENT, 0, 0, SYN)
+    assert wire.finish() == [("opened", 0, None), ("data", 0, CLIENT, b"ask"), ("closed", 0, CLIENT, False), ("ended", 0)]
+    wire = Wire()
+    wire.send(CLIENT, 1, 1, data=b"ask")
+    wire.send(CLIENT, -1, 0, SYN)  # of another stream
+    assert ("opened", 1, CLIENT) in wire.finish()
+
+
+def test_a_server_may_answer_a_repeated_syn_with_another_number() -> None:
+    """Without memory of its first answer, as behind SYN cookies."""
+    wire = Wire()
+    wire.send(CLIENT, 0, 0, SYN)
+    wire.send(SERVER, 0, 1, SYN | ACK)
+    wire.isn = (7777, 9000)
+    wire.send(SERVER, 0, 1, SYN | ACK)
+    assert wire.heard.short() == [("opened", 0, CLIENT)]
+
+
+def test_only_payload_or_a_syn_begins_a_connection_of_ports_that_were_in_use() -> None:
+    wire = Wire()
+    wire.shake()
+    wire.send(CLIENT, 1, 1, RST | ACK)
+    wire.key = KEY[:-1] + b"\x51"
+    wire.time_ns += LINGER_NS + (2 << SWEEP_BITS)
+    wire.shake()  # the sweep forgets the first
+    wire.key = KEY
+    wire.send(CLIENT, 2, 1)
+    wire.send(CLIENT, 2, 1, RST, data=b"why")
+    assert (wire.carry.strays, list(wire.carry.live)) == (2, [KEY[:-1] + b"\x51"])
+    wire.send(CLIENT, 2, 1, data=b"here")
+    assert wire.heard.events[-2:] == [("opened", 1, None), ("data", 1, CLIENT, b"here", wire.time_ns)]
+
+
+def test_a_simultaneous_open_is_answered() -> None:
+    """Two SYNs that cross (RFC 9293, 3.5), and data at once: not forgotten as a SYN that nobody answers."""
+    wire = Wire()
+    wire.send(CLIENT, 0, 0, SYN)
+    wire.send(SERVER, 0, 0, SYN)
+    assert not wire.carry.live[KEY].answered
+    wire.send(CLIENT, 1, 1, data=b"ask")
+    assert wire.carry.live[KEY].answered
+
+
+def test_a_reset_out_of_any_window_ends_nothing() -> None:
+    wire = Wire()
+    wire.shake()
+    wire.send(CLIENT, 1 << 31, 1, RST | ACK)
+    connection = wire.carry.live[KEY]
+    assert (connection.closed_ns, connection.flows[CLIENT].strays) == (None, 1)
+    wire.send(CLIENT, 1, 1, RST | ACK)
+    wire.send(SERVER, 1, 1, RST)  # again, from the other side
+    assert (wire.carry.live[KEY].closed_ns, wire.finish()[1:]) == (5_000_000, [("closed", 0, CLIENT, True), ("ended", 0)])
+
+
+def test_an_ignored_connection_stays_ignored_in_a_pickle() -> None:
+    class Deaf(Recorder):
+        def opened(self, connection: TcpConnection, time_ns: int, packet: int) -> None:
+            connection.ignored = True
+
+    wire = Wire()
+    wire.heard = Deaf()
+    wire.shake()
+    wire.carry = pickle.loads(pickle.dumps(wire.carry))
+    wire.send(CLIENT, 5, 1, data=b"a hole before it")
+    wire.send(SERVER, 1, 30, data=b"and an answer")
+    assert wire.finish() == [("ended", 0)]
