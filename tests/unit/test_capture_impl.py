@@ -1,4 +1,4 @@
-"""The choice of the scanner's twin by environment, each in a process of its own."""
+"""The choice of the twins of scanner and reassembly by environment, each in a process of its own."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ import os
 import subprocess
 import sys
 
+from kwire.capture.impl import MODULES
 from kwire.codec.impl import load_twin
 
 PROGRAM = "import kwire.capture.impl as impl; print(impl.backend, impl.packets.__name__)"
@@ -22,6 +23,17 @@ def test_pure_on_request() -> None:
 
 def test_native_where_it_is_installed() -> None:
     assert run(PROGRAM).stdout.split() == ["native", "kwire.capture._native.packets"]
+
+
+def test_the_reassembly_is_of_the_same_twin() -> None:
+    program = "from kwire.capture.impl import series_carry; print(type(series_carry()).__module__)"
+    assert run(program).stdout.split() == ["kwire.capture._native.carry"]
+    assert run(program, KWIRE_PURE="1").stdout.split() == ["kwire.capture.carry"]
+
+
+def test_half_a_native_twin_is_none() -> None:
+    for name in MODULES:
+        assert run(f"import sys; sys.modules['kwire.capture._native.{name}'] = None; " + PROGRAM).stdout.split()[0] == "pure", name
 
 
 def test_a_missing_extension_is_an_error_only_when_it_is_required() -> None:

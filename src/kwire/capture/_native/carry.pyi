@@ -1,0 +1,5 @@
+from kwire.capture import carry
+
+__all__ = ["SeriesCarry"]
+
+class SeriesCarry(carry.SeriesCarry): ...
