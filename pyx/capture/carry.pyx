@@ -12,6 +12,7 @@ from cpython.object cimport PyObject
 from libc.stdint cimport INT64_MIN, int32_t, int64_t, uint8_t, uint32_t
 from libc.stdlib cimport calloc, free
 
+from build_id cimport build_id
 from capture.packet_rows cimport PacketRows, packet_at, packet_rows_open
 from capture.tcp_state cimport ACK, RST, SYN, Packet, TcpFlow, TcpState, tcp_in_order
 from checksum cimport crc32, crc_start
@@ -29,6 +30,7 @@ from kwire.capture.packet_columns import ScanCarry
 from kwire.capture.pair_counts import PairCounts
 
 __all__ = ["SeriesCarry"]
+__build__ = build_id()
 
 BEGUN_OF = attrgetter("begun")
 crc_start()

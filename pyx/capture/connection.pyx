@@ -9,6 +9,7 @@ from cpython.object cimport PyObject
 from libc.stdint cimport INT64_MIN, int32_t, int64_t, uint8_t, uint32_t
 from libc.stdlib cimport free
 
+from build_id cimport build_id
 from capture.tcp_state cimport ACK, RST, HeldPacket, Packet, TcpFlow, distance, is_ahead, tcp_begin, tcp_refused
 from grown cimport grown
 from raw_python cimport raw_incref, raw_xdecref
@@ -20,6 +21,7 @@ from kwire.capture.tcp import Segment, endpoints_of
 from kwire.capture.tcp import TcpConnection as PlainConnection
 
 __all__ = ["Flow", "TcpConnection"]
+__build__ = build_id()
 
 
 cdef class Flow:

@@ -14,10 +14,13 @@ from libc.stdint cimport INT64_MIN, int32_t, int64_t, uint8_t, uint32_t
 from libc.stdlib cimport free, malloc
 from libc.string cimport memcpy, memmove
 
+from build_id cimport build_id
 from capture.tcp_state cimport FRAGMENT_COST, RECENT, Fragment, Packet, TcpFlow, Waiting, fragment_at, waiting_count
 from raw_python cimport raw_incref, raw_xdecref
 
 from kwire.capture.flow import Fragment as PlainFragment
+
+__build__ = build_id()
 
 
 cdef object part_of(object owner, const uint8_t* payload, int64_t first, int64_t last):

@@ -2,10 +2,13 @@
 
 from libc.stdint cimport int64_t, uint8_t
 
+from build_id cimport build_id
+
 from kwire.capture._native.connection cimport TcpConnection
 from kwire.capture._native.flow cimport part_of
 
 __all__ = ["StreamSink"]
+__build__ = build_id()
 
 
 cdef class StreamSink:

@@ -14,6 +14,7 @@ from cpython.bytes cimport PyBytes_AS_STRING
 from libc.stdint cimport INT64_MIN, int64_t, uint8_t, uint32_t
 from libc.string cimport memmove
 
+from build_id cimport build_id
 from capture.tcp_state cimport (
     ACK, FIN, RST, SYN, WINDOW, Fragment, HeldPacket, Packet, TcpFlow, distance, flow_advance, flow_begin, fragment_at, is_ahead,
     is_new_signature,
@@ -23,6 +24,8 @@ from raw_python cimport raw_decref
 from kwire.capture._native.connection cimport TcpConnection
 from kwire.capture._native.flow cimport flow_pop, flow_wait
 from kwire.capture._native.sink cimport StreamSink
+
+__build__ = build_id()
 
 
 cdef int tcp_receive(

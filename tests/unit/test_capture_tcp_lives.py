@@ -7,7 +7,8 @@ from typing import Any
 
 import pytest
 
-from kwire.capture.carry import HELD_NS, LINGER_NS, UNANSWERED_NS
+from kwire.capture import impl
+from kwire.capture.carry import HELD_NS, LINGER_NS, UNANSWERED_NS, is_of_share
 from kwire.capture.packet_columns import ACK, FIN, RST, SWEEP_BITS, SYN
 from kwire.capture.tcp import TcpConnection
 from tcp_wire import CLIENT, KEY, SERVER, Recorder, Wire
@@ -278,3 +279,28 @@ def test_an_ignored_connection_stays_ignored_in_a_pickle() -> None:
     wire.send(CLIENT, 5, 1, data=b"a hole before it")
     wire.send(SERVER, 1, 30, data=b"and an answer")
     assert wire.finish() == [("ended", 0)]
+
+
+def test_a_reset_does_not_pass_what_is_held() -> None:
+    wire = Wire()
+    wire.shake()
+    wire.send(SERVER, 1, 4, data=b"answer")  # to three bytes that were not seen
+    wire.send(CLIENT, 1, 1, RST | ACK)
+    assert wire.heard.short() == [("opened", 0, CLIENT)]
+    assert wire.finish()[1:] == [("lost", 0, CLIENT, 3, False), ("data", 0, SERVER, b"answer"), ("closed", 0, CLIENT, True), ("ended", 0)]
+
+
+def test_a_share_knows_its_own_connections_and_sweeps_at_the_packets_of_all() -> None:
+    mine = is_of_share(KEY, (0, 2))
+    other = next(key for key in (KEY[:-1] + bytes((port,)) for port in range(99)) if is_of_share(key, (0, 2)) != mine)
+    wire = Wire()
+    wire.carry = impl.series_carry((0 if mine else 1, 2))
+    wire.shake()
+    wire.send(CLIENT, 1, 1, RST | ACK)
+    wire.key = other
+    wire.shake()
+    assert list(wire.carry.live) == [KEY]
+    wire.time_ns += LINGER_NS + (1 << SWEEP_BITS)
+    wire.send(CLIENT, 1, 1, data=b"time goes by")
+    assert wire.heard.short() == [("opened", 0, CLIENT), ("closed", 0, CLIENT, True), ("ended", 0)]
+    assert (wire.carry.packets, wire.carry.latest_ns) == (8, wire.time_ns)

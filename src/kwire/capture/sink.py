@@ -17,8 +17,8 @@ class StreamSink(Protocol):
     nanoseconds since 1970, UTC; `packet` counts from 1 in the file. What has to outlive the piece belongs into `connection.attachment`,
     which must pickle.
 
-    The compiled reassembly calls these methods too. A sink that has a compiled one (`kwire.capture._native.sink.StreamSink`) as `stream_sink`
-    lets it take the events instead, without a Python object for each.
+    The compiled reassembly calls these methods too. A sink that has a compiled one (`kwire.capture._native.sink.StreamSink`) as
+    `stream_sink` lets it take the events instead, without a Python object for each.
     """
 
     def opened(self, connection: TcpConnection, time_ns: int, packet: int) -> None:
