@@ -81,8 +81,12 @@ cdef int release(TcpConnection connection, Py_ssize_t allowed, const Patience* p
                 return 0
             direction = first.packet.direction if first.packet.flags & RST else 1 - first.packet.direction
             flow = &connection.tcp.flows[direction]
-            # one byte with nothing behind it is the FIN, whose packet was lost
-            if missing > 1 or flow.waiting is not NULL or first.packet.flags & RST:
+            # One byte with nothing behind it is the FIN, whose packet was lost. Where the other side closes too, that is sure, and who
+            # closed first is not lost with it.
+            if missing == 1 and first.packet.flags & FIN and flow.fin_at == INT64_MIN and flow.waiting is NULL:
+                flow.fin_at = flow.position
+                close_if_done(connection, direction, first.packet.time_ns, first.packet.number, sink)
+            elif missing > 1 or flow.waiting is not NULL or first.packet.flags & RST:
                 until = flow.position + missing
                 if flow.fin_at != INT64_MIN:
                     until = min(until, flow.fin_at)

@@ -222,6 +222,10 @@ cdef class LaneBatches(StreamSink):
             stream.slot.patience -= 1
             if stream.slot.patience < 0:
                 self.enter(stream)
+        if stream.slot.exchange is not NULL and connection.tcp.flows[direction].isn < 0 and not stream.slot.exchange.received[
+            0 if direction == stream.slot.client_side else 1
+        ]:
+            self.leave(stream)  # its SYN is missing, and its first bytes may be missing too
         if stream.slot.exchange is not NULL:
             before = self.rows.lanes.rows.count
             outcome = exchange_bytes(
@@ -279,6 +283,7 @@ cdef class LaneBatches(StreamSink):
             return 0
         stream = self.stream_on(connection)
         if stream.slot.exchange is not NULL:
+            stream.slot.exchange.server_unseen = connection.tcp.flows[1 - stream.slot.client_side].packets == 0
             if exchange_finish(stream.slot.exchange, &self.rows.lanes) == LANE_OK:
                 self.rows_added(before)
                 end_lane(
