@@ -7,12 +7,12 @@ from capture.tcp_state cimport Packet, TcpState
 
 cdef class TcpConnection:
     cdef readonly bytes key
-    cdef readonly int64_t n
     cdef public int64_t begun
     cdef public object attachment
     cdef public bint ignored
+    cdef readonly int32_t n
     cdef int32_t place  # where a SeriesCarry looks it up in the chunk that it reads, -1 before it did
-    cdef bint is_watched  # a sweep has to look at it: it is in the carry's list then, which has a reference
+    cdef uint8_t is_watched  # a sweep has to look at it: it is in the carry's list then, which has a reference
     cdef PyObject* watched_before
     cdef PyObject* watched_after
     cdef TcpState tcp
