@@ -21,6 +21,7 @@ from typing import BinaryIO, Final
 from kwire.capture import impl
 from kwire.capture._pure.packet_view import EXPORTED, FRAGMENT, PROTOCOL, TCP, PacketView
 from kwire.capture.carry import SeriesStreams
+from kwire.capture.damaged_records import Damages
 from kwire.capture.formats import PCAP_HEADER_BYTES, identify
 from kwire.capture.located_bytes import LocatedBytes, Place
 from kwire.capture.packet_checksums import is_right, right_checksum
@@ -70,6 +71,7 @@ class _Piece:
         self.compression: object = None
         self.head = b""
         self.checked = bytearray(1)  # by packet number: its TCP checksum was right
+        self.skipped: dict[int, int] = {}  # bytes that make no records, where they begin to where they end
         self.early: dict[int, tuple[int, int]] = {}  # by packet number: where a fragment's bytes lie in the file
 
     def blank(self, data: bytes, start: int, end: int, walker: RecordWalker, position: int) -> bytearray:
@@ -123,7 +125,10 @@ class _Piece:
         """Make the checksums right again that were."""
         at, data = len(self.head), b""
         while True:
-            more = self.file.read(at + len(data), _REREAD_BYTES)
+            if at in self.skipped:
+                at, data = self.skipped[at], b""
+            border = min((each for each in self.skipped if each > at), default=self.file.size)
+            more = self.file.read(at + len(data), min(_REREAD_BYTES, border - at - len(data)))
             data += more
             end = walker.whole(data)
             for record in walker.walk(data, 0, end):
@@ -132,7 +137,7 @@ class _Piece:
                     view.find(record.link_type)
                     self.file.patch(at + view.at + 16, right_checksum(view))
             at, data = at + end, data[end:]
-            if not more:
+            if not more and at not in self.skipped:
                 return
 
 
@@ -215,6 +220,7 @@ def _trim_file(
     walker, again = RecordWalker(state), RecordWalker(state)
     piece.head = data[:start]
     piece.file.append(piece.head)
+    damages = Damages()
     position = told = 0
     while True:
         columns = impl.packets.scan(data, start, state)
@@ -227,9 +233,19 @@ def _trim_file(
         data, start = data[columns.consumed :], 0
         more = b"" if columns.damaged else source.read(CHUNK_BYTES)
         if not more:
-            break
+            if not data:
+                break
+            # a record that makes no sense, or one that seems to reach behind the end of the file
+            head = data[: walker.head_of(data)]
+            behind, at = damages.skip(position, data, source.read, state)
+            if not behind:
+                break
+            # its header stays, so that the trimmed file is read on at the same place
+            piece.file.append((head + bytes((FILL,)) * (at - position))[: at - position])
+            piece.skipped[position] = at
+            data, more, position = b"", behind, at
         data += more
-    if data:  # a record that is cut, or damaged: then nobody reads what follows
+    if data:  # a record that is cut, or damaged with no record behind it
         kept = walker.head_of(data)
         piece.file.append(data[:kept] + (b"" if columns.damaged else bytes((FILL,)) * (len(data) - kept)))
         piece.report.damage = "a record has an impossible length" if columns.damaged else "it ends inside a packet record"
