@@ -78,6 +78,9 @@ cdef struct Scan:
     bint damaged
     bint failed  # no memory
     uint32_t packet_limit, block_limit
+    int64_t near_ns
+    bint strict, ended
+    Bytes proven  # records from here on are questioned
     FragmentLimits limits
     Routes* routes  # where packets go instead of into rows, NULL for rows
     # interfaces of the section

@@ -1,14 +1,17 @@
 """The state of a scan between two chunks: a `kwire.capture.packet_columns.FileState`, and the struct that the scan works with."""
 
-from libc.stdint cimport uint32_t
+from libc.stdint cimport int64_t, uint32_t
 from libc.stdlib cimport malloc
 from packet_scan cimport Port, Scan
 
 
-cdef inline int scan_open_state(Scan* scan, object state, uint32_t packet_limit, uint32_t block_limit) except -1:
+cdef inline int scan_open_state(Scan* scan, object state, uint32_t packet_limit, uint32_t block_limit, int64_t near_ns) except -1:
     """Go on where the state is; `free_ports` frees what is reserved."""
     scan.kind, scan.record_header = state.kind, state.record_header
-    scan.packet_limit, scan.block_limit = packet_limit, block_limit
+    scan.packet_limit, scan.block_limit, scan.near_ns = packet_limit, block_limit, near_ns
+    cdef Py_ssize_t proven = state.proven
+    scan.strict, scan.ended = state.strict, state.ended
+    scan.proven = scan.at + min(proven, scan.end - scan.at) if scan.strict else scan.end
     scan.big_endian = state.big_endian
     scan.port_room = scan.port_count = len(state.interfaces)
     scan.ports = <Port*>malloc((scan.port_count + 1) * sizeof(Port))

@@ -3,7 +3,7 @@
 The contract is kwire/capture/_pure/packets.py.
 """
 
-from cursor cimport Bytes, likely, load_32
+from cursor cimport Bytes, likely, load_32, load_64
 from libc.stdint cimport int32_t, int64_t, uint32_t, uint64_t
 from libc.stdlib cimport realloc
 from libc.string cimport memcpy, memset
@@ -25,6 +25,9 @@ cdef enum:
     SIMPLE_PACKET = 3
     STATISTICS = 5
     ENHANCED_PACKET = 6
+
+    ODD_LENGTHS = 1
+    ODD_TIME = 2
 
     IF_TSRESOL = 9
     IF_TSOFFSET = 14
@@ -69,27 +72,6 @@ cdef inline void take_packet(Scan* scan, int link_type, int64_t time_ns, Bytes a
         scan.unreadable += 1
 
 
-cdef inline void scan_pcap(Scan* scan) noexcept nogil:
-    cdef Py_ssize_t header = scan.record_header
-    cdef int link_type = scan.ports[0].link_type
-    cdef int64_t unit = 1 if scan.ports[0].resolution == 9 else 1000
-    cdef Bytes at = scan.at
-    cdef uint32_t captured
-    while scan.end - at >= header and not scan.failed:
-        captured = order_32(at + 8, scan.big_endian)
-        if captured > scan.packet_limit:
-            scan.damaged = True
-            break
-        if scan.end - at - header < captured:
-            break
-        take_packet(
-            scan, link_type, <int64_t>order_32(at, scan.big_endian) * 1000000000 + order_32(at + 4, scan.big_endian) * unit,
-            at + header, captured, order_32(at + 12, scan.big_endian),
-        )
-        at += header + captured
-    scan.at = at
-
-
 cdef inline int64_t nanoseconds(uint64_t ticks, int resolution, int64_t offset_s) noexcept nogil:
     cdef int power = resolution & 0x7F
     cdef int _step
@@ -110,6 +92,71 @@ cdef inline int64_t nanoseconds(uint64_t ticks, int resolution, int64_t offset_s
         else:
             value = ticks // divisor if power <= 28 else 0
     return <int64_t>(value + <uint64_t>offset_s * 1000000000u)
+
+
+cdef inline bint is_near(Scan* scan, int64_t one, int64_t other) noexcept nogil:
+    cdef uint64_t apart = <uint64_t>one - <uint64_t>other if one > other else <uint64_t>other - <uint64_t>one
+    return apart <= <uint64_t>scan.near_ns
+
+
+cdef inline int64_t record_time(Scan* scan, Bytes at, int64_t unit) noexcept nogil:
+    return <int64_t>order_32(at, scan.big_endian) * 1000000000 + order_32(at + 4, scan.big_endian) * unit
+
+
+cdef inline int odd_record(Scan* scan, Bytes at, int64_t unit, bint timed, int64_t time_ns) noexcept nogil:
+    """What is odd about the header of a pcap record, `time_ns` being the time of the one before."""
+    cdef uint32_t captured = order_32(at + 8, scan.big_endian)
+    if order_32(at + 4, scan.big_endian) * unit >= 1000000000 or (timed and not is_near(scan, record_time(scan, at, unit), time_ns)):
+        return ODD_TIME
+    if captured > scan.packet_limit or captured > order_32(at + 12, scan.big_endian):
+        return ODD_LENGTHS
+    return ODD_LENGTHS if load_64(at) == 0 and load_64(at + 8) == 0 else 0
+
+
+cdef inline bint odd_block(Scan* scan, uint32_t kind, Bytes at, uint32_t length) noexcept nogil:
+    """Whether the two lengths of a whole pcapng block differ, or a packet in it cannot be, or its time has to be proven."""
+    cdef uint32_t index
+    cdef uint64_t ticks
+    if order_32(at + length - 4, scan.big_endian) != length:
+        return True
+    if kind != ENHANCED_PACKET and kind != OLD_PACKET:
+        return False
+    if length < 32:
+        return True
+    index = order_32(at + 8, scan.big_endian) if kind == ENHANCED_PACKET else order_16(at + 8, scan.big_endian)
+    if index >= scan.port_count or order_32(at + 20, scan.big_endian) > length - 32 or not scan.timed:
+        return True
+    ticks = (<uint64_t>order_32(at + 12, scan.big_endian) << 32) | order_32(at + 16, scan.big_endian)
+    return not is_near(scan, nanoseconds(ticks, scan.ports[index].resolution, scan.ports[index].offset_s), scan.time_ns)
+
+
+cdef inline void scan_pcap(Scan* scan) noexcept nogil:
+    cdef Py_ssize_t header = scan.record_header
+    cdef int link_type = scan.ports[0].link_type
+    cdef int64_t unit = 1 if scan.ports[0].resolution == 9 else 1000
+    cdef Bytes at = scan.at
+    cdef Bytes following
+    cdef uint32_t captured
+    cdef int64_t time_ns
+    while scan.end - at >= header and not scan.failed:
+        captured = order_32(at + 8, scan.big_endian)
+        if captured > scan.packet_limit or (at >= scan.proven and odd_record(scan, at, unit, scan.timed, scan.time_ns)):
+            scan.damaged = True
+            break
+        if scan.end - at - header < captured:
+            break
+        following = at + header + captured
+        time_ns = record_time(scan, at, unit)
+        if at >= scan.proven:
+            if scan.end - following < header:
+                if not scan.ended:
+                    break
+            elif odd_record(scan, following, unit, True, time_ns) == ODD_TIME:
+                scan.damaged = True
+                break
+        take_packet(scan, link_type, time_ns, at + header, captured, order_32(at + 12, scan.big_endian))
+        at = following
+    scan.at = at
 
 
 cdef inline void take_interface(Scan* scan, Bytes block, Bytes end) noexcept nogil:
@@ -244,6 +291,9 @@ cdef inline void scan_pcapng(Scan* scan) noexcept nogil:
             scan.damaged = True
             break
         if scan.end - at < length:
+            break
+        if at >= scan.proven and odd_block(scan, kind, at, length):
+            scan.damaged = True
             break
         take_block(scan, kind, at, length)
         at += length

@@ -8,7 +8,7 @@ import os
 from array import array
 
 from kwire.capture.packet_columns import (
-    EARLY_COST, FRAGMENT_NS, MAX_BLOCK_BYTES, MAX_FRAGMENT_BYTES, MAX_FRAGMENTED_PACKETS, MAX_PACKET_BYTES, EarlyFragment, FragmentedPacket,
+    EARLY_COST, FRAGMENT_NS, MAX_BLOCK_BYTES, MAX_FRAGMENT_BYTES, MAX_FRAGMENTED_PACKETS, MAX_PACKET_BYTES, NEAR_NS, EarlyFragment, FragmentedPacket,
     Interface, PacketColumns, SWEEP_BITS,
 )
 
@@ -206,7 +206,7 @@ def scan(data, Py_ssize_t start, state):
         scan.at = scan.base + (start if start < view.len else view.len)
         scan.end = scan.base + view.len
         scan.chunk_bytes = view.len
-        scan_open_state(&scan, state, MAX_PACKET_BYTES, MAX_BLOCK_BYTES)
+        scan_open_state(&scan, state, MAX_PACKET_BYTES, MAX_BLOCK_BYTES, NEAR_NS)
         scan.limits = LIMITS
         if not open_rows(&scan, open_carry(&scan, state.carry)):
             raise MemoryError
@@ -280,7 +280,7 @@ def route(data, Py_ssize_t start, state, Router router):
         scan.base = <Bytes>view.buf
         scan.at = scan.base + (start if start < view.len else view.len)
         scan.end = scan.base + view.len
-        scan_open_state(&scan, state, MAX_PACKET_BYTES, MAX_BLOCK_BYTES)
+        scan_open_state(&scan, state, MAX_PACKET_BYTES, MAX_BLOCK_BYTES, NEAR_NS)
         with nogil:
             walk_records(&scan)
         if scan.failed:

@@ -155,14 +155,21 @@ def resident():
         return {line.split(":")[0]: int(line.split()[1]) for line in lines if line.startswith(("VmHWM", "VmRSS"))}
 before = resident()["VmRSS"]
 kept = decode(data)
-print(len(data), (resident()["VmHWM"] - before) * 1024)
+grown = (resident()["VmHWM"] - before) * 1024
+entry = kept.entries[0]
+blocks = 8 + sum(-(-sys.getsizeof(each) // 16) * 16 for each in (entry, entry.entity, entry.ops))
+print(len(data), grown, count * blocks)
 """
 
 
 @pytest.mark.skipif(not sys.platform.startswith("linux"), reason="the kernel's account of the process is read from /proc")
 def test_the_process_grows_no_more(twin):
-    """By the kernel's account, which sees every allocator: the densest message there is, half a megabyte of it."""
+    """By the kernel's account, which sees every allocator: the densest message there is, half a megabyte of it.
+
+    An object costs whole blocks of 16 bytes. From 3.12 on one of Python's own classes that takes weak references has 16 bytes for them in
+    front of it, where 3.11 has 8 in it: 72 bytes for an entry, which take 80.
+    """
     variables = {**os.environ, "KWIRE_PURE": "1" if twin == "pure" else "0"}
     done = subprocess.run([sys.executable, "-c", PROGRAM, "500000"], env=variables, capture_output=True, text=True, check=True)
-    size, grown = map(int, done.stdout.split())
-    assert size * MEMORY_MULTIPLE / 2 < grown < size * MEMORY_MULTIPLE * 1.1
+    size, grown, blocks = map(int, done.stdout.split())
+    assert size * MEMORY_MULTIPLE / 2 < grown < max(size * MEMORY_MULTIPLE * 1.1, blocks * 1.05)

@@ -186,8 +186,10 @@ def _iter_records(
     reading: FileReading, data: bytes, at: int, source: CaptureSource, chunk_bytes: int, progress: Callable[[int], None]
 ) -> Generator[tuple[bytes, PacketColumns], None, None]:
     state, told, damaged = reading.state, 0, False
+    state.strict, state.ended, state.proven = True, False, 0
     while True:
         columns = impl.packets.scan(data, at, state)
+        state.proven = max(0, state.proven - columns.consumed + at)
         progress(source.stored_bytes - told)
         told = source.stored_bytes
         yield data + columns.spilled if columns.spilled else data, columns
@@ -197,6 +199,9 @@ def _iter_records(
         if not more:
             if not data:
                 break
+            if not damaged and not state.ended:
+                state.ended = True
+                continue
             # a record that makes no sense, or one that seems to reach behind the end of the file
             behind, reading.position = reading.damages.skip(reading.position, data, source.read, state)
             if not behind:

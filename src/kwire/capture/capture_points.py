@@ -16,6 +16,7 @@ from typing import Final
 from urllib.parse import quote, unquote
 
 from kwire.capture.capture_chunks import FileFacts, iter_chunks
+from kwire.capture.damaged_records import MAX_DAMAGES
 from kwire.capture.packet_columns import SYN, PacketColumns, ScanCarry
 from kwire.capture.point_copies import CopyFilter, PointRow
 from kwire.capture.source import open_capture
@@ -224,4 +225,7 @@ def _together(location: str, files: Sequence[FileFacts], faults: Sequence[str]) 
         bytes_cut=sum(facts.bytes_cut for facts in files),
         cut_at=cut_at,
         cut_reason=cut_reason,
+        damages=tuple(damage for facts in files for damage in facts.damages)[:MAX_DAMAGES],
+        damage_count=sum(facts.damage_count for facts in files),
+        damaged_bytes=sum(facts.damaged_bytes for facts in files),
     )

@@ -5,6 +5,12 @@ captured than there were on the wire, within the snapshot length; a time near th
 link layer makes sense. `PROVING_RECORDS` such records in a row prove their border, or fewer that end exactly where the file does. In pcapng
 each block says its length at both ends, which proves more than all of that.
 
+A record may also be odd and right: the capture made a pause of a year, or its writer knows no original lengths. The scan stops there
+(`FileState.strict`), and the record is read where `PROVING_RECORDS` in a row are odd in the same way, and the packet behind it is nearer to it
+in time than to the packet before. So a time that alone was overwritten costs its packet, and a hole of zeros is no row of empty packets. In
+pcap nothing says where the damage of a header began: the record before counts only where its TCP checksum is right, or where a run of one byte
+begins behind it.
+
 A search looks at a window behind the damage and makes it larger as long as it finds nothing, so that it costs what it skips.
 """
 
@@ -14,9 +20,10 @@ import struct
 from collections.abc import Callable
 from typing import Final, NamedTuple
 
-from kwire.capture._pure.packet_view import UNREADABLE, PacketView
+from kwire.capture._pure.packet_view import TCP, UNREADABLE, PacketView
 from kwire.capture._pure.packets import nanoseconds
-from kwire.capture.packet_columns import MAX_BLOCK_BYTES, MAX_PACKET_BYTES, PCAP, FileState
+from kwire.capture.packet_checksums import is_right
+from kwire.capture.packet_columns import MAX_BLOCK_BYTES, MAX_PACKET_BYTES, NEAR_NS, PCAP, FileState
 
 __all__ = ["MAX_DAMAGES", "PROVING_RECORDS", "Damage", "Damages", "read_behind_damage"]
 
@@ -28,8 +35,12 @@ MAX_DAMAGES: Final = 100
 
 _FIRST_WINDOW: Final = 1 << 12
 _READ_BYTES: Final = 1 << 20
-# A capture that pauses for longer within a file, or whose clock is set by more, is not read on.
-_NEAR_NS: Final = 30 * 86_400 * 1_000_000_000
+# Records of a chain are not further from the packet before the damage, and not from each other.
+_FAR_NS: Final = 30 * 86_400 * 1_000_000_000
+# A run of so many equal bytes is a hole, no piece of a packet.
+_HOLE_BYTES: Final = 64
+# A file in which so many odd records are right has a writer with rules of its own, and is questioned no more.
+_MOST_ODD: Final = 16
 # tcpdump's default. Writers that say less do not always mean it: a packet that was put together by a card is longer than 64 KiB.
 _LEAST_SNAPLEN: Final = 1 << 18
 
@@ -53,9 +64,10 @@ class Damages:
     def __init__(self) -> None:
         self.first: list[Damage] = []
         self.count = self.size = 0
+        self._odd = 0
 
     def skip(self, position: int, data: bytes, read: Callable[[int], bytes], state: FileState) -> tuple[bytes, int]:
-        """Find where a file can be read on, and count what is skipped.
+        """Find where a file can be read on, and count what is skipped; nothing where the records are odd and right (`FileState.proven`).
 
         Args:
             position: of `data` in the file.
@@ -64,6 +76,11 @@ class Damages:
         Returns:
             The bytes from the next proven record on and their position in the file; no bytes where there is none: nothing is counted then.
         """
+        data, state.proven, is_odd = _right_though_odd(data, read, state)
+        if state.proven:
+            self._odd += is_odd
+            state.strict = self._odd < _MOST_ODD
+            return data, position
         found, skipped = read_behind_damage(data, read, state)
         if not found:
             return b"", position
@@ -114,17 +131,34 @@ def read_behind_damage(data: bytes, read: Callable[[int], bytes], state: FileSta
         data, at = data[at:] + more, 0
 
 
+def _right_though_odd(data: bytes, read: Callable[[int], bytes], state: FileState) -> tuple[bytes, int, bool]:
+    """Look whether the records where a scan stopped are right: what is read of the file, how many bytes of it hold records to be read, and
+    whether one of them is odd.
+    """
+    records = _PcapRecords(state) if state.kind == PCAP else _PcapngRecords(state)
+    ended = False
+    while (right := records.right_though_odd(data, ended)) is None:
+        more = read(_READ_BYTES)
+        ended = not more
+        data += more
+    return data, right, not records.stops_behind
+
+
 class _Records:
     """What makes a record plausible.
 
     Attributes:
         reach: a search that has so many bytes in front of it needs no more.
+        stops_behind: `right_though_odd` found one record that is right, and nothing of what is behind it.
     """
 
     reach: int
+    stops_behind = False
 
     def __init__(self, state: FileState) -> None:
-        self._near_ns = state.time_ns if state.packets else None
+        self._near_ns = self._before_ns = state.time_ns if state.start_ns is not None else None
+        self._lenient = False  # lengths may be any
+        self._times: list[int] = []  # of the packets of a chain
 
     def search(self, data: bytes, start: int, stop: int, ended: bool) -> tuple[int | None, int]:
         """Look for a proven record that begins in `data[start:stop]`.
@@ -155,6 +189,7 @@ class _Records:
 
     def begin(self) -> None:
         """Forget the chain before."""
+        self._times = []
 
     def _proven(self, data: bytes, at: int, ended: bool) -> bool | None:
         """Whether plausible records follow each other from here on; None where it takes more bytes to tell."""
@@ -173,10 +208,64 @@ class _Records:
             at = following
         return True
 
+    def right_though_odd(self, data: bytes, ended: bool) -> int | None:
+        """How many bytes hold records that are right, however odd the first is; None where it takes more bytes to tell."""
+        return self._right(data, 0, ended)
+
+    def _right(self, data: bytes, at: int, ended: bool) -> int | None:
+        """Where a chain of records ends of which the times are odd, or the lengths, but not both."""
+        for lenient in (False, True) if self._before_ns is not None else (True,):
+            if (right := self._agreeing(data, at, ended, lenient)) != 0:
+                return right
+        return 0
+
+    def _agreeing(self, data: bytes, at: int, ended: bool, lenient: bool) -> int | None:
+        """Where a chain of records ends that agree with each other; 0 for none, None where it takes more bytes.
+
+        Args:
+            lenient: their lengths are odd, so that their times have to be right; else their times are.
+        """
+        self.begin()
+        if not lenient:
+            self._near_ns = None
+        self._lenient = lenient
+        end, records, empty = len(data), 0, 0
+        try:
+            while records < PROVING_RECORDS or len(self._times) < 2 or (self._ends_far() and records < 2 * PROVING_RECORDS):
+                if at == end and ended:
+                    break
+                if end - at < self.header:
+                    return 0 if ended else None
+                following = self.following(data, at)
+                if following is None or empty == PROVING_RECORDS:
+                    return 0
+                if following > end:
+                    return 0 if ended else None
+                is_empty = not any(data[at:following])
+                records, empty, at = records + (not is_empty), empty + 1 if is_empty else 0, following
+            return at if self._is_in_time() else 0
+        finally:
+            self._lenient = False
+
+    def _ends_far(self) -> bool:
+        """Whether only the next packet tells if the time of the last one is right."""
+        return len(self._times) > 1 and abs(self._times[-1] - self._times[-2]) > NEAR_NS
+
+    def _is_in_time(self) -> bool:
+        """Whether behind each leap in time of a chain the next packet is nearer to where it leads than to where it comes from."""
+        times = self._times if self._before_ns is None else [self._before_ns, *self._times]
+        if len(times) == 2 and self._before_ns is not None:
+            return abs(times[1] - times[0]) <= _FAR_NS
+        return all(
+            abs(there - here) <= NEAR_NS or abs(behind - there) <= abs(behind - here)
+            for here, there, behind in zip(times, times[1:], times[2:], strict=False)
+        )
+
     def _is_near(self, time_ns: int) -> bool:
+        self._times.append(time_ns)
         if self._near_ns is None:
             self._near_ns = time_ns  # nothing was read before the damage: the records of a chain are near each other
-        return abs(time_ns - self._near_ns) <= _NEAR_NS
+        return abs(time_ns - self._near_ns) <= _FAR_NS
 
 
 def _is_packet(data: bytes, at: int, captured: int, original: int, link_type: int) -> bool:
@@ -198,7 +287,32 @@ class _PcapRecords(_Records):
         self.reach = PROVING_RECORDS * (self.header + self._longest)
 
     def begin(self) -> None:
+        super().begin()
         self._near_ns = self._known
+
+    def right_though_odd(self, data: bytes, ended: bool) -> int | None:
+        if len(data) < self.header:
+            return 0 if ended else None
+        seconds, fraction, captured, original = self._read(data, 0)
+        self.begin()
+        first = self.following(data, 0)
+        time_ns = seconds * 1_000_000_000 + fraction * self._unit_ns
+        if first is None or self._before_ns is None or abs(time_ns - self._before_ns) > NEAR_NS:
+            return self._right(data, 0, ended)
+        if first > len(data):
+            return 0 if ended else None
+        # the scan stopped for what is behind it
+        right = self._right(data, first, ended)
+        if right == 0:
+            hole = data[first : first + _HOLE_BYTES]
+            if len(hole) < _HOLE_BYTES and not ended:
+                return None
+            view = PacketView(data, self.header, first, original - captured)
+            self.stops_behind = (view.find(self._link_type) == TCP and is_right(view)) or (
+                hole == hole[:1] * len(hole) and data[first - 1 : first] != hole[:1]
+            )
+            return first if self.stops_behind else 0
+        return right
 
     def candidates(self, data: bytes, start: int, stop: int) -> list[int]:
         import numpy as np
@@ -214,6 +328,9 @@ class _PcapRecords(_Records):
 
     def following(self, data: bytes, at: int) -> int | None:
         seconds, fraction, captured, original = self._read(data, at)
+        if self._lenient:
+            is_possible = captured <= MAX_PACKET_BYTES and self._is_near(seconds * 1_000_000_000 + fraction * self._unit_ns)
+            return at + self.header + int(captured) if is_possible else None
         if not 0 < captured <= original <= MAX_PACKET_BYTES or captured > self._longest or fraction >= self._units:
             return None
         if not self._is_near(seconds * 1_000_000_000 + fraction * self._unit_ns):
@@ -233,6 +350,7 @@ class _PcapngRecords(_Records):
         self.reach = PROVING_RECORDS * (MAX_PACKET_BYTES + 32)
 
     def begin(self) -> None:
+        super().begin()
         self._big_endian, self._interfaces, self._near_ns = self._first[0], list(self._first[1]), self._first[2]
 
     def candidates(self, data: bytes, start: int, stop: int) -> list[int]:
@@ -255,7 +373,7 @@ class _PcapngRecords(_Records):
                 return None
             self._big_endian, self._interfaces = order, []
         kind, length = struct.unpack_from(">II" if self._big_endian else "<II", data, at)
-        least = 28 if section else _FIXED_BYTES.get(kind)
+        least = 28 if section else 12 if self._lenient else _FIXED_BYTES.get(kind)
         if least is None or not least <= length <= MAX_BLOCK_BYTES or length & 3:
             return None
         end: int = at + length
@@ -268,6 +386,8 @@ class _PcapngRecords(_Records):
 
     def _makes_sense(self, data: bytes, at: int, kind: int, length: int) -> bool:
         order = ">" if self._big_endian else "<"
+        if length < _FIXED_BYTES.get(kind, 12):
+            return True  # too short for its kind, in a lenient chain
         if kind == _INTERFACE:
             (link_type,) = struct.unpack_from(f"{order}H", data, at + 8)
             # its options are not read: where they name another clock, times prove nothing
@@ -277,9 +397,9 @@ class _PcapngRecords(_Records):
                 f"{order}{'I' if kind == _ENHANCED_PACKET else 'H2x'}IIII", data, at + 8
             )
             if index >= len(self._interfaces) or captured > length - 32 or captured > original:
-                return False
+                return self._lenient
             link_type, resolution, offset_s = self._interfaces[index]
             if resolution >= 0 and not self._is_near(nanoseconds(high << 32 | low, resolution, offset_s)):
                 return False
-            return _is_packet(data, at + 28, captured, original, link_type)
+            return self._lenient or _is_packet(data, at + 28, captured, original, link_type)
         return True

@@ -11,7 +11,7 @@ from typing import Final
 
 __all__ = [
     "ACK", "EARLY_COST", "FIN", "FRAGMENT_NS", "MAX_BLOCK_BYTES", "MAX_FRAGMENTED_PACKETS", "MAX_FRAGMENT_BYTES", "MAX_PACKET_BYTES",
-    "PCAP", "PCAPNG", "ROUTED", "ROUTED_HEADER_BYTES", "RST", "SWEEP_BITS", "SYN",
+    "NEAR_NS", "PCAP", "PCAPNG", "ROUTED", "ROUTED_HEADER_BYTES", "RST", "SWEEP_BITS", "SYN",
     "EarlyFragment", "FileState", "FragmentedPacket", "Interface", "PacketColumns", "ScanCarry",
 ]  # fmt: skip
 
@@ -30,6 +30,8 @@ ACK: Final = 0x10
 MAX_PACKET_BYTES: Final = 1 << 20
 # pcapng blocks also hold name resolution and TLS secrets; Wireshark draws the line at the same size.
 MAX_BLOCK_BYTES: Final = 16 << 20
+# A packet whose time is further from that of the packet before is looked at twice: its time may be damaged, or the capture made a pause.
+NEAR_NS: Final = 600 * 1_000_000_000
 # How many IP packets may be waiting for fragments; the oldest is given up for the next. Fragments travel next to each other.
 MAX_FRAGMENTED_PACKETS: Final = 512
 # What fragments may take that came before the first of their packet, each with EARLY_COST; the oldest are given up for the next.
@@ -145,6 +147,10 @@ class FileState:
         captured_bytes, original_bytes: sums over all packets, as stored and as they were on the wire.
         cut_bytes: TCP payload that snaplen took away.
         carry: packets that wait for others; that of the file before in a series.
+        strict: a record that is odd ends the scan as damage does, and in pcap the one before it too where it may be overwritten at its end
+            (`kwire.capture.damaged_records` tells what is right of them); a pcap record is read when the header behind it is there.
+        ended: nothing follows the chunk: its last record is read without a header behind it.
+        proven: so many bytes from the start of the chunk hold records that are read however odd they are.
     """
 
     kind: int
@@ -165,6 +171,9 @@ class FileState:
     original_bytes: int = 0
     cut_bytes: int = 0
     carry: ScanCarry = field(default_factory=ScanCarry)
+    strict: bool = False
+    ended: bool = False
+    proven: int = 0
 
     @property
     def dropped(self) -> int | None:

@@ -169,8 +169,10 @@ def _route(given: FileRange, shares: int, hand_over: Callable[[Any], None], prog
         state = facts.state
         position, at = (0, header) if is_whole else (facts.start, 0)
         told, damaged = 0, False
+        state.strict = True
         while True:
             consumed, damaged = impl.packets.route(data, at, state, router)
+            state.proven = max(0, state.proven - consumed + at)
             progress(source.stored_bytes - told)
             told = source.stored_bytes
             if router.held >= most:
@@ -181,10 +183,16 @@ def _route(given: FileRange, shares: int, hand_over: Callable[[Any], None], prog
             if not more:
                 if not data:
                     break
+                if not damaged and not state.ended:
+                    state.ended = True
+                    continue
                 behind, found_at = facts.damages.skip(position, data, source.read, state)
-                damaged |= bool(behind)
-                if not (behind and is_whole):
-                    break
+                if state.proven:
+                    damaged = False
+                else:
+                    damaged |= bool(behind)
+                    if not (behind and is_whole):
+                        break
                 data, more, position = b"", behind, found_at
             data = data + more if data else more
         if router.held:

@@ -20,6 +20,7 @@ from kwire.capture._pure.packet_view import EXPORTED, FRAGMENT, OTHER, TCP, Pack
 from kwire.capture.packet_columns import (
     MAX_BLOCK_BYTES,
     MAX_PACKET_BYTES,
+    NEAR_NS,
     PCAP,
     ROUTED,
     ROUTED_HEADER_BYTES,
@@ -36,6 +37,10 @@ _OLD_PACKET: Final = 2
 _SIMPLE_PACKET: Final = 3
 _STATISTICS: Final = 5
 _ENHANCED_PACKET: Final = 6
+
+# What is odd about a record.
+_LENGTHS: Final = 1
+_TIME: Final = 2
 
 _IF_TSRESOL: Final = 9
 _IF_TSOFFSET: Final = 14
@@ -120,20 +125,56 @@ class _Scanner:
         interface = state.interfaces[0]
         fraction_ns = 1 if interface.resolution == 9 else 1000
         header, at, end = state.record_header, columns.consumed, len(data)
+        proven = at + state.proven if state.strict else end
         while end - at >= header:
             seconds, fraction, captured, original = read(data, at)
-            if captured > MAX_PACKET_BYTES:
+            if captured > MAX_PACKET_BYTES or (at >= proven and self.odd_record(at, fraction_ns, state.start_ns is not None, state.time_ns)):
                 columns.damaged = True
                 break
-            if end - at - header < captured:
+            following, time_ns = at + header + captured, seconds * 1_000_000_000 + fraction * fraction_ns
+            if following > end:
                 break
-            self.packet(interface.link_type, seconds * 1_000_000_000 + fraction * fraction_ns, at + header, captured, original)
-            at += header + captured
+            if at >= proven:
+                if end - following < header:
+                    if not state.ended:
+                        break
+                elif self.odd_record(following, fraction_ns, True, time_ns) == _TIME:
+                    # what destroyed the time, which comes first, may have begun in this record
+                    columns.damaged = True
+                    break
+            self.packet(interface.link_type, time_ns, at + header, captured, original)
+            at = following
         columns.consumed = at
+
+    def odd_record(self, at: int, fraction_ns: int, timed: bool, time_ns: int) -> int:
+        """What is odd about the header of a pcap record, `time_ns` being the time of the one before: nothing, `_LENGTHS` or `_TIME`."""
+        seconds, fraction, captured, original = struct.unpack_from(">IIII" if self.state.big_endian else "<IIII", self.data, at)
+        if fraction * fraction_ns >= 1_000_000_000 or (
+            timed and abs(seconds * 1_000_000_000 + fraction * fraction_ns - time_ns) > NEAR_NS
+        ):
+            return _TIME
+        if captured > MAX_PACKET_BYTES or captured > original or not (seconds or fraction or captured or original):
+            return _LENGTHS
+        return 0
+
+    def odd_block(self, kind: int, at: int, length: int) -> bool:
+        """Whether the two lengths of a whole pcapng block differ, or a packet in it cannot be, or its time has to be proven."""
+        state = self.state
+        if self.u32(at + length - 4) != length:
+            return True
+        if kind not in (_ENHANCED_PACKET, _OLD_PACKET):
+            return False
+        index = (self.u32(at + 8) if kind == _ENHANCED_PACKET else self.u16(at + 8)) if length >= 32 else len(state.interfaces)
+        if index >= len(state.interfaces) or self.u32(at + 20) > length - 32 or state.start_ns is None:
+            return True
+        interface = state.interfaces[index]
+        ticks = self.u32(at + 12) << 32 | self.u32(at + 16)
+        return abs(nanoseconds(ticks, interface.resolution, interface.offset_s) - state.time_ns) > NEAR_NS
 
     def pcapng(self) -> None:
         data, state, columns = self.data, self.state, self.columns
         at, end = columns.consumed, len(data)
+        proven = at + state.proven if state.strict else end
         while end - at >= 12:
             kind = int.from_bytes(data[at : at + 4], "big")
             if kind == _SECTION:
@@ -150,7 +191,11 @@ class _Scanner:
                 break
             if end - at < length:
                 break
-            self.block(_SECTION if kind == _SECTION else self.u32(at), at, length)
+            kind = kind if kind == _SECTION else self.u32(at)
+            if at >= proven and self.odd_block(kind, at, length):
+                columns.damaged = True
+                break
+            self.block(kind, at, length)
             at += length
         columns.consumed = at
 
