@@ -17,8 +17,21 @@ from kwire.capture.reader import FileFacts, read_piece
 from kwire.capture.tcp import TcpConnection
 
 # Packets 1.2.3.4:9092 -> 1.2.3.5:50000 of LINKTYPE_RAW, each with two bytes of payload.
-HEADERS = "4500002a000140004006000001020304010203052384c350{:08x}000000025018ffff00000000"
-PACKETS = [bytes.fromhex(HEADERS.format(1 + 2 * index)) + b"%02d" % index for index in range(60)]
+IP_HEADER = bytes.fromhex("4500002a00014000400600000102030401020305")
+TCP_HEADER = "2384c350{:08x}000000025018ffff"
+
+
+def packet(index: int, payload: bytes) -> bytes:
+    """With its TCP checksum (RFC 1071): the 16-bit words of addresses, protocol, length, header and payload."""
+    before = bytes.fromhex(TCP_HEADER.format(1 + 2 * index))
+    words = struct.unpack(">15H", IP_HEADER[12:] + struct.pack(">HH", 6, 22) + before + payload)
+    total = sum(words)
+    while total >> 16:
+        total = (total & 0xFFFF) + (total >> 16)
+    return IP_HEADER + before + struct.pack(">H", 0xFFFF - total) + bytes(2) + payload
+
+
+PACKETS = [packet(index, b"%02d" % index) for index in range(60)]
 SECONDS = 1_700_000_000
 HEAD = struct.pack("<IHHiIII", 0xA1B2C3D4, 2, 4, 0, 0, 4096, 101)
 RECORDS = [struct.pack("<IIII", SECONDS + index, 5, 42, 42) + data for index, data in enumerate(PACKETS)]
@@ -138,6 +151,108 @@ def test_what_no_record_can_be(tmp_path: Path, change, what: str) -> None:
     content = HEAD + b"".join(RECORDS[:20]) + b"\xff" * RECORD_BYTES + change(RECORDS[21]) + b"".join(RECORDS[22:])
     facts, heard = read(tmp_path / "x", content)
     assert facts.damages == (Damage(24 + 20 * RECORD_BYTES, 2 * RECORD_BYTES),), what
+    assert heard.bytes == payload(range(20), range(22, 60))
+
+
+def unproven(record: bytes) -> bytes:
+    """Its checksum says nothing: it was captured before the card made it."""
+    return record[:52] + bytes(2) + record[54:]
+
+
+@pytest.mark.parametrize("chunk_bytes", [1 << 20, 100])
+def test_a_record_in_front_of_damage_counts_where_its_checksum_is_right(tmp_path: Path, chunk_bytes: int) -> None:
+    """The header of the 21st record is overwritten: what did it may have begun in the 20th, and did where the header is 16 bytes of noise."""
+    at = 24 + 19 * RECORD_BYTES
+    bad = random.Random(2).randbytes(16) + RECORDS[20][16:]
+    facts, _ = read(tmp_path / "x", HEAD + b"".join(RECORDS[:20]) + bad + b"".join(RECORDS[21:]), chunk_bytes)
+    assert (facts.packets, facts.damages) == (59, (Damage(at + RECORD_BYTES, RECORD_BYTES),))
+    facts, heard = read(tmp_path / "x", HEAD + b"".join(RECORDS[:19]) + unproven(RECORDS[19]) + bad + b"".join(RECORDS[21:]), chunk_bytes)
+    assert (facts.packets, facts.damages) == (58, (Damage(at, 2 * RECORD_BYTES),))
+    assert heard.bytes == payload(range(19), range(21, 60))
+    # only the length is bad: the time in front of it is right, so the damage begins behind the time
+    bad = RECORDS[20][:8] + b"\xff" * 8 + RECORDS[20][16:]
+    facts, _ = read(tmp_path / "x", HEAD + b"".join(RECORDS[:19]) + unproven(RECORDS[19]) + bad + b"".join(RECORDS[21:]), chunk_bytes)
+    assert (facts.packets, facts.damages) == (59, (Damage(at + RECORD_BYTES, RECORD_BYTES),))
+
+
+@pytest.mark.parametrize("chunk_bytes", [1 << 20, 100])
+def test_a_hole_of_zeros_is_no_packets(tmp_path: Path, chunk_bytes: int) -> None:
+    """A crash leaves blocks of zeros: 16 of them would be a record without a byte, captured in 1970."""
+    at = 24 + 20 * RECORD_BYTES
+    whole = HEAD + b"".join(RECORDS)
+    for records in (RECORDS, [unproven(record) for record in RECORDS]):
+        whole = HEAD + b"".join(records)
+        facts, _ = read(tmp_path / "x", whole[:at] + bytes(4096) + whole[at:], chunk_bytes)
+        assert (facts.packets, facts.unreadable_packets, facts.damages) == (60, 0, (Damage(at, 4096),))
+        assert facts.start_ns == SECONDS * 1_000_000_000 + 5_000
+        facts, _ = read(tmp_path / "x", whole + bytes(4096), chunk_bytes)
+        assert (facts.packets, facts.damages, facts.cut_at) == (60, (), len(whole))
+
+
+def test_empty_records_are_records(tmp_path: Path) -> None:
+    """Three in a row may be, also in 1970 where the capture is of that time; four with nothing in them are a hole."""
+    times = [struct.pack("<II", index, 5) + record[8:] for index, record in enumerate(RECORDS)]
+    for count, packets in ((1, 61), (3, 63), (4, 60), (40, 60)):
+        content = HEAD + b"".join(times[:20]) + bytes(16 * count) + b"".join(times[20:])
+        facts, heard = read(tmp_path / "x", content)
+        assert (facts.packets, facts.damaged_bytes, heard.missing) == (packets, 0 if packets > 60 else 16 * count, 0), count
+
+
+@pytest.mark.parametrize("at", [0, 1, 30, 59])
+@pytest.mark.parametrize("seconds", [0, SECONDS - 86_400, SECONDS + 86_400, SECONDS + 100_000_000, 0xFFFFFFFF])
+@pytest.mark.parametrize("kind", FILES)
+def test_a_time_that_alone_is_wrong_costs_its_packet(tmp_path: Path, kind: str, seconds: int, at: int) -> None:
+    """Years of the first and the last packet come out of a single bad word otherwise."""
+    head, records = FILES[kind]
+    if kind == "pcap":
+        bad = struct.pack("<I", seconds) + records[at][4:]
+    else:
+        ticks = seconds * 1_000_000
+        bad = records[at][:12] + struct.pack("<II", ticks >> 32, ticks & 0xFFFFFFFF) + records[at][20:]
+    facts, heard = read(tmp_path / "x", head + b"".join([*records[:at], bad, *records[at + 1 :]]))
+    is_near = abs(seconds - SECONDS - at) < 30 * 86_400
+    if at in (0, 59) and is_near:
+        return  # a pause behind the first packet, or in front of the last one, is as good
+    assert (facts.packets, facts.damaged_bytes) == (59, 0 if at == 59 else len(bad))
+    assert (facts.cut_at is not None) == (at == 59)
+    assert facts.start_ns is not None
+    assert facts.end_ns is not None
+    assert (facts.start_ns // 10**9, facts.end_ns // 10**9) == (SECONDS + (at == 0), SECONDS + 59 - (at == 59))
+    assert heard.bytes == payload(range(at), range(at + 1, 60))
+
+
+@pytest.mark.parametrize("pause", [3600, 86_400, 400 * 86_400, -7200, -400 * 86_400])
+@pytest.mark.parametrize("kind", FILES)
+def test_a_pause_is_no_damage(tmp_path: Path, kind: str, pause: int) -> None:
+    """Nor is a clock that was set, or a file that was put behind another one."""
+    content = FILES[kind][0]
+    for index in range(60):
+        if kind == "pcap":
+            content += struct.pack("<I", SECONDS + index + pause * (index >= 30)) + RECORDS[index][4:]
+        else:
+            content += block(index + pause * (index >= 30), PACKETS[index])
+    facts, heard = read(tmp_path / "x", content)
+    assert (facts.packets, facts.damages, facts.cut_at, heard.missing) == (60, (), None, 0)
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        lambda index, record: struct.pack("<I", SECONDS + 7200 * index) + record[4:],  # a packet in two hours
+        lambda index, record: record[:12] + bytes(4) + record[16:],  # no length on the wire
+    ],
+)
+def test_a_file_of_odd_records_is_read(tmp_path: Path, change) -> None:
+    facts, heard = read(tmp_path / "x", HEAD + b"".join(change(index, record) for index, record in enumerate(RECORDS)))
+    assert (facts.packets, facts.damages, heard.bytes) == (60, (), payload(range(60)))
+
+
+def test_a_block_counts_where_both_its_lengths_agree(tmp_path: Path) -> None:
+    """Damage that ends inside a block, or begins there, reaches its second length or its first one."""
+    at = len(SECTION + INTERFACE) + 20 * BLOCK_BYTES
+    whole = SECTION + INTERFACE + b"".join(BLOCKS)
+    facts, heard = read(tmp_path / "x", whole[: at + 60] + bytes(BLOCK_BYTES) + whole[at + 60 + BLOCK_BYTES :])
+    assert (facts.packets, facts.damages) == (58, (Damage(at, 2 * BLOCK_BYTES),))
     assert heard.bytes == payload(range(20), range(22, 60))
 
 

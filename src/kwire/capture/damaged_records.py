@@ -217,7 +217,20 @@ class _Records:
         for lenient in (False, True) if self._before_ns is not None else (True,):
             if (right := self._agreeing(data, at, ended, lenient)) != 0:
                 return right
-        return 0
+        return self._first(data) if self._before_ns is None and at == 0 else 0
+
+    def _first(self, data: bytes) -> int:
+        """Where the first packet of a file ends, if one of the next is near it in time; else 0."""
+        self.begin()
+        at = end = 0
+        for _ in range(PROVING_RECORDS):
+            self._near_ns = None
+            following = self.following(data, at) if len(data) - at >= self.header else None
+            if following is None or following > len(data):
+                break
+            at, end = following, end or following
+        self.stops_behind = any(abs(time_ns - self._times[0]) <= NEAR_NS for time_ns in self._times[1:])
+        return end if self.stops_behind else 0
 
     def _agreeing(self, data: bytes, at: int, ended: bool, lenient: bool) -> int | None:
         """Where a chain of records ends that agree with each other; 0 for none, None where it takes more bytes.

@@ -25,7 +25,7 @@ _SHORT_CAPTURE: Final = timedelta(hours=24)
 _FILE_RULES: Final[dict[str, tuple[Level, str, str]]] = {
     "capture_unreadable": ("warning", "Unreadable", "What could not be read is missing here ({})."),
     "capture_cut": ("warning", "Cut short", "Not whole: {}."),
-    "capture_damaged": ("warning", "Damaged", "Bytes of files are no records, and what they held is missing here."),
+    "capture_damaged": ("warning", "Damaged", "{} of files make no packet records, and what they held is missing here."),
     "series_order": ("warning", "Order", "The order of files is in doubt."),
     "capture_empty": ("note", "Empty", "Without a packet or a request: {}."),
     "log_line_unreadable": ("warning", "Lines", "Lines of request logs cannot be read."),
@@ -33,7 +33,7 @@ _FILE_RULES: Final[dict[str, tuple[Level, str, str]]] = {
 }
 _LONGEST_PACKET: Final = 65_535  # a snap length of this and more cuts nothing
 _COUNTERS: Final = (
-    "packets", "packets_dropped", "bytes", "bytes_cut", "bytes_lost", "bytes_opaque", "connections", "connections_refused",
+    "packets", "packets_dropped", "bytes", "bytes_cut", "bytes_damaged", "bytes_lost", "bytes_opaque", "connections", "connections_refused",
     "joined_late", "one_way", "requests", "unanswered", "unseen",
 )  # fmt: skip
 _OPAQUE_NAMES: Final = {"tls": "TLS", "http": "HTTP", "ssh": "SSH", "unknown": "of an unknown protocol"}
@@ -123,7 +123,7 @@ def read_coverage(folder: AnalysisFolder, clients: Iterable[Client] | None = Non
         facts.append(_warning("Input", "No capture was read, so there is nothing to say about any client."))
     else:
         facts += _facts_of_time(times)
-        facts += _facts_of_files(folder)
+        facts += _facts_of_files(folder, totals)
         facts += [_warning(about, text) if limits else _note(about, text) for limits, about, text in log_sentences(table)]
         packets = table.filter(pc.invert(pc.is_in(table["source"], value_set=pa.array(LOGS))))
         if packets.num_rows:
@@ -179,7 +179,7 @@ def _facts_of_time(times: tuple[datetime, datetime] | None) -> list[Fact]:
     return [_fine("Time", covered, "A client that was silent in this time is not in the report.")]
 
 
-def _facts_of_files(folder: AnalysisFolder) -> list[Fact]:
+def _facts_of_files(folder: AnalysisFolder, totals: dict[str, int]) -> list[Fact]:
     """Files that are not in the numbers, or not whole; each is a violation too."""
     said: dict[str, list[str]] = {}
     for row in folder.rows("violations", ["rule", "capture", "explanation"], pc.field("rule").isin(list(_FILE_RULES))):
@@ -190,9 +190,8 @@ def _facts_of_files(folder: AnalysisFolder) -> list[Fact]:
         found = said.get(rule)
         if found:
             more = f"And {len(found) - 3:,} more, see Violations." if len(found) > 3 else ""
-            facts.append(
-                Fact(level=level, about=about, sentence=" ".join([sentence.format(plural(len(found), "file")), *found[:3], more]).strip())
-            )
+            count = bytes_of(totals["bytes_damaged"]) if rule == "capture_damaged" else plural(len(found), "file")
+            facts.append(Fact(level=level, about=about, sentence=" ".join([sentence.format(count), *found[:3], more]).strip()))
     return facts
 
 

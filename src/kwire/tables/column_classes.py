@@ -62,8 +62,8 @@ _BY_CLASS: Final[dict[ColumnClass, str]] = {
     "wire_text": "reason",
     "attributes": "attributes resource",
     "plain": """
-        source sha256 start end packets packets_dropped snaplen bytes bytes_cut bytes_lost bytes_opaque connections
-        connections_refused joined_late one_way requests unanswered unseen client_port server_port node_id first_seen last_seen
+        source sha256 start end packets packets_dropped snaplen bytes bytes_cut bytes_damaged bytes_lost bytes_opaque
+        connections connections_refused joined_late one_way requests unanswered unseen client_port server_port node_id first_seen last_seen
         request_frames response_frames request_bytes response_bytes gaps retransmissions state closed_by last_api_name protocol
         tls_version tls_ja3 sasl_mechanism auth_failures software_name software_version identity_source role request_index api_key
         api_name api_version header_version correlation_id request_time response_time latency_us error_code error_name

@@ -52,6 +52,7 @@ CAPTURES: Final = schema_of(
     ("snaplen", LONG),
     ("bytes", LONG),
     ("bytes_cut", LONG),  # by the snap length
+    ("bytes_damaged", LONG),  # of the file, decompressed, that make no records; null for request logs
     ("bytes_lost", LONG),  # in gaps; a direction that is not in the capture at all has none
     ("bytes_opaque", LONG),  # TLS and strangers
     ("connections", LONG),

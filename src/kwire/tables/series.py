@@ -314,7 +314,7 @@ def finish_series(carry: TablesCarry) -> tuple[Batches, dict[str, pa.Table]]:
             continue
         of_file = (
             facts.sha256 or None, _us(facts.start_ns), _us(facts.end_ns), facts.packets, facts.packets_dropped, facts.snaplen,
-            facts.packet_bytes, facts.bytes_cut,
+            facts.packet_bytes, facts.bytes_cut, facts.damaged_bytes,
         )  # fmt: skip
         captures.add(
             (
@@ -349,7 +349,7 @@ def _begin_file(carry: TablesCarry, name: str) -> None:
 def _tell_damages(facts: FileFacts, carry: TablesCarry, before: int) -> None:
     add = carry.sink.violations.add
     for each in facts.damages[before:]:
-        text = f"{each.size:,} bytes at byte {each.at} make no packet record, and are lost; the records behind them are read."
+        text = f"{each.size:,} bytes at byte {each.at} make no packet records, and are lost; the records behind them are read."
         add(_file_violation(carry, facts.location, "capture_damaged", "warning", text))
     if facts.damage_count > max(before, len(facts.damages)):
         text = f"{facts.damage_count:,} parts of the file make no packet records, together {facts.damaged_bytes:,} bytes, which are lost."
