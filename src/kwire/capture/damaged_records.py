@@ -217,9 +217,9 @@ class _Records:
         for lenient in (False, True) if self._before_ns is not None else (True,):
             if (right := self._agreeing(data, at, ended, lenient)) != 0:
                 return right
-        return self._first(data) if self._before_ns is None and at == 0 else 0
+        return self._first_packet(data) if self._before_ns is None and at == 0 else 0
 
-    def _first(self, data: bytes) -> int:
+    def _first_packet(self, data: bytes) -> int:
         """Where the first packet of a file ends, if one of the next is near it in time; else 0."""
         self.begin()
         at = end = 0
