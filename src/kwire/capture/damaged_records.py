@@ -65,6 +65,7 @@ class Damages:
         self.first: list[Damage] = []
         self.count = self.size = 0
         self._odd = 0
+        self._packets: int | None = None  # before the last damage
 
     def skip(self, position: int, data: bytes, read: Callable[[int], bytes], state: FileState) -> tuple[bytes, int]:
         """Find where a file can be read on, and count what is skipped; nothing where the records are odd and right (`FileState.proven`).
@@ -76,7 +77,7 @@ class Damages:
         Returns:
             The bytes from the next proven record on and their position in the file; no bytes where there is none: nothing is counted then.
         """
-        data, state.proven, is_odd = _right_though_odd(data, read, state)
+        data, state.proven, is_odd = _right_though_odd(data, read, state, self._packets == state.packets)
         if state.proven:
             self._odd += is_odd
             state.strict = self._odd < _MOST_ODD
@@ -84,6 +85,7 @@ class Damages:
         found, skipped = read_behind_damage(data, read, state)
         if not found:
             return b"", position
+        self._packets = state.packets
         self.count, self.size = self.count + 1, self.size + skipped
         if len(self.first) < MAX_DAMAGES:
             self.first.append(Damage(position, skipped))
@@ -131,11 +133,12 @@ def read_behind_damage(data: bytes, read: Callable[[int], bytes], state: FileSta
         data, at = data[at:] + more, 0
 
 
-def _right_though_odd(data: bytes, read: Callable[[int], bytes], state: FileState) -> tuple[bytes, int, bool]:
+def _right_though_odd(data: bytes, read: Callable[[int], bytes], state: FileState, behind: bool) -> tuple[bytes, int, bool]:
     """Look whether the records where a scan stopped are right: what is read of the file, how many bytes of it hold records to be read, and
-    whether one of them is odd.
+    whether one of them is odd. `behind`: damage is in front of them, which may have swallowed what says how times are counted.
     """
     records = _PcapRecords(state) if state.kind == PCAP else _PcapngRecords(state)
+    records.is_behind_damage = behind
     ended = False
     while (right := records.right_though_odd(data, ended)) is None:
         more = read(_READ_BYTES)
@@ -149,11 +152,12 @@ class _Records:
 
     Attributes:
         reach: a search that has so many bytes in front of it needs no more.
+        is_behind_damage: the packet before is one in front of damage.
         stops_behind: `right_though_odd` found one record that is right, and nothing of what is behind it.
     """
 
     reach: int
-    stops_behind = False
+    stops_behind = is_behind_damage = False
 
     def __init__(self, state: FileState) -> None:
         self._near_ns = self._before_ns = state.time_ns if state.start_ns is not None else None
@@ -267,8 +271,10 @@ class _Records:
     def _is_in_time(self) -> bool:
         """Whether behind each leap in time of a chain the next packet is nearer to where it leads than to where it comes from."""
         times = self._times if self._before_ns is None else [self._before_ns, *self._times]
-        if len(times) == 2 and self._before_ns is not None:
-            return abs(times[1] - times[0]) <= _FAR_NS
+        if self._before_ns is not None and (len(times) == 2 or self.is_behind_damage) and any(
+            abs(time_ns - self._before_ns) > _FAR_NS for time_ns in times[:2]
+        ):
+            return False  # no packet is there to believe it by
         return all(
             abs(there - here) <= NEAR_NS or abs(behind - there) <= abs(behind - here)
             for here, there, behind in zip(times, times[1:], times[2:], strict=False)
