@@ -125,7 +125,7 @@ class _Piece:
         """Make the checksums right again that were."""
         at, data = len(self.head), b""
         while True:
-            if at in self.skipped:
+            while at in self.skipped:
                 at, data = self.skipped[at], b""
             border = min((each for each in self.skipped if each > at), default=self.file.size)
             more = self.file.read(at + len(data), min(_REREAD_BYTES, border - at - len(data)))
@@ -221,9 +221,11 @@ def _trim_file(
     piece.head = data[:start]
     piece.file.append(piece.head)
     damages = Damages()
+    state.strict = True
     position = told = 0
     while True:
         columns = impl.packets.scan(data, start, state)
+        state.proven = max(0, state.proven - columns.consumed + start)
         piece.file.append(piece.blank(data, start, columns.consumed, walker, position))
         piece.report.payload_bytes += sum(columns.captured)
         carry.take(piece.located(data, position, columns), columns, streams)
@@ -235,11 +237,17 @@ def _trim_file(
         if not more:
             if not data:
                 break
+            if not columns.damaged and not state.ended:
+                state.ended = True
+                continue
             # a record that makes no sense, or one that seems to reach behind the end of the file
             head = data[: walker.head_of(data)]
             behind, at = damages.skip(position, data, source.read, state)
             if not behind:
                 break
+            if state.proven:  # odd, but right
+                data = behind
+                continue
             # its header stays, so that the trimmed file is read on at the same place
             piece.file.append((head + bytes((FILL,)) * (at - position))[: at - position])
             piece.skipped[position] = at
