@@ -1,4 +1,4 @@
-"""Bad bytes in a capture file are like lost packets: what is read is what the whole file says, or null, and nobody is accused because of them.
+"""Bad bytes in a capture file are like lost packets: what is read is what the whole file says, or null, and nothing is blamed on them.
 
 Expected are the rows of the file as it is, which other tests hold against the log of its broker.
 """
@@ -59,9 +59,7 @@ def shifted_back(data: bytes, at: int, size: int) -> bytes:
     return data[at - 7 : at - 7 + size]
 
 
-JUNK: dict[str, Callable[[bytes, int, int], bytes]] = {
-    each.__name__: each for each in (zeros, ones, noise, shifted, shifted_back)
-}
+JUNK: dict[str, Callable[[bytes, int, int], bytes]] = {each.__name__: each for each in (zeros, ones, noise, shifted, shifted_back)}
 
 
 def read(content: bytes) -> Found:

@@ -161,7 +161,7 @@ def unproven(record: bytes) -> bytes:
 
 @pytest.mark.parametrize("chunk_bytes", [1 << 20, 100])
 def test_a_record_in_front_of_damage_counts_where_its_checksum_is_right(tmp_path: Path, chunk_bytes: int) -> None:
-    """The header of the 21st record is overwritten: what did it may have begun in the 20th, and did where the header is 16 bytes of noise."""
+    """The header of the 21st record is overwritten with noise, which may have begun in the 20th record."""
     at = 24 + 19 * RECORD_BYTES
     bad = random.Random(2).randbytes(16) + RECORDS[20][16:]
     facts, _ = read(tmp_path / "x", HEAD + b"".join(RECORDS[:20]) + bad + b"".join(RECORDS[21:]), chunk_bytes)

@@ -186,7 +186,18 @@ def test_what_brokers_tell_of_the_cluster(tmp_path: Path) -> None:
 
 def test_what_a_log_cannot_know_is_null(tmp_path: Path) -> None:
     tables = Tables(tmp_path, line())
-    for name in ("packets", "packets_dropped", "snaplen", "bytes", "bytes_cut", "bytes_damaged", "bytes_lost", "joined_late", "one_way", "unanswered"):
+    for name in (
+        "packets",
+        "packets_dropped",
+        "snaplen",
+        "bytes",
+        "bytes_cut",
+        "bytes_damaged",
+        "bytes_lost",
+        "joined_late",
+        "one_way",
+        "unanswered",
+    ):
         assert tables.captures[0][name] is None, name
     for name in ("request_bytes", "response_bytes", "gaps", "retransmissions", "state", "closed_by", "sasl_mechanism", "auth_failures"):
         assert tables.connections[0][name] is None, name

@@ -6,10 +6,10 @@ link layer makes sense. `PROVING_RECORDS` such records in a row prove their bord
 each block says its length at both ends, which proves more than all of that.
 
 A record may also be odd and right: the capture made a pause of a year, or its writer knows no original lengths. The scan stops there
-(`FileState.strict`), and the record is read where `PROVING_RECORDS` in a row are odd in the same way, and the packet behind it is nearer to it
-in time than to the packet before. So a time that alone was overwritten costs its packet, and a hole of zeros is no row of empty packets. In
-pcap nothing says where the damage of a header began: the record before counts only where its TCP checksum is right, or where a run of one byte
-begins behind it.
+(`FileState.strict`), and the record is read where `PROVING_RECORDS` in a row are odd in the same way, and the packet behind it is
+nearer to it in time than to the packet before. So a time that alone was overwritten costs its packet, and a hole of zeros does not become
+a row of empty packets. In pcap nothing says where the damage of a header began: the record before counts only where its TCP checksum is
+right, or where a run of one byte begins behind it.
 
 A search looks at a window behind the damage and makes it larger as long as it finds nothing, so that it costs what it skips.
 """
@@ -271,8 +271,10 @@ class _Records:
     def _is_in_time(self) -> bool:
         """Whether behind each leap in time of a chain the next packet is nearer to where it leads than to where it comes from."""
         times = self._times if self._before_ns is None else [self._before_ns, *self._times]
-        if self._before_ns is not None and (len(times) == 2 or self.is_behind_damage) and any(
-            abs(time_ns - self._before_ns) > _FAR_NS for time_ns in times[:2]
+        if (
+            self._before_ns is not None
+            and (len(times) == 2 or self.is_behind_damage)
+            and any(abs(time_ns - self._before_ns) > _FAR_NS for time_ns in times[:2])
         ):
             return False  # no packet is there to believe it by
         return all(

@@ -33,8 +33,8 @@ _FILE_RULES: Final[dict[str, tuple[Level, str, str]]] = {
 }
 _LONGEST_PACKET: Final = 65_535  # a snap length of this and more cuts nothing
 _COUNTERS: Final = (
-    "packets", "packets_dropped", "bytes", "bytes_cut", "bytes_damaged", "bytes_lost", "bytes_opaque", "connections", "connections_refused",
-    "joined_late", "one_way", "requests", "unanswered", "unseen",
+    "packets", "packets_dropped", "bytes", "bytes_cut", "bytes_damaged", "bytes_lost", "bytes_opaque", "connections",
+    "connections_refused", "joined_late", "one_way", "requests", "unanswered", "unseen",
 )  # fmt: skip
 _OPAQUE_NAMES: Final = {"tls": "TLS", "http": "HTTP", "ssh": "SSH", "unknown": "of an unknown protocol"}
 _READABLE: Final = frozenset(("kafka", "silent", "proxy"))  # the last two: nothing sent, or nothing behind a PROXY header

@@ -128,7 +128,9 @@ class _Scanner:
         proven = at + state.proven if state.strict else end
         while end - at >= header:
             seconds, fraction, captured, original = read(data, at)
-            if captured > MAX_PACKET_BYTES or (at >= proven and self.odd_record(at, fraction_ns, state.start_ns is not None, state.time_ns)):
+            if captured > MAX_PACKET_BYTES or (
+                at >= proven and self.odd_record(at, fraction_ns, state.start_ns is not None, state.time_ns)
+            ):
                 columns.damaged = True
                 break
             following, time_ns = at + header + captured, seconds * 1_000_000_000 + fraction * fraction_ns
@@ -149,9 +151,7 @@ class _Scanner:
     def odd_record(self, at: int, fraction_ns: int, timed: bool, time_ns: int) -> int:
         """What is odd about the header of a pcap record, `time_ns` being the time of the one before: nothing, `_LENGTHS` or `_TIME`."""
         seconds, fraction, captured, original = struct.unpack_from(">IIII" if self.state.big_endian else "<IIII", self.data, at)
-        if fraction * fraction_ns >= 1_000_000_000 or (
-            timed and abs(seconds * 1_000_000_000 + fraction * fraction_ns - time_ns) > NEAR_NS
-        ):
+        if fraction * fraction_ns >= 1_000_000_000 or (timed and abs(seconds * 1_000_000_000 + fraction * fraction_ns - time_ns) > NEAR_NS):
             return _TIME
         if captured > MAX_PACKET_BYTES or captured > original or not (seconds or fraction or captured or original):
             return _LENGTHS
