@@ -8,7 +8,8 @@ import os
 from array import array
 
 from kwire.capture.packet_columns import (
-    EARLY_COST, FRAGMENT_NS, MAX_BLOCK_BYTES, MAX_FRAGMENT_BYTES, MAX_FRAGMENTED_PACKETS, MAX_PACKET_BYTES, NEAR_NS, EarlyFragment, FragmentedPacket,
+    EARLY_COST, FRAGMENT_NS, MAX_BLOCK_BYTES, MAX_FRAGMENT_BYTES, MAX_FRAGMENTED_PACKETS, MAX_PACKET_BYTES, NEAR_NS, EarlyFragment,
+    FragmentedPacket,
     Interface, PacketColumns, SWEEP_BITS,
 )
 

@@ -174,6 +174,19 @@ def test_a_file_of_one_point_that_cannot_be_read_is_told(tmp_path: Path) -> None
         read(location_of_points([[str(tmp_path / "x.pcap")], [str(tmp_path / "none.pcap")]]))
 
 
+def test_what_is_damaged_at_one_point_is_counted_and_seen_at_the_other(tmp_path: Path) -> None:
+    data = gzip.decompress((DATA / "seed.pcap.gz").read_bytes())
+    size = int.from_bytes(data[32:36], "little")  # of the first packet
+    (tmp_path / "x.pcap").write_bytes(data)
+    (tmp_path / "y.pcap").write_bytes(data[: 48 + size] + b"\xff" * 8 + data[56 + size :])  # the lengths of the second record
+    location = location_of_points([[str(tmp_path / "x.pcap")], [str(tmp_path / "y.pcap")]])
+    second = 16 + int.from_bytes(data[48 + size : 52 + size], "little")
+    with tables.read_series([location], "x", (PORT,)) as found:
+        assert found.table("captures")["bytes_damaged"].to_pylist() == [second]
+        assert [row["rule"] for row in found.table("violations").to_pylist() if row["rule"].startswith("capture")] == ["capture_damaged"]
+        assert counted(found.table("requests"), set()) == read(str(tmp_path / "x.pcap")).requests
+
+
 def test_locations_of_points_can_hold_any_name() -> None:
     points = [["a,b|c%.pcap", "s3://bucket/x y.pcap?region=eu"], ["points:z.pcap"]]
     location = location_of_points(points)

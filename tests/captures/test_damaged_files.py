@@ -98,7 +98,9 @@ def damaged(data: bytes, place: float, size: int, junk: str) -> tuple[bytes, lis
     """Bad bytes around the border of two records, and the records that they touch; what stays inside one packet nothing can tell."""
     records = records_of(data)
     border = records[int(len(records) * place)][0]
-    at = max(border - size // 2, records[1][0] if data[:4] == b"\n\r\r\n" else 24)
+    # without its first interfaces no packet of a pcapng file can be read
+    packets = [start for start, _ in records if data[:4] != b"\n\r\r\n" or data[start : start + 4] == b"\6\0\0\0"]
+    at = max(border - size // 2, packets[0])
     bad = JUNK[junk](data, at, size)[:size]
     return data[:at] + bad + data[at + len(bad) :], [each for each in records if each[0] < at + len(bad) and each[1] > at]
 
