@@ -19,12 +19,14 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from typing import Final, Literal, Protocol
 
-__all__ = ["MAX_CANDIDATES", "MAX_FRAME", "REJECT", "Frame", "FrameFault", "FrameSplitter", "Judge"]
+__all__ = ["LEAST_BELIEVED", "MAX_CANDIDATES", "MAX_FRAME", "REJECT", "Frame", "FrameFault", "FrameSplitter", "Judge"]
 
 # Kafka's default of socket.request.max.bytes; responses are as a rule smaller (fetch.max.bytes is 55 MB at most by default).
 MAX_FRAME: Final = 100 * 1024 * 1024
 
 REJECT: Final = 0
+# A judge accepts a frame with its last byte, or with so many bytes of it and no fewer.
+LEAST_BELIEVED: Final = 4 + (1 << 16)
 # Candidates that may wait for bytes at once: a bound on work, not a matter of finding; chance makes a few in a megabyte.
 _MOST_PENDING: Final = 32
 # Candidates in a row that came to nothing, after which a direction is given up: made-up bytes could otherwise cost any time. In a gigabyte
@@ -254,12 +256,14 @@ class FrameSplitter:
                 at = max(at, len(data) - judge.window + 1) if found < 0 else at
                 break
             self._candidates += 1
+            at = found + 1
+            if best >= 0 and found + min(4 + int.from_bytes(data[found : found + 4], "big"), LEAST_BELIEVED) >= end:
+                continue  # it cannot be accepted with fewer bytes of the stream
             size = judge.judge(data, found)
             if size > len(data) - found:
                 waiting.append((base + found, size))
             elif size != REJECT and found + size < end:
                 best, end = found, found + size
-            at = found + 1
         if best >= 0:
             self._pending, self._scanned, self._candidates = [], 0, 0
             return best, 0
