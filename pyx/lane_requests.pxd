@@ -15,12 +15,13 @@ from lane_recipe cimport (
     CLIENT_ID, GROUP_ID, MECHANISM, NOT_ASKED, READY, SOFTWARE_NAME, SOFTWARE_VERSION, TOKEN, TOPIC_NAME, TRANSACTIONAL_ID, Recipe,
 )
 from lane_rows cimport (
-    ANSWERED, BODY_DECODED, BODY_SKIPPED, BODY_TRUNCATED, NO_RESPONSE_EXPECTED, NO_TEXT, ORPHAN_RESPONSE, UNANSWERED, UNSEEN, RequestRow, microseconds, no_int, no_long, rows_add,
+    ANSWERED, BODY_DECODED, BODY_SKIPPED, BODY_TRUNCATED, NO_RESPONSE_EXPECTED, NO_TEXT, ORPHAN_RESPONSE, UNANSWERED, UNSEEN,
+    RequestRow, microseconds, no_int, no_long, rows_add,
 )
 from lane_series cimport (
-    BROKER, CLIENT, CONTROLLER, FROM_API_VERSIONS, LANE_OK, FALLBACK, MOST_CLIENT_IDS, NOT_OBSERVED, NOT_SENT,
-    LaneExchange,
-    LaneSeries, LaneWaiting, sasl_known, sasl_object, text_facts, waiting_add, waiting_free, waiting_new, ClientIdCount, MOST_CLIENT_ID_TEXT, 
+    BROKER, CLIENT, CONTROLLER, FROM_API_VERSIONS, LANE_OK, FALLBACK, MOST_CLIENT_IDS, NOT_OBSERVED, NOT_SENT, LaneExchange,
+    LaneSeries, LaneWaiting, sasl_known, sasl_object, text_facts, waiting_add, waiting_free, waiting_new, ClientIdCount,
+    MOST_CLIENT_ID_TEXT,
 )
 from lane_taken cimport fields_forget, MET_ACKS, Fields, Use, UseList, fields_open
 from lane_texts cimport IS_BROKER_CLIENT, IS_SOFTWARE, NO_ROOM, UNKNOWN_TEXT, TextTable, text_intern, text_object

@@ -17,7 +17,9 @@ from lane_group_rows cimport add_step, names_fit
 from lane_groups cimport group_clear
 from lane_recipe cimport NOT_ASKED, READY, TOKEN, Recipe
 from lane_requests cimport bytes_of, client_id_of, count_topics, forget_time, row_done, see_instance_id, show_frame, tell_trailing, uses_taken
-from lane_rows cimport ABANDONED, ANSWERED, BODY_DECODED, BODY_SKIPPED, UNANSWERED, UNSEEN, RequestRow, microseconds, no_int, no_long
+from lane_rows cimport (
+    ABANDONED, ANSWERED, BODY_DECODED, BODY_SKIPPED, UNANSWERED, UNSEEN, RequestRow, microseconds, no_int, no_long,
+)
 from lane_series cimport (
     LANE_OK, SAID_PARTIAL, SAID_REFUSED, LaneExchange,
     LaneSeries, LaneWaiting, FALLBACK, sasl_known, sasl_object, waiting_free, waiting_remove,
@@ -28,7 +30,8 @@ from lane_topics cimport TopicUses, uses_merge
 from protocol.event_rows cimport last_row, say_frame, use_objects
 from raw_python cimport raw_xdecref
 from recipe_book cimport (
-    FETCH, KEEPS_REQUEST, KEYS, LEARNS, PRODUCE, RESPONSE_HEADERS, SASL, STEPS, USES_TOPICS, VERSIONS, WATCHED, WATCHED_ON_ERROR, recipe_ask,
+    FETCH, KEEPS_REQUEST, KEYS, LEARNS, PRODUCE, RESPONSE_HEADERS, SASL, STEPS, USES_TOPICS, VERSIONS, WATCHED, WATCHED_ON_ERROR,
+    recipe_ask,
 )
 
 cdef enum:
@@ -316,7 +319,6 @@ cdef inline int take_answer(
     cdef bint is_skipped = row.body == BODY_SKIPPED
     cdef object frame = None
     cdef object learned = None
-    cdef object made = None
     fields_open(&fields, &series.parts, &series.uses, &series.response_group)
     if waiting.is_token or (waiting.overtaken_by and not doubtful) or (exchange.is_tracked and exchange.asks):
         return FALLBACK

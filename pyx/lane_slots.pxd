@@ -30,4 +30,3 @@ cdef inline void slot_remove(SlotList* slots, Slot* slot) noexcept nogil:
     if slot.after is not NULL:
         slot.after.before = slot.before
     slot.before = slot.after = NULL
-

@@ -42,6 +42,7 @@ cdef struct Cutter:
     # a frame that is damaged or passed over, whose end has not come
     bint is_broken
     bint is_damaged
+    bint is_doubtful  # borders were lost and found again a few frames ago
     bint is_ended  # the last byte of the broken frame was seen, or only cut off by snaplen
     int64_t skip  # bytes until that end
     int64_t skipped_ns
@@ -165,6 +166,7 @@ cdef inline int cutter_break(
         cutter.size = 0
         cutter_add(cutter, payload, size)
     cutter.is_broken = cutter.is_ended = True
+    cutter.is_doubtful = cutter.unproven > 0 and not damaged
     cutter.arrival_count = 0
     cutter.need = LENGTH
     cutter.pending_count = 0

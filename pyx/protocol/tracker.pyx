@@ -608,9 +608,11 @@ cdef class Connection:
         cdef Cutter* cutter = &self.cutters[side]
         cutter.is_broken = False
         cutter.skip = 0
+        if not cutter.is_damaged:
+            cutter.unproven -= cutter.unproven > 0
         self.frame(
             side, cutter.bytes, cutter.size, cutter.broken_length, cutter.broken_offset, cutter.broken_packet, cutter.broken_ns,
-            cutter.skipped_ns, DAMAGED * cutter.is_damaged | UNENDED * (not cutter.is_ended) | unfinished,
+            cutter.skipped_ns, DAMAGED * cutter.is_damaged | UNENDED * (not cutter.is_ended) | DOUBTFUL * cutter.is_doubtful | unfinished,
         )
         cutter_shift(cutter, cutter.size)
         return 0
@@ -769,6 +771,7 @@ cdef class Connection:
         while count:
             if cutter.is_broken:
                 cutter.is_damaged = True
+                cutter.is_doubtful = False
                 cutter.skipped_ns = t
                 taken = min(count, cutter.skip)
                 cutter.skip -= taken
@@ -1663,7 +1666,7 @@ cdef class Splitter:
             return None
         return Frame(
             PyBytes_FromStringAndSize(<const char*>cutter.bytes, cutter.size), cutter.broken_length, cutter.broken_offset,
-            cutter.broken_packet, cutter.broken_ns, cutter.broken_ns, bool(cutter.is_damaged), bool(cutter.is_ended),
+            cutter.broken_packet, cutter.broken_ns, cutter.broken_ns, bool(cutter.is_damaged), bool(cutter.is_ended), bool(cutter.is_doubtful),
         )
 
     @_broken.setter
@@ -1674,6 +1677,7 @@ cdef class Splitter:
             self._buffer = value.payload
             cutter.broken_length, cutter.broken_offset, cutter.broken_packet = value.length, value.offset, value.packet
             cutter.broken_ns, cutter.is_damaged, cutter.is_ended = value.begin_time, value.damaged, value.ended
+            cutter.is_doubtful = value.doubtful
 
     @property
     def _skip(self):

@@ -1,7 +1,7 @@
 """The streams of a series into rows without a Python object per packet, frame or field: what the compiled reassembly calls.
 
-`LaneBatches` takes the streams of the connections (`kwire.capture._native.sink`). On each hangs a `TrackedStream` with its native connection
-state (`kwire.protocol._native.tracker`), which makes rows as C structs; what Python's rules say of a frame comes here as events. Only while
+`LaneBatches` takes the streams of the connections (`kwire.capture._native.sink`). On each hangs a `TrackedStream` with its native state
+(`kwire.protocol._native.tracker`), which makes rows as C structs; what Python's rules say of a frame comes here as events. Only while
 it is not known which side is the server a Python `Conversation` tracks both readings.
 """
 

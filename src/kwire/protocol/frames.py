@@ -221,7 +221,8 @@ class FrameSplitter:
 
     def _pass_over(self, data: bytes, pos: int, length: int, head: int) -> None:
         begin_time, packet = self._mark(self._base + pos)
-        self._broken = Frame(data[pos + 4 : pos + 4 + head], length, self._base + pos, packet, begin_time, begin_time)
+        payload, is_doubtful = data[pos + 4 : pos + 4 + head], self._unproven > 0
+        self._broken = Frame(payload, length, self._base + pos, packet, begin_time, begin_time, doubtful=is_doubtful)
         self._skip = 4 + length - (len(data) - pos)
         self._buffer.clear()
         self._drop(len(data))
@@ -283,6 +284,8 @@ class FrameSplitter:
         broken = self._broken
         assert broken is not None
         broken.end_time = self._skipped_time
+        if not broken.damaged:
+            self.prove(1)
         self._broken = None
         self._skip = 0
         return broken
@@ -293,7 +296,7 @@ class FrameSplitter:
         `cut`: by snaplen, so that the time at which they came is known.
         """
         if self._broken is not None:
-            self._broken.damaged = True
+            self._broken.damaged, self._broken.doubtful = True, False
             self._skipped_time = t
             taken = min(n, self._skip)
             self._skip -= taken

@@ -20,7 +20,7 @@ from kwire.protocol.rules import RULES, explain
 from kwire.protocol.sasl import SaslState
 from kwire.protocol.tracker_callbacks import CLOSED_BY, ROLES, ROW_BODIES, ROW_STATES, SOURCES, TrackerCallbacks
 from kwire.schema import catalog
-from kwire.tables.conversation_sink import PACKET_BITS, Tracked
+from kwire.tables.conversation_sink import PACKET_BITS
 from kwire.tables.facts import SeriesFacts
 from kwire.tables.observed_rows import JSON, ObservedRows, spelled
 from kwire.tables.violation_rows import ViolationRows
