@@ -47,53 +47,7 @@ cdef class Connection:
     cdef int decided(self, int side, object opening, str verdict) except -1
     cdef int feed_all(self, int side, object chunks) except -1
     cdef int feed(self, int side, Bytes data, Py_ssize_t size, int64_t t, int64_t packet) except -1
-    cdef int cut(self, int side, Bytes data, Py_ssize_t size, int64_t t, int64_t packet) except -1
-    cdef Py_ssize_t split(self, int side, Bytes p, Py_ssize_t size, int64_t t) except -1
-    cdef Py_ssize_t head_of(self, int side, Bytes payload, Py_ssize_t have) except -1
-    cdef int frame(
-        self, int side, Bytes payload, Py_ssize_t size, int64_t length, int64_t offset, int64_t packet, int64_t
-        begin_ns, int64_t end_ns, int flags,
-    ) except -1
-    cdef object frame_object(
-        self, Bytes payload, Py_ssize_t size, int64_t length, int64_t offset, int64_t packet, int64_t begin_ns, int64_t
-        end_ns, int flags,
-    )
-    cdef int end_broken(self, int side, int unfinished=*) except -1
-    cdef int fault(self, int side, str kind, int64_t length, int64_t have, int64_t offset, int64_t packet, int64_t time_ns) except -1
-    cdef int unfinished(
-        self, int side, Bytes payload, Py_ssize_t size, int64_t length, int64_t have, int64_t offset, int64_t packet,
-        int64_t time_ns,
-    ) except -1
-    cdef Py_ssize_t seek(self, int side, Bytes p, Py_ssize_t size, Py_ssize_t pos, int64_t* needed) except -1
-    cdef Py_ssize_t find(self, int side, Bytes p, Py_ssize_t size, Py_ssize_t start) except -2
-    cdef int64_t weigh(self, int side, Bytes p, Py_ssize_t size, Py_ssize_t start) except -1
-    cdef bint reads(self, int side, const Recipe* recipe, Bytes payload, Py_ssize_t have, int64_t length) except -1
-    cdef int lose(self, int side, int64_t count, int64_t t, bint cut) except -1
-    cdef Py_ssize_t salvage(self, int side, int64_t count) except -2
-    cdef int request(
-        self, Bytes payload, Py_ssize_t size, int64_t length, int64_t offset, int64_t packet, int64_t begin_ns, int64_t
-        end_ns, int flags,
-    ) except -1
-    cdef int authenticated(self) except -1
-    cdef int response(
-        self, Bytes payload, Py_ssize_t size, int64_t length, int64_t offset, int64_t packet, int64_t begin_ns, int64_t
-        end_ns, int flags,
-    ) except -1
-    cdef int orphan(self, object frame) except -1
-    cdef int hear(self) except -1
-    cdef int lose_responses(self) except -1
-    cdef int lose_requests(self) except -1
     cdef int begin_late(self, int side) except -1
-    cdef LaneWaiting* waiting_for(self, int32_t correlation_id, int64_t length, int32_t response_breaks) noexcept
-    cdef int pass_by(self, LaneWaiting* found, int32_t response_breaks, list outcomes) except -1
-    cdef list pair(self, Py_ssize_t at, object frame, LaneWaiting* found, int32_t response_breaks)
-    cdef int settle(self) except -1
-    cdef int become(self, list outcomes) except -1
-    cdef int answered(
-        self, LaneWaiting* waiting, object frame, Bytes payload, Py_ssize_t size, int64_t length, int64_t offset,
-        int64_t packet, int64_t begin_ns, int64_t end_ns, int flags,
-    ) except -1
-    cdef object waiting_object(self, LaneWaiting* waiting, int32_t overtaken_by)
     cdef int lose_bytes(self, int side, int64_t n, int64_t t, bint cut) except -1
     cdef int close(self, int side, bint reset, int64_t t) except -1
     cdef int end_all(self, int64_t t) except -1
