@@ -374,6 +374,7 @@ cdef inline Py_ssize_t request_head(LaneExchange* exchange, LaneSeries* series, 
         return 0 if cursor.code != TRUNCATED else max(2 * have, <Py_ssize_t>SOME_HEADER)
     if not recipe.traits & PRODUCE:
         return cursor.p - payload
+    fields.only_acks = True
     take_cut_fields(recipe, &cursor, &fields)
     return fields.acks_at + 2 - payload if fields.met & MET_ACKS else max(2 * have, <Py_ssize_t>SOME_HEADER)
 
@@ -431,6 +432,7 @@ cdef inline int take_request(
         if headless:
             is_skipped = False
         elif recipe.traits & PRODUCE:
+            fields.only_acks = True
             take_cut_fields(recipe, &cursor, &fields)
             fields_forget(&fields)
     elif damaged:

@@ -294,6 +294,24 @@ cdef inline object nodes(LaneSeries* series, const LaneWaiting* waiting, object 
     return (<object>series.desk).nodes(row.api_key, row.api_version, row.request_index, payload, start, time_ns)
 
 
+cdef inline int take_skipped(
+    LaneExchange* exchange, LaneSeries* series, LaneWaiting* waiting, Py_ssize_t length, int64_t offset, int64_t time_ns, bint ended,
+    bint unfinished,
+) except -1:
+    """`take_answer` for a request whose body was passed over."""
+    cdef RequestRow* row = &waiting.row
+    row.state = ABANDONED if unfinished and exchange.closed_by == 0 else ANSWERED
+    row.response_bytes = length + 4
+    if ended and not waiting.is_untimed and exchange.losses == waiting.losses and time_ns >= waiting.request_ns:
+        row.latency_us = <int64_t>((<uint64_t>time_ns - <uint64_t>waiting.request_ns) // 1000)
+    if exchange.tells_frames:
+        say_frame(exchange, series, "response", row, offset, length)
+    row_done(exchange, series, waiting, time_ns)
+    if not ended:
+        last_row(<list>exchange.events, series.classes.row_type).response_time = None
+    return forget_time(exchange, series, waiting)
+
+
 cdef inline int take_answer(
     LaneExchange* exchange, LaneSeries* series, LaneWaiting* waiting, Bytes payload, Py_ssize_t size, Py_ssize_t length, int64_t offset,
     int64_t packet, int64_t time_ns, bint damaged, bint ended, bint unfinished, bint doubtful,
@@ -316,15 +334,14 @@ cdef inline int take_answer(
     cdef int32_t error = no_int()
     cdef int64_t throttle = no_long()
     cdef Py_ssize_t end = size
-    cdef bint is_skipped = row.body == BODY_SKIPPED
     cdef object frame = None
     cdef object learned = None
-    fields_open(&fields, &series.parts, &series.uses, &series.response_group)
     if waiting.is_token or (waiting.overtaken_by and not doubtful) or (exchange.is_tracked and exchange.asks):
         return FALLBACK
-    if is_skipped:
-        traits = 0
-    elif row.api_key == API_VERSIONS_KEY:
+    if row.body == BODY_SKIPPED:
+        return take_skipped(exchange, series, waiting, length, offset, time_ns, ended, unfinished)
+    fields_open(&fields, &series.parts, &series.uses, &series.response_group)
+    if row.api_key == API_VERSIONS_KEY:
         if exchange.is_tracked:
             return FALLBACK
         answer = versions_answer(exchange, series, payload, size, damaged, row.api_version, time_ns)

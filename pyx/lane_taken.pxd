@@ -70,6 +70,7 @@ cdef struct Fields:
     int32_t error[MOST_ERRORS]
     uint32_t met
     bint cut  # bytes are missing behind those that are there
+    bint only_acks  # nothing behind the acks of a Produce is wanted
     bint topics_null
     bint partial_batch
     bint odd
