@@ -436,7 +436,7 @@ cdef inline int take_request(
             take_cut_fields(recipe, &cursor, &fields)
             fields_forget(&fields)
     elif damaged:
-        if recipe.traits & SASL or not (headless or take_cut_fields(recipe, &cursor, &fields)):
+        if key == HANDSHAKE_KEY or not (headless or take_cut_fields(recipe, &cursor, &fields)):
             return FALLBACK
     elif not take_fields(recipe, &cursor, &fields):
         return FALLBACK

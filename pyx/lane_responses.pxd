@@ -361,13 +361,15 @@ cdef inline int take_answer(
         if traits & STEPS:
             group_clear(&series.response_group)
         if damaged:
-            if traits & SASL or not take_cut_fields(recipe, &cursor, &fields):
+            if not take_cut_fields(recipe, &cursor, &fields):
                 return FALLBACK
         elif not take_fields(recipe, &cursor, &fields):
             return FALLBACK
         else:
             end = cursor.p - payload
         error = error_of(recipe, &fields)
+        if damaged and traits & SASL and error == no_int():
+            return FALLBACK  # what became of the token is not known
         if recipe.has_throttle_time and (not damaged or fields.met & MET_THROTTLE_TIME):
             throttle = fields.throttle_time_ms
         if error == UNSUPPORTED_VERSION and not exchange.is_tracked:
