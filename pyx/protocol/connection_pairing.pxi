@@ -2,7 +2,8 @@
 
 
 cdef int take_request_frame(
-    Connection self, Bytes payload, Py_ssize_t size, int64_t length, int64_t offset, int64_t packet, int64_t begin_ns, int64_t end_ns, int flags
+    Connection self, Bytes payload, Py_ssize_t size, int64_t length, int64_t offset, int64_t packet, int64_t begin_ns, int64_t end_ns,
+    int flags,
 ) except -1:
     """Exchange.request."""
     cdef LaneExchange* state = &self.state
@@ -44,7 +45,8 @@ cdef int authenticated(Connection self) except -1:
 
 
 cdef int take_response_frame(
-    Connection self, Bytes payload, Py_ssize_t size, int64_t length, int64_t offset, int64_t packet, int64_t begin_ns, int64_t end_ns, int flags,
+    Connection self, Bytes payload, Py_ssize_t size, int64_t length, int64_t offset, int64_t packet, int64_t begin_ns, int64_t end_ns,
+    int flags,
 ) except -1:
     """Exchange.response, Pairing.answer."""
     cdef LaneExchange* state = &self.state
@@ -236,7 +238,8 @@ cdef int say_outcomes(Connection self, list outcomes) except -1:
 
 cdef int say_answered(
     Connection self, LaneWaiting* waiting, object frame, Bytes payload, Py_ssize_t size, int64_t length, int64_t offset, int64_t packet,
-    int64_t begin_ns, int64_t end_ns, int flags,
+    int64_t begin_ns, int64_t end_ns,
+    int flags,
 ) except -1:
     """Exchange._answered for a request that waits no longer."""
     cdef LaneExchange* state = &self.state

@@ -82,7 +82,8 @@ cdef class Splitter:
             return None
         return Frame(
             PyBytes_FromStringAndSize(<const char*>cutter.bytes, cutter.size), cutter.broken_length, cutter.broken_offset,
-            cutter.broken_packet, cutter.broken_ns, cutter.broken_ns, bool(cutter.is_damaged), bool(cutter.is_ended), bool(cutter.is_doubtful),
+            cutter.broken_packet, cutter.broken_ns, cutter.broken_ns, bool(cutter.is_damaged), bool(cutter.is_ended),
+            bool(cutter.is_doubtful),
         )
 
     @_broken.setter

@@ -28,32 +28,31 @@ from protocol.event_classes cimport EventClasses
 from protocol.event_rows cimport events_open, new_row, text_borrowed
 from protocol.frame_check cimport CHECK_CUT, CHECK_WHOLE, check_body
 from protocol.frame_cutter cimport (
-    LENGTH, MOST_PENDING, Arrival, Cutter, cutter_add, cutter_arrival, cutter_arrived, cutter_break, cutter_drop, cutter_forget,
-    cutter_free, cutter_shift, cutter_wait,
+    LENGTH, MOST_PENDING, Arrival, Cutter, cutter_add, cutter_arrival, cutter_arrived, cutter_break, cutter_drop, cutter_forget,  # no-cython-lint
+    cutter_free, cutter_shift, cutter_wait,  # no-cython-lint: included parts use it
 )
-from protocol.frame_search cimport WINDOW_REQUEST, WINDOW_RESPONSE, find_request, find_response
-from protocol.waiting_objects cimport waiting_of_object
-from program cimport Trace
-from raw_python cimport raw_incref, raw_xdecref
-from recipe_book cimport API_VERSIONS as API_VERSIONS_TRAIT
+from protocol.frame_search cimport WINDOW_REQUEST, WINDOW_RESPONSE, find_request, find_response  # no-cython-lint: included parts use it
+from protocol.waiting_objects cimport waiting_of_object  # no-cython-lint: included parts use it
+from program cimport Trace  # no-cython-lint: included parts use it
+from raw_python cimport raw_incref, raw_xdecref  # no-cython-lint: included parts use it
+from recipe_book cimport API_VERSIONS as API_VERSIONS_TRAIT  # no-cython-lint: included parts use it
 from recipe_book cimport KEYS, RecipeBook, book_open
-from skip cimport skip_block
+from skip cimport skip_block  # no-cython-lint: included parts use it
 from uuid_text cimport fill_pairs
 
 from kwire.protocol import connection as _connection
-from kwire.protocol import exchange as _rows
+from kwire.protocol import exchange as _rows  # no-cython-lint: included parts use it
 from kwire.protocol import frames as _frames
 from kwire.protocol import identity as _identity
 from kwire.protocol import opening as _opening
 from kwire.protocol import pairing as _pairing
 from kwire.protocol import resync as _resync
-from kwire.protocol.events import FrameSeen, RequestCompleted
-from kwire.protocol.frames import MAX_FRAME, Frame, FrameFault
+from kwire.protocol.events import FrameSeen
+from kwire.protocol.frames import MAX_FRAME, Frame, FrameFault  # no-cython-lint: included parts use it
 from kwire.protocol.passing import Passing
 from kwire.protocol.sasl import SaslState
-from kwire.protocol.tls_hello import HelloReader
-from kwire.protocol.tracker_callbacks import CLOSED_BY, ROLES, SOURCES, TrackerCallbacks
-from kwire.schema import catalog
+from kwire.protocol.tracker_callbacks import CLOSED_BY, ROLES, SOURCES, TrackerCallbacks  # no-cython-lint: included parts use it
+from kwire.schema import catalog  # no-cython-lint: included parts use it
 
 __all__ = ["Connection"]
 
@@ -361,7 +360,7 @@ cdef class Connection:
             hear_server(self)
         self.end(side, t)
         if state.closed[0] and state.closed[1] and not state.reset:
-            self.give_up_all()
+            self.give_up_waiting()
         return 0
 
     def finish(self, int64_t t):
@@ -379,9 +378,9 @@ cdef class Connection:
         for side in range(2):
             if not state.closed[side]:
                 self.end(side, t)
-        return self.give_up_all()
+        return self.give_up_waiting()
 
-    cdef int give_up_all(self) except -1:
+    cdef int give_up_waiting(self) except -1:
         """Exchange.end: what is held has no request, what waits no response."""
         held, self.held = self.held, []
         for frame, _ in held:

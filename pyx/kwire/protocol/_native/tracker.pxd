@@ -51,7 +51,7 @@ cdef class Connection:
     cdef int lose_bytes(self, int side, int64_t n, int64_t t, bint cut) except -1
     cdef int close(self, int side, bint reset, int64_t t) except -1
     cdef int end_all(self, int64_t t) except -1
-    cdef int give_up_all(self) except -1
+    cdef int give_up_waiting(self) except -1
     cdef int end(self, int side, int64_t t) except -1
     cdef object plain(self)
     cdef object opening_of(self, int side)
