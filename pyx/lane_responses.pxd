@@ -16,7 +16,10 @@ from lane_fields cimport error_of, take_cut_fields, take_fields
 from lane_group_rows cimport add_step, names_fit
 from lane_groups cimport group_clear
 from lane_recipe cimport NOT_ASKED, READY, TOKEN, Recipe
-from lane_requests cimport bytes_of, client_id_of, count_topics, forget_time, row_done, see_instance_id, show_frame, tell_trailing, uses_taken
+from lane_requests cimport (
+    bytes_of, client_id_of, count_topics, forget_time,
+    row_done, see_instance_id, show_frame, tell_trailing, uses_taken,
+)
 from lane_rows cimport (
     ABANDONED, ANSWERED, BODY_DECODED, BODY_SKIPPED, UNANSWERED, UNSEEN, RequestRow, microseconds, no_int, no_long,
 )

@@ -120,7 +120,8 @@ cdef Py_ssize_t head_of(Connection self, int side, Bytes payload, Py_ssize_t hav
 
 
 cdef int take_frame(
-    Connection self, int side, Bytes payload, Py_ssize_t size, int64_t length, int64_t offset, int64_t packet, int64_t begin_ns, int64_t end_ns,
+    Connection self, int side, Bytes payload, Py_ssize_t size, int64_t length, int64_t offset, int64_t packet, int64_t begin_ns,
+    int64_t end_ns,
     int flags,
 ) except -1:
     """A frame has ended."""
@@ -132,7 +133,8 @@ cdef int take_frame(
 
 
 cdef object frame_of(
-    Connection self, Bytes payload, Py_ssize_t size, int64_t length, int64_t offset, int64_t packet, int64_t begin_ns, int64_t end_ns, int flags
+    Connection self, Bytes payload, Py_ssize_t size, int64_t length, int64_t offset, int64_t packet, int64_t begin_ns, int64_t end_ns,
+    int flags,
 ):
     return Frame(
         PyBytes_FromStringAndSize(<const char*>payload, size), length, offset, packet, begin_ns, end_ns, bool(flags & DAMAGED),
@@ -155,7 +157,9 @@ cdef int end_broken(Connection self, int side, int unfinished=0) except -1:
     return 0
 
 
-cdef int say_fault(Connection self, int side, str kind, int64_t length, int64_t have, int64_t offset, int64_t packet, int64_t time_ns) except -1:
+cdef int say_fault(
+    Connection self, int side, str kind, int64_t length, int64_t have, int64_t offset, int64_t packet, int64_t time_ns
+) except -1:
     """Connection._fault for an impossible length."""
     direction = DIRECTIONS[side]
     fault = FrameFault(kind, length, have, offset, packet, time_ns, doubtful=self.cutters[side].unproven > 0)
@@ -174,8 +178,9 @@ cdef int say_fault(Connection self, int side, str kind, int64_t length, int64_t 
     return 0
 
 
-cdef int say_unfinished(Connection self, int side, Bytes payload, Py_ssize_t size, int64_t length, int64_t have, int64_t offset, int64_t packet,
-                    int64_t time_ns) except -1:
+cdef int say_unfinished(
+    Connection self, int side, Bytes payload, Py_ssize_t size, int64_t length, int64_t have, int64_t offset, int64_t packet, int64_t time_ns
+) except -1:
     """Connection._fault for a frame that the end of its direction cuts off."""
     direction = DIRECTIONS[side]
     fault = FrameFault("unfinished", length, have, offset, packet, time_ns, PyBytes_FromStringAndSize(<const char*>payload, size))

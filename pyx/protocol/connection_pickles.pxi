@@ -13,7 +13,8 @@ OF_CONNECTION = (
     "bytes_lost", "gaps", "received",
 )
 OF_EXCHANGE = (
-    "_said", "_unheard", "advertised", "is_kafka", "last_api_name", "losses", "missing", "named", "requests", "requests_lost", "response_breaks", "seeks_responses", "unanswered",
+    "_said", "_unheard", "advertised", "is_kafka", "last_api_name", "losses", "missing", "named", "requests",
+    "requests_lost", "response_breaks", "seeks_responses", "unanswered",
 )
 OF_SPLITTER = (
     "_base", "_buffer", "_marks", "_need", "_broken", "_skip", "_skipped_time", "_sought_from", "_pending", "_candidates", "_scanned",

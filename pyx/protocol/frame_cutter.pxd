@@ -1,8 +1,8 @@
 """Where one direction of a connection stands among its frames: the state of kwire/protocol/frames.py, FrameSplitter, as a C struct.
 
 Frames that lie whole in the bytes that come are read where they are; only the others are put together here. A claimed length reserves
-nothing: memory grows by doubling with the bytes that came, and what a large frame needed is given back behind it. Of a frame whose head says
-enough only that head is kept (`cutter_pass_over`), so a relay needs no whole frames.
+nothing: memory grows by doubling with the bytes that came, and what a large frame needed is given back behind it. Of a frame whose head
+says enough only that head is kept (`cutter_pass_over`), so a relay needs no whole frames.
 """
 
 from libc.stdint cimport int32_t, int64_t, uint8_t

@@ -6,53 +6,54 @@ Python can say of a frame (a violation, who the client is, a SASL token) is said
 for that one frame: it has their attributes. The next frame is native again.
 """
 
-cimport cython
-from cpython.buffer cimport PyBUF_SIMPLE, PyBuffer_Release, PyObject_GetBuffer
-from cpython.bytes cimport PyBytes_AS_STRING, PyBytes_FromStringAndSize, PyBytes_GET_SIZE
-from cpython.object cimport PyObject
-from libc.stdint cimport INT64_MIN, int8_t, int32_t, int64_t
-from libc.string cimport memset
+# The names that the included parts use are imported here, where the linter does not see their use.
+cimport cython  # no-cython-lint
+from cpython.buffer cimport PyBUF_SIMPLE, PyBuffer_Release, PyObject_GetBuffer  # no-cython-lint
+from cpython.bytes cimport PyBytes_AS_STRING, PyBytes_FromStringAndSize, PyBytes_GET_SIZE  # no-cython-lint
+from cpython.object cimport PyObject  # no-cython-lint
+from libc.stdint cimport INT64_MIN, int8_t, int32_t, int64_t  # no-cython-lint
+from libc.string cimport memset  # no-cython-lint
 
-from cursor cimport OK, TRUNCATED, Bytes, Cursor, cursor_open, load_16, load_32
-from lane_kept_texts cimport exchange_keep_texts, exchange_rename_texts
-from lane_requests cimport PASSED_OVER, client_id_of, count_client_id, request_head, request_recipe, row_done, take_request, unsay
-from lane_recipe cimport Recipe
-from lane_responses cimport give_up, give_up_all, note_object, response_recipe, take_answer, traits_of
-from lane_rows cimport BODY_SKIPPED, NO_TEXT, ORPHAN_RESPONSE, microseconds, no_int, no_long
+from cursor cimport OK, TRUNCATED, Bytes, Cursor, cursor_open, load_16, load_32  # no-cython-lint
+from lane_kept_texts cimport exchange_keep_texts, exchange_rename_texts  # no-cython-lint
+from lane_requests cimport PASSED_OVER, client_id_of, count_client_id, request_head, request_recipe, row_done, take_request, unsay  # no-cython-lint
+from lane_recipe cimport Recipe  # no-cython-lint
+from lane_responses cimport give_up, give_up_all, note_object, response_recipe, take_answer, traits_of  # no-cython-lint
+from lane_rows cimport BODY_SKIPPED, NO_TEXT, ORPHAN_RESPONSE, microseconds, no_int, no_long  # no-cython-lint
 from lane_series cimport (
-    LANE_OK, MAX_WAITING, NOT_OBSERVED, NOT_SENT, LaneExchange, LaneSeries, LaneWaiting, exchange_free, objects_forget, overtake, overtakes,
-    series_close, series_open, waiting_add, waiting_free, waiting_new, waiting_open, waiting_remove, waiting_with,
+    LANE_OK, MAX_WAITING, NOT_OBSERVED, NOT_SENT, LaneExchange, LaneSeries, LaneWaiting, exchange_free, objects_forget, overtake, overtakes,  # no-cython-lint
+    series_close, series_open, waiting_add, waiting_free, waiting_new, waiting_open, waiting_remove, waiting_with,  # no-cython-lint
 )
-from lane_texts cimport UNKNOWN_TEXT, text_of, texts_compact, texts_crowded, texts_mark, texts_renamed
-from protocol.event_classes cimport EventClasses
-from protocol.event_rows cimport events_open, new_row, text_borrowed
-from protocol.frame_check cimport CHECK_CUT, CHECK_WHOLE, check_body
+from lane_texts cimport UNKNOWN_TEXT, text_of, texts_compact, texts_crowded, texts_mark, texts_renamed  # no-cython-lint
+from protocol.event_classes cimport EventClasses  # no-cython-lint
+from protocol.event_rows cimport events_open, new_row, text_borrowed  # no-cython-lint
+from protocol.frame_check cimport CHECK_CUT, CHECK_WHOLE, check_body  # no-cython-lint
 from protocol.frame_cutter cimport (
     LENGTH, MOST_PENDING, Arrival, Cutter, cutter_add, cutter_arrival, cutter_arrived, cutter_break, cutter_drop, cutter_forget,  # no-cython-lint
-    cutter_free, cutter_shift, cutter_wait,  # no-cython-lint: included parts use it
+    cutter_free, cutter_shift, cutter_wait,  # no-cython-lint
 )
-from protocol.frame_search cimport WINDOW_REQUEST, WINDOW_RESPONSE, find_request, find_response  # no-cython-lint: included parts use it
-from protocol.waiting_objects cimport waiting_of_object  # no-cython-lint: included parts use it
-from program cimport Trace  # no-cython-lint: included parts use it
-from raw_python cimport raw_incref, raw_xdecref  # no-cython-lint: included parts use it
-from recipe_book cimport API_VERSIONS as API_VERSIONS_TRAIT  # no-cython-lint: included parts use it
-from recipe_book cimport KEYS, RecipeBook, book_open
-from skip cimport skip_block  # no-cython-lint: included parts use it
-from uuid_text cimport fill_pairs
+from protocol.frame_search cimport WINDOW_REQUEST, WINDOW_RESPONSE, find_request, find_response  # no-cython-lint
+from protocol.waiting_objects cimport waiting_of_object  # no-cython-lint
+from program cimport Trace  # no-cython-lint
+from raw_python cimport raw_incref, raw_xdecref  # no-cython-lint
+from recipe_book cimport API_VERSIONS as API_VERSIONS_TRAIT  # no-cython-lint
+from recipe_book cimport KEYS, RecipeBook, book_open  # no-cython-lint
+from skip cimport skip_block  # no-cython-lint
+from uuid_text cimport fill_pairs  # no-cython-lint
 
-from kwire.protocol import connection as _connection
-from kwire.protocol import exchange as _rows  # no-cython-lint: included parts use it
-from kwire.protocol import frames as _frames
-from kwire.protocol import identity as _identity
-from kwire.protocol import opening as _opening
-from kwire.protocol import pairing as _pairing
-from kwire.protocol import resync as _resync
-from kwire.protocol.events import FrameSeen
-from kwire.protocol.frames import MAX_FRAME, Frame, FrameFault  # no-cython-lint: included parts use it
-from kwire.protocol.passing import Passing
-from kwire.protocol.sasl import SaslState
-from kwire.protocol.tracker_callbacks import CLOSED_BY, ROLES, SOURCES, TrackerCallbacks  # no-cython-lint: included parts use it
-from kwire.schema import catalog  # no-cython-lint: included parts use it
+from kwire.protocol import connection as _connection  # no-cython-lint
+from kwire.protocol import exchange as _rows  # no-cython-lint
+from kwire.protocol import frames as _frames  # no-cython-lint
+from kwire.protocol import identity as _identity  # no-cython-lint
+from kwire.protocol import opening as _opening  # no-cython-lint
+from kwire.protocol import pairing as _pairing  # no-cython-lint
+from kwire.protocol import resync as _resync  # no-cython-lint
+from kwire.protocol.events import FrameSeen  # no-cython-lint
+from kwire.protocol.frames import MAX_FRAME, Frame, FrameFault  # no-cython-lint
+from kwire.protocol.passing import Passing  # no-cython-lint
+from kwire.protocol.sasl import SaslState  # no-cython-lint
+from kwire.protocol.tracker_callbacks import CLOSED_BY, ROLES, SOURCES, TrackerCallbacks  # no-cython-lint
+from kwire.schema import catalog  # no-cython-lint
 
 __all__ = ["Connection"]
 
@@ -418,7 +419,8 @@ cdef class Connection:
         elif cutter.size:
             arrival = cutter_arrival(cutter, cutter.base)
             say_unfinished(
-                self, side, cutter.bytes + LENGTH, max(cutter.size - LENGTH, 0), <int32_t>load_32(cutter.bytes) if cutter.size >= LENGTH else -1,
+                self, side, cutter.bytes + LENGTH, max(cutter.size - LENGTH, 0),
+                <int32_t>load_32(cutter.bytes) if cutter.size >= LENGTH else -1,
                 cutter.size, cutter.base, arrival.packet, arrival.time_ns,
             )
         cutter_drop(cutter, cutter.size)
