@@ -13,7 +13,7 @@ from setuptools.errors import CCompilerError, ExecError, PlatformError
 
 PURE = os.environ.get("KWIRE_PURE") == "1" or sys.implementation.name != "cpython"
 WAY_OUT = "set KWIRE_PURE=1 to install kwire without compiled modules (slower, same results)"
-SOURCES = sorted(path.as_posix() for path in Path("pyx").rglob("*") if path.suffix in (".pxd", ".pyx"))
+SOURCES = sorted(path.as_posix() for path in Path("pyx").rglob("*") if path.suffix in (".pxd", ".pxi", ".pyx"))
 
 
 def build_id() -> str:

@@ -1,9 +1,8 @@
 """The row of a connection that ends in a lane: places of the columns of `connections`, and what a file's row sums up."""
 
-from libc.stdint cimport int32_t, int64_t
+from libc.stdint cimport int8_t, int32_t, int64_t
 
 from capture.tcp_state cimport TcpState, tcp_refused
-from lane_exchange cimport LaneSummary
 from lane_rows cimport microseconds
 from lane_texts cimport TextTable, text_copied
 
@@ -46,6 +45,31 @@ cdef enum:
     CLIENT_INSTANCE_ID = 34
     ROLE = 35
     COLUMNS = 36
+
+# What the row of a connection needs of the protocol.
+cdef struct LaneSummary:
+    int64_t request_frames
+    int64_t response_frames
+    int64_t request_bytes
+    int64_t response_bytes
+    int64_t bytes_opaque
+    int64_t auth_failures
+    int64_t refused_index  # as in Tracked.refused; NO_LONG for none
+    int32_t refused_key
+    int32_t refused_version
+    int32_t last_api  # api key, NO_INT for none
+    int32_t proxied_address  # texts from here on
+    int32_t software_name
+    int32_t software_version
+    int32_t client_id
+    int32_t client_instance_id
+    int32_t sasl_mechanism
+    int32_t attempted_principal
+    int32_t principal
+    int8_t state
+    int8_t closed_by  # -1, or 0 for the client, 1 for the server
+    int8_t source
+    int8_t role
 
 # kwire.tables.conversation_sink.FileCounts
 cdef struct FileTotals:

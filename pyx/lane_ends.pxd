@@ -2,31 +2,42 @@
 
 from cpython.bytes cimport PyBytes_AS_STRING, PyBytes_FromStringAndSize
 from libc.stdint cimport int32_t, int64_t, uint8_t
-from libc.stdlib cimport calloc, free, realloc
+from libc.stdlib cimport free, realloc
 from libc.string cimport memset
 
 from capture.tcp_state cimport TcpState
 from connection_row cimport (
     CAPTURE, CLIENT_ADDRESS, CLIENT_KEY, CLIENT_PORT, CLOSED_BY, COLUMNS, CONNECTION_ID, IDENTITY_SOURCE, LAST_API_NAME, PROTOCOL, ROLE,
-    SERIES, SERVER_ADDRESS, SERVER_PORT, STATE, FileTotals, count_connection, put_counters, put_texts,
+    SERIES, SERVER_ADDRESS, SERVER_PORT, STATE, TLS_JA3, TLS_SNI, TLS_VERSION, FileTotals, LaneSummary, count_connection, put_counters,
+    put_texts, was_refused,
 )
 from endpoint_text cimport ADDRESS_ROOM, ID_ROOM, packed_port, put_address, put_connection_id, put_endpoint
 from lane_group_rows cimport STEP_COLUMNS
-from lane_exchange cimport LaneSummary, exchange_begin, exchange_summary
 from lane_kept_texts cimport exchange_keep_texts, exchange_rename_texts
-from lane_rows cimport UNANSWERED, UNSEEN, no_int, no_long
-from lane_series cimport LaneExchange, LaneSeries, series_close, series_open
+from lane_requests cimport client_id_of
+from lane_rows cimport NO_TEXT, ORPHAN_RESPONSE, UNANSWERED, UNSEEN, no_int, no_long
+from lane_series cimport LaneExchange, LaneSeries, objects_forget, series_close, series_open
 from lane_slots cimport Slot, SlotList
 from lane_texts cimport (
     TextTable, text_copied, text_keep, text_object, text_of, text_put, text_renamed, texts_compact, texts_free, texts_mark, texts_open,
     texts_renamed,
 )
+from lane_topics cimport FETCHED, PRODUCED, IntSet, TopicSum, TopicSums, TopicUse, ints_add, ints_of, sum_of, topic_rows_add
 from recipe_book cimport RecipeBook
 from request_batch cimport PACKET_BITS
 from row_columns cimport WideRows, wide_add
 
+from kwire.protocol._native.tracker cimport Connection
+
 cdef enum:
     MOST_CLIENT_KEYS = 65536
+
+cdef enum ConnectionState:
+    # The places of kwire.tables.lane_desk.STATES
+    STATE_OPEN = 0
+    STATE_JOINED_LATE = 1
+    STATE_RESET = 2
+    STATE_COMPLETE = 3
 
 cdef struct SeriesRows:
     LaneSeries lanes
@@ -94,6 +105,8 @@ cdef inline int count_requests(SeriesRows* rows, Py_ssize_t start) except -1:
     cdef Py_ssize_t index
     cdef FileTotals* totals
     for index in range(start, rows.lanes.rows.count):
+        if rows.lanes.rows.rows[index].state == ORPHAN_RESPONSE:
+            continue
         totals = totals_of(rows, rows.lanes.rows.rows[index].packet >> PACKET_BITS)
         totals.requests += 1
         totals.unanswered += rows.lanes.rows.rows[index].state == UNANSWERED
@@ -101,29 +114,21 @@ cdef inline int count_requests(SeriesRows* rows, Py_ssize_t start) except -1:
     return 0
 
 
-cdef inline int begin_lane(
-    SeriesRows* rows, Slot* slot, bytes name, int64_t n, int opened_by, int64_t packet, object address_of
+cdef inline int server_text(
+    SeriesRows* rows, LaneExchange* state, bytes name, int64_t n, int server_side, object address_of
 ) except -1:
-    """Begin the lane of a connection whose SYN was seen.
+    """Give a connection its id and the text of its server.
 
     Arguments:
-        name, n, opened_by: `key`, `n` and `opened_by` of the `TcpConnection`.
-        packet: with the number of its file in its upper bits.
+        name, n: `key` and `n` of the `TcpConnection`.
         address_of: spells addresses of 16 bytes.
     """
     cdef char text[ID_ROOM]
     cdef const uint8_t* key = <const uint8_t*>PyBytes_AS_STRING(name)
-    cdef int server_side = 1 - opened_by
     cdef Py_ssize_t size = put_connection_id(text, key, server_side, n, address_of)
-    cdef int32_t place = text_put(&rows.places, text, size)
-    cdef int32_t server
+    state.connection = text_put(&rows.places, text, size)
     size = put_endpoint(text, key, server_side, address_of)
-    server = text_put(&rows.lanes.texts, text, size)
-    slot.exchange = <LaneExchange*>calloc(1, sizeof(LaneExchange))
-    if slot.exchange is NULL:
-        raise MemoryError
-    exchange_begin(slot.exchange, place, server, packet)
-    slot.client_side = opened_by
+    state.server = text_put(&rows.lanes.texts, text, size)
     return 0
 
 
@@ -180,14 +185,46 @@ cdef inline int put_ends(SeriesRows* rows, int64_t* row, const Slot* slot, bytes
     return 0
 
 
-cdef inline int end_lane(
-    SeriesRows* rows, Slot* slot, bytes name, const TcpState* tcp, object sink, tuple words, tuple asked, dict known
+cdef inline int summary_of(Connection connection, LaneSeries* series, LaneSummary* summary) except -1:
+    """What the row of a connection needs of its protocol: kwire.protocol.Connection.summary."""
+    cdef const LaneExchange* state = &connection.state
+    memset(summary, 0, sizeof(LaneSummary))
+    summary.request_frames, summary.response_frames = state.frames[0], state.frames[1]
+    summary.request_bytes, summary.response_bytes = state.received[0], state.received[1]
+    summary.bytes_opaque = connection.stray + connection.cutters[0].bytes_opaque + connection.cutters[1].bytes_opaque
+    summary.refused_index = state.refused_index
+    summary.refused_key, summary.refused_version = state.refused_key, state.refused_version
+    summary.last_api = state.last_api
+    summary.software_name, summary.software_version = state.software_name, state.software_version
+    summary.client_id, summary.client_instance_id = client_id_of(state), state.instance_id
+    summary.sasl_mechanism = summary.attempted_principal = NO_TEXT
+    summary.proxied_address = text_of(&series.texts, connection.proxied)
+    summary.principal = state.principal
+    summary.closed_by, summary.source, summary.role = state.closed_by, state.source, state.role
+    if state.joined_late:
+        summary.state = STATE_JOINED_LATE
+    elif state.reset:
+        summary.state = STATE_RESET
+    else:
+        summary.state = STATE_COMPLETE if state.closed[0] and state.closed[1] else STATE_OPEN
+    if state.sasl is not NULL:
+        sasl = <object>state.sasl
+        summary.auth_failures = sasl.failures
+        summary.sasl_mechanism = text_of(&series.texts, sasl.mechanism)
+        summary.attempted_principal = text_of(&series.texts, sasl.attempted_principal)
+    return 0
+
+
+cdef inline int end_stream(
+    SeriesRows* rows, Slot* slot, Connection connection, dict unsupported, bytes name, const TcpState* tcp, object sink, tuple words,
+    tuple asked, dict known,
 ) except -1:
-    """The row of a connection that has finished in its lane, and what the sink keeps of it.
+    """The row of a connection that is over, and what the sink keeps of it.
 
     Arguments:
         name, tcp: `key` and state of the `TcpConnection`.
-        words: the words for the numbers of lanes, as `LaneBatches` has them.
+        unsupported: requests that were refused, as `Tracked.unsupported`; None for none.
+        words: the words for the numbers of rows, as `LaneBatches` has them.
         asked: functions: spelling of an address, `client_key`, `is_default_client_id`, name of an api.
         known: client keys that were asked before.
     """
@@ -196,7 +233,14 @@ cdef inline int end_lane(
     cdef TextTable* said = &rows.said
     cdef Py_ssize_t file = exchange.begun >> PACKET_BITS
     cdef int64_t* row
-    exchange_summary(exchange, &rows.lanes, &summary)
+    if exchange.topics.count:
+        topic_rows_add(
+            &rows.lanes.topic_rows, &rows.lanes.said, &rows.lanes.texts,
+            text_copied(&rows.lanes.said, &rows.places, exchange.connection), &exchange.topics,
+        )
+    summary_of(connection, &rows.lanes, &summary)
+    if was_refused(tcp):
+        summary.state = STATE_RESET  # also where the capture has the refusal before the SYN
     count_connection(totals_of(rows, file), tcp, summary.bytes_opaque)
     row = wide_add(&rows.connections)
     put_counters(row, tcp, &summary)
@@ -205,32 +249,92 @@ cdef inline int end_lane(
     row[SERIES], row[CAPTURE] = text_of(said, sink.series), text_of(said, sink.files[file])
     row[STATE] = text_of(said, words[2][summary.state])
     row[CLOSED_BY] = -1 if summary.closed_by < 0 else text_of(said, words[3][summary.closed_by])
-    row[PROTOCOL] = text_of(said, words[4][summary.protocol])
-    row[IDENTITY_SOURCE] = text_of(said, words[5][summary.source])
-    row[ROLE] = text_of(said, words[6][summary.role])
+    row[PROTOCOL] = text_of(said, "kafka" if exchange.is_kafka else connection.protocol)
+    if connection.hellos:
+        hellos = connection.hellos
+        row[TLS_VERSION] = text_of(said, hellos["response"].version or hellos["request"].version)
+        row[TLS_SNI], row[TLS_JA3] = text_of(said, hellos["request"].server_name), text_of(said, hellos["request"].ja3)
+    row[IDENTITY_SOURCE] = text_of(said, words[4][summary.source])
+    row[ROLE] = text_of(said, words[5][summary.role])
     row[LAST_API_NAME] = -1 if summary.last_api == no_int() else text_of(said, asked[3](summary.last_api))
-    if exchange.tracked is not NULL or (summary.refused_index != no_long() and summary.closed_by == 1):
-        tell_refusals(rows, exchange, &summary, sink.facts.refusals)
+    if unsupported is not None or (summary.refused_index != no_long() and summary.closed_by == 1):
+        tell_refusals(rows, exchange, &summary, unsupported, sink.facts.refusals)
     violations = sink.violations
     if violations.counted:
         violations.over(text_object(&rows.places, exchange.connection))
     return 0
 
 
-cdef inline int tell_refusals(SeriesRows* rows, const LaneExchange* exchange, const LaneSummary* summary, object refusals) except -1:
+cdef inline int tell_refusals(
+    SeriesRows* rows, const LaneExchange* exchange, const LaneSummary* summary, dict unsupported, object refusals
+) except -1:
     """ConversationSink._refusals."""
     place = text_object(&rows.places, exchange.connection), text_object(&rows.lanes.texts, exchange.server)
     if summary.refused_index != no_long() and summary.closed_by == 1:
-        refusals.append((*place, summary.refused_index, summary.refused_key, summary.refused_version, "disconnected"))
-    if exchange.tracked is not NULL:
-        for (key, version), index in (<object>exchange.tracked).unsupported.items():
-            refusals.append((*place, index, key, version, "unsupported_version"))
+        key, version = int_object(summary.refused_key), int_object(summary.refused_version)
+        refusals.append((*place, summary.refused_index, key, version, "disconnected"))
+    for (key, version), index in (unsupported or {}).items():
+        refusals.append((*place, index, key, version, "unsupported_version"))
+    return 0
+
+
+cdef inline object int_object(int32_t value):
+    return None if value == no_int() else value
+
+
+cdef inline list ints_object(const IntSet* ints):
+    cdef int32_t index
+    return [ints_of(ints)[index] for index in range(ints.count)]
+
+
+cdef inline tuple sum_object(LaneSeries* series, const TopicSum* each):
+    """As kwire.tables.observed_rows.TopicSums.plain has it."""
+    return (
+        "fetch" if each.direction == FETCHED else "produce", text_object(&series.texts, each.topic),
+        text_object(&series.texts, each.topic_id), text_object(&series.texts, each.client_id), each.requests, each.errors, each.records,
+        each.batches, each.bytes, each.largest, each.first_ns, each.last_ns, each.magics, each.codecs, each.seen,
+        each.unseen, ints_object(&each.acks), ints_object(&each.partitions), ints_object(&each.refused),
+    )
+
+
+cdef inline list sums_objects(LaneSeries* series, const TopicSums* sums):
+    """As kwire.tables.observed_rows.TopicSums.plain has them."""
+    cdef int32_t index
+    return [sum_object(series, &sums.sums[index]) for index in range(sums.count)]
+
+
+cdef inline int ints_take(IntSet* ints, object values) except -1:
+    for value in values:
+        if not ints_add(ints, value):
+            raise MemoryError
+    return 0
+
+
+cdef inline int sums_take(LaneSeries* series, TopicSums* sums, object known) except -1:
+    """Add sums as kwire.tables.observed_rows.TopicSums.plain gives them."""
+    cdef TopicUse use
+    cdef TopicSum* made
+    cdef int direction
+    memset(&use, 0, sizeof(TopicUse))
+    for each in known:
+        direction = FETCHED if each[0] == "fetch" else PRODUCED
+        use.topic, use.topic_id = text_of(&series.texts, each[1]), text_of(&series.texts, each[2])
+        made = sum_of(sums, direction, &use, text_of(&series.texts, each[3]), each[10])
+        if made is NULL:
+            raise MemoryError
+        made.requests, made.errors, made.records, made.batches = each[4], each[5], each[6], each[7]
+        made.bytes, made.largest, made.first_ns, made.last_ns = each[8], each[9], each[10], each[11]
+        made.magics, made.codecs, made.seen, made.unseen = each[12], each[13], each[14], each[15]
+        ints_take(&made.acks, each[16])
+        ints_take(&made.partitions, each[17])
+        ints_take(&made.refused, each[18])
     return 0
 
 
 cdef inline int forget_texts(SeriesRows* rows, const SlotList* slots) except -1:
     """Let go of the texts that no lane names; there must be no rows."""
     cdef Slot* slot
+    objects_forget(&rows.lanes)
     texts_mark(&rows.lanes.texts)
     texts_mark(&rows.places)
     slot = slots.first

@@ -19,7 +19,7 @@ from lane_recipe cimport (
     ENTRIES, KEY_PART, MARK_MASK, NO_MARK, RECORDS, TOPIC_NAMES, TOPICS, TOPICS_ROOT, USED_MASK, USED_PARTITIONS, USED_RECORDS,
     USED_TOPICS, Recipe,
 )
-from lane_taken cimport Fields, Use, UseList, use_begin, use_add, parts_add, take_fixed, take_text, MET_ERROR, MET_TOPICS
+from lane_taken cimport Fields, Use, UseList, use_begin, use_add, parts_add, take_fixed, take_text, MET_ACKS, MET_ERROR, MET_TOPICS
 from program cimport (
     ARRAY, ARRAY_OF_STRUCTS, BYTES, BYTES_COMPACT, NULLABLE_STRUCT, RUN, STRING, STRING_COMPACT, STRUCT, Block, Program, Step, Trace,
     fixed_size, read_count, read_marker,
@@ -272,6 +272,8 @@ cdef inline bint walk_block(const Recipe* recipe, Cursor* cursor, const Block* b
     cdef Bytes p
     cdef int mark
     while step < last:
+        if unlikely(fields.only_acks and fields.met & MET_ACKS):
+            return False
         if step.code == RUN:
             if unlikely(cursor_left(cursor) < step.minimum):
                 return walk_cut_run(recipe, cursor, step, fields)

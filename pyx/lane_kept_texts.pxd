@@ -2,7 +2,7 @@
 
 from libc.stdint cimport int32_t
 
-from lane_series cimport LaneExchange, LaneWaiting, waiting_at
+from lane_series cimport LaneExchange, LaneWaiting
 from lane_texts cimport TextTable, text_keep, text_renamed
 
 
@@ -15,7 +15,7 @@ cdef inline void visit_text(TextTable* table, int32_t* text, bint renaming) noex
 
 cdef inline void visit_texts(LaneExchange* exchange, TextTable* table, bint renaming) noexcept nogil:
     """Keep all texts that a lane names, or give them their new numbers."""
-    cdef LaneWaiting* waiting
+    cdef LaneWaiting* waiting = exchange.waiting
     cdef int32_t index
     cdef int32_t each
     visit_text(table, &exchange.server, renaming)
@@ -32,8 +32,7 @@ cdef inline void visit_texts(LaneExchange* exchange, TextTable* table, bint rena
         visit_text(table, &exchange.topics.sums[index].topic, renaming)
         visit_text(table, &exchange.topics.sums[index].topic_id, renaming)
         visit_text(table, &exchange.topics.sums[index].client_id, renaming)
-    for index in range(exchange.waiting_count):
-        waiting = waiting_at(exchange, index)
+    while waiting is not NULL:
         visit_text(table, &waiting.row.client_id, renaming)
         visit_text(table, &waiting.row.client_instance_id, renaming)
         visit_text(table, &waiting.row.software_name, renaming)
@@ -45,6 +44,7 @@ cdef inline void visit_texts(LaneExchange* exchange, TextTable* table, bint rena
         for each in range(waiting.use_count):
             visit_text(table, &waiting.uses[each].topic, renaming)
             visit_text(table, &waiting.uses[each].topic_id, renaming)
+        waiting = waiting.after
 
 
 cdef inline void exchange_keep_texts(LaneExchange* exchange, TextTable* table) noexcept nogil:

@@ -1,11 +1,11 @@
-"""Takes the request frames of a lane: kwire/protocol/exchange.py and identity.py for requests that break no rule, whole or damaged.
+"""Takes request frames: kwire/protocol/exchange.py and identity.py for requests that break no rule, whole or damaged.
 
 Nothing is changed before it is sure that Python has no more to say about a frame than what is done here.
 """
 
 from cpython.bytes cimport PyBytes_FromStringAndSize
-from libc.stdint cimport int16_t, int32_t, int64_t, uint8_t, uint32_t
-from libc.stdlib cimport malloc
+from libc.stdint cimport INT64_MIN, int16_t, int32_t, int64_t, uint8_t, uint32_t
+from libc.stdlib cimport malloc, realloc
 from libc.string cimport memcmp, memcpy, memset
 
 from cursor cimport TRUNCATED, Bytes, Cursor, cursor_open, load_16, load_32
@@ -15,27 +15,41 @@ from lane_recipe cimport (
     CLIENT_ID, GROUP_ID, MECHANISM, NOT_ASKED, READY, SOFTWARE_NAME, SOFTWARE_VERSION, TOKEN, TOPIC_NAME, TRANSACTIONAL_ID, Recipe,
 )
 from lane_rows cimport (
-    ANSWERED, BODY_DECODED, BODY_TRUNCATED, NO_RESPONSE_EXPECTED, NO_TEXT, UNANSWERED, UNSEEN, RequestRow, microseconds, no_int, no_long,
-    rows_add,
+    ANSWERED, BODY_DECODED, BODY_SKIPPED, BODY_TRUNCATED, NO_RESPONSE_EXPECTED, NO_TEXT, ORPHAN_RESPONSE, UNANSWERED, UNSEEN,
+    RequestRow, microseconds, no_int, no_long, rows_add,
 )
 from lane_series cimport (
-    BROKER, CLIENT, CONTROLLER, FROM_API_VERSIONS, LANE_OK, LANE_ODD, MAX_WAITING, MOST_CLIENT_IDS, NOT_OBSERVED, NOT_SENT, ODD_API,
-    ODD_BATCH, ODD_BODY, ODD_CORRELATION, ODD_HEADER, ODD_IDENTITY, ODD_LENGTH, ODD_PAIRING, ODD_PLAIN, ODD_TEXT, ODD_WAITING, LaneExchange,
-    LaneSeries, LaneWaiting, odd, sasl_known, sasl_object, text_facts, waiting_add,
+    BROKER, CLIENT, CONTROLLER, FROM_API_VERSIONS, LANE_OK, FALLBACK, MOST_CLIENT_IDS, NOT_OBSERVED, NOT_SENT, LaneExchange,
+    LaneSeries, LaneWaiting, sasl_known, sasl_object, text_facts, waiting_add, waiting_free, waiting_new, ClientIdCount,
+    MOST_CLIENT_ID_TEXT,
 )
-from lane_taken cimport MET_ACKS, Fields, Use, UseList, fields_open
+from lane_taken cimport fields_forget, MET_ACKS, Fields, Use, UseList, fields_open
 from lane_texts cimport IS_BROKER_CLIENT, IS_SOFTWARE, NO_ROOM, UNKNOWN_TEXT, TextTable, text_intern, text_object
 from lane_topics cimport FETCHED, PRODUCED, TopicUse, TopicUses, sums_add, uses_add
 from recipe_book cimport (
     API_VERSIONS, BROKER_API, CONTROLLER_API, FETCH, KEEPS_REQUEST, KEYS, PRODUCE, REQUEST_HEADERS, SASL, STEPS, USES_TOPICS, VERSIONS,
     recipe_ask,
 )
+from protocol.event_rows cimport last_row, say_frame, say_row, say_topics
 from utf8 cimport is_utf8
 from uuid_text cimport put_uuid
 
 cdef enum:
     SHORTEST_REQUEST = 8  # api key, version, correlation id
     KERBEROS = 0x60  # the first byte of a GSSAPI token
+    ORDINARY_TEXT = 255  # kwire.protocol.pairing.ORDINARY_TEXT
+    BYTES_OF_USE = 256  # what a partition weighs in kwire.protocol.pairing.kept_bytes
+    HANDSHAKE_KEY = 17
+    PUSH_TELEMETRY_KEY = 72
+    GET_TELEMETRY_KEY = 71
+
+cdef enum Way:
+    # What is done with the bodies of an api
+    READ = 0
+    PASSED_OVER = 1
+
+cdef enum:
+    SOME_HEADER = 64  # bytes; most request headers are shorter
 
 
 cdef inline int32_t text_taken(LaneSeries* series, Bytes text, Py_ssize_t size) noexcept nogil:
@@ -62,7 +76,7 @@ cdef inline int32_t uuid_taken(LaneSeries* series, Bytes value) noexcept nogil:
 
 
 cdef inline bint uses_taken(LaneSeries* series, TopicUses* taken) except -1:
-    """Turn the partitions that were read into uses; False for a text that is odd, or without memory."""
+    """Turn the partitions that were read into uses; False for a text that is or without memory."""
     cdef const UseList* list = &series.uses
     cdef const Use* use
     cdef TopicUse* made
@@ -87,28 +101,53 @@ cdef inline bint uses_taken(LaneSeries* series, TopicUses* taken) except -1:
         made.topic_id = id_text
         made.number = use.number
         made.error_code = use.error_code
-        made.weight = use.weight
         made.unseen = use.unseen
+        made.weight = use.weight
         if use.weight.packed:
             made.weight.records = (<object>series.desk).count_records(PyBytes_FromStringAndSize(<const char*>use.records, use.records_size))
     return True
 
 
-cdef inline int count_topics(LaneExchange* exchange, const TopicUses* uses, const RequestRow* row, int64_t request_ns) except -1:
-    """Add an exchange to the sums of its connection."""
+cdef inline int count_topics(
+    LaneExchange* exchange, LaneSeries* series, const TopicUses* uses, const LaneWaiting* waiting, int32_t error_code
+) except -1:
+    """Add an exchange to the sums of its connection, or say what it does with topics."""
+    cdef const RequestRow* row = &waiting.row
     cdef int direction = PRODUCED if row.api_key == 0 else FETCHED
-    if uses.count and not sums_add(&exchange.topics, direction, uses, row.client_id, row.acks, request_ns):
+    if exchange.is_tracked:
+        return say_topics(exchange, series, uses, waiting, error_code)
+    if uses.count and not sums_add(&exchange.topics, direction, uses, row.client_id, row.acks, waiting.request_ns):
         raise MemoryError
     return 0
 
 
-cdef inline int row_done(LaneExchange* exchange, LaneSeries* series, const RequestRow* row) except -1:
-    """The outcome of a request is known: its row, and what kwire.tables.conversation_sink keeps of it."""
-    cdef RequestRow* added = rows_add(&series.rows)
+cdef inline int row_done(LaneExchange* exchange, LaneSeries* series, const LaneWaiting* waiting, int64_t response_ns=INT64_MIN) except -1:
+    """The outcome of a request is known: its row, and what kwire.tables.conversation_sink keeps of it; or its `RequestCompleted`."""
+    cdef const RequestRow* row = &waiting.row
+    cdef RequestRow* added
+    if exchange.is_tracked:
+        return say_row(exchange, series, waiting, response_ns)
+    added = rows_add(&series.rows)
     if added is NULL:
         raise MemoryError
     added[0] = row[0]
+    if waiting.is_untimed:
+        added.request_us = no_long()
     added.connection = exchange.connection  # it may have another number than when the request came
+    if row.state != ORPHAN_RESPONSE:
+        refused_by(exchange, row)
+    return 0
+
+
+cdef inline int forget_time(LaneExchange* exchange, LaneSeries* series, const LaneWaiting* waiting) except -1:
+    """What an exchange says beyond its row has the time of what came; the row has none where a request's last byte was not seen."""
+    if exchange.is_tracked and waiting.is_untimed:
+        last_row(<list>exchange.events, series.classes.row_type).request_time = None
+    return 0
+
+
+cdef inline void refused_by(LaneExchange* exchange, const RequestRow* row) noexcept nogil:
+    """Note the first request that nothing came back for, since the last answer: kwire.tables.conversation_sink, `Tracked.refused`."""
     if row.state == ANSWERED:
         if exchange.refused_index != no_long() and row.request_index > exchange.refused_index:
             exchange.refused_index = no_long()
@@ -116,7 +155,6 @@ cdef inline int row_done(LaneExchange* exchange, LaneSeries* series, const Reque
         exchange.refused_index = row.request_index
         exchange.refused_key = row.api_key
         exchange.refused_version = row.api_version
-    return 0
 
 
 cdef inline int client_id_of(const LaneExchange* exchange) noexcept nogil:
@@ -142,13 +180,59 @@ cdef inline int tell_trailing(
     return 0
 
 
-cdef inline int client_id_place(const LaneExchange* exchange, int32_t client_id) noexcept nogil:
-    """Where the requests with this client id are counted; -1 without room."""
-    cdef int index
-    for index in range(exchange.client_id_count):
-        if exchange.client_ids[index].client_id == client_id:
-            return index
-    return exchange.client_id_count if exchange.client_id_count < MOST_CLIENT_IDS else -1
+cdef inline int text_characters(const TextTable* table, int32_t text) noexcept nogil:
+    """How many characters a text has; 0 for none."""
+    cdef int32_t at
+    cdef int count = 0
+    if text < 0:
+        return 0
+    for at in range(table.offsets[text], table.offsets[text + 1]):
+        count += table.bytes[at] & 0xC0 != 0x80
+    return count
+
+
+cdef inline int count_client_id(LaneExchange* exchange, const TextTable* table, int32_t client_id, int64_t times) except -1:
+    """ClientIdentity.count_client_id."""
+    cdef int index = exchange.last_client
+    cdef int length
+    cdef ClientIdCount* grown
+    if index >= exchange.client_id_count or exchange.client_ids[index].client_id != client_id:
+        for index in range(exchange.client_id_count):
+            if exchange.client_ids[index].client_id == client_id:
+                break
+        else:
+            index = exchange.client_id_count
+            length = text_characters(table, client_id)
+            if index == MOST_CLIENT_IDS or exchange.client_id_text + length > MOST_CLIENT_ID_TEXT:
+                return 0
+            if index == exchange.client_id_room:
+                grown = <ClientIdCount*>realloc(exchange.client_ids, (2 * index + 1) * sizeof(ClientIdCount))
+                if grown is NULL:
+                    raise MemoryError
+                exchange.client_ids = grown
+                exchange.client_id_room = 2 * index + 1
+            exchange.client_ids[index].client_id = client_id
+            exchange.client_ids[index].count = 0
+            exchange.client_id_count += 1
+            exchange.client_id_text += length
+    exchange.last_client = index
+    exchange.client_ids[index].count += times
+    return 0
+
+
+cdef inline int64_t kept_of(const TextTable* texts, const LaneWaiting* waiting) noexcept nogil:
+    """kwire.protocol.pairing.kept_bytes: what a request keeps beyond what every request keeps."""
+    cdef int64_t kept = waiting.size + <int64_t>waiting.use_count * BYTES_OF_USE
+    kept += long_text(texts, waiting.row.client_id) + long_text(texts, waiting.row.group_id)
+    return kept + long_text(texts, waiting.row.transactional_id) + long_text(texts, waiting.row.first_topic)
+
+
+cdef inline int64_t long_text(const TextTable* texts, int32_t text) noexcept nogil:
+    cdef int count
+    if text < 0 or texts.offsets[text + 1] - texts.offsets[text] <= ORDINARY_TEXT:
+        return 0
+    count = text_characters(texts, text)
+    return count if count > ORDINARY_TEXT else 0
 
 
 cdef inline void see_instance_id(LaneExchange* exchange, LaneSeries* series, Bytes value) noexcept nogil:
@@ -164,6 +248,13 @@ cdef inline void see_instance_id(LaneExchange* exchange, LaneSeries* series, Byt
     if text >= 0:
         exchange.instance_id = text
         memcpy(exchange.instance_bytes, value, 16)
+
+
+cdef inline void unsay(LaneExchange* exchange) noexcept nogil:
+    """ClientIdentity._unsay."""
+    if exchange.source == NOT_SENT:
+        exchange.source = NOT_OBSERVED
+        exchange.software_name = exchange.software_version = NO_TEXT
 
 
 cdef inline void not_sent(LaneExchange* exchange) noexcept nogil:
@@ -239,110 +330,159 @@ cdef inline int show_frame(
     return 0
 
 
+cdef inline bint is_for_rule(const LaneExchange* exchange, const Recipe* recipe, int key) noexcept nogil:
+    """Whether kwire.protocol.exchange says what a request of a tracked connection changes: who the client is, or authentication."""
+    if recipe.traits & (API_VERSIONS | SASL) or key == GET_TELEMETRY_KEY or key == PUSH_TELEMETRY_KEY:
+        return True
+    return exchange.asks or exchange.sasl_pending or (exchange.observed and exchange.source == NOT_OBSERVED)
+
+
+cdef inline const Recipe* request_recipe(LaneSeries* series, Bytes payload, Py_ssize_t size) except? NULL:
+    """How to read a request; NULL where Python reads it."""
+    cdef int key, version
+    cdef Recipe* recipe
+    if size < SHORTEST_REQUEST:
+        return NULL
+    key, version = <int16_t>load_16(payload), <int16_t>load_16(payload + 2)
+    if not (0 <= key < KEYS and 0 <= version < VERSIONS):
+        return NULL
+    recipe = &series.book.requests[key * VERSIONS + version]
+    if recipe.state == NOT_ASKED:
+        recipe_ask(recipe, "request", key, version)
+    return recipe if recipe.state == READY and 0 <= recipe.header_version < REQUEST_HEADERS else NULL
+
+
+cdef inline Py_ssize_t request_head(LaneExchange* exchange, LaneSeries* series, Bytes payload, Py_ssize_t have) except -1:
+    """kwire.protocol.passing.Passing.request_head: how many bytes suffice of a request whose end has not come, 0 for all."""
+    cdef Cursor cursor
+    cdef Fields fields
+    cdef const Recipe* recipe
+    cdef int key
+    if exchange.ways is NULL or exchange.sasl_raw:
+        return 0
+    if have < SHORTEST_REQUEST:
+        return SHORTEST_REQUEST
+    key = <int16_t>load_16(payload)
+    if not 0 <= key < KEYS or exchange.ways[key] != PASSED_OVER:
+        return 0
+    recipe = request_recipe(series, payload, have)
+    if recipe is NULL:
+        return 0
+    cursor_open(&cursor, payload, have, 0)
+    fields_open(&fields, &series.parts, &series.uses, &series.request_group)
+    if not take_fields(&series.book.request_headers[recipe.header_version], &cursor, &fields):
+        return 0 if cursor.code != TRUNCATED else max(2 * have, <Py_ssize_t>SOME_HEADER)
+    if not recipe.traits & PRODUCE:
+        return cursor.p - payload
+    fields.only_acks = True
+    take_cut_fields(recipe, &cursor, &fields)
+    return fields.acks_at + 2 - payload if fields.met & MET_ACKS else max(2 * have, <Py_ssize_t>SOME_HEADER)
+
+
 cdef inline int take_request(
     LaneExchange* exchange, LaneSeries* series, Bytes payload, Py_ssize_t size, Py_ssize_t length, int64_t offset, int64_t packet,
-    int64_t time_ns,
+    int64_t time_ns, bint damaged=False, bint ended=True,
 ) except -1:
     """Take the next frame of the client.
 
     Arguments:
-        payload, size: the frame without its length; of a damaged one the bytes before the cut.
+        payload, size: the frame without its length; of a damaged one the bytes before the cut, of one that is passed over its head.
         length: of the frame, without that of its length.
         offset, packet: of its first byte, that of its length.
         time_ns: arrival of its last byte.
+        damaged: bytes of it are lost.
+        ended: its last byte was seen.
 
     Returns:
-        LANE_OK, or LANE_ODD with nothing changed.
+        LANE_OK, or FALLBACK with nothing changed.
     """
     cdef Cursor cursor
     cdef Fields fields
-    cdef Recipe* recipe
+    cdef const Recipe* recipe
     cdef LaneWaiting* waiting
-    cdef LaneWaiting silent
     cdef RequestRow* row
-    cdef int key, version, place
+    cdef int key, version
     cdef uint32_t traits
     cdef int32_t client_id, group_id, transactional_id, topic, name, software_version, body
     cdef Cursor again
-    cdef bint damaged = size < length
     cdef bint headless = False
+    cdef bint is_skipped, is_silent, may_be_silent
     if size < SHORTEST_REQUEST:
-        return odd(series, ODD_LENGTH)
-    if exchange.requests == 0 and payload[0] == KERBEROS:
-        return odd(series, ODD_API)
+        return FALLBACK
+    if exchange.sasl_raw or (exchange.requests == 0 and payload[0] == KERBEROS):
+        return FALLBACK
+    recipe = request_recipe(series, payload, size)
+    if recipe is NULL:
+        return FALLBACK
     key = <int16_t>load_16(payload)
     version = <int16_t>load_16(payload + 2)
-    if not (0 <= key < KEYS and 0 <= version < VERSIONS):
-        return odd(series, ODD_API)
-    recipe = &series.book.requests[key * VERSIONS + version]
-    if recipe.state == NOT_ASKED:
-        recipe_ask(recipe, "request", key, version)
-    if recipe.state != READY or not 0 <= recipe.header_version < REQUEST_HEADERS:
-        return odd(series, ODD_API)
+    if exchange.is_tracked and is_for_rule(exchange, recipe, key):
+        return FALLBACK
+    is_skipped = exchange.ways is not NULL and exchange.ways[key] == PASSED_OVER
     cursor_open(&cursor, payload, size, 0)
     fields_open(&fields, &series.parts, &series.uses, &series.request_group)
     if not take_fields(&series.book.request_headers[recipe.header_version], &cursor, &fields):
         if not damaged or cursor.code != TRUNCATED or fields.odd:
-            return odd(series, ODD_HEADER)
+            return FALLBACK
         # nothing of it is known but how it begins
         fields_open(&fields, &series.parts, &series.uses, &series.request_group)
         fields.cut = headless = True
     body = <int32_t>(cursor.p - payload)
-    if damaged:
-        if recipe.traits & SASL or not (headless or take_cut_fields(recipe, &cursor, &fields)):
-            return odd(series, ODD_BODY)
-        if recipe.traits & PRODUCE and not fields.met & MET_ACKS:
-            return odd(series, ODD_PAIRING)  # it may have no response
+    if is_skipped:
+        if headless:
+            is_skipped = False
+        elif recipe.traits & PRODUCE:
+            fields.only_acks = True
+            take_cut_fields(recipe, &cursor, &fields)
+            fields_forget(&fields)
+    elif damaged:
+        if key == HANDSHAKE_KEY or not (headless or take_cut_fields(recipe, &cursor, &fields)):
+            return FALLBACK
     elif not take_fields(recipe, &cursor, &fields):
-        return odd(series, ODD_BODY)
+        return FALLBACK
+    may_be_silent = recipe.traits & PRODUCE and not fields.met & MET_ACKS
     if fields.topics_null and not damaged:
         cursor_open(&again, payload, size, body)
         if not plain_block(&recipe.program, &again, recipe.program.blocks):
-            return odd(series, ODD_PLAIN)
-    if fields.partial_batch:
-        return odd(series, ODD_BATCH)
+            return FALLBACK
+    if fields.partial_batch and not damaged:
+        return FALLBACK
     if <int32_t>load_32(payload + 4) < 0:
-        return odd(series, ODD_CORRELATION)
-    if exchange.waiting_count >= MAX_WAITING:
-        return odd(series, ODD_WAITING)
+        return FALLBACK
     client_id = field_taken(series, &fields, CLIENT_ID)
+    if recipe.header_version == 0 and not headless:
+        client_id = text_intern(&series.texts, payload, 0)  # the header has no client id, and the codec gives the default of the field
     group_id = field_taken(series, &fields, GROUP_ID)
     transactional_id = field_taken(series, &fields, TRANSACTIONAL_ID)
     topic = field_taken(series, &fields, TOPIC_NAME)
     name = field_taken(series, &fields, SOFTWARE_NAME)
     software_version = field_taken(series, &fields, SOFTWARE_VERSION)
     if min(client_id, group_id, transactional_id, topic, name, software_version) == NO_ROOM:
-        return odd(series, ODD_TEXT)
-    if recipe.traits & series.wanted & USES_TOPICS and not uses_taken(series, &series.request_uses):
-        return odd(series, ODD_TEXT)
-    place = client_id_place(exchange, client_id) if fields.text_size[CLIENT_ID] else 0
-    if place < 0:
-        return odd(series, ODD_IDENTITY)
+        return FALLBACK
+    if recipe.traits & series.wanted & USES_TOPICS and not is_skipped and not uses_taken(series, &series.request_uses):
+        return FALLBACK
     if min(name, software_version) >= 0 and not text_facts(series, name) & text_facts(series, software_version) & IS_SOFTWARE:
-        return odd(series, ODD_IDENTITY)
-
+        return FALLBACK
     if recipe.traits & API_VERSIONS and exchange.sasl_pending and exchange.sasl_counts:
-        return odd(series, ODD_IDENTITY)
+        return FALLBACK
     if fields.text[MECHANISM] is not NULL and not is_utf8(fields.text[MECHANISM], fields.text_size[MECHANISM]):
-        return odd(series, ODD_TEXT)
+        return FALLBACK
+    if exchange.is_tracked and not damaged and not is_skipped and cursor.p != cursor.end:
+        return FALLBACK
 
-    # From here on nothing is odd.
+    # From here on nothing falls back.
     if recipe.traits & SASL:
         authenticate(exchange, series, &fields, version)
     elif exchange.sasl_pending:
         sasl_known(exchange, series, (<object>series.desk).sasl_went_on(sasl_object(exchange)))
     if fields.text_size[CLIENT_ID]:
-        exchange.client_ids[place].client_id = client_id
-        exchange.client_ids[place].count += 1
-        exchange.client_id_count = max(exchange.client_id_count, place + 1)
+        count_client_id(exchange, &series.texts, client_id, 1)
     exchange.settled = exchange.settled or not recipe.traits & (API_VERSIONS | SASL)
     if recipe.traits & API_VERSIONS:
         if damaged and version >= 3 and min(name, software_version) < 0:
             exchange.observed = False  # they were sent, and cut off
             exchange.doubted = True
-            if exchange.source == NOT_SENT:
-                exchange.source = NOT_OBSERVED
-                exchange.software_name = exchange.software_version = NO_TEXT
+            unsay(exchange)
         elif name >= 0:
             exchange.software_name = name
             exchange.software_version = software_version
@@ -360,13 +500,10 @@ cdef inline int take_request(
         exchange.named_version = exchange.software_version
     exchange.last_api = key
     exchange.is_kafka = True
-    if recipe.traits & PRODUCE and fields.acks == 0:
-        waiting = &silent
-        memset(waiting, 0, sizeof(LaneWaiting))
-    else:
-        waiting = waiting_add(exchange)
-        if waiting is NULL:
-            raise MemoryError
+    is_silent = recipe.traits & PRODUCE and fields.met & MET_ACKS and fields.acks == 0
+    waiting = waiting_new(exchange)
+    if waiting is NULL:
+        raise MemoryError
     row = &waiting.row
     row.request_index = exchange.requests
     row.api_key = key
@@ -382,37 +519,48 @@ cdef inline int take_request(
     row.response_us = row.latency_us = row.response_bytes = row.throttle_time_ms = no_long()
     row.request_bytes = length + 4
     row.error_code = no_int()
-    row.acks = fields.acks if recipe.has_acks and (not damaged or fields.met & MET_ACKS) else no_int()
+    row.acks = fields.acks if fields.met & MET_ACKS else no_int()
     row.first_topic = topic
     row.topic_count = no_int()
-    if damaged:
+    if damaged and not is_skipped:
         if fields.topics_claimed >= 0 and not fields.topics_null:
             row.topic_count = fields.topics_claimed
-    elif recipe.has_topics and not fields.topics_null:
+    elif recipe.has_topics and not is_skipped and not fields.topics_null:
         row.topic_count = fields.topic_count
     row.group_id = group_id
     row.transactional_id = transactional_id
-    row.state = UNANSWERED
-    row.body = BODY_TRUNCATED if damaged else BODY_DECODED
+    row.state = NO_RESPONSE_EXPECTED if is_silent else UNANSWERED
+    row.body = BODY_SKIPPED if is_skipped else BODY_TRUNCATED if damaged else BODY_DECODED
     row.packet = packet
     row.stream_offset = offset
     exchange.requests += 1
-    if cursor.p != cursor.end and not damaged:
-        tell_trailing(exchange, series, "request", row, offset, packet, cursor.p - payload, size)
-    if key == series.asked_key and version == series.asked_version and not series.asks_responses:
-        show_frame(exchange, series, row, payload, size, offset, packet, time_ns)
+    if exchange.is_tracked:
+        if exchange.tells_frames:
+            say_frame(exchange, series, "request", row, offset, length)
+    else:
+        if cursor.p != cursor.end and not damaged:
+            tell_trailing(exchange, series, "request", row, offset, packet, cursor.p - payload, size)
+        if key == series.asked_key and version == series.asked_version and not series.asks_responses:
+            show_frame(exchange, series, row, payload, size, offset, packet, time_ns)
     waiting.request_ns = time_ns
     waiting.losses = exchange.losses
-    waiting.response_breaks = exchange.response_breaks
+    waiting.response_breaks = exchange.response_breaks - exchange.seeks_responses
+    waiting.is_untimed = not ended
     waiting.damaged = damaged
-    if waiting is &silent:
-        row.state = NO_RESPONSE_EXPECTED
-        row_done(exchange, series, row)
-        if series.wanted & USES_TOPICS:
-            count_topics(exchange, &series.request_uses, row, time_ns)
+    waiting.may_be_silent = may_be_silent
+    traits = recipe.traits & series.wanted
+    if recipe.traits & STEPS:
+        traits |= recipe.traits & KEEPS_REQUEST  # violations are told whatever is wanted
+    if is_silent:
+        row_done(exchange, series, waiting)
+        if series.wanted & USES_TOPICS and not is_skipped:
+            count_topics(exchange, series, &series.request_uses, waiting, 0)
+        forget_time(exchange, series, waiting)
+        waiting_free(exchange, waiting)
     else:
-        traits = recipe.traits & series.wanted
-        if recipe.traits & STEPS:
-            traits |= recipe.traits & KEEPS_REQUEST  # violations are told whatever is wanted
-        keep_request(series, waiting, 0 if headless else traits, payload, size, body)
+        if not headless and not is_skipped:
+            keep_request(series, waiting, traits, payload, size, body)
+            waiting.noted = True
+        waiting.kept = kept_of(&series.texts, waiting)
+        waiting_add(exchange, waiting)
     return LANE_OK

@@ -1,11 +1,11 @@
-"""Takes the response frames of a lane: kwire/protocol/exchange.py for responses to the request that has waited longest.
+"""Takes response frames: kwire/protocol/exchange.py for the response to a request that has waited.
 
 Nothing is changed before it is sure that Python has no more to say about a frame than what is done here. What Python does with a response
 beyond its row is asked of it once for each distinct answer (`lane_answers.pxd`).
 """
 
 from cpython.bytes cimport PyBytes_FromStringAndSize
-from libc.stdint cimport int32_t, int64_t, uint8_t, uint32_t
+from libc.stdint cimport int32_t, int64_t, uint8_t, uint32_t, uint64_t
 from libc.string cimport memcpy
 
 from cpython.object cimport PyObject
@@ -16,18 +16,25 @@ from lane_fields cimport error_of, take_cut_fields, take_fields
 from lane_group_rows cimport add_step, names_fit
 from lane_groups cimport group_clear
 from lane_recipe cimport NOT_ASKED, READY, TOKEN, Recipe
-from lane_requests cimport bytes_of, client_id_of, count_topics, row_done, see_instance_id, show_frame, tell_trailing, uses_taken
-from lane_rows cimport ABANDONED, ANSWERED, UNANSWERED, UNSEEN, RequestRow, microseconds, no_int, no_long
+from lane_requests cimport (
+    bytes_of, client_id_of, count_topics, forget_time,
+    row_done, see_instance_id, show_frame, tell_trailing, uses_taken,
+)
+from lane_rows cimport (
+    ABANDONED, ANSWERED, BODY_DECODED, BODY_SKIPPED, UNANSWERED, UNSEEN, RequestRow, microseconds, no_int, no_long,
+)
 from lane_series cimport (
-    LANE_OK, ODD_API, ODD_BODY, ODD_HEADER, ODD_LENGTH, ODD_PAIRING, ODD_REFUSED, ODD_TEXT, SAID_PARTIAL, SAID_REFUSED, LaneExchange,
-    LaneSeries, LaneWaiting, odd, sasl_known, sasl_object, waiting_at, waiting_done,
+    LANE_OK, SAID_PARTIAL, SAID_REFUSED, LaneExchange,
+    LaneSeries, LaneWaiting, FALLBACK, sasl_known, sasl_object, waiting_free, waiting_remove,
 )
 from lane_taken cimport MET_THROTTLE_TIME, Fields, Parts, fields_open, parts_add, parts_clear
 from lane_texts cimport TextTable, text_object
 from lane_topics cimport TopicUses, uses_merge
+from protocol.event_rows cimport last_row, say_frame, use_objects
 from raw_python cimport raw_xdecref
 from recipe_book cimport (
-    FETCH, KEEPS_REQUEST, LEARNS, PRODUCE, RESPONSE_HEADERS, SASL, STEPS, USES_TOPICS, VERSIONS, WATCHED, WATCHED_ON_ERROR, recipe_ask,
+    FETCH, KEEPS_REQUEST, KEYS, LEARNS, PRODUCE, RESPONSE_HEADERS, SASL, STEPS, USES_TOPICS, VERSIONS, WATCHED, WATCHED_ON_ERROR,
+    recipe_ask,
 )
 
 cdef enum:
@@ -200,121 +207,216 @@ cdef inline int watch(
     return 0
 
 
-cdef inline int give_up_waiting(LaneExchange* exchange, LaneSeries* series) except -1:
-    """Exchange.end: nothing more will come, and what waits gets no answer."""
-    cdef LaneWaiting* waiting
-    cdef uint32_t traits
+cdef inline const Recipe* response_recipe(LaneSeries* series, int key, int version) except? NULL:
+    """How to read a response; NULL where Python reads it."""
+    cdef Recipe* recipe
+    if not (0 <= key < KEYS and 0 <= version < VERSIONS):
+        return NULL
+    recipe = &series.book.responses[key * VERSIONS + version]
+    if recipe.state == NOT_ASKED:
+        recipe_ask(recipe, "response", key, version)
+    return recipe if recipe.state == READY and 0 <= recipe.header_version < RESPONSE_HEADERS else NULL
+
+
+cdef inline uint32_t traits_of(LaneSeries* series, const LaneWaiting* waiting) except? 0:
+    """What is to be done with an exchange; nothing for an api that the catalog does not have."""
+    cdef int key = waiting.row.api_key
+    cdef int version = waiting.row.api_version
+    cdef Recipe* recipe
+    if not (0 <= key < KEYS and 0 <= version < VERSIONS):
+        return 0
+    recipe = &series.book.requests[key * VERSIONS + version]
+    if recipe.state == NOT_ASKED:
+        recipe_ask(recipe, "request", key, version)
+    return recipe.traits & series.wanted
+
+
+cdef inline object note_object(LaneSeries* series, const LaneWaiting* waiting, uint32_t traits):
+    """What `kwire.protocol.observation.note_request` keeps of the request."""
+    if not waiting.noted:
+        return None
+    if traits & USES_TOPICS:
+        return use_objects(series, waiting.uses, waiting.use_count)
+    return frame_object(waiting.payload, waiting.size, waiting.damaged)
+
+
+cdef inline int say_observed(
+    LaneExchange* exchange, LaneSeries* series, const LaneWaiting* waiting, uint32_t traits, object row, object payload, bint damaged
+) except -1:
+    """What an exchange of a tracked connection says beyond its row."""
+    if waiting.row.body != BODY_SKIPPED:
+        (<list>exchange.events).extend(
+            (<object>series.desk).observe(row, note_object(series, waiting, traits), payload, bool(damaged))
+        )
+    return 0
+
+
+cdef inline int give_up(LaneExchange* exchange, LaneSeries* series, LaneWaiting* waiting) except -1:
+    """A request that waits no longer gets no response; it is let go of."""
+    cdef uint32_t traits = traits_of(series, waiting)
     cdef TopicUses* uses = &series.merged
-    while exchange.waiting_count:
-        waiting = waiting_at(exchange, 0)
-        traits = series.book.requests[waiting.row.api_key * VERSIONS + waiting.row.api_version].traits & series.wanted
-        if exchange.server_unseen or waiting.response_breaks < exchange.response_breaks:
+    if not waiting.is_token:
+        if waiting.response_breaks < exchange.response_breaks or waiting.may_be_silent or exchange.is_unclear or exchange.server_unseen:
             waiting.row.state = UNSEEN
-        elif exchange.closed_by == 0:
-            waiting.row.state = ABANDONED
         else:
-            exchange.unanswered += 1
-        row_done(exchange, series, &waiting.row)
-        if traits & USES_TOPICS:
-            if not uses_merge(uses, waiting.uses, waiting.use_count, NULL, 0, waiting.row.api_key != 0, True, waiting.row.state != UNSEEN):
-                raise MemoryError
-            count_topics(exchange, uses, &waiting.row, waiting.request_ns)
+            waiting.row.state = ABANDONED if exchange.closed_by == 0 else UNANSWERED
+        exchange.unanswered += waiting.row.state == UNANSWERED
+        row_done(exchange, series, waiting)
+        if traits & USES_TOPICS and not uses_merge(
+            uses, waiting.uses, waiting.use_count, NULL, 0, waiting.row.api_key != 0, waiting.row.body == BODY_DECODED,
+            waiting.row.state != UNSEEN,
+        ):
+            raise MemoryError
+        if exchange.is_tracked:
+            if traits & USES_TOPICS and waiting.row.body != BODY_SKIPPED:
+                count_topics(exchange, series, uses, waiting, 0)
+            elif traits & (KEEPS_REQUEST | WATCHED) and not traits & WATCHED_ON_ERROR:
+                say_observed(exchange, series, waiting, traits, (<list>exchange.events)[-1], None, False)
+        elif traits & USES_TOPICS:
+            count_topics(exchange, series, uses, waiting, 0)
         elif traits & KEEPS_REQUEST and not traits & WATCHED_ON_ERROR:
             watch(exchange, series, waiting, NULL, 0, False, no_long())
-        waiting_done(exchange)
+        forget_time(exchange, series, waiting)
+    waiting_free(exchange, waiting)
     return 0
 
 
-cdef inline int tell_unfinished(
-    LaneExchange* exchange, LaneSeries* series, Py_ssize_t have, Py_ssize_t needed, int64_t offset, int64_t packet
-) except -1:
-    """Report a frame whose end has not come; `have` of the `needed` bytes with its length are there, of which -1 says that nobody knows."""
-    (<object>series.desk).unfinished(
-        (exchange.connection, None, packet, offset),
-        (text_object(&series.texts, exchange.software_name), text_object(&series.texts, client_id_of(exchange))),
-        have, "unknown" if needed < 0 else needed,
-    )
+cdef inline int give_up_all(LaneExchange* exchange, LaneSeries* series) except -1:
+    """Nothing that waits gets a response."""
+    cdef LaneWaiting* waiting
+    while exchange.waiting_count:
+        waiting = exchange.waiting
+        waiting_remove(exchange, waiting)
+        give_up(exchange, series, waiting)
     return 0
 
 
-cdef inline int take_response(
-    LaneExchange* exchange, LaneSeries* series, Bytes payload, Py_ssize_t size, Py_ssize_t length, int64_t offset, int64_t packet,
-    int64_t time_ns, bint unfinished,
+cdef inline object nodes(LaneSeries* series, const LaneWaiting* waiting, object payload, int start, int64_t time_ns):
+    """The nodes of the cluster that a response names whose body, from `start` on, breaks no rule."""
+    cdef const RequestRow* row = &waiting.row
+    return (<object>series.desk).nodes(row.api_key, row.api_version, row.request_index, payload, start, time_ns)
+
+
+cdef inline int take_skipped(
+    LaneExchange* exchange, LaneSeries* series, LaneWaiting* waiting, Py_ssize_t length, int64_t offset, int64_t time_ns, bint ended,
+    bint unfinished,
 ) except -1:
-    """Take the next frame of the server; arguments and outcome as `take_request`.
+    """`take_answer` for a request whose body was passed over."""
+    cdef RequestRow* row = &waiting.row
+    row.state = ABANDONED if unfinished and exchange.closed_by == 0 else ANSWERED
+    row.response_bytes = length + 4
+    if ended and not waiting.is_untimed and exchange.losses == waiting.losses and time_ns >= waiting.request_ns:
+        row.latency_us = <int64_t>((<uint64_t>time_ns - <uint64_t>waiting.request_ns) // 1000)
+    if exchange.tells_frames:
+        say_frame(exchange, series, "response", row, offset, length)
+    row_done(exchange, series, waiting, time_ns)
+    if not ended:
+        last_row(<list>exchange.events, series.classes.row_type).response_time = None
+    return forget_time(exchange, series, waiting)
+
+
+cdef inline int take_answer(
+    LaneExchange* exchange, LaneSeries* series, LaneWaiting* waiting, Bytes payload, Py_ssize_t size, Py_ssize_t length, int64_t offset,
+    int64_t packet, int64_t time_ns, bint damaged, bint ended, bint unfinished, bint doubtful,
+) except -1:
+    """Take the response to a request; arguments and outcome as `take_request`.
 
     Arguments:
-        unfinished: its end has not come, as the connection was over: the server did answer, but when it was done nobody knows.
+        payload: at least a correlation id.
+        ended: its last byte was seen, so that its time is known.
+        unfinished: the connection was over before it was.
+        doubtful: borders were lost and found again a few frames ago.
     """
     cdef Cursor cursor
     cdef Fields fields
-    cdef Recipe* recipe
-    cdef LaneWaiting* waiting
-    cdef RequestRow* row
+    cdef const Recipe* recipe = NULL
+    cdef RequestRow* row = &waiting.row
     cdef Answer* answer = NULL
     cdef TopicUses* uses = &series.merged
-    cdef uint32_t traits
-    cdef int32_t error
-    cdef int64_t throttle
+    cdef uint32_t traits = traits_of(series, waiting)
+    cdef int32_t error = no_int()
+    cdef int64_t throttle = no_long()
     cdef Py_ssize_t end = size
-    cdef bint damaged = size < length
-    if size < SHORTEST_RESPONSE:
-        return odd(series, ODD_LENGTH)
-    if exchange.waiting_count == 0:
-        return odd(series, ODD_PAIRING)
-    waiting = waiting_at(exchange, 0)
-    row = &waiting.row
-    if row.correlation_id != <int32_t>load_32(payload):
-        return odd(series, ODD_PAIRING)
+    cdef object frame = None
+    cdef object learned = None
+    if waiting.is_token or (waiting.overtaken_by and not doubtful) or (exchange.is_tracked and exchange.asks):
+        return FALLBACK
+    if row.body == BODY_SKIPPED:
+        return take_skipped(exchange, series, waiting, length, offset, time_ns, ended, unfinished)
     fields_open(&fields, &series.parts, &series.uses, &series.response_group)
-    traits = series.book.requests[row.api_key * VERSIONS + row.api_version].traits & series.wanted
     if row.api_key == API_VERSIONS_KEY:
+        if exchange.is_tracked:
+            return FALLBACK
         answer = versions_answer(exchange, series, payload, size, damaged, row.api_version, time_ns)
         if answer is NULL:
-            return odd(series, ODD_BODY)
+            return FALLBACK
         error, throttle = answer.error_code, answer.throttle_time_ms
     else:
-        recipe = &series.book.responses[row.api_key * VERSIONS + row.api_version]
-        if recipe.state == NOT_ASKED:
-            recipe_ask(recipe, "response", row.api_key, row.api_version)
-        if recipe.state != READY or not 0 <= recipe.header_version < RESPONSE_HEADERS:
-            return odd(series, ODD_API)
+        recipe = response_recipe(series, row.api_key, row.api_version)
+        if recipe is NULL:
+            return FALLBACK
         cursor_open(&cursor, payload, size, 0)
         if not take_fields(&series.book.response_headers[recipe.header_version], &cursor, &fields):
-            return odd(series, ODD_HEADER)
+            return FALLBACK
         traits |= recipe.traits & series.wanted
+        if exchange.is_tracked and (traits & SASL or fields.instance_id is not NULL or (damaged and traits & LEARNS)):
+            return FALLBACK
         if traits & STEPS:
             group_clear(&series.response_group)
         if damaged:
-            if traits & SASL or not take_cut_fields(recipe, &cursor, &fields):
-                return odd(series, ODD_BODY)
+            if not take_cut_fields(recipe, &cursor, &fields):
+                return FALLBACK
         elif not take_fields(recipe, &cursor, &fields):
-            return odd(series, ODD_BODY)
+            return FALLBACK
         else:
             end = cursor.p - payload
         error = error_of(recipe, &fields)
-        throttle = no_long()
+        if damaged and traits & SASL and error == no_int():
+            return FALLBACK  # what became of the token is not known
         if recipe.has_throttle_time and (not damaged or fields.met & MET_THROTTLE_TIME):
             throttle = fields.throttle_time_ms
-        if error == UNSUPPORTED_VERSION or (traits & PRODUCE and (error == 2 or error == 76 or error == 87)):
-            return odd(series, ODD_REFUSED)
-        if traits & STEPS and not damaged and not names_fit(series, waiting, error):
-            return odd(series, ODD_REFUSED)
+        if error == UNSUPPORTED_VERSION and not exchange.is_tracked:
+            return FALLBACK
+        if traits & PRODUCE and (error == 2 or error == 76 or error == 87):
+            return FALLBACK
+        if traits & STEPS and not damaged and waiting.noted and not names_fit(series, waiting, error):
+            return FALLBACK
         if traits & USES_TOPICS and not uses_taken(series, &series.response_uses):
-            return odd(series, ODD_TEXT)
+            return FALLBACK
+        if exchange.is_tracked and not damaged:
+            if end != size or fields.instance_id is not NULL or (fields.partial_batch and not exchange.said & SAID_PARTIAL):
+                return FALLBACK
 
-    # From here on nothing is odd.
-    if unfinished:
-        tell_unfinished(exchange, series, size + 4, length + 4, offset, packet)
-        exchange.losses += 1
-    exchange.last_answered = row.correlation_id
+    # From here on nothing falls back.
     row.state = ABANDONED if unfinished and exchange.closed_by == 0 else ANSWERED
-    row.response_us = no_long() if unfinished else microseconds(time_ns)
+    row.response_us = microseconds(time_ns) if ended else no_long()
     row.response_bytes = length + 4
     row.error_code = error
     row.throttle_time_ms = throttle
-    if exchange.losses == waiting.losses and time_ns >= waiting.request_ns:
-        row.latency_us = (time_ns - waiting.request_ns) // 1000
+    if ended and not waiting.is_untimed and exchange.losses == waiting.losses and time_ns >= waiting.request_ns:
+        row.latency_us = <int64_t>((<uint64_t>time_ns - <uint64_t>waiting.request_ns) // 1000)
+    if exchange.is_tracked:
+        if exchange.tells_frames:
+            say_frame(exchange, series, "response", row, offset, length)
+        if traits & (LEARNS | WATCHED) or (traits & WATCHED_ON_ERROR and error != 0 and error != no_int()):
+            frame = payload_object(payload, size)
+            if traits & LEARNS:
+                learned = nodes(series, waiting, frame, SHORTEST_RESPONSE + recipe.header_version, time_ns)
+                if learned is not None:
+                    (<list>exchange.events).append(learned)
+        row_done(exchange, series, waiting, time_ns)
+        if traits & USES_TOPICS:
+            if not uses_merge(
+                uses, waiting.uses, waiting.use_count, series.response_uses.uses, series.response_uses.count, row.api_key != 0,
+                row.body == BODY_DECODED, not damaged,
+            ):
+                raise MemoryError
+            count_topics(exchange, series, uses, waiting, top_error(recipe, &fields))
+        elif frame is not None:
+            say_observed(exchange, series, waiting, traits, (<list>exchange.events)[-1], frame, damaged)
+        if not ended:
+            last_row(<list>exchange.events, series.classes.row_type).response_time = None
+        return forget_time(exchange, series, waiting)
     if end != size:
         tell_trailing(exchange, series, "response", row, offset, packet, end, size)
     if answer is not NULL:
@@ -334,18 +436,22 @@ cdef inline int take_response(
         # of the api versions that end here only ApiVersions is ever answered in another version
         if series.asked_version == (0 if answer is not NULL and error == UNSUPPORTED_VERSION else row.api_version):
             show_frame(exchange, series, row, payload, size, offset, packet, time_ns)
-    row_done(exchange, series, row)
+    row_done(exchange, series, waiting)
     row.response_us = microseconds(time_ns)  # what the exchange says beyond its row has the time of what came
     if traits & USES_TOPICS:
         if not uses_merge(
             uses, waiting.uses, waiting.use_count, series.response_uses.uses, series.response_uses.count, row.api_key != 0,
-            not waiting.damaged, not damaged,
+            row.body == BODY_DECODED, not damaged,
         ):
             raise MemoryError
-        count_topics(exchange, uses, row, waiting.request_ns)
+        count_topics(exchange, series, uses, waiting, 0)
     elif traits & WATCHED or (traits & WATCHED_ON_ERROR and error != 0 and error != no_int()):
         watch(exchange, series, waiting, payload, size, damaged, time_ns)
     elif traits & LEARNS:
         learn(series, waiting, payload, size, damaged, time_ns)
-    waiting_done(exchange)
     return LANE_OK
+
+
+cdef inline int32_t top_error(const Recipe* recipe, const Fields* fields) noexcept nogil:
+    """The error code that stands above the partitions, 0 without one."""
+    return fields.error[0] if recipe.has_top_error else 0

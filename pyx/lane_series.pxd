@@ -1,58 +1,54 @@
-"""The state of lanes: what a series has once, and what each connection in a lane has, C structs all.
+"""The native state of a connection, and what the connections of a series share: C structs all.
 
-A *lane* is a connection of which nothing is in Python: kwire.protocol's Conversation, Connection, Exchange and the rest, as long as all is
-regular. At anything else it is handed over to Python (`lane_handover.pxd`) in exactly the state that Python would have come to.
+The readable contract is kwire/protocol: Connection, Exchange, ClientIdentity, Pairing and Waiting have the same attributes.
 
-Bounded: each direction keeps at most one unfinished frame (`lane_frames.pxd`); at most `MAX_WAITING` requests wait, with what is kept of
-them, as in Python; a connection has at most `MOST_CLIENT_IDS` client ids here.
+Bounded: each direction keeps at most one unfinished frame; at most `MAX_WAITING` requests wait, with what is kept of them, and at most
+`MOST_CLIENT_IDS` client ids are counted, as in Python.
 """
 
 from cpython.object cimport PyObject
-from libc.stdint cimport int8_t, int32_t, int64_t, uint8_t, uint16_t, uint32_t
-from libc.stdlib cimport free, realloc
+from libc.stdint cimport int8_t, int32_t, int64_t, uint8_t, uint16_t, uint32_t, uint64_t
+from libc.stdlib cimport calloc, free, malloc
 from libc.string cimport memcpy, memset
 
 from cursor cimport Bytes
 from lane_answers cimport AnswerTable, answers_free, answers_settle
-from lane_frames cimport FrameBuffer, buffer_free
 from lane_groups cimport GroupFields
-from lane_rows cimport RequestRow, RequestRows, no_int, rows_free
+from lane_rows cimport RequestRow, RequestRows, no_int, no_long, rows_free
 from lane_taken cimport Parts, UseList
 from lane_texts cimport (
     IS_ASKED, NO_TEXT, UNKNOWN_TEXT, TextTable, text_keep, text_object, text_of, text_renamed, texts_free, texts_open,
 )
 from lane_topics cimport TopicRows, TopicSums, TopicUse, TopicUses, sums_free, topic_rows_free
+from protocol.event_classes cimport EventClasses
 from raw_python cimport raw_incref, raw_xdecref
 from recipe_book cimport KEEPS_REQUEST, USES_TOPICS, WATCHED, WATCHED_ON_ERROR, RecipeBook
 from row_columns cimport WideRows
 
+cdef extern from *:
+    """
+    #if defined(__GNUC__)
+    #define kwire_bits_of(word) __builtin_popcountll(word)
+    #else
+    static inline int kwire_bits_of(unsigned long long word) {
+        int count = 0;
+        for (; word; word &= word - 1) count++;
+        return count;
+    }
+    #endif
+    """
+    int bits_of "kwire_bits_of"(uint64_t word) noexcept nogil
+
 cdef enum LaneOutcome:
     LANE_OK = 0
-    LANE_ODD = 1
+    FALLBACK = 1  # nothing was changed: Python's rules take the frame
 
 cdef enum:
     MAX_WAITING = 4096  # kwire.protocol.pairing.MAX_WAITING
-    MOST_CLIENT_IDS = 4
-
-cdef enum:
-    # Why a lane was handed over; the places of kwire.tables.lane_desk.ODDITIES
-    ODD_OPENING = 0
-    ODD_LENGTH = 1
-    ODD_API = 2
-    ODD_HEADER = 3
-    ODD_BODY = 4
-    ODD_TRAILING = 5
-    ODD_TEXT = 6
-    ODD_CORRELATION = 7
-    ODD_PAIRING = 8
-    ODD_WAITING = 9
-    ODD_IDENTITY = 10
-    ODD_BATCH = 11
-    ODD_REFUSED = 12
-    ODD_UNFINISHED = 13
-    ODD_PLAIN = 14
-    ODD_GAP = 15
-    ODD_REASONS = 16
+    MOST_CLIENT_IDS = 256  # kwire.protocol.identity.MOST_CLIENT_IDS
+    MOST_CLIENT_ID_TEXT = 1 << 16  # kwire.protocol.identity.MOST_CLIENT_ID_TEXT, in characters
+    FEW_WAITING = 12  # that are looked through for an id
+    MOST_PLACES = 1 << 14
 
 cdef enum LaneSource:
     # The places of kwire.tables.lane_desk.SOURCES
@@ -82,7 +78,6 @@ cdef struct LaneSeries:
     int32_t asked_key  # of the message whose frames are wanted, -1 for none
     int32_t asked_version
     bint asks_responses
-    int64_t odd[ODD_REASONS]  # how often a lane was handed over, by reason
     Parts parts
     Parts key
     UseList uses
@@ -95,19 +90,40 @@ cdef struct LaneSeries:
     TextTable said  # their texts, and those of `topic_rows`
     const TextTable* places  # ids of connections
     Parts json
+    EventClasses* classes  # of events, NULL where they are not made
+    PyObject** objects  # by text: its Python text, NULL where it was not asked for
+    int32_t objects_room
 
-# A request that waits for its response.
+# A request that waits for its response: kwire.protocol.pairing.Waiting.
 cdef struct LaneWaiting:
-    RequestRow row  # times are missing
+    RequestRow row  # times are missing; of a raw SASL token nothing is filled in
     int64_t request_ns
+    int64_t kept  # bytes that it keeps beyond what every request keeps
     int32_t losses
     int32_t response_breaks
+    int32_t overtaken_by  # less those in the bits of the connection (`overtakes`)
     int32_t use_count
     int32_t body  # where the body begins in the payload
     bint damaged  # bytes of the request are lost behind the payload
+    bint is_token  # a raw SASL token, which is answered by a frame without correlation id
+    bint may_be_silent  # a Produce whose acks could not be read
+    bint is_untimed  # the request's last byte was not seen
+    bint is_lost  # its response is among bytes that are missing
+    bint noted  # `uses` or `payload` say what is to be said of the exchange
     Py_ssize_t size
     TopicUse* uses
     uint8_t* payload  # NULL where nothing is kept
+    int64_t place  # in the order of sending
+    # in the order of sending, and among those with the same bits of their id
+    LaneWaiting* before
+    LaneWaiting* after
+    LaneWaiting* same_before
+    LaneWaiting* same_after
+
+# Those that wait, by the bits of their correlation ids: the first and the last one sent.
+cdef struct WaitingSlot:
+    LaneWaiting* first
+    LaneWaiting* last
 
 cdef struct ClientIdCount:
     int32_t client_id
@@ -117,8 +133,6 @@ cdef struct LaneExchange:
     int32_t connection  # ordinal in the series
     int32_t server  # text: its address and port
     int64_t begun  # packet, with the number of its file
-    PyObject* tracked  # what Python had of the connection before it came into a lane, NULL for nothing
-    FrameBuffer buffers[2]  # of requests and of responses
     int64_t received[2]
     int64_t gaps
     int64_t bytes_lost
@@ -153,33 +167,68 @@ cdef struct LaneExchange:
     int64_t last_answered  # NO_LONG for none
     int32_t losses
     int32_t response_breaks
-    ClientIdCount client_ids[MOST_CLIENT_IDS]
+    ClientIdCount* client_ids
     int32_t client_id_count
+    int32_t client_id_room
+    int32_t client_id_text  # characters of all of them
+    int32_t last_client  # the place of the one that was counted last
     int64_t refused_index  # NO_LONG for none; see Tracked.refused
     int32_t refused_key
     int32_t refused_version
     PyObject* advertised
-    LaneWaiting* waiting  # a ring
-    int32_t waiting_first
+    LaneWaiting* waiting  # the first that was sent
+    LaneWaiting* waiting_last
+    LaneWaiting* waiting_spare  # one that was answered, for the next request
     int32_t waiting_count
-    int32_t waiting_room
+    int64_t waiting_kept
+    int32_t waiting_uneven  # raw tokens, and requests that may be silent
+    int64_t waiting_next  # the place of the next one
+    uint64_t* overtaking  # a bit at the place of each request that was answered before an earlier one; MOST_PLACES of them, NULL for none
+    WaitingSlot* slots  # by id; NULL while few wait
+    uint32_t slot_mask
     TopicSums topics
+    # what follows is of a kwire.protocol.Connection
+    bint is_tracked  # what exchanges say becomes events
+    bint joined_late
+    bint requests_lost
+    bint missing  # bytes of the connection were not seen, or its beginning
+    bint seeks_responses  # the border of responses is not known now
+    bint is_unclear  # as in kwire.protocol.pairing.Pairing
+    bint sasl_raw
+    bint tells_frames
+    bint asks  # frames of a message are asked for
+    const uint8_t* ways  # by api key, what is done with its bodies; NULL where all are read
+    PyObject* events  # the list that they are added to; borrowed
+    PyObject* said_rules  # a set: rules of severity info that were reported; NULL for none
 
 
-cdef inline int series_open(LaneSeries* series, RecipeBook* book, const TextTable* places, object desk) except -1:
+cdef inline void objects_forget(LaneSeries* series) noexcept:
+    """Let go of the Python texts: before numbers change, and at the end."""
+    cdef int32_t number
+    for number in range(series.objects_room):
+        raw_xdecref(series.objects[number])
+    free(series.objects)
+    series.objects = NULL
+    series.objects_room = 0
+
+
+cdef inline int series_open(
+    LaneSeries* series, RecipeBook* book, const TextTable* places, object desk, int32_t texts=1024
+) except -1:
     """Begin a series.
 
     Arguments:
         book: must stay as long as the series does.
         places: ids of connections, by the numbers that lanes have.
         desk: a `kwire.tables.lane_desk.LaneDesk`.
+        texts: room for so many texts at first.
 
     Raises:
         MemoryError: no room.
     """
     memset(series, 0, sizeof(LaneSeries))
-    texts_open(&series.texts, desk.seed)
-    texts_open(&series.said, desk.seed)
+    texts_open(&series.texts, desk.seed, texts)
+    texts_open(&series.said, desk.seed, texts)
     series.answers.seed = desk.seed
     series.wanted = <uint32_t>~0
     if not desk.observing:
@@ -217,15 +266,10 @@ cdef inline void series_close(LaneSeries* series) noexcept:
     free(series.response_group.entries)
     free(series.steps.values)
     free(series.json.bytes)
+    objects_forget(series)
     texts_free(&series.said)
     raw_xdecref(series.desk)
     memset(series, 0, sizeof(LaneSeries))
-
-
-cdef inline int odd(LaneSeries* series, int reason) noexcept nogil:
-    """Count why a lane is left."""
-    series.odd[reason] += 1
-    return LANE_ODD
 
 
 cdef inline int text_facts(LaneSeries* series, int32_t text) except -1:
@@ -256,51 +300,213 @@ cdef inline object sasl_object(const LaneExchange* exchange):
     return None if exchange.sasl is NULL else <object>exchange.sasl
 
 
-cdef inline LaneWaiting* waiting_at(const LaneExchange* exchange, int32_t place) noexcept nogil:
-    """The request that is answered after `place` others."""
-    return exchange.waiting + ((exchange.waiting_first + place) & (exchange.waiting_room - 1))
+cdef inline WaitingSlot* slot_of_id(const LaneExchange* exchange, int32_t correlation_id) noexcept nogil:
+    return exchange.slots + ((<uint32_t>correlation_id * <uint32_t>0x9E3779B1u) >> 8 & exchange.slot_mask)
 
 
-cdef inline LaneWaiting* waiting_add(LaneExchange* exchange) noexcept nogil:
-    """The next one that waits, zeroed; NULL without memory."""
-    cdef int32_t room = exchange.waiting_room
-    cdef int32_t index
-    cdef LaneWaiting* grown
-    cdef LaneWaiting* added
-    if exchange.waiting_count == room:
-        room = room * 2 if room else 2
-        grown = <LaneWaiting*>realloc(exchange.waiting, room * sizeof(LaneWaiting))
-        if grown is NULL:
-            return NULL
-        exchange.waiting = grown
-        # those that stood before the first one follow the old end now
-        for index in range(exchange.waiting_first):
-            grown[exchange.waiting_room + index] = grown[index]
-        exchange.waiting_room = room
+cdef inline void slot_link(LaneExchange* exchange, LaneWaiting* waiting) noexcept nogil:
+    """Find a request by its id from now on."""
+    cdef WaitingSlot* slot
+    if waiting.is_token or waiting.row.correlation_id == no_long():
+        return
+    slot = slot_of_id(exchange, <int32_t>waiting.row.correlation_id)
+    waiting.same_before = slot.last
+    waiting.same_after = NULL
+    if slot.last is NULL:
+        slot.first = waiting
+    else:
+        slot.last.same_after = waiting
+    slot.last = waiting
+
+
+cdef inline void slot_unlink(LaneExchange* exchange, LaneWaiting* waiting) noexcept nogil:
+    cdef WaitingSlot* slot
+    if waiting.is_token or waiting.row.correlation_id == no_long():
+        return
+    slot = slot_of_id(exchange, <int32_t>waiting.row.correlation_id)
+    if waiting.same_before is NULL:
+        slot.first = waiting.same_after
+    else:
+        waiting.same_before.same_after = waiting.same_after
+    if waiting.same_after is NULL:
+        slot.last = waiting.same_before
+    else:
+        waiting.same_after.same_before = waiting.same_before
+
+
+cdef inline bint waiting_index(LaneExchange* exchange) noexcept nogil:
+    """Give each that waits its slot, where there are too few slots; whether that was done. Without memory they are looked through."""
+    cdef uint32_t size = 64
+    cdef LaneWaiting* each = exchange.waiting
+    if exchange.waiting_count <= FEW_WAITING or (
+        exchange.slots is not NULL and <uint32_t>exchange.waiting_count * 2 <= exchange.slot_mask + 1
+    ):
+        return False
+    while size < <uint32_t>exchange.waiting_count * 4:
+        size *= 2
+    free(exchange.slots)
+    exchange.slots = <WaitingSlot*>calloc(size, sizeof(WaitingSlot))
+    if exchange.slots is NULL:
+        return True
+    exchange.slot_mask = size - 1
+    while each is not NULL:
+        slot_link(exchange, each)
+        each = each.after
+    return True
+
+
+cdef inline LaneWaiting* waiting_new(LaneExchange* exchange) noexcept nogil:
+    """One to be filled in and added, zeroed; NULL without memory."""
+    cdef LaneWaiting* made = exchange.waiting_spare
+    exchange.waiting_spare = NULL
+    if made is NULL:
+        made = <LaneWaiting*>malloc(sizeof(LaneWaiting))
+    if made is not NULL:
+        memset(made, 0, sizeof(LaneWaiting))
+    return made
+
+
+cdef inline int32_t overtakes(const LaneExchange* exchange, const LaneWaiting* waiting) noexcept nogil:
+    """How many later requests were answered before this one."""
+    cdef int32_t found = waiting.overtaken_by
+    cdef int64_t word = (waiting.place + 1) // 64
+    if exchange.overtaking is NULL:
+        return found
+    found += bits_of(exchange.overtaking[word] >> <uint64_t>((waiting.place + 1) % 64)) if word * 64 < exchange.waiting_next else 0
+    word += 1
+    while word * 64 < exchange.waiting_next:
+        found += bits_of(exchange.overtaking[word])
+        word += 1
+    return found
+
+
+cdef inline int overtake(LaneExchange* exchange, const LaneWaiting* waiting) except -1 nogil:
+    """It is answered, and others wait that were sent before."""
+    if exchange.overtaking is NULL:
+        exchange.overtaking = <uint64_t*>calloc(MOST_PLACES // 64, sizeof(uint64_t))
+        if exchange.overtaking is NULL:
+            with gil:
+                raise MemoryError
+    exchange.overtaking[waiting.place // 64] |= <uint64_t>1 << <uint64_t>(waiting.place % 64)
+    return 0
+
+
+cdef inline void places_again(LaneExchange* exchange) noexcept nogil:
+    """Number those that wait from 0 again, and count home what the bits say."""
+    cdef LaneWaiting* each = exchange.waiting
+    cdef int64_t place = 0
+    while each is not exchange.waiting_last:  # which is being added, and has no place yet
+        each.overtaken_by = overtakes(exchange, each)
+        each = each.after
+    each = exchange.waiting
+    while each is not NULL:
+        each.place = place
+        place += 1
+        each = each.after
+    exchange.waiting_next = place - 1
+    if exchange.overtaking is not NULL:
+        memset(exchange.overtaking, 0, MOST_PLACES // 8)
+
+
+cdef inline void waiting_add(LaneExchange* exchange, LaneWaiting* waiting) noexcept nogil:
+    """It waits from now on, behind the others."""
+    waiting.before = exchange.waiting_last
+    waiting.after = NULL
+    if exchange.waiting_last is NULL:
+        exchange.waiting = waiting
+    else:
+        exchange.waiting_last.after = waiting
+    exchange.waiting_last = waiting
     exchange.waiting_count += 1
-    added = waiting_at(exchange, exchange.waiting_count - 1)
-    memset(added, 0, sizeof(LaneWaiting))
-    return added
+    if exchange.waiting_next == MOST_PLACES:
+        places_again(exchange)
+    waiting.place = exchange.waiting_next
+    exchange.waiting_next += 1
+    exchange.waiting_uneven += waiting.is_token or waiting.may_be_silent
+    exchange.waiting_kept += waiting.kept
+    if not waiting_index(exchange) and exchange.slots is not NULL:
+        slot_link(exchange, waiting)
+
+
+cdef inline void waiting_remove(LaneExchange* exchange, LaneWaiting* waiting) noexcept nogil:
+    """It waits no longer; it is the caller's now, to be let go of by `waiting_free`."""
+    if waiting.before is NULL:
+        exchange.waiting = waiting.after
+    else:
+        waiting.before.after = waiting.after
+    if waiting.after is NULL:
+        exchange.waiting_last = waiting.before
+    else:
+        waiting.after.before = waiting.before
+    if exchange.slots is not NULL:
+        slot_unlink(exchange, waiting)
+    exchange.waiting_count -= 1
+    exchange.waiting_kept -= waiting.kept
+    exchange.waiting_uneven -= waiting.is_token or waiting.may_be_silent
+    if exchange.waiting_count == 0:
+        free(exchange.slots)
+        free(exchange.overtaking)
+        exchange.slots = NULL
+        exchange.overtaking = NULL
+        exchange.waiting_next = 0
+
+
+cdef inline LaneWaiting* waiting_with(const LaneExchange* exchange, int32_t correlation_id) noexcept nogil:
+    """The first that was sent with this id, NULL for none."""
+    cdef LaneWaiting* each = exchange.waiting
+    if exchange.slots is NULL:
+        while each is not NULL and (each.is_token or each.row.correlation_id != correlation_id):
+            each = each.after
+        return each
+    each = slot_of_id(exchange, correlation_id).first
+    while each is not NULL and each.row.correlation_id != correlation_id:
+        each = each.same_after
+    return each
+
+
+cdef inline LaneWaiting* waiting_open(const LaneExchange* exchange, int32_t correlation_id, bint* several) noexcept nogil:
+    """The first with this id whose response is not lost, NULL for none; `several`, if given: whether there is another."""
+    cdef LaneWaiting* each = exchange.waiting if exchange.slots is NULL else slot_of_id(exchange, correlation_id).first
+    cdef LaneWaiting* found = NULL
+    while each is not NULL:
+        if not each.is_token and not each.is_lost and each.row.correlation_id == correlation_id:
+            if found is not NULL:
+                several[0] = True
+                return found
+            found = each
+            if several is NULL:
+                return found
+        each = each.after if exchange.slots is NULL else each.same_after
+    return found
+
+
+cdef inline void waiting_free(LaneExchange* exchange, LaneWaiting* waiting) noexcept nogil:
+    """Let go of one that does not wait."""
+    free(waiting.uses)
+    free(waiting.payload)
+    if exchange.waiting_spare is NULL:
+        exchange.waiting_spare = waiting
+    else:
+        free(waiting)
 
 
 cdef inline void waiting_done(LaneExchange* exchange) noexcept nogil:
     """The first one waits no longer."""
-    cdef LaneWaiting* first = waiting_at(exchange, 0)
-    free(first.uses)
-    free(first.payload)
-    exchange.waiting_first = (exchange.waiting_first + 1) & (exchange.waiting_room - 1)
-    exchange.waiting_count -= 1
+    cdef LaneWaiting* first = exchange.waiting
+    waiting_remove(exchange, first)
+    waiting_free(exchange, first)
 
 
 cdef inline void exchange_free(LaneExchange* exchange) noexcept:
     """Free what a lane has; it is as if it had never been."""
     while exchange.waiting_count:
         waiting_done(exchange)
-    free(exchange.waiting)
-    buffer_free(&exchange.buffers[0])
-    buffer_free(&exchange.buffers[1])
+    free(exchange.waiting_spare)
+    free(exchange.slots)
+    free(exchange.overtaking)
+    free(exchange.client_ids)
+    raw_xdecref(exchange.said_rules)
     sums_free(&exchange.topics)
-    raw_xdecref(exchange.tracked)
     raw_xdecref(exchange.advertised)
     raw_xdecref(exchange.sasl)
     memset(exchange, 0, sizeof(LaneExchange))

@@ -1,14 +1,10 @@
-"""The connections of a series that are in lanes, in a list, so that the texts that they name can be found."""
+"""The connections of a series, in a list, so that the texts that they name can be found."""
 
-from libc.stdlib cimport free
-
-from lane_series cimport LaneExchange, exchange_free
+from lane_series cimport LaneExchange
 
 cdef struct Slot:
-    LaneExchange* exchange  # NULL for a connection that is in no lane, nor in the list then
-    int client_side  # of a lane: the direction of requests
-    int patience  # pieces of payload until it is tried again to go on without Python
-    int departures  # how often it has left a lane
+    LaneExchange* exchange  # NULL while there is no native state, and the slot is not in the list then
+    int client_side  # the direction of requests
     Slot* before
     Slot* after
 
@@ -34,11 +30,3 @@ cdef inline void slot_remove(SlotList* slots, Slot* slot) noexcept nogil:
     if slot.after is not NULL:
         slot.after.before = slot.before
     slot.before = slot.after = NULL
-
-
-cdef inline void slot_free_exchange(Slot* slot) noexcept:
-    """What a lane had is gone."""
-    if slot.exchange is not NULL:
-        exchange_free(slot.exchange)
-        free(slot.exchange)
-        slot.exchange = NULL

@@ -61,6 +61,7 @@ cdef struct Fields:
     Bytes text[MARKED_TEXTS]  # by mark; NULL where there is none
     Py_ssize_t text_size[MARKED_TEXTS]
     Bytes instance_id
+    Bytes acks_at  # where the acks lie, if MET_ACKS
     int64_t throttle_time_ms
     int32_t acks
     int32_t topic_count
@@ -69,6 +70,7 @@ cdef struct Fields:
     int32_t error[MOST_ERRORS]
     uint32_t met
     bint cut  # bytes are missing behind those that are there
+    bint only_acks  # nothing behind the acks of a Produce is wanted
     bint topics_null
     bint partial_batch
     bint odd
@@ -87,6 +89,15 @@ cdef inline void fields_open(Fields* fields, Parts* parts, UseList* uses, GroupF
     group.count = 0
     parts_clear(parts)
     uses.count = 0
+
+
+cdef inline void fields_forget(Fields* fields) noexcept nogil:
+    """Of a body that is passed over nothing counts but the acks of a Produce."""
+    cdef int mark
+    fields.odd = fields.partial_batch = fields.topics_null = False
+    for mark in range(CLIENT_ID + 1, MARKED_TEXTS):
+        fields.text[mark] = NULL
+        fields.text_size[mark] = 0
 
 
 cdef inline void use_begin(Use* use) noexcept nogil:
@@ -170,6 +181,7 @@ cdef inline void take_fixed(Fields* fields, int mark, int32_t code, Bytes p) noe
             fields.error[mark - ERROR_CODE] = value
     elif mark == ACKS:
         fields.acks = value
+        fields.acks_at = p
         fields.met |= MET_ACKS
     elif mark == THROTTLE_TIME:
         fields.throttle_time_ms = value

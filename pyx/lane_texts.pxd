@@ -21,7 +21,6 @@ cdef extern from "Python.h":
 cdef enum:
     UNKNOWN_TEXT = 0  # the number of "unknown", which every table has
     NO_ROOM = -2  # in place of a number: no memory
-    CROWDED_COUNT = 65536
     CROWDED_BYTES = 16 << 20
     MOST_BYTES = 1 << 30  # Arrow's offsets are int32
 
@@ -45,6 +44,9 @@ cdef struct TextTable:
     uint64_t slot_mask
     int32_t crowded_count
     int32_t crowded_bytes
+    int32_t first_room
+    int32_t least_count  # below which it is never crowded
+    int32_t least_bytes
 
 
 cdef inline uint64_t hash_bytes(uint64_t seed, Bytes data, Py_ssize_t size) noexcept nogil:
@@ -89,7 +91,7 @@ cdef inline void texts_index(TextTable* table) noexcept nogil:
 
 cdef inline bint texts_grow(TextTable* table) noexcept nogil:
     """Twice the room for numbers; False without memory."""
-    cdef int32_t room = table.room * 2 if table.room else 1024
+    cdef int32_t room = table.room * 2 if table.room else table.first_room
     cdef int32_t* offsets
     cdef uint8_t* facts
     cdef uint64_t* hashes
@@ -132,7 +134,7 @@ cdef inline int32_t text_add(TextTable* table, Bytes text, Py_ssize_t size, uint
         while table.slots[slot]:
             slot = (slot + 1) & table.slot_mask
     if size > table.bytes_room - table.size:
-        room = table.bytes_room if table.bytes_room else 1 << 16
+        room = table.bytes_room if table.bytes_room else 64 * table.first_room
         while room - table.size < size:
             room = room * 2 if room < MOST_BYTES // 2 else MOST_BYTES
         grown = <uint8_t*>realloc(table.bytes, room)
@@ -167,19 +169,21 @@ cdef inline int32_t text_intern(TextTable* table, Bytes text, Py_ssize_t size) n
     return text_add(table, text, size, hashed, slot)
 
 
-cdef inline int texts_open(TextTable* table, uint64_t seed) except -1:
+cdef inline int texts_open(TextTable* table, uint64_t seed, int32_t room=1024) except -1:
     """Fill an empty table with the one text that is always there.
 
     Arguments:
         seed: what nobody else knows.
+        room: for so many texts at first.
 
     Raises:
         MemoryError: no room.
     """
     memset(table, 0, sizeof(TextTable))
     table.seed = seed
-    table.crowded_count = CROWDED_COUNT
-    table.crowded_bytes = CROWDED_BYTES
+    table.first_room = room
+    table.least_count = table.crowded_count = 64 * room
+    table.least_bytes = table.crowded_bytes = CROWDED_BYTES if room >= 1024 else 2048 * room
     if not texts_grow(table) or text_intern(table, <Bytes>b"unknown", 7) != UNKNOWN_TEXT:
         texts_free(table)
         raise MemoryError
@@ -287,8 +291,8 @@ cdef inline void texts_compact(TextTable* table) noexcept nogil:
     table.count = kept
     table.size = size
     # What is in use may be much: then it is not looked at again before it has doubled.
-    table.crowded_count = max(<int32_t>CROWDED_COUNT, 2 * kept)
-    table.crowded_bytes = max(<int32_t>CROWDED_BYTES, min(2 * <long long>size, <long long>MOST_BYTES))
+    table.crowded_count = max(table.least_count, 2 * kept)
+    table.crowded_bytes = max(table.least_bytes, min(2 * <long long>size, <long long>MOST_BYTES))
     texts_index(table)
 
 

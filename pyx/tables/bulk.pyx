@@ -1,27 +1,31 @@
 """The streams of a series into rows without a Python object per packet, frame or field: what the compiled reassembly calls.
 
-`LaneBatches` takes the streams of the connections (`kwire.capture._native.sink`). On each hangs a `TrackedStream`. While nothing unusual
-happens the protocol of a connection is a C struct (lane_exchange): it is in a *lane*. A frame that breaks a rule, or one that lanes do not
-know, and a gap make a `Conversation` of it, and Python's own rules carry on until all is regular again. So what is here is only what an
-undisturbed connection does, and everything else is the same code as in the pure twin.
+`LaneBatches` takes the streams of the connections (`kwire.capture._native.sink`). On each hangs a `TrackedStream` with its native state
+(`kwire.protocol._native.tracker`), which makes rows as C structs; what Python's rules say of a frame comes here as events. Only while
+it is not known which side is the server a Python `Conversation` tracks both readings.
 """
 
 cimport cython
 from cpython.bytes cimport PyBytes_AS_STRING
 from libc.stdint cimport int32_t, int64_t, uint8_t
-from libc.stdlib cimport calloc, free
+from libc.stdlib cimport free
+from libc.string cimport memset
 
 from build_id cimport build_id
 from cursor cimport Bytes
 from endpoint_text cimport packed_port
-from lane_ends cimport SeriesRows, begin_lane, count_requests, end_lane, forget_texts, rows_close, rows_open, settle_counts
-from lane_exchange cimport exchange_bytes, exchange_closed, exchange_cut, exchange_finish
+from lane_ends cimport (
+    SeriesRows, count_requests, end_stream, forget_texts, int_object, rows_close, rows_open, server_text, settle_counts, sums_objects,
+    sums_take,
+)
 from lane_flushes cimport flush_rows, most_rows
-from lane_handover cimport exchange_export, exchange_import
-from lane_series cimport LANE_OK, ODD_REASONS, LaneExchange, series_settle
-from lane_slots cimport Slot, SlotList, slot_append, slot_free_exchange, slot_remove
+from lane_requests cimport refused_by
+from lane_rows cimport no_int, no_long
+from lane_series cimport LaneExchange, LaneWaiting, series_settle
+from lane_slots cimport Slot, SlotList, slot_append, slot_remove
 from lane_texts cimport text_object, text_of, texts_crowded
-from recipe_book cimport RecipeBook, book_open
+from lane_topics cimport FETCHED, PRODUCED, TopicUses, sums_add
+from protocol.waiting_objects cimport uses_of_objects
 from request_batch cimport PACKET_BITS, row_of_event
 from row_columns cimport wide_row_of
 from topic_batch cimport topic_row_of
@@ -29,6 +33,7 @@ from uuid_text cimport fill_pairs
 
 from kwire.capture._native.connection cimport TcpConnection
 from kwire.capture._native.sink cimport StreamSink
+from kwire.protocol._native.tracker cimport Connection, EventSink, field_plans, row_connection
 
 import weakref
 from functools import cache, lru_cache
@@ -37,6 +42,8 @@ from ipaddress import ip_address
 import pyarrow as pa
 
 from kwire.capture.tcp import endpoints_of
+from kwire.protocol import Conversation
+from kwire.protocol.events import IdentityChanged, RequestCompleted, TopicsUsed
 from kwire.schema import catalog, error_name
 from kwire.tables.client_keys import client_key, is_default_client_id
 from kwire.tables.column_builder import BATCH_ROWS
@@ -47,15 +54,11 @@ __all__ = ["LaneBatches", "ObservedBatches", "TrackedStream"]
 __build__ = build_id()
 
 SCHEMAS_OF_LANES = {"requests": REQUESTS, "connections": CONNECTIONS, "group_steps": GROUP_STEPS, "topic_use": TOPIC_USE}
-# How to read each api version: made when it is first needed, kept for the process.
-cdef RecipeBook BOOK
-cdef bint BOOK_IS_OPEN = False
 fill_pairs()
 
 cdef enum:
-    # How many pieces of payload a connection stays in Python once it left its lane, at least; twice as many each time.
-    PATIENCE = 4
-    MOST_DOUBLINGS = 6
+    API_VERSIONS = 18
+    UNSUPPORTED_VERSION = 35
 
 
 @lru_cache(maxsize=4096)
@@ -63,19 +66,23 @@ def _address_of(packed):
     return str(ip_address(packed)).encode()
 
 
-@cython.no_gc  # no cycle goes through what Python has of a connection
-cdef class TrackedStream:
-    """What hangs on a connection: its lane, or what Python has of it. It pickles to the latter, as the pure twin has it."""
+@cython.no_gc  # no cycle goes through a stream
+cdef class TrackedStream(EventSink):
+    """What hangs on a connection: the state of its protocol. It pickles to what the pure twin has."""
 
     cdef Slot slot
     cdef bytes key  # of the connection
     cdef LaneBatches owner
-    cdef object kept  # a `kwire.tables.conversation_sink.Tracked`, while it is in no lane
+    cdef Connection tracker  # None while it is not known which side is the server
+    cdef dict unsupported  # as `Tracked.unsupported`; None for nothing
+    cdef object decided_by  # as `Conversation.decided_by`
+    cdef object kept  # a `kwire.tables.conversation_sink.Tracked`, while there is no native state
 
     def __dealloc__(self):
         if self.slot.exchange is not NULL:
             slot_remove(&self.owner.slots, &self.slot)
-            slot_free_exchange(&self.slot)
+        if self.tracker is not None:
+            self.tracker.sink = NULL
 
     def __reduce__(self):
         from kwire.tables.impl import restored_stream
@@ -84,11 +91,11 @@ cdef class TrackedStream:
 
     @property
     def tracked(self):
-        """What Python has of the connection; it leaves its lane, and comes back with the next payload."""
-        if self.slot.exchange is not NULL:
-            self.owner.leave(self)
-            self.slot.patience = self.slot.departures = 0
-        return self.kept
+        """What the pure twin has of the connection."""
+        return self.kept if self.tracker is None else self.owner.plain(self)
+
+    cdef int said(self, Connection connection, list events) except -1:
+        return self.owner.take_events(self, connection, events)
 
 
 cdef class LaneBatches(StreamSink):
@@ -112,23 +119,19 @@ cdef class LaneBatches(StreamSink):
     cdef object __weakref__
 
     def __cinit__(self, sink, batch_rows=BATCH_ROWS):
-        global BOOK_IS_OPEN
         from kwire.tables import lane_desk
 
-        if not BOOK_IS_OPEN:
-            book_open(&BOOK)
-            BOOK_IS_OPEN = True
         # Weak references: the C structs hold the desk, where no collector would find a cycle.
         myself = weakref.ref(self)
         self.target = weakref.proxy(sink)
-        rows_open(&self.rows, &BOOK, lane_desk.LaneDesk(self.target, lambda place: myself().connection_id_of(place)))
+        rows_open(&self.rows, field_plans(), lane_desk.LaneDesk(self.target, lambda place: myself().connection_id_of(place)))
         self.batch_rows = batch_rows
         self.name, self.files, self.ports = sink.series, sink.files, sink.ports
         self.batches = {table: [] for table in SCHEMAS_OF_LANES}
         self.client_keys = {}
         self.words = (
-            lane_desk.ROW_STATES, lane_desk.ROW_BODIES, lane_desk.STATES, lane_desk.CLOSED_BY, lane_desk.PROTOCOLS, lane_desk.SOURCES,
-            lane_desk.ROLES, lane_desk.DIRECTIONS, lane_desk.ODDITIES,
+            lane_desk.ROW_STATES, lane_desk.ROW_BODIES, lane_desk.STATES, lane_desk.CLOSED_BY, lane_desk.SOURCES,
+            lane_desk.ROLES, lane_desk.DIRECTIONS,
         )
         self.asked = (_address_of, client_key, is_default_client_id, cache(catalog().api_name))
         for table in ("group_steps", "topic_use"):
@@ -141,13 +144,8 @@ cdef class LaneBatches(StreamSink):
         rows_close(&self.rows)
 
     def connection_id_of(self, place):
-        """The id of the connection that is in a lane under this number."""
+        """The id of the connection of this number."""
         return text_object(&self.rows.places, place)
-
-    @property
-    def departures(self):
-        """How often a connection left its lane, by reason."""
-        return {self.words[8][reason]: self.rows.lanes.odd[reason] for reason in range(ODD_REASONS) if self.rows.lanes.odd[reason]}
 
     def add_request(self, connection_id, event):
         """Append the row of a `RequestCompleted`; its packet number has the number of the file in its upper bits."""
@@ -165,7 +163,7 @@ cdef class LaneBatches(StreamSink):
         if table == "group_steps":
             wide_row_of(&self.rows.lanes.steps, &self.rows.lanes.said, row)
         else:
-            topic_row_of(&self.rows.lanes.topic_rows, &self.rows.lanes.said, self.words[7], row)
+            topic_row_of(&self.rows.lanes.topic_rows, &self.rows.lanes.said, self.words[6], row)
         self.flush_full()
 
     def take(self, table, *, whole):
@@ -188,7 +186,7 @@ cdef class LaneBatches(StreamSink):
 
     cdef int flush(self) except -1:
         names = (lambda _: self.name, self.files.__getitem__, self.asked[3], error_name, self.words[0], self.words[1])
-        return flush_rows(&self.rows, pa, SCHEMAS_OF_LANES, self.batches, names, self.words[7])
+        return flush_rows(&self.rows, pa, SCHEMAS_OF_LANES, self.batches, names, self.words[6])
 
     cdef int rows_added(self, Py_ssize_t before) except -1:
         if self.rows.lanes.rows.count != before:
@@ -200,14 +198,36 @@ cdef class LaneBatches(StreamSink):
 
     cdef int opened(self, TcpConnection connection, int64_t time_ns, int64_t packet) except -1:
         cdef const uint8_t* packed = <const uint8_t*>PyBytes_AS_STRING(connection.key)
-        cdef TrackedStream stream
-        if self.ports and packed_port(packed, 0) not in self.ports and packed_port(packed, 1) not in self.ports:
-            connection.ignored = True
-            return 0
+        cdef bint first, second
+        if self.ports:
+            first, second = packed_port(packed, 0) in self.ports, packed_port(packed, 1) in self.ports
+            if not first and not second:
+                connection.ignored = True
+                return 0
+            if connection.tcp.opened_by < 0 and first != second:
+                return self.begin(self.stream_on(connection), connection, 1 if first else 0, "port", self.packet_of(packet), None)
         if connection.tcp.opened_by < 0:
             return StreamSink.opened(self, connection, time_ns, packet)
-        stream = self.stream_on(connection)
-        begin_lane(&self.rows, &stream.slot, connection.key, connection.n, connection.tcp.opened_by, self.packet_of(packet), _address_of)
+        return self.begin(self.stream_on(connection), connection, connection.tcp.opened_by, "syn", self.packet_of(packet), None)
+
+    cdef int begin(
+        self, TrackedStream stream, TcpConnection connection, int client_side, object decided_by, int64_t packet, object known
+    ) except -1:
+        """Begin the native state of a connection of which it is known which side is the client.
+
+        Arguments:
+            packet: where the connection began.
+            known: the connection as it was tracked before, of either twin; None for nothing.
+        """
+        cdef bint late = decided_by != "syn" if known is None else known.joined_late
+        cdef LaneExchange* state
+        stream.tracker = row_connection(stream, &self.rows.lanes, late, self.target.asked, known)
+        state = &stream.tracker.state
+        server_text(&self.rows, state, connection.key, connection.n, 1 - client_side, _address_of)
+        state.begun = packet
+        stream.decided_by = decided_by
+        stream.slot.client_side = client_side
+        stream.slot.exchange = state
         slot_append(&self.slots, &stream.slot)
         return 0
 
@@ -215,66 +235,51 @@ cdef class LaneBatches(StreamSink):
         self, TcpConnection connection, int direction, const uint8_t* data, Py_ssize_t size, int64_t time_ns, int64_t packet
     ) except -1:
         cdef TrackedStream stream = self.stream_on(connection)
-        cdef Py_ssize_t done = 0
-        cdef Py_ssize_t before
-        cdef int outcome
-        if stream.slot.exchange is NULL:
-            stream.slot.patience -= 1
-            if stream.slot.patience < 0:
-                self.enter(stream)
-        if stream.slot.exchange is not NULL and connection.tcp.flows[direction].isn < 0 and not stream.slot.exchange.received[
-            0 if direction == stream.slot.client_side else 1
-        ]:
-            self.leave(stream)  # its SYN is missing, and its first bytes may be missing too
-        if stream.slot.exchange is not NULL:
-            before = self.rows.lanes.rows.count
-            outcome = exchange_bytes(
-                stream.slot.exchange, &self.rows.lanes, direction == stream.slot.client_side, <Bytes>data, size, time_ns,
-                self.packet_of(packet), &done,
-            )
-            self.rows_added(before)
-            if outcome == LANE_OK:
-                return 0
-            self.leave(stream)
+        cdef Py_ssize_t before = self.rows.lanes.rows.count
+        cdef int side = direction != stream.slot.client_side
+        cdef LaneExchange* state
+        if stream.tracker is not None:
+            state = &stream.tracker.state
+            if connection.tcp.opened_by >= 0 and connection.tcp.flows[direction].isn < 0 and not state.received[side]:
+                stream.tracker.begin_late(side)  # its SYN is missing, and its first bytes may be missing too
+            state.server_unseen = side == 0 and not state.received[1]  # so many may wait, and the server has not said a word
+            stream.tracker.take(side, <Bytes>data, size, time_ns, self.packet_of(packet))
+            state.server_unseen = False
+            return self.rows_added(before)
         self.pieces_in_python += 1
         connection.attachment = stream.kept
         try:
-            return StreamSink.data(self, connection, direction, data + done, size - done, time_ns, packet)
+            StreamSink.data(self, connection, direction, data, size, time_ns, packet)
         finally:
             connection.attachment = stream
+        return self.decide(stream, connection)
 
     cdef int lost(self, TcpConnection connection, int direction, int64_t count, bint cut, int64_t time_ns, int64_t packet) except -1:
         cdef TrackedStream stream = self.stream_on(connection)
         cdef Py_ssize_t before = self.rows.lanes.rows.count
-        if stream.slot.exchange is not NULL:
-            if cut:
-                if exchange_cut(
-                    stream.slot.exchange, &self.rows.lanes, direction == stream.slot.client_side, count, time_ns
-                ) == LANE_OK:
-                    return self.rows_added(before)
-                self.rows_added(before)
-            self.leave(stream)
+        if stream.tracker is not None:
+            stream.tracker.lose_bytes(direction != stream.slot.client_side, count, time_ns, cut)
+            return self.rows_added(before)
         self.pieces_in_python += 1
         connection.attachment = stream.kept
         try:
-            return StreamSink.lost(self, connection, direction, count, cut, time_ns, packet)
+            StreamSink.lost(self, connection, direction, count, cut, time_ns, packet)
         finally:
             connection.attachment = stream
+        return self.decide(stream, connection)
 
     cdef int closed(self, TcpConnection connection, int direction, bint reset, int64_t time_ns, int64_t packet) except -1:
         cdef TrackedStream stream = self.stream_on(connection)
         cdef Py_ssize_t before = self.rows.lanes.rows.count
-        if stream.slot.exchange is not NULL:
-            if exchange_closed(
-                stream.slot.exchange, &self.rows.lanes, direction == stream.slot.client_side, reset, time_ns
-            ) == LANE_OK:
-                return self.rows_added(before)
-            self.leave(stream)
+        if stream.tracker is not None:
+            stream.tracker.close(direction != stream.slot.client_side, reset, time_ns)
+            return self.rows_added(before)
         connection.attachment = stream.kept
         try:
-            return StreamSink.closed(self, connection, direction, reset, time_ns, packet)
+            StreamSink.closed(self, connection, direction, reset, time_ns, packet)
         finally:
             connection.attachment = stream
+        return self.decide(stream, connection)
 
     cdef int ended(self, TcpConnection connection) except -1:
         cdef TrackedStream stream
@@ -282,20 +287,20 @@ cdef class LaneBatches(StreamSink):
         if connection.attachment is None:
             return 0
         stream = self.stream_on(connection)
-        if stream.slot.exchange is not NULL:
-            stream.slot.exchange.server_unseen = connection.tcp.flows[1 - stream.slot.client_side].packets == 0
-            if exchange_finish(stream.slot.exchange, &self.rows.lanes) == LANE_OK:
-                self.rows_added(before)
-                end_lane(
-                    &self.rows, &stream.slot, connection.key, &connection.tcp, self.target, self.words, self.asked, self.client_keys,
-                )
-                slot_remove(&self.slots, &stream.slot)
-                slot_free_exchange(&stream.slot)
-                connection.attachment = None
-                return self.flush_full()
-            self.leave(stream)
-        connection.attachment = stream.kept
-        return StreamSink.ended(self, connection)
+        if stream.tracker is None:
+            connection.attachment = stream.kept
+            return StreamSink.ended(self, connection)
+        stream.tracker.state.server_unseen = connection.tcp.flows[1 - stream.slot.client_side].packets == 0
+        stream.tracker.end_all(connection.tcp.last_ns)
+        self.rows_added(before)
+        end_stream(
+            &self.rows, &stream.slot, stream.tracker, stream.unsupported, connection.key, &connection.tcp, self.target, self.words,
+            self.asked, self.client_keys,
+        )
+        slot_remove(&self.slots, &stream.slot)
+        stream.slot.exchange = NULL
+        connection.attachment = None
+        return self.flush_full()
 
     cdef int chunk_taken(self) except -1:
         """Let go of the texts that no connection names any more, when there are many."""
@@ -311,56 +316,86 @@ cdef class LaneBatches(StreamSink):
         """What hangs on a connection; what Python or a pickle has left there is put into it."""
         cdef TrackedStream made
         found = connection.attachment
-        if isinstance(found, TrackedStream):
+        if type(found) is TrackedStream:
             if (<TrackedStream>found).owner is self:
                 return <TrackedStream>found
             found = found.tracked
         made = TrackedStream.__new__(TrackedStream)
         made.key, made.owner, made.kept = connection.key, self, found
         connection.attachment = made
+        self.decide(made, connection)
         return made
 
-    cdef int leave(self, TrackedStream stream) except -1:
-        """From a lane to Python's Conversation."""
-        cdef Slot* slot = &stream.slot
-        ends = endpoints_of(stream.key)
-        stream.kept = exchange_export(
-            slot.exchange, &self.rows.lanes, slot.client_side, ends[0].port, ends[1].port,
-            text_object(&self.rows.places, slot.exchange.connection), ends[1 - slot.client_side],
+    cdef int decide(self, TrackedStream stream, TcpConnection connection) except -1:
+        """Begin the native state as soon as it is known which side is the server."""
+        cdef LaneExchange* state
+        tracked = stream.kept
+        if tracked is None or tracked.connection_id is None:
+            return 0
+        conversation = tracked.conversation
+        self.begin(
+            stream, connection, 1 - conversation.server_side, conversation.decided_by, tracked.begun, conversation.connection
         )
-        slot_remove(&self.slots, slot)
-        slot_free_exchange(slot)
-        slot.departures += 1
-        slot.patience = PATIENCE << min(slot.departures, MOST_DOUBLINGS)
+        state = &stream.tracker.state
+        sums_take(&self.rows.lanes, &state.topics, tracked.topics.plain())
+        if tracked.refused is not None:
+            state.refused_index = tracked.refused[0]
+            state.refused_key, state.refused_version = [no_int() if each is None else each for each in tracked.refused[1:]]
+        stream.unsupported = dict(tracked.unsupported) or None
+        stream.kept = None
         return 0
 
-    cdef int enter(self, TrackedStream stream) except -1:
-        """From Python's Conversation to a lane, if all is regular."""
-        cdef Slot* slot = &stream.slot
-        cdef LaneExchange* exchange
-        tracked = stream.kept
-        slot.patience = PATIENCE << min(slot.departures, MOST_DOUBLINGS)
-        if tracked.server is None:
-            return 0
-        exchange = <LaneExchange*>calloc(1, sizeof(LaneExchange))
-        if exchange is NULL:
-            raise MemoryError
-        try:
-            taken = exchange_import(
-                exchange, &self.rows.lanes, tracked, text_of(&self.rows.places, tracked.connection_id),
-                text_of(&self.rows.lanes.texts, f"{tracked.server.address}:{tracked.server.port}"),
-            )
-        except BaseException:
-            free(exchange)
-            raise
-        if not taken:
-            free(exchange)
-            slot.departures += 1
-            return 0
-        slot.client_side = 0 if tracked.server == endpoints_of(stream.key)[1] else 1
-        slot.exchange = exchange
-        slot_append(&self.slots, slot)
-        stream.kept = None
+    cdef object plain(self, TrackedStream stream):
+        """What the pure twin has of a connection: a `kwire.tables.conversation_sink.Tracked`."""
+        from kwire.tables.conversation_sink import Tracked
+
+        cdef LaneExchange* state = &stream.tracker.state
+        ends = endpoints_of(stream.key)
+        conversation = Conversation(ends[0].port, ends[1].port, ports=self.ports or None, asked=self.target.asked)
+        conversation.take_up(1 - stream.slot.client_side, stream.decided_by, stream.tracker.plain())
+        made = Tracked(conversation, state.begun)
+        made.connection_id, made.server = text_object(&self.rows.places, state.connection), ends[1 - stream.slot.client_side]
+        made.topics.put_back(sums_objects(&self.rows.lanes, &state.topics))
+        if state.refused_index != no_long():
+            made.refused = state.refused_index, int_object(state.refused_key), int_object(state.refused_version)
+        made.unsupported = dict(stream.unsupported or {})
+        return made
+
+    cdef int take_events(self, TrackedStream stream, Connection connection, list events) except -1:
+        """Take what Python's rules say of a connection, as `ConversationSink` does."""
+        from kwire.tables.conversation_sink import Tracked
+
+        cdef LaneExchange* state = &connection.state
+        cdef TopicUses uses
+        cdef LaneWaiting alone
+        cdef int direction
+        tracked = None
+        for event in events:
+            if isinstance(event, RequestCompleted):
+                if event.state == "answered" and event.error_code == UNSUPPORTED_VERSION and event.api_key != API_VERSIONS:
+                    if stream.unsupported is None:
+                        stream.unsupported = {}
+                    stream.unsupported.setdefault((event.api_key, event.api_version), event.request_index)
+                row_of_event(&self.rows.lanes.rows, &self.rows.lanes.texts, state.connection, event, self.words[0], self.words[1])
+                if event.state != "orphan_response":
+                    refused_by(state, &self.rows.lanes.rows.rows[self.rows.lanes.rows.count - 1])
+            elif isinstance(event, TopicsUsed):
+                memset(&alone, 0, sizeof(LaneWaiting))
+                uses_of_objects(&alone, &self.rows.lanes, event.uses)
+                uses.uses, uses.count = alone.uses, alone.use_count
+                direction = PRODUCED if event.direction == "produce" else FETCHED
+                if uses.count and not sums_add(
+                    &state.topics, direction, &uses, text_of(&self.rows.lanes.texts, event.client_id),
+                    no_int() if event.acks is None else event.acks, event.time,
+                ):
+                    raise MemoryError
+                free(alone.uses)
+            elif not isinstance(event, IdentityChanged):
+                if tracked is None:
+                    tracked = Tracked(None, state.begun)
+                    tracked.connection_id = text_object(&self.rows.places, state.connection)
+                    tracked.server = endpoints_of(stream.key)[1 - stream.slot.client_side]
+                self.target.take_event(tracked, event)
         return 0
 
 

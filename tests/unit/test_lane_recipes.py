@@ -37,13 +37,9 @@ def test_marks_and_traits_have_the_numbers_of_the_headers() -> None:
 def test_words_stand_at_the_places_of_the_headers() -> None:
     assert words_of("lane_rows.pxd", "RowState") == lane_desk.ROW_STATES
     assert words_of("lane_rows.pxd", "RowBody", "BODY_") == lane_desk.ROW_BODIES
-    assert words_of("lane_exchange.pxd", "LaneState", "STATE_") == lane_desk.STATES
-    assert words_of("lane_exchange.pxd", "LaneProtocol", "SPEAKS_") == lane_desk.PROTOCOLS
+    assert words_of("lane_ends.pxd", "ConnectionState", "STATE_") == lane_desk.STATES
     assert words_of("lane_series.pxd", "LaneSource", "FROM_") == lane_desk.SOURCES
     assert words_of("lane_series.pxd", "LaneRole") == lane_desk.ROLES
-    odd = {name.removeprefix("ODD_").lower(): number for name, number in numbers_in("lane_series.pxd").items() if name.startswith("ODD_")}
-    assert odd.pop("reasons") == len(lane_desk.ODDITIES)
-    assert odd == {name: place for place, name in enumerate(lane_desk.ODDITIES)}
 
 
 def test_every_released_version_has_a_recipe_but_where_tokens_follow_without_a_header() -> None:

@@ -19,12 +19,14 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from typing import Final, Literal, Protocol
 
-__all__ = ["MAX_CANDIDATES", "MAX_FRAME", "REJECT", "Frame", "FrameFault", "FrameSplitter", "Judge"]
+__all__ = ["LEAST_BELIEVED", "MAX_CANDIDATES", "MAX_FRAME", "REJECT", "Frame", "FrameFault", "FrameSplitter", "Judge"]
 
 # Kafka's default of socket.request.max.bytes; responses are as a rule smaller (fetch.max.bytes is 55 MB at most by default).
 MAX_FRAME: Final = 100 * 1024 * 1024
 
 REJECT: Final = 0
+# A judge accepts a frame with its last byte, or with so many bytes of it and no fewer.
+LEAST_BELIEVED: Final = 4 + (1 << 16)
 # Candidates that may wait for bytes at once: a bound on work, not a matter of finding; chance makes a few in a megabyte.
 _MOST_PENDING: Final = 32
 # Candidates in a row that came to nothing, after which a direction is given up: made-up bytes could otherwise cost any time. In a gigabyte
@@ -219,7 +221,8 @@ class FrameSplitter:
 
     def _pass_over(self, data: bytes, pos: int, length: int, head: int) -> None:
         begin_time, packet = self._mark(self._base + pos)
-        self._broken = Frame(data[pos + 4 : pos + 4 + head], length, self._base + pos, packet, begin_time, begin_time)
+        payload, is_doubtful = data[pos + 4 : pos + 4 + head], self._unproven > 0
+        self._broken = Frame(payload, length, self._base + pos, packet, begin_time, begin_time, doubtful=is_doubtful)
         self._skip = 4 + length - (len(data) - pos)
         self._buffer.clear()
         self._drop(len(data))
@@ -254,12 +257,14 @@ class FrameSplitter:
                 at = max(at, len(data) - judge.window + 1) if found < 0 else at
                 break
             self._candidates += 1
+            at = found + 1
+            if best >= 0 and found + min(4 + int.from_bytes(data[found : found + 4], "big"), LEAST_BELIEVED) >= end:
+                continue  # it cannot be accepted with fewer bytes of the stream
             size = judge.judge(data, found)
             if size > len(data) - found:
                 waiting.append((base + found, size))
             elif size != REJECT and found + size < end:
                 best, end = found, found + size
-            at = found + 1
         if best >= 0:
             self._pending, self._scanned, self._candidates = [], 0, 0
             return best, 0
@@ -279,6 +284,8 @@ class FrameSplitter:
         broken = self._broken
         assert broken is not None
         broken.end_time = self._skipped_time
+        if not broken.damaged:
+            self.prove(1)
         self._broken = None
         self._skip = 0
         return broken
@@ -289,7 +296,7 @@ class FrameSplitter:
         `cut`: by snaplen, so that the time at which they came is known.
         """
         if self._broken is not None:
-            self._broken.damaged = True
+            self._broken.damaged, self._broken.doubtful = True, False
             self._skipped_time = t
             taken = min(n, self._skip)
             self._skip -= taken

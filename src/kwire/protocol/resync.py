@@ -14,20 +14,20 @@ from typing import Any, Final
 from kwire.errors import Fault, WireError
 from kwire.protocol.close_reading import read_closely
 from kwire.protocol.events import RequestCompleted
-from kwire.protocol.frames import REJECT
+from kwire.protocol.frames import LEAST_BELIEVED, REJECT
 from kwire.protocol.negotiation import API_VERSIONS
 from kwire.protocol.pairing import Pairing
 from kwire.protocol.reading import header_reader, request_decoder, response_decoders
 from kwire.schema import catalog
 
-__all__ = ["RequestJudge", "ResponseJudge"]
+__all__ = ["RequestJudge", "ResponseJudge", "judge_response"]
 
 # A length from 10 bytes to 32 MiB, an api key below 128, a version below 32, any correlation id, a client id that is null or below 1280
 # bytes.
 _LENGTH: Final = rb"(?:\x00\x00\x00[\x0a-\xff]|\x00\x00[\x01-\xff].|\x00[\x01-\xff]..|\x01...)"
 _REQUEST: Final = re.compile(rb"(?s)(?=" + _LENGTH + rb"\x00[\x00-\x7f]\x00[\x00-\x1f]....(?:\xff\xff|[\x00-\x04].))")
 # Sizes at which the beginning of a frame is tried. One whose first 64 KiB agree with all that is known is believed.
-_TRIALS: Final = (64, 512, 4096, 65536)
+_TRIALS: Final = (64, 512, 4096, LEAST_BELIEVED - 4)
 _SHORTEST_REQUEST: Final = 10  # api key, version, correlation id, length of the client id
 _MOST_IDS: Final = 256
 # librdkafka up to 1.0 writes an empty array of api keys into ApiVersions v0, which has no field (rd_kafka_ApiVersionRequest).
@@ -135,6 +135,38 @@ class RequestJudge:
         return ends_with_loss or (at_border and client_id is not None and client_id == self.client_id)
 
 
+def judge_response(payload: bytes, length: int, api_key: int, api_version: int) -> int:
+    """`Judge.judge` for the response to a request of this api and version.
+
+    Arguments:
+        payload: what is there of the frame, without its length.
+        length: of the frame, at least 4.
+    """
+    message = catalog().response(api_key)
+    if message is None or api_version not in message.valid_versions:
+        # Nothing but the id speaks for it: no long wait on that.
+        return 4 + length if length < _TRIALS[-1] else REJECT
+    decoders = response_decoders(api_key, api_version, True)
+    have = len(payload)
+    if have == length <= _TRIALS[-1]:
+        if api_key == API_VERSIONS and payload[4:6] == b"\0\x23":  # in version 0 form, whatever was asked (KIP-511)
+            decoders = response_decoders(API_VERSIONS, 0, True)
+        return 4 + length if _reads(decoders, payload, length) else REJECT
+    trial = _trial(have)
+    if trial and not _reads(decoders, payload[:trial], length):
+        return REJECT
+    return 4 + (trial if trial == _TRIALS[-1] else _next_trial(have, length))
+
+
+def _reads(decoders: tuple[Any, Any], payload: bytes, length: int) -> bool:
+    header, body = decoders
+    try:
+        _, offset = header.decode(payload)
+    except WireError as error:
+        return len(payload) < length and error.code is Fault.TRUNCATED
+    return _agrees(body, payload, offset, length)
+
+
 class ResponseJudge:
     """Believes responses to requests that wait."""
 
@@ -170,31 +202,7 @@ class ResponseJudge:
         row = self._asked(data, start)
         if length < 4 or row is None or row.api_key is None or row.api_version is None:
             return REJECT
-        message = catalog().response(row.api_key)
-        if message is None or row.api_version not in message.valid_versions:
-            # Nothing but the id speaks for it: no long wait on that.
-            return 4 + length if length < _TRIALS[-1] else REJECT
-        decoders = response_decoders(row.api_key, row.api_version, True)
-        have = min(len(data) - start - 4, length)
-        if have == length <= _TRIALS[-1]:
-            payload = data[start + 4 : start + 4 + length]
-            refusal = row.api_key == API_VERSIONS and payload[4:6] == b"\0\x23"
-            if refusal:  # in version 0 form, whatever was asked (KIP-511)
-                decoders = response_decoders(API_VERSIONS, 0, True)
-            return 4 + length if self._reads(decoders, payload, length) else REJECT
-        trial = _trial(have)
-        if trial and not self._reads(decoders, data[start + 4 : start + 4 + trial], length):
-            return REJECT
-        return 4 + (trial if trial == _TRIALS[-1] else _next_trial(have, length))
-
-    @staticmethod
-    def _reads(decoders: tuple[Any, Any], payload: bytes, length: int) -> bool:
-        header, body = decoders
-        try:
-            _, offset = header.decode(payload)
-        except WireError as error:
-            return len(payload) < length and error.code is Fault.TRUNCATED
-        return _agrees(body, payload, offset, length)
+        return judge_response(data[start + 4 : start + 4 + length], length, row.api_key, row.api_version)
 
     def salvage(self, data: bytes, start: int, lost: int, at_border: bool) -> bool:
         length = int.from_bytes(data[start : start + 4], "big")

@@ -182,6 +182,11 @@ class Conversation:
         events, self._kept = self._kept[server], {0: [], 1: []}
         return events
 
+    def take_up(self, server_side: int, decided_by: DecidedBy | None, connection: Connection) -> None:
+        """Take a connection whose server is known already, in place of what was tracked so far."""
+        self.server_side, self.decided_by = server_side, decided_by
+        self._readings = {server_side: connection}
+
     def __repr__(self) -> str:
         return f"Conversation(server side {self.server_side}, by {self.decided_by})"
 

@@ -234,7 +234,7 @@ class ConversationSink(StreamSink):
                 return
             self._name(connection, tracked, side)
         for event in events:
-            self._event(tracked, event)
+            self.take_event(tracked, event)
 
     def _name(self, connection: TcpConnection, tracked: Tracked, server_side: int) -> None:
         ends = (connection.a, connection.b)
@@ -242,9 +242,10 @@ class ConversationSink(StreamSink):
         tracked.connection_id = f"{tracked.server.address}:{tracked.server.port}-{client.address}:{client.port}-{connection.n}"
         early, tracked.early = tracked.early, []
         for event in early:
-            self._event(tracked, event)
+            self.take_event(tracked, event)
 
-    def _event(self, tracked: Tracked, event: Event) -> None:
+    def take_event(self, tracked: Tracked, event: Event) -> None:
+        """Take what a connection says; of `tracked` its id, server, beginning and sums are needed."""
         if isinstance(event, RequestCompleted):
             self._request_row(tracked, event)
         elif isinstance(event, ViolationFound):

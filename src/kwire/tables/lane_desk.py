@@ -13,40 +13,27 @@ from typing import Any, Final, Protocol
 from kwire.protocol.brokers import nodes_of, ranges_of
 from kwire.protocol.events import Asked, GroupStep, MetricsPushed, RequestCompleted, TopicsNamed, VersionsLearned, ViolationFound
 from kwire.protocol.group_steps import assignment_of, topics_of
-from kwire.protocol.identity import is_broker_client_id
-from kwire.protocol.negotiation import API_VERSIONS, is_valid_software_text
+from kwire.protocol.negotiation import API_VERSIONS
 from kwire.protocol.observation import note_request, observe
-from kwire.protocol.reading import api_label, header_reader, read_response, trailing_fact
+from kwire.protocol.reading import api_label, read_response, trailing_fact
 from kwire.protocol.rules import RULES, explain
 from kwire.protocol.sasl import SaslState
-from kwire.protocol.topic_use import records_in
+from kwire.protocol.tracker_callbacks import CLOSED_BY, ROLES, ROW_BODIES, ROW_STATES, SOURCES, TrackerCallbacks
 from kwire.schema import catalog
-from kwire.tables.conversation_sink import PACKET_BITS, Tracked
+from kwire.tables.conversation_sink import PACKET_BITS
 from kwire.tables.facts import SeriesFacts
 from kwire.tables.observed_rows import JSON, ObservedRows, spelled
 from kwire.tables.violation_rows import ViolationRows
 
 __all__ = [
-    "CLOSED_BY", "DIRECTIONS", "ODDITIES", "PROTOCOLS", "ROLES", "ROW_BODIES", "ROW_STATES", "SOURCES", "STATES", "LaneDesk", "LaneSink",
+    "CLOSED_BY", "DIRECTIONS", "ROLES", "ROW_BODIES", "ROW_STATES", "SOURCES", "STATES", "LaneDesk", "LaneSink",
 ]  # fmt: skip
 
-# The words for the numbers in pyx/lane_rows.pxd, lane_topics.pxd, lane_series.pxd and lane_exchange.pxd.
-ROW_STATES: Final = ("answered", "no_response_expected", "unanswered", "orphan_response", "abandoned", "unseen")
-ROW_BODIES: Final = ("decoded", "truncated", "malformed", "unsupported", "skipped")
+# The words for the numbers of rows, with those of `kwire.protocol.tracker_callbacks`.
 DIRECTIONS: Final = ("produce", "fetch")
-SOURCES: Final = ("not_observed", "not_sent", "api_versions")
-ROLES: Final = ("client", "broker", "controller")
 STATES: Final = ("open", "joined_late", "reset", "complete")
-CLOSED_BY: Final = ("client", "server")
-PROTOCOLS: Final = ("kafka", "silent", "unknown")
-ODDITIES: Final = (
-    "opening", "length", "api", "header", "body", "trailing", "text", "correlation", "pairing", "waiting", "identity", "batch", "refused",
-    "unfinished", "plain", "gap",
-)  # fmt: skip
 
 _SASL_HANDSHAKE: Final = 17
-_IS_SOFTWARE: Final = 2
-_IS_BROKER_CLIENT: Final = 4
 _PACKET_MASK: Final = (1 << PACKET_BITS) - 1
 
 _Place = tuple[int, int | None, int, int]
@@ -71,7 +58,7 @@ class LaneSink(Protocol):
     ) -> None: ...  # fmt: skip
 
 
-class LaneDesk:
+class LaneDesk(TrackerCallbacks):
     """Answers what the lanes of a series ask.
 
     Args:
@@ -100,18 +87,6 @@ class LaneDesk:
         self.api_name = cache(catalog().api_name)
         self.seed = int.from_bytes(os.urandom(8), "little")
 
-    def text_facts(self, text: str) -> int:
-        """Tell whether a text is a valid software name or version, and whether it is a broker's client id (`TextFact` bits)."""
-        return (_IS_SOFTWARE if is_valid_software_text(text) else 0) | (_IS_BROKER_CLIENT if is_broker_client_id(text) else 0)
-
-    def count_records(self, records: bytes) -> int:
-        """Count the records of batches that may be compressed messages of magic 0 or 1."""
-        return records_in(records)
-
-    def body_of(self, payload: bytes) -> int:
-        """Tell where the body of a request begins whose header was read before."""
-        return int(header_reader().read(payload, strict=False)[1])
-
     def once(self, place: _Place, identity: _Identity, rule: str, api_key: int, api_version: int) -> None:
         """Report a rule of severity `info` that a response has to do with; the lane says it once a connection.
 
@@ -137,17 +112,6 @@ class LaneDesk:
             end: of the body, in the frame without its length.
         """
         self._violation(place, identity, *trailing_fact(f"{api_label(api_key, api_version)} {kind}", count, end))
-
-    def unfinished(self, place: _Place, identity: _Identity, have: int, length: int | str) -> None:
-        """Report a frame whose end has not come.
-
-        Args:
-            place: as for `once`, without a request.
-            identity: as for `once`.
-            have: how many of its bytes came.
-            length: how many it has, `unknown` where not even its length came.
-        """
-        self._violation(place, identity, "frame_unfinished", {"have": have, "length": length})
 
     def _violation(self, place: _Place, identity: _Identity, rule: str, facts: dict[str, object]) -> None:
         connection, request_index, packet, offset = place
@@ -300,20 +264,3 @@ class LaneDesk:
         """The server closed the connection while authentication was under way."""
         sasl.closed_by_server()
         return sasl
-
-    def summary_of(
-        self, tracked: Tracked | None, sasl: SaslState | None
-    ) -> tuple[bool, int, int, tuple[str | None, str | None, str | None]]:
-        """Tell what only Python knows of a connection: of one that it had once, of one that authenticated.
-
-        Returns:
-            Whether it was joined late, bytes that were not understood, refused authentications; the address behind a proxy, SASL's
-            mechanism and the principal that was tried.
-        """
-        late, opaque, proxied = False, 0, None
-        if tracked is not None:
-            summary = tracked.conversation.summary()
-            late, opaque, proxied = summary.state == "joined_late", summary.bytes_opaque, summary.proxied_address
-        if sasl is None:
-            return late, opaque, 0, (proxied, None, None)
-        return late, opaque, sasl.failures, (proxied, sasl.mechanism, sasl.attempted_principal)

@@ -9,7 +9,6 @@ from kwire.tables.conversation_sink import ConversationSink, FileCounts, Tracked
 __all__ = ["LaneBatches", "ObservedBatches", "TrackedStream"]
 
 class LaneBatches:
-    departures: dict[str, int]
     pieces_in_python: int
     def __init__(self, sink: ConversationSink, batch_rows: int = ...) -> None: ...
     def connection_id_of(self, place: int) -> str: ...

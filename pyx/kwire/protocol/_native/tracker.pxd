@@ -1,0 +1,61 @@
+"""What pyx/protocol/tracker.pyx offers to other compiled modules: the state of a tracked connection, and who takes what it says."""
+
+cimport cython
+from cpython.object cimport PyObject
+from libc.stdint cimport int32_t, int64_t, uint8_t
+
+from cursor cimport Bytes
+from lane_recipe cimport Recipe
+from lane_series cimport LaneExchange, LaneSeries, LaneWaiting
+from protocol.frame_cutter cimport Cutter
+from recipe_book cimport KEYS, RecipeBook
+
+
+cdef class EventSink:
+    cdef int said(self, Connection connection, list events) except -1
+
+
+@cython.final
+cdef class Connection:
+    cdef LaneExchange state
+    cdef LaneSeries* series
+    cdef LaneSeries own
+    cdef PyObject* sink  # borrowed: the EventSink that owns this connection, NULL where events are given back
+    cdef Cutter cutters[2]
+    cdef list openings  # what collects the first bytes of a direction while they do not say what is spoken
+    cdef bint opened[2]
+    cdef uint8_t ways[KEYS]
+    cdef bint busy
+    cdef bint expecting  # the rules have added a request that waits
+    cdef list held  # responses that have not found their request: `Frame` and correlation id
+    cdef object asked, passing
+    cdef object protocol_name  # of a foreign protocol, once one is recognised
+    cdef int64_t stray
+    cdef object proxied
+    cdef dict hellos
+    cdef list unheard  # violations that count once the server is heard; None for none
+
+    cdef int open(self, bint joined_late, int64_t max_frame, object asked) except -1
+    cdef object text(self, int32_t number)
+    cdef list begin(self)
+    cdef int done(self) except -1
+    cdef int say(self, list events) except -1
+    cdef list receive(self, int side, data, int64_t t, int64_t packet)
+    cdef void see(self, int64_t t) noexcept
+    cdef int take(self, int side, Bytes data, Py_ssize_t size, int64_t t, int64_t packet) except -1
+    cdef bint begins_kafka(self, int side, Bytes data, Py_ssize_t size) noexcept
+    cdef int decided(self, int side, object opening, str verdict) except -1
+    cdef int feed_all(self, int side, object chunks) except -1
+    cdef int feed(self, int side, Bytes data, Py_ssize_t size, int64_t t, int64_t packet) except -1
+    cdef int begin_late(self, int side) except -1
+    cdef int lose_bytes(self, int side, int64_t n, int64_t t, bint cut) except -1
+    cdef int close(self, int side, bint reset, int64_t t) except -1
+    cdef int end_all(self, int64_t t) except -1
+    cdef int give_up_waiting(self) except -1
+    cdef int end(self, int side, int64_t t) except -1
+    cdef object plain(self)
+    cdef object opening_of(self, int side)
+
+
+cdef Connection row_connection(EventSink sink, LaneSeries* series, bint joined_late, object asked, object known)
+cdef RecipeBook* field_plans() noexcept

@@ -1,0 +1,48 @@
+# Part of tracker.pyx: pickles hold the state as the pure twin has it.
+
+
+def copied(to, of, names):
+    """Copy attributes from one form of a connection's state to the other."""
+    for name in names:
+        setattr(to, name, getattr(of, name))
+
+
+# What a pickle holds: attributes that both twins have under the same names.
+OF_CONNECTION = (
+    "_closed", "_closed_by", "_first_seen", "_frames", "_hellos", "_last_seen", "_openings", "_protocol", "_proxied", "_reset", "_stray",
+    "bytes_lost", "gaps", "received",
+)
+OF_EXCHANGE = (
+    "_said", "_unheard", "advertised", "is_kafka", "last_api_name", "losses", "missing", "named", "requests",
+    "requests_lost", "response_breaks", "seeks_responses", "unanswered",
+)
+OF_SPLITTER = (
+    "_base", "_buffer", "_marks", "_need", "_broken", "_skip", "_skipped_time", "_sought_from", "_pending", "_candidates", "_scanned",
+    "_unproven", "bytes_opaque", "seeking",
+)
+
+
+def _taken_up(pure):
+    """A connection out of a pickle, which is that of the pure twin."""
+    exchange = pure._exchange
+    made = Connection(
+        pure.joined_late, max_frame=pure._splitters["request"].max_frame, frames=exchange.frames, bodies=exchange.passing.bodies,
+        asked=exchange.asked,
+    )
+    return take_over(made, pure)
+
+
+cdef object take_over(Connection made, object pure):
+    """Give a connection the state that another one has, of either twin."""
+    exchange = pure._exchange
+    copied(made, pure, OF_CONNECTION)
+    native = made._exchange
+    copied(native, exchange, OF_EXCHANGE)
+    copied(native.identity, exchange.identity, _identity.ClientIdentity.__slots__)
+    copied(native.sasl, exchange.sasl, SaslState.__slots__)
+    copied(native.judge, exchange.judge, ("client_id",))
+    copied(native.pairing, exchange.pairing, ("waiting", "_held", "is_unclear", "last_answered"))
+    for direction in DIRECTIONS:
+        copied(made._splitters[direction], pure._splitters[direction], OF_SPLITTER)
+    native.authenticated()
+    return made

@@ -1,0 +1,231 @@
+"""Events of a tracked connection out of C rows: `RequestCompleted`, `TopicsUsed`, `FrameSeen` of kwire/protocol/events.py."""
+
+from cpython.bytes cimport PyBytes_FromStringAndSize
+from cpython.object cimport PyObject, PyTypeObject
+from libc.stdint cimport INT32_MIN, INT64_MIN, int32_t, int64_t
+from libc.stdlib cimport realloc
+from libc.string cimport memset
+
+from cursor cimport Bytes
+from lane_rows cimport NO_TEXT, RequestRow
+from lane_series cimport LaneExchange, LaneSeries, LaneWaiting
+from lane_texts cimport TextTable, text_object
+from lane_topics cimport TopicUse, TopicUses
+from protocol.event_classes cimport ROW_SLOTS, EventClasses
+from python_slots cimport python_new, python_slots, slot_index
+from raw_python cimport raw_decref, raw_incref, raw_long, raw_long_long, raw_none
+from recipe_book cimport KEYS
+
+cdef extern from *:
+    """
+    /* An object of a NamedTuple class, as its _make gives it, without the call. */
+    static inline PyObject *kwire_tuple_like(PyTypeObject *type, PyObject *items) {
+        PyObject *arguments = PyTuple_Pack(1, items);
+        if (arguments == NULL) return NULL;
+        PyObject *made = PyTuple_Type.tp_new(type, arguments, NULL);
+        Py_DECREF(arguments);
+        return made;
+    }
+    """
+    object tuple_like "kwire_tuple_like"(PyTypeObject* type, tuple items)
+
+cdef inline PyObject* lasting(value) noexcept:
+    """A reference that is never released."""
+    raw_incref(<PyObject*>value)
+    return <PyObject*>value
+
+
+cdef inline int events_open(EventClasses* events) except -1:
+    """Ask the classes, once."""
+    from kwire.protocol.events import FrameSeen, PartitionUse, RequestCompleted, TopicsUsed
+    from kwire.protocol.tracker_callbacks import ROW_BODIES, ROW_STATES
+
+    cdef int index
+    kind = RequestCompleted
+    memset(events, 0, sizeof(EventClasses))
+    events.row_type = <PyTypeObject*>lasting(kind)
+    events.request_index = slot_index(kind, "request_index", ROW_SLOTS)
+    events.api_key = slot_index(kind, "api_key", ROW_SLOTS)
+    events.api_name = slot_index(kind, "api_name", ROW_SLOTS)
+    events.api_version = slot_index(kind, "api_version", ROW_SLOTS)
+    events.header_version = slot_index(kind, "header_version", ROW_SLOTS)
+    events.correlation_id = slot_index(kind, "correlation_id", ROW_SLOTS)
+    events.client_id = slot_index(kind, "client_id", ROW_SLOTS)
+    events.client_instance_id = slot_index(kind, "client_instance_id", ROW_SLOTS)
+    events.software_name = slot_index(kind, "software_name", ROW_SLOTS)
+    events.software_version = slot_index(kind, "software_version", ROW_SLOTS)
+    events.principal = slot_index(kind, "principal", ROW_SLOTS)
+    events.request_time = slot_index(kind, "request_time", ROW_SLOTS)
+    events.response_time = slot_index(kind, "response_time", ROW_SLOTS)
+    events.latency_us = slot_index(kind, "latency_us", ROW_SLOTS)
+    events.request_bytes = slot_index(kind, "request_bytes", ROW_SLOTS)
+    events.response_bytes = slot_index(kind, "response_bytes", ROW_SLOTS)
+    events.error_code = slot_index(kind, "error_code", ROW_SLOTS)
+    events.throttle_time_ms = slot_index(kind, "throttle_time_ms", ROW_SLOTS)
+    events.acks = slot_index(kind, "acks", ROW_SLOTS)
+    events.first_topic = slot_index(kind, "first_topic", ROW_SLOTS)
+    events.topic_count = slot_index(kind, "topic_count", ROW_SLOTS)
+    events.group_id = slot_index(kind, "group_id", ROW_SLOTS)
+    events.transactional_id = slot_index(kind, "transactional_id", ROW_SLOTS)
+    events.state = slot_index(kind, "state", ROW_SLOTS)
+    events.body = slot_index(kind, "body", ROW_SLOTS)
+    events.packet_number = slot_index(kind, "packet_number", ROW_SLOTS)
+    events.stream_offset = slot_index(kind, "stream_offset", ROW_SLOTS)
+    for index in range(6):
+        events.states[index] = lasting(ROW_STATES[index])
+    for index in range(5):
+        events.bodies[index] = lasting(ROW_BODIES[index])
+    events.topics_used, events.partition_use, events.frame_seen = lasting(TopicsUsed), lasting(PartitionUse), lasting(FrameSeen)
+    return 0
+
+
+cdef inline PyObject* text_borrowed(LaneSeries* series, int32_t text) except NULL:
+    """The Python text of a number, None for null; the series keeps it until its texts get new numbers."""
+    cdef PyObject** grown
+    cdef int32_t room
+    if text < 0:
+        return raw_none
+    if text >= series.objects_room:
+        room = max(2 * series.objects_room, text + 8)
+        grown = <PyObject**>realloc(series.objects, room * sizeof(PyObject*))
+        if grown is NULL:
+            raise MemoryError
+        memset(grown + series.objects_room, 0, (room - series.objects_room) * sizeof(PyObject*))
+        series.objects = grown
+        series.objects_room = room
+    if series.objects[text] is NULL:
+        made = text_object(&series.texts, text)
+        raw_incref(<PyObject*>made)
+        series.objects[text] = <PyObject*>made
+    return series.objects[text]
+
+
+cdef inline PyObject* shared(PyObject* value) noexcept:
+    raw_incref(value)
+    return value
+
+
+cdef inline PyObject* new_long(int64_t value) noexcept:
+    """A number, None for its null."""
+    return shared(raw_none) if value == INT64_MIN else raw_long_long(value)
+
+
+cdef inline PyObject* new_int(int32_t value) noexcept:
+    return shared(raw_none) if value == INT32_MIN else raw_long(value)
+
+
+cdef inline PyObject* api_name(EventClasses* events, int32_t key) except NULL:
+    """Borrowed; None for a key that the catalog does not have."""
+    if not 0 <= key < KEYS:
+        return raw_none
+    if events.names[key] is NULL:
+        from kwire.schema import catalog
+
+        events.names[key] = lasting(catalog().api_name(key))
+    return events.names[key]
+
+
+cdef inline object new_row(EventClasses* events, LaneSeries* series, const LaneWaiting* waiting, int64_t response_ns):
+    """The `RequestCompleted` of a request. Integers that cannot be made for want of memory are not looked for: the row says so then.
+
+    Arguments:
+        response_ns: when its response came, INT64_MIN for none.
+    """
+    cdef const RequestRow* row = &waiting.row
+    cdef PyObject** own
+    cdef PyObject* made
+    cdef PyObject* name = api_name(events, row.api_key)
+    cdef PyObject* client_id = text_borrowed(series, row.client_id)
+    cdef PyObject* instance_id = text_borrowed(series, row.client_instance_id)
+    cdef PyObject* software = text_borrowed(series, row.software_name)
+    cdef PyObject* version = text_borrowed(series, row.software_version)
+    cdef PyObject* principal = text_borrowed(series, row.principal)
+    cdef PyObject* topic = text_borrowed(series, row.first_topic)
+    cdef PyObject* group_id = text_borrowed(series, row.group_id)
+    cdef PyObject* transactional_id = text_borrowed(series, row.transactional_id)
+    made = python_new(events.row_type)
+    if made is NULL:
+        raise MemoryError
+    own = python_slots(made)
+    own[events.request_index] = raw_long_long(row.request_index)
+    own[events.api_key] = new_int(row.api_key)
+    own[events.api_name] = shared(name)
+    own[events.api_version] = new_int(row.api_version)
+    own[events.header_version] = new_int(row.header_version)
+    own[events.correlation_id] = new_long(row.correlation_id)
+    own[events.client_id] = shared(client_id)
+    own[events.client_instance_id] = shared(instance_id)
+    own[events.software_name] = shared(software)
+    own[events.software_version] = shared(version)
+    own[events.principal] = shared(principal)
+    own[events.request_time] = new_long(waiting.request_ns)
+    own[events.response_time] = new_long(response_ns)
+    own[events.latency_us] = new_long(row.latency_us)
+    own[events.request_bytes] = new_long(row.request_bytes)
+    own[events.response_bytes] = new_long(row.response_bytes)
+    own[events.error_code] = new_int(row.error_code)
+    own[events.throttle_time_ms] = new_long(row.throttle_time_ms)
+    own[events.acks] = new_int(row.acks)
+    own[events.first_topic] = shared(topic)
+    own[events.topic_count] = new_int(row.topic_count)
+    own[events.group_id] = shared(group_id)
+    own[events.transactional_id] = shared(transactional_id)
+    own[events.state] = shared(events.states[row.state])
+    own[events.body] = shared(events.bodies[row.body])
+    own[events.packet_number] = raw_long_long(row.packet)
+    own[events.stream_offset] = raw_long_long(row.stream_offset)
+    result = <object>made
+    raw_decref(made)
+    return result
+
+
+cdef inline int say_row(LaneExchange* exchange, LaneSeries* series, const LaneWaiting* waiting, int64_t response_ns) except -1:
+    """A request is complete."""
+    (<list>exchange.events).append(new_row(series.classes, series, waiting, response_ns))
+    return 0
+
+
+cdef inline object last_row(list events, PyTypeObject* row_type):
+    """The `RequestCompleted` that was said last."""
+    for event in reversed(events):
+        if (<PyObject*>event).ob_type is row_type:
+            return event
+    raise AssertionError("no row was said")
+
+
+cdef inline int say_frame(
+    LaneExchange* exchange, LaneSeries* series, str kind, const RequestRow* row, int64_t offset, int64_t length
+) except -1:
+    """The `FrameSeen` of a request or a response, for those who ask for it; `row` is the request's."""
+    mechanism = None if exchange.sasl is NULL else (<object>exchange.sasl).mechanism
+    (<list>exchange.events).append((<object>series.classes.frame_seen)(
+        kind, kind, offset, length, row.request_index, row.api_key, row.api_version, mechanism
+    ))
+    return 0
+
+
+cdef inline object use_object(LaneSeries* series, const TopicUse* use):
+    """A `PartitionUse`."""
+    return tuple_like(<PyTypeObject*>series.classes.partition_use, (
+        <object>text_borrowed(series, use.topic), <object>text_borrowed(series, use.topic_id), use.number,
+        None if use.error_code == INT32_MIN else use.error_code, use.weight.records, use.weight.batches, use.weight.bytes,
+        use.weight.largest, use.weight.magics, use.weight.codecs, bool(use.unseen),
+    ))
+
+
+cdef inline list use_objects(LaneSeries* series, const TopicUse* uses, int32_t count):
+    cdef int32_t index
+    return [use_object(series, uses + index) for index in range(count)]
+
+
+cdef inline int say_topics(
+    LaneExchange* exchange, LaneSeries* series, const TopicUses* uses, const LaneWaiting* waiting, int32_t error_code
+) except -1:
+    """What an exchange does with topics, once its row is complete."""
+    cdef const RequestRow* row = &waiting.row
+    if uses.count:
+        (<list>exchange.events).append((<object>series.classes.topics_used)(
+            row.request_index, waiting.request_ns, "produce" if row.api_key == 0 else "fetch", <object>text_borrowed(series, row.client_id),
+            None if row.acks == INT32_MIN else row.acks, error_code, use_objects(series, uses.uses, uses.count),
+        ))
+    return 0

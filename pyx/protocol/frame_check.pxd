@@ -1,0 +1,197 @@
+"""Can these bytes be a frame, or the beginning of one? kwire/protocol/resync.py, `_agrees`, without any Python object.
+
+A frame that is whole must read without a fault to its last byte. The beginning of one may fail for nothing but the bytes that are not
+there yet: a length or a count that reaches beyond the frame's end can become true by no bytes that follow (kwire/codec/_pure/walk.py with
+a limit).
+"""
+
+from libc.stdint cimport int16_t, int32_t, int64_t, uint32_t
+
+from cursor cimport MAX_LENGTH, OK, TRUNCATED, Bytes, Cursor, cursor_open, load_16, load_32
+from lane_recipe cimport Recipe
+from program cimport (
+    ARRAY, ARRAY_OF_STRUCTS, BYTES, BYTES_COMPACT, NULLABLE_STRUCT, RUN, STRING, STRING_COMPACT, STRUCT, Block, Program, Step, Trace,
+    fixed_size,
+)
+from skip cimport find_tagged, is_refused, skip_block
+
+cdef enum Check:
+    CHECK_BAD = 0
+    CHECK_CUT = 1  # nothing speaks against it but that bytes are missing
+    CHECK_WHOLE = 2
+
+# A walk over the beginning of a message.
+cdef struct Sight:
+    Bytes p
+    Bytes end  # of the bytes that are there
+    int64_t left  # bytes of the frame behind `end`
+    bint is_bad
+
+
+cdef inline bint sight_has(Sight* sight, int64_t size) noexcept nogil:
+    if size <= sight.end - sight.p:
+        return True
+    sight.is_bad = size > sight.end - sight.p + sight.left
+    return False
+
+
+cdef inline bint sight_varint(Sight* sight, int64_t* value) noexcept nogil:
+    cdef int shift = 0
+    cdef uint32_t byte
+    value[0] = 0
+    while True:
+        if sight.p == sight.end:
+            return False
+        byte = sight.p[0]
+        sight.p += 1
+        if shift == 28 and byte > 0x0F:
+            sight.is_bad = True
+            return False
+        value[0] |= <int64_t>(byte & 0x7F) << shift
+        if byte < 0x80:
+            return True
+        shift += 7
+
+
+cdef inline bint sight_length(Sight* sight, int width, bint nullable, int64_t* length) noexcept nogil:
+    """A length or count of `width` bytes, 0 for a compact one; negative for null."""
+    if width == 0:
+        if not sight_varint(sight, length):
+            return False
+        length[0] -= 1
+    else:
+        if sight.end - sight.p < width:
+            return False
+        length[0] = <int16_t>load_16(sight.p) if width == 2 else <int32_t>load_32(sight.p)
+        sight.p += width
+    if (length[0] < 0 and not nullable) or length[0] > MAX_LENGTH:
+        sight.is_bad = True
+        return False
+    return True
+
+
+cdef inline bint sight_sized(Sight* sight, int32_t shape, bint nullable) noexcept nogil:
+    cdef int64_t length
+    cdef int width = 2 if shape == STRING else 4 if shape == BYTES else 0
+    if not sight_length(sight, width, nullable, &length):
+        return False
+    if length > 0:
+        if not sight_has(sight, length):
+            return False
+        sight.p += length
+    return True
+
+
+cdef inline bint sight_value(const Program* program, Sight* sight, const Step* step) noexcept nogil:
+    cdef int32_t shape = step.shape
+    cdef int64_t count
+    cdef int32_t size
+    if shape == STRING or shape == STRING_COMPACT or shape == BYTES or shape == BYTES_COMPACT:
+        return sight_sized(sight, shape, step.nullable)
+    if shape == ARRAY or shape == ARRAY_OF_STRUCTS:
+        if not sight_length(sight, 0 if step.compact else 4, step.nullable, &count):
+            return False
+        if count > 0 and count * step.minimum > sight.end - sight.p + sight.left:
+            sight.is_bad = True
+            return False
+        while count > 0:
+            if shape == ARRAY_OF_STRUCTS:
+                if not sight_block(program, sight, &program.blocks[step.block]):
+                    return False
+            else:
+                size = fixed_size(step.element)
+                if size == 0:
+                    if not sight_sized(sight, step.element, False):
+                        return False
+                else:
+                    if not sight_has(sight, size):
+                        return False
+                    sight.p += size
+            count -= 1
+        return True
+    if shape == NULLABLE_STRUCT:
+        if step.compact:
+            if not sight_length(sight, 0, True, &count):
+                return False
+            if count < 0:
+                return True
+        else:
+            if not sight_has(sight, 1):
+                return False
+            sight.p += 1
+            if sight.p[-1] > 0x7F:
+                return True
+        return sight_block(program, sight, &program.blocks[step.block])
+    if shape == STRUCT:
+        return sight_block(program, sight, &program.blocks[step.block])
+    size = fixed_size(shape)
+    if not sight_has(sight, size):
+        return False
+    sight.p += size
+    return True
+
+
+cdef inline bint sight_tags(const Program* program, Sight* sight, const Block* block) noexcept nogil:
+    cdef int64_t count, tag, size
+    cdef const Step* step
+    cdef Bytes start
+    if not sight_varint(sight, &count):
+        return False
+    if count > MAX_LENGTH:
+        sight.is_bad = True
+        return False
+    while count > 0:
+        if not sight_varint(sight, &tag) or not sight_varint(sight, &size):
+            return False
+        step = find_tagged(program, block, <uint32_t>tag)
+        if size > MAX_LENGTH:
+            sight.is_bad = True
+            return False
+        if step is NULL:
+            if not sight_has(sight, size):
+                return False
+            if is_refused(program, block, <uint32_t>tag):
+                sight.is_bad = True
+                return False
+            sight.p += size
+        else:
+            start = sight.p
+            if not sight_value(program, sight, step):
+                return False
+            if sight.p - start != size:
+                sight.is_bad = True
+                return False
+        count -= 1
+    return True
+
+
+cdef inline bint sight_block(const Program* program, Sight* sight, const Block* block) noexcept nogil:
+    """Step over one struct; False where the bytes end, or at a fault."""
+    cdef const Step* step = program.steps + block.first
+    cdef const Step* last = step + block.untagged
+    while step < last:
+        if step.code != RUN and not sight_value(program, sight, step):
+            return False
+        step += 1
+    return not program.flexible or sight_tags(program, sight, block)
+
+
+cdef inline int check_body(const Recipe* recipe, Bytes payload, Py_ssize_t have, int64_t length, Py_ssize_t start) noexcept nogil:
+    """Whether a body that begins at `start` of a frame can be one: a `Check`.
+
+    Arguments:
+        payload, have: what is there of the frame, without its length.
+        length: of the frame.
+    """
+    cdef Cursor cursor
+    cdef Trace trace
+    cdef Sight sight
+    trace.depth = 0
+    cursor_open(&cursor, payload, have, start)
+    if skip_block(&recipe.program, &cursor, recipe.program.blocks, &trace) and cursor.code == OK:
+        return CHECK_WHOLE if have == length and cursor.p == cursor.end else CHECK_BAD
+    if have == length or cursor.code != TRUNCATED:
+        return CHECK_BAD
+    sight.p, sight.end, sight.left, sight.is_bad = payload + start, payload + have, length - have, False
+    sight_block(&recipe.program, &sight, recipe.program.blocks)
+    return CHECK_BAD if sight.is_bad else CHECK_CUT
