@@ -28,7 +28,9 @@ def parts(out: Path) -> dict[tuple[str, str], bytes]:
     return {(table, path.stem.rpartition("-")[0]): path.read_bytes() for table in SCHEMAS for path in sorted((out / table).iterdir())}
 
 
-@pytest.mark.parametrize("options", [{}, {"owners": True}, {"redaction": Redaction(b"k" * 32, 16), "owners": True}, {"append": True}], ids=str)
+@pytest.mark.parametrize(
+    "options", [{}, {"owners": True}, {"redaction": Redaction(b"k" * 32, 16), "owners": True}, {"append": True}], ids=str
+)
 def test_both_engines_write_the_same_files(
     options: dict[str, Any], spark: SparkSession, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -61,7 +61,7 @@ def list_command(release: str | None, catalog_name: str | None, dialects: tuple[
       kwire catalog list --release 4.1
       kwire catalog list --catalog kafka-clients-4.1.0.jar
     """
-    from kwire.cli.terminal import print_table
+    from kwire.cli.tables import print_table
     from kwire.schema import releases
     from kwire.schema.listing import list_apis
 
@@ -126,7 +126,8 @@ def show_command(api: str, version: int | None, catalog_name: str | None, dialec
 
 
 def _show(row: MessageRows) -> None:
-    from kwire.cli.terminal import console, print_table
+    from kwire.cli.tables import print_table
+    from kwire.cli.terminal import console
 
     facts = [f"versions {row.valid_versions}"]
     if row.api_key is not None and row.kind in ("request", "response"):
@@ -177,7 +178,8 @@ def diff_command(older: str, newer: str, fields: bool, as_json: bool) -> None:
       kwire catalog diff 4.1 kip-1313
       kwire catalog diff 4.1 my-fork/clients/src/main/resources/common/message
     """
-    from kwire.cli.terminal import console, print_table, printable
+    from kwire.cli.tables import print_table
+    from kwire.cli.terminal import console, printable
     from kwire.schema.catalog_diff import compare
 
     with doubts_told():
@@ -265,7 +267,7 @@ def tags_command(catalog_name: str | None, dialects: tuple[str, ...], as_json: b
     Example:
       kwire catalog tags
     """
-    from kwire.cli.terminal import print_table
+    from kwire.cli.tables import print_table
     from kwire.schema.listing import list_tagged_fields
 
     rows = list_tagged_fields(chosen_catalog(catalog_name, dialects))

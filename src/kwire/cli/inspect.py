@@ -199,7 +199,8 @@ def inspect(
     """
     import sys
 
-    from kwire.cli.terminal import TablePrinter, json_line
+    from kwire.cli.tables import TablePrinter
+    from kwire.cli.terminal import json_line
     from kwire.tables import SCHEMAS
     from kwire.tables.pandas_left_out import leave_pandas_out
 

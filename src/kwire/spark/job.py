@@ -1,7 +1,8 @@
 """The analysis job: one task a series, the sums put together on the driver, the folder published at the end.
 
-Tasks run on Spark or in processes of this machine (`kwire.spark.local_processes`), and write the same tables. The job only schedules: rows come from `kwire.tables`, answers from `kwire.analysis`. Payloads never cross between the JVM and Python, because
-each task opens its files and writes its rows itself; what comes back through Spark is one small binary value a series.
+Tasks run on Spark or in processes of this machine (`kwire.spark.local_processes`), and write the same tables. The job only schedules: rows
+come from `kwire.tables`, answers from `kwire.analysis`. Payloads never cross between the JVM and Python, because each task opens its files
+and writes its rows itself; what comes back is one small binary value a series.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """Runs the tasks of a job in processes of this machine, without Spark and without Java.
 
-Below `LOCAL_BYTES` of captures this is what `kwire analyze` takes by default: Spark's start alone costs more there than all the reading. A few
-megabytes are read in the calling process itself, because each new process loads Arrow first.
+Below `LOCAL_BYTES` of captures this is what `kwire analyze` takes by default: Spark's start alone costs more there than all the reading.
+A few megabytes are read in the calling process itself, because each new process loads Arrow first.
 """
 
 from __future__ import annotations

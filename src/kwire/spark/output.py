@@ -34,7 +34,7 @@ __all__ = ["MANIFEST", "PAGE", "REPORTS", "STATE", "SUCCESS", "OutputFolder"]
 SUCCESS: Final = "_SUCCESS"
 MANIFEST: Final = "_manifest.json"
 PAGE: Final = "report.html"
-REPORTS: Final = (PAGE, "report.md", "report.json", "report.csv")
+REPORTS: Final = (PAGE, "report.md", "report.json", "report.csv", "report.sarif", "report.junit.xml")
 # What it takes to go on with the analysis when there are new files; readers of tables pass over names that begin so.
 STATE: Final = "_state"
 _PUBLISH: Final = f"{STAGING}/publish.json"

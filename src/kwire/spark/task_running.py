@@ -127,9 +127,7 @@ def run_on(spark: SparkSession | SparkContext | LocalProcesses, tasks: Sequence[
     return sorted(map(SeriesResult.from_bytes, run_each(spark, tasks, _packed)), key=lambda result: result.number)
 
 
-def run_each(
-    spark: SparkSession | SparkContext | LocalProcesses, items: Sequence[Item], work: Callable[[Item], bytes]
-) -> list[bytes]:
+def run_each(spark: SparkSession | SparkContext | LocalProcesses, items: Sequence[Item], work: Callable[[Item], bytes]) -> list[bytes]:
     """Do something with each item in a task of its own.
 
     Args:

@@ -1,0 +1,145 @@
+"""Tables on a terminal: one line a row at any width.
+
+rich lays them out. It does not know which columns a reader misses least: those are left out first where a terminal is narrow, and the texts
+that remain end in an ellipsis. Numbers are never cut. Tables of prose (`folded`) wrap their texts instead.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Final
+
+from kwire.cli.terminal import cell_text, console
+
+if TYPE_CHECKING:
+    from rich.table import Table
+
+__all__ = ["Column", "TablePrinter", "print_table"]
+
+_WIDEST: Final = 48
+"""What a column of a table that comes bit by bit is at least as wide as an earlier part of it, up to this."""
+
+_PADDING: Final = 3
+"""Blanks between columns, as rich's box without lines has them."""
+
+
+@dataclass(frozen=True, slots=True)
+class Column:
+    """A column.
+
+    Attributes:
+        heading: above it.
+        rank: those with the highest rank are left out first where there is no room; of equal ones the last.
+        least: cells a text needs at least to be worth showing; it is cut down to that. 0 for what is never cut.
+    """
+
+    heading: str
+    rank: int = 0
+    least: int = 12
+
+
+class TablePrinter:
+    """Prints a table whose rows come bit by bit: the heading once, columns as wide as they were.
+
+    Args:
+        columns: or only their headings, of which the last ones are left out first.
+        styles: how a cell is printed that holds exactly this text.
+        folded: leave nothing out and cut nothing: long texts take several lines, for tables of prose.
+
+    Attributes:
+        hidden: headings of the columns that are left out.
+    """
+
+    def __init__(self, columns: Sequence[Column | str], styles: Mapping[str, str] | None = None, *, folded: bool = False) -> None:
+        self._columns = [one if isinstance(one, Column) else Column(one, rank) for rank, one in enumerate(columns)]
+        self._styles = styles or {}
+        self._folded = folded
+        self._widths: list[int] = []
+        self._shown: list[int] = []
+        self.hidden: tuple[str, ...] = ()
+
+    def print(self, rows: Iterable[Sequence[object]], *, title: str | None = None) -> None:
+        """Print more rows; numbers to the right, text from the wire escaped.
+
+        Args:
+            rows: as many values each as there are columns.
+            title: above the table.
+        """
+        from rich.text import Text
+
+        listed = [list(row) for row in rows]
+        out = console()
+        table = self._table(listed, out.width, title)
+        for row in listed:
+            cells = [row[at] for at in self._shown]
+            styles = [self._styles.get(value, "") if isinstance(value, str) else "" for value in cells]
+            table.add_row(
+                *(
+                    Text(cell_text(value), style=style, no_wrap=not self._folded, overflow="fold" if self._folded else "ellipsis")
+                    for value, style in zip(cells, styles, strict=True)
+                )
+            )
+        out.print(table)
+
+    def _table(self, listed: Sequence[Sequence[object]], width: int, title: str | None) -> Table:
+        from rich import box
+        from rich.cells import cell_len
+        from rich.table import Table
+
+        begun = bool(self._shown)
+        numeric, needed = [], []
+        for at, column in enumerate(self._columns):
+            values = [row[at] for row in listed if row[at] is not None]
+            numeric.append(bool(values) and all(isinstance(value, (int, float)) for value in values))
+            widest = max((cell_len(cell_text(value)) for value in values), default=0)
+            needed.append(max(widest, cell_len(column.heading)))
+        if not begun:
+            self._choose(needed, numeric, width)
+            self._widths = [0] * len(needed)
+        self._widths = [min(max(before, one), _WIDEST) for before, one in zip(self._widths, needed, strict=True)]
+        table = Table(box=box.SIMPLE_HEAD, title=title, title_justify="left", pad_edge=False, show_header=not begun, show_edge=False)
+        for at in self._shown:
+            column = self._columns[at]
+            table.add_column(
+                column.heading,
+                justify="right" if numeric[at] else "left",
+                # rich makes those narrower first that may wrap; their texts themselves may not
+                no_wrap=not self._folded and (numeric[at] or not column.least),
+                overflow="fold" if self._folded else "ellipsis",
+                min_width=self._widths[at] if begun else None,
+            )
+        return table
+
+    def _choose(self, needed: Sequence[int], numeric: Sequence[bool], width: int) -> None:
+        """Leave out columns until the others fit at their least."""
+        least = [
+            one if number or not column.least else min(one, column.least)
+            for one, number, column in zip(needed, numeric, self._columns, strict=True)
+        ]
+        shown = list(range(len(self._columns)))
+        while not self._folded and len(shown) > 1 and sum(least[at] + _PADDING for at in shown) - _PADDING > width:
+            shown.remove(max(shown, key=lambda at: (self._columns[at].rank, at)))
+        self._shown = shown
+        self.hidden = tuple(column.heading for at, column in enumerate(self._columns) if at not in shown)
+
+
+def print_table(
+    columns: Sequence[Column | str],
+    rows: Iterable[Sequence[object]],
+    *,
+    title: str | None = None,
+    styles: Mapping[str, str] | None = None,
+    folded: bool = True,
+) -> None:
+    """Print a whole table and an empty line behind it.
+
+    Args:
+        columns: or only their headings.
+        rows: as many values each.
+        title: above the table.
+        styles: how a cell is printed that holds exactly this text.
+        folded: leave nothing out and cut nothing: long texts take several lines.
+    """
+    TablePrinter(columns, styles, folded=folded).print(rows, title=title)
+    console().print()
