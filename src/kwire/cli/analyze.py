@@ -155,18 +155,34 @@ def analyze(
         show_reports(paths)
         if no_report:
             click.echo(f"Tables: {out}")
-    _warn_of_doubts(report, "standard input" if captures == (STANDARD_INPUT,) else captures[0] if len(captures) == 1 else "these captures")
+    if as_json:
+        for fact in summary.facts:
+            if fact.level == "warning":
+                warn(fact.sentence)
+    _warn_of_doubts(report, captures, ports)
     if open_it:
         open_page(paths[0])
     return _status(report, summary, fail_on)
 
 
-def _warn_of_doubts(report: JobReport, where: str) -> None:
+def _warn_of_doubts(report: JobReport, captures: tuple[str, ...], ports: tuple[int, ...]) -> None:
     if not report.requests:
-        warn(f"no Kafka request was found in {where}; if brokers listen on unusual ports, name them with --port")
+        where = "standard input" if captures == (STANDARD_INPUT,) else captures[0] if len(captures) == 1 else "these captures"
+        warn(f"no Kafka request was found in {where}; {_ports_hint(captures, ports)}")
     else:
         for reason in report.thin:
             warn(f"too incomplete to trust: {reason[:1].lower()}{reason[1:]}")
+
+
+def _ports_hint(captures: tuple[str, ...], ports: tuple[int, ...]) -> str:
+    from kwire.capture.inputs import expand_inputs
+    from kwire.cli.seen_ports import elsewhere
+
+    if ports and captures != (STANDARD_INPUT,):
+        other = elsewhere(expand_inputs(captures)[0], ports)
+        if other:
+            return other
+    return "if brokers listen on unusual ports, name them with --port"
 
 
 def _status(report: JobReport, summary: Summary, fail_on: str | None) -> int:

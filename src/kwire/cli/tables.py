@@ -17,9 +17,6 @@ if TYPE_CHECKING:
 
 __all__ = ["Column", "TablePrinter", "print_table"]
 
-_WIDEST: Final = 48
-"""What a column of a table that comes bit by bit is at least as wide as an earlier part of it, up to this."""
-
 _PADDING: Final = 3
 """Blanks between columns, as rich's box without lines has them."""
 
@@ -94,34 +91,45 @@ class TablePrinter:
             numeric.append(bool(values) and all(isinstance(value, (int, float)) for value in values))
             widest = max((cell_len(cell_text(value)) for value in values), default=0)
             needed.append(max(widest, cell_len(column.heading)))
-        if not begun:
-            self._choose(needed, numeric, width)
-            self._widths = [0] * len(needed)
-        self._widths = [min(max(before, one), _WIDEST) for before, one in zip(self._widths, needed, strict=True)]
+        if self._folded:
+            self._shown = list(range(len(needed)))
+        else:
+            self._lay_out(needed, numeric, width, begun)
         table = Table(box=box.SIMPLE_HEAD, title=title, title_justify="left", pad_edge=False, show_header=not begun, show_edge=False)
         for at in self._shown:
-            column = self._columns[at]
             table.add_column(
-                column.heading,
+                self._columns[at].heading,
                 justify="right" if numeric[at] else "left",
-                # rich makes those narrower first that may wrap; their texts themselves may not
-                no_wrap=not self._folded and (numeric[at] or not column.least),
                 overflow="fold" if self._folded else "ellipsis",
-                min_width=self._widths[at] if begun else None,
+                width=None if self._folded else self._widths[at],
             )
         return table
 
-    def _choose(self, needed: Sequence[int], numeric: Sequence[bool], width: int) -> None:
-        """Leave out columns until the others fit at their least."""
+    def _lay_out(self, needed: Sequence[int], numeric: Sequence[bool], width: int, begun: bool) -> None:
+        """Choose columns and their widths; columns that were printed stay, and grow where there is room."""
+        wanted = [max(pair) for pair in zip(self._widths, needed, strict=True)] if begun else list(needed)
         least = [
             one if number or not column.least else min(one, column.least)
             for one, number, column in zip(needed, numeric, self._columns, strict=True)
         ]
-        shown = list(range(len(self._columns)))
-        while not self._folded and len(shown) > 1 and sum(least[at] + _PADDING for at in shown) - _PADDING > width:
-            shown.remove(max(shown, key=lambda at: (self._columns[at].rank, at)))
-        self._shown = shown
-        self.hidden = tuple(column.heading for at, column in enumerate(self._columns) if at not in shown)
+
+        def total(widths: Sequence[int]) -> int:
+            return sum(widths[at] + _PADDING for at in self._shown) - _PADDING
+
+        if begun:
+            self._widths = wanted if total(wanted) <= width else self._widths
+            return
+        self._shown = list(range(len(needed)))
+        while len(self._shown) > 1 and total(least) > width:
+            self._shown.remove(max(self._shown, key=lambda at: (self._columns[at].rank, at)))
+        while total(wanted) > width:
+            cut = [at for at in self._shown if wanted[at] > least[at]] or self._shown
+            widest = max(cut, key=lambda at: wanted[at])
+            if wanted[widest] == 1:
+                break  # no terminal is so narrow
+            wanted[widest] -= 1
+        self._widths = wanted
+        self.hidden = tuple(column.heading for at, column in enumerate(self._columns) if at not in self._shown)
 
 
 def print_table(
