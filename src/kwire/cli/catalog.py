@@ -100,6 +100,30 @@ def _or_none(versions: object) -> str | None:
     return str(versions) if versions else None
 
 
+@catalog.command("releases", short_help="The Kafka releases that kwire knows.")
+@click.option("--json", "as_json", is_flag=True, help="JSON lines.")
+def releases_command(as_json: bool) -> None:
+    """List the Kafka releases that kwire knows, oldest first: what --target-release, --broker-release and --release take.
+
+    \b
+    Examples:
+      kwire catalog releases
+      kwire catalog releases --json | tail -n 1
+    """
+    from kwire.cli.tables import print_table
+    from kwire.cli.terminal import json_line
+    from kwire.schema import releases
+
+    minors: dict[str, list[str]] = {}
+    for release in releases():
+        minors.setdefault(release.minor, []).append(release.name)
+    if as_json:
+        for minor, names in minors.items():
+            click.echo(json_line({"minor": minor, "releases": names}))
+        return
+    print_table(["version", "releases"], [(minor, ", ".join(names)) for minor, names in minors.items()])
+
+
 @catalog.command("show", short_help="The fields of an api or a message.")
 @click.argument("api", metavar="API")
 @click.option("--version", type=click.IntRange(0), metavar="N", help="Only the fields of this version.")

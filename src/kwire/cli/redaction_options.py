@@ -42,7 +42,7 @@ def redaction_of(redact: bool, key_file: str | None, keep_prefix: int | None) ->
             raise click.UsageError("--key and --keep-prefix go with --redact.")
         return None
     if key_file is None:
-        raise click.UsageError("--redact needs a key, which lets nobody else try guesses: --key FILE.")
+        raise click.UsageError("--redact needs a key, so that pseudonyms cannot be guessed: --key FILE.")
     from kwire.analysis.redaction import Redaction, read_key
 
     return Redaction(read_key(key_file), keep_prefix)

@@ -240,7 +240,7 @@ def _check_same(request: JobRequest, manifest: Mapping[str, Any]) -> None:
     ):
         if manifest.get(name) != asked:
             before = _shown(manifest.get(name))
-            raise InputError(f"{request.out} was made with {option} {before}; go on with the same, or analyse anew with --overwrite.")
+            raise InputError(f"{request.out} was made with {option} {before}; give the same, or use --overwrite.")
 
 
 def _shown(value: object) -> str:
