@@ -6,6 +6,9 @@
 from __future__ import annotations
 
 import os
+import re
+import subprocess
+import sys
 import unicodedata
 from collections.abc import Iterator
 from pathlib import Path
@@ -95,3 +98,14 @@ def test_who_breaks_comes_first_at_any_size(tmp_path: Path, width: int) -> None:
 def test_wide_cuts_nothing(fleet: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     lines = shown("report", str(fleet), "--wide")
     assert not any("…" in line for line in lines)
+
+
+def test_a_terminal_that_has_ascii_alone(fleet: Path) -> None:
+    """In the POSIX locale of old machines nothing else can be written; texts are cut there too."""
+    environment = {**os.environ, "PYTHONIOENCODING": "ascii", "FORCE_COLOR": "1", "COLUMNS": "60", "TERM": "xterm"}
+    done = subprocess.run([sys.executable, "-m", "kwire", "report", str(fleet)], env=environment, capture_output=True, check=False)
+    assert done.returncode == 0, done.stderr
+    lines = re.sub(r"\x1b\[[0-9;]*m", "", done.stdout.decode("ascii")).splitlines()
+    assert lines[0].startswith("x 11 of 26 applications break")
+    assert any("..." in line for line in lines)
+    assert all(len(line) <= 60 for line in lines if not line.startswith("Report: "))

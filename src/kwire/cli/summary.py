@@ -45,7 +45,7 @@ def print_summary(summary: Summary) -> None:
     mark, style = (
         ("✕", "bold red") if answer.breaks else ("?", "bold yellow") if answer.unknown or not summary.targets else ("✓", "bold green")
     )
-    if not (out.encoding or "").lower().startswith("utf"):
+    if out.options.ascii_only:
         mark = {"✕": "x", "✓": "+"}.get(mark, mark)
     out.print(f"{mark} {answer.sentence[:1].upper()}{answer.sentence[1:]}.", style=style)
     reasons = f" ({'; '.join(answer.reasons)})" if answer.reasons else ""

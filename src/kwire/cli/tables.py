@@ -71,10 +71,13 @@ class TablePrinter:
         for row in listed:
             cells = [row[at] for at in self._shown]
             styles = [self._styles.get(value, "") if isinstance(value, str) else "" for value in cells]
+            texts = [cell_text(value) for value in cells]
+            if out.options.ascii_only and not self._folded:  # rich's ellipsis cannot be written there
+                texts = [_cut(text, self._widths[at]) for text, at in zip(texts, self._shown, strict=True)]
             table.add_row(
                 *(
-                    Text(cell_text(value), style=style, no_wrap=not self._folded, overflow="fold" if self._folded else "ellipsis")
-                    for value, style in zip(cells, styles, strict=True)
+                    Text(text, style=style, no_wrap=not self._folded, overflow="fold" if self._folded else "ellipsis")
+                    for text, style in zip(texts, styles, strict=True)
                 )
             )
         out.print(table)
@@ -130,6 +133,10 @@ class TablePrinter:
             wanted[widest] -= 1
         self._widths = wanted
         self.hidden = tuple(column.heading for at, column in enumerate(self._columns) if at not in self._shown)
+
+
+def _cut(text: str, width: int) -> str:
+    return text if len(text) <= width else text[: max(width - 3, 0)] + "..."[:width]
 
 
 def print_table(

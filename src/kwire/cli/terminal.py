@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+import sys
 from datetime import UTC, datetime, time, timedelta
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any, Final
@@ -39,6 +40,9 @@ def console(*, stderr: bool = False) -> Console:
     """The terminal, without rich's markup: text from the wire may look like it."""
     from rich.console import Console
 
+    stream: Any = sys.stderr if stderr else sys.stdout
+    if not (stream.encoding or "").lower().startswith("utf") and hasattr(stream, "reconfigure"):
+        stream.reconfigure(errors="backslashreplace")  # what a terminal cannot show is no reason to end
     found = Console(stderr=stderr, markup=False, highlight=False, emoji=False)
     if not found.is_terminal:
         found.width = _PIPE_WIDTH
