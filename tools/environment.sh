@@ -23,8 +23,11 @@ pip() { "$venv/bin/python" -m pip --disable-pip-version-check "$@"; }
 # --group came with pip 25.1
 "$venv/bin/python" -c 'import pip,sys; sys.exit(tuple(map(int, pip.__version__.split(".")[:2])) < (25, 1))' || pip install -q --upgrade 'pip>=25.1'
 
+# The demo runs in processes of this machine, without Spark; the tests want all of it.
+extras=all
+[ "$what" = demo ] && extras=cli
 
-if ! "$venv/bin/python" -c 'import pyspark' 2>/dev/null; then
+if [ "$extras" = all ] && ! "$venv/bin/python" -c 'import pyspark' 2>/dev/null; then
     say "installing PySpark: 456 MB to download, then pip builds it; a few minutes, once"
     # in the foreground and by itself, so that a terminal shows how far it is
     pip install "$("$venv/bin/python" -c 'import tomllib
@@ -39,13 +42,13 @@ bench) set -- --group bench ;;
 esac
 say "building and installing kwire"
 log=$venv/install.log
-if ! pip install -e '.[all]' "$@" >"$log" 2>&1; then
+if ! pip install -e ".[$extras]" "$@" >"$log" 2>&1; then
     reason=$(grep -o 'kwire: .*' "$log" | head -n 1 | sed 's/^kwire: //')
     [ -n "$reason" ] || { tail -n 20 "$log" >&2; stop "the installation failed; its whole output is in $log."; }
     [ "$what" = demo ] || stop "$reason"
     say "$reason"
-    say "going on with the pure Python twin: the same results, slower"
-    KWIRE_PURE=1 pip install -q -e '.[all]' "$@"
+    say "falling back to the pure-Python build: the same results, slower"
+    KWIRE_PURE=1 pip install -q -e ".[$extras]" "$@"
 fi
 
 

@@ -191,7 +191,7 @@ def test_what_cannot_be_gone_on_with_is_said(tmp_path: Path) -> None:
     out = run(pieces[1:2], tmp_path / "out", append=True)
     with pytest.raises(InputError, match=r"belongs before .*, which was read already"):
         run(pieces[:2], out, append=True)
-    with pytest.raises(InputError, match="--port left out; go on with the same"):
+    with pytest.raises(InputError, match="--port left out; give the same"):
         run(pieces[1:2], out, append=True, ports=(9092,))
     read = Path(pieces[1]).read_bytes()
     Path(pieces[1]).write_bytes(read[:-1])
@@ -317,4 +317,4 @@ def test_a_request_log_that_grows_is_left_as_it_is(tmp_path: Path, monkeypatch: 
 
     monkeypatch.setattr(job, "plan_of", plan_of)
     report = run_job(JobRequest(inputs=(str(path),), out=str(tmp_path / "out")))
-    assert f"{path} has grown while it was read: --append wants request logs that nobody writes to any more" in report.warnings[-1]
+    assert f"{path} has grown while it was read: --append cannot add to a request log that is still written to" in report.warnings[-1]

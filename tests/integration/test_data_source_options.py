@@ -35,7 +35,7 @@ def test_values_of_all_kinds() -> None:
 @pytest.mark.parametrize(
     ("options", "said"),
     [
-        ({}, r"is told no path"),
+        ({}, r"has no path"),
         ({"path": "a", "paths": '["b"]'}, r"by the option path or by load"),
         ({"path": "a", "table": "request"}, r"has no table 'request'; its tables are captures, connections, requests,"),
         ({"path": "a", "table": "requests", "message": "MetadataRequest", "version": "1"}, r"a table or a message"),

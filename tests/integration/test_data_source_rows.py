@@ -276,7 +276,7 @@ def test_messages_of_damaged_captures() -> None:
 
 
 def test_a_request_log_holds_no_messages() -> None:
-    with pytest.raises(InputError, match=r"is a request log: it tells of messages and does not hold their bytes"):
+    with pytest.raises(InputError, match=r"is a request log, which has no message bytes"):
         rows_of(LOG, message="MetadataRequest", version=1)
 
 

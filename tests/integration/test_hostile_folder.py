@@ -37,8 +37,9 @@ def marks(folder: Path) -> list[str]:
     return sorted(path.name for path in folder.parent.glob("run-*"))
 
 
+@pytest.mark.parametrize("engine", ["spark", "local"])
 @pytest.mark.parametrize("path", ["{package}", ":{package}"], ids=["path", "path-with-an-empty-part"])
-def test_an_analysis_runs_nothing_of_its_folder(folder: Path, path: str) -> None:
+def test_an_analysis_runs_nothing_of_its_folder(folder: Path, path: str, engine: str) -> None:
     """An empty part of PYTHONPATH is the current folder, so -P alone does not help the workers there."""
     import kwire
 
@@ -47,7 +48,7 @@ def test_an_analysis_runs_nothing_of_its_folder(folder: Path, path: str) -> None
     # workers get is set behind that
     program = f"import os; os.environ['PYTHONPATH'] = {path.format(package=package)!r}; {CONSOLE_SCRIPT}"
     done = subprocess.run(
-        [sys.executable, "-P", "-c", program, "analyze", SEED.name, "--out", "out", "--no-report"],
+        [sys.executable, "-P", "-c", program, "analyze", SEED.name, "--out", "out", "--no-report", "--engine", engine],
         cwd=folder, env={**os.environ, "PYTHONPATH": package}, capture_output=True, text=True, timeout=600, check=False,
     )  # fmt: skip
     assert (done.returncode, marks(folder)) == (0, []), done.stderr

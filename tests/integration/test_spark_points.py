@@ -30,6 +30,6 @@ def test_two_points_on_spark(tmp_path: Path) -> None:
     requests = ds.dataset(out / "requests").to_table()
     assert requests.num_rows == from_capture(str(SEED)).num_rows
     shutil.copy(SEED, points / "broker_001.pcap.gz")
-    with pytest.raises(InputError, match="--append cannot go on with captures of several points"):
+    with pytest.raises(InputError, match="--append cannot add captures of several points"):
         run_job(JobRequest(inputs=(str(points),), out=str(out), series_rule="points", append=True))
     assert ds.dataset(out / "requests").to_table() == requests

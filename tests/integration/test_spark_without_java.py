@@ -34,7 +34,7 @@ def without_java(tmp_path: Path) -> dict[str, str]:
 
 def test_the_job_runs_on_the_embedded_java(without_java: dict[str, str], tmp_path: Path) -> None:
     done = subprocess.run(
-        [sys.executable, "-m", "kwire", "analyze", str(SEED), "--out", str(tmp_path / "out")],
+        [sys.executable, "-m", "kwire", "analyze", str(SEED), "--engine", "spark", "--out", str(tmp_path / "out")],
         env=without_java, capture_output=True, text=True, timeout=600, check=False,
     )  # fmt: skip
     assert done.returncode == 0, done.stderr
@@ -48,7 +48,7 @@ def test_without_any_java_one_sentence_says_what_to_do(without_java: dict[str, s
     hidden.mkdir(parents=True)
     (hidden / "__init__.py").write_text("raise ImportError('hidden')\n")
     done = subprocess.run(
-        [sys.executable, "-m", "kwire", "analyze", str(SEED), "--out", str(tmp_path / "out")],
+        [sys.executable, "-m", "kwire", "analyze", str(SEED), "--engine", "spark", "--out", str(tmp_path / "out")],
         env=without_java | {"PYTHONPATH": str(hidden.parent)}, capture_output=True, text=True, timeout=600, check=False,
     )  # fmt: skip
     assert done.returncode == 1

@@ -69,9 +69,19 @@ def test_tags() -> None:
 def test_what_is_not_there() -> None:
     for arguments, clue in (
         (("show", "Metadat"), "did you mean Metadata "),
-        (("diff", "3.9", "9.9"), "no Kafka release 9.9"),
+        (("diff", "3.9", "9.9"), "unknown Kafka release 9.9"),
         (("show", "3", "--version", "99"), "has no version 99"),
     ):
         result = run(*arguments)
         assert result.exit_code == 1
         assert clue in result.stderr
+
+
+def test_the_releases_that_options_take() -> None:
+    """KIP-896's 4.0 and the bridge release 3.9 have patches; each is listed with its minor version."""
+    found = [json.loads(line) for line in CliRunner().invoke(commands, ["catalog", "releases", "--json"]).stdout.splitlines()]
+    by_minor = {each["minor"]: each["releases"] for each in found}
+    assert by_minor["3.9"][:2] == ["3.9.0", "3.9.1"]
+    assert "4.0.0" in by_minor["4.0"]
+    assert next(iter(by_minor)) == "0.8.0"
+    assert "3.9.0, 3.9.1" in CliRunner().invoke(commands, ["catalog", "releases"]).stdout

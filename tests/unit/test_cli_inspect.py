@@ -14,7 +14,9 @@ import pytest
 from click.testing import CliRunner
 
 from kwire.cli.entry import commands
+from kwire.cli.exit_status import INCOMPLETE_INPUT
 from kwire.tables import SCHEMAS
+from pcap_files import pieces_of
 
 CAPTURES = Path(__file__).parent.parent / "captures" / "data"
 TRUTH = json.loads((CAPTURES / "truth.json").read_text())
@@ -106,7 +108,7 @@ def test_a_capture_without_kafka_says_so(tmp_path: Path) -> None:
     result = CliRunner().invoke(commands, ["inspect", str(tmp_path / "nothing.pcap")])
     assert result.exit_code == 0
     assert result.stdout == ""
-    assert result.stderr.startswith("No requests in ")
+    assert result.stderr.startswith("kwire: no requests in ")
 
 
 def test_it_runs_without_spark_and_java(tmp_path: Path) -> None:
@@ -134,3 +136,87 @@ def test_rows_of_one_group() -> None:
     found = rows(groups, "--table", "group_events", "--group", "ops")
     assert {row["group_id"] for row in found} == {"ops"}
     assert [row["diff"][-37:] for row in found if row["event"] == "rebalance"][1:] == ["wants orders, returns instead of orders"[-37:]]
+
+
+def test_a_file_that_ends_early_is_said_on_standard_error(tmp_path: Path) -> None:
+    """In a packet, in its own header, in its gzip stream: the rows before are there, and the status is that of a file that was read."""
+    whole = gzip.decompress(Path(SEED).read_bytes())
+    (tmp_path / "half.pcap").write_bytes(whole[:-10])
+    (tmp_path / "torn.pcap.gz").write_bytes(Path(SEED).read_bytes()[:-3000])
+    for name in ("half.pcap", "torn.pcap.gz"):
+        result = CliRunner().invoke(commands, ["inspect", str(tmp_path / name), "--json"])
+        assert result.exit_code == 0
+        assert result.stdout
+        (line,) = result.stderr.splitlines()
+        assert f"{name}: the file ends early, at byte " in line
+    answers = CliRunner().invoke(commands, ["inspect", str(tmp_path / "half.pcap"), "--table", "clients"])
+    assert "half.pcap: the file ends early" in answers.stderr
+
+
+@pytest.mark.parametrize(("size", "said"), [(20, "truncated pcap header (20 of 24 bytes)"), (4, "truncated pcap header (4 of 24 bytes)")])
+def test_a_header_that_is_cut(size: int, said: str, tmp_path: Path) -> None:
+    header = bytes.fromhex("d4c3b2a1020004000000000000000000ffff000001000000")
+    (tmp_path / "cut.pcap").write_bytes(header[:size])
+    result = CliRunner().invoke(commands, ["inspect", str(tmp_path / "cut.pcap")])
+    assert (result.exit_code, result.stderr) == (1, f"kwire: {tmp_path}/cut.pcap: {said}.\n")
+
+
+def test_a_section_header_that_is_cut(tmp_path: Path) -> None:
+    (tmp_path / "cut.pcapng").write_bytes(bytes.fromhex("0a0d0d0a1c000000"))
+    result = CliRunner().invoke(commands, ["inspect", str(tmp_path / "cut.pcapng")])
+    assert result.stderr == f"kwire: {tmp_path}/cut.pcapng: truncated pcapng header (8 of 28 bytes).\n"
+
+
+def test_several_files_and_folders(tmp_path: Path) -> None:
+    """The files of one capture point are one series; what cannot be read is left out, and the status says so."""
+    whole = gzip.decompress(Path(SEED).read_bytes())
+    for number, piece in enumerate(pieces_of(whole, 2), 1):
+        (tmp_path / f"x_{number:05d}.pcap").write_bytes(piece)
+    provenance = {"capture", "series", "packet_number"}
+    once = [{name: value for name, value in row.items() if name not in provenance} for row in rows(SEED)]
+    for arguments in ([str(tmp_path)], [str(tmp_path / "*.pcap")], [str(tmp_path / "x_00002.pcap"), str(tmp_path / "x_00001.pcap")]):
+        found = [{name: value for name, value in row.items() if name not in provenance} for row in rows(*arguments)]
+        assert Counter(map(json.dumps, found)) == Counter(map(json.dumps, once))
+    assert len(rows(str(tmp_path), str(CAPTURES / "ipv6.pcap.gz"), "--table", "captures")) == 3
+    (tmp_path / "y.pcap").write_text("These are not packets.")
+    result = CliRunner().invoke(commands, ["inspect", str(tmp_path), str(tmp_path / "gone.pcap"), "--table", "clients"])
+    assert result.exit_code == INCOMPLETE_INPUT
+    assert sum("left out: " in line for line in result.stderr.splitlines()) == 2
+
+
+def test_a_filter_that_matches_nothing_says_how_many_rows_there_were() -> None:
+    result = CliRunner().invoke(commands, ["inspect", SEED, "--client-id", "nosuch", "--since", "2020-01-01"])
+    count = len(rows(SEED))
+    assert result.stderr == f"kwire: 0 of {count} requests in {SEED} match --client-id nosuch --since 2020-01-01T00:00:00Z.\n"
+
+
+def test_a_wrong_port_names_the_right_one() -> None:
+    result = CliRunner().invoke(commands, ["inspect", SEED, "--port", "9092"])
+    assert result.exit_code == 0
+    assert result.stderr.startswith("kwire: no Kafka on port 9092; Kafka traffic was seen on 20192 (")
+
+
+@pytest.mark.parametrize("text", ["999.1.1.1", "broker-1", "10.0.0.1:9092"])
+def test_an_address_that_is_none(text: str) -> None:
+    result = CliRunner().invoke(commands, ["inspect", SEED, "--address", text])
+    assert result.exit_code == 2
+    assert "is not an IP address" in result.stderr
+
+
+def test_chosen_columns() -> None:
+    found = rows(SEED, "--columns", "client_id,api_name")
+    assert found == [{"client_id": row["client_id"], "api_name": row["api_name"]} for row in rows(SEED)]
+    shown = CliRunner().invoke(commands, ["inspect", SEED, "--columns", "api_name, client_id"])
+    assert shown.stdout.splitlines()[0].split() == ["api_name", "client_id"]
+    wrong = CliRunner().invoke(commands, ["inspect", SEED, "--columns", "api"])
+    assert wrong.exit_code == 2
+    assert "'api' is not one of the columns series, " in wrong.stderr
+
+
+def test_verdicts_are_words() -> None:
+    """Stored values stay as they are; people read others."""
+    sample = str(CAPTURES.parent.parent.parent / "examples" / "upgrade-fleet.pcap.gz")
+    shown = CliRunner().invoke(commands, ["inspect", sample, "--table", "upgrade_impact"])
+    assert "breaks" in shown.stdout
+    assert "rejected" not in shown.stdout
+    assert {row["verdict"] for row in rows(sample, "--table", "upgrade_impact")} <= {"ok", "marked", "undetermined", "rejected"}

@@ -19,9 +19,10 @@ def test_the_page_is_written_and_the_summary_printed(analysed: Path) -> None:
     result = run(str(analysed))
     assert result.exit_code == 0, result.stderr
     assert (analysed / "report.html").read_text().startswith("<!doctype html>")
-    assert "Clients by library" in result.stdout
-    assert "Clients that an upgrade rejects, or may" in result.stdout
-    assert "rejected" in result.stdout
+    assert result.stdout.startswith("✕ 3 of 8 applications break on Kafka 4.0, 1 more may (brokers run 3.9).")
+    assert "Breaks: needs a fix before the brokers are upgraded" in result.stdout
+    assert "Unknown: may break, the captures do not show enough" in result.stdout
+    assert "Libraries, worst first" in result.stdout
     assert result.stdout.rstrip().endswith("report.html")
 
 

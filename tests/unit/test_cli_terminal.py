@@ -10,8 +10,9 @@ import click
 import pytest
 from rich.console import Console
 
-from kwire.cli import terminal
-from kwire.cli.terminal import INSTANT, TablePrinter, json_line, print_table, printable
+from kwire.cli import tables
+from kwire.cli.tables import Column, TablePrinter, print_table
+from kwire.cli.terminal import INSTANT, json_line, printable
 
 
 @pytest.mark.parametrize(
@@ -32,7 +33,7 @@ def test_text_from_the_wire_is_made_printable(text: str, shown: str) -> None:
 def screen(monkeypatch: pytest.MonkeyPatch) -> io.StringIO:
     out = io.StringIO()
     shown = Console(file=out, force_terminal=True, width=100, markup=False, highlight=False, emoji=False, color_system=None)
-    monkeypatch.setattr(terminal, "console", lambda: shown)
+    monkeypatch.setattr(tables, "console", lambda: shown)
     return out
 
 
@@ -64,6 +65,40 @@ def test_numbers_stand_to_the_right(screen: io.StringIO) -> None:
     assert "    5   5" in screen.getvalue()
 
 
+def lines(columns: list[Column | str], rows: list[list[object]], width: int, monkeypatch: pytest.MonkeyPatch) -> list[str]:
+    out = io.StringIO()
+    shown = Console(file=out, force_terminal=True, width=width, markup=False, highlight=False, emoji=False, color_system=None)
+    monkeypatch.setattr(tables, "console", lambda: shown)
+    TablePrinter(columns).print(rows)
+    return [line.rstrip() for line in out.getvalue().splitlines()]
+
+
+@pytest.mark.parametrize("width", [20, 30, 60])
+def test_a_row_takes_one_line_at_any_width(width: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    shown = lines(["name", "a text", "n"], [["apache-kafka-java", "x" * 200, 1234567], ["b", "\n", 2]], width, monkeypatch)
+    assert len(shown) == 4
+    assert all(len(line) <= width for line in shown)
+
+
+def test_texts_end_in_an_ellipsis_and_numbers_are_whole(monkeypatch: pytest.MonkeyPatch) -> None:
+    shown = lines([Column("name", least=8), Column("n")], [["recognised by its versions", 1234567]], 20, monkeypatch)
+    assert shown[-1] == "recognise…   1234567"
+
+
+def test_the_column_that_is_missed_least_goes_first(monkeypatch: pytest.MonkeyPatch) -> None:
+    """23 cells hold two columns of 10 with three blanks between them, and no third."""
+    columns: list[Column | str] = [Column("first", rank=1, least=0), Column("second", least=0), Column("third", least=0)]
+    shown = lines(columns, [["a" * 10, "b" * 10, "c" * 10]], 23, monkeypatch)
+    assert shown[0].split() == ["second", "third"]
+    assert shown[-1] == f"{'b' * 10}   {'c' * 10}"
+
+
+def test_prose_wraps_at_words(screen: io.StringIO) -> None:
+    print_table(["what"], [["word " * 40]])
+    assert screen.getvalue().count("word") == 160 // 5
+    assert "…" in screen.getvalue()  # the cell itself is cut at 160 characters, and says so
+
+
 def test_json_lines_are_ascii_and_one_line() -> None:
     line = json_line({"id": "a\n\x1b\u202e日", "at": datetime(2026, 9, 30, 14, 0, 0, 5, timezone(timedelta(hours=2))), "raw": b"\xca\xfe"})
     assert line.isascii()
@@ -76,3 +111,13 @@ def test_a_time_without_an_offset_is_utc() -> None:
     assert INSTANT.convert("2026-09-30T14:00:00+02:00", None, None) == datetime(2026, 9, 30, 12, tzinfo=UTC)
     with pytest.raises(click.BadParameter, match="is not a time"):
         INSTANT.convert("noon", None, None)
+
+
+def test_a_time_before_now_and_a_time_of_today() -> None:
+    before = datetime.now(UTC)
+    for text, ago in (("-10m", 600), ("-90s", 90), ("-1.5h", 5400), ("-2d", 172_800)):
+        found = INSTANT.convert(text, None, None)
+        assert timedelta(seconds=ago) >= before - found >= timedelta(seconds=ago - 5), text
+    at = INSTANT.convert("10:22:30", None, None)
+    assert (at.hour, at.minute, at.second, at.tzinfo) == (10, 22, 30, UTC)
+    assert at.date() in (before.date(), datetime.now(UTC).date())

@@ -33,7 +33,7 @@ def test_the_same_points_again_add_nothing() -> None:
 
 @pytest.mark.parametrize(("read", "given"), [(ONE, MORE), (ONE, "/c.pcap"), ("/a.pcap", ONE)])
 def test_points_cannot_be_added_to(read: str, given: str) -> None:
-    with pytest.raises(InputError, match="--append cannot go on with captures of several points"):
+    with pytest.raises(InputError, match="--append cannot add captures of several points"):
         plan_of([series(given)], 2, manifest(read))
 
 

@@ -50,7 +50,7 @@ def _capture(**values: Any) -> dict[str, Any]:
         ("bytes_cut", 2_500, "warning", "2.5 kB were cut off"),
         ("bytes_lost", 700, "warning", "700 bytes are missing inside connections"),
         ("bytes_opaque", 4_000_000, "warning", "4.0 MB could not be read as Kafka"),
-        ("connections_refused", 4, "note", "4 of 10 connections never came about"),
+        ("connections_refused", 4, "note", "4 of 10 connection attempts were refused"),
         ("joined_late", 3, "note", "3 of 10 connections were open before the capture began"),
         ("one_way", 1, "warning", "1 connection was captured in one direction only: where the answers' direction is not in the capture"),
         ("unanswered", 2, "note", "2 requests of 50 got no answer"),
@@ -110,7 +110,7 @@ def test_how_clients_are_known_is_counted(folder_of: Any) -> None:
     )
     said = {fact.about: fact.sentence for fact in coverage.facts}
     assert said["Identity"].startswith("For 1 of 5 clients the exchange")
-    assert said["Unnamed"].startswith("3 of 5 clients send no library name (it came with Kafka 2.4), 1 of them recognised")
+    assert said["Unnamed"].startswith("3 of 5 clients send no library name (it came with Kafka 2.4), 1 of them inferred")
 
 
 def _impact(

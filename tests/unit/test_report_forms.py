@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import io
 import json
+import xml.etree.ElementTree as ElementTree
 from pathlib import Path
 from types import ModuleType
 
@@ -41,6 +42,8 @@ def test_standard_output_holds_the_document_alone(analysed: Path, form: str) -> 
         "md": lambda text: text.startswith("# Kafka clients and the way to 4.3.1\n"),
         "json": lambda text: json.loads(text)["headline"].startswith("8 clients in 1 file"),
         "csv": lambda text: len({len(row) for row in csv.reader(io.StringIO(text))}) == 1,
+        "sarif": lambda text: len(json.loads(text)["runs"][0]["results"]) == 4,
+        "junit": lambda text: ElementTree.fromstring(text).get("tests") == "8",
     }
     assert readers[form](result.stdout)
 
@@ -54,7 +57,7 @@ def test_a_file_elsewhere_is_written_whole(analysed: Path, tmp_path: Path) -> No
 def test_two_forms_do_not_go_into_one_file(analysed: Path) -> None:
     result = run(str(analysed), "--format", "md", "--format", "csv", "--out", "-")
     assert result.exit_code == 1
-    assert result.stderr == "kwire: --out takes one --format; without it each has its own file in DIR.\n"
+    assert result.stderr == "kwire: --out takes one --format; without --out each has its own file in DIR.\n"
 
 
 def test_a_folder_to_compare_with_that_is_none_is_one_sentence(analysed: Path, tmp_path: Path) -> None:

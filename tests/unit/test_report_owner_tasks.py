@@ -111,7 +111,7 @@ def test_the_text_of_a_ticket(report_of: Any) -> None:
         "**Kafka client `erp` breaks on Kafka 4.0.2**",
         "",
         "- Team: `Payments`, `#Payments`",
-        "- Library: `apache-kafka-java 0.9` (named itself)",
+        "- Library: `apache-kafka-java 0.9` (self-reported)",
         "- Principal: `User:erp`",
         "- Address: `10.1.0.4`",
         "- Writes: `orders`",

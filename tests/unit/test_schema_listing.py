@@ -107,5 +107,5 @@ def test_deprecations_between_patch_releases() -> None:
 
 
 def test_an_unknown_release() -> None:
-    with pytest.raises(InputError, match=r"^kwire knows no Kafka release 9\.9;"):
+    with pytest.raises(InputError, match=r"^unknown Kafka release 9\.9 \("):
         diff("3.9", "9.9")

@@ -117,8 +117,8 @@ def test_resolve(text: str, name: str) -> None:
 @pytest.mark.parametrize(
     ("text", "sentence"),
     [
-        ("4.9", r"kwire knows no Kafka release 4\.9; near it are 4\.3\.1, 4\.4\.0\."),
-        ("3.9.7", r"kwire knows no Kafka release 3\.9\.7; near it are 3\.9\.1, 3\.9\.2, 4\.0\.0, 4\.0\.1\."),
+        ("4.9", r"unknown Kafka release 4\.9 \(near it: 4\.3\.1, 4\.4\.0; `kwire catalog releases` lists all\)"),
+        ("3.9.7", r"unknown Kafka release 3\.9\.7 \(near it: 3\.9\.1, 3\.9\.2, 4\.0\.0, 4\.0\.1; `kwire catalog releases` lists all\)"),
         ("newest", r"'newest' is not a Kafka release; releases look like 3\.9 or 4\.0\.2\."),
         ("", r"'' is not a Kafka release; .*"),
     ],

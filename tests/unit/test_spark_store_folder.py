@@ -193,7 +193,7 @@ def test_a_first_run_killed_after_its_manifest_can_be_gone_on_with(store: Any) -
     assert (folder().begin(append=True) or {})["parts"] == {"first": ["part-a.parquet"]}
     forget_who_writes()
     store.rm(f"/lake/out/{part}")
-    with pytest.raises(InputError, match="lacks parts that its manifest names; analyse anew with --overwrite"):
+    with pytest.raises(InputError, match="lacks parts that its manifest names; use --overwrite"):
         folder().begin(append=True)
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from typing import BinaryIO
 
 import pyarrow as pa
@@ -12,10 +12,11 @@ from kwire.analysis.answers import Options, finish
 from kwire.analysis.partials import Partial, merge, node_ids, partial_of_series
 from kwire.capture.inputs import expand_inputs
 from kwire.capture.series import group_series
+from kwire.errors import InputError
 from kwire.tables import ROW_TABLES, SCHEMAS, read_series
 from kwire.tables.node_ids import with_nodes
 
-__all__ = ["of_capture", "run"]
+__all__ = ["of_capture", "of_series", "run"]
 
 
 def of_capture(
@@ -34,8 +35,50 @@ def of_capture(
         InputError: it cannot be read, or an option makes no sense.
     """
     name = os.fspath(source) if isinstance(source, str | os.PathLike) else "standard input"
-    with read_series([source], name, ports, log_zone=log_zone) as rows:
-        return finish(merge([partial_of_series(rows)]), options)
+    return of_series([([source], name, "")], ports, options, log_zone=log_zone)
+
+
+def of_series(
+    series: Iterable[tuple[Sequence[str | os.PathLike[str] | BinaryIO], str, str]],
+    ports: Iterable[int] = (),
+    options: Options | None = None,
+    *,
+    log_zone: str | None = None,
+    violations: Callable[[pa.RecordBatch], object] | None = None,
+    skipped: Callable[[InputError], object] | None = None,
+) -> dict[str, pa.Table]:
+    """Answer the questions from series of files.
+
+    Args:
+        series: of each its files in order, its name, and what is odd about the order (empty where nothing is).
+        ports, options, log_zone: as for `run`.
+        violations: called with their rows, as they are read.
+        skipped: called for a series of which nothing can be read, where there are others; None to raise.
+
+    Returns:
+        The tables that `kwire.analysis.finish` gives.
+
+    Raises:
+        InputError: of a series, or of all with `skipped`, not one file can be read; or an option makes no sense.
+    """
+    partials: list[Partial] = []
+    faults: list[InputError] = []
+    listed = list(series)
+    for sources, name, disorder in listed:
+        try:
+            found = read_series(sources, name, ports, disorder=disorder, log_zone=log_zone)
+        except InputError as error:
+            faults.append(error)
+            if skipped is None or len(faults) == len(listed):
+                raise
+            skipped(error)
+            continue
+        with found as rows:
+            partials.append(partial_of_series(rows))
+            if violations is not None:
+                for batch in rows.batches("violations"):
+                    violations(batch)
+    return finish(merge(partials), options)
 
 
 def run(

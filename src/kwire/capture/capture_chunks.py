@@ -12,7 +12,7 @@ from typing import Final, Literal
 
 from kwire.capture import impl
 from kwire.capture.damaged_records import Damage, Damages
-from kwire.capture.formats import PCAP_HEADER_BYTES, identify
+from kwire.capture.formats import PCAP_HEADER_BYTES, cut_header, identify
 from kwire.capture.packet_columns import PCAP, FileState, PacketColumns, ScanCarry
 from kwire.capture.source import CaptureSource
 from kwire.errors import InputError
@@ -171,6 +171,8 @@ def _begin(name: str, source: CaptureSource, chunk_bytes: int) -> tuple[FileRead
         raise InputError(f"{name} is empty" if not source.damage else f"{name} cannot be read: {source.damage}")
     known = identify(data[:PCAP_HEADER_BYTES])
     if known is None:
+        if cut := cut_header(data):
+            raise InputError(f"{name}: {cut}")
         raise InputError(f"{name} is not a capture file: neither pcap nor pcapng begins with bytes {data[:_TEXT_HEAD].hex()}")
     return FileReading(known[0]), data, known[1]
 

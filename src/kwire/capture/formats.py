@@ -12,11 +12,12 @@ from typing import Final, Literal
 
 from kwire.capture.packet_columns import PCAP, PCAPNG, FileState, Interface
 
-__all__ = ["PCAP_HEADER_BYTES", "compression_of", "identify"]
+__all__ = ["PCAP_HEADER_BYTES", "compression_of", "cut_header", "identify"]
 
 PCAP_HEADER_BYTES: Final = 24
 
 _SECTION_HEADER: Final = b"\n\r\r\n"
+_SECTION_BYTES: Final = 28  # with no option and no section length: the shortest that there is
 # magic number -> (if_tsresol of the clock, bytes of a record header)
 _PCAP_MAGIC: Final = {0xA1B2C3D4: (6, 16), 0xA1B23C4D: (9, 16), 0xA1B2CD34: (6, 24)}
 
@@ -28,6 +29,17 @@ def compression_of(head: bytes) -> Literal["gzip", "zstd"] | None:
     if head[:4] == b"\x28\xb5\x2f\xfd":
         return "zstd"
     return None
+
+
+def cut_header(head: bytes) -> str:
+    """Name the header that a file ends in, which `identify` does not know: ``truncated pcap header (20 of 24 bytes)``; empty for others."""
+    if len(head) < 4:
+        return ""
+    if head[:4] == _SECTION_HEADER and len(head) < _SECTION_BYTES:
+        return f"truncated pcapng header ({len(head)} of {_SECTION_BYTES} bytes)"
+    if len(head) < PCAP_HEADER_BYTES and any(struct.unpack_from(f"{order}I", head)[0] in _PCAP_MAGIC for order in "<>"):
+        return f"truncated pcap header ({len(head)} of {PCAP_HEADER_BYTES} bytes)"
+    return ""
 
 
 def identify(head: bytes) -> tuple[FileState, int] | None:

@@ -8,7 +8,7 @@ from datetime import tzinfo
 from typing import Any, BinaryIO, Final, Literal, cast
 
 from kwire.capture.capture_points import is_of_points
-from kwire.capture.formats import PCAP_HEADER_BYTES, identify
+from kwire.capture.formats import PCAP_HEADER_BYTES, cut_header, identify
 from kwire.capture.request_log_entry import UnreadableLine
 from kwire.capture.request_log_lines import is_log_head, read_line
 from kwire.capture.request_log_names import is_log_name
@@ -111,6 +111,8 @@ def _kind(head: bytes, name: str, *, patient: bool = False) -> PieceKind | None:
             return "request_log"
         raise InputError(f"{name} is empty")
     if not patient:
+        if cut := cut_header(head):
+            raise InputError(f"{name}: {cut}")
         shown = head[:16].hex()
         raise InputError(
             f"{name} is not a capture file: neither pcap nor pcapng begins with bytes {shown}, and it has no line of a request log"

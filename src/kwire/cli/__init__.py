@@ -11,14 +11,13 @@ def main() -> int:
     """Run `kwire` with the arguments of this process.
 
     Returns:
-        The exit status: 0 when all went well, 1 for a fault that is told in one sentence, 2 for arguments that make no sense, 3 when an
-        analysis was written although some of its inputs could not be read, 130 after Ctrl-C.
+        The exit status (`kwire.cli.exit_status`).
     """
     try:
         from kwire.cli.entry import commands
     except ModuleNotFoundError as error:
-        if error.name not in ("click", "rich"):
+        if error.name not in ("click", "cloup", "rich"):
             raise
-        sys.stderr.write(f"kwire: the command line needs {error.name}; run: python -m pip install 'kwire[all]'\n")
+        sys.stderr.write(f"kwire: the command line needs {error.name}; run: python -m pip install 'kwire[cli]'\n")
         return 1
     return commands.run()

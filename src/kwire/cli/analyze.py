@@ -1,206 +1,191 @@
-"""`kwire analyze`: captures in, the tables and the page out, on Spark."""
+"""`kwire analyze`: captures in, the tables and the report out, by processes of this machine or by Spark."""
 
 from __future__ import annotations
 
-import logging
 import shlex
-import signal
 import sys
-from collections.abc import Iterator
-from contextlib import contextmanager, suppress
-from typing import TYPE_CHECKING, Final
+from contextlib import ExitStack
+from typing import TYPE_CHECKING
 
 import click
+import cloup
 
+from kwire.cli.exit_status import CLIENTS_BREAK, INCOMPLETE_INPUT, THIN_EVIDENCE
 from kwire.cli.redaction_options import redaction_of, with_redaction
-from kwire.cli.report_options import with_forms
+from kwire.cli.report_options import (
+    failing,
+    forms_option,
+    open_option,
+    open_page,
+    show_reports,
+    wide_option,
+    with_fail_on,
+)
+from kwire.cli.standard_input import STANDARD_INPUT, spooled_input
 from kwire.cli.store_options import with_store_options
-from kwire.errors import InputError
+from kwire.cli.terminal import json_line, no_width, warn
 
 if TYPE_CHECKING:
-    from kwire.spark.job import Progress
+    from kwire.report import Summary
+    from kwire.spark.job import JobReport
+    from kwire.spark.local_processes import Engine
     from kwire.spark.planning import Sharing
 
-__all__ = ["INCOMPLETE_INPUT", "THIN_EVIDENCE", "analyze"]
-
-INCOMPLETE_INPUT: Final = 3
-THIN_EVIDENCE: Final = 4
-"""Exit status when the analysis was written although some inputs could not be read."""
+__all__ = ["analyze"]
 
 
-@contextmanager
-def _progress_bar() -> Iterator[Progress]:
-    """A bar on stderr where that is a terminal; silence in a pipe."""
-    from kwire.cli.terminal import console
-
-    err = console(stderr=True)
-    if not err.is_terminal:
-        yield lambda _what, _done, _total: None
-        return
-    from rich.progress import BarColumn, Progress, SpinnerColumn, TextColumn, TimeElapsedColumn
-
-    columns = (
-        SpinnerColumn(),
-        TextColumn("{task.description}", markup=False),
-        BarColumn(),
-        TextColumn("{task.fields[amount]}"),
-        TimeElapsedColumn(),
-    )
-    with Progress(*columns, console=err, transient=True) as bar:
-        task = bar.add_task("Looking for captures", total=None, amount="")
-
-        def show(what: str, done: int, total: int) -> None:
-            amount = f"{done / 1e6:,.1f} of {total / 1e6:,.1f} MB" if total else ""
-            bar.update(task, description=what, completed=done, total=total or None, amount=amount)
-
-        yield show
-
-
-@contextmanager
-def _stopped_cleanly() -> Iterator[None]:
-    """Make SIGTERM clean up as Ctrl-C does, and both of them silently: what a batch system stops leaves no half-written folder."""
-    ended = False
-
-    def interrupt(_number: int, _frame: object) -> None:
-        nonlocal ended
-        ended = True
-        signal.raise_signal(signal.SIGINT)  # PySpark listens to this one, and cancels its jobs
-
-    before = signal.signal(signal.SIGTERM, interrupt)
-    # an interrupted py4j logs stack traces, to a terminal where nothing else is set up
-    deaf = logging.NullHandler()
-    logging.getLogger().addHandler(deaf)
-    try:
-        yield
-    except KeyboardInterrupt:
-        if ended:
-            sys.exit(128 + signal.SIGTERM)
-        raise
-    finally:
-        signal.signal(signal.SIGTERM, before)
-        logging.getLogger().removeHandler(deaf)
-
-
-def _tell(sentence: str) -> None:
-    from kwire.cli.terminal import printable
-
-    click.echo(f"kwire: {printable(sentence.rstrip('.'))}.", err=True)
-
-
-@click.command(short_help="Analyse captures: who talks to the cluster, and who breaks when it is upgraded.")
-@click.argument("captures", metavar="CAPTURE...", nargs=-1, required=True)
-@click.option("--out", required=True, metavar="DIR", help="Folder or URI for the tables and the page; it must not exist yet.")
-@click.option(
-    "--master",
-    metavar="URL",
-    help="Spark master (local[4], spark://host:7077, yarn, k8s://..., sc://host); all cores of this machine by default.",
-)
-@click.option(
-    "--port", "ports", type=click.IntRange(1, 65535), multiple=True, metavar="N", help="A port where brokers listen; found out by default."
-)
-@click.option(
-    "--target-release",
-    "targets",
-    multiple=True,
-    metavar="R",
-    help="A Kafka release to judge (4.1, 4.0.0); by default all newer minor releases.",
-)
-@click.option(
-    "--broker-release",
-    metavar="R",
-    help="The release that the observed brokers run, where the capture does not tell.",
-)
-@click.option(
-    "--series", "series_rule", default="name", show_default=True, metavar="RULE",
-    help="Which files belong to one capture point: name (rotation number or time differs), folder, all, file, or match:REGEX; "
-    "points (or points:REGEX): the files are of several points that saw the same traffic, which counts once.",
+@cloup.command(short_help="Analyse captures: who talks to the cluster, and who breaks when it is upgraded.", show_constraints=False)
+@cloup.argument("captures", metavar="CAPTURE...", nargs=-1, required=True)
+@cloup.option_group(
+    "Input",
+    cloup.option(
+        "--port", "ports", type=click.IntRange(1, 65535), multiple=True, metavar="N",
+        help="Broker port (repeatable; auto-detected by default).",
+    ),
+    cloup.option(
+        "--series", "series_rule", default="name", show_default=True, metavar="RULE",
+        help="Which files belong to one capture point: name (rotation number or time differs), folder, all, file, or match:REGEX; "
+        "points (or points:REGEX): the files are of several points that saw the same traffic, which counts once.",
+    ),
+    cloup.option("--log-zone", metavar="ZONE", help="Time zone of request logs without one, such as Europe/Berlin [default: UTC]."),
 )  # fmt: skip
-@click.option(
-    "--log-zone", metavar="ZONE", help="Time zone of request logs (Europe/Berlin), which do not say it themselves; UTC by default."
-)
-@click.option(
-    "--sharing", type=click.Choice(["auto", "scan", "route"]), default="auto", show_default=True,
-    help="How tasks share the connections of one capture point: each scans all packets, or packets are routed to them first, which needs "
-    "room for them in DIR while it runs and pays from a few tasks on. The tables are the same.",
+@cloup.option_group(
+    "Verdicts",
+    cloup.option(
+        "--target-release", "targets", multiple=True, metavar="R",
+        help="Kafka version to judge, such as 4.1 or 4.0.0 (repeatable) [default: all newer minor versions].",
+    ),
+    cloup.option("--broker-release", metavar="R", help="Version that the observed brokers run, if the captures do not show it."),
+    cloup.option("--owners", metavar="FILE", help="TOML or CSV: which client ids, principals and networks belong to which team."),
+    with_fail_on(),
 )  # fmt: skip
-@click.option("--owners", metavar="FILE", help="TOML or CSV: which client ids, principals and networks belong to which team.")
+@cloup.option_group(
+    "Output",
+    cloup.option("--out", required=True, metavar="DIR", help="Folder or URI for the tables and the report; it must not exist yet."),
+    cloup.option("--overwrite", is_flag=True, help="Replace the analysis in DIR."),
+    cloup.option("--append", is_flag=True, help="Add new files to the analysis in DIR, and what its newest capture has grown by."),
+    forms_option(),
+    cloup.option("--no-report", is_flag=True, help="Write the tables only."),
+    open_option(),
+    wide_option(),
+    cloup.option("--json", "as_json", is_flag=True, help="Print the summary as JSON."),
+)
+@cloup.option_group(
+    "Engine",
+    cloup.option(
+        "--engine", type=click.Choice(["auto", "local", "spark"]), default="auto", show_default=True,
+        help="local: processes of this machine, without Java. spark: Spark, on this machine or a cluster. auto: local below 256 MiB of "
+        "captures. The tables are the same.",
+    ),
+    cloup.option(
+        "--master", metavar="URL",
+        help="Spark master (local[4], spark://host:7077, yarn, k8s://..., sc://host) [default: all cores of this machine].",
+    ),
+    cloup.option(
+        "--sharing", type=click.Choice(["auto", "scan", "route"]), default="auto", show_default=True,
+        help="How tasks divide the connections of one capture point: each scans all packets, or packets are routed to them first, which "
+        "needs space in DIR while it runs. The tables are the same.",
+    ),
+)  # fmt: skip
 @with_redaction
-@click.option("--overwrite", is_flag=True, help="Replace the analysis that is in DIR.")
-@click.option("--append", is_flag=True, help="Go on with the analysis that is in DIR: read new files, and what the newest has grown by.")
-@with_forms
-@click.option("--no-report", is_flag=True, help="Write the tables only, no page.")
-@click.option("--json", "as_json", is_flag=True, help="Print the summary as JSON.")
 @with_store_options
 def analyze(
-    captures: tuple[str, ...], out: str, master: str | None, ports: tuple[int, ...], targets: tuple[str, ...],
+    captures: tuple[str, ...], out: str, engine: Engine, master: str | None, ports: tuple[int, ...], targets: tuple[str, ...],
     broker_release: str | None, series_rule: str, log_zone: str | None, sharing: Sharing, owners: str | None, redact: bool,
     key_file: str | None, keep_prefix: int | None, overwrite: bool, append: bool, forms: tuple[str, ...], no_report: bool,
-    as_json: bool,
+    open_it: bool, wide: bool, as_json: bool, fail_on: str | None,
 ) -> int:  # fmt: skip
-    """Analyse CAPTURES and request logs (files, folders, globs, URIs) into tables and a page in DIR.
+    """Analyse CAPTURES and request logs (files, folders, globs, URIs, or - for standard input) into tables and a report in DIR.
 
-    DIR/TABLE/*.parquet are the tables, DIR/report.html is the page. Rotated files of one capture point are read as one series. DIR is
+    DIR/TABLE/*.parquet are the tables, DIR/report.html is the report. Rotated files of one capture point are read as one series. DIR is
     complete when DIR/_SUCCESS is there.
 
     \b
     Examples:
-      kwire analyze kafka-*.pcap --out report/ --port 9092
-      kwire analyze s3://bucket/captures/ --out s3://bucket/report/ --master yarn
-      kwire analyze "s3://bucket/captures/*.pcap.zst" --out report/ --endpoint http://localhost:9000
+      kwire analyze kafka-*.pcap --out report/ --open
+      ssh broker sudo tcpdump -i any -U -w - "'tcp port 9092'" | kwire analyze - --out report/
       kwire analyze kafka-request.log* --out report/ --log-zone Europe/Berlin
-      kwire analyze before.pcap --out report/ --target-release 4.0.0 --overwrite
       kwire analyze "captures/*.pcap" --out report/ --append
+      kwire analyze kafka.pcap --out report/ --target-release 4.0.0 --fail-on breaks --format junit
       kwire analyze kafka.pcap --out for-the-vendor/ --redact --key secret.key
+      kwire analyze s3://bucket/captures/ --out s3://bucket/report/ --master yarn
 
-    The exit status is 0; 3 when the analysis was written although some of the inputs could not be read; 4 when it rests on too little (no
-    request at all, many packets lost, one direction only, nearly all TLS); and 1 when it was not written.
+    Exit status: 0 the analysis was written; 1 it was not; 2 wrong options; 3 some inputs could not be read; 4 the captures are too
+    incomplete to trust (no Kafka request, heavy packet loss, one direction only, nearly all TLS); 5 a client has a verdict that --fail-on
+    names; 130 interrupted.
     """
-    from kwire.tables.pandas_left_out import leave_pandas_out, pandas_hidden
+    from kwire.tables.pandas_left_out import leave_pandas_out
 
     leave_pandas_out()
-    with suppress(ImportError), pandas_hidden():
-        import pyspark.testing.utils  # noqa: F401 - PySpark does with the first call of Java; it wants pandas for tests of its own
-    from kwire.report import summarize, write_reports
-    from kwire.spark.job import JobRequest, run_job
-
     if append and overwrite:
-        raise InputError("--append goes on with the analysis in DIR and --overwrite replaces it; give one of the two.")
-    request = JobRequest(
-        inputs=captures, out=out, master=master, ports=ports, target_releases=targets, broker_release=broker_release,
-        series_rule=series_rule, log_zone=log_zone, overwrite=overwrite, append=append, owners=owners,
-        redaction=redaction_of(redact, key_file, keep_prefix), sharing=sharing,
-    )  # fmt: skip
+        raise click.UsageError("--append adds to the analysis in DIR and --overwrite replaces it; give one of the two.")
+    if engine == "local" and master is not None:
+        raise click.UsageError("--master is Spark's; leave it out, or give --engine spark.")
+    if STANDARD_INPUT in captures and len(captures) > 1:
+        raise click.UsageError("- is standard input, and goes without other captures.")
+    if no_report and open_it:
+        raise click.UsageError("--no-report writes nothing that --open could show.")
+    from kwire.cli.running import print_outcome, run_with_bar
+    from kwire.report import FILES, summarize, write_reports
+    from kwire.spark.job import JobRequest
+
+    redaction = redaction_of(redact, key_file, keep_prefix)
     # the command names files, and they may name their owners
     command = "kwire analyze ... --redact" if redact else shlex.join(["kwire", *sys.argv[1:]])
-    with _stopped_cleanly(), _progress_bar() as progress:
-        report = run_job(
-            request, progress=progress, page=None if no_report else lambda folder: write_reports(folder, forms, command=command)
-        )
-    for warning in report.warnings:
-        _tell(warning)
-    for _, reason in report.skipped:
-        _tell(f"left out: {reason}")
+    with ExitStack() as stack:
+        inputs = captures if captures != (STANDARD_INPUT,) else (stack.enter_context(spooled_input()),)
+        request = JobRequest(
+            inputs=inputs, out=out, engine=engine, master=master, ports=ports, target_releases=targets, broker_release=broker_release,
+            series_rule=series_rule, log_zone=log_zone, overwrite=overwrite, append=append, owners=owners, redaction=redaction,
+            sharing=sharing,
+        )  # fmt: skip
+        report = run_with_bar(request, None if no_report else lambda folder: write_reports(folder, forms, command=command))
     summary = summarize(out)
+    paths = [] if no_report else [f"{out.rstrip('/')}/{FILES[form]}" for form in forms]
     if as_json:
         from dataclasses import asdict
 
-        from kwire.cli.terminal import json_line
-
         cost = {"bytes_read": report.bytes_read, "task_cpu_seconds": report.cpu_seconds, "seconds": report.phases.seconds}
-        click.echo(json_line({"out": out, "read": report.read, "skipped": report.skipped, **asdict(summary), "cost": cost}))
+        facts = {"out": out, "engine": report.engine, "read": report.read, "skipped": report.skipped}
+        click.echo(json_line({**facts, **asdict(summary), "cost": cost}))
     else:
-        from kwire.cli.summary import print_cost, print_summary
-
-        print_summary(summary)
-        print_cost(report.bytes_read, report.phases.seconds)
-        for form in () if no_report else forms:
-            click.echo(f"{'Page' if form == 'html' else 'Report'}: {out.rstrip('/')}/report.{form}")
+        if wide:
+            no_width()
+        print_outcome(report, summary)
+        show_reports(paths)
         if no_report:
             click.echo(f"Tables: {out}")
+    if as_json:
+        for fact in summary.facts:
+            if fact.level == "warning":
+                warn(fact.sentence)
+    _warn_of_doubts(report, captures, ports)
+    if open_it:
+        open_page(paths[0])
+    return _status(report, summary, fail_on)
+
+
+def _warn_of_doubts(report: JobReport, captures: tuple[str, ...], ports: tuple[int, ...]) -> None:
     if not report.requests:
-        where = captures[0] if len(captures) == 1 else "these captures"
-        _tell(f"no Kafka request was found in {where}; if brokers listen on unusual ports, name them with --port")
+        where = "standard input" if captures == (STANDARD_INPUT,) else captures[0] if len(captures) == 1 else "these captures"
+        warn(f"no Kafka request was found in {where}; {_ports_hint(captures, ports)}")
     else:
         for reason in report.thin:
-            _tell(f"this rests on too little: {reason[:1].lower()}{reason[1:]}")
+            warn(f"too incomplete to trust: {reason[:1].lower()}{reason[1:]}")
+
+
+def _ports_hint(captures: tuple[str, ...], ports: tuple[int, ...]) -> str:
+    from kwire.capture.inputs import expand_inputs
+    from kwire.cli.seen_ports import elsewhere
+
+    if ports and captures != (STANDARD_INPUT,):
+        other = elsewhere(expand_inputs(captures)[0], ports)
+        if other:
+            return other
+    return "if brokers listen on unusual ports, name them with --port"
+
+
+def _status(report: JobReport, summary: Summary, fail_on: str | None) -> int:
+    if failing(summary, fail_on):
+        return CLIENTS_BREAK
     return THIN_EVIDENCE if report.thin else INCOMPLETE_INPUT if report.skipped else 0

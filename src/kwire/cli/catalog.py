@@ -61,7 +61,7 @@ def list_command(release: str | None, catalog_name: str | None, dialects: tuple[
       kwire catalog list --release 4.1
       kwire catalog list --catalog kafka-clients-4.1.0.jar
     """
-    from kwire.cli.terminal import print_table
+    from kwire.cli.tables import print_table
     from kwire.schema import releases
     from kwire.schema.listing import list_apis
 
@@ -100,6 +100,30 @@ def _or_none(versions: object) -> str | None:
     return str(versions) if versions else None
 
 
+@catalog.command("releases", short_help="The Kafka releases that kwire knows.")
+@click.option("--json", "as_json", is_flag=True, help="JSON lines.")
+def releases_command(as_json: bool) -> None:
+    """List the Kafka releases that kwire knows, oldest first: what --target-release, --broker-release and --release take.
+
+    \b
+    Examples:
+      kwire catalog releases
+      kwire catalog releases --json | tail -n 1
+    """
+    from kwire.cli.tables import print_table
+    from kwire.cli.terminal import json_line
+    from kwire.schema import releases
+
+    minors: dict[str, list[str]] = {}
+    for release in releases():
+        minors.setdefault(release.minor, []).append(release.name)
+    if as_json:
+        for minor, names in minors.items():
+            click.echo(json_line({"minor": minor, "releases": names}))
+        return
+    print_table(["version", "releases"], [(minor, ", ".join(names)) for minor, names in minors.items()])
+
+
 @catalog.command("show", short_help="The fields of an api or a message.")
 @click.argument("api", metavar="API")
 @click.option("--version", type=click.IntRange(0), metavar="N", help="Only the fields of this version.")
@@ -126,7 +150,8 @@ def show_command(api: str, version: int | None, catalog_name: str | None, dialec
 
 
 def _show(row: MessageRows) -> None:
-    from kwire.cli.terminal import console, print_table
+    from kwire.cli.tables import print_table
+    from kwire.cli.terminal import console
 
     facts = [f"versions {row.valid_versions}"]
     if row.api_key is not None and row.kind in ("request", "response"):
@@ -177,7 +202,8 @@ def diff_command(older: str, newer: str, fields: bool, as_json: bool) -> None:
       kwire catalog diff 4.1 kip-1313
       kwire catalog diff 4.1 my-fork/clients/src/main/resources/common/message
     """
-    from kwire.cli.terminal import console, print_table, printable
+    from kwire.cli.tables import print_table
+    from kwire.cli.terminal import console, printable
     from kwire.schema.catalog_diff import compare
 
     with doubts_told():
@@ -265,7 +291,7 @@ def tags_command(catalog_name: str | None, dialects: tuple[str, ...], as_json: b
     Example:
       kwire catalog tags
     """
-    from kwire.cli.terminal import print_table
+    from kwire.cli.tables import print_table
     from kwire.schema.listing import list_tagged_fields
 
     rows = list_tagged_fields(chosen_catalog(catalog_name, dialects))

@@ -44,7 +44,8 @@ def _time(microseconds: int) -> str:
 
 
 def _section(title: str, headings: Sequence[str], rows: Sequence[Sequence[object]], styles: dict[str, str]) -> None:
-    from kwire.cli.terminal import console, print_table
+    from kwire.cli.tables import print_table
+    from kwire.cli.terminal import console
 
     if not rows:
         return

@@ -63,7 +63,8 @@ def _executors(master: str, as_json: bool) -> int:
     """What the executors of a master are and have."""
     from dataclasses import asdict
 
-    from kwire.cli.terminal import json_line, print_table, printable
+    from kwire.cli.tables import print_table
+    from kwire.cli.terminal import json_line, printable
     from kwire.spark.executor_report import COLUMNS, examine
     from kwire.spark.session import open_spark
 
@@ -89,7 +90,8 @@ def doctor(master: str | None, as_json: bool) -> int:
       kwire doctor
       kwire doctor --master spark://host:7077
     """
-    from kwire.cli.terminal import json_line, print_table
+    from kwire.cli.tables import print_table
+    from kwire.cli.terminal import json_line
 
     if master is not None:
         return _executors(master, as_json)

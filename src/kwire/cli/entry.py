@@ -9,13 +9,16 @@ from collections.abc import Sequence
 from typing import Any, Final
 
 import click
+from click.exceptions import NoArgsIsHelpError
 
 from kwire import __version__
 from kwire.cli.analyze import analyze
 from kwire.cli.catalog import catalog
 from kwire.cli.decode import decode
+from kwire.cli.demo import demo
 from kwire.cli.diff import diff
 from kwire.cli.doctor import doctor
+from kwire.cli.exit_status import FAILED, INTERRUPTED
 from kwire.cli.inspect import inspect
 from kwire.cli.report import report
 from kwire.cli.telemetry import telemetry
@@ -25,7 +28,6 @@ from kwire.errors import KwireError
 
 __all__ = ["INTERRUPTED", "Commands", "commands"]
 
-INTERRUPTED: Final = 130
 _EXTRA_OF: Final = {
     "pyarrow": "arrow", "pyspark": "spark", "py4j": "spark", "click": "cli", "rich": "cli", "jinja2": "report", "markupsafe": "report",
 }  # fmt: skip
@@ -58,6 +60,9 @@ class Commands(click.Group):
         try:
             status = super().main(args=arguments, prog_name="kwire", standalone_mode=False)
             sys.stdout.flush()
+        except NoArgsIsHelpError as error:  # asked for nothing: show what there is to ask for
+            click.echo(error.ctx.get_help() if error.ctx is not None else "")
+            return 0
         except click.ClickException as error:
             error.show()
             return error.exit_code
@@ -81,7 +86,7 @@ class Commands(click.Group):
         else:
             return status if isinstance(status, int) else 0
         click.echo(f"kwire: {_sentence(said)}", err=True)
-        return 1
+        return FAILED
 
     def main(self, args: Sequence[str] | None = None, *_: Any, **__: Any) -> Any:
         # Most of what a command makes stays until its end, modules and rows: to go through it for rubbish time and again is for nothing.
@@ -90,16 +95,19 @@ class Commands(click.Group):
 
 
 @click.group(cls=Commands, context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 110})
-@click.version_option(__version__, prog_name="kwire")
+@click.version_option(__version__, "-V", "--version", prog_name="kwire")
 def commands() -> None:
-    """Who talks to a Kafka cluster, with which library and version, and who breaks when the brokers are upgraded.
+    """Find out which Kafka clients break before you upgrade the brokers, from packet captures or request logs.
 
     \b
-    Example:
-      tcpdump -i any -s 0 -w 'kafka-%Y%m%d-%H%M%S.pcap' -G 600 'tcp port 9092'
-      kwire analyze kafka-*.pcap --out report/ --port 9092
+    Examples:
+      kwire demo
+      sudo tcpdump -i any -U -w - 'tcp port 9092' | kwire inspect -
+      kwire analyze kafka-*.pcap --out report/ --open
+
+    Completion in the shell: eval "$(_KWIRE_COMPLETE=bash_source kwire)" in ~/.bashrc; zsh_source and fish_source for the others.
     """
 
 
-for _command in (analyze, inspect, decode, trim, diff, catalog, telemetry, report, doctor):
+for _command in (demo, analyze, inspect, decode, trim, diff, catalog, telemetry, report, doctor):
     commands.add_command(_command)

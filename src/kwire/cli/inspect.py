@@ -1,85 +1,35 @@
-"""`kwire inspect`: the rows of one capture, without Spark and without Java."""
+"""`kwire inspect`: the rows of captures, without Spark and without Java."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+import ipaddress
+from collections.abc import Iterator, Sequence
+from contextlib import ExitStack
 from datetime import datetime
 from typing import TYPE_CHECKING, Any, BinaryIO, Final
 
 import click
+import cloup
 
+from kwire.cli.exit_status import INCOMPLETE_INPUT
 from kwire.cli.redaction_options import redaction_of, with_redaction
+from kwire.cli.report_options import wide_option
+from kwire.cli.standard_input import STANDARD_INPUT, waiting_input
 from kwire.cli.store_options import with_store_options
-from kwire.cli.terminal import INSTANT
+from kwire.cli.terminal import INSTANT, warn
 
 if TYPE_CHECKING:
     import pyarrow as pa
     import pyarrow.compute as pc
 
     from kwire.analysis.redaction import Redaction, Redactor
+    from kwire.capture.inputs import CaptureFile
 
 __all__ = ["inspect"]
 
-# Rows as they are read, and what is made of them once the capture is read to its end.
+# Rows as they are read, and what is made of them once the captures are read to their end.
 _ROWS: Final = ("requests", "connections", "violations", "captures", "telemetry")
 _ANSWERS: Final = ("clients", "api_usage", "topic_access", "group_events", "client_hourly", "upgrade_impact", "brokers")
-
-# What a person looks at first; --json gives every column. A heading stands for one column, or for several side by side.
-_SHOWN: Final[dict[str, dict[str, tuple[str, ...]]]] = {
-    "requests": {
-        "time": ("request_time",), "connection": ("connection_id",), "#": ("request_index",), "api": ("api_name", "api_version"),
-        "client id": ("client_id",), "software": ("software_name", "software_version"), "latency us": ("latency_us",),
-        "error": ("error_name",), "state": ("state",),
-    },
-    "connections": {
-        "first seen": ("first_seen",), "connection": ("connection_id",), "protocol": ("protocol",), "state": ("state",),
-        "software": ("software_name", "software_version"), "client id": ("client_id",), "principal": ("principal",),
-        "requests": ("request_frames",), "responses": ("response_frames",), "gaps": ("gaps",),
-    },
-    "violations": {
-        "severity": ("severity",), "rule": ("rule",), "connection": ("connection_id",), "#": ("request_index",),
-        "packet": ("packet_number",), "explanation": ("explanation",),
-    },
-    "captures": {
-        name.replace("_", " "): (name,) for name in (
-            "capture", "start", "end", "packets", "packets_dropped", "bytes", "bytes_lost", "bytes_opaque", "connections", "requests",
-            "unanswered",
-        )
-    },
-    "telemetry": {
-        "time": ("time",), "client id": ("client_id",), "software": ("software_name", "software_version"), "metric": ("metric",),
-        "type": ("type",), "value": ("value",), "count": ("count",),
-    },
-    "clients": {
-        "software": ("software_name", "software_version"), "guess": ("library_guess",), "client ids": ("client_ids",),
-        "addresses": ("addresses",), "principals": ("principals",), "connections": ("connections",), "requests": ("requests",),
-        "errors": ("errors",),
-    },
-    "api_usage": {
-        "client id": ("client_id",), "software": ("software_name", "software_version"), "api": ("api_name", "api_version"),
-        "requests": ("requests",), "errors": ("errors",), "p50 us": ("latency_p50_us",), "p99 us": ("latency_p99_us",),
-    },
-    "topic_access": {
-        "client id": ("client_id",), "direction": ("direction",), "topic": ("topic",), "groups": ("group_ids",), "requests": ("requests",),
-        "records": ("records",), "bytes": ("bytes",), "compression": ("compression",), "errors": ("error_names",),
-    },
-    "group_events": {
-        "time": ("time",), "group": ("group_id",), "event": ("event",), "generation": ("generation",), "member": ("member_id",),
-        "members": ("members_before", "members_after"), "reason": ("reason",), "what changed": ("diff",), "error": ("error_name",),
-    },
-    "client_hourly": {
-        "hour": ("hour",), "software": ("software_name", "software_version"), "server": ("server",), "api": ("api_name", "api_version"),
-        "requests": ("requests",), "errors": ("errors",), "connections": ("connections",), "throttled ms": ("throttle_ms",),
-    },
-    "upgrade_impact": {
-        "client id": ("client_id",), "software": ("software_name", "software_version"), "api": ("api_name", "api_version"),
-        "release": ("target_release",), "verdict": ("verdict",), "basis": ("verdict_basis",), "reason": ("reason",),
-    },
-    "brokers": {
-        "node": ("node_id",), "host": ("host",), "port": ("port",), "rack": ("rack",), "cluster": ("cluster_id",),
-        "release": ("release_guess",), "addresses": ("addresses",),
-    },
-}  # fmt: skip
 
 # The columns that say when a row was: it counts as inside a time range when it touches it.
 _SEEN: Final = ("first_seen", "last_seen")
@@ -89,10 +39,26 @@ _TIMES: Final = {
     **dict.fromkeys(("connections", "clients", "api_usage", "topic_access", "upgrade_impact", "brokers"), _SEEN),
 }  # fmt: skip
 
+# What is wrong with a file as a whole; it is said on standard error, whatever table is shown.
+_FILE_RULES: Final = frozenset(("capture_cut", "capture_damaged", "capture_unreadable", "series_order", "log_line_torn"))
 
-def _ids_of_address(address: str, ids: Any) -> list[str]:
+_Series = tuple[Sequence[str | BinaryIO], str, str]
+
+
+class _Address(click.ParamType[str]):
+    """An IP address, as rows have it."""
+
+    name = "A"
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> str:
+        try:
+            return str(ipaddress.ip_address(value.strip("[]")))
+        except ValueError:
+            self.fail(f"{value!r} is not an IP address; write 10.4.0.17 or 2001:db8::1, without a port.", param, ctx)
+
+
+def _ids_of_address(wanted: str, ids: Any) -> list[str]:
     """Connection ids (`server_ip:port-client_ip:port-n`) with an end at this address."""
-    wanted = address.strip("[]").lower()
     found: list[str] = []
     for name in ids.unique().to_pylist():
         server, _, rest = (name or "").partition("-")
@@ -100,17 +66,6 @@ def _ids_of_address(address: str, ids: Any) -> list[str]:
         if wanted in (server.rpartition(":")[0].strip("[]").lower(), client.rpartition(":")[0].strip("[]").lower()):
             found.append(name)
     return found
-
-
-def _shown(row: dict[str, Any], names: tuple[str, ...]) -> object:
-    if len(names) == 1:
-        value = row[names[0]]
-        return " ".join(map(str, value)) if isinstance(value, list) else value
-    if names == ("members_before", "members_after"):
-        return None if row["members_after"] is None else f"{row['members_before']} to {row['members_after']}"
-    if names == ("api_name", "api_version"):
-        return None if row["api_key"] is None else f"{row['api_name'] or row['api_key']} v{row['api_version']}"
-    return " ".join(dict.fromkeys(str(row[name]) for name in names if row[name] is not None)) or None
 
 
 def _restrict(
@@ -142,64 +97,161 @@ def _restrict(
     return rows
 
 
-def _redactor(redaction: Redaction | None, capture: str) -> Redactor | None:
+def _redactor(redaction: Redaction | None, captures: Sequence[str]) -> Redactor | None:
     if redaction is None:
         return None
     from dataclasses import replace
 
     from kwire.analysis.redaction import Redactor
 
-    return Redactor(replace(redaction, files=(capture,)))
+    return Redactor(replace(redaction, files=tuple(captures)))
 
 
-def _batches(source: str | BinaryIO, table: str, ports: tuple[int, ...], log_zone: str | None) -> Iterable[pa.RecordBatch]:
-    if table in _ROWS:
-        from kwire.tables import iter_capture
+class _Inputs:
+    """The captures that are named, by series.
 
-        return iter_capture(source, table, ports or None, log_zone=log_zone)
-    from kwire.analysis import of_capture
+    Attributes:
+        series: of each the files in order, its name, and what is odd about the order.
+        files: those on disks and stores.
+        missing: sentences on what could not be found.
+    """
 
-    return of_capture(source, ports, log_zone=log_zone)[table].to_batches()
+    def __init__(self, captures: Sequence[str], stack: ExitStack) -> None:
+        self.files: list[CaptureFile] = []
+        self.missing: list[str] = []
+        self.series: list[_Series] = []
+        if captures == (STANDARD_INPUT,):
+            self.series.append(([stack.enter_context(waiting_input())], "standard input", ""))
+            return
+        from kwire.capture.inputs import expand_inputs
+        from kwire.capture.series import group_series
+
+        self.files, missing = expand_inputs(captures)
+        self.missing = [each.reason for each in missing]
+        for each in group_series(self.files):
+            name = each.name if len(each.pieces) > 1 else each.pieces[0].name
+            self.series.append(([piece.location for piece in each.pieces], name, each.disorder))
 
 
-@click.command(short_help="Show the rows of one capture, without Spark.")
-@click.argument("capture", metavar="CAPTURE")
-@click.option("--table", type=click.Choice(_ROWS + _ANSWERS), default="requests", show_default=True, help="Which rows.")
-@click.option("--json", "as_json", is_flag=True, help="JSON lines with every column; times in ISO 8601.")
-@click.option(
-    "--port", "ports", type=click.IntRange(1, 65535), multiple=True, metavar="N", help="A port where brokers listen; found out by default."
+class _Notices:
+    """What is wrong with whole files, on standard error, each once; all but the bytes before it are read."""
+
+    def __init__(self, redactor: Redactor | None) -> None:
+        self._redactor = redactor
+        self._said: set[str] = set()
+        self.unreadable = 0
+
+    def add(self, batch: pa.RecordBatch) -> None:
+        import pyarrow as pa
+
+        if not batch.num_rows:
+            return
+        rows = pa.Table.from_batches([batch])
+        if self._redactor is not None:
+            rows = self._redactor.table("violations", rows)
+        for row in rows.select(["rule", "capture", "explanation"]).to_pylist():
+            if row["rule"] in _FILE_RULES:
+                self.unreadable += row["rule"] == "capture_unreadable"
+                text = str(row["explanation"])
+                self.say(f"left out: {text}" if row["rule"] == "capture_unreadable" else f"{row['capture']}: {text[:1].lower()}{text[1:]}")
+
+    def skip(self, error: Exception) -> None:
+        """A series of which nothing can be read."""
+        self.unreadable += 1
+        self.say(f"left out: {error}")
+
+    def say(self, sentence: str) -> None:
+        if sentence not in self._said:
+            self._said.add(sentence)
+            warn(sentence)
+
+
+def _batches(inputs: _Inputs, table: str, ports: tuple[int, ...], log_zone: str | None, notices: _Notices) -> Iterator[pa.RecordBatch]:
+    if table not in _ROWS:
+        from kwire.analysis.one_process import of_series
+
+        answers = of_series(inputs.series, ports, log_zone=log_zone, violations=notices.add, skipped=notices.skip)
+        yield from answers[table].to_batches()
+        return
+    from kwire.errors import InputError
+    from kwire.tables import iter_pieces
+
+    faults: list[InputError] = []
+    for sources, name, disorder in inputs.series:
+        try:
+            for batches in iter_pieces(sources, name, (table, "violations"), ports or None, log_zone=log_zone, disorder=disorder):
+                for batch in batches["violations"]:
+                    notices.add(batch)
+                yield from batches[table]
+        except InputError as error:
+            faults.append(error)
+            if len(faults) == len(inputs.series):
+                raise
+            notices.skip(error)
+
+
+@cloup.command(short_help="Show the rows of captures, without Spark.")
+@cloup.argument("captures", metavar="CAPTURE...", nargs=-1, required=True)
+@cloup.option_group(
+    "Output",
+    cloup.option(
+        "--table",
+        type=click.Choice(_ROWS + _ANSWERS),
+        default="requests",
+        show_default=True,
+        metavar="TABLE",
+        help=f"Which rows: {', '.join(_ROWS + _ANSWERS)}.",
+    ),
+    cloup.option("--columns", metavar="A,B,...", help="Show these columns of the table, in this order."),
+    wide_option(),
+    cloup.option("--json", "as_json", is_flag=True, help="JSON lines with every column; times in ISO 8601."),
 )
-@click.option("--client-id", "client_ids", multiple=True, metavar="ID", help="Only rows with this client id.")
-@click.option("--address", "addresses", multiple=True, metavar="A", help="Only rows of connections with this IP address at either end.")
-@click.option("--group", "groups", multiple=True, metavar="G", help="Only rows of this consumer group.")
-@click.option("--since", type=INSTANT, help="Only what happened at this time or later.")
-@click.option("--until", type=INSTANT, help="Only what happened before this time.")
-@click.option(
-    "--log-zone", metavar="ZONE", help="Time zone of a request log (Europe/Berlin), which does not say it itself; UTC by default."
+@cloup.option_group(
+    "Filters",
+    cloup.option("--client-id", "client_ids", multiple=True, metavar="ID", help="Only rows with this client id (repeatable)."),
+    cloup.option("--address", "addresses", type=_Address(), multiple=True, metavar="A", help="Only connections with this IP address."),
+    cloup.option("--group", "groups", multiple=True, metavar="G", help="Only rows of this consumer group."),
+    cloup.option("--since", type=INSTANT, help="Only what happened at this time or later: 2026-09-30T12:00:00, 12:00 or -10m."),
+    cloup.option("--until", type=INSTANT, help="Only what happened before this time."),
 )
+@cloup.option_group(
+    "Input",
+    cloup.option(
+        "--port", "ports", type=click.IntRange(1, 65535), multiple=True, metavar="N",
+        help="Broker port (repeatable; auto-detected by default).",
+    ),
+    cloup.option("--log-zone", metavar="ZONE", help="Time zone of request logs without one, such as Europe/Berlin [default: UTC]."),
+)  # fmt: skip
 @with_redaction
 @with_store_options
 def inspect(
-    capture: str, table: str, as_json: bool, ports: tuple[int, ...], client_ids: tuple[str, ...], addresses: tuple[str, ...],
-    groups: tuple[str, ...], since: datetime | None, until: datetime | None, log_zone: str | None, redact: bool, key_file: str | None,
-    keep_prefix: int | None,
-) -> None:  # fmt: skip
-    """Show the rows of CAPTURE, a pcap or pcapng file or a broker's request log (gzip and zstd too), a URI, or - for standard input.
+    captures: tuple[str, ...], table: str, columns: str | None, wide: bool, as_json: bool, ports: tuple[int, ...],
+    client_ids: tuple[str, ...], addresses: tuple[str, ...], groups: tuple[str, ...], since: datetime | None, until: datetime | None,
+    log_zone: str | None, redact: bool, key_file: str | None, keep_prefix: int | None,
+) -> int:  # fmt: skip
+    """Show the rows of CAPTURES: pcap or pcapng files and brokers' request logs (gzip and zstd too), folders, globs, URIs, or - for
+    standard input.
 
     Needs no Spark and no Java. A table on the terminal, or JSON lines for scripts. Rows of requests, connections, violations and telemetry
-    come as they are read, those of the other tables when the capture is read to its end.
+    come as they are read, those of the other tables when the captures are read to their end. A narrow terminal leaves columns out: --wide
+    shows all, --columns chooses.
 
     \b
     Examples:
       kwire inspect kafka.pcap --table connections
-      tcpdump -w - 'tcp port 9092' | kwire inspect - --json
+      sudo tcpdump -i any -U -w - 'tcp port 9092' | kwire inspect -
       tail -F kafka-request.log | kwire inspect - --json
-      kwire inspect kafka.pcap --client-id billing --since 2026-09-30T12:00:00
+      kwire inspect captures/ --client-id billing --since 2026-09-30T12:00:00
+      kwire inspect kafka.pcap --columns request_time,client_id,api_name,latency_us
       kwire inspect kafka.pcap --table group_events --group billing
+
+    Exit status: 0; 1 nothing could be read; 2 wrong options; 3 some inputs could not be read.
     """
     import sys
 
-    from kwire.cli.terminal import TablePrinter, json_line
+    from kwire.cli.shown_columns import SHOWN, chosen_columns, columns_of, shown_value
+    from kwire.cli.tables import TablePrinter
+    from kwire.cli.terminal import console, json_line, no_width
     from kwire.tables import SCHEMAS
     from kwire.tables.pandas_left_out import leave_pandas_out
 
@@ -207,24 +259,62 @@ def inspect(
     restrictions = (("--client-id", client_ids, "client_id"), ("--address", addresses, "connection_id"), ("--group", groups, "group_id"))
     for option, given, column in restrictions:
         if given and column not in SCHEMAS[table].names:
-            raise click.UsageError(f"Rows of {table} have no column {column}: {option} does not go with them.")
+            raise click.UsageError(f"rows of {table} have no column {column}: leave out {option}, or choose another --table.")
     if table == "violations" and (since or until):
-        raise click.UsageError("Rows of violations have no time of their own: --since and --until do not go with them.")
-    redactor = _redactor(redaction_of(redact, key_file, keep_prefix), capture)
-    source = sys.stdin.buffer if capture == "-" else capture
-    shown = _SHOWN[table]
-    printer = TablePrinter(list(shown))
-    count = 0
-    for batch in _batches(source, table, ports, log_zone):
-        rows = _restrict(table, batch, client_ids, addresses, groups, since, until)
-        count += rows.num_rows
-        if redactor is not None:
-            rows = redactor.table(table, rows)
-        if as_json:
-            # one write a batch: a line a row would cost more than reading it
-            sys.stdout.write("".join(f"{json_line(row)}\n" for row in rows.to_pylist()))
-            sys.stdout.flush()
-        elif rows.num_rows:
-            printer.print([_shown(row, names) for names in shown.values()] for row in rows.to_pylist())
-    if not count and not as_json:
-        click.echo(f"No {table} in {'standard input' if capture == '-' else capture}.", err=True)
+        raise click.UsageError("rows of violations have no time of their own: leave out --since and --until.")
+    if STANDARD_INPUT in captures and len(captures) > 1:
+        raise click.UsageError("- is standard input, and goes without other captures.")
+    try:
+        shown = SHOWN[table] if columns is None else chosen_columns(columns, SCHEMAS[table].names)
+    except ValueError as error:
+        raise click.UsageError(f"--columns: {error}.") from error
+    redactor = _redactor(redaction_of(redact, key_file, keep_prefix), captures)
+    if wide:
+        no_width()
+    width = console().width
+    printer = TablePrinter(columns_of(table) if columns is None else list(shown))
+    notices = _Notices(redactor)
+    count = total = 0
+    with ExitStack() as stack:
+        inputs = _Inputs(captures, stack)
+        for reason in inputs.missing:
+            notices.say(f"left out: {reason}")
+        for batch in _batches(inputs, table, ports, log_zone, notices):
+            total += batch.num_rows
+            rows = _restrict(table, batch, client_ids, addresses, groups, since, until)
+            count += rows.num_rows
+            if redactor is not None:
+                rows = redactor.table(table, rows)
+            if as_json:
+                listed = (rows if columns is None else rows.select(list(shown))).to_pylist()
+                # one write a batch: a line a row would cost more than reading it
+                sys.stdout.write("".join(f"{json_line(row)}\n" for row in listed))
+                sys.stdout.flush()
+            elif rows.num_rows:
+                printer.print([shown_value(row, names, width) for names in shown.values()] for row in rows.to_pylist())
+        if not count:
+            where = (
+                "standard input" if captures == (STANDARD_INPUT,) else captures[0] if len(captures) == 1 else f"{len(inputs.files)} files"
+            )
+            _say_nothing(table, where, total, inputs, ports)
+        elif printer.hidden and sys.stderr.isatty():
+            warn(f"columns left out for lack of room: {', '.join(printer.hidden)}; --wide shows them")
+    return INCOMPLETE_INPUT if inputs.missing or notices.unreadable else 0
+
+
+def _say_nothing(table: str, where: str, total: int, inputs: _Inputs, ports: tuple[int, ...]) -> None:
+    """Why there is not a row: the filters, the port, or nothing to find."""
+    from kwire.cli.seen_ports import elsewhere
+
+    if total:
+        given = click.get_current_context().params
+        names = {"client_ids": "--client-id", "addresses": "--address", "groups": "--group", "since": "--since", "until": "--until"}
+        asked = [
+            f"{option} {value:%Y-%m-%dT%H:%M:%SZ}" if isinstance(value, datetime) else " ".join(f"{option} {one}" for one in value)
+            for name, option in names.items()
+            if (value := given[name])
+        ]
+        warn(f"0 of {total:,} {table} in {where} match {' '.join(asked)}")
+        return
+    other = elsewhere(inputs.files, ports) if ports else ""
+    warn(other or f"no {table} in {where}")

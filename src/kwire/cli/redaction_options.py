@@ -6,6 +6,7 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 import click
+import cloup
 
 if TYPE_CHECKING:
     from kwire.analysis.redaction import Redaction
@@ -15,17 +16,18 @@ __all__ = ["redaction_of", "with_redaction"]
 
 def with_redaction(command: Callable[..., Any]) -> Callable[..., Any]:
     """Add `--redact`, `--key` and `--keep-prefix` to a command."""
-    for option in (
-        click.option(
-            "--keep-prefix", type=click.IntRange(0, 32), metavar="BITS", help="Of IPv4 addresses these bits stay, of IPv6 twice as many."
+    return cloup.option_group(
+        "Privacy",
+        cloup.option(
+            "--redact",
+            is_flag=True,
+            help="Replace addresses, hosts, principals, client ids, topics, groups and file names by keyed pseudonyms.",
         ),
-        click.option("--key", "key_file", metavar="FILE", help="The key of --redact, at least 16 bytes: equal keys give equal tokens."),
-        click.option(
-            "--redact", is_flag=True, help="Hash addresses, hosts, principals, client ids, topics, groups and names of files with the key."
+        cloup.option("--key", "key_file", metavar="FILE", help="The key of --redact, at least 16 bytes: equal keys give equal pseudonyms."),
+        cloup.option(
+            "--keep-prefix", type=click.IntRange(0, 32), metavar="BITS", help="Bits of IPv4 addresses to keep; of IPv6 twice as many."
         ),
-    ):
-        command = option(command)
-    return command
+    )(command)
 
 
 def redaction_of(redact: bool, key_file: str | None, keep_prefix: int | None) -> Redaction | None:
@@ -40,7 +42,7 @@ def redaction_of(redact: bool, key_file: str | None, keep_prefix: int | None) ->
             raise click.UsageError("--key and --keep-prefix go with --redact.")
         return None
     if key_file is None:
-        raise click.UsageError("--redact needs a key, which lets nobody else try guesses: --key FILE.")
+        raise click.UsageError("--redact needs a key, so that pseudonyms cannot be guessed: --key FILE.")
     from kwire.analysis.redaction import Redaction, read_key
 
     return Redaction(read_key(key_file), keep_prefix)

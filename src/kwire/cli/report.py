@@ -1,10 +1,12 @@
-"""`kwire report`: makes the page of an analysis anew, or another form of it."""
+"""`kwire report`: makes the report of an analysis again, or another form of it."""
 
 from __future__ import annotations
 
 import click
+import cloup
 
-from kwire.cli.report_options import with_forms
+from kwire.cli.exit_status import CLIENTS_BREAK
+from kwire.cli.report_options import failing, forms_option, open_option, open_page, show_reports, wide_option, with_fail_on
 from kwire.cli.store_options import with_store_options
 from kwire.errors import InputError
 
@@ -13,24 +15,37 @@ __all__ = ["report"]
 _STANDARD_OUTPUT = "-"
 
 
-@click.command(short_help="Make the page of an analysis anew, or as Markdown, JSON, CSV.")
-@click.argument("folder", metavar="DIR")
-@with_forms
-@click.option("--before", metavar="DIR", default="", help="An earlier analysis to compare with: what is new, gone, newly failing, slower.")
-@click.option("--out", metavar="FILE", help="Where to write instead of DIR/report.FORMAT; - is standard output.")
-@click.option("--json", "as_json", is_flag=True, help="Print the summary as JSON and leave the page alone.")
+@cloup.command(short_help="Make the report of an analysis again, or as Markdown, JSON, CSV, SARIF, JUnit.")
+@cloup.argument("folder", metavar="DIR")
+@cloup.option_group(
+    "Report",
+    forms_option(),
+    cloup.option("--before", metavar="DIR", default="", help="Earlier analysis to compare with: what is new, gone, newly failing, slower."),
+    cloup.option("--out", metavar="FILE", help="Where to write instead of DIR/report.FORMAT; - is standard output."),
+    open_option(),
+)
+@cloup.option_group(
+    "Summary",
+    wide_option(),
+    cloup.option("--json", "as_json", is_flag=True, help="Print the summary as JSON, and write nothing."),
+    with_fail_on(),
+)
 @with_store_options
-def report(folder: str, forms: tuple[str, ...], before: str, out: str | None, as_json: bool) -> None:
-    """Write DIR/report.html anew from the tables in DIR and print the summary.
+def report(
+    folder: str, forms: tuple[str, ...], before: str, out: str | None, open_it: bool, wide: bool, as_json: bool, fail_on: str | None
+) -> int:
+    """Write DIR/report.html again from the tables in DIR and print the summary.
 
     DIR is the output of `kwire analyze`, a folder or a URI.
 
     \b
     Examples:
-      kwire report report/
+      kwire report report/ --open
       kwire report report/ --format md --out - | gh issue create --title "Kafka clients" --body-file -
-      kwire report report/ --format csv --format json
+      kwire report report/ --format sarif --format junit --fail-on breaks
       kwire report tuesday/ --before monday/
+
+    Exit status: 0; 1 the report could not be written; 2 wrong options; 5 a client has a verdict that --fail-on names.
     """
     from dataclasses import asdict
 
@@ -38,22 +53,27 @@ def report(folder: str, forms: tuple[str, ...], before: str, out: str | None, as
 
     leave_pandas_out()
     from kwire.cli.summary import print_summary
-    from kwire.cli.terminal import json_line
+    from kwire.cli.terminal import json_line, no_width
     from kwire.report import render_report, summarize, write_reports
 
-    if as_json:
-        click.echo(json_line(asdict(summarize(folder))))
-        return
     command = f"kwire report {folder}" + (f" --before {before}" if before else "")
-    if out is not None:
+    if out is not None and not as_json:
         if len(forms) != 1:
-            raise InputError("--out takes one --format; without it each has its own file in DIR.")
+            raise InputError("--out takes one --format; without --out each has its own file in DIR")
         _write(out, render_report(folder, forms[0], before=before, command=command))
-        return
-    written = write_reports(folder, forms, before=before, command=command)
-    print_summary(summarize(folder))
-    for path in written:
-        click.echo(f"{'Page' if path.endswith('.html') else 'Report'}: {path}")
+        return CLIENTS_BREAK if fail_on and failing(summarize(folder), fail_on) else 0
+    written = [] if as_json else write_reports(folder, forms, before=before, command=command)
+    summary = summarize(folder)
+    if as_json:
+        click.echo(json_line(asdict(summary)))
+    else:
+        if wide:
+            no_width()
+        print_summary(summary)
+        show_reports(written)
+    if open_it and written:
+        open_page(written[0])
+    return CLIENTS_BREAK if failing(summary, fail_on) else 0
 
 
 def _write(out: str, text: str) -> None:

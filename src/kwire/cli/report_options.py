@@ -1,21 +1,32 @@
-"""The options of `kwire analyze` and `kwire report` that say which forms of the report are written."""
+"""The options of `kwire analyze` and `kwire report` that say which forms of the report are written, and what becomes of them."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import Any, Final
+import sys
+import webbrowser
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Final
 
 import click
+import cloup
 
-__all__ = ["FORMS", "with_forms"]
+from kwire.cli.exit_status import CLIENTS_BREAK
 
-FORMS: Final = ("html", "md", "json", "csv")
+if TYPE_CHECKING:
+    from kwire.report import Summary
+
+__all__ = ["FAIL_ON", "FORMS", "failing", "forms_option", "open_option", "open_page", "show_reports", "wide_option", "with_fail_on"]
+
+FORMS: Final = ("html", "md", "json", "csv", "sarif", "junit")
 """The keys of `kwire.report.FORMATS`, here again so that `--help` needs no Arrow."""
 
+FAIL_ON: Final = ("breaks", "unknown")
 
-def with_forms(command: Callable[..., Any]) -> Callable[..., Any]:
-    """Give a command `forms`, the chosen ones in their order, each once: `--format`."""
-    return click.option(
+
+def forms_option() -> Callable[..., Any]:
+    """`forms`, the chosen ones in their order, each once: `--format`."""
+    return cloup.option(
         "--format",
         "forms",
         type=click.Choice(FORMS),
@@ -23,6 +34,49 @@ def with_forms(command: Callable[..., Any]) -> Callable[..., Any]:
         default=("html",),
         show_default=True,
         callback=lambda _context, _option, chosen: tuple(dict.fromkeys(chosen)),
-        help="Form of the report: a page, Markdown with the tickets, everything as JSON, clients and findings for a spreadsheet; "
-        "give it again for more than one.",
-    )(command)
+        help="Form of the report (repeatable): a page, Markdown with a ticket per client, JSON, CSV, SARIF for code scanning, JUnit XML.",
+    )
+
+
+def open_option() -> Callable[..., Any]:
+    """`open_it`: `--open`."""
+    return cloup.option("--open", "open_it", is_flag=True, help="Open the page in a browser.")
+
+
+def wide_option() -> Callable[..., Any]:
+    """`wide`: `--wide`."""
+    return cloup.option("--wide", is_flag=True, help="Show all columns and cut no text, however wide the terminal is.")
+
+
+def with_fail_on() -> Callable[..., Any]:
+    """`fail_on`: `--fail-on`, for pipelines."""
+    return cloup.option(
+        "--fail-on", type=click.Choice(FAIL_ON), metavar="VERDICT",
+        help=f"Exit with {CLIENTS_BREAK} if a client breaks (breaks), or breaks or might break (unknown).",
+    )  # fmt: skip
+
+
+def failing(summary: Summary, fail_on: str | None) -> bool:
+    """Whether there is a client with a verdict that `--fail-on` names."""
+    answer = summary.answer
+    return fail_on is not None and bool(answer.breaks or (fail_on == "unknown" and answer.unknown))
+
+
+def open_page(path: str) -> None:
+    """Open a page in the user's browser; where there is none, its path on the terminal has to do."""
+    if "://" not in path:
+        webbrowser.open(Path(path).absolute().as_uri())
+
+
+def show_reports(paths: Sequence[str]) -> None:
+    """Print where the reports are, as links where the terminal knows them (OSC 8)."""
+    from rich.style import Style
+    from rich.text import Text
+
+    from kwire.cli.terminal import console, printable
+
+    for path in paths:
+        is_link = sys.stdout.isatty() and "://" not in path
+        console().print(
+            Text("Report: ").append(printable(path), Style(link=Path(path).absolute().as_uri()) if is_link else None), soft_wrap=True
+        )

@@ -6,7 +6,7 @@ import functools
 from collections.abc import Callable
 from typing import Any
 
-import click
+import cloup
 
 __all__ = ["with_store_options"]
 
@@ -14,9 +14,10 @@ __all__ = ["with_store_options"]
 def with_store_options(command: Callable[..., Any]) -> Callable[..., Any]:
     """Add `--region` and `--endpoint` to a command, which then opens all its URIs with them and need not know of them."""
 
-    @click.option("--region", metavar="R", help="Region of the buckets of s3:// URIs; AWS is asked for it by default.")
-    @click.option(
-        "--endpoint", metavar="URL", help="Server of s3:// and gs:// URIs where it is not the provider's, such as http://localhost:9000."
+    @cloup.option_group(
+        "Object stores",
+        cloup.option("--region", metavar="R", help="Region of s3:// buckets [default: as AWS reports it]."),
+        cloup.option("--endpoint", metavar="URL", help="Server of s3:// and gs:// URIs other than the provider's: http://localhost:9000."),
     )
     @functools.wraps(command)
     def reached(*arguments: Any, region: str | None, endpoint: str | None, **options: Any) -> Any:

@@ -1,27 +1,37 @@
-"""The summary of an analysis on the terminal: how far to trust it, who is there, who breaks."""
+"""The summary of an analysis on the terminal: the answer, who breaks and what fixes it, then the rest."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
-from kwire.cli.terminal import console, print_table
+from kwire.cli.tables import Column, print_table
+from kwire.cli.terminal import console
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Mapping, Sequence
 
-    from kwire.report import Summary
+    from kwire.report import FixGroup, Summary
 
 __all__ = ["print_cost", "print_summary"]
 
 _SHOWN: Final = 15
-"""Lines of one table at most; the page has the rest."""
+"""Rows of a table at most; the report has all."""
 
-_STYLES: Final = {"rejected": "bold red", "undetermined": "yellow", "marked": "yellow", "ok": "green", "warning": "yellow"}
+# Spelled out: the module that holds them for the report imports Arrow.
+_WORDS: Final = {"rejected": "breaks", "undetermined": "unknown", "marked": "deprecated", "ok": "compatible"}
+_STYLES: Final = {"breaks": "bold red", "unknown": "yellow", "deprecated": "yellow", "compatible": "green"}
+_TITLES: Final = {
+    "rejected": "Breaks: needs a fix before the brokers are upgraded",
+    "undetermined": "Unknown: may break, the captures do not show enough",
+    "marked": "Deprecated: works now, and breaks on a later version",
+}
+_WORST_FIRST: Final = ("rejected", "undetermined", "marked", "ok")
 
 
 def _more(count: int, what: str) -> None:
     if count > _SHOWN:
-        console().print(f"  and {count - _SHOWN} more {what}; the page has all", style="dim")
+        console().print(f"  ... {count - _SHOWN:,} more {what}, see the report", style="dim")
+        console().print()
 
 
 def print_summary(summary: Summary) -> None:
@@ -31,37 +41,85 @@ def print_summary(summary: Summary) -> None:
         summary: what `kwire.report.summarize` gives; its texts are safe to print.
     """
     out = console()
-    out.print(summary.headline, style="bold")
-    if summary.apart:
-        out.print(f"  Not counted as clients: {summary.apart}.", style="dim")
+    answer = summary.answer
+    mark, style = (
+        ("✕", "bold red") if answer.breaks else ("?", "bold yellow") if answer.unknown or not summary.targets else ("✓", "bold green")
+    )
+    if out.options.ascii_only:
+        mark = {"✕": "x", "✓": "+"}.get(mark, mark)
+    out.print(f"{mark} {answer.sentence[:1].upper()}{answer.sentence[1:]}.", style=style)
+    reasons = f" ({'; '.join(answer.reasons)})" if answer.reasons else ""
+    out.print(f"  Confidence: {answer.confidence}{reasons}.")
     for fact in summary.facts:
         if fact.level == "warning":
-            out.print(f"  ! {fact.sentence}", style=_STYLES["warning"])
+            out.print(f"  ! {fact.sentence}", style="yellow")
+    out.print()
+    for verdict in _WORST_FIRST[:-1]:
+        groups = [group for group in summary.fixes if group.verdict == verdict]
+        if groups:
+            _print_fixes(groups, _TITLES[verdict], summary.kafka)
+    _print_libraries(summary)
+    _print_rest(summary)
+
+
+def _print_fixes(groups: Sequence[FixGroup], title: str, kafka: Mapping[str, str]) -> None:
+    columns = [Column("on", least=0), Column("fix", least=36), Column("clients", 1, least=0), Column("who"), Column("library", rank=3)]
+    teams = any(group.teams for group in groups)
+    if teams:
+        columns.append(Column("team", rank=2, least=8))
+    rows = []
+    for group in groups[:_SHOWN]:
+        row = [
+            kafka.get(group.since, group.since),
+            group.fix.replace(" or later", "+"),
+            len(group.clients),
+            _first(group.clients),
+            _first(group.libraries),
+        ]
+        rows.append(row + ([_first(group.teams)] if teams else []))
+    print_table(columns, rows, title=title, folded=False)
+    _more(len(groups), "fixes")
+
+
+def _first(names: Sequence[str]) -> str:
+    return "" if not names else names[0] if len(names) == 1 else f"{names[0]} +{len(names) - 1:,}"
+
+
+def _print_libraries(summary: Summary) -> None:
+    if not summary.libraries:
+        return
+    newest = summary.kafka[summary.targets[-1].release] if summary.targets else ""
+    ranked = sorted(
+        summary.libraries,
+        key=lambda line: (_WORST_FIRST.index(line.verdict) if line.verdict in _WORST_FIRST else len(_WORST_FIRST), -(line.requests or 0)),
+    )
+    columns = [
+        Column(f"on {newest}" if newest else "verdict", least=0), Column("library", least=24),
+        Column("identified by", rank=1, least=0), Column("clients", least=0), Column("requests", rank=2, least=0),
+        Column("connections", rank=3, least=0),
+    ]  # fmt: skip
+    rows = [
+        (_WORDS.get(x.verdict or "", "not judged"), f"{x.library} {x.version}".rstrip(), x.identity, x.clients, x.requests, x.connections)
+        for x in ranked[:_SHOWN]
+    ]
+    print_table(columns, rows, title="Libraries, worst first", styles=_STYLES, folded=False)
+    _more(len(ranked), "libraries")
+
+
+def _print_rest(summary: Summary) -> None:
+    out = console()
+    out.print(f"Seen: {summary.headline}.")
+    if summary.apart:
+        out.print(f"Not counted as applications: {summary.apart}.", style="dim")
     for broker in summary.brokers[:_SHOWN]:
-        out.print(f"  {broker}")
-    _more(len(summary.brokers), "brokers")
-    newest = summary.targets[-1].release if summary.targets else None
-    if summary.libraries:
-        print_table(
-            ["library", "version", "known by", "clients", "connections", "requests", f"on {newest}" if newest else "verdict"],
-            [(x.library, x.version, x.identity, x.clients, x.connections, x.requests, x.verdict) for x in summary.libraries[:_SHOWN]],
-            title="Clients by library",
-            styles=_STYLES,
-        )
-        _more(len(summary.libraries), "libraries")
-    if summary.troubled:
-        print_table(
-            ["client", "library", "verdict", "since", "reason"],
-            [(x.client, x.library, x.verdict, x.first_release, x.reason) for x in summary.troubled[:_SHOWN]],
-            title="Clients that an upgrade rejects, or may",
-            styles=_STYLES,
-        )
-        _more(len(summary.troubled), "clients")
-    elif summary.libraries and newest:
-        out.print(f"No client was seen that any release up to {newest} rejects.", style="green")
-    broken = [f"{count} {severity}" for severity, count in summary.violations.items() if count]
+        out.print(f"Broker: {broker}.")
+    if len(summary.brokers) > _SHOWN:
+        out.print(f"  ... {len(summary.brokers) - _SHOWN:,} more brokers, see the report", style="dim")
+    broken = [
+        f"{count:,} {'note' if name == 'info' else name}{'s' if count > 1 else ''}" for name, count in summary.violations.items() if count
+    ]
     if broken:
-        out.print(f"Violations: {', '.join(broken)}.")
+        out.print(f"Protocol violations: {', '.join(broken)}.")
 
 
 def print_cost(size: int, seconds: Mapping[str, float]) -> None:
@@ -75,7 +133,7 @@ def print_cost(size: int, seconds: Mapping[str, float]) -> None:
 
     parts = []
     for phase, name in PHASES.items():
-        if phase in seconds:
+        if seconds.get(phase, 0.0) >= 0.05:
             rate = f" ({size / seconds[phase] / 1e6:,.0f} MB/s)" if phase == "read" and size > seconds[phase] * 1e6 > 0 else ""
-            parts.append(f"{name} {seconds[phase]:,.1f}{rate}")
-    console().print(f"Time: {sum(seconds.values()):,.1f} s: {', '.join(parts)}.", style="dim")
+            parts.append(f"{name} {seconds[phase]:,.1f} s{rate}")
+    console().print(f"Done in {sum(seconds.values()):,.1f} s ({', '.join(parts)}).", style="dim")

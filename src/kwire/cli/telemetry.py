@@ -78,7 +78,8 @@ def show(file: BinaryIO, prefixes: tuple[str, ...], instance: str | None, requir
       kwire telemetry show metrics.jsonl --metric org.apache.kafka.producer.
       kwire telemetry show metrics.jsonl --required consumer
     """
-    from kwire.cli.terminal import json_line, print_table
+    from kwire.cli.tables import print_table
+    from kwire.cli.terminal import json_line
     from kwire.protocol.telemetry.metric_catalog import missing_metrics
     from kwire.protocol.telemetry.selection import MetricSelector
 

@@ -186,7 +186,7 @@ def describe(
     Example:
       kwire telemetry describe --bootstrap-server localhost:9092 --name slow-producers
     """
-    from kwire.cli.terminal import print_table
+    from kwire.cli.tables import print_table
 
     with _configs(servers, sasl_user, config, timeout) as configs:
         found = {each: configs.properties(each) for each in configs.names()} if name is None else {name: configs.known(name)}

@@ -1,10 +1,11 @@
-"""What all commands share at the terminal: text made safe, tables, JSON lines."""
+"""What all commands share at the terminal: text made safe, JSON lines, times as people write them."""
 
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Mapping, Sequence
-from datetime import UTC, datetime
+import re
+import sys
+from datetime import UTC, datetime, time, timedelta
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any, Final
 
@@ -13,7 +14,7 @@ import click
 if TYPE_CHECKING:
     from rich.console import Console
 
-__all__ = ["INSTANT", "TablePrinter", "console", "json_line", "print_table", "printable"]
+__all__ = ["INSTANT", "cell_text", "console", "json_line", "no_width", "printable", "warn"]
 
 _PIPE_WIDTH: Final = 4000
 """Columns of a file or a pipe, which has no width of its own: nothing is folded there."""
@@ -21,9 +22,6 @@ _PIPE_WIDTH: Final = 4000
 
 _LONGEST: Final = 160
 """Characters of one cell that are shown; JSON has all."""
-
-_WIDEST: Final = 48
-"""What a column is at least as wide as an earlier part of it, up to this."""
 
 
 def printable(text: str) -> str:
@@ -42,13 +40,28 @@ def console(*, stderr: bool = False) -> Console:
     """The terminal, without rich's markup: text from the wire may look like it."""
     from rich.console import Console
 
+    stream: Any = sys.stderr if stderr else sys.stdout
+    if not (stream.encoding or "").lower().startswith("utf") and hasattr(stream, "reconfigure"):
+        stream.reconfigure(errors="backslashreplace")  # what a terminal cannot show is no reason to end
     found = Console(stderr=stderr, markup=False, highlight=False, emoji=False)
     if not found.is_terminal:
         found.width = _PIPE_WIDTH
     return found
 
 
-def _cell(value: object) -> str:
+def no_width() -> None:
+    """Cut nothing from now on: lines are as long as they are, for `--wide`."""
+    console().width = _PIPE_WIDTH
+
+
+def warn(sentence: str) -> None:
+    """Say something on stderr, as one line; what the wire or a file name brought into it cannot move the cursor."""
+    line = printable(" ".join(sentence.split()))
+    click.echo(f"kwire: {line if line.endswith(('.', '!', '?')) else f'{line}.'}", err=True)
+
+
+def cell_text(value: object) -> str:
+    """Show a value in a cell: text from the wire escaped and not endless, times in UTC to the millisecond."""
     if value is None:
         return ""
     if isinstance(value, bool):
@@ -56,67 +69,11 @@ def _cell(value: object) -> str:
     if isinstance(value, datetime):
         return value.astimezone(UTC).strftime("%Y-%m-%d %H:%M:%S.%f")[:-3]
     if isinstance(value, (list, tuple)):
-        return ", ".join(map(_cell, value))
+        return ", ".join(map(cell_text, value))
     text = str(value)
     if len(text) > _LONGEST:  # Kafka lets a client id have 32,767 characters
         text = f"{text[:_LONGEST]}… ({len(text):,} characters)"
     return printable(text)
-
-
-class TablePrinter:
-    """Prints a table whose rows come bit by bit: the heading once, columns as wide as they were.
-
-    Args:
-        headings: one a column.
-        styles: how a cell is printed that holds exactly this text.
-    """
-
-    def __init__(self, headings: Sequence[str], styles: Mapping[str, str] | None = None) -> None:
-        self._headings = headings
-        self._styles = styles or {}
-        self._widths = [0] * len(headings)
-        self._begun = False
-
-    def print(self, rows: Iterable[Sequence[object]], *, title: str | None = None) -> None:
-        """Print more rows; numbers to the right, text from the wire escaped.
-
-        Args:
-            rows: as many values each as there are headings.
-            title: above the table.
-        """
-        from rich import box
-        from rich.cells import cell_len
-        from rich.table import Table
-        from rich.text import Text
-
-        listed = [list(row) for row in rows]
-        table = Table(box=box.SIMPLE_HEAD, title=title, title_justify="left", pad_edge=False, show_header=not self._begun, show_edge=False)
-        for at, heading in enumerate(self._headings):
-            values = [row[at] for row in listed if row[at] is not None]
-            numeric = bool(values) and all(isinstance(value, (int, float)) for value in values)
-            widest = max((cell_len(_cell(value)) for value in values), default=0)
-            self._widths[at] = min(max(self._widths[at], widest, cell_len(heading)), _WIDEST)
-            least = self._widths[at] if self._begun else None
-            table.add_column(heading, justify="right" if numeric else "left", overflow="fold", min_width=least)
-        for row in listed:
-            table.add_row(*(Text(_cell(value), style=self._styles.get(value, "") if isinstance(value, str) else "") for value in row))
-        console().print(table)
-        self._begun = True
-
-
-def print_table(
-    headings: Sequence[str], rows: Iterable[Sequence[object]], *, title: str | None = None, styles: Mapping[str, str] | None = None
-) -> None:
-    """Print a whole table and an empty line behind it.
-
-    Args:
-        headings: one a column.
-        rows: as many values each.
-        title: above the table.
-        styles: how a cell is printed that holds exactly this text.
-    """
-    TablePrinter(headings, styles).print(rows, title=title)
-    console().print()
 
 
 def _plain(value: object) -> object:
@@ -132,18 +89,28 @@ def json_line(value: object) -> str:
     return json.dumps(value, default=_plain, separators=(",", ":"))
 
 
+_AGO: Final = re.compile(r"-(?P<count>[0-9]{1,6}(?:\.[0-9]{1,3})?)(?P<unit>[smhd])")
+_UNITS: Final = {"s": 1, "m": 60, "h": 3600, "d": 86_400}
+
+
 class _Instant(click.ParamType[datetime]):
-    """A time as people write it: ISO 8601; without an offset it is UTC."""
+    """A time as people write it, in UTC unless it has an offset: ISO 8601, the time of a day that is today, or ``-10m`` before now."""
 
     name = "TIME"
 
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> datetime:
         if isinstance(value, datetime):
             return value
+        now = datetime.now(UTC)
+        if ago := _AGO.fullmatch(value):
+            return now - timedelta(seconds=float(ago["count"]) * _UNITS[ago["unit"]])
         try:
             found = datetime.fromisoformat(value)
         except ValueError:
-            self.fail(f"{value!r} is not a time; write 2026-09-30T12:00:00 (UTC) or 2026-09-30T14:00:00+02:00.", param, ctx)
+            try:
+                found = datetime.combine(now.date(), time.fromisoformat(value))
+            except ValueError:
+                self.fail(f"{value!r} is not a time; write 2026-09-30T12:00:00 (UTC), 12:00:00 (today) or -10m (s, m, h, d).", param, ctx)
         return found.replace(tzinfo=UTC) if found.tzinfo is None else found
 
 

@@ -77,7 +77,7 @@ def _tell(reports: Sequence[TrimmedFile]) -> None:
     help="Which files belong to one capture point, as in analyze.",
 )
 @click.option("--overwrite", is_flag=True, help="Replace what OUT names.")
-@click.option("--json", "as_json", is_flag=True, help="Print what became of each file as JSON lines.")
+@click.option("--json", "as_json", is_flag=True, help="Print one JSON line per file.")
 @with_store_options
 def trim(captures: tuple[str, ...], out: str, ports: tuple[int, ...], series_rule: str, overwrite: bool, as_json: bool) -> None:
     """Write the captures IN to OUT without record contents, SASL tokens, credentials, configuration values and user data.

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from kwire.report.formats import FORMATS, render_report, write_page, write_reports
+from kwire.report.fix_groups import FixGroup
+from kwire.report.formats import FILES, FORMATS, render_report, write_page, write_reports
 from kwire.report.summary import Summary, summarize
 
-__all__ = ["FORMATS", "Summary", "render_report", "summarize", "write_page", "write_reports"]
+__all__ = ["FILES", "FORMATS", "FixGroup", "Summary", "render_report", "summarize", "write_page", "write_reports"]

@@ -85,7 +85,7 @@ class Coverage:
             found = "1 thing limits" if warnings == 1 else f"{warnings} things limit"
             return f"Read with care: {found} what this report can say."
         if self.level == "note":
-            return "Nothing is known to be missing from the captures; the notes say where their sight ends."
+            return "No data loss detected. The notes list what these captures cannot show."
         return "The captures were read whole; what limits this report is the time they cover."
 
     @property
@@ -239,8 +239,8 @@ def _facts_of_connections(totals: dict[str, int], protocols: Counter[str]) -> li
         late = f"{totals['joined_late']:,} of {plural(totals['connections'], 'connection')} were open before the capture began."
         facts.append(_note("Late joins", late, "Libraries name themselves once, at the beginning, so the name may be missing there."))
     if totals["connections_refused"]:
-        refused = f"{totals['connections_refused']:,} of {plural(totals['connections'], 'connection')} never came about:"
-        facts.append(_note("Refused", refused, "the server answered the attempt with a reset."))
+        refused = f"{totals['connections_refused']:,} of {plural(totals['connections'], 'connection attempt')} were refused:"
+        facts.append(_note("Refused", refused, "the server answered with a reset (RST)."))
     if totals["one_way"]:
         single = f"{plural(totals['one_way'], 'connection')} {'was' if totals['one_way'] == 1 else 'were'} captured in one direction only:"
         unseen = "where the answers' direction is not in the capture, there are no errors, no times and no proof that a client works."
@@ -274,6 +274,6 @@ def _facts_of_identity(seen: tuple[Client, ...]) -> list[Fact]:
     if found["not_sent"] or found["fingerprint"]:
         number = found["not_sent"] + found["fingerprint"]
         unnamed = f"{number:,} of {clients} {'sends' if number == 1 else 'send'} no library name (it came with Kafka 2.4)"
-        told = f", {found['fingerprint']:,} of them recognised by the versions they use." if found["fingerprint"] else "."
+        told = f", {found['fingerprint']:,} of them inferred from the versions they use." if found["fingerprint"] else "."
         facts.append(_note("Unnamed", unnamed + told, "The client id, the address and the principal lead to their owners."))
     return facts or [_fine("Identity", "Every client names its library and version.")]

@@ -10,13 +10,20 @@ from kwire.report.analysis_folder import AnalysisFolder
 from kwire.report.contents import Report, read_report
 from kwire.report.csv_rows import csv_rows
 from kwire.report.json_document import json_document
+from kwire.report.junit import junit
 from kwire.report.markdown import markdown
 from kwire.report.page import render_page
+from kwire.report.sarif import sarif
 
-__all__ = ["FORMATS", "render_report", "write_page", "write_reports"]
+__all__ = ["FILES", "FORMATS", "render_report", "write_page", "write_reports"]
 
-FORMATS: Final[dict[str, Callable[[Report], str]]] = {"html": render_page, "md": markdown, "json": json_document, "csv": csv_rows}
-"""What makes the text of each form, by the suffix of its file."""
+FORMATS: Final[dict[str, Callable[[Report], str]]] = {
+    "html": render_page, "md": markdown, "json": json_document, "csv": csv_rows, "sarif": sarif, "junit": junit,
+}  # fmt: skip
+"""What makes the text of each form, by its name."""
+
+FILES: Final = {form: f"report.{'junit.xml' if form == 'junit' else form}" for form in FORMATS}
+"""The file of each form in the folder of an analysis."""
 
 
 def render_report(out_dir: str | Path, form: str, *, before: str = "", command: str = "") -> str:
@@ -25,7 +32,7 @@ def render_report(out_dir: str | Path, form: str, *, before: str = "", command: 
 
 
 def write_reports(out_dir: str | Path, forms: Sequence[str] = ("html",), *, before: str = "", command: str = "") -> list[str]:
-    """Write DIR/report.FORM for each form from the tables in DIR and return the paths.
+    """Write a report (`FILES`) for each form from the tables in DIR and return the paths.
 
     Args:
         out_dir: the folder of an analysis, or its URI.
@@ -39,7 +46,7 @@ def write_reports(out_dir: str | Path, forms: Sequence[str] = ("html",), *, befo
     folder = AnalysisFolder(out_dir)
     report = read_report(folder, before=before, command=command)
     texts = {form: FORMATS[form](report) for form in forms}
-    return [folder.write(f"report.{form}", text.encode()) for form, text in texts.items()]
+    return [folder.write(FILES[form], text.encode()) for form, text in texts.items()]
 
 
 def write_page(out_dir: str | Path, *, command: str = "") -> str:

@@ -67,7 +67,7 @@ def _metadata(folder: AnalysisFolder, names: dict[str, str]) -> Listing:
     rows = tuple((name, f"{rate:,.1f}", count(requests), length_of_time(span)) for rate, requests, span, name in rates[:TOP])
     return Listing(
         id="incident-metadata",
-        title="Who hammers Metadata",
+        title="Excessive Metadata requests",
         lead="Clients that ask for the cluster's metadata more than once a minute over at least a minute; every five minutes is usual.",
         columns=(_CLIENT, Column("A minute", "number"), Column("Requests", "number"), Column("Within", "time")),
         rows=rows,
@@ -153,7 +153,7 @@ def _refused(folder: AnalysisFolder, names: dict[str, str]) -> Listing:
         lead="Logins that failed, connections that came to nothing, and requests that a broker would not take or hung up on.",
         columns=(_CLIENT, Column("What"), Column("Times", "number")),
         rows=tuple((names.get(key, key), what, count(number)) for (key, what), number in ranked),
-        nothing="Nobody was refused.",
+        nothing="No client was refused.",
         noun="refusals",
     )
 

@@ -24,10 +24,10 @@ _SILENT: Final = frozenset(("silent", "proxy"))
 _STRANGERS: Final = frozenset(("http", "ssh"))
 
 IDENTITY_SOURCES: Final = {
-    "api_versions": "named itself",
-    "fingerprint": "recognised",
-    "not_sent": "sends no name",
-    "not_observed": "name not captured",
+    "api_versions": "self-reported",
+    "fingerprint": "inferred",
+    "not_sent": "not sent",
+    "not_observed": "handshake not captured",
 }
 """How a library is known, in words."""
 

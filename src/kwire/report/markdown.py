@@ -88,7 +88,7 @@ def _clients(report: Report) -> Iterator[str]:
         [
             code(one.library) if one.library else "unknown library",
             code(one.version) if one.version else "",
-            "recognised" if one.guessed else "",
+            "inferred" if one.guessed else "",
             count(one.clients),
             compact(one.requests),
             ", ".join(f"{one.verdicts[name]:,} {name}" for name in _WORST_FIRST if one.verdicts.get(name)),
@@ -97,7 +97,10 @@ def _clients(report: Report) -> Iterator[str]:
     ]
     on = f"on {words(report.newest)}" if report.newest else "verdict"
     yield from _section(
-        "Clients by library and version", ["Library", "Version", "Known how", "Clients", "Requests", on], rows, "No Kafka client was seen."
+        "Clients by library and version",
+        ["Library", "Version", "Identified by", "Clients", "Requests", on],
+        rows,
+        "No Kafka client was seen.",
     )
     each = [
         [
@@ -112,7 +115,9 @@ def _clients(report: Report) -> Iterator[str]:
         for client in report.clients
         if client.kind == "application"
     ]
-    yield from _section("Clients", ["Client ids", "Library", "Known how", "Addresses", "Principals", "Owner", "Requests"], each, "None.", 3)
+    yield from _section(
+        "Clients", ["Client ids", "Library", "Identified by", "Addresses", "Principals", "Owner", "Requests"], each, "None.", 3
+    )
 
 
 def _volume(shown: Callable[[int], str], volume: int | None) -> str:
@@ -123,7 +128,7 @@ def _topics(report: Report) -> Iterator[str]:
     def row(topic: Topic) -> list[str]:
         writers, readers = ([use.client for use in uses] for uses in (topic.writers, topic.readers))
         amounts = [_volume(count, topic.records_written), _volume(bytes_of, topic.bytes_written), _volume(count, topic.records_read)]
-        return [codes(writers) or "nobody in sight", code(topic.name), codes(readers) or "nobody in sight", *amounts]
+        return [codes(writers) or "none seen", code(topic.name), codes(readers) or "none seen", *amounts]
 
     headings = ["Written by", "Topic", "Read by", "Records written", "Bytes written", "Records read"]
     yield from _section("Topics", headings, map(row, report.topics), "No topic was written or read in these captures.")

@@ -29,6 +29,7 @@ class OwnerTask:
         refused_by: of a client that each target takes, the first release that refuses it; empty otherwise.
         cures: remedy, version and kind, each thing once, that of the worst finding first.
         identity: how the library is known, in words.
+        is_inferred: the library does not name itself, and is known by what it does.
     """
 
     team: str
@@ -47,6 +48,7 @@ class OwnerTask:
     cures: tuple[tuple[str, str, str], ...]
     findings: tuple[Finding, ...]
     refused_by: str = ""
+    is_inferred: bool = False
 
     @property
     def name(self) -> str:
@@ -107,6 +109,7 @@ def _task(line: ClientVerdicts, client: Client, topics: ClientTopics, targets: t
         cures=line.cures,
         findings=line.findings,
         refused_by=line.refused_by if verdict == "marked" else "",
+        is_inferred=client.guessed,
     )
 
 

@@ -6,14 +6,17 @@ own markup (a client id like ``[bold]``), so print it as plain text.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from kwire.report.analysis_folder import AnalysisFolder
+from kwire.report.answer import Answer, answer_of, kafka_names
 from kwire.report.broken_rules import SEVERITIES, read_broken_rules
 from kwire.report.broker_list import read_brokers
 from kwire.report.coverage import Fact, Level, headline, read_coverage
+from kwire.report.fix_groups import FixGroup, by_fix
 from kwire.report.inventory import IDENTITY_SOURCES, Client, applications, by_library, population, read_clients
+from kwire.report.owner_tasks import owner_tasks
 from kwire.report.verdicts import VERDICTS, ClientVerdicts, read_upgrade_matrix
 from kwire.report.wire_text import SENTENCE, visible
 
@@ -55,11 +58,14 @@ class TroubledClient:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Summary:
-    """An analysis in short; `level` and `facts` come first: they say how far to trust the rest.
+    """An analysis in short.
 
-    `apart` is what the headline does not count as clients (`kwire.report.inventory.Population`), empty where there is nothing.
+    `answer` comes first; `level` and `facts` say how far to trust the rest; `fixes` are the action items grouped by fix, worst first.
+    `kafka` gives how each target is written for people. `apart` is what the headline does not count as clients
+    (`kwire.report.inventory.Population`), empty where there is nothing.
     """
 
+    answer: Answer
     headline: str
     apart: str
     level: Level
@@ -67,6 +73,8 @@ class Summary:
     brokers: tuple[str, ...]
     libraries: tuple[LibraryLine, ...]
     targets: tuple[TargetLine, ...]
+    kafka: dict[str, str]
+    fixes: tuple[FixGroup, ...]
     troubled: tuple[TroubledClient, ...]
     violations: dict[str, int]
 
@@ -90,7 +98,9 @@ def summarize(out_dir: str | Path) -> Summary:
         violations[rule.severity] = violations.get(rule.severity, 0) + rule.times
     by_key = {client.client_key: client for client in clients}
     seen = population(clients)
+    brokers = read_brokers(folder)
     return Summary(
+        answer=answer_of(matrix, clients, coverage, (broker.release for broker in brokers)),
         headline=headline(coverage, seen),
         apart=seen.apart,
         level=coverage.level,
@@ -100,9 +110,11 @@ def summarize(out_dir: str | Path) -> Summary:
                 f"node {'?' if one.node_id is None else one.node_id} at {one.host}:{one.port}"
                 + (f", Kafka {one.release}" if one.release else "")
             )
-            for one in read_brokers(folder)
+            for one in brokers
         ),
         libraries=_libraries(applications(clients), at_newest),
+        kafka=kafka_names(matrix.targets),
+        fixes=tuple(map(_printable, by_fix(owner_tasks(matrix, applications(clients), {})))),
         targets=tuple(
             TargetLine(release=target, worst=next((name for name in reversed(VERDICTS) if found[name]), None), clients=found)
             for target, found in ((target, matrix.count(target)) for target in matrix.targets)
@@ -113,6 +125,16 @@ def summarize(out_dir: str | Path) -> Summary:
             if line.worst in ("rejected", "undetermined") and line.client_key not in matrix.cluster
         ),
         violations=violations,
+    )
+
+
+def _printable(group: FixGroup) -> FixGroup:
+    return replace(
+        group,
+        fix=visible(group.fix, SENTENCE),
+        clients=tuple(map(visible, group.clients)),
+        libraries=tuple(map(visible, group.libraries)),
+        teams=tuple(map(visible, group.teams)),
     )
 
 

@@ -224,7 +224,7 @@ class Releases:
             return fitting[-1]
         below = [release.name for release in self if release.key < wanted][-2:]
         above = [release.name for release in self if release.key > wanted][:2]
-        raise InputError(f"kwire knows no Kafka release {text}; near it are {', '.join(below + above)}.")
+        raise InputError(f"unknown Kafka release {text} (near it: {', '.join(below + above)}; `kwire catalog releases` lists all)")
 
     def newest_per_minor(self, since: str | None = None) -> list[Release]:
         """The newest patch of each minor release, oldest first.

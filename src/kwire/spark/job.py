@@ -1,17 +1,19 @@
 """The analysis job: one task a series, the sums put together on the driver, the folder published at the end.
 
-It only schedules: rows come from `kwire.tables`, answers from `kwire.analysis`. Payloads never cross between the JVM and Python, because
-each task opens its files and writes its rows itself; what comes back through Spark is one small binary value a series.
+Tasks run on Spark or in processes of this machine (`kwire.spark.local_processes`), and write the same tables. The job only schedules: rows
+come from `kwire.tables`, answers from `kwire.analysis`. Payloads never cross between the JVM and Python, because each task opens its files
+and writes its rows itself; what comes back is one small binary value a series.
 """
 
 from __future__ import annotations
 
 import secrets
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import Any, Final
+from typing import TYPE_CHECKING, Any, Final
 
 import pyarrow as pa
 import pyarrow.compute as pc
@@ -28,6 +30,7 @@ from kwire.capture.piece_kinds import kind_of
 from kwire.capture.request_log_times import zone_of
 from kwire.capture.series import Series, group_series
 from kwire.errors import InputError
+from kwire.spark.local_processes import Engine, LocalProcesses, choose_engine
 from kwire.spark.node_columns import fill_node_ids
 from kwire.spark.parts import PartWriter
 from kwire.spark.phase_times import PhaseTimes
@@ -45,6 +48,10 @@ from kwire.spark.task_running import run_on, slots_of, watching
 from kwire.tables import SCHEMAS
 from kwire.tables.series import begin_series, skip_piece
 
+if TYPE_CHECKING:
+    from pyspark import SparkContext
+    from pyspark.sql import SparkSession
+
 __all__ = ["JobReport", "JobRequest", "run_job"]
 
 _QUICK_LOOK: Final = 8
@@ -59,6 +66,8 @@ class JobRequest:
     Attributes:
         inputs: files, folders, globs, URIs.
         out: the output folder, path or URI.
+        engine: what runs the tasks: `local` (processes of this machine, no Java), `spark`, or `auto`
+            (`kwire.spark.local_processes.choose_engine`). The tables are the same.
         master: a Spark master, None for the default.
         ports: where brokers listen; empty to find them out.
         target_releases: empty for the default targets.
@@ -76,6 +85,7 @@ class JobRequest:
 
     inputs: tuple[str, ...]
     out: str
+    engine: Engine = "auto"
     master: str | None = None
     ports: tuple[int, ...] = ()
     target_releases: tuple[str, ...] = ()
@@ -97,6 +107,7 @@ class JobReport:
 
     Attributes:
         out: the folder as given.
+        engine: what ran the tasks, `local` or `spark`.
         read: how many files were read.
         skipped: what could not be read, each with the reason.
         warnings: sentences on the order of files.
@@ -108,6 +119,7 @@ class JobReport:
     """
 
     out: str
+    engine: Engine = "local"
     read: int = 0
     skipped: list[tuple[str, str]] = field(default_factory=list)
     warnings: list[str] = field(default_factory=list)
@@ -228,20 +240,27 @@ def _check_same(request: JobRequest, manifest: Mapping[str, Any]) -> None:
     ):
         if manifest.get(name) != asked:
             before = _shown(manifest.get(name))
-            raise InputError(f"{request.out} was made with {option} {before}; go on with the same, or analyse anew with --overwrite.")
+            raise InputError(f"{request.out} was made with {option} {before}; give the same, or use --overwrite.")
 
 
 def _shown(value: object) -> str:
     return ", ".join(map(str, value)) or "left out" if isinstance(value, list) else "left out" if value is None else str(value)
 
 
-def run_job(request: JobRequest, *, progress: Progress = _quiet, page: Callable[[str], object] | None = None) -> JobReport:
+def run_job(
+    request: JobRequest,
+    *,
+    progress: Progress = _quiet,
+    page: Callable[[str], object] | None = None,
+    chosen: Callable[[Engine, int], object] | None = None,
+) -> JobReport:
     """Analyse captures into an output folder.
 
     Args:
         request: what to analyse and where to.
         progress: told what is going on, and how many of how many bytes are read (0 of 0 where that cannot be said).
         page: called with the folder when the tables are there, before it is marked complete.
+        chosen: called with the engine, `local` or `spark`, and the bytes of the captures, before anything is read.
 
     Raises:
         InputError: nothing can be read, the folder exists or cannot be written, executors would not see a file, there is no Spark or no
@@ -249,10 +268,30 @@ def run_job(request: JobRequest, *, progress: Progress = _quiet, page: Callable[
     """
     given = StoreOptions(request.region, request.endpoint)
     with store_options(None if given == StoreOptions() else given):
-        return _run_job(request, progress, page)
+        return _run_job(request, progress, page, chosen)
 
 
-def _run_job(request: JobRequest, progress: Progress, page: Callable[[str], object] | None) -> JobReport:
+@contextmanager
+def _opened(
+    engine: Engine, request: JobRequest, size: int, report: JobReport, progress: Progress
+) -> Iterator[SparkSession | SparkContext | LocalProcesses]:
+    """What runs the tasks."""
+    if engine == "local":
+        yield LocalProcesses.for_bytes(size)
+        return
+    progress("Starting Spark", 0, 0)
+    with open_spark(request.master) as spark:
+        check_shared_with(spark, request.out, request.inputs)
+        report.phases.end("start_spark")
+        report.warnings += ship_for_job(spark)
+        yield spark
+
+
+def _run_job(
+    request: JobRequest, progress: Progress, page: Callable[[str], object] | None, chosen: Callable[[Engine, int], object] | None
+) -> JobReport:
+    if request.engine == "local" and request.master is not None:
+        raise InputError("a master is Spark's: give it with the engine spark, or leave it out")
     check_shared(request.master, request.out, request.inputs)
     owners = NOBODY if request.owners is None else read_owners(request.owners)
     options = Options(target_releases=request.target_releases, broker_release=request.broker_release, owners=owners)
@@ -262,18 +301,19 @@ def _run_job(request: JobRequest, progress: Progress, page: Callable[[str], obje
     series = group_series(files, request.series_rule)
     _check_some_readable(files)
     folder = output_folder(request.out, tuple(SCHEMAS))
-    report = JobReport(request.out, skipped=[(each.argument, each.reason) for each in missing])
+    sizes = {piece.location: piece.size for each in series for piece in each.pieces}
+    total_size = sum(sizes.values())
+    engine = choose_engine(request.engine, request.master, total_size)
+    report = JobReport(request.out, engine, skipped=[(each.argument, each.reason) for each in missing])
     report.warnings = [each.disorder for each in series if each.disorder]
     with folder.writing(overwrite=request.overwrite, append=request.append) as earlier:
         if earlier is not None:
             _check_same(request, earlier)
+        if chosen is not None:
+            chosen(engine, total_size)
         redaction = _redaction_of(request, series)
         redactor = None if redaction is None else Redactor(redaction)
-        progress("Starting Spark", 0, 0)
-        with open_spark(request.master) as spark:
-            check_shared_with(spark, request.out, request.inputs)
-            report.phases.end("start_spark")
-            report.warnings += ship_for_job(spark)
+        with _opened(engine, request, total_size, report, progress) as spark:
             slots = slots_of(spark)
             plan = plan_of(series, slots, earlier, request.sharing)
             model = {
@@ -282,7 +322,6 @@ def _run_job(request: JobRequest, progress: Progress, page: Callable[[str], obje
             }  # fmt: skip
             tasks = [task for each in plan.series if not each.routed for task in each.tasks(model)]
             routed = [found for each in plan.series if each.routed and (found := each.tasks(model))]
-            sizes = {piece.location: piece.size for each in series for piece in each.pieces}
             report.bytes_read = sum(sizes[location] for each in plan.series for location in each.fresh)
             routes = route_tasks(routed, sizes, slots)
             by_both = [task for found in routed for task in found]
@@ -299,7 +338,7 @@ def _run_job(request: JobRequest, progress: Progress, page: Callable[[str], obje
             first = min((*(result.began for result in told), *(result.began for result in results)), default=asked)
             report.phases.end_tasks([*(result.seconds for result in told), *(result.seconds for result in results)], first - asked)
         report.warnings += still_written(plan)
-        report.phases.end("stop_spark")
+        report.phases.end("stop_spark" if engine == "spark" else "answers")
         progress("Putting the answers together", 0, 0)
         parts = _gather(results, report)
         if not report.read and earlier is None:

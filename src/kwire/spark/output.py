@@ -34,7 +34,7 @@ __all__ = ["MANIFEST", "PAGE", "REPORTS", "STATE", "SUCCESS", "OutputFolder"]
 SUCCESS: Final = "_SUCCESS"
 MANIFEST: Final = "_manifest.json"
 PAGE: Final = "report.html"
-REPORTS: Final = (PAGE, "report.md", "report.json", "report.csv")
+REPORTS: Final = (PAGE, "report.md", "report.json", "report.csv", "report.sarif", "report.junit.xml")
 # What it takes to go on with the analysis when there are new files; readers of tables pass over names that begin so.
 STATE: Final = "_state"
 _PUBLISH: Final = f"{STAGING}/publish.json"
@@ -141,7 +141,7 @@ class OutputFolder:
 
     def _growing(self, manifest: dict[str, Any] | None) -> dict[str, Any]:
         if manifest is None or "series" not in manifest:
-            raise InputError(f"{self._shown} was written without what --append needs; analyse anew with --overwrite.")
+            raise InputError(f"{self._shown} was written without what --append needs; use --overwrite.")
         return manifest
 
     def _names(self) -> set[str]:
@@ -161,7 +161,7 @@ class OutputFolder:
         """An analysis stands there."""
         if not overwrite:
             raise InputError(
-                f"{self._shown} exists already; give --overwrite to replace the analysis in it, --append to go on with it, "
+                f"{self._shown} exists already; give --overwrite to replace the analysis in it, --append to add to it, "
                 "or choose another --out."
             )
 

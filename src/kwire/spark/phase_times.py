@@ -9,14 +9,14 @@ from typing import Final
 __all__ = ["PHASES", "PhaseTimes"]
 
 PHASES: Final = {
-    "start_spark": "start-up of Spark",
-    "start_workers": "start of workers",
+    "start_spark": "Spark start-up",
+    "start_workers": "worker start-up",
     "route": "routing packets",
     "read": "reading",
     "second_pass": "second pass",
-    "stop_spark": "end of Spark",
-    "answers": "answers",
-    "page": "page",
+    "stop_spark": "Spark shutdown",
+    "answers": "aggregation",
+    "page": "report",
 }
 """The phases in their order, as a summary names them.
 

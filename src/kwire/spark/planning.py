@@ -220,7 +220,7 @@ def _refuse_points(series: Sequence[Series], earlier: Mapping[str, Any]) -> None
     read = {location for entry in earlier.get("series", ()) for location, _ in entry["files"]}
     fresh = [file.location for each in series for file in each.pieces if _place(file) not in read]
     if any(map(is_of_points, fresh)) or (fresh and any(map(is_of_points, read))):
-        raise InputError("--append cannot go on with captures of several points: they are read side by side; use --overwrite.")
+        raise InputError("--append cannot add captures of several points: they are read side by side; use --overwrite.")
 
 
 def _check_beginning(location: str, size: int, sha256: str) -> None:
@@ -246,7 +246,7 @@ def still_written(plan: Plan) -> list[str]:
         if kind_of(location) == "packets":
             more = f"its first {size:,} bytes are in the analysis, {now - size:,} more are left for a run with --append"
         else:
-            more = "--append wants request logs that nobody writes to any more, so analyse it anew when it is closed"
+            more = "--append cannot add to a request log that is still written to; analyse it again when it is closed"
         found.append(f"{said}: {more}.")
     return found
 
@@ -268,10 +268,10 @@ def _known(series: Series | None, entry: Mapping[str, Any], sharing: Sharing, ha
         elif known != file.size:
             raise InputError(
                 f"{file.location} has changed since it was read: {known:,} bytes then, {file.size:,} now; "
-                "--append wants files that nobody writes to any more."
+                "--append cannot add a file that has been rewritten."
             )
         elif fresh:
-            raise InputError(f"{fresh[0].location} belongs before {file.location}, which was read already; analyse anew with --overwrite.")
+            raise InputError(f"{fresh[0].location} belongs before {file.location}, which was read already; use --overwrite.")
     kept = entry["files"] if grown is None else entry["files"][:-1]
     files = (*((location, size) for location, size in kept), *((_place(file), file.size) for file in fresh))
     earlier = tuple(Earlier(state, tuple(waiting)) for state, waiting in zip(entry["states"], entry["waiting"], strict=True))

@@ -1,4 +1,4 @@
-"""Runs series whose packets are routed on Spark, in two steps."""
+"""Runs series whose packets are routed, in two steps, on Spark or in processes of this machine."""
 
 from __future__ import annotations
 
@@ -16,11 +16,13 @@ if TYPE_CHECKING:
     from pyspark import SparkContext
     from pyspark.sql import SparkSession
 
+    from kwire.spark.local_processes import LocalProcesses
+
 __all__ = ["run_routed"]
 
 
 def run_routed(
-    spark: SparkSession | SparkContext,
+    spark: SparkSession | SparkContext | LocalProcesses,
     series: Sequence[Sequence[SeriesTask]],
     routes: Sequence[RouteTask],
     sizes: Mapping[str, int],

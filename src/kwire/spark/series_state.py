@@ -71,11 +71,9 @@ def read_state(location: str, name: str) -> SeriesState:
         with filesystem.open_input_stream(f"{path}/{STATE}/{name}", compression=None) as file:
             found = pickle.loads(file.read())
     except OSError as error:
-        raise InputError(f"{location} cannot be gone on with: {reason_of(error)}; analyse anew with --overwrite.") from error
+        raise InputError(f"{location} cannot be appended to: {reason_of(error)}; use --overwrite.") from error
     if found[:2] != (_VERSION, kwire.__version__):
-        raise InputError(
-            f"{location} was written by kwire {found[1]}, which this version cannot go on with; analyse anew with --overwrite."
-        )
+        raise InputError(f"{location} was written by kwire {found[1]}, which this version cannot append to; use --overwrite.")
     _, _, carry, settled, still, tables = found
     waiting = {table: pa.ipc.open_stream(data).read_all() for table, data in tables.items()}
     return SeriesState(carry, from_bytes(settled), from_bytes(still), waiting)

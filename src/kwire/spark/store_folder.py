@@ -85,7 +85,7 @@ class StoreFolder(OutputFolder):
         if run is None or manifest is None or not (append or run.get("earlier")):
             return None
         if append and not _parts_of(manifest) <= self._written():
-            raise InputError(f"{self._shown} lacks parts that its manifest names; analyse anew with --overwrite.")
+            raise InputError(f"{self._shown} lacks parts that its manifest names; use --overwrite.")
         return manifest
 
     def _written(self) -> set[str]:

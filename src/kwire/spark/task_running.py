@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any, Final, TypeVar, cast
 import pyarrow as pa
 
 from kwire.errors import KwireError
+from kwire.spark.local_processes import LocalProcesses
 from kwire.spark.parts import progress_file
 from kwire.spark.series_task import SeriesResult, SeriesTask, run_task
 
@@ -78,8 +79,10 @@ def is_local(spark: SparkSession | SparkContext) -> bool:
     return context is not None and (context.master or "").partition("[")[0] == "local"
 
 
-def slots_of(spark: SparkSession | SparkContext) -> int:
+def slots_of(spark: SparkSession | SparkContext | LocalProcesses) -> int:
     """How many tasks can run at once."""
+    if isinstance(spark, LocalProcesses):
+        return spark.slots
     context = context_of(spark)
     return _SLOTS if context is None else int(context.defaultParallelism)
 
@@ -115,7 +118,7 @@ def watching(tasks: Sequence[SeriesTask | RouteTask], total: int, progress: Call
         watcher.join()
 
 
-def run_on(spark: SparkSession | SparkContext, tasks: Sequence[SeriesTask]) -> list[SeriesResult]:
+def run_on(spark: SparkSession | SparkContext | LocalProcesses, tasks: Sequence[SeriesTask]) -> list[SeriesResult]:
     """Run tasks, one partition each.
 
     Raises:
@@ -124,17 +127,19 @@ def run_on(spark: SparkSession | SparkContext, tasks: Sequence[SeriesTask]) -> l
     return sorted(map(SeriesResult.from_bytes, run_each(spark, tasks, _packed)), key=lambda result: result.number)
 
 
-def run_each(spark: SparkSession | SparkContext, items: Sequence[Item], work: Callable[[Item], bytes]) -> list[bytes]:
+def run_each(spark: SparkSession | SparkContext | LocalProcesses, items: Sequence[Item], work: Callable[[Item], bytes]) -> list[bytes]:
     """Do something with each item in a task of its own.
 
     Args:
-        spark: where to.
+        spark: where to: Spark, or processes of this machine.
         items: what; they pickle.
         work: what to do with one; it pickles, and goes to each machine once.
 
     Raises:
         KwireError: the job failed.
     """
+    if isinstance(spark, LocalProcesses):
+        return spark.run_each(items, work)
     from py4j.protocol import Py4JError  # type: ignore[import-untyped]
     from pyspark.errors import PySparkException
 

@@ -6,17 +6,18 @@ Client keys and node ids are as they are known by then; the analysis, which read
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from typing import BinaryIO
 
 import pyarrow as pa
 
+from kwire.errors import InputError
 from kwire.tables.conversation_sink import tracked_on
 from kwire.tables.node_ids import with_nodes
-from kwire.tables.series import Batches, TablesCarry, begin_series, finish_series, iter_piece
+from kwire.tables.series import Batches, TablesCarry, begin_series, finish_series, iter_piece, skip_piece
 from kwire.tables.series_rows import check_table
 
-__all__ = ["iter_capture"]
+__all__ = ["iter_capture", "iter_pieces"]
 
 
 def iter_capture(
@@ -33,13 +34,49 @@ def iter_capture(
     Raises:
         InputError: there is no such file, it is no capture, or there is no such table.
     """
-    check_table(table)
     name = os.path.basename(os.fspath(source)) if isinstance(source, str | os.PathLike) else "standard input"  # noqa: PTH119 - may be a URI
-    carry = begin_series(name, ports or (), log_zone=log_zone)
-    for batches in iter_piece(source, carry):
-        yield from _rows(table, batches, carry)
+    for batches in iter_pieces([source], name, (table,), ports, log_zone=log_zone):
+        yield from batches[table]
+
+
+def iter_pieces(
+    sources: Sequence[str | os.PathLike[str] | BinaryIO],
+    series: str,
+    tables: Iterable[str] = ("requests",),
+    ports: Iterable[int] | None = None,
+    *,
+    log_zone: str | None = None,
+    disorder: str = "",
+) -> Iterator[Batches]:
+    """Read the files of one capture point in their order, the rows of some tables as they come.
+
+    Args:
+        sources: the files, each as for `iter_capture`; of several, one that cannot be read is a row in `violations`.
+        series: its name.
+        tables: which rows, of `captures`, `connections`, `requests`, `telemetry` and `violations`.
+        ports, log_zone: as for `iter_capture`.
+        disorder: a sentence when names and times of the files tell different orders, else empty.
+
+    Raises:
+        InputError: as `iter_capture`; of several files when not one can be read.
+    """
+    wanted = tuple(tables)
+    for table in wanted:
+        check_table(table)
+    carry = begin_series(series, ports or (), disorder=disorder, log_zone=log_zone)
+    faults: list[InputError] = []
+    for source in sources:
+        try:
+            for batches in iter_piece(source, carry):
+                yield {table: list(_rows(table, batches, carry)) for table in wanted}
+        except InputError as error:
+            faults.append(error)
+            if len(faults) == len(sources):
+                raise
+            batches = skip_piece(str(source), carry, error)
+            yield {table: list(_rows(table, batches, carry)) for table in wanted}
     batches, _facts = finish_series(carry)
-    yield from _rows(table, batches, carry)
+    yield {table: list(_rows(table, batches, carry)) for table in wanted}
 
 
 def _rows(table: str, batches: Batches, carry: TablesCarry) -> Iterator[pa.RecordBatch]:

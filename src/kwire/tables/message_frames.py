@@ -53,7 +53,7 @@ def iter_message_frames(
                 raise
             continue
         if kind == "request_log":
-            raise InputError(f"{location} is a request log: it tells of messages and does not hold their bytes; only captures do")
+            raise InputError(f"{location} is a request log, which has no message bytes; only captures do")
     finish_series(carry)
     yield from _taken(carry)
 

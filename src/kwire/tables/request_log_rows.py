@@ -315,7 +315,7 @@ class LogRows:
 
     def _fault(self, fault: LineFault) -> None:
         if fault.torn:
-            text = f"The file ends inside line {fault.line}, and no other file goes on with it: {fault.reason}."
+            text = f"The file ends inside line {fault.line}, and no other file continues it: {fault.reason}."
             self._file_violation(fault.file, "log_line_torn", "warning", text, fault.line)
         else:
             text = f"Line {fault.line} claims to be a request and cannot be read: {fault.reason}."

@@ -137,7 +137,7 @@ def _paths(given: dict[str, str]) -> tuple[str, ...]:
         raise InputError(f"{_WHO} takes paths by the option path or by load(...), not by both.")
     found = found or ((one,) if one else ())
     if not found:
-        raise InputError(f"{_WHO} is told no path: give files, folders or globs to load(...), or by the option path.")
+        raise InputError(f"{_WHO} has no path: give files, folders or globs to load(...), or the option path.")
     return found
 
 

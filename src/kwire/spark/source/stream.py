@@ -34,7 +34,7 @@ from kwire.tables.schemas import ROW_TABLES
 try:
     from pyspark.sql.streaming.datasource import ReadAllAvailable, ReadLimit, ReadMaxBytes, ReadMaxFiles, SupportsTriggerAvailableNow
 except ImportError as missing:
-    raise InputError("streams of kwire need Spark 4.2 or newer, whose data sources are told how much to read.") from missing
+    raise InputError("streams of kwire need Spark 4.2 or newer, whose data sources can limit how much is read.") from missing
 
 if TYPE_CHECKING:
     from pyspark.sql.types import StructType

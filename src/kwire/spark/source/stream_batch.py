@@ -186,7 +186,7 @@ class _Advance:
 
     def _log(self, piece: Piece) -> None:
         if not self._table:
-            raise InputError(f"{piece.location} is a request log: it tells of messages and does not hold their bytes; only captures do")
+            raise InputError(f"{piece.location} is a request log, which has no message bytes; only captures do")
         location = locate(piece.location, piece.head, piece.mark)
         if location is None:
             self._lose(piece, f"{piece.location} was removed or emptied before it was read from byte {piece.start:,} on")
@@ -217,7 +217,7 @@ class _Advance:
 
     def _lose(self, piece: Piece, what: str) -> None:
         if self._options.stream.fail_on_data_loss:
-            raise InputError(f"{what}; with the option failOnDataLoss=false the stream goes on and tells it in violations.")
+            raise InputError(f"{what}; with the option failOnDataLoss=false the stream continues and records it in violations.")
         self._add(skip_piece(piece.location, self._state.carry, InputError(f"{what}.")))
 
     def _close_log(self) -> None:

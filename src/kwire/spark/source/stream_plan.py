@@ -228,7 +228,7 @@ class _Backlog:
 
     def _lose(self, what: str) -> None:
         if self._options.fail_on_data_loss:
-            raise InputError(f"{what}; with the option failOnDataLoss=false the stream goes on and tells it in violations.")
+            raise InputError(f"{what}; with the option failOnDataLoss=false the stream continues and records it in violations.")
 
     # What the batch takes of it.
 

@@ -80,7 +80,7 @@ class StateFolder:
             ) from error
         if found[:2] != (_VERSION, kwire.__version__):
             raise InputError(
-                f"the state in {self._location} was left by kwire {found[1]}, which version {kwire.__version__} cannot go on with; begin "
+                f"the state in {self._location} was left by kwire {found[1]}, which version {kwire.__version__} cannot resume from; begin "
                 "with a new checkpoint"
             )
         state: SeriesState = found[2]

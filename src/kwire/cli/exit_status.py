@@ -1,0 +1,22 @@
+"""The statuses that `kwire` exits with, so that scripts can tell what happened; the help of each command names its own."""
+
+from __future__ import annotations
+
+from typing import Final
+
+__all__ = ["CLIENTS_BREAK", "FAILED", "INCOMPLETE_INPUT", "INTERRUPTED", "THIN_EVIDENCE"]
+
+FAILED: Final = 1
+"""Nothing was written; standard error says why."""
+
+INCOMPLETE_INPUT: Final = 3
+"""The analysis was written although some inputs could not be read."""
+
+THIN_EVIDENCE: Final = 4
+"""The analysis was written, and the captures are too incomplete to trust it."""
+
+CLIENTS_BREAK: Final = 5
+"""The analysis was written, and a client has a verdict that ``--fail-on`` names; goes before 3 and 4."""
+
+INTERRUPTED: Final = 130
+"""Ctrl-C."""

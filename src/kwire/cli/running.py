@@ -1,0 +1,113 @@
+"""Runs an analysis for a command: a bar while it runs, clean ends of interrupted runs, the summary afterwards."""
+
+from __future__ import annotations
+
+import logging
+import signal
+import sys
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
+from typing import TYPE_CHECKING
+
+from kwire.cli.terminal import warn
+
+if TYPE_CHECKING:
+    from kwire.report import Summary
+    from kwire.spark.job import JobReport, JobRequest, Progress
+    from kwire.spark.local_processes import Engine
+
+__all__ = ["print_outcome", "run_with_bar"]
+
+
+@contextmanager
+def _progress_bar() -> Iterator[Progress]:
+    """A bar on stderr where that is a terminal; silence in a pipe."""
+    from kwire.cli.terminal import console
+
+    err = console(stderr=True)
+    if not err.is_terminal:
+        yield lambda _what, _done, _total: None
+        return
+    from rich.progress import BarColumn, Progress, SpinnerColumn, TextColumn, TimeElapsedColumn
+
+    columns = (
+        SpinnerColumn(),
+        TextColumn("{task.description}", markup=False),
+        BarColumn(),
+        TextColumn("{task.fields[amount]}"),
+        TimeElapsedColumn(),
+    )
+    with Progress(*columns, console=err, transient=True) as bar:
+        task = bar.add_task("Looking for captures", total=None, amount="")
+
+        def show(what: str, done: int, total: int) -> None:
+            amount = f"{done / 1e6:,.1f} of {total / 1e6:,.1f} MB" if total else ""
+            bar.update(task, description=what, completed=done, total=total or None, amount=amount)
+
+        yield show
+
+
+@contextmanager
+def _stopped_cleanly(out: str) -> Iterator[None]:
+    """Make SIGTERM clean up as Ctrl-C does: what a batch system stops leaves no half-written folder."""
+    ended = False
+
+    def interrupt(_number: int, _frame: object) -> None:
+        nonlocal ended
+        ended = True
+        signal.raise_signal(signal.SIGINT)  # PySpark listens to this one, and cancels its jobs
+
+    before = signal.signal(signal.SIGTERM, interrupt)
+    # an interrupted py4j logs stack traces, to a terminal where nothing else is set up
+    deaf = logging.NullHandler()
+    logging.getLogger().addHandler(deaf)
+    try:
+        yield
+    except KeyboardInterrupt:
+        if ended:
+            sys.exit(128 + signal.SIGTERM)
+        warn(f"interrupted; {out} is as it was before")
+        raise
+    finally:
+        signal.signal(signal.SIGTERM, before)
+        logging.getLogger().removeHandler(deaf)
+
+
+def run_with_bar(request: JobRequest, page: Callable[[str], object] | None) -> JobReport:
+    """Run the job, and say on stderr which engine `auto` took and what could not be read.
+
+    Args:
+        request: what to analyse and where to.
+        page: writes the reports into the folder.
+    """
+    from kwire.spark.job import run_job
+
+    def chosen(engine: Engine, size: int) -> None:
+        if engine == "spark":
+            _hide_pandas()
+        elif request.engine == "auto":
+            warn(f"{size / 1e6:,.1f} MB of captures: using the local engine; --engine spark uses Spark")
+
+    with _stopped_cleanly(request.out), _progress_bar() as progress:
+        report = run_job(request, progress=progress, page=page, chosen=chosen)
+    for warning in report.warnings:
+        warn(warning)
+    for _, reason in report.skipped:
+        warn(f"left out: {reason}")
+    return report
+
+
+def _hide_pandas() -> None:
+    """PySpark imports a module of its tests with the first call of Java, which wants pandas where there is one; nothing here needs it."""
+    from kwire.tables.pandas_left_out import pandas_hidden
+
+    with suppress(ImportError), pandas_hidden():
+        import pyspark.testing.utils  # noqa: F401
+
+
+def print_outcome(report: JobReport, summary: Summary) -> None:
+    """Print the summary and what it cost."""
+    from kwire.cli.summary import print_cost, print_summary
+
+    print_summary(summary)
+    print_cost(report.bytes_read, report.phases.seconds)

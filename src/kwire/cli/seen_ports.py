@@ -1,0 +1,45 @@
+"""Where Kafka was seen in captures, for a user who named another port."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Sequence
+from typing import TYPE_CHECKING, Final
+
+if TYPE_CHECKING:
+    from kwire.capture.inputs import CaptureFile
+
+__all__ = ["elsewhere"]
+
+_LOOKED_AT: Final = 64 << 20
+"""Bytes of captures that are read to find out."""
+
+
+def elsewhere(files: Sequence[CaptureFile], ports: Iterable[int]) -> str:
+    """Say on which ports Kafka was seen, as a sentence; empty where there is none.
+
+    Args:
+        files: captures; those that cannot be read are passed over.
+        ports: where there was none.
+    """
+    from kwire.errors import InputError
+    from kwire.tables import iter_capture
+
+    seen: Counter[int] = Counter()
+    left = _LOOKED_AT
+    for file in files:
+        if left <= 0:
+            break
+        left -= file.size
+        try:
+            for batch in iter_capture(file.location, "connections"):
+                for row in batch.select(["server_port", "protocol"]).to_pylist():
+                    if row["protocol"] == "kafka" and row["server_port"]:
+                        seen[row["server_port"]] += 1
+        except InputError:
+            continue
+    if not seen:
+        return ""
+    found = ", ".join(f"{port} ({count:,} connection{'s' if count > 1 else ''})" for port, count in seen.most_common(5))
+    asked = ", ".join(map(str, ports))
+    return f"no Kafka on port {asked}; Kafka traffic was seen on {found}"

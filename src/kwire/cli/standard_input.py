@@ -1,0 +1,87 @@
+"""Standard input as a capture: the bytes of a pipe, with a hint where none come."""
+
+from __future__ import annotations
+
+import io
+import shutil
+import sys
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import TYPE_CHECKING, BinaryIO, Final, cast
+
+from kwire.cli.terminal import warn
+from kwire.errors import InputError
+
+if TYPE_CHECKING:
+    from _typeshed import WriteableBuffer
+
+__all__ = ["HINT_SECONDS", "STANDARD_INPUT", "spooled_input", "waiting_input"]
+
+STANDARD_INPUT: Final = "-"
+
+HINT_SECONDS: Final = 5.0
+"""After so long without a byte standard error says what may be the cause."""
+
+_HINT: Final = "waiting for packets on standard input (tcpdump sends each packet at once only with -U)"
+_BLOCK: Final = 1 << 20
+
+
+class _FirstByte(io.RawIOBase):
+    """Passes a stream through, and notes when its first byte has come."""
+
+    def __init__(self, stream: BinaryIO) -> None:
+        super().__init__()
+        self._stream = stream
+        self._read = getattr(stream, "read1", stream.read)
+        self.begun = threading.Event()
+
+    def readable(self) -> bool:
+        return True
+
+    def readinto(self, buffer: WriteableBuffer) -> int:
+        view = memoryview(buffer).cast("B")
+        found = self._read(len(view))
+        self.begun.set()
+        view[: len(found)] = found
+        return len(found)
+
+
+@contextmanager
+def waiting_input() -> Iterator[BinaryIO]:
+    """Standard input as a binary stream; after `HINT_SECONDS` without a byte a hint goes to stderr, once."""
+    stream = _FirstByte(sys.stdin.buffer)
+
+    def watch() -> None:
+        if not stream.begun.wait(HINT_SECONDS):
+            warn(_HINT)
+
+    threading.Thread(target=watch, name="kwire-waiting", daemon=True).start()
+    try:
+        yield cast("BinaryIO", io.BufferedReader(stream))
+    finally:
+        stream.begun.set()
+
+
+@contextmanager
+def spooled_input() -> Iterator[str]:
+    """Copy standard input to a temporary file until it ends, or until Ctrl-C ends a capture that has begun; gives the path.
+
+    Raises:
+        InputError: there was not a byte.
+    """
+    with TemporaryDirectory(prefix="kwire-") as folder:
+        path = Path(folder, "standard-input")
+        with waiting_input() as stream, path.open("wb") as file:
+            try:
+                shutil.copyfileobj(cast("io.BufferedReader", stream), file, _BLOCK)
+            except KeyboardInterrupt:
+                if not file.tell():
+                    raise
+                with suppress(OSError):
+                    warn("standard input ends here; analysing what was captured")
+        if not path.stat().st_size:
+            raise InputError("standard input is empty")
+        yield str(path)

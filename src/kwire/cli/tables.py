@@ -1,0 +1,160 @@
+"""Tables on a terminal: one line a row at any width.
+
+rich lays them out. It does not know which columns a reader misses least: those are left out first where a terminal is narrow, and the texts
+that remain end in an ellipsis. Numbers are never cut. Tables of prose (`folded`) wrap their texts instead.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Final
+
+from kwire.cli.terminal import cell_text, console
+
+if TYPE_CHECKING:
+    from rich.table import Table
+
+__all__ = ["Column", "TablePrinter", "print_table"]
+
+_PADDING: Final = 3
+"""Blanks between columns, as rich's box without lines has them."""
+
+
+@dataclass(frozen=True, slots=True)
+class Column:
+    """A column.
+
+    Attributes:
+        heading: above it.
+        rank: those with the highest rank are left out first where there is no room; of equal ones the last.
+        least: cells a text needs at least to be worth showing; it is cut down to that. 0 for what is never cut.
+    """
+
+    heading: str
+    rank: int = 0
+    least: int = 12
+
+
+class TablePrinter:
+    """Prints a table whose rows come bit by bit: the heading once, columns as wide as they were.
+
+    Args:
+        columns: or only their headings, of which the last ones are left out first.
+        styles: how a cell is printed that holds exactly this text.
+        folded: leave nothing out and cut nothing: long texts take several lines, for tables of prose.
+
+    Attributes:
+        hidden: headings of the columns that are left out.
+    """
+
+    def __init__(self, columns: Sequence[Column | str], styles: Mapping[str, str] | None = None, *, folded: bool = False) -> None:
+        self._columns = [one if isinstance(one, Column) else Column(one, rank) for rank, one in enumerate(columns)]
+        self._styles = styles or {}
+        self._folded = folded
+        self._widths: list[int] = []
+        self._shown: list[int] = []
+        self.hidden: tuple[str, ...] = ()
+
+    def print(self, rows: Iterable[Sequence[object]], *, title: str | None = None) -> None:
+        """Print more rows; numbers to the right, text from the wire escaped.
+
+        Args:
+            rows: as many values each as there are columns.
+            title: above the table.
+        """
+        from rich.text import Text
+
+        listed = [list(row) for row in rows]
+        out = console()
+        table = self._table(listed, out.width, title)
+        for row in listed:
+            cells = [row[at] for at in self._shown]
+            styles = [self._styles.get(value, "") if isinstance(value, str) else "" for value in cells]
+            texts = [cell_text(value) for value in cells]
+            if out.options.ascii_only and not self._folded:  # rich's ellipsis cannot be written there
+                texts = [_cut(text, self._widths[at]) for text, at in zip(texts, self._shown, strict=True)]
+            table.add_row(
+                *(
+                    Text(text, style=style, no_wrap=not self._folded, overflow="fold" if self._folded else "ellipsis")
+                    for text, style in zip(texts, styles, strict=True)
+                )
+            )
+        out.print(table)
+
+    def _table(self, listed: Sequence[Sequence[object]], width: int, title: str | None) -> Table:
+        from rich import box
+        from rich.cells import cell_len
+        from rich.table import Table
+
+        begun = bool(self._shown)
+        numeric, needed = [], []
+        for at, column in enumerate(self._columns):
+            values = [row[at] for row in listed if row[at] is not None]
+            numeric.append(bool(values) and all(isinstance(value, (int, float)) for value in values))
+            widest = max((cell_len(cell_text(value)) for value in values), default=0)
+            needed.append(max(widest, cell_len(column.heading)))
+        if self._folded:
+            self._shown = list(range(len(needed)))
+        else:
+            self._lay_out(needed, numeric, width, begun)
+        table = Table(box=box.SIMPLE_HEAD, title=title, title_justify="left", pad_edge=False, show_header=not begun, show_edge=False)
+        for at in self._shown:
+            table.add_column(
+                self._columns[at].heading,
+                justify="right" if numeric[at] else "left",
+                overflow="fold" if self._folded else "ellipsis",
+                width=None if self._folded else self._widths[at],
+            )
+        return table
+
+    def _lay_out(self, needed: Sequence[int], numeric: Sequence[bool], width: int, begun: bool) -> None:
+        """Choose columns and their widths; columns that were printed stay, and grow where there is room."""
+        wanted = [max(pair) for pair in zip(self._widths, needed, strict=True)] if begun else list(needed)
+        least = [
+            one if number or not column.least else min(one, column.least)
+            for one, number, column in zip(needed, numeric, self._columns, strict=True)
+        ]
+
+        def total(widths: Sequence[int]) -> int:
+            return sum(widths[at] + _PADDING for at in self._shown) - _PADDING
+
+        if begun:
+            self._widths = wanted if total(wanted) <= width else self._widths
+            return
+        self._shown = list(range(len(needed)))
+        while len(self._shown) > 1 and total(least) > width:
+            self._shown.remove(max(self._shown, key=lambda at: (self._columns[at].rank, at)))
+        while total(wanted) > width:
+            cut = [at for at in self._shown if wanted[at] > least[at]] or self._shown
+            widest = max(cut, key=lambda at: wanted[at])
+            if wanted[widest] == 1:
+                break  # no terminal is so narrow
+            wanted[widest] -= 1
+        self._widths = wanted
+        self.hidden = tuple(column.heading for at, column in enumerate(self._columns) if at not in self._shown)
+
+
+def _cut(text: str, width: int) -> str:
+    return text if len(text) <= width else text[: max(width - 3, 0)] + "..."[:width]
+
+
+def print_table(
+    columns: Sequence[Column | str],
+    rows: Iterable[Sequence[object]],
+    *,
+    title: str | None = None,
+    styles: Mapping[str, str] | None = None,
+    folded: bool = True,
+) -> None:
+    """Print a whole table and an empty line behind it.
+
+    Args:
+        columns: or only their headings.
+        rows: as many values each.
+        title: above the table.
+        styles: how a cell is printed that holds exactly this text.
+        folded: leave nothing out and cut nothing: long texts take several lines.
+    """
+    TablePrinter(columns, styles, folded=folded).print(rows, title=title)
+    console().print()

@@ -1,0 +1,77 @@
+"""Action items grouped by their fix: what one change of a library or a setting does for how many clients."""
+
+from __future__ import annotations
+
+import re
+from collections import defaultdict
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from typing import Final
+
+from kwire.report.owner_tasks import NO_TEAM, OwnerTask
+from kwire.report.tickets import what_to_do
+from kwire.report.verdicts import VERDICTS, release_order
+
+__all__ = ["FixGroup", "by_fix"]
+
+# A fix is a sentence, often with its reason behind a semicolon or a comma, or a second one: the first clause says what to do.
+_CLAUSE: Final = re.compile(r"\. |; |, the ")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class FixGroup:
+    """Clients that need the same fix.
+
+    Attributes:
+        verdict: the worst of its clients: `rejected`, `undetermined` or `marked`.
+        fix: what to do, a clause such as "upgrade kafka-clients to 2.1.0 or later"; text from the wire may be in it.
+        since: the first Kafka release that has the verdict.
+        clients: what to call them, those with most requests first.
+        libraries: library and version of each, each once; inferred ones end in ``~``.
+        teams: that have to act; empty where no owner is known.
+        requests: of all of them, where known.
+    """
+
+    verdict: str
+    fix: str
+    since: str
+    clients: tuple[str, ...]
+    libraries: tuple[str, ...]
+    teams: tuple[str, ...]
+    requests: int
+
+
+def by_fix(tasks: Iterable[OwnerTask]) -> tuple[FixGroup, ...]:
+    """Group action items, worst first, then by how many clients a fix helps.
+
+    Args:
+        tasks: from `kwire.report.owner_tasks.owner_tasks`.
+    """
+    groups: dict[tuple[str, str], list[OwnerTask]] = defaultdict(list)
+    for task in tasks:
+        groups[task.verdict, _clause(what_to_do(task)[0])].append(task)
+    found = [_group(verdict, fix, members) for (verdict, fix), members in groups.items()]
+    return tuple(
+        sorted(
+            found,
+            key=lambda one: (-VERDICTS.index(one.verdict), -len(one.clients), -one.requests, release_order(one.since), one.fix),
+        )
+    )
+
+
+def _clause(sentence: str) -> str:
+    said = _CLAUSE.split(sentence, maxsplit=1)[0].rstrip(".")
+    return said[:1].lower() + said[1:]
+
+
+def _group(verdict: str, fix: str, members: Sequence[OwnerTask]) -> FixGroup:
+    listed = sorted(members, key=lambda task: (-(task.requests or 0), task.name))
+    return FixGroup(
+        verdict=verdict,
+        fix=fix,
+        since=min((task.refused_by or task.deadline for task in listed), key=release_order),
+        clients=tuple(task.name for task in listed),
+        libraries=tuple(dict.fromkeys(task.software + (" ~" if task.is_inferred else "") for task in listed)),
+        teams=tuple(dict.fromkeys(task.team for task in listed if task.team != NO_TEAM)),
+        requests=sum(task.requests or 0 for task in listed),
+    )

@@ -1,0 +1,54 @@
+"""The action items as SARIF 2.1.0 (OASIS), which code scanning of GitHub, GitLab and Azure shows: one result a client."""
+
+from __future__ import annotations
+
+import json
+from typing import Any, Final
+
+import kwire
+from kwire.report.answer import kafka_names
+from kwire.report.contents import Report
+from kwire.report.owner_tasks import OwnerTask
+from kwire.report.tickets import what_to_do
+from kwire.report.wire_text import SENTENCE, visible
+
+__all__ = ["sarif"]
+
+_SCHEMA: Final = "https://json.schemastore.org/sarif-2.1.0.json"
+_RULES: Final = {
+    "rejected": ("client-breaks", "error", "The client uses an API version that the Kafka version removed."),
+    "undetermined": ("client-unknown", "warning", "The captures do not show whether the Kafka version supports the client."),
+    "marked": ("client-deprecated", "note", "The client uses an API version that a later Kafka version removed."),
+}
+
+
+def sarif(report: Report) -> str:
+    """The document, ending in a line end."""
+    names = kafka_names(report.matrix.targets)
+    rules = [
+        {"id": rule, "shortDescription": {"text": text}, "defaultConfiguration": {"level": level}} for rule, level, text in _RULES.values()
+    ]
+    driver = {"name": "kwire", "version": kwire.__version__, "rules": rules}
+    run = {"tool": {"driver": driver}, "results": [_result(task, names) for task in report.tasks], "columnKind": "unicodeCodePoints"}
+    return json.dumps({"$schema": _SCHEMA, "version": "2.1.0", "runs": [run]}, indent=1) + "\n"
+
+
+def _result(task: OwnerTask, names: dict[str, str]) -> dict[str, Any]:
+    rule, level, _ = _RULES[task.verdict]
+    since = task.refused_by or task.deadline
+    verb = "may break on" if task.verdict == "undetermined" else "breaks on"
+    text = f"{task.name} ({task.software}) {verb} Kafka {names.get(since, since)}. {' '.join(what_to_do(task))}"
+    return {
+        "ruleId": rule,
+        "level": level,
+        "message": {"text": visible(text, SENTENCE)},
+        # code scanning wants a file; the report explains each client
+        "locations": [
+            {
+                "physicalLocation": {"artifactLocation": {"uri": "report.html"}, "region": {"startLine": 1}},
+                "logicalLocations": [{"name": visible(task.name), "kind": "resource"}],
+            }
+        ],
+        "partialFingerprints": {"clientKey/v1": task.client_key},
+        "properties": {"team": visible(task.team), "apis": sorted({finding.api_name for finding in task.findings})},
+    }

