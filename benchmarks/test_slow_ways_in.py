@@ -10,9 +10,9 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from kwire.capture.request_log_short_way import short_lines
 
 from kwire.capture import request_log_folding, trimmed_streams, trimming
-from kwire.capture.request_log_short_way import short_lines
 from kwire.codec.impl import load_twin
 from kwire.protocol.connection import Connection
 from kwire.tables.series import begin_series, finish_series, iter_piece
