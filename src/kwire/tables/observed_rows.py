@@ -123,29 +123,28 @@ class TopicSums:
             place = (event.direction, use.topic, use.topic_id, event.client_id)
             if place not in counted:
                 counted.add(place)
-                self.request(place, event.time, event.acks, unseen=place in unseen)
+                found = self.request(place, event.time, event.acks)
+                if place in unseen:
+                    found.seen -= 1
+                    found.unseen += 1
             self._sums[place].add(use)
 
-    def request(self, place: _Place, time: int | None, acks: int | None, *, unseen: bool = False) -> TopicSum:
+    def request(self, place: _Place, time: int | None, acks: int | None) -> TopicSum:
         """Count a request that used a topic.
 
         Args:
             place: direction, topic, id of the topic and client id.
             time: nanoseconds since 1970; lines of a request log may have none.
             acks: of a Produce, else None.
-            unseen: records may have travelled that are not in the capture.
 
         Returns:
-            The sum, which its partitions are still to be added to.
+            The sum, which its partitions are still to be added to; the request is counted as one of which all was seen.
         """
         found = self._sums.get(place)
         if found is None:
             found = self._sums[place] = TopicSum(time)
         found.requests += 1
-        if unseen:
-            found.unseen += 1
-        else:
-            found.seen += 1
+        found.seen += 1
         if time is not None:
             if found.first is None or time < found.first:
                 found.first = time

@@ -188,7 +188,8 @@ class LogConnection:
 
         # What they say beyond the row: of most nothing.
         if kind.uses_topics:
-            add_topics(self.topics, key, client_id, acks, None if arrived is None else arrived * 1000, request, response)
+            whole = response is not None or state not in ("answered", "unseen")
+            add_topics(self.topics, key, client_id, acks, _ns(arrived), request, response, body == "decoded", whole)
         if not broken and not code and not kind.says_more:
             return row, _NOTHING
         events = self._learn(entry, kind, index, responded, response, code, broken)
