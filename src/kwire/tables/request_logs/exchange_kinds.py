@@ -12,7 +12,6 @@ from kwire.protocol.brokers import NODE_FIELDS
 from kwire.protocol.first_fields import (
     RequestFields,
     ResponseFields,
-    error_code_of,
     first_value,
     request_fields,
     response_fields,
@@ -157,18 +156,36 @@ def _code_of(fields: ResponseFields) -> Callable[[Any], int | None]:
     """What takes the error code of a message that has all fields, as `error_code_of` does."""
     if fields.error_codes == (("error_code",),):
         return attrgetter("error_code")
-    if len(fields.error_codes) != 1 or len(fields.error_codes[0]) != 3:
-        return lambda message: error_code_of(message, fields)
-    outer, inner, code = map(attrgetter, fields.error_codes[0])
+    finders = [_finder(path) for path in fields.error_codes]
+    if not finders:
+        return _no_code
+    if len(finders) == 1:
+        return finders[0]
 
-    def first(message: Any) -> int:
-        for each in outer(message) or ():
-            for one in inner(each) or ():
-                if found := code(one):
-                    return int(found)
+    def code(message: Any) -> int:
+        for find in finders:
+            if found := find(message):
+                return found
         return 0
 
-    return first
+    return code
+
+
+def _finder(path: tuple[str, ...]) -> Callable[[Any], int]:
+    """What finds the first code at a path that is not 0, and gives 0 without one."""
+    get = attrgetter(path[0])
+    if len(path) == 1:
+        return get
+    find = _finder(path[1:])
+
+    def code(message: Any) -> int:
+        held = get(message)
+        for each in held if held.__class__ is list else () if held is None else (held,):
+            if found := find(each):
+                return found
+        return 0
+
+    return code
 
 
 def _projection(api_key: int, version: int, is_response: bool) -> tuple[str, ...] | None:
