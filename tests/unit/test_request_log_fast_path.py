@@ -111,11 +111,34 @@ def test_lines_as_brokers_write_them_take_the_fast_path() -> None:
 def test_produce_without_acknowledgement_takes_the_fast_path() -> None:
     """Brokers write an empty text in place of the response that there is not."""
     request = '{"transactionalId":null,"acks":0,"timeoutMs":1,"topicData":[]}'
-    line = WHOLE.replace('"requestApiKey":1,"requestApiVersion":12', '"requestApiKey":0,"requestApiVersion":9')
-    line = line[: line.index('"request":')] + f'"request":{request},"response":"",' + line[line.index('"connection"') :]
-    entry = LineReader(UTC, wanted_bodies).read(line.encode(), 1)
+    entry = LineReader(UTC, wanted_bodies).read(with_bodies(0, 9, request, '""').encode(), 1)
     assert entry is not None
     assert (entry.request.acks, entry.response) == (0, None)
+
+
+def with_bodies(key: int, version: int, request: str, response: str) -> str:
+    line = WHOLE.replace('"requestApiKey":1,"requestApiVersion":12', f'"requestApiKey":{key},"requestApiVersion":{version}')
+    return line[: line.index('"request":')] + f'"request":{request},"response":{response},' + line[line.index('"connection"') :]
+
+
+@pytest.mark.parametrize(
+    ("key", "version", "request_body", "response"),
+    [
+        (8, 8, '{"groupId":"g","generationId":4,"memberId":"m","groupInstanceId":null,"topics":[]}', '{"throttleTimeMs":0,"topics":[]}'),
+        (1, 12, '{"replicaId":-1,"topics":[]}',
+         '{"throttleTimeMs":0,"errorCode":0,"responses":[{"topic":"t","partitionResponses":'
+         '[{"partition":3,"errorCode":0,"recordsSizeInBytes":7}]}]}'),
+    ],
+)  # fmt: skip
+def test_names_of_former_releases_take_the_fast_path(key: int, version: int, request_body: str, response: str) -> None:
+    """As 2.8 wrote them, and with the names of today."""
+    line = with_bodies(key, version, request_body, response)
+    today = line.replace('"generationId"', '"generationIdOrMemberEpoch"').replace('"partitionResponses"', '"partitions"')
+    today = today.replace('"partition":3', '"partitionIndex":3')
+    for text in (line, today):
+        typed, read = both(text.encode())
+        assert typed is not None
+        assert same_entry(typed, read)
 
 
 def damaged(line: str) -> Iterator[bytes]:

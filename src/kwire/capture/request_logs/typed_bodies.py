@@ -18,7 +18,14 @@ from kwire.codec.layout import Default, SlotLayout
 from kwire.codec.plan import Flag, Op, Operation, Plan
 from kwire.codec.uuids import Uuid
 
-__all__ = ["converted", "struct_of"]
+__all__ = ["OLDER_NAMES", "converted", "struct_of"]
+
+# Fields that a body must have and that JSON logs of former releases name otherwise: message and name of today, and the former one.
+OLDER_NAMES: Final = {
+    ("FetchResponse", "partitions"): "partitionResponses",  # 2.8, and the next
+    ("FetchResponse", "partitionIndex"): "partition",
+    ("OffsetCommitRequest", "generationIdOrMemberEpoch"): "generationId",  # until KIP-848, 3.6
+}
 
 _SCALARS: Final[dict[int, Any]] = {
     Op.STRING: str, Op.BOOL: bool, Op.FLOAT64: float, Op.UUID: Uuid, Op.BYTES: bytes,
@@ -27,12 +34,13 @@ _SCALARS: Final[dict[int, Any]] = {
 _LONGEST_KEPT: Final = 36  # with hyphens; spaces around it may be many
 
 
-def struct_of(plan: Plan, index: int = 0) -> type[msgspec.Struct]:
+def struct_of(plan: Plan, index: int = 0, *, older: bool = False) -> type[msgspec.Struct]:
     """Make the type of a struct.
 
     Args:
         plan: of a message, with the fields that are asked for.
         index: the block of the struct; 0 is the message itself.
+        older: fields have their `OLDER_NAMES`.
     """
     block = plan.blocks[index]
     typed: list[Any] = []
@@ -43,11 +51,11 @@ def struct_of(plan: Plan, index: int = 0) -> type[msgspec.Struct]:
         slot = plan.layouts[block.layout].slots[operation.slot]
         if operation.flags & Flag.SKIP:
             continue
-        name, attribute, kind = slot.json_name, slot.attribute, _type_of(plan, operation)
+        name, attribute, kind = slot.json_name, slot.attribute, _type_of(plan, operation, older)
         if operation.flags & Flag.RECORDS:
             constants[attribute] = slot.value
             name, attribute, kind = f"{name}{RECORDS_SIZE[0]}", f"{attribute}{RECORDS_SIZE[1]}", _SCALARS[Op.INT32]
-        names[attribute] = name
+        names[attribute] = OLDER_NAMES.get((plan.message, name), name) if older else name
         if number < block.first + block.untagged:
             typed.append((attribute, kind))
         else:  # brokers leave tagged fields out that are at their default
@@ -56,12 +64,12 @@ def struct_of(plan: Plan, index: int = 0) -> type[msgspec.Struct]:
     return msgspec.defstruct("Body", typed, namespace=constants, rename=names, kw_only=True, gc=False)
 
 
-def _type_of(plan: Plan, operation: Operation) -> Any:
+def _type_of(plan: Plan, operation: Operation, older: bool) -> Any:
     if operation.code == Op.STRUCT:
-        return struct_of(plan, operation.block) | None
+        return struct_of(plan, operation.block, older=older) | None
     if operation.code == Op.ARRAY:
         if operation.element == Op.STRUCT:
-            return GenericAlias(list, (struct_of(plan, operation.block),)) | None
+            return GenericAlias(list, (struct_of(plan, operation.block, older=older),)) | None
         return GenericAlias(tuple, (_SCALARS[operation.element], ...)) | None
     kind = _SCALARS[operation.code]
     return kind if operation.code in INTEGER_BOUNDS or operation.code == Op.UUID else kind | None  # which are never null

@@ -18,7 +18,7 @@ import msgspec
 from kwire.capture.request_logs.entry import LogEntry, WantedBodies, connection_name
 from kwire.capture.request_logs.json_form import ANONYMOUS, MARK
 from kwire.capture.request_logs.times import LONGEST_MS, find_stamp
-from kwire.capture.request_logs.typed_bodies import converted, struct_of
+from kwire.capture.request_logs.typed_bodies import OLDER_NAMES, converted, struct_of
 from kwire.codec.classes import compiled
 
 __all__ = ["LineReader"]
@@ -173,13 +173,28 @@ class LineReader:
 @cache
 def _decoder(version: int, wanted: WantedBodies) -> _Decode:
     """What reads the objects of an api at a version."""
+    decode = _decoder_of(version, wanted, False)
+    if not {wanted.request[0], wanted.response and wanted.response[0]} & {message for message, _name in OLDER_NAMES}:
+        return decode
+    decode_older = _decoder_of(version, wanted, True)
+
+    def decode_either(text: bytes) -> Any:
+        try:
+            return decode(text)
+        except msgspec.ValidationError:
+            return decode_older(text)
+
+    return decode_either
+
+
+def _decoder_of(version: int, wanted: WantedBodies, older: bool) -> _Decode:
     name, fields = wanted.request
-    request: Any = struct_of(compiled().plan(name, version, fields))
+    request: Any = struct_of(compiled().plan(name, version, fields), older=older)
     response: Any = msgspec.Raw
     absent: msgspec.Raw | None = _NULL
     if wanted.response is not None:
         name, fields = wanted.response
-        response, absent = struct_of(compiled().plan(name, version, fields)) | str | None, None
+        response, absent = struct_of(compiled().plan(name, version, fields), older=older) | str | None, None
     members = [("request", request | None, None), ("response", response, absent)]
     return msgspec.json.Decoder(msgspec.defstruct("Line", members, bases=(_Line,), gc=False), dec_hook=converted).decode
 
