@@ -126,6 +126,15 @@ def test_answers_of_former_releases() -> None:
     assert (found.error_code, found.node_id, found.host) == (15, -1, "")
 
 
+def test_json_names_of_former_releases() -> None:
+    """The generation of OffsetCommit before KIP-848, and what 2.8 calls partitions of a Fetch response and the size of their records."""
+    commit = read_body("OffsetCommitRequest", 8, None, {"groupId": "g", "generationId": 4, "memberId": "m", "topics": []}, True)
+    assert commit.generation_id_or_member_epoch == 4
+    partition = {"partition": 3, "errorCode": 0, "recordSetSizeInBytes": 946}
+    fetched = read_body("FetchResponse", 12, None, {"responses": [{"topic": "t", "partitionResponses": [partition]}]}, True)
+    assert [(each.partition_index, each.records_size) for each in fetched.responses[0].partitions] == [(3, 946)]
+
+
 def test_what_a_text_leaves_out_is_not_there() -> None:
     """And what a JSON body leaves out is at its default, because brokers write all but tagged defaults."""
     assert not hasattr(read_body("MetadataRequest", 1, None, {}, False), "topics")

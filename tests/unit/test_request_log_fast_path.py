@@ -127,14 +127,14 @@ def with_bodies(key: int, version: int, request: str, response: str) -> str:
         (8, 8, '{"groupId":"g","generationId":4,"memberId":"m","groupInstanceId":null,"topics":[]}', '{"throttleTimeMs":0,"topics":[]}'),
         (1, 12, '{"replicaId":-1,"topics":[]}',
          '{"throttleTimeMs":0,"errorCode":0,"responses":[{"topic":"t","partitionResponses":'
-         '[{"partition":3,"errorCode":0,"recordsSizeInBytes":7}]}]}'),
+         '[{"partition":3,"errorCode":0,"recordSetSizeInBytes":7}]}]}'),
     ],
 )  # fmt: skip
 def test_names_of_former_releases_take_the_fast_path(key: int, version: int, request_body: str, response: str) -> None:
     """As 2.8 wrote them, and with the names of today."""
     line = with_bodies(key, version, request_body, response)
     today = line.replace('"generationId"', '"generationIdOrMemberEpoch"').replace('"partitionResponses"', '"partitions"')
-    today = today.replace('"partition":3', '"partitionIndex":3')
+    today = today.replace('"partition":3', '"partitionIndex":3').replace("recordSetSize", "recordsSize")
     for text in (line, today):
         typed, read = both(text.encode())
         assert typed is not None

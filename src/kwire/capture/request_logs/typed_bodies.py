@@ -22,8 +22,9 @@ __all__ = ["OLDER_NAMES", "converted", "struct_of"]
 
 # Fields that a body must have and that JSON logs of former releases name otherwise: message and name of today, and the former one.
 OLDER_NAMES: Final = {
-    ("FetchResponse", "partitions"): "partitionResponses",  # 2.8, and the next
+    ("FetchResponse", "partitions"): "partitionResponses",  # these three 2.8
     ("FetchResponse", "partitionIndex"): "partition",
+    ("FetchResponse", "recordsSizeInBytes"): "recordSetSizeInBytes",
     ("OffsetCommitRequest", "generationIdOrMemberEpoch"): "generationId",  # until KIP-848, 3.6
 }
 
