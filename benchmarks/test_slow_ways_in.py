@@ -1,4 +1,4 @@
-"""A broker's request log to rows, the long way and the mere parsing as peers; and a capture trimmed, with the pure twin as the peer."""
+"""A broker's request log to rows, its fallback and the mere parsing as peers; and a capture trimmed, with the pure twin as the peer."""
 
 from __future__ import annotations
 
@@ -6,15 +6,18 @@ import gzip
 import io
 import json
 from collections.abc import Callable
+from datetime import UTC
 from pathlib import Path
 from typing import Any
 
+import msgspec
 import pytest
 
-from kwire.capture import request_log_folding, trimmed_streams, trimming
-from kwire.capture.request_log_short_way import short_lines
+from kwire.capture import trimmed_streams, trimming
+from kwire.capture.request_logs import folding
 from kwire.codec.impl import load_twin
 from kwire.protocol.connection import Connection
+from kwire.tables.request_logs.exchange_kinds import wanted_bodies
 from kwire.tables.series import begin_series, finish_series, iter_piece
 
 DATA = Path(__file__).parents[1] / "tests" / "captures" / "data"
@@ -38,23 +41,25 @@ def rows_of(log: bytes) -> int:
     return rows
 
 
-@pytest.mark.parametrize("who", ["short way", "long way", "json.loads"])
+@pytest.mark.parametrize("who", ["fast path", "fallback", "json.loads", "msgspec"])
 def test_request_log_to_rows(race: Callable[..., None], who: str) -> None:
     log, lines = request_log()
-
-    def parsed() -> int:
-        return sum(1 for line in log.splitlines() if json.loads(line[line.index(b'{"') : line.rindex(b"}") + 1])["requestHeader"])
+    decode = msgspec.json.Decoder(dict[str, msgspec.Raw]).decode  # the members of a line, their values unread
+    parse = {"json.loads": json.loads, "msgspec": decode}.get(who)
+    typed_reader = folding.typed_reader
 
     def run() -> int:
-        if who == "json.loads":
-            return parsed()
-        request_log_folding.short_lines = short_lines if who == "short way" else lambda: None
+        if who == "fallback":
+            folding.typed_reader = lambda _zone, _wanted: None
         try:
-            return rows_of(log)
+            return rows_of(log) if parse is None else parsed(parse)
         finally:
-            request_log_folding.short_lines = short_lines
+            folding.typed_reader = typed_reader
 
-    assert short_lines() is not None
+    def parsed(parse: Callable[[bytes], Any]) -> int:
+        return sum(1 for line in log.splitlines() if parse(line[line.index(b'{"') : line.rindex(b"}") + 1])["requestHeader"])
+
+    assert typed_reader(UTC, wanted_bodies) is not None
     assert run() == lines
     race("request log to rows", who, run, messages=lines, size=len(log))
 

@@ -9,8 +9,8 @@ from typing import Any
 
 import pytest
 
-from kwire.capture.request_log_bodies import BodyFault, read_body
-from kwire.capture.request_log_text import read_text_entry
+from kwire.capture.request_logs.bodies import BodyFault, read_body
+from kwire.capture.request_logs.text_form import read_text_entry
 from kwire.codec.classes import compiled
 from kwire.protocol.first_fields import error_code_of, request_fields, response_fields, topics_of
 from kwire.schema import catalog
@@ -124,6 +124,15 @@ def test_answers_of_former_releases() -> None:
         "FindCoordinatorResponse", 1, None, {"error_code": "15", "coordinator": {"node_id": "-1", "host": "", "port": "-1"}}, False
     )
     assert (found.error_code, found.node_id, found.host) == (15, -1, "")
+
+
+def test_json_names_of_former_releases() -> None:
+    """The generation of OffsetCommit before KIP-848, and what 2.8 calls partitions of a Fetch response and the size of their records."""
+    commit = read_body("OffsetCommitRequest", 8, None, {"groupId": "g", "generationId": 4, "memberId": "m", "topics": []}, True)
+    assert commit.generation_id_or_member_epoch == 4
+    partition = {"partition": 3, "errorCode": 0, "recordSetSizeInBytes": 946}
+    fetched = read_body("FetchResponse", 12, None, {"responses": [{"topic": "t", "partitionResponses": [partition]}]}, True)
+    assert [(each.partition_index, each.records_size) for each in fetched.responses[0].partitions] == [(3, 946)]
 
 
 def test_what_a_text_leaves_out_is_not_there() -> None:

@@ -10,10 +10,10 @@ from pathlib import Path
 import pytest
 
 from kwire.capture.piece_kinds import kind_of, look_ahead
-from kwire.capture.request_log_entry import LogEntry
-from kwire.capture.request_log_folding import MAX_JOINED_LINES, EntryFolder, Item, LineFault
-from kwire.capture.request_log_reader import LogFileFacts, iter_log
-from kwire.capture.request_log_times import duration_us, stamp_us, zone_of
+from kwire.capture.request_logs.entry import LogEntry
+from kwire.capture.request_logs.folding import MAX_JOINED_LINES, EntryFolder, Item, LineFault
+from kwire.capture.request_logs.reader import LogFileFacts, iter_log
+from kwire.capture.request_logs.times import duration_us, stamp_us, zone_of
 from kwire.errors import InputError
 
 TAIL = "from connection 10.0.0.1:9092-10.0.0.2:5000-0;totalTime:1,requestQueueTime:0,securityProtocol:PLAINTEXT,principal:User:a"

@@ -10,11 +10,11 @@ from typing import Any
 
 import pytest
 
-from kwire.capture.request_log_lines import read_line
+from kwire.capture.request_logs.lines import read_line
 from kwire.tables import read_series
 from kwire.tables.client_keys import client_key
 from kwire.tables.conversation_sink import ConversationSink
-from kwire.tables.request_log_rows import LogRows
+from kwire.tables.request_logs.rows import LogRows
 
 HEARTBEAT, FETCH, METADATA, API_VERSIONS, PRODUCE = 12, 1, 3, 18, 0
 UNKNOWN = {"softwareName": "unknown", "softwareVersion": "unknown"}

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from kwire.capture.inputs import expand_inputs
-from kwire.capture.request_log_names import is_log_name, log_rotation
+from kwire.capture.request_logs.names import is_log_name, log_rotation
 from kwire.capture.series import group_series
 
 CAPTURE = Path(__file__).parents[1] / "captures" / "data" / "seed.pcap.gz"

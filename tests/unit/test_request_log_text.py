@@ -6,9 +6,9 @@ from datetime import UTC
 
 import pytest
 
-from kwire.capture.request_log_entry import LogEntry, UnreadableLine, connection_name
-from kwire.capture.request_log_lines import read_line
-from kwire.capture.request_log_text_values import MAX_DEPTH, TextFault, read_value
+from kwire.capture.request_logs.entry import LogEntry, UnreadableLine, connection_name
+from kwire.capture.request_logs.lines import read_line
+from kwire.capture.request_logs.text_values import MAX_DEPTH, TextFault, read_value
 
 # The line of KIP-511.
 OF_24 = (
@@ -61,6 +61,7 @@ def test_the_line_of_the_proposal() -> None:
         correlation_id=11,
         client_id="consumer-1",
         connection=connection_name("192.168.12.241:9092-192.168.12.241:52149-3"),
+        form="text",
         request={"coordinator_key": "console-consumer-17661", "coordinator_type": "0"},
         response={
             "throttle_time_ms": "0",
@@ -76,8 +77,6 @@ def test_the_line_of_the_proposal() -> None:
         remote_us=0,
         principal=None,
         software=("apache-kafka-java", "2.4.0"),
-        security_protocol="PLAINTEXT",
-        listener="PLAINTEXT",
     )
 
 
@@ -86,7 +85,6 @@ def test_a_line_without_client_information_has_no_software() -> None:
     """As brokers up to 2.3 write it."""
     entry = entry_of(OF_24.replace(",clientInformation:ClientInformation(softwareName=apache-kafka-java, softwareVersion=2.4.0)", " "))
     assert entry.software is None
-    assert entry.listener == "PLAINTEXT"
     assert entry.response is not None
 
 
@@ -99,7 +97,7 @@ def test_the_first_form_of_09() -> None:
     assert entry.request["topicData"] == [{"name": "works.raw"}]  # two partitions, one topic
     assert entry.response is None
     assert (entry.total_us, entry.queue_us, entry.local_us, entry.remote_us) == (4000, 1000, 2000, 0)
-    assert (entry.security_protocol, entry.principal, entry.listener, entry.software) == ("PLAINTEXT", None, None, None)
+    assert (entry.principal, entry.software) == (None, None)
 
 
 @pytest.mark.parametrize(
@@ -224,7 +222,7 @@ def test_a_body_that_cannot_be_read_costs_the_body_only() -> None:
         (OF_24.replace("apiVersion=2", "apiVersion=70000"), "api version is not a number of 16 bits"),
         (OF_24.replace("correlationId=11", "correlationId=99999999999"), "correlation id is not a number of 32 bits"),
         (OF_24.replace("RequestHeader(", "Header("), "its header is in none of the known forms"),
-        (OF_24.replace("totalTime:3.187", "totalTime:soon"), "its total time is no number"),
+        (OF_24.replace("totalTime:3.187", "totalTime:soon"), "its total time is not a number"),
         (OF_24.replace("securityProtocol:PLAINTEXT,", "and so on,"), "does not end as an entry does"),
         ("Completed request:", "ends before its connection"),
     ],

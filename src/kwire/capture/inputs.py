@@ -16,7 +16,7 @@ from urllib.parse import quote
 
 from kwire.capture.file_systems import as_location, filesystem_of, place_of, reason_of, refuse_secrets
 from kwire.capture.piece_kinds import kind_of
-from kwire.capture.request_log_names import is_log_name
+from kwire.capture.request_logs.names import is_log_name
 from kwire.errors import InputError
 
 if TYPE_CHECKING:

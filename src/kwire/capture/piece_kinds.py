@@ -9,9 +9,9 @@ from typing import Any, BinaryIO, Final, Literal, cast
 
 from kwire.capture.capture_points import is_of_points
 from kwire.capture.formats import PCAP_HEADER_BYTES, cut_header, identify
-from kwire.capture.request_log_entry import UnreadableLine
-from kwire.capture.request_log_lines import is_log_head, read_line
-from kwire.capture.request_log_names import is_log_name
+from kwire.capture.request_logs.entry import UnreadableLine
+from kwire.capture.request_logs.lines import is_log_head, read_line
+from kwire.capture.request_logs.names import is_log_name
 from kwire.capture.source import HEAD_BYTES, CaptureSource, open_capture
 from kwire.errors import InputError
 

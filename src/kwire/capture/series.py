@@ -20,7 +20,7 @@ from kwire.capture.capture_points import location_of_points
 from kwire.capture.formats import PCAP_HEADER_BYTES, identify
 from kwire.capture.inputs import CaptureFile
 from kwire.capture.piece_kinds import first_logged_us, kind_of
-from kwire.capture.request_log_names import log_rotation
+from kwire.capture.request_logs.names import log_rotation
 from kwire.capture.source import HEAD_BYTES, open_capture
 from kwire.errors import InputError
 

@@ -155,29 +155,30 @@ def text_fields(message: Message, version: int) -> tuple[str, ...]:
     return tuple(".".join(path) for path, field in _walk(fields_at(message, version)) if field.type in ("string", "[]string"))
 
 
-def _values(message: Any, path: Path) -> Iterator[Any]:
+def _values(message: Any, path: Path) -> list[Any]:
     """All values at a path, in the order of the wire; nulls on the way give none."""
-    if not path:
-        if isinstance(message, (tuple, list)):
-            yield from message
-        else:
-            yield message
-        return
-    if isinstance(message, list):
-        for element in message:
-            yield from _values(element, path)
-    elif message is not None:
+    found = [message]
+    for step in path:
         # A body that was cut has only the fields before the cut.
-        yield from _values(getattr(message, path[0], None), path[1:])
+        held = [getattr(each, step, None) for each in found]
+        found = []
+        for value in held:
+            if value.__class__ is list or value.__class__ is tuple:
+                found += value
+            elif value is not None:
+                found.append(value)
+    return found
 
 
 def first_value(message: Any, path: Path | None) -> Any:
     """The first value at a path that is not null, or None."""
-    if path is not None and len(path) == 1 and not isinstance(message, list):
+    if path is None:
+        return None
+    if len(path) == 1:
         value = getattr(message, path[0], None)
-        if not isinstance(value, (tuple, list)):
+        if value.__class__ is not list and value.__class__ is not tuple:
             return value
-    return None if path is None else next((value for value in _values(message, path) if value is not None), None)
+    return next((value for value in _values(message, path) if value is not None), None)
 
 
 def topics_of(message: Any, fields: RequestFields, counts: dict[str, int] | None = None) -> tuple[str | None, int | None]:

@@ -27,7 +27,7 @@ from kwire.capture.capture_points import names_in
 from kwire.capture.file_systems import StoreOptions, current_store_options, store_options
 from kwire.capture.inputs import CaptureFile, MissingInput, expand_inputs
 from kwire.capture.piece_kinds import kind_of
-from kwire.capture.request_log_times import zone_of
+from kwire.capture.request_logs.times import zone_of
 from kwire.capture.series import Series, group_series
 from kwire.errors import InputError
 from kwire.spark.local_processes import Engine, LocalProcesses, choose_engine

@@ -16,20 +16,35 @@ BATCH_ROWS: Final = 32_768
 class ColumnBuilder:
     """Collects rows of one schema.
 
+    Arguments:
+        schema: what the batches will have.
+        batch_rows: how many rows make a batch.
+        given: the columns that rows have, in their order; all others are null. None for all of the schema in its order.
+
     Attributes:
         schema: what the batches will have.
         batches: those that are full.
     """
 
-    def __init__(self, schema: pa.Schema, batch_rows: int = BATCH_ROWS) -> None:
+    def __init__(self, schema: pa.Schema, batch_rows: int = BATCH_ROWS, given: Sequence[str] | None = None) -> None:
+        names = schema.names
         self.schema = schema
+        # of each column of the schema its place in a row, None where rows do not have it
+        self._places = [*range(len(names))] if given is None else [given.index(name) if name in given else None for name in names]
+        self._width = len(names) if given is None else len(given)
         self.batches: list[pa.RecordBatch] = []
         self._rows: list[Sequence[Any]] = []
         self._batch_rows = batch_rows
 
     def add(self, row: Sequence[Any]) -> None:
-        """Append a row, values in the schema's order, times as integers in microseconds."""
+        """Append a row, values in the order of the given columns, times as integers in microseconds."""
         self._rows.append(row)
+        if len(self._rows) >= self._batch_rows:
+            self._flush()
+
+    def extend(self, rows: list[Sequence[Any]]) -> None:
+        """Append rows as `add` does; a batch may be larger by as many as there are."""
+        self._rows += rows
         if len(self._rows) >= self._batch_rows:
             self._flush()
 
@@ -42,7 +57,12 @@ class ColumnBuilder:
 
     def _flush(self) -> None:
         if self._rows:
-            columns = zip(*self._rows, strict=True)
-            arrays = [pa.array(column, field.type) for column, field in zip(columns, self.schema, strict=True)]
+            columns = [*zip(*self._rows, strict=True)]
+            if len(columns) != self._width:
+                raise ValueError(f"rows have {len(columns)} values where {self._width} columns are given")
+            arrays = [
+                pa.nulls(len(self._rows), field.type) if place is None else pa.array(columns[place], field.type)
+                for place, field in zip(self._places, self.schema, strict=True)
+            ]
             self.batches.append(pa.RecordBatch.from_arrays(arrays, schema=self.schema))
             self._rows = []

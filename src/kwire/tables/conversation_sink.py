@@ -33,6 +33,7 @@ from kwire.tables.column_builder import ColumnBuilder
 from kwire.tables.facts import SeriesFacts
 from kwire.tables.impl import lane_batches
 from kwire.tables.observed_rows import ObservedRows, TopicSums
+from kwire.tables.request_logs.request_row import LOGGED_COLUMNS
 from kwire.tables.schemas import CONNECTIONS, MESSAGE_FRAMES, REQUESTS
 from kwire.tables.violation_rows import ViolationRows
 
@@ -100,6 +101,7 @@ class ConversationSink(StreamSink):
 
     Attributes:
         requests, violations, connections: builders of the rows.
+        logged_requests: builder of the rows of requests that come from request logs.
         batches: what keeps the rows of requests and connections that come from streams, in place of their builders; None in the pure twin.
         observed: builders of the rows that exchanges give beyond their own.
         messages: builder of the frames of the message that is asked for.
@@ -123,12 +125,13 @@ class ConversationSink(StreamSink):
         self.requests = ColumnBuilder(REQUESTS)
         self.connections = ColumnBuilder(CONNECTIONS)
         self.messages = ColumnBuilder(MESSAGE_FRAMES)
+        self.logged_requests = ColumnBuilder(REQUESTS, given=LOGGED_COLUMNS)
         self.batches = lane_batches(self)
 
     def __getstate__(self) -> dict[str, Any]:
         self.settle()
         state = self.__dict__.copy()
-        for name in ("batches", "requests", "connections", "messages"):
+        for name in ("batches", "requests", "connections", "messages", "logged_requests"):
             del state[name]
         return state
 
@@ -144,8 +147,9 @@ class ConversationSink(StreamSink):
     def take(self, table: str, *, whole: bool) -> list[pa.RecordBatch]:
         """Give away the full batches of `requests` or `connections`, and with `whole` the rows of the one that is begun too."""
         made = [] if self.batches is None else self.batches.take(table, whole=whole)
-        builder = self.requests if table == "requests" else self.connections
-        return made + builder.take(whole=whole)
+        if table == "connections":
+            return made + self.connections.take(whole=whole)
+        return made + self.requests.take(whole=whole) + self.logged_requests.take(whole=whole)
 
     def settle(self) -> None:
         """Bring `counts` and `facts` up to date."""

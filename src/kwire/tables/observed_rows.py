@@ -15,7 +15,7 @@ from kwire.protocol.events import GroupStep, MetricsPushed, PartitionUse, Topics
 from kwire.tables.column_builder import ColumnBuilder
 from kwire.tables.schemas import INT, INTS, LONG, TELEMETRY, TEXT, TEXTS, TIME, schema_of
 
-__all__ = ["GROUP_STEPS", "JSON", "OBSERVED", "TOPIC_USE", "ObservedRows", "TopicSums", "spelled"]
+__all__ = ["GROUP_STEPS", "JSON", "OBSERVED", "TOPIC_USE", "ObservedRows", "TopicSum", "TopicSums", "spelled"]
 
 TOPIC_USE: Final = schema_of(
     ("connection_id", TEXT),
@@ -72,7 +72,7 @@ JSON: Final = json.JSONEncoder(ensure_ascii=False).encode
 _Place = tuple[str, str | None, str | None, str | None]
 
 
-class _Sum:
+class TopicSum:
     """What one connection did with one topic; sets where a row has a list."""
 
     __slots__ = ("acks", "batches", "bytes", "codecs", "errors", "first", "largest", "last", "magics", "partitions", "records", "refused",
@@ -113,7 +113,7 @@ class TopicSums:
     __slots__ = ("_sums",)
 
     def __init__(self) -> None:
-        self._sums: dict[_Place, _Sum] = {}
+        self._sums: dict[_Place, TopicSum] = {}
 
     def add(self, event: TopicsUsed) -> None:
         """Count an exchange."""
@@ -121,22 +121,38 @@ class TopicSums:
         unseen = {(event.direction, use.topic, use.topic_id, event.client_id) for use in event.uses if use.unseen}
         for use in event.uses:
             place = (event.direction, use.topic, use.topic_id, event.client_id)
-            found = self._sums.get(place)
-            if found is None:
-                found = self._sums[place] = _Sum(event.time)
-            found.add(use)
             if place not in counted:
                 counted.add(place)
-                found.requests += 1
+                found = self.request(place, event.time, event.acks)
                 if place in unseen:
+                    found.seen -= 1
                     found.unseen += 1
-                else:
-                    found.seen += 1
-                if event.time is not None:  # lines of a request log may have none
-                    found.first = event.time if found.first is None else min(found.first, event.time)
-                    found.last = event.time if found.last is None else max(found.last, event.time)
-                if event.acks is not None:
-                    found.acks.add(event.acks)
+            self._sums[place].add(use)
+
+    def request(self, place: _Place, time: int | None, acks: int | None) -> TopicSum:
+        """Count a request that used a topic.
+
+        Args:
+            place: direction, topic, id of the topic and client id.
+            time: nanoseconds since 1970; lines of a request log may have none.
+            acks: of a Produce, else None.
+
+        Returns:
+            The sum, which its partitions are still to be added to; the request is counted as one of which all was seen.
+        """
+        found = self._sums.get(place)
+        if found is None:
+            found = self._sums[place] = TopicSum(time)
+        found.requests += 1
+        found.seen += 1
+        if time is not None:
+            if found.first is None or time < found.first:
+                found.first = time
+            if found.last is None or time > found.last:
+                found.last = time
+        if acks is not None:
+            found.acks.add(acks)
+        return found
 
     def plain(self) -> list[tuple[Any, ...]]:
         """Give the sums as plain values in the order of first use; times in nanoseconds."""
@@ -153,7 +169,7 @@ class TopicSums:
         """Take sums as `plain` gives them, in place of those that there are."""
         self._sums = {}
         for direction, topic, topic_id, client_id, *numbers, acks, partitions, refused in sums:
-            each = self._sums[direction, topic, topic_id, client_id] = _Sum(0)
+            each = self._sums[direction, topic, topic_id, client_id] = TopicSum(0)
             (
                 each.requests, each.errors, each.records, each.batches, each.bytes, each.largest, each.first, each.last, each.magics,
                 each.codecs, each.seen, each.unseen,

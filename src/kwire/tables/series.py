@@ -23,14 +23,14 @@ from kwire.capture.impl import series_carry
 from kwire.capture.packet_routing import RoutedPiece, read_routed
 from kwire.capture.piece_kinds import kind_of, look_ahead
 from kwire.capture.reader import FileFacts
-from kwire.capture.request_log_reader import LogFileFacts, iter_log
-from kwire.capture.request_log_times import zone_of
+from kwire.capture.request_logs.reader import LogFileFacts, iter_log
+from kwire.capture.request_logs.times import zone_of
 from kwire.capture.sized_file import SizedFile
 from kwire.errors import InputError
 from kwire.protocol.events import Asked
 from kwire.tables.column_builder import ColumnBuilder
 from kwire.tables.conversation_sink import PACKET_BITS, ConversationSink, FileCounts, tracked_on
-from kwire.tables.request_log_rows import LogRows
+from kwire.tables.request_logs.rows import LogRows
 from kwire.tables.schemas import CAPTURES, VIOLATIONS
 
 __all__ = [

@@ -14,7 +14,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Final
 
-from kwire.capture.request_log_names import is_log_name
+from kwire.capture.request_logs.names import is_log_name
 from kwire.errors import InputError
 from kwire.spark.source.stream_files import SeenFile
 from kwire.spark.source.stream_offsets import HEAD_BYTES, LastFile, LogPlace, Piece, SeriesOffset, StreamOffset, mark_of

@@ -10,10 +10,10 @@ import re
 from datetime import UTC, tzinfo
 from typing import Final
 
-from kwire.capture.request_log_entry import LogEntry, UnreadableLine
-from kwire.capture.request_log_json import MARK, entry_of_object, is_entry, parse_json, wrapped_text
-from kwire.capture.request_log_text import is_unfinished, read_text_entry
-from kwire.capture.request_log_times import find_stamp
+from kwire.capture.request_logs.entry import LogEntry, UnreadableLine
+from kwire.capture.request_logs.json_form import MARK, entry_of_object, is_entry, parse_json, wrapped_text
+from kwire.capture.request_logs.text_form import is_unfinished, read_text_entry
+from kwire.capture.request_logs.times import find_stamp
 
 __all__ = ["goes_on", "is_log_head", "read_line", "starts_entry"]
 
@@ -89,10 +89,7 @@ def _read_json_line(line: str, number: int, zone: tzinfo) -> LogEntry | None:
     message, instant, level = wrapped
     prefix, _, text = message.partition(MARK)
     entry = _stamped(_read_marked(text, number, zone), prefix, zone)
-    entry.level = entry.level or level
-    if instant is not None:
-        entry.logged_us = instant
-    return entry
+    return entry._replace(level=entry.level or level, logged_us=entry.logged_us if instant is None else instant)
 
 
 def _read_marked(text: str, number: int, zone: tzinfo) -> LogEntry:
@@ -106,7 +103,5 @@ def _read_marked(text: str, number: int, zone: tzinfo) -> LogEntry:
 
 
 def _stamped(entry: LogEntry, prefix: str, zone: tzinfo) -> LogEntry:
-    entry.logged_us = find_stamp(prefix, zone)
     level = _LEVEL.search(prefix)
-    entry.level = level[1] if level is not None else None
-    return entry
+    return entry._replace(logged_us=find_stamp(prefix, zone), level=None if level is None else level[1])

@@ -1,4 +1,4 @@
-"""The short way through JSON request logs, by msgspec, against the long way, on good and on bad lines: it says the same or nothing."""
+"""The fast path through JSON request logs, by msgspec, against the fallback, on good and on bad lines: it gives the same or nothing."""
 
 from __future__ import annotations
 
@@ -17,19 +17,21 @@ from types import SimpleNamespace
 from typing import Any
 from zoneinfo import ZoneInfo
 
+import msgspec
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from kwire.capture.request_log_bodies import BodyFault, read_body, short_reader
-from kwire.capture.request_log_entry import LogEntry, UnreadableLine
-from kwire.capture.request_log_json import parse_json
-from kwire.capture.request_log_lines import read_line
-from kwire.capture.request_log_typed_lines import EntryReader
+from kwire.capture.request_logs.bodies import BodyFault, read_body
+from kwire.capture.request_logs.entry import LogEntry, UnreadableLine
+from kwire.capture.request_logs.json_form import parse_json
+from kwire.capture.request_logs.lines import read_line
+from kwire.capture.request_logs.typed_bodies import converted, struct_of
+from kwire.capture.request_logs.typed_lines import LineReader
 from kwire.codec.classes import compiled
 from kwire.protocol.first_fields import error_code_of, first_value, request_fields, response_fields, topics_of
 from kwire.schema import catalog
-from kwire.tables.request_log_kinds import plain_kind
+from kwire.tables.request_logs.exchange_kinds import exchange_kind, wanted_bodies
 from kwire.tables.series import begin_series, finish_series, iter_piece
 
 LOGS = sorted((Path(__file__).parents[1] / "captures" / "data").glob("*-requests.[jl]*"))
@@ -37,8 +39,12 @@ LOGS = sorted((Path(__file__).parents[1] / "captures" / "data").glob("*-requests
 HEADER = '{"requestApiKey":1,"requestApiVersion":12,"correlationId":7,"clientId":"a","requestApiKeyName":"FETCH"}'
 TIMES = '"totalTimeMs":60.7065,"requestQueueTimeMs":0.0005,"localTimeMs":3,"remoteTimeMs":-1'
 WHOLE = (
-    '{"isForwarded":false,"requestHeader":' + HEADER + ',"request":{"topics":[{"topic":"é","partitions":[{"partition":0}]}]},'
-    '"response":{"errorCode":0},"connection":"10.0.0.1:9092-10.0.0.2:50000-0-7",' + TIMES + ',"securityProtocol":"SASL_SSL",'
+    '{"isForwarded":false,"requestHeader":'
+    + HEADER
+    + ',"request":{"replicaId":-1,"topics":[{"topic":"é","partitions":[{"partition":0}]}]},'
+    '"response":{"throttleTimeMs":0,"errorCode":0,"responses":[]},"connection":"10.0.0.1:9092-10.0.0.2:50000-0-7",'
+    + TIMES
+    + ',"securityProtocol":"SASL_SSL",'
     '"principal":"User:alice","listener":"EXT","clientInformation":{"softwareName":"sarama","softwareVersion":"v1.50.3"}}'
 )
 BITS = ["null", "true", '"35"', "35", '""', "-1", "9" * 20, "32768", "1.0", "1e3", "01", "-0", "[]", "{}", "[1]", '"\\u0041"', "NaN", "-",
@@ -50,35 +56,89 @@ LINES = [
 ]
 
 
-def plain(entry: LogEntry | None) -> Any:
-    """An entry as values; bodies read, and what else the line has left out, which nobody asks the short way for."""
-    if entry is None:
-        return None
-    values = {name: getattr(entry, name) for name in LogEntry.__slots__ if name != "other"}
-    for name in ("request", "response"):
-        if isinstance(values[name], bytes):
-            values[name] = parse_json(values[name].decode("utf-8", "replace"))
-    return values
+OF_LINES = tuple(name for name in LogEntry._fields if name not in ("form", "request", "response"))
 
 
-def both(line: bytes, zone: tzinfo = UTC) -> tuple[LogEntry | None, Any]:
-    """What the short way says of a line, and what the long way says, `broken` where that refuses it."""
-    short = EntryReader(zone).read(line, 3)
+def same(typed: Any, read: Any) -> bool:
+    """Whether a typed body has what the fallback's has, and no more."""
+    if isinstance(read, SimpleNamespace):
+        fields = getattr(typed, "__struct_fields__", None) or vars(read).keys()
+        return set(fields) <= vars(read).keys() and all(same(getattr(typed, name), value) for name, value in vars(read).items())
+    if isinstance(read, list | tuple):
+        return type(typed) is type(read) and len(typed) == len(read) and all(map(same, typed, read))
+    return type(typed) is type(read) and typed == read
+
+
+def same_entry(typed: LogEntry, read: LogEntry | None) -> bool:
+    """Whether an entry of the fast path has what the fallback's has, bodies too."""
+    if read is None or any(getattr(typed, name) != getattr(read, name) for name in OF_LINES):
+        return False
+    wanted = wanted_bodies(read.api_key, read.api_version)
+    assert wanted is not None
+    for kind, found, body in ((wanted.request, typed.request, read.request), (wanted.response, typed.response, read.response)):
+        if isinstance(found, bytes):
+            found = parse_json(found.decode("utf-8", "replace"))
+        elif body is not None and kind is not None:
+            body = read_body(kind[0], read.api_version, kind[1], body, True)
+        if not same(found, body):
+            return False
+    return True
+
+
+def both(line: bytes, zone: tzinfo = UTC) -> tuple[LogEntry | None, LogEntry | None]:
+    """The entry that the fast path makes of a line, and that of the fallback; None where there is none or it is broken."""
+    typed = LineReader(zone, wanted_bodies).read(line, 3)
     try:
-        return short, plain(read_line(line.decode("utf-8", "replace"), 3, zone))
+        return typed, read_line(line.decode("utf-8", "replace"), 3, zone)
     except UnreadableLine:
-        return short, "broken"
+        return typed, None
 
 
-def test_the_usual_lines_go_the_short_way():
+def test_lines_as_brokers_write_them_take_the_fast_path() -> None:
     for line in LINES:
         for zone in (UTC, ZoneInfo("Europe/Berlin")):
-            short, long = both(line.encode(), zone)
-            assert plain(short) == long
+            typed, read = both(line.encode(), zone)
+            assert typed is not None
+            assert same_entry(typed, read)
     entry = both(LINES[1].encode())[0]
     assert entry is not None
     assert (entry.logged_us, entry.level, entry.total_us, entry.queue_us) == (1767262830456000, "DEBUG", 60706, 0)
     assert (entry.local_us, entry.remote_us, entry.software, entry.connection.client_port) == (3000, None, ("sarama", "v1.50.3"), 50000)
+    assert [(topic.topic, [each.partition for each in topic.partitions]) for topic in entry.request.topics] == [("é", [0])]
+    assert (entry.response.throttle_time_ms, entry.response.error_code, entry.response.responses) == (0, 0, [])
+
+
+def test_produce_without_acknowledgement_takes_the_fast_path() -> None:
+    """Brokers write an empty text in place of the response that there is not."""
+    request = '{"transactionalId":null,"acks":0,"timeoutMs":1,"topicData":[]}'
+    entry = LineReader(UTC, wanted_bodies).read(with_bodies(0, 9, request, '""').encode(), 1)
+    assert entry is not None
+    assert (entry.request.acks, entry.response) == (0, None)
+
+
+def with_bodies(key: int, version: int, request: str, response: str) -> str:
+    line = WHOLE.replace('"requestApiKey":1,"requestApiVersion":12', f'"requestApiKey":{key},"requestApiVersion":{version}')
+    return line[: line.index('"request":')] + f'"request":{request},"response":{response},' + line[line.index('"connection"') :]
+
+
+@pytest.mark.parametrize(
+    ("key", "version", "request_body", "response"),
+    [
+        (8, 8, '{"groupId":"g","generationId":4,"memberId":"m","groupInstanceId":null,"topics":[]}', '{"throttleTimeMs":0,"topics":[]}'),
+        (1, 12, '{"replicaId":-1,"topics":[]}',
+         '{"throttleTimeMs":0,"errorCode":0,"responses":[{"topic":"t","partitionResponses":'
+         '[{"partition":3,"errorCode":0,"recordSetSizeInBytes":7}]}]}'),
+    ],
+)  # fmt: skip
+def test_names_of_former_releases_take_the_fast_path(key: int, version: int, request_body: str, response: str) -> None:
+    """As 2.8 wrote them, and with the names of today."""
+    line = with_bodies(key, version, request_body, response)
+    today = line.replace('"generationId"', '"generationIdOrMemberEpoch"').replace('"partitionResponses"', '"partitions"')
+    today = today.replace('"partition":3', '"partitionIndex":3').replace("recordSetSize", "recordsSize")
+    for text in (line, today):
+        typed, read = both(text.encode())
+        assert typed is not None
+        assert same_entry(typed, read)
 
 
 def damaged(line: str) -> Iterator[bytes]:
@@ -101,14 +161,14 @@ def damaged(line: str) -> Iterator[bytes]:
 
 
 @pytest.mark.parametrize("line", LINES, ids=["bare", "with its layout", "another stamp"])
-def test_whatever_the_short_way_says_the_long_way_says_too(line: str):
-    said = 0
+def test_damaged_lines_are_the_same_on_both_paths(line: str) -> None:
+    accepted = 0
     for bad in damaged(line):
-        short, long = both(bad)
-        if short is not None:
-            said += 1
-            assert plain(short) == long, bad
-    assert said > 500
+        typed, read = both(bad)
+        if typed is not None:
+            accepted += 1
+            assert same_entry(typed, read), bad
+    assert accepted > 400
 
 
 @pytest.mark.parametrize(
@@ -127,25 +187,15 @@ def test_whatever_the_short_way_says_the_long_way_says_too(line: str):
         LINES[1].replace("request:{", "request:  {"),
     ],
 )
-def test_what_brokers_do_not_write_goes_the_long_way(line: str):
+def test_what_brokers_do_not_write_takes_the_fallback(line: str) -> None:
     assert both(line.encode())[0] is None
 
 
-def test_a_cut_line_is_no_entry():
+def test_a_cut_line_takes_the_fallback() -> None:
     for line in LINES:
         whole = line.encode()
         for size in range(whole.rindex(b"}") + 1):
             assert both(whole[:size])[0] is None
-
-
-def same(short: Any, long: Any) -> bool:
-    """Whether a body that the short way read has what the long way's has, and no more."""
-    if isinstance(long, SimpleNamespace):
-        fields = getattr(short, "__struct_fields__", None) or vars(long).keys()
-        return set(fields) <= vars(long).keys() and all(same(getattr(short, name), value) for name, value in vars(long).items())
-    if isinstance(long, list | tuple):
-        return type(short) is type(long) and len(short) == len(long) and all(map(same, short, long))
-    return type(short) is type(long) and short == long
 
 
 def bodies(vectors: Callable[[str], list[dict[str, Any]]]) -> Iterator[tuple[Any, str, int, dict[str, Any]]]:
@@ -157,52 +207,56 @@ def bodies(vectors: Callable[[str], list[dict[str, Any]]]) -> Iterator[tuple[Any
             yield message, line["message"], line["version"], line["json"]
 
 
-def test_bodies_are_the_same_both_ways(vectors: Callable[[str], list[dict[str, Any]]]):
+def typed_body(name: str, version: int, fields: tuple[str, ...] | None, text: bytes) -> Any:
+    """The body as the fast path reads it, None where it does not fit its type."""
+    try:
+        return msgspec.json.decode(text, type=struct_of(compiled().plan(name, version, fields)), dec_hook=converted)
+    except msgspec.MsgspecError:
+        return None
+
+
+def test_bodies_are_the_same_on_both_paths(vectors: Callable[[str], list[dict[str, Any]]]) -> None:
     """Every version of every request and response, whole and with the fields of the tables."""
-    seen = short = 0
+    seen = typed = 0
     for message, name, version, body in bodies(vectors):
         first = (request_fields if message.kind == "request" else response_fields)(message.api_key, version).projection
         for fields in {None, first}:
-            text = json.dumps(body, ensure_ascii=False).encode()
-            read = short_reader(name, version, fields)
-            assert read is not None
-            found = read(text)
+            found = typed_body(name, version, fields, json.dumps(body, ensure_ascii=False).encode())
             seen += 1
-            short += found is not None
-            expected = read_body(name, version, fields, body, True)
-            assert found is None or same(found, expected), (name, version)
-            assert same(read_body(name, version, fields, text, True), expected)
-    assert short > seen * 0.9 > 1000
+            typed += found is not None
+            assert found is None or same(found, read_body(name, version, fields, body, True)), (name, version)
+    assert typed > seen * 0.9 > 1000
 
 
-def test_sizes_of_records_are_read_both_ways():
+def test_sizes_of_records_are_read_on_both_paths() -> None:
     partition = {"partitionIndex": 3, "errorCode": 0, "highWatermark": 9, "recordsSizeInBytes": 77, "abortedTransactions": None}
     partition |= {"lastStableOffset": 9, "logStartOffset": 0, "preferredReadReplica": -1}
     body = {"throttleTimeMs": 0, "errorCode": 0, "sessionId": 0, "responses": [{"topic": "t", "partitions": [partition]}]}
-    text = json.dumps(body).encode()
-    read = short_reader("FetchResponse", 12, None)
-    assert read is not None
-    found = read(text)
+    found = typed_body("FetchResponse", 12, None, json.dumps(body).encode())
     assert same(found, read_body("FetchResponse", 12, None, body, True))
     (topic,) = found.responses
     assert (topic.partitions[0].records_size, topic.partitions[0].records) == (77, None)
 
 
-def test_plain_exchanges_have_the_first_fields_of_all_others(vectors: Callable[[str], list[dict[str, Any]]]):
+def test_typed_messages_have_the_first_fields_of_all_others(vectors: Callable[[str], list[dict[str, Any]]]) -> None:
     seen = 0
-    for message, _name, version, body in bodies(vectors):
-        kind = plain_kind(message.api_key, version)
-        if kind is None:
+    for message, name, version, body in bodies(vectors):
+        kind = exchange_kind(message.api_key, version)
+        known = kind.request if message.kind == "request" else kind.response
+        assert known is not None
+        found = typed_body(name, version, known.fields, json.dumps(body).encode())
+        if found is None:
             continue
-        text = json.dumps(body).encode()
-        if message.kind == "request" and (found := kind.read_request(text)) is not None:
+        seen += 1
+        if message.kind == "request":
             fields = request_fields(message.api_key, version)
-            paths = (fields.acks, fields.group_id, fields.transactional_id)
-            assert kind.first(found) == (*(first_value(found, path) for path in paths), *topics_of(found, fields))
-            seen += 1
-        elif message.kind == "response" and (found := kind.read_response(text)) is not None:
-            assert kind.error_code(found) == error_code_of(found, response_fields(message.api_key, version))
-            seen += 1
+            expected = (
+                *(first_value(found, path) for path in (fields.acks, fields.group_id, fields.transactional_id)),
+                *topics_of(found, fields),
+            )
+            assert (kind.first(found) if kind.first else (None,) * 5) == expected
+        else:
+            assert kind.code(found) == error_code_of(found, response_fields(message.api_key, version))
     assert seen > 500
 
 
@@ -220,11 +274,11 @@ def tables(log: bytes) -> dict[str, list[dict[str, Any]]]:
 
 
 def both_tables(log: bytes) -> tuple[dict[str, list[dict[str, Any]]], dict[str, list[dict[str, Any]]]]:
-    """All rows of a log, by the short way where it can be gone, and by the long way alone."""
+    """All rows of a log, with the fast path, and by the fallback alone."""
     with pytest.MonkeyPatch.context() as patch:
-        short = tables(log)
-        patch.setattr("kwire.capture.request_log_folding.short_lines", lambda: None)
-        return short, tables(log)
+        fast = tables(log)
+        patch.setattr("kwire.capture.request_logs.folding.typed_reader", lambda _zone, _wanted: None)
+        return fast, tables(log)
 
 
 def text_of(path: Path) -> bytes:
@@ -232,10 +286,10 @@ def text_of(path: Path) -> bytes:
 
 
 @pytest.mark.parametrize("path", LOGS, ids=lambda path: path.name.partition(".")[0])
-def test_all_tables_are_the_same_both_ways(path: Path):
-    short, long = both_tables(text_of(path))
-    assert short == long
-    assert len(short["requests"]) > 100
+def test_all_tables_are_the_same_on_both_paths(path: Path) -> None:
+    fast, fallback = both_tables(text_of(path))
+    assert fast == fallback
+    assert len(fast["requests"]) > 100
 
 
 # A value may be any of these in the place of another.
@@ -293,17 +347,17 @@ def mutations(draw: st.DrawFn, lines: list[str]) -> str:
 
 
 @given(mutations(LINES + EXCHANGES))
-def test_of_any_line_the_short_way_says_the_same_or_nothing(line: str):
-    short, long = both(line.encode("utf-8", "surrogateescape"))
-    assert short is None or plain(short) == long
+def test_of_any_line_the_fast_path_gives_the_same_or_nothing(line: str) -> None:
+    typed, read = both(line.encode("utf-8", "surrogateescape"))
+    assert typed is None or same_entry(typed, read)
 
 
 @given(st.lists(mutations(EXCHANGES), min_size=1, max_size=8), st.booleans())
-def test_rows_and_violations_of_any_lines_are_the_same_both_ways(lines: list[str], with_layout: bool):
+def test_rows_and_violations_of_any_lines_are_the_same_on_both_paths(lines: list[str], with_layout: bool) -> None:
     before = "[2026-01-01 10:20:30,456] DEBUG Completed request:" if with_layout else ""
     log = "".join(f"{before}{line}\n" for line in [*lines, EXCHANGES[0]]).encode("utf-8", "surrogateescape")
-    short, long = both_tables(log)
-    assert short == long
+    fast, fallback = both_tables(log)
+    assert fast == fallback
 
 
 @pytest.mark.parametrize(
@@ -311,15 +365,15 @@ def test_rows_and_violations_of_any_lines_are_the_same_both_ways(lines: list[str
     [(18, {"errorCode": 0, "apiKeys": [{"apiKey": None, "minVersion": 0, "maxVersion": 1}]}),
      (1, {"errorCode": 0, "responses": [{"topicId": None, "partitions": []}]})],
 )  # fmt: skip
-def test_numbers_and_ids_are_never_null(api_key: int, body: dict[str, Any]):
+def test_numbers_and_ids_are_never_null(api_key: int, body: dict[str, Any]) -> None:
     """No schema of Kafka has a null of these types; a broken log that has one must not stop the series."""
     version = 3 if api_key == 18 else 13
     message = catalog().response(api_key)
     assert message is not None
     body = {"throttleTimeMs": 0, "sessionId": 0, **body}
-    for each in (body, json.dumps(body).encode()):
-        with pytest.raises(BodyFault):
-            read_body(message.name, version, None, each, True)
+    with pytest.raises(BodyFault):
+        read_body(message.name, version, None, body, True)
+    assert typed_body(message.name, version, None, json.dumps(body).encode()) is None
 
 
 # Good JSON, and more than Python reads: numbers of so many digits it takes for an attack.
@@ -327,12 +381,10 @@ LONG = "1" * 5000
 
 
 @pytest.mark.parametrize("body", ["decoded", "malformed"])
-def test_what_python_cannot_read_costs_its_body_at_most(body: str):
-    """The short way steps over what nobody asks for; where it has to give up, the body is lost and never the series."""
+def test_numbers_that_python_does_not_read_cost_their_line_at_most(body: str) -> None:
+    """The fast path steps over fields that were not asked for; where a line does not fit, the fallback names it as broken."""
     code = "35" if body == "decoded" else "null"
-    line = WHOLE.replace('"topics":[', f'"x":{LONG},"topics":[').replace(
-        '"response":{"errorCode":0}', f'"response":{{"x":{LONG},"errorCode":{code}}}'
-    )
+    line = WHOLE.replace('"topics":[', f'"x":{LONG},"topics":[').replace('"errorCode":0', f'"x":{LONG},"errorCode":{code}')
     versions = line.replace('"requestApiKey":1,"requestApiVersion":12', '"requestApiKey":18,"requestApiVersion":3')
     rows = tables(f"{versions}\n{line}\n{WHOLE}\n".encode())["requests"]
     assert [row["packet_number"] for row in rows] == [1, 2, 3]
@@ -341,7 +393,9 @@ def test_what_python_cannot_read_costs_its_body_at_most(body: str):
 ROWS_OF = """
 import json, sys
 sys.modules.update({hidden})
-from kwire.capture.request_log_short_way import short_bodies, short_lines
+from datetime import UTC
+from kwire.capture.request_logs.folding import typed_reader
+from kwire.tables.request_logs.exchange_kinds import wanted_bodies
 from kwire.tables.series import begin_series, finish_series, read_piece
 carry = begin_series("s")
 early = "msgspec._core" in sys.modules  # captures alone do without it
@@ -349,24 +403,26 @@ found = read_piece({path!r}, carry)
 last, _ = finish_series(carry)
 batches = [batch for given in (found, last) for name in ("requests", "violations") for batch in given.get(name, ())]
 rows = [row for batch in batches for row in batch.to_pylist()]
-print(json.dumps([short_lines() is None, short_bodies() is None, early, rows], default=str))
+print(json.dumps([typed_reader(UTC, wanted_bodies) is None, early, rows], default=str))
 """
 
 
 @pytest.mark.parametrize(("hidden", "pure"), [("msgspec=None", "0"), ("msgspec=None", "1"), ("", "1")])
-def test_without_msgspec_the_long_way_reads_everything(hidden: str, pure: str):
-    """As on executors that have kwire and pyarrow alone; the pure twin is another matter, it takes either way."""
+def test_without_msgspec_the_fallback_reads_everything(hidden: str, pure: str) -> None:
+    """As on executors that have kwire and pyarrow alone; the pure twin takes either path."""
     path = next(path for path in LOGS if "topicids" in path.name)
     script = ROWS_OF.format(hidden=hidden, path=str(path))
     given = os.environ | {"KWIRE_PURE": pure, "KWIRE_REQUIRE_NATIVE": "0"}
     run = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, env=given, timeout=120, check=True)
-    *missing, early, rows = json.loads(run.stdout)
-    assert missing == [bool(hidden)] * 2
+    missing, early, rows = json.loads(run.stdout)
+    assert missing == bool(hidden)
     assert not early
     expected = tables(text_of(path))
     assert len([row for row in rows if "api_key" in row]) == len(expected["requests"]) == 257
     for row in rows:
         row.pop("capture")
-    told = [{name: value for name, value in row.items() if name != "capture"} for row in expected["requests"] + expected["violations"]]
+    expected_rows = [
+        {name: value for name, value in row.items() if name != "capture"} for row in expected["requests"] + expected["violations"]
+    ]
     key = lambda row: json.dumps(row, sort_keys=True, default=str)  # noqa: E731
-    assert sorted(map(key, rows)) == sorted(map(key, told))
+    assert sorted(map(key, rows)) == sorted(map(key, expected_rows))

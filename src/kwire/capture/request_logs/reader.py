@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Callable, Generator, Iterator
 from dataclasses import dataclass
-from typing import BinaryIO, Final, Literal
+from typing import BinaryIO, Final, Literal, NamedTuple
 
-from kwire.capture.request_log_folding import EntryFolder, Item, LineFault
+from kwire.capture.request_logs.folding import EntryFolder, Item, LineFault
 from kwire.capture.source import CaptureSource, open_capture
 
 __all__ = ["MAX_LINE_BYTES", "LogFileFacts", "iter_log"]
@@ -47,7 +47,7 @@ def iter_log(
         location: path, URI or open binary stream; plain, gzip or zstd.
         file: its number in the series, from 0.
         folder: what the files before it left; changed in place.
-        progress: told how many bytes of the stored file were read since it was told last.
+        progress: called with the number of bytes of the stored file that were read since its last call.
         lines_before: of a stream that begins inside a log, how many lines it has before.
 
     Yields:
@@ -60,15 +60,15 @@ def iter_log(
     name = location if isinstance(location, str) else "standard input"
     with open_capture(location) as source:
         lines = _Lines(source, lines_before)
-        told = 0
+        reported = 0
         for chunk in lines:
             items = _items(chunk, file, folder)
             yield items
-            for _ in items:  # what nobody took went through the folder all the same
+            for _ in items:  # what the caller left goes through the folder all the same
                 pass
             if progress is not None:
-                progress(source.stored_bytes - told)
-                told = source.stored_bytes
+                progress(source.stored_bytes - reported)
+                reported = source.stored_bytes
         return LogFileFacts(
             location=name,
             compression=source.compression,
@@ -79,37 +79,48 @@ def iter_log(
         )
 
 
-def _items(chunk: list[Numbered], file: int, folder: EntryFolder) -> Iterator[Item]:
-    for number, line, whole in chunk:
+def _items(chunk: _Chunk, file: int, folder: EntryFolder) -> Iterator[Item]:
+    read = folder.fast_path()
+    waiting = folder.is_waiting
+    last = chunk.first + len(chunk.lines) - 1
+    for number, line in enumerate(chunk.lines, chunk.first):
+        whole = chunk.whole or number < last
         if line is None:
             yield LineFault(file, number, f"it is longer than {MAX_LINE_BYTES >> 20} MB")
             continue
-        entry = folder.short(line, number) if whole else None
+        entry = read(line, number) if whole and not waiting else None
         if entry is not None:
             yield file, entry
         else:
             yield from folder.feed(file, _text(line), number, whole=whole)
-
-
-Numbered = tuple[int, bytes | None, bool]
+            waiting = folder.is_waiting
 
 
 def _text(line: bytes) -> str:
     return line.removesuffix(b"\r").lstrip(b"\0").decode("utf-8", "replace")
 
 
+class _Chunk(NamedTuple):
+    """Lines one after the other: number of the first, the lines (None for one that is too long), and whether the last is whole."""
+
+    first: int
+    lines: list[bytes | None]
+    whole: bool
+
+
 class _Lines:
-    """The lines of a source, chunk by chunk, each with its number and whether it is whole; None for one that is too long."""
+    """The lines of a source, chunk by chunk."""
 
     def __init__(self, source: CaptureSource, count: int) -> None:
         self._source = source
         self.count = count
 
-    def __iter__(self) -> Iterator[list[Numbered]]:
+    def __iter__(self) -> Iterator[_Chunk]:
         parts: list[bytes] = []  # of the line that is not whole yet
         size = 0
         while data := self._source.read(_CHUNK_BYTES):
-            first, *rest = data.split(b"\n")
+            lines: list[bytes | None] = [*data.split(b"\n")]
+            first, rest = lines[0] or b"", len(lines) > 1
             if not self.count and not parts:
                 first = first.removeprefix(_BOM)
             size += len(first)
@@ -117,13 +128,14 @@ class _Lines:
                 parts.append(first)
             if not rest:
                 continue
-            chunk = [self._line(b"".join(parts) if size <= MAX_LINE_BYTES else None, True)]
-            chunk += [self._line(line, True) for line in rest[:-1]]
-            parts, size = [rest[-1]], len(rest[-1])
-            yield chunk
+            lines[0] = b"".join(parts) if size <= MAX_LINE_BYTES else None
+            begun = lines.pop() or b""
+            yield self._chunk(lines, True)
+            parts, size = [begun], len(begun)
         if size:
-            yield [self._line(b"".join(parts) if size <= MAX_LINE_BYTES else None, False)]
+            yield self._chunk([b"".join(parts) if size <= MAX_LINE_BYTES else None], False)
 
-    def _line(self, data: bytes | None, whole: bool) -> Numbered:
-        self.count += 1
-        return self.count, data, whole
+    def _chunk(self, lines: list[bytes | None], whole: bool) -> _Chunk:
+        first = self.count + 1
+        self.count += len(lines)
+        return _Chunk(first, lines, whole)

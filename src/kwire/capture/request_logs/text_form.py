@@ -13,9 +13,9 @@ from __future__ import annotations
 import re
 from typing import Any, Final
 
-from kwire.capture.request_log_entry import LogEntry, UnreadableLine, api_key_of, connection_name, int_of
-from kwire.capture.request_log_text_values import TextFault, read_value
-from kwire.capture.request_log_times import duration_us
+from kwire.capture.request_logs.entry import LogEntry, UnreadableLine, api_key_of, connection_name, int_of
+from kwire.capture.request_logs.text_values import TextFault, read_value
+from kwire.capture.request_logs.times import duration_us
 
 __all__ = ["is_unfinished", "read_text_entry"]
 
@@ -27,9 +27,9 @@ _FRAME: Final = re.compile(r"(.*) from connection (\S+);totalTime:(.*)", re.DOTA
 _TIMES: Final = re.compile(rf"{_NUMBER}((?:,[a-zA-Z]+Time:{_NUMBER})*)")
 _TIME: Final = re.compile(rf",([a-zA-Z]+)Time:{_NUMBER}")
 _TAIL: Final = re.compile(
-    r"(?:,securityProtocol:(?P<security>\w*))?"
+    r"(?:,securityProtocol:\w*)?"
     r"(?:,principal:(?P<principal>.*?))?"
-    r"(?:,listener:(?P<listener>[^,]*))?"
+    r"(?:,listener:[^,]*)?"
     r"(?:,clientInformation:ClientInformation\(softwareName=(?P<name>.*?), softwareVersion=(?P<version>.*?)\))?"
     r"(?P<other>(?:,(?:temporaryMemoryBytes|messageConversionsTime):[^,]*)*)",
     re.DOTALL,
@@ -75,9 +75,7 @@ def read_text_entry(text: str, line: int) -> LogEntry:
     if frame is None:
         raise UnreadableLine("the line ends before its connection and times")
     description, connection, tail = frame.groups()
-    entry = _described(description, line, connection)
-    _read_tail(_LOGGER.sub("", tail), entry)
-    return entry
+    return _with_tail(_described(description, line, connection), _LOGGER.sub("", tail))
 
 
 def _described(text: str, line: int, connection: str) -> LogEntry:
@@ -92,19 +90,18 @@ def _described(text: str, line: int, connection: str) -> LogEntry:
         key, version, correlation, client_id = _NAMED_APIS[header[1]], header[2], header[4], header[5]
     else:
         raise UnreadableLine("its header is in none of the known forms")
-    entry = LogEntry(
+    request, response = (_named_body(key, header[6]), None) if header.re is _NAMED_HEADER else _bodies(text[header.end() :])
+    return LogEntry(
         line=line,
         api_key=key,
         api_version=int_of(version, 16, "api version"),
         correlation_id=int_of(correlation, 32, "correlation id"),
         client_id=client_id,
         connection=name,
+        form="text",
+        request=request,
+        response=response,
     )
-    if header.re is _NAMED_HEADER:
-        entry.request = _named_body(key, header[6])
-    else:
-        entry.request, entry.response = _bodies(text[header.end() :])
-    return entry
 
 
 def _bodies(text: str) -> tuple[dict[str, Any] | None, dict[str, Any] | None]:
@@ -156,19 +153,19 @@ def _named_topics(partitions: str) -> list[str]:
     return list(dict.fromkeys(found[1] for found in _PARTITION.finditer(partitions)))
 
 
-def _read_tail(text: str, entry: LogEntry) -> None:
+def _with_tail(entry: LogEntry, text: str) -> LogEntry:
     times = _TIMES.match(text)
     if times is None:
-        raise UnreadableLine("its total time is no number")
+        raise UnreadableLine("its total time is not a number")
     known = {found[1]: found[2] for found in _TIME.finditer(times[2])}
-    entry.total_us = duration_us(times[1])
-    entry.queue_us = duration_us(known.get("requestQueue"))
-    entry.local_us = duration_us(known.get("local"))
-    entry.remote_us = duration_us(known.get("remote"))
     tail = _TAIL.fullmatch(text, times.end())
     if tail is None:
         raise UnreadableLine("the line does not end as an entry does")
-    entry.security_protocol, entry.listener = tail["security"], tail["listener"]
-    entry.principal = None if tail["principal"] in (None, "", _ANONYMOUS) else tail["principal"]
-    if tail["name"] is not None:
-        entry.software = (tail["name"], tail["version"])
+    return entry._replace(
+        total_us=duration_us(times[1]),
+        queue_us=duration_us(known.get("requestQueue")),
+        local_us=duration_us(known.get("local")),
+        remote_us=duration_us(known.get("remote")),
+        principal=None if tail["principal"] in (None, "", _ANONYMOUS) else tail["principal"],
+        software=None if tail["name"] is None else (tail["name"], tail["version"]),
+    )

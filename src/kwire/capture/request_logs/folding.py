@@ -6,14 +6,14 @@ line, and the next one begins with the rest of it. Nothing else is joined: a lin
 
 from __future__ import annotations
 
+import importlib
 from collections.abc import Callable, Iterator
 from datetime import UTC, tzinfo
 from typing import Final, NamedTuple
 
-from kwire.capture.request_log_entry import LogEntry, UnreadableLine
-from kwire.capture.request_log_json import MARK
-from kwire.capture.request_log_lines import goes_on, read_line, starts_entry
-from kwire.capture.request_log_short_way import short_lines
+from kwire.capture.request_logs.entry import LogEntry, UnreadableLine, WantedBodies
+from kwire.capture.request_logs.json_form import MARK
+from kwire.capture.request_logs.lines import goes_on, read_line, starts_entry
 
 __all__ = ["MAX_JOINED_LINES", "EntryFolder", "LineFault"]
 
@@ -50,8 +50,22 @@ class _Held(NamedTuple):
         return "\n".join(self.lines)
 
 
-def _leave(_line: bytes, _number: int) -> LogEntry | None:
-    """The short way where there is none."""
+Wanted = Callable[[int, int], WantedBodies | None]
+ReadLine = Callable[[bytes, int], LogEntry | None]
+
+
+def typed_reader(zone: tzinfo, wanted: Wanted) -> ReadLine | None:
+    """The fast path, loaded when the first log is read; None without msgspec, as on executors that have Python and pyarrow alone."""
+    try:
+        importlib.import_module("msgspec")
+    except ImportError:
+        return None
+    from kwire.capture.request_logs.typed_lines import LineReader
+
+    return LineReader(zone, wanted).read
+
+
+def _never(_line: bytes, _number: int) -> LogEntry | None:
     return None
 
 
@@ -60,34 +74,39 @@ class EntryFolder:
 
     Arguments:
         zone: of times that do not name theirs.
+        wanted: which bodies the fast path shall read, by api key and version; a function of a module, so that it pickles. Without it every
+            line takes the fallback.
 
     Attributes:
         foreign: lines of others so far, by number of the file.
     """
 
-    __slots__ = ("_held", "_read", "_zone", "foreign")
+    __slots__ = ("_held", "_read", "_wanted", "_zone", "foreign")
 
-    def __init__(self, zone: tzinfo = UTC) -> None:
+    def __init__(self, zone: tzinfo = UTC, wanted: Wanted | None = None) -> None:
         self._zone = zone
+        self._wanted = wanted
         self._held: _Held | None = None
         self.foreign: dict[int, int] = {}
-        self._read: Callable[[bytes, int], LogEntry | None] | None = None  # the short way
+        self._read: ReadLine | None = None
 
-    def __getstate__(self) -> tuple[tzinfo, _Held | None, dict[int, int]]:
-        return self._zone, self._held, self.foreign
+    def __getstate__(self) -> tuple[tzinfo, Wanted | None, _Held | None, dict[int, int]]:
+        return self._zone, self._wanted, self._held, self.foreign
 
-    def __setstate__(self, state: tuple[tzinfo, _Held | None, dict[int, int]]) -> None:
-        self.__init__(state[0])  # type: ignore[misc]
-        self._held, self.foreign = state[1:]
+    def __setstate__(self, state: tuple[tzinfo, Wanted | None, _Held | None, dict[int, int]]) -> None:
+        self._zone, self._wanted, self._held, self.foreign = state
+        self._read = None
 
-    def short(self, line: bytes, number: int) -> LogEntry | None:
-        """Take the next line if it is an entry of the usual form and nothing waits; None for what `feed` must take."""
-        if self._held is not None:
-            return None
+    @property
+    def is_waiting(self) -> bool:
+        """An entry is not whole yet: the next line belongs to `feed`."""
+        return self._held is not None
+
+    def fast_path(self) -> ReadLine:
+        """What reads a whole line while nothing waits; it gives None for a line that `feed` has to take."""
         if self._read is None:
-            lines = short_lines()
-            self._read = _leave if lines is None else lines.EntryReader(self._zone).read
-        return self._read(line, number)
+            self._read = (None if self._wanted is None else typed_reader(self._zone, self._wanted)) or _never
+        return self._read
 
     def feed(self, file: int, line: str, number: int, *, whole: bool = True) -> Iterator[Item]:
         """Take the next line.

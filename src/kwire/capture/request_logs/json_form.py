@@ -6,24 +6,19 @@ import json
 from datetime import tzinfo
 from typing import Any, Final
 
-from kwire.capture.request_log_entry import LogEntry, UnreadableLine, api_key_of, connection_name, int_of
-from kwire.capture.request_log_times import duration_us, stamp_us
+from kwire.capture.request_logs.entry import LogEntry, UnreadableLine, api_key_of, connection_name, int_of
+from kwire.capture.request_logs.times import duration_us, stamp_us
 
 __all__ = ["ANONYMOUS", "MARK", "entry_of_object", "is_entry", "parse_json", "wrapped_text"]
 
 MARK: Final = "Completed request:"
 
 ANONYMOUS: Final = "User:ANONYMOUS"
-_KNOWN: Final = frozenset(
-    (
-        "isForwarded", "requestHeader", "request", "response", "connection", "totalTimeMs", "requestQueueTimeMs", "localTimeMs",
-        "remoteTimeMs", "securityProtocol", "principal", "listener", "clientInformation", "time",
-    )
-)  # fmt: skip
 # Where JSON layouts and shippers put the instant of a line (log4j's JsonTemplateLayout and JsonLayout, logstash, Filebeat, Fluent Bit).
 _INSTANTS: Final = ("@timestamp", "timestamp", "time", "timeMillis", "ts", "date")
 _LEVELS: Final = ("level", "log.level", "severity", "loglevel")
 _DECODER: Final = json.JSONDecoder()
+_LONGEST_INTEGER: Final = 400  # digits; of thousands Python makes no integer, because it takes too long
 
 
 def parse_json(text: str, at: int = 0) -> Any:
@@ -33,13 +28,22 @@ def parse_json(text: str, at: int = 0) -> Any:
         UnreadableLine: there is none, or it ends too soon.
     """
     try:
-        value, _ = _DECODER.raw_decode(text, at)
+        try:
+            value, _ = _DECODER.raw_decode(text, at)
+        except json.JSONDecodeError:
+            raise
+        except ValueError:
+            value, _ = json.JSONDecoder(parse_int=_bounded).raw_decode(text, at)
     except (ValueError, RecursionError) as error:
-        reason = error.msg if isinstance(error, json.JSONDecodeError) else "it nests too deep or has a number without end"
+        reason = error.msg if isinstance(error, json.JSONDecodeError) else "it nests too deep"
         raise UnreadableLine(f"its JSON cannot be read: {reason[:1].lower()}{reason[1:]}") from error
     if "\\u" in text:  # half of a surrogate pair is legal in JSON and in no other place
         value = json.loads(json.dumps(value, ensure_ascii=False).encode("utf-8", "replace"))
     return value
+
+
+def _bounded(digits: str) -> int | float:
+    return int(digits) if len(digits) <= _LONGEST_INTEGER else float(digits)
 
 
 def is_entry(value: Any) -> bool:
@@ -95,33 +99,31 @@ def entry_of_object(value: dict[str, Any], line: int, zone: tzinfo) -> LogEntry:
         raise UnreadableLine("it names no connection")
     request, response = value.get("request"), value.get("response")
     principal, information = value.get("principal"), value.get("clientInformation")
-    entry = LogEntry(
+    software = None
+    if isinstance(information, dict):
+        name, version = information.get("softwareName"), information.get("softwareVersion")
+        software = (name, version) if isinstance(name, str) and isinstance(version, str) else None
+    return LogEntry(
         line=line,
         api_key=int_of(key, 16, "api key"),
         api_version=int_of(header.get("requestApiVersion"), 16, "api version"),
         correlation_id=None if correlation_id is None else int_of(correlation_id, 32, "correlation id"),
-        client_id=client_id if isinstance(client_id, str) else None,
+        client_id=_text(client_id),
         connection=connection_name(connection),
+        form="json",
         request=request if isinstance(request, dict) else None,
         response=response if isinstance(response, dict) else None,
-        exact=True,
-        is_forwarded=value.get("isForwarded") is True,
-        deprecated=header.get("requestApiVersionDeprecated") is True,
-        arrived_us=stamp_us(value.get("time"), zone),
         total_us=duration_us(value.get("totalTimeMs")),
         queue_us=duration_us(value.get("requestQueueTimeMs")),
         local_us=duration_us(value.get("localTimeMs")),
         remote_us=duration_us(value.get("remoteTimeMs")),
-        principal=principal if isinstance(principal, str) and principal not in ("", ANONYMOUS) else None,
-        security_protocol=_text(value.get("securityProtocol")),
-        listener=_text(value.get("listener")),
-        other={name: value[name] for name in value.keys() - _KNOWN},
+        principal=_text(principal) if principal not in ("", ANONYMOUS) else None,
+        software=software,
+        is_forwarded=value.get("isForwarded") is True,
+        deprecated=header.get("requestApiVersionDeprecated") is True,
+        arrived_us=stamp_us(value.get("time"), zone),
+        state=_text(value.get("state")),
     )
-    if isinstance(information, dict):
-        name, version = information.get("softwareName"), information.get("softwareVersion")
-        if isinstance(name, str) and isinstance(version, str):
-            entry.software = (name, version)
-    return entry
 
 
 def _text(value: Any) -> str | None:

@@ -7,57 +7,35 @@ A log does not say when a connection ends. It is over when the same ends have a 
 from __future__ import annotations
 
 from collections import OrderedDict
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 from datetime import UTC, tzinfo
-from functools import cache
 from typing import Any, Final
 
 import pyarrow as pa
 
-from kwire.capture.request_log_entry import ConnectionName, LogEntry
-from kwire.capture.request_log_folding import EntryFolder, Item, LineFault
-from kwire.capture.request_log_reader import LogFileFacts
-from kwire.protocol.events import (
-    BrokersLearned,
-    Event,
-    GroupStep,
-    MetricsPushed,
-    RequestCompleted,
-    TopicsNamed,
-    VersionsLearned,
-    ViolationFound,
-)  # fmt: skip
-from kwire.schema import error_name
+from kwire.capture.request_logs.entry import ConnectionName, LogEntry
+from kwire.capture.request_logs.folding import EntryFolder, Item, LineFault
+from kwire.capture.request_logs.reader import LogFileFacts
+from kwire.protocol.events import BrokersLearned, Event, GroupStep, MetricsPushed, TopicsNamed, VersionsLearned, ViolationFound
 from kwire.tables.conversation_sink import ConversationSink
 from kwire.tables.observed_rows import TOPIC_USE
-from kwire.tables.request_log_conversation import LogConversation
-from kwire.tables.schemas import CAPTURES, CONNECTIONS, REQUESTS, VIOLATIONS
+from kwire.tables.request_logs.connection import LogConnection
+from kwire.tables.request_logs.exchange_kinds import API_VERSIONS, wanted_bodies
+from kwire.tables.schemas import CAPTURES, CONNECTIONS, VIOLATIONS
 
 __all__ = ["MOST_LIVE", "LogRows"]
 
-# More than any broker holds open; a conversation takes about 2 KB.
+# More than any broker holds open; a connection takes about 2 KB.
 MOST_LIVE: Final = 65_536
 
-_API_VERSIONS: Final = 18
-_UNSUPPORTED_VERSION: Final = 35
 _DIRECTION, _ERRORS, _BYTES, _FIRST_SEEN, _MAGIC, _ACKS = map(
     TOPIC_USE.names.index, ("direction", "errors", "bytes", "first_seen", "magic", "acks")
 )
 
 
-@cache
-def _row_maker(names: tuple[str, ...]) -> Callable[..., tuple[Any, ...]]:
-    """The function that puts named values into the order of a schema; what a log cannot know is null."""
-    given, order = ", ".join(f"{name}=None" for name in names), ", ".join(names)
-    made: Callable[..., tuple[Any, ...]] = eval(f"lambda *, {given}: ({order},)")
-    return made
-
-
 def _row(schema: pa.Schema, **values: Any) -> Sequence[Any]:
-    return _row_maker(tuple(schema.names))(**values)
-
-
-_request_row: Final = _row_maker(tuple(REQUESTS.names))
+    """Values in the order of a schema; what a log cannot know is null."""
+    return tuple((dict.fromkeys(schema.names) | values).values())
 
 
 class _LogFile:
@@ -71,6 +49,23 @@ class _LogFile:
         self.connections = self.requests = self.untimed = 0
         self.start_us: int | None = None
         self.end_us: int | None = None
+
+    def count(self, entry: LogEntry) -> None:
+        """An entry begins in the file."""
+        self.requests += 1
+        time = entry.logged_us
+        if entry.arrived_us is not None:
+            self._see_time(entry.arrived_us)
+        elif time is None:
+            self.untimed += 1
+        if time is not None:
+            self._see_time(time)
+
+    def _see_time(self, time: int) -> None:
+        if self.start_us is None or time < self.start_us:
+            self.start_us = time
+        if self.end_us is None or time > self.end_us:
+            self.end_us = time
 
 
 class LogRows:
@@ -86,14 +81,13 @@ class LogRows:
     """
 
     def __init__(self, sink: ConversationSink, zone: tzinfo = UTC, most_live: int = MOST_LIVE) -> None:
-        self.folder = EntryFolder(zone)
+        self.folder = EntryFolder(zone, wanted_bodies)
         self._sink = sink
         self._most_live = most_live
         self._files: dict[int, _LogFile] = {}
-        self._live: OrderedDict[ConnectionName, LogConversation] = OrderedDict()
+        self._live: OrderedDict[ConnectionName, LogConnection] = OrderedDict()
         self._lives: dict[tuple[str, int, str, int], int] = {}
         self._latest: dict[tuple[str, int, str, int], ConnectionName] = {}
-        self._unsupported: dict[ConnectionName, dict[tuple[int, int], int]] = {}
         # by server and processor, the lowest number of a connection that began inside the log
         self._began: dict[tuple[str, int, str], int] = {}
         self._deprecated_only = True
@@ -117,11 +111,29 @@ class LogRows:
 
     def take(self, items: Iterable[Item]) -> None:
         """Take what was read of a file."""
+        live, ports, series, names = self._live, self._sink.ports, self._sink.series, self._sink.files
+        rows: list[Sequence[Any]] = []
         for item in items:
             if isinstance(item, LineFault):
                 self._fault(item)
+                continue
+            number, entry = item
+            name = entry.connection
+            if ports and name.server_port not in ports:
+                continue
+            self._files[number].count(entry)
+            if self._deprecated_only:  # from 3.9.1 on the logger at INFO writes deprecated requests alone, the rest are DEBUG
+                self._deprecated_only = entry.deprecated and entry.level not in ("DEBUG", "TRACE")
+            connection = live.get(name)
+            if connection is None:
+                connection = self._begin(number, entry)
             else:
-                self._entry(*item)
+                live.move_to_end(name)
+            row, events = connection.take(entry, series, names[number])
+            rows.append(row)
+            for event in events:
+                self._event(names[number], connection, event)
+        self._sink.logged_requests.extend(rows)
 
     def client_keys(self) -> dict[str, str]:
         """The keys of the clients on connections that are live, by connection id, as they are known by now."""
@@ -155,7 +167,7 @@ class LogRows:
         if not file.requests:
             self._file_violation(number, "capture_empty", "info", "The file holds no request.")
 
-    def live(self) -> Iterable[LogConversation]:
+    def live(self) -> Iterable[LogConnection]:
         """The connections that may have more entries."""
         return self._live.values()
 
@@ -185,34 +197,9 @@ class LogRows:
 
     # Entries.
 
-    def _entry(self, number: int, entry: LogEntry) -> None:
-        ports = self._sink.ports
-        if ports and entry.connection.server_port not in ports:
-            return
-        file = self._files[number]
-        file.requests += 1
-        file.untimed += entry.logged_us is None and entry.arrived_us is None
-        for time in (entry.logged_us, entry.arrived_us):
-            if time is not None:
-                if file.start_us is None or time < file.start_us:
-                    file.start_us = time
-                if file.end_us is None or time > file.end_us:
-                    file.end_us = time
-        # From 3.9.1 on the logger at INFO writes deprecated requests alone, the rest are DEBUG.
-        self._deprecated_only &= entry.deprecated and entry.level not in ("DEBUG", "TRACE")
-        conversation = self._conversation(number, entry)
-        made = conversation.short(entry, self._sink.series, self._sink.files[number])
-        if made is not None:
-            self._sink.requests.add(made[0])
-        for event in conversation.take(entry) if made is None else made[1]:
-            self._event(number, conversation, entry, event)
-
-    def _conversation(self, number: int, entry: LogEntry) -> LogConversation:
+    def _begin(self, number: int, entry: LogEntry) -> LogConnection:
+        """A connection that no entry was of before, or none lately."""
         name = entry.connection
-        found = self._live.get(name)
-        if found is not None:
-            self._live.move_to_end(name)
-            return found
         ends = name[:4]
         before = self._latest.get(ends)
         if before is not None and before in self._live:
@@ -221,7 +208,7 @@ class LogRows:
         self._lives[ends] = n + 1
         self._latest[ends] = name
         self._files[number].connections += 1
-        found = self._live[name] = LogConversation(name, n, number, self._begins(name, entry))
+        found = self._live[name] = LogConnection(name, n, number, self._begins(name, entry))
         if len(self._live) > self._most_live:
             self._end(next(iter(self._live)))
         return found
@@ -234,84 +221,64 @@ class LogRows:
         """
         processor, _, index = name.life.rpartition("-")
         if not index:
-            return entry.api_key == _API_VERSIONS
+            return entry.api_key == API_VERSIONS
         place, at = (name.server_address, name.server_port, processor), int(index)
         lowest = self._began.get(place)
-        if entry.api_key == _API_VERSIONS and (lowest is None or at < lowest):
+        if entry.api_key == API_VERSIONS and (lowest is None or at < lowest):
             lowest = self._began[place] = at
         return lowest is not None and at >= lowest
 
-    def _event(self, number: int, conversation: LogConversation, entry: LogEntry, event: Event) -> None:
-        if isinstance(event, RequestCompleted):
-            self._request_row(number, conversation, entry, event)
-        elif isinstance(event, ViolationFound):
+    def _event(self, capture: str, connection: LogConnection, event: Event) -> None:
+        if isinstance(event, ViolationFound):
             self._sink.violations.add(
                 _row(
-                    VIOLATIONS, series=self._sink.series, capture=self._sink.files[number], connection_id=conversation.connection_id,
+                    VIOLATIONS, series=self._sink.series, capture=capture, connection_id=connection.connection_id,
                     rule=event.rule, severity=event.severity, request_index=event.request_index, packet_number=event.packet_number,
                     software_name=event.software_name, client_id=event.client_id, explanation=event.explanation,
                 )
             )  # fmt: skip
         elif isinstance(event, VersionsLearned):
-            self._sink.facts.learn_versions(conversation.server, event)
+            self._sink.facts.learn_versions(connection.server, event)
         elif isinstance(event, BrokersLearned):
             self._sink.facts.learn_nodes(event)
         elif isinstance(event, TopicsNamed):
             self._sink.facts.learn_topics(event)
         elif isinstance(event, GroupStep):
-            self._sink.observed.step(self._sink.files[number], conversation.connection_id, event)
+            self._sink.observed.step(capture, connection.connection_id, event)
         elif isinstance(event, MetricsPushed):
-            self._sink.observed.metrics(self._sink.files[number], conversation.connection_id, event)
-
-    def _request_row(self, number: int, conversation: LogConversation, entry: LogEntry, event: RequestCompleted) -> None:
-        code, key, version = event.error_code, event.api_key, event.api_version
-        if code == _UNSUPPORTED_VERSION and key is not None and version is not None and key != _API_VERSIONS:
-            self._unsupported.setdefault(entry.connection, {}).setdefault((key, version), event.request_index)
-        self._sink.requests.add(
-            _request_row(
-                series=self._sink.series, capture=self._sink.files[number], connection_id=conversation.connection_id,
-                request_index=event.request_index, api_key=key, api_name=event.api_name, api_version=version,
-                header_version=event.header_version, correlation_id=event.correlation_id, client_id=event.client_id,
-                client_instance_id=event.client_instance_id, software_name=event.software_name, software_version=event.software_version,
-                principal=event.principal, request_time=_us(event.request_time), response_time=_us(event.response_time),
-                latency_us=event.latency_us, error_code=code, error_name=None if code is None else error_name(code),
-                throttle_time_ms=event.throttle_time_ms, acks=event.acks, first_topic=event.first_topic, topic_count=event.topic_count,
-                group_id=event.group_id, transactional_id=event.transactional_id, state=event.state, body=event.body,
-                queue_time_us=entry.queue_us, local_time_us=entry.local_us, remote_time_us=entry.remote_us, packet_number=entry.line,
-            )
-        )  # fmt: skip
+            self._sink.observed.metrics(capture, connection.connection_id, event)
 
     def _end(self, name: ConnectionName) -> None:
         """Nothing more will come of a connection, as far as can be told."""
-        conversation = self._live.pop(name)
+        connection = self._live.pop(name)
         if self._latest.get(name[:4]) == name:
             del self._latest[name[:4]]
-        identity = conversation.identity
+        identity = connection.identity
         software = identity.software
         self._sink.connections.add(
             _row(
-                CONNECTIONS, series=self._sink.series, capture=self._sink.files[conversation.begun],
-                connection_id=conversation.connection_id, client_key=conversation.client_key(), client_address=name.client_address,
+                CONNECTIONS, series=self._sink.series, capture=self._sink.files[connection.begun],
+                connection_id=connection.connection_id, client_key=connection.client_key(), client_address=name.client_address,
                 client_port=name.client_port, server_address=name.server_address, server_port=name.server_port,
-                first_seen=conversation.first_us, last_seen=conversation.last_us, request_frames=conversation.requests,
-                response_frames=conversation.responses, last_api_name=conversation.last_api_name, protocol="kafka",
-                principal=conversation.principal, software_name=software[0], software_version=software[1],
+                first_seen=connection.first_us, last_seen=connection.last_us, request_frames=connection.requests,
+                response_frames=connection.responses, last_api_name=connection.last_api_name, protocol="kafka",
+                principal=connection.principal, software_name=software[0], software_version=software[1],
                 identity_source=identity.source, client_id=identity.client_id, client_instance_id=identity.instance_id, role=identity.role,
             )
         )  # fmt: skip
-        for row in conversation.topics.rows(conversation.connection_id):
+        for row in connection.topics.rows(connection.connection_id):
             head, size = row[:_ERRORS], row[_BYTES]
-            if row[_DIRECTION] == "fetch" and not conversation.sizes_known:
+            if row[_DIRECTION] == "fetch" and not connection.sizes_known:
                 size = None
-            errors = row[_ERRORS] if conversation.exact else None  # text forms up to 0.11 have no answers
+            errors = row[_ERRORS] if connection.exact else None  # text forms up to 0.11 have no answers
             seen, lists = row[_FIRST_SEEN:_MAGIC], row[_ACKS:]
             # of record batches a log has no more than how many bytes they were
             self._sink.observed.builders["topic_use"].add((*head, errors, None, None, size, None, *seen, [], [], *lists[:-1], None))
-        self._sink.violations.over(conversation.connection_id)
-        for (key, version), index in self._unsupported.pop(name, {}).items():
-            self._sink.facts.refusals.append((conversation.connection_id, conversation.server, index, key, version, "unsupported_version"))
+        self._sink.violations.over(connection.connection_id)
+        for (key, version), index in connection.unsupported.items():
+            self._sink.facts.refusals.append((connection.connection_id, connection.server, index, key, version, "unsupported_version"))
 
-    # Lines that are none.
+    # Lines that cannot be read.
 
     def _fault(self, fault: LineFault) -> None:
         if fault.torn:
@@ -328,7 +295,3 @@ class LogRows:
                 explanation=text,
             )
         )  # fmt: skip
-
-
-def _us(time_ns: int | None) -> int | None:
-    return None if time_ns is None else time_ns // 1000

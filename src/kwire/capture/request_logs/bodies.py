@@ -9,20 +9,16 @@ from __future__ import annotations
 import base64
 import binascii
 from collections.abc import Callable
-from functools import cache, cached_property, partial
+from functools import cache
 from types import SimpleNamespace
 from typing import Any, Final, NoReturn
 
-from kwire.capture.request_log_body_source import Kind, WantedField, reader_of
-from kwire.capture.request_log_entry import UnreadableLine
-from kwire.capture.request_log_json import parse_json
-from kwire.capture.request_log_short_way import short_bodies
 from kwire.codec.classes import compiled
 from kwire.codec.layout import Default, SlotLayout
 from kwire.codec.plan import Flag, Op, Operation, Plan
 from kwire.codec.uuids import Uuid
 
-__all__ = ["BodyFault", "read_body", "short_reader"]
+__all__ = ["INTEGER_BOUNDS", "RECORDS_SIZE", "BodyFault", "default_struct", "read_body"]
 
 # Names of former releases, without underscores and in small letters, and what they may be called today; the first that a struct has counts.
 FORMER_NAMES: Final[dict[str, tuple[str, ...]]] = {
@@ -30,6 +26,7 @@ FORMER_NAMES: Final[dict[str, tuple[str, ...]]] = {
     "coordinatorkey": ("key",),
     "coordinatortype": ("keytype",),
     "createtopicrequests": ("topics",),
+    "generationid": ("generationidormemberepoch",),
     "groupids": ("groups",),
     "groupgenerationid": ("generationidormemberepoch", "generationid"),
     "groupprotocols": ("protocols",),
@@ -44,6 +41,7 @@ FORMER_NAMES: Final[dict[str, tuple[str, ...]]] = {
     "partitionresponses": ("partitions",),
     "partitions": ("partitionindexes", "partitionstates"),
     "partitionstates": ("ungroupedpartitionstates",),
+    "recordsetsizeinbytes": ("recordssizeinbytes",),
     "replicas": ("replicanodes",),
     "requiredacks": ("acks",),
     "responses": ("topics", "results"),
@@ -60,10 +58,18 @@ FORMER_NAMES: Final[dict[str, tuple[str, ...]]] = {
 # Structs of former releases whose fields stand in the struct around them today.
 _OPENED: Final = frozenset(("coordinator", "partition_header"))
 
-_INTEGER_BITS: Final = {
-    Op.INT8: (8, True), Op.INT16: (16, True), Op.UINT16: (16, False), Op.INT32: (32, True), Op.UINT32: (32, False), Op.INT64: (64, True),
+
+def _bounds(bits: int, signed: bool) -> tuple[int, int]:
+    return (-(1 << bits - 1), (1 << bits - 1) - 1) if signed else (0, (1 << bits) - 1)
+
+
+# Lowest and highest value.
+INTEGER_BOUNDS: Final = {
+    Op.INT8: _bounds(8, True), Op.INT16: _bounds(16, True), Op.UINT16: _bounds(16, False), Op.INT32: _bounds(32, True),
+    Op.UINT32: _bounds(32, False), Op.INT64: _bounds(64, True),
 }  # fmt: skip
-_KINDS: Final[dict[int, Kind]] = {Op.STRING: "string", Op.BOOL: "boolean", Op.UUID: "uuid", Op.FLOAT64: "float"}
+# Brokers log how many bytes of records there were, never which: the name of that number, and of its attribute, begin with the field's.
+RECORDS_SIZE: Final = ("SizeInBytes", "_size")
 
 Convert = Callable[[Any], Any]
 
@@ -72,14 +78,14 @@ class BodyFault(ValueError):
     """A body that is not what its api and version say; the text is one clause."""
 
 
-def read_body(name: str, version: int, fields: tuple[str, ...] | None, body: dict[str, Any] | bytes, exact: bool) -> Any:
+def read_body(name: str, version: int, fields: tuple[str, ...] | None, body: dict[str, Any], exact: bool) -> SimpleNamespace:
     """Make a message of a body.
 
     Args:
         name: of the message, `MetadataRequest`.
         version: one of its versions.
         fields: a projection, as for the codec; None for the whole message.
-        body: as the log has it; as bytes it is the text of a JSON object.
+        body: as the log has it.
         exact: what the body leaves out is at its default. Else it is not known, and the message lacks the attribute.
 
     Returns:
@@ -88,27 +94,12 @@ def read_body(name: str, version: int, fields: tuple[str, ...] | None, body: dic
     Raises:
         BodyFault: a value has the wrong type or does not fit its field.
     """
-    reader = _reader(name, version, fields)
-    if isinstance(body, bytes):
-        short = short_reader(name, version, fields)
-        found = None if short is None else short(body)
-        if found is not None:
-            return found
-        try:
-            return reader.exact(parse_json(body.decode("utf-8", "replace")))
-        except UnreadableLine as error:  # a number of thousands of digits, which the short way stepped over
-            raise BodyFault(str(error)) from error
-    return reader.exact(body) if exact else reader.read(body, False)
+    return _reader(name, version, fields).read(body, exact)
 
 
-@cache
-def short_reader(name: str, version: int, fields: tuple[str, ...] | None) -> Callable[[bytes], Any] | None:
-    """The reader by types of the text of a JSON object, whose None is for what only `read_body` can read; None without msgspec.
-
-    Arguments are those of `read_body`.
-    """
-    typed = short_bodies()
-    return None if typed is None else typed.body_reader(_reader(name, version, fields).struct)
+def default_struct(plan: Plan, block: int) -> SimpleNamespace:
+    """Make the struct that a block of a plan reads, all of its fields at their defaults."""
+    return _StructReader(plan, block).read({}, True)
 
 
 @cache
@@ -116,7 +107,7 @@ def _reader(name: str, version: int, fields: tuple[str, ...] | None) -> _StructR
     return _StructReader(compiled().plan(name, version, fields), 0)
 
 
-def _plain(name: str) -> str:
+def _bare(name: str) -> str:
     return name.replace("_", "").lower()
 
 
@@ -132,44 +123,30 @@ class _StructReader:
         self._constants: dict[str, Any] = {}
         self._makers: list[tuple[str, Callable[[], Any]]] = []
         self._texts: str | None = None  # where a release wrote the bare name of what is a struct today
-        wanted: list[WantedField] = []
         for number in range(block.first, block.first + block.untagged + block.tagged):
             operation = plan.operation(number)
             slot = slots[operation.slot]
-            skipped = bool(operation.flags & Flag.SKIP)
+            if operation.flags & Flag.SKIP:
+                self._by_name[_bare(slot.attribute)] = None
+                continue
             convert = self._convert(operation, slot)
-            if operation.code in _INTEGER_BITS or operation.code == Op.UUID:
+            if operation.code in INTEGER_BOUNDS or operation.code == Op.UUID:
                 self._never_null.add(convert)
-            self._by_name[_plain(slot.attribute)] = None if skipped else (slot.attribute, convert)
-            if operation.flags & Flag.RECORDS and not skipped:  # brokers log how many bytes, never which
-                size = _integer(32, True, f"{slot.json_name}SizeInBytes")
-                self._by_name[f"{_plain(slot.attribute)}sizeinbytes"] = (f"{slot.attribute}_size", size)
-            if not skipped:
-                tagged = number >= block.first + block.untagged
-                if operation.code == Op.ARRAY and operation.element == Op.STRUCT:
-                    later = _Later(plan, operation.block)
-                    wanted.append(_wanted(operation, slot, later, tagged)._replace(kind="structs", inner=later.struct, many=False))
-                else:
-                    wanted.append(_wanted(operation, slot, convert, tagged))
-                if slot.default == Default.CONSTANT:
-                    self._constants[slot.attribute] = slot.value
-                else:
-                    self._makers.append((slot.attribute, list if slot.default == Default.LIST else _struct_maker(convert)))
-                if operation.code == Op.STRING and self._texts is None:
-                    self._texts = slot.attribute
+            self._by_name[_bare(slot.attribute)] = (slot.attribute, convert)
+            if operation.flags & Flag.RECORDS:
+                name, attribute = (f"{slot.json_name}{RECORDS_SIZE[0]}", f"{slot.attribute}{RECORDS_SIZE[1]}")
+                self._by_name[_bare(name)] = (attribute, _integer(Op.INT32, name))
+            if slot.default == Default.CONSTANT:
+                self._constants[slot.attribute] = slot.value
+            else:
+                self._makers.append((slot.attribute, list if slot.default == Default.LIST else _default_maker(convert)))
+            if operation.code == Op.STRING and self._texts is None:
+                self._texts = slot.attribute
         for former, todays in FORMER_NAMES.items():
             found = next((today for today in todays if today in self._by_name), None)
             if found is not None and former not in self._by_name:
                 self._by_name[former] = self._by_name[found]
         self._known: dict[str, tuple[str, Convert] | None] = {}
-        self.exact = reader_of(wanted, self.element)
-        self._wanted = wanted
-
-    @cached_property
-    def struct(self) -> Any:
-        """What the short way reads."""
-        typed = short_bodies()
-        return None if typed is None else typed.struct_of(self._wanted)
 
     def read(self, body: dict[str, Any], exact: bool) -> SimpleNamespace:
         message = SimpleNamespace(**self._constants) if exact else SimpleNamespace()
@@ -196,116 +173,60 @@ class _StructReader:
                 if name in _OPENED and isinstance(value, dict):
                     self._fill(values, value)
                     continue
-                if len(known) > 512:  # names that somebody makes up
+                if len(known) > 512:  # names that a client makes up
                     known.clear()
-                known[name] = self._by_name.get(_plain(name))
+                known[name] = self._by_name.get(_bare(name))
             field = known[name]
             if field is not None:
                 values[field[0]] = None if value is None and field[1] not in self._never_null else field[1](value)
 
     def _convert(self, operation: Operation, slot: SlotLayout) -> Convert:
         if operation.code == Op.STRUCT:
-            return _Later(self._plan, operation.block)
+            return _StructReader(self._plan, operation.block).element
         if operation.code == Op.ARRAY:
             if operation.element == Op.STRUCT:
-                return _array(_Later(self._plan, operation.block), slot, False)
-            return _array(_scalar(operation.element, slot), slot, True)
-        return _scalar(operation.code, slot)
+                return _array(_StructReader(self._plan, operation.block).element, slot.json_name, list)
+            return _array(_scalar(operation.element, slot.json_name), slot.json_name, tuple)
+        return _scalar(operation.code, slot.json_name)
 
 
-class _Later:
-    """The reader of an inner block, made when it is first needed."""
-
-    __slots__ = ("_index", "_made", "_plan")
-
-    def __init__(self, plan: Plan, index: int) -> None:
-        self._plan = plan
-        self._index = index
-        self._made: _StructReader | None = None
-
-    @property
-    def reader(self) -> _StructReader:
-        if self._made is None:
-            self._made = _StructReader(self._plan, self._index)
-        return self._made
-
-    def __call__(self, value: Any) -> Any:
-        return self.reader.exact(value)
-
-    def struct(self) -> Any:
-        return self.reader.struct
+def _default_maker(convert: Convert) -> Callable[[], Any]:
+    return lambda: convert({})
 
 
-def _wanted(operation: Operation, slot: SlotLayout, convert: Convert, tagged: bool) -> WantedField:
-    """What the short ways have to know of a field."""
-    many = operation.code == Op.ARRAY
-    code = Op(operation.element if many else operation.code)
-    kind: Kind = "integer" if code in _INTEGER_BITS else _KINDS.get(code, "bytes")
-    bounds = _bounds(*_INTEGER_BITS[code]) if code in _INTEGER_BITS else None
-    name, attribute = slot.json_name, slot.attribute
-    beside: tuple[tuple[str, Any], ...] = ()
-    if operation.flags & Flag.RECORDS:
-        name, attribute, beside = f"{name}SizeInBytes", f"{attribute}_size", ((attribute, slot.value),)
-        convert, kind, bounds = _integer(32, True, name), "integer", _bounds(32, True)
-    inner: Callable[[], Any] | None = None
-    if isinstance(convert, _Later):
-        kind, inner = "struct", convert.struct
-    absent: Callable[[], Any] | None = None
-    if tagged and slot.default == Default.CONSTANT:
-        absent = partial(_itself, slot.value)
-    elif tagged:
-        absent = list if slot.default == Default.LIST else _struct_maker(convert)
-    return WantedField(name, attribute, kind, convert, bounds, absent, beside, inner, many)
-
-
-def _itself(value: Any) -> Any:
-    return value
-
-
-def _bounds(bits: int, signed: bool) -> tuple[int, int]:
-    return (-(1 << bits - 1), 1 << bits - 1) if signed else (0, 1 << bits)
-
-
-def _array(element: Convert, slot: SlotLayout, scalar: bool) -> Convert:
+def _array(element: Convert, name: str, kind: type[list[Any]] | type[tuple[Any, ...]]) -> Convert:
     def convert(value: Any) -> Any:
         if not isinstance(value, list):
-            raise BodyFault(f"{slot.json_name} is no list")
-        found = [element(each) for each in value]
-        return tuple(found) if scalar else found
+            raise BodyFault(f"{name} is not an array")
+        return kind(map(element, value))
 
     return convert
 
 
-def _struct_maker(convert: Convert) -> Callable[[], Any]:
-    return lambda: convert({})
-
-
-def _scalar(code: int, slot: SlotLayout) -> Convert:
-    if code in _INTEGER_BITS:
-        return _integer(*_INTEGER_BITS[Op(code)], slot.json_name)
+def _scalar(code: int, name: str) -> Convert:
+    if code in INTEGER_BOUNDS:
+        return _integer(Op(code), name)
     if code == Op.STRING:
-        return lambda value: value if isinstance(value, str) else _refuse(slot.json_name, value)
+        return lambda value: value if isinstance(value, str) else _refuse(name, value)
     if code == Op.BOOL:
         return lambda value: value if isinstance(value, bool) else value == "true"
     if code == Op.UUID:
-        return lambda value: _uuid(slot.json_name, value)
+        return lambda value: _uuid(name, value)
     if code == Op.FLOAT64:
         return lambda value: float(value) if isinstance(value, (int, float)) else None
     return _bytes
 
 
-def _integer(bits: int, signed: bool, name: str) -> Convert:
-    low, high = _bounds(bits, signed)
+def _integer(code: Op, name: str) -> Convert:
+    low, high = INTEGER_BOUNDS[code]
 
     def convert(value: Any) -> int:
-        if type(value) is int and low <= value < high:
-            return value
         if isinstance(value, str):
             try:
                 value = int(value)
             except ValueError:
                 _refuse(name, value)
-        if isinstance(value, bool) or not isinstance(value, int) or not low <= value < high:
+        if type(value) is not int or not low <= value <= high:
             _refuse(name, value)
         return value
 

@@ -4,17 +4,27 @@ from __future__ import annotations
 
 import ipaddress
 import re
-from dataclasses import dataclass, field
 from functools import lru_cache
-from typing import Any, Final, NamedTuple
+from typing import Any, Final, Literal, NamedTuple
 
 from kwire.schema import catalog, snake_name
 
-__all__ = ["ConnectionName", "LogEntry", "UnreadableLine", "api_key_of", "connection_name", "int_of"]
+__all__ = ["ConnectionName", "LogEntry", "UnreadableLine", "WantedBodies", "api_key_of", "connection_name", "int_of"]
 
 
 class UnreadableLine(ValueError):
-    """A line that claims to be an entry and is none; the text says why, in one clause."""
+    """A line that claims to be an entry and cannot be read; the text says why, in one clause."""
+
+
+class WantedBodies(NamedTuple):
+    """Which bodies of an api at a version the fast path shall read.
+
+    Attributes:
+        request, response: name of the message and a projection, as for the codec; a response of None is wanted as JSON text.
+    """
+
+    request: tuple[str, tuple[str, ...] | None]
+    response: tuple[str, tuple[str, ...] | None] | None
 
 
 class ConnectionName(NamedTuple):
@@ -32,27 +42,25 @@ class ConnectionName(NamedTuple):
     life: str
 
 
-@dataclass(slots=True, kw_only=True)
-class LogEntry:
+class LogEntry(NamedTuple):
     """A request as the log has it; durations are microseconds, None where the line does not say.
 
     Attributes:
         line: number of the line in its file, from 1.
         api_key, api_version, correlation_id, client_id: of the request's header.
         connection: where it came in.
-        request, response: bodies as dictionaries, or the text of a JSON object that nobody has read yet; None where the line has none or
-            it cannot be read.
-        exact: the bodies are JSON, where every field that is not at a tagged default is written; text forms leave fields out.
-        is_forwarded: it came inside an Envelope of another broker (KIP-590); the header is that of the first sender.
-        deprecated: the broker marks this version as deprecated (KIP-896), False where it does not say.
+        form: `typed`: the fast path has read the bodies to messages; `json`, `text`: the form of the line, whose bodies are as it has them.
+        request, response: bodies: messages of a `typed` entry, else dictionaries; JSON text where the caller asked for it; None where the
+            line has none or it cannot be read. JSON has every field that is not at a tagged default, text forms leave fields out.
         level: log level before the line, None without.
         logged_us: when the line was written, microseconds since 1970, UTC; None where the line has no stamp.
-        arrived_us: when the request came, where the line says so itself.
         total_us, queue_us, local_us, remote_us: totalTime, requestQueueTime, localTime, remoteTime.
-        principal: in Kafka's form; None for ``User:ANONYMOUS``, which is nobody.
+        principal: in Kafka's form; None for ``User:ANONYMOUS``, which says that the client did not authenticate.
         software: name and version in force, None where the line has none (up to 2.3).
-        security_protocol, listener: as written.
-        other: what else a JSON line has.
+        is_forwarded: it came inside an Envelope of another broker (KIP-590); the header is that of the first sender.
+        deprecated: the broker marks this version as deprecated (KIP-896), False where it does not say.
+        arrived_us: when the request came, where the line says so itself.
+        state: as in `RequestCompleted`, where the line says it: brokers log answered requests only, `kwire decode` writes others too.
     """
 
     line: int
@@ -61,23 +69,21 @@ class LogEntry:
     correlation_id: int | None
     client_id: str | None
     connection: ConnectionName
-    request: dict[str, Any] | bytes | None = None
-    response: dict[str, Any] | bytes | None = None
-    exact: bool = False
-    is_forwarded: bool = False
-    deprecated: bool = False
+    form: Literal["typed", "json", "text"]
+    request: Any = None
+    response: Any = None
     level: str | None = None
     logged_us: int | None = None
-    arrived_us: int | None = None
     total_us: int | None = None
     queue_us: int | None = None
     local_us: int | None = None
     remote_us: int | None = None
     principal: str | None = None
     software: tuple[str, str] | None = None
-    security_protocol: str | None = None
-    listener: str | None = None
-    other: dict[str, Any] = field(default_factory=dict)
+    is_forwarded: bool = False
+    deprecated: bool = False
+    arrived_us: int | None = None
+    state: str | None = None
 
     def __repr__(self) -> str:
         # Bodies may hold what an administrator typed.
@@ -112,7 +118,6 @@ def _address(text: str) -> str:
 _FORMER_NAMES: Final = {
     "GROUP_COORDINATOR": 10, "UPDATE_METADATA_KEY": 6, "CONTROLLED_SHUTDOWN_KEY": 7, "ELECT_PREFERRED_LEADERS": 43, "ALTER_ISR": 56,
 }  # fmt: skip
-_MOST_KEY: Final = 0x7FFF
 
 
 @lru_cache(maxsize=512)

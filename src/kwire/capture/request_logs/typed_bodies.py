@@ -1,0 +1,95 @@
+"""Types of the bodies of a JSON request log, as plans say them: a struct of msgspec for each, with the fields that are asked for.
+
+`kwire.capture.request_logs.bodies` is the contract: a body that has another type, or lacks a field, does not fit and is left to that.
+Fields that were not asked for are stepped over.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import lru_cache
+from types import GenericAlias
+from typing import Annotated, Any, Final
+
+import msgspec
+
+from kwire.capture.request_logs.bodies import INTEGER_BOUNDS, RECORDS_SIZE, default_struct
+from kwire.codec.layout import Default, SlotLayout
+from kwire.codec.plan import Flag, Op, Operation, Plan
+from kwire.codec.uuids import Uuid
+
+__all__ = ["OLDER_NAMES", "converted", "struct_of"]
+
+# Fields that a body must have and that JSON logs of former releases name otherwise: message and name of today, and the former one.
+OLDER_NAMES: Final = {
+    ("FetchResponse", "partitions"): "partitionResponses",  # these three 2.8
+    ("FetchResponse", "partitionIndex"): "partition",
+    ("FetchResponse", "recordsSizeInBytes"): "recordSetSizeInBytes",
+    ("OffsetCommitRequest", "generationIdOrMemberEpoch"): "generationId",  # until KIP-848, 3.6
+}
+
+_SCALARS: Final[dict[int, Any]] = {
+    Op.STRING: str, Op.BOOL: bool, Op.FLOAT64: float, Op.UUID: Uuid, Op.BYTES: bytes,
+    **{code: Annotated[int, msgspec.Meta(ge=low, le=high)] for code, (low, high) in INTEGER_BOUNDS.items()},
+}  # fmt: skip
+_LONGEST_KEPT: Final = 36  # with hyphens; spaces around it may be many
+
+
+def struct_of(plan: Plan, index: int = 0, *, older: bool = False) -> type[msgspec.Struct]:
+    """Make the type of a struct.
+
+    Args:
+        plan: of a message, with the fields that are asked for.
+        index: the block of the struct; 0 is the message itself.
+        older: fields have their `OLDER_NAMES`.
+    """
+    block = plan.blocks[index]
+    typed: list[Any] = []
+    names: dict[str, str] = {}
+    constants: dict[str, Any] = {}
+    for number in range(block.first, block.first + block.untagged + block.tagged):
+        operation = plan.operation(number)
+        slot = plan.layouts[block.layout].slots[operation.slot]
+        if operation.flags & Flag.SKIP:
+            continue
+        name, attribute, kind = slot.json_name, slot.attribute, _type_of(plan, operation, older)
+        if operation.flags & Flag.RECORDS:
+            constants[attribute] = slot.value
+            name, attribute, kind = f"{name}{RECORDS_SIZE[0]}", f"{attribute}{RECORDS_SIZE[1]}", _SCALARS[Op.INT32]
+        names[attribute] = OLDER_NAMES.get((plan.message, name), name) if older else name
+        if number < block.first + block.untagged:
+            typed.append((attribute, kind))
+        else:  # brokers leave tagged fields out that are at their default
+            typed.append((attribute, kind, msgspec.field(default_factory=_default_maker(plan, operation, slot))))
+    # nothing in it leads back to it
+    return msgspec.defstruct("Body", typed, namespace=constants, rename=names, kw_only=True, gc=False)
+
+
+def _type_of(plan: Plan, operation: Operation, older: bool) -> Any:
+    if operation.code == Op.STRUCT:
+        return struct_of(plan, operation.block, older=older) | None
+    if operation.code == Op.ARRAY:
+        if operation.element == Op.STRUCT:
+            return GenericAlias(list, (struct_of(plan, operation.block, older=older),)) | None
+        return GenericAlias(tuple, (_SCALARS[operation.element], ...)) | None
+    kind = _SCALARS[operation.code]
+    return kind if operation.code in INTEGER_BOUNDS or operation.code == Op.UUID else kind | None  # which are never null
+
+
+def _default_maker(plan: Plan, operation: Operation, slot: SlotLayout) -> Callable[[], Any]:
+    if slot.default == Default.LIST:
+        return list
+    value = default_struct(plan, operation.block) if slot.default == Default.STRUCT else slot.value  # messages are not changed
+    return lambda: value
+
+
+def converted(_kind: type, value: Any) -> Uuid:
+    """Read what msgspec has no type for, an id: `dec_hook` of a decoder."""
+    if value.__class__ is not str:
+        raise ValueError("an id is a text")
+    return _uuid(value) if len(value) <= _LONGEST_KEPT else Uuid.parse(value)
+
+
+@lru_cache(maxsize=4096)
+def _uuid(text: str) -> Uuid:
+    return Uuid.parse(text)

@@ -1,0 +1,333 @@
+"""What a request log says of one connection, entry by entry: a row of `requests` each, and the events that captured bytes give too.
+
+The broker knows more than a log shows: from 2.4 on an entry names the client's software as the broker has it, even where the log begins in
+the middle of a connection, and the principal after authentication. What it never logs: SASL exchanges, requests that it refused or did not
+answer, sizes of frames, who closed the connection.
+
+Whether a client that names nothing also asks for nothing (ApiVersions) can be said only of connections that were seen from their
+beginning: `identity_source` is `not_observed` of others, even where the broker's word is that the client is `unknown`.
+"""
+
+from __future__ import annotations
+
+from typing import Any, Final
+
+from kwire.capture.request_logs.entry import ConnectionName, LogEntry
+from kwire.protocol.brokers import nodes_of
+from kwire.protocol.events import (
+    Body,
+    Event,
+    GroupStep,
+    MetricsPushed,
+    RequestCompleted,
+    RequestState,
+    Severity,
+    TopicsNamed,
+    VersionsLearned,
+    ViolationFound,
+)
+from kwire.protocol.first_fields import error_code_of, first_value, topics_of
+from kwire.protocol.identity import UNKNOWN, ClientIdentity
+from kwire.protocol.observation import Watch, observe_messages
+from kwire.protocol.reading import Fact, RequestReading
+from kwire.protocol.rules import RULES, explain
+from kwire.tables.client_keys import client_key
+from kwire.tables.observed_rows import TopicSums
+from kwire.tables.request_logs.exchange_kinds import API_VERSIONS, ExchangeKind, FirstFields, exchange_kind, is_of_broker
+from kwire.tables.request_logs.messages import advertised_by, request_of, response_of
+from kwire.tables.request_logs.request_row import request_row
+from kwire.tables.request_logs.topics import add_topics
+
+__all__ = ["LogConnection"]
+
+_PRODUCE: Final = 0
+_FETCH: Final = 1
+_FIRST_WITH_NAME: Final = 3  # version of ApiVersions (KIP-511)
+_ENVELOPE: Final = 58
+_GET_TELEMETRY: Final = 71
+_SHARE_FETCH: Final = 78
+_UNSUPPORTED_VERSION: Final = 35
+_NOT_CONTROLLER: Final = 41
+_REFUSED_BATCHES: Final = {2: "CORRUPT_MESSAGE", 76: "UNSUPPORTED_COMPRESSION_TYPE", 87: "INVALID_RECORD"}
+_NO_RESPONSE: Final = "no_response_expected"
+# Brokers log answered requests only; what `kwire decode` writes has others too, and names their state.
+_WITHOUT_RESPONSE: Final[dict[str | None, RequestState]] = {
+    _NO_RESPONSE: _NO_RESPONSE, "unanswered": "unanswered", "abandoned": "abandoned", "unseen": "unseen",
+}  # fmt: skip
+_NO_SOFTWARE: Final = (None, None)
+_NO_FIELDS: Final = (None, None, None, None, None)
+_NOTHING: Final[list[Event]] = []
+
+Exchange = tuple[tuple[Any, ...], list[Event]]
+
+
+class LogConnection:
+    """One connection of a request log; pickles.
+
+    Arguments:
+        name: the broker's name of it.
+        n: how many connections between the same ends the series had before.
+        begun: number of the file where it begins, in the series.
+        watched: the log has it from its beginning.
+
+    Attributes:
+        connection_id: as in the tables.
+        requests: entries so far.
+        responses: of these, those that were answered.
+        identity: who the client is.
+        principal: after authentication; None without.
+        first_us, last_us: arrival of the first request and end of the last, microseconds since 1970; None where no entry has a time.
+        last_api_name: of the latest entry.
+        topics: what was done with which.
+        unsupported: the first request of each api and version that was refused with UNSUPPORTED_VERSION.
+        exact: all entries are JSON, and so have their responses.
+        sizes_known: the responses to fetches have the bytes of their records; those to ShareFetch never do.
+    """
+
+    __slots__ = (
+        "_broker_knows", "_name_unseen", "_reported", "_watched", "begun", "connection_id", "exact", "first_us", "identity",
+        "last_api_name", "last_us", "name", "principal", "requests", "responses", "sizes_known", "topics", "unsupported",
+    )  # fmt: skip
+
+    def __init__(self, name: ConnectionName, n: int, begun: int, watched: bool) -> None:
+        self.name = name
+        self.begun = begun
+        self.connection_id = f"{name.server_address}:{name.server_port}-{name.client_address}:{name.client_port}-{n}"
+        self.requests = 0
+        self.responses = 0
+        self.identity = ClientIdentity(observed=False)
+        self.principal: str | None = None
+        self.first_us: int | None = None
+        self.last_us: int | None = None
+        self.last_api_name: str | None = None
+        self.topics = TopicSums()
+        self.unsupported: dict[tuple[int, int], int] = {}
+        self._reported: set[str] = set()  # rules of severity info
+        self.exact = True
+        self.sizes_known = True
+        self._watched = watched
+        self._broker_knows = False  # an entry had the software that the broker knows
+        self._name_unseen = False  # a name was sent, but its request is not logged as it was sent
+
+    @property
+    def server(self) -> str:
+        """The broker's end, ``address:port``."""
+        return f"{self.name.server_address}:{self.name.server_port}"
+
+    def client_key(self) -> str:
+        """Give the key of the client as it is known by now."""
+        name, version = self.identity.software
+        return client_key(name, version, self.identity.client_id, self.principal, self.name.client_address)
+
+    def take(self, entry: LogEntry, series: str, capture: str) -> Exchange:
+        """Take the next entry.
+
+        Args:
+            entry: the next of the connection.
+            series, capture: as they stand in rows.
+
+        Returns:
+            The row of `LOGGED_COLUMNS`, and what the entry teaches and breaks beyond it.
+        """
+        (
+            line, key, version, correlation_id, client_id, _, form, request, response, _, logged_us, total_us, queue, local, remote,
+            principal, software, is_forwarded, _, arrived, claimed,
+        ) = entry  # fmt: skip
+        index = self.requests
+        self.requests = index + 1
+        ended = None
+        if arrived is not None:
+            ended = None if total_us is None else arrived + total_us
+        elif logged_us is not None:  # an entry is written when all is done
+            arrived, ended = None if total_us is None else logged_us - total_us, logged_us
+        if arrived is not None or ended is not None:
+            self._see_times(arrived, ended)
+        if form == "text":
+            self.exact = self.sizes_known = False
+        elif key == _SHARE_FETCH:
+            self.sizes_known = False
+        if is_forwarded:
+            return self._envelope(entry, series, capture, index, arrived, ended), _NOTHING
+        kind = exchange_kind(key, version)
+        self.last_api_name = kind.api_name
+
+        # The request.
+        body: Body = "decoded"
+        typed = form == "typed" and request is not None and key != API_VERSIONS
+        if not typed:
+            body, request = request_of(entry, kind)
+        first: FirstFields = _NO_FIELDS
+        if request is not None and kind.first is not None:
+            first = kind.first(request) if typed else _first_known(request, kind, form)
+        acks, group_id, transactional_id, first_topic, topic_count = first
+        broken = self._see_identity(entry, kind, body, request)
+
+        # The response.
+        state: RequestState = _NO_RESPONSE if key == _PRODUCE and acks == 0 else _WITHOUT_RESPONSE.get(claimed, "answered")
+        code = throttle = responded = latency = None
+        if state == "answered":
+            self.responses += 1
+            responded, latency = ended, total_us
+            if typed:
+                if response is not None:
+                    code = kind.code(response)
+                    throttle = response.throttle_time_ms if kind.response_fields.throttle_time_ms else None
+            else:
+                answered_as, response = response_of(entry, kind)
+                if response is not None:
+                    code = error_code_of(response, answered_as.response_fields)
+                    throttle = getattr(response, "throttle_time_ms", None) if answered_as.response_fields.throttle_time_ms else None
+        else:
+            response = None
+        software_name, software_version = software or _NO_SOFTWARE
+        row = request_row(
+            series, capture, self.connection_id, index, key, version, kind, correlation_id, client_id, self.identity.instance_id,
+            software_name, software_version, principal, arrived, responded, latency, code, throttle, acks, first_topic, topic_count,
+            group_id, transactional_id, state, body, queue, local, remote, line,
+        )  # fmt: skip
+
+        # What they say beyond the row: of most nothing.
+        if kind.uses_topics:
+            whole = response is not None or state not in ("answered", "unseen")
+            add_topics(self.topics, key, client_id, acks, _ns(arrived), request, response, body == "decoded", whole)
+        if not broken and not code and not kind.says_more:
+            return row, _NOTHING
+        events = self._learn(entry, kind, index, responded, response, code, broken)
+        events += self._violations(broken, entry, index, arrived)
+        if kind.watch is not Watch.NO and not kind.uses_topics:
+            completed = RequestCompleted(
+                index, key, kind.api_name, version, None, correlation_id, client_id, self.identity.instance_id, software_name,
+                software_version, principal, _ns(arrived), _ns(responded), latency, None, None, code, throttle, acks, first_topic,
+                topic_count, group_id, transactional_id, state, body,
+            )  # fmt: skip
+            events += _observed(completed, request, response)
+        return row, events
+
+    def _learn(
+        self, entry: LogEntry, kind: ExchangeKind, index: int, responded: int | None, response: Any, code: int | None, broken: list[Fact]
+    ) -> list[Event]:
+        """Take what a response says of client and cluster; adds the rules that it shows broken."""
+        key, version = entry.api_key, entry.api_version
+        if code == _UNSUPPORTED_VERSION and key != API_VERSIONS:
+            self.unsupported.setdefault((key, version), index)
+        if response is None:
+            return []
+        time: Any = _ns(responded)  # None where the log has no times; facts take that
+        if key == _PRODUCE and code in _REFUSED_BATCHES:
+            broken.append(("batch_refused", {"error": _REFUSED_BATCHES[code]}))
+        elif key == _GET_TELEMETRY:
+            self.identity.assigned(getattr(response, "client_instance_id", None))
+        elif key == API_VERSIONS:
+            if code == _UNSUPPORTED_VERSION:
+                broken.append(("api_versions_refused", {"version": version}))
+            return [VersionsLearned(index, time, advertised_by(entry, response), code or 0, True)]
+        elif kind.names_nodes:
+            learned = nodes_of(kind.api_name, index, time, response)
+            return [] if learned is None else [learned]
+        return []
+
+    def _see_identity(self, entry: LogEntry, kind: ExchangeKind, body: Body, request: Any) -> list[Fact]:
+        """Take what a request and the broker's word say of the client; gives the rules that it breaks.
+
+        The broker's word counts more than what can be seen, but an ApiVersions request is logged with what was in force before it.
+        """
+        key, client_id, identity, software = entry.api_key, entry.client_id, self.identity, entry.software
+        broken: list[Fact] = []
+        if kind.may_be_client and (key != _FETCH or _is_consumer(request)) and not (client_id is not None and is_of_broker(client_id)):
+            if client_id:
+                identity.count_client_id(client_id)
+        else:
+            broken = identity.see(
+                RequestReading(api_key=key, api_version=entry.api_version, client_id=client_id, body=body, message=request)
+            )
+        if entry.correlation_id is not None and entry.correlation_id < 0:
+            broken.append(("correlation_id_negative", {"correlation_id": entry.correlation_id}))
+        if entry.principal is not None:
+            self.principal = entry.principal
+        if key == API_VERSIONS:
+            self._name_unseen |= entry.api_version >= _FIRST_WITH_NAME and request is None
+        elif software is not None:
+            self._broker_knows = True
+            identity.software = software
+            identity.source = "api_versions" if software[0] != UNKNOWN else "not_sent" if self._watched else "not_observed"
+        if not self._broker_knows and identity.source != "api_versions":
+            if self._watched and not self._name_unseen:
+                identity.software, identity.source = (UNKNOWN, UNKNOWN), "not_sent"
+            else:
+                identity.software, identity.source = (None, None), "not_observed"
+        return broken
+
+    def _see_times(self, arrived: int | None, ended: int | None) -> None:
+        # a request does not end before it came
+        first, last = ended if arrived is None else arrived, arrived if ended is None else ended
+        if self.first_us is None or (first is not None and first < self.first_us):
+            self.first_us = first
+        if self.last_us is None or (last is not None and last > self.last_us):
+            self.last_us = last
+
+    def _envelope(self, entry: LogEntry, series: str, capture: str, index: int, arrived: int | None, ended: int | None) -> tuple[Any, ...]:
+        """The row of the Envelope that a forwarded request came in (KIP-590): brokers log its content, under the first sender's name.
+
+        The content is in the log of the broker that the client talked to, so here the Envelope is what counts; of its header nothing is
+        logged. Its own response has an error only where the node is not the controller (EnvelopeUtils and RequestChannel of Kafka).
+        """
+        kind = exchange_kind(_ENVELOPE, 0)
+        self.responses += 1
+        self.last_api_name = kind.api_name
+        code = None
+        answered_as, response = response_of(entry, exchange_kind(entry.api_key, entry.api_version))
+        if response is not None:
+            code = _NOT_CONTROLLER if error_code_of(response, answered_as.response_fields) == _NOT_CONTROLLER else 0
+        return request_row(
+            series, capture, self.connection_id, index, _ENVELOPE, 0, kind, None, None, self.identity.instance_id, *self.identity.software,
+            None, arrived, ended, entry.total_us, code, None, None, None, None, None, None, "answered", "skipped", entry.queue_us,
+            entry.local_us, entry.remote_us, entry.line,
+        )  # fmt: skip
+
+    def _violations(self, broken: list[Fact], entry: LogEntry, index: int, arrived: int | None) -> list[Event]:
+        events: list[Event] = []
+        for rule, facts in broken:
+            severity: Severity = RULES[rule].severity
+            if severity == "info":
+                if rule in self._reported:
+                    continue
+                self._reported.add(rule)
+            time: Any = arrived
+            name, client_id = self.identity.software[0], self.identity.client_id
+            events.append(ViolationFound(rule, severity, "request", index, entry.line, 0, time, name, client_id, explain(rule, **facts)))
+        return events
+
+
+def _first_known(message: Any, kind: ExchangeKind, form: str) -> FirstFields:
+    """The first fields of a message that may lack some."""
+    fields = kind.request_fields
+    topics: tuple[str | None, int | None] = (None, None)
+    # text forms print the topics of ListOffsets v0 as none
+    if form != "text" or kind.api_name != "ListOffsets" or getattr(message, "topics", None):
+        topics = topics_of(message, fields)
+    return (*(first_value(message, path) for path in (fields.acks, fields.group_id, fields.transactional_id)), *topics)
+
+
+def _observed(row: RequestCompleted, request: Any, response: Any) -> list[Event]:
+    """What an exchange says of groups, names of topics and metrics.
+
+    A step of a group without its response, as in text forms, says less than nothing, and steps without times have no order.
+    """
+    time: Any = row.request_time
+    kept: list[Event] = []
+    for event in observe_messages(row, request, response):
+        if isinstance(event, GroupStep) and (time is None or response is None):
+            continue
+        if isinstance(event, TopicsNamed | MetricsPushed):
+            event.time = time
+        kept.append(event)
+    return kept
+
+
+def _is_consumer(message: Any) -> bool:
+    """Whether a Fetch is surely not a follower's; from version 15 on the id is in a tagged struct."""
+    return getattr(message, "replica_id", -1) < 0 and getattr(getattr(message, "replica_state", None), "replica_id", -1) < 0
+
+
+def _ns(time_us: int | None) -> int | None:
+    return None if time_us is None else time_us * 1000

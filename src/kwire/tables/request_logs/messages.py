@@ -1,0 +1,75 @@
+"""Bodies of entries of a request log as messages, in the version that they are of."""
+
+from __future__ import annotations
+
+from functools import lru_cache
+from typing import Any, Final
+
+from kwire.capture.request_logs.bodies import BodyFault, read_body
+from kwire.capture.request_logs.entry import LogEntry, UnreadableLine
+from kwire.capture.request_logs.json_form import parse_json
+from kwire.protocol.brokers import ranges_of
+from kwire.protocol.events import Body
+from kwire.tables.request_logs.exchange_kinds import API_VERSIONS, BodyKind, ExchangeKind, exchange_kind
+
+__all__ = ["advertised_by", "request_of", "response_of"]
+
+_UNSUPPORTED_VERSION: Final = 35
+
+
+def request_of(entry: LogEntry, kind: ExchangeKind) -> tuple[Body, Any]:
+    """What became of the request of an entry, and its message; None where it cannot be read."""
+    if kind.request is None:
+        return "unsupported", None
+    if entry.api_key == API_VERSIONS and entry.api_version >= 3 and not entry.request:
+        # A broker that does not know the version reads, and logs, the request as one of version 0, which has no fields (KIP-511).
+        return "skipped", None
+    return _message(kind.request, entry.api_version, entry.request, entry.form != "text")
+
+
+def response_of(entry: LogEntry, kind: ExchangeKind) -> tuple[ExchangeKind, Any]:
+    """The message of the response of an entry, and the kind that it is of; None where there is none that can be read."""
+    version, body = entry.api_version, entry.response
+    if entry.api_key == API_VERSIONS and body is not None:
+        return _api_versions(body, version) if isinstance(body, bytes) else _read_api_versions(body, version, entry.form != "text")
+    return kind, None if kind.response is None else _message(kind.response, version, body, entry.form != "text")[1]
+
+
+@lru_cache(maxsize=64)  # a broker gives all clients the same answer
+def _api_versions(text: bytes, version: int) -> tuple[ExchangeKind, Any]:
+    try:
+        return _read_api_versions(parse_json(text.decode("utf-8", "replace")), version, True)
+    except UnreadableLine:  # msgspec stepped over a number of thousands of digits
+        return exchange_kind(API_VERSIONS, version), None
+
+
+def _read_api_versions(body: dict[str, Any], version: int, exact: bool) -> tuple[ExchangeKind, Any]:
+    """An ApiVersions request of a version that the broker does not have is answered in version 0 (KIP-511)."""
+    code = body.get("errorCode", body.get("error_code"))
+    kind = exchange_kind(API_VERSIONS, version)
+    if kind.response is None or str(code) == str(_UNSUPPORTED_VERSION):
+        version, kind = 0, exchange_kind(API_VERSIONS, 0)
+    assert kind.response is not None
+    return kind, _message(kind.response, version, body, exact)[1]
+
+
+def advertised_by(entry: LogEntry, message: Any) -> dict[int, tuple[int, int]]:
+    """The ranges of versions in the ApiVersions response of an entry, which must not be changed."""
+    return _advertised(entry.response, entry.api_version) if isinstance(entry.response, bytes) else ranges_of(message)
+
+
+@lru_cache(maxsize=64)
+def _advertised(text: bytes, version: int) -> dict[int, tuple[int, int]]:
+    return ranges_of(_api_versions(text, version)[1])
+
+
+def _message(kind: BodyKind, version: int, body: Any, exact: bool) -> tuple[Body, Any]:
+    """What became of a body, and its message."""
+    if body is None:
+        return "skipped", None
+    if body.__class__ is not dict:  # the fast path has made a message of it
+        return "decoded", body
+    try:
+        return "decoded", read_body(kind.name, version, kind.fields, body, exact)
+    except BodyFault:
+        return "malformed" if exact else "skipped", None

@@ -1,0 +1,69 @@
+"""What an exchange of a request log did with topics, added to the sums of its connection: the rules of `kwire.protocol.topic_use`.
+
+A log has the sizes of records alone, and names a partition once in a message, so the sums need no object for each partition.
+"""
+
+from __future__ import annotations
+
+from functools import lru_cache
+from typing import Any, Final
+
+from kwire.codec.uuids import ZERO_UUID, Uuid
+from kwire.protocol.topic_use import TOPIC_USERS
+from kwire.tables.observed_rows import TopicSum, TopicSums
+
+__all__ = ["add_topics"]
+
+_PRODUCE: Final = 0
+
+
+@lru_cache(maxsize=65_536)
+def _text_of(topic_id: bytes) -> str | None:
+    return None if topic_id == ZERO_UUID else str(Uuid(topic_id))
+
+
+def add_topics(
+    sums: TopicSums, api_key: int, client_id: str | None, acks: int | None, time: int | None, request: Any, response: Any,
+    is_request_whole: bool, is_response_whole: bool,
+) -> None:  # fmt: skip
+    """Add the topics of an exchange to the sums of its connection.
+
+    Args:
+        sums: changed in place.
+        api_key: of `TOPIC_USERS`.
+        client_id, acks, time: of the request; nanoseconds since 1970.
+        request, response: messages, None where there is none; a topic that both name counts once.
+        is_request_whole, is_response_whole: nothing of them is missing; of what has the records, topics may have had more otherwise.
+    """
+    direction = "produce" if api_key == _PRODUCE else "fetch"
+    counted: dict[tuple[str | None, str | None], TopicSum] = {}
+    unseen: set[tuple[str | None, str | None]] = set()
+    shapes = TOPIC_USERS[api_key]
+    is_whole = is_request_whole if shapes[0].records else is_response_whole
+    for shape, message in zip(shapes, (request, response), strict=True):
+        for topic in getattr(message, shape.topics, None) or ():
+            partitions = getattr(topic, shape.partitions, None)
+            name = (getattr(topic, shape.name, None) or None) if shape.name else None  # by name or by id, as the version has it
+            topic_id = getattr(topic, "topic_id", None)
+            topic_id = None if topic_id is None else _text_of(topic_id)
+            if not partitions or (name is None and topic_id is None):
+                continue
+            place = (name, topic_id)
+            found = counted.get(place)
+            if found is None:
+                found = counted[place] = sums.request((direction, name, topic_id, client_id), time, acks)
+                if not is_whole:
+                    unseen.add(place)
+            for partition in partitions:
+                found.partitions.add(getattr(partition, shape.number))
+                if shape.records:
+                    size = getattr(partition, "records_size", None)
+                    found.bytes += size or 0
+                    if size is None and not hasattr(partition, "records"):
+                        unseen.add(place)
+                if shape.errors and partition.error_code:
+                    found.errors += 1
+                    found.refused.add(partition.error_code)
+    for place in unseen:
+        counted[place].seen -= 1
+        counted[place].unseen += 1
