@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from kwire.spark import executor_facts
+from kwire.spark import executor_facts, session
 from kwire.spark.session import open_session, open_spark
 from kwire.spark.task_running import run_each
 
@@ -85,10 +85,13 @@ def test_a_session_of_the_caller_keeps_its_own_workers(folder: Path, monkeypatch
     (folder / "pyspark.py").unlink()
     monkeypatch.chdir(folder)
     monkeypatch.setenv("PYSPARK_PYTHON", sys.executable)
-    with SparkContext("local[1]", "kwire tests of paths") as context:
-        assert run_each(context, [ASK], eval) == [b"True"]
-        assert marks(folder) == []
-        assert "PYTHONSAFEPATH" not in context.environment
+    try:
+        with SparkContext("local[1]", "kwire tests of paths") as context:
+            assert run_each(context, [ASK], eval) == [b"True"]
+            assert marks(folder) == []
+            assert "PYTHONSAFEPATH" not in context.environment
+    finally:
+        session._end_java()  # PySpark keeps the JVM, with this test's environment, for the next session
 
 
 def test_a_look_at_an_executor_s_python_runs_nothing_of_its_folder(folder: Path) -> None:

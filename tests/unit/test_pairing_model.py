@@ -127,7 +127,10 @@ def test_any_conversation_is_paired_by_the_rules(steps: list[tuple[str, int | No
             if kind == "next response":
                 number = made.waiting[0].correlation_id if made.waiting else 3
             frame = Frame(b"", size, at, 0, 0, 0)
-            assert same(plain(made.answer(frame, number, breaks)), model.answer(frame, number, breaks))
+            outcomes = made.answer(frame, number, breaks)
+            if made.is_unclear:
+                return  # behind a loss the id of several requests names none of them: test_protocol_unseen has that rule
+            assert same(plain(outcomes), model.answer(frame, number, breaks))
         elif kind == "native response":
             if made.waiting and not made.holds and made.waiting[0].row is not None and not made.waiting[0].overtaken_by:
                 assert model.overtaken[0] == 0
