@@ -188,6 +188,7 @@ def _iter_records(
     state, told, damaged = reading.state, 0, False
     while True:
         columns = impl.packets.scan(data, at, state)
+        columns.secrets, state.secrets = state.secrets, []
         progress(source.stored_bytes - told)
         told = source.stored_bytes
         yield data + columns.spilled if columns.spilled else data, columns

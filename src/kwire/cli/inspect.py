@@ -11,6 +11,7 @@ import click
 from kwire.cli.redaction_options import redaction_of, with_redaction
 from kwire.cli.store_options import with_store_options
 from kwire.cli.terminal import INSTANT
+from kwire.cli.tls_options import with_tls_options
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -178,6 +179,7 @@ def _batches(source: str | BinaryIO, table: str, ports: tuple[int, ...], log_zon
     "--log-zone", metavar="ZONE", help="Time zone of a request log (Europe/Berlin), which does not say it itself; UTC by default."
 )
 @with_redaction
+@with_tls_options
 @with_store_options
 def inspect(
     capture: str, table: str, as_json: bool, ports: tuple[int, ...], client_ids: tuple[str, ...], addresses: tuple[str, ...],

@@ -15,6 +15,7 @@ from kwire.protocol.observation import Watch, watch_of
 from kwire.protocol.topic_use import TOPIC_USERS
 from kwire.schema import catalog
 from kwire.tables.conversation_sink import Tracked
+from kwire.tables.encrypted_conversation import EncryptedConversation, TlsOpening
 from kwire.tables.lane_desk import ROLES, SOURCES
 
 __all__ = ["state_of", "tracked_of"]
@@ -31,7 +32,9 @@ def state_of(tracked: Tracked) -> State | None:
     Args:
         tracked: it is not changed, and the lane keeps it.
     """
-    if tracked.connection_id is None or tracked.early:
+    if tracked.connection_id is None or tracked.early or isinstance(tracked.conversation, EncryptedConversation):
+        return None
+    if tracked.tls_opening is not None and tracked.tls_opening.has_bytes:
         return None
     state = plain_state(tracked.conversation)
     if state is None:
@@ -90,10 +93,25 @@ def tracked_of(
     state["said"] = {rule for rule, bit in _SAID.items() if state["said"] & bit}
     state["source"], state["role"] = SOURCES[state["source"]], ROLES[state["role"]]
     state["waiting"] = [(row, losses, breaks, _note(row, uses, frame)) for row, losses, breaks, uses, frame in state["waiting"]]
+    assert not isinstance(tracked.conversation, EncryptedConversation)
     put_back(tracked.conversation, state)
+    tracked.tls_opening = _tls_opening(state, client_side)
     tracked.refused = state["refused"]
     tracked.topics.put_back(state["topics"])
     return tracked
+
+
+def _tls_opening(state: State, client_side: int) -> TlsOpening | None:
+    """The first bytes of a connection of which nothing was read yet, None where it is known what it speaks."""
+    opening = TlsOpening(False)
+    for direction, side in enumerate((client_side, 1 - client_side)):
+        pieces = state["pieces"][direction] if "pieces" in state else []
+        if sum(len(data) for data, _, _ in pieces) != state["received"][direction]:
+            return None
+        for piece in pieces:
+            if opening.take(side, *piece) is not None:
+                return None
+    return opening
 
 
 def _note(row: RequestCompleted, uses: list[tuple[Any, ...]], frame: tuple[bytes, bool] | None) -> Any:
