@@ -224,7 +224,11 @@ def _trim_file(
     position = told = 0
     while True:
         columns = impl.packets.scan(data, start, state)
-        piece.file.append(piece.blank(data, start, columns.consumed, walker, position))
+        blanked = piece.blank(data, start, columns.consumed, walker, position)
+        for keys in state.secrets:  # of Decryption Secrets Blocks: they would open what stays as it is encrypted
+            blanked = blanked.replace(keys, bytes((FILL,)) * len(keys))
+        state.secrets.clear()
+        piece.file.append(blanked)
         piece.report.payload_bytes += sum(columns.captured)
         carry.take(piece.located(data, position, columns), columns, streams)
         progress(source.stored_bytes - told)

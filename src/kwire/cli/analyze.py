@@ -15,6 +15,7 @@ import click
 from kwire.cli.redaction_options import redaction_of, with_redaction
 from kwire.cli.report_options import with_forms
 from kwire.cli.store_options import with_store_options
+from kwire.cli.tls_options import with_tls_options
 from kwire.errors import InputError
 
 if TYPE_CHECKING:
@@ -130,6 +131,7 @@ def _tell(sentence: str) -> None:
 @with_forms
 @click.option("--no-report", is_flag=True, help="Write the tables only, no page.")
 @click.option("--json", "as_json", is_flag=True, help="Print the summary as JSON.")
+@with_tls_options
 @with_store_options
 def analyze(
     captures: tuple[str, ...], out: str, master: str | None, ports: tuple[int, ...], targets: tuple[str, ...],

@@ -27,6 +27,7 @@ from kwire.capture.inputs import CaptureFile, MissingInput, expand_inputs
 from kwire.capture.piece_kinds import kind_of
 from kwire.capture.request_log_times import zone_of
 from kwire.capture.series import Series, group_series
+from kwire.capture.tls.session_keys import current_tls_options
 from kwire.errors import InputError
 from kwire.spark.node_columns import fill_node_ids
 from kwire.spark.parts import PartWriter
@@ -278,7 +279,7 @@ def _run_job(request: JobRequest, progress: Progress, page: Callable[[str], obje
             plan = plan_of(series, slots, earlier, request.sharing)
             model = {
                 "ports": request.ports, "out": folder.location, "folder": str(Path.cwd()), "log_zone": request.log_zone,
-                "redaction": redaction, "run": plan.run, "keep_state": redaction is None, "store": current_store_options(),
+                "redaction": redaction, "run": plan.run, "keep_state": redaction is None, "store": current_store_options(), "tls": current_tls_options(),
             }  # fmt: skip
             tasks = [task for each in plan.series if not each.routed for task in each.tasks(model)]
             routed = [found for each in plan.series if each.routed and (found := each.tasks(model))]

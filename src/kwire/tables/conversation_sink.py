@@ -12,6 +12,7 @@ import pyarrow as pa
 
 from kwire.capture.sink import StreamSink
 from kwire.capture.tcp import Endpoint, TcpConnection
+from kwire.capture.tls.opening import TlsOpening
 from kwire.capture.tls.session_keys import SeriesKeys, current_tls_options
 from kwire.protocol import Conversation
 from kwire.protocol.events import (
@@ -31,7 +32,7 @@ from kwire.protocol.events import (
 from kwire.schema import error_name
 from kwire.tables.client_keys import client_key
 from kwire.tables.column_builder import ColumnBuilder
-from kwire.tables.encrypted_conversation import EncryptedConversation, TlsOpening
+from kwire.tables.encrypted_conversation import EncryptedConversation
 from kwire.tables.facts import SeriesFacts
 from kwire.tables.impl import lane_batches
 from kwire.tables.observed_rows import ObservedRows, TopicSums

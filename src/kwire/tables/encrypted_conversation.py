@@ -11,51 +11,18 @@ from typing import Final
 from kwire.capture.tls.connection import Missing, Output, TlsConnection
 from kwire.capture.tls.findings import findings
 from kwire.capture.tls.fingerprints import ja3, ja4
+from kwire.capture.tls.opening import Chunk
 from kwire.capture.tls.session_keys import SeriesKeys
 from kwire.protocol import Conversation
 from kwire.protocol.connection import Connection
 from kwire.protocol.events import Asked, ConnectionSummary, Direction, Event, ViolationFound
 from kwire.protocol.frames import MAX_FRAME
-from kwire.protocol.opening import Opening
 from kwire.protocol.rules import RULES, explain
 
-__all__ = ["EncryptedConversation", "TlsOpening"]
+__all__ = ["EncryptedConversation"]
 
 # A loss of unknown size: longer than what is left of any frame, so that the next border is sought.
 _UNKNOWN_LOSS: Final = MAX_FRAME + 8
-
-Chunk = tuple[int, bytes, int, int]  # side, bytes, time, packet
-
-
-class TlsOpening:
-    """The first bytes of both sides, until they say whether this is TLS.
-
-    Attributes:
-        before: once they told: those that came, behind PROXY headers, by side.
-    """
-
-    __slots__ = ("_openings", "before")
-
-    def __init__(self, joined_late: bool) -> None:
-        self._openings = tuple(Opening("request", joined_late, MAX_FRAME) for _ in range(2))
-        self.before: list[Chunk] = []
-
-    @property
-    def has_bytes(self) -> bool:
-        """Whether bytes came that did not tell."""
-        return any(opening.has_bytes for opening in self._openings)
-
-    def take(self, side: int, data: bytes, t: int, packet: int) -> bool | None:
-        """Take the next bytes of a side; None while they do not tell."""
-        verdict = self._openings[side].take(data, t, packet)
-        if verdict is None:
-            return None
-        if verdict != "tls":
-            return False
-        for each in (side, 1 - side):
-            self.before += [(each, *chunk) for chunk in self._openings[each].give_up()]
-        return True
-
 
 class EncryptedConversation:
     """A conversation behind TLS, with the methods of `Conversation` that rows are made with.

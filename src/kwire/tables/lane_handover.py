@@ -9,13 +9,14 @@ from functools import cache
 from typing import Any, Final
 
 from kwire.capture.tcp import Endpoint
+from kwire.capture.tls.opening import TlsOpening
 from kwire.protocol.events import Asked, PartitionUse, RequestCompleted
 from kwire.protocol.lane_state import new_conversation, plain_state, put_back
 from kwire.protocol.observation import Watch, watch_of
 from kwire.protocol.topic_use import TOPIC_USERS
 from kwire.schema import catalog
 from kwire.tables.conversation_sink import Tracked
-from kwire.tables.encrypted_conversation import EncryptedConversation, TlsOpening
+from kwire.tables.encrypted_conversation import EncryptedConversation
 from kwire.tables.lane_desk import ROLES, SOURCES
 
 __all__ = ["state_of", "tracked_of"]

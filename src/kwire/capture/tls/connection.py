@@ -151,10 +151,11 @@ class TlsConnection:
             if not is_first:
                 out.append(Missing(side, None, False, *own.doubtful))
             own.doubtful = None
-        # a server answers what it was asked
-        if client is not None and side != client and (doubt := self._directions[client].doubtful) is not None:
-            out.append(Missing(client, None, False, *doubt))
-            self._directions[client].doubtful = None
+        # a server answers what it was asked, and behind its first request a client may have been answered
+        other = self._directions[1 - side]
+        if client is not None and other.doubtful is not None and (side != client or own.opened_bytes):
+            out.append(Missing(1 - side, None, False, *other.doubtful))
+            other.doubtful = None
 
     def completed(self, side: int) -> bool:
         """Whether a side's part of the handshake is over."""
