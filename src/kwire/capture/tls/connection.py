@@ -377,6 +377,8 @@ class TlsConnection:
         assert self.client_side is not None
         for side, name in ((self.client_side, "CLIENT"), (1 - self.client_side, "SERVER")):
             direction = self._directions[side]
+            if direction.opened and direction.epochs[0].suite == suite:
+                continue  # early data came before the ServerHello
             direction.epochs = []
             early = secrets.get("CLIENT_EARLY_TRAFFIC_SECRET") if name == "CLIENT" else None
             if early and self.hello is not None and self.hello.early_data:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import glob
 import hashlib
+import warnings
 from collections import OrderedDict
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
@@ -105,8 +106,14 @@ class SeriesKeys:
 
     def take_block(self, text: bytes) -> None:
         """Take a Decryption Secrets Block's key log."""
-        if self.options.capture_keys:
-            self.blocks.add(text)
+        if not self.options.capture_keys:
+            return
+        try:
+            require_cryptography()
+        except InputError as error:
+            warnings.warn(f"{error}", stacklevel=2)
+            return
+        self.blocks.add(text)
 
     def find(self, name: bytes) -> Secrets:
         """Secrets by label, of a client random or another second field; of a label that stands twice the last counts."""
