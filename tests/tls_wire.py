@@ -127,7 +127,10 @@ class Connection13:
         return [
             (0, record(22, client_hello(self.suite, *extensions))),
             (1, record(22, server_hello(self.suite, SERVER_IS_13)) + record(20, b"\1")),
-            (1, server.record(message(8, vector(2, extension(16, vector(2, vector(1, b"kafka")))) + b""), 22) + server.record(finished, 22)),
+            (
+                1,
+                server.record(message(8, vector(2, extension(16, vector(2, vector(1, b"kafka")))) + b""), 22) + server.record(finished, 22),
+            ),
             (0, record(20, b"\1") + client.record(finished, 22)),
         ]
 

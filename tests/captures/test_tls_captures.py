@@ -1,4 +1,4 @@
-"""An encrypted capture of real brokers and clients against what its brokers logged: with keys, without, from the capture itself, in pieces."""
+"""An encrypted capture of real brokers and clients against what its brokers logged."""
 
 from __future__ import annotations
 

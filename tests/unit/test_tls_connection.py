@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import pickle
 import random
 from collections.abc import Iterable
@@ -11,6 +12,7 @@ import pytest
 import tls_wire
 from kwire.capture.tls.cipher_suites import SUITES
 from kwire.capture.tls.connection import Missing, Plain, TlsConnection
+from kwire.capture.tls.key_schedule import prf
 from kwire.capture.tls.session_keys import SeriesKeys, TlsOptions
 from tls_wire import Connection12, Connection13, client_hello, extension, message, record, server_hello, vector
 
@@ -112,7 +114,13 @@ def test_hello_retry_request_is_no_server_hello() -> None:
     wire = Connection13()
     hello, *rest = wire.opening()
     retry = bytes.fromhex("cf21ad74e59a6111be1d8c021e65b891c2a211167abb8c5e079e09e2c8a8339c")  # RFC 8446, 4.1.3
-    chunks = [hello, (1, record(22, server_hello(0x1301, tls_wire.SERVER_IS_13, random=retry))), hello, *rest, (0, wire.client.record(b"x"))]
+    chunks = [
+        hello,
+        (1, record(22, server_hello(0x1301, tls_wire.SERVER_IS_13, random=retry))),
+        hello,
+        *rest,
+        (0, wire.client.record(b"x")),
+    ]
     tls, found = outputs(wire.keys(), chunks)
     assert (plaintext(found, 0), tls.retried) == (b"x", True)
 
@@ -132,16 +140,13 @@ def test_a_resumed_session_takes_its_secret_from_the_one_that_made_it() -> None:
 
 def test_a_premaster_secret_and_the_extended_master_secret() -> None:
     """RFC 7627: the master secret is made of the hash of the handshake up to the ClientKeyExchange."""
-    import hashlib
-
     premaster = b"\3\3" + bytes(46)
     hello = client_hello(0xC02F, extension(23, b""))
     flight = server_hello(0xC02F, extension(23, b"")) + message(11, vector(3, b"")) + message(14, b"")
     exchange = message(16, b"\x20" + bytes(32))
     session_hash = hashlib.sha256(hello + flight + exchange).digest()
-    master = tls_wire.keys_12  # the block is made of the master secret
-    secret = __import__("kwire.capture.tls.key_schedule", fromlist=["prf"]).prf(premaster, b"extended master secret", session_hash, 48, "sha256")
-    client, _ = master(secret, tls_wire.CLIENT_RANDOM, tls_wire.SERVER_RANDOM, SUITES[0xC02F])
+    master = prf(premaster, b"extended master secret", session_hash, 48, "sha256")
+    client, _ = tls_wire.keys_12(master, tls_wire.CLIENT_RANDOM, tls_wire.SERVER_RANDOM, SUITES[0xC02F])
     sender = tls_wire.Sender(0xC02F, client, False)
     keys = SeriesKeys(TlsOptions())
     keys.take_block(f"PMS_CLIENT_RANDOM {tls_wire.CLIENT_RANDOM.hex()} {premaster.hex()}\n".encode())
@@ -223,7 +228,7 @@ def test_a_server_hello_that_is_not_in_the_capture_is_tried() -> None:
 
 def test_wrong_keys_open_nothing_and_cost_a_bounded_number_of_trials() -> None:
     wire, wrong = Connection13(), Connection13()
-    wrong.secrets = {label: b"w" * 32 for label in wrong.secrets}
+    wrong.secrets = dict.fromkeys(wrong.secrets, b"w" * 32)
     chunks = [*wire.opening(), *((0, wire.client.record(b"data")) for _ in range(500))]
     tls, found = outputs(wrong.keys(), chunks)
     assert not found
@@ -268,7 +273,7 @@ def test_hostile_bytes_give_no_fault_and_nothing_that_was_not_sent(seed: int) ->
         tls = pickle.loads(pickle.dumps(tls))
     texts = [each.data for each in found if isinstance(each, Plain)]
     assert set(texts) <= {*sent, b"answer"}
-    assert all(each.count is None or 0 <= each.count < 1 << 20 for each in found if isinstance(each, Missing))
+    assert all(each.size is None or 0 <= each.size < 1 << 20 for each in found if isinstance(each, Missing))
 
 
 @pytest.mark.parametrize("seed", range(30))

@@ -31,7 +31,9 @@ def test_a_line_is_read_however_it_is_written(line: str, label: str) -> None:
     assert parse_line(line.encode()) == (label, RANDOM, SECRET)
 
 
-@pytest.mark.parametrize("line", ["", "# CLIENT_RANDOM", "CLIENT_RANDOM", f"CLIENT_RANDOM {RANDOM.hex()} xyz", f"# {LINE}", LINE[:-2] + "g"])
+@pytest.mark.parametrize(
+    "line", ["", "# CLIENT_RANDOM", "CLIENT_RANDOM", f"CLIENT_RANDOM {RANDOM.hex()} xyz", f"# {LINE}", LINE[:-2] + "g"]
+)
 def test_comments_and_broken_lines_are_no_lines(line: str) -> None:
     assert parse_line(line.encode()) is None
 
@@ -45,7 +47,9 @@ def test_lines_of_rsa_name_an_encrypted_premaster_or_a_session() -> None:
 def test_a_log_is_searched_by_client_random(tmp_path: Path) -> None:
     path = tmp_path / "keys.log"
     other = bytes(reversed(RANDOM))
-    path.write_text(f"# SSL/TLS secrets\n\n{LINE}{LINE}SERVER_TRAFFIC_SECRET_0 {RANDOM.hex()} {'ab' * 32}\r\nCLIENT_RANDOM {other.hex()} {'cd' * 48}\n")
+    path.write_text(
+        f"# SSL/TLS secrets\n\n{LINE}{LINE}SERVER_TRAFFIC_SECRET_0 {RANDOM.hex()} {'ab' * 32}\r\nCLIENT_RANDOM {other.hex()} {'cd' * 48}\n"
+    )
     log = KeyLog(str(path))
     assert {label for label, _, _ in log.find(RANDOM)} == {"CLIENT_RANDOM", "SERVER_TRAFFIC_SECRET_0"}
     assert log.find(other) == [("CLIENT_RANDOM", other, b"\xcd" * 48)]

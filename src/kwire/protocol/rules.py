@@ -77,7 +77,7 @@ RULES: Final[dict[str, Rule]] = {
         # TLS
         Rule("tls_handshake_failed", "warning", "The TLS handshake failed: {reason}."),
         Rule("tls_keys_do_not_fit", "warning", "The key log has secrets of this connection, and none of its records opens with them."),
-        Rule("tls_certificate_expired", "warning", "The {side}'s certificate was not valid when it was shown: it is from {begin} to {end}."),
+        Rule("tls_certificate_expired", "warning", "The {side}'s certificate was not valid then: it is from {begin} to {end}."),
         Rule("tls_version_old", "warning", "The connection is at {version}, which is below TLS 1.2."),
         Rule("tls_renegotiated", "info", "The TLS handshake was renegotiated."),
         Rule("tls_unverified", "info", "{size} bytes were deciphered of records whose end is missing: nothing vouches for them."),

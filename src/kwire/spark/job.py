@@ -279,7 +279,8 @@ def _run_job(request: JobRequest, progress: Progress, page: Callable[[str], obje
             plan = plan_of(series, slots, earlier, request.sharing)
             model = {
                 "ports": request.ports, "out": folder.location, "folder": str(Path.cwd()), "log_zone": request.log_zone,
-                "redaction": redaction, "run": plan.run, "keep_state": redaction is None, "store": current_store_options(), "tls": current_tls_options(),
+                "redaction": redaction, "run": plan.run, "keep_state": redaction is None, "store": current_store_options(),
+                "tls": current_tls_options(),
             }  # fmt: skip
             tasks = [task for each in plan.series if not each.routed for task in each.tasks(model)]
             routed = [found for each in plan.series if each.routed and (found := each.tasks(model))]

@@ -268,7 +268,13 @@ def run_task(task: SeriesTask, routed: Sequence[RoutedPiece] | None = None) -> S
     result = SeriesResult(task.number, task.share[0], began=time.time())
     began, cpu = time.perf_counter(), time.process_time()
     try:
-        with _rarely_collecting(), in_folder(task.folder, task.locations), store_options(task.store), tls_options(task.tls), _Parts(task, result) as parts:
+        with (
+            _rarely_collecting(),
+            in_folder(task.folder, task.locations),
+            store_options(task.store),
+            tls_options(task.tls),
+            _Parts(task, result) as parts,
+        ):
             _run(task, task.pieces() if routed is None else routed, parts, result)
     except (InputError, _Unwritten) as error:
         result.fault = str(error)

@@ -24,6 +24,7 @@ __all__ = ["EncryptedConversation"]
 # A loss of unknown size: longer than what is left of any frame, so that the next border is sought.
 _UNKNOWN_LOSS: Final = MAX_FRAME + 8
 
+
 class EncryptedConversation:
     """A conversation behind TLS, with the methods of `Conversation` that rows are made with.
 
@@ -119,8 +120,8 @@ class EncryptedConversation:
         return events
 
     def _lose(self, plain: Conversation, missing: Missing) -> list[Event]:
-        if missing.count is not None:
-            return plain.lost(missing.side, missing.count, missing.time, missing.packet, cut=missing.cut)
+        if missing.size is not None:
+            return plain.lost(missing.side, missing.size, missing.time, missing.packet, cut=missing.cut)
         events = plain.lost(missing.side, _UNKNOWN_LOSS, missing.time, missing.packet, cut=missing.cut)
         # The frame that this broke seems to end here; when it did is not known, so a loss behind it leaves no latency.
         return events + plain.lost(missing.side, 1, missing.time, missing.packet)

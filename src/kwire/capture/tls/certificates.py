@@ -6,7 +6,7 @@ A subject has the form of Java's `X500Principal.getName()` (RFC 2253), which `Ss
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING, Final, NamedTuple
+from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 from kwire.errors import InputError
 
@@ -60,7 +60,7 @@ def _subject(name: x509.Name) -> str:
     return ",".join(parts)[:_LONGEST]
 
 
-def _attribute(attribute: x509.NameAttribute) -> str:
+def _attribute(attribute: x509.NameAttribute[Any]) -> str:
     keyword = _KEYWORDS.get(attribute.oid.dotted_string)
     if keyword is None:
         return f"{attribute.oid.dotted_string}=#{_der_hex(attribute)}"
@@ -73,11 +73,12 @@ def _attribute(attribute: x509.NameAttribute) -> str:
     return f"{keyword}={escaped}"
 
 
-def _der_hex(attribute: x509.NameAttribute) -> str:
+def _der_hex(attribute: x509.NameAttribute[Any]) -> str:
     value = attribute.value.encode() if isinstance(attribute.value, str) else attribute.value
     kind = getattr(getattr(attribute, "_type", None), "value", _UTF8_STRING)
     size = len(value)
-    length = bytes((size,)) if size < 0x80 else bytes((0x80 | (size.bit_length() + 7) // 8,)) + size.to_bytes((size.bit_length() + 7) // 8, "big")
+    width = (size.bit_length() + 7) // 8
+    length = bytes((size,)) if size < 0x80 else bytes((0x80 | width,)) + size.to_bytes(width, "big")
     return (bytes((kind,)) + length + value).hex()
 
 

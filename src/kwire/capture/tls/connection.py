@@ -15,9 +15,26 @@ from kwire.capture.tls.certificates import Certificate, read_certificate
 from kwire.capture.tls.cipher_suites import SUITES, Suite, suite_name
 from kwire.capture.tls.direction import Direction, Epoch
 from kwire.capture.tls.handshake import (
-    CERTIFICATE, CLIENT_HELLO, CLIENT_KEY_EXCHANGE, ENCRYPTED_EXTENSIONS, END_OF_EARLY_DATA, FINISHED, KEY_UPDATE, NEW_SESSION_TICKET,
-    SERVER_HELLO, TLS_1_2, TLS_1_3, VERSION_NAMES, ClientHello, ServerHello, chosen_alpn, premaster_name, read_certificates,
-    read_client_hello, read_server_hello, read_ticket,
+    CERTIFICATE,
+    CLIENT_HELLO,
+    CLIENT_KEY_EXCHANGE,
+    ENCRYPTED_EXTENSIONS,
+    END_OF_EARLY_DATA,
+    FINISHED,
+    KEY_UPDATE,
+    NEW_SESSION_TICKET,
+    SERVER_HELLO,
+    TLS_1_2,
+    TLS_1_3,
+    VERSION_NAMES,
+    ClientHello,
+    ServerHello,
+    chosen_alpn,
+    premaster_name,
+    read_certificates,
+    read_client_hello,
+    read_server_hello,
+    read_ticket,
 )  # fmt: skip
 from kwire.capture.tls.key_schedule import keys_12, master_secret
 from kwire.capture.tls.record_ciphers import Opened, RecordCipher
@@ -41,10 +58,10 @@ class Plain(NamedTuple):
 
 
 class Missing(NamedTuple):
-    """Plaintext of a side is missing: `count` bytes, None where the number is not known."""
+    """Plaintext of a side is missing: `size` bytes, None where the number is not known."""
 
     side: int
-    count: int | None
+    size: int | None
     cut: bool
     time: int
     packet: int

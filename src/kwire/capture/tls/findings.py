@@ -1,7 +1,7 @@
 """What is wrong with a TLS connection, known at its end: who cannot complete a handshake, and why. Most of it shows without keys.
 
 Alerts of TLS 1.2 before the keys are in clear, and so are those of a TLS 1.3 client that does not take the ServerHello. Any later alert of
-TLS 1.3 is encrypted; its record is shorter than that of any handshake message that could stand there (RFC 8446, 4.4.4: a Finished is a hash).
+TLS 1.3 is encrypted; its record is shorter than that of a Finished, which is a hash (RFC 8446, 4.4.4).
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
 """Handshake messages: hellos, certificates and tickets, as far as a reader of captures needs them (RFC 5246, RFC 8446).
 
-    message     type uint8, length uint24, body
+message     type uint8, length uint24, body
 """
 
 from __future__ import annotations
@@ -226,9 +226,7 @@ def _client_hello(cursor: _Cursor) -> ClientHello:
         elif number == _EARLY_DATA:
             early = True
     lists = {name: list(values) for name, values in known.items()}
-    return ClientHello(
-        version, random, session_id, ciphers, numbers, server_name=server_name, early_data=early, is_whole=is_whole, **lists
-    )
+    return ClientHello(version, random, session_id, ciphers, numbers, server_name=server_name, early_data=early, is_whole=is_whole, **lists)
 
 
 def read_server_hello(message: bytes) -> ServerHello | None:

@@ -124,10 +124,11 @@ class KeyLog:
 
         try:
             filesystem, path = filesystem_of(self.location)
-            file: BinaryIO = filesystem.open_input_file(path)
+            file: Any = filesystem.open_input_file(path)
         except (OSError, ValueError) as error:
             raise InputError(f"the key log {self.location} cannot be read: {reason_of(error)}") from error
-        return file
+        found: BinaryIO = file
+        return found
 
     def _places_of(self, name: int) -> Iterator[int]:
         import numpy as np

@@ -81,7 +81,7 @@ class PlaintextSink(StreamSink):
     def _give(self, connection: TcpConnection, outputs: list[Output]) -> None:
         for output in outputs:
             if isinstance(output, Missing):
-                count = 2 * MAX_FRAME if output.count is None else output.count
+                count = 2 * MAX_FRAME if output.size is None else output.size
                 self._sink.lost(connection, output.side, count, output.cut, output.time, output.packet)
             else:
                 self._sink.data(connection, output.side, output.data, output.time, output.packet)

@@ -1,9 +1,9 @@
 """One protected record to its plaintext, or None when it does not verify.
 
-    TLS 1.3         nonce = iv xor sequence; additional data = the record's header (RFC 8446, 5.2)
-    TLS 1.2 AEAD    nonce = salt + 8 explicit bytes (GCM, CCM) or iv xor sequence (ChaCha20); additional data = sequence, kind, version,
-                    length of the plaintext (RFC 5246, 6.2.3.3; RFC 5288; RFC 6655; RFC 7905)
-    TLS 1.2 CBC     16 bytes of IV, then the ciphertext; MAC before encryption (RFC 5246, 6.2.3.2) or behind it (RFC 7366)
+TLS 1.3         nonce = iv xor sequence; additional data = the record's header (RFC 8446, 5.2)
+TLS 1.2 AEAD    nonce = salt + 8 explicit bytes (GCM, CCM) or iv xor sequence (ChaCha20); additional data = sequence, kind, version,
+                length of the plaintext (RFC 5246, 6.2.3.3; RFC 5288; RFC 6655; RFC 7905)
+TLS 1.2 CBC     16 bytes of IV, then the ciphertext; MAC before encryption (RFC 5246, 6.2.3.2) or behind it (RFC 7366)
 """
 
 from __future__ import annotations
@@ -131,8 +131,8 @@ class RecordCipher:
         if self._suite.cipher == "chacha20":
             opened: bytes = self._aead.decrypt(self._nonce(sequence), body, additional)
             return opened
-        opened = self._aead.decrypt(self._keys.iv + body[:_EXPLICIT], body[_EXPLICIT:], additional)
-        return opened
+        nonce, sealed = self._keys.iv + body[:_EXPLICIT], body[_EXPLICIT:]
+        return bytes(self._aead.decrypt(nonce, sealed, additional))
 
     def _mac(self, sequence: int, kind: int, version: int, data: bytes) -> bytes:
         assert self._suite.mac is not None

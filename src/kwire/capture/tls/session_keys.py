@@ -71,7 +71,7 @@ def expand_key_logs(arguments: Sequence[str]) -> tuple[str, ...]:
         if "://" in argument:
             found.append(argument)
             continue
-        matches = [argument] if Path(argument).is_file() else sorted(each for each in glob.glob(argument) if Path(each).is_file())
+        matches = [argument] if Path(argument).is_file() else sorted(each for each in glob.glob(argument) if Path(each).is_file())  # noqa: PTH207
         if not matches:
             raise InputError(f"there is no key log {argument}")
         found += [str(Path(each).absolute()) for each in matches]
@@ -138,7 +138,8 @@ class SeriesKeys:
         return f"SeriesKeys({len(self._logs)} key logs)"
 
 
-_CURRENT: Final[ContextVar[TlsOptions]] = ContextVar("tls_options", default=TlsOptions())
+_DEFAULT: Final = TlsOptions()
+_CURRENT: Final[ContextVar[TlsOptions]] = ContextVar("tls_options", default=_DEFAULT)
 
 
 def current_tls_options() -> TlsOptions:

@@ -13,9 +13,9 @@ from dataclasses import dataclass, field, replace
 from typing import Any, Final
 
 from kwire.capture.file_systems import StoreOptions, current_store_options, store_options
+from kwire.capture.request_log_times import zone_of
 from kwire.capture.tls.certificates import PrincipalRules
 from kwire.capture.tls.session_keys import TlsOptions, expand_key_logs
-from kwire.capture.request_log_times import zone_of
 from kwire.errors import InputError
 from kwire.schema import catalog
 from kwire.spark.body_types import JSON_BODY, BodyType, body_type
