@@ -2,8 +2,8 @@
 
 A direction goes through *epochs*: in TLS 1.3 early data, handshake and application data, then one behind each KeyUpdate; in TLS 1.2 one
 behind each ChangeCipherSpec. A record counts from 0 in its epoch, and nothing on the wire says the number: behind a loss the next ones are
-tried, at most as many as records fit into what is lost, within `MOST_TRIED` records and `MOST_TRIED_BYTES` in all. What verifies is right: a
-tag or MAC of 8 to 48 bytes cannot fit by chance.
+tried, at most as many as records fit into what is lost, within `MOST_TRIED` records and `MOST_TRIED_BYTES` in all. What verifies is right:
+a tag or MAC of 8 to 48 bytes cannot fit by chance.
 """
 
 from __future__ import annotations
