@@ -14,6 +14,7 @@ from cpython.object cimport PyObject  # no-cython-lint
 from libc.stdint cimport INT64_MIN, int8_t, int32_t, int64_t  # no-cython-lint
 from libc.string cimport memset  # no-cython-lint
 
+from build_id cimport build_id  # no-cython-lint
 from cursor cimport OK, TRUNCATED, Bytes, Cursor, cursor_open, load_16, load_32  # no-cython-lint
 from lane_kept_texts cimport exchange_keep_texts, exchange_rename_texts  # no-cython-lint
 from lane_requests cimport PASSED_OVER, client_id_of, count_client_id, request_head, request_recipe, row_done, take_request, unsay  # no-cython-lint
@@ -56,6 +57,8 @@ from kwire.protocol.tracker_callbacks import CLOSED_BY, ROLES, SOURCES, TrackerC
 from kwire.schema import catalog  # no-cython-lint
 
 __all__ = ["Connection"]
+
+__build__ = build_id()
 
 cdef extern from "Python.h":
     bint PyBytes_CheckExact(object data)
