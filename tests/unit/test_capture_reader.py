@@ -137,7 +137,7 @@ def test_a_header_without_packets_is_a_capture(tmp_path: Path) -> None:
         (gzip.compress(b"", mtime=0), "is empty"),
         (b"time,client\n1,2\n" * 9, "is not a capture file: neither pcap nor pcapng begins with bytes 74696d652c"),
         (gzip.compress(b"time,client\n1,2\n" * 9, mtime=0), "is not a capture file"),
-        (PCAP[:20], "is not a capture file"),
+        (PCAP[:20], "truncated pcap header (20 of 24 bytes)"),
         (b"\x1f\x8b\x08\x00 not gzip at all, although it begins so", "cannot be read"),
     ],
 )

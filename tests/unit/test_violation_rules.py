@@ -21,7 +21,7 @@ def test_every_rule_of_the_wire_is_documented_with_its_severity() -> None:
 
 def test_every_rule_of_files_is_documented_with_its_severity() -> None:
     said = set()
-    for path in (ROOT / "src" / "kwire" / "tables").glob("*.py"):
+    for path in (ROOT / "src" / "kwire" / "tables").rglob("*.py"):
         said |= set(re.findall(r'_file_violation\([^)]*?"(\w+)", "(error|warning|info)"', path.read_text()))
         said |= set(re.findall(r'"(log_\w+)",\s+"(error|warning|info)"', path.read_text()))
     assert said
