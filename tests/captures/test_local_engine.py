@@ -110,7 +110,7 @@ def test_a_process_that_ends_is_a_sentence() -> None:
 
 
 def test_what_a_task_raises_is_raised() -> None:
-    with pytest.raises(InputError, match="the disk is full at [0-9]"):
+    with pytest.raises(InputError, match=r"the disk is full at \d"):
         LocalProcesses(2).run_each([0, 1], failing)
 
 
