@@ -15,8 +15,8 @@ from libc.stdlib cimport calloc, free
 from build_id cimport build_id
 from capture.packet_rows cimport PacketRows, packet_at, packet_rows_open
 from capture.tcp_state cimport ACK, RST, SYN, Packet, TcpFlow, TcpState, tcp_in_order
-from checksum cimport crc32, crc_start
-from raw_python cimport raw_decref, raw_incref, raw_xdecref
+from wire.checksum cimport crc32, crc_start
+from wire.raw_python cimport raw_decref, raw_incref, raw_xdecref
 
 from kwire.capture._native.connection cimport TcpConnection
 from kwire.capture._native.sink cimport StreamSink

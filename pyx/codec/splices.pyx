@@ -11,11 +11,11 @@ from libc.stdlib cimport free, qsort
 from libc.string cimport memcmp, memcpy, memset
 
 from build_id cimport build_id
-from cursor cimport OK, TRAILING_BYTES, Bytes, cursor_fail, cursor_open
-from hop cimport FIXED_BYTES, Hops, hop_of, hops_lower, hops_release
-from place_walk cimport MISSING, OWN, Mark, Owned, Pattern, Place, PlaceWalk, RuleMembers, Section, sieve_bit, walk_block
-from program cimport DEEPEST, SKIPPED, Program, program_lower, program_release, raise_fault
-from spliced_values cimport Kind, plain_content, value_at, with_length
+from codec.fast_skip cimport FIXED_BYTES, Hops, hop_of, hops_lower, hops_release
+from codec.program cimport DEEPEST, SKIPPED, Program, program_lower, program_release, raise_fault
+from codec.span_walk cimport MISSING, OWN, Mark, Owned, Pattern, Place, PlaceWalk, RuleMembers, Section, sieve_bit, walk_block
+from codec.spliced_values cimport Kind, plain_content, value_at, with_length
+from wire.cursor cimport OK, TRAILING_BYTES, Bytes, cursor_fail, cursor_open
 
 from kwire.codec._pure.splices import misplaced, no_place, too_large, too_long
 from kwire.codec.splice_plan import Choice, Constant

@@ -12,8 +12,9 @@ cimport cython
 from cpython.mem cimport PyMem_Calloc, PyMem_Free
 from cpython.object cimport Py_EQ, PyObject, PyObject_RichCompareBool, PyTypeObject
 from cpython.ref cimport Py_INCREF, Py_XDECREF, Py_XINCREF
+
 from build_id cimport build_id
-from slotted cimport Attribute, is_slotted, pool_make, slot_count, slots_of, slotted_new, slotted_type
+from codec.slotted cimport Attribute, is_slotted, pool_make, slot_count, slots_of, slotted_new, slotted_type
 
 from kwire.codec.class_descriptions import fields_of, replace
 from kwire.codec.layout import Default

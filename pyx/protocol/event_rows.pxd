@@ -6,15 +6,15 @@ from libc.stdint cimport INT32_MIN, INT64_MIN, int32_t, int64_t
 from libc.stdlib cimport realloc
 from libc.string cimport memset
 
-from cursor cimport Bytes
-from lane_rows cimport NO_TEXT, RequestRow
-from lane_series cimport LaneExchange, LaneSeries, LaneWaiting
-from lane_texts cimport TextTable, text_object
-from lane_topics cimport TopicUse, TopicUses
 from protocol.event_classes cimport ROW_SLOTS, EventClasses
-from python_slots cimport python_new, python_slots, slot_index
-from raw_python cimport raw_decref, raw_incref, raw_long, raw_long_long, raw_none
-from recipe_book cimport KEYS
+from protocol.exchange_state cimport LaneExchange, LaneSeries, LaneWaiting
+from protocol.field_plans cimport KEYS
+from protocol.request_rows cimport NO_TEXT, RequestRow
+from protocol.text_table cimport TextTable, text_object
+from protocol.topic_uses cimport TopicUse, TopicUses
+from wire.cursor cimport Bytes
+from wire.python_slots cimport python_new, python_slots, slot_index
+from wire.raw_python cimport raw_decref, raw_incref, raw_long, raw_long_long, raw_none
 
 cdef extern from *:
     """

@@ -7,13 +7,13 @@ a limit).
 
 from libc.stdint cimport int16_t, int32_t, int64_t, uint32_t
 
-from cursor cimport MAX_LENGTH, OK, TRUNCATED, Bytes, Cursor, cursor_open, load_16, load_32
-from lane_recipe cimport Recipe
-from program cimport (
+from codec.program cimport (
     ARRAY, ARRAY_OF_STRUCTS, BYTES, BYTES_COMPACT, NULLABLE_STRUCT, RUN, STRING, STRING_COMPACT, STRUCT, Block, Program, Step, Trace,
     fixed_size,
 )
-from skip cimport find_tagged, is_refused, skip_block
+from codec.skip cimport find_tagged, is_refused, skip_block
+from protocol.field_plan cimport Recipe
+from wire.cursor cimport MAX_LENGTH, OK, TRUNCATED, Bytes, Cursor, cursor_open, load_16, load_32
 
 cdef enum Check:
     CHECK_BAD = 0

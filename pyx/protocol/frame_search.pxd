@@ -2,8 +2,8 @@
 
 from libc.stdint cimport int32_t
 
-from cursor cimport Bytes, load_32
-from lane_series cimport LaneExchange, LaneWaiting, waiting_with
+from protocol.exchange_state cimport LaneExchange, LaneWaiting, waiting_with
+from wire.cursor cimport Bytes, load_32
 
 cdef enum:
     WINDOW_REQUEST = 14  # bytes that decide: the length, api key, version, correlation id, length of the client id

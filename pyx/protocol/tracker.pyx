@@ -15,32 +15,30 @@ from libc.stdint cimport INT64_MIN, int8_t, int32_t, int64_t  # no-cython-lint
 from libc.string cimport memset  # no-cython-lint
 
 from build_id cimport build_id  # no-cython-lint
-from cursor cimport OK, TRUNCATED, Bytes, Cursor, cursor_open, load_16, load_32  # no-cython-lint
-from lane_kept_texts cimport exchange_keep_texts, exchange_rename_texts  # no-cython-lint
-from lane_requests cimport PASSED_OVER, client_id_of, count_client_id, request_head, request_recipe, row_done, take_request, unsay  # no-cython-lint
-from lane_recipe cimport Recipe  # no-cython-lint
-from lane_responses cimport give_up, give_up_all, note_object, response_recipe, take_answer, traits_of  # no-cython-lint
-from lane_rows cimport BODY_SKIPPED, NO_TEXT, ORPHAN_RESPONSE, microseconds, no_int, no_long  # no-cython-lint
-from lane_series cimport (
-    LANE_OK, MAX_WAITING, NOT_OBSERVED, NOT_SENT, LaneExchange, LaneSeries, LaneWaiting, exchange_free, objects_forget, overtake, overtakes,  # no-cython-lint
-    series_close, series_open, waiting_add, waiting_free, waiting_new, waiting_open, waiting_remove, waiting_with,  # no-cython-lint
-)
-from lane_texts cimport UNKNOWN_TEXT, text_of, texts_compact, texts_crowded, texts_mark, texts_renamed  # no-cython-lint
+from codec.program cimport Trace  # no-cython-lint
+from codec.skip cimport skip_block  # no-cython-lint
 from protocol.event_classes cimport EventClasses  # no-cython-lint
 from protocol.event_rows cimport events_open, new_row, text_borrowed  # no-cython-lint
+from protocol.exchange_state cimport LANE_OK, MAX_WAITING, NOT_OBSERVED, NOT_SENT, LaneExchange, LaneSeries, LaneWaiting  # no-cython-lint
+from protocol.exchange_state cimport exchange_free, objects_forget, overtake, overtakes, series_close, series_open  # no-cython-lint
+from protocol.exchange_state cimport waiting_add, waiting_free, waiting_new, waiting_open, waiting_remove, waiting_with  # no-cython-lint
+from protocol.field_plan cimport Recipe  # no-cython-lint
+from protocol.field_plans cimport API_VERSIONS as API_VERSIONS_TRAIT  # no-cython-lint
+from protocol.field_plans cimport KEYS, RecipeBook, book_open  # no-cython-lint
 from protocol.frame_check cimport CHECK_CUT, CHECK_WHOLE, check_body  # no-cython-lint
-from protocol.frame_cutter cimport (
-    LENGTH, MOST_PENDING, Arrival, Cutter, cutter_add, cutter_arrival, cutter_arrived, cutter_break, cutter_drop, cutter_forget,  # no-cython-lint
-    cutter_free, cutter_shift, cutter_wait,  # no-cython-lint
-)
+from protocol.frame_cutter cimport LENGTH, MOST_PENDING, Arrival, Cutter, cutter_add, cutter_arrival, cutter_arrived  # no-cython-lint
+from protocol.frame_cutter cimport cutter_break, cutter_drop, cutter_forget, cutter_free, cutter_shift, cutter_wait  # no-cython-lint
 from protocol.frame_search cimport WINDOW_REQUEST, WINDOW_RESPONSE, find_request, find_response  # no-cython-lint
+from protocol.kept_texts cimport exchange_keep_texts, exchange_rename_texts  # no-cython-lint
+from protocol.request_frames cimport PASSED_OVER, client_id_of, count_client_id, request_head, request_recipe, row_done  # no-cython-lint
+from protocol.request_frames cimport take_request, unsay  # no-cython-lint
+from protocol.request_rows cimport BODY_SKIPPED, NO_TEXT, ORPHAN_RESPONSE, microseconds, no_int, no_long  # no-cython-lint
+from protocol.response_frames cimport give_up, give_up_all, note_object, response_recipe, take_answer, traits_of  # no-cython-lint
+from protocol.text_table cimport UNKNOWN_TEXT, text_of, texts_compact, texts_crowded, texts_mark, texts_renamed  # no-cython-lint
 from protocol.waiting_objects cimport waiting_of_object  # no-cython-lint
-from program cimport Trace  # no-cython-lint
-from raw_python cimport raw_incref, raw_xdecref  # no-cython-lint
-from recipe_book cimport API_VERSIONS as API_VERSIONS_TRAIT  # no-cython-lint
-from recipe_book cimport KEYS, RecipeBook, book_open  # no-cython-lint
-from skip cimport skip_block  # no-cython-lint
-from uuid_text cimport fill_pairs  # no-cython-lint
+from wire.cursor cimport OK, TRUNCATED, Bytes, Cursor, cursor_open, load_16, load_32  # no-cython-lint
+from wire.raw_python cimport raw_incref, raw_xdecref  # no-cython-lint
+from wire.uuid_text cimport fill_pairs  # no-cython-lint
 
 from kwire.protocol import connection as _connection  # no-cython-lint
 from kwire.protocol import exchange as _rows  # no-cython-lint

@@ -5,10 +5,10 @@ from libc.stdint cimport INT64_MIN, int8_t, int32_t, int64_t, uint8_t
 from libc.stdlib cimport malloc
 from libc.string cimport memcpy, memset
 
-from lane_rows cimport RequestRow, microseconds, no_int, no_long
-from lane_series cimport LaneSeries, LaneWaiting
-from lane_texts cimport text_of
-from lane_topics cimport TopicUse
+from protocol.exchange_state cimport LaneSeries, LaneWaiting
+from protocol.request_rows cimport RequestRow, microseconds, no_int, no_long
+from protocol.text_table cimport text_of
+from protocol.topic_uses cimport TopicUse
 
 
 cdef inline int64_t long_or_none(object value) except? -1:

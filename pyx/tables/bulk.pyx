@@ -12,24 +12,24 @@ from libc.stdlib cimport free
 from libc.string cimport memset
 
 from build_id cimport build_id
-from cursor cimport Bytes
-from endpoint_text cimport packed_port
-from lane_ends cimport (
+from capture.endpoint_text cimport packed_port
+from protocol.exchange_state cimport LaneExchange, LaneWaiting, series_settle
+from protocol.request_frames cimport refused_by
+from protocol.request_rows cimport PACKET_BITS, no_int, no_long
+from protocol.text_table cimport text_object, text_of, texts_crowded
+from protocol.topic_uses cimport FETCHED, PRODUCED, TopicUses, sums_add
+from protocol.waiting_objects cimport uses_of_objects
+from tables.connection_slots cimport Slot, SlotList, slot_append, slot_remove
+from tables.request_batch cimport row_of_event
+from tables.row_batches cimport flush_rows, most_rows
+from tables.row_columns cimport wide_row_of
+from tables.series_rows cimport (
     SeriesRows, count_requests, end_stream, forget_texts, int_object, rows_close, rows_open, server_text, settle_counts, sums_objects,
     sums_take,
 )
-from lane_flushes cimport flush_rows, most_rows
-from lane_requests cimport refused_by
-from lane_rows cimport no_int, no_long
-from lane_series cimport LaneExchange, LaneWaiting, series_settle
-from lane_slots cimport Slot, SlotList, slot_append, slot_remove
-from lane_texts cimport text_object, text_of, texts_crowded
-from lane_topics cimport FETCHED, PRODUCED, TopicUses, sums_add
-from protocol.waiting_objects cimport uses_of_objects
-from request_batch cimport PACKET_BITS, row_of_event
-from row_columns cimport wide_row_of
-from topic_batch cimport topic_row_of
-from uuid_text cimport fill_pairs
+from tables.topic_batch cimport topic_row_of
+from wire.cursor cimport Bytes
+from wire.uuid_text cimport fill_pairs
 
 from kwire.capture._native.connection cimport TcpConnection
 from kwire.capture._native.sink cimport StreamSink

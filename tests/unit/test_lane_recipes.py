@@ -29,17 +29,17 @@ def words_of(header: str, enum: str, prefix: str = "") -> tuple[str, ...]:
 
 
 def test_marks_and_traits_have_the_numbers_of_the_headers() -> None:
-    marks, traits = numbers_in("lane_recipe.pxd"), numbers_in("recipe_book.pxd")
+    marks, traits = numbers_in("protocol/field_plan.pxd"), numbers_in("protocol/field_plans.pxd")
     assert {each.name: each.value for each in Mark} == {each.name: marks[each.name] for each in Mark}
     assert {each.name: each.value for each in Trait} == {each.name: traits[each.name] for each in Trait}
 
 
 def test_words_stand_at_the_places_of_the_headers() -> None:
-    assert words_of("lane_rows.pxd", "RowState") == lane_desk.ROW_STATES
-    assert words_of("lane_rows.pxd", "RowBody", "BODY_") == lane_desk.ROW_BODIES
-    assert words_of("lane_ends.pxd", "ConnectionState", "STATE_") == lane_desk.STATES
-    assert words_of("lane_series.pxd", "LaneSource", "FROM_") == lane_desk.SOURCES
-    assert words_of("lane_series.pxd", "LaneRole") == lane_desk.ROLES
+    assert words_of("protocol/request_rows.pxd", "RowState") == lane_desk.ROW_STATES
+    assert words_of("protocol/request_rows.pxd", "RowBody", "BODY_") == lane_desk.ROW_BODIES
+    assert words_of("tables/series_rows.pxd", "ConnectionState", "STATE_") == lane_desk.STATES
+    assert words_of("protocol/exchange_state.pxd", "LaneSource", "FROM_") == lane_desk.SOURCES
+    assert words_of("protocol/exchange_state.pxd", "LaneRole") == lane_desk.ROLES
 
 
 def test_every_released_version_has_a_recipe_but_where_tokens_follow_without_a_header() -> None:

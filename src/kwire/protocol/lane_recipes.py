@@ -44,7 +44,7 @@ _MOST_ERRORS: Final = 8
 
 
 class Mark(IntEnum):
-    """What is taken at a step; pyx/lane_recipe.pxd has the same numbers."""
+    """What is taken at a step; pyx/protocol/field_plan.pxd has the same numbers."""
 
     CLIENT_ID = 2
     GROUP_ID = 3
@@ -91,7 +91,7 @@ class Mark(IntEnum):
 
 
 class Trait(IntFlag):
-    """What an api version asks for; pyx/lane_series.pxd has the same numbers."""
+    """What an api version asks for; pyx/protocol/exchange_state.pxd has the same numbers."""
 
     PRODUCE = 1
     FETCH = 2

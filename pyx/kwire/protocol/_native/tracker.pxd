@@ -4,11 +4,11 @@ cimport cython
 from cpython.object cimport PyObject
 from libc.stdint cimport int32_t, int64_t, uint8_t
 
-from cursor cimport Bytes
-from lane_recipe cimport Recipe
-from lane_series cimport LaneExchange, LaneSeries, LaneWaiting
+from protocol.exchange_state cimport LaneExchange, LaneSeries, LaneWaiting
+from protocol.field_plan cimport Recipe
+from protocol.field_plans cimport KEYS, RecipeBook
 from protocol.frame_cutter cimport Cutter
-from recipe_book cimport KEYS, RecipeBook
+from wire.cursor cimport Bytes
 
 
 cdef class EventSink:
