@@ -180,7 +180,7 @@ cdef class SeriesCarry:
                                 connection, packet.direction, chunk + rows.offset[row], packet.captured, packet.time_ns, packet.number,
                             )
                     else:
-                        self.take_closely(connection, keys[key], &packet, chunk + rows.offset[row], streams)
+                        self.take_with_streams(connection, keys[key], &packet, chunk + rows.offset[row], streams)
                 if is_sweep:
                     self.sweep(packet.number, streams)
             self.packets += rows.count
@@ -202,7 +202,7 @@ cdef class SeriesCarry:
             (<TcpConnection>found).place = place
         return found
 
-    cdef int take_closely(
+    cdef int take_with_streams(
         self, TcpConnection connection, bytes key, const Packet* packet, const uint8_t* payload, StreamSink sink
     ) except -1:
         """Take one packet, whatever it does: begin a connection or end one, fill a hole, come too early."""

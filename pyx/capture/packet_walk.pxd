@@ -27,8 +27,8 @@ cdef enum:
     STATISTICS = 5
     ENHANCED_PACKET = 6
 
-    ODD_LENGTHS = 1
-    ODD_TIME = 2
+    IMPLAUSIBLE_LENGTHS = 1
+    IMPLAUSIBLE_TIME = 2
 
     IF_TSRESOL = 9
     IF_TSOFFSET = 14
@@ -104,17 +104,17 @@ cdef inline int64_t record_time(Scan* scan, Bytes at, int64_t unit) noexcept nog
     return <int64_t>order_32(at, scan.big_endian) * 1000000000 + order_32(at + 4, scan.big_endian) * unit
 
 
-cdef inline int odd_record(Scan* scan, Bytes at, int64_t unit, bint timed, int64_t time_ns) noexcept nogil:
+cdef inline int implausible_record(Scan* scan, Bytes at, int64_t unit, bint timed, int64_t time_ns) noexcept nogil:
     """What is odd about the header of a pcap record, `time_ns` being the time of the one before."""
     cdef uint32_t captured = order_32(at + 8, scan.big_endian)
     if order_32(at + 4, scan.big_endian) * unit >= 1000000000 or (timed and not is_near(scan, record_time(scan, at, unit), time_ns)):
-        return ODD_TIME
+        return IMPLAUSIBLE_TIME
     if captured > scan.packet_limit or captured > order_32(at + 12, scan.big_endian):
-        return ODD_LENGTHS
-    return ODD_LENGTHS if load_64(at) == 0 and load_64(at + 8) == 0 else 0
+        return IMPLAUSIBLE_LENGTHS
+    return IMPLAUSIBLE_LENGTHS if load_64(at) == 0 and load_64(at + 8) == 0 else 0
 
 
-cdef inline bint odd_block(Scan* scan, uint32_t kind, Bytes at, uint32_t length) noexcept nogil:
+cdef inline bint implausible_block(Scan* scan, uint32_t kind, Bytes at, uint32_t length) noexcept nogil:
     """Whether the two lengths of a whole pcapng block differ, or a packet in it cannot be, or its time has to be proven."""
     cdef uint32_t index
     cdef uint64_t ticks
@@ -141,7 +141,7 @@ cdef inline void scan_pcap(Scan* scan) noexcept nogil:
     cdef int64_t time_ns
     while scan.end - at >= header and not scan.failed:
         captured = order_32(at + 8, scan.big_endian)
-        if captured > scan.packet_limit or (at >= scan.proven and odd_record(scan, at, unit, scan.timed, scan.time_ns)):
+        if captured > scan.packet_limit or (at >= scan.proven and implausible_record(scan, at, unit, scan.timed, scan.time_ns)):
             scan.damaged = True
             break
         if scan.end - at - header < captured:
@@ -152,7 +152,7 @@ cdef inline void scan_pcap(Scan* scan) noexcept nogil:
             if scan.end - following < header:
                 if not scan.ended:
                     break
-            elif odd_record(scan, following, unit, True, time_ns) == ODD_TIME:
+            elif implausible_record(scan, following, unit, True, time_ns) == IMPLAUSIBLE_TIME:
                 scan.damaged = True
                 break
         take_packet(scan, link_type, time_ns, at + header, captured, order_32(at + 12, scan.big_endian))
@@ -293,7 +293,7 @@ cdef inline void scan_pcapng(Scan* scan) noexcept nogil:
             break
         if scan.end - at < length:
             break
-        if at >= scan.proven and odd_block(scan, kind, at, length):
+        if at >= scan.proven and implausible_block(scan, kind, at, length):
             scan.damaged = True
             break
         take_block(scan, kind, at, length)

@@ -1,13 +1,13 @@
 """The walk that finds places: the skip executor with an eye on the leaves of a `kwire.codec.splice_plan.Marking`.
 
 It steps over what is not asked for, and writes down where each leaf lies and which tagged fields are around it. Text of leaves is checked
-for UTF-8: it will be read. The readable contract is `kwire.codec._pure.place_walk`.
+for UTF-8: it will be read. The readable contract is `kwire.codec._pure.span_walk`.
 """
 
 from libc.stdint cimport int32_t, uint32_t, uint64_t
 from libc.stdlib cimport realloc
 
-from codec.fast_skip cimport SHORT_STRUCTS, STRUCTS_32, Hop, Hops, hop_items, hop_struct
+from codec.fast_skip cimport SHORT_STRUCTS, STRUCTS_32, FastSkip, FastSkips, fast_items, fast_struct
 from codec.program cimport (
     ARRAY, ARRAY_OF_STRUCTS, BYTES, BYTES_COMPACT, DEEPEST, NULLABLE_STRUCT, RUN, SKIPPED, STRING, STRING_COMPACT, STRUCT, Block, Program,
     Step, Trace, fixed_size, read_count, read_marker, trace_add,
@@ -26,8 +26,8 @@ cdef struct Mark:
     int32_t single
     int32_t register
     # of a step that is stepped over
-    Hop hop
-    int32_t span  # steps that the hop takes together
+    FastSkip fast
+    int32_t span  # steps that the fast skip takes together
 
 cdef struct Owned:
     # Of a block: the registers that it fills and the rules that end with it, both in the order of their owners
@@ -57,7 +57,7 @@ cdef struct Place:
     int32_t content
     int32_t stop
     int32_t section
-    int32_t rule  # position among the rules as `PlaceWalk` has them, or OWN; a rule has as many places, one after the other, as members
+    int32_t rule  # position among the rules as `SpanWalk` has them, or OWN; a rule has as many places, one after the other, as members
     int32_t choice
     bint null
 
@@ -68,9 +68,9 @@ cdef struct Section:
     Py_ssize_t delta
     int32_t parent
 
-cdef struct PlaceWalk:
+cdef struct SpanWalk:
     const Program* program
-    const Hops* hops
+    const FastSkips* fast_skips
     const Mark* marks
     const Owned* owned
     const RuleMembers* rules
@@ -102,13 +102,13 @@ cdef inline void* grown(void* array, Py_ssize_t* room, Py_ssize_t size) noexcept
     return made
 
 
-cdef inline bint give_up(PlaceWalk* walk) noexcept nogil:
+cdef inline bint give_up(SpanWalk* walk) noexcept nogil:
     walk.no_memory = True
     cursor_fail(&walk.cursor, TRUNCATED, walk.cursor.p)  # ends the walk; who asked looks at `no_memory` first
     return False
 
 
-cdef inline bint add_place(PlaceWalk* walk, const Place* place) noexcept nogil:
+cdef inline bint add_place(SpanWalk* walk, const Place* place) noexcept nogil:
     cdef void* more
     if walk.place_count == walk.place_room:
         more = grown(walk.places, &walk.place_room, sizeof(Place))
@@ -120,7 +120,7 @@ cdef inline bint add_place(PlaceWalk* walk, const Place* place) noexcept nogil:
     return True
 
 
-cdef inline bint add_section(PlaceWalk* walk, Bytes begin, Bytes stop, Py_ssize_t size) noexcept nogil:
+cdef inline bint add_section(SpanWalk* walk, Bytes begin, Bytes stop, Py_ssize_t size) noexcept nogil:
     cdef void* more
     if walk.section_count == walk.section_room:
         more = grown(walk.sections, &walk.section_room, sizeof(Section))
@@ -133,7 +133,7 @@ cdef inline bint add_section(PlaceWalk* walk, Bytes begin, Bytes stop, Py_ssize_
     return True
 
 
-cdef inline int32_t choice_at(PlaceWalk* walk, int32_t single) noexcept nogil:
+cdef inline int32_t choice_at(SpanWalk* walk, int32_t single) noexcept nogil:
     """What is to be done at this place, -1 for nothing."""
     cdef int32_t number
     cdef int32_t level
@@ -156,7 +156,7 @@ cdef inline uint64_t sieve_bit(Bytes text, Py_ssize_t size) noexcept nogil:
     return <uint64_t>1 << (said & 63)
 
 
-cdef inline bint note(PlaceWalk* walk, const Mark* mark, Bytes begin, Bytes content, Py_ssize_t size, bint null) noexcept nogil:
+cdef inline bint note(SpanWalk* walk, const Mark* mark, Bytes begin, Bytes content, Py_ssize_t size, bint null) noexcept nogil:
     """Write down a leaf."""
     cdef Bytes base = walk.cursor.base
     cdef int32_t at = <int32_t>(content - base)
@@ -176,7 +176,7 @@ cdef inline bint note(PlaceWalk* walk, const Mark* mark, Bytes begin, Bytes cont
     return True
 
 
-cdef inline bint note_value(PlaceWalk* walk, const Mark* mark, int32_t code, bint nullable) noexcept nogil:
+cdef inline bint note_value(SpanWalk* walk, const Mark* mark, int32_t code, bint nullable) noexcept nogil:
     """Step over a scalar and write it down."""
     cdef Cursor* cursor = &walk.cursor
     cdef Bytes begin = cursor.p
@@ -201,8 +201,8 @@ cdef inline bint note_value(PlaceWalk* walk, const Mark* mark, int32_t code, bin
     return note(walk, mark, begin, content, size, null)
 
 
-cdef inline bint skip_structs(PlaceWalk* walk, const Step* step) noexcept nogil:
-    """Step over an array of structs, by hops where they are possible; what `skip_value` does."""
+cdef inline bint skip_structs(SpanWalk* walk, const Step* step) noexcept nogil:
+    """Step over an array of structs, by fast skips where they are possible; what `skip_value` does."""
     cdef Cursor* cursor = &walk.cursor
     cdef Py_ssize_t count = read_count(cursor, step)
     cdef Py_ssize_t index = -1
@@ -211,7 +211,7 @@ cdef inline bint skip_structs(PlaceWalk* walk, const Step* step) noexcept nogil:
     if count != NO_LENGTH:
         index = 0
         while index < count:
-            stop = hop_struct(walk.hops, step.block, cursor.p, cursor.end)
+            stop = fast_struct(walk.fast_skips, step.block, cursor.p, cursor.end)
             if stop is not NULL:
                 cursor.p = stop
             elif not skip_block(walk.program, cursor, block, &walk.trace):
@@ -223,21 +223,21 @@ cdef inline bint skip_structs(PlaceWalk* walk, const Step* step) noexcept nogil:
     return False
 
 
-cdef inline const Step* skip_step(PlaceWalk* walk, const Step* step) noexcept nogil:
+cdef inline const Step* skip_step(SpanWalk* walk, const Step* step) noexcept nogil:
     """Step over a field, and perhaps over those that follow; NULL after a fault."""
     cdef const Mark* mark = &walk.marks[step - walk.program.steps]
     cdef Bytes stop
-    if mark.hop.kind == SHORT_STRUCTS or mark.hop.kind == STRUCTS_32:
+    if mark.fast.kind == SHORT_STRUCTS or mark.fast.kind == STRUCTS_32:
         return step + 1 if skip_structs(walk, step) else NULL
-    if mark.hop.kind:
-        stop = hop_items(&mark.hop, walk.cursor.p, walk.cursor.end)
+    if mark.fast.kind:
+        stop = fast_items(&mark.fast, walk.cursor.p, walk.cursor.end)
         if stop is not NULL:
             walk.cursor.p = stop
             return step + mark.span
     return step + 1 if skip_value(walk.program, &walk.cursor, step, &walk.trace) else NULL
 
 
-cdef inline bint walk_array(PlaceWalk* walk, const Step* step, Py_ssize_t* index) noexcept nogil:
+cdef inline bint walk_array(SpanWalk* walk, const Step* step, Py_ssize_t* index) noexcept nogil:
     """The elements of an array; `index` is -1 until its count was read."""
     cdef const Mark* mark = &walk.marks[step - walk.program.steps]
     cdef Py_ssize_t count = read_count(&walk.cursor, step)
@@ -259,7 +259,7 @@ cdef inline bint walk_array(PlaceWalk* walk, const Step* step, Py_ssize_t* index
     return go
 
 
-cdef inline bint walk_value(PlaceWalk* walk, const Step* step) noexcept nogil:
+cdef inline bint walk_value(SpanWalk* walk, const Step* step) noexcept nogil:
     """One field that holds leaves; after a fault the trace has its path, from here down."""
     cdef Py_ssize_t index = -1
     cdef Py_ssize_t marker
@@ -279,7 +279,7 @@ cdef inline bint walk_value(PlaceWalk* walk, const Step* step) noexcept nogil:
     return False
 
 
-cdef inline bint walk_tagged(PlaceWalk* walk, const Block* block) noexcept nogil:
+cdef inline bint walk_tagged(SpanWalk* walk, const Block* block) noexcept nogil:
     cdef Cursor* cursor = &walk.cursor
     cdef Py_ssize_t count
     cdef int32_t outer = walk.section
@@ -317,7 +317,7 @@ cdef inline bint walk_tagged(PlaceWalk* walk, const Block* block) noexcept nogil
     return cursor.code == OK
 
 
-cdef inline bint end_block(PlaceWalk* walk, const Owned* owned) noexcept nogil:
+cdef inline bint end_block(SpanWalk* walk, const Owned* owned) noexcept nogil:
     """Apply the rules of a struct to what the registers hold."""
     cdef const RuleMembers* rule
     cdef int32_t number
@@ -341,7 +341,7 @@ cdef inline bint end_block(PlaceWalk* walk, const Owned* owned) noexcept nogil:
     return True
 
 
-cdef inline bint walk_block(PlaceWalk* walk, int32_t number) noexcept nogil:
+cdef inline bint walk_block(SpanWalk* walk, int32_t number) noexcept nogil:
     """One struct that holds leaves."""
     cdef const Block* block = &walk.program.blocks[number]
     cdef const Owned* owned = &walk.owned[number]

@@ -2,7 +2,7 @@
 
 from libc.stdint cimport uint8_t
 
-from protocol.exchange_state cimport LaneSeries, LaneWaiting
+from protocol.exchange_state cimport SeriesState, WaitingRequest
 from protocol.extracted_fields cimport parts_add, parts_clear
 from wire.cursor cimport Bytes
 
@@ -18,7 +18,7 @@ cdef enum:
     MOST_KNOWN_BY = 1 << 16  # bytes by which an answer is known again; Python reads those with more every time
 
 
-cdef inline int key_begin(LaneSeries* series, int kind, int version, Bytes first, Py_ssize_t first_size) except -1:
+cdef inline int key_begin(SeriesState* series, int kind, int version, Bytes first, Py_ssize_t first_size) except -1:
     """Begin what an answer is known by: what it is an answer to; `version` with what is cut."""
     cdef uint8_t head[6]
     parts_clear(&series.key)
@@ -31,12 +31,12 @@ cdef inline int key_begin(LaneSeries* series, int kind, int version, Bytes first
     return 0
 
 
-cdef inline int key_add(LaneSeries* series, Bytes data, Py_ssize_t size) except -1:
+cdef inline int key_add(SeriesState* series, Bytes data, Py_ssize_t size) except -1:
     if not parts_add(&series.key, data, size):
         raise MemoryError
     return 0
 
 
-cdef inline int told_by(const LaneWaiting* waiting, bint damaged) noexcept nogil:
+cdef inline int told_by(const WaitingRequest* waiting, bint damaged) noexcept nogil:
     """The version of an exchange, with what of it is cut."""
     return waiting.row.api_version | REQUEST_CUT * waiting.damaged | RESPONSE_CUT * damaged

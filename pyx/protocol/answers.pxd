@@ -1,7 +1,7 @@
 """Answers that were understood before: what servers advertise, the nodes of a cluster, names of topics, heartbeats that say nothing.
 
 A server says the same a thousand times. The first time Python reads it, and gives the lists of the first and last time that it entered what
-it learned under; from then on only these times move, here, until `answers_settle` brings them home.
+it learned under; from then on only these times move, here, until `answers_write_back` brings them home.
 
 Bounded: beyond `MOST_ANSWERS` answers or `MOST_ANSWER_BYTES` bytes all are forgotten, and learned anew.
 """
@@ -40,7 +40,7 @@ cdef struct AnswerTable:
     int32_t* slots  # number plus one; 2 * MOST_ANSWERS of them
 
 
-cdef inline int answers_settle(AnswerTable* table) except -1:
+cdef inline int answers_write_back(AnswerTable* table) except -1:
     """Bring the times of all answers home."""
     cdef Py_ssize_t index
     cdef Answer* answer
@@ -116,7 +116,7 @@ cdef inline Answer* answer_add(AnswerTable* table, Bytes key, Py_ssize_t size) e
     if table.slots is NULL:
         table.slots = <int32_t*>calloc(2 * MOST_ANSWERS, sizeof(int32_t))
     if table.count == MOST_ANSWERS or table.size + size > MOST_ANSWER_BYTES:
-        answers_settle(table)
+        answers_write_back(table)
         answers_clear(table)
     if table.count == table.room:
         grown = <Answer*>realloc(table.answers, (table.room + 64) * sizeof(Answer))

@@ -11,10 +11,10 @@ from libc.stdint cimport int8_t, int32_t, int64_t, uint8_t, uint16_t, uint32_t, 
 from libc.stdlib cimport calloc, free, malloc
 from libc.string cimport memcpy, memset
 
-from protocol.answers cimport AnswerTable, answers_free, answers_settle
+from protocol.answers cimport AnswerTable, answers_free, answers_write_back
 from protocol.event_classes cimport EventClasses
 from protocol.extracted_fields cimport Parts, UseList
-from protocol.field_plans cimport KEEPS_REQUEST, USES_TOPICS, WATCHED, WATCHED_ON_ERROR, RecipeBook
+from protocol.field_plans cimport KEEPS_REQUEST, USES_TOPICS, WATCHED, WATCHED_ON_ERROR, FieldPlans
 from protocol.group_fields cimport GroupFields
 from protocol.request_rows cimport RequestRow, RequestRows, no_int, no_long, rows_free
 from protocol.text_table cimport (
@@ -39,8 +39,8 @@ cdef extern from *:
     """
     int bits_of "kwire_bits_of"(uint64_t word) noexcept nogil
 
-cdef enum LaneOutcome:
-    LANE_OK = 0
+cdef enum FrameOutcome:
+    FRAME_TAKEN = 0
     FALLBACK = 1  # nothing was changed: Python's rules take the frame
 
 cdef enum:
@@ -50,14 +50,14 @@ cdef enum:
     FEW_WAITING = 12  # that are looked through for an id
     MOST_PLACES = 1 << 14
 
-cdef enum LaneSource:
-    # The places of kwire.tables.lane_desk.SOURCES
+cdef enum SoftwareSource:
+    # The places of kwire.tables.row_callbacks.SOURCES
     NOT_OBSERVED = 0
     NOT_SENT = 1
     FROM_API_VERSIONS = 2
 
-cdef enum LaneRole:
-    # The places of kwire.tables.lane_desk.ROLES
+cdef enum PeerRole:
+    # The places of kwire.tables.row_callbacks.ROLES
     CLIENT = 0
     BROKER = 1
     CONTROLLER = 2
@@ -67,9 +67,9 @@ cdef enum Said:
     SAID_REFUSED = 1
     SAID_PARTIAL = 2
 
-cdef struct LaneSeries:
-    PyObject* desk  # a kwire.tables.lane_desk.LaneDesk
-    RecipeBook* book
+cdef struct SeriesState:
+    PyObject* callbacks  # a kwire.tables.row_callbacks.RowCallbacks
+    FieldPlans* plans
     TextTable texts
     RequestRows rows
     TopicRows topic_rows
@@ -95,7 +95,7 @@ cdef struct LaneSeries:
     int32_t objects_room
 
 # A request that waits for its response: kwire.protocol.pairing.Waiting.
-cdef struct LaneWaiting:
+cdef struct WaitingRequest:
     RequestRow row  # times are missing; of a raw SASL token nothing is filled in
     int64_t request_ns
     int64_t kept  # bytes that it keeps beyond what every request keeps
@@ -115,21 +115,21 @@ cdef struct LaneWaiting:
     uint8_t* payload  # NULL where nothing is kept
     int64_t place  # in the order of sending
     # in the order of sending, and among those with the same bits of their id
-    LaneWaiting* before
-    LaneWaiting* after
-    LaneWaiting* same_before
-    LaneWaiting* same_after
+    WaitingRequest* before
+    WaitingRequest* after
+    WaitingRequest* same_before
+    WaitingRequest* same_after
 
 # Those that wait, by the bits of their correlation ids: the first and the last one sent.
 cdef struct WaitingSlot:
-    LaneWaiting* first
-    LaneWaiting* last
+    WaitingRequest* first
+    WaitingRequest* last
 
 cdef struct ClientIdCount:
     int32_t client_id
     int64_t count
 
-cdef struct LaneExchange:
+cdef struct ExchangeState:
     int32_t connection  # ordinal in the series
     int32_t server  # text: its address and port
     int64_t begun  # packet, with the number of its file
@@ -176,9 +176,9 @@ cdef struct LaneExchange:
     int32_t refused_key
     int32_t refused_version
     PyObject* advertised
-    LaneWaiting* waiting  # the first that was sent
-    LaneWaiting* waiting_last
-    LaneWaiting* waiting_spare  # one that was answered, for the next request
+    WaitingRequest* waiting  # the first that was sent
+    WaitingRequest* waiting_last
+    WaitingRequest* waiting_spare  # one that was answered, for the next request
     int32_t waiting_count
     int64_t waiting_kept
     int32_t waiting_uneven  # raw tokens, and requests that may be silent
@@ -202,7 +202,7 @@ cdef struct LaneExchange:
     PyObject* said_rules  # a set: rules of severity info that were reported; NULL for none
 
 
-cdef inline void objects_forget(LaneSeries* series) noexcept:
+cdef inline void objects_forget(SeriesState* series) noexcept:
     """Let go of the Python texts: before numbers change, and at the end."""
     cdef int32_t number
     for number in range(series.objects_room):
@@ -213,44 +213,44 @@ cdef inline void objects_forget(LaneSeries* series) noexcept:
 
 
 cdef inline int series_open(
-    LaneSeries* series, RecipeBook* book, const TextTable* places, object desk, int32_t texts=1024
+    SeriesState* series, FieldPlans* plans, const TextTable* places, object callbacks, int32_t texts=1024
 ) except -1:
     """Begin a series.
 
     Arguments:
-        book: must stay as long as the series does.
-        places: ids of connections, by the numbers that lanes have.
-        desk: a `kwire.tables.lane_desk.LaneDesk`.
+        plans: must stay as long as the series does.
+        places: ids of connections, by the numbers that shared have.
+        callbacks: a `kwire.tables.row_callbacks.RowCallbacks`.
         texts: room for so many texts at first.
 
     Raises:
         MemoryError: no room.
     """
-    memset(series, 0, sizeof(LaneSeries))
-    texts_open(&series.texts, desk.seed, texts)
-    texts_open(&series.said, desk.seed, texts)
-    series.answers.seed = desk.seed
+    memset(series, 0, sizeof(SeriesState))
+    texts_open(&series.texts, callbacks.seed, texts)
+    texts_open(&series.said, callbacks.seed, texts)
+    series.answers.seed = callbacks.seed
     series.wanted = <uint32_t>~0
-    if not desk.observing:
+    if not callbacks.observing:
         series.wanted &= ~<uint32_t>(KEEPS_REQUEST | WATCHED | WATCHED_ON_ERROR | USES_TOPICS)
     series.asked_key = -1
-    if desk.asked is not None:
-        series.asks_responses = desk.asked.direction == "response"
-        series.asked_key, series.asked_version = desk.asked.api_key, desk.asked.api_version
-    series.book = book
+    if callbacks.asked is not None:
+        series.asks_responses = callbacks.asked.direction == "response"
+        series.asked_key, series.asked_version = callbacks.asked.api_key, callbacks.asked.api_version
+    series.plans = plans
     series.places = places
-    raw_incref(<PyObject*>desk)
-    series.desk = <PyObject*>desk
+    raw_incref(<PyObject*>callbacks)
+    series.callbacks = <PyObject*>callbacks
     return 0
 
 
-cdef inline int series_settle(LaneSeries* series) except -1:
+cdef inline int series_write_back(SeriesState* series) except -1:
     """Bring the series' facts up to date: before they are read, pickled or added to by a merge."""
-    answers_settle(&series.answers)
+    answers_write_back(&series.answers)
     return 0
 
 
-cdef inline void series_close(LaneSeries* series) noexcept:
+cdef inline void series_close(SeriesState* series) noexcept:
     """Free all, without bringing anything up to date."""
     texts_free(&series.texts)
     rows_free(&series.rows)
@@ -268,23 +268,23 @@ cdef inline void series_close(LaneSeries* series) noexcept:
     free(series.json.bytes)
     objects_forget(series)
     texts_free(&series.said)
-    raw_xdecref(series.desk)
-    memset(series, 0, sizeof(LaneSeries))
+    raw_xdecref(series.callbacks)
+    memset(series, 0, sizeof(SeriesState))
 
 
-cdef inline int text_facts(LaneSeries* series, int32_t text) except -1:
+cdef inline int text_facts(SeriesState* series, int32_t text) except -1:
     """What is known of a text, `TextFact` bits; Python is asked once."""
     cdef int facts
     if text < 0:
         return 0
     facts = series.texts.facts[text]
     if not facts & IS_ASKED:
-        facts = IS_ASKED | <int>(<object>series.desk).text_facts(text_object(&series.texts, text))
+        facts = IS_ASKED | <int>(<object>series.callbacks).text_facts(text_object(&series.texts, text))
         series.texts.facts[text] = <uint8_t>facts
     return facts
 
 
-cdef inline int sasl_known(LaneExchange* exchange, LaneSeries* series, object sasl) except -1:
+cdef inline int sasl_known(ExchangeState* exchange, SeriesState* series, object sasl) except -1:
     """Take over what a kwire.protocol.sasl.SaslState says now."""
     if <PyObject*>sasl is not exchange.sasl:
         raw_incref(<PyObject*>sasl)
@@ -296,15 +296,15 @@ cdef inline int sasl_known(LaneExchange* exchange, LaneSeries* series, object sa
     return 0
 
 
-cdef inline object sasl_object(const LaneExchange* exchange):
+cdef inline object sasl_object(const ExchangeState* exchange):
     return None if exchange.sasl is NULL else <object>exchange.sasl
 
 
-cdef inline WaitingSlot* slot_of_id(const LaneExchange* exchange, int32_t correlation_id) noexcept nogil:
+cdef inline WaitingSlot* slot_of_id(const ExchangeState* exchange, int32_t correlation_id) noexcept nogil:
     return exchange.slots + ((<uint32_t>correlation_id * <uint32_t>0x9E3779B1u) >> 8 & exchange.slot_mask)
 
 
-cdef inline void slot_link(LaneExchange* exchange, LaneWaiting* waiting) noexcept nogil:
+cdef inline void slot_link(ExchangeState* exchange, WaitingRequest* waiting) noexcept nogil:
     """Find a request by its id from now on."""
     cdef WaitingSlot* slot
     if waiting.is_token or waiting.row.correlation_id == no_long():
@@ -319,7 +319,7 @@ cdef inline void slot_link(LaneExchange* exchange, LaneWaiting* waiting) noexcep
     slot.last = waiting
 
 
-cdef inline void slot_unlink(LaneExchange* exchange, LaneWaiting* waiting) noexcept nogil:
+cdef inline void slot_unlink(ExchangeState* exchange, WaitingRequest* waiting) noexcept nogil:
     cdef WaitingSlot* slot
     if waiting.is_token or waiting.row.correlation_id == no_long():
         return
@@ -334,10 +334,10 @@ cdef inline void slot_unlink(LaneExchange* exchange, LaneWaiting* waiting) noexc
         waiting.same_after.same_before = waiting.same_before
 
 
-cdef inline bint waiting_index(LaneExchange* exchange) noexcept nogil:
+cdef inline bint waiting_index(ExchangeState* exchange) noexcept nogil:
     """Give each that waits its slot, where there are too few slots; whether that was done. Without memory they are looked through."""
     cdef uint32_t size = 64
-    cdef LaneWaiting* each = exchange.waiting
+    cdef WaitingRequest* each = exchange.waiting
     if exchange.waiting_count <= FEW_WAITING or (
         exchange.slots is not NULL and <uint32_t>exchange.waiting_count * 2 <= exchange.slot_mask + 1
     ):
@@ -355,18 +355,18 @@ cdef inline bint waiting_index(LaneExchange* exchange) noexcept nogil:
     return True
 
 
-cdef inline LaneWaiting* waiting_new(LaneExchange* exchange) noexcept nogil:
+cdef inline WaitingRequest* waiting_new(ExchangeState* exchange) noexcept nogil:
     """One to be filled in and added, zeroed; NULL without memory."""
-    cdef LaneWaiting* made = exchange.waiting_spare
+    cdef WaitingRequest* made = exchange.waiting_spare
     exchange.waiting_spare = NULL
     if made is NULL:
-        made = <LaneWaiting*>malloc(sizeof(LaneWaiting))
+        made = <WaitingRequest*>malloc(sizeof(WaitingRequest))
     if made is not NULL:
-        memset(made, 0, sizeof(LaneWaiting))
+        memset(made, 0, sizeof(WaitingRequest))
     return made
 
 
-cdef inline int32_t overtakes(const LaneExchange* exchange, const LaneWaiting* waiting) noexcept nogil:
+cdef inline int32_t overtakes(const ExchangeState* exchange, const WaitingRequest* waiting) noexcept nogil:
     """How many later requests were answered before this one."""
     cdef int32_t found = waiting.overtaken_by
     cdef int64_t word = (waiting.place + 1) // 64
@@ -380,7 +380,7 @@ cdef inline int32_t overtakes(const LaneExchange* exchange, const LaneWaiting* w
     return found
 
 
-cdef inline int overtake(LaneExchange* exchange, const LaneWaiting* waiting) except -1 nogil:
+cdef inline int overtake(ExchangeState* exchange, const WaitingRequest* waiting) except -1 nogil:
     """It is answered, and others wait that were sent before."""
     if exchange.overtaking is NULL:
         exchange.overtaking = <uint64_t*>calloc(MOST_PLACES // 64, sizeof(uint64_t))
@@ -391,9 +391,9 @@ cdef inline int overtake(LaneExchange* exchange, const LaneWaiting* waiting) exc
     return 0
 
 
-cdef inline void places_again(LaneExchange* exchange) noexcept nogil:
+cdef inline void places_again(ExchangeState* exchange) noexcept nogil:
     """Number those that wait from 0 again, and count home what the bits say."""
-    cdef LaneWaiting* each = exchange.waiting
+    cdef WaitingRequest* each = exchange.waiting
     cdef int64_t place = 0
     while each is not exchange.waiting_last:  # which is being added, and has no place yet
         each.overtaken_by = overtakes(exchange, each)
@@ -408,7 +408,7 @@ cdef inline void places_again(LaneExchange* exchange) noexcept nogil:
         memset(exchange.overtaking, 0, MOST_PLACES // 8)
 
 
-cdef inline void waiting_add(LaneExchange* exchange, LaneWaiting* waiting) noexcept nogil:
+cdef inline void waiting_add(ExchangeState* exchange, WaitingRequest* waiting) noexcept nogil:
     """It waits from now on, behind the others."""
     waiting.before = exchange.waiting_last
     waiting.after = NULL
@@ -428,7 +428,7 @@ cdef inline void waiting_add(LaneExchange* exchange, LaneWaiting* waiting) noexc
         slot_link(exchange, waiting)
 
 
-cdef inline void waiting_remove(LaneExchange* exchange, LaneWaiting* waiting) noexcept nogil:
+cdef inline void waiting_remove(ExchangeState* exchange, WaitingRequest* waiting) noexcept nogil:
     """It waits no longer; it is the caller's now, to be let go of by `waiting_free`."""
     if waiting.before is NULL:
         exchange.waiting = waiting.after
@@ -451,9 +451,9 @@ cdef inline void waiting_remove(LaneExchange* exchange, LaneWaiting* waiting) no
         exchange.waiting_next = 0
 
 
-cdef inline LaneWaiting* waiting_with(const LaneExchange* exchange, int32_t correlation_id) noexcept nogil:
+cdef inline WaitingRequest* waiting_with(const ExchangeState* exchange, int32_t correlation_id) noexcept nogil:
     """The first that was sent with this id, NULL for none."""
-    cdef LaneWaiting* each = exchange.waiting
+    cdef WaitingRequest* each = exchange.waiting
     if exchange.slots is NULL:
         while each is not NULL and (each.is_token or each.row.correlation_id != correlation_id):
             each = each.after
@@ -464,10 +464,10 @@ cdef inline LaneWaiting* waiting_with(const LaneExchange* exchange, int32_t corr
     return each
 
 
-cdef inline LaneWaiting* waiting_open(const LaneExchange* exchange, int32_t correlation_id, bint* several) noexcept nogil:
+cdef inline WaitingRequest* waiting_open(const ExchangeState* exchange, int32_t correlation_id, bint* several) noexcept nogil:
     """The first with this id whose response is not lost, NULL for none; `several`, if given: whether there is another."""
-    cdef LaneWaiting* each = exchange.waiting if exchange.slots is NULL else slot_of_id(exchange, correlation_id).first
-    cdef LaneWaiting* found = NULL
+    cdef WaitingRequest* each = exchange.waiting if exchange.slots is NULL else slot_of_id(exchange, correlation_id).first
+    cdef WaitingRequest* found = NULL
     while each is not NULL:
         if not each.is_token and not each.is_lost and each.row.correlation_id == correlation_id:
             if found is not NULL:
@@ -480,7 +480,7 @@ cdef inline LaneWaiting* waiting_open(const LaneExchange* exchange, int32_t corr
     return found
 
 
-cdef inline void waiting_free(LaneExchange* exchange, LaneWaiting* waiting) noexcept nogil:
+cdef inline void waiting_free(ExchangeState* exchange, WaitingRequest* waiting) noexcept nogil:
     """Let go of one that does not wait."""
     free(waiting.uses)
     free(waiting.payload)
@@ -490,15 +490,15 @@ cdef inline void waiting_free(LaneExchange* exchange, LaneWaiting* waiting) noex
         free(waiting)
 
 
-cdef inline void waiting_done(LaneExchange* exchange) noexcept nogil:
+cdef inline void waiting_done(ExchangeState* exchange) noexcept nogil:
     """The first one waits no longer."""
-    cdef LaneWaiting* first = exchange.waiting
+    cdef WaitingRequest* first = exchange.waiting
     waiting_remove(exchange, first)
     waiting_free(exchange, first)
 
 
-cdef inline void exchange_free(LaneExchange* exchange) noexcept:
-    """Free what a lane has; it is as if it had never been."""
+cdef inline void exchange_free(ExchangeState* exchange) noexcept:
+    """Free what a connection has; it is as if it had never been."""
     while exchange.waiting_count:
         waiting_done(exchange)
     free(exchange.waiting_spare)
@@ -509,4 +509,4 @@ cdef inline void exchange_free(LaneExchange* exchange) noexcept:
     sums_free(&exchange.topics)
     raw_xdecref(exchange.advertised)
     raw_xdecref(exchange.sasl)
-    memset(exchange, 0, sizeof(LaneExchange))
+    memset(exchange, 0, sizeof(ExchangeState))

@@ -1,6 +1,6 @@
 """What is taken out of a message: its first fields, the partitions that it names, the parts by which an answer is known; C structs all.
 
-Values come by the marks of a recipe (`field_plan.pxd`), in the order of the wire; who walks over the message is `field_extraction.pxd`.
+Values come by the marks of a field_plan (`field_plan.pxd`), in the order of the wire; who walks over the message is `field_extraction.pxd`.
 """
 
 from libc.stdint cimport INT32_MIN, int16_t, int32_t, int64_t, uint8_t, uint32_t

@@ -20,10 +20,10 @@ from protocol.extracted_fields cimport (
 )
 from protocol.field_plan cimport (
     ENTRIES, KEY_PART, MARK_MASK, NO_MARK, RECORDS, TOPIC_NAMES, TOPICS, TOPICS_ROOT, USED_MASK, USED_PARTITIONS, USED_RECORDS,
-    USED_TOPICS, Recipe,
+    USED_TOPICS, FieldPlan,
 )
 from protocol.group_fields cimport entry_begin
-from protocol.record_batches cimport BATCHES_ODD, BATCHES_PARTIAL, look_at_batches
+from protocol.record_batches cimport BATCHES_FALLBACK, BATCHES_PARTIAL, look_at_batches
 from wire.cursor cimport (
     BAD_LENGTH, MAX_LENGTH, NO_LENGTH, NULL_LENGTH, OK, TRUNCATED, Bytes, Cursor, cursor_fail, cursor_has, cursor_left, read_length_32,
     read_length_compact, read_varint, unlikely,
@@ -42,27 +42,27 @@ cdef inline Py_ssize_t count_of(Cursor* cursor, const Step* step, const Fields* 
 
 
 cdef inline bint walk_elements(
-    const Recipe* recipe, Cursor* cursor, const Step* step, int mark, Fields* fields, Trace* trace
+    const FieldPlan* field_plan, Cursor* cursor, const Step* step, int mark, Fields* fields, Trace* trace
 ) noexcept nogil:
     """An array of structs in which something is marked, or whose elements are counted."""
     cdef Bytes start = cursor.p
     cdef Py_ssize_t count = count_of(cursor, step, fields)
-    cdef const Block* block = &recipe.program.blocks[step.block]
+    cdef const Block* block = &field_plan.program.blocks[step.block]
     cdef Py_ssize_t _index
     cdef int used = mark & USED_MASK
     mark &= MARK_MASK
     if count < 0:
         if count == NULL_LENGTH and (mark == TOPICS or mark == TOPICS_ROOT):
-            fields.topics_null = is_first(recipe, step)
+            fields.topics_null = is_first(field_plan, step)
         return count == NULL_LENGTH
     if mark == TOPICS or mark == TOPICS_ROOT:
         fields.met |= MET_TOPICS
-        if mark == TOPICS and is_first(recipe, step):
+        if mark == TOPICS and is_first(field_plan, step):
             fields.topics_claimed = <int32_t>count
-    if mark == TOPICS and not fields.cut and not is_inside(recipe, block):
+    if mark == TOPICS and not fields.cut and not is_inside(field_plan, block):
         fields.topic_count += <int32_t>count
         cursor.p = start
-        return skip_value(&recipe.program, cursor, step, trace)
+        return skip_value(&field_plan.program, cursor, step, trace)
     for _index in range(count):
         if mark == TOPICS:
             fields.topic_count += 1
@@ -73,20 +73,20 @@ cdef inline bint walk_elements(
             use_begin(&fields.use)
         elif used == ENTRIES and not entry_begin(fields.group):
             fields.odd = True
-        if not walk_block(recipe, cursor, block, fields, trace):
+        if not walk_block(field_plan, cursor, block, fields, trace):
             if fields.cut and used == USED_PARTITIONS:
-                cut_partition(recipe, block, fields)
+                cut_partition(field_plan, block, fields)
             return False
         if used == USED_PARTITIONS and not use_add(fields):
             fields.odd = True
     return True
 
 
-cdef inline void cut_partition(const Recipe* recipe, const Block* block, Fields* fields) noexcept nogil:
+cdef inline void cut_partition(const FieldPlan* field_plan, const Block* block, Fields* fields) noexcept nogil:
     """The bytes end inside a partition: kwire/protocol/topic_use.py, `_uses`."""
     cdef UseList* uses = fields.uses
     cdef Use* latest
-    cdef bint is_cut = not fields.use.recorded and has_records(recipe, block)
+    cdef bint is_cut = not fields.use.recorded and has_records(field_plan, block)
     if fields.use.numbered:
         fields.use.unseen = is_cut
         if not use_add(fields):
@@ -97,27 +97,27 @@ cdef inline void cut_partition(const Recipe* recipe, const Block* block, Fields*
             latest.unseen = True
 
 
-cdef inline bint has_records(const Recipe* recipe, const Block* block) noexcept nogil:
+cdef inline bint has_records(const FieldPlan* field_plan, const Block* block) noexcept nogil:
     """Whether a partition of this message carries records."""
     cdef Py_ssize_t index
     for index in range(block.first, block.first + block.untagged + block.tagged):
-        if recipe.marks[index] & USED_MASK == USED_RECORDS or recipe.marks[index] & MARK_MASK == RECORDS:
+        if field_plan.marks[index] & USED_MASK == USED_RECORDS or field_plan.marks[index] & MARK_MASK == RECORDS:
             return True
     return False
 
 
-cdef inline bint is_first(const Recipe* recipe, const Step* step) noexcept nogil:
+cdef inline bint is_first(const FieldPlan* field_plan, const Step* step) noexcept nogil:
     """Whether a step belongs to the message itself."""
-    cdef const Block* top = recipe.program.blocks
-    cdef Py_ssize_t index = step - recipe.program.steps
+    cdef const Block* top = field_plan.program.blocks
+    cdef Py_ssize_t index = step - field_plan.program.steps
     return top.first <= index < top.first + top.untagged + top.tagged
 
 
-cdef inline bint is_inside(const Recipe* recipe, const Block* block) noexcept nogil:
+cdef inline bint is_inside(const FieldPlan* field_plan, const Block* block) noexcept nogil:
     """Whether anything in a block is marked."""
     cdef Py_ssize_t index
     for index in range(block.first, block.first + block.untagged + block.tagged):
-        if recipe.marks[index]:
+        if field_plan.marks[index]:
             return True
     return False
 
@@ -144,14 +144,16 @@ cdef inline bint walk_names(Cursor* cursor, const Step* step, int mark, bint fir
     return True
 
 
-cdef inline bint walk_value(const Recipe* recipe, Cursor* cursor, const Step* step, int mark, Fields* fields, Trace* trace) noexcept nogil:
+cdef inline bint walk_value(
+    const FieldPlan* field_plan, Cursor* cursor, const Step* step, int mark, Fields* fields, Trace* trace
+) noexcept nogil:
     """One field that is marked, or in which something is."""
     cdef int32_t shape = step.shape
     cdef Bytes start = cursor.p
     cdef Py_ssize_t size
     cdef int batches
     if mark & MARK_MASK == KEY_PART and mark & USED_MASK == 0:
-        if not skip_value(&recipe.program, cursor, step, trace):
+        if not skip_value(&field_plan.program, cursor, step, trace):
             return False
         if not parts_add(fields.parts, start, cursor.p - start):
             fields.odd = True
@@ -171,18 +173,18 @@ cdef inline bint walk_value(const Recipe* recipe, Cursor* cursor, const Step* st
                 fields.use.records = cursor.p
                 fields.use.records_size = size
                 batches = look_at_batches(cursor.p, size, &fields.use.weight)
-                fields.odd = fields.odd or batches == BATCHES_ODD
+                fields.odd = fields.odd or batches == BATCHES_FALLBACK
                 fields.partial_batch = fields.partial_batch or batches == BATCHES_PARTIAL
             cursor.p += size
-        elif mark & MARK_MASK == TOPIC_NAMES and is_first(recipe, step):
+        elif mark & MARK_MASK == TOPIC_NAMES and is_first(field_plan, step):
             fields.topics_null = True
         return True
     if shape == ARRAY_OF_STRUCTS:
-        return walk_elements(recipe, cursor, step, mark, fields, trace)
+        return walk_elements(field_plan, cursor, step, mark, fields, trace)
     if shape == ARRAY:
         if step.element == STRING or step.element == STRING_COMPACT:
-            return walk_names(cursor, step, mark, is_first(recipe, step), fields)
-        return skip_value(&recipe.program, cursor, step, trace)
+            return walk_names(cursor, step, mark, is_first(field_plan, step), fields)
+        return skip_value(&field_plan.program, cursor, step, trace)
     if shape == STRUCT or shape == NULLABLE_STRUCT:
         if shape == NULLABLE_STRUCT:
             size = read_marker(cursor, step)
@@ -192,7 +194,7 @@ cdef inline bint walk_value(const Recipe* recipe, Cursor* cursor, const Step* st
                 return size == NULL_LENGTH
         if mark & MARK_MASK == TOPICS_ROOT:
             fields.met |= MET_TOPICS
-        return walk_block(recipe, cursor, &recipe.program.blocks[step.block], fields, trace)
+        return walk_block(field_plan, cursor, &field_plan.program.blocks[step.block], fields, trace)
     if not cursor_has(cursor, fixed_size(shape)):
         return False
     take_fixed(fields, mark, shape, cursor.p)
@@ -220,10 +222,10 @@ cdef inline bint read_cut_tag(Cursor* cursor, const Program* program, const Bloc
     return find_tagged(program, block, tag[0]) is not NULL or cursor_has(cursor, size[0])
 
 
-cdef inline bint walk_tagged(const Recipe* recipe, Cursor* cursor, const Block* block, Fields* fields, Trace* trace) noexcept nogil:
+cdef inline bint walk_tagged(const FieldPlan* field_plan, Cursor* cursor, const Block* block, Fields* fields, Trace* trace) noexcept nogil:
     """A tagged section that is not empty. Tags that do not ascend are odd: Python has something to say about most of them."""
     cdef Py_ssize_t count = cut_tag_count(cursor) if fields.cut else read_tag_count(cursor)
-    cdef const Program* program = &recipe.program
+    cdef const Program* program = &field_plan.program
     cdef const Step* step
     cdef uint32_t tag
     cdef int64_t last = -1
@@ -241,11 +243,11 @@ cdef inline bint walk_tagged(const Recipe* recipe, Cursor* cursor, const Block* 
         if step is NULL:
             cursor.p += size
         else:
-            mark = recipe.marks[step - recipe.program.steps]
+            mark = field_plan.marks[step - field_plan.program.steps]
             if mark == NO_MARK:
-                if not skip_value(&recipe.program, cursor, step, trace):
+                if not skip_value(&field_plan.program, cursor, step, trace):
                     return False
-            elif not walk_value(recipe, cursor, step, mark, fields, trace):
+            elif not walk_value(field_plan, cursor, step, mark, fields, trace):
                 return False
             if cursor_left(cursor) != behind:
                 return False
@@ -253,12 +255,12 @@ cdef inline bint walk_tagged(const Recipe* recipe, Cursor* cursor, const Block* 
     return cursor.code == OK
 
 
-cdef inline bint walk_cut_run(const Recipe* recipe, Cursor* cursor, const Step* run, Fields* fields) noexcept nogil:
+cdef inline bint walk_cut_run(const FieldPlan* field_plan, Cursor* cursor, const Step* run, Fields* fields) noexcept nogil:
     """The fields of a run that has more of them than there are bytes; False, at the first that is not there."""
     cdef const Step* step = run + 1
     cdef int mark
     while cursor_has(cursor, fixed_size(step.shape)):
-        mark = recipe.marks[step - recipe.program.steps]
+        mark = field_plan.marks[step - field_plan.program.steps]
         if mark:
             take_fixed(fields, mark, step.shape, cursor.p)
         cursor.p += fixed_size(step.shape)
@@ -266,12 +268,12 @@ cdef inline bint walk_cut_run(const Recipe* recipe, Cursor* cursor, const Step* 
     return False
 
 
-cdef inline bint walk_block(const Recipe* recipe, Cursor* cursor, const Block* block, Fields* fields, Trace* trace) noexcept nogil:
+cdef inline bint walk_block(const FieldPlan* field_plan, Cursor* cursor, const Block* block, Fields* fields, Trace* trace) noexcept nogil:
     """One struct; False after a fault."""
-    cdef const Step* step = recipe.program.steps + block.first
+    cdef const Step* step = field_plan.program.steps + block.first
     cdef const Step* last = step + block.untagged
     cdef const Step* run_end
-    cdef const uint16_t* marks = recipe.marks
+    cdef const uint16_t* marks = field_plan.marks
     cdef Bytes p
     cdef int mark
     while step < last:
@@ -279,57 +281,57 @@ cdef inline bint walk_block(const Recipe* recipe, Cursor* cursor, const Block* b
             return False
         if step.code == RUN:
             if unlikely(cursor_left(cursor) < step.minimum):
-                return walk_cut_run(recipe, cursor, step, fields)
+                return walk_cut_run(field_plan, cursor, step, fields)
             p = cursor.p
             cursor.p = p + step.minimum
             run_end = step + step.count
-            if marks[step - recipe.program.steps] == NO_MARK:
+            if marks[step - field_plan.program.steps] == NO_MARK:
                 step = run_end
             while step < run_end:
                 step += 1
-                mark = marks[step - recipe.program.steps]
+                mark = marks[step - field_plan.program.steps]
                 if mark:
                     take_fixed(fields, mark, step.shape, p)
                 p += fixed_size(step.shape)
         else:
-            mark = marks[step - recipe.program.steps]
+            mark = marks[step - field_plan.program.steps]
             if mark == NO_MARK:
-                if not skip_value(&recipe.program, cursor, step, trace):
+                if not skip_value(&field_plan.program, cursor, step, trace):
                     return False
-            elif not walk_value(recipe, cursor, step, mark, fields, trace):
+            elif not walk_value(field_plan, cursor, step, mark, fields, trace):
                 return False
         step += 1
-    if recipe.program.flexible:
+    if field_plan.program.flexible:
         if cursor.p < cursor.end and cursor.p[0] == 0:
             cursor.p += 1
             return True
-        return walk_tagged(recipe, cursor, block, fields, trace)
+        return walk_tagged(field_plan, cursor, block, fields, trace)
     return True
 
 
-cdef inline bint take_fields(const Recipe* recipe, Cursor* cursor, Fields* fields) noexcept nogil:
+cdef inline bint take_fields(const FieldPlan* field_plan, Cursor* cursor, Fields* fields) noexcept nogil:
     """Walk over a message from the cursor on and take what is marked; False when it is at fault or odd."""
     cdef Trace trace
     trace.depth = 0
-    return walk_block(recipe, cursor, recipe.program.blocks, fields, &trace) and cursor.code == OK and not fields.odd
+    return walk_block(field_plan, cursor, field_plan.program.blocks, fields, &trace) and cursor.code == OK and not fields.odd
 
 
-cdef inline bint take_cut_fields(const Recipe* recipe, Cursor* cursor, Fields* fields) noexcept nogil:
+cdef inline bint take_cut_fields(const FieldPlan* field_plan, Cursor* cursor, Fields* fields) noexcept nogil:
     """As `take_fields`, for a message of which bytes are missing: False where it is odd, be it at fault before its bytes end."""
     cdef Trace trace
     cdef bint whole
     trace.depth = 0
     fields.cut = True
-    whole = walk_block(recipe, cursor, recipe.program.blocks, fields, &trace)
+    whole = walk_block(field_plan, cursor, field_plan.program.blocks, fields, &trace)
     return (whole or cursor.code == TRUNCATED) and not fields.odd
 
 
-cdef inline int32_t error_of(const Recipe* recipe, const Fields* fields) noexcept nogil:
+cdef inline int32_t error_of(const FieldPlan* field_plan, const Fields* fields) noexcept nogil:
     """As kwire.protocol.first_fields.error_code_of; INT32_MIN where the version has no error code, or a cut response does not tell."""
     cdef int index
-    if recipe.errors == 0 or (fields.cut and not (recipe.has_top_error and fields.met & MET_ERROR)):
+    if field_plan.errors == 0 or (fields.cut and not (field_plan.has_top_error and fields.met & MET_ERROR)):
         return INT32_MIN
-    for index in range(recipe.errors):
+    for index in range(field_plan.errors):
         if fields.error[index]:
             return fields.error[index]
     return 0

@@ -1,6 +1,6 @@
 """How to read the messages of an api version: a lowered plan with a mark at each step whose value is wanted.
 
-Which those are says `kwire.protocol.lane_recipes`, with what is to be done with the message (`traits`); nothing here knows an api.
+Which those are says `kwire.protocol.field_plans`, with what is to be done with the message (`traits`); nothing here knows an api.
 """
 
 from libc.stdint cimport int32_t, uint16_t, uint32_t
@@ -10,7 +10,7 @@ from libc.string cimport memset
 from codec.program cimport RUN, Block, Program, Step, program_lower, program_release
 
 cdef enum:
-    # The numbers of kwire.protocol.lane_recipes.Mark
+    # The numbers of kwire.protocol.field_plans.Mark
     NO_MARK = 0
     INSIDE = 1  # something is marked further in
     CLIENT_ID = 2
@@ -65,25 +65,25 @@ cdef enum:
     MOST_USES = 1 << 16  # partitions that one frame may name; one that names more is odd
     MARKED_TEXTS = 10  # CLIENT_ID to TOKEN, by mark
 
-cdef enum RecipeState:
+cdef enum FieldPlanState:
     NOT_ASKED = 0
     READY = 1
     LEFT_TO_PYTHON = 2
 
-cdef struct Recipe:
+cdef struct FieldPlan:
     Program program
     uint16_t* marks  # by step
     int32_t state
     int32_t header_version
     int32_t errors  # how many paths have an error code
-    uint32_t traits  # kwire.protocol.lane_recipes.Trait
+    uint32_t traits  # kwire.protocol.field_plans.Trait
     bint has_top_error  # one error code alone, of the whole message
     bint has_topics
     bint has_throttle_time
     bint has_acks
 
 
-cdef inline int recipe_mark(Recipe* recipe, object plan, tuple path, int mark) except -1:
+cdef inline int field_plan_mark(FieldPlan* field_plan, object plan, tuple path, int mark) except -1:
     """Mark the step at a path of attributes, and those on the way."""
     cdef Py_ssize_t number = 0
     cdef Py_ssize_t index
@@ -92,40 +92,40 @@ cdef inline int recipe_mark(Recipe* recipe, object plan, tuple path, int mark) e
     cdef Block* block
     cdef Py_ssize_t depth
     for depth in range(len(path)):
-        block = &recipe.program.blocks[number]
+        block = &field_plan.program.blocks[number]
         count = block.untagged + block.tagged
         for index in range(block.first, block.first + count):
-            step = &recipe.program.steps[index]
+            step = &field_plan.program.steps[index]
             if step.code != RUN and plan.attribute(number, step.operation) == path[depth]:
                 break
         else:
             raise ValueError(f"{plan.message} v{plan.version} has no {'.'.join(path)}")
         if depth < len(path) - 1:
-            if recipe.marks[index] & MARK_MASK == NO_MARK:
-                recipe.marks[index] |= INSIDE
+            if field_plan.marks[index] & MARK_MASK == NO_MARK:
+                field_plan.marks[index] |= INSIDE
             number = step.block
-        elif mark & USED_MASK and recipe.marks[index] & USED_MASK == 0:
-            recipe.marks[index] |= <uint16_t>mark
-        elif mark & MARK_MASK and recipe.marks[index] & MARK_MASK <= INSIDE:
-            recipe.marks[index] = <uint16_t>(recipe.marks[index] & USED_MASK | mark)
+        elif mark & USED_MASK and field_plan.marks[index] & USED_MASK == 0:
+            field_plan.marks[index] |= <uint16_t>mark
+        elif mark & MARK_MASK and field_plan.marks[index] & MARK_MASK <= INSIDE:
+            field_plan.marks[index] = <uint16_t>(field_plan.marks[index] & USED_MASK | mark)
         else:
             raise ValueError(f"{plan.message} v{plan.version}: two marks at {'.'.join(path)}")
     return 0
 
 
-cdef inline void mark_runs(Recipe* recipe, const Block* block) noexcept nogil:
+cdef inline void mark_runs(FieldPlan* field_plan, const Block* block) noexcept nogil:
     """Mark the runs of a block in which something is marked."""
     cdef Py_ssize_t index
     cdef Py_ssize_t inside
     for index in range(block.first, block.first + block.untagged):
-        if recipe.program.steps[index].code == RUN:
-            for inside in range(index + 1, index + 1 + recipe.program.steps[index].count):
-                if recipe.marks[inside]:
-                    recipe.marks[index] = INSIDE
+        if field_plan.program.steps[index].code == RUN:
+            for inside in range(index + 1, index + 1 + field_plan.program.steps[index].count):
+                if field_plan.marks[inside]:
+                    field_plan.marks[index] = INSIDE
 
 
-cdef inline int recipe_load(Recipe* recipe, object plan, object marks, uint32_t traits, int32_t header_version) except -1:
-    """Fill an empty recipe.
+cdef inline int field_plan_load(FieldPlan* field_plan, object plan, object marks, uint32_t traits, int32_t header_version) except -1:
+    """Fill an empty field_plan.
 
     Arguments:
         plan: with a projection that holds what is marked, so that each path has steps of its own.
@@ -139,32 +139,32 @@ cdef inline int recipe_load(Recipe* recipe, object plan, object marks, uint32_t 
     cdef const Block* block
     cdef Py_ssize_t index
     cdef int mark
-    program_lower(&recipe.program, plan, 0)
-    recipe.program.checks_text = True
-    for index in range(recipe.program.block_count):
-        block = &recipe.program.blocks[index]
+    program_lower(&field_plan.program, plan, 0)
+    field_plan.program.checks_text = True
+    for index in range(field_plan.program.block_count):
+        block = &field_plan.program.blocks[index]
         steps = max(steps, block.first + block.untagged + block.tagged)
-    recipe.marks = <uint16_t*>calloc(steps, sizeof(uint16_t))
-    if recipe.marks is NULL:
+    field_plan.marks = <uint16_t*>calloc(steps, sizeof(uint16_t))
+    if field_plan.marks is NULL:
         raise MemoryError
-    recipe.traits = traits
-    recipe.header_version = header_version
+    field_plan.traits = traits
+    field_plan.header_version = header_version
     for path, number in marks:
         mark = number
-        recipe_mark(recipe, plan, path, mark)
-        recipe.has_topics = recipe.has_topics or mark == TOPICS or mark == TOPIC_NAMES
-        recipe.has_throttle_time = recipe.has_throttle_time or mark == THROTTLE_TIME
-        recipe.has_acks = recipe.has_acks or mark == ACKS
+        field_plan_mark(field_plan, plan, path, mark)
+        field_plan.has_topics = field_plan.has_topics or mark == TOPICS or mark == TOPIC_NAMES
+        field_plan.has_throttle_time = field_plan.has_throttle_time or mark == THROTTLE_TIME
+        field_plan.has_acks = field_plan.has_acks or mark == ACKS
         if ERROR_CODE <= mark <= MARK_MASK:
-            recipe.errors = max(recipe.errors, mark - ERROR_CODE + 1)
-            recipe.has_top_error = path == ("error_code",)
-    for index in range(recipe.program.block_count):
-        mark_runs(recipe, &recipe.program.blocks[index])
-    recipe.state = READY
+            field_plan.errors = max(field_plan.errors, mark - ERROR_CODE + 1)
+            field_plan.has_top_error = path == ("error_code",)
+    for index in range(field_plan.program.block_count):
+        mark_runs(field_plan, &field_plan.program.blocks[index])
+    field_plan.state = READY
     return 0
 
 
-cdef inline void recipe_free(Recipe* recipe) noexcept:
-    program_release(&recipe.program)
-    free(recipe.marks)
-    memset(recipe, 0, sizeof(Recipe))
+cdef inline void field_plan_free(FieldPlan* field_plan) noexcept:
+    program_release(&field_plan.program)
+    free(field_plan.marks)
+    memset(field_plan, 0, sizeof(FieldPlan))

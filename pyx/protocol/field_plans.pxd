@@ -1,13 +1,13 @@
-"""Recipes by api and version, for a whole process: how to read each message.
+"""Field plans by api and version, for a whole process: how to read each message.
 
-Each is asked of `kwire.protocol.lane_recipes` when it is first needed.
+Each is asked of `kwire.protocol.field_plans` when it is first needed.
 """
 
 from libc.stdint cimport int32_t
 from libc.stdlib cimport calloc, free
 from libc.string cimport memset
 
-from protocol.field_plan cimport LEFT_TO_PYTHON, NOT_ASKED, Recipe, recipe_free, recipe_load
+from protocol.field_plan cimport LEFT_TO_PYTHON, NOT_ASKED, FieldPlan, field_plan_free, field_plan_load
 
 cdef enum:
     KEYS = 128
@@ -16,7 +16,7 @@ cdef enum:
     RESPONSE_HEADERS = 2
 
 cdef enum Trait:
-    # The numbers of kwire.protocol.lane_recipes.Trait
+    # The numbers of kwire.protocol.field_plans.Trait
     PRODUCE = 1
     FETCH = 2
     API_VERSIONS = 4
@@ -30,57 +30,57 @@ cdef enum Trait:
     SASL = 1024
     STEPS = 2048
 
-# How to read each api version, for a whole process; a recipe is made when it is first needed.
-cdef struct RecipeBook:
-    Recipe* requests  # KEYS * VERSIONS
-    Recipe* responses
-    Recipe request_headers[REQUEST_HEADERS]
-    Recipe response_headers[RESPONSE_HEADERS]
+# How to read each api version, for a whole process; a field_plan is made when it is first needed.
+cdef struct FieldPlans:
+    FieldPlan* requests  # KEYS * VERSIONS
+    FieldPlan* responses
+    FieldPlan request_headers[REQUEST_HEADERS]
+    FieldPlan response_headers[RESPONSE_HEADERS]
 
 
-cdef inline void book_close(RecipeBook* book) noexcept:
+cdef inline void plans_close(FieldPlans* plans) noexcept:
     cdef Py_ssize_t index
-    if book.requests is not NULL and book.responses is not NULL:
+    if plans.requests is not NULL and plans.responses is not NULL:
         for index in range(KEYS * VERSIONS):
-            recipe_free(&book.requests[index])
-            recipe_free(&book.responses[index])
+            field_plan_free(&plans.requests[index])
+            field_plan_free(&plans.responses[index])
     for index in range(REQUEST_HEADERS):
-        recipe_free(&book.request_headers[index])
+        field_plan_free(&plans.request_headers[index])
     for index in range(RESPONSE_HEADERS):
-        recipe_free(&book.response_headers[index])
-    free(book.requests)
-    free(book.responses)
-    memset(book, 0, sizeof(RecipeBook))
+        field_plan_free(&plans.response_headers[index])
+    free(plans.requests)
+    free(plans.responses)
+    memset(plans, 0, sizeof(FieldPlans))
 
 
-cdef inline int recipe_ask(Recipe* recipe, str kind, int api_key, int version) except -1:
-    """Make a recipe, with what kwire.protocol.lane_recipes says."""
-    from kwire.protocol.lane_recipes import recipe_of
+cdef inline int field_plan_ask(FieldPlan* field_plan, str kind, int api_key, int version) except -1:
+    """Make a field_plan, with what kwire.protocol.field_plans says."""
+    from kwire.protocol.field_plans import field_plan_of
 
-    known = recipe_of(kind, api_key, version)
-    if recipe.state != NOT_ASKED:  # another thread was quicker
+    known = field_plan_of(kind, api_key, version)
+    if field_plan.state != NOT_ASKED:  # another thread was quicker
         return 0
-    recipe.state = LEFT_TO_PYTHON
+    field_plan.state = LEFT_TO_PYTHON
     if known is not None:
-        recipe_load(recipe, known.plan, known.marks, known.traits, known.header_version)
+        field_plan_load(field_plan, known.plan, known.marks, known.traits, known.header_version)
     return 0
 
 
-cdef inline int book_open(RecipeBook* book) except -1:
-    """Make an empty book; only headers are read up.
+cdef inline int plans_open(FieldPlans* plans) except -1:
+    """Make an empty plans; only headers are read up.
 
     Raises:
         MemoryError: no room.
     """
     cdef int version
-    memset(book, 0, sizeof(RecipeBook))
-    book.requests = <Recipe*>calloc(KEYS * VERSIONS, sizeof(Recipe))
-    book.responses = <Recipe*>calloc(KEYS * VERSIONS, sizeof(Recipe))
-    if book.requests is NULL or book.responses is NULL:
-        book_close(book)
+    memset(plans, 0, sizeof(FieldPlans))
+    plans.requests = <FieldPlan*>calloc(KEYS * VERSIONS, sizeof(FieldPlan))
+    plans.responses = <FieldPlan*>calloc(KEYS * VERSIONS, sizeof(FieldPlan))
+    if plans.requests is NULL or plans.responses is NULL:
+        plans_close(plans)
         raise MemoryError
     for version in range(REQUEST_HEADERS):
-        recipe_ask(&book.request_headers[version], "request_header", -1, version)
+        field_plan_ask(&plans.request_headers[version], "request_header", -1, version)
     for version in range(RESPONSE_HEADERS):
-        recipe_ask(&book.response_headers[version], "response_header", -1, version)
+        field_plan_ask(&plans.response_headers[version], "response_header", -1, version)
     return 0

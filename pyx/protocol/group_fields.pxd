@@ -1,4 +1,4 @@
-"""What a JoinGroup, SyncGroup or LeaveGroup says: pointers into the message, put down by the marks of its recipe (`field_plan.pxd`)."""
+"""What a JoinGroup, SyncGroup or LeaveGroup says: pointers into the message, put down by the marks of its field_plan (`field_plan.pxd`)."""
 
 from libc.stdint cimport INT32_MIN, int32_t
 from libc.string cimport memset

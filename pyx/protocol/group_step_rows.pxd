@@ -1,7 +1,8 @@
 """Rows of `group_steps` as C structs, of JoinGroup, SyncGroup and LeaveGroup: kwire/protocol/group_steps.py, kwire/tables/observed_rows.py.
 
-A request waits as the frame that it was (`LaneWaiting.payload`) and is walked over again when its response is there. What members subscribe
-to and are assigned is bytes inside the bytes: Python reads each once (`answers.pxd`). Lists are JSON until a batch is made of them.
+A request waits as the frame that it was (`WaitingRequest.payload`) and is walked over again when its response is there. What members
+subscribe to and are assigned is bytes inside the bytes: Python reads each once (`answers.pxd`). Lists are JSON until a batch is made of
+them.
 """
 
 from cpython.bytes cimport PyBytes_FromStringAndSize
@@ -10,10 +11,10 @@ from libc.string cimport memcmp, memcpy
 
 from protocol.answer_keys cimport ANSWER_ASSIGNMENT, ANSWER_SUBSCRIPTION, MOST_KNOWN_BY, key_add, key_begin
 from protocol.answers cimport Answer, answer_add, answer_find, kept
-from protocol.exchange_state cimport LaneExchange, LaneSeries, LaneWaiting
+from protocol.exchange_state cimport ExchangeState, SeriesState, WaitingRequest
 from protocol.extracted_fields cimport Fields, Parts, fields_open, parts_add, parts_clear
 from protocol.field_extraction cimport take_cut_fields, take_fields
-from protocol.field_plan cimport Recipe
+from protocol.field_plan cimport FieldPlan
 from protocol.field_plans cimport VERSIONS
 from protocol.group_fields cimport (
     EACH_INSTANCE, EACH_METADATA, EACH_NAME, EACH_REASON, GROUP_ASSIGNMENT, GROUP_INSTANCE, GROUP_LEADER, GROUP_MEMBER, GROUP_PROTOCOL,
@@ -70,7 +71,7 @@ cdef inline const Said* first_of(const Said* one, const Said* other) noexcept no
     return one if one.size else other
 
 
-cdef inline int64_t said_number(LaneSeries* series, const Said* said) except -3:
+cdef inline int64_t said_number(SeriesState* series, const Said* said) except -3:
     """The number of a text that is UTF-8; -1 for null and for what is empty."""
     cdef int32_t number
     if said.size == 0:
@@ -143,7 +144,7 @@ cdef inline int json_text(Parts* json, const Said* said, bint null_if_empty) exc
     return json_add(json, b'"', 1)
 
 
-cdef inline object read_inner(LaneSeries* series, int kind, const Said* protocol_type, const Said* data):
+cdef inline object read_inner(SeriesState* series, int kind, const Said* protocol_type, const Said* data):
     """JSON of what a subscription or an assignment holds, None where it holds nothing that can be read; Python reads each once."""
     cdef Answer* answer
     cdef bint may_be_known = protocol_type.size + data.size <= MOST_KNOWN_BY
@@ -156,16 +157,16 @@ cdef inline object read_inner(LaneSeries* series, int kind, const Said* protocol
     spoken = PyBytes_FromStringAndSize(<const char*>protocol_type.at, protocol_type.size).decode()
     content = PyBytes_FromStringAndSize(<const char*>data.at, data.size)
     if kind == ANSWER_SUBSCRIPTION:
-        found = (<object>series.desk).subscription(spoken, content)
+        found = (<object>series.callbacks).subscription(spoken, content)
     else:
-        found = (<object>series.desk).assignment(spoken, content)
+        found = (<object>series.callbacks).assignment(spoken, content)
     if may_be_known:
         answer = answer_add(&series.answers, series.key.bytes, series.key.size)
         answer.ranges = kept(found)
     return found
 
 
-cdef inline int json_member(LaneSeries* series, const Said* name, const Said* instance_id, object topics, const Said* reason,
+cdef inline int json_member(SeriesState* series, const Said* name, const Said* instance_id, object topics, const Said* reason,
                             int32_t error_code) except -1:
     """An element of `members`; `topics` is JSON or None."""
     cdef Parts* json = &series.json
@@ -184,7 +185,7 @@ cdef inline int json_member(LaneSeries* series, const Said* name, const Said* in
     return json_add(json, b"]", 1)
 
 
-cdef inline int64_t json_number(LaneSeries* series) except -3:
+cdef inline int64_t json_number(SeriesState* series) except -3:
     """The number of the members that were put down, as a text; null for none."""
     cdef int32_t number
     if series.json.size == 1:
@@ -196,7 +197,7 @@ cdef inline int64_t json_number(LaneSeries* series) except -3:
     return number
 
 
-cdef inline int join_step(LaneSeries* series, int64_t* made) except -1:
+cdef inline int join_step(SeriesState* series, int64_t* made) except -1:
     """group_steps._join."""
     cdef const GroupFields* request = &series.request_group
     cdef const GroupFields* response = &series.response_group
@@ -235,7 +236,7 @@ cdef inline int join_step(LaneSeries* series, int64_t* made) except -1:
     return 0
 
 
-cdef inline int sync_step(LaneSeries* series, int64_t* made) except -1:
+cdef inline int sync_step(SeriesState* series, int64_t* made) except -1:
     """group_steps._sync."""
     cdef const GroupFields* request = &series.request_group
     cdef const GroupFields* response = &series.response_group
@@ -269,7 +270,7 @@ cdef inline int32_t answer_to(const GroupFields* response, const GroupEntry* lea
     return 0
 
 
-cdef inline int leave_step(LaneSeries* series, int64_t* made) except -1:
+cdef inline int leave_step(SeriesState* series, int64_t* made) except -1:
     """group_steps._leave."""
     cdef const GroupFields* request = &series.request_group
     cdef const GroupEntry* each
@@ -299,9 +300,9 @@ cdef inline int leave_step(LaneSeries* series, int64_t* made) except -1:
     return 0
 
 
-cdef inline bint read_request(LaneSeries* series, const LaneWaiting* waiting) noexcept nogil:
+cdef inline bint read_request(SeriesState* series, const WaitingRequest* waiting) noexcept nogil:
     """Read a request that has waited once more; False where Python has to."""
-    cdef const Recipe* recipe = &series.book.requests[waiting.row.api_key * VERSIONS + waiting.row.api_version]
+    cdef const FieldPlan* field_plan = &series.plans.requests[waiting.row.api_key * VERSIONS + waiting.row.api_version]
     cdef Cursor cursor
     cdef Fields fields
     if waiting.payload is NULL:
@@ -309,10 +310,10 @@ cdef inline bint read_request(LaneSeries* series, const LaneWaiting* waiting) no
     group_clear(&series.request_group)
     fields_open(&fields, &series.parts, &series.uses, &series.request_group)
     cursor_open(&cursor, waiting.payload, waiting.size, waiting.body)
-    return take_cut_fields(recipe, &cursor, &fields) if waiting.damaged else take_fields(recipe, &cursor, &fields)
+    return take_cut_fields(field_plan, &cursor, &fields) if waiting.damaged else take_fields(field_plan, &cursor, &fields)
 
 
-cdef inline bint names_fit(LaneSeries* series, const LaneWaiting* waiting, int32_t error) noexcept nogil:
+cdef inline bint names_fit(SeriesState* series, const WaitingRequest* waiting, int32_t error) noexcept nogil:
     """Whether types and names of a whole exchange fit, the response in `response_group`: groups/exchange_checks.py finds nothing."""
     cdef const GroupFields* request = &series.request_group
     cdef const GroupFields* response = &series.response_group
@@ -338,7 +339,7 @@ cdef inline bint names_fit(LaneSeries* series, const LaneWaiting* waiting, int32
     return error != 0 or response.said[GROUP_TYPE].at is NULL or is_same(&response.said[GROUP_TYPE], &request.said[GROUP_TYPE])
 
 
-cdef inline bint add_step(const LaneExchange* exchange, LaneSeries* series, const LaneWaiting* waiting) except -1:
+cdef inline bint add_step(const ExchangeState* exchange, SeriesState* series, const WaitingRequest* waiting) except -1:
     """Add the row of an exchange whose response, if any, is in `response_group`; False where Python has to.
 
     A group without an id takes no step, as in Python.
@@ -358,8 +359,8 @@ cdef inline bint add_step(const LaneExchange* exchange, LaneSeries* series, cons
         made[column] = no_long()
     parts_clear(&series.json)
     json_add(&series.json, b"[", 1)
-    desk = <object>series.desk
-    made[STEP_SERIES], made[STEP_CAPTURE] = text_of(said, desk.series), text_of(said, desk.files[exchange.begun >> PACKET_BITS])
+    callbacks = <object>series.callbacks
+    made[STEP_SERIES], made[STEP_CAPTURE] = text_of(said, callbacks.series), text_of(said, callbacks.files[exchange.begun >> PACKET_BITS])
     made[STEP_CONNECTION_ID] = text_copied(said, series.places, exchange.connection)
     made[STEP_REQUEST_INDEX] = row.request_index
     made[STEP_CLIENT_ID], made[STEP_GROUP_ID] = text_copied(said, texts, row.client_id), text_copied(said, texts, row.group_id)

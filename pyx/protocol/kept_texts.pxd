@@ -1,8 +1,8 @@
-"""The texts that a lane names, when the series lets go of those that nobody names (`text_table.pxd`)."""
+"""The texts that a connection names, when the series lets go of those that nobody names (`text_table.pxd`)."""
 
 from libc.stdint cimport int32_t
 
-from protocol.exchange_state cimport LaneExchange, LaneWaiting
+from protocol.exchange_state cimport ExchangeState, WaitingRequest
 from protocol.text_table cimport TextTable, text_keep, text_renamed
 
 
@@ -13,9 +13,9 @@ cdef inline void visit_text(TextTable* table, int32_t* text, bint renaming) noex
         text_keep(table, text[0])
 
 
-cdef inline void visit_texts(LaneExchange* exchange, TextTable* table, bint renaming) noexcept nogil:
-    """Keep all texts that a lane names, or give them their new numbers."""
-    cdef LaneWaiting* waiting = exchange.waiting
+cdef inline void visit_texts(ExchangeState* exchange, TextTable* table, bint renaming) noexcept nogil:
+    """Keep all texts that a connection names, or give them their new numbers."""
+    cdef WaitingRequest* waiting = exchange.waiting
     cdef int32_t index
     cdef int32_t each
     visit_text(table, &exchange.server, renaming)
@@ -47,11 +47,11 @@ cdef inline void visit_texts(LaneExchange* exchange, TextTable* table, bint rena
         waiting = waiting.after
 
 
-cdef inline void exchange_keep_texts(LaneExchange* exchange, TextTable* table) noexcept nogil:
-    """Keep all texts that a lane names."""
+cdef inline void exchange_keep_texts(ExchangeState* exchange, TextTable* table) noexcept nogil:
+    """Keep all texts that a connection names."""
     visit_texts(exchange, table, False)
 
 
-cdef inline void exchange_rename_texts(LaneExchange* exchange, TextTable* table) noexcept nogil:
-    """Give the texts that a lane names their new numbers."""
+cdef inline void exchange_rename_texts(ExchangeState* exchange, TextTable* table) noexcept nogil:
+    """Give the texts that a connection names their new numbers."""
     visit_texts(exchange, table, True)

@@ -14,7 +14,7 @@ from wire.cursor cimport OK, Bytes, Cursor, cursor_open
 cdef enum Batches:
     BATCHES_REGULAR = 0
     BATCHES_PARTIAL = 1  # regular, but the last one is cut
-    BATCHES_ODD = 2
+    BATCHES_FALLBACK = 2
 
 cdef enum:
     GZIP = 1
@@ -123,11 +123,11 @@ cdef inline int look_at_batches(Bytes data, Py_ssize_t size, Weight* weight) noe
         found.code = OK
         reading = read_frame(data, size, at, &head, &found)
         if reading == BROKEN:
-            return BATCHES_ODD
+            return BATCHES_FALLBACK
         if reading == END:
             return BATCHES_REGULAR if at == size else BATCHES_PARTIAL
         read_head(data, &head, False, &found)
         if found.code == UNSUPPORTED_VERSION or (head.magic == 2 and not is_regular(data, &head)):
-            return BATCHES_ODD
+            return BATCHES_FALLBACK
         weigh(&head, weight)
         at += head.size

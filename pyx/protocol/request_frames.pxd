@@ -11,18 +11,18 @@ from libc.string cimport memcmp, memcpy, memset
 from protocol.canonical_encoding cimport plain_block
 from protocol.event_rows cimport last_row, say_frame, say_row, say_topics
 from protocol.exchange_state cimport (
-    BROKER, CLIENT, CONTROLLER, FROM_API_VERSIONS, LANE_OK, FALLBACK, MOST_CLIENT_IDS, NOT_OBSERVED, NOT_SENT, LaneExchange,
-    LaneSeries, LaneWaiting, sasl_known, sasl_object, text_facts, waiting_add, waiting_free, waiting_new, ClientIdCount,
+    BROKER, CLIENT, CONTROLLER, FROM_API_VERSIONS, FRAME_TAKEN, FALLBACK, MOST_CLIENT_IDS, NOT_OBSERVED, NOT_SENT, ExchangeState,
+    SeriesState, WaitingRequest, sasl_known, sasl_object, text_facts, waiting_add, waiting_free, waiting_new, ClientIdCount,
     MOST_CLIENT_ID_TEXT,
 )
 from protocol.extracted_fields cimport fields_forget, MET_ACKS, Fields, Use, UseList, fields_open
 from protocol.field_extraction cimport take_cut_fields, take_fields
 from protocol.field_plan cimport (
-    CLIENT_ID, GROUP_ID, MECHANISM, NOT_ASKED, READY, SOFTWARE_NAME, SOFTWARE_VERSION, TOKEN, TOPIC_NAME, TRANSACTIONAL_ID, Recipe,
+    CLIENT_ID, GROUP_ID, MECHANISM, NOT_ASKED, READY, SOFTWARE_NAME, SOFTWARE_VERSION, TOKEN, TOPIC_NAME, TRANSACTIONAL_ID, FieldPlan,
 )
 from protocol.field_plans cimport (
     API_VERSIONS, BROKER_API, CONTROLLER_API, FETCH, KEEPS_REQUEST, KEYS, PRODUCE, REQUEST_HEADERS, SASL, STEPS, USES_TOPICS, VERSIONS,
-    recipe_ask,
+    field_plan_ask,
 )
 from protocol.request_rows cimport (
     ANSWERED, BODY_DECODED, BODY_SKIPPED, BODY_TRUNCATED, NO_RESPONSE_EXPECTED, NO_TEXT, ORPHAN_RESPONSE, UNANSWERED, UNSEEN,
@@ -52,7 +52,7 @@ cdef enum:
     SOME_HEADER = 64  # bytes; most request headers are shorter
 
 
-cdef inline int32_t text_taken(LaneSeries* series, Bytes text, Py_ssize_t size) noexcept nogil:
+cdef inline int32_t text_taken(SeriesState* series, Bytes text, Py_ssize_t size) noexcept nogil:
     """The number of a text of the wire, NO_TEXT for null, NO_ROOM for what is not UTF-8."""
     if text is NULL:
         return NO_TEXT
@@ -61,12 +61,12 @@ cdef inline int32_t text_taken(LaneSeries* series, Bytes text, Py_ssize_t size) 
     return text_intern(&series.texts, text, size)
 
 
-cdef inline int32_t field_taken(LaneSeries* series, const Fields* fields, int mark) noexcept nogil:
+cdef inline int32_t field_taken(SeriesState* series, const Fields* fields, int mark) noexcept nogil:
     """The number of a marked text, as `text_taken`."""
     return text_taken(series, fields.text[mark], fields.text_size[mark])
 
 
-cdef inline int32_t uuid_taken(LaneSeries* series, Bytes value) noexcept nogil:
+cdef inline int32_t uuid_taken(SeriesState* series, Bytes value) noexcept nogil:
     """The number of a UUID's text."""
     cdef uint8_t text[22]
     if value is NULL:
@@ -75,7 +75,7 @@ cdef inline int32_t uuid_taken(LaneSeries* series, Bytes value) noexcept nogil:
     return text_intern(&series.texts, text, 22)
 
 
-cdef inline bint uses_taken(LaneSeries* series, TopicUses* taken) except -1:
+cdef inline bint uses_taken(SeriesState* series, TopicUses* taken) except -1:
     """Turn the partitions that were read into uses; False for a text that is or without memory."""
     cdef const UseList* list = &series.uses
     cdef const Use* use
@@ -104,12 +104,14 @@ cdef inline bint uses_taken(LaneSeries* series, TopicUses* taken) except -1:
         made.unseen = use.unseen
         made.weight = use.weight
         if use.weight.packed:
-            made.weight.records = (<object>series.desk).count_records(PyBytes_FromStringAndSize(<const char*>use.records, use.records_size))
+            made.weight.records = (<object>series.callbacks).count_records(
+                PyBytes_FromStringAndSize(<const char*>use.records, use.records_size)
+            )
     return True
 
 
 cdef inline int count_topics(
-    LaneExchange* exchange, LaneSeries* series, const TopicUses* uses, const LaneWaiting* waiting, int32_t error_code
+    ExchangeState* exchange, SeriesState* series, const TopicUses* uses, const WaitingRequest* waiting, int32_t error_code
 ) except -1:
     """Add an exchange to the sums of its connection, or say what it does with topics."""
     cdef const RequestRow* row = &waiting.row
@@ -121,8 +123,10 @@ cdef inline int count_topics(
     return 0
 
 
-cdef inline int row_done(LaneExchange* exchange, LaneSeries* series, const LaneWaiting* waiting, int64_t response_ns=INT64_MIN) except -1:
-    """The outcome of a request is known: its row, and what kwire.tables.conversation_sink keeps of it; or its `RequestCompleted`."""
+cdef inline int row_done(
+    ExchangeState* exchange, SeriesState* series, const WaitingRequest* waiting, int64_t response_ns=INT64_MIN
+) except -1:
+    """The outcome of a request is known: its row, and what kwire.tables.row_sink keeps of it; or its `RequestCompleted`."""
     cdef const RequestRow* row = &waiting.row
     cdef RequestRow* added
     if exchange.is_tracked:
@@ -139,15 +143,15 @@ cdef inline int row_done(LaneExchange* exchange, LaneSeries* series, const LaneW
     return 0
 
 
-cdef inline int forget_time(LaneExchange* exchange, LaneSeries* series, const LaneWaiting* waiting) except -1:
+cdef inline int forget_time(ExchangeState* exchange, SeriesState* series, const WaitingRequest* waiting) except -1:
     """What an exchange says beyond its row has the time of what came; the row has none where a request's last byte was not seen."""
     if exchange.is_tracked and waiting.is_untimed:
         last_row(<list>exchange.events, series.classes.row_type).request_time = None
     return 0
 
 
-cdef inline void refused_by(LaneExchange* exchange, const RequestRow* row) noexcept nogil:
-    """Note the first request that nothing came back for, since the last answer: kwire.tables.conversation_sink, `Tracked.refused`."""
+cdef inline void refused_by(ExchangeState* exchange, const RequestRow* row) noexcept nogil:
+    """Note the first request that nothing came back for, since the last answer: kwire.tables.row_sink, `Tracked.refused`."""
     if row.state == ANSWERED:
         if exchange.refused_index != no_long() and row.request_index > exchange.refused_index:
             exchange.refused_index = no_long()
@@ -157,7 +161,7 @@ cdef inline void refused_by(LaneExchange* exchange, const RequestRow* row) noexc
         exchange.refused_version = row.api_version
 
 
-cdef inline int client_id_of(const LaneExchange* exchange) noexcept nogil:
+cdef inline int client_id_of(const ExchangeState* exchange) noexcept nogil:
     """ClientIdentity.client_id: the most frequent one, the first of equals."""
     cdef int index
     cdef int best = 0
@@ -168,11 +172,11 @@ cdef inline int client_id_of(const LaneExchange* exchange) noexcept nogil:
 
 
 cdef inline int tell_trailing(
-    LaneExchange* exchange, LaneSeries* series, str kind, const RequestRow* row, int64_t offset, int64_t packet, Py_ssize_t end,
+    ExchangeState* exchange, SeriesState* series, str kind, const RequestRow* row, int64_t offset, int64_t packet, Py_ssize_t end,
     Py_ssize_t size,
 ) except -1:
     """Report bytes behind a body: its frame is read all the same."""
-    (<object>series.desk).trailing(
+    (<object>series.callbacks).trailing(
         (exchange.connection, row.request_index, packet, offset),
         (text_object(&series.texts, exchange.software_name), text_object(&series.texts, client_id_of(exchange))),
         kind, row.api_key, row.api_version, size - end, end,
@@ -191,7 +195,7 @@ cdef inline int text_characters(const TextTable* table, int32_t text) noexcept n
     return count
 
 
-cdef inline int count_client_id(LaneExchange* exchange, const TextTable* table, int32_t client_id, int64_t times) except -1:
+cdef inline int count_client_id(ExchangeState* exchange, const TextTable* table, int32_t client_id, int64_t times) except -1:
     """ClientIdentity.count_client_id."""
     cdef int index = exchange.last_client
     cdef int length
@@ -220,7 +224,7 @@ cdef inline int count_client_id(LaneExchange* exchange, const TextTable* table, 
     return 0
 
 
-cdef inline int64_t kept_of(const TextTable* texts, const LaneWaiting* waiting) noexcept nogil:
+cdef inline int64_t kept_of(const TextTable* texts, const WaitingRequest* waiting) noexcept nogil:
     """kwire.protocol.pairing.kept_bytes: what a request keeps beyond what every request keeps."""
     cdef int64_t kept = waiting.size + <int64_t>waiting.use_count * BYTES_OF_USE
     kept += long_text(texts, waiting.row.client_id) + long_text(texts, waiting.row.group_id)
@@ -235,7 +239,7 @@ cdef inline int64_t long_text(const TextTable* texts, int32_t text) noexcept nog
     return count if count > ORDINARY_TEXT else 0
 
 
-cdef inline void see_instance_id(LaneExchange* exchange, LaneSeries* series, Bytes value) noexcept nogil:
+cdef inline void see_instance_id(ExchangeState* exchange, SeriesState* series, Bytes value) noexcept nogil:
     """ClientIdentity._see_instance_id."""
     cdef int32_t text
     cdef uint8_t zeros[16]
@@ -250,30 +254,30 @@ cdef inline void see_instance_id(LaneExchange* exchange, LaneSeries* series, Byt
         memcpy(exchange.instance_bytes, value, 16)
 
 
-cdef inline void unsay(LaneExchange* exchange) noexcept nogil:
+cdef inline void unsay(ExchangeState* exchange) noexcept nogil:
     """ClientIdentity._unsay."""
     if exchange.source == NOT_SENT:
         exchange.source = NOT_OBSERVED
         exchange.software_name = exchange.software_version = NO_TEXT
 
 
-cdef inline void not_sent(LaneExchange* exchange) noexcept nogil:
+cdef inline void not_sent(ExchangeState* exchange) noexcept nogil:
     if exchange.source == NOT_OBSERVED:
         exchange.source = NOT_SENT
         exchange.software_name = exchange.software_version = UNKNOWN_TEXT
 
 
 cdef inline int see_role(
-    LaneExchange* exchange, LaneSeries* series, const Recipe* recipe, const Fields* fields, int32_t client_id
+    ExchangeState* exchange, SeriesState* series, const FieldPlan* field_plan, const Fields* fields, int32_t client_id
 ) except -1:
     """ClientIdentity._see_role."""
     if exchange.role == CONTROLLER:
         return 0
-    if recipe.traits & CONTROLLER_API:
+    if field_plan.traits & CONTROLLER_API:
         exchange.role = CONTROLLER
     elif exchange.role == CLIENT and (
-        recipe.traits & BROKER_API
-        or (recipe.traits & FETCH and fields.replica_id >= 0)
+        field_plan.traits & BROKER_API
+        or (field_plan.traits & FETCH and fields.replica_id >= 0)
         or text_facts(series, client_id) & IS_BROKER_CLIENT
     ):
         exchange.role = BROKER
@@ -285,15 +289,15 @@ cdef inline object bytes_of(const Fields* fields, int mark):
     return None if fields.text[mark] is NULL else PyBytes_FromStringAndSize(<const char*>fields.text[mark], fields.text_size[mark])
 
 
-cdef inline int authenticate(LaneExchange* exchange, LaneSeries* series, const Fields* fields, int version) except -1:
+cdef inline int authenticate(ExchangeState* exchange, SeriesState* series, const Fields* fields, int version) except -1:
     """A SaslHandshake or SaslAuthenticate request."""
     sasl = sasl_object(exchange)
-    sasl = (<object>series.desk).sasl_request(sasl, bytes_of(fields, MECHANISM), bytes_of(fields, TOKEN), version)
+    sasl = (<object>series.callbacks).sasl_request(sasl, bytes_of(fields, MECHANISM), bytes_of(fields, TOKEN), version)
     return sasl_known(exchange, series, sasl)
 
 
 cdef inline int keep_request(
-    LaneSeries* series, LaneWaiting* waiting, uint32_t traits, Bytes payload, Py_ssize_t size, int32_t body
+    SeriesState* series, WaitingRequest* waiting, uint32_t traits, Bytes payload, Py_ssize_t size, int32_t body
 ) except -1:
     """Keep of a request what its response will need."""
     cdef const TopicUses* uses = &series.request_uses
@@ -314,12 +318,12 @@ cdef inline int keep_request(
 
 
 cdef inline int show_frame(
-    LaneExchange* exchange, LaneSeries* series, const RequestRow* row, Bytes payload, Py_ssize_t size, int64_t offset, int64_t packet,
+    ExchangeState* exchange, SeriesState* series, const RequestRow* row, Bytes payload, Py_ssize_t size, int64_t offset, int64_t packet,
     int64_t time_ns,
 ) except -1:
     """Give a frame of the message that is asked for; arguments as of `take_request`, with the row of the frame's request."""
     cdef const TextTable* texts = &series.texts
-    (<object>series.desk).message(
+    (<object>series.callbacks).message(
         exchange.connection,
         (
             row.request_index, row.correlation_id, text_object(texts, row.client_id), text_object(texts, row.software_name),
@@ -330,33 +334,33 @@ cdef inline int show_frame(
     return 0
 
 
-cdef inline bint is_for_rule(const LaneExchange* exchange, const Recipe* recipe, int key) noexcept nogil:
+cdef inline bint is_for_rule(const ExchangeState* exchange, const FieldPlan* field_plan, int key) noexcept nogil:
     """Whether kwire.protocol.exchange says what a request of a tracked connection changes: who the client is, or authentication."""
-    if recipe.traits & (API_VERSIONS | SASL) or key == GET_TELEMETRY_KEY or key == PUSH_TELEMETRY_KEY:
+    if field_plan.traits & (API_VERSIONS | SASL) or key == GET_TELEMETRY_KEY or key == PUSH_TELEMETRY_KEY:
         return True
     return exchange.asks or exchange.sasl_pending or (exchange.observed and exchange.source == NOT_OBSERVED)
 
 
-cdef inline const Recipe* request_recipe(LaneSeries* series, Bytes payload, Py_ssize_t size) except? NULL:
+cdef inline const FieldPlan* request_field_plan(SeriesState* series, Bytes payload, Py_ssize_t size) except? NULL:
     """How to read a request; NULL where Python reads it."""
     cdef int key, version
-    cdef Recipe* recipe
+    cdef FieldPlan* field_plan
     if size < SHORTEST_REQUEST:
         return NULL
     key, version = <int16_t>load_16(payload), <int16_t>load_16(payload + 2)
     if not (0 <= key < KEYS and 0 <= version < VERSIONS):
         return NULL
-    recipe = &series.book.requests[key * VERSIONS + version]
-    if recipe.state == NOT_ASKED:
-        recipe_ask(recipe, "request", key, version)
-    return recipe if recipe.state == READY and 0 <= recipe.header_version < REQUEST_HEADERS else NULL
+    field_plan = &series.plans.requests[key * VERSIONS + version]
+    if field_plan.state == NOT_ASKED:
+        field_plan_ask(field_plan, "request", key, version)
+    return field_plan if field_plan.state == READY and 0 <= field_plan.header_version < REQUEST_HEADERS else NULL
 
 
-cdef inline Py_ssize_t request_head(LaneExchange* exchange, LaneSeries* series, Bytes payload, Py_ssize_t have) except -1:
+cdef inline Py_ssize_t request_head(ExchangeState* exchange, SeriesState* series, Bytes payload, Py_ssize_t have) except -1:
     """kwire.protocol.passing.Passing.request_head: how many bytes suffice of a request whose end has not come, 0 for all."""
     cdef Cursor cursor
     cdef Fields fields
-    cdef const Recipe* recipe
+    cdef const FieldPlan* field_plan
     cdef int key
     if exchange.ways is NULL or exchange.sasl_raw:
         return 0
@@ -365,22 +369,22 @@ cdef inline Py_ssize_t request_head(LaneExchange* exchange, LaneSeries* series, 
     key = <int16_t>load_16(payload)
     if not 0 <= key < KEYS or exchange.ways[key] != PASSED_OVER:
         return 0
-    recipe = request_recipe(series, payload, have)
-    if recipe is NULL:
+    field_plan = request_field_plan(series, payload, have)
+    if field_plan is NULL:
         return 0
     cursor_open(&cursor, payload, have, 0)
     fields_open(&fields, &series.parts, &series.uses, &series.request_group)
-    if not take_fields(&series.book.request_headers[recipe.header_version], &cursor, &fields):
+    if not take_fields(&series.plans.request_headers[field_plan.header_version], &cursor, &fields):
         return 0 if cursor.code != TRUNCATED else max(2 * have, <Py_ssize_t>SOME_HEADER)
-    if not recipe.traits & PRODUCE:
+    if not field_plan.traits & PRODUCE:
         return cursor.p - payload
     fields.only_acks = True
-    take_cut_fields(recipe, &cursor, &fields)
+    take_cut_fields(field_plan, &cursor, &fields)
     return fields.acks_at + 2 - payload if fields.met & MET_ACKS else max(2 * have, <Py_ssize_t>SOME_HEADER)
 
 
 cdef inline int take_request(
-    LaneExchange* exchange, LaneSeries* series, Bytes payload, Py_ssize_t size, Py_ssize_t length, int64_t offset, int64_t packet,
+    ExchangeState* exchange, SeriesState* series, Bytes payload, Py_ssize_t size, Py_ssize_t length, int64_t offset, int64_t packet,
     int64_t time_ns, bint damaged=False, bint ended=True,
 ) except -1:
     """Take the next frame of the client.
@@ -394,12 +398,12 @@ cdef inline int take_request(
         ended: its last byte was seen.
 
     Returns:
-        LANE_OK, or FALLBACK with nothing changed.
+        FRAME_TAKEN, or FALLBACK with nothing changed.
     """
     cdef Cursor cursor
     cdef Fields fields
-    cdef const Recipe* recipe
-    cdef LaneWaiting* waiting
+    cdef const FieldPlan* field_plan
+    cdef WaitingRequest* waiting
     cdef RequestRow* row
     cdef int key, version
     cdef uint32_t traits
@@ -411,17 +415,17 @@ cdef inline int take_request(
         return FALLBACK
     if exchange.sasl_raw or (exchange.requests == 0 and payload[0] == KERBEROS):
         return FALLBACK
-    recipe = request_recipe(series, payload, size)
-    if recipe is NULL:
+    field_plan = request_field_plan(series, payload, size)
+    if field_plan is NULL:
         return FALLBACK
     key = <int16_t>load_16(payload)
     version = <int16_t>load_16(payload + 2)
-    if exchange.is_tracked and is_for_rule(exchange, recipe, key):
+    if exchange.is_tracked and is_for_rule(exchange, field_plan, key):
         return FALLBACK
     is_skipped = exchange.ways is not NULL and exchange.ways[key] == PASSED_OVER
     cursor_open(&cursor, payload, size, 0)
     fields_open(&fields, &series.parts, &series.uses, &series.request_group)
-    if not take_fields(&series.book.request_headers[recipe.header_version], &cursor, &fields):
+    if not take_fields(&series.plans.request_headers[field_plan.header_version], &cursor, &fields):
         if not damaged or cursor.code != TRUNCATED or fields.odd:
             return FALLBACK
         # nothing of it is known but how it begins
@@ -431,26 +435,26 @@ cdef inline int take_request(
     if is_skipped:
         if headless:
             is_skipped = False
-        elif recipe.traits & PRODUCE:
+        elif field_plan.traits & PRODUCE:
             fields.only_acks = True
-            take_cut_fields(recipe, &cursor, &fields)
+            take_cut_fields(field_plan, &cursor, &fields)
             fields_forget(&fields)
     elif damaged:
-        if key == HANDSHAKE_KEY or not (headless or take_cut_fields(recipe, &cursor, &fields)):
+        if key == HANDSHAKE_KEY or not (headless or take_cut_fields(field_plan, &cursor, &fields)):
             return FALLBACK
-    elif not take_fields(recipe, &cursor, &fields):
+    elif not take_fields(field_plan, &cursor, &fields):
         return FALLBACK
-    may_be_silent = recipe.traits & PRODUCE and not fields.met & MET_ACKS
+    may_be_silent = field_plan.traits & PRODUCE and not fields.met & MET_ACKS
     if fields.topics_null and not damaged:
         cursor_open(&again, payload, size, body)
-        if not plain_block(&recipe.program, &again, recipe.program.blocks):
+        if not plain_block(&field_plan.program, &again, field_plan.program.blocks):
             return FALLBACK
     if fields.partial_batch and not damaged:
         return FALLBACK
     if <int32_t>load_32(payload + 4) < 0:
         return FALLBACK
     client_id = field_taken(series, &fields, CLIENT_ID)
-    if recipe.header_version == 0 and not headless:
+    if field_plan.header_version == 0 and not headless:
         client_id = text_intern(&series.texts, payload, 0)  # the header has no client id, and the codec gives the default of the field
     group_id = field_taken(series, &fields, GROUP_ID)
     transactional_id = field_taken(series, &fields, TRANSACTIONAL_ID)
@@ -459,11 +463,11 @@ cdef inline int take_request(
     software_version = field_taken(series, &fields, SOFTWARE_VERSION)
     if min(client_id, group_id, transactional_id, topic, name, software_version) == NO_ROOM:
         return FALLBACK
-    if recipe.traits & series.wanted & USES_TOPICS and not is_skipped and not uses_taken(series, &series.request_uses):
+    if field_plan.traits & series.wanted & USES_TOPICS and not is_skipped and not uses_taken(series, &series.request_uses):
         return FALLBACK
     if min(name, software_version) >= 0 and not text_facts(series, name) & text_facts(series, software_version) & IS_SOFTWARE:
         return FALLBACK
-    if recipe.traits & API_VERSIONS and exchange.sasl_pending and exchange.sasl_counts:
+    if field_plan.traits & API_VERSIONS and exchange.sasl_pending and exchange.sasl_counts:
         return FALLBACK
     if fields.text[MECHANISM] is not NULL and not is_utf8(fields.text[MECHANISM], fields.text_size[MECHANISM]):
         return FALLBACK
@@ -471,14 +475,14 @@ cdef inline int take_request(
         return FALLBACK
 
     # From here on nothing falls back.
-    if recipe.traits & SASL:
+    if field_plan.traits & SASL:
         authenticate(exchange, series, &fields, version)
     elif exchange.sasl_pending:
-        sasl_known(exchange, series, (<object>series.desk).sasl_went_on(sasl_object(exchange)))
+        sasl_known(exchange, series, (<object>series.callbacks).sasl_went_on(sasl_object(exchange)))
     if fields.text_size[CLIENT_ID]:
         count_client_id(exchange, &series.texts, client_id, 1)
-    exchange.settled = exchange.settled or not recipe.traits & (API_VERSIONS | SASL)
-    if recipe.traits & API_VERSIONS:
+    exchange.settled = exchange.settled or not field_plan.traits & (API_VERSIONS | SASL)
+    if field_plan.traits & API_VERSIONS:
         if damaged and version >= 3 and min(name, software_version) < 0:
             exchange.observed = False  # they were sent, and cut off
             exchange.doubted = True
@@ -492,15 +496,15 @@ cdef inline int take_request(
     if exchange.observed:
         not_sent(exchange)
     see_instance_id(exchange, series, fields.instance_id)
-    see_role(exchange, series, recipe, &fields, client_id)
+    see_role(exchange, series, field_plan, &fields, client_id)
     if client_id >= 0:
         exchange.judge_client_id = client_id
-    if not recipe.traits & API_VERSIONS:
+    if not field_plan.traits & API_VERSIONS:
         exchange.named_name = exchange.software_name
         exchange.named_version = exchange.software_version
     exchange.last_api = key
     exchange.is_kafka = True
-    is_silent = recipe.traits & PRODUCE and fields.met & MET_ACKS and fields.acks == 0
+    is_silent = field_plan.traits & PRODUCE and fields.met & MET_ACKS and fields.acks == 0
     waiting = waiting_new(exchange)
     if waiting is NULL:
         raise MemoryError
@@ -508,7 +512,7 @@ cdef inline int take_request(
     row.request_index = exchange.requests
     row.api_key = key
     row.api_version = version
-    row.header_version = recipe.header_version
+    row.header_version = field_plan.header_version
     row.correlation_id = <int32_t>load_32(payload + 4)
     row.client_id = client_id
     row.client_instance_id = exchange.instance_id
@@ -525,7 +529,7 @@ cdef inline int take_request(
     if damaged and not is_skipped:
         if fields.topics_claimed >= 0 and not fields.topics_null:
             row.topic_count = fields.topics_claimed
-    elif recipe.has_topics and not is_skipped and not fields.topics_null:
+    elif field_plan.has_topics and not is_skipped and not fields.topics_null:
         row.topic_count = fields.topic_count
     row.group_id = group_id
     row.transactional_id = transactional_id
@@ -548,9 +552,9 @@ cdef inline int take_request(
     waiting.is_untimed = not ended
     waiting.damaged = damaged
     waiting.may_be_silent = may_be_silent
-    traits = recipe.traits & series.wanted
-    if recipe.traits & STEPS:
-        traits |= recipe.traits & KEEPS_REQUEST  # violations are told whatever is wanted
+    traits = field_plan.traits & series.wanted
+    if field_plan.traits & STEPS:
+        traits |= field_plan.traits & KEEPS_REQUEST  # violations are told whatever is wanted
     if is_silent:
         row_done(exchange, series, waiting)
         if series.wanted & USES_TOPICS and not is_skipped:
@@ -563,4 +567,4 @@ cdef inline int take_request(
             waiting.noted = True
         waiting.kept = kept_of(&series.texts, waiting)
         waiting_add(exchange, waiting)
-    return LANE_OK
+    return FRAME_TAKEN

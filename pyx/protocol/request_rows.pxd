@@ -1,4 +1,4 @@
-"""Rows of `requests` as C structs: what a lane fills in, and what becomes Arrow arrays many rows at a time.
+"""Rows of `requests` as C structs: what a connection fills in, and what becomes Arrow arrays many rows at a time.
 
 Text is a number in the series' `TextTable`, -1 for null; `no_long()` and `no_int()` are the nulls of numbers. Columns that follow from
 others (names of apis and errors, the file's name, the connection's id) are looked up when a batch is made.
@@ -12,10 +12,10 @@ from wire.grown cimport grown
 
 cdef enum:
     NO_TEXT = -1
-    PACKET_BITS = 40  # kwire.tables.conversation_sink.PACKET_BITS
+    PACKET_BITS = 40  # kwire.tables.row_sink.PACKET_BITS
 
 cdef enum RowState:
-    # The places of kwire.tables.lane_desk.ROW_STATES
+    # The places of kwire.tables.row_callbacks.ROW_STATES
     ANSWERED = 0
     NO_RESPONSE_EXPECTED = 1
     UNANSWERED = 2
@@ -24,7 +24,7 @@ cdef enum RowState:
     UNSEEN = 5
 
 cdef enum RowBody:
-    # The places of kwire.tables.lane_desk.ROW_BODIES
+    # The places of kwire.tables.row_callbacks.ROW_BODIES
     BODY_DECODED = 0
     BODY_TRUNCATED = 1
     BODY_MALFORMED = 2

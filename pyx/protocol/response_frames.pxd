@@ -14,15 +14,15 @@ from protocol.answer_keys cimport ANSWER_SILENT, ANSWER_VERSIONS, MOST_KNOWN_BY,
 from protocol.answers cimport Answer, answer_add, answer_find, answer_seen, kept
 from protocol.event_rows cimport last_row, say_frame, use_objects
 from protocol.exchange_state cimport (
-    LANE_OK, SAID_PARTIAL, SAID_REFUSED, LaneExchange,
-    LaneSeries, LaneWaiting, FALLBACK, sasl_known, sasl_object, waiting_free, waiting_remove,
+    FRAME_TAKEN, SAID_PARTIAL, SAID_REFUSED, ExchangeState,
+    SeriesState, WaitingRequest, FALLBACK, sasl_known, sasl_object, waiting_free, waiting_remove,
 )
 from protocol.extracted_fields cimport MET_THROTTLE_TIME, Fields, Parts, fields_open, parts_add, parts_clear
 from protocol.field_extraction cimport error_of, take_cut_fields, take_fields
-from protocol.field_plan cimport NOT_ASKED, READY, TOKEN, Recipe
+from protocol.field_plan cimport NOT_ASKED, READY, TOKEN, FieldPlan
 from protocol.field_plans cimport (
     FETCH, KEEPS_REQUEST, KEYS, LEARNS, PRODUCE, RESPONSE_HEADERS, SASL, STEPS, USES_TOPICS, VERSIONS, WATCHED, WATCHED_ON_ERROR,
-    recipe_ask,
+    field_plan_ask,
 )
 from protocol.group_fields cimport group_clear
 from protocol.group_step_rows cimport add_step, names_fit
@@ -52,19 +52,19 @@ cdef inline object int_object(int32_t value):
     return None if value == no_int() else value
 
 
-cdef inline object completed(LaneSeries* series, const LaneWaiting* waiting, int64_t response_ns):
+cdef inline object completed(SeriesState* series, const WaitingRequest* waiting, int64_t response_ns):
     """The `RequestCompleted` of a row."""
     cdef const RequestRow* row = &waiting.row
     cdef const TextTable* texts = &series.texts
-    desk = <object>series.desk
-    return desk.completed(
-        row.request_index, row.api_key, desk.api_name(row.api_key), row.api_version, int_object(row.header_version),
+    callbacks = <object>series.callbacks
+    return callbacks.completed(
+        row.request_index, row.api_key, callbacks.api_name(row.api_key), row.api_version, int_object(row.header_version),
         long_object(row.correlation_id), text_object(texts, row.client_id), text_object(texts, row.client_instance_id),
         text_object(texts, row.software_name), text_object(texts, row.software_version), text_object(texts, row.principal),
         waiting.request_ns, long_object(response_ns), long_object(row.latency_us), long_object(row.request_bytes),
         long_object(row.response_bytes), int_object(row.error_code), long_object(row.throttle_time_ms), int_object(row.acks),
         text_object(texts, row.first_topic), int_object(row.topic_count), text_object(texts, row.group_id),
-        text_object(texts, row.transactional_id), desk.states[row.state], desk.bodies[row.body], row.packet, row.stream_offset,
+        text_object(texts, row.transactional_id), callbacks.states[row.state], callbacks.bodies[row.body], row.packet, row.stream_offset,
     )
 
 
@@ -73,13 +73,13 @@ cdef inline object payload_object(const uint8_t* payload, Py_ssize_t size):
 
 
 cdef inline int say(
-    LaneExchange* exchange, LaneSeries* series, int what, const RequestRow* row, int64_t offset, int64_t packet
+    ExchangeState* exchange, SeriesState* series, int what, const RequestRow* row, int64_t offset, int64_t packet
 ) except -1:
     """Report what is said once a connection, if it has not been said."""
     if exchange.said & what:
         return 0
     exchange.said |= <uint8_t>what
-    (<object>series.desk).once(
+    (<object>series.callbacks).once(
         (exchange.connection, row.request_index, packet, offset),
         (text_object(&series.texts, exchange.software_name), text_object(&series.texts, client_id_of(exchange))),
         "api_versions_refused" if what == SAID_REFUSED else "batch_partial", row.api_key, row.api_version,
@@ -88,7 +88,7 @@ cdef inline int say(
 
 
 cdef inline Answer* versions_answer(
-    LaneExchange* exchange, LaneSeries* series, Bytes payload, Py_ssize_t size, bint damaged, int version, int64_t time_ns
+    ExchangeState* exchange, SeriesState* series, Bytes payload, Py_ssize_t size, bint damaged, int version, int64_t time_ns
 ) except? NULL:
     """What an ApiVersions response says; NULL where Python has more to say about it."""
     cdef int32_t start = series.texts.offsets[exchange.server]
@@ -100,7 +100,7 @@ cdef inline Answer* versions_answer(
     key_add(series, payload + SHORTEST_RESPONSE, size - SHORTEST_RESPONSE)
     answer = answer_find(&series.answers, series.key.bytes, series.key.size)
     if answer is NULL:
-        found = (<object>series.desk).versions_answer(
+        found = (<object>series.callbacks).versions_answer(
             text_object(&series.texts, exchange.server), payload_object(payload, size), bool(damaged), version, time_ns
         )
         if found is None:
@@ -136,12 +136,13 @@ cdef inline bint is_as_expected(const Answer* answer) except -1:
 
 
 cdef inline object frame_object(const uint8_t* payload, Py_ssize_t size, bint damaged):
-    """A frame as the desk takes it, None for none."""
+    """A frame as the callbacks takes it, None for none."""
     return None if payload is NULL else (payload_object(payload, size), bool(damaged))
 
 
 cdef inline int learn(
-    LaneSeries* series, const LaneWaiting* waiting, Bytes payload, Py_ssize_t size, bint damaged, int64_t time_ns
+    SeriesState* series, const WaitingRequest* waiting, Bytes payload, Py_ssize_t size, bint damaged,
+    int64_t time_ns
 ) except -1:
     """What a response teaches about the cluster: its nodes and the names of topics."""
     cdef const RequestRow* row = &waiting.row
@@ -149,7 +150,7 @@ cdef inline int learn(
     request = frame_object(waiting.payload, waiting.size, waiting.damaged)
     response = frame_object(payload, size, damaged)
     if waiting.size + (size if damaged else series.parts.size) > MOST_KNOWN_BY:
-        (<object>series.desk).learn(completed(series, waiting, time_ns), request, response)
+        (<object>series.callbacks).learn(completed(series, waiting, time_ns), request, response)
         return 0
     if waiting.payload is NULL:
         key_begin(series, row.api_key, told_by(waiting, damaged), NULL, 0)
@@ -163,7 +164,7 @@ cdef inline int learn(
     if answer is not NULL and is_as_expected(answer):
         answer_seen(answer, microseconds(time_ns))
         return 0
-    learned, expected = (<object>series.desk).learn(completed(series, waiting, time_ns), request, response)
+    learned, expected = (<object>series.callbacks).learn(completed(series, waiting, time_ns), request, response)
     if answer is NULL:
         answer = answer_add(&series.answers, series.key.bytes, series.key.size)
     else:
@@ -176,7 +177,8 @@ cdef inline int learn(
 
 
 cdef inline int watch(
-    LaneExchange* exchange, LaneSeries* series, const LaneWaiting* waiting, Bytes payload, Py_ssize_t size, bint damaged, int64_t time_ns
+    ExchangeState* exchange, SeriesState* series, const WaitingRequest* waiting, Bytes payload, Py_ssize_t size, bint damaged,
+    int64_t time_ns
 ) except -1:
     """What an exchange says beyond its row is said by Python, but for most steps of groups; of those that say nothing, such as heartbeats,
     it is asked once.
@@ -186,7 +188,7 @@ cdef inline int watch(
         damaged: bytes of it are lost.
         time_ns: of the response, NO_LONG without one.
     """
-    cdef uint32_t traits = series.book.requests[waiting.row.api_key * VERSIONS + waiting.row.api_version].traits
+    cdef uint32_t traits = series.plans.requests[waiting.row.api_key * VERSIONS + waiting.row.api_version].traits
     cdef bint may_be_known = payload is not NULL and waiting.payload is not NULL and waiting.size + size <= MOST_KNOWN_BY
     if traits & STEPS:
         if payload is NULL:
@@ -199,7 +201,7 @@ cdef inline int watch(
         key_add(series, <Bytes>&waiting.row.api_key, sizeof(waiting.row.api_key))
         if answer_find(&series.answers, series.key.bytes, series.key.size) is not NULL:
             return 0
-    said = (<object>series.desk).observed(
+    said = (<object>series.callbacks).observed(
         exchange.connection, exchange.begun, completed(series, waiting, time_ns),
         frame_object(waiting.payload, waiting.size, waiting.damaged), frame_object(payload, size, damaged),
     )
@@ -208,31 +210,31 @@ cdef inline int watch(
     return 0
 
 
-cdef inline const Recipe* response_recipe(LaneSeries* series, int key, int version) except? NULL:
+cdef inline const FieldPlan* response_field_plan(SeriesState* series, int key, int version) except? NULL:
     """How to read a response; NULL where Python reads it."""
-    cdef Recipe* recipe
+    cdef FieldPlan* field_plan
     if not (0 <= key < KEYS and 0 <= version < VERSIONS):
         return NULL
-    recipe = &series.book.responses[key * VERSIONS + version]
-    if recipe.state == NOT_ASKED:
-        recipe_ask(recipe, "response", key, version)
-    return recipe if recipe.state == READY and 0 <= recipe.header_version < RESPONSE_HEADERS else NULL
+    field_plan = &series.plans.responses[key * VERSIONS + version]
+    if field_plan.state == NOT_ASKED:
+        field_plan_ask(field_plan, "response", key, version)
+    return field_plan if field_plan.state == READY and 0 <= field_plan.header_version < RESPONSE_HEADERS else NULL
 
 
-cdef inline uint32_t traits_of(LaneSeries* series, const LaneWaiting* waiting) except? 0:
+cdef inline uint32_t traits_of(SeriesState* series, const WaitingRequest* waiting) except? 0:
     """What is to be done with an exchange; nothing for an api that the catalog does not have."""
     cdef int key = waiting.row.api_key
     cdef int version = waiting.row.api_version
-    cdef Recipe* recipe
+    cdef FieldPlan* field_plan
     if not (0 <= key < KEYS and 0 <= version < VERSIONS):
         return 0
-    recipe = &series.book.requests[key * VERSIONS + version]
-    if recipe.state == NOT_ASKED:
-        recipe_ask(recipe, "request", key, version)
-    return recipe.traits & series.wanted
+    field_plan = &series.plans.requests[key * VERSIONS + version]
+    if field_plan.state == NOT_ASKED:
+        field_plan_ask(field_plan, "request", key, version)
+    return field_plan.traits & series.wanted
 
 
-cdef inline object note_object(LaneSeries* series, const LaneWaiting* waiting, uint32_t traits):
+cdef inline object note_object(SeriesState* series, const WaitingRequest* waiting, uint32_t traits):
     """What `kwire.protocol.observation.note_request` keeps of the request."""
     if not waiting.noted:
         return None
@@ -242,17 +244,17 @@ cdef inline object note_object(LaneSeries* series, const LaneWaiting* waiting, u
 
 
 cdef inline int say_observed(
-    LaneExchange* exchange, LaneSeries* series, const LaneWaiting* waiting, uint32_t traits, object row, object payload, bint damaged
+    ExchangeState* exchange, SeriesState* series, const WaitingRequest* waiting, uint32_t traits, object row, object payload, bint damaged
 ) except -1:
     """What an exchange of a tracked connection says beyond its row."""
     if waiting.row.body != BODY_SKIPPED:
         (<list>exchange.events).extend(
-            (<object>series.desk).observe(row, note_object(series, waiting, traits), payload, bool(damaged))
+            (<object>series.callbacks).observe(row, note_object(series, waiting, traits), payload, bool(damaged))
         )
     return 0
 
 
-cdef inline int give_up(LaneExchange* exchange, LaneSeries* series, LaneWaiting* waiting) except -1:
+cdef inline int give_up(ExchangeState* exchange, SeriesState* series, WaitingRequest* waiting) except -1:
     """A request that waits no longer gets no response; it is let go of."""
     cdef uint32_t traits = traits_of(series, waiting)
     cdef TopicUses* uses = &series.merged
@@ -282,9 +284,9 @@ cdef inline int give_up(LaneExchange* exchange, LaneSeries* series, LaneWaiting*
     return 0
 
 
-cdef inline int give_up_all(LaneExchange* exchange, LaneSeries* series) except -1:
+cdef inline int give_up_all(ExchangeState* exchange, SeriesState* series) except -1:
     """Nothing that waits gets a response."""
-    cdef LaneWaiting* waiting
+    cdef WaitingRequest* waiting
     while exchange.waiting_count:
         waiting = exchange.waiting
         waiting_remove(exchange, waiting)
@@ -292,14 +294,14 @@ cdef inline int give_up_all(LaneExchange* exchange, LaneSeries* series) except -
     return 0
 
 
-cdef inline object nodes(LaneSeries* series, const LaneWaiting* waiting, object payload, int start, int64_t time_ns):
+cdef inline object nodes(SeriesState* series, const WaitingRequest* waiting, object payload, int start, int64_t time_ns):
     """The nodes of the cluster that a response names whose body, from `start` on, breaks no rule."""
     cdef const RequestRow* row = &waiting.row
-    return (<object>series.desk).nodes(row.api_key, row.api_version, row.request_index, payload, start, time_ns)
+    return (<object>series.callbacks).nodes(row.api_key, row.api_version, row.request_index, payload, start, time_ns)
 
 
 cdef inline int take_skipped(
-    LaneExchange* exchange, LaneSeries* series, LaneWaiting* waiting, Py_ssize_t length, int64_t offset, int64_t time_ns, bint ended,
+    ExchangeState* exchange, SeriesState* series, WaitingRequest* waiting, Py_ssize_t length, int64_t offset, int64_t time_ns, bint ended,
     bint unfinished,
 ) except -1:
     """`take_answer` for a request whose body was passed over."""
@@ -317,8 +319,8 @@ cdef inline int take_skipped(
 
 
 cdef inline int take_answer(
-    LaneExchange* exchange, LaneSeries* series, LaneWaiting* waiting, Bytes payload, Py_ssize_t size, Py_ssize_t length, int64_t offset,
-    int64_t packet, int64_t time_ns, bint damaged, bint ended, bint unfinished, bint doubtful,
+    ExchangeState* exchange, SeriesState* series, WaitingRequest* waiting, Bytes payload, Py_ssize_t size, Py_ssize_t length,
+    int64_t offset, int64_t packet, int64_t time_ns, bint damaged, bint ended, bint unfinished, bint doubtful,
 ) except -1:
     """Take the response to a request; arguments and outcome as `take_request`.
 
@@ -330,7 +332,7 @@ cdef inline int take_answer(
     """
     cdef Cursor cursor
     cdef Fields fields
-    cdef const Recipe* recipe = NULL
+    cdef const FieldPlan* field_plan = NULL
     cdef RequestRow* row = &waiting.row
     cdef Answer* answer = NULL
     cdef TopicUses* uses = &series.merged
@@ -353,28 +355,28 @@ cdef inline int take_answer(
             return FALLBACK
         error, throttle = answer.error_code, answer.throttle_time_ms
     else:
-        recipe = response_recipe(series, row.api_key, row.api_version)
-        if recipe is NULL:
+        field_plan = response_field_plan(series, row.api_key, row.api_version)
+        if field_plan is NULL:
             return FALLBACK
         cursor_open(&cursor, payload, size, 0)
-        if not take_fields(&series.book.response_headers[recipe.header_version], &cursor, &fields):
+        if not take_fields(&series.plans.response_headers[field_plan.header_version], &cursor, &fields):
             return FALLBACK
-        traits |= recipe.traits & series.wanted
+        traits |= field_plan.traits & series.wanted
         if exchange.is_tracked and (traits & SASL or fields.instance_id is not NULL or (damaged and traits & LEARNS)):
             return FALLBACK
         if traits & STEPS:
             group_clear(&series.response_group)
         if damaged:
-            if not take_cut_fields(recipe, &cursor, &fields):
+            if not take_cut_fields(field_plan, &cursor, &fields):
                 return FALLBACK
-        elif not take_fields(recipe, &cursor, &fields):
+        elif not take_fields(field_plan, &cursor, &fields):
             return FALLBACK
         else:
             end = cursor.p - payload
-        error = error_of(recipe, &fields)
+        error = error_of(field_plan, &fields)
         if damaged and traits & SASL and error == no_int():
             return FALLBACK  # what became of the token is not known
-        if recipe.has_throttle_time and (not damaged or fields.met & MET_THROTTLE_TIME):
+        if field_plan.has_throttle_time and (not damaged or fields.met & MET_THROTTLE_TIME):
             throttle = fields.throttle_time_ms
         if error == UNSUPPORTED_VERSION and not exchange.is_tracked:
             return FALLBACK
@@ -402,7 +404,7 @@ cdef inline int take_answer(
         if traits & (LEARNS | WATCHED) or (traits & WATCHED_ON_ERROR and error != 0 and error != no_int()):
             frame = payload_object(payload, size)
             if traits & LEARNS:
-                learned = nodes(series, waiting, frame, SHORTEST_RESPONSE + recipe.header_version, time_ns)
+                learned = nodes(series, waiting, frame, SHORTEST_RESPONSE + field_plan.header_version, time_ns)
                 if learned is not None:
                     (<list>exchange.events).append(learned)
         row_done(exchange, series, waiting, time_ns)
@@ -412,7 +414,7 @@ cdef inline int take_answer(
                 row.body == BODY_DECODED, not damaged,
             ):
                 raise MemoryError
-            count_topics(exchange, series, uses, waiting, top_error(recipe, &fields))
+            count_topics(exchange, series, uses, waiting, top_error(field_plan, &fields))
         elif frame is not None:
             say_observed(exchange, series, waiting, traits, (<list>exchange.events)[-1], frame, damaged)
         if not ended:
@@ -430,7 +432,7 @@ cdef inline int take_answer(
         say(exchange, series, SAID_PARTIAL, row, offset, packet)
     if traits & SASL:
         sasl_known(
-            exchange, series, (<object>series.desk).sasl_response(sasl_object(exchange), row.api_key, bytes_of(&fields, TOKEN), error)
+            exchange, series, (<object>series.callbacks).sasl_response(sasl_object(exchange), row.api_key, bytes_of(&fields, TOKEN), error)
         )
     see_instance_id(exchange, series, fields.instance_id)
     if row.api_key == series.asked_key and series.asks_responses:
@@ -450,9 +452,9 @@ cdef inline int take_answer(
         watch(exchange, series, waiting, payload, size, damaged, time_ns)
     elif traits & LEARNS:
         learn(series, waiting, payload, size, damaged, time_ns)
-    return LANE_OK
+    return FRAME_TAKEN
 
 
-cdef inline int32_t top_error(const Recipe* recipe, const Fields* fields) noexcept nogil:
+cdef inline int32_t top_error(const FieldPlan* field_plan, const Fields* fields) noexcept nogil:
     """The error code that stands above the partitions, 0 without one."""
-    return fields.error[0] if recipe.has_top_error else 0
+    return fields.error[0] if field_plan.has_top_error else 0

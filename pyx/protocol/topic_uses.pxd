@@ -16,7 +16,7 @@ from protocol.text_table cimport TextTable, text_copied
 from wire.grown cimport grown
 
 cdef enum TopicDirection:
-    # The places of kwire.tables.lane_desk.DIRECTIONS
+    # The places of kwire.tables.row_callbacks.DIRECTIONS
     PRODUCED = 0
     FETCHED = 1
 

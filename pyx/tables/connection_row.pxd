@@ -1,4 +1,4 @@
-"""The row of a connection that ends in a lane: places of the columns of `connections`, and what a file's row sums up."""
+"""The row of a connection that ends in a connection: places of the columns of `connections`, and what a file's row sums up."""
 
 from libc.stdint cimport int8_t, int32_t, int64_t
 
@@ -47,7 +47,7 @@ cdef enum:
     COLUMNS = 36
 
 # What the row of a connection needs of the protocol.
-cdef struct LaneSummary:
+cdef struct ConnectionTotals:
     int64_t request_frames
     int64_t response_frames
     int64_t request_bytes
@@ -71,7 +71,7 @@ cdef struct LaneSummary:
     int8_t source
     int8_t role
 
-# kwire.tables.conversation_sink.FileCounts
+# kwire.tables.row_sink.FileCounts
 cdef struct FileTotals:
     int64_t connections
     int64_t refused
@@ -85,7 +85,7 @@ cdef struct FileTotals:
 
 
 cdef inline bint was_refused(const TcpState* tcp) noexcept nogil:
-    """A SYN that nothing but a RST answered (ConversationSink): TcpConnection.refused."""
+    """A SYN that nothing but a RST answered (RowSink): TcpConnection.refused."""
     return tcp.opened_by >= 0 and tcp_refused(tcp)
 
 
@@ -98,7 +98,7 @@ cdef inline void count_connection(FileTotals* totals, const TcpState* tcp, int64
     totals.bytes_opaque += bytes_opaque
 
 
-cdef inline int put_counters(int64_t* row, const TcpState* tcp, const LaneSummary* summary) noexcept nogil:
+cdef inline int put_counters(int64_t* row, const TcpState* tcp, const ConnectionTotals* summary) noexcept nogil:
     """Fill in the numbers of TCP and of the protocol."""
     row[FIRST_SEEN], row[LAST_SEEN] = microseconds(tcp.first_ns), microseconds(tcp.last_ns)
     row[REQUEST_FRAMES], row[RESPONSE_FRAMES] = summary.request_frames, summary.response_frames
@@ -110,7 +110,7 @@ cdef inline int put_counters(int64_t* row, const TcpState* tcp, const LaneSummar
     return 0
 
 
-cdef inline int put_texts(int64_t* row, const LaneSummary* summary, TextTable* said, const TextTable* texts) except -1:
+cdef inline int put_texts(int64_t* row, const ConnectionTotals* summary, TextTable* said, const TextTable* texts) except -1:
     """Fill in what the protocol says as text; the row's texts are numbers in `said`."""
     row[PROXIED_ADDRESS] = text_copied(said, texts, summary.proxied_address)
     row[SASL_MECHANISM] = text_copied(said, texts, summary.sasl_mechanism)

@@ -1,9 +1,9 @@
 """The connections of a series, in a list, so that the texts that they name can be found."""
 
-from protocol.exchange_state cimport LaneExchange
+from protocol.exchange_state cimport ExchangeState
 
 cdef struct Slot:
-    LaneExchange* exchange  # NULL while there is no native state, and the slot is not in the list then
+    ExchangeState* exchange  # NULL while there is no native state, and the slot is not in the list then
     int client_side  # the direction of requests
     Slot* before
     Slot* after

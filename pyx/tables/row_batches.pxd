@@ -13,16 +13,16 @@ from tables.topic_batch cimport topic_batch
 
 cdef inline Py_ssize_t most_rows(const SeriesRows* rows) noexcept nogil:
     """Of the tables, the rows of that which has most."""
-    return max(rows.lanes.rows.count, rows.connections.count, rows.lanes.steps.count, rows.lanes.topic_rows.count)
+    return max(rows.shared.rows.count, rows.connections.count, rows.shared.steps.count, rows.shared.topic_rows.count)
 
 
 cdef inline int flush_requests(
     SeriesRows* rows, object pa, object schema, list batches, tuple names, Py_ssize_t start, Py_ssize_t count
 ) except -1:
     """A batch of these rows of `requests`, or several where their texts are too much for one; `names` as `request_batch` takes them."""
-    cdef const RequestRow* row = rows.lanes.rows.rows + start
+    cdef const RequestRow* row = rows.shared.rows.rows + start
     try:
-        batch = request_batch(pa, schema, schema.field("request_time").type, row, count, &rows.lanes.texts, &rows.places, names)
+        batch = request_batch(pa, schema, schema.field("request_time").type, row, count, &rows.shared.texts, &rows.places, names)
         batches.append(batch)
     except OverflowError:
         flush_requests(rows, pa, schema, batches, names, start, count // 2)
@@ -39,17 +39,17 @@ cdef inline int flush_rows(SeriesRows* rows, object pa, dict schemas, dict batch
         names: what gives names to numbers in rows of `requests`, as `request_batch` takes them.
         directions: the words for those of `topic_use`.
     """
-    if rows.lanes.rows.count:
-        flush_requests(rows, pa, schemas["requests"], batches["requests"], names, 0, rows.lanes.rows.count)
-        rows.lanes.rows.count = 0
+    if rows.shared.rows.count:
+        flush_requests(rows, pa, schemas["requests"], batches["requests"], names, 0, rows.shared.rows.count)
+        rows.shared.rows.count = 0
     if rows.connections.count:
         batches["connections"].append(wide_batch(pa, &rows.connections, schemas["connections"], &rows.said))
         rows.connections.count = 0
         texts_clear(&rows.said)
-    if rows.lanes.steps.count:
-        batches["group_steps"].append(wide_batch(pa, &rows.lanes.steps, schemas["group_steps"], &rows.lanes.said))
-        rows.lanes.steps.count = 0
-    if rows.lanes.topic_rows.count:
-        batches["topic_use"].append(topic_batch(pa, &rows.lanes.topic_rows, schemas["topic_use"], &rows.lanes.said, directions))
-        topic_rows_clear(&rows.lanes.topic_rows)
-    return texts_clear(&rows.lanes.said)
+    if rows.shared.steps.count:
+        batches["group_steps"].append(wide_batch(pa, &rows.shared.steps, schemas["group_steps"], &rows.shared.said))
+        rows.shared.steps.count = 0
+    if rows.shared.topic_rows.count:
+        batches["topic_use"].append(topic_batch(pa, &rows.shared.topic_rows, schemas["topic_use"], &rows.shared.said, directions))
+        topic_rows_clear(&rows.shared.topic_rows)
+    return texts_clear(&rows.shared.said)

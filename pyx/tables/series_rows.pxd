@@ -1,4 +1,4 @@
-"""Rows of a series as C structs, from the beginning of a lane to its end: who is counted where, and the row of a connection."""
+"""Rows of a series as C structs, from the beginning of a connection to its end: who is counted where, and the row of a connection."""
 
 from cpython.bytes cimport PyBytes_AS_STRING, PyBytes_FromStringAndSize
 from libc.stdint cimport int32_t, int64_t, uint8_t
@@ -7,8 +7,8 @@ from libc.string cimport memset
 
 from capture.endpoint_text cimport ADDRESS_ROOM, ID_ROOM, packed_port, put_address, put_connection_id, put_endpoint
 from capture.tcp_state cimport TcpState
-from protocol.exchange_state cimport LaneExchange, LaneSeries, objects_forget, series_close, series_open
-from protocol.field_plans cimport RecipeBook
+from protocol.exchange_state cimport ExchangeState, SeriesState, objects_forget, series_close, series_open
+from protocol.field_plans cimport FieldPlans
 from protocol.group_step_rows cimport STEP_COLUMNS
 from protocol.kept_texts cimport exchange_keep_texts, exchange_rename_texts
 from protocol.request_frames cimport client_id_of
@@ -21,7 +21,7 @@ from protocol.topic_uses cimport FETCHED, PRODUCED, IntSet, TopicSum, TopicSums,
 from protocol.wide_rows cimport WideRows, wide_add
 from tables.connection_row cimport (
     CAPTURE, CLIENT_ADDRESS, CLIENT_KEY, CLIENT_PORT, CLOSED_BY, COLUMNS, CONNECTION_ID, IDENTITY_SOURCE, LAST_API_NAME, PROTOCOL, ROLE,
-    SERIES, SERVER_ADDRESS, SERVER_PORT, STATE, TLS_JA3, TLS_SNI, TLS_VERSION, FileTotals, LaneSummary, count_connection, put_counters,
+    SERIES, SERVER_ADDRESS, SERVER_PORT, STATE, TLS_JA3, TLS_SNI, TLS_VERSION, FileTotals, ConnectionTotals, count_connection, put_counters,
     put_texts, was_refused,
 )
 from tables.connection_slots cimport Slot, SlotList
@@ -32,14 +32,14 @@ cdef enum:
     MOST_CLIENT_KEYS = 65536
 
 cdef enum ConnectionState:
-    # The places of kwire.tables.lane_desk.STATES
+    # The places of kwire.tables.row_callbacks.STATES
     STATE_OPEN = 0
     STATE_JOINED_LATE = 1
     STATE_RESET = 2
     STATE_COMPLETE = 3
 
 cdef struct SeriesRows:
-    LaneSeries lanes
+    SeriesState shared
     TextTable places  # ids of connections; a row of `requests` names its connection so
     TextTable said  # texts of the rows of connections
     WideRows connections
@@ -47,19 +47,19 @@ cdef struct SeriesRows:
     Py_ssize_t files_counted
 
 
-cdef inline int rows_open(SeriesRows* rows, RecipeBook* book, object desk) except -1:
-    """Begin a series; `desk` is a `kwire.tables.lane_desk.LaneDesk`."""
+cdef inline int rows_open(SeriesRows* rows, FieldPlans* plans, object callbacks) except -1:
+    """Begin a series; `callbacks` is a `kwire.tables.row_callbacks.RowCallbacks`."""
     memset(rows, 0, sizeof(SeriesRows))
-    series_open(&rows.lanes, book, &rows.places, desk)
-    texts_open(&rows.places, desk.seed)
-    texts_open(&rows.said, desk.seed)
+    series_open(&rows.shared, plans, &rows.places, callbacks)
+    texts_open(&rows.places, callbacks.seed)
+    texts_open(&rows.said, callbacks.seed)
     rows.connections.width = COLUMNS
-    rows.lanes.steps.width = STEP_COLUMNS
+    rows.shared.steps.width = STEP_COLUMNS
     return 0
 
 
 cdef inline void rows_close(SeriesRows* rows) noexcept:
-    series_close(&rows.lanes)
+    series_close(&rows.shared)
     texts_free(&rows.places)
     texts_free(&rows.said)
     free(rows.connections.values)
@@ -80,7 +80,7 @@ cdef inline FileTotals* totals_of(SeriesRows* rows, Py_ssize_t file) except NULL
     return &rows.totals[file]
 
 
-cdef inline int settle_counts(SeriesRows* rows, object counts) except -1:
+cdef inline int counts_write_back(SeriesRows* rows, object counts) except -1:
     """Add what is counted of each file to its `FileCounts`."""
     cdef Py_ssize_t file
     cdef FileTotals* totals
@@ -100,21 +100,21 @@ cdef inline int settle_counts(SeriesRows* rows, object counts) except -1:
 
 
 cdef inline int count_requests(SeriesRows* rows, Py_ssize_t start) except -1:
-    """Count the rows of `requests` that a lane has added behind the first `start`."""
+    """Count the rows of `requests` that a connection has added behind the first `start`."""
     cdef Py_ssize_t index
     cdef FileTotals* totals
-    for index in range(start, rows.lanes.rows.count):
-        if rows.lanes.rows.rows[index].state == ORPHAN_RESPONSE:
+    for index in range(start, rows.shared.rows.count):
+        if rows.shared.rows.rows[index].state == ORPHAN_RESPONSE:
             continue
-        totals = totals_of(rows, rows.lanes.rows.rows[index].packet >> PACKET_BITS)
+        totals = totals_of(rows, rows.shared.rows.rows[index].packet >> PACKET_BITS)
         totals.requests += 1
-        totals.unanswered += rows.lanes.rows.rows[index].state == UNANSWERED
-        totals.unseen += rows.lanes.rows.rows[index].state == UNSEEN
+        totals.unanswered += rows.shared.rows.rows[index].state == UNANSWERED
+        totals.unseen += rows.shared.rows.rows[index].state == UNSEEN
     return 0
 
 
 cdef inline int server_text(
-    SeriesRows* rows, LaneExchange* state, bytes name, int64_t n, int server_side, object address_of
+    SeriesRows* rows, ExchangeState* state, bytes name, int64_t n, int server_side, object address_of
 ) except -1:
     """Give a connection its id and the text of its server.
 
@@ -127,12 +127,12 @@ cdef inline int server_text(
     cdef Py_ssize_t size = put_connection_id(text, key, server_side, n, address_of)
     state.connection = text_put(&rows.places, text, size)
     size = put_endpoint(text, key, server_side, address_of)
-    state.server = text_put(&rows.lanes.texts, text, size)
+    state.server = text_put(&rows.shared.texts, text, size)
     return 0
 
 
 cdef inline object key_of_client(
-    SeriesRows* rows, const LaneSummary* summary, const char* address, Py_ssize_t size, dict known, object asked
+    SeriesRows* rows, const ConnectionTotals* summary, const char* address, Py_ssize_t size, dict known, object asked
 ):
     """Tracked.client_key, asked once for each distinct client.
 
@@ -141,7 +141,7 @@ cdef inline object key_of_client(
         known: what was asked before.
         asked: `client_key` and `is_default_client_id`, functions of kwire.tables.client_keys.
     """
-    cdef const TextTable* texts = &rows.lanes.texts
+    cdef const TextTable* texts = &rows.shared.texts
     cdef int32_t numbers[4]
     numbers[0], numbers[1] = summary.software_name, summary.software_version
     numbers[2], numbers[3] = summary.client_id, summary.principal
@@ -168,7 +168,7 @@ cdef inline object key_of_client(
     return found
 
 
-cdef inline int put_ends(SeriesRows* rows, int64_t* row, const Slot* slot, bytes name, const LaneSummary* summary, object address_of,
+cdef inline int put_ends(SeriesRows* rows, int64_t* row, const Slot* slot, bytes name, const ConnectionTotals* summary, object address_of,
                          dict known, object asked) except -1:
     """Fill in who talks to whom."""
     cdef char text[ADDRESS_ROOM]
@@ -184,10 +184,10 @@ cdef inline int put_ends(SeriesRows* rows, int64_t* row, const Slot* slot, bytes
     return 0
 
 
-cdef inline int summary_of(Connection connection, LaneSeries* series, LaneSummary* summary) except -1:
+cdef inline int summary_of(Connection connection, SeriesState* series, ConnectionTotals* summary) except -1:
     """What the row of a connection needs of its protocol: kwire.protocol.Connection.summary."""
-    cdef const LaneExchange* state = &connection.state
-    memset(summary, 0, sizeof(LaneSummary))
+    cdef const ExchangeState* state = &connection.state
+    memset(summary, 0, sizeof(ConnectionTotals))
     summary.request_frames, summary.response_frames = state.frames[0], state.frames[1]
     summary.request_bytes, summary.response_bytes = state.received[0], state.received[1]
     summary.bytes_opaque = connection.stray + connection.cutters[0].bytes_opaque + connection.cutters[1].bytes_opaque
@@ -223,27 +223,27 @@ cdef inline int end_stream(
     Arguments:
         name, tcp: `key` and state of the `TcpConnection`.
         unsupported: requests that were refused, as `Tracked.unsupported`; None for none.
-        words: the words for the numbers of rows, as `LaneBatches` has them.
+        words: the words for the numbers of rows, as `RowBatches` has them.
         asked: functions: spelling of an address, `client_key`, `is_default_client_id`, name of an api.
         known: client keys that were asked before.
     """
-    cdef LaneSummary summary
-    cdef LaneExchange* exchange = slot.exchange
+    cdef ConnectionTotals summary
+    cdef ExchangeState* exchange = slot.exchange
     cdef TextTable* said = &rows.said
     cdef Py_ssize_t file = exchange.begun >> PACKET_BITS
     cdef int64_t* row
     if exchange.topics.count:
         topic_rows_add(
-            &rows.lanes.topic_rows, &rows.lanes.said, &rows.lanes.texts,
-            text_copied(&rows.lanes.said, &rows.places, exchange.connection), &exchange.topics,
+            &rows.shared.topic_rows, &rows.shared.said, &rows.shared.texts,
+            text_copied(&rows.shared.said, &rows.places, exchange.connection), &exchange.topics,
         )
-    summary_of(connection, &rows.lanes, &summary)
+    summary_of(connection, &rows.shared, &summary)
     if was_refused(tcp):
         summary.state = STATE_RESET  # also where the capture has the refusal before the SYN
     count_connection(totals_of(rows, file), tcp, summary.bytes_opaque)
     row = wide_add(&rows.connections)
     put_counters(row, tcp, &summary)
-    put_texts(row, &summary, said, &rows.lanes.texts)
+    put_texts(row, &summary, said, &rows.shared.texts)
     put_ends(rows, row, slot, name, &summary, asked[0], known, asked[1:3])
     row[SERIES], row[CAPTURE] = text_of(said, sink.series), text_of(said, sink.files[file])
     row[STATE] = text_of(said, words[2][summary.state])
@@ -265,10 +265,10 @@ cdef inline int end_stream(
 
 
 cdef inline int tell_refusals(
-    SeriesRows* rows, const LaneExchange* exchange, const LaneSummary* summary, dict unsupported, object refusals
+    SeriesRows* rows, const ExchangeState* exchange, const ConnectionTotals* summary, dict unsupported, object refusals
 ) except -1:
-    """ConversationSink._refusals."""
-    place = text_object(&rows.places, exchange.connection), text_object(&rows.lanes.texts, exchange.server)
+    """RowSink._refusals."""
+    place = text_object(&rows.places, exchange.connection), text_object(&rows.shared.texts, exchange.server)
     if summary.refused_index != no_long() and summary.closed_by == 1:
         key, version = int_object(summary.refused_key), int_object(summary.refused_version)
         refusals.append((*place, summary.refused_index, key, version, "disconnected"))
@@ -286,7 +286,7 @@ cdef inline list ints_object(const IntSet* ints):
     return [ints_of(ints)[index] for index in range(ints.count)]
 
 
-cdef inline tuple sum_object(LaneSeries* series, const TopicSum* each):
+cdef inline tuple sum_object(SeriesState* series, const TopicSum* each):
     """As kwire.tables.observed_rows.TopicSums.plain has it."""
     return (
         "fetch" if each.direction == FETCHED else "produce", text_object(&series.texts, each.topic),
@@ -296,7 +296,7 @@ cdef inline tuple sum_object(LaneSeries* series, const TopicSum* each):
     )
 
 
-cdef inline list sums_objects(LaneSeries* series, const TopicSums* sums):
+cdef inline list sums_objects(SeriesState* series, const TopicSums* sums):
     """As kwire.tables.observed_rows.TopicSums.plain has them."""
     cdef int32_t index
     return [sum_object(series, &sums.sums[index]) for index in range(sums.count)]
@@ -309,7 +309,7 @@ cdef inline int ints_take(IntSet* ints, object values) except -1:
     return 0
 
 
-cdef inline int sums_take(LaneSeries* series, TopicSums* sums, object known) except -1:
+cdef inline int sums_take(SeriesState* series, TopicSums* sums, object known) except -1:
     """Add sums as kwire.tables.observed_rows.TopicSums.plain gives them."""
     cdef TopicUse use
     cdef TopicSum* made
@@ -331,25 +331,25 @@ cdef inline int sums_take(LaneSeries* series, TopicSums* sums, object known) exc
 
 
 cdef inline int forget_texts(SeriesRows* rows, const SlotList* slots) except -1:
-    """Let go of the texts that no lane names; there must be no rows."""
+    """Let go of the texts that no connection names; there must be no rows."""
     cdef Slot* slot
-    objects_forget(&rows.lanes)
-    texts_mark(&rows.lanes.texts)
+    objects_forget(&rows.shared)
+    texts_mark(&rows.shared.texts)
     texts_mark(&rows.places)
     slot = slots.first
     while slot is not NULL:
         if slot.exchange is not NULL:
-            exchange_keep_texts(slot.exchange, &rows.lanes.texts)
+            exchange_keep_texts(slot.exchange, &rows.shared.texts)
             text_keep(&rows.places, slot.exchange.connection)
         slot = slot.after
-    texts_compact(&rows.lanes.texts)
+    texts_compact(&rows.shared.texts)
     texts_compact(&rows.places)
     slot = slots.first
     while slot is not NULL:
         if slot.exchange is not NULL:
-            exchange_rename_texts(slot.exchange, &rows.lanes.texts)
+            exchange_rename_texts(slot.exchange, &rows.shared.texts)
             slot.exchange.connection = text_renamed(&rows.places, slot.exchange.connection)
         slot = slot.after
-    texts_renamed(&rows.lanes.texts)
+    texts_renamed(&rows.shared.texts)
     texts_renamed(&rows.places)
     return 0

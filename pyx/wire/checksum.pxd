@@ -1,8 +1,8 @@
 """CRC-32C of record batches (magic 2) and CRC-32 of messages (magic 0 and 1), without the GIL.
 
-CRC-32C runs on the processor's own instruction where it has one (SSE 4.2, found at run time; the CRC extension of ARMv8): three lanes side
-by side, because the instruction takes three cycles and one can start in each. The lanes are joined with tables that append zero bytes to a
-CRC: the state after n zero bytes is linear in the state before. Elsewhere, and for CRC-32, tables take eight bytes a step.
+CRC-32C runs on the processor's own instruction where it has one (SSE 4.2, found at run time; the CRC extension of ARMv8): three stripes
+side by side, because the instruction takes three cycles and one can start in each. The stripes are joined with tables that append zero
+bytes to a CRC: the state after n zero bytes is linear in the state before. Elsewhere, and for CRC-32, tables take eight bytes a step.
 """
 
 from libc.stdint cimport uint32_t
@@ -22,8 +22,8 @@ cdef extern from *:
     #endif
     #endif
 
-    #define KWIRE_LONG_LANE 2048
-    #define KWIRE_SHORT_LANE 128
+    #define KWIRE_LONG_STRIPE 2048
+    #define KWIRE_SHORT_STRIPE 128
 
     static uint32_t kwire_crc32c_steps[8][256];
     static uint32_t kwire_crc32_steps[8][256];
@@ -66,8 +66,8 @@ cdef extern from *:
     static void kwire_crc_start(void) {
         kwire_crc_make_steps(0x82f63b78u, kwire_crc32c_steps);
         kwire_crc_make_steps(0xedb88320u, kwire_crc32_steps);
-        kwire_crc_make_zeros(KWIRE_LONG_LANE, kwire_zeros_long);
-        kwire_crc_make_zeros(KWIRE_SHORT_LANE, kwire_zeros_short);
+        kwire_crc_make_zeros(KWIRE_LONG_STRIPE, kwire_zeros_long);
+        kwire_crc_make_zeros(KWIRE_SHORT_STRIPE, kwire_zeros_short);
     #if KWIRE_CRC_X86
         __builtin_cpu_init();
         kwire_crc_hardware = __builtin_cpu_supports("sse4.2") != 0;
@@ -107,24 +107,24 @@ cdef extern from *:
         return word;
     }
 
-    #define KWIRE_CRC_LANES(LANE, ZEROS) \\
-        while (size >= 3 * LANE) { \\
+    #define KWIRE_CRC_STRIPES(STRIPE, ZEROS) \\
+        while (size >= 3 * STRIPE) { \\
             uint64_t second = 0, third = 0; \\
-            for (const uint8_t *stop = data + LANE; data < stop; data += 8) { \\
+            for (const uint8_t *stop = data + STRIPE; data < stop; data += 8) { \\
                 KWIRE_CRC_8(state, kwire_crc_word(data)); \\
-                KWIRE_CRC_8(second, kwire_crc_word(data + LANE)); \\
-                KWIRE_CRC_8(third, kwire_crc_word(data + 2 * LANE)); \\
+                KWIRE_CRC_8(second, kwire_crc_word(data + STRIPE)); \\
+                KWIRE_CRC_8(third, kwire_crc_word(data + 2 * STRIPE)); \\
             } \\
             state = kwire_crc_append_zeros(ZEROS, (uint32_t)state) ^ second; \\
             state = kwire_crc_append_zeros(ZEROS, (uint32_t)state) ^ third; \\
-            data += 2 * LANE; \\
-            size -= 3 * LANE; \\
+            data += 2 * STRIPE; \\
+            size -= 3 * STRIPE; \\
         }
 
     KWIRE_CRC_TARGET static uint32_t kwire_crc32c_by_instruction(uint32_t start, const uint8_t *data, size_t size) {
         uint64_t state = start;
-        KWIRE_CRC_LANES(KWIRE_LONG_LANE, kwire_zeros_long)
-        KWIRE_CRC_LANES(KWIRE_SHORT_LANE, kwire_zeros_short)
+        KWIRE_CRC_STRIPES(KWIRE_LONG_STRIPE, kwire_zeros_long)
+        KWIRE_CRC_STRIPES(KWIRE_SHORT_STRIPE, kwire_zeros_short)
         for (; size >= 8; data += 8, size -= 8) KWIRE_CRC_8(state, kwire_crc_word(data));
         for (; size; data++, size--) KWIRE_CRC_1(state, *data);
         return (uint32_t)state;

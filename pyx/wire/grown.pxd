@@ -1,4 +1,4 @@
-"""The one way in which arrays of lanes grow: by doubling, with what they hold and never with what a frame claims."""
+"""The one way in which arrays of shared grow: by doubling, with what they hold and never with what a frame claims."""
 
 from libc.stdlib cimport realloc
 

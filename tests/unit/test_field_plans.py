@@ -5,10 +5,10 @@ from __future__ import annotations
 import re
 from pathlib import Path
 
+from kwire.protocol.field_plans import Mark, Trait, field_plan_of
 from kwire.protocol.first_fields import request_fields, response_fields
-from kwire.protocol.lane_recipes import Mark, Trait, recipe_of
 from kwire.schema import catalog
-from kwire.tables import lane_desk
+from kwire.tables import row_callbacks
 
 PYX = Path(__file__).parents[2] / "pyx"
 
@@ -35,19 +35,19 @@ def test_marks_and_traits_have_the_numbers_of_the_headers() -> None:
 
 
 def test_words_stand_at_the_places_of_the_headers() -> None:
-    assert words_of("protocol/request_rows.pxd", "RowState") == lane_desk.ROW_STATES
-    assert words_of("protocol/request_rows.pxd", "RowBody", "BODY_") == lane_desk.ROW_BODIES
-    assert words_of("tables/series_rows.pxd", "ConnectionState", "STATE_") == lane_desk.STATES
-    assert words_of("protocol/exchange_state.pxd", "LaneSource", "FROM_") == lane_desk.SOURCES
-    assert words_of("protocol/exchange_state.pxd", "LaneRole") == lane_desk.ROLES
+    assert words_of("protocol/request_rows.pxd", "RowState") == row_callbacks.ROW_STATES
+    assert words_of("protocol/request_rows.pxd", "RowBody", "BODY_") == row_callbacks.ROW_BODIES
+    assert words_of("tables/series_rows.pxd", "ConnectionState", "STATE_") == row_callbacks.STATES
+    assert words_of("protocol/exchange_state.pxd", "SoftwareSource", "FROM_") == row_callbacks.SOURCES
+    assert words_of("protocol/exchange_state.pxd", "PeerRole") == row_callbacks.ROLES
 
 
-def test_every_released_version_has_a_recipe_but_where_tokens_follow_without_a_header() -> None:
+def test_every_released_version_has_a_field_plan_but_where_tokens_follow_without_a_header() -> None:
     without = []
     for key in catalog().api_keys:
         for kind, message in (("request", catalog().request(key)), ("response", catalog().response(key))):
             assert message is not None
-            without += [(kind, message.name, version) for version in message.valid_versions if recipe_of(kind, key, version) is None]
+            without += [(kind, message.name, version) for version in message.valid_versions if field_plan_of(kind, key, version) is None]
     assert without == [("request", "SaslHandshakeRequest", 0), ("response", "SaslHandshakeResponse", 0)]
 
 
@@ -56,7 +56,7 @@ def test_what_is_marked_is_what_the_rules_read() -> None:
         message = catalog().request(key)
         assert message is not None
         for version in message.valid_versions:
-            request, response = recipe_of("request", key, version), recipe_of("response", key, version)
+            request, response = field_plan_of("request", key, version), field_plan_of("response", key, version)
             if request is None or response is None:
                 continue
             asked, answered = request_fields(key, version), response_fields(key, version)
@@ -71,7 +71,7 @@ def test_what_is_marked_is_what_the_rules_read() -> None:
 
 
 def test_what_produce_and_fetch_ask_for() -> None:
-    produce, fetch = recipe_of("request", 0, 9), recipe_of("response", 1, 13)
+    produce, fetch = field_plan_of("request", 0, 9), field_plan_of("response", 1, 13)
     assert produce is not None
     assert fetch is not None
     assert produce.header_version == 2
@@ -84,7 +84,7 @@ def test_what_produce_and_fetch_ask_for() -> None:
 
 
 def test_what_a_heartbeat_and_a_metadata_response_ask_for() -> None:
-    heartbeat, metadata = recipe_of("request", 12, 4), recipe_of("response", 3, 12)
+    heartbeat, metadata = field_plan_of("request", 12, 4), field_plan_of("response", 3, 12)
     assert heartbeat is not None
     assert metadata is not None
     assert heartbeat.traits == Trait.WATCHED_ON_ERROR | Trait.KEEPS_REQUEST
@@ -95,7 +95,7 @@ def test_what_a_heartbeat_and_a_metadata_response_ask_for() -> None:
 
 
 def test_apis_of_the_cluster_tell_the_role() -> None:
-    vote, shutdown = recipe_of("request", 52, 0), recipe_of("request", 7, 1)
+    vote, shutdown = field_plan_of("request", 52, 0), field_plan_of("request", 7, 1)
     assert vote is not None
     assert shutdown is not None
     assert vote.traits & Trait.CONTROLLER_API

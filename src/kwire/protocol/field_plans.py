@@ -1,5 +1,4 @@
-"""Recipes for the native readers, of captures and of tracked connections: which fields they take out of the messages of an api version, and
-what they have to do with them.
+"""Field plans of the native tracker: which fields it takes out of the messages of an api version, and what it has to do with them.
 
 All of it follows from what the protocol rules read in Python (`kwire.protocol.first_fields`, `observation`, `identity`); nothing here names
 a field that they do not name.
@@ -26,7 +25,7 @@ from kwire.schema import Message, catalog, snake_name
 from kwire.schema.header_versions import header_version_of
 from kwire.schema.layout import LayoutField, fields_at
 
-__all__ = ["Mark", "Recipe", "Trait", "recipe_of"]
+__all__ = ["Mark", "FieldPlan", "Trait", "field_plan_of"]
 
 Path = tuple[str, ...]
 Marks = list[tuple[Path, int]]
@@ -104,7 +103,7 @@ class Trait(IntFlag):
     WATCHED_ON_ERROR = 256
     USES_TOPICS = 512
     SASL = 1024
-    STEPS = 2048  # the lane itself makes a row of `group_steps` of every exchange
+    STEPS = 2048  # the native tracker makes a row of `group_steps` of every exchange
 
 
 _OWN_TRAITS: Final = {
@@ -152,7 +151,7 @@ _SYNCING: Final = (
 _STEPS: Final = {_JOIN_GROUP: _JOINING, _LEAVE_GROUP: _LEAVING, _SYNC_GROUP: _SYNCING}
 
 
-class Recipe(NamedTuple):
+class FieldPlan(NamedTuple):
     """How to read a message.
 
     Attributes:
@@ -168,8 +167,8 @@ class Recipe(NamedTuple):
     header_version: int
 
 
-def recipe_of(kind: str, api_key: int, version: int) -> Recipe | None:
-    """The recipe of a message; None where Python reads it itself.
+def field_plan_of(kind: str, api_key: int, version: int) -> FieldPlan | None:
+    """The field_plan of a message; None where Python reads it itself.
 
     Args:
         kind: `request`, `response`, `request_header` or `response_header`.
@@ -179,7 +178,7 @@ def recipe_of(kind: str, api_key: int, version: int) -> Recipe | None:
     if kind.endswith("header"):
         name = "RequestHeader" if kind == "request_header" else "ResponseHeader"
         marks: Marks = [(("client_id",), Mark.CLIENT_ID)] if kind == "request_header" and version > 0 else []
-        return Recipe(compiled().plan(name, version, [".".join(path) for path, _ in marks]), marks, 0, 0)
+        return FieldPlan(compiled().plan(name, version, [".".join(path) for path, _ in marks]), marks, 0, 0)
     message = catalog().request(api_key) if kind == "request" else catalog().response(api_key)
     if message is None or version not in message.valid_versions or (api_key == _SASL_HANDSHAKE and version == 0):
         return None  # behind SaslHandshake v0 come tokens without any header
@@ -192,7 +191,7 @@ def recipe_of(kind: str, api_key: int, version: int) -> Recipe | None:
         return None
     leaves = [path for path, _ in marks if not any(other != path and other[: len(path)] == path for other, _ in marks)]
     plan = _in_runs(compile_plan(message, version, sorted({".".join(path) for path in leaves})))
-    return Recipe(plan, marks, int(_traits(api_key, version)), header_version_of(message.header_versions, version))
+    return FieldPlan(plan, marks, int(_traits(api_key, version)), header_version_of(message.header_versions, version))
 
 
 def _in_runs(plan: Plan) -> Plan:

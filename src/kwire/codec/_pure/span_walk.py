@@ -13,7 +13,7 @@ from kwire.codec.plan import FIXED_SIZE, Flag, Op
 from kwire.codec.splice_plan import Leaf, Marking
 from kwire.errors import Fault, raise_for, wire_error
 
-__all__ = ["MarkedPlan", "Place", "PlaceWalk", "Section", "walk_over"]
+__all__ = ["MarkedPlan", "Place", "SpanWalk", "Section", "walk_over"]
 
 # As plain numbers: the members of an enumeration cost more than all else that is done for a field.
 _ARRAY, _STRUCT, _STRING = int(Op.ARRAY), int(Op.STRUCT), int(Op.STRING)
@@ -26,7 +26,7 @@ class Place(NamedTuple):
         leaf: what it is.
         begin, content, stop: where its length begins, its content, and what follows; a null has no content.
         null: it is null.
-        section: tagged field around it, an index of `PlaceWalk.sections`, -1 where there is none.
+        section: tagged field around it, an index of `SpanWalk.sections`, -1 where there is none.
         steps: attributes and indexes on the way, the outermost first.
     """
 
@@ -133,7 +133,7 @@ class MarkedPlan:
         )
 
 
-class PlaceWalk:
+class SpanWalk:
     """One message being walked over.
 
     Attributes:
@@ -285,7 +285,7 @@ class PlaceWalk:
         return self.data[self.pos - 1] > 0x7F
 
 
-def walk_over(marked: MarkedPlan, data: Buffer, offset: int, strict: bool = True) -> PlaceWalk:
+def walk_over(marked: MarkedPlan, data: Buffer, offset: int, strict: bool = True) -> SpanWalk:
     """Walk over a message.
 
     Arguments:
@@ -295,7 +295,7 @@ def walk_over(marked: MarkedPlan, data: Buffer, offset: int, strict: bool = True
         WireError: the bytes break a rule.
     """
     plan = marked.marking.plan
-    walk = PlaceWalk(marked, data, offset)
+    walk = SpanWalk(marked, data, offset)
     try:
         walk.struct(0)
     except Break as fault:

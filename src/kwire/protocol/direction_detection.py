@@ -1,4 +1,4 @@
-"""Finds out which side of a conversation is the server, then tracks the connection.
+"""Finds out which side of a detector is the server, then tracks the connection.
 
 In this order: the side that sent the SYN is the client; a side whose port is among the given ones is the server; a response that answers a
 request; a side that sends whole requests is the client; the lower port. Until it is decided both readings are tracked side by side, with
@@ -14,7 +14,7 @@ from kwire.protocol.connection import Connection
 from kwire.protocol.events import Asked, ConnectionSummary, Direction, Event, RequestCompleted
 from kwire.protocol.frames import MAX_FRAME
 
-__all__ = ["MAX_UNDECIDED", "Conversation"]
+__all__ = ["MAX_UNDECIDED", "DirectionDetector"]
 
 # Bytes of both sides after which the lower port decides, if nothing better did. A large request and its response fit.
 MAX_UNDECIDED: Final = 4 << 20
@@ -23,7 +23,7 @@ _Telling = Callable[[int, Connection], list[Event]]
 DecidedBy = Literal["syn", "port", "response", "requests", "lower_port"]
 
 
-class Conversation:
+class DirectionDetector:
     """The bytes of two sides, 0 and 1.
 
     Arguments:
@@ -116,7 +116,7 @@ class Conversation:
         return events + self._tell(lambda server, reading: reading.lost(_direction(side, server), n, t, packet, cut=cut))
 
     def begins_late(self, side: int) -> None:
-        """As `Connection.begins_late`, of a conversation whose client has sent a SYN."""
+        """As `Connection.begins_late`, of a detector whose client has sent a SYN."""
         if self.server_side is not None:
             self._readings[self.server_side].begins_late(_direction(side, self.server_side))
 
@@ -188,7 +188,7 @@ class Conversation:
         self._readings = {server_side: connection}
 
     def __repr__(self) -> str:
-        return f"Conversation(server side {self.server_side}, by {self.decided_by})"
+        return f"DirectionDetector(server side {self.server_side}, by {self.decided_by})"
 
 
 def _direction(side: int, server: int) -> Direction:

@@ -7,7 +7,7 @@ import time
 import pytest
 
 from kwire.codec.classes import compiled
-from kwire.codec.prefix import Oddity, Prefix, read_prefix
+from kwire.codec.prefix import Anomaly, Prefix, read_prefix
 from kwire.errors import Fault
 
 VERSIONS_V3 = bytes.fromhex("0000 03 0003 0000 000c 00 0012 0000 0004 00 00000000 00")
@@ -18,8 +18,8 @@ def read(name: str, version: int, data: bytes, limit: int | None = None) -> Pref
 
 
 def test_a_whole_message_reads_as_the_codec_reads_it() -> None:
-    message, error, end, oddities, _ = read("ApiVersionsResponse", 3, VERSIONS_V3 + b"more")
-    assert (error, end, oddities) == (None, len(VERSIONS_V3), [])
+    message, error, end, anomalies, _ = read("ApiVersionsResponse", 3, VERSIONS_V3 + b"more")
+    assert (error, end, anomalies) == (None, len(VERSIONS_V3), [])
     assert [(each.api_key, each.min_version, each.max_version) for each in message.api_keys] == [(3, 0, 12), (18, 0, 4)]
     assert message.throttle_time_ms == 0
 
@@ -47,22 +47,22 @@ def test_the_structs_on_the_way_to_the_cut_are_there() -> None:
 
 
 def test_negative_lengths_that_are_no_null() -> None:
-    assert read("MetadataRequest", 1, b"\xff\xff\xff\xfe").oddities == [Oddity("negative_length", 0, -2)]
-    assert read("MetadataRequest", 1, b"\xff\xff\xff\xff").oddities == []
+    assert read("MetadataRequest", 1, b"\xff\xff\xff\xfe").anomalies == [Anomaly("negative_length", 0, -2)]
+    assert read("MetadataRequest", 1, b"\xff\xff\xff\xff").anomalies == []
 
 
 @pytest.mark.parametrize(
-    ("tags", "oddities"),
+    ("tags", "anomalies"),
     [
-        ("02 050141 030142", [Oddity("tags_out_of_order", 8, (5, 3))]),
-        ("02 030141 030142", [Oddity("tag_repeated", 8, 3)]),
+        ("02 050141 030142", [Anomaly("tags_out_of_order", 8, (5, 3))]),
+        ("02 030141 030142", [Anomaly("tag_repeated", 8, 3)]),
         ("02 030141 050142", []),
         # the first of each kind in a section
-        ("05 0500 0400 0300 0500 0500", [Oddity("tags_out_of_order", 7, (5, 4)), Oddity("tag_repeated", 11, 5)]),
+        ("05 0500 0400 0300 0500 0500", [Anomaly("tags_out_of_order", 7, (5, 4)), Anomaly("tag_repeated", 11, 5)]),
     ],
 )
-def test_order_of_tags(tags: str, oddities: list[Oddity]) -> None:
-    assert read("ApiVersionsRequest", 3, bytes.fromhex("02610231" + tags)).oddities == oddities
+def test_order_of_tags(tags: str, anomalies: list[Anomaly]) -> None:
+    assert read("ApiVersionsRequest", 3, bytes.fromhex("02610231" + tags)).anomalies == anomalies
 
 
 def test_tags_that_come_downwards_cost_what_they_weigh() -> None:
@@ -74,10 +74,10 @@ def test_tags_that_come_downwards_cost_what_they_weigh() -> None:
     count = 200_000
     section = varint(count) + b"".join(varint(tag) + b"\0" for tag in range(count + 20_000, 20_000, -1))
     start = time.process_time()
-    message, error, _, oddities, _ = read("ApiVersionsRequest", 3, bytes.fromhex("02610231") + section[:-1])
+    message, error, _, anomalies, _ = read("ApiVersionsRequest", 3, bytes.fromhex("02610231") + section[:-1])
     assert time.process_time() - start < 30  # a square of them takes an hour
     assert error.code is Fault.TRUNCATED
-    assert [oddity.kind for oddity in oddities] == ["tags_out_of_order"]
+    assert [anomaly.kind for anomaly in anomalies] == ["tags_out_of_order"]
     assert len(message.unknown_tagged_fields) == count - 1
 
 

@@ -1,4 +1,4 @@
-"""Between streams and rows: each TCP connection gets a `Conversation`, and what that says becomes rows.
+"""Between streams and rows: each TCP connection gets a `DirectionDetector`, and what that says becomes rows.
 
 A row of `requests` or `violations` is made when its event comes, so its client key is not known yet: the client may name itself later.
 It is filled in at the end, from the connection's row (`kwire.tables.series_rows`). Nothing depends on where a file ends.
@@ -12,7 +12,7 @@ import pyarrow as pa
 
 from kwire.capture.sink import StreamSink
 from kwire.capture.tcp import Endpoint, TcpConnection
-from kwire.protocol import Conversation
+from kwire.protocol import DirectionDetector
 from kwire.protocol.events import (
     Asked,
     BrokersLearned,
@@ -31,13 +31,13 @@ from kwire.schema import error_name
 from kwire.tables.client_keys import client_key
 from kwire.tables.column_builder import ColumnBuilder
 from kwire.tables.facts import SeriesFacts
-from kwire.tables.impl import lane_batches
+from kwire.tables.impl import row_batches
 from kwire.tables.observed_rows import ObservedRows, TopicSums
 from kwire.tables.request_logs.request_row import LOGGED_COLUMNS
 from kwire.tables.schemas import CONNECTIONS, MESSAGE_FRAMES, REQUESTS
 from kwire.tables.violation_rows import ViolationRows
 
-__all__ = ["PACKET_BITS", "ConversationSink", "FileCounts", "Tracked", "tracked_on"]
+__all__ = ["PACKET_BITS", "RowSink", "FileCounts", "Tracked", "tracked_on"]
 
 # A packet is known by its file and its number there; both travel through the protocol rules as one integer.
 PACKET_BITS: Final = 40
@@ -60,10 +60,10 @@ class FileCounts:
 class Tracked:
     """What hangs on a connection from piece to piece."""
 
-    __slots__ = ("begun", "connection_id", "conversation", "early", "refused", "server", "topics", "unsupported")
+    __slots__ = ("begun", "connection_id", "detector", "early", "refused", "server", "topics", "unsupported")
 
-    def __init__(self, conversation: Conversation, begun: int) -> None:
-        self.conversation = conversation
+    def __init__(self, detector: DirectionDetector, begun: int) -> None:
+        self.detector = detector
         self.begun = begun
         self.connection_id: str | None = None
         self.server: Endpoint | None = None
@@ -75,7 +75,7 @@ class Tracked:
 
     def client_key(self, connection: TcpConnection, summary: ConnectionSummary | None = None) -> str:
         """Give the key of the client as it is known by now."""
-        known = self.conversation.summary() if summary is None else summary
+        known = self.detector.summary() if summary is None else summary
         client = connection.b if self.server == connection.a else connection.a
         address = known.proxied_address.rpartition(":")[0] if known.proxied_address else client.address
         return client_key(known.software_name, known.software_version, known.client_id, known.principal, address)
@@ -89,7 +89,7 @@ def tracked_on(connection: TcpConnection) -> Tracked | None:
     return found if isinstance(found, Tracked) else None
 
 
-class ConversationSink(StreamSink):
+class RowSink(StreamSink):
     """Hears the streams of a series and builds rows.
 
     Args:
@@ -126,7 +126,7 @@ class ConversationSink(StreamSink):
         self.connections = ColumnBuilder(CONNECTIONS)
         self.messages = ColumnBuilder(MESSAGE_FRAMES)
         self.logged_requests = ColumnBuilder(REQUESTS, given=LOGGED_COLUMNS)
-        self.batches = lane_batches(self)
+        self.batches = row_batches(self)
 
     def __getstate__(self) -> dict[str, Any]:
         self.settle()
@@ -172,18 +172,18 @@ class ConversationSink(StreamSink):
             connection.ignored = True
             return
         at = self._packet(packet)
-        conversation = Conversation(connection.a.port, connection.b.port, ports=self.ports or None, asked=self.asked)
-        connection.attachment = tracked = Tracked(conversation, at)
+        detector = DirectionDetector(connection.a.port, connection.b.port, ports=self.ports or None, asked=self.asked)
+        connection.attachment = tracked = Tracked(detector, at)
         if connection.opened_by is not None:
-            self._emit(connection, tracked, conversation.opened(connection.opened_by, time_ns, at))
+            self._emit(connection, tracked, detector.opened(connection.opened_by, time_ns, at))
 
     def data(self, connection: TcpConnection, direction: int, data: bytes, time_ns: int, packet: int) -> None:
         tracked = connection.attachment
         assert isinstance(tracked, Tracked)
         if connection.opened_by is not None and connection.flows[direction].isn is None:
             self._begin_late(tracked, direction)
-        if events := tracked.conversation.receive(direction, data, time_ns, self._packet(packet)):
-            known = tracked.conversation.connection
+        if events := tracked.detector.receive(direction, data, time_ns, self._packet(packet)):
+            known = tracked.detector.connection
             if known is not None and not known.received["response"]:
                 _answers_unseen(events)  # so many wait, and the server has not said a word
             self._emit(connection, tracked, events)
@@ -191,26 +191,26 @@ class ConversationSink(StreamSink):
     def lost(self, connection: TcpConnection, direction: int, count: int, cut: bool, time_ns: int, packet: int) -> None:
         tracked = connection.attachment
         assert isinstance(tracked, Tracked)
-        if events := tracked.conversation.lost(direction, count, time_ns, self._packet(packet), cut=cut):
+        if events := tracked.detector.lost(direction, count, time_ns, self._packet(packet), cut=cut):
             self._emit(connection, tracked, events)
 
     def closed(self, connection: TcpConnection, direction: int, reset: bool, time_ns: int, packet: int) -> None:
         tracked = connection.attachment
         assert isinstance(tracked, Tracked)
-        if events := tracked.conversation.closed(direction, reset, time_ns, self._packet(packet)):
+        if events := tracked.detector.closed(direction, reset, time_ns, self._packet(packet)):
             self._emit(connection, tracked, events)
 
     def ended(self, connection: TcpConnection) -> None:
         tracked = connection.attachment
         if not isinstance(tracked, Tracked):
             return
-        conversation = tracked.conversation
-        events = conversation.finish(connection.last_ns)
-        assert conversation.server_side is not None
-        if not connection.flows[conversation.server_side].packets:
+        detector = tracked.detector
+        events = detector.finish(connection.last_ns)
+        assert detector.server_side is not None
+        if not connection.flows[detector.server_side].packets:
             _answers_unseen(events)
         self._emit(connection, tracked, events)
-        summary = conversation.summary()
+        summary = detector.summary()
         if _was_refused(connection):
             summary.state = "reset"  # also where the capture has the refusal before the SYN
         self._connection_row(connection, tracked, summary)
@@ -221,9 +221,9 @@ class ConversationSink(StreamSink):
 
     def _begin_late(self, tracked: Tracked, direction: int) -> None:
         """The SYN of a direction is missing, and its first bytes may be missing too."""
-        known = tracked.conversation.connection
-        if known is not None and not known.received["response" if direction == tracked.conversation.server_side else "request"]:
-            tracked.conversation.begins_late(direction)
+        known = tracked.detector.connection
+        if known is not None and not known.received["response" if direction == tracked.detector.server_side else "request"]:
+            tracked.detector.begins_late(direction)
 
     # From events to rows.
 
@@ -232,7 +232,7 @@ class ConversationSink(StreamSink):
 
     def _emit(self, connection: TcpConnection, tracked: Tracked, events: list[Event]) -> None:
         if tracked.connection_id is None:
-            side = tracked.conversation.server_side
+            side = tracked.detector.server_side
             if side is None:
                 tracked.early += events
                 return

@@ -1,4 +1,4 @@
-"""What lanes, the native reader's connections, ask of Python: what a text is, what an answer teaches, what an exchange says beyond its row.
+"""What the native tracker asks of Python: what a text is, what an answer teaches, what an exchange says beyond its row.
 
 Each question is asked once for each distinct text or answer, so that Python's part stays small however much traffic there is.
 """
@@ -20,13 +20,13 @@ from kwire.protocol.rules import RULES, explain
 from kwire.protocol.sasl import SaslState
 from kwire.protocol.tracker_callbacks import CLOSED_BY, ROLES, ROW_BODIES, ROW_STATES, SOURCES, TrackerCallbacks
 from kwire.schema import catalog
-from kwire.tables.conversation_sink import PACKET_BITS
 from kwire.tables.facts import SeriesFacts
 from kwire.tables.observed_rows import JSON, ObservedRows, spelled
+from kwire.tables.row_sink import PACKET_BITS
 from kwire.tables.violation_rows import ViolationRows
 
 __all__ = [
-    "CLOSED_BY", "DIRECTIONS", "ROLES", "ROW_BODIES", "ROW_STATES", "SOURCES", "STATES", "LaneDesk", "LaneSink",
+    "CLOSED_BY", "DIRECTIONS", "ROLES", "ROW_BODIES", "ROW_STATES", "SOURCES", "STATES", "RowCallbacks", "CallbackSink",
 ]  # fmt: skip
 
 # The words for the numbers of rows, with those of `kwire.protocol.tracker_callbacks`.
@@ -41,8 +41,8 @@ _Identity = tuple[str | None, str | None]
 _Frame = tuple[bytes, bool]
 
 
-class LaneSink(Protocol):
-    """What the desk needs of `kwire.tables.conversation_sink.ConversationSink`."""
+class CallbackSink(Protocol):
+    """What the callbacks need of `kwire.tables.row_sink.RowSink`."""
 
     series: str
     files: list[str]
@@ -58,15 +58,15 @@ class LaneSink(Protocol):
     ) -> None: ...  # fmt: skip
 
 
-class LaneDesk(TrackerCallbacks):
-    """Answers what the lanes of a series ask.
+class RowCallbacks(TrackerCallbacks):
+    """Answers what the connections of a series ask.
 
     Args:
         sink: takes what is learned.
         connection_id_of: gives the connection id for an ordinal.
 
     Attributes:
-        seed: for the hash tables of the lanes; nobody else knows it.
+        seed: for the hash tables of the native tracker; nobody else knows it.
         series, files: names, of the files by number.
         observing: whether anybody wants to know what exchanges say beyond their rows.
         asked: the message whose frames are wanted, None for none.
@@ -78,7 +78,7 @@ class LaneDesk(TrackerCallbacks):
     states = ROW_STATES
     bodies = ROW_BODIES
 
-    def __init__(self, sink: LaneSink, connection_id_of: Callable[[int], str]) -> None:
+    def __init__(self, sink: CallbackSink, connection_id_of: Callable[[int], str]) -> None:
         self._sink = sink
         self.series, self.files = sink.series, sink.files
         self._connection_id_of = connection_id_of
@@ -88,7 +88,7 @@ class LaneDesk(TrackerCallbacks):
         self.seed = int.from_bytes(os.urandom(8), "little")
 
     def once(self, place: _Place, identity: _Identity, rule: str, api_key: int, api_version: int) -> None:
-        """Report a rule of severity `info` that a response has to do with; the lane says it once a connection.
+        """Report a rule of severity `info` that a response has to do with; it is reported once a connection.
 
         Args:
             place: ordinal of the connection, request index, packet with the number of its file, stream offset.
