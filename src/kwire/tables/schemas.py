@@ -54,7 +54,7 @@ CAPTURES: Final = schema_of(
     ("bytes_cut", LONG),  # by the snap length
     ("bytes_damaged", LONG),  # of the file, decompressed, that make no records; null for request logs
     ("bytes_lost", LONG),  # in gaps; a direction that is not in the capture at all has none
-    ("bytes_opaque", LONG),  # TLS and strangers
+    ("bytes_opaque", LONG),  # TLS and foreign protocols
     ("connections", LONG),
     ("connections_refused", LONG),  # of these, attempts that only a reset answered
     ("joined_late", LONG),
