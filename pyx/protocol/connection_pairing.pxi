@@ -1,4 +1,4 @@
-# Part of tracker.pyx: requests, responses and which belong together (kwire/protocol/exchange.py, pairing.py).
+# Part of tracker.pyx: requests, responses and which belong together (kwire/protocol/tracking/exchange.py, pairing.py).
 
 
 cdef int take_request_frame(
@@ -261,7 +261,7 @@ cdef int say_answered(
 
 
 cdef object waiting_object(Connection self, WaitingRequest* waiting, int32_t overtaken_by):
-    """As `kwire.protocol.pairing.Waiting`."""
+    """As `kwire.protocol.tracking.pairing.Waiting`."""
     row = None if waiting.is_token else new_row(&CLASSES, self.series, waiting, INT64_MIN)
     note = None if waiting.is_token else note_object(self.series, waiting, traits_of(self.series, waiting))
     return _pairing.Waiting(

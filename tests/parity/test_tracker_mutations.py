@@ -22,8 +22,8 @@ from kwire.capture.carry import SeriesCarry
 from kwire.capture.reader import finish_series, read_piece
 from kwire.capture.tcp import TcpConnection
 from kwire.codec.impl import load_twin
-from kwire.protocol.connection import Connection as PureConnection
 from kwire.protocol.events import Asked, RequestCompleted
+from kwire.protocol.tracking.connection import Connection as PureConnection
 
 TESTS = Path(__file__).parents[1]
 # Groups and transactions, authentication, topic ids, telemetry, and clients from 0.8 on with record batches of all kinds.
