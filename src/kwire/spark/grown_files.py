@@ -7,7 +7,7 @@ are read again, and what was written of them before goes.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from typing import Any
 
 from kwire.capture.capture_points import is_of_points, names_in
@@ -97,8 +97,8 @@ def read_again(series: Sequence[Series], entries: Sequence[Entry], rule: str) ->
         InputError: a file that was read is not given, though it belongs to captures of which there are new ones.
     """
     found: list[Entry] = []
-    key_of = points_key(rule)
     of_points = [entry for entry in entries if any(is_of_points(location) for location, _ in entry["files"])]
+    key_of = points_key(rule) if of_points else None
     for given in series:
         is_whole = is_of_points(given.pieces[0].location)
         names = files_of(file.location for file in given.pieces)
@@ -107,7 +107,7 @@ def read_again(series: Sequence[Series], entries: Sequence[Entry], rule: str) ->
             if is_whole and before <= names:
                 if before < names or entry not in of_points or entry["files"][0][1] != given.pieces[0].size:
                     found.append(entry)
-            elif before & names or (entry in of_points and _keys(before, key_of) & _keys(names, key_of) and not is_log(given.pieces[0])):
+            elif before & names or (key_of and entry in of_points and _meet(before, names, key_of) and not is_log(given.pieces[0])):
                 missing = min(before - names) if before - names else min(before)
                 raise InputError(
                     f"{missing} was read as one of several points and is not given with {given.name}: --append reads captures of several "
@@ -122,8 +122,10 @@ def same_points(series: Sequence[Series], entry: Entry) -> Series | None:
     return next((each for each in series if is_of_points(each.pieces[0].location) and files_of([each.pieces[0].location]) == before), None)
 
 
-def _keys(files: Collection[str], key_of: Any) -> set[str]:
-    return {key_of(CaptureFile(file, "", "", 0)) for file in files}
+def _meet(some: Collection[str], others: Collection[str], key_of: Callable[[CaptureFile], str]) -> bool:
+    """Whether files are of the same traffic."""
+    keys, theirs = ({key_of(CaptureFile(file, "", "", 0)) for file in files} for files in (some, others))
+    return not keys.isdisjoint(theirs)
 
 
 def grown_since(location: str, size: int, sizes: Sequence[int]) -> list[tuple[str, int, int]]:

@@ -9,7 +9,7 @@ the rows are those of one task. What costs how much is in docs/explanation/costs
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Final, Literal
 
@@ -83,6 +83,13 @@ class SeriesPlan:
     point_sizes: tuple[int, ...] = ()
     renamed: tuple[tuple[str, str], ...] = ()
 
+    def files_read(self, skipped: Collection[str]) -> tuple[tuple[str, int], ...]:
+        """The files as the next run shall know them: the newest as it was before, where it could not be read."""
+        if not self.fresh or self.fresh[-1] not in skipped:
+            return self.files
+        known = self.files[:-1]
+        return known if self.read_before is None or len(self.fresh) > 1 else (*known, (self.files[-1][0], self.read_before))
+
     def tasks(self, model: Mapping[str, Any]) -> list[SeriesTask]:
         """Give the tasks.
 
@@ -123,11 +130,12 @@ class Plan:
     series: list[SeriesPlan] = field(default_factory=list)
     kept: tuple[str, ...] = ()
 
-    def entries(self, parts: Iterable[str]) -> list[dict[str, Any]]:
+    def entries(self, parts: Iterable[str], skipped: Collection[str] = ()) -> list[dict[str, Any]]:
         """Give what the manifest says of the series, for the next run to go on from.
 
         Args:
             parts: all parts of the analysis, `TABLE/NAME`.
+            skipped: the files that could not be read; the next run tries the newest of a series again.
         """
         by_task: dict[tuple[int, bool], list[str]] = defaultdict(list)
         for part in parts:
@@ -145,7 +153,7 @@ class Plan:
                         "name": each.name,
                         "number": each.number,
                         "shares": each.shares,
-                        "files": [list(file) for file in each.files],
+                        "files": [list(file) for file in each.files_read(skipped)],
                         "states": states,
                         "waiting": [sorted(by_task[task, False]) for task in tasks],
                     }

@@ -54,7 +54,7 @@ class TablesCarry:
         log: what turns lines of request logs into rows.
         share: which of how many shares of the connections is read.
         hashed: the hashes of the files are wanted.
-        unread: the newest file, where it could not be read, and why; once it has grown it may be.
+        unread: the newest file, where it could not be read, and why; a run that goes on tries it again.
     """
 
     __slots__ = ("disorder", "ends_told", "facts", "hashed", "log", "series", "share", "sink", "streams", "unread")
@@ -171,9 +171,8 @@ def iter_piece(
     if known is not None:
         carry.facts.pop()
     else:
-        again = _is_read_again(given)
         given = replace(given, before=None) if isinstance(given, SizedFile) else given
-        _begin_file(carry, place if isinstance(place, str) else "standard input", again)
+        _begin_file(carry, place if isinstance(place, str) else "standard input")
     # whoever reads the other shares reads the same files
     hashed = carry.hashed and len(carry.facts) % carry.share[1] == carry.share[0]
     if routed:
@@ -216,7 +215,7 @@ def _iter_log(
     if isinstance(given, SizedFile) and given.before is not None and carry.facts and carry.facts[-1] is None:
         before = carry.log.read_before(number - 1, given.before)
     if before is None:
-        _begin_file(carry, name, _is_read_again(given))
+        _begin_file(carry, name)
         carry.log.begin_file(number)
     else:
         number -= 1
@@ -314,9 +313,10 @@ def skip_piece(location: str, carry: TablesCarry, error: InputError, *, given: o
         location: of the file.
         carry: changed in place.
         error: why.
-        given: what was to be read. Of a `SizedFile` it is said when the next file begins or the series is over: it may grow until then.
+        given: what was to be read. Of a `SizedFile` it is said when the next file begins or the series is over, and not at all where a
+            later run goes on: it tries the file again.
     """
-    _tell_unread(carry, _is_read_again(given))
+    _tell_unread(carry)
     carry.unread = location, f"{error}"
     if not isinstance(given, SizedFile):
         _tell_unread(carry)
@@ -379,21 +379,15 @@ def _take(sink: RowSink, *, whole: bool = True) -> Batches:
     }
 
 
-def _is_read_again(given: object) -> bool:
-    """Whether an earlier run has read the file already, or tried to."""
-    return isinstance(given, SizedFile) and given.before is not None
-
-
-def _begin_file(carry: TablesCarry, name: str, again: bool) -> None:
-    _tell_unread(carry, again)
+def _begin_file(carry: TablesCarry, name: str) -> None:
+    _tell_unread(carry)
     _tell_ends(carry)
     carry.sink.begin_file(name)
 
 
-def _tell_unread(carry: TablesCarry, again: bool = False) -> None:
-    """Say that the newest file could not be read, unless it is the one that is read now."""
+def _tell_unread(carry: TablesCarry) -> None:
     unread, carry.unread = carry.unread, None
-    if unread is not None and not again and not carry.share[0]:
+    if unread is not None and not carry.share[0]:
         location, reason = unread
         carry.sink.violations.add(_file_violation(carry, location, "capture_unreadable", "error", reason))
 

@@ -313,6 +313,7 @@ def read_series(
         carry = begin_series(series, ports, disorder=disorder, log_zone=log_zone, share=share, observing=observing, hashed=hashed)
     else:
         carry = pickle.loads(resume[0])
+        carry.unread = None
         rename_files(carry, rename or {})
         rows._read.add({table: list(batches) for table, batches in resume[1].items()})
     for view in rows._steps(carry, locations, progress, settling=settle is not None, strict=False):
