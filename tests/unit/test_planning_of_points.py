@@ -64,7 +64,7 @@ def test_all_files_of_the_points_have_to_be_given(read: str, given: str) -> None
         plan_of([series(given)], 2, manifest(read))
 
 
-def test_other_traffic_is_added_by_a_rule_that_tells_it() -> None:
+def test_other_traffic_is_added() -> None:
     monday, tuesday = (location_of_points([[f"/{day}/a.pcap"], [f"/{day}/b.pcap"]]) for day in ("monday", "tuesday"))
     plan = plan_of([series(tuesday)], 2, manifest(monday, rule="points:/[a-z]+day/"))
     assert [(each.number, bool(each.fresh)) for each in plan.series] == [(0, False), (2, True)]
