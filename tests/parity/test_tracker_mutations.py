@@ -198,6 +198,7 @@ def native() -> Callable[..., Any]:
 )
 @example(which=3695, damage=[Damage("cut", 2, 12, 0)], sizes=[0, 0, 4], read=None, late=False, lost=0, wish={})
 @example(which=741, damage=[], sizes=[0, 0, 1], read=None, late=False, lost=0, wish={"max_frame": 300})
+@example(which=7571, damage=[Damage("repeat", 60, 0, 0)], sizes=[1448], read=None, late=False, lost=0, wish={"max_frame": 300})
 def test_damaged_conversations(
     native: Callable[..., Any],
     which: int,
