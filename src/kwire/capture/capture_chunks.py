@@ -192,6 +192,7 @@ def _iter_records(
     while True:
         columns = impl.packets.scan(data, at, state)
         state.proven = max(0, state.proven - columns.consumed + at)
+        columns.secrets, state.secrets = state.secrets, []
         progress(source.stored_bytes - told)
         told = source.stored_bytes
         yield data + columns.spilled if columns.spilled else data, columns

@@ -182,6 +182,7 @@ def iter_points(
     offsets = clock_offsets([point.first_columns for point in points])
     copies = CopyFilter()
     merged = _Merged()
+    merged.columns.secrets = [text for point in points for text in point.first_columns.secrets]
     for _time, _point, row in heapq.merge(*(point.rows(index, offsets[index]) for index, point in enumerate(points))):
         for kept in copies.take(row):
             merged.add(kept)

@@ -24,7 +24,7 @@ from kwire.capture.formats import PCAP_HEADER_BYTES, compression_of, identify
 from kwire.capture.packet_columns import PCAP, ROUTED, ROUTED_HEADER_BYTES, FileState
 from kwire.capture.piece_kinds import kind_of
 from kwire.capture.record_borders import RecordBorders
-from kwire.capture.sink import StreamSink
+from kwire.capture.sink import StreamSink, give_secrets
 from kwire.capture.source import CHUNK_BYTES, CaptureSource, open_capture
 from kwire.errors import InputError
 
@@ -96,6 +96,7 @@ class RoutedFile:
         error: why it cannot be read.
         is_log: it is a request log, to be read as it lies there.
         packets_before: by part how many packets of the file are before it; of parts that count.
+        secrets: key logs that the file brings.
     """
 
     location: str
@@ -103,6 +104,7 @@ class RoutedFile:
     error: str = ""
     is_log: bool = False
     packets_before: dict[int, int] = field(default_factory=dict)
+    secrets: tuple[bytes, ...] = field(default=(), repr=False)
 
 
 @dataclass(slots=True)
@@ -291,7 +293,7 @@ def join_ranges(location: str, ranges: Iterable[RangeFacts], sha256: str = "") -
         damage_count=last.damages.count,
         damaged_bytes=last.damages.size,
     )
-    return RoutedFile(location, joined, packets_before=before)
+    return RoutedFile(location, joined, packets_before=before, secrets=tuple(text for state in states for text in state.secrets))
 
 
 def read_routed(
@@ -311,6 +313,8 @@ def read_routed(
     counted = piece.file.facts
     if counted is None:
         raise InputError(piece.file.error)
+    if piece.file.secrets:
+        give_secrets(sink, piece.file.secrets)
     state = FileState(ROUTED, record_header=ROUTED_HEADER_BYTES, carry=carry.scan)
     for before, data in piece.chunks:
         state.packets = before

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import TYPE_CHECKING, Protocol
 
 if TYPE_CHECKING:
     from kwire.capture.tcp import TcpConnection
 
-__all__ = ["StreamSink"]
+__all__ = ["StreamSink", "give_secrets"]
 
 
 class StreamSink(Protocol):
@@ -35,3 +36,11 @@ class StreamSink(Protocol):
 
     def ended(self, connection: TcpConnection) -> None:
         """Nothing more will come of this connection: it was closed a while ago, its ports are used again, or the series is over."""
+
+
+def give_secrets(sink: StreamSink, secrets: Iterable[bytes]) -> None:
+    """Give the key logs that a capture brings to a sink that reads TLS."""
+    take = getattr(sink, "take_secrets", None)
+    if take is not None:
+        for text in secrets:
+            take(text)

@@ -14,7 +14,7 @@ from kwire.protocol.connection import Connection
 from kwire.protocol.events import Asked, ConnectionSummary, Direction, Event, RequestCompleted
 from kwire.protocol.frames import MAX_FRAME
 
-__all__ = ["MAX_UNDECIDED", "Conversation"]
+__all__ = ["MAX_UNDECIDED", "Conversation", "DecidedBy"]
 
 # Bytes of both sides after which the lower port decides, if nothing better did. A large request and its response fit.
 MAX_UNDECIDED: Final = 4 << 20
