@@ -6,7 +6,7 @@ it is not known which side is the server a Python `Conversation` tracks both rea
 """
 
 cimport cython
-from cpython.bytes cimport PyBytes_AS_STRING, PyBytes_FromStringAndSize, PyBytes_GET_SIZE
+from cpython.bytes cimport PyBytes_AS_STRING, PyBytes_FromStringAndSize, PyBytes_GET_SIZE  # no-cython-lint
 from libc.stdint cimport int32_t, int64_t, uint8_t
 from libc.stdlib cimport free
 from libc.string cimport memset
@@ -42,14 +42,14 @@ from ipaddress import ip_address
 import pyarrow as pa
 
 from kwire.capture.tcp import endpoints_of
-from kwire.capture.tls.connection import Missing, TlsConnection
+from kwire.capture.tls.connection import Missing, TlsConnection  # no-cython-lint: of encrypted_streams.pxi
 from kwire.capture.tls.opening import TlsOpening
 from kwire.protocol import Conversation
 from kwire.protocol.events import IdentityChanged, RequestCompleted, TopicsUsed
 from kwire.schema import catalog, error_name
 from kwire.tables.client_keys import client_key, is_default_client_id
 from kwire.tables.column_builder import BATCH_ROWS
-from kwire.tables.encrypted_conversation import UNKNOWN_LOSS, EncryptedConversation
+from kwire.tables.encrypted_conversation import UNKNOWN_LOSS, EncryptedConversation  # no-cython-lint
 from kwire.tables.observed_rows import GROUP_STEPS, TOPIC_USE
 from kwire.tables.schemas import CONNECTIONS, REQUESTS
 
@@ -256,6 +256,8 @@ cdef class LaneBatches(StreamSink):
             state = &stream.tracker.state
             if connection.tcp.opened_by >= 0 and connection.tcp.flows[direction].isn < 0 and not state.received[side]:
                 stream.tracker.begin_late(side)  # its SYN is missing, and its first bytes may be missing too
+                if stream.tls is not None:
+                    stream.tls.begins_late(direction)
             state.server_unseen = side == 0 and not state.received[1]  # so many may wait, and the server has not said a word
             stream.tracker.take(side, <Bytes>data, size, time_ns, self.packet_of(packet))
             state.server_unseen = False
