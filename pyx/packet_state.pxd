@@ -1,6 +1,5 @@
 """The state of a scan between two chunks: a `kwire.capture.packet_columns.FileState`, and the struct that the scan works with."""
 
-from cpython.bytes cimport PyBytes_FromStringAndSize
 from libc.stdint cimport int64_t, uint32_t
 from libc.stdlib cimport malloc
 from packet_scan cimport Port, Scan
@@ -46,7 +45,7 @@ cdef inline int scan_close_state(Scan* scan, object state, object kind) except -
         for index in range(scan.port_count)
     ]
     for index in range(scan.secret_count):
-        state.secrets.append(PyBytes_FromStringAndSize(<const char*>scan.secrets[index].start, scan.secrets[index].size))
+        state.secrets.append((scan.secrets[index].start - scan.base, scan.secrets[index].size))
     state.dropped_before = scan.dropped_before
     state.snaplen = scan.snaplen
     state.time_ns = scan.time_ns

@@ -8,6 +8,7 @@ import hmac
 from cryptography.hazmat.primitives.ciphers import Cipher, algorithms, modes
 from cryptography.hazmat.primitives.ciphers.aead import AESCCM, AESGCM, ChaCha20Poly1305
 
+from kwire.capture.secrets_blocks import SecretsBlock
 from kwire.capture.tls.cipher_suites import SUITES
 from kwire.capture.tls.key_schedule import Keys, keys_12, keys_13, next_secret
 from kwire.capture.tls.session_keys import SeriesKeys, TlsOptions
@@ -40,6 +41,11 @@ def client_hello(cipher: int, *extensions: bytes, random: bytes = CLIENT_RANDOM,
 def server_hello(cipher: int, *extensions: bytes, random: bytes = SERVER_RANDOM, session_id: bytes = b"") -> bytes:
     body = b"\3\3" + random + vector(1, session_id) + cipher.to_bytes(2, "big") + b"\0"
     return message(2, body + vector(2, b"".join(extensions)))
+
+
+def block_of(text: bytes) -> SecretsBlock:
+    """A Decryption Secrets Block of a stream."""
+    return SecretsBlock("", 0, len(text), text)
 
 
 SERVER_IS_13 = extension(43, b"\3\4")
@@ -116,7 +122,7 @@ class Connection13:
 
     def keys(self, **options: bool) -> SeriesKeys:
         made = SeriesKeys(TlsOptions(**options))  # type: ignore[arg-type]
-        made.take_block(self.key_log())
+        made.take_block(block_of(self.key_log()))
         return made
 
     def opening(self, *extensions: bytes) -> list[tuple[int, bytes]]:
@@ -149,7 +155,7 @@ class Connection12:
 
     def keys(self) -> SeriesKeys:
         made = SeriesKeys(TlsOptions())
-        made.take_block(self.key_log())
+        made.take_block(block_of(self.key_log()))
         return made
 
     def opening(self, *, session_id: bytes = b"", certificate: bool = True) -> list[tuple[int, bytes]]:

@@ -7,6 +7,7 @@ import io
 import pickle
 import random
 import struct
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
@@ -82,7 +83,7 @@ def test_tables_of_pieces_with_the_carry_pickled_in_between(count: int, monkeypa
     heads = b"".join(block for block in blocks() if block[:4] != PACKET)
     packets = [block for block in blocks() if block[:4] == PACKET]
     borders = [len(packets) * number // count for number in range(count + 1)]
-    both(monkeypatch, [heads + b"".join(packets[a:b]) for a, b in zip(borders, borders[1:], strict=False)], KEYS)
+    both(monkeypatch, [heads + b"".join(packets[a:b]) for a, b in pairwise(borders)], KEYS)
 
 
 @pytest.mark.parametrize("share", [0.001, 0.01, 0.1])

@@ -6,6 +6,7 @@ import hashlib
 import pickle
 import random
 from collections.abc import Iterable
+from pathlib import Path
 
 import pytest
 
@@ -61,13 +62,21 @@ def test_pieces_of_any_size_give_the_same() -> None:
         assert (plaintext(found, 0), plaintext(found, 1)) == (b"onetwo", b"x" * 300)
 
 
-def test_state_travels_at_any_moment() -> None:
-    wire = Connection12(0xC02F)
-    keys, tls, text = wire.keys(), TlsConnection(), b""
+@pytest.mark.parametrize("wire", [Connection12(0xC02F), Connection12(0xC027), Connection13()])
+def test_state_travels_at_any_moment(wire: Connection12 | Connection13, tmp_path: Path) -> None:
+    """Pickles hold no secret of the key log, as bytes or as hex; the key log is read again."""
+    path = tmp_path / "keys.log"
+    path.write_bytes(wire.key_log())
+    keys, tls, text = SeriesKeys(TlsOptions((str(path),))), TlsConnection(), b""
     data = [*wire.opening(), (0, wire.client.record(b"before")), (0, wire.client.record(b"behind"))]
     for side, part in [(side, whole[at : at + 11]) for side, whole in data for at in range(0, len(whole), 11)]:
         text += plaintext(tls.receive(keys, side, part, 1, 1), 0)
-        tls, keys = pickle.loads(pickle.dumps((tls, keys)))
+        packed = pickle.dumps((tls, keys))
+        for line in wire.key_log().split(b"\n")[:-1]:
+            secret = line.split()[2]
+            assert secret not in packed.lower()
+            assert bytes.fromhex(secret.decode()) not in packed
+        tls, keys = pickle.loads(packed)
     assert text == b"beforebehind"
 
 
@@ -149,7 +158,7 @@ def test_a_premaster_secret_and_the_extended_master_secret() -> None:
     client, _ = tls_wire.keys_12(master, tls_wire.CLIENT_RANDOM, tls_wire.SERVER_RANDOM, SUITES[0xC02F])
     sender = tls_wire.Sender(0xC02F, client, False)
     keys = SeriesKeys(TlsOptions())
-    keys.take_block(f"PMS_CLIENT_RANDOM {tls_wire.CLIENT_RANDOM.hex()} {premaster.hex()}\n".encode())
+    keys.take_block(tls_wire.block_of(f"PMS_CLIENT_RANDOM {tls_wire.CLIENT_RANDOM.hex()} {premaster.hex()}\n".encode()))
     chunks = [
         (0, record(22, hello)),
         (1, record(22, flight)),
@@ -194,7 +203,7 @@ def test_a_loss_inside_a_record_costs_that_record_alone() -> None:
 def test_unverified_gives_the_beginning_of_a_record_and_counts_it() -> None:
     for wire, expected in ((Connection13(), b"x" * 95), (Connection12(0xC02F), b"x" * 87), (Connection13(0x1303), b"x" * 95)):
         keys = SeriesKeys(TlsOptions(unverified=True))
-        keys.take_block(wire.key_log())
+        keys.take_block(tls_wire.block_of(wire.key_log()))
         tls, _ = outputs(keys, [*wire.opening(), (0, wire.client.record(b"first"))])
         broken = wire.client.record(b"x" * 1000)
         outputs(keys, [(0, broken[:100])], tls)

@@ -8,9 +8,11 @@ from pathlib import Path
 
 import pytest
 
+from kwire.capture.secrets_blocks import SecretsBlock
 from kwire.capture.tls.key_log import KeyLog, KeyText, parse_line
 from kwire.capture.tls.session_keys import SeriesKeys, Session, TlsOptions, expand_key_logs
 from kwire.errors import InputError
+from tls_wire import block_of
 
 RANDOM = bytes(range(32))
 SECRET = bytes(range(100, 148))
@@ -129,22 +131,39 @@ def test_without_cryptography_a_sentence_says_what_to_install(monkeypatch: pytes
         expand_key_logs([str(tmp_path / "a.log")])
     keys = SeriesKeys(TlsOptions())
     with pytest.warns(UserWarning, match=r"pip install 'kwire\[tls\]'"):
-        keys.take_block(LINE.encode())
+        keys.take_block(block_of(LINE.encode()))
     assert keys.find(RANDOM) == {}  # what the capture brings is left, and the rest works as before
 
 
-def test_blocks_are_bounded_and_travel() -> None:
+def test_blocks_are_bounded() -> None:
     text = KeyText(most_bytes=len(LINE))
     text.add((LINE + LINE + LINE.replace("CLIENT_RANDOM", "EXPORTER_SECRET")).encode())
     assert (len(text.find(RANDOM)), text.left_out) == (1, 1)
+
+
+def test_blocks_are_read_again_from_their_file(tmp_path: Path) -> None:
+    """A pickle has the place of a block, never its text."""
+    path = tmp_path / "capture.pcapng"
+    path.write_bytes(b"0123456789" + LINE.encode() + b"0123")
     keys = SeriesKeys(TlsOptions())
-    keys.take_block(LINE.encode())
-    keys.remember(b"ticket", Session(SECRET, "CN=a"))
-    again = pickle.loads(pickle.dumps(keys))
+    keys.take_block(SecretsBlock(str(path), 10, len(LINE), LINE.encode()))
+    keys.remember(b"ticket", Session("CLIENT_RANDOM", RANDOM, subject="CN=a"))
+    packed = pickle.dumps(keys)
+    assert SECRET not in packed
+    assert SECRET.hex().encode() not in packed
+    again = pickle.loads(packed)
     assert again.find(RANDOM) == {"CLIENT_RANDOM": SECRET}
-    assert again.recall(b"ticket") == Session(SECRET, "CN=a")
+    session = again.recall(b"ticket")
+    assert session is not None
+    assert (again.master_of(session), session.subject) == (SECRET, "CN=a")
+    path.unlink()
+    with pytest.warns(UserWarning, match="capture.pcapng"):
+        assert pickle.loads(packed).find(RANDOM) == {}
+
+
+def test_blocks_may_be_declined() -> None:
     left = SeriesKeys(TlsOptions(capture_keys=False))
-    left.take_block(LINE.encode())
+    left.take_block(block_of(LINE.encode()))
     assert left.find(RANDOM) == {}
 
 
@@ -152,7 +171,7 @@ def test_nothing_that_is_shown_holds_a_secret(tmp_path: Path) -> None:
     path = tmp_path / "keys.log"
     path.write_text(LINE)
     keys = SeriesKeys(TlsOptions((str(path),)))
-    keys.take_block(LINE.encode())
-    for shown in (repr(keys), repr(keys.blocks), repr(KeyLog(str(path))), repr(Session(SECRET, None)), repr(keys.options)):
+    keys.take_block(block_of(LINE.encode()))
+    for shown in (repr(keys), repr(keys.__dict__), repr(KeyLog(str(path))), repr(Session(derived=SECRET)), repr(keys.options)):
         assert SECRET.hex() not in shown
         assert repr(SECRET)[2:20] not in shown

@@ -6,6 +6,7 @@ from collections.abc import Iterable
 from typing import TYPE_CHECKING, Protocol
 
 if TYPE_CHECKING:
+    from kwire.capture.secrets_blocks import SecretsBlock
     from kwire.capture.tcp import TcpConnection
 
 __all__ = ["StreamSink", "give_secrets"]
@@ -38,9 +39,9 @@ class StreamSink(Protocol):
         """Nothing more will come of this connection: it was closed a while ago, its ports are used again, or the series is over."""
 
 
-def give_secrets(sink: StreamSink, secrets: Iterable[bytes]) -> None:
-    """Give the key logs that a capture brings to a sink that reads TLS."""
+def give_secrets(sink: StreamSink, secrets: Iterable[SecretsBlock]) -> None:
+    """Give the Decryption Secrets Blocks of a capture to a sink that reads TLS."""
     take = getattr(sink, "take_secrets", None)
     if take is not None:
-        for text in secrets:
-            take(text)
+        for block in secrets:
+            take(block)

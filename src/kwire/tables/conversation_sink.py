@@ -10,6 +10,7 @@ from typing import Any, Final
 
 import pyarrow as pa
 
+from kwire.capture.secrets_blocks import SecretsBlock
 from kwire.capture.sink import StreamSink
 from kwire.capture.tcp import Endpoint, TcpConnection
 from kwire.capture.tls.opening import TlsOpening
@@ -178,9 +179,9 @@ class ConversationSink(StreamSink):
 
     # What the capture room says.
 
-    def take_secrets(self, text: bytes) -> None:
-        """Take the key log that a capture brings."""
-        self.tls.take_block(text)
+    def take_secrets(self, block: SecretsBlock) -> None:
+        """Take the key log that a capture has in itself."""
+        self.tls.take_block(block)
 
     def opened(self, connection: TcpConnection, time_ns: int, packet: int) -> None:
         if self.ports and connection.a.port not in self.ports and connection.b.port not in self.ports:

@@ -265,7 +265,7 @@ class _Scanner:
         elif kind == _SECRETS:
             size = self.u32(at + 12) if length >= 20 else 0
             if size and self.u32(at + 8) == _KEY_LOG and size <= length - 20:
-                state.secrets.append(bytes(self.data[at + 16 : at + 16 + size]))
+                state.secrets.append((at + 16, size))
         elif kind == _SECTION:
             known = state.dropped
             state.dropped_before = -1 if known is None else known

@@ -86,7 +86,7 @@ class TlsConnection:
     """
 
     __slots__ = (
-        "_completed", "_directions", "_found", "_master", "_saw_certificate", "_suite", "_transcript", "_tried_late", "_version", "alerts",
+        "_completed", "_directions", "_found", "_saw_certificate", "_session", "_suite", "_transcript", "_tried_late", "_version", "alerts",
         "alpn", "certificate_faults", "cipher", "client_side", "hello", "key_use", "lost", "renegotiated", "resumed", "retried", "server",
         "subject", "unverified_bytes", "version",
     )  # fmt: skip
@@ -96,7 +96,7 @@ class TlsConnection:
         self._version = 0
         self._suite: Suite | None = None
         self._transcript: bytes | None = b""  # of the handshake, where a premaster secret may need its hash
-        self._master = b""
+        self._session: Session | None = None  # of TLS 1.2, once its keys are known
         self._saw_certificate = False
         self._tried_late = [0, 0]
         self._completed = False
@@ -310,19 +310,19 @@ class TlsConnection:
             self._find_12(keys, message)
         elif number == NEW_SESSION_TICKET:
             ticket = read_ticket(message, self.is_13)
-            if ticket and (self._master or self.is_13):
-                keys.remember(ticket, Session(b"" if self.is_13 else self._master, self.subject))
+            if ticket and (self._session or self.is_13):
+                keys.remember(ticket, (self._session or Session())._replace(subject=self.subject))
         elif number == END_OF_EARLY_DATA:
             direction.drop_epoch("early")
-        elif number == KEY_UPDATE and direction.epochs and direction.epochs[0].secret:
+        elif number == KEY_UPDATE and direction.epochs and direction.epochs[0].next_secret:
             direction.epochs = [direction.epochs[0].updated()]
         elif number == FINISHED:
             direction.finished = True
             if self.is_13:
                 direction.drop_epoch("early")
                 direction.drop_epoch("handshake")
-            elif self._master and self.server is not None and self.server.session_id:
-                keys.remember(self.server.session_id, Session(self._master, self.subject))
+            elif self._session and self.server is not None and self.server.session_id:
+                keys.remember(self.server.session_id, self._session._replace(subject=self.subject))
             self._completed = self._completed or all(each.finished for each in self._directions)
 
     def _client_hello(self, side: int, message: bytes) -> None:
@@ -331,7 +331,7 @@ class TlsConnection:
             return
         if self._completed:
             self.renegotiated = True
-            self._transcript, self._master, self._saw_certificate, self._completed = message, b"", False, False
+            self._transcript, self._session, self._saw_certificate, self._completed = message, None, False, False
         elif self.client_side is None:
             self.client_side = side
         self.hello = read
@@ -410,10 +410,10 @@ class TlsConnection:
     def _find_12(self, keys: SeriesKeys, key_exchange: bytes | None) -> None:
         """Find the master secret of TLS 1.2, when the ServerHello, the ClientKeyExchange and a ChangeCipherSpec come."""
         hello, server, suite = self.hello, self.server, self._suite
-        if self._master or hello is None or server is None or suite is None or self._version != TLS_1_2:
+        if self._session or hello is None or server is None or suite is None or self._version != TLS_1_2:
             return
         secrets = keys.find(hello.random)
-        master = secrets.get("CLIENT_RANDOM", b"")
+        master, session = secrets.get("CLIENT_RANDOM", b""), Session("CLIENT_RANDOM", hello.random)
         if not master and (premaster := self._premaster(keys, secrets, key_exchange)):
             session_hash = None
             if server.extended_master:
@@ -421,14 +421,17 @@ class TlsConnection:
                     return
                 session_hash = hashlib.new(suite.hash, self._transcript).digest()
             master = master_secret(premaster, hello.random, server.random, suite, session_hash)
-        if not self._saw_certificate and (session := self._resume(keys)) is not None:
-            master = master or session.master
+            session = Session(derived=master)
+        if not self._saw_certificate and (resumed := self._resume(keys)) is not None:
+            if not master:
+                master, session = keys.master_of(resumed), resumed
             self.resumed = True
         if not master and server.session_id and server.session_id == hello.session_id:
-            master = keys.find(server.session_id).get("SESSION_ID", b"")
+            session = Session("SESSION_ID", server.session_id)
+            master = keys.master_of(session)
         if not master:
             return
-        self._master, self.key_use = master, "found"
+        self._session, self.key_use = session, "found"
         assert self.client_side is not None
         pair = keys_12(master, hello.random, server.random, suite)
         for side, each in ((self.client_side, pair[0]), (1 - self.client_side, pair[1])):

@@ -32,26 +32,27 @@ class Epoch:
     Attributes:
         kind: what it protects; `data` for all of TLS 1.2.
         sequence: number of the next record.
-        secret: of TLS 1.3, for the next KeyUpdate; empty for TLS 1.2.
+        next_secret: of TLS 1.3, the traffic secret behind the next KeyUpdate; empty for TLS 1.2. The one before it is forgotten, so
+            that a pickle has no secret of a key log.
     """
 
-    __slots__ = ("cipher", "kind", "secret", "sequence", "suite")
+    __slots__ = ("cipher", "kind", "next_secret", "sequence", "suite")
 
-    def __init__(self, kind: EpochKind, suite: Suite, cipher: RecordCipher, secret: bytes = b"") -> None:
+    def __init__(self, kind: EpochKind, suite: Suite, cipher: RecordCipher, next_secret: bytes = b"") -> None:
         self.kind = kind
         self.suite = suite
         self.cipher = cipher
-        self.secret = secret
+        self.next_secret = next_secret
         self.sequence = 0
 
     @classmethod
     def of_secret(cls, kind: EpochKind, suite: Suite, secret: bytes) -> Epoch:
         """The epoch of a TLS 1.3 traffic secret."""
-        return cls(kind, suite, RecordCipher(suite, keys_13(secret, suite), is_13=True), secret)
+        return cls(kind, suite, RecordCipher(suite, keys_13(secret, suite), is_13=True), next_secret(secret, suite))
 
     def updated(self) -> Epoch:
         """The epoch behind a KeyUpdate."""
-        return Epoch.of_secret("data", self.suite, next_secret(self.secret, self.suite))
+        return Epoch.of_secret("data", self.suite, self.next_secret)
 
     def __repr__(self) -> str:
         return f"Epoch({self.kind}, {self.sequence})"
@@ -102,7 +103,7 @@ class Direction:
             if (opened := self._open_in(epoch, kind, version, body, lost)) is not None:
                 del self.epochs[:index]
                 return opened
-        if lost and self.epochs and self.epochs[-1].secret and self.epochs[-1].kind == "data":
+        if lost and self.epochs and self.epochs[-1].next_secret and self.epochs[-1].kind == "data":
             updated = self.epochs[-1].updated()
             if (opened := self._open_in(updated, kind, version, body, lost)) is not None:
                 self.epochs = [updated]

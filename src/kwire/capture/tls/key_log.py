@@ -51,7 +51,7 @@ def parse_line(line: bytes) -> KeyLine | None:
 
 
 class KeyText:
-    """Key log lines that are held in memory, as a Decryption Secrets Block brings them; pickles, shows no line.
+    """Key log lines that are held in memory, as a Decryption Secrets Block has them; shows no line.
 
     Args:
         most_bytes: how much is held; what comes behind it is left out.

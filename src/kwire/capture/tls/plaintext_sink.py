@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from kwire.capture.secrets_blocks import SecretsBlock
 from kwire.capture.sink import StreamSink
 from kwire.capture.tcp import TcpConnection
 from kwire.capture.tls.connection import Missing, Output, TlsConnection
@@ -26,9 +27,9 @@ class PlaintextSink(StreamSink):
         self._openings: dict[int, tuple[TlsOpening, list[Chunk]]] = {}  # by identity of the connection
         self._encrypted: dict[int, TlsConnection] = {}
 
-    def take_secrets(self, text: bytes) -> None:
-        """Take the key log that a capture brings."""
-        self._keys.take_block(text)
+    def take_secrets(self, block: SecretsBlock) -> None:
+        """Take the key log that a capture has in itself."""
+        self._keys.take_block(block)
 
     def opened(self, connection: TcpConnection, time_ns: int, packet: int) -> None:
         self._sink.opened(connection, time_ns, packet)

@@ -13,6 +13,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Final, NamedTuple
 
+from kwire.capture.secrets_blocks import SecretsBlock
 from kwire.capture.tls.certificates import PrincipalRules
 from kwire.capture.tls.key_log import KeyLog, KeyText
 from kwire.capture.tls.record_ciphers import require_cryptography
@@ -21,6 +22,7 @@ from kwire.errors import InputError
 __all__ = ["Secrets", "SeriesKeys", "Session", "TlsOptions", "current_tls_options", "expand_key_logs", "tls_options"]
 
 _MOST_SESSIONS: Final = 100_000
+_MOST_BLOCKS: Final = 65_536  # whose places a carry holds
 _NAME_BYTES: Final = 16  # of the hash that names a session
 
 Secrets = dict[str, bytes]
@@ -47,12 +49,15 @@ class Session(NamedTuple):
     """What a resumed connection takes over from the one that made its session. `repr` shows no secret.
 
     Attributes:
-        master: master secret of TLS 1.2, empty for TLS 1.3.
+        label, name: where the key log has the master secret of TLS 1.2; empty for TLS 1.3, and for one that is derived.
+        derived: the master secret where it comes from a premaster secret: no key log has it.
         subject: of the client certificate, None without one.
     """
 
-    master: bytes
-    subject: str | None
+    label: str = ""
+    name: bytes = b""
+    derived: bytes = b""
+    subject: str | None = None
 
     def __repr__(self) -> str:
         return f"Session(subject={self.subject!r})"
@@ -79,7 +84,7 @@ def expand_key_logs(arguments: Sequence[str]) -> tuple[str, ...]:
 
 
 class SeriesKeys:
-    """The keys of a series. Pickles without its key logs, which are read where they are needed; what shows it shows no secret.
+    """The keys of a series. A pickle has the places of key logs and Decryption Secrets Blocks, and what shows it shows no secret.
 
     Args:
         options: which logs there are.
@@ -88,39 +93,55 @@ class SeriesKeys:
     def __init__(self, options: TlsOptions) -> None:
         self.options = options
         self.principals = PrincipalRules(options.principal_rules)
-        self.blocks = KeyText()
         self._logs = [KeyLog(location) for location in options.key_logs]
+        self._blocks = KeyText()
+        self._taken: dict[tuple[str, int], SecretsBlock] = {}
+        self._unread: list[SecretsBlock] = []  # out of a pickle
         self._sessions: OrderedDict[bytes, Session] = OrderedDict()
 
-    def __getstate__(self) -> tuple[TlsOptions, KeyText, OrderedDict[bytes, Session]]:
-        return self.options, self.blocks, self._sessions
+    def __getstate__(self) -> tuple[TlsOptions, list[SecretsBlock], OrderedDict[bytes, Session]]:
+        return self.options, list(self._taken.values()), self._sessions
 
-    def __setstate__(self, state: tuple[TlsOptions, KeyText, OrderedDict[bytes, Session]]) -> None:
+    def __setstate__(self, state: tuple[TlsOptions, list[SecretsBlock], OrderedDict[bytes, Session]]) -> None:
         self.__init__(state[0])  # type: ignore[misc]
-        self.blocks, self._sessions = state[1], state[2]
+        self._taken = {block.place: block for block in state[1]}
+        self._unread, self._sessions = list(state[1]), state[2]
 
     def use(self, options: TlsOptions) -> None:
         """Read on with other options: a run that resumes a series may be given more key logs."""
         if options != self.options:
-            self.__setstate__((options, self.blocks, self._sessions))
+            self.__setstate__((options, list(self._taken.values()), self._sessions))
 
-    def take_block(self, text: bytes) -> None:
-        """Take a Decryption Secrets Block's key log."""
+    def take_block(self, block: SecretsBlock) -> None:
+        """Take a Decryption Secrets Block."""
         if not self.options.capture_keys:
             return
         try:
             require_cryptography()
+            self._blocks.add(block.text())
         except InputError as error:
             warnings.warn(f"{error}", stacklevel=2)
             return
-        self.blocks.add(text)
+        if block.location and len(self._taken) < _MOST_BLOCKS:
+            self._taken[block.place] = block
+
+    def _read_blocks(self) -> None:
+        unread, self._unread = self._unread, []
+        for block in unread:
+            self.take_block(block)
 
     def find(self, name: bytes) -> Secrets:
         """Secrets by label, of a client random or another second field; of a label that stands twice the last counts."""
-        lines = self.blocks.find(name)
+        if self._unread:
+            self._read_blocks()
+        lines = self._blocks.find(name)
         for log in self._logs:
             lines += log.find(name)
         return {label: secret for label, _, secret in lines}
+
+    def master_of(self, session: Session) -> bytes:
+        """The master secret of a session of TLS 1.2; empty where the key log does not have it."""
+        return session.derived or (self.find(session.name).get(session.label, b"") if session.label else b"")
 
     def remember(self, name: bytes, session: Session) -> None:
         """Keep a session under its id or ticket."""
