@@ -26,6 +26,7 @@ class PlaintextSink(StreamSink):
         self._keys = keys
         self._openings: dict[int, tuple[TlsOpening, list[Chunk]]] = {}  # by identity of the connection
         self._encrypted: dict[int, TlsConnection] = {}
+        self._heard: dict[int, set[int]] = {}  # of these, directions that have brought bytes
 
     def take_secrets(self, block: SecretsBlock) -> None:
         """Take the key log that a capture has in itself."""
@@ -39,6 +40,11 @@ class PlaintextSink(StreamSink):
     def data(self, connection: TcpConnection, direction: int, data: bytes, time_ns: int, packet: int) -> None:
         tls = self._encrypted.get(id(connection))
         if tls is not None:
+            heard = self._heard[id(connection)]
+            if direction not in heard:
+                heard.add(direction)
+                if connection.opened_by is not None and connection.flows[direction].isn is None:
+                    tls.begins_late(direction)  # its SYN is missing, and its first bytes may be missing too
             self._give(connection, tls.receive(self._keys, direction, data, time_ns, packet))
             return
         known = self._openings.get(id(connection))
@@ -51,6 +57,7 @@ class PlaintextSink(StreamSink):
         if verdict:
             del self._openings[id(connection)]
             tls = self._encrypted[id(connection)] = TlsConnection()
+            self._heard[id(connection)] = {each[0] for each in held}
             for chunk in opening.before:
                 self._give(connection, tls.receive(self._keys, *chunk))
         elif verdict is not None:
@@ -71,6 +78,7 @@ class PlaintextSink(StreamSink):
     def ended(self, connection: TcpConnection) -> None:
         self._let_go(connection)
         self._encrypted.pop(id(connection), None)
+        self._heard.pop(id(connection), None)
         self._sink.ended(connection)
 
     def _let_go(self, connection: TcpConnection) -> None:
