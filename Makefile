@@ -8,7 +8,7 @@ REPORT ?= demo-report
 # Byte code is kept, whatever the environment says: tests begin many processes, which would each compile all of kwire again.
 test unit: export PYTHONDONTWRITEBYTECODE :=
 
-.PHONY: demo test unit bench asan lint clean
+.PHONY: demo test unit bench asan lint docs clean
 .DELETE_ON_ERROR:
 
 $(VENV)/.ready-%: $(SOURCES)
@@ -36,6 +36,9 @@ lint: $(VENV)/.ready-test
 	$(VENV)/bin/mypy
 	PATH=$(VENV)/bin:$$PATH cython-lint pyx
 	$(VENV)/bin/lint-imports
+
+docs: $(VENV)/.ready-test
+	NO_MKDOCS_2_WARNING=1 $(VENV)/bin/mkdocs build --strict --site-dir build/site
 
 clean:
 	rm -rf build dist $(REPORT) src/kwire/*/_native/*.so src/*.egg-info

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Write docs/machines.md, the state machines of `kwire.protocol` as diagrams: `python tools/build_machines_page.py [--check]`.
+"""Write docs/explanation/machines.md, the state machines of `kwire.protocol` as diagrams: `python tools/build_machines_page.py [--check]`.
 
 Every `Transitions` that a module of `kwire.protocol` makes is drawn, with what its states and events are where the enumerations say so.
 """
@@ -17,7 +17,7 @@ from typing import Any
 import kwire.protocol
 from kwire.protocol.transitions import Transitions
 
-PAGE = Path(__file__).resolve().parent.parent / "docs" / "machines.md"
+PAGE = Path(__file__).resolve().parent.parent / "docs" / "explanation" / "machines.md"
 
 HEADING = """# State machines
 

@@ -15,8 +15,8 @@ from libc.stdlib cimport calloc, free
 from build_id cimport build_id
 from capture.packet_rows cimport PacketRows, packet_at, packet_rows_open
 from capture.tcp_state cimport ACK, RST, SYN, Packet, TcpFlow, TcpState, tcp_in_order
-from checksum cimport crc32, crc_start
-from raw_python cimport raw_decref, raw_incref, raw_xdecref
+from wire.checksum cimport crc32, crc_start
+from wire.raw_python cimport raw_decref, raw_incref, raw_xdecref
 
 from kwire.capture._native.connection cimport TcpConnection
 from kwire.capture._native.sink cimport StreamSink
@@ -180,7 +180,7 @@ cdef class SeriesCarry:
                                 connection, packet.direction, chunk + rows.offset[row], packet.captured, packet.time_ns, packet.number,
                             )
                     else:
-                        self.take_closely(connection, keys[key], &packet, chunk + rows.offset[row], streams)
+                        self.take_with_streams(connection, keys[key], &packet, chunk + rows.offset[row], streams)
                 if is_sweep:
                     self.sweep(packet.number, streams)
             self.packets += rows.count
@@ -202,7 +202,7 @@ cdef class SeriesCarry:
             (<TcpConnection>found).place = place
         return found
 
-    cdef int take_closely(
+    cdef int take_with_streams(
         self, TcpConnection connection, bytes key, const Packet* packet, const uint8_t* payload, StreamSink sink
     ) except -1:
         """Take one packet, whatever it does: begin a connection or end one, fill a hole, come too early."""

@@ -11,8 +11,8 @@ from libc.stdlib cimport free
 
 from build_id cimport build_id
 from capture.tcp_state cimport ACK, RST, HeldPacket, Packet, TcpFlow, distance, is_ahead, tcp_begin, tcp_refused
-from grown cimport grown
-from raw_python cimport raw_incref, raw_xdecref
+from wire.grown cimport grown
+from wire.raw_python cimport raw_incref, raw_xdecref
 
 from kwire.capture._native.flow cimport flow_close, flow_plain, flow_restore, part_of
 

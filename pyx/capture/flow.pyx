@@ -16,7 +16,7 @@ from libc.string cimport memcpy, memmove
 
 from build_id cimport build_id
 from capture.tcp_state cimport FRAGMENT_COST, RECENT, Fragment, Packet, TcpFlow, Waiting, fragment_at, waiting_count
-from raw_python cimport raw_incref, raw_xdecref
+from wire.raw_python cimport raw_incref, raw_xdecref
 
 from kwire.capture.flow import Fragment as PlainFragment
 

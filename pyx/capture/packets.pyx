@@ -21,14 +21,14 @@ from libc.stdlib cimport calloc, free, malloc
 from libc.string cimport memcpy, memset
 
 from build_id cimport build_id
-from checksum cimport crc_start
-from cursor cimport Bytes
-from endpoint_table cimport PAIR_BYTES, EndpointPair
-from packet_fragments cimport begin_packet, forget_packet, keep_part, open_fragments
-from packet_routes cimport routes_free
-from packet_scan cimport NAME_BYTES, EarlyPart, Fragmented, FragmentLimits, RouteBuffer, Routes, Scan, flow_of
-from packet_state cimport scan_close_state, scan_open_state
-from packet_walk cimport walk_records
+from capture.endpoint_table cimport PAIR_BYTES, EndpointPair
+from capture.packet_fragments cimport begin_packet, forget_packet, keep_part, open_fragments
+from capture.packet_routes cimport routes_free
+from capture.packet_scan cimport NAME_BYTES, EarlyPart, Fragmented, FragmentLimits, RouteBuffer, Routes, Scan, flow_of
+from capture.packet_state cimport scan_close_state, scan_open_state
+from capture.packet_walk cimport walk_records
+from wire.checksum cimport crc_start
+from wire.cursor cimport Bytes
 
 __all__ = ["Router", "route", "scan"]
 __build__ = build_id()

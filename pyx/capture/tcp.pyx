@@ -19,7 +19,7 @@ from capture.tcp_state cimport (
     ACK, FIN, RST, SYN, WINDOW, Fragment, HeldPacket, Packet, TcpFlow, distance, flow_advance, flow_begin, fragment_at, is_ahead,
     is_new_signature,
 )
-from raw_python cimport raw_decref
+from wire.raw_python cimport raw_decref
 
 from kwire.capture._native.connection cimport TcpConnection
 from kwire.capture._native.flow cimport flow_pop, flow_wait

@@ -8,18 +8,18 @@ from cpython.mem cimport PyMem_Calloc, PyMem_Free
 from libc.stdint cimport int32_t, int64_t, uint8_t
 from libc.string cimport memcpy
 
-from arrow_export cimport Held, Node, held_leave, hold_columns, import_batch, lower_nodes
-from buffer_pool cimport empty_pool
 from build_id cimport build_id
-from column_batch cimport Faults, Span, fill_rows
-from column_buffers cimport (
+from codec.arrow_export cimport Held, Node, held_leave, hold_columns, import_batch, lower_nodes
+from codec.column_batch cimport Faults, Span, fill_rows
+from codec.column_buffers cimport (
     BITS, CONTENT, EMPTY, FIRST_BYTES, FIRST_ROWS, FIXED, NONE, OF_FIELDS, OF_NULL, TOO_LARGE, UUID_TEXT, Column, Store, grow_content,
     grow_table, order_columns, raw_free, store_clear, store_close, store_open,
 )
-from column_program cimport Rows, lower_moves, release_moves
-from cursor cimport Bytes
-from program cimport ARRAY, BOOL, BYTES, STRING, STRUCT, UINT16, UINT32, UUID, fixed_size, program_lower, program_release
-from uuid_text cimport fill_pairs
+from codec.column_program cimport Rows, lower_moves, release_moves
+from codec.program cimport ARRAY, BOOL, BYTES, STRING, STRUCT, UINT16, UINT32, UUID, fixed_size, program_lower, program_release
+from wire.buffer_pool cimport empty_pool
+from wire.cursor cimport Bytes
+from wire.uuid_text cimport fill_pairs
 
 from kwire.codec.column_nodes import level_nodes
 from kwire.codec.layout import Default

@@ -11,12 +11,12 @@ from cpython.mem cimport PyMem_Calloc, PyMem_Free
 from cpython.object cimport PyObject, PyTypeObject
 
 from build_id cimport build_id
-from cursor cimport OK, Bytes, load_16
-from object_executor cimport build_struct
-from object_program cimport HIGHEST, LOWEST, Objects, objects_lower, objects_release, propagate, small_ints
-from object_values cimport Build, NumberMemo, TextMemo, build_close, build_open, forget_numbers, forget_texts
-from raw_python cimport gc_track, new_none, raw_decref, raw_incref, raw_xdecref
-from slotted cimport pool_use, slot_count, slots_of, slotted_new, slotted_subtype
+from codec.object_executor cimport build_struct
+from codec.object_program cimport HIGHEST, LOWEST, Objects, objects_lower, objects_release, propagate, small_ints
+from codec.object_values cimport Build, NumberMemo, TextMemo, build_close, build_open, forget_numbers, forget_texts
+from codec.slotted cimport pool_use, slot_count, slots_of, slotted_new, slotted_subtype
+from wire.cursor cimport OK, Bytes, load_16
+from wire.raw_python cimport gc_track, new_none, raw_decref, raw_incref, raw_xdecref
 
 from kwire.codec._native.structs import LATER, POOL, MessageObject
 from kwire.codec.uuids import Uuid

@@ -7,12 +7,12 @@ from cpython.mem cimport PyMem_Calloc, PyMem_Free
 from libc.stdint cimport int8_t, int16_t, int32_t, int64_t, uint8_t
 
 from build_id cimport build_id
-from cursor cimport OK, Bytes
-from header_columns cimport (
+from codec.header_columns cimport (
     KEYS, LENGTH, QUICK_CORRELATION_AT, QUICK_FIXED, QUICK_KEY_AT, QUICK_TAGGED, QUICK_VERSION_AT, QUICK_VERSIONS, VERSIONS, Entry,
     Header, Output, Place, Scan, scan_frames,
 )
-from program cimport INT16, INT32, RUN, STRING, Step, fixed_size, program_lower, program_release
+from codec.program cimport INT16, INT32, RUN, STRING, Step, fixed_size, program_lower, program_release
+from wire.cursor cimport OK, Bytes
 
 __all__ = ["COLUMNS", "HeaderScanner"]
 __build__ = build_id()

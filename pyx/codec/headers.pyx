@@ -11,13 +11,13 @@ from cpython.object cimport PyObject
 from libc.stdint cimport int16_t, uint8_t
 
 from build_id cimport build_id
-from cursor cimport OK, Bytes, load_16
-from object_executor cimport build_struct
-from object_program cimport HIGHEST, LOWEST, Objects, objects_lower, objects_release, propagate, small_ints
-from object_values cimport Build, TextMemo, build_close, build_open, forget_texts
-from program cimport raise_fault
-from raw_python cimport raw_decref
-from slotted cimport pool_use
+from codec.object_executor cimport build_struct
+from codec.object_program cimport HIGHEST, LOWEST, Objects, objects_lower, objects_release, propagate, small_ints
+from codec.object_values cimport Build, TextMemo, build_close, build_open, forget_texts
+from codec.program cimport raise_fault
+from codec.slotted cimport pool_use
+from wire.cursor cimport OK, Bytes, load_16
+from wire.raw_python cimport raw_decref
 
 from kwire.codec._native.structs import LATER, POOL, MessageObject
 from kwire.codec.uuids import Uuid

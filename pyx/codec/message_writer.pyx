@@ -14,11 +14,11 @@ from libc.stdint cimport int32_t, uint8_t, uint32_t
 from libc.string cimport memcpy
 
 from build_id cimport build_id
-from slotted cimport slot_count, slots_of
-from write_buffer cimport MOST_BYTES, MOST_KEPT, Output, make_room, output_open, store_32
-from write_executor cimport write_struct
-from write_program cimport Writing, writing_lower, writing_release
-from write_values cimport int_value
+from codec.slotted cimport slot_count, slots_of
+from codec.write_executor cimport write_struct
+from codec.write_program cimport Writing, writing_lower, writing_release
+from codec.write_values cimport int_value
+from wire.write_buffer cimport MOST_BYTES, MOST_KEPT, Output, make_room, output_open, store_32
 
 from kwire.codec._native.structs import LATER, MessageObject
 from kwire.codec.uuids import Uuid

@@ -6,14 +6,14 @@ from cpython.buffer cimport PyBUF_SIMPLE, PyBuffer_Release, PyObject_GetBuffer
 from cpython.object cimport PyObject
 
 from build_id cimport build_id
-from cursor cimport OK, TRAILING_BYTES, Bytes
-from object_executor cimport build_struct
-from object_program cimport HIGHEST, LOWEST, Objects, objects_lower, objects_release, propagate, small_ints
-from object_values cimport Build, build_close, build_open
-from program cimport Code, raise_fault
-from raw_python cimport raw_decref
-from skip cimport skip_block
-from slotted cimport pool_use
+from codec.object_executor cimport build_struct
+from codec.object_program cimport HIGHEST, LOWEST, Objects, objects_lower, objects_release, propagate, small_ints
+from codec.object_values cimport Build, build_close, build_open
+from codec.program cimport Code, raise_fault
+from codec.skip cimport skip_block
+from codec.slotted cimport pool_use
+from wire.cursor cimport OK, TRAILING_BYTES, Bytes
+from wire.raw_python cimport raw_decref
 
 from kwire.codec._native.structs import LATER, POOL, MessageObject, make_classes
 from kwire.codec.uuids import Uuid

@@ -7,20 +7,20 @@ from cpython.mem cimport PyMem_Free
 from libc.stdint cimport int32_t, int64_t
 from libc.string cimport memset
 
-from arrow_export cimport Held, Node, held_leave, hold_columns, import_batch, lower_nodes
-from buffer_pool cimport empty_pool
 from build_id cimport build_id
-from checksum cimport crc_start
-from column_buffers cimport put_null, reserve_content, store_close
-from cursor cimport OK, Bytes
-from record_filling cimport fill_batch, fill_message, fill_message_set, fill_records, put_counted, put_record
-from record_layout cimport (
+from codec.arrow_export cimport Held, Node, held_leave, hold_columns, import_batch, lower_nodes
+from codec.column_buffers cimport put_null, reserve_content, store_close
+from codec.record_filling cimport fill_batch, fill_message, fill_message_set, fill_records, put_counted, put_record
+from codec.record_layout cimport (
     ABSENT, COUNT_AT, END, LEAST_RECORD, WHOLE, Head, RawRecord, Trouble, check_batch_count, codec_of, flaw_of, read_frame, read_head,
 )
-from record_rows cimport (
+from codec.record_rows cimport (
     BATCH, BUFFER, HEADER_KEY, HEADER_VALUE, HEADERS, KEY, VALUE, RecordRows, content_used, cut_rows, keeps, open_rows,
     reserve_headers, reserve_records,
 )
+from wire.buffer_pool cimport empty_pool
+from wire.checksum cimport crc_start
+from wire.cursor cimport OK, Bytes
 
 from kwire.errors import WireError
 

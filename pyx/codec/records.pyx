@@ -14,17 +14,17 @@ from libc.stdint cimport int16_t, int32_t, int64_t, uint8_t, uint32_t
 from libc.string cimport memcpy
 
 from build_id cimport build_id
-from checksum cimport crc32c as compute_crc32c
-from checksum cimport crc_start
-from cursor cimport BAD_UTF8, OK, TRAILING_BYTES, TRUNCATED, Bytes, Cursor, cursor_fail, cursor_open
-from record_layout cimport (
+from codec.record_layout cimport (
     ABSENT, BROKEN, END, RECORD_HEADER_KEY, RECORD_HEADER_VALUE, RECORDS, RECORDS_AT, WHOLE, Head, RawRecord, Trouble, check_batch_count,
     codec_of, end_record, flaw_of, read_body_lengths, read_content, read_frame, read_head, read_inner, read_record, relative_base, trouble,
 )
-from record_writing cimport (
+from codec.record_writing cimport (
     LARGEST, MESSAGE_ROOM, Order, Room, Row, header_count, is_tuple, put_batch_head, put_message, put_row, room_close, room_for, room_open,
     room_taken, take_bytes, take_integer, take_place, take_tuple,
 )
+from wire.checksum cimport crc32c as compute_crc32c
+from wire.checksum cimport crc_start
+from wire.cursor cimport BAD_UTF8, OK, TRAILING_BYTES, TRUNCATED, Bytes, Cursor, cursor_fail, cursor_open
 
 __all__ = ["BatchHeader", "Record", "crc32c", "read_records", "scan", "write_batch", "write_messages"]
 __build__ = build_id()

@@ -11,11 +11,11 @@ from libc.stdlib cimport free, qsort
 from libc.string cimport memcmp, memcpy, memset
 
 from build_id cimport build_id
-from cursor cimport OK, TRAILING_BYTES, Bytes, cursor_fail, cursor_open
-from hop cimport FIXED_BYTES, Hops, hop_of, hops_lower, hops_release
-from place_walk cimport MISSING, OWN, Mark, Owned, Pattern, Place, PlaceWalk, RuleMembers, Section, sieve_bit, walk_block
-from program cimport DEEPEST, SKIPPED, Program, program_lower, program_release, raise_fault
-from spliced_values cimport Kind, plain_content, value_at, with_length
+from codec.fast_skip cimport FIXED_BYTES, FastSkips, fast_skip_of, fast_skips_lower, fast_skips_release
+from codec.program cimport DEEPEST, SKIPPED, Program, program_lower, program_release, raise_fault
+from codec.span_walk cimport MISSING, OWN, Mark, Owned, Pattern, Place, SpanWalk, RuleMembers, Section, sieve_bit, walk_block
+from codec.spliced_values cimport Kind, plain_content, value_at, with_length
+from wire.cursor cimport OK, TRAILING_BYTES, Bytes, cursor_fail, cursor_open
 
 from kwire.codec._pure.splices import misplaced, no_place, too_large, too_long
 from kwire.codec.splice_plan import Choice, Constant
@@ -97,7 +97,7 @@ cdef class Splicer:
 
     cdef readonly object marking
     cdef Program program
-    cdef Hops hops
+    cdef FastSkips fast_skips
     cdef Mark* marks
     cdef Owned* owned
     cdef RuleMembers* rules
@@ -130,12 +130,12 @@ cdef class Splicer:
             leaf = leaves.get(self.program.steps[at].operation)
             self.marks[at].single = -1 if leaf is None else leaf.single
             self.marks[at].register = -1 if leaf is None else leaf.register
-        hops_lower(&self.hops, &self.program, steps)
-        self.lower_hops()
+        fast_skips_lower(&self.fast_skips, &self.program, steps)
+        self.lower_fast_skips()
         self.lower_rules()
 
-    cdef int lower_hops(self) except -1:
-        """The hops over single fields; neighbours of fixed size are one."""
+    cdef int lower_fast_skips(self) except -1:
+        """The fast skips over single fields; neighbours of fixed size are one."""
         cdef Py_ssize_t block
         cdef Py_ssize_t at
         cdef Py_ssize_t first
@@ -147,10 +147,10 @@ cdef class Splicer:
                 mark.span = 1
                 if self.program.steps[at].code != SKIPPED:
                     continue
-                mark.hop = hop_of(&self.program.steps[at])
-                if mark.hop.kind == FIXED_BYTES and at + 1 < first + self.program.blocks[block].untagged:
-                    if self.program.steps[at + 1].code == SKIPPED and mark[1].hop.kind == FIXED_BYTES:
-                        mark.hop.size += mark[1].hop.size
+                mark.fast = fast_skip_of(&self.program.steps[at])
+                if mark.fast.kind == FIXED_BYTES and at + 1 < first + self.program.blocks[block].untagged:
+                    if self.program.steps[at + 1].code == SKIPPED and mark[1].fast.kind == FIXED_BYTES:
+                        mark.fast.size += mark[1].fast.size
                         mark.span += mark[1].span
         return 0
 
@@ -182,7 +182,7 @@ cdef class Splicer:
 
     def __dealloc__(self):
         program_release(&self.program)
-        hops_release(&self.hops)
+        fast_skips_release(&self.fast_skips)
         PyMem_Free(self.marks)
         PyMem_Free(self.owned)
         PyMem_Free(self.rules)
@@ -227,7 +227,7 @@ cdef class Splicer:
     cdef object run(
         self, object data, Bytes base, Py_ssize_t size, Py_ssize_t begin, Py_ssize_t offset, tuple singles, tuple rules, bint strict
     ):
-        cdef PlaceWalk walk
+        cdef SpanWalk walk
         cdef Pattern few_choices[LEAST_ROOM]
         cdef int32_t few_firsts[LEAST_ROOM + 1]
         cdef Place few_registers[LEAST_ROOM]
@@ -244,7 +244,7 @@ cdef class Splicer:
             raise ValueError("singles and rules are not those of the marking")
         for each in singles:
             actions.extend(<tuple?>each)
-        memset(&walk, 0, sizeof(PlaceWalk))
+        memset(&walk, 0, sizeof(SpanWalk))
         try:
             walk.registers = few_registers
             if len(actions) > LEAST_ROOM:
@@ -270,7 +270,7 @@ cdef class Splicer:
                 if size - offset >= SIFTED_BYTES:
                     set_sieve(&choices[at], choice_given[1])
             walk.program = &self.program
-            walk.hops = &self.hops
+            walk.fast_skips = &self.fast_skips
             walk.marks = self.marks
             walk.owned = self.owned
             walk.rules = self.rules
@@ -303,7 +303,7 @@ cdef class Splicer:
             free(walk.sections)
 
     cdef object changed(
-        self, object data, PlaceWalk* walk, Py_ssize_t size, Py_ssize_t begin, Py_ssize_t offset, list actions, tuple rules, bint strict
+        self, object data, SpanWalk* walk, Py_ssize_t size, Py_ssize_t begin, Py_ssize_t offset, list actions, tuple rules, bint strict
     ):
         """The copy with what the actions make of the places that the walk has found."""
         cdef Change change = Change(walk.place_count + walk.section_count)
@@ -324,7 +324,7 @@ cdef class Splicer:
         return self.copied(change, walk, size, begin)
 
     cdef int change_single(
-        self, Change change, PlaceWalk* walk, const Place* place, tuple choice, object data, Py_ssize_t offset, bint strict
+        self, Change change, SpanWalk* walk, const Place* place, tuple choice, object data, Py_ssize_t offset, bint strict
     ) except -1:
         cdef const Kind* kind = &self.single_kinds[walk.choices[place.choice].single]
         cdef object action = choice[1]
@@ -350,7 +350,7 @@ cdef class Splicer:
         raise wrong
 
     cdef int change_by_rule(
-        self, Change change, PlaceWalk* walk, const Place* places, object rule, object data, Py_ssize_t offset, bint strict
+        self, Change change, SpanWalk* walk, const Place* places, object rule, object data, Py_ssize_t offset, bint strict
     ) except -1:
         cdef const RuleMembers* shape = &self.rules[places.rule]
         cdef const Place* last = &places[shape.reads]
@@ -380,7 +380,7 @@ cdef class Splicer:
             wrong = misplaced(self.marking, data, offset, last.begin, error, strict)
         raise wrong
 
-    cdef object copied(self, Change change, PlaceWalk* walk, Py_ssize_t size, Py_ssize_t begin):
+    cdef object copied(self, Change change, SpanWalk* walk, Py_ssize_t size, Py_ssize_t begin):
         cdef Section* section
         cdef const Edit* edit
         cdef Py_ssize_t number
@@ -461,7 +461,7 @@ cdef Kind* kinds_of(tuple leaves, tuple chosen) except NULL:
     return kinds
 
 
-cdef int put(Change change, PlaceWalk* walk, const Place* place, const Kind* kind, object content, bint constant) except -1:
+cdef int put(Change change, SpanWalk* walk, const Place* place, const Kind* kind, object content, bint constant) except -1:
     """Write content at a place, None for null; nothing where it is there already."""
     cdef Py_ssize_t size = place.stop - place.content
     cdef Py_ssize_t grown

@@ -12,8 +12,9 @@ cimport cython
 from cpython.mem cimport PyMem_Calloc, PyMem_Free
 from cpython.object cimport Py_EQ, PyObject, PyObject_RichCompareBool, PyTypeObject
 from cpython.ref cimport Py_INCREF, Py_XDECREF, Py_XINCREF
+
 from build_id cimport build_id
-from slotted cimport Attribute, is_slotted, pool_make, slot_count, slots_of, slotted_new, slotted_type
+from codec.slotted cimport Attribute, is_slotted, pool_make, slot_count, slots_of, slotted_new, slotted_type
 
 from kwire.codec.class_descriptions import fields_of, replace
 from kwire.codec.layout import Default
@@ -43,7 +44,7 @@ cdef extern from "Python.h":
 
 
 @cython.final
-cdef class Recipe:
+cdef class ClassInfo:
     """What the methods of `MessageObject` need of a class, without a look at its layout: names, and how each slot gets its default."""
 
     cdef tuple names  # of the slots, `unknown_tagged_fields` the last
@@ -59,13 +60,13 @@ cdef class Recipe:
         self.scalar_arrays = bytes([slot.scalar_array for slot in layout.slots])
 
 
-cdef Recipe recipe_of(object message):
-    """The recipe of an object's class, for as many slots as the object has: what follows relies on it whatever was done to the class."""
+cdef ClassInfo class_info_of(object message):
+    """What is known of an object's class, for as many slots as the object has: what follows relies on it whatever was done to the class."""
     cdef PyTypeObject* kind = Py_TYPE(message)
     cdef object found
     if is_slotted(kind):
-        found = type(message).recipe
-        if type(found) is Recipe and len((<Recipe>found).names) == slot_count(kind):
+        found = type(message).class_info
+        if type(found) is ClassInfo and len((<ClassInfo>found).names) == slot_count(kind):
             return found
     raise TypeError(f"{type(message).__qualname__} is not a class that make_classes made")
 
@@ -78,22 +79,22 @@ cdef int put(PyObject** slot, object value) except -1:
     return 0
 
 
-cdef int fill_later(object message, Recipe recipe, Py_ssize_t index) except -1:
+cdef int fill_later(object message, ClassInfo class_info, Py_ssize_t index) except -1:
     """Make what the slot promises."""
     cdef PyObject** slot = &slots_of(<void*>message)[index]
-    made = recipe.classes[recipe.values[index]]()
+    made = class_info.classes[class_info.values[index]]()
     if slot[0] is later:  # making it may have run anything
         put(slot, made)
     return 0
 
 
-cdef int fill_all(object message, Recipe recipe) except -1:
+cdef int fill_all(object message, ClassInfo class_info) except -1:
     """Make what the slots promise."""
     cdef PyObject** slots = slots_of(<void*>message)
     cdef Py_ssize_t index
-    for index in range(len(recipe.names)):
+    for index in range(len(class_info.names)):
         if slots[index] is later:
-            fill_later(message, recipe, index)
+            fill_later(message, class_info, index)
     return 0
 
 
@@ -101,9 +102,9 @@ cdef object get_later(object message, void* index):
     """Read an attribute that may have to be made first."""
     cdef PyObject** slot = &slots_of(<void*>message)[<Py_ssize_t>index]
     if slot[0] is later:
-        fill_later(message, recipe_of(message), <Py_ssize_t>index)
+        fill_later(message, class_info_of(message), <Py_ssize_t>index)
     if slot[0] is NULL:
-        raise AttributeError(recipe_of(message).names[<Py_ssize_t>index])
+        raise AttributeError(class_info_of(message).names[<Py_ssize_t>index])
     return <object>slot[0]
 
 
@@ -114,7 +115,7 @@ cdef int set_later(object message, PyObject* value, void* index) except -1:
     if value is not NULL:
         return put(slot, <object>value)
     if old is NULL:
-        raise AttributeError(recipe_of(message).names[<Py_ssize_t>index])
+        raise AttributeError(class_info_of(message).names[<Py_ssize_t>index])
     slot[0] = NULL
     Py_XDECREF(old)
     return 0
@@ -122,11 +123,11 @@ cdef int set_later(object message, PyObject* value, void* index) except -1:
 
 cdef dict values_of(object message):
     """The slots that hold something, in order."""
-    cdef Recipe recipe = recipe_of(message)
-    cdef tuple names = recipe.names
+    cdef ClassInfo class_info = class_info_of(message)
+    cdef tuple names = class_info.names
     cdef PyObject** slots = slots_of(<void*>message)
     cdef Py_ssize_t index
-    fill_all(message, recipe)
+    fill_all(message, class_info)
     return {names[index]: <object>slots[index] for index in range(len(names)) if slots[index] is not NULL}
 
 
@@ -134,48 +135,48 @@ cdef class MessageObject:
     """What all message classes share. Slots that were not decoded (outside a projection) stay empty: reading one raises AttributeError."""
 
     def __init__(self, **values):
-        cdef Recipe recipe = recipe_of(self)
+        cdef ClassInfo class_info = class_info_of(self)
         cdef PyObject** slots = slots_of(<void*>self)
-        cdef const unsigned char* defaults = recipe.defaults
-        cdef const unsigned char* scalar_arrays = recipe.scalar_arrays
-        cdef Py_ssize_t last = len(recipe.names) - 1
+        cdef const unsigned char* defaults = class_info.defaults
+        cdef const unsigned char* scalar_arrays = class_info.scalar_arrays
+        cdef Py_ssize_t last = len(class_info.names) - 1
         cdef Py_ssize_t used = 0
         cdef Py_ssize_t index
         cdef PyObject* given
         cdef object value
         for index in range(last):
-            given = PyDict_GetItemWithError(values, recipe.names[index])
+            given = PyDict_GetItemWithError(values, class_info.names[index])
             if given is not NULL:
                 used += 1
                 value = <object>given
                 if scalar_arrays[index] and type(value) is list:
                     value = tuple(<list>value)
             elif defaults[index] == CONSTANT:
-                value = recipe.values[index]
+                value = class_info.values[index]
             elif defaults[index] == LIST:
                 value = []
             else:
                 value = LATER
             put(&slots[index], value)
         value = ()
-        if used < len(values) and recipe.names[last] in values:
+        if used < len(values) and class_info.names[last] in values:
             used += 1
-            value = tuple(values[recipe.names[last]])
+            value = tuple(values[class_info.names[last]])
         put(&slots[last], value)
         if used != len(values):
-            unexpected = [name for name in values if name not in recipe.names][0]
+            unexpected = [name for name in values if name not in class_info.names][0]
             raise TypeError(f"{type(self).__qualname__}() got an unexpected keyword argument {unexpected!r}")
 
     def __eq__(self, other):
         if type(other) is not type(self):
             return NotImplemented
-        cdef Recipe recipe = recipe_of(self)
+        cdef ClassInfo class_info = class_info_of(self)
         cdef PyObject** ours = slots_of(<void*>self)
         cdef PyObject** theirs = slots_of(<void*>other)
         cdef Py_ssize_t index
-        for index in range(len(recipe.names)):
+        for index in range(len(class_info.names)):
             if (ours[index] is later) != (theirs[index] is later):
-                fill_later(self if ours[index] is later else other, recipe, index)
+                fill_later(self if ours[index] is later else other, class_info, index)
             if ours[index] is NULL or theirs[index] is NULL or ours[index] is later:
                 if ours[index] is not theirs[index]:
                     return False
@@ -202,16 +203,16 @@ cdef class MessageObject:
         return replace(self, **changes)
 
     def __copy__(self):
-        cdef Recipe recipe = recipe_of(self)
+        cdef ClassInfo class_info = class_info_of(self)
         cdef PyTypeObject* kind = Py_TYPE(self)
         cdef PyObject** mine = slots_of(<void*>self)
         cdef PyObject* made
         cdef Py_ssize_t index
-        fill_all(self, recipe)  # a copy shares what is in the slots
+        fill_all(self, class_info)  # a copy shares what is in the slots
         made = slotted_new(kind)
         if made is NULL:
             raise MemoryError
-        for index in range(len(recipe.names)):
+        for index in range(len(class_info.names)):
             Py_XINCREF(mine[index])
             slots_of(made)[index] = mine[index]
         if PyType_IS_GC(kind):
@@ -226,8 +227,8 @@ cdef class MessageObject:
 
 
 cdef object make_class(object layout):
-    cdef Recipe recipe = Recipe(layout)
-    cdef tuple names = recipe.names
+    cdef ClassInfo class_info = ClassInfo(layout)
+    cdef tuple names = class_info.names
     cdef bytes qualified = f"kwire.messages.{layout.name}".encode()
     cdef Attribute* attributes = <Attribute*>PyMem_Calloc(len(names), sizeof(Attribute))
     cdef Py_ssize_t index
@@ -236,7 +237,7 @@ cdef object make_class(object layout):
     try:
         for index in range(len(names)):
             attributes[index].name = PyUnicode_AsUTF8(names[index])
-            if index < len(recipe.defaults) and recipe.defaults[index] == STRUCT:
+            if index < len(class_info.defaults) and class_info.defaults[index] == STRUCT:
                 attributes[index].get = get_later
                 attributes[index].set = set_later
         made = slotted_type(qualified, (MessageObject,), attributes, len(names), layout.tracked)
@@ -248,7 +249,7 @@ cdef object make_class(object layout):
         made.__qualname__ = f"{layout.message}.{layout.name}"
     made.layout = layout
     made.slot_names = names
-    made.recipe = recipe
+    made.class_info = class_info
     return made
 
 
@@ -264,7 +265,7 @@ def make_classes(layouts):
     classes = tuple([make_class(layout) for layout in layouts])
     for each in classes:
         each.classes = classes
-        each.recipe.classes = classes
+        each.class_info.classes = classes
     for nested in classes[1:]:
         setattr(classes[0], nested.__name__, nested)
     return classes

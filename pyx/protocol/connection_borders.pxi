@@ -64,34 +64,34 @@ cdef int64_t judge_border(Connection self, int side, Bytes p, Py_ssize_t size, P
     cdef Bytes payload = p + start + LENGTH
     cdef Py_ssize_t trial = TRIALS[0]
     cdef int64_t following
-    cdef LaneWaiting* asked
-    cdef const Recipe* recipe
+    cdef WaitingRequest* asked
+    cdef const FieldPlan* field_plan
     cdef int index
     if side == REQUEST:
-        recipe = request_recipe(self.series, payload, have)
-        if length < SHORTEST_REQUEST or recipe is NULL or (recipe.traits & API_VERSIONS_TRAIT and load_16(payload + 2) == 0):
+        field_plan = request_field_plan(self.series, payload, have)
+        if length < SHORTEST_REQUEST or field_plan is NULL or (field_plan.traits & API_VERSIONS_TRAIT and load_16(payload + 2) == 0):
             return ClientJudge(self).judge(PyBytes_FromStringAndSize(<const char*>p + start, LENGTH + have), 0)
     else:
         asked = waiting_open(&self.state, <int32_t>load_32(payload), NULL)
         if length < SHORTEST_RESPONSE or asked is NULL or asked.row.api_key == no_int() or asked.row.api_version == no_int():
             return 0
-        recipe = response_recipe(self.series, asked.row.api_key, asked.row.api_version)
-        if recipe is not NULL and asked.row.api_key == API_VERSIONS and have == length and length >= 6:
+        field_plan = response_field_plan(self.series, asked.row.api_key, asked.row.api_version)
+        if field_plan is not NULL and asked.row.api_key == API_VERSIONS and have == length and length >= 6:
             if load_16(payload + 4) == UNSUPPORTED_VERSION:  # in version 0 form, whatever was asked (KIP-511)
-                recipe = response_recipe(self.series, API_VERSIONS, 0)
-        if recipe is NULL:
+                field_plan = response_field_plan(self.series, API_VERSIONS, 0)
+        if field_plan is NULL:
             return _resync.judge_response(
                 PyBytes_FromStringAndSize(<const char*>payload, have), length, asked.row.api_key, asked.row.api_version
             )
     if have == length and length <= BELIEVED:
-        return LENGTH + length if reads_as_frame(self, side, recipe, payload, have, length) else 0
+        return LENGTH + length if reads_as_frame(self, side, field_plan, payload, have, length) else 0
     trial, following = 0, length
     for index in range(4):
         if TRIALS[index] <= have:
             trial = TRIALS[index]
         elif following > TRIALS[index]:
             following = TRIALS[index]
-    if trial and not reads_as_frame(self, side, recipe, payload, trial, length):
+    if trial and not reads_as_frame(self, side, field_plan, payload, trial, length):
         return 0
     if trial and side == REQUEST and length > BELIEVED:
         if not _resync._names_client(PyBytes_FromStringAndSize(<const char*>payload, trial), length):
@@ -99,22 +99,22 @@ cdef int64_t judge_border(Connection self, int side, Bytes p, Py_ssize_t size, P
     return LENGTH + (trial if trial == BELIEVED else following)
 
 
-cdef bint reads_as_frame(Connection self, int side, const Recipe* recipe, Bytes payload, Py_ssize_t have, int64_t length) except -1:
+cdef bint reads_as_frame(Connection self, int side, const FieldPlan* field_plan, Bytes payload, Py_ssize_t have, int64_t length) except -1:
     """Whether a frame, or its beginning, can be one of these."""
     cdef Cursor cursor
     cdef Trace trace
-    cdef const Recipe* header
+    cdef const FieldPlan* header
     cdef Py_ssize_t start
     if side == REQUEST:
-        header = &self.series.book.request_headers[recipe.header_version]
+        header = &self.series.plans.request_headers[field_plan.header_version]
     else:
-        header = &self.series.book.response_headers[recipe.header_version]
+        header = &self.series.plans.response_headers[field_plan.header_version]
     trace.depth = 0
     cursor_open(&cursor, payload, have, 0)
     if not skip_block(&header.program, &cursor, header.program.blocks, &trace) or cursor.code != OK:
         return have < length and cursor.code == TRUNCATED
     start = cursor.p - payload
-    return check_body(recipe, payload, have, length, start) == (CHECK_WHOLE if have == length else CHECK_CUT)
+    return check_body(field_plan, payload, have, length, start) == (CHECK_WHOLE if have == length else CHECK_CUT)
 
 
 cdef int lose_stream(Connection self, int side, int64_t count, int64_t t, bint cut) except -1:

@@ -109,7 +109,7 @@ cdef Py_ssize_t split_frames(Connection self, int side, Bytes p, Py_ssize_t size
 
 cdef Py_ssize_t head_of(Connection self, int side, Bytes payload, Py_ssize_t have) except -1:
     """Passing.request_head and response_head: how many bytes of a frame suffice whose end has not come, 0 for all."""
-    cdef const LaneWaiting* first = self.state.waiting
+    cdef const WaitingRequest* first = self.state.waiting
     if side == REQUEST:
         if have < SHORTEST_REQUEST_FRAME and not self.state.sasl_raw:
             return SHORTEST_REQUEST_FRAME

@@ -6,12 +6,12 @@ cdef int take_request_frame(
     int flags,
 ) except -1:
     """Exchange.request."""
-    cdef LaneExchange* state = &self.state
-    cdef LaneWaiting* last = state.waiting_last
+    cdef ExchangeState* state = &self.state
+    cdef WaitingRequest* last = state.waiting_last
     cdef Py_ssize_t before = state.waiting_count
     if take_request(
         state, self.series, payload, size, <Py_ssize_t>length, offset, packet, end_ns, flags & DAMAGED, not flags & UNENDED
-    ) != LANE_OK:
+    ) != FRAME_TAKEN:
         self.expecting = False
         self.say(Exchange(self).request(frame_of(self, payload, size, length, offset, packet, begin_ns, end_ns, flags)))
         authenticated(self)
@@ -30,7 +30,7 @@ cdef int take_request_frame(
             waiting_remove(state, last)
             give_up(state, self.series, last)
     if self.held:
-        settle_held(self)
+        finish_held(self)
     return 0
 
 
@@ -49,8 +49,8 @@ cdef int take_response_frame(
     int flags,
 ) except -1:
     """Exchange.response, Pairing.answer."""
-    cdef LaneExchange* state = &self.state
-    cdef LaneWaiting* found = state.waiting
+    cdef ExchangeState* state = &self.state
+    cdef WaitingRequest* found = state.waiting
     cdef Py_ssize_t keep
     if length < SHORTEST_RESPONSE and (found is NULL or not found.is_token):
         hear_server(self)
@@ -91,7 +91,7 @@ cdef int hear_server(Connection self) except -1:
 
 cdef int lose_responses(Connection self) except -1:
     """Exchange.lost_responses, Pairing.broke: when a single request waited, the bytes that are lost were its response's."""
-    cdef LaneWaiting* last = self.state.waiting_last
+    cdef WaitingRequest* last = self.state.waiting_last
     self.state.response_breaks += 1
     if last is not NULL and (last.before is NULL or last.before.is_lost):
         last.is_lost = True
@@ -100,7 +100,7 @@ cdef int lose_responses(Connection self) except -1:
 
 cdef int lose_requests(Connection self) except -1:
     """Exchange.lost_requests, ClientIdentity.lost_requests."""
-    cdef LaneExchange* state = &self.state
+    cdef ExchangeState* state = &self.state
     state.requests_lost = state.doubted = True
     state.observed = False
     if not state.settled:
@@ -112,13 +112,13 @@ cdef int lose_requests(Connection self) except -1:
 
 cdef int say_orphan(Connection self, object frame) except -1:
     """Exchange._orphan: a response has no request."""
-    cdef LaneWaiting alone
+    cdef WaitingRequest alone
     cdef bytes payload = frame.payload
     if self.sink is NULL or (
         not self.state.requests_lost and not self.state.response_breaks and PyBytes_GET_SIZE(payload) >= SHORTEST_RESPONSE
     ):
         return self.say(Exchange(self)._orphan(frame))
-    memset(&alone, 0, sizeof(LaneWaiting))
+    memset(&alone, 0, sizeof(WaitingRequest))
     alone.row.request_index = alone.row.request_us = alone.row.latency_us = alone.row.request_bytes = no_long()
     alone.row.throttle_time_ms = no_long()
     alone.row.correlation_id = no_long()
@@ -136,10 +136,10 @@ cdef int say_orphan(Connection self, object frame) except -1:
     return row_done(&self.state, self.series, &alone)
 
 
-cdef LaneWaiting* waiting_for(Connection self, int32_t correlation_id, int64_t length, int32_t response_breaks) noexcept:
+cdef WaitingRequest* waiting_for(Connection self, int32_t correlation_id, int64_t length, int32_t response_breaks) noexcept:
     """Pairing._find: the request that a response answers, NULL for none; one at least waits."""
-    cdef LaneWaiting* first = self.state.waiting
-    cdef LaneWaiting* follower = first
+    cdef WaitingRequest* first = self.state.waiting
+    cdef WaitingRequest* follower = first
     cdef bint several = False
     if not first.is_token:
         if first.response_breaks >= response_breaks:
@@ -164,14 +164,14 @@ cdef LaneWaiting* waiting_for(Connection self, int32_t correlation_id, int64_t l
     return first
 
 
-cdef int pass_by(Connection self, LaneWaiting* found, int32_t response_breaks, list outcomes) except -1:
+cdef int pass_by(Connection self, WaitingRequest* found, int32_t response_breaks, list outcomes) except -1:
     """What becomes of the requests that have waited longer than the one that is answered.
 
     Arguments:
         outcomes: where those are put down that are given up, None to give them up at once.
     """
-    cdef LaneWaiting* each = self.state.waiting
-    cdef LaneWaiting* after
+    cdef WaitingRequest* each = self.state.waiting
+    cdef WaitingRequest* after
     while each is not found:
         after = each.after
         if response_breaks > each.response_breaks or each.may_be_silent or each.is_token:
@@ -189,7 +189,7 @@ cdef int pass_by(Connection self, LaneWaiting* found, int32_t response_breaks, l
     return 0
 
 
-cdef list pair_response(Connection self, Py_ssize_t at, object frame, LaneWaiting* found, int32_t response_breaks):
+cdef list pair_response(Connection self, Py_ssize_t at, object frame, WaitingRequest* found, int32_t response_breaks):
     """Pairing._pair: the response at index `at` of those held, or behind them, answers a request. Gives what has become of all."""
     # The broker answers in order, so what came before this response and found no request will find none.
     cdef list outcomes = [(0, earlier) for earlier, _ in self.held[:at]]
@@ -201,9 +201,9 @@ cdef list pair_response(Connection self, Py_ssize_t at, object frame, LaneWaitin
     return outcomes
 
 
-cdef int settle_held(Connection self) except -1:
+cdef int finish_held(Connection self) except -1:
     """Pairing.expect: a new request may be the one that a response was held for."""
-    cdef LaneWaiting* found
+    cdef WaitingRequest* found
     cdef Py_ssize_t at = 0
     cdef list outcomes = []
     while at < len(self.held) and self.state.waiting is not NULL:
@@ -219,9 +219,9 @@ cdef int settle_held(Connection self) except -1:
 
 cdef int say_outcomes(Connection self, list outcomes) except -1:
     """Say what has become of requests and responses."""
-    cdef LaneWaiting* found
+    cdef WaitingRequest* found
     for number, frame in outcomes:
-        found = <LaneWaiting*><size_t>number
+        found = <WaitingRequest*><size_t>number
         if found is NULL:
             say_orphan(self, frame)
         elif frame is None:
@@ -237,19 +237,19 @@ cdef int say_outcomes(Connection self, list outcomes) except -1:
 
 
 cdef int say_answered(
-    Connection self, LaneWaiting* waiting, object frame, Bytes payload, Py_ssize_t size, int64_t length, int64_t offset, int64_t packet,
+    Connection self, WaitingRequest* waiting, object frame, Bytes payload, Py_ssize_t size, int64_t length, int64_t offset, int64_t packet,
     int64_t begin_ns, int64_t end_ns,
     int flags,
 ) except -1:
     """Exchange._answered for a request that waits no longer."""
-    cdef LaneExchange* state = &self.state
+    cdef ExchangeState* state = &self.state
     cdef object waits
     try:
         if size < SHORTEST_RESPONSE or take_answer(
             state, self.series, waiting, payload, size, <Py_ssize_t>length, offset, packet, end_ns,
             flags & DAMAGED or (size < length and waiting.row.body != BODY_SKIPPED), not flags & UNENDED, flags & UNFINISHED,
             flags & DOUBTFUL,
-        ) != LANE_OK:
+        ) != FRAME_TAKEN:
             if frame is None:
                 frame = frame_of(self, payload, size, length, offset, packet, begin_ns, end_ns, flags)
             waits = waiting_object(self, waiting, waiting.overtaken_by)
@@ -260,7 +260,7 @@ cdef int say_answered(
     return 0
 
 
-cdef object waiting_object(Connection self, LaneWaiting* waiting, int32_t overtaken_by):
+cdef object waiting_object(Connection self, WaitingRequest* waiting, int32_t overtaken_by):
     """As `kwire.protocol.pairing.Waiting`."""
     row = None if waiting.is_token else new_row(&CLASSES, self.series, waiting, INT64_MIN)
     note = None if waiting.is_token else note_object(self.series, waiting, traits_of(self.series, waiting))

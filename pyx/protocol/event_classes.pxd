@@ -2,7 +2,7 @@
 
 from cpython.object cimport PyObject, PyTypeObject
 
-from recipe_book cimport KEYS
+from protocol.field_plans cimport KEYS
 
 cdef enum:
     ROW_SLOTS = 27  # fields of a RequestCompleted

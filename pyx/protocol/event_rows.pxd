@@ -6,15 +6,15 @@ from libc.stdint cimport INT32_MIN, INT64_MIN, int32_t, int64_t
 from libc.stdlib cimport realloc
 from libc.string cimport memset
 
-from cursor cimport Bytes
-from lane_rows cimport NO_TEXT, RequestRow
-from lane_series cimport LaneExchange, LaneSeries, LaneWaiting
-from lane_texts cimport TextTable, text_object
-from lane_topics cimport TopicUse, TopicUses
 from protocol.event_classes cimport ROW_SLOTS, EventClasses
-from python_slots cimport python_new, python_slots, slot_index
-from raw_python cimport raw_decref, raw_incref, raw_long, raw_long_long, raw_none
-from recipe_book cimport KEYS
+from protocol.exchange_state cimport ExchangeState, SeriesState, WaitingRequest
+from protocol.field_plans cimport KEYS
+from protocol.request_rows cimport NO_TEXT, RequestRow
+from protocol.text_table cimport TextTable, text_object
+from protocol.topic_uses cimport TopicUse, TopicUses
+from wire.cursor cimport Bytes
+from wire.python_slots cimport python_new, python_slots, slot_index
+from wire.raw_python cimport raw_decref, raw_incref, raw_long, raw_long_long, raw_none
 
 cdef extern from *:
     """
@@ -79,7 +79,7 @@ cdef inline int events_open(EventClasses* events) except -1:
     return 0
 
 
-cdef inline PyObject* text_borrowed(LaneSeries* series, int32_t text) except NULL:
+cdef inline PyObject* text_borrowed(SeriesState* series, int32_t text) except NULL:
     """The Python text of a number, None for null; the series keeps it until its texts get new numbers."""
     cdef PyObject** grown
     cdef int32_t room
@@ -125,7 +125,7 @@ cdef inline PyObject* api_name(EventClasses* events, int32_t key) except NULL:
     return events.names[key]
 
 
-cdef inline object new_row(EventClasses* events, LaneSeries* series, const LaneWaiting* waiting, int64_t response_ns):
+cdef inline object new_row(EventClasses* events, SeriesState* series, const WaitingRequest* waiting, int64_t response_ns):
     """The `RequestCompleted` of a request. Integers that cannot be made for want of memory are not looked for: the row says so then.
 
     Arguments:
@@ -179,7 +179,7 @@ cdef inline object new_row(EventClasses* events, LaneSeries* series, const LaneW
     return result
 
 
-cdef inline int say_row(LaneExchange* exchange, LaneSeries* series, const LaneWaiting* waiting, int64_t response_ns) except -1:
+cdef inline int say_row(ExchangeState* exchange, SeriesState* series, const WaitingRequest* waiting, int64_t response_ns) except -1:
     """A request is complete."""
     (<list>exchange.events).append(new_row(series.classes, series, waiting, response_ns))
     return 0
@@ -194,7 +194,7 @@ cdef inline object last_row(list events, PyTypeObject* row_type):
 
 
 cdef inline int say_frame(
-    LaneExchange* exchange, LaneSeries* series, str kind, const RequestRow* row, int64_t offset, int64_t length
+    ExchangeState* exchange, SeriesState* series, str kind, const RequestRow* row, int64_t offset, int64_t length
 ) except -1:
     """The `FrameSeen` of a request or a response, for those who ask for it; `row` is the request's."""
     mechanism = None if exchange.sasl is NULL else (<object>exchange.sasl).mechanism
@@ -204,7 +204,7 @@ cdef inline int say_frame(
     return 0
 
 
-cdef inline object use_object(LaneSeries* series, const TopicUse* use):
+cdef inline object use_object(SeriesState* series, const TopicUse* use):
     """A `PartitionUse`."""
     return tuple_like(<PyTypeObject*>series.classes.partition_use, (
         <object>text_borrowed(series, use.topic), <object>text_borrowed(series, use.topic_id), use.number,
@@ -213,13 +213,13 @@ cdef inline object use_object(LaneSeries* series, const TopicUse* use):
     ))
 
 
-cdef inline list use_objects(LaneSeries* series, const TopicUse* uses, int32_t count):
+cdef inline list use_objects(SeriesState* series, const TopicUse* uses, int32_t count):
     cdef int32_t index
     return [use_object(series, uses + index) for index in range(count)]
 
 
 cdef inline int say_topics(
-    LaneExchange* exchange, LaneSeries* series, const TopicUses* uses, const LaneWaiting* waiting, int32_t error_code
+    ExchangeState* exchange, SeriesState* series, const TopicUses* uses, const WaitingRequest* waiting, int32_t error_code
 ) except -1:
     """What an exchange does with topics, once its row is complete."""
     cdef const RequestRow* row = &waiting.row

@@ -107,7 +107,7 @@ cdef class Waitings:
 
     def expect(self, waiting):
         """A request was sent that will be answered; what becomes of others by that is seen to when the rules are done."""
-        cdef LaneWaiting* made = waiting_new(&self.of.state)
+        cdef WaitingRequest* made = waiting_new(&self.of.state)
         if made is NULL:
             raise MemoryError
         waiting_of_object(made, self.of.series, waiting)
@@ -117,7 +117,7 @@ cdef class Waitings:
 
     @property
     def waiting(self):
-        cdef LaneWaiting* each = self.of.state.waiting
+        cdef WaitingRequest* each = self.of.state.waiting
         made = []
         while each is not NULL:
             made.append(waiting_object(self.of, each, overtakes(&self.of.state, each)))

@@ -7,13 +7,13 @@ a limit).
 
 from libc.stdint cimport int16_t, int32_t, int64_t, uint32_t
 
-from cursor cimport MAX_LENGTH, OK, TRUNCATED, Bytes, Cursor, cursor_open, load_16, load_32
-from lane_recipe cimport Recipe
-from program cimport (
+from codec.program cimport (
     ARRAY, ARRAY_OF_STRUCTS, BYTES, BYTES_COMPACT, NULLABLE_STRUCT, RUN, STRING, STRING_COMPACT, STRUCT, Block, Program, Step, Trace,
     fixed_size,
 )
-from skip cimport find_tagged, is_refused, skip_block
+from codec.skip cimport find_tagged, is_refused, skip_block
+from protocol.field_plan cimport FieldPlan
+from wire.cursor cimport MAX_LENGTH, OK, TRUNCATED, Bytes, Cursor, cursor_open, load_16, load_32
 
 cdef enum Check:
     CHECK_BAD = 0
@@ -176,7 +176,7 @@ cdef inline bint sight_block(const Program* program, Sight* sight, const Block* 
     return not program.flexible or sight_tags(program, sight, block)
 
 
-cdef inline int check_body(const Recipe* recipe, Bytes payload, Py_ssize_t have, int64_t length, Py_ssize_t start) noexcept nogil:
+cdef inline int check_body(const FieldPlan* field_plan, Bytes payload, Py_ssize_t have, int64_t length, Py_ssize_t start) noexcept nogil:
     """Whether a body that begins at `start` of a frame can be one: a `Check`.
 
     Arguments:
@@ -188,10 +188,10 @@ cdef inline int check_body(const Recipe* recipe, Bytes payload, Py_ssize_t have,
     cdef Sight sight
     trace.depth = 0
     cursor_open(&cursor, payload, have, start)
-    if skip_block(&recipe.program, &cursor, recipe.program.blocks, &trace) and cursor.code == OK:
+    if skip_block(&field_plan.program, &cursor, field_plan.program.blocks, &trace) and cursor.code == OK:
         return CHECK_WHOLE if have == length and cursor.p == cursor.end else CHECK_BAD
     if have == length or cursor.code != TRUNCATED:
         return CHECK_BAD
     sight.p, sight.end, sight.left, sight.is_bad = payload + start, payload + have, length - have, False
-    sight_block(&recipe.program, &sight, recipe.program.blocks)
+    sight_block(&field_plan.program, &sight, field_plan.program.blocks)
     return CHECK_BAD if sight.is_bad else CHECK_CUT

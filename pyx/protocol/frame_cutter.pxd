@@ -9,8 +9,8 @@ from libc.stdint cimport int32_t, int64_t, uint8_t
 from libc.stdlib cimport free, realloc
 from libc.string cimport memcpy, memmove, memset
 
-from cursor cimport Bytes
-from grown cimport grown
+from wire.cursor cimport Bytes
+from wire.grown cimport grown
 
 cdef enum:
     LENGTH = 4  # bytes of the length before a frame

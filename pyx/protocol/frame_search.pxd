@@ -2,8 +2,8 @@
 
 from libc.stdint cimport int32_t
 
-from cursor cimport Bytes, load_32
-from lane_series cimport LaneExchange, LaneWaiting, waiting_with
+from protocol.exchange_state cimport ExchangeState, WaitingRequest, waiting_with
+from wire.cursor cimport Bytes, load_32
 
 cdef enum:
     WINDOW_REQUEST = 14  # bytes that decide: the length, api key, version, correlation id, length of the client id
@@ -27,11 +27,11 @@ cdef inline Py_ssize_t find_request(Bytes p, Py_ssize_t size, Py_ssize_t start) 
     return -1
 
 
-cdef inline Py_ssize_t find_response(const LaneExchange* exchange, Bytes p, Py_ssize_t size, Py_ssize_t start) noexcept nogil:
+cdef inline Py_ssize_t find_response(const ExchangeState* exchange, Bytes p, Py_ssize_t size, Py_ssize_t start) noexcept nogil:
     """The first position from `start` on at which the response to one of the first requests that wait may begin, -1 for none."""
     cdef Py_ssize_t at
-    cdef LaneWaiting* each
-    cdef const LaneWaiting* found
+    cdef WaitingRequest* each
+    cdef const WaitingRequest* found
     cdef int seen
     if exchange.waiting is NULL:
         return -1

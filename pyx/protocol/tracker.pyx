@@ -15,32 +15,32 @@ from libc.stdint cimport INT64_MIN, int8_t, int32_t, int64_t  # no-cython-lint
 from libc.string cimport memset  # no-cython-lint
 
 from build_id cimport build_id  # no-cython-lint
-from cursor cimport OK, TRUNCATED, Bytes, Cursor, cursor_open, load_16, load_32  # no-cython-lint
-from lane_kept_texts cimport exchange_keep_texts, exchange_rename_texts  # no-cython-lint
-from lane_requests cimport PASSED_OVER, client_id_of, count_client_id, request_head, request_recipe, row_done, take_request, unsay  # no-cython-lint
-from lane_recipe cimport Recipe  # no-cython-lint
-from lane_responses cimport give_up, give_up_all, note_object, response_recipe, take_answer, traits_of  # no-cython-lint
-from lane_rows cimport BODY_SKIPPED, NO_TEXT, ORPHAN_RESPONSE, microseconds, no_int, no_long  # no-cython-lint
-from lane_series cimport (
-    LANE_OK, MAX_WAITING, NOT_OBSERVED, NOT_SENT, LaneExchange, LaneSeries, LaneWaiting, exchange_free, objects_forget, overtake, overtakes,  # no-cython-lint
-    series_close, series_open, waiting_add, waiting_free, waiting_new, waiting_open, waiting_remove, waiting_with,  # no-cython-lint
-)
-from lane_texts cimport UNKNOWN_TEXT, text_of, texts_compact, texts_crowded, texts_mark, texts_renamed  # no-cython-lint
+from codec.program cimport Trace  # no-cython-lint
+from codec.skip cimport skip_block  # no-cython-lint
 from protocol.event_classes cimport EventClasses  # no-cython-lint
 from protocol.event_rows cimport events_open, new_row, text_borrowed  # no-cython-lint
+from protocol.exchange_state cimport FRAME_TAKEN, MAX_WAITING, NOT_OBSERVED, NOT_SENT, ExchangeState, SeriesState  # no-cython-lint
+from protocol.exchange_state cimport WaitingRequest  # no-cython-lint
+from protocol.exchange_state cimport exchange_free, objects_forget, overtake, overtakes, series_close, series_open  # no-cython-lint
+from protocol.exchange_state cimport waiting_add, waiting_free, waiting_new, waiting_open, waiting_remove, waiting_with  # no-cython-lint
+from protocol.field_plan cimport FieldPlan  # no-cython-lint
+from protocol.field_plans cimport API_VERSIONS as API_VERSIONS_TRAIT  # no-cython-lint
+from protocol.field_plans cimport KEYS, FieldPlans, plans_open  # no-cython-lint
 from protocol.frame_check cimport CHECK_CUT, CHECK_WHOLE, check_body  # no-cython-lint
-from protocol.frame_cutter cimport (
-    LENGTH, MOST_PENDING, Arrival, Cutter, cutter_add, cutter_arrival, cutter_arrived, cutter_break, cutter_drop, cutter_forget,  # no-cython-lint
-    cutter_free, cutter_shift, cutter_wait,  # no-cython-lint
-)
+from protocol.frame_cutter cimport LENGTH, MOST_PENDING, Arrival, Cutter, cutter_add, cutter_arrival, cutter_arrived  # no-cython-lint
+from protocol.frame_cutter cimport cutter_break, cutter_drop, cutter_forget, cutter_free, cutter_shift, cutter_wait  # no-cython-lint
 from protocol.frame_search cimport WINDOW_REQUEST, WINDOW_RESPONSE, find_request, find_response  # no-cython-lint
+from protocol.kept_texts cimport exchange_keep_texts, exchange_rename_texts  # no-cython-lint
+from protocol.request_frames cimport PASSED_OVER, client_id_of, count_client_id, request_head, request_field_plan  # no-cython-lint
+from protocol.request_frames cimport row_done  # no-cython-lint
+from protocol.request_frames cimport take_request, unsay  # no-cython-lint
+from protocol.request_rows cimport BODY_SKIPPED, NO_TEXT, ORPHAN_RESPONSE, microseconds, no_int, no_long  # no-cython-lint
+from protocol.response_frames cimport give_up, give_up_all, note_object, response_field_plan, take_answer, traits_of  # no-cython-lint
+from protocol.text_table cimport UNKNOWN_TEXT, text_of, texts_compact, texts_crowded, texts_mark, texts_renamed  # no-cython-lint
 from protocol.waiting_objects cimport waiting_of_object  # no-cython-lint
-from program cimport Trace  # no-cython-lint
-from raw_python cimport raw_incref, raw_xdecref  # no-cython-lint
-from recipe_book cimport API_VERSIONS as API_VERSIONS_TRAIT  # no-cython-lint
-from recipe_book cimport KEYS, RecipeBook, book_open  # no-cython-lint
-from skip cimport skip_block  # no-cython-lint
-from uuid_text cimport fill_pairs  # no-cython-lint
+from wire.cursor cimport OK, TRUNCATED, Bytes, Cursor, cursor_open, load_16, load_32  # no-cython-lint
+from wire.raw_python cimport raw_incref, raw_xdecref  # no-cython-lint
+from wire.uuid_text cimport fill_pairs  # no-cython-lint
 
 from kwire.protocol import connection as _connection  # no-cython-lint
 from kwire.protocol import exchange as _rows  # no-cython-lint
@@ -88,13 +88,13 @@ cdef Py_ssize_t MOST_HELD_BYTES = _pairing.MAX_HELD_BYTES
 cdef int64_t LEAST_BELIEVED = _frames.LEAST_BELIEVED
 cdef int64_t BELIEVED = LEAST_BELIEVED - LENGTH  # of the payload of a long frame
 cdef Py_ssize_t[4] TRIALS = _resync._TRIALS
-cdef RecipeBook BOOK
+cdef FieldPlans BOOK
 cdef EventClasses CLASSES
 cdef object CALLBACKS = TrackerCallbacks()
 cdef object ALL_BODIES = Passing(None, None, None)
 cdef dict KEYS_OF_NAMES = {}
 
-book_open(&BOOK)
+plans_open(&BOOK)
 events_open(&CLASSES)
 fill_pairs()
 
@@ -111,8 +111,8 @@ cdef class Connection:
         self.hellos = {}
 
     def __init__(self, joined_late=False, *, max_frame=MAX_FRAME, frames=False, bodies=None, asked=None):
-        cdef LaneExchange* state = &self.state
-        if self.own.desk is not NULL or self.sink is not NULL:
+        cdef ExchangeState* state = &self.state
+        if self.own.callbacks is not NULL or self.sink is not NULL:
             raise TypeError("a connection begins once")
         series_open(&self.own, &BOOK, NULL, CALLBACKS, 16)
         self.own.classes = &CLASSES
@@ -129,7 +129,7 @@ cdef class Connection:
 
     cdef int open(self, bint joined_late, int64_t max_frame, object asked) except -1:
         """Begin, with all that is the same whoever takes what is said."""
-        cdef LaneExchange* state = &self.state
+        cdef ExchangeState* state = &self.state
         cdef int side
         state.joined_late = state.requests_lost = state.missing = joined_late
         state.observed = not joined_late
@@ -156,7 +156,7 @@ cdef class Connection:
 
     _summary = _connection.Connection.summary
     _protocol_of = _connection.Connection.protocol.fget
-    _stranger = _connection.Connection._stranger
+    _foreign = _connection.Connection._foreign
     __repr__ = _connection.Connection.__repr__
 
     cdef object text(self, int32_t number):
@@ -243,7 +243,7 @@ cdef class Connection:
         return self.feed(side, data, size, t, packet)
 
     cdef bint begins_kafka(self, int side, Bytes data, Py_ssize_t size) noexcept:
-        """Whether the first bytes of a direction say by themselves that it may be Kafka: kwire/protocol/strangers.py for most of them."""
+        """Whether the first bytes of a direction may be Kafka: kwire/protocol/foreign_protocols.py for most of them."""
         cdef int64_t code
         if self.state.joined_late:
             return not 0x14 <= data[0] <= 0x17 or (size > 1 and data[1] != 3)
@@ -267,7 +267,7 @@ cdef class Connection:
             if not self.cutters[side].seeking:
                 self.cutters[side].base = opening.skipped
         else:
-            self.say(self._stranger(DIRECTIONS[side], opening, verdict))
+            self.say(self._foreign(DIRECTIONS[side], opening, verdict))
         return self.feed_all(side, opening.give_up())
 
     cdef int feed_all(self, int side, object chunks) except -1:
@@ -351,7 +351,7 @@ cdef class Connection:
 
     cdef int close(self, int side, bint reset, int64_t t) except -1:
         """Connection.closed."""
-        cdef LaneExchange* state = &self.state
+        cdef ExchangeState* state = &self.state
         self.see(t)
         if state.closed_by < 0:
             state.closed_by = <int8_t>side
@@ -381,7 +381,7 @@ cdef class Connection:
 
     cdef int end_all(self, int64_t t) except -1:
         """Connection.finish."""
-        cdef LaneExchange* state = &self.state
+        cdef ExchangeState* state = &self.state
         cdef int side
         for side in range(2):
             if not state.closed[side]:
@@ -610,7 +610,7 @@ include "protocol/splitter_view.pxi"
 include "protocol/connection_pickles.pxi"
 
 
-cdef Connection row_connection(EventSink sink, LaneSeries* series, bint joined_late, object asked, object known):
+cdef Connection row_connection(EventSink sink, SeriesState* series, bint joined_late, object asked, object known):
     """A connection whose rows go to a series.
 
     Arguments:
@@ -629,7 +629,7 @@ cdef Connection row_connection(EventSink sink, LaneSeries* series, bint joined_l
     return made
 
 
-cdef RecipeBook* field_plans() noexcept:
+cdef FieldPlans* field_plans() noexcept:
     """How to read each api version, for the whole process."""
     return &BOOK
 

@@ -5,10 +5,10 @@ from libc.stdint cimport INT64_MIN, int8_t, int32_t, int64_t, uint8_t
 from libc.stdlib cimport malloc
 from libc.string cimport memcpy, memset
 
-from lane_rows cimport RequestRow, microseconds, no_int, no_long
-from lane_series cimport LaneSeries, LaneWaiting
-from lane_texts cimport text_of
-from lane_topics cimport TopicUse
+from protocol.exchange_state cimport SeriesState, WaitingRequest
+from protocol.request_rows cimport RequestRow, microseconds, no_int, no_long
+from protocol.text_table cimport text_of
+from protocol.topic_uses cimport TopicUse
 
 
 cdef inline int64_t long_or_none(object value) except? -1:
@@ -19,7 +19,7 @@ cdef inline int32_t int_or_none(object value) except? -1:
     return no_int() if value is None else value
 
 
-cdef inline int uses_of_objects(LaneWaiting* waiting, LaneSeries* series, list uses) except -1:
+cdef inline int uses_of_objects(WaitingRequest* waiting, SeriesState* series, list uses) except -1:
     """`PartitionUse`s."""
     cdef int32_t index
     cdef TopicUse* use
@@ -40,7 +40,7 @@ cdef inline int uses_of_objects(LaneWaiting* waiting, LaneSeries* series, list u
     return 0
 
 
-cdef inline int row_of_object(RequestRow* made, LaneSeries* series, object row) except -1:
+cdef inline int row_of_object(RequestRow* made, SeriesState* series, object row) except -1:
     """Fill in what a `RequestCompleted` says, but for the word of its state."""
     from kwire.protocol.tracker_callbacks import ROW_BODIES, ROW_STATES
 
@@ -61,7 +61,7 @@ cdef inline int row_of_object(RequestRow* made, LaneSeries* series, object row) 
     return 0
 
 
-cdef inline int waiting_of_object(LaneWaiting* made, LaneSeries* series, object waiting) except -1:
+cdef inline int waiting_of_object(WaitingRequest* made, SeriesState* series, object waiting) except -1:
     """Fill one that is zeroed."""
     cdef object row = waiting.row
     cdef object note = waiting.note
@@ -84,5 +84,5 @@ cdef inline int waiting_of_object(LaneWaiting* made, LaneSeries* series, object 
         raise MemoryError
     memcpy(made.payload, PyBytes_AS_STRING(payload), PyBytes_GET_SIZE(payload))
     made.size = PyBytes_GET_SIZE(payload)
-    made.body = (<object>series.desk).body_of(payload)
+    made.body = (<object>series.callbacks).body_of(payload)
     return 0

@@ -1,8 +1,8 @@
 """The streams of a series into rows without a Python object per packet, frame or field: what the compiled reassembly calls.
 
-`LaneBatches` takes the streams of the connections (`kwire.capture._native.sink`). On each hangs a `TrackedStream` with its native state
+`RowBatches` takes the streams of the connections (`kwire.capture._native.sink`). On each hangs a `TrackedStream` with its native state
 (`kwire.protocol._native.tracker`), which makes rows as C structs; what Python's rules say of a frame comes here as events. Only while
-it is not known which side is the server a Python `Conversation` tracks both readings.
+it is not known which side is the server a Python `DirectionDetector` tracks both readings.
 """
 
 cimport cython
@@ -12,24 +12,24 @@ from libc.stdlib cimport free
 from libc.string cimport memset
 
 from build_id cimport build_id
-from cursor cimport Bytes
-from endpoint_text cimport packed_port
-from lane_ends cimport (
-    SeriesRows, count_requests, end_stream, forget_texts, int_object, rows_close, rows_open, server_text, settle_counts, sums_objects,
+from capture.endpoint_text cimport packed_port
+from protocol.exchange_state cimport ExchangeState, WaitingRequest, series_write_back
+from protocol.request_frames cimport refused_by
+from protocol.request_rows cimport PACKET_BITS, no_int, no_long
+from protocol.text_table cimport text_object, text_of, texts_crowded
+from protocol.topic_uses cimport FETCHED, PRODUCED, TopicUses, sums_add
+from protocol.waiting_objects cimport uses_of_objects
+from tables.connection_slots cimport Slot, SlotList, slot_append, slot_remove
+from tables.request_batch cimport row_of_event
+from tables.row_batches cimport flush_rows, most_rows
+from tables.row_columns cimport wide_row_of
+from tables.series_rows cimport (
+    SeriesRows, count_requests, end_stream, forget_texts, int_object, rows_close, rows_open, server_text, counts_write_back, sums_objects,
     sums_take,
 )
-from lane_flushes cimport flush_rows, most_rows
-from lane_requests cimport refused_by
-from lane_rows cimport no_int, no_long
-from lane_series cimport LaneExchange, LaneWaiting, series_settle
-from lane_slots cimport Slot, SlotList, slot_append, slot_remove
-from lane_texts cimport text_object, text_of, texts_crowded
-from lane_topics cimport FETCHED, PRODUCED, TopicUses, sums_add
-from protocol.waiting_objects cimport uses_of_objects
-from request_batch cimport PACKET_BITS, row_of_event
-from row_columns cimport wide_row_of
-from topic_batch cimport topic_row_of
-from uuid_text cimport fill_pairs
+from tables.topic_batch cimport topic_row_of
+from wire.cursor cimport Bytes
+from wire.uuid_text cimport fill_pairs
 
 from kwire.capture._native.connection cimport TcpConnection
 from kwire.capture._native.sink cimport StreamSink
@@ -44,19 +44,19 @@ import pyarrow as pa
 from kwire.capture.tcp import endpoints_of
 from kwire.capture.tls.connection import Missing, TlsConnection  # no-cython-lint: of encrypted_streams.pxi
 from kwire.capture.tls.opening import TlsOpening
-from kwire.protocol import Conversation
+from kwire.protocol import DirectionDetector
 from kwire.protocol.events import IdentityChanged, RequestCompleted, TopicsUsed
 from kwire.schema import catalog, error_name
 from kwire.tables.client_keys import client_key, is_default_client_id
 from kwire.tables.column_builder import BATCH_ROWS
-from kwire.tables.encrypted_conversation import UNKNOWN_LOSS, EncryptedConversation  # no-cython-lint
+from kwire.tables.encrypted_connection import UNKNOWN_LOSS, EncryptedConnection  # no-cython-lint
 from kwire.tables.observed_rows import GROUP_STEPS, TOPIC_USE
 from kwire.tables.schemas import CONNECTIONS, REQUESTS
 
-__all__ = ["LaneBatches", "ObservedBatches", "TrackedStream"]
+__all__ = ["RowBatches", "ObservedBatches", "TrackedStream"]
 __build__ = build_id()
 
-SCHEMAS_OF_LANES = {"requests": REQUESTS, "connections": CONNECTIONS, "group_steps": GROUP_STEPS, "topic_use": TOPIC_USE}
+SCHEMAS_OF_ROWS = {"requests": REQUESTS, "connections": CONNECTIONS, "group_steps": GROUP_STEPS, "topic_use": TOPIC_USE}
 fill_pairs()
 
 cdef enum:
@@ -75,11 +75,11 @@ cdef class TrackedStream(EventSink):
 
     cdef Slot slot
     cdef bytes key  # of the connection
-    cdef LaneBatches owner
+    cdef RowBatches owner
     cdef Connection tracker  # None while it is not known which side is the server
     cdef dict unsupported  # as `Tracked.unsupported`; None for nothing
-    cdef object decided_by  # as `Conversation.decided_by`
-    cdef object kept  # a `kwire.tables.conversation_sink.Tracked`, while there is no native state
+    cdef object decided_by  # as `DirectionDetector.decided_by`
+    cdef object kept  # a `kwire.tables.row_sink.Tracked`, while there is no native state
     cdef bint tls_undecided  # the first bytes have not shown yet whether this is TLS
     cdef object tls_opening  # as `Tracked.tls_opening`, once there are bytes
     cdef object tls  # a `kwire.capture.tls.connection.TlsConnection`; None for what is not encrypted
@@ -111,16 +111,16 @@ cdef class TrackedStream(EventSink):
         return self.owner.take_events(self, connection, events)
 
 
-cdef class LaneBatches(StreamSink):
+cdef class RowBatches(StreamSink):
     """Takes the streams of a series, and keeps rows as C structs until there are enough of them for a record batch.
 
     Arguments:
-        sink: a `kwire.tables.conversation_sink.ConversationSink`, which owns this.
+        sink: a `kwire.tables.row_sink.RowSink`, which owns this.
     """
 
     cdef SeriesRows rows
-    cdef SlotList slots  # the connections that are in lanes
-    cdef readonly int64_t pieces_in_python  # of payload or of what is missing, which Python's Conversation took
+    cdef SlotList slots  # the connections that are in shared
+    cdef readonly int64_t pieces_in_python  # of payload or of what is missing, which Python's DirectionDetector took
     cdef Py_ssize_t batch_rows
     cdef object name
     cdef list files
@@ -132,19 +132,19 @@ cdef class LaneBatches(StreamSink):
     cdef object __weakref__
 
     def __cinit__(self, sink, batch_rows=BATCH_ROWS):
-        from kwire.tables import lane_desk
+        from kwire.tables import row_callbacks
 
-        # Weak references: the C structs hold the desk, where no collector would find a cycle.
+        # Weak references: the C structs hold the callbacks, where no collector would find a cycle.
         myself = weakref.ref(self)
         self.target = weakref.proxy(sink)
-        rows_open(&self.rows, field_plans(), lane_desk.LaneDesk(self.target, lambda place: myself().connection_id_of(place)))
+        rows_open(&self.rows, field_plans(), row_callbacks.RowCallbacks(self.target, lambda place: myself().connection_id_of(place)))
         self.batch_rows = batch_rows
         self.name, self.files, self.ports = sink.series, sink.files, sink.ports
-        self.batches = {table: [] for table in SCHEMAS_OF_LANES}
+        self.batches = {table: [] for table in SCHEMAS_OF_ROWS}
         self.client_keys = {}
         self.words = (
-            lane_desk.ROW_STATES, lane_desk.ROW_BODIES, lane_desk.STATES, lane_desk.CLOSED_BY, lane_desk.SOURCES,
-            lane_desk.ROLES, lane_desk.DIRECTIONS,
+            row_callbacks.ROW_STATES, row_callbacks.ROW_BODIES, row_callbacks.STATES, row_callbacks.CLOSED_BY, row_callbacks.SOURCES,
+            row_callbacks.ROLES, row_callbacks.DIRECTIONS,
         )
         self.asked = (_address_of, client_key, is_default_client_id, cache(catalog().api_name))
         for table in ("group_steps", "topic_use"):
@@ -163,7 +163,7 @@ cdef class LaneBatches(StreamSink):
     def add_request(self, connection_id, event):
         """Append the row of a `RequestCompleted`; its packet number has the number of the file in its upper bits."""
         cdef int32_t place = text_of(&self.rows.places, connection_id)
-        row_of_event(&self.rows.lanes.rows, &self.rows.lanes.texts, place, event, self.words[0], self.words[1])
+        row_of_event(&self.rows.shared.rows, &self.rows.shared.texts, place, event, self.words[0], self.words[1])
         self.flush_full()
 
     def add_connection(self, row):
@@ -174,9 +174,9 @@ cdef class LaneBatches(StreamSink):
     def add_observed(self, table, row):
         """Append a row of `group_steps` or `topic_use`, values in the schema's order."""
         if table == "group_steps":
-            wide_row_of(&self.rows.lanes.steps, &self.rows.lanes.said, row)
+            wide_row_of(&self.rows.shared.steps, &self.rows.shared.said, row)
         else:
-            topic_row_of(&self.rows.lanes.topic_rows, &self.rows.lanes.said, self.words[6], row)
+            topic_row_of(&self.rows.shared.topic_rows, &self.rows.shared.said, self.words[6], row)
         self.flush_full()
 
     def take(self, table, *, whole):
@@ -188,8 +188,8 @@ cdef class LaneBatches(StreamSink):
 
     def settle(self, counts):
         """Bring home what is counted and learned here: before the sink's `counts` and facts are read, or pickled."""
-        series_settle(&self.rows.lanes)
-        settle_counts(&self.rows, counts)
+        series_write_back(&self.rows.shared)
+        counts_write_back(&self.rows, counts)
 
     cdef int64_t packet_of(self, int64_t number) except -1:  # with the number of its file
         return <int64_t>(len(self.files) - 1) << PACKET_BITS | number
@@ -199,10 +199,10 @@ cdef class LaneBatches(StreamSink):
 
     cdef int flush(self) except -1:
         names = (lambda _: self.name, self.files.__getitem__, self.asked[3], error_name, self.words[0], self.words[1])
-        return flush_rows(&self.rows, pa, SCHEMAS_OF_LANES, self.batches, names, self.words[6])
+        return flush_rows(&self.rows, pa, SCHEMAS_OF_ROWS, self.batches, names, self.words[6])
 
     cdef int rows_added(self, Py_ssize_t before) except -1:
-        if self.rows.lanes.rows.count != before:
+        if self.rows.shared.rows.count != before:
             count_requests(&self.rows, before)
             self.flush_full()
         return 0
@@ -233,8 +233,8 @@ cdef class LaneBatches(StreamSink):
             known: the connection as it was tracked before, of either twin; None for nothing.
         """
         cdef bint late = decided_by != "syn" if known is None else known.joined_late
-        cdef LaneExchange* state
-        stream.tracker = row_connection(stream, &self.rows.lanes, late, self.target.asked, known)
+        cdef ExchangeState* state
+        stream.tracker = row_connection(stream, &self.rows.shared, late, self.target.asked, known)
         state = &stream.tracker.state
         server_text(&self.rows, state, connection.key, connection.n, 1 - client_side, _address_of)
         state.begun = packet
@@ -249,9 +249,9 @@ cdef class LaneBatches(StreamSink):
         self, TcpConnection connection, int direction, const uint8_t* data, Py_ssize_t size, int64_t time_ns, int64_t packet
     ) except -1:
         cdef TrackedStream stream = self.stream_on(connection)
-        cdef Py_ssize_t before = self.rows.lanes.rows.count
+        cdef Py_ssize_t before = self.rows.shared.rows.count
         cdef int side = direction != stream.slot.client_side
-        cdef LaneExchange* state
+        cdef ExchangeState* state
         if stream.tracker is not None:
             state = &stream.tracker.state
             if connection.tcp.opened_by >= 0 and connection.tcp.flows[direction].isn < 0 and not state.received[side]:
@@ -276,7 +276,7 @@ cdef class LaneBatches(StreamSink):
 
     cdef int lost(self, TcpConnection connection, int direction, int64_t count, bint cut, int64_t time_ns, int64_t packet) except -1:
         cdef TrackedStream stream = self.stream_on(connection)
-        cdef Py_ssize_t before = self.rows.lanes.rows.count
+        cdef Py_ssize_t before = self.rows.shared.rows.count
         if stream.tracker is not None:
             stream.tracker.lose_bytes(direction != stream.slot.client_side, count, time_ns, cut)
             stream.tls_undecided, stream.tls_opening = False, None
@@ -294,7 +294,7 @@ cdef class LaneBatches(StreamSink):
 
     cdef int closed(self, TcpConnection connection, int direction, bint reset, int64_t time_ns, int64_t packet) except -1:
         cdef TrackedStream stream = self.stream_on(connection)
-        cdef Py_ssize_t before = self.rows.lanes.rows.count
+        cdef Py_ssize_t before = self.rows.shared.rows.count
         if stream.tracker is not None:
             stream.tracker.close(direction != stream.slot.client_side, reset, time_ns)
             if stream.plaintext is not None:
@@ -309,7 +309,7 @@ cdef class LaneBatches(StreamSink):
 
     cdef int ended(self, TcpConnection connection) except -1:
         cdef TrackedStream stream
-        cdef Py_ssize_t before = self.rows.lanes.rows.count
+        cdef Py_ssize_t before = self.rows.shared.rows.count
         if connection.attachment is None:
             return 0
         stream = self.stream_on(connection)
@@ -330,9 +330,9 @@ cdef class LaneBatches(StreamSink):
 
     cdef int chunk_taken(self) except -1:
         """Let go of the texts that no connection names any more, when there are many."""
-        if texts_crowded(&self.rows.lanes.said):
+        if texts_crowded(&self.rows.shared.said):
             self.flush()
-        if texts_crowded(&self.rows.lanes.texts) or texts_crowded(&self.rows.places):
+        if texts_crowded(&self.rows.shared.texts) or texts_crowded(&self.rows.places):
             self.flush()
             forget_texts(&self.rows, &self.slots)
             self.client_keys.clear()
@@ -354,22 +354,22 @@ cdef class LaneBatches(StreamSink):
 
     cdef int decide(self, TrackedStream stream, TcpConnection connection) except -1:
         """Begin the native state as soon as it is known which side is the server."""
-        cdef LaneExchange* state
+        cdef ExchangeState* state
         tracked = stream.kept
         if tracked is None or tracked.connection_id is None:
             return 0
-        conversation = tracked.conversation
+        detector = tracked.detector
         self.begin(
-            stream, connection, 1 - conversation.server_side, conversation.decided_by, tracked.begun, conversation.connection
+            stream, connection, 1 - detector.server_side, detector.decided_by, tracked.begun, detector.connection
         )
         stream.tls_opening, stream.tls_undecided = tracked.tls_opening, tracked.tls_opening is not None
         state = &stream.tracker.state
-        if isinstance(conversation, EncryptedConversation):
-            stream.tls, stream.subject = conversation.tls, conversation.subject
-            if conversation.plain is not None:
-                begin_plaintext(self, stream, connection, conversation.plain.connection)
+        if isinstance(detector, EncryptedConnection):
+            stream.tls, stream.subject = detector.tls, detector.subject
+            if detector.plain is not None:
+                begin_plaintext(self, stream, connection, detector.plain.connection)
                 state = &stream.plaintext.state
-        sums_take(&self.rows.lanes, &state.topics, tracked.topics.plain())
+        sums_take(&self.rows.shared, &state.topics, tracked.topics.plain())
         if tracked.refused is not None:
             state.refused_index = tracked.refused[0]
             state.refused_key, state.refused_version = [no_int() if each is None else each for each in tracked.refused[1:]]
@@ -378,32 +378,32 @@ cdef class LaneBatches(StreamSink):
         return 0
 
     cdef object plain(self, TrackedStream stream):
-        """What the pure twin has of a connection: a `kwire.tables.conversation_sink.Tracked`."""
-        from kwire.tables.conversation_sink import Tracked
+        """What the pure twin has of a connection: a `kwire.tables.row_sink.Tracked`."""
+        from kwire.tables.row_sink import Tracked
 
-        cdef LaneExchange* state = &stream.tracker.state
+        cdef ExchangeState* state = &stream.tracker.state
         ends = endpoints_of(stream.key)
-        conversation = Conversation(ends[0].port, ends[1].port, ports=self.ports or None, asked=self.target.asked)
-        conversation.take_up(1 - stream.slot.client_side, stream.decided_by, stream.tracker.plain())
-        made = Tracked(conversation if stream.tls is None else encrypted_conversation(self, stream, conversation, ends), state.begun)
+        detector = DirectionDetector(ends[0].port, ends[1].port, ports=self.ports or None, asked=self.target.asked)
+        detector.take_up(1 - stream.slot.client_side, stream.decided_by, stream.tracker.plain())
+        made = Tracked(detector if stream.tls is None else encrypted_connection(self, stream, detector, ends), state.begun)
         if stream.tls_undecided:
             made.tls_opening = TlsOpening(bool(state.joined_late)) if stream.tls_opening is None else stream.tls_opening
         made.connection_id, made.server = text_object(&self.rows.places, state.connection), ends[1 - stream.slot.client_side]
         if stream.plaintext is not None:
             state = &stream.plaintext.state
-        made.topics.put_back(sums_objects(&self.rows.lanes, &state.topics))
+        made.topics.put_back(sums_objects(&self.rows.shared, &state.topics))
         if state.refused_index != no_long():
             made.refused = state.refused_index, int_object(state.refused_key), int_object(state.refused_version)
         made.unsupported = dict(stream.unsupported or {})
         return made
 
     cdef int take_events(self, TrackedStream stream, Connection connection, list events) except -1:
-        """Take what Python's rules say of a connection, as `ConversationSink` does."""
-        from kwire.tables.conversation_sink import Tracked
+        """Take what Python's rules say of a connection, as `RowSink` does."""
+        from kwire.tables.row_sink import Tracked
 
-        cdef LaneExchange* state = &connection.state
+        cdef ExchangeState* state = &connection.state
         cdef TopicUses uses
-        cdef LaneWaiting alone
+        cdef WaitingRequest alone
         cdef int direction
         tracked = None
         for event in events:
@@ -412,16 +412,16 @@ cdef class LaneBatches(StreamSink):
                     if stream.unsupported is None:
                         stream.unsupported = {}
                     stream.unsupported.setdefault((event.api_key, event.api_version), event.request_index)
-                row_of_event(&self.rows.lanes.rows, &self.rows.lanes.texts, state.connection, event, self.words[0], self.words[1])
+                row_of_event(&self.rows.shared.rows, &self.rows.shared.texts, state.connection, event, self.words[0], self.words[1])
                 if event.state != "orphan_response":
-                    refused_by(state, &self.rows.lanes.rows.rows[self.rows.lanes.rows.count - 1])
+                    refused_by(state, &self.rows.shared.rows.rows[self.rows.shared.rows.count - 1])
             elif isinstance(event, TopicsUsed):
-                memset(&alone, 0, sizeof(LaneWaiting))
-                uses_of_objects(&alone, &self.rows.lanes, event.uses)
+                memset(&alone, 0, sizeof(WaitingRequest))
+                uses_of_objects(&alone, &self.rows.shared, event.uses)
                 uses.uses, uses.count = alone.uses, alone.use_count
                 direction = PRODUCED if event.direction == "produce" else FETCHED
                 if uses.count and not sums_add(
-                    &state.topics, direction, &uses, text_of(&self.rows.lanes.texts, event.client_id),
+                    &state.topics, direction, &uses, text_of(&self.rows.shared.texts, event.client_id),
                     no_int() if event.acks is None else event.acks, event.time,
                 ):
                     raise MemoryError
@@ -436,17 +436,17 @@ cdef class LaneBatches(StreamSink):
 
 
 cdef class ObservedBatches:
-    """The rows of a table that lanes make and those that Python makes, in their order; as a `ColumnBuilder`.
+    """The rows of a table that shared make and those that Python makes, in their order; as a `ColumnBuilder`.
 
     Arguments:
         owner: keeps them.
         table: `group_steps` or `topic_use`.
     """
 
-    cdef LaneBatches owner
+    cdef RowBatches owner
     cdef str table
 
-    def __init__(self, LaneBatches owner, table):
+    def __init__(self, RowBatches owner, table):
         self.owner, self.table = owner, table
 
     def add(self, row):

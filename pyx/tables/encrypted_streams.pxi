@@ -1,11 +1,11 @@
-# Part of bulk.pyx: streams behind TLS (kwire/tables/encrypted_conversation.py, and what the sink does for it).
+# Part of bulk.pyx: streams behind TLS (kwire/tables/encrypted_connection.py, and what the sink does for it).
 
 
 cdef int look_for_tls(
-    LaneBatches owner, TrackedStream stream, TcpConnection connection, int side, const uint8_t* data, Py_ssize_t size, int64_t time_ns,
+    RowBatches owner, TrackedStream stream, TcpConnection connection, int side, const uint8_t* data, Py_ssize_t size, int64_t time_ns,
     int64_t packet,
 ) except -1:
-    """ConversationSink._look_for_tls, of bytes that the tracker has already."""
+    """RowSink._look_for_tls, of bytes that the tracker has already."""
     if stream.tls_opening is None:
         if stream.tracker.begins_kafka(0, <Bytes>data, size):
             stream.tls_undecided = False  # as a TlsOpening would say
@@ -24,16 +24,16 @@ cdef int look_for_tls(
 
 
 cdef int encrypted_data(
-    LaneBatches owner, TrackedStream stream, TcpConnection connection, int side, const uint8_t* data, Py_ssize_t size, int64_t time_ns,
+    RowBatches owner, TrackedStream stream, TcpConnection connection, int side, const uint8_t* data, Py_ssize_t size, int64_t time_ns,
     int64_t packet,
 ) except -1:
-    """EncryptedConversation.receive, of bytes that the tracker has already."""
+    """EncryptedConnection.receive, of bytes that the tracker has already."""
     cdef object piece = PyBytes_FromStringAndSize(<const char*>data, size)
     return take_plaintext(owner, stream, connection, stream.tls.receive(owner.target.tls, side, piece, time_ns, owner.packet_of(packet)))
 
 
-cdef int take_plaintext(LaneBatches owner, TrackedStream stream, TcpConnection connection, list outputs) except -1:
-    """EncryptedConversation._give."""
+cdef int take_plaintext(RowBatches owner, TrackedStream stream, TcpConnection connection, list outputs) except -1:
+    """EncryptedConnection._give."""
     cdef object tls = stream.tls
     cdef object data
     cdef int side
@@ -58,11 +58,11 @@ cdef int take_plaintext(LaneBatches owner, TrackedStream stream, TcpConnection c
     return 0
 
 
-cdef int begin_plaintext(LaneBatches owner, TrackedStream stream, TcpConnection connection, object known) except -1:
+cdef int begin_plaintext(RowBatches owner, TrackedStream stream, TcpConnection connection, object known) except -1:
     """Begin to track what is decrypted; `known` is its connection as it was tracked before, None for nothing."""
     cdef bint late = False if known is None else known.joined_late
-    cdef LaneExchange* state
-    stream.plaintext = row_connection(stream, &owner.rows.lanes, late, owner.target.asked, known)
+    cdef ExchangeState* state
+    stream.plaintext = row_connection(stream, &owner.rows.shared, late, owner.target.asked, known)
     state = &stream.plaintext.state
     server_text(&owner.rows, state, connection.key, connection.n, 1 - stream.slot.client_side, _address_of)
     state.begun = stream.tracker.state.begun
@@ -72,11 +72,11 @@ cdef int begin_plaintext(LaneBatches owner, TrackedStream stream, TcpConnection 
     return 0
 
 
-cdef object encrypted_conversation(LaneBatches owner, TrackedStream stream, object wire, tuple ends):
-    """The conversation of an encrypted stream, as the pure twin has it."""
-    made = EncryptedConversation(wire, owner.target.tls, (ends[0].port, ends[1].port), owner.target.asked)
+cdef object encrypted_connection(RowBatches owner, TrackedStream stream, object wire, tuple ends):
+    """The state of an encrypted stream, as the pure twin has it."""
+    made = EncryptedConnection(wire, owner.target.tls, (ends[0].port, ends[1].port), owner.target.asked)
     made.tls, made.subject = stream.tls, stream.subject
     if stream.plaintext is not None:
-        made.plain = Conversation(ends[0].port, ends[1].port, asked=owner.target.asked)
+        made.plain = DirectionDetector(ends[0].port, ends[1].port, asked=owner.target.asked)
         made.plain.take_up(1 - stream.plaintext_slot.client_side, "syn", stream.plaintext.plain())
     return made

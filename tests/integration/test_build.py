@@ -37,7 +37,7 @@ def sdist(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def test_sdist_holds_sources_and_nothing_compiled(sdist: Path) -> None:
     with tarfile.open(sdist) as archive:
         names = [name.partition("/")[2] for name in archive.getnames()]
-    assert "pyx/cursor.pxd" in names
+    assert "pyx/wire/cursor.pxd" in names
     assert "pyx/codec/objects.pyx" in names
     assert "src/kwire/schema/messages/MetadataRequest.json" in names
     assert any(name.startswith("tests/unit/") for name in names)

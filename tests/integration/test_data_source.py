@@ -19,7 +19,7 @@ pytestmark = [pytest.mark.spark, pytest.mark.xdist_group("spark")]
 ROOT = Path(__file__).resolve().parents[2]
 DATA = ROOT / "tests" / "captures" / "data"
 FLEET = str(ROOT / "examples" / "upgrade-fleet.pcap.gz")
-PAGE = (ROOT / "docs" / "data-source.md").read_text("utf-8")
+PAGE = (ROOT / "docs" / "how-to" / "data-source.md").read_text("utf-8")
 
 
 def test_rows_of_a_capture(spark: SparkSession) -> None:

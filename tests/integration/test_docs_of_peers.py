@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-DOCS = Path(__file__).resolve().parents[2] / "docs"
+DOCS = Path(__file__).resolve().parents[2] / "docs" / "how-to"
 
 
 @pytest.mark.parametrize("peer", ["kio", "kafka-python", "aiokafka"])
@@ -26,7 +26,7 @@ def test_both_sides_of_a_page_run(peer: str, tmp_path: Path) -> None:
 
 
 def test_the_versions_that_the_pages_name_are_those_that_are_compared() -> None:
-    groups = (DOCS.parent / "pyproject.toml").read_text("utf-8")
+    groups = (DOCS.parents[1] / "pyproject.toml").read_text("utf-8")
     for peer in ("kio", "kafka-python", "aiokafka"):
         named = re.search(rf"with {peer} ([\d.]+)\.$", (DOCS / f"from-{peer}.md").read_text("utf-8"), re.MULTILINE)
         assert named is not None

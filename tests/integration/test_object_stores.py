@@ -1,4 +1,4 @@
-"""Analyses from and to an S3-compatible server that the test starts, by the commands of docs/object-stores.md."""
+"""Analyses from and to an S3-compatible server that the test starts, by the commands of docs/how-to/object-stores.md."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ pytestmark = [pytest.mark.spark, pytest.mark.xdist_group("spark")]
 
 ROOT = Path(__file__).resolve().parents[2]
 DATA = ROOT / "tests" / "captures" / "data"
-PAGE = (ROOT / "docs" / "object-stores.md").read_text("utf-8")
+PAGE = (ROOT / "docs" / "how-to" / "object-stores.md").read_text("utf-8")
 TRUTH = {name: each["requests_whole"] for name, each in json.loads((DATA / "truth.json").read_text()).items() if "requests_whole" in each}
 
 

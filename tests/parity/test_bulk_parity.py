@@ -1,4 +1,4 @@
-"""Native lanes give the tables that Python's rules give: row for row, on captures and on made-up traffic, however it is cut."""
+"""The native tracker gives the tables that Python's rules give: row for row, on captures and on made-up traffic, however it is cut."""
 
 from __future__ import annotations
 
@@ -151,7 +151,7 @@ def test_tables_in_chunks_of_any_size(chunk_bytes: int, monkeypatch: pytest.Monk
 
 
 @pytest.mark.parametrize("snaplen", [65535, 256, 128])
-def test_lanes_do_the_work(snaplen: int, fleet: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_fast_path_does_the_work(snaplen: int, fleet: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Python sees at most one packet in twenty of ordinary traffic, whole or cut."""
     data = cut_to(gzip.decompress(fleet.read_bytes()), snaplen)
     using(monkeypatch, "native")

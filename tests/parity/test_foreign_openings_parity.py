@@ -9,7 +9,7 @@ import pytest
 
 from kwire.capture.packet_columns import ACK, FIN, SYN
 from kwire.codec.impl import load_twin
-from kwire.protocol import strangers
+from kwire.protocol import foreign_protocols
 from kwire.protocol.connection import Connection as PureConnection
 from many_connections import CLIENT, SERVER, read_connections, tables_of
 
@@ -18,10 +18,10 @@ PROXY_V2 = bytes.fromhex("0d0a0d0a000d0a515549540a 2111000c cb007107 c6336409 c8
 API_VERSIONS = bytes.fromhex("0000001500120000000000010007686f7374696c65") + bytes(4)
 
 CLIENTS: list[bytes] = [
-    *strangers._CLIENT_OPENINGS,
-    *(opening + BEHIND for opening in strangers._CLIENT_OPENINGS),
-    *(bytes.fromhex("00000008") + code.to_bytes(4, "big") for code in sorted(strangers._POSTGRES_CODES)),
-    *(bytes.fromhex("00000029 00030000") + name + b"app\0\0" for name in strangers._POSTGRES_PARAMETERS),
+    *foreign_protocols._CLIENT_OPENINGS,
+    *(opening + BEHIND for opening in foreign_protocols._CLIENT_OPENINGS),
+    *(bytes.fromhex("00000008") + code.to_bytes(4, "big") for code in sorted(foreign_protocols._POSTGRES_CODES)),
+    *(bytes.fromhex("00000029 00030000") + name + b"app\0\0" for name in foreign_protocols._POSTGRES_PARAMETERS),
     bytes.fromhex("0000000c 00030000 00000007 00000000"),  # Metadata v0, which a start-up reads as
     bytes.fromhex("160301008d0100008903030001020304"),
     bytes.fromhex("15030300020100"),
@@ -39,8 +39,8 @@ CLIENTS: list[bytes] = [
     bytes.fromhex("e7eee7615ef35f30"),
 ]
 SERVERS: list[bytes] = [
-    *strangers._SERVER_OPENINGS,
-    *(opening + BEHIND for opening in strangers._SERVER_OPENINGS),
+    *foreign_protocols._SERVER_OPENINGS,
+    *(opening + BEHIND for opening in foreign_protocols._SERVER_OPENINGS),
     bytes.fromhex("4a0000000a") + b"8.0.36\0",
     bytes.fromhex("160303007a0200007603"),
     bytes.fromhex("00000010000000010000"),
@@ -51,7 +51,7 @@ SERVERS: list[bytes] = [
 Pieces = list[tuple[int, bytes]]
 
 
-def conversations(first: int, openings: list[bytes], answer: bytes = b"") -> list[Pieces]:
+def detectors(first: int, openings: list[bytes], answer: bytes = b"") -> list[Pieces]:
     """Each opening whole, up to each of its bytes, in two pieces cut at each byte, and byte by byte; a side and bytes each."""
     made: list[Pieces] = []
     for data in openings:
@@ -62,11 +62,9 @@ def conversations(first: int, openings: list[bytes], answer: bytes = b"") -> lis
 
 
 CASES = {
-    "clients": conversations(CLIENT, CLIENTS, b"N"),
-    "servers": conversations(SERVER, SERVERS),
-    "servers that a Kafka client has dialled": [
-        [(CLIENT, API_VERSIONS), *pieces] for pieces in conversations(SERVER, SERVERS, API_VERSIONS)
-    ],
+    "clients": detectors(CLIENT, CLIENTS, b"N"),
+    "servers": detectors(SERVER, SERVERS),
+    "servers that a Kafka client has dialled": [[(CLIENT, API_VERSIONS), *pieces] for pieces in detectors(SERVER, SERVERS, API_VERSIONS)],
 }
 
 

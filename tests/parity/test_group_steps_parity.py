@@ -1,4 +1,4 @@
-"""Steps of groups that native lanes make are those of Python's rules, whatever members are called and whatever they send."""
+"""Steps of groups that the native tracker makes are those of Python's rules, whatever members are called and whatever they send."""
 
 from __future__ import annotations
 

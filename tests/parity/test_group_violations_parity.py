@@ -85,6 +85,6 @@ def violations(twin: str, talk: list[Exchange]) -> list[tuple[str, str]]:
 @pytest.mark.parametrize("twin", ["pure", "native"])
 def test_K559_42_what_does_not_fit_is_told_with_both_values(twin: str) -> None:
     assert violations(twin, TALK) == [each for *_, told in TALK for each in told]
-    # each on a connection of its own: a native lane that finds something leaves the rest of the connection to Python
+    # each on a connection of its own: a finding leaves the state of its connection changed
     for exchange in TALK:
         assert violations(twin, [exchange]) == exchange[4]

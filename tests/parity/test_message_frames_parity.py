@@ -1,4 +1,4 @@
-"""The frames of a message that native lanes give are those of Python's rules: bytes, places and of whom, in captures of all kinds."""
+"""The frames of a message that the native tracker gives are those of Python's rules: bytes and positions, in captures of all kinds."""
 
 from __future__ import annotations
 

@@ -1,6 +1,6 @@
 """Conversations of real captures, damaged in any way and cut into any pieces: the compiled tracker says of them what the readable one says.
 
-A conversation is taken apart into its frames. Some of these are damaged, repeated, left out or put elsewhere; then each direction's bytes
+A detector is taken apart into its frames. Some of these are damaged, repeated, left out or put elsewhere; then each direction's bytes
 come in pieces that know nothing of frames, some of them not at all, and both twins must say the same at every call.
 """
 
@@ -34,14 +34,14 @@ CAPTURES = [
     ),
     TESTS.parent / "examples" / "upgrade-fleet.pcap.gz",
 ]
-MOST_FRAMES = 60  # of a conversation, from its beginning on
+MOST_FRAMES = 60  # of a detector, from its beginning on
 MOST_BYTES = 20_000  # of a frame; longer ones are cut, which is damage of its own
 
 Frame = tuple[bool, bytes]  # from the client?, with its length
 
 
 class Damage(NamedTuple):
-    """What is done to a conversation.
+    """What is done to a detector.
 
     Attributes:
         kind: the name of a function of `DAMAGES`.
@@ -60,19 +60,19 @@ class Frames:
     """The frames of the connections of a capture, in the order in which they ended."""
 
     def __init__(self) -> None:
-        self.conversations: dict[tuple[bytes, int], list[Frame]] = {}
+        self.detectors: dict[tuple[bytes, int], list[Frame]] = {}
         self._kept: dict[tuple[bytes, int, int], bytes] = {}
 
     def opened(self, connection: TcpConnection, time_ns: int, packet: int) -> None:
-        self.conversations[connection.key, connection.n] = []
+        self.detectors[connection.key, connection.n] = []
 
     def data(self, connection: TcpConnection, direction: int, data: bytes, time_ns: int, packet: int) -> None:
-        conversation = self.conversations.get((connection.key, connection.n))
-        if conversation is None or connection.opened_by is None:
+        detector = self.detectors.get((connection.key, connection.n))
+        if detector is None or connection.opened_by is None:
             return
         kept = self._kept.get((connection.key, connection.n, direction), b"") + data
         while len(kept) >= 4 and len(kept) >= (end := 4 + int.from_bytes(kept[:4], "big")):
-            conversation.append((direction == connection.opened_by, kept[:end][:MOST_BYTES]))
+            detector.append((direction == connection.opened_by, kept[:end][:MOST_BYTES]))
             kept = kept[end:]
         self._kept[connection.key, connection.n, direction] = kept
 
@@ -84,13 +84,13 @@ class Frames:
 
 
 @cache
-def conversations() -> list[list[Frame]]:
+def detectors() -> list[list[Frame]]:
     found = []
     for path in CAPTURES:
         frames, carry = Frames(), SeriesCarry()
         read_piece(io.BytesIO(gzip.decompress(path.read_bytes())), carry, frames)
         finish_series(carry, frames)
-        found += [each[:MOST_FRAMES] for each in frames.conversations.values() if len(each) > 3]
+        found += [each[:MOST_FRAMES] for each in frames.detectors.values() if len(each) > 3]
     return found
 
 
@@ -208,7 +208,7 @@ def test_damaged_conversations(
     lost: int,
     wish: dict[str, Any],
 ) -> None:
-    frames = list(conversations()[which % len(conversations())])
+    frames = list(detectors()[which % len(detectors())])
     for each in damage:
         DAMAGES[each.kind](frames, each.place % len(frames), each.at, each.size)
         frames = [(side, data) for side, data in frames if data] or [(True, b"\0")]
@@ -230,13 +230,13 @@ def test_damaged_conversations(
 def test_the_conversations_hold_what_is_worth_damaging() -> None:
     """Without damage they are read: each of the apis that a busy cluster sees, with answers."""
     answered: dict[str | None, int] = {}
-    for frames in conversations():
+    for frames in detectors():
         connection = PureConnection()
         for number, (side, data) in enumerate(frames):
             for event in (connection.receive_request_bytes if side else connection.receive_response_bytes)(data, number):
                 if isinstance(event, RequestCompleted) and event.state == "answered":
                     answered[event.api_name] = answered.get(event.api_name, 0) + 1
-    assert len(conversations()) > 100
+    assert len(detectors()) > 100
     assert len(answered) > 20
     assert all(
         answered[name] > 20 for name in ("Produce", "Fetch", "Metadata", "Heartbeat", "OffsetCommit", "JoinGroup", "SaslAuthenticate")

@@ -26,9 +26,9 @@ def numbers(header: str) -> dict[str, int]:
 @pytest.mark.parametrize(
     ("header", "python", "pattern"),
     [
-        ("record_layout.pxd", Place, "{}"),
-        ("arrow_export.pxd", Kind, "NODE_{}"),
-        ("program.pxd", Op, "{}"),
+        ("codec/record_layout.pxd", Place, "{}"),
+        ("codec/arrow_export.pxd", Kind, "NODE_{}"),
+        ("codec/program.pxd", Op, "{}"),
     ],
 )
 def test_enums_have_the_same_numbers(header: str, python: type[IntEnum], pattern: str):
@@ -37,13 +37,13 @@ def test_enums_have_the_same_numbers(header: str, python: type[IntEnum], pattern
 
 
 def test_flags_have_the_same_numbers():
-    native = numbers("program.pxd")
+    native = numbers("codec/program.pxd")
     assert {name: native[f"{name}_FLAG"] for name in ("NULLABLE", "COMPACT", "SKIP")} == {
         name: int(Flag[name]) for name in ("NULLABLE", "COMPACT", "SKIP")
     }
 
 
-@pytest.mark.parametrize("header", ["cursor.pxd", "record_layout.pxd", "header_columns.pxd"])
+@pytest.mark.parametrize("header", ["wire/cursor.pxd", "codec/record_layout.pxd", "codec/header_columns.pxd"])
 def test_faults_have_the_same_numbers(header: str):
     native = {name: number for name, number in numbers(header).items() if name in Fault.__members__}
     assert native
@@ -51,7 +51,7 @@ def test_faults_have_the_same_numbers(header: str):
 
 
 def test_columns_of_records_have_the_same_numbers():
-    native = numbers("record_rows.pxd")
+    native = numbers("codec/record_rows.pxd")
     names = {"magic": "MAGIC_COLUMN", "partition_leader_epoch": "LEADER_EPOCH", "attributes": "ATTRIBUTE_BITS", "headers": "HEADERS"}
     stored = COLUMNS[: COLUMNS.index("error")]
     assert [native[names.get(name, name.upper())] for name in stored] == list(range(len(stored)))

@@ -14,7 +14,7 @@ import pytest
 import kwire
 
 ROOT = Path(__file__).resolve().parents[2]
-PAGES = sorted(path for path in (ROOT / "docs").glob("*.md") if "\n>>> " in path.read_text("utf-8"))
+PAGES = sorted(path for path in (ROOT / "docs").rglob("*.md") if "\n>>> " in path.read_text("utf-8"))
 
 
 def examples(page: Path) -> str:
@@ -33,9 +33,9 @@ def test_examples_of_a_page(twin, page, tmp_path):
 
 
 def test_the_page_of_the_codec_has_every_function_and_an_example_of_each():
-    text = (ROOT / "docs" / "codec.md").read_text("utf-8")
+    text = (ROOT / "docs" / "reference" / "codec.md").read_text("utf-8")
     table = {name for row in text.splitlines() if row.startswith("| `") for name in re.findall(r"`([\w.]+)\(", row.split(" | ")[0])}
-    shown = examples(ROOT / "docs" / "codec.md")
+    shown = examples(ROOT / "docs" / "reference" / "codec.md")
     for name in table - {"messages.NAME"}:
         assert callable(operator.attrgetter(name)(kwire)), name
         assert f"kwire.{name}(" in shown, name
@@ -51,7 +51,9 @@ def check(twin: str, page: Path, folder: Path) -> None:
     assert done.returncode == 0, done.stdout + done.stderr
 
 
-@pytest.mark.parametrize(("page", "example", "count"), [("executors.md", "executors.py", 3), ("object-stores.md", "object_stores.py", 2)])
+@pytest.mark.parametrize(
+    ("page", "example", "count"), [("how-to/executors.md", "executors.py", 3), ("how-to/object-stores.md", "object_stores.py", 2)]
+)
 def test_code_of_a_page_stands_in_its_example(page, example, count):
     """What needs a cluster or a store is run by the integration tests, as the example."""
     text = (ROOT / "docs" / page).read_text("utf-8")
@@ -62,13 +64,12 @@ def test_code_of_a_page_stands_in_its_example(page, example, count):
         assert line in lines
 
 
-def test_the_index_names_every_page_once():
-    index = (ROOT / "docs" / "README.md").read_text("utf-8")
-    linked = re.findall(r"\]\(([a-z0-9-]+\.md)\)", index)
-    assert sorted(linked) == sorted(path.name for path in (ROOT / "docs").glob("*.md") if path.name != "README.md")
+def test_the_navigation_of_the_site_names_every_page_once():
+    linked = re.findall(r"[:-] ([a-z0-9/-]+\.md)$", (ROOT / "mkdocs.yml").read_text("utf-8"), re.MULTILINE)
+    assert sorted(linked) == sorted(path.relative_to(ROOT / "docs").as_posix() for path in (ROOT / "docs").rglob("*.md"))
 
 
-@pytest.mark.parametrize("page", [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))], ids=lambda path: path.name)
+@pytest.mark.parametrize("page", [ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md"))], ids=lambda path: path.name)
 def test_links_lead_somewhere(page):
     text = page.read_text("utf-8")
     for target, _, heading in re.findall(r"\]\((?!https?:)([^)#\s]*)(#([^)\s]*))?\)", text):

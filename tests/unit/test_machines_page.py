@@ -1,4 +1,4 @@
-"""docs/machines.md is what the tables of the machines say."""
+"""docs/explanation/machines.md is what the tables of the machines say."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ def test_the_page_is_drawn_from_the_tables_as_they_are() -> None:
 
 
 def test_every_machine_is_there() -> None:
-    text = (ROOT / "docs" / "machines.md").read_text("utf-8")
+    text = (ROOT / "docs" / "explanation" / "machines.md").read_text("utf-8")
     for title in ("## A negotiating client", "## A negotiating broker", "## The instance id of a connection"):
         assert title in text
     assert text.count("```mermaid\nstateDiagram-v2\n") == text.count("\n## ")

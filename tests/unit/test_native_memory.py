@@ -311,8 +311,8 @@ def test_a_class_that_was_tampered_with_raises(twin):
     message, other = kind(group_id="g"), kind()
     if twin == "native":
         longer: Any = load_twin("codec", "objects", twin).make_classes(layouts_of(catalog()["MetadataResponse"]))[0]
-        for recipe in (longer.recipe, None, "recipe"):
-            kind.recipe = recipe
+        for class_info in (longer.class_info, None, "class_info"):
+            kind.class_info = class_info
             for touch in (repr, copy.copy, lambda each: each == other, pickle.dumps, lambda each: each.__init__()):
                 with pytest.raises(TypeError, match="make_classes"):
                     touch(message)

@@ -8,7 +8,7 @@ from typing import Literal, NamedTuple
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from kwire.protocol import Connection, Conversation, Event, RequestCompleted
+from kwire.protocol import Connection, DirectionDetector, Event, RequestCompleted
 from kwire.protocol.connection import Connection as PureConnection
 from kwire.protocol.events import ConnectionSummary
 
@@ -77,7 +77,7 @@ def steps(draw: st.DrawFn) -> list[Step]:
     return drawn
 
 
-def play(tracked: Connection | Conversation, script: list[Step], sizes: list[int] | None) -> tuple[list[Event], ConnectionSummary]:
+def play(tracked: Connection | DirectionDetector, script: list[Step], sizes: list[int] | None) -> tuple[list[Event], ConnectionSummary]:
     """Feed a script; with `sizes` in pieces of these sizes, pickled after every third piece."""
     events: list[Event] = []
     pieces = 0
@@ -90,7 +90,7 @@ def play(tracked: Connection | Conversation, script: list[Step], sizes: list[int
             pieces += 1
             chunk = data[at : at + size]
             at += size
-            if isinstance(tracked, Conversation):
+            if isinstance(tracked, DirectionDetector):
                 events.extend(tracked.receive(0 if direction == "request" else 1, chunk, t, t))
             elif direction == "request":
                 events.extend(tracked.receive_request_bytes(chunk, t, t))
@@ -102,13 +102,13 @@ def play(tracked: Connection | Conversation, script: list[Step], sizes: list[int
     for t, step in enumerate(script):
         receive(step.direction, step.data[: step.at], t)
         if step.lost:
-            if isinstance(tracked, Conversation):
+            if isinstance(tracked, DirectionDetector):
                 events.extend(tracked.lost(0 if step.direction == "request" else 1, step.lost, t, t))
             else:
                 events.extend(tracked.lost(step.direction, step.lost, t, t))
         receive(step.direction, step.data[step.at + step.lost :], t)
         if step.end:
-            if isinstance(tracked, Conversation):
+            if isinstance(tracked, DirectionDetector):
                 events.extend(tracked.closed(0 if step.direction == "request" else 1, step.end == 2, t, t))
             else:
                 events.extend(tracked.closed(step.direction, step.end == 2, t, t))
@@ -132,4 +132,4 @@ def test_a_connection_does_not_see_the_pieces(
 @settings(max_examples=min(40, settings.default.max_examples), deadline=None)
 @given(steps(), st.lists(st.integers(1, 30), min_size=1, max_size=8))
 def test_a_conversation_does_not_see_the_pieces(script: list[Step], sizes: list[int]) -> None:
-    assert play(Conversation(40000, 9092), script, sizes) == play(Conversation(40000, 9092), script, None)
+    assert play(DirectionDetector(40000, 9092), script, sizes) == play(DirectionDetector(40000, 9092), script, None)

@@ -1,4 +1,4 @@
-"""What a connection keeps is bounded, whatever a hostile peer sends; the bounds are those of docs/proxy-tracking.md."""
+"""What a connection keeps is bounded, whatever a hostile peer sends; the bounds are those of docs/how-to/proxy-tracking.md."""
 
 from __future__ import annotations
 
@@ -143,7 +143,7 @@ def test_a_claimed_length_reserves_nothing(make: Callable[..., Any]) -> None:
 
 
 def test_what_an_idle_connection_takes(make: Callable[..., Any]) -> None:
-    """As docs/proxy-tracking.md states it."""
+    """As docs/how-to/proxy-tracking.md states it."""
     tracemalloc.start()
     try:
         make(bodies=())

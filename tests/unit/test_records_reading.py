@@ -156,7 +156,7 @@ def test_crc32c(twin, data, crc):
 
 
 def test_crc32c_of_every_length(twin):
-    """The lanes of the native twin begin at 384 and 6144 bytes."""
+    """The stripes of the native twin begin at 384 and 6144 bytes."""
     module = load_twin("codec", "records", twin)
     data = bytes(index * 7 & 0xFF for index in range(20000))
     for size in (*range(70), 383, 384, 385, 391, 767, 768, 6143, 6144, 6145, 6528, 12288, 19999):

@@ -139,7 +139,7 @@ def test_json_is_ascii_and_holds_what_was_sent(hostile: Path, analysis_tables: M
 
 
 def test_every_key_of_the_json_is_on_its_page(hostile: Path) -> None:
-    page = (Path(__file__).parents[2] / "docs" / "page.md").read_text()
+    page = (Path(__file__).parents[2] / "docs" / "reference" / "report.md").read_text()
     documented = re.findall(r"^\| `(\w+)` \|", page[page.index("## As JSON") :], re.MULTILINE)
     assert documented == list(json.loads(render_report(hostile, "json")))
 

@@ -13,8 +13,8 @@ import pytest
 from kwire.capture.request_logs.lines import read_line
 from kwire.tables import read_series
 from kwire.tables.client_keys import client_key
-from kwire.tables.conversation_sink import ConversationSink
 from kwire.tables.request_logs.rows import LogRows
+from kwire.tables.row_sink import RowSink
 
 HEARTBEAT, FETCH, METADATA, API_VERSIONS, PRODUCE = 12, 1, 3, 18, 0
 UNKNOWN = {"softwareName": "unknown", "softwareVersion": "unknown"}
@@ -92,7 +92,7 @@ def test_connections_between_the_same_ends_are_counted(tmp_path: Path) -> None:
 
 
 def test_memory_is_bounded_by_the_connections_that_are_live() -> None:
-    sink = ConversationSink("x", frozenset())
+    sink = RowSink("x", frozenset())
     rows = LogRows(sink, most_live=3)
     sink.begin_file("a")
     rows.begin_file(0)

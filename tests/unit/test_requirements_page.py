@@ -1,4 +1,4 @@
-"""docs/requirements.md is what the tests say."""
+"""docs/internals/requirements.md is what the tests say."""
 
 from __future__ import annotations
 

@@ -8,7 +8,7 @@ from pathlib import Path
 import kwire.spark
 
 ROOT = Path(__file__).resolve().parents[2]
-PAGE = (ROOT / "docs" / "spark-functions.md").read_text("utf-8")
+PAGE = (ROOT / "docs" / "how-to" / "spark-functions.md").read_text("utf-8")
 
 
 def test_code_of_the_page_stands_in_its_example():

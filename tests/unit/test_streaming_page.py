@@ -11,7 +11,7 @@ from kwire.errors import InputError
 from kwire.spark.source.stream_options import StreamOptions, stream_options
 
 ROOT = Path(__file__).resolve().parents[2]
-PAGE = (ROOT / "docs" / "streaming.md").read_text("utf-8")
+PAGE = (ROOT / "docs" / "how-to" / "streaming.md").read_text("utf-8")
 
 
 def test_code_of_the_page_stands_in_its_example() -> None:

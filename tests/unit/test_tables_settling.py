@@ -27,7 +27,7 @@ def packet(seconds: int, client: int, to_broker: bool, seq: int, ack: int, flags
     return struct.pack("<IIII", seconds, 0, len(data), len(data)) + data
 
 
-def conversation(number: int) -> bytes:
+def detector(number: int) -> bytes:
     end, answered = 1 + len(REQUEST), 1 + len(ANSWER)
     steps = [
         (True, 0, 0, SYN, b""), (False, 0, 1, SYN | ACK, b""), (True, 1, 1, ACK, REQUEST), (False, 1, end, ACK, ANSWER),
@@ -42,7 +42,7 @@ def pieces(tmp_path_factory: pytest.TempPathFactory) -> list[str]:
     head = struct.pack("<IHHiIII", 0xA1B2C3D4, 2, 4, 0, 0, 65535, 101)
     paths = [tmp_path_factory.mktemp("settling") / f"x_{piece}.pcap" for piece in range(PIECES)]
     for piece, path in enumerate(paths):
-        path.write_bytes(head + b"".join(conversation(piece * CONNECTIONS + number) for number in range(CONNECTIONS)))
+        path.write_bytes(head + b"".join(detector(piece * CONNECTIONS + number) for number in range(CONNECTIONS)))
     return [str(path) for path in paths]
 
 

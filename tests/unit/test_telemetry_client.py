@@ -87,7 +87,9 @@ def test_K714_18_the_moves_are_those_of_kafka_4_4() -> None:
 
 
 def test_the_page_of_the_proposal_draws_the_table() -> None:
-    assert f"```mermaid\n{TELEMETRY_CLIENT.diagram()}```" in (Path(__file__).parents[2] / "docs" / "kip-714.md").read_text("utf-8")
+    assert f"```mermaid\n{TELEMETRY_CLIENT.diagram()}```" in (Path(__file__).parents[2] / "docs" / "explanation" / "kip-714.md").read_text(
+        "utf-8"
+    )
 
 
 def test_K714_18_a_bad_move_disables_telemetry() -> None:

@@ -8,7 +8,7 @@ from pathlib import Path
 from kwire.protocol.rules import RULES
 
 ROOT = Path(__file__).parents[2]
-PAGE = (ROOT / "docs" / "violations.md").read_text()
+PAGE = (ROOT / "docs" / "reference" / "violations.md").read_text()
 # id and severity of each row of its tables
 DOCUMENTED = dict(re.findall(r"^\| `(\w+)` \| (error|warning|info) \|", PAGE, re.MULTILINE))
 OF_FILES = PAGE[PAGE.index("## Files") :]

@@ -24,7 +24,7 @@ BANNED = re.compile(
     r"no TOML|is no (?:TOML|JSON|capture file|network))\b",
     re.IGNORECASE,
 )
-PAGES = ["README.md", "docs/README.md", "docs/capturing.md", "docs/commands.md"]
+PAGES = ["README.md", "docs/index.md", "docs/how-to/capturing.md", "docs/reference/commands.md"]
 SHOWN = sorted(path for room in ("cli", "report", "spark") for path in (ROOT / "src" / "kwire" / room).rglob("*.py"))
 
 

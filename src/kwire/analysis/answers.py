@@ -78,14 +78,14 @@ def finish(partial: Partial, options: Options | None = None) -> dict[str, pa.Tab
         release = guesses.get(server)
         return release is not None and not accepts(release, api_key, version)
 
-    usage = usage_rows(partial, refuses)
+    usage = usage_rows(partial, refuses, highest)
     groups = ClientGroups(partial, highest)
     partly = partly_seen(partial)
     answers = {
         "captures": partial["captures"],
         "clients": without_totals(clients(partial, usage, groups), partly),
         "api_usage": api_usage(usage),
-        "upgrade_impact": without_ok(upgrade_impact(partial, usage, groups, targets, highest, lines), partly),
+        "upgrade_impact": without_ok(upgrade_impact(partial, usage, groups, targets, lines), partly),
         "brokers": brokers(partial),
         "topic_access": topic_access(partial),
         "client_hourly": client_hourly(partial),

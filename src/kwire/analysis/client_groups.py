@@ -8,7 +8,7 @@ program: when one of them negotiates, it does.
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any, Final
 
@@ -85,8 +85,7 @@ class ClientGroups:
         self._shown = ShownIds(partial)
         for part in rows_of(_told_apart(partial["identities"])):
             self._learn_identity(part)
-        for part in rows_of(partial["usage"], *_WHO, "server", "api_key", "api_name", "api_version", *_ANSWERS):
-            self._learn_usage(part)
+        self._learn_usage(partial["usage"])
         for place, group in self._groups.items():
             if group.software is None and group.role == "client":
                 group.guess = guess_unnamed(_observed(group, highest), place[0])
@@ -121,16 +120,31 @@ class ClientGroups:
         group.watched |= part["identity_source"] == "not_sent"
         group.role = max(group.role, part["role"] or "client", key=_WEIGHT.__getitem__)
 
-    def _learn_usage(self, part: dict[str, Any]) -> None:
+    def _learn_usage(self, usage: pa.Table) -> None:
+        for who in _distinct(usage, *_WHO, sums=_ANSWERS):
+            for group in self._of(who):
+                group.wanted += who["wanted"]
+                group.answered += who["answered"]
+                group.unseen += who["unseen"]
+        for each in _distinct(usage, *_WHO, "server"):
+            for group in self._of(each):
+                group.servers.add(each["server"])
+        for each in _distinct(usage, *_WHO, "api_key", "api_name", "api_version"):
+            for group in self._of(each):
+                group.asked |= each["api_key"] == API_VERSIONS
+                if each["api_name"] is not None:
+                    group.versions[each["api_name"]].add(each["api_version"])
+
+    def _of(self, part: dict[str, Any]) -> Iterator[ClientGroup]:
         for place in self._places[part["client_key"], part["client_id"]]:
-            group = self._groups[place]
-            group.asked |= part["api_key"] == API_VERSIONS
-            group.servers.add(part["server"])
-            group.wanted += part["wanted"]
-            group.answered += part["answered"]
-            group.unseen += part["unseen"]
-            if part["api_name"] is not None:
-                group.versions[part["api_name"]].add(part["api_version"])
+            yield self._groups[place]
+
+
+def _distinct(usage: pa.Table, *columns: str, sums: tuple[str, ...] = ()) -> list[dict[str, Any]]:
+    """The different values of columns of `usage`, with sums of others."""
+    rules: list[Any] = [(name, "sum") for name in sums]
+    found = usage.group_by(list(columns), use_threads=False).aggregate(rules)
+    return found.select([*columns, *(f"{name}_sum" for name in sums)]).rename_columns([*columns, *sums]).to_pylist()
 
 
 def _told_apart(identities: pa.Table) -> pa.Table:

@@ -2,20 +2,20 @@
 
 from __future__ import annotations
 
-from collections import defaultdict
 from typing import Any, Final
 
+import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
 from kwire.analysis.latency_buckets import top_of
 from kwire.analysis.partials import Partial
-from kwire.analysis.plain_rows import rows_of
-from kwire.tables.schemas import CLIENT_HOURLY
+from kwire.analysis.row_sums import Ints, codes_of
+from kwire.tables.schemas import BUCKETS, CLIENT_HOURLY
 
 __all__ = ["client_hourly"]
 
-_PLACE: Final = ("client_key", "server", "api_key", "api_version", "hour")
+_USE: Final = ("client_key", "server", "api_key", "api_version", "hour")
 
 
 def client_hourly(partial: Partial) -> pa.Table:
@@ -24,25 +24,44 @@ def client_hourly(partial: Partial) -> pa.Table:
     Args:
         partial: merged parts.
     """
-    buckets: dict[tuple[Any, ...], list[tuple[int, int]]] = defaultdict(list)
-    for row in rows_of(partial["hourly_latency"]):
-        buckets[tuple(row[name] for name in _PLACE)].append((row["bucket"], row["requests"]))
-    software = _software(partial["identities"])
-    nodes = {row["server"]: row["node_id"] for row in partial["servers"].to_pylist()}
-    rows = []
-    for row in rows_of(partial["hourly"]):
-        name, version = software.get(row["client_key"], (None, None))
-        histogram = [
-            {"up_to_us": top_of(bucket), "requests": count} for bucket, count in sorted(buckets[tuple(row[name] for name in _PLACE)])
-        ]
-        more = {"software_name": name, "software_version": version, "node_id": nodes.get(row["server"]), "latency_histogram": histogram}
-        rows.append(row | more)
-    return pa.Table.from_pylist([{name: row[name] for name in CLIENT_HOURLY.names} for row in rows], schema=CLIENT_HOURLY)
+    hourly, latencies = partial["hourly"], partial["hourly_latency"]
+    both = pa.concat_tables([hourly.select(_USE), latencies.select(_USE)]).combine_chunks()
+    numbers, first = codes_of(*(column.combine_chunks() for column in both.columns))
+    histograms = _histograms(latencies, numbers[len(hourly) :], len(first))
+    found: dict[str, Any] = {name: hourly.column(name) for name in hourly.column_names}
+    found |= _software(partial["identities"], hourly)
+    found["node_id"] = _looked_up(hourly, "server", partial["servers"], "node_id")
+    found["latency_histogram"] = histograms.take(pa.array(numbers[: len(hourly)]))
+    return pa.table([found[name] for name in CLIENT_HOURLY.names], schema=CLIENT_HOURLY)
 
 
-def _software(identities: pa.Table) -> dict[str, tuple[str | None, str | None]]:
+def _histograms(latencies: pa.Table, numbers: Ints, count: int) -> Any:
+    """Of each use its histogram.
+
+    Args:
+        latencies: rows of `hourly_latency`, sorted by use and bucket.
+        numbers: the use of each row.
+        count: how many uses.
+    """
+    order = np.argsort(numbers, kind="stable")
+    buckets, requests = (latencies.column(name).to_numpy().astype(np.int64)[order] for name in ("bucket", "requests"))
+    offsets = np.concatenate([[0], np.cumsum(np.bincount(numbers, minlength=count))]).astype(np.int32)
+    starts: Any = pa.array(offsets)
+    kind: Any = BUCKETS.value_type
+    rows = pa.StructArray.from_arrays([pa.array(top_of(buckets)), pa.array(requests)], fields=list(kind))
+    return pa.ListArray.from_arrays(starts, rows, type=BUCKETS)
+
+
+def _software(identities: pa.Table, hourly: pa.Table) -> dict[str, Any]:
     """The software of each client key, which has a row for each address that it came from."""
     last = pc.ScalarAggregateOptions(skip_nulls=False)
-    rules: list[Any] = [("software_name", "last", last), ("software_version", "last", last)]
-    found = identities.group_by("client_key", use_threads=False).aggregate(rules).to_pydict()
-    return dict(zip(found["client_key"], zip(found["software_name_last"], found["software_version_last"], strict=True), strict=True))
+    names = ("software_name", "software_version")
+    rules: list[Any] = [(name, "last", last) for name in names]
+    found = identities.group_by("client_key", use_threads=False).aggregate(rules)
+    return {name: _looked_up(hourly, "client_key", found, f"{name}_last") for name in names}
+
+
+def _looked_up(rows: pa.Table, key: str, known: pa.Table, column: str) -> Any:
+    """Values of a column of another table, by a key that both have; null where it is not known."""
+    at = pc.index_in(rows.column(key), value_set=known.column(key).combine_chunks())
+    return known.column(column).take(at)

@@ -13,7 +13,6 @@ from kwire.analysis.known_clients import library_of
 from kwire.analysis.library_guesses import Guess, widest
 from kwire.analysis.partials import Partial
 from kwire.analysis.plain_rows import rows_of
-from kwire.analysis.usage_rows import UsageRow
 from kwire.tables.schemas import CLIENTS
 
 __all__ = ["clients"]
@@ -22,7 +21,7 @@ _SOURCES: Final = ("api_versions", "not_sent", "not_observed")
 _ROLES: Final = ("controller", "broker", "client")
 
 
-def clients(partial: Partial, usage: list[UsageRow], groups: ClientGroups) -> pa.Table:
+def clients(partial: Partial, usage: pa.Table, groups: ClientGroups) -> pa.Table:
     """Make table `clients`.
 
     Args:
@@ -33,15 +32,13 @@ def clients(partial: Partial, usage: list[UsageRow], groups: ClientGroups) -> pa
     identities: dict[str, list[dict[str, Any]]] = defaultdict(list)
     for part in rows_of(partial["identities"]):
         identities[part["client_key"]].append(part)
-    requests: dict[str, list[int]] = defaultdict(lambda: [0, 0])
-    for row in usage:
-        requests[row.client_key][0] += row.requests
-        requests[row.client_key][1] += row.errors
-    rows = [_client(key, identities[key], requests[key], groups) for key in sorted(identities)]
+    sums = usage.group_by("client_key", use_threads=False).aggregate([("requests", "sum"), ("errors", "sum")]).to_pydict()
+    requests = dict(zip(sums["client_key"], zip(sums["requests_sum"], sums["errors_sum"], strict=True), strict=True))
+    rows = [_client(key, identities[key], requests.get(key, (0, 0)), groups) for key in sorted(identities)]
     return pa.Table.from_pylist(rows, schema=CLIENTS)
 
 
-def _client(key: str, parts: list[dict[str, Any]], requests: list[int], groups: ClientGroups) -> dict[str, Any]:
+def _client(key: str, parts: list[dict[str, Any]], requests: tuple[int, int], groups: ClientGroups) -> dict[str, Any]:
     name, version = parts[0]["software_name"], parts[0]["software_version"]
     sources = {part["identity_source"] for part in parts}
     source = next(source for source in _SOURCES if source in sources)

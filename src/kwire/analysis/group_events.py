@@ -10,10 +10,11 @@ from itertools import groupby
 from operator import itemgetter
 from typing import Any, Final
 
+import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from kwire.analysis.group_timelines import STEP_COLUMNS, Rebalance, Row, timeline
+from kwire.analysis.group_timelines import STEP_COLUMNS, Rebalance, timeline
 from kwire.analysis.partials import Partial
 from kwire.analysis.plain_rows import rows_of
 from kwire.schema import error_name
@@ -26,11 +27,17 @@ _OF_STEP: Final = (
     "protocol_type", "protocol_name", "leader",
 )  # fmt: skip
 _OF_CLIENT: Final = ("client_key", "client_id", "client_address")
-_OF_REBALANCE: Final = tuple(name for name in GROUP_EVENTS.names if name not in _OF_STEP)
+_OF_REBALANCE: Final = (
+    "event", "member_id", "group_instance_id", "trigger_member_id", "generation", "members_before", "members_after", "time", "duration_us",
+    "reason", "diff",
+)  # fmt: skip
+# What a timeline of classic members is made from; of other members it is every step.
+_TELLING: Final = pa.array(["join", "sync", "leave"])
 _CONSUMER: Final = "consumer"
 _ORDER: Final = ("group_id", "time", "event", "connection_id", "request_index")
-# The step that a row was made from, by its place among the steps.
+# The step that a row was made from, by its number among the steps.
 _STEP: Final = "step"
+_Event = tuple[Any, ...]  # the number of its step, and values of `_OF_REBALANCE`
 
 
 def group_events(partial: Partial) -> pa.Table:
@@ -40,11 +47,11 @@ def group_events(partial: Partial) -> pa.Table:
         partial: merged parts.
     """
     steps = _typed(partial["group_steps"].sort_by([("group_id", "ascending"), ("time", "ascending")]))
-    rows = rows_of(steps, "group_id", *STEP_COLUMNS)
-    for number, row in enumerate(rows):
-        row[_STEP] = number
-    found: list[Row] = []
-    for _group, of_group in groupby(rows, key=itemgetter("group_id")):
+    numbered = steps.select(["group_id", *STEP_COLUMNS]).append_column(_STEP, pa.array(np.arange(len(steps))))
+    telling: Any = pc.is_in(steps.column("event"), value_set=_TELLING)
+    newer: Any = pc.fill_null(pc.not_equal(steps.column("protocol"), pa.scalar("classic")), pa.scalar(True))
+    found: list[_Event] = []
+    for _group, of_group in groupby(rows_of(numbered.filter(pc.or_(telling, newer))), key=itemgetter("group_id")):
         for rebalance in timeline(list(of_group)):
             found += _of_rebalance(rebalance)
     events = pa.concat_tables([_of_steps(steps), _of_rebalances(found, steps)])
@@ -90,34 +97,26 @@ def _of_steps(steps: pa.Table) -> pa.Table:
     return pa.table(columns, schema=GROUP_EVENTS)
 
 
-def _of_rebalances(rows: list[Row], steps: pa.Table) -> pa.Table:
-    own = pa.schema([GROUP_EVENTS.field(name) for name in _OF_REBALANCE])
-    events = pa.Table.from_pylist([{name: row.get(name) for name in own.names} for row in rows], schema=own)
-    at = pa.array([row[_STEP] for row in rows], INT)
-    of_step = {name: steps.column(name).take(at) for name in _OF_STEP}
-    gone: Any = pc.equal(events.column("event"), pa.scalar("expired"))
-    for name in _OF_CLIENT:  # it is of the step, not of the member that is gone
-        of_step[name] = pc.if_else(gone, pa.scalar(None, TEXT), of_step[name])
-    columns = [of_step[name] if name in of_step else events.column(name) for name in GROUP_EVENTS.names]
+def _of_rebalances(found: list[_Event], steps: pa.Table) -> pa.Table:
+    numbers, *values = zip(*found, strict=True) if found else [()] * (1 + len(_OF_REBALANCE))
+    own = {name: pa.array(column, GROUP_EVENTS.field(name).type) for name, column in zip(_OF_REBALANCE, values, strict=True)}
+    of_step = steps.select(_OF_STEP).take(pa.array(numbers, INT))
+    expired: Any = pc.equal(own["event"], pa.scalar("expired"))
+    columns: list[Any] = []
+    for field in GROUP_EVENTS:
+        if field.name in own:
+            columns.append(own[field.name])
+        elif field.name in _OF_CLIENT:  # it is of the step, not of the member that is gone
+            columns.append(pc.if_else(expired, pa.scalar(None, TEXT), of_step.column(field.name)))
+        else:
+            columns.append(of_step.column(field.name) if field.name in _OF_STEP else pa.nulls(len(found), field.type))
     return pa.table(columns, schema=GROUP_EVENTS)
 
 
-def _of_rebalance(rebalance: Rebalance) -> Iterator[Row]:
-    both: dict[str, Any] = {
-        _STEP: rebalance.step[_STEP],
-        "trigger_member_id": rebalance.trigger,
-        "generation": rebalance.generation,
-        "members_before": len(rebalance.before),
-        "members_after": len(rebalance.after),
-        "time": rebalance.time,
-    }
-    yield {
-        **both,
-        "event": "rebalance",
-        "member_id": rebalance.trigger,
-        "duration_us": None if rebalance.ended is None else rebalance.ended - rebalance.time,
-        "reason": rebalance.reason,
-        "diff": rebalance.diff,
-    }
+def _of_rebalance(rebalance: Rebalance) -> Iterator[_Event]:
+    step, trigger, time = rebalance.step[_STEP], rebalance.trigger, rebalance.time
+    both = (trigger, rebalance.generation, len(rebalance.before), len(rebalance.after), time)
+    duration = None if rebalance.ended is None else rebalance.ended - time
+    yield (step, "rebalance", trigger, None, *both, duration, rebalance.reason, rebalance.diff)
     for member_id in rebalance.expired:
-        yield {**both, "event": "expired", "member_id": member_id, "group_instance_id": rebalance.before[member_id].instance_id}
+        yield (step, "expired", member_id, rebalance.before[member_id].instance_id, *both, None, None, None)

@@ -5,18 +5,20 @@ Below 64 microseconds a bucket is one value; from there on each power of two has
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from typing import Any, Final
 
 import numpy as np
 
-__all__ = ["bucket_of", "middle_of", "quantile", "top_of"]
+__all__ = ["bucket_of", "middle_of", "quantiles", "top_of"]
+
+Ints = np.ndarray[Any, np.dtype[np.int64]]
+Bools = np.ndarray[Any, np.dtype[np.bool_]]
 
 _STEPS: Final = 32
 _EXACT_BITS: Final = 6  # values of so many bits have buckets of their own
 
 
-def bucket_of(latency_us: np.ndarray[Any, np.dtype[np.int64]]) -> np.ndarray[Any, np.dtype[np.int32]]:
+def bucket_of(latency_us: Ints) -> np.ndarray[Any, np.dtype[np.int32]]:
     """Give the bucket of each latency; a negative one (the clocks of two capture points) counts as 0.
 
     Args:
@@ -29,32 +31,40 @@ def bucket_of(latency_us: np.ndarray[Any, np.dtype[np.int64]]) -> np.ndarray[Any
     return buckets
 
 
-def middle_of(bucket: int) -> int:
-    """Give the value in the middle of a bucket, in microseconds."""
-    shift = max(bucket // _STEPS - 1, 0)
-    return ((bucket - shift * _STEPS) << shift) + ((1 << shift) >> 1)
+def middle_of(buckets: Ints) -> Ints:
+    """Give the values in the middle of buckets, in microseconds."""
+    shift = _shift_of(buckets)
+    return ((buckets - shift * _STEPS) << shift) + ((1 << shift) >> 1)
 
 
-def top_of(bucket: int) -> int:
-    """Give the largest value of a bucket, in microseconds."""
-    shift = max(bucket // _STEPS - 1, 0)
-    return ((bucket - shift * _STEPS + 1) << shift) - 1
+def top_of(buckets: Ints) -> Ints:
+    """Give the largest values of buckets, in microseconds."""
+    shift = _shift_of(buckets)
+    return ((buckets - shift * _STEPS + 1) << shift) - 1
 
 
-def quantile(buckets: Sequence[int], counts: Sequence[int], part: float) -> int | None:
-    """Give the value that `part` of all latencies do not exceed, None without any.
+def _shift_of(buckets: Ints) -> Ints:
+    return np.maximum(buckets // _STEPS - 1, 0)
+
+
+def quantiles(numbers: Ints, buckets: Ints, counts: Ints, size: int, part: float) -> tuple[Ints, Bools]:
+    """Give for each of many histograms the value that `part` of its latencies do not exceed.
 
     Args:
-        buckets: ascending.
+        numbers: of each bucket the histogram that it belongs to, ascending.
+        buckets: ascending in each histogram.
         counts: of each bucket.
+        size: how many histograms.
         part: between 0 and 1.
+
+    Returns:
+        Microseconds, and which histograms hold nothing.
     """
-    total = sum(counts)
-    if not total:
-        return None
-    rank = max(1, -int(-part * total // 1))  # rounded up
-    for bucket, count in zip(buckets, counts, strict=True):
-        rank -= count
-        if rank <= 0:
-            return middle_of(bucket)
-    return middle_of(buckets[-1])
+    if not len(buckets):
+        return np.zeros(size, np.int64), np.ones(size, np.bool_)
+    totals = np.zeros(size, np.int64)
+    np.add.at(totals, numbers, counts)
+    rank = np.maximum(np.ceil(part * totals).astype(np.int64), 1)
+    before = np.cumsum(totals) - totals
+    at = np.searchsorted(np.cumsum(counts), before + rank)
+    return middle_of(buckets[np.minimum(at, len(buckets) - 1)]), totals == 0

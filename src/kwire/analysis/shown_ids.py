@@ -6,11 +6,14 @@ client that makes up an id a run gets one row with the folded id.
 
 from __future__ import annotations
 
-from collections import defaultdict
-from typing import Final
+from typing import Any, Final
+
+import pyarrow as pa
+import pyarrow.compute as pc
 
 from kwire.analysis.partials import Partial
 from kwire.tables.client_keys import fold_client_id
+from kwire.tables.schemas import TEXT
 
 __all__ = ["MAX_IDS", "ShownIds"]
 
@@ -22,13 +25,22 @@ class ShownIds:
     """Gives the id to show: a client's own, or the folded one where its key has too many."""
 
     def __init__(self, partial: Partial) -> None:
-        ids: dict[str, set[str | None]] = defaultdict(set)
         columns = ["client_key", "client_id"]
         # there is a row for each address of each of them
-        identities = partial["identities"].select(columns).group_by(columns, use_threads=False).aggregate([]).to_pydict()
-        for key, client_id in zip(identities["client_key"], identities["client_id"], strict=True):
-            ids[key].add(client_id)
-        self._folded = {key for key, found in ids.items() if len(found) > MAX_IDS}
+        ids = partial["identities"].select(columns).group_by(columns, use_threads=False).aggregate([])
+        counts = ids.group_by("client_key", use_threads=False).aggregate([([], "count_all")])
+        self._many: Any = counts.filter(pc.field("count_all") > MAX_IDS).column("client_key").combine_chunks()
+        self._folded = frozenset(self._many.to_pylist())
 
     def __call__(self, key: str, client_id: str | None) -> str | None:
         return fold_client_id(client_id) if client_id and key in self._folded else client_id
+
+    def column(self, table: pa.Table) -> Any:
+        """Give the ids to show in the rows of a table with columns `client_key` and `client_id`."""
+        ids: Any = table.column("client_id").combine_chunks()
+        if not self._folded:
+            return ids
+        found = ids.dictionary_encode()
+        folded = pa.array([fold_client_id(client_id) for client_id in found.dictionary.to_pylist()], TEXT).take(found.indices)
+        many: Any = pc.is_in(table.column("client_key").combine_chunks(), value_set=self._many)
+        return pc.if_else(many, folded, ids)

@@ -7,48 +7,26 @@ two rows; where a row has no id, it belongs to the name.
 
 from __future__ import annotations
 
-from collections import defaultdict
-from collections.abc import Callable
 from typing import Any, Final
 
+import numpy as np
 import pyarrow as pa
+import pyarrow.compute as pc
 
 from kwire.analysis.partials import Partial
-from kwire.analysis.plain_rows import rows_of
+from kwire.analysis.row_sums import Ints, codes_of
 from kwire.analysis.shown_ids import ShownIds
+from kwire.analysis.value_lists import lists_of
 from kwire.schema import error_name
-from kwire.tables.schemas import TOPIC_ACCESS
+from kwire.tables.schemas import INTS, TEXT, TEXTS, TOPIC_ACCESS
 
 __all__ = ["topic_access"]
 
 # Codecs by number, as the attributes of a record batch have them (CompressionType).
 _CODECS: Final = ("none", "gzip", "snappy", "lz4", "zstd")
 _SUMS: Final = ("requests", "errors", "unseen_requests", "records", "batches", "bytes")
-_OF_CLIENT: Final = ("client_key", "software_name", "software_version", "principal", "address")
-_Place = tuple[str, str | None, str, str | None, str | None]
-
-
-class _TopicNames:
-    """Resolves ids, and finds the one id of a topic that is named only."""
-
-    def __init__(self, partial: Partial) -> None:
-        self.name_of: dict[str, str] = {}
-        ids: dict[str, set[str]] = defaultdict(set)
-        for row in rows_of(partial["topic_names"], "topic_id", "topic"):
-            self.name_of[row["topic_id"]] = row["topic"]
-            ids[row["topic"]].add(row["topic_id"])
-        self._only_id = {topic: next(iter(found)) for topic, found in ids.items() if len(found) == 1}
-
-    def resolve(self, topic: str | None, topic_id: str | None) -> tuple[str | None, str | None]:
-        if topic is None:
-            return self.name_of.get(topic_id or ""), topic_id
-        return topic, topic_id or self._only_id.get(topic)
-
-
-def _of_known(which: Callable[[list[Any]], Any], *values: Any) -> Any:
-    """A request log knows neither batches nor, always, times: null where nobody knows."""
-    known = [value for value in values if value is not None]
-    return which(known) if known else None
+_USE: Final = ("client_key", "client_id", "direction", "topic", "topic_id")
+_SOFTWARE: Final = ("software_name", "software_version")
 
 
 def topic_access(partial: Partial) -> pa.Table:
@@ -57,70 +35,101 @@ def topic_access(partial: Partial) -> pa.Table:
     Args:
         partial: merged parts.
     """
-    shown, names = ShownIds(partial), _TopicNames(partial)
-
-    def place_of(row: dict[str, Any]) -> _Place:
-        key = row["client_key"]
-        return (key, shown(key, row["client_id"]), row["direction"], *names.resolve(row["topic"], row["topic_id"]))
-
-    found: dict[_Place, dict[str, Any]] = {}
-    for row in rows_of(partial["topic_use"]):
-        known = found.setdefault(place_of(row), row)
-        if known is not row:
-            for name in _SUMS:
-                known[name] = _of_known(sum, known[name], row[name])
-            known["max_batch_bytes"] = _of_known(max, known["max_batch_bytes"], row["max_batch_bytes"])
-            known["first_seen"] = _of_known(min, known["first_seen"], row["first_seen"])
-            known["last_seen"] = _of_known(max, known["last_seen"], row["last_seen"])
-    marks: dict[_Place, dict[str, set[int]]] = defaultdict(lambda: defaultdict(set))
-    for row in rows_of(partial["topic_marks"]):
-        marks[place_of(row)][row["mark"]].add(row["value"])
-    who = _Clients(partial)
-    groups: dict[tuple[str, str | None], set[str]] = defaultdict(set)
-    for row in rows_of(partial["group_use"]):
-        groups[row["client_key"], shown(row["client_key"], row["client_id"])].add(row["group_id"])
-    rows = []
-    for place in sorted(found, key=lambda place: tuple("" if part is None else part for part in place)):
-        key, client_id, direction, topic, topic_id = place
-        row, mark = found[place], marks[place]
-        rows.append(
-            row
-            | who.columns(key)
-            | {
-                "client_key": key,
-                "client_id": client_id,
-                "group_ids": sorted(groups[key, client_id]) if direction == "fetch" else [],
-                "topic": topic,
-                "topic_id": topic_id,
-                "error_names": sorted(error_name(code) for code in mark["error_codes"]),
-                "magic": sorted(mark["magic"]),
-                "compression": sorted(_CODECS[codec] if codec < len(_CODECS) else f"unknown {codec}" for codec in mark["compression"]),
-                "acks": sorted(mark["acks"]),
-                "partitions": sorted(mark["partitions"]),
-            }
-        )
-    return pa.Table.from_pylist([{name: row[name] for name in TOPIC_ACCESS.names} for row in rows], schema=TOPIC_ACCESS)
+    shown, names = ShownIds(partial), _TopicNames(partial["topic_names"])
+    use, marks = (names.resolve(partial[name], shown) for name in ("topic_use", "topic_marks"))
+    both = {name: pa.concat_arrays([use[name], marks[name]]) for name in _USE}
+    numbers, first = codes_of(*both.values())
+    of_use, of_marks = numbers[: len(partial["topic_use"])], numbers[len(partial["topic_use"]) :]
+    size = int(of_use.max(initial=-1)) + 1
+    at: Any = pa.array(first[:size])
+    found: dict[str, Any] = {name: column.take(at) for name, column in both.items()}
+    found |= _sums(partial["topic_use"], of_use) | _marks(partial["topic_marks"], of_marks, size)
+    found |= _groups(partial["group_use"], shown, found)
+    rows = pa.table({**found, **_of_clients(partial["identities"], found["client_key"])})
+    empty: Any = ""
+    order: Any = {name: pc.fill_null(rows.column(name), empty) for name in _USE}
+    in_order = pc.sort_indices(pa.table(order), sort_keys=[(name, "ascending") for name in _USE])
+    return rows.select(TOPIC_ACCESS.names).cast(TOPIC_ACCESS).take(in_order)
 
 
-class _Clients:
+class _TopicNames:
+    """Resolves ids, and finds the one id of a topic that is named only."""
+
+    def __init__(self, names: pa.Table) -> None:
+        self._ids, self._names = _flat(names, "topic_id"), _flat(names, "topic")
+        last: Any = pc.ScalarAggregateOptions(skip_nulls=False)
+        by_id = names.group_by("topic_id", use_threads=False).aggregate([("topic", "last", last)])
+        self._known, self._name_of = _flat(by_id, "topic_id"), _flat(by_id, "topic_last")
+        by_name = names.group_by("topic", use_threads=False).aggregate([("topic_id", "min"), ([], "count_all")])
+        alone = by_name.filter(pc.field("count_all") == 1)
+        self._alone, self._only_id = _flat(alone, "topic"), _flat(alone, "topic_id_min")
+
+    def resolve(self, table: pa.Table, shown: ShownIds) -> dict[str, Any]:
+        """Give the columns that name a row."""
+        topic, topic_id = _flat(table, "topic"), _flat(table, "topic_id")
+        named: Any = pc.is_valid(topic)
+        nothing = pa.scalar(None, TEXT)
+        by_id = self._name_of.take(pc.index_in(topic_id, value_set=self._known))
+        by_name = self._only_id.take(pc.index_in(topic, value_set=self._alone))
+        own = pc.if_else(pc.and_(named, pc.equal(topic_id, pa.scalar(""))), nothing, topic_id)
+        return {
+            "client_key": _flat(table, "client_key"), "client_id": shown.column(table), "direction": _flat(table, "direction"),
+            "topic": pc.coalesce(topic, by_id), "topic_id": pc.coalesce(own, pc.if_else(named, by_name, nothing)),
+        }  # fmt: skip
+
+
+def _flat(table: pa.Table, column: str) -> Any:
+    return table.column(column).combine_chunks()
+
+
+def _sums(use: pa.Table, numbers: Ints) -> dict[str, Any]:
+    """A request log knows neither batches nor, always, times: null where no part knows."""
+    rules: list[Any] = [*((name, "sum") for name in _SUMS), ("max_batch_bytes", "max"), ("first_seen", "min"), ("last_seen", "max")]
+    names = [name for name, _ in rules]
+    grouped = use.select(names).append_column("row", pa.array(numbers)).group_by("row", use_threads=False).aggregate(rules)
+    return {name: _flat(grouped, f"{name}_{how}") for name, how in rules}
+
+
+def _marks(marks: pa.Table, numbers: Ints, size: int) -> dict[str, Any]:
+    """How a topic is used, as lists."""
+    kinds, values = _flat(marks, "mark"), _flat(marks, "value")
+    known = numbers < size
+
+    def of(mark: str) -> tuple[Ints, Any]:
+        chosen: Any = pc.equal(kinds, pa.scalar(mark)).to_numpy(zero_copy_only=False) & known
+        return numbers[chosen], values.filter(pa.array(chosen))
+
+    def spelled(mark: str, names: Any) -> Any:
+        of_mark, found = of(mark)
+        codes = found.dictionary_encode()
+        texts = pa.array([names(code) for code in codes.dictionary.to_pylist()], TEXT)
+        return lists_of(of_mark, texts.take(codes.indices), size, TEXTS)
+
+    plain = {mark: lists_of(*of(mark), size, INTS) for mark in ("magic", "acks", "partitions")}
+    return plain | {"error_names": spelled("error_codes", error_name), "compression": spelled("compression", _codec)}
+
+
+def _codec(number: int) -> str:
+    return _CODECS[number] if number < len(_CODECS) else f"unknown {number}"
+
+
+def _groups(use: pa.Table, shown: ShownIds, rows: dict[str, Any]) -> dict[str, Any]:
+    """The groups of clients that fetch."""
+    ids = shown.column(use)
+    numbers, first = codes_of(pa.concat_arrays([rows["client_key"], _flat(use, "client_key")]), pa.concat_arrays([rows["client_id"], ids]))
+    count = len(rows["client_key"])
+    lists = lists_of(numbers[count:], _flat(use, "group_id"), len(first), TEXTS)
+    fetching: Any = pc.equal(rows["direction"], pa.scalar("fetch"))
+    return {"group_ids": pc.if_else(fetching, lists.take(pa.array(numbers[:count])), pa.scalar([], TEXTS))}
+
+
+def _of_clients(identities: pa.Table, keys: Any) -> dict[str, Any]:
     """What the rows of a client key say of the client."""
-
-    def __init__(self, partial: Partial) -> None:
-        self._of: dict[str, dict[str, Any]] = {}
-        for row in rows_of(partial["identities"], *_OF_CLIENT):
-            known = self._of.setdefault(
-                row["client_key"],
-                {
-                    "software_name": row["software_name"],
-                    "software_version": row["software_version"],
-                    "principals": set(),
-                    "addresses": set(),
-                },
-            )
-            known["principals"].add(row["principal"])
-            known["addresses"].add(row["address"])
-
-    def columns(self, key: str) -> dict[str, Any]:
-        known = self._of.get(key, {"software_name": None, "software_version": None, "principals": (), "addresses": ()})
-        lists = {name: sorted(value for value in known[name] if value is not None) for name in ("principals", "addresses")}
-        return {**known, **lists}
+    numbers, first = codes_of(pa.concat_arrays([_flat(identities, "client_key"), keys]))
+    of_rows: Any = pa.array(numbers[len(identities) :])
+    mine = numbers[: len(identities)]
+    unknown: Any = pa.array(np.where(first < len(identities), first, -1), mask=first >= len(identities))
+    found = {name: identities.column(name).take(unknown).take(of_rows) for name in _SOFTWARE}
+    kinds = (("principals", "principal"), ("addresses", "address"))
+    lists = {name: lists_of(mine, _flat(identities, column), len(first), TEXTS) for name, column in kinds}
+    return found | {name: values.take(of_rows) for name, values in lists.items()}

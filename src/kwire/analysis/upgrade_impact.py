@@ -1,170 +1,188 @@
-"""Table `upgrade_impact`: every use of an api judged for every target release, with evidence, basis and cure."""
+"""Table `upgrade_impact`: every use of an api judged for every target release, with evidence, basis and cure.
+
+Uses that are alike are judged once (`kwire.analysis.judged_cases`); the rows are then put together as columns.
+"""
 
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterator, Mapping, Sequence
-from typing import Any
+from collections.abc import Mapping, Sequence
+from typing import Any, Final
 
+import numpy as np
 import pyarrow as pa
+import pyarrow.compute as pc
 
 from kwire.analysis.client_groups import ClientGroup, ClientGroups
-from kwire.analysis.known_clients import cure_of, known_maximum, library_of, newest_version, unseen_maxima
+from kwire.analysis.judged_cases import Cases, Program
 from kwire.analysis.partials import Partial
 from kwire.analysis.plain_rows import rows_of
-from kwire.analysis.release_ranges import api_key_of, target_range
-from kwire.analysis.remedies import NOTHING, Remedy, Software, remedy_of
+from kwire.analysis.row_sums import Ints, codes_of
 from kwire.analysis.shown_ids import ShownIds
-from kwire.analysis.usage_rows import UsageRow
-from kwire.analysis.verdicts import TargetRange, Use, judge
-from kwire.tables.schemas import UPGRADE_IMPACT
+from kwire.analysis.value_lists import lists_of
+from kwire.tables.schemas import API_USAGE, LONG, TEXT, TEXTS, UPGRADE_IMPACT
 
 __all__ = ["upgrade_impact"]
 
-Evidence = tuple[str, int]
-Place = tuple[str, str | None, int, int]
+_Evidence = tuple[str | None, int | None]
+_Use = tuple[str, str | None, int, int]
+
+_WHO: Final = ("client_key", "client_id")
+_SOFTWARE: Final = ("software_name", "software_version")
+_EVIDENCE: Final = ("evidence_connection_id", "evidence_request_index")
+_COUNTS: Final = ("requests", "errors", "disconnects")
+# Rows to be: columns of a use, whose it is (the number of a client key and id), and where in `Cases.table` its verdict stands.
+_ROWS: Final = pa.schema(
+    [
+        *(UPGRADE_IMPACT.field(name) for name in (*API_USAGE.names, *_EVIDENCE)),
+        pa.field("client", LONG),
+        pa.field("judged", LONG),
+    ]
+)
 
 
 def upgrade_impact(
-    partial: Partial, usage: Sequence[UsageRow], groups: ClientGroups, targets: Sequence[str], highest: Mapping[str, Mapping[str, int]],
-    lines: dict[str, str],
+    partial: Partial, usage: pa.Table, groups: ClientGroups, targets: Sequence[str], lines: Mapping[str, str]
 ) -> pa.Table:  # fmt: skip
     """Make the table.
 
     Args:
         partial: merged parts.
-        usage: rows of `api_usage`.
+        usage: rows of `kwire.analysis.usage_rows.USAGE`.
         groups: the programs behind the keys.
         targets: releases to judge for, such as `4.3.1`.
-        highest: by server and api name, the highest version that it offers.
         lines: by server, the release line that it seems to be, such as `4.3`.
     """
-    whose = _Owners(partial)
-    refused = _refusals(partial, ShownIds(partial), lines)
-    rows: list[dict[str, Any]] = []
-    for row in usage:
-        if row.api_name is None:
-            continue  # a key that no release has: there is nothing to say of any release
-        group = groups.of(row.client_key, row.client_id)
-        for target in targets:
-            rows.append(_seen_row(row, group, target_range(target, row.api_key), highest, refused) | whose.of(row))
-    rows += [row | whose.of_client(*place) for place, row in _unseen_rows(usage, groups, targets)]
-    return pa.Table.from_pylist(rows, schema=UPGRADE_IMPACT)
+    shown, cases, identities = ShownIds(partial), Cases(targets), partial["identities"]
+    ids = pa.concat_arrays([_flat(usage, "client_id"), shown.column(identities)])
+    numbers, first = codes_of(pa.concat_arrays([_flat(usage, "client_key"), _flat(identities, "client_key")]), ids)
+    clients, of_identities = numbers[: len(usage)], numbers[len(usage) :]
+    heads = _taken(usage, first[: int(clients.max(initial=-1)) + 1])
+    found_groups = [groups.of(*who) for who in _pairs(heads, _WHO)]
+    sent = _pairs(heads, _SOFTWARE)
+    programs = [cases.program(Program.of(group, *software)) for group, software in zip(found_groups, sent, strict=True)]
+    apis = lists_of(clients, _flat(usage, "api_name"), len(heads), TEXTS).to_pylist()
+    seen = _seen_rows(usage, clients, np.array(programs, np.int64), _refusals(partial, shown, lines), cases, targets)
+    rows = pa.concat_tables([seen, _unseen_rows(heads, found_groups, programs, apis, cases, len(targets))])
+    judged = cases.table().take(rows.column("judged"))
+    found: dict[str, Any] = {name: rows.column(name) for name in _ROWS.names} | {name: judged.column(name) for name in judged.column_names}
+    inside = of_identities < len(heads)
+    for name, column in (("addresses", "address"), ("principals", "principal")):
+        values = _flat(identities, column).filter(pa.array(inside))
+        found[name] = lists_of(of_identities[inside], values, len(heads), TEXTS).take(rows.column("client"))
+    nothing = pa.nulls(len(rows), TEXT)
+    return pa.table([found.get(name, nothing) for name in UPGRADE_IMPACT.names], schema=UPGRADE_IMPACT)
 
 
-def _seen_row(
-    row: UsageRow,
-    group: ClientGroup,
-    target: TargetRange,
-    highest: Mapping[str, Mapping[str, int]],
-    refused: dict[Place, dict[str, Evidence]],
-) -> dict[str, Any]:
-    assert row.api_name is not None
-    software = _sent(row, group)
-    offers = [highest[server][row.api_name] for server in row.servers if row.api_name in highest.get(server, {})]
-    refusals = refused.get((row.client_key, row.client_id, row.api_key, row.api_version), {})
-    line = next((line for line in refusals if target.release.split(".")[:2] == line.split(".")[:2]), None)
-    use = Use(
-        api_name=row.api_name, api_version=row.api_version, role=group.role, broker_highest=max(offers, default=None),
-        negotiates=group.negotiates, refused_by=line, always_refused=row.unsupported == row.requests,
-        known=known_maximum(*software, group.guess, row.api_name), answers=group.answers,
-    )  # fmt: skip
-    return row.values() | _judged(use, target, row.evidence, _software(row, group), None if line is None else refusals[line])
+def _flat(table: pa.Table, column: str) -> Any:
+    return table.column(column).combine_chunks()
+
+
+def _taken(table: pa.Table, rows: Ints) -> pa.Table:
+    at: Any = pa.array(rows)
+    return table.take(at)
+
+
+def _pairs(table: pa.Table, columns: tuple[str, str]) -> list[tuple[Any, Any]]:
+    left, right = (table.column(name).to_pylist() for name in columns)
+    return list(zip(left, right, strict=True))
+
+
+def _seen_rows(
+    usage: pa.Table, clients: Ints, programs: Ints, refused: dict[_Use, dict[str, _Evidence]], cases: Cases, targets: Sequence[str]
+) -> pa.Table:
+    """A row for each use that was seen and each target; of a key that no release has there is nothing to say."""
+    at = np.flatnonzero(pc.is_valid(_flat(usage, "api_name")).to_numpy(zero_copy_only=False))
+    chosen, clients = _taken(usage, at), clients[at]
+    refusing = _refusing(chosen, refused)
+    lines = [(), *dict.fromkeys(tuple(by_line) for by_line in refusing.values())]
+    numbers = np.zeros(len(chosen), np.int64)
+    for row, by_line in refusing.items():
+        numbers[row] = lines.index(tuple(by_line))
+    always: Any = pc.equal(_flat(chosen, "unsupported"), _flat(chosen, "requests"))
+    names = ("api_key", "api_name", "api_version", "broker_highest")
+    of_use = [_flat(chosen, name) for name in names]
+    alike, first = codes_of(pa.array(programs[clients]), *of_use, always, pa.array(numbers))
+    columns = (column.take(pa.array(first)).to_pylist() for column in (*of_use, always))
+    found = [
+        cases.seen(int(programs[clients[row]]), key, name, version, highest, lines[numbers[row]], is_always)
+        for row, key, name, version, highest, is_always in zip(first, *columns, strict=True)
+    ]
+    of_row = np.array(found, np.int64)[alike]
+    count = len(targets)
+    rows = _taken(chosen.select(_ROWS.names[:-2]), np.repeat(np.arange(len(chosen)), count))
+    rows = rows.append_column("client", pa.array(np.repeat(clients, count)))
+    rows = rows.append_column("judged", pa.array((of_row[:, None] * count + np.arange(count)).reshape(-1)))
+    evidence = {
+        row * count + place: by_line[line]
+        for row, by_line in refusing.items()
+        for place, target in enumerate(targets)
+        if (line := cases.refusing_line(tuple(by_line), target)) is not None and cases.basis(int(of_row[row]), place) == "observed_refusal"
+    }
+    return _with_evidence(rows, evidence).cast(_ROWS)
+
+
+def _refusing(rows: pa.Table, refused: dict[_Use, dict[str, _Evidence]]) -> dict[int, dict[str, _Evidence]]:
+    """The rows that were refused, with the lines that did so."""
+    if not refused:
+        return {}
+    keys = pa.array(sorted({use[0] for use in refused}), TEXT)
+    at: Any = np.flatnonzero(pc.is_in(_flat(rows, "client_key"), value_set=keys).to_numpy(zero_copy_only=False))
+    columns = (rows.column(name).take(pa.array(at)).to_pylist() for name in (*_WHO, "api_key", "api_version"))
+    return {row: refused[use] for row, use in zip(at.tolist(), zip(*columns, strict=True), strict=True) if use in refused}
+
+
+def _with_evidence(rows: pa.Table, evidence: Mapping[int, _Evidence]) -> pa.Table:
+    """Rows some of which have evidence of their own, by row."""
+    if not evidence:
+        return rows
+    at = sorted(evidence)
+    mask = np.zeros(len(rows), np.bool_)
+    mask[at] = True
+    for name, values in zip(_EVIDENCE, zip(*(evidence[row] for row in at), strict=True), strict=True):
+        index = rows.schema.get_field_index(name)
+        column: Any = _flat(rows, name)
+        rows = rows.set_column(index, name, pc.replace_with_mask(column, pa.array(mask), pa.array(values, column.type)))
+    return rows
 
 
 def _unseen_rows(
-    usage: Sequence[UsageRow], groups: ClientGroups, targets: Sequence[str]
-) -> Iterator[tuple[tuple[str, str | None], dict[str, Any]]]:
-    """What a client's library is known to send in a version that a target refuses, although it was not seen."""
-    uses: dict[tuple[str, str | None], list[UsageRow]] = defaultdict(list)
-    for row in usage:
-        uses[row.client_key, row.client_id].append(row)
-    for place, rows in uses.items():
-        group, first = groups.of(*place), rows[0]
-        software = _sent(first, group)
-        seen = frozenset(group.versions) | {row.api_name for row in rows if row.api_name is not None}
-        if group.role != "client":
-            continue
-        for api, known in unseen_maxima(*software, group.guess, seen).items():
-            assert known.at_most is not None
-            key = api_key_of(api)
-            blank = UsageRow(*place, first.software_name, first.software_version, key, api, known.at_most)
-            for target in targets:
-                accepted = target_range(target, key)
-                if accepted.accepts is not None and known.at_most < accepted.accepts[0]:
-                    use = Use(api_name=api, api_version=known.at_most, negotiates=group.negotiates, known=known, seen=False)
-                    yield place, blank.values() | _judged(use, accepted, first.evidence, _software(first, group))
+    heads: pa.Table, groups: Sequence[ClientGroup], programs: Sequence[int], apis: Sequence[Sequence[str]], cases: Cases, count: int
+) -> pa.Table:
+    """A row for what a client's library is known to send although it was not seen, and each target that refuses it.
+
+    Args:
+        heads: of each client key and id the first row of `USAGE`.
+        groups, programs, apis: the program behind each, its number, and the names of the apis that it used.
+        cases: that judge.
+        count: how many targets.
+    """
+    found = [
+        (client, use, use.case * count + place)
+        for client, (group, program, of_client) in enumerate(zip(groups, programs, apis, strict=True))
+        if group.role == "client"
+        for use in cases.unseen(program, frozenset(group.versions).union(of_client))
+        for place in use.refusing
+    ]
+    clients = pa.array([client for client, _, _ in found], LONG)
+    of_clients = heads.select([*_WHO, *_SOFTWARE, *_EVIDENCE]).take(clients)
+    zeros = pa.array(np.zeros(len(found), np.int64))
+    columns: dict[str, Any] = {name: of_clients.column(name) for name in of_clients.column_names} | dict.fromkeys(_COUNTS, zeros)
+    for name in ("api_key", "api_name", "api_version"):
+        columns[name] = pa.array([getattr(use, name) for _, use, _ in found], _ROWS.field(name).type)
+    columns |= {"error_names": pa.array([[]] * len(found), TEXTS), "client": clients, "judged": pa.array([at for _, _, at in found], LONG)}
+    return pa.table([columns.get(field.name, pa.nulls(len(found), field.type)) for field in _ROWS], schema=_ROWS)
 
 
-def _sent(row: UsageRow, group: ClientGroup) -> tuple[str | None, str | None]:
-    """Software name and version that the client sent, on this connection or another."""
-    return (row.software_name, row.software_version) if group.software is None else group.software
-
-
-def _software(row: UsageRow, group: ClientGroup) -> Software:
-    name, version = _sent(row, group)
-    library = library_of(name, version) or (group.guess.library.name if group.guess else None) or (name if name != "unknown" else None)
-    return Software(library, newest_version(name, version, group.guess), cure_of(name, version, group.guess))
-
-
-def _judged(
-    use: Use, target: TargetRange, evidence: Evidence | None, software: Software, refusal: Evidence | None = None
-) -> dict[str, Any]:  # fmt: skip
-    judgement = judge(use, target)
-    if judgement.basis == "observed_refusal" and refusal is not None:
-        evidence = refusal
-    remedy, refused_by = remedy_of(use, judgement, target, software), None
-    if judgement.verdict == "marked":
-        remedy, refused_by = _of_marked(use, target, software)
-    return {
-        "target_release": target.release, "verdict": judgement.verdict, "verdict_basis": judgement.basis,
-        "confidence": judgement.confidence, "evidence_connection_id": evidence[0] if evidence else None,
-        "evidence_request_index": evidence[1] if evidence else None, "reason": judgement.reason, "remedy": remedy.text,
-        "cure_version": remedy.version, "cure_kind": remedy.kind, "refused_by": refused_by,
-    }  # fmt: skip
-
-
-def _of_marked(use: Use, target: TargetRange, software: Software) -> tuple[Remedy, str | None]:
-    """What a marked use needs, and for which release: nothing where each later release accepts it, or the client steps up by itself."""
-    later = target.marks[use.api_version]
-    if later.at_refusal is None:
-        return NOTHING, None
-    then = judge(use, later.at_refusal)
-    if then.verdict != "rejected":
-        return NOTHING, None
-    return remedy_of(use, then, later.at_refusal, software), later.refusing
-
-
-def _refusals(partial: Partial, shown: ShownIds, lines: dict[str, str]) -> dict[Place, dict[str, Evidence]]:
+def _refusals(partial: Partial, shown: ShownIds, lines: Mapping[str, str]) -> dict[_Use, dict[str, _Evidence]]:
     """Refused uses by release line of the broker; of each line the first."""
-    found: dict[Place, dict[str, Evidence]] = defaultdict(dict)
+    found: dict[_Use, dict[str, _Evidence]] = defaultdict(dict)
     parts = sorted(  # a request log may have no times
         rows_of(partial["refusals"]), key=lambda part: (part["first_seen"] is None, part["first_seen"], part["evidence_connection_id"])
     )
     for part in parts:
         line = lines.get(part["server"])
         if line is not None and part["api_key"] is not None and part["api_version"] is not None:
-            place = (part["client_key"], shown(part["client_key"], part["client_id"]), part["api_key"], part["api_version"])
-            found[place].setdefault(line, (part["evidence_connection_id"], part["evidence_request_index"]))
+            use = (part["client_key"], shown(part["client_key"], part["client_id"]), part["api_key"], part["api_version"])
+            found[use].setdefault(line, (part["evidence_connection_id"], part["evidence_request_index"]))
     return found
-
-
-class _Owners:
-    """Addresses and principals of the rows."""
-
-    def __init__(self, partial: Partial) -> None:
-        shown = ShownIds(partial)
-        self._addresses: dict[tuple[str, str | None], set[str]] = defaultdict(set)
-        self._principals: dict[tuple[str, str | None], set[str]] = defaultdict(set)
-        for part in rows_of(partial["identities"], "client_key", "client_id", "address", "principal"):
-            place = (part["client_key"], shown(part["client_key"], part["client_id"]))
-            self._addresses[place].add(part["address"])
-            if part["principal"] is not None:
-                self._principals[place].add(part["principal"])
-
-    def of(self, row: UsageRow) -> dict[str, Any]:
-        return self.of_client(row.client_key, row.client_id)
-
-    def of_client(self, client_key: str, client_id: str | None) -> dict[str, Any]:
-        place = (client_key, client_id)
-        return {"addresses": sorted(self._addresses[place]), "principals": sorted(self._principals[place]), "owner": None}

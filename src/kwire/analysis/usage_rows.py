@@ -5,113 +5,157 @@ A row is a client key, client id, api and version.
 
 from __future__ import annotations
 
-from collections import defaultdict
-from collections.abc import Callable
-from dataclasses import dataclass, field
-from typing import Any
+from collections.abc import Callable, Mapping
+from typing import Any, Final
 
+import numpy as np
 import pyarrow as pa
+import pyarrow.compute as pc
 
-from kwire.analysis.latency_buckets import quantile
+from kwire.analysis.latency_buckets import quantiles
 from kwire.analysis.partials import Partial
-from kwire.analysis.plain_rows import rows_of
+from kwire.analysis.row_sums import Ints, codes_of
 from kwire.analysis.shown_ids import ShownIds
-from kwire.tables.schemas import API_USAGE
+from kwire.analysis.value_lists import lists_of
+from kwire.tables.schemas import API_USAGE, INT, LONG, TEXT, TEXTS
 
-__all__ = ["UsageRow", "api_usage", "usage_rows"]
+__all__ = ["USAGE", "api_usage", "usage_rows"]
 
+USAGE: Final = pa.schema(
+    [
+        *API_USAGE,
+        pa.field("unsupported", LONG),  # requests that were answered with error 35
+        pa.field("broker_highest", INT),  # the greatest highest version that a server it was sent to offers
+        pa.field("evidence_connection_id", TEXT),  # of the first such request
+        pa.field("evidence_request_index", LONG),
+    ]
+)
+"""Rows of `api_usage` with their evidence."""
 
-@dataclass(slots=True)
-class UsageRow:
-    """A row of `api_usage` with its evidence.
-
-    Attributes:
-        errors: answers with an error, and requests that the server hung up on.
-        disconnects: of these, the requests that the server hung up on.
-        servers: the servers that it was sent to.
-        first_seen, last_seen: microseconds since 1970, UTC.
-        evidence: connection id and request index of the first such request.
-        unsupported: how many were answered with error 35.
-        latencies: how many had which latency bucket.
-    """
-
-    client_key: str
-    client_id: str | None
-    software_name: str | None
-    software_version: str | None
-    api_key: int
-    api_name: str | None
-    api_version: int
-    requests: int = 0
-    errors: int = 0
-    disconnects: int = 0
-    unsupported: int = 0
-    first_seen: int | None = None
-    last_seen: int | None = None
-    evidence: tuple[str, int] | None = None
-    servers: set[str] = field(default_factory=set)
-    error_names: set[str] = field(default_factory=set)
-    latencies: dict[int, int] = field(default_factory=lambda: defaultdict(int))
-
-    def values(self) -> dict[str, Any]:
-        """Give the columns of `api_usage`."""
-        buckets = sorted(self.latencies.items())
-        keys, counts = [bucket for bucket, _ in buckets], [count for _, count in buckets]
-        return {
-            "client_key": self.client_key, "software_name": self.software_name, "software_version": self.software_version,
-            "client_id": self.client_id, "api_key": self.api_key, "api_name": self.api_name, "api_version": self.api_version,
-            "requests": self.requests, "errors": self.errors, "disconnects": self.disconnects, "error_names": sorted(self.error_names),
-            "latency_p50_us": quantile(keys, counts, 0.5), "latency_p99_us": quantile(keys, counts, 0.99),
-            "first_seen": self.first_seen, "last_seen": self.last_seen,
-        }  # fmt: skip
+_TABLES: Final = ("usage", "error_names", "refusals", "latency")
+_OF_API: Final = ("api_key", "api_version")
+_UNKNOWN: Final = np.iinfo(np.int64).min
+_ALIKE: Final = ("client_key", "software_name", "software_version", "api_key", "api_name", "api_version")
 
 
-def usage_rows(partial: Partial, refuses: Callable[[str, int, int], bool] = lambda *_: False) -> list[UsageRow]:
-    """Make the rows, sorted by client, id, api and version.
+def usage_rows(
+    partial: Partial,
+    refuses: Callable[[str, int, int], bool] = lambda *_: False,
+    highest: Mapping[str, Mapping[str, int]] | None = None,
+) -> pa.Table:
+    """Make the rows of `USAGE`, sorted by client, id, api and version.
 
     Args:
         partial: merged parts.
         refuses: whether a server, given as `address:port`, is of a release that does not accept a version of an api.
+        highest: by server and api name, the highest version that it offers.
     """
     shown = ShownIds(partial)
-    rows: dict[tuple[str, str | None, int, int], UsageRow] = {}
-    for part in rows_of(partial["usage"]):
-        place = (part["client_key"], shown(part["client_key"], part["client_id"]), part["api_key"], part["api_version"])
-        row = rows.get(place)
-        if row is None:
-            row = rows[place] = UsageRow(
-                *place[:2], part["software_name"], part["software_version"], part["api_key"], part["api_name"], part["api_version"]
-            )
-        row.requests += part["requests"]
-        row.errors += part["errors"]
-        row.servers.add(part["server"])
-        evidence = (part["evidence_connection_id"], part["evidence_request_index"])
-        seen = part["first_seen"]
-        if seen is not None and (row.first_seen is None or (seen, evidence) < (row.first_seen, row.evidence)):
-            row.first_seen, row.evidence = seen, evidence
-        elif row.evidence is None:
-            row.evidence = evidence
-        if part["last_seen"] is not None and (row.last_seen is None or part["last_seen"] > row.last_seen):
-            row.last_seen = part["last_seen"]
-    for part in rows_of(partial["error_names"]):
-        row = rows[part["client_key"], shown(part["client_key"], part["client_id"]), part["api_key"], part["api_version"]]
-        row.error_names.add(part["error_name"] or "")
-        if part["error_name"] == "UNSUPPORTED_VERSION":
-            row.unsupported += part["requests"]
-    for part in rows_of(partial["refusals"]):
-        if part["refusal"] == "disconnected" or (
-            part["refusal"] == "closed" and None not in (use := (part["api_key"], part["api_version"])) and refuses(part["server"], *use)
-        ):
-            row = rows.get((part["client_key"], shown(part["client_key"], part["client_id"]), part["api_key"], part["api_version"]))
-            if row is not None:
-                row.errors += part["requests"]
-                row.disconnects += part["requests"]
-    for part in rows_of(partial["latency"]):
-        row = rows[part["client_key"], shown(part["client_key"], part["client_id"]), part["api_key"], part["api_version"]]
-        row.latencies[part["bucket"]] += part["requests"]
-    return [rows[place] for place in sorted(rows, key=lambda place: (place[0], place[1] is not None, place[1] or "", *place[2:]))]
+    ids = {name: shown.column(partial[name]) for name in _TABLES}
+    numbers, first = _numbers(partial, ids)
+    usage = partial["usage"]
+    found: dict[str, Any] = {name: usage.column(name).take(first) for name in _ALIKE} | {"client_id": ids["usage"].take(first)}
+    size = len(first)
+    found |= _sums(usage, numbers["usage"]) | _evidence(usage, numbers["usage"])
+    hung_up = _counted(partial["refusals"], numbers["refusals"], _hung_up(partial["refusals"], refuses), size)
+    found["errors"] = pc.add(found["errors"], pa.array(hung_up))
+    found["disconnects"] = pa.array(hung_up)
+    errors = partial["error_names"]
+    unnamed: Any = ""
+    names: Any = pc.fill_null(errors.column("error_name").combine_chunks(), unnamed)
+    found["error_names"] = lists_of(numbers["error_names"], names, size, TEXTS)
+    is_35: Any = pc.equal(names, pa.scalar("UNSUPPORTED_VERSION"))
+    found["unsupported"] = pa.array(_counted(errors, numbers["error_names"], is_35.to_numpy(zero_copy_only=False), size))
+    found |= _latencies(partial["latency"], numbers["latency"], size)
+    found["broker_highest"] = _offered(usage, numbers["usage"], size, highest or {})
+    rows = pa.table([found[name] for name in USAGE.names], schema=USAGE)
+    keys = rows.select(["client_key", "client_id", *_OF_API]).append_column("named", pc.is_valid(rows.column("client_id")))
+    order = ("client_key", "named", "client_id", *_OF_API)  # clients without an id first
+    return rows.take(pc.sort_indices(keys, sort_keys=[(name, "ascending") for name in order]))
 
 
-def api_usage(rows: list[UsageRow]) -> pa.Table:
-    """Make table `api_usage`."""
-    return pa.Table.from_pylist([row.values() for row in rows], schema=API_USAGE)
+def api_usage(usage: pa.Table) -> pa.Table:
+    """Make table `api_usage` from rows of `USAGE`."""
+    return usage.select(API_USAGE.names)
+
+
+def _numbers(partial: Partial, ids: Mapping[str, Any]) -> tuple[dict[str, Ints], Any]:
+    """Number the rows to be, the same in all tables; of each number of `usage` the first row. What was not used has greater numbers."""
+    columns = [
+        pa.concat_arrays([_flat(partial[name].column(column)) if column != "client_id" else ids[name] for name in _TABLES])
+        for column in ("client_key", "client_id", *_OF_API)
+    ]
+    numbers, first = codes_of(*columns)
+    ends = np.cumsum([len(partial[name]) for name in _TABLES])
+    of_usage = first[: int(numbers[: ends[0]].max(initial=-1)) + 1]
+    return dict(zip(_TABLES, np.split(numbers, ends[:-1]), strict=True)), pa.array(of_usage)
+
+
+def _flat(column: Any) -> Any:
+    return column.combine_chunks()
+
+
+def _sums(usage: pa.Table, numbers: Ints) -> dict[str, Any]:
+    rules: list[Any] = [("requests", "sum"), ("errors", "sum"), ("first_seen", "min"), ("last_seen", "max")]
+    names = [name for name, _ in rules]
+    grouped = usage.select(names).append_column("row", pa.array(numbers)).group_by("row", use_threads=False).aggregate(rules)
+    return {name: _flat(grouped.column(f"{name}_{how}")) for name, how in rules}
+
+
+def _evidence(usage: pa.Table, numbers: Ints) -> dict[str, Any]:
+    """The first request of each row; where no time is known, that of the first of its parts."""
+    names = ["evidence_connection_id", "evidence_request_index"]
+    timed: Any = pc.is_valid(usage.column("first_seen"))
+    dated = usage.select(["first_seen", *names]).append_column("row", pa.array(numbers))
+    keys = pa.table({"row": pa.array(numbers), **{name: pc.if_else(timed, usage.column(name), None) for name in ("first_seen", *names)}})
+    order = pc.sort_indices(keys, sort_keys=[(name, "ascending") for name in keys.column_names])  # stable
+    rule = pc.ScalarAggregateOptions(skip_nulls=False)
+    rules: list[Any] = [(name, "first", rule) for name in names]
+    grouped = dated.take(order).group_by("row", use_threads=False).aggregate(rules)  # in the order of the rows
+    return {name: _flat(grouped.column(f"{name}_first")) for name in names}
+
+
+def _counted(table: pa.Table, numbers: Ints, which: Any, size: int) -> Ints:
+    """Add up the requests of chosen rows by number."""
+    found = np.zeros(size, np.int64)
+    chosen = which & (numbers < size)
+    np.add.at(found, numbers[chosen], table.column("requests").to_numpy()[chosen])
+    return found
+
+
+def _hung_up(refusals: pa.Table, refuses: Callable[[str, int, int], bool]) -> Any:
+    """Which refusals are requests that the server hung up on."""
+    columns = (refusals.column(name).to_pylist() for name in ("refusal", "server", *_OF_API))
+    return np.array(
+        [
+            kind == "disconnected" or (kind == "closed" and key is not None and version is not None and refuses(server, key, version))
+            for kind, server, key, version in zip(*columns, strict=True)
+        ],
+        np.bool_,
+    )
+
+
+def _latencies(latencies: pa.Table, numbers: Ints, size: int) -> dict[str, Any]:
+    known = latencies.select(["bucket", "requests"]).append_column("row", pa.array(numbers)).filter(pc.field("row") < size)
+    grouped = known.group_by(["row", "bucket"], use_threads=False).aggregate([("requests", "sum")])
+    grouped = grouped.sort_by([("row", "ascending"), ("bucket", "ascending")])
+    rows, buckets, counts = (grouped.column(name).to_numpy().astype(np.int64) for name in ("row", "bucket", "requests_sum"))
+    found = {}
+    for name, part in (("latency_p50_us", 0.5), ("latency_p99_us", 0.99)):
+        values, nothing = quantiles(rows, buckets, counts, size, part)
+        found[name] = pa.array(values, LONG, mask=nothing)
+    return found
+
+
+def _offered(usage: pa.Table, numbers: Ints, size: int, highest: Mapping[str, Mapping[str, int]]) -> Any:
+    """Of each row the greatest version that one of its servers offers; null where that is not known."""
+    pairs, first = codes_of(_flat(usage.column("server")), _flat(usage.column("api_name")))
+    at: Any = pa.array(first)
+    chosen = usage.select(["server", "api_name"]).take(at)
+    offers = [
+        highest.get(server, {}).get(api, _UNKNOWN) for server, api in zip(*(column.to_pylist() for column in chosen.columns), strict=True)
+    ]
+    found = np.full(size, _UNKNOWN, np.int64)
+    if offers:
+        np.maximum.at(found, numbers, np.array(offers, np.int64)[pairs])
+    return pa.array(found, INT, mask=found == _UNKNOWN)

@@ -121,7 +121,7 @@ class SeriesCarry:
                     sink.data(connection, direction, data[offset : offset + captured], time_ns, number)
             else:
                 payload = data[offset : offset + captured] if captured else b""
-                self.take_closely(keys[key], Segment(direction, seq, ack, flags, payload, original, signature, time_ns, number), sink)
+                self.take_with_streams(keys[key], Segment(direction, seq, ack, flags, payload, original, signature, time_ns, number), sink)
                 connection = live.get(keys[key])
                 if connection is not None and connection.expires:
                     self.watched[keys[key]] = connection
@@ -131,7 +131,7 @@ class SeriesCarry:
         self.latest_ns = latest_ns
         self.packets += len(columns)
 
-    def take_closely(self, key: bytes, segment: Segment, sink: StreamSink) -> None:
+    def take_with_streams(self, key: bytes, segment: Segment, sink: StreamSink) -> None:
         """Take one packet, whatever it does: begin a connection or end one, fill a hole, come too early.
 
         Args:

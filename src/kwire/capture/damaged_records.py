@@ -40,7 +40,7 @@ _FAR_NS: Final = 30 * 86_400 * 1_000_000_000
 # A run of so many equal bytes is a hole, no piece of a packet.
 _HOLE_BYTES: Final = 64
 # A file in which so many odd records are right has a writer with rules of its own, and is questioned no more.
-_MOST_ODD: Final = 16
+_MOST_IMPLAUSIBLE: Final = 16
 # tcpdump's default. Writers that say less do not always mean it: a packet that was put together by a card is longer than 64 KiB.
 _LEAST_SNAPLEN: Final = 1 << 18
 
@@ -64,7 +64,7 @@ class Damages:
     def __init__(self) -> None:
         self.first: list[Damage] = []
         self.count = self.size = 0
-        self._odd = 0
+        self._implausible = 0
         self._packets: int | None = None  # before the last damage
 
     def skip(self, position: int, data: bytes, read: Callable[[int], bytes], state: FileState) -> tuple[bytes, int]:
@@ -77,10 +77,10 @@ class Damages:
         Returns:
             The bytes from the next proven record on and their position in the file; no bytes where there is none: nothing is counted then.
         """
-        data, state.proven, is_odd = _right_though_odd(data, read, state, self._packets == state.packets)
+        data, state.proven, is_odd = _right_though_implausible(data, read, state, self._packets == state.packets)
         if state.proven:
-            self._odd += is_odd
-            state.strict = self._odd < _MOST_ODD
+            self._implausible += is_odd
+            state.strict = self._implausible < _MOST_IMPLAUSIBLE
             return data, position
         found, skipped = read_behind_damage(data, read, state)
         if not found:
@@ -133,14 +133,14 @@ def read_behind_damage(data: bytes, read: Callable[[int], bytes], state: FileSta
         data, at = data[at:] + more, 0
 
 
-def _right_though_odd(data: bytes, read: Callable[[int], bytes], state: FileState, behind: bool) -> tuple[bytes, int, bool]:
+def _right_though_implausible(data: bytes, read: Callable[[int], bytes], state: FileState, behind: bool) -> tuple[bytes, int, bool]:
     """Look whether the records where a scan stopped are right: what is read of the file, how many bytes of it hold records to be read, and
     whether one of them is odd. `behind`: damage is in front of them, which may have swallowed what says how times are counted.
     """
     records = _PcapRecords(state) if state.kind == PCAP else _PcapngRecords(state)
     records.is_behind_damage = behind
     ended = False
-    while (right := records.right_though_odd(data, ended)) is None:
+    while (right := records.right_though_implausible(data, ended)) is None:
         more = read(_READ_BYTES)
         ended = not more
         data += more
@@ -153,7 +153,7 @@ class _Records:
     Attributes:
         reach: a search that has so many bytes in front of it needs no more.
         is_behind_damage: the packet before is one in front of damage.
-        stops_behind: `right_though_odd` found one record that is right, and nothing of what is behind it.
+        stops_behind: `right_though_implausible` found one record that is right, and nothing of what is behind it.
     """
 
     reach: int
@@ -212,7 +212,7 @@ class _Records:
             at = following
         return True
 
-    def right_though_odd(self, data: bytes, ended: bool) -> int | None:
+    def right_though_implausible(self, data: bytes, ended: bool) -> int | None:
         """How many bytes hold records that are right, however odd the first is; None where it takes more bytes to tell."""
         return self._right(data, 0, ended)
 
@@ -311,7 +311,7 @@ class _PcapRecords(_Records):
         super().begin()
         self._near_ns = self._known
 
-    def right_though_odd(self, data: bytes, ended: bool) -> int | None:
+    def right_though_implausible(self, data: bytes, ended: bool) -> int | None:
         if len(data) < self.header:
             return 0 if ended else None
         seconds, fraction, captured, original = self._read(data, 0)

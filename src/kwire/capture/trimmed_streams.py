@@ -8,12 +8,12 @@ from typing import Final
 from kwire.capture.located_bytes import LocatedBytes, Place, StreamTail
 from kwire.capture.sink import StreamSink
 from kwire.capture.tcp import TcpConnection
-from kwire.protocol import Conversation
+from kwire.protocol import DirectionDetector
 from kwire.protocol.events import Event, FrameSeen
+from kwire.protocol.foreign_protocols import MORE, recognise, recognise_server
 from kwire.protocol.frame_blanking import FrameBlanker
 from kwire.protocol.frames import MAX_FRAME
 from kwire.protocol.impl import Connection
-from kwire.protocol.strangers import MORE, recognise, recognise_server
 from kwire.protocol.token_blanking import FILL, blank_client_token, blank_server_token
 
 __all__ = ["TrimmedStreams"]
@@ -30,8 +30,8 @@ _LENGTH: Final = 4
 class _Tracked:
     """What hangs on a connection."""
 
-    def __init__(self, conversation: Conversation, group_types: dict[str, str]) -> None:
-        self.conversation = conversation
+    def __init__(self, detector: DirectionDetector, group_types: dict[str, str]) -> None:
+        self.detector = detector
         self.blanker = FrameBlanker(group_types)
         self.tails = (StreamTail(), StreamTail())
         self.heads: list[list[LocatedBytes]] = [[], []]
@@ -58,10 +58,10 @@ class TrimmedStreams(StreamSink):
         if self._ports and connection.a.port not in self._ports and connection.b.port not in self._ports:
             connection.ignored = True
             return
-        conversation = Conversation(connection.a.port, connection.b.port, ports=self._ports or None, frames=True, tracker=Connection)
-        connection.attachment = tracked = _Tracked(conversation, self._group_types)
+        detector = DirectionDetector(connection.a.port, connection.b.port, ports=self._ports or None, frames=True, tracker=Connection)
+        connection.attachment = tracked = _Tracked(detector, self._group_types)
         if connection.opened_by is not None:
-            self._take(tracked, conversation.opened(connection.opened_by, time_ns, packet))
+            self._take(tracked, detector.opened(connection.opened_by, time_ns, packet))
 
     def data(self, connection: TcpConnection, direction: int, data: bytes, time_ns: int, packet: int) -> None:
         tracked = connection.attachment
@@ -74,7 +74,7 @@ class TrimmedStreams(StreamSink):
             assert isinstance(data, LocatedBytes)
             tracked.heads[direction].append(data)
         tail.add(data, _MOST_WAITING)
-        self._take(tracked, tracked.conversation.receive(direction, data, time_ns, packet))
+        self._take(tracked, tracked.detector.receive(direction, data, time_ns, packet))
         if not any(tracked.framed):
             self._look_for_tls(tracked)
 
@@ -82,20 +82,20 @@ class TrimmedStreams(StreamSink):
         tracked = connection.attachment
         assert isinstance(tracked, _Tracked)
         tracked.lost[direction] = True
-        events = tracked.conversation.lost(direction, count, time_ns, packet, cut=cut)
+        events = tracked.detector.lost(direction, count, time_ns, packet, cut=cut)
         tracked.tails[direction].lose(count)
         self._take(tracked, events)
 
     def closed(self, connection: TcpConnection, direction: int, reset: bool, time_ns: int, packet: int) -> None:
         tracked = connection.attachment
         assert isinstance(tracked, _Tracked)
-        self._take(tracked, tracked.conversation.closed(direction, reset, time_ns, packet))
+        self._take(tracked, tracked.detector.closed(direction, reset, time_ns, packet))
 
     def ended(self, connection: TcpConnection) -> None:
         tracked = connection.attachment
         if not isinstance(tracked, _Tracked):
             return
-        self._take(tracked, tracked.conversation.finish(connection.last_ns))
+        self._take(tracked, tracked.detector.finish(connection.last_ns))
         if not tracked.is_tls and not any(tracked.framed):
             self._look_for_tls(tracked)
         if not tracked.is_tls:
@@ -107,7 +107,7 @@ class TrimmedStreams(StreamSink):
     def _take(self, tracked: _Tracked, events: Iterable[Event]) -> None:
         for event in events:
             if isinstance(event, FrameSeen):
-                server = tracked.conversation.server_side
+                server = tracked.detector.server_side
                 assert server is not None
                 self._frame(tracked, event, server if event.direction == "response" else 1 - server)
 
@@ -155,7 +155,7 @@ class TrimmedStreams(StreamSink):
 
     def _look_for_tls(self, tracked: _Tracked) -> None:
         """TLS is encrypted, so all of it may stay, and what it says in clear is part of the tables."""
-        found = tracked.conversation.connection
+        found = tracked.detector.connection
         if found is None or found.protocol != "tls":
             return
         tracked.is_tls = True
@@ -166,7 +166,7 @@ class TrimmedStreams(StreamSink):
 
     def _keep_openings(self, tracked: _Tracked) -> None:
         """Of a direction that does not begin with a frame, as few of its first bytes as say what was spoken."""
-        server, found = tracked.conversation.server_side, tracked.conversation.connection
+        server, found = tracked.detector.server_side, tracked.detector.connection
         if server is None or found is None or found.joined_late:
             return
         for direction in (0, 1):

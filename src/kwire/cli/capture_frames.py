@@ -1,6 +1,6 @@
 """The requests of a capture with their bodies and those of their responses, in the form of the broker's request log.
 
-Which request belongs to which response is what the tracker says (`kwire.protocol.Conversation`); the bytes of both are kept here until
+Which request belongs to which response is what the tracker says (`kwire.protocol.DirectionDetector`); the bytes of both are kept here until
 then.
 """
 
@@ -19,7 +19,7 @@ from kwire.capture.tls.session_keys import SeriesKeys, current_tls_options
 from kwire.cli.request_log import BUILT_IN, carried_by, error_entry, in_names_of, request_entry, response_entry
 from kwire.codec import Codec
 from kwire.errors import WireError
-from kwire.protocol import Conversation
+from kwire.protocol import DirectionDetector
 from kwire.protocol.events import Event, RequestCompleted, VersionsLearned
 
 __all__ = ["read_exchanges"]
@@ -73,8 +73,8 @@ class _Stream:
 
 
 class _Tracked:
-    def __init__(self, conversation: Conversation) -> None:
-        self.conversation = conversation
+    def __init__(self, detector: DirectionDetector) -> None:
+        self.detector = detector
         self.streams = (_Stream(), _Stream())
         self.early: list[Event] = []
         self.name: str | None = None
@@ -105,37 +105,37 @@ class _FrameSink(StreamSink):
         if self.ports and connection.a.port not in self.ports and connection.b.port not in self.ports:
             connection.ignored = True
             return
-        conversation = Conversation(connection.a.port, connection.b.port, ports=self.ports or None)
-        connection.attachment = tracked = _Tracked(conversation)
+        detector = DirectionDetector(connection.a.port, connection.b.port, ports=self.ports or None)
+        connection.attachment = tracked = _Tracked(detector)
         if connection.opened_by is not None:
-            self._take(connection, tracked, conversation.opened(connection.opened_by, time_ns, packet))
+            self._take(connection, tracked, detector.opened(connection.opened_by, time_ns, packet))
 
     def data(self, connection: TcpConnection, direction: int, data: bytes, time_ns: int, packet: int) -> None:
         tracked = connection.attachment
         assert isinstance(tracked, _Tracked)
         tracked.streams[direction].add(data)
-        self._take(connection, tracked, tracked.conversation.receive(direction, data, time_ns, packet))
+        self._take(connection, tracked, tracked.detector.receive(direction, data, time_ns, packet))
 
     def lost(self, connection: TcpConnection, direction: int, count: int, cut: bool, time_ns: int, packet: int) -> None:
         tracked = connection.attachment
         assert isinstance(tracked, _Tracked)
-        self._take(connection, tracked, tracked.conversation.lost(direction, count, time_ns, packet))
+        self._take(connection, tracked, tracked.detector.lost(direction, count, time_ns, packet))
         tracked.streams[direction].lose(count)
 
     def closed(self, connection: TcpConnection, direction: int, reset: bool, time_ns: int, packet: int) -> None:
         tracked = connection.attachment
         assert isinstance(tracked, _Tracked)
-        self._take(connection, tracked, tracked.conversation.closed(direction, reset, time_ns, packet))
+        self._take(connection, tracked, tracked.detector.closed(direction, reset, time_ns, packet))
 
     def ended(self, connection: TcpConnection) -> None:
         tracked = connection.attachment
         if isinstance(tracked, _Tracked):
-            self._take(connection, tracked, tracked.conversation.finish(connection.last_ns))
+            self._take(connection, tracked, tracked.detector.finish(connection.last_ns))
             connection.attachment = None
 
     def _take(self, connection: TcpConnection, tracked: _Tracked, events: Iterable[Event]) -> None:
         tracked.early += events
-        side = tracked.conversation.server_side
+        side = tracked.detector.server_side
         if side is None or not tracked.early:
             return
         if tracked.name is None:

@@ -21,7 +21,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 from kwire.codec._pure.primitives import Break, as_buffer, join_path
-from kwire.codec._pure.walk import Oddity, Walk
+from kwire.codec._pure.walk import Anomaly, Walk
 from kwire.codec.classes import CompiledCatalog, compiled
 from kwire.codec.plan import Plan
 from kwire.errors import Fault, WireError, wire_error
@@ -29,7 +29,7 @@ from kwire.errors import Fault, WireError, wire_error
 if TYPE_CHECKING:
     from typing_extensions import Buffer
 
-__all__ = ["Oddity", "Prefix", "PrefixReader", "decode_prefix", "read_prefix"]
+__all__ = ["Anomaly", "Prefix", "PrefixReader", "decode_prefix", "read_prefix"]
 
 
 class Prefix(NamedTuple):
@@ -37,14 +37,14 @@ class Prefix(NamedTuple):
     message: what there is of it.
     error: what ended the reading, with its place; None for a whole message.
     end: where reading ended.
-    oddities: what was passed over, as Java's readers do.
+    anomalies: what was passed over, as Java's readers do.
     counts: by attribute, how many elements the array has in which reading ended, as the number in front of it says.
     """
 
     message: Any
     error: WireError | None
     end: int
-    oddities: list[Oddity]
+    anomalies: list[Anomaly]
     counts: dict[str, int]
 
 
@@ -82,7 +82,7 @@ class PrefixReader:
             walk.fill(message, 0)
         except Break as fault:
             error = wire_error(fault.code, fault.offset, join_path(fault.steps), plan.message, plan.api_key, plan.version)
-        return Prefix(message, error, walk.pos, walk.oddities, walk.counts)
+        return Prefix(message, error, walk.pos, walk.anomalies, walk.counts)
 
     def decode_prefix(
         self, name: str, data: Buffer, version: int, *, offset: int = 0, fields: Sequence[str] | None = None, strict: bool = True

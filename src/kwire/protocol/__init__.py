@@ -1,6 +1,6 @@
 """Sans-IO rules of the protocol: bytes and a clock value in, events out. No sockets, no threads, no real time.
 
-The door is `Connection`, for who knows which side is the client, and `Conversation`, for who does not (a capture)::
+The door is `Connection`, for who knows which side is the client, and `DirectionDetector`, for who does not (a capture)::
 
     Connection(joined_late=False, *, max_frame=MAX_FRAME, frames=False, bodies=None)
         receive_request_bytes(data, t, packet=0) -> list[Event]
@@ -10,7 +10,7 @@ The door is `Connection`, for who knows which side is the client, and `Conversat
         finish(t) -> list[Event]                             end of the series
         summary() -> ConnectionSummary
 
-    Conversation(port_0, port_1, *, ports=None)              sides are 0 and 1
+    DirectionDetector(port_0, port_1, *, ports=None)              sides are 0 and 1
         opened(side, t, packet=0) -> list[Event]             a SYN without ACK came from this side
         receive(side, data, t, packet=0) -> list[Event]
         lost(side, n, t, packet=0), closed(side, reset, t, packet=0), finish(t) -> list[Event]
@@ -29,6 +29,7 @@ from kwire.lazy_names import lazy_getattr
 if TYPE_CHECKING:
     from kwire.protocol import coordinator, groups, negotiation, nested_bytes, telemetry
     from kwire.protocol.connection import Connection
+    from kwire.protocol.direction_detection import DirectionDetector
     from kwire.protocol.events import (
         BrokerNode,
         BrokersLearned,
@@ -40,7 +41,6 @@ if TYPE_CHECKING:
         VersionsLearned,
         ViolationFound,
     )  # fmt: skip
-    from kwire.protocol.roles import Conversation
 
 _HOME = {
     **dict.fromkeys(
@@ -51,12 +51,12 @@ _HOME = {
         "kwire.protocol.events",
     ),
     "Connection": "kwire.protocol.impl",
-    "Conversation": "kwire.protocol.roles",
+    "DirectionDetector": "kwire.protocol.direction_detection",
     **{module: f"kwire.protocol.{module}" for module in ("coordinator", "groups", "negotiation", "nested_bytes", "telemetry")},
 }  # fmt: skip
 
 __all__ = [
-    "BrokerNode", "BrokersLearned", "Connection", "ConnectionSummary", "Conversation", "Direction", "Event", "IdentityChanged",
+    "BrokerNode", "BrokersLearned", "Connection", "ConnectionSummary", "DirectionDetector", "Direction", "Event", "IdentityChanged",
     "RequestCompleted", "VersionsLearned", "ViolationFound", "coordinator", "groups", "negotiation", "nested_bytes", "telemetry",
 ]  # fmt: skip
 

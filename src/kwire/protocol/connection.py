@@ -1,8 +1,8 @@
 """One tracked connection: bytes of both directions and a clock value in, events out.
 
-Rules. Bytes may come in any pieces, the events are the same. The first bytes decide what is spoken (`kwire.protocol.strangers`); then each
-direction is split into frames (`frames`), and the frames become rows (`exchange`). A connection pickles at any moment and keeps only what
-later bytes may need: unfinished frames, requests without response, identity and authentication, counts.
+Rules. Bytes may come in any pieces, the events are the same. The first bytes decide what is spoken (`kwire.protocol.foreign_protocols`);
+then each direction is split into frames (`frames`), and the frames become rows (`exchange`). A connection pickles at any moment and keeps
+only what later bytes may need: unfinished frames, requests without response, identity and authentication, counts.
 """
 
 from __future__ import annotations
@@ -267,10 +267,10 @@ class Connection:
             if opening.skipped and not splitter.seeking:
                 self._splitters[direction] = self._splitter(direction, splitter.max_frame, offset=opening.skipped)
         else:
-            events += self._stranger(direction, opening, verdict)
+            events += self._foreign(direction, opening, verdict)
         return events + self._feed_all(direction, opening.give_up())
 
-    def _stranger(self, direction: Direction, opening: Opening, verdict: str) -> list[Event]:
+    def _foreign(self, direction: Direction, opening: Opening, verdict: str) -> list[Event]:
         exchange = self._exchange
         first = opening.first_fault()
         if direction == "response" and exchange.is_kafka:

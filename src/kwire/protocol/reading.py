@@ -12,10 +12,10 @@ from kwire.codec.decoding import decode_response
 from kwire.codec.frames import Opaque
 from kwire.codec.impl import load_twin
 from kwire.errors import Fault, WireError
-from kwire.protocol.close_reading import Oddity, read_closely
 from kwire.protocol.events import Body
 from kwire.protocol.first_fields import error_code_of, request_fields, response_fields, text_fields, topics_of
 from kwire.protocol.negotiation import API_VERSIONS
+from kwire.protocol.prefix_reading import Anomaly, read_damaged
 from kwire.protocol.rules import rule_of_fault, shown
 from kwire.schema import catalog
 from kwire.schema.header_versions import header_version_of
@@ -140,9 +140,9 @@ def peek_correlation_id(payload: bytes) -> int | None:
     return int(RESPONSE_HEAD.unpack_from(payload)[0]) if len(payload) >= RESPONSE_HEAD.size else None
 
 
-def _of_oddities(oddities: list[Oddity], message: str) -> list[Fact]:
+def _of_anomalies(anomalies: list[Anomaly], message: str) -> list[Fact]:
     broken: list[Fact] = []
-    for kind, offset, value in oddities:
+    for kind, offset, value in anomalies:
         if kind == "negative_length":
             broken.append(
                 ("length_impossible", {"message": message, "reason": f"length {value} at byte {offset} is neither null nor a length"})
@@ -220,7 +220,7 @@ def read_request(payload: bytes, damaged: bool = False) -> RequestReading:
     if offset is None or key is None or version is None:
         return reading
     if damaged:
-        prefix = read_closely(request_decoder(key, version, whole=True).plan, payload, offset)
+        prefix = read_damaged(request_decoder(key, version, whole=True).plan, payload, offset)
         reading.message, reading.counts = prefix.message, prefix.counts
     else:
         _read_request_body(reading, payload, offset, key, version)
@@ -285,7 +285,7 @@ def _read_request_body(reading: RequestReading, payload: bytes, offset: int, key
     fields = request_fields(key, version)
     if fields.topics is not None and topics_of(message, fields)[1] is None:
         # Null topics are legal, and any negative count is read as null: only -1 may stand there.
-        reading.broken += _of_oddities(read_closely(decoder.plan, payload, offset).oddities, label)
+        reading.broken += _of_anomalies(read_damaged(decoder.plan, payload, offset).anomalies, label)
 
 
 def read_response(payload: bytes, api_key: int, api_version: int, damaged: bool = False) -> ResponseReading:
@@ -332,7 +332,7 @@ def _read_response_body(payload: bytes, api_key: int, api_version: int, damaged:
 
 
 def _before_the_cut(decoder: Any, payload: bytes, offset: int) -> Any:
-    return read_closely(decoder.plan, payload, min(offset, len(payload))).message
+    return read_damaged(decoder.plan, payload, min(offset, len(payload))).message
 
 
 def _read_api_versions(payload: bytes, api_version: int, damaged: bool, label: str) -> ResponseReading:

@@ -12,11 +12,11 @@ import re
 from typing import Any, Final
 
 from kwire.errors import Fault, WireError
-from kwire.protocol.close_reading import read_closely
 from kwire.protocol.events import RequestCompleted
 from kwire.protocol.frames import LEAST_BELIEVED, REJECT
 from kwire.protocol.negotiation import API_VERSIONS
 from kwire.protocol.pairing import Pairing
+from kwire.protocol.prefix_reading import read_damaged
 from kwire.protocol.reading import header_reader, request_decoder, response_decoders
 from kwire.schema import catalog
 
@@ -56,7 +56,7 @@ def _agrees(decoder: Any, data: bytes, offset: int, length: int) -> bool:
         if whole or error.code is not Fault.TRUNCATED:
             return False
         # A count that no frame of this length can hold is truncated in its beginning too.
-        fault = read_closely(decoder.plan, data, offset, length).error
+        fault = read_damaged(decoder.plan, data, offset, length).error
         return fault is None or fault.code is Fault.TRUNCATED
     return whole and bool(end == len(data))
 

@@ -24,7 +24,7 @@ SOURCES: Final = ("not_observed", "not_sent", "api_versions")
 ROLES: Final = ("client", "broker", "controller")
 CLOSED_BY: Final = ("client", "server")
 
-# The bits of pyx/lane_texts.pxd, TextFact
+# The bits of pyx/protocol/text_table.pxd, TextFact
 _IS_SOFTWARE: Final = 2
 _IS_BROKER_CLIENT: Final = 4
 

@@ -105,14 +105,15 @@ class GroupLines:
 
     def _members(self, group: GroupLine) -> str:
         """Steps of the number of members, from the first rebalance in sight to the end; between them who leaves counts."""
-        if not group.most:
+        most = group.most
+        if not most:
             return ""
         steps = [(one.time, one.members_after or 0) for one in group.rebalances]
         steps += [(time, -1) for time in group.left if time > group.rebalances[0].time]
         level, number = dict[int, float](), 0  # of each unit the last one
         for time, members in sorted(steps):
             number = members if members >= 0 else max(0, number - 1)
-            level[int(self._x(time))] = LANE_HEIGHT - (LANE_HEIGHT - 4) * number / group.most
+            level[int(self._x(time))] = LANE_HEIGHT - (LANE_HEIGHT - 4) * number / most
         path = f"M{next(iter(level))} {LANE_HEIGHT}" + "".join(f"V{y:.1f}H{x}" for x, y in _until_next(level))
         return f"{path}V{LANE_HEIGHT}Z"
 

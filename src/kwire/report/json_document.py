@@ -1,4 +1,4 @@
-"""The report as one JSON document, complete; docs/page.md says what each key holds."""
+"""The report as one JSON document, complete; docs/reference/report.md says what each key holds."""
 
 from __future__ import annotations
 

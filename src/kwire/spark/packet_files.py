@@ -2,7 +2,7 @@
 
 Each time a task holds enough, the packets of all shares are written behind each other; the sizes come last. So a share is read in as many
 pieces as there were times. Spark's own shuffle would carry the same bytes through its JVMs, which takes 15 s of the processor a GB
-(docs/planning.md), and Spark Connect does not let Python near it.
+(docs/explanation/costs.md), and Spark Connect does not let Python near it.
 """
 
 from __future__ import annotations

@@ -3,7 +3,7 @@
 A series is one task as long as there are other series to keep the machines busy. Where there are more cores than series, its connections
 are shared out. A few tasks scan all packets of the series each, and go on with those of their own connections only; more of them would do
 nothing but scan, so the packets are routed to them in a step of its own (`kwire.capture.packet_routing`). No connection is ever cut, and so
-the rows are those of one task. What costs how much is in docs/planning.md.
+the rows are those of one task. What costs how much is in docs/explanation/costs.md.
 """
 
 from __future__ import annotations

@@ -12,8 +12,8 @@ from typing import BinaryIO
 import pyarrow as pa
 
 from kwire.errors import InputError
-from kwire.tables.conversation_sink import tracked_on
 from kwire.tables.node_ids import with_nodes
+from kwire.tables.row_sink import tracked_on
 from kwire.tables.series import Batches, TablesCarry, begin_series, finish_series, iter_piece, skip_piece
 from kwire.tables.series_rows import check_table
 

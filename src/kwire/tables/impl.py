@@ -9,10 +9,10 @@ from kwire.capture import impl as capture_impl
 from kwire.codec.impl import Twin, load_native
 
 if TYPE_CHECKING:
-    from kwire.tables._native.bulk import LaneBatches
-    from kwire.tables.conversation_sink import ConversationSink, Tracked
+    from kwire.tables._native.bulk import RowBatches
+    from kwire.tables.row_sink import RowSink, Tracked
 
-__all__ = ["backend", "lane_batches", "restored_stream"]
+__all__ = ["backend", "row_batches", "restored_stream"]
 
 
 def _choose() -> tuple[Twin, ModuleType | None]:
@@ -29,10 +29,10 @@ def restored_stream(tracked: Tracked) -> Tracked:
     return tracked
 
 
-def lane_batches(sink: ConversationSink) -> LaneBatches | None:
+def row_batches(sink: RowSink) -> RowBatches | None:
     """Make what takes streams and keeps rows of requests and connections outside of Python; None in the pure twin.
 
     Args:
         sink: the owner.
     """
-    return None if _chosen[1] is None else _chosen[1].LaneBatches(sink)
+    return None if _chosen[1] is None else _chosen[1].RowBatches(sink)

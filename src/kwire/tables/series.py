@@ -29,8 +29,8 @@ from kwire.capture.sized_file import SizedFile
 from kwire.errors import InputError
 from kwire.protocol.events import Asked
 from kwire.tables.column_builder import ColumnBuilder
-from kwire.tables.conversation_sink import PACKET_BITS, ConversationSink, FileCounts, tracked_on
 from kwire.tables.request_logs.rows import LogRows
+from kwire.tables.row_sink import PACKET_BITS, FileCounts, RowSink, tracked_on
 from kwire.tables.schemas import CAPTURES, VIOLATIONS
 
 __all__ = [
@@ -46,7 +46,7 @@ class TablesCarry:
 
     Attributes:
         series: name of the series.
-        streams: connections of the capture room, conversations hanging on them.
+        streams: connections of the capture room, detectors hanging on them.
         sink: what turns them into rows.
         facts: of the files that were read, None for those of a request log, whose facts are in `log`.
         disorder: why the order of the files is in doubt, or empty.
@@ -73,7 +73,7 @@ class TablesCarry:
         self.share = share
         self.hashed = hashed
         self.streams = series_carry(share)
-        self.sink = ConversationSink(series, ports, observing, asked)
+        self.sink = RowSink(series, ports, observing, asked)
         self.log = LogRows(self.sink, zone_of(log_zone))
         self.facts: list[FileFacts | None] = []
         self.ends_told = 0  # files of which it is said, where it is so, that they end early or are empty
@@ -332,7 +332,7 @@ def no_kafka(packets: int, ports: Iterable[int]) -> str:
     return f"No Kafka request was found{where} in {packets} packets."
 
 
-def _take(sink: ConversationSink, *, whole: bool = True) -> Batches:
+def _take(sink: RowSink, *, whole: bool = True) -> Batches:
     return {
         "requests": sink.take("requests", whole=whole),
         "violations": sink.violations.take(whole=whole),

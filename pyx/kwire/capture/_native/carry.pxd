@@ -27,7 +27,7 @@ cdef class SeriesCarry:
     cdef Py_ssize_t known_count
 
     cdef PyObject* look_up(self, object key, int32_t place) except? NULL
-    cdef int take_closely(
+    cdef int take_with_streams(
         self, TcpConnection connection, bytes key, const Packet* packet, const uint8_t* payload, StreamSink sink
     ) except -1
     cdef TcpConnection open(self, bytes key, const Packet* packet, StreamSink sink)

@@ -4,11 +4,11 @@ cimport cython
 from cpython.object cimport PyObject
 from libc.stdint cimport int32_t, int64_t, uint8_t
 
-from cursor cimport Bytes
-from lane_recipe cimport Recipe
-from lane_series cimport LaneExchange, LaneSeries, LaneWaiting
+from protocol.exchange_state cimport ExchangeState, SeriesState, WaitingRequest
+from protocol.field_plan cimport FieldPlan
+from protocol.field_plans cimport KEYS, FieldPlans
 from protocol.frame_cutter cimport Cutter
-from recipe_book cimport KEYS, RecipeBook
+from wire.cursor cimport Bytes
 
 
 cdef class EventSink:
@@ -17,9 +17,9 @@ cdef class EventSink:
 
 @cython.final
 cdef class Connection:
-    cdef LaneExchange state
-    cdef LaneSeries* series
-    cdef LaneSeries own
+    cdef ExchangeState state
+    cdef SeriesState* series
+    cdef SeriesState own
     cdef PyObject* sink  # borrowed: the EventSink that owns this connection, NULL where events are given back
     cdef Cutter cutters[2]
     cdef list openings  # what collects the first bytes of a direction while they do not say what is spoken
@@ -57,5 +57,5 @@ cdef class Connection:
     cdef object opening_of(self, int side)
 
 
-cdef Connection row_connection(EventSink sink, LaneSeries* series, bint joined_late, object asked, object known)
-cdef RecipeBook* field_plans() noexcept
+cdef Connection row_connection(EventSink sink, SeriesState* series, bint joined_late, object asked, object known)
+cdef FieldPlans* field_plans() noexcept

@@ -1,9 +1,9 @@
 """Packets to the shares of a series that read their connections: as they are, with their number, behind one another.
 
-The twin of pyx/packet_routes.pxd. A packet with ports goes to the share of its connection. A fragment of an IP packet goes to all: which
-connection it is of only what was before it tells, and every share comes to the same result. And all are shown the headers of a packet with
-which the time of the capture reaches a new multiple of 2**`SWEEP_BITS` ns, because sweeps come then. Whether it is new is told from this
-piece of the series alone: one that was reached before changes nothing. Each packet has a header, little-endian::
+The twin of pyx/capture/packet_routes.pxd. A packet with ports goes to the share of its connection. A fragment of an IP packet goes to all:
+which connection it is of only what was before it tells, and every share comes to the same result. And all are shown the headers of a packet
+with which the time of the capture reaches a new multiple of 2**`SWEEP_BITS` ns, because sweeps come then. Whether it is new is told from
+this piece of the series alone: one that was reached before changes nothing. Each packet has a header, little-endian::
 
     time 8 | number in the piece, from 1 4 | link type 4 | captured 4 | original 4
 """

@@ -1,9 +1,8 @@
 """From the first byte of a captured packet to its TCP header, through whatever wraps it.
 
-The twin of pyx/packet_view.pxd and pyx/packet_tunnels.pxd. A view is a window on the packet that each layer makes smaller: `at` is the next
-byte, `end` the end of the stored ones, `cut` how many more there were on the wire. A layer answers with the *kind* of what follows (an
-EtherType, or one of the numbers below) or with the packet's *fate*. Each layer takes at least one byte, so a hostile packet costs no more
-than its size.
+The twin of pyx/capture/packet_view.pxd. A view is a window on the packet that each layer makes smaller: `at` is the next byte, `end` the
+end of the stored ones, `cut` how many more there were on the wire. A layer answers with the *kind* of what follows (an EtherType, or one of
+the numbers below) or with the packet's *fate*. Each layer takes at least one byte, so a hostile packet costs no more than its size.
 """
 
 from __future__ import annotations

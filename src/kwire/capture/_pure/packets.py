@@ -131,7 +131,7 @@ class _Scanner:
         while end - at >= header:
             seconds, fraction, captured, original = read(data, at)
             if captured > MAX_PACKET_BYTES or (
-                at >= proven and self.odd_record(at, fraction_ns, state.start_ns is not None, state.time_ns)
+                at >= proven and self.implausible_record(at, fraction_ns, state.start_ns is not None, state.time_ns)
             ):
                 columns.damaged = True
                 break
@@ -142,7 +142,7 @@ class _Scanner:
                 if end - following < header:
                     if not state.ended:
                         break
-                elif self.odd_record(following, fraction_ns, True, time_ns) == _TIME:
+                elif self.implausible_record(following, fraction_ns, True, time_ns) == _TIME:
                     # what destroyed the time, which comes first, may have begun in this record
                     columns.damaged = True
                     break
@@ -150,7 +150,7 @@ class _Scanner:
             at = following
         columns.consumed = at
 
-    def odd_record(self, at: int, fraction_ns: int, timed: bool, time_ns: int) -> int:
+    def implausible_record(self, at: int, fraction_ns: int, timed: bool, time_ns: int) -> int:
         """What is odd about the header of a pcap record, `time_ns` being the time of the one before: nothing, `_LENGTHS` or `_TIME`."""
         seconds, fraction, captured, original = struct.unpack_from(">IIII" if self.state.big_endian else "<IIII", self.data, at)
         if fraction * fraction_ns >= 1_000_000_000 or (timed and abs(seconds * 1_000_000_000 + fraction * fraction_ns - time_ns) > NEAR_NS):
@@ -159,7 +159,7 @@ class _Scanner:
             return _LENGTHS
         return 0
 
-    def odd_block(self, kind: int, at: int, length: int) -> bool:
+    def implausible_block(self, kind: int, at: int, length: int) -> bool:
         """Whether the two lengths of a whole pcapng block differ, or a packet in it cannot be, or its time has to be proven."""
         state = self.state
         if self.u32(at + length - 4) != length:
@@ -194,7 +194,7 @@ class _Scanner:
             if end - at < length:
                 break
             kind = kind if kind == _SECTION else self.u32(at)
-            if at >= proven and self.odd_block(kind, at, length):
+            if at >= proven and self.implausible_block(kind, at, length):
                 columns.damaged = True
                 break
             self.block(kind, at, length)

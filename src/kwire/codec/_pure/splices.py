@@ -10,8 +10,8 @@ import struct
 from collections.abc import Callable
 from typing import Any, Final
 
-from kwire.codec._pure.place_walk import MarkedPlan, Place, PlaceWalk, walk_over
 from kwire.codec._pure.primitives import Buffer, as_buffer, join_path
+from kwire.codec._pure.span_walk import MarkedPlan, Place, SpanWalk, walk_over
 from kwire.codec.plan import Op
 from kwire.codec.splice_plan import ANY, Choice, Constant, Marking
 from kwire.codec.splice_values import MOST_BYTES, content_of, head_of, varint
@@ -134,7 +134,7 @@ class Splicer:
 class _Change:
     """What becomes of the places of a walk."""
 
-    def __init__(self, marking: Marking, data: Buffer, offset: int, walk: PlaceWalk, strict: bool) -> None:
+    def __init__(self, marking: Marking, data: Buffer, offset: int, walk: SpanWalk, strict: bool) -> None:
         self.marking = marking
         self.data = data
         self.offset = offset

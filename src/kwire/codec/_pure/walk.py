@@ -18,14 +18,14 @@ from kwire.codec.plan import FIXED_SIZE, Flag, Op, Operation, Plan
 from kwire.codec.uuids import Uuid
 from kwire.errors import Fault
 
-__all__ = ["Oddity", "Walk"]
+__all__ = ["Anomaly", "Walk"]
 
 _FORMATS: Final[dict[int, str]] = {
     Op.BOOL: ">?", Op.INT8: ">b", Op.INT16: ">h", Op.UINT16: ">H", Op.INT32: ">i", Op.UINT32: ">I", Op.INT64: ">q", Op.FLOAT64: ">d",
 }  # fmt: skip
 _UNKNOWN: Final = "unknown_tagged_fields"
 _NO_LIMIT: Final = 1 << 62
-MOST_TAGS: Final = 8  # that an oddity names
+MOST_TAGS: Final = 8  # that an anomaly names
 # As plain numbers: the flags of an enumeration cost more than all else that is done for a field.
 _NULLABLE, _COMPACT, _SKIP = int(Flag.NULLABLE), int(Flag.COMPACT), int(Flag.SKIP)
 _ARRAY, _STRUCT, _STRING, _BYTES, _UUID = int(Op.ARRAY), int(Op.STRUCT), int(Op.STRING), int(Op.BYTES), int(Op.UUID)
@@ -49,7 +49,7 @@ def _blocks_of(plan: Plan) -> dict[int, _Fields]:
     return met[1]
 
 
-class Oddity(NamedTuple):
+class Anomaly(NamedTuple):
     """Something that readers pass over.
 
     Attributes:
@@ -71,12 +71,12 @@ class _TagOrder:
         self._last = -1
         self._noted: set[str] = set()
 
-    def note(self, tag: int, at: int) -> list[Oddity]:
-        odd: list[Oddity] = []
+    def note(self, tag: int, at: int) -> list[Anomaly]:
+        odd: list[Anomaly] = []
         kind = "tag_repeated" if tag in self._seen else "tags_out_of_order" if tag < self._last else ""
         if kind and kind not in self._noted:
             self._noted.add(kind)
-            odd.append(Oddity(kind, at, tag if kind == "tag_repeated" else (*islice(self._seen, MOST_TAGS - 1), tag)))
+            odd.append(Anomaly(kind, at, tag if kind == "tag_repeated" else (*islice(self._seen, MOST_TAGS - 1), tag)))
         self._seen[tag] = None
         self._last = tag
         return odd
@@ -96,7 +96,7 @@ class Walk:
             `BAD_LENGTH`, for no bytes that follow could make it true; one that reaches beyond the data is `TRUNCATED`.
 
     Attributes:
-        oddities: what was noted.
+        anomalies: what was noted.
         counts: of a partial walk: the counts that stand in front of arrays, by the attribute of the outermost ones.
     """
 
@@ -111,7 +111,7 @@ class Walk:
         self.errors = errors
         self.partial = partial
         self.limit = _NO_LIMIT if limit is None else limit
-        self.oddities: list[Oddity] = []
+        self.anomalies: list[Anomaly] = []
         self.counts: dict[str, int] = {}
         self._blocks = _blocks_of(plan)
 
@@ -170,7 +170,7 @@ class Walk:
         at = self.pos
         length, self.pos = read_length(self.data, at, self.end, width)
         if width and length < 0 and (given := int.from_bytes(self.data[at : self.pos], "big", signed=True)) < -1:
-            self.oddities.append(Oddity("negative_length", at, given))
+            self.anomalies.append(Anomaly("negative_length", at, given))
         return length
 
     def _varint(self) -> int:
@@ -197,7 +197,7 @@ class Walk:
                 at = self.pos
                 tag, self.pos = read_varint(self.data, at, self.end)
                 size = self._varint()
-                self.oddities += seen.note(tag, at)
+                self.anomalies += seen.note(tag, at)
                 stop = self.pos + size
                 if stop > self.end and (tag not in known or not self.partial):
                     self._take(size)

@@ -161,7 +161,7 @@ class GroupCoordinatorRole:
         member.heard = t
 
     def _again(self, request: Any, asked: Asked, t: int) -> list[GroupOutcome]:
-        error = self._stranger(request.member_id, request.group_instance_id)
+        error = self._foreign(request.member_id, request.group_instance_id)
         if error is not None:
             return [self._no(asked, request.member_id, *error)]
         member = self.members[request.member_id]
@@ -306,7 +306,7 @@ class GroupCoordinatorRole:
 
     # Heartbeat, LeaveGroup, time
 
-    def _stranger(self, member_id: str, instance_id: str | None) -> tuple[GroupError, str] | None:
+    def _foreign(self, member_id: str, instance_id: str | None) -> tuple[GroupError, str] | None:
         """Why a request is of no member (`ClassicGroup.validateMember`)."""
         if instance_id is not None:
             if instance_id not in self._instances:
@@ -321,7 +321,7 @@ class GroupCoordinatorRole:
         """Why a request is of no member of this generation: the member comes first, then the generation."""
         if self.state is GroupState.DEAD:
             return GroupError.COORDINATOR_NOT_AVAILABLE, "the group is gone"
-        error = self._stranger(request.member_id, request.group_instance_id)
+        error = self._foreign(request.member_id, request.group_instance_id)
         if error is None and request.generation_id != self.generation:
             return GroupError.ILLEGAL_GENERATION, f"the member is in generation {request.generation_id}, the group in {self.generation}"
         return error
@@ -347,7 +347,7 @@ class GroupCoordinatorRole:
             if self.pending.pop(member_id, None) is not None:
                 code = GroupError.NONE
             else:
-                refused = self._stranger(member_id, each.group_instance_id)
+                refused = self._foreign(member_id, each.group_instance_id)
                 code = GroupError.NONE if refused is None else refused[0]
                 if refused is None:
                     out += self._gone(self.members[member_id], "left")

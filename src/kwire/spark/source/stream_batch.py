@@ -23,9 +23,9 @@ from kwire.spark.source.stream_state import SeriesState, StateFolder
 from kwire.spark.source.table_rows import checked
 from kwire.tables.batch_spool import BatchSpool
 from kwire.tables.connection_index import ConnectionIndex
-from kwire.tables.conversation_sink import tracked_on
 from kwire.tables.node_ids import with_nodes
 from kwire.tables.observed_rows import OBSERVED
+from kwire.tables.row_sink import tracked_on
 from kwire.tables.schemas import MESSAGE_FRAMES, SCHEMAS
 from kwire.tables.series import (
     Batches,
@@ -304,7 +304,7 @@ def _live(carry: TablesCarry) -> Iterator[tuple[str, str, str | None]]:
     for connection in carry.streams.connections():
         tracked = tracked_on(connection)
         if tracked is not None and tracked.connection_id is not None:
-            summary = tracked.conversation.summary()
+            summary = tracked.detector.summary()
             yield tracked.connection_id, tracked.client_key(connection, summary), summary.last_api_name
     for each in carry.log.live():
         yield each.connection_id, each.client_key(), each.last_api_name

@@ -17,10 +17,10 @@ from kwire.capture.request_logs.entry import ConnectionName, LogEntry
 from kwire.capture.request_logs.folding import EntryFolder, Item, LineFault
 from kwire.capture.request_logs.reader import LogFileFacts
 from kwire.protocol.events import BrokersLearned, Event, GroupStep, MetricsPushed, TopicsNamed, VersionsLearned, ViolationFound
-from kwire.tables.conversation_sink import ConversationSink
 from kwire.tables.observed_rows import TOPIC_USE
 from kwire.tables.request_logs.connection import LogConnection
 from kwire.tables.request_logs.exchange_kinds import API_VERSIONS, wanted_bodies
+from kwire.tables.row_sink import RowSink
 from kwire.tables.schemas import CAPTURES, CONNECTIONS, VIOLATIONS
 
 __all__ = ["MOST_LIVE", "LogRows"]
@@ -80,7 +80,7 @@ class LogRows:
         folder: the state between lines.
     """
 
-    def __init__(self, sink: ConversationSink, zone: tzinfo = UTC, most_live: int = MOST_LIVE) -> None:
+    def __init__(self, sink: RowSink, zone: tzinfo = UTC, most_live: int = MOST_LIVE) -> None:
         self.folder = EntryFolder(zone, wanted_bodies)
         self._sink = sink
         self._most_live = most_live

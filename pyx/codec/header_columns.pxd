@@ -1,0 +1,230 @@
+"""The loop over a stream of request frames: each header's fields into columns, without the GIL.
+
+`scan_quick` reads what nearly all headers are, with one load and one look at a table; `scan_frame` reads any header by its plan.
+
+C-level entry for other modules: `scan_frames`, with a `Scan` as `HeaderScanner` in codec/header_scan.pyx makes it of plans.
+"""
+
+from libc.stdint cimport int8_t, int16_t, int32_t, int64_t, uint8_t, uint32_t, uint64_t
+
+from codec.program cimport RUN, Program, Step, Trace
+from codec.skip cimport skip_tagged, skip_value
+from wire.cursor cimport OK, TRUNCATED, Bytes, Cursor, cursor_has, cursor_open, likely, load_16, load_32, load_64, read_length_16, unlikely
+
+cdef enum:
+    KEYS = 256  # api keys that the table holds; Kafka has used 93 in its whole life
+    VERSIONS = 8  # header versions
+    LENGTH = 4  # bytes of a frame's length
+    BAD_LENGTH = 3
+    UNKNOWN_API = 6
+    LIMIT_EXCEEDED = 9
+    QUICK_VERSIONS = 32  # of each api key, in the table of quick ways
+    QUICK_TAGGED = 0x80  # behind the client id comes a tagged section; without, the body
+    # Where headers with a quick way have their fields: one load of 8 bytes, then the client id. Checked against the plans.
+    QUICK_KEY_AT = 0
+    QUICK_VERSION_AT = 2
+    QUICK_CORRELATION_AT = 4
+    QUICK_FIXED = 8
+
+# A header version: where its fixed fields are, and what comes behind them.
+cdef struct Header:
+    Program program
+    int32_t key_at
+    int32_t version_at
+    int32_t correlation_at
+    int32_t fixed  # bytes of the fields before the client id
+    const Step* client  # NULL where the version has none
+    const Step* rest
+    const Step* last
+    bint plain  # behind the client id comes a tagged section and nothing else
+
+cdef struct Entry:
+    uint8_t* versions  # header version by api version; those above have the last
+    int32_t count
+
+cdef struct Scan:
+    Header[VERSIONS] headers
+    Entry[KEYS] entries
+    # api keys above the table, which dialects and vendors have, and their entries
+    int far_count
+    int32_t* far_keys
+    Entry* far_entries
+    uint8_t[KEYS * QUICK_VERSIONS] quick  # by api key and version: 0 for no quick way, else 1 + header version, with QUICK_TAGGED
+    int fallback
+
+cdef struct Output:
+    int64_t* frame_offset
+    int32_t* frame_length
+    int8_t* header_version
+    int16_t* api_key
+    int16_t* api_version
+    int32_t* correlation_id
+    int64_t* client_id_offset
+    int32_t* client_id_length
+    int64_t* body_offset
+    int8_t* error
+    Py_ssize_t room
+    Py_ssize_t count
+
+# How far a scan is.
+cdef struct Place:
+    Bytes base
+    Py_ssize_t size
+    Py_ssize_t at
+    Py_ssize_t most  # bytes of the largest frame
+    int fault
+
+
+cdef inline Bytes skip_rest(const Header* header, Bytes base, Py_ssize_t size, Bytes p, int* code) noexcept nogil:
+    """Step over what a header has behind its client id; where it ends."""
+    cdef Cursor cursor
+    cdef Trace trace
+    cdef const Step* step = header.rest
+    cursor_open(&cursor, base, size, p - base)
+    trace.depth = 0
+    while step < header.last:
+        if step.code != RUN and not skip_value(&header.program, &cursor, step, &trace):
+            break
+        step += 1
+    if cursor.code == OK and header.program.flexible:
+        skip_tagged(&header.program, &cursor, header.program.blocks, &trace)
+    code[0] = cursor.code
+    return cursor.p
+
+
+cdef inline bint scan_quick(
+    const uint8_t* quick, Bytes base, const Output* out, Py_ssize_t row, Bytes frame, Py_ssize_t length
+) noexcept nogil:
+    """The header of a frame whose client id is there and which has no tagged fields, as nearly all are; False if it is not so."""
+    cdef uint64_t fixed
+    cdef uint32_t place
+    cdef Py_ssize_t size
+    cdef Bytes behind
+    cdef uint8_t way
+    if unlikely(length <= QUICK_FIXED + 2):
+        return False
+    fixed = load_64(frame)
+    place = <uint32_t>(fixed >> 32)
+    if unlikely(place >> 16 >= KEYS or (place & 0xFFFF) >= QUICK_VERSIONS):
+        return False
+    way = quick[(place >> 16) * QUICK_VERSIONS + (place & 0xFFFF)]
+    size = load_16(frame + QUICK_FIXED)  # a null has 0xFFFF
+    behind = frame + QUICK_FIXED + 2 + size
+    if unlikely(way == 0 or size > 0x7FFF or size > length - QUICK_FIXED - 3):
+        return False
+    if way & QUICK_TAGGED:
+        if unlikely(behind[0] != 0):
+            return False
+        behind += 1
+    out.header_version[row] = <int8_t>((way & ~QUICK_TAGGED) - 1)
+    out.api_key[row] = <int16_t>(place >> 16)
+    out.api_version[row] = <int16_t>place
+    out.correlation_id[row] = <int32_t>fixed
+    out.client_id_offset[row] = frame + QUICK_FIXED + 2 - base
+    out.client_id_length[row] = <int32_t>size
+    out.body_offset[row] = behind - base
+    out.error[row] = OK
+    out.frame_offset[row] = frame - base - LENGTH
+    out.frame_length[row] = <int32_t>length
+    return True
+
+
+cdef inline const Entry* find_entry(const Scan* scan, int api_key) noexcept nogil:
+    """What is known of an api key, NULL for nothing."""
+    cdef int index
+    if likely(0 <= api_key < KEYS):
+        return &scan.entries[api_key]
+    for index in range(scan.far_count):
+        if scan.far_keys[index] == api_key:
+            return &scan.far_entries[index]
+    return NULL
+
+
+cdef inline void scan_frame(const Scan* scan, Bytes base, const Output* out, Py_ssize_t row, Bytes frame, Py_ssize_t length) noexcept nogil:
+    """The header of one frame. All is worked out first and written then: a store through a pointer to bytes may change anything."""
+    cdef const Header* header = &scan.headers[scan.fallback]
+    cdef const Entry* entry
+    cdef Cursor cursor
+    cdef Bytes p
+    cdef int version = scan.fallback
+    cdef int api_key = -1
+    cdef int api_version = -1
+    cdef int32_t correlation_id = 0
+    cdef int code = UNKNOWN_API
+    cdef int fault = OK
+    cdef int64_t client_id_offset = -1
+    cdef int64_t body_offset = -1
+    cdef Py_ssize_t size = -1
+    if likely(length >= header.fixed):
+        # the first two fields have one place in all header versions
+        api_key = <int16_t>load_16(frame + header.key_at)
+        api_version = <int16_t>load_16(frame + header.version_at)
+        entry = find_entry(scan, api_key)
+        if likely(entry is not NULL and entry.count > 0):
+            code = OK
+            version = entry.versions[0 if api_version < 0 else api_version if api_version < entry.count else entry.count - 1]
+            header = &scan.headers[version]
+    if likely(length >= header.fixed):
+        correlation_id = <int32_t>load_32(frame + header.correlation_at)
+        cursor_open(&cursor, frame, length, header.fixed)
+        if header.client is not NULL:
+            size = read_length_16(&cursor, header.client.nullable)
+            if size > 0 and not cursor_has(&cursor, size):
+                size = -1
+            if size >= 0:
+                client_id_offset = cursor.p - base
+                cursor.p += size
+        p = cursor.p
+        if unlikely(cursor.code != OK):
+            code = cursor.code
+        elif header.plain and p < cursor.end and p[0] == 0:
+            body_offset = p - base + 1
+        else:
+            p = skip_rest(header, frame, length, p, &fault)
+            if fault == OK:
+                body_offset = p - base
+            else:
+                code = fault
+    else:
+        version = api_key = api_version = -1
+        code = TRUNCATED
+    out.header_version[row] = <int8_t>version
+    out.api_key[row] = <int16_t>api_key
+    out.api_version[row] = <int16_t>api_version
+    out.correlation_id[row] = correlation_id
+    out.client_id_offset[row] = client_id_offset
+    out.client_id_length[row] = <int32_t>(size if size >= 0 else -1)
+    out.body_offset[row] = body_offset
+    out.error[row] = <int8_t>code
+    out.frame_offset[row] = frame - base - LENGTH
+    out.frame_length[row] = <int32_t>length
+
+
+cdef inline bint scan_frames(const Scan* scan, Place* place, Output* out) noexcept nogil:
+    """Go on until no whole frame is left, True, or the output is full, False."""
+    cdef Output to = out[0]  # a copy that no store can change
+    cdef Py_ssize_t row = out.count
+    cdef Bytes base = place.base
+    cdef Bytes end = base + place.size
+    cdef Bytes p = base + place.at
+    cdef Py_ssize_t most = place.most
+    cdef int64_t length
+    cdef bint done = True
+    while end - p >= LENGTH:
+        if row == to.room:
+            done = False
+            break
+        length = <int32_t>load_32(p)
+        if unlikely(length < 0 or length > most):
+            place.fault = BAD_LENGTH if length < 0 else LIMIT_EXCEEDED
+            break
+        if length > end - p - LENGTH:
+            break
+        p += LENGTH
+        if unlikely(not scan_quick(scan.quick, base, &to, row, p, length)):
+            scan_frame(scan, base, &to, row, p, length)
+        row += 1
+        p += length
+    out.count = row
+    place.at = p - base
+    return done

@@ -1,0 +1,209 @@
+"""What is taken out of a message: its first fields, the partitions that it names, the parts by which an answer is known; C structs all.
+
+Values come by the marks of a field_plan (`field_plan.pxd`), in the order of the wire; who walks over the message is `field_extraction.pxd`.
+"""
+
+from libc.stdint cimport INT32_MIN, int16_t, int32_t, int64_t, uint8_t, uint32_t
+from libc.stdlib cimport free
+from libc.string cimport memcmp, memcpy, memset
+
+from codec.program cimport INT16, INT32, UUID, fixed_size
+from protocol.field_plan cimport (
+    ACKS, CLIENT_ID, ERROR_CODE, INSTANCE_ID, KEY_PART, MARK_MASK, MARKED_TEXTS, MOST_ERRORS, MOST_USES, REPLICA_ID, SAID_MEMBER,
+    THROTTLE_TIME, TOKEN, TOPIC_NAME, TOPIC_NAMES, USED_ERROR, USED_ID, USED_MASK, USED_NAME, USED_NUMBER,
+)
+from protocol.group_fields cimport GroupFields, group_take_number, group_take_text
+from protocol.record_batches cimport Weight
+from wire.cursor cimport Bytes, load_16, load_32
+from wire.grown cimport grown
+
+cdef extern from *:
+    """
+    static const unsigned char kwire_zeros[16] = {0};
+    """
+    const uint8_t* ZEROS "kwire_zeros"
+
+cdef enum:
+    KEPT_PARTS = 1 << 20
+
+cdef enum Met:
+    # What a message of which bytes are missing got as far as
+    MET_ACKS = 1
+    MET_THROTTLE_TIME = 2
+    MET_ERROR = 4
+    MET_TOPICS = 8
+
+# A partition that a message names; pointers into the message.
+cdef struct Use:
+    Bytes topic
+    Py_ssize_t topic_size
+    Bytes topic_id  # NULL for none and for zeros
+    Bytes records
+    Py_ssize_t records_size
+    int32_t number
+    int32_t error_code  # INT32_MIN for none
+    bint numbered
+    bint recorded  # its records were there, be they null
+    bint unseen  # PartitionUse.unseen
+    Weight weight
+
+cdef struct UseList:
+    Use* uses
+    int32_t count
+    Py_ssize_t room
+
+cdef struct Parts:
+    uint8_t* bytes
+    Py_ssize_t size
+    Py_ssize_t room
+
+cdef struct Fields:
+    Bytes text[MARKED_TEXTS]  # by mark; NULL where there is none
+    Py_ssize_t text_size[MARKED_TEXTS]
+    Bytes instance_id
+    Bytes acks_at  # where the acks lie, if MET_ACKS
+    int64_t throttle_time_ms
+    int32_t acks
+    int32_t topic_count
+    int32_t topics_claimed  # of a message that was cut: the count in front of its topics, -1 where it is not there or topics lie deeper
+    int32_t replica_id
+    int32_t error[MOST_ERRORS]
+    uint32_t met
+    bint cut  # bytes are missing behind those that are there
+    bint only_acks  # nothing behind the acks of a Produce is wanted
+    bint topics_null
+    bint partial_batch
+    bint odd
+    Use use  # the one that is being read
+    UseList* uses
+    Parts* parts
+    GroupFields* group
+
+
+cdef inline void fields_open(Fields* fields, Parts* parts, UseList* uses, GroupFields* group) noexcept nogil:
+    memset(fields, 0, sizeof(Fields))
+    fields.replica_id = fields.topics_claimed = -1
+    fields.parts = parts
+    fields.uses = uses
+    fields.group = group
+    group.count = 0
+    parts_clear(parts)
+    uses.count = 0
+
+
+cdef inline void fields_forget(Fields* fields) noexcept nogil:
+    """Of a body that is passed over nothing counts but the acks of a Produce."""
+    cdef int mark
+    fields.odd = fields.partial_batch = fields.topics_null = False
+    for mark in range(CLIENT_ID + 1, MARKED_TEXTS):
+        fields.text[mark] = NULL
+        fields.text_size[mark] = 0
+
+
+cdef inline void use_begin(Use* use) noexcept nogil:
+    """The next partition, of the same topic."""
+    use.records = NULL
+    use.records_size = 0
+    use.number = 0
+    use.numbered = use.recorded = use.unseen = False
+    use.error_code = INT32_MIN
+    memset(&use.weight, 0, sizeof(Weight))
+
+
+cdef inline bint use_add(Fields* fields) noexcept nogil:
+    """Keep the partition that was read; False without memory, and for a frame that names too many."""
+    cdef UseList* list = fields.uses
+    cdef Use* made
+    if fields.use.topic_size == 0 and fields.use.topic_id is NULL:
+        return True
+    if list.count == MOST_USES:
+        return False
+    made = <Use*>grown(list.uses, &list.room, list.count + 1, 16, sizeof(Use))
+    if made is NULL:
+        return False
+    list.uses = made
+    list.uses[list.count] = fields.use
+    list.count += 1
+    return True
+
+
+cdef inline void parts_clear(Parts* parts) noexcept nogil:
+    """Nothing is in it; what a huge frame needed is given back."""
+    parts.size = 0
+    if parts.room > KEPT_PARTS:
+        free(parts.bytes)
+        parts.bytes = NULL
+        parts.room = 0
+
+
+cdef inline bint parts_add(Parts* parts, Bytes data, Py_ssize_t size) noexcept nogil:
+    """Put bytes behind the others; False without memory."""
+    cdef uint8_t* made
+    if size == 0:
+        return True
+    made = <uint8_t*>grown(parts.bytes, &parts.room, parts.size + size, 4096, 1)
+    if made is NULL:
+        return False
+    parts.bytes = made
+    memcpy(parts.bytes + parts.size, data, size)
+    parts.size += size
+    return True
+
+
+cdef inline void take_fixed(Fields* fields, int mark, int32_t code, Bytes p) noexcept nogil:
+    """Take a marked value of a fixed size."""
+    cdef int32_t value
+    cdef int used = mark & USED_MASK
+    mark &= MARK_MASK
+    if used == USED_NUMBER:
+        fields.use.number = <int32_t>load_32(p) if code == INT32 else 0
+        fields.use.numbered = True
+    elif used == USED_ERROR:
+        fields.use.error_code = <int16_t>load_16(p) if code == INT16 else 0
+    elif used == USED_ID:
+        fields.use.topic_id = p
+        if memcmp(p, ZEROS, 16) == 0:
+            fields.use.topic_id = NULL
+    if mark == INSTANCE_ID:
+        if fields.instance_id is NULL and code == UUID:
+            fields.instance_id = p
+        return
+    if mark == KEY_PART:
+        if not parts_add(fields.parts, p, fixed_size(code)):
+            fields.odd = True
+        return
+    value = <int16_t>load_16(p) if code == INT16 else <int32_t>load_32(p) if code == INT32 else INT32_MIN
+    if used >= SAID_MEMBER:
+        group_take_number(fields.group, used, value)
+    if mark >= ERROR_CODE:
+        fields.met |= MET_ERROR
+        if fields.error[mark - ERROR_CODE] == 0:
+            fields.error[mark - ERROR_CODE] = value
+    elif mark == ACKS:
+        fields.acks = value
+        fields.acks_at = p
+        fields.met |= MET_ACKS
+    elif mark == THROTTLE_TIME:
+        fields.throttle_time_ms = value
+        fields.met |= MET_THROTTLE_TIME
+    elif mark == REPLICA_ID:
+        fields.replica_id = max(fields.replica_id, value)
+
+
+cdef inline void take_text(Fields* fields, int mark, Bytes p, Py_ssize_t size) noexcept nogil:
+    """Take a marked text that is not null."""
+    if mark & USED_MASK == USED_NAME:
+        fields.use.topic = p
+        fields.use.topic_size = size
+    elif mark >= SAID_MEMBER:
+        group_take_text(fields.group, mark & USED_MASK, p, size)
+    mark &= MARK_MASK
+    if mark == TOPIC_NAMES:
+        fields.met |= MET_TOPICS
+        fields.topic_count += 1
+        mark = TOPIC_NAME
+    elif mark == TOPIC_NAME and fields.topic_count != 1:
+        return
+    if CLIENT_ID <= mark <= TOKEN and fields.text[mark] is NULL:
+        fields.text[mark] = p
+        fields.text_size[mark] = size

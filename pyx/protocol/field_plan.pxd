@@ -1,0 +1,170 @@
+"""How to read the messages of an api version: a lowered plan with a mark at each step whose value is wanted.
+
+Which those are says `kwire.protocol.field_plans`, with what is to be done with the message (`traits`); nothing here knows an api.
+"""
+
+from libc.stdint cimport int32_t, uint16_t, uint32_t
+from libc.stdlib cimport calloc, free
+from libc.string cimport memset
+
+from codec.program cimport RUN, Block, Program, Step, program_lower, program_release
+
+cdef enum:
+    # The numbers of kwire.protocol.field_plans.Mark
+    NO_MARK = 0
+    INSIDE = 1  # something is marked further in
+    CLIENT_ID = 2
+    GROUP_ID = 3  # of texts up to TOKEN: the first that is not null
+    TRANSACTIONAL_ID = 4
+    SOFTWARE_NAME = 5
+    SOFTWARE_VERSION = 6
+    TOPIC_NAME = 7  # in an element of the topics: of the first
+    MECHANISM = 8
+    TOKEN = 9
+    TOPIC_NAMES = 10  # topics that are names themselves, an array of them or one
+    TOPICS = 11  # an array of structs
+    TOPICS_ROOT = 12  # what holds the topics further in
+    ACKS = 13
+    THROTTLE_TIME = 14
+    REPLICA_ID = 15
+    INSTANCE_ID = 16
+    RECORDS = 17
+    KEY_PART = 18  # a value by which answers are told from each other
+    ERROR_CODE = 32  # and up to ERROR_CODE + MOST_ERRORS - 1: in the order in which they count
+    # These may stand beside one of the others: what is used of topics, as in kwire.protocol.topic_use
+    USED_TOPICS = 1 << 8
+    USED_NAME = 2 << 8
+    USED_ID = 3 << 8
+    USED_PARTITIONS = 4 << 8
+    USED_NUMBER = 5 << 8
+    USED_ERROR = 6 << 8
+    USED_RECORDS = 7 << 8
+    # and what members of groups say, as in kwire.protocol.group_steps: of themselves and their group
+    SAID_MEMBER = 16 << 8
+    SAID_INSTANCE = 17 << 8
+    SAID_TYPE = 18 << 8
+    SAID_NAME = 19 << 8
+    SAID_LEADER = 20 << 8
+    SAID_ASSIGNMENT = 21 << 8
+    SAID_REASON = 22 << 8
+    SAID_GENERATION = 24 << 8
+    SAID_SESSION_TIMEOUT = 25 << 8
+    SAID_REBALANCE_TIMEOUT = 26 << 8
+    # of each member, or of each protocol that is offered
+    ENTRIES = 32 << 8
+    ENTRY_NAME = 33 << 8
+    ENTRY_INSTANCE = 34 << 8
+    ENTRY_METADATA = 35 << 8
+    ENTRY_REASON = 36 << 8
+    ENTRY_ERROR = 37 << 8
+    USED_MASK = 0xFF << 8
+    MARK_MASK = 0xFF
+
+cdef enum:
+    MOST_ERRORS = 8
+    MOST_USES = 1 << 16  # partitions that one frame may name; one that names more is odd
+    MARKED_TEXTS = 10  # CLIENT_ID to TOKEN, by mark
+
+cdef enum FieldPlanState:
+    NOT_ASKED = 0
+    READY = 1
+    LEFT_TO_PYTHON = 2
+
+cdef struct FieldPlan:
+    Program program
+    uint16_t* marks  # by step
+    int32_t state
+    int32_t header_version
+    int32_t errors  # how many paths have an error code
+    uint32_t traits  # kwire.protocol.field_plans.Trait
+    bint has_top_error  # one error code alone, of the whole message
+    bint has_topics
+    bint has_throttle_time
+    bint has_acks
+
+
+cdef inline int field_plan_mark(FieldPlan* field_plan, object plan, tuple path, int mark) except -1:
+    """Mark the step at a path of attributes, and those on the way."""
+    cdef Py_ssize_t number = 0
+    cdef Py_ssize_t index
+    cdef Py_ssize_t count
+    cdef Step* step = NULL
+    cdef Block* block
+    cdef Py_ssize_t depth
+    for depth in range(len(path)):
+        block = &field_plan.program.blocks[number]
+        count = block.untagged + block.tagged
+        for index in range(block.first, block.first + count):
+            step = &field_plan.program.steps[index]
+            if step.code != RUN and plan.attribute(number, step.operation) == path[depth]:
+                break
+        else:
+            raise ValueError(f"{plan.message} v{plan.version} has no {'.'.join(path)}")
+        if depth < len(path) - 1:
+            if field_plan.marks[index] & MARK_MASK == NO_MARK:
+                field_plan.marks[index] |= INSIDE
+            number = step.block
+        elif mark & USED_MASK and field_plan.marks[index] & USED_MASK == 0:
+            field_plan.marks[index] |= <uint16_t>mark
+        elif mark & MARK_MASK and field_plan.marks[index] & MARK_MASK <= INSIDE:
+            field_plan.marks[index] = <uint16_t>(field_plan.marks[index] & USED_MASK | mark)
+        else:
+            raise ValueError(f"{plan.message} v{plan.version}: two marks at {'.'.join(path)}")
+    return 0
+
+
+cdef inline void mark_runs(FieldPlan* field_plan, const Block* block) noexcept nogil:
+    """Mark the runs of a block in which something is marked."""
+    cdef Py_ssize_t index
+    cdef Py_ssize_t inside
+    for index in range(block.first, block.first + block.untagged):
+        if field_plan.program.steps[index].code == RUN:
+            for inside in range(index + 1, index + 1 + field_plan.program.steps[index].count):
+                if field_plan.marks[inside]:
+                    field_plan.marks[index] = INSIDE
+
+
+cdef inline int field_plan_load(FieldPlan* field_plan, object plan, object marks, uint32_t traits, int32_t header_version) except -1:
+    """Fill an empty field_plan.
+
+    Arguments:
+        plan: with a projection that holds what is marked, so that each path has steps of its own.
+        marks: pairs of a path and a `Mark`; a path may hold another, and comes before it then.
+
+    Raises:
+        ValueError: the plan has no such path.
+        MemoryError: no room.
+    """
+    cdef Py_ssize_t steps = 1
+    cdef const Block* block
+    cdef Py_ssize_t index
+    cdef int mark
+    program_lower(&field_plan.program, plan, 0)
+    field_plan.program.checks_text = True
+    for index in range(field_plan.program.block_count):
+        block = &field_plan.program.blocks[index]
+        steps = max(steps, block.first + block.untagged + block.tagged)
+    field_plan.marks = <uint16_t*>calloc(steps, sizeof(uint16_t))
+    if field_plan.marks is NULL:
+        raise MemoryError
+    field_plan.traits = traits
+    field_plan.header_version = header_version
+    for path, number in marks:
+        mark = number
+        field_plan_mark(field_plan, plan, path, mark)
+        field_plan.has_topics = field_plan.has_topics or mark == TOPICS or mark == TOPIC_NAMES
+        field_plan.has_throttle_time = field_plan.has_throttle_time or mark == THROTTLE_TIME
+        field_plan.has_acks = field_plan.has_acks or mark == ACKS
+        if ERROR_CODE <= mark <= MARK_MASK:
+            field_plan.errors = max(field_plan.errors, mark - ERROR_CODE + 1)
+            field_plan.has_top_error = path == ("error_code",)
+    for index in range(field_plan.program.block_count):
+        mark_runs(field_plan, &field_plan.program.blocks[index])
+    field_plan.state = READY
+    return 0
+
+
+cdef inline void field_plan_free(FieldPlan* field_plan) noexcept:
+    program_release(&field_plan.program)
+    free(field_plan.marks)
+    memset(field_plan, 0, sizeof(FieldPlan))

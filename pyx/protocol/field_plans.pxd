@@ -1,0 +1,86 @@
+"""Field plans by api and version, for a whole process: how to read each message.
+
+Each is asked of `kwire.protocol.field_plans` when it is first needed.
+"""
+
+from libc.stdint cimport int32_t
+from libc.stdlib cimport calloc, free
+from libc.string cimport memset
+
+from protocol.field_plan cimport LEFT_TO_PYTHON, NOT_ASKED, FieldPlan, field_plan_free, field_plan_load
+
+cdef enum:
+    KEYS = 128
+    VERSIONS = 32
+    REQUEST_HEADERS = 3
+    RESPONSE_HEADERS = 2
+
+cdef enum Trait:
+    # The numbers of kwire.protocol.field_plans.Trait
+    PRODUCE = 1
+    FETCH = 2
+    API_VERSIONS = 4
+    CONTROLLER_API = 8
+    BROKER_API = 16
+    LEARNS = 32
+    KEEPS_REQUEST = 64
+    WATCHED = 128
+    WATCHED_ON_ERROR = 256
+    USES_TOPICS = 512
+    SASL = 1024
+    STEPS = 2048
+
+# How to read each api version, for a whole process; a field_plan is made when it is first needed.
+cdef struct FieldPlans:
+    FieldPlan* requests  # KEYS * VERSIONS
+    FieldPlan* responses
+    FieldPlan request_headers[REQUEST_HEADERS]
+    FieldPlan response_headers[RESPONSE_HEADERS]
+
+
+cdef inline void plans_close(FieldPlans* plans) noexcept:
+    cdef Py_ssize_t index
+    if plans.requests is not NULL and plans.responses is not NULL:
+        for index in range(KEYS * VERSIONS):
+            field_plan_free(&plans.requests[index])
+            field_plan_free(&plans.responses[index])
+    for index in range(REQUEST_HEADERS):
+        field_plan_free(&plans.request_headers[index])
+    for index in range(RESPONSE_HEADERS):
+        field_plan_free(&plans.response_headers[index])
+    free(plans.requests)
+    free(plans.responses)
+    memset(plans, 0, sizeof(FieldPlans))
+
+
+cdef inline int field_plan_ask(FieldPlan* field_plan, str kind, int api_key, int version) except -1:
+    """Make a field_plan, with what kwire.protocol.field_plans says."""
+    from kwire.protocol.field_plans import field_plan_of
+
+    known = field_plan_of(kind, api_key, version)
+    if field_plan.state != NOT_ASKED:  # another thread was quicker
+        return 0
+    field_plan.state = LEFT_TO_PYTHON
+    if known is not None:
+        field_plan_load(field_plan, known.plan, known.marks, known.traits, known.header_version)
+    return 0
+
+
+cdef inline int plans_open(FieldPlans* plans) except -1:
+    """Make an empty plans; only headers are read up.
+
+    Raises:
+        MemoryError: no room.
+    """
+    cdef int version
+    memset(plans, 0, sizeof(FieldPlans))
+    plans.requests = <FieldPlan*>calloc(KEYS * VERSIONS, sizeof(FieldPlan))
+    plans.responses = <FieldPlan*>calloc(KEYS * VERSIONS, sizeof(FieldPlan))
+    if plans.requests is NULL or plans.responses is NULL:
+        plans_close(plans)
+        raise MemoryError
+    for version in range(REQUEST_HEADERS):
+        field_plan_ask(&plans.request_headers[version], "request_header", -1, version)
+    for version in range(RESPONSE_HEADERS):
+        field_plan_ask(&plans.response_headers[version], "response_header", -1, version)
+    return 0

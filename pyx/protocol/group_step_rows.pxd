@@ -1,0 +1,383 @@
+"""Rows of `group_steps` as C structs, of JoinGroup, SyncGroup and LeaveGroup: kwire/protocol/group_steps.py, kwire/tables/observed_rows.py.
+
+A request waits as the frame that it was (`WaitingRequest.payload`) and is walked over again when its response is there. What members
+subscribe to and are assigned is bytes inside the bytes: Python reads each once (`answers.pxd`). Lists are JSON until a batch is made of
+them.
+"""
+
+from cpython.bytes cimport PyBytes_FromStringAndSize
+from libc.stdint cimport INT32_MIN, int32_t, int64_t, uint8_t
+from libc.string cimport memcmp, memcpy
+
+from protocol.answer_keys cimport ANSWER_ASSIGNMENT, ANSWER_SUBSCRIPTION, MOST_KNOWN_BY, key_add, key_begin
+from protocol.answers cimport Answer, answer_add, answer_find, kept
+from protocol.exchange_state cimport ExchangeState, SeriesState, WaitingRequest
+from protocol.extracted_fields cimport Fields, Parts, fields_open, parts_add, parts_clear
+from protocol.field_extraction cimport take_cut_fields, take_fields
+from protocol.field_plan cimport FieldPlan
+from protocol.field_plans cimport VERSIONS
+from protocol.group_fields cimport (
+    EACH_INSTANCE, EACH_METADATA, EACH_NAME, EACH_REASON, GROUP_ASSIGNMENT, GROUP_INSTANCE, GROUP_LEADER, GROUP_MEMBER, GROUP_PROTOCOL,
+    GROUP_REASON, GROUP_TYPE, GroupEntry, GroupFields, Said, group_clear,
+)
+from protocol.request_rows cimport PACKET_BITS, RequestRow, no_int, no_long
+from protocol.text_table cimport NO_ROOM, TextTable, text_copied, text_intern, text_of, text_put
+from protocol.wide_rows cimport wide_add
+from wire.cursor cimport Bytes, Cursor, cursor_open
+from wire.utf8 cimport is_utf8
+
+cdef enum:
+    JOIN_GROUP = 11
+    SYNC_GROUP = 14
+    SYNC_TELLS_TYPE = 5  # SyncGroup tells protocol type and name from this version on (KIP-559)
+    INCONSISTENT_GROUP_PROTOCOL = 23
+    MOST_COMPARED = 1 << 20  # pairs of members that leave and answers; where there are more, Python finds the pairs
+
+cdef enum:
+    # The order of kwire.tables.observed_rows.GROUP_STEPS
+    STEP_SERIES = 0
+    STEP_CAPTURE = 1
+    STEP_CONNECTION_ID = 2
+    STEP_CLIENT_KEY = 3
+    STEP_REQUEST_INDEX = 4
+    STEP_CLIENT_ID = 5
+    STEP_GROUP_ID = 6
+    STEP_EVENT = 7
+    STEP_PROTOCOL = 8
+    STEP_MEMBER_ID = 9
+    STEP_INSTANCE_ID = 10
+    STEP_GENERATION = 11
+    STEP_PROTOCOL_TYPE = 12
+    STEP_PROTOCOL_NAME = 13
+    STEP_LEADER = 14
+    STEP_SUBSCRIPTION = 15
+    STEP_ASSIGNMENT = 16
+    STEP_MEMBERS = 17
+    STEP_SESSION_TIMEOUT = 18
+    STEP_REBALANCE_TIMEOUT = 19
+    STEP_ERROR_CODE = 20
+    STEP_REASON = 21
+    STEP_TIME = 22
+    STEP_RESPONSE_TIME = 23
+    STEP_COLUMNS = 24
+
+
+cdef inline int64_t long_of_int(int32_t value) noexcept nogil:
+    return no_long() if value == INT32_MIN else value
+
+
+cdef inline const Said* first_of(const Said* one, const Said* other) noexcept nogil:
+    """The first that is neither null nor empty."""
+    return one if one.size else other
+
+
+cdef inline int64_t said_number(SeriesState* series, const Said* said) except -3:
+    """The number of a text that is UTF-8; -1 for null and for what is empty."""
+    cdef int32_t number
+    if said.size == 0:
+        return -1
+    number = text_intern(&series.said, said.at, said.size)
+    if number == NO_ROOM:
+        raise MemoryError
+    return number
+
+
+cdef inline bint are_texts(const GroupFields* group) noexcept nogil:
+    """Whether all texts are UTF-8."""
+    cdef Py_ssize_t index
+    cdef int each
+    for each in range(GROUP_ASSIGNMENT):
+        if not is_utf8(group.said[each].at, group.said[each].size):
+            return False
+    for index in range(group.count):
+        for each in range(EACH_METADATA):
+            if not is_utf8(group.entries[index].said[each].at, group.entries[index].said[each].size):
+                return False
+        if not is_utf8(group.entries[index].said[EACH_REASON].at, group.entries[index].said[EACH_REASON].size):
+            return False
+    return is_utf8(group.said[GROUP_REASON].at, group.said[GROUP_REASON].size)
+
+
+cdef inline int json_add(Parts* json, const char* text, Py_ssize_t size) except -1:
+    if not parts_add(json, <Bytes>text, size):
+        raise MemoryError
+    return 0
+
+
+cdef inline int json_text(Parts* json, const Said* said, bint null_if_empty) except -1:
+    """A text as Python's json module spells it with `ensure_ascii=False`."""
+    cdef const char* digits = b"0123456789abcdef"
+    cdef char escape[6]
+    cdef Py_ssize_t start = 0
+    cdef Py_ssize_t index
+    cdef int size
+    cdef uint8_t each
+    if said.at is NULL or (null_if_empty and said.size == 0):
+        return json_add(json, b"null", 4)
+    json_add(json, b'"', 1)
+    for index in range(said.size):
+        each = said.at[index]
+        if each >= 0x20 and each != 0x22 and each != 0x5C:
+            continue
+        json_add(json, <const char*>said.at + start, index - start)
+        start = index + 1
+        escape[0] = 0x5C
+        size = 2
+        if each == 0x22 or each == 0x5C:
+            escape[1] = each
+        elif each == 0x0A:
+            escape[1] = c"n"
+        elif each == 0x0D:
+            escape[1] = c"r"
+        elif each == 0x09:
+            escape[1] = c"t"
+        elif each == 0x08:
+            escape[1] = c"b"
+        elif each == 0x0C:
+            escape[1] = c"f"
+        else:
+            escape[1], escape[2], escape[3] = c"u", c"0", c"0"
+            escape[4], escape[5] = digits[each >> 4], digits[each & 15]
+            size = 6
+        json_add(json, escape, size)
+    json_add(json, <const char*>said.at + start, said.size - start)
+    return json_add(json, b'"', 1)
+
+
+cdef inline object read_inner(SeriesState* series, int kind, const Said* protocol_type, const Said* data):
+    """JSON of what a subscription or an assignment holds, None where it holds nothing that can be read; Python reads each once."""
+    cdef Answer* answer
+    cdef bint may_be_known = protocol_type.size + data.size <= MOST_KNOWN_BY
+    if may_be_known:
+        key_begin(series, kind, 0, protocol_type.at, protocol_type.size)
+        key_add(series, data.at, data.size)
+        answer = answer_find(&series.answers, series.key.bytes, series.key.size)
+        if answer is not NULL:
+            return None if answer.ranges is NULL else <object>answer.ranges
+    spoken = PyBytes_FromStringAndSize(<const char*>protocol_type.at, protocol_type.size).decode()
+    content = PyBytes_FromStringAndSize(<const char*>data.at, data.size)
+    if kind == ANSWER_SUBSCRIPTION:
+        found = (<object>series.callbacks).subscription(spoken, content)
+    else:
+        found = (<object>series.callbacks).assignment(spoken, content)
+    if may_be_known:
+        answer = answer_add(&series.answers, series.key.bytes, series.key.size)
+        answer.ranges = kept(found)
+    return found
+
+
+cdef inline int json_member(SeriesState* series, const Said* name, const Said* instance_id, object topics, const Said* reason,
+                            int32_t error_code) except -1:
+    """An element of `members`; `topics` is JSON or None."""
+    cdef Parts* json = &series.json
+    cdef bytes more = b"null" if topics is None else topics.encode()
+    cdef bytes code = b"%d" % error_code
+    json_add(json, b", [" if json.size > 1 else b"[", 3 if json.size > 1 else 1)
+    json_text(json, name, False)
+    json_add(json, b", ", 2)
+    json_text(json, instance_id, True)
+    json_add(json, b", ", 2)
+    json_add(json, more, len(more))
+    json_add(json, b", ", 2)
+    json_text(json, reason, True)
+    json_add(json, b", ", 2)
+    json_add(json, code, len(code))
+    return json_add(json, b"]", 1)
+
+
+cdef inline int64_t json_number(SeriesState* series) except -3:
+    """The number of the members that were put down, as a text; null for none."""
+    cdef int32_t number
+    if series.json.size == 1:
+        return -1
+    json_add(&series.json, b"]", 1)
+    number = text_intern(&series.said, series.json.bytes, series.json.size)
+    if number == NO_ROOM:
+        raise MemoryError
+    return number
+
+
+cdef inline int join_step(SeriesState* series, int64_t* made) except -1:
+    """group_steps._join."""
+    cdef const GroupFields* request = &series.request_group
+    cdef const GroupFields* response = &series.response_group
+    cdef const Said* spoken = &request.said[GROUP_TYPE]
+    cdef const Said* name = &response.said[GROUP_PROTOCOL]
+    cdef const GroupEntry* each
+    cdef const GroupEntry* chosen = NULL
+    cdef Said none
+    cdef Py_ssize_t index
+    none.at, none.size = NULL, 0
+    made[STEP_PROTOCOL_TYPE] = said_number(series, spoken)
+    made[STEP_SESSION_TIMEOUT] = made[STEP_REBALANCE_TIMEOUT] = long_of_int(request.session_timeout_ms)
+    if request.rebalance_timeout_ms != INT32_MIN and request.rebalance_timeout_ms != -1:
+        made[STEP_REBALANCE_TIMEOUT] = request.rebalance_timeout_ms
+    made[STEP_MEMBER_ID] = said_number(series, first_of(&response.said[GROUP_MEMBER], &request.said[GROUP_MEMBER]))
+    made[STEP_GENERATION] = long_of_int(response.generation)
+    made[STEP_LEADER] = said_number(series, &response.said[GROUP_LEADER])
+    made[STEP_PROTOCOL_NAME] = said_number(series, name)
+    for index in range(request.count):
+        each = &request.entries[index]
+        if each.said[EACH_NAME].at is NULL or each.said[EACH_METADATA].at is NULL:
+            continue
+        if chosen is NULL:
+            chosen = each
+        if name.size and each.said[EACH_NAME].size == name.size and memcmp(each.said[EACH_NAME].at, name.at, name.size) == 0:
+            chosen = each
+            break
+    if chosen is not NULL:
+        made[STEP_SUBSCRIPTION] = text_of(&series.said, read_inner(series, ANSWER_SUBSCRIPTION, spoken, &chosen.said[EACH_METADATA]))
+    for index in range(response.count):
+        each = &response.entries[index]
+        if each.said[EACH_NAME].at is not NULL and each.said[EACH_METADATA].at is not NULL:
+            topics = read_inner(series, ANSWER_SUBSCRIPTION, spoken, &each.said[EACH_METADATA])
+            json_member(series, &each.said[EACH_NAME], &each.said[EACH_INSTANCE], topics, &none, 0)
+    made[STEP_MEMBERS] = json_number(series)
+    return 0
+
+
+cdef inline int sync_step(SeriesState* series, int64_t* made) except -1:
+    """group_steps._sync."""
+    cdef const GroupFields* request = &series.request_group
+    cdef const GroupFields* response = &series.response_group
+    cdef const Said* spoken = first_of(&response.said[GROUP_TYPE], &request.said[GROUP_TYPE])
+    made[STEP_GENERATION] = long_of_int(request.generation)
+    made[STEP_PROTOCOL_TYPE] = said_number(series, spoken)
+    made[STEP_PROTOCOL_NAME] = said_number(series, first_of(&response.said[GROUP_PROTOCOL], &request.said[GROUP_PROTOCOL]))
+    made[STEP_ASSIGNMENT] = text_of(&series.said, read_inner(series, ANSWER_ASSIGNMENT, spoken, &response.said[GROUP_ASSIGNMENT]))
+    return 0
+
+
+cdef inline bint is_same(const Said* one, const Said* other) noexcept nogil:
+    """Whether two texts are equal; null is not empty."""
+    if one.at is NULL or other.at is NULL:
+        return one.at is other.at
+    return one.size == other.size and memcmp(one.at, other.at, one.size) == 0
+
+
+cdef inline int32_t answer_to(const GroupFields* response, const GroupEntry* leaving) noexcept nogil:
+    """The error code that a member which leaves was answered, the last one; 0 for none."""
+    cdef const GroupEntry* each
+    cdef Py_ssize_t index
+    for index in range(response.count - 1, -1, -1):
+        each = &response.entries[index]
+        if (
+            each.error_code != INT32_MIN
+            and is_same(&each.said[EACH_NAME], &leaving.said[EACH_NAME])
+            and is_same(&each.said[EACH_INSTANCE], &leaving.said[EACH_INSTANCE])
+        ):
+            return each.error_code
+    return 0
+
+
+cdef inline int leave_step(SeriesState* series, int64_t* made) except -1:
+    """group_steps._leave."""
+    cdef const GroupFields* request = &series.request_group
+    cdef const GroupEntry* each
+    cdef const GroupEntry* only = NULL
+    cdef Said none
+    cdef Py_ssize_t index
+    cdef Py_ssize_t count = 0
+    none.at, none.size = NULL, 0
+    for index in range(request.count):
+        each = &request.entries[index]
+        if each.said[EACH_NAME].at is not NULL:
+            only = each
+            count += 1
+            json_member(
+                series, &each.said[EACH_NAME], &each.said[EACH_INSTANCE], None, &each.said[EACH_REASON],
+                answer_to(&series.response_group, each),
+            )
+    if count == 1:
+        # its id may be empty, but is not null
+        made[STEP_MEMBER_ID] = text_put(&series.said, <const char*>only.said[EACH_NAME].at, only.said[EACH_NAME].size)
+        made[STEP_INSTANCE_ID] = said_number(series, &only.said[EACH_INSTANCE])
+        made[STEP_REASON] = said_number(series, &only.said[EACH_REASON])
+    elif count == 0 and request.said[GROUP_MEMBER].size:
+        json_member(series, &request.said[GROUP_MEMBER], &none, None, &none, 0)
+        made[STEP_INSTANCE_ID] = made[STEP_REASON] = -1
+    made[STEP_MEMBERS] = json_number(series)
+    return 0
+
+
+cdef inline bint read_request(SeriesState* series, const WaitingRequest* waiting) noexcept nogil:
+    """Read a request that has waited once more; False where Python has to."""
+    cdef const FieldPlan* field_plan = &series.plans.requests[waiting.row.api_key * VERSIONS + waiting.row.api_version]
+    cdef Cursor cursor
+    cdef Fields fields
+    if waiting.payload is NULL:
+        return False
+    group_clear(&series.request_group)
+    fields_open(&fields, &series.parts, &series.uses, &series.request_group)
+    cursor_open(&cursor, waiting.payload, waiting.size, waiting.body)
+    return take_cut_fields(field_plan, &cursor, &fields) if waiting.damaged else take_fields(field_plan, &cursor, &fields)
+
+
+cdef inline bint names_fit(SeriesState* series, const WaitingRequest* waiting, int32_t error) noexcept nogil:
+    """Whether types and names of a whole exchange fit, the response in `response_group`: groups/exchange_checks.py finds nothing."""
+    cdef const GroupFields* request = &series.request_group
+    cdef const GroupFields* response = &series.response_group
+    cdef const Said* name = &response.said[GROUP_PROTOCOL]
+    cdef Py_ssize_t index
+    if waiting.row.api_key != JOIN_GROUP and waiting.row.api_key != SYNC_GROUP:
+        return True
+    if waiting.payload is NULL or waiting.damaged:
+        return True
+    if error == INCONSISTENT_GROUP_PROTOCOL or not read_request(series, waiting):
+        return False
+    if waiting.row.api_key == SYNC_GROUP:
+        if waiting.row.api_version >= SYNC_TELLS_TYPE and (request.said[GROUP_TYPE].at is NULL or request.said[GROUP_PROTOCOL].at is NULL):
+            return False
+        if error == 0 and name.at is not NULL and not is_same(name, &request.said[GROUP_PROTOCOL]):
+            return False
+    elif error == 0 and name.size:
+        for index in range(request.count):
+            if is_same(name, &request.entries[index].said[EACH_NAME]):
+                break
+        else:
+            return False
+    return error != 0 or response.said[GROUP_TYPE].at is NULL or is_same(&response.said[GROUP_TYPE], &request.said[GROUP_TYPE])
+
+
+cdef inline bint add_step(const ExchangeState* exchange, SeriesState* series, const WaitingRequest* waiting) except -1:
+    """Add the row of an exchange whose response, if any, is in `response_group`; False where Python has to.
+
+    A group without an id takes no step, as in Python.
+    """
+    cdef const RequestRow* row = &waiting.row
+    cdef TextTable* said = &series.said
+    cdef const TextTable* texts = &series.texts
+    cdef int64_t made[STEP_COLUMNS]
+    cdef int column
+    if not read_request(series, waiting) or not are_texts(&series.request_group) or not are_texts(&series.response_group):
+        return False
+    if series.request_group.count > MOST_COMPARED // (series.response_group.count + 1):
+        return False
+    if row.group_id < 0 or texts.offsets[row.group_id + 1] == texts.offsets[row.group_id]:
+        return True
+    for column in range(STEP_COLUMNS):
+        made[column] = no_long()
+    parts_clear(&series.json)
+    json_add(&series.json, b"[", 1)
+    callbacks = <object>series.callbacks
+    made[STEP_SERIES], made[STEP_CAPTURE] = text_of(said, callbacks.series), text_of(said, callbacks.files[exchange.begun >> PACKET_BITS])
+    made[STEP_CONNECTION_ID] = text_copied(said, series.places, exchange.connection)
+    made[STEP_REQUEST_INDEX] = row.request_index
+    made[STEP_CLIENT_ID], made[STEP_GROUP_ID] = text_copied(said, texts, row.client_id), text_copied(said, texts, row.group_id)
+    made[STEP_PROTOCOL] = text_put(said, b"classic", 7)
+    made[STEP_MEMBER_ID] = said_number(series, &series.request_group.said[GROUP_MEMBER])
+    made[STEP_INSTANCE_ID] = said_number(series, &series.request_group.said[GROUP_INSTANCE])
+    made[STEP_REASON] = said_number(series, &series.request_group.said[GROUP_REASON])
+    made[STEP_ERROR_CODE] = 0 if row.error_code == no_int() else row.error_code
+    made[STEP_TIME], made[STEP_RESPONSE_TIME] = row.request_us, row.response_us
+    if row.api_key == JOIN_GROUP:
+        made[STEP_EVENT] = text_put(said, b"join", 4)
+        join_step(series, made)
+    elif row.api_key == SYNC_GROUP:
+        made[STEP_EVENT] = text_put(said, b"sync", 4)
+        sync_step(series, made)
+    else:
+        made[STEP_EVENT] = text_put(said, b"leave", 5)
+        leave_step(series, made)
+    memcpy(wide_add(&series.steps), made, sizeof(made))
+    return True

@@ -1,0 +1,57 @@
+"""The texts that a connection names, when the series lets go of those that nobody names (`text_table.pxd`)."""
+
+from libc.stdint cimport int32_t
+
+from protocol.exchange_state cimport ExchangeState, WaitingRequest
+from protocol.text_table cimport TextTable, text_keep, text_renamed
+
+
+cdef inline void visit_text(TextTable* table, int32_t* text, bint renaming) noexcept nogil:
+    if renaming:
+        text[0] = text_renamed(table, text[0])
+    else:
+        text_keep(table, text[0])
+
+
+cdef inline void visit_texts(ExchangeState* exchange, TextTable* table, bint renaming) noexcept nogil:
+    """Keep all texts that a connection names, or give them their new numbers."""
+    cdef WaitingRequest* waiting = exchange.waiting
+    cdef int32_t index
+    cdef int32_t each
+    visit_text(table, &exchange.server, renaming)
+    visit_text(table, &exchange.software_name, renaming)
+    visit_text(table, &exchange.software_version, renaming)
+    visit_text(table, &exchange.named_name, renaming)
+    visit_text(table, &exchange.named_version, renaming)
+    visit_text(table, &exchange.instance_id, renaming)
+    visit_text(table, &exchange.principal, renaming)
+    visit_text(table, &exchange.judge_client_id, renaming)
+    for index in range(exchange.client_id_count):
+        visit_text(table, &exchange.client_ids[index].client_id, renaming)
+    for index in range(exchange.topics.count):
+        visit_text(table, &exchange.topics.sums[index].topic, renaming)
+        visit_text(table, &exchange.topics.sums[index].topic_id, renaming)
+        visit_text(table, &exchange.topics.sums[index].client_id, renaming)
+    while waiting is not NULL:
+        visit_text(table, &waiting.row.client_id, renaming)
+        visit_text(table, &waiting.row.client_instance_id, renaming)
+        visit_text(table, &waiting.row.software_name, renaming)
+        visit_text(table, &waiting.row.software_version, renaming)
+        visit_text(table, &waiting.row.principal, renaming)
+        visit_text(table, &waiting.row.first_topic, renaming)
+        visit_text(table, &waiting.row.group_id, renaming)
+        visit_text(table, &waiting.row.transactional_id, renaming)
+        for each in range(waiting.use_count):
+            visit_text(table, &waiting.uses[each].topic, renaming)
+            visit_text(table, &waiting.uses[each].topic_id, renaming)
+        waiting = waiting.after
+
+
+cdef inline void exchange_keep_texts(ExchangeState* exchange, TextTable* table) noexcept nogil:
+    """Keep all texts that a connection names."""
+    visit_texts(exchange, table, False)
+
+
+cdef inline void exchange_rename_texts(ExchangeState* exchange, TextTable* table) noexcept nogil:
+    """Give the texts that a connection names their new numbers."""
+    visit_texts(exchange, table, True)

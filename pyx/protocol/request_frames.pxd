@@ -1,0 +1,570 @@
+"""Takes request frames: kwire/protocol/exchange.py and identity.py for requests that break no rule, whole or damaged.
+
+Nothing is changed before it is sure that Python has no more to say about a frame than what is done here.
+"""
+
+from cpython.bytes cimport PyBytes_FromStringAndSize
+from libc.stdint cimport INT64_MIN, int16_t, int32_t, int64_t, uint8_t, uint32_t
+from libc.stdlib cimport malloc, realloc
+from libc.string cimport memcmp, memcpy, memset
+
+from protocol.canonical_encoding cimport plain_block
+from protocol.event_rows cimport last_row, say_frame, say_row, say_topics
+from protocol.exchange_state cimport (
+    BROKER, CLIENT, CONTROLLER, FROM_API_VERSIONS, FRAME_TAKEN, FALLBACK, MOST_CLIENT_IDS, NOT_OBSERVED, NOT_SENT, ExchangeState,
+    SeriesState, WaitingRequest, sasl_known, sasl_object, text_facts, waiting_add, waiting_free, waiting_new, ClientIdCount,
+    MOST_CLIENT_ID_TEXT,
+)
+from protocol.extracted_fields cimport fields_forget, MET_ACKS, Fields, Use, UseList, fields_open
+from protocol.field_extraction cimport take_cut_fields, take_fields
+from protocol.field_plan cimport (
+    CLIENT_ID, GROUP_ID, MECHANISM, NOT_ASKED, READY, SOFTWARE_NAME, SOFTWARE_VERSION, TOKEN, TOPIC_NAME, TRANSACTIONAL_ID, FieldPlan,
+)
+from protocol.field_plans cimport (
+    API_VERSIONS, BROKER_API, CONTROLLER_API, FETCH, KEEPS_REQUEST, KEYS, PRODUCE, REQUEST_HEADERS, SASL, STEPS, USES_TOPICS, VERSIONS,
+    field_plan_ask,
+)
+from protocol.request_rows cimport (
+    ANSWERED, BODY_DECODED, BODY_SKIPPED, BODY_TRUNCATED, NO_RESPONSE_EXPECTED, NO_TEXT, ORPHAN_RESPONSE, UNANSWERED, UNSEEN,
+    RequestRow, microseconds, no_int, no_long, rows_add,
+)
+from protocol.text_table cimport IS_BROKER_CLIENT, IS_SOFTWARE, NO_ROOM, UNKNOWN_TEXT, TextTable, text_intern, text_object
+from protocol.topic_uses cimport FETCHED, PRODUCED, TopicUse, TopicUses, sums_add, uses_add
+from wire.cursor cimport TRUNCATED, Bytes, Cursor, cursor_open, load_16, load_32
+from wire.utf8 cimport is_utf8
+from wire.uuid_text cimport put_uuid
+
+cdef enum:
+    SHORTEST_REQUEST = 8  # api key, version, correlation id
+    KERBEROS = 0x60  # the first byte of a GSSAPI token
+    ORDINARY_TEXT = 255  # kwire.protocol.pairing.ORDINARY_TEXT
+    BYTES_OF_USE = 256  # what a partition weighs in kwire.protocol.pairing.kept_bytes
+    HANDSHAKE_KEY = 17
+    PUSH_TELEMETRY_KEY = 72
+    GET_TELEMETRY_KEY = 71
+
+cdef enum Way:
+    # What is done with the bodies of an api
+    READ = 0
+    PASSED_OVER = 1
+
+cdef enum:
+    SOME_HEADER = 64  # bytes; most request headers are shorter
+
+
+cdef inline int32_t text_taken(SeriesState* series, Bytes text, Py_ssize_t size) noexcept nogil:
+    """The number of a text of the wire, NO_TEXT for null, NO_ROOM for what is not UTF-8."""
+    if text is NULL:
+        return NO_TEXT
+    if not is_utf8(text, size):
+        return NO_ROOM
+    return text_intern(&series.texts, text, size)
+
+
+cdef inline int32_t field_taken(SeriesState* series, const Fields* fields, int mark) noexcept nogil:
+    """The number of a marked text, as `text_taken`."""
+    return text_taken(series, fields.text[mark], fields.text_size[mark])
+
+
+cdef inline int32_t uuid_taken(SeriesState* series, Bytes value) noexcept nogil:
+    """The number of a UUID's text."""
+    cdef uint8_t text[22]
+    if value is NULL:
+        return NO_TEXT
+    put_uuid(text, value)
+    return text_intern(&series.texts, text, 22)
+
+
+cdef inline bint uses_taken(SeriesState* series, TopicUses* taken) except -1:
+    """Turn the partitions that were read into uses; False for a text that is or without memory."""
+    cdef const UseList* list = &series.uses
+    cdef const Use* use
+    cdef TopicUse* made
+    cdef Bytes topic = NULL
+    cdef Bytes topic_id = NULL
+    cdef int32_t topic_text = NO_TEXT
+    cdef int32_t id_text = NO_TEXT
+    cdef int32_t index
+    taken.count = 0
+    for index in range(list.count):
+        use = list.uses + index
+        if use.topic is not topic or use.topic_id is not topic_id or index == 0:
+            topic, topic_id = use.topic, use.topic_id
+            topic_text = text_taken(series, topic, use.topic_size) if use.topic_size else NO_TEXT
+            id_text = uuid_taken(series, topic_id)
+            if topic_text == NO_ROOM or id_text == NO_ROOM:
+                return False
+        made = uses_add(taken)
+        if made is NULL:
+            return False
+        made.topic = topic_text
+        made.topic_id = id_text
+        made.number = use.number
+        made.error_code = use.error_code
+        made.unseen = use.unseen
+        made.weight = use.weight
+        if use.weight.packed:
+            made.weight.records = (<object>series.callbacks).count_records(
+                PyBytes_FromStringAndSize(<const char*>use.records, use.records_size)
+            )
+    return True
+
+
+cdef inline int count_topics(
+    ExchangeState* exchange, SeriesState* series, const TopicUses* uses, const WaitingRequest* waiting, int32_t error_code
+) except -1:
+    """Add an exchange to the sums of its connection, or say what it does with topics."""
+    cdef const RequestRow* row = &waiting.row
+    cdef int direction = PRODUCED if row.api_key == 0 else FETCHED
+    if exchange.is_tracked:
+        return say_topics(exchange, series, uses, waiting, error_code)
+    if uses.count and not sums_add(&exchange.topics, direction, uses, row.client_id, row.acks, waiting.request_ns):
+        raise MemoryError
+    return 0
+
+
+cdef inline int row_done(
+    ExchangeState* exchange, SeriesState* series, const WaitingRequest* waiting, int64_t response_ns=INT64_MIN
+) except -1:
+    """The outcome of a request is known: its row, and what kwire.tables.row_sink keeps of it; or its `RequestCompleted`."""
+    cdef const RequestRow* row = &waiting.row
+    cdef RequestRow* added
+    if exchange.is_tracked:
+        return say_row(exchange, series, waiting, response_ns)
+    added = rows_add(&series.rows)
+    if added is NULL:
+        raise MemoryError
+    added[0] = row[0]
+    if waiting.is_untimed:
+        added.request_us = no_long()
+    added.connection = exchange.connection  # it may have another number than when the request came
+    if row.state != ORPHAN_RESPONSE:
+        refused_by(exchange, row)
+    return 0
+
+
+cdef inline int forget_time(ExchangeState* exchange, SeriesState* series, const WaitingRequest* waiting) except -1:
+    """What an exchange says beyond its row has the time of what came; the row has none where a request's last byte was not seen."""
+    if exchange.is_tracked and waiting.is_untimed:
+        last_row(<list>exchange.events, series.classes.row_type).request_time = None
+    return 0
+
+
+cdef inline void refused_by(ExchangeState* exchange, const RequestRow* row) noexcept nogil:
+    """Note the first request that nothing came back for, since the last answer: kwire.tables.row_sink, `Tracked.refused`."""
+    if row.state == ANSWERED:
+        if exchange.refused_index != no_long() and row.request_index > exchange.refused_index:
+            exchange.refused_index = no_long()
+    elif row.state != UNSEEN and (exchange.refused_index == no_long() or row.request_index < exchange.refused_index):
+        exchange.refused_index = row.request_index
+        exchange.refused_key = row.api_key
+        exchange.refused_version = row.api_version
+
+
+cdef inline int client_id_of(const ExchangeState* exchange) noexcept nogil:
+    """ClientIdentity.client_id: the most frequent one, the first of equals."""
+    cdef int index
+    cdef int best = 0
+    for index in range(1, exchange.client_id_count):
+        if exchange.client_ids[index].count > exchange.client_ids[best].count:
+            best = index
+    return exchange.client_ids[best].client_id if exchange.client_id_count else -1
+
+
+cdef inline int tell_trailing(
+    ExchangeState* exchange, SeriesState* series, str kind, const RequestRow* row, int64_t offset, int64_t packet, Py_ssize_t end,
+    Py_ssize_t size,
+) except -1:
+    """Report bytes behind a body: its frame is read all the same."""
+    (<object>series.callbacks).trailing(
+        (exchange.connection, row.request_index, packet, offset),
+        (text_object(&series.texts, exchange.software_name), text_object(&series.texts, client_id_of(exchange))),
+        kind, row.api_key, row.api_version, size - end, end,
+    )
+    return 0
+
+
+cdef inline int text_characters(const TextTable* table, int32_t text) noexcept nogil:
+    """How many characters a text has; 0 for none."""
+    cdef int32_t at
+    cdef int count = 0
+    if text < 0:
+        return 0
+    for at in range(table.offsets[text], table.offsets[text + 1]):
+        count += table.bytes[at] & 0xC0 != 0x80
+    return count
+
+
+cdef inline int count_client_id(ExchangeState* exchange, const TextTable* table, int32_t client_id, int64_t times) except -1:
+    """ClientIdentity.count_client_id."""
+    cdef int index = exchange.last_client
+    cdef int length
+    cdef ClientIdCount* grown
+    if index >= exchange.client_id_count or exchange.client_ids[index].client_id != client_id:
+        for index in range(exchange.client_id_count):
+            if exchange.client_ids[index].client_id == client_id:
+                break
+        else:
+            index = exchange.client_id_count
+            length = text_characters(table, client_id)
+            if index == MOST_CLIENT_IDS or exchange.client_id_text + length > MOST_CLIENT_ID_TEXT:
+                return 0
+            if index == exchange.client_id_room:
+                grown = <ClientIdCount*>realloc(exchange.client_ids, (2 * index + 1) * sizeof(ClientIdCount))
+                if grown is NULL:
+                    raise MemoryError
+                exchange.client_ids = grown
+                exchange.client_id_room = 2 * index + 1
+            exchange.client_ids[index].client_id = client_id
+            exchange.client_ids[index].count = 0
+            exchange.client_id_count += 1
+            exchange.client_id_text += length
+    exchange.last_client = index
+    exchange.client_ids[index].count += times
+    return 0
+
+
+cdef inline int64_t kept_of(const TextTable* texts, const WaitingRequest* waiting) noexcept nogil:
+    """kwire.protocol.pairing.kept_bytes: what a request keeps beyond what every request keeps."""
+    cdef int64_t kept = waiting.size + <int64_t>waiting.use_count * BYTES_OF_USE
+    kept += long_text(texts, waiting.row.client_id) + long_text(texts, waiting.row.group_id)
+    return kept + long_text(texts, waiting.row.transactional_id) + long_text(texts, waiting.row.first_topic)
+
+
+cdef inline int64_t long_text(const TextTable* texts, int32_t text) noexcept nogil:
+    cdef int count
+    if text < 0 or texts.offsets[text + 1] - texts.offsets[text] <= ORDINARY_TEXT:
+        return 0
+    count = text_characters(texts, text)
+    return count if count > ORDINARY_TEXT else 0
+
+
+cdef inline void see_instance_id(ExchangeState* exchange, SeriesState* series, Bytes value) noexcept nogil:
+    """ClientIdentity._see_instance_id."""
+    cdef int32_t text
+    cdef uint8_t zeros[16]
+    if value is NULL or (exchange.instance_id >= 0 and memcmp(exchange.instance_bytes, value, 16) == 0):
+        return
+    memset(zeros, 0, 16)
+    if memcmp(value, zeros, 16) == 0:
+        return
+    text = uuid_taken(series, value)
+    if text >= 0:
+        exchange.instance_id = text
+        memcpy(exchange.instance_bytes, value, 16)
+
+
+cdef inline void unsay(ExchangeState* exchange) noexcept nogil:
+    """ClientIdentity._unsay."""
+    if exchange.source == NOT_SENT:
+        exchange.source = NOT_OBSERVED
+        exchange.software_name = exchange.software_version = NO_TEXT
+
+
+cdef inline void not_sent(ExchangeState* exchange) noexcept nogil:
+    if exchange.source == NOT_OBSERVED:
+        exchange.source = NOT_SENT
+        exchange.software_name = exchange.software_version = UNKNOWN_TEXT
+
+
+cdef inline int see_role(
+    ExchangeState* exchange, SeriesState* series, const FieldPlan* field_plan, const Fields* fields, int32_t client_id
+) except -1:
+    """ClientIdentity._see_role."""
+    if exchange.role == CONTROLLER:
+        return 0
+    if field_plan.traits & CONTROLLER_API:
+        exchange.role = CONTROLLER
+    elif exchange.role == CLIENT and (
+        field_plan.traits & BROKER_API
+        or (field_plan.traits & FETCH and fields.replica_id >= 0)
+        or text_facts(series, client_id) & IS_BROKER_CLIENT
+    ):
+        exchange.role = BROKER
+    return 0
+
+
+cdef inline object bytes_of(const Fields* fields, int mark):
+    """A marked value, None where there is none."""
+    return None if fields.text[mark] is NULL else PyBytes_FromStringAndSize(<const char*>fields.text[mark], fields.text_size[mark])
+
+
+cdef inline int authenticate(ExchangeState* exchange, SeriesState* series, const Fields* fields, int version) except -1:
+    """A SaslHandshake or SaslAuthenticate request."""
+    sasl = sasl_object(exchange)
+    sasl = (<object>series.callbacks).sasl_request(sasl, bytes_of(fields, MECHANISM), bytes_of(fields, TOKEN), version)
+    return sasl_known(exchange, series, sasl)
+
+
+cdef inline int keep_request(
+    SeriesState* series, WaitingRequest* waiting, uint32_t traits, Bytes payload, Py_ssize_t size, int32_t body
+) except -1:
+    """Keep of a request what its response will need."""
+    cdef const TopicUses* uses = &series.request_uses
+    if traits & USES_TOPICS and uses.count:
+        waiting.uses = <TopicUse*>malloc(uses.count * sizeof(TopicUse))
+        if waiting.uses is NULL:
+            raise MemoryError
+        memcpy(waiting.uses, uses.uses, uses.count * sizeof(TopicUse))
+        waiting.use_count = uses.count
+    if traits & KEEPS_REQUEST:
+        waiting.payload = <uint8_t*>malloc(size)
+        if waiting.payload is NULL:
+            raise MemoryError
+        memcpy(waiting.payload, payload, size)
+        waiting.size = size
+        waiting.body = body
+    return 0
+
+
+cdef inline int show_frame(
+    ExchangeState* exchange, SeriesState* series, const RequestRow* row, Bytes payload, Py_ssize_t size, int64_t offset, int64_t packet,
+    int64_t time_ns,
+) except -1:
+    """Give a frame of the message that is asked for; arguments as of `take_request`, with the row of the frame's request."""
+    cdef const TextTable* texts = &series.texts
+    (<object>series.callbacks).message(
+        exchange.connection,
+        (
+            row.request_index, row.correlation_id, text_object(texts, row.client_id), text_object(texts, row.software_name),
+            text_object(texts, row.software_version), text_object(texts, row.principal), time_ns, packet, offset,
+            PyBytes_FromStringAndSize(<const char*>payload, size),
+        ),
+    )
+    return 0
+
+
+cdef inline bint is_for_rule(const ExchangeState* exchange, const FieldPlan* field_plan, int key) noexcept nogil:
+    """Whether kwire.protocol.exchange says what a request of a tracked connection changes: who the client is, or authentication."""
+    if field_plan.traits & (API_VERSIONS | SASL) or key == GET_TELEMETRY_KEY or key == PUSH_TELEMETRY_KEY:
+        return True
+    return exchange.asks or exchange.sasl_pending or (exchange.observed and exchange.source == NOT_OBSERVED)
+
+
+cdef inline const FieldPlan* request_field_plan(SeriesState* series, Bytes payload, Py_ssize_t size) except? NULL:
+    """How to read a request; NULL where Python reads it."""
+    cdef int key, version
+    cdef FieldPlan* field_plan
+    if size < SHORTEST_REQUEST:
+        return NULL
+    key, version = <int16_t>load_16(payload), <int16_t>load_16(payload + 2)
+    if not (0 <= key < KEYS and 0 <= version < VERSIONS):
+        return NULL
+    field_plan = &series.plans.requests[key * VERSIONS + version]
+    if field_plan.state == NOT_ASKED:
+        field_plan_ask(field_plan, "request", key, version)
+    return field_plan if field_plan.state == READY and 0 <= field_plan.header_version < REQUEST_HEADERS else NULL
+
+
+cdef inline Py_ssize_t request_head(ExchangeState* exchange, SeriesState* series, Bytes payload, Py_ssize_t have) except -1:
+    """kwire.protocol.passing.Passing.request_head: how many bytes suffice of a request whose end has not come, 0 for all."""
+    cdef Cursor cursor
+    cdef Fields fields
+    cdef const FieldPlan* field_plan
+    cdef int key
+    if exchange.ways is NULL or exchange.sasl_raw:
+        return 0
+    if have < SHORTEST_REQUEST:
+        return SHORTEST_REQUEST
+    key = <int16_t>load_16(payload)
+    if not 0 <= key < KEYS or exchange.ways[key] != PASSED_OVER:
+        return 0
+    field_plan = request_field_plan(series, payload, have)
+    if field_plan is NULL:
+        return 0
+    cursor_open(&cursor, payload, have, 0)
+    fields_open(&fields, &series.parts, &series.uses, &series.request_group)
+    if not take_fields(&series.plans.request_headers[field_plan.header_version], &cursor, &fields):
+        return 0 if cursor.code != TRUNCATED else max(2 * have, <Py_ssize_t>SOME_HEADER)
+    if not field_plan.traits & PRODUCE:
+        return cursor.p - payload
+    fields.only_acks = True
+    take_cut_fields(field_plan, &cursor, &fields)
+    return fields.acks_at + 2 - payload if fields.met & MET_ACKS else max(2 * have, <Py_ssize_t>SOME_HEADER)
+
+
+cdef inline int take_request(
+    ExchangeState* exchange, SeriesState* series, Bytes payload, Py_ssize_t size, Py_ssize_t length, int64_t offset, int64_t packet,
+    int64_t time_ns, bint damaged=False, bint ended=True,
+) except -1:
+    """Take the next frame of the client.
+
+    Arguments:
+        payload, size: the frame without its length; of a damaged one the bytes before the cut, of one that is passed over its head.
+        length: of the frame, without that of its length.
+        offset, packet: of its first byte, that of its length.
+        time_ns: arrival of its last byte.
+        damaged: bytes of it are lost.
+        ended: its last byte was seen.
+
+    Returns:
+        FRAME_TAKEN, or FALLBACK with nothing changed.
+    """
+    cdef Cursor cursor
+    cdef Fields fields
+    cdef const FieldPlan* field_plan
+    cdef WaitingRequest* waiting
+    cdef RequestRow* row
+    cdef int key, version
+    cdef uint32_t traits
+    cdef int32_t client_id, group_id, transactional_id, topic, name, software_version, body
+    cdef Cursor again
+    cdef bint headless = False
+    cdef bint is_skipped, is_silent, may_be_silent
+    if size < SHORTEST_REQUEST:
+        return FALLBACK
+    if exchange.sasl_raw or (exchange.requests == 0 and payload[0] == KERBEROS):
+        return FALLBACK
+    field_plan = request_field_plan(series, payload, size)
+    if field_plan is NULL:
+        return FALLBACK
+    key = <int16_t>load_16(payload)
+    version = <int16_t>load_16(payload + 2)
+    if exchange.is_tracked and is_for_rule(exchange, field_plan, key):
+        return FALLBACK
+    is_skipped = exchange.ways is not NULL and exchange.ways[key] == PASSED_OVER
+    cursor_open(&cursor, payload, size, 0)
+    fields_open(&fields, &series.parts, &series.uses, &series.request_group)
+    if not take_fields(&series.plans.request_headers[field_plan.header_version], &cursor, &fields):
+        if not damaged or cursor.code != TRUNCATED or fields.odd:
+            return FALLBACK
+        # nothing of it is known but how it begins
+        fields_open(&fields, &series.parts, &series.uses, &series.request_group)
+        fields.cut = headless = True
+    body = <int32_t>(cursor.p - payload)
+    if is_skipped:
+        if headless:
+            is_skipped = False
+        elif field_plan.traits & PRODUCE:
+            fields.only_acks = True
+            take_cut_fields(field_plan, &cursor, &fields)
+            fields_forget(&fields)
+    elif damaged:
+        if key == HANDSHAKE_KEY or not (headless or take_cut_fields(field_plan, &cursor, &fields)):
+            return FALLBACK
+    elif not take_fields(field_plan, &cursor, &fields):
+        return FALLBACK
+    may_be_silent = field_plan.traits & PRODUCE and not fields.met & MET_ACKS
+    if fields.topics_null and not damaged:
+        cursor_open(&again, payload, size, body)
+        if not plain_block(&field_plan.program, &again, field_plan.program.blocks):
+            return FALLBACK
+    if fields.partial_batch and not damaged:
+        return FALLBACK
+    if <int32_t>load_32(payload + 4) < 0:
+        return FALLBACK
+    client_id = field_taken(series, &fields, CLIENT_ID)
+    if field_plan.header_version == 0 and not headless:
+        client_id = text_intern(&series.texts, payload, 0)  # the header has no client id, and the codec gives the default of the field
+    group_id = field_taken(series, &fields, GROUP_ID)
+    transactional_id = field_taken(series, &fields, TRANSACTIONAL_ID)
+    topic = field_taken(series, &fields, TOPIC_NAME)
+    name = field_taken(series, &fields, SOFTWARE_NAME)
+    software_version = field_taken(series, &fields, SOFTWARE_VERSION)
+    if min(client_id, group_id, transactional_id, topic, name, software_version) == NO_ROOM:
+        return FALLBACK
+    if field_plan.traits & series.wanted & USES_TOPICS and not is_skipped and not uses_taken(series, &series.request_uses):
+        return FALLBACK
+    if min(name, software_version) >= 0 and not text_facts(series, name) & text_facts(series, software_version) & IS_SOFTWARE:
+        return FALLBACK
+    if field_plan.traits & API_VERSIONS and exchange.sasl_pending and exchange.sasl_counts:
+        return FALLBACK
+    if fields.text[MECHANISM] is not NULL and not is_utf8(fields.text[MECHANISM], fields.text_size[MECHANISM]):
+        return FALLBACK
+    if exchange.is_tracked and not damaged and not is_skipped and cursor.p != cursor.end:
+        return FALLBACK
+
+    # From here on nothing falls back.
+    if field_plan.traits & SASL:
+        authenticate(exchange, series, &fields, version)
+    elif exchange.sasl_pending:
+        sasl_known(exchange, series, (<object>series.callbacks).sasl_went_on(sasl_object(exchange)))
+    if fields.text_size[CLIENT_ID]:
+        count_client_id(exchange, &series.texts, client_id, 1)
+    exchange.settled = exchange.settled or not field_plan.traits & (API_VERSIONS | SASL)
+    if field_plan.traits & API_VERSIONS:
+        if damaged and version >= 3 and min(name, software_version) < 0:
+            exchange.observed = False  # they were sent, and cut off
+            exchange.doubted = True
+            unsay(exchange)
+        elif name >= 0:
+            exchange.software_name = name
+            exchange.software_version = software_version
+            exchange.source = FROM_API_VERSIONS
+        elif not exchange.doubted or version >= 3:
+            not_sent(exchange)
+    if exchange.observed:
+        not_sent(exchange)
+    see_instance_id(exchange, series, fields.instance_id)
+    see_role(exchange, series, field_plan, &fields, client_id)
+    if client_id >= 0:
+        exchange.judge_client_id = client_id
+    if not field_plan.traits & API_VERSIONS:
+        exchange.named_name = exchange.software_name
+        exchange.named_version = exchange.software_version
+    exchange.last_api = key
+    exchange.is_kafka = True
+    is_silent = field_plan.traits & PRODUCE and fields.met & MET_ACKS and fields.acks == 0
+    waiting = waiting_new(exchange)
+    if waiting is NULL:
+        raise MemoryError
+    row = &waiting.row
+    row.request_index = exchange.requests
+    row.api_key = key
+    row.api_version = version
+    row.header_version = field_plan.header_version
+    row.correlation_id = <int32_t>load_32(payload + 4)
+    row.client_id = client_id
+    row.client_instance_id = exchange.instance_id
+    row.software_name = exchange.named_name
+    row.software_version = exchange.named_version
+    row.principal = exchange.principal
+    row.request_us = microseconds(time_ns)
+    row.response_us = row.latency_us = row.response_bytes = row.throttle_time_ms = no_long()
+    row.request_bytes = length + 4
+    row.error_code = no_int()
+    row.acks = fields.acks if fields.met & MET_ACKS else no_int()
+    row.first_topic = topic
+    row.topic_count = no_int()
+    if damaged and not is_skipped:
+        if fields.topics_claimed >= 0 and not fields.topics_null:
+            row.topic_count = fields.topics_claimed
+    elif field_plan.has_topics and not is_skipped and not fields.topics_null:
+        row.topic_count = fields.topic_count
+    row.group_id = group_id
+    row.transactional_id = transactional_id
+    row.state = NO_RESPONSE_EXPECTED if is_silent else UNANSWERED
+    row.body = BODY_SKIPPED if is_skipped else BODY_TRUNCATED if damaged else BODY_DECODED
+    row.packet = packet
+    row.stream_offset = offset
+    exchange.requests += 1
+    if exchange.is_tracked:
+        if exchange.tells_frames:
+            say_frame(exchange, series, "request", row, offset, length)
+    else:
+        if cursor.p != cursor.end and not damaged:
+            tell_trailing(exchange, series, "request", row, offset, packet, cursor.p - payload, size)
+        if key == series.asked_key and version == series.asked_version and not series.asks_responses:
+            show_frame(exchange, series, row, payload, size, offset, packet, time_ns)
+    waiting.request_ns = time_ns
+    waiting.losses = exchange.losses
+    waiting.response_breaks = exchange.response_breaks - exchange.seeks_responses
+    waiting.is_untimed = not ended
+    waiting.damaged = damaged
+    waiting.may_be_silent = may_be_silent
+    traits = field_plan.traits & series.wanted
+    if field_plan.traits & STEPS:
+        traits |= field_plan.traits & KEEPS_REQUEST  # violations are told whatever is wanted
+    if is_silent:
+        row_done(exchange, series, waiting)
+        if series.wanted & USES_TOPICS and not is_skipped:
+            count_topics(exchange, series, &series.request_uses, waiting, 0)
+        forget_time(exchange, series, waiting)
+        waiting_free(exchange, waiting)
+    else:
+        if not headless and not is_skipped:
+            keep_request(series, waiting, traits, payload, size, body)
+            waiting.noted = True
+        waiting.kept = kept_of(&series.texts, waiting)
+        waiting_add(exchange, waiting)
+    return FRAME_TAKEN

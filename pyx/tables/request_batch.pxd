@@ -1,0 +1,149 @@
+"""From rows of `requests` as C structs to a record batch, and from an event of Python's rules to such a row."""
+
+from cpython.bytes cimport PyBytes_AS_STRING, PyBytes_FromStringAndSize
+from libc.stdint cimport INT32_MIN, INT64_MIN, int32_t, int64_t
+
+from protocol.request_rows cimport PACKET_BITS, RequestRow, RequestRows, microseconds, rows_add
+from protocol.text_table cimport TextTable, text_of, texts_free, texts_open
+from tables.row_columns cimport int_column, long_column, named_column, small_column, text_column
+
+
+cdef inline int64_t long_of(object value) except? -1:
+    return INT64_MIN if value is None else value
+
+
+cdef inline int32_t int_of(object value) except? -1:
+    return INT32_MIN if value is None else value
+
+
+cdef inline int row_of_event(RequestRows* rows, TextTable* texts, int32_t connection, object event, tuple states, tuple bodies) except -1:
+    """Append the row of a `RequestCompleted`."""
+    cdef RequestRow made
+    cdef RequestRow* row
+    made.connection = connection
+    made.request_index = event.request_index if event.request_index >= 0 else INT64_MIN
+    made.correlation_id = long_of(event.correlation_id)
+    made.request_us = microseconds(long_of(event.request_time))
+    made.response_us = microseconds(long_of(event.response_time))
+    made.latency_us = long_of(event.latency_us)
+    made.request_bytes = long_of(event.request_bytes)
+    made.response_bytes = long_of(event.response_bytes)
+    made.throttle_time_ms = long_of(event.throttle_time_ms)
+    made.packet = event.packet_number
+    made.stream_offset = event.stream_offset
+    made.api_key = int_of(event.api_key)
+    made.api_version = int_of(event.api_version)
+    made.header_version = int_of(event.header_version)
+    made.error_code = int_of(event.error_code)
+    made.acks = int_of(event.acks)
+    made.topic_count = int_of(event.topic_count)
+    made.client_id = text_of(texts, event.client_id)
+    made.client_instance_id = text_of(texts, event.client_instance_id)
+    made.software_name = text_of(texts, event.software_name)
+    made.software_version = text_of(texts, event.software_version)
+    made.principal = text_of(texts, event.principal)
+    made.first_topic = text_of(texts, event.first_topic)
+    made.group_id = text_of(texts, event.group_id)
+    made.transactional_id = text_of(texts, event.transactional_id)
+    made.state = states.index(event.state)
+    made.body = bodies.index(event.body)
+    row = rows_add(rows)
+    if row is NULL:
+        raise MemoryError
+    row[0] = made
+    return 0
+
+
+cdef inline object text_field(object pa, const int32_t* field, Py_ssize_t count, const TextTable* texts):
+    return text_column(pa, field, sizeof(RequestRow), count, False, texts)
+
+
+cdef inline object long_field(object pa, object kind, const int64_t* field, Py_ssize_t count):
+    return long_column(pa, kind, field, sizeof(RequestRow), count)
+
+
+cdef inline object int_field(object pa, const int32_t* field, Py_ssize_t count):
+    return int_column(pa, field, sizeof(RequestRow), count, False)
+
+
+cdef inline object packet_field(object pa, const int64_t* field, Py_ssize_t count):
+    """The numbers of packets in their files."""
+    cdef bytes made = PyBytes_FromStringAndSize(NULL, count * sizeof(int64_t))
+    cdef int64_t* number = <int64_t*><void*>PyBytes_AS_STRING(made)
+    cdef const char* at = <const char*>field
+    cdef Py_ssize_t index
+    for index in range(count):
+        number[index] = (<const int64_t*><const void*>(at + index * sizeof(RequestRow)))[0] & ((<int64_t>1 << PACKET_BITS) - 1)
+    return pa.Array.from_buffers(pa.int64(), count, [None, pa.py_buffer(made)], 0)
+
+
+cdef inline dict request_columns(
+    object pa, object time, const RequestRow* row, Py_ssize_t count, const TextTable* texts, const TextTable* places, object names
+):
+    """The columns of a batch by name, but for those that are null in all rows of streams.
+
+    Arguments:
+        time: the type of times.
+        row, count: the rows.
+        texts: what their texts are numbers in.
+        places: what `connection` is a number in.
+        names: what gives names: of the series, of files by number, of apis and errors; and the names of states and bodies.
+
+    Raises:
+        OverflowError: more than 2 GiB of text in a column.
+    """
+    cdef TextTable said
+    cdef Py_ssize_t stride = sizeof(RequestRow)
+    series, file_name, api_name, error_name, states, bodies = names
+    long = pa.int64()
+    texts_open(&said, 0)  # nothing of it comes from the wire
+    try:
+        return {
+            "series": named_column(pa, &row.packet, stride, count, True, 63, &said, series),
+            "capture": named_column(pa, &row.packet, stride, count, True, PACKET_BITS, &said, file_name),
+            "connection_id": text_field(pa, &row.connection, count, places),
+            "request_index": long_field(pa, long, &row.request_index, count),
+            "api_key": int_field(pa, &row.api_key, count),
+            "api_name": named_column(pa, &row.api_key, stride, count, False, 0, &said, api_name),
+            "api_version": int_field(pa, &row.api_version, count),
+            "header_version": int_field(pa, &row.header_version, count),
+            "correlation_id": int_column(pa, &row.correlation_id, stride, count, True),
+            "client_id": text_field(pa, &row.client_id, count, texts),
+            "client_instance_id": text_field(pa, &row.client_instance_id, count, texts),
+            "software_name": text_field(pa, &row.software_name, count, texts),
+            "software_version": text_field(pa, &row.software_version, count, texts),
+            "principal": text_field(pa, &row.principal, count, texts),
+            "request_time": long_field(pa, time, &row.request_us, count),
+            "response_time": long_field(pa, time, &row.response_us, count),
+            "latency_us": long_field(pa, long, &row.latency_us, count),
+            "request_bytes": long_field(pa, long, &row.request_bytes, count),
+            "response_bytes": long_field(pa, long, &row.response_bytes, count),
+            "error_code": int_field(pa, &row.error_code, count),
+            "error_name": named_column(pa, &row.error_code, stride, count, False, 0, &said, error_name),
+            "throttle_time_ms": int_column(pa, &row.throttle_time_ms, stride, count, True),
+            "acks": int_field(pa, &row.acks, count),
+            "first_topic": text_field(pa, &row.first_topic, count, texts),
+            "topic_count": int_field(pa, &row.topic_count, count),
+            "group_id": text_field(pa, &row.group_id, count, texts),
+            "transactional_id": text_field(pa, &row.transactional_id, count, texts),
+            "state": small_column(pa, &row.state, stride, count, &said, states),
+            "body": small_column(pa, &row.body, stride, count, &said, bodies),
+            "packet_number": packet_field(pa, &row.packet, count),
+            "stream_offset": long_field(pa, long, &row.stream_offset, count),
+        }
+    finally:
+        texts_free(&said)
+
+
+cdef inline object request_batch(
+    object pa, object schema, object time, const RequestRow* row, Py_ssize_t count, const TextTable* texts, const TextTable* places,
+    object names
+):
+    """A record batch of rows; arguments as for `request_columns`, `schema` that of `requests`.
+
+    Raises:
+        OverflowError: more than 2 GiB of text in a column.
+    """
+    columns = request_columns(pa, time, row, count, texts, places, names)
+    arrays = [columns[field.name] if field.name in columns else pa.nulls(count, field.type) for field in schema]
+    return pa.RecordBatch.from_arrays(arrays, schema=schema)

@@ -1,0 +1,55 @@
+"""Rows that are C structs become record batches, table by table, and leave their place to the next."""
+
+from libc.stdint cimport int64_t
+
+from protocol.request_rows cimport RequestRow
+from protocol.text_table cimport texts_clear
+from protocol.topic_uses cimport topic_rows_clear
+from tables.request_batch cimport request_batch
+from tables.row_columns cimport wide_batch
+from tables.series_rows cimport SeriesRows
+from tables.topic_batch cimport topic_batch
+
+
+cdef inline Py_ssize_t most_rows(const SeriesRows* rows) noexcept nogil:
+    """Of the tables, the rows of that which has most."""
+    return max(rows.shared.rows.count, rows.connections.count, rows.shared.steps.count, rows.shared.topic_rows.count)
+
+
+cdef inline int flush_requests(
+    SeriesRows* rows, object pa, object schema, list batches, tuple names, Py_ssize_t start, Py_ssize_t count
+) except -1:
+    """A batch of these rows of `requests`, or several where their texts are too much for one; `names` as `request_batch` takes them."""
+    cdef const RequestRow* row = rows.shared.rows.rows + start
+    try:
+        batch = request_batch(pa, schema, schema.field("request_time").type, row, count, &rows.shared.texts, &rows.places, names)
+        batches.append(batch)
+    except OverflowError:
+        flush_requests(rows, pa, schema, batches, names, start, count // 2)
+        flush_requests(rows, pa, schema, batches, names, start + count // 2, count - count // 2)
+    return 0
+
+
+cdef inline int flush_rows(SeriesRows* rows, object pa, dict schemas, dict batches, tuple names, tuple directions) except -1:
+    """All rows as batches.
+
+    Arguments:
+        pa: pyarrow.
+        schemas, batches: by table; the batches are put behind those that are there.
+        names: what gives names to numbers in rows of `requests`, as `request_batch` takes them.
+        directions: the words for those of `topic_use`.
+    """
+    if rows.shared.rows.count:
+        flush_requests(rows, pa, schemas["requests"], batches["requests"], names, 0, rows.shared.rows.count)
+        rows.shared.rows.count = 0
+    if rows.connections.count:
+        batches["connections"].append(wide_batch(pa, &rows.connections, schemas["connections"], &rows.said))
+        rows.connections.count = 0
+        texts_clear(&rows.said)
+    if rows.shared.steps.count:
+        batches["group_steps"].append(wide_batch(pa, &rows.shared.steps, schemas["group_steps"], &rows.shared.said))
+        rows.shared.steps.count = 0
+    if rows.shared.topic_rows.count:
+        batches["topic_use"].append(topic_batch(pa, &rows.shared.topic_rows, schemas["topic_use"], &rows.shared.said, directions))
+        topic_rows_clear(&rows.shared.topic_rows)
+    return texts_clear(&rows.shared.said)

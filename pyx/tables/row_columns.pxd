@@ -1,0 +1,206 @@
+"""Rows that are C structs into Arrow columns: values in the buffers of a `bytes` each, nulls in bitmaps, texts gathered by their numbers.
+
+Every function takes the rows as a pointer to the first one's field and the distance to the next (`stride`). A field is an int64, whose null
+is INT64_MIN, or an int32 with INT32_MIN; the number of a text is null when it is negative.
+"""
+
+from cpython.bytes cimport PyBytes_AS_STRING
+from libc.stdint cimport INT32_MIN, INT64_MIN, int8_t, int32_t, int64_t, uint8_t
+from libc.string cimport memcpy, memset
+
+from protocol.text_table cimport TextTable, text_object, text_of
+from protocol.wide_rows cimport WideRows, wide_add
+
+cdef extern from "Python.h":
+    bytes new_bytes "PyBytes_FromStringAndSize"(const char* data, Py_ssize_t size)
+
+cdef enum:
+    MEMO = 256
+
+
+cdef inline int64_t field_at(const char* first, Py_ssize_t place, bint is_long) noexcept nogil:
+    """A field as an int64, null as INT64_MIN."""
+    cdef int32_t value
+    if is_long:
+        return (<const int64_t*><const void*>(first + place))[0]
+    value = (<const int32_t*><const void*>(first + place))[0]
+    return INT64_MIN if value == INT32_MIN else value
+
+
+cdef inline object long_column(object pa, object kind, const void* first, Py_ssize_t stride, Py_ssize_t count):
+    """A column of 64 bits, such as int64 and times in microseconds, from int64 fields."""
+    return number_column(pa, kind, 8, first, stride, count, True)
+
+
+cdef inline object int_column(object pa, const void* first, Py_ssize_t stride, Py_ssize_t count, bint is_long):
+    """A column of int32, from int32 or int64 fields."""
+    return number_column(pa, pa.int32(), 4, first, stride, count, is_long)
+
+
+cdef inline object number_column(
+    object pa, object kind, int width, const void* first, Py_ssize_t stride, Py_ssize_t count, bint is_long
+):
+    """A column of integers of `width` bytes."""
+    cdef bytes values = new_bytes(NULL, count * width)
+    cdef bytes bits = new_bytes(NULL, (count + 7) // 8)
+    cdef int64_t* long_value = <int64_t*><void*>PyBytes_AS_STRING(values)
+    cdef int32_t* int_value = <int32_t*><void*>PyBytes_AS_STRING(values)
+    cdef uint8_t* bit = <uint8_t*>PyBytes_AS_STRING(bits)
+    cdef Py_ssize_t index
+    cdef Py_ssize_t nulls = 0
+    cdef int64_t found
+    memset(bit, 0xFF, (count + 7) // 8)
+    for index in range(count):
+        found = field_at(<const char*>first, index * stride, is_long)
+        if found == INT64_MIN:
+            found = 0
+            bit[index >> 3] &= ~(<uint8_t>1 << (index & 7))
+            nulls += 1
+        if width == 8:
+            long_value[index] = found
+        else:
+            int_value[index] = <int32_t>found
+    return pa.Array.from_buffers(kind, count, [pa.py_buffer(bits) if nulls else None, pa.py_buffer(values)], nulls)
+
+
+cdef inline object text_column(object pa, const void* first, Py_ssize_t stride, Py_ssize_t count, bint is_long, const TextTable* texts):
+    """A column of texts, from their numbers in `texts`.
+
+    Raises:
+        OverflowError: more than 2 GiB of text in one batch.
+    """
+    cdef bytes offsets = new_bytes(NULL, (count + 1) * 4)
+    cdef bytes bits = new_bytes(NULL, (count + 7) // 8)
+    cdef bytes starts = new_bytes(NULL, count * 4)
+    cdef int32_t* offset = <int32_t*><void*>PyBytes_AS_STRING(offsets)
+    cdef int32_t* start = <int32_t*><void*>PyBytes_AS_STRING(starts)
+    cdef uint8_t* bit = <uint8_t*>PyBytes_AS_STRING(bits)
+    cdef Py_ssize_t index
+    cdef Py_ssize_t nulls = 0
+    cdef int64_t total = 0
+    cdef int64_t number
+    cdef bytes made
+    cdef char* at
+    memset(bit, 0xFF, (count + 7) // 8)
+    for index in range(count):
+        offset[index] = <int32_t>total
+        number = field_at(<const char*>first, index * stride, is_long)
+        if number < 0:
+            bit[index >> 3] &= ~(<uint8_t>1 << (index & 7))
+            nulls += 1
+        else:
+            start[index] = texts.offsets[number]
+            total += texts.offsets[number + 1] - texts.offsets[number]
+            if total > 0x7FFFFFFF:
+                raise OverflowError("more than 2 GiB of text in one batch of rows")
+    offset[count] = <int32_t>total
+    made = new_bytes(NULL, total)
+    at = PyBytes_AS_STRING(made)
+    for index in range(count):
+        if offset[index + 1] != offset[index]:
+            memcpy(at + offset[index], texts.bytes + start[index], offset[index + 1] - offset[index])
+    buffers = [pa.py_buffer(bits) if nulls else None, pa.py_buffer(offsets), pa.py_buffer(made)]
+    return pa.Array.from_buffers(pa.string(), count, buffers, nulls)
+
+
+cdef inline object named_column(
+    object pa, const void* first, Py_ssize_t stride, Py_ssize_t count, bint is_long, int shift, TextTable* names, object name_of
+):
+    """A column of texts, from those that `name_of` gives for the values of a field, shifted to the right; null where there is none."""
+    cdef bytes made = new_bytes(NULL, count * sizeof(int32_t))
+    cdef int32_t* number = <int32_t*><void*>PyBytes_AS_STRING(made)
+    cdef int32_t memo[MEMO]
+    cdef Py_ssize_t index
+    cdef int64_t value
+    for index in range(MEMO):
+        memo[index] = INT32_MIN
+    for index in range(count):
+        value = field_at(<const char*>first, index * stride, is_long)
+        if value == INT64_MIN:
+            number[index] = -1
+            continue
+        value >>= shift
+        if not 0 <= value < MEMO:
+            number[index] = text_of(names, name_of(value))
+            continue
+        if memo[value] == INT32_MIN:
+            memo[value] = text_of(names, name_of(value))
+        number[index] = memo[value]
+    return text_column(pa, number, sizeof(int32_t), count, False, names)
+
+
+cdef inline object small_column(object pa, const int8_t* first, Py_ssize_t stride, Py_ssize_t count, TextTable* names, tuple of):
+    """A column of texts, from fields of 8 bits that are places in a tuple."""
+    cdef bytes made = new_bytes(NULL, count * sizeof(int32_t))
+    cdef int32_t* number = <int32_t*><void*>PyBytes_AS_STRING(made)
+    cdef int32_t known[8]
+    cdef Py_ssize_t index
+    for index in range(min(len(of), 8)):
+        known[index] = text_of(names, of[index])
+    for index in range(count):
+        number[index] = known[first[index * stride]]
+    return text_column(pa, number, sizeof(int32_t), count, False, names)
+
+
+cdef inline object list_column(object pa, object kind, const void* first, Py_ssize_t stride, Py_ssize_t count, const TextTable* texts):
+    """A column of lists of texts, from the numbers of their JSON; each distinct list is read once."""
+    from json import loads
+
+    cdef bytes places = new_bytes(NULL, count * sizeof(int64_t))
+    cdef bytes known = bytes(texts.count * sizeof(int32_t))
+    cdef int64_t* place = <int64_t*><void*>PyBytes_AS_STRING(places)
+    cdef int32_t* read = <int32_t*><void*>PyBytes_AS_STRING(known)  # place among the distinct lists, plus one
+    cdef list lists = []
+    cdef Py_ssize_t index
+    cdef int64_t number
+    for index in range(count):
+        number = field_at(<const char*>first, index * stride, True)
+        place[index] = INT64_MIN
+        if number < 0:
+            continue
+        if not read[number]:
+            lists.append(loads(text_object(texts, <int32_t>number)))
+            read[number] = <int32_t>len(lists)
+        place[index] = read[number] - 1
+    return pa.array(lists, kind).take(long_column(pa, pa.int64(), place, sizeof(int64_t), count))
+
+
+cdef inline object wide_batch(object pa, const WideRows* rows, object schema, const TextTable* texts):
+    """A record batch of wide rows; columns that are neither numbers, texts nor lists of texts are null.
+
+    Raises:
+        OverflowError: more than 2 GiB of text in a column.
+    """
+    cdef Py_ssize_t stride = rows.width * sizeof(int64_t)
+    cdef Py_ssize_t index
+    arrays = []
+    for index in range(rows.width):
+        kind = schema.field(index).type
+        if pa.types.is_string(kind):
+            arrays.append(text_column(pa, rows.values + index, stride, rows.count, True, texts))
+        elif pa.types.is_int32(kind):
+            arrays.append(int_column(pa, rows.values + index, stride, rows.count, True))
+        elif pa.types.is_int64(kind) or pa.types.is_timestamp(kind):
+            arrays.append(long_column(pa, kind, rows.values + index, stride, rows.count))
+        elif pa.types.is_list(kind):
+            arrays.append(list_column(pa, kind, rows.values + index, stride, rows.count, texts))
+        else:
+            arrays.append(pa.nulls(rows.count, kind))
+    return pa.RecordBatch.from_arrays(arrays, schema=schema)
+
+
+cdef inline int wide_row_of(WideRows* rows, TextTable* texts, object row) except -1:
+    """Append a row of Python values: texts, integers, lists of texts and None."""
+    from json import dumps
+
+    cdef int64_t* made = wide_add(rows)
+    cdef Py_ssize_t index
+    for index in range(rows.width):
+        value = row[index]
+        if isinstance(value, str):
+            made[index] = text_of(texts, value)
+        elif isinstance(value, list):
+            made[index] = text_of(texts, dumps(value))
+        elif value is not None:
+            made[index] = value
+    return 0

@@ -1,0 +1,24 @@
+"""The one way in which arrays of shared grow: by doubling, with what they hold and never with what a frame claims."""
+
+from libc.stdlib cimport realloc
+
+
+cdef inline void* grown(void* items, Py_ssize_t* room, Py_ssize_t wanted, Py_ssize_t least, size_t size) noexcept nogil:
+    """Where an array lies that has room for `wanted` items; NULL without memory, and all is as before then.
+
+    Arguments:
+        items, room: where it lies now, NULL for nowhere, and how many items fit there; the new room is written.
+        least: room of an array that was empty, in items.
+        size: of an item, in bytes.
+    """
+    cdef Py_ssize_t larger = room[0]
+    cdef void* made
+    if wanted <= larger and items is not NULL:
+        return items
+    larger = max(larger, least)
+    while larger < wanted:
+        larger *= 2
+    made = realloc(items, larger * size)
+    if made is not NULL:
+        room[0] = larger
+    return made

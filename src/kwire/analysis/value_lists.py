@@ -1,0 +1,37 @@
+"""Lists of the different values that rows of a table share, as one array: what Python sets would be, without a Python object a value."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from kwire.analysis.row_sums import Ints
+
+__all__ = ["lists_of"]
+
+
+def lists_of(numbers: Ints, values: Any, count: int, type_: pa.DataType) -> Any:
+    """Give for each number the different values that go with it, sorted, without nulls.
+
+    Args:
+        numbers: of each value the list that it belongs to, below `count`.
+        values: an array as long.
+        count: how many lists.
+        type_: of the lists.
+
+    Returns:
+        An array of `count` lists.
+    """
+    pairs = pa.table({"list": pa.array(numbers), "value": values}).filter(pc.is_valid(pc.field("value")))
+    distinct = pairs.group_by(["list", "value"], use_threads=False).aggregate([])
+    distinct = distinct.sort_by([("list", "ascending"), ("value", "ascending")]).combine_chunks()
+    lengths = np.bincount(distinct.column("list").to_numpy(), minlength=count)
+    offsets = np.concatenate([[0], np.cumsum(lengths)]).astype(np.int32)
+    starts: Any = pa.array(offsets)
+    flat: Any = distinct.column("value").combine_chunks()
+    element: Any = type_
+    lists: Any = pa.ListArray.from_arrays(starts, flat.cast(element.value_type), type=element)
+    return lists

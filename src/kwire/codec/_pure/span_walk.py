@@ -1,0 +1,307 @@
+"""The walk that finds places: where the leaves of a marking lie in the bytes of a message, and which tagged fields are around them.
+
+It reads as the decoders do with a projection on the leaves, and breaks where they do.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+from kwire.codec._pure.primitives import MAX_LENGTH, Break, Buffer, join_path, read_length, read_varint
+from kwire.codec._pure.readers import ODD, Reader, make_reader
+from kwire.codec.plan import FIXED_SIZE, Flag, Op
+from kwire.codec.splice_plan import Leaf, Marking
+from kwire.errors import Fault, raise_for, wire_error
+
+__all__ = ["MarkedPlan", "Place", "SpanWalk", "Section", "walk_over"]
+
+# As plain numbers: the members of an enumeration cost more than all else that is done for a field.
+_ARRAY, _STRUCT, _STRING = int(Op.ARRAY), int(Op.STRUCT), int(Op.STRING)
+
+
+class Place(NamedTuple):
+    """A value in the bytes.
+
+    Attributes:
+        leaf: what it is.
+        begin, content, stop: where its length begins, its content, and what follows; a null has no content.
+        null: it is null.
+        section: tagged field around it, an index of `SpanWalk.sections`, -1 where there is none.
+        steps: attributes and indexes on the way, the outermost first.
+    """
+
+    leaf: Leaf
+    begin: int
+    content: int
+    stop: int
+    null: bool
+    section: int
+    steps: tuple[str | int, ...]
+
+
+class Section:
+    """A tagged field that was walked into: where its size is, and by how much its content grows."""
+
+    __slots__ = ("begin", "delta", "parent", "size", "stop")
+
+    def __init__(self, begin: int, stop: int, size: int, parent: int) -> None:
+        self.begin = begin
+        self.stop = stop
+        self.size = size
+        self.parent = parent
+        self.delta = 0
+
+
+class _Field(NamedTuple):
+    """One operation of a plan, spelled out."""
+
+    name: str
+    code: int
+    compact: bool
+    nullable: bool
+    leaf: Leaf | None
+    into: bool  # leaves are in it
+    element: int
+    block: int
+    minimum: int
+
+
+class _Struct(NamedTuple):
+    """One block of a plan, spelled out.
+
+    Attributes:
+        untagged, tagged: its fields; the tagged ones by their tags.
+        refused: tags that only other versions define.
+        registers: those that are emptied where it begins.
+        rules: those that are applied where it ends: number, and the registers of what is read and written, -1 for what there is not.
+    """
+
+    untagged: tuple[_Field, ...]
+    tagged: dict[int, _Field]
+    refused: tuple[int, ...]
+    registers: tuple[int, ...]
+    rules: tuple[tuple[int, tuple[int, ...]], ...]
+
+
+class MarkedPlan:
+    """A marking as walks take it.
+
+    Arguments:
+        marking: the plan and its leaves.
+    """
+
+    def __init__(self, marking: Marking) -> None:
+        self.marking = marking
+        self.flexible = marking.plan.flexible
+        leaves = {leaf.operation: leaf for leaf in marking.leaves}
+        self.structs = tuple(self._struct(number, leaves) for number in range(len(marking.plan.blocks)))
+        self._steppers: dict[int, Reader] = {}  # made when first asked for
+
+    def stepper(self, block: int) -> Reader:
+        """What steps over structs of a block that holds no leaves, as `kwire.codec._pure.readers.make_reader` gives it."""
+        found = self._steppers.get(block)
+        if found is None:
+            plan = self.marking.plan
+            found = make_reader(plan._replace(blocks=(plan.blocks[block], *plan.blocks[1:])), (), False, True)
+            self._steppers[block] = found
+        return found
+
+    def _struct(self, block: int, leaves: dict[int, Leaf]) -> _Struct:
+        marking, found = self.marking, self.marking.plan.blocks[block]
+        first, tagged = found.first, found.first + found.untagged
+        return _Struct(
+            tuple(self._field(block, number, leaves) for number in range(first, tagged)),
+            {marking.plan.operation(number).tag: self._field(block, number, leaves) for number in range(tagged, tagged + found.tagged)},
+            found.refused_tags,
+            tuple(register for register, owner in enumerate(marking.owners) if owner == block),
+            tuple((number, (*rule.reads, *rule.writes)) for number, rule in enumerate(marking.rules) if rule.block == block),
+        )
+
+    def _field(self, block: int, number: int, leaves: dict[int, Leaf]) -> _Field:
+        operation = self.marking.plan.operation(number)
+        into = not operation.flags & Flag.SKIP
+        return _Field(
+            self.marking.plan.attribute(block, number),
+            int(operation.code),
+            bool(operation.flags & Flag.COMPACT),
+            bool(operation.flags & Flag.NULLABLE),
+            leaves.get(number) if into else None,
+            into,
+            int(operation.element),
+            operation.block,
+            operation.minimum,
+        )
+
+
+class SpanWalk:
+    """One message being walked over.
+
+    Attributes:
+        found: places, in the order of the walk: of a single (-1, (place,)); of a rule its number and the places of
+            what it reads and writes.
+        sections: tagged fields that were walked into.
+    """
+
+    def __init__(self, marked: MarkedPlan, data: Buffer, pos: int) -> None:
+        self.marked = marked
+        self.data = data
+        self.pos = pos
+        self.end = len(data)
+        self.steps: list[str | int] = []
+        self.section = -1
+        self.sections: list[Section] = []
+        self.registers: list[Place | None] = [None] * len(marked.marking.registers)
+        self.found: list[tuple[int, tuple[Place | None, ...]]] = []
+
+    def struct(self, block: int) -> None:
+        struct = self.marked.structs[block]
+        for register in struct.registers:
+            self.registers[register] = None
+        for field in struct.untagged:
+            self.field(field)
+        if self.marked.flexible:
+            self.tags(struct)
+        for number, registers in struct.rules:
+            self.found.append((number, tuple(None if each < 0 else self.registers[each] for each in registers)))
+
+    def tags(self, struct: _Struct) -> None:
+        at = self.pos
+        count = self.varint()
+        if count * 2 > self.end - self.pos:
+            raise Break(Fault.TRUNCATED, at)
+        for _ in range(count):
+            at = self.pos
+            tag, self.pos = read_varint(self.data, at, self.end)
+            size_at = self.pos
+            size = self.varint()
+            size_stop = self.pos
+            stop = self.pos + size
+            if stop > self.end:
+                raise Break(Fault.TRUNCATED, self.pos)
+            if tag in struct.refused:
+                raise Break(Fault.BAD_TAG, at)
+            field = struct.tagged.get(tag)
+            if field is None:
+                self.pos = stop
+                continue
+            outer = self.section
+            if field.into:
+                self.section = len(self.sections)
+                self.sections.append(Section(size_at, size_stop, size, outer))
+            self.field(field)
+            self.section = outer
+            if self.pos != stop:
+                raise Break(Fault.BAD_TAG, at)
+
+    def field(self, field: _Field) -> None:
+        self.steps.append(field.name)
+        try:
+            if field.code == _ARRAY:
+                self.array(field)
+            elif field.code != _STRUCT:
+                self.value(field.code, field.compact, field.nullable, field.leaf)
+            elif not (field.nullable and self.is_null(field.compact)):
+                self.struct(field.block)
+        except Break as fault:
+            fault.steps.append(field.name)
+            raise
+        self.steps.pop()
+
+    def array(self, field: _Field) -> None:
+        at = self.pos
+        count = self.length(0 if field.compact else 4, field.nullable)
+        if count * field.minimum > self.end - self.pos:
+            raise Break(Fault.TRUNCATED, at)
+        size = FIXED_SIZE.get(field.element, 0)
+        if size and field.leaf is None and count > 0:
+            self.pos += count * size
+            return
+        if not field.into and field.element == _STRUCT and count > 0:
+            try:
+                _, pos = self.marked.stepper(field.block)(self.data, self.pos, self.end, count)
+            except ODD:
+                pass  # said by the walk
+            else:
+                if pos <= self.end:
+                    self.pos = pos
+                    return
+        self.steps.append(0)
+        for index in range(count):
+            self.steps[-1] = index
+            try:
+                if field.element == _STRUCT:
+                    self.struct(field.block)
+                else:
+                    self.value(field.element, field.compact, False, field.leaf)
+            except Break as fault:
+                fault.steps.append(index)
+                raise
+        self.steps.pop()
+
+    def value(self, code: int, compact: bool, nullable: bool, leaf: Leaf | None) -> None:
+        begin = self.pos
+        size = FIXED_SIZE.get(code)
+        if size is None:
+            size = self.length(0 if compact else 2 if code == _STRING else 4, nullable)
+        content = self.pos
+        stop = content + max(size, 0)
+        if stop > self.end:
+            raise Break(Fault.TRUNCATED, content)
+        self.pos = stop
+        if leaf is None:
+            return
+        if code == _STRING:
+            try:
+                str(self.data[content:stop], "utf-8")
+            except UnicodeDecodeError:
+                raise Break(Fault.BAD_UTF8, content) from None
+        place = Place(leaf, begin, content, stop, size < 0, self.section, tuple(self.steps))
+        if leaf.single >= 0:
+            self.found.append((-1, (place,)))
+        if leaf.register >= 0:
+            self.registers[leaf.register] = place
+
+    def length(self, width: int, nullable: bool) -> int:
+        at = self.pos
+        length, self.pos = read_length(self.data, at, self.end, width)
+        if length < 0 and not nullable:
+            raise Break(Fault.NULL_NOT_ALLOWED, at)
+        return length
+
+    def varint(self) -> int:
+        at = self.pos
+        value, self.pos = read_varint(self.data, at, self.end)
+        if value > MAX_LENGTH:
+            raise Break(Fault.BAD_LENGTH, at)
+        return value
+
+    def is_null(self, compact: bool) -> bool:
+        """The marker before a struct, as `kwire.codec._pure.walk` reads it."""
+        if compact:
+            return self.length(0, True) < 0
+        if self.pos >= self.end:
+            raise Break(Fault.TRUNCATED, self.pos)
+        self.pos += 1
+        return self.data[self.pos - 1] > 0x7F
+
+
+def walk_over(marked: MarkedPlan, data: Buffer, offset: int, strict: bool = True) -> SpanWalk:
+    """Walk over a message.
+
+    Arguments:
+        strict: it ends where the buffer ends; else bytes may follow.
+
+    Raises:
+        WireError: the bytes break a rule.
+    """
+    plan = marked.marking.plan
+    walk = SpanWalk(marked, data, offset)
+    try:
+        walk.struct(0)
+    except Break as fault:
+        error = wire_error(fault.code, fault.offset, join_path(fault.steps), plan.message, plan.api_key, plan.version)
+    else:
+        if strict and walk.pos != walk.end:
+            raise_for(Fault.TRAILING_BYTES, walk.pos, "", plan.message, plan.api_key, plan.version)
+        return walk
+    raise error

@@ -1,0 +1,266 @@
+"""What the native tracker asks of Python: what a text is, what an answer teaches, what an exchange says beyond its row.
+
+Each question is asked once for each distinct text or answer, so that Python's part stays small however much traffic there is.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable
+from functools import cache
+from typing import Any, Final, Protocol
+
+from kwire.protocol.brokers import nodes_of, ranges_of
+from kwire.protocol.events import Asked, GroupStep, MetricsPushed, RequestCompleted, TopicsNamed, VersionsLearned, ViolationFound
+from kwire.protocol.group_steps import assignment_of, topics_of
+from kwire.protocol.negotiation import API_VERSIONS
+from kwire.protocol.observation import note_request, observe
+from kwire.protocol.reading import api_label, read_response, trailing_fact
+from kwire.protocol.rules import RULES, explain
+from kwire.protocol.sasl import SaslState
+from kwire.protocol.tracker_callbacks import CLOSED_BY, ROLES, ROW_BODIES, ROW_STATES, SOURCES, TrackerCallbacks
+from kwire.schema import catalog
+from kwire.tables.facts import SeriesFacts
+from kwire.tables.observed_rows import JSON, ObservedRows, spelled
+from kwire.tables.row_sink import PACKET_BITS
+from kwire.tables.violation_rows import ViolationRows
+
+__all__ = [
+    "CLOSED_BY", "DIRECTIONS", "ROLES", "ROW_BODIES", "ROW_STATES", "SOURCES", "STATES", "RowCallbacks", "CallbackSink",
+]  # fmt: skip
+
+# The words for the numbers of rows, with those of `kwire.protocol.tracker_callbacks`.
+DIRECTIONS: Final = ("produce", "fetch")
+STATES: Final = ("open", "joined_late", "reset", "complete")
+
+_SASL_HANDSHAKE: Final = 17
+_PACKET_MASK: Final = (1 << PACKET_BITS) - 1
+
+_Place = tuple[int, int | None, int, int]
+_Identity = tuple[str | None, str | None]
+_Frame = tuple[bytes, bool]
+
+
+class CallbackSink(Protocol):
+    """What the callbacks need of `kwire.tables.row_sink.RowSink`."""
+
+    series: str
+    files: list[str]
+    facts: SeriesFacts
+    observed: ObservedRows
+    violations: ViolationRows
+    observing: bool
+    asked: Asked | None
+
+    def message(
+        self, connection_id: str, request_index: int, correlation_id: int | None, client_id: str | None, software_name: str | None,
+        software_version: str | None, principal: str | None, time_ns: int, packet: int, offset: int, frame: bytes,
+    ) -> None: ...  # fmt: skip
+
+
+class RowCallbacks(TrackerCallbacks):
+    """Answers what the connections of a series ask.
+
+    Args:
+        sink: takes what is learned.
+        connection_id_of: gives the connection id for an ordinal.
+
+    Attributes:
+        seed: for the hash tables of the native tracker; nobody else knows it.
+        series, files: names, of the files by number.
+        observing: whether anybody wants to know what exchanges say beyond their rows.
+        asked: the message whose frames are wanted, None for none.
+        completed, api_name, states, bodies: to make the event of a row that is a C struct: its class, the names of apis, the words for the
+            numbers of its state and body.
+    """
+
+    completed = RequestCompleted
+    states = ROW_STATES
+    bodies = ROW_BODIES
+
+    def __init__(self, sink: CallbackSink, connection_id_of: Callable[[int], str]) -> None:
+        self._sink = sink
+        self.series, self.files = sink.series, sink.files
+        self._connection_id_of = connection_id_of
+        self.observing = sink.observing
+        self.asked = sink.asked
+        self.api_name = cache(catalog().api_name)
+        self.seed = int.from_bytes(os.urandom(8), "little")
+
+    def once(self, place: _Place, identity: _Identity, rule: str, api_key: int, api_version: int) -> None:
+        """Report a rule of severity `info` that a response has to do with; it is reported once a connection.
+
+        Args:
+            place: ordinal of the connection, request index, packet with the number of its file, stream offset.
+            identity: software name and client id by then.
+            rule: `api_versions_refused` or `batch_partial`.
+            api_key, api_version: of the request.
+        """
+        refused = rule == "api_versions_refused"
+        self._violation(
+            place, identity, rule, {"version": api_version} if refused else {"message": f"{api_label(api_key, api_version)} response"}
+        )
+
+    def trailing(self, place: _Place, identity: _Identity, kind: str, api_key: int, api_version: int, count: int, end: int) -> None:
+        """Report bytes behind a body.
+
+        Args:
+            place, identity: as for `once`.
+            kind: `request` or `response`.
+            api_key, api_version: of the request.
+            count: how many bytes.
+            end: of the body, in the frame without its length.
+        """
+        self._violation(place, identity, *trailing_fact(f"{api_label(api_key, api_version)} {kind}", count, end))
+
+    def _violation(self, place: _Place, identity: _Identity, rule: str, facts: dict[str, object]) -> None:
+        connection, request_index, packet, offset = place
+        self._sink.violations.add(
+            (
+                self._sink.series, self._sink.files[packet >> PACKET_BITS], self._connection_id_of(connection), rule, RULES[rule].severity,
+                None, request_index, packet & _PACKET_MASK, offset, *identity, explain(rule, **facts),
+            )
+        )  # fmt: skip
+
+    def versions_answer(
+        self, server: str, payload: bytes, damaged: bool, version: int, time_ns: int
+    ) -> tuple[int | None, int | None, dict[int, tuple[int, int]] | None, tuple[list[Any], ...] | None] | None:
+        """Read an ApiVersions response that was not seen before.
+
+        Args:
+            server: address and port.
+            payload: the frame without its length; of a damaged one the bytes before the cut.
+            damaged: bytes of it are lost.
+            version: that was asked for.
+            time_ns: when it came.
+
+        Returns:
+            Error code, throttle time, the ranges where they are more than ApiVersions' own, and the list that ends in the first and last
+            time that they were seen; None where the response breaks a rule.
+        """
+        reading = read_response(payload, API_VERSIONS, version, damaged)
+        if reading.body != ("truncated" if damaged else "decoded") or reading.broken:
+            return None
+        ranges, code = ranges_of(reading.message), reading.error_code
+        learned = self._sink.facts.learn_versions(server, VersionsLearned(0, time_ns, ranges, code or 0, not damaged))
+        return code, reading.throttle_time_ms, ranges if len(ranges) > 1 else None, None if learned is None else (learned,)
+
+    def learn(
+        self, row: RequestCompleted, request: _Frame | None, response: _Frame
+    ) -> tuple[tuple[list[Any], ...], tuple[tuple[Any, Any] | None, ...]]:
+        """Read a response that teaches nodes or names of topics, and was not seen before.
+
+        Args:
+            row: complete.
+            request: the request's frame without its length, where it is needed, and whether bytes of it are lost.
+            response: the response's.
+
+        Returns:
+            The lists that end in the first and last time that something was seen, and what stands before the times in those of nodes:
+            while it is so, the same answer would change only the times.
+        """
+        assert row.api_key is not None
+        assert row.api_version is not None
+        assert row.response_time is not None
+        facts = self._sink.facts
+        reading = read_response(response[0], row.api_key, row.api_version, response[1])
+        learned: list[list[Any]] = []
+        nodes = nodes_of(row.api_name, row.request_index, row.response_time, reading.message)
+        if nodes is not None:
+            learned += facts.learn_nodes(nodes)
+        note = None if request is None else note_request(row.api_key, row.api_version, *request)
+        for event in observe(row, note, *response):
+            if isinstance(event, TopicsNamed):
+                learned += facts.learn_topics(event)
+        return tuple(learned), tuple((each[0], each[1]) if len(each) > 2 else None for each in learned)
+
+    def observed(self, connection: int, begun: int, row: RequestCompleted, request: _Frame | None, response: _Frame | None) -> bool:
+        """Take what an exchange says beyond its row.
+
+        Args:
+            connection, begun: ordinal, and packet of the beginning as in `Tracked.begun`.
+            row: complete.
+            request, response: the frames without their length, and whether bytes of them are lost; None where there is none.
+
+        Returns:
+            Whether it says anything.
+        """
+        assert row.api_key is not None
+        assert row.api_version is not None
+        note = None if request is None else note_request(row.api_key, row.api_version, *request)
+        events = observe(row, note, *((None, False) if response is None else response))
+        capture = self._sink.files[begun >> PACKET_BITS]
+        for event in events:
+            if isinstance(event, GroupStep):
+                self._sink.observed.step(capture, self._connection_id_of(connection), event)
+            elif isinstance(event, ViolationFound):
+                self._sink.violations.add(
+                    (
+                        self._sink.series, self._sink.files[event.packet_number >> PACKET_BITS], self._connection_id_of(connection),
+                        event.rule, event.severity, None, event.request_index, event.packet_number & _PACKET_MASK, event.stream_offset,
+                        event.software_name, event.client_id, event.explanation,
+                    )
+                )  # fmt: skip
+            elif isinstance(event, MetricsPushed):
+                self._sink.observed.metrics(capture, self._connection_id_of(connection), event)
+            elif isinstance(event, TopicsNamed):
+                self._sink.facts.learn_topics(event)
+        return bool(events)
+
+    def message(self, connection: int, evidence: tuple[Any, ...]) -> None:
+        """Take a frame of the message that is asked for.
+
+        Args:
+            connection: ordinal.
+            evidence: the rest of what the sink takes.
+        """
+        self._sink.message(self._connection_id_of(connection), *evidence)
+
+    def subscription(self, protocol_type: str, data: bytes) -> str | None:
+        """Give the topics of a group member's subscription as JSON, None where it cannot be read.
+
+        Args:
+            protocol_type: of the group, empty where it is not known.
+            data: the subscription.
+        """
+        topics = topics_of(protocol_type, data)
+        return None if topics is None else JSON(list(topics))
+
+    def assignment(self, protocol_type: str, data: bytes) -> str | None:
+        """Give what a member is assigned, as `group_steps` spells it, as JSON; arguments and outcome as for `subscription`."""
+        assigned = assignment_of(protocol_type, data)
+        return None if assigned is None else JSON(spelled(assigned))
+
+    def sasl_request(self, sasl: SaslState | None, mechanism: bytes | None, token: bytes | None, version: int) -> SaslState:
+        """Take a SaslHandshake or SaslAuthenticate request.
+
+        Args:
+            sasl: how far authentication has come; None before its first request.
+            mechanism: of a SaslHandshake, else None; UTF-8.
+            token: of a SaslAuthenticate; it is looked at once and dropped.
+            version: of the request.
+        """
+        known = SaslState() if sasl is None else sasl
+        if mechanism is not None:
+            known.handshake(mechanism.decode(), version)
+        else:
+            known.client_token(token)
+        return known
+
+    def sasl_response(self, sasl: SaslState, api_key: int, token: bytes | None, error_code: int) -> SaslState:
+        """Take the response to one of these; arguments as in `sasl_request`."""
+        if api_key == _SASL_HANDSHAKE:
+            sasl.handshake_answered(error_code)
+        else:
+            sasl.server_token(token, error_code)
+        return sasl
+
+    def sasl_went_on(self, sasl: SaslState) -> SaslState:
+        """Another request came while authentication was under way."""
+        sasl.went_on()
+        return sasl
+
+    def sasl_closed(self, sasl: SaslState) -> SaslState:
+        """The server closed the connection while authentication was under way."""
+        sasl.closed_by_server()
+        return sasl

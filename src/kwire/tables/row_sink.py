@@ -1,0 +1,427 @@
+"""Between streams and rows: each TCP connection gets a `DirectionDetector`, and what that says becomes rows.
+
+A row of `requests` or `violations` is made when its event comes, so its client key is not known yet: the client may name itself later.
+It is filled in at the end, from the connection's row (`kwire.tables.series_rows`). Nothing depends on where a file ends.
+"""
+
+from __future__ import annotations
+
+from typing import Any, Final
+
+import pyarrow as pa
+
+from kwire.capture.secrets_blocks import SecretsBlock
+from kwire.capture.sink import StreamSink
+from kwire.capture.tcp import Endpoint, TcpConnection
+from kwire.capture.tls.opening import TlsOpening
+from kwire.capture.tls.session_keys import SeriesKeys, current_tls_options
+from kwire.protocol import DirectionDetector
+from kwire.protocol.events import (
+    Asked,
+    BrokersLearned,
+    ConnectionSummary,
+    Event,
+    GroupStep,
+    MessageSeen,
+    MetricsPushed,
+    RequestCompleted,
+    TopicsNamed,
+    TopicsUsed,
+    VersionsLearned,
+    ViolationFound,
+)
+from kwire.schema import error_name
+from kwire.tables.client_keys import client_key
+from kwire.tables.column_builder import ColumnBuilder
+from kwire.tables.encrypted_connection import EncryptedConnection
+from kwire.tables.facts import SeriesFacts
+from kwire.tables.impl import row_batches
+from kwire.tables.observed_rows import ObservedRows, TopicSums
+from kwire.tables.request_logs.request_row import LOGGED_COLUMNS
+from kwire.tables.schemas import CONNECTIONS, MESSAGE_FRAMES, REQUESTS
+from kwire.tables.violation_rows import ViolationRows
+
+__all__ = ["PACKET_BITS", "RowSink", "FileCounts", "Tracked", "tracked_on"]
+
+# A packet is known by its file and its number there; both travel through the protocol rules as one integer.
+PACKET_BITS: Final = 40
+_PACKET_MASK: Final = (1 << PACKET_BITS) - 1
+
+_API_VERSIONS: Final = 18
+_UNSUPPORTED_VERSION: Final = 35
+
+
+class FileCounts:
+    """What a file's row in `captures` sums up over the connections that begin and the requests that are sent in it."""
+
+    __slots__ = (
+        "bytes_decrypted", "bytes_lost", "bytes_opaque", "connections", "joined_late", "one_way", "refused", "requests", "unanswered",
+        "unseen",
+    )  # fmt: skip
+
+    def __init__(self) -> None:
+        self.connections = self.refused = self.joined_late = self.one_way = 0
+        self.requests = self.unanswered = self.unseen = 0
+        self.bytes_lost = self.bytes_opaque = self.bytes_decrypted = 0
+
+
+class Tracked:
+    """What hangs on a connection from piece to piece."""
+
+    __slots__ = ("begun", "connection_id", "detector", "early", "refused", "server", "tls_opening", "topics", "unsupported")
+
+    def __init__(self, detector: DirectionDetector | EncryptedConnection, begun: int) -> None:
+        self.detector = detector
+        self.tls_opening: TlsOpening | None = None
+        self.begun = begun
+        self.connection_id: str | None = None
+        self.server: Endpoint | None = None
+        self.early: list[Event] = []
+        self.topics = TopicSums()
+        # The first request that nothing came back for, since the last answer: what the server hung up on, if it did.
+        self.refused: tuple[int, int | None, int | None] | None = None
+        self.unsupported: dict[tuple[int | None, int | None], int] = {}
+
+    def client_key(self, connection: TcpConnection, summary: ConnectionSummary | None = None) -> str:
+        """Give the key of the client as it is known by now."""
+        known = self.detector.summary() if summary is None else summary
+        client = connection.b if self.server == connection.a else connection.a
+        address = known.proxied_address.rpartition(":")[0] if known.proxied_address else client.address
+        return client_key(known.software_name, known.software_version, known.client_id, known.principal, address)
+
+
+def tracked_on(connection: TcpConnection) -> Tracked | None:
+    """Give what hangs on a connection; None for one that is over or whose streams are not wanted."""
+    found = connection.attachment
+    if not isinstance(found, Tracked):
+        found = getattr(found, "tracked", None)  # the native twin's: kwire.tables._native.bulk.TrackedStream
+    return found if isinstance(found, Tracked) else None
+
+
+class RowSink(StreamSink):
+    """Hears the streams of a series and builds rows.
+
+    Args:
+        series: its name.
+        ports: where brokers listen; empty to find them out.
+        observing: whether anybody asks for what exchanges say beyond their rows (`observed`, topic names in `facts`); without, the native
+            reader leaves it out.
+        asked: the message whose frames are wanted, None for none.
+
+    Attributes:
+        requests, violations, connections: builders of the rows.
+        logged_requests: builder of the rows of requests that come from request logs.
+        batches: what keeps the rows of requests and connections that come from streams, in place of their builders; None in the pure twin.
+        observed: builders of the rows that exchanges give beyond their own.
+        messages: builder of the frames of the message that is asked for.
+        tls: keys of encrypted connections.
+        facts: what the connections teach.
+        files, counts: the files of the series so far, and what is counted of each.
+    """
+
+    def __init__(self, series: str, ports: frozenset[int], observing: bool = True, asked: Asked | None = None) -> None:
+        self.series = series
+        self.ports = ports
+        self.observing = observing
+        self.asked = asked
+        self.facts = SeriesFacts()
+        self.observed = ObservedRows(series)
+        self.files: list[str] = []
+        self.counts: list[FileCounts] = []
+        self.violations = ViolationRows()
+        self.tls = SeriesKeys(current_tls_options())
+        self._begin_rows()
+
+    def _begin_rows(self) -> None:
+        self.requests = ColumnBuilder(REQUESTS)
+        self.connections = ColumnBuilder(CONNECTIONS)
+        self.messages = ColumnBuilder(MESSAGE_FRAMES)
+        self.logged_requests = ColumnBuilder(REQUESTS, given=LOGGED_COLUMNS)
+        self.batches = row_batches(self)
+
+    def __getstate__(self) -> dict[str, Any]:
+        self.settle()
+        state = self.__dict__.copy()
+        for name in ("batches", "requests", "connections", "messages", "logged_requests"):
+            del state[name]
+        return state
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        self.__dict__.update(state)
+        self._begin_rows()
+
+    @property
+    def stream_sink(self) -> object:
+        """What takes the streams in place of this sink when a compiled `SeriesCarry` brings them; None in the pure twin."""
+        return self.batches
+
+    def take(self, table: str, *, whole: bool) -> list[pa.RecordBatch]:
+        """Give away the full batches of `requests` or `connections`, and with `whole` the rows of the one that is begun too."""
+        made = [] if self.batches is None else self.batches.take(table, whole=whole)
+        if table == "connections":
+            return made + self.connections.take(whole=whole)
+        return made + self.requests.take(whole=whole) + self.logged_requests.take(whole=whole)
+
+    def settle(self) -> None:
+        """Bring `counts` and `facts` up to date."""
+        if self.batches is not None:
+            self.batches.settle(self.counts)
+
+    def begin_file(self, name: str) -> None:
+        """What comes now is from this file."""
+        self.tls.use(current_tls_options())
+        self.files.append(name)
+        self.counts.append(FileCounts())
+
+    def forget_file(self) -> None:
+        """The file that was begun last could not be read."""
+        del self.files[-1], self.counts[-1]
+
+    # What the capture room says.
+
+    def take_secrets(self, block: SecretsBlock) -> None:
+        """Take the key log that a capture has in itself."""
+        self.tls.take_block(block)
+
+    def opened(self, connection: TcpConnection, time_ns: int, packet: int) -> None:
+        if self.ports and connection.a.port not in self.ports and connection.b.port not in self.ports:
+            connection.ignored = True
+            return
+        at = self._packet(packet)
+        detector = DirectionDetector(connection.a.port, connection.b.port, ports=self.ports or None, asked=self.asked)
+        connection.attachment = tracked = Tracked(detector, at)
+        tracked.tls_opening = TlsOpening(connection.opened_by is None)
+        if connection.opened_by is not None:
+            self._emit(connection, tracked, detector.opened(connection.opened_by, time_ns, at))
+
+    def data(self, connection: TcpConnection, direction: int, data: bytes, time_ns: int, packet: int) -> None:
+        tracked = connection.attachment
+        assert isinstance(tracked, Tracked)
+        if connection.opened_by is not None and connection.flows[direction].isn is None:
+            self._begin_late(tracked, direction)
+        if tracked.tls_opening is not None:
+            self._look_for_tls(connection, tracked, direction, data, time_ns, self._packet(packet))
+        if events := tracked.detector.receive(direction, data, time_ns, self._packet(packet)):
+            known = tracked.detector.connection
+            if known is not None and not known.received["response"]:
+                _answers_unseen(events)  # so many wait, and the server has not said a word
+            self._emit(connection, tracked, events)
+
+    def lost(self, connection: TcpConnection, direction: int, count: int, cut: bool, time_ns: int, packet: int) -> None:
+        tracked = connection.attachment
+        assert isinstance(tracked, Tracked)
+        tracked.tls_opening = None  # what is lost may be a hello: without it nothing can be deciphered
+        if events := tracked.detector.lost(direction, count, time_ns, self._packet(packet), cut=cut):
+            self._emit(connection, tracked, events)
+
+    def closed(self, connection: TcpConnection, direction: int, reset: bool, time_ns: int, packet: int) -> None:
+        tracked = connection.attachment
+        assert isinstance(tracked, Tracked)
+        if events := tracked.detector.closed(direction, reset, time_ns, self._packet(packet)):
+            self._emit(connection, tracked, events)
+
+    def ended(self, connection: TcpConnection) -> None:
+        tracked = connection.attachment
+        if not isinstance(tracked, Tracked):
+            return
+        detector = tracked.detector
+        events = detector.finish(connection.last_ns)
+        assert detector.server_side is not None
+        if not connection.flows[detector.server_side].packets:
+            _answers_unseen(events)
+        self._emit(connection, tracked, events)
+        summary = detector.summary()
+        if _was_refused(connection):
+            summary.state = "reset"  # also where the capture has the refusal before the SYN
+        self._connection_row(connection, tracked, summary)
+        self._refusals(tracked, summary)
+        if tracked.connection_id is not None:
+            self.violations.over(tracked.connection_id)
+        connection.attachment = None
+
+    def _begin_late(self, tracked: Tracked, direction: int) -> None:
+        """The SYN of a direction is missing, and its first bytes may be missing too."""
+        known = tracked.detector.connection
+        if known is not None and not known.received["response" if direction == tracked.detector.server_side else "request"]:
+            tracked.detector.begins_late(direction)
+
+    def _look_for_tls(self, connection: TcpConnection, tracked: Tracked, side: int, data: bytes, t: int, packet: int) -> None:
+        """Put the reader of TLS around the detector of a connection whose first bytes are TLS."""
+        opening = tracked.tls_opening
+        assert opening is not None
+        verdict = opening.take(side, data, t, packet)
+        if verdict is None:
+            return
+        tracked.tls_opening = None
+        if verdict:
+            assert isinstance(tracked.detector, DirectionDetector)
+            ports = connection.a.port, connection.b.port
+            tracked.detector = EncryptedConnection(tracked.detector, self.tls, ports, self.asked)
+            tracked.detector.catch_up(opening.before)
+
+    # From events to rows.
+
+    def _packet(self, packet: int) -> int:
+        return len(self.files) - 1 << PACKET_BITS | packet
+
+    def _emit(self, connection: TcpConnection, tracked: Tracked, events: list[Event]) -> None:
+        if tracked.connection_id is None:
+            side = tracked.detector.server_side
+            if side is None:
+                tracked.early += events
+                return
+            self._name(connection, tracked, side)
+        for event in events:
+            self.take_event(tracked, event)
+
+    def _name(self, connection: TcpConnection, tracked: Tracked, server_side: int) -> None:
+        ends = (connection.a, connection.b)
+        tracked.server, client = ends[server_side], ends[1 - server_side]
+        tracked.connection_id = f"{tracked.server.address}:{tracked.server.port}-{client.address}:{client.port}-{connection.n}"
+        early, tracked.early = tracked.early, []
+        for event in early:
+            self.take_event(tracked, event)
+
+    def take_event(self, tracked: Tracked, event: Event) -> None:
+        """Take what a connection says; of `tracked` its id, server, beginning and sums are needed."""
+        if isinstance(event, RequestCompleted):
+            self._request_row(tracked, event)
+        elif isinstance(event, ViolationFound):
+            self._violation_row(tracked, event)
+        elif isinstance(event, VersionsLearned):
+            assert tracked.server is not None
+            self.facts.learn_versions(f"{tracked.server.address}:{tracked.server.port}", event)
+        elif isinstance(event, BrokersLearned):
+            self.facts.learn_nodes(event)
+        elif isinstance(event, TopicsUsed):
+            tracked.topics.add(event)
+        elif isinstance(event, TopicsNamed):
+            self.facts.learn_topics(event)
+        elif isinstance(event, MessageSeen):
+            assert tracked.connection_id is not None
+            row = event.row
+            self.message(
+                tracked.connection_id, row.request_index, row.correlation_id, row.client_id, row.software_name, row.software_version,
+                row.principal, event.time, event.packet_number, event.stream_offset, event.payload,
+            )  # fmt: skip
+        elif isinstance(event, GroupStep | MetricsPushed):
+            assert tracked.connection_id is not None
+            capture = self.files[tracked.begun >> PACKET_BITS]
+            if isinstance(event, GroupStep):
+                self.observed.step(capture, tracked.connection_id, event)
+            else:
+                self.observed.metrics(capture, tracked.connection_id, event)
+
+    def _request_row(self, tracked: Tracked, event: RequestCompleted) -> None:
+        index, key, version, state, code = event.request_index, event.api_key, event.api_version, event.state, event.error_code
+        file, packet = event.packet_number >> PACKET_BITS, event.packet_number & _PACKET_MASK
+        if state != "orphan_response":
+            counts = self.counts[file]
+            counts.requests += 1
+            waiting = tracked.refused
+            if state == "answered":
+                if waiting is not None and index > waiting[0]:
+                    tracked.refused = None
+                if code == _UNSUPPORTED_VERSION and key != _API_VERSIONS:
+                    tracked.unsupported.setdefault((key, version), index)
+            else:
+                counts.unanswered += state == "unanswered"
+                counts.unseen += state == "unseen"
+                if state != "unseen" and (waiting is None or index < waiting[0]):
+                    tracked.refused = (index, key, version)
+        if self.batches is not None:
+            self.batches.add_request(tracked.connection_id, event)
+            return
+        self.requests.add(
+            (
+                self.series, self.files[file], tracked.connection_id, None, index if index >= 0 else None, key, event.api_name, version,
+                event.header_version, event.correlation_id, event.client_id, event.client_instance_id, event.software_name,
+                event.software_version, event.principal, _us(event.request_time), _us(event.response_time), event.latency_us,
+                event.request_bytes, event.response_bytes, code, None if code is None else error_name(code), event.throttle_time_ms,
+                event.acks, event.first_topic, event.topic_count, event.group_id, event.transactional_id, state, event.body, None, None,
+                None, packet, event.stream_offset,
+            )
+        )  # fmt: skip
+
+    def message(
+        self, connection_id: str, request_index: int, correlation_id: int | None, client_id: str | None, software_name: str | None,
+        software_version: str | None, principal: str | None, time_ns: int, packet: int, offset: int, frame: bytes,
+    ) -> None:  # fmt: skip
+        """Add a frame of the message that is asked for, `packet` with the number of its file."""
+        self.messages.add(
+            (
+                self.series, self.files[packet >> PACKET_BITS], connection_id, request_index, correlation_id, client_id, software_name,
+                software_version, principal, time_ns // 1000, packet & _PACKET_MASK, offset, frame,
+            )
+        )  # fmt: skip
+
+    def _violation_row(self, tracked: Tracked, event: ViolationFound) -> None:
+        if event.rule == "telemetry_cut" and not self.observing:
+            return  # nothing of a push is wanted, so nothing of it is left out
+        file, packet = event.packet_number >> PACKET_BITS, event.packet_number & _PACKET_MASK
+        self.violations.add(
+            (
+                self.series, self.files[file], tracked.connection_id, event.rule, event.severity, None, event.request_index, packet,
+                event.stream_offset, event.software_name, event.client_id, event.explanation,
+            )
+        )  # fmt: skip
+
+    def _connection_row(self, connection: TcpConnection, tracked: Tracked, summary: ConnectionSummary) -> None:
+        file = tracked.begun >> PACKET_BITS
+        flows = connection.flows
+        counts = self.counts[file]
+        counts.connections += 1
+        counts.refused += _was_refused(connection)
+        counts.joined_late += connection.opened_by is None
+        counts.one_way += not (flows[0].packets and flows[1].packets)
+        seen = [flow for flow in flows if flow.packets]  # of a direction that is not there at all nothing is lost
+        counts.bytes_lost += sum(flow.bytes_lost for flow in seen)
+        counts.bytes_opaque += summary.bytes_opaque
+        counts.bytes_decrypted += summary.bytes_decrypted
+        server = tracked.server
+        assert server is not None
+        assert tracked.connection_id is not None
+        self.observed.end(tracked.connection_id, tracked.topics)
+        client = connection.b if server == connection.a else connection.a
+        add = self.connections.add if self.batches is None else self.batches.add_connection
+        add(
+            (
+                self.series, self.files[file], tracked.connection_id, tracked.client_key(connection, summary), client.address, client.port,
+                server.address, server.port, summary.proxied_address, None, _us(connection.first_ns), _us(connection.last_ns),
+                summary.request_frames, summary.response_frames, summary.request_bytes, summary.response_bytes,
+                sum(flow.gaps for flow in seen), flows[0].bytes_cut + flows[1].bytes_cut,
+                flows[0].retransmissions + flows[1].retransmissions,
+                summary.state, summary.closed_by, summary.last_api_name, summary.protocol, summary.tls_version, summary.tls_cipher,
+                summary.tls_sni, summary.tls_alpn, summary.tls_client_subject, summary.tls_decrypted, summary.tls_ja3, summary.tls_ja4,
+                summary.sasl_mechanism, summary.attempted_principal, summary.principal, summary.auth_failures,
+                summary.software_name, summary.software_version, summary.identity_source, summary.client_id,
+                summary.client_instance_id, summary.role,
+            )
+        )  # fmt: skip
+
+    def _refusals(self, tracked: Tracked, summary: ConnectionSummary) -> None:
+        assert tracked.connection_id is not None
+        assert tracked.server is not None
+        server = f"{tracked.server.address}:{tracked.server.port}"
+        if tracked.refused is not None and summary.closed_by == "server":
+            self.facts.refusals.append((tracked.connection_id, server, *tracked.refused, "disconnected"))
+        for (key, version), index in tracked.unsupported.items():
+            self.facts.refusals.append((tracked.connection_id, server, index, key, version, "unsupported_version"))
+
+
+def _answers_unseen(events: list[Event]) -> None:
+    """The server's direction is not in the capture: nothing can be said of answers."""
+    for event in events:
+        if isinstance(event, RequestCompleted) and event.state in ("unanswered", "abandoned"):
+            event.state = "unseen"
+        elif isinstance(event, TopicsUsed) and event.direction == "fetch":
+            event.uses = [use._replace(unseen=True) for use in event.uses]
+
+
+def _us(time_ns: int | None) -> int | None:
+    return None if time_ns is None else time_ns // 1000
+
+
+def _was_refused(connection: TcpConnection) -> bool:
+    """A SYN that nothing but a RST answered: the port was closed. It is a connection all the same, silent and reset."""
+    return connection.refused and connection.opened_by is not None
