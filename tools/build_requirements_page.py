@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Write docs/internals/requirements.md, what the proposals ask and the tests that prove it: `python tools/build_requirements_page.py [--check]`.
+"""Write docs/internals/requirements.md, the proposals' requirements and their tests: `python tools/build_requirements_page.py [--check]`.
 
 A test belongs to a requirement when its name says so (`test_K511_16_...`) or when it is marked (`@pytest.mark.requirement("K511-16")`).
 `tools/requirements.tsv` lists the requirements, one a line: id, order of work, places, and, where no test is wanted, the reason.

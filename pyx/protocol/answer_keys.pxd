@@ -2,8 +2,9 @@
 
 from libc.stdint cimport uint8_t
 
-from protocol.exchange_state cimport SeriesState, WaitingRequest
+from protocol.exchange_state cimport WaitingRequest
 from protocol.extracted_fields cimport parts_add, parts_clear
+from protocol.series_state cimport SeriesState
 from wire.cursor cimport Bytes
 
 cdef enum:

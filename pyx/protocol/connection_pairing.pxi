@@ -93,7 +93,7 @@ cdef int lose_responses(Connection self) except -1:
     """Exchange.lost_responses, Pairing.broke: when a single request waited, the bytes that are lost were its response's."""
     cdef WaitingRequest* last = self.state.waiting_last
     self.state.response_breaks += 1
-    if last is not NULL and (last.before is NULL or last.before.is_lost):
+    if last is not NULL and (last.before[SENT] is NULL or last.before[SENT].is_lost):
         last.is_lost = True
     return 0
 
@@ -158,7 +158,7 @@ cdef WaitingRequest* waiting_for(Connection self, int32_t correlation_id, int64_
     # A raw token is answered by whatever comes next. Only the last token of GSSAPI may get no answer; then the response to the Kafka
     # request behind it comes.
     while follower is not NULL and follower.is_token:
-        follower = follower.after
+        follower = follower.after[SENT]
     if follower is not NULL and length >= 6 and follower.row.correlation_id == correlation_id:
         return follower
     return first
@@ -173,7 +173,7 @@ cdef int pass_by(Connection self, WaitingRequest* found, int32_t response_breaks
     cdef WaitingRequest* each = self.state.waiting
     cdef WaitingRequest* after
     while each is not found:
-        after = each.after
+        after = each.after[SENT]
         if response_breaks > each.response_breaks or each.may_be_silent or each.is_token:
             waiting_remove(&self.state, each)
             if outcomes is None:

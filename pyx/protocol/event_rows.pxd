@@ -7,9 +7,10 @@ from libc.stdlib cimport realloc
 from libc.string cimport memset
 
 from protocol.event_classes cimport ROW_SLOTS, EventClasses
-from protocol.exchange_state cimport ExchangeState, SeriesState, WaitingRequest
+from protocol.exchange_state cimport ExchangeState, WaitingRequest
 from protocol.field_plans cimport KEYS
 from protocol.request_rows cimport NO_TEXT, RequestRow
+from protocol.series_state cimport SeriesState
 from protocol.text_table cimport TextTable, text_object
 from protocol.topic_uses cimport TopicUse, TopicUses
 from wire.cursor cimport Bytes

@@ -121,7 +121,7 @@ cdef class Waitings:
         made = []
         while each is not NULL:
             made.append(waiting_object(self.of, each, overtakes(&self.of.state, each)))
-            each = each.after
+            each = each.after[SENT]
         return made
 
     @waiting.setter

@@ -73,7 +73,7 @@ cdef struct Fields:
     bint only_acks  # nothing behind the acks of a Produce is wanted
     bint topics_null
     bint partial_batch
-    bint odd
+    bint needs_fallback  # Python reads the body
     Use use  # the one that is being read
     UseList* uses
     Parts* parts
@@ -94,7 +94,7 @@ cdef inline void fields_open(Fields* fields, Parts* parts, UseList* uses, GroupF
 cdef inline void fields_forget(Fields* fields) noexcept nogil:
     """Of a body that is passed over nothing counts but the acks of a Produce."""
     cdef int mark
-    fields.odd = fields.partial_batch = fields.topics_null = False
+    fields.needs_fallback = fields.partial_batch = fields.topics_null = False
     for mark in range(CLIENT_ID + 1, MARKED_TEXTS):
         fields.text[mark] = NULL
         fields.text_size[mark] = 0
@@ -170,7 +170,7 @@ cdef inline void take_fixed(Fields* fields, int mark, int32_t code, Bytes p) noe
         return
     if mark == KEY_PART:
         if not parts_add(fields.parts, p, fixed_size(code)):
-            fields.odd = True
+            fields.needs_fallback = True
         return
     value = <int16_t>load_16(p) if code == INT16 else <int32_t>load_32(p) if code == INT32 else INT32_MIN
     if used >= SAID_MEMBER:

@@ -72,13 +72,13 @@ cdef inline bint walk_elements(
         elif used == USED_PARTITIONS:
             use_begin(&fields.use)
         elif used == ENTRIES and not entry_begin(fields.group):
-            fields.odd = True
+            fields.needs_fallback = True
         if not walk_block(field_plan, cursor, block, fields, trace):
             if fields.cut and used == USED_PARTITIONS:
                 cut_partition(field_plan, block, fields)
             return False
         if used == USED_PARTITIONS and not use_add(fields):
-            fields.odd = True
+            fields.needs_fallback = True
     return True
 
 
@@ -90,7 +90,7 @@ cdef inline void cut_partition(const FieldPlan* field_plan, const Block* block, 
     if fields.use.numbered:
         fields.use.unseen = is_cut
         if not use_add(fields):
-            fields.odd = True
+            fields.needs_fallback = True
     elif is_cut and uses.count:
         latest = uses.uses + uses.count - 1
         if latest.topic is fields.use.topic and latest.topic_id is fields.use.topic_id:
@@ -156,7 +156,7 @@ cdef inline bint walk_value(
         if not skip_value(&field_plan.program, cursor, step, trace):
             return False
         if not parts_add(fields.parts, start, cursor.p - start):
-            fields.odd = True
+            fields.needs_fallback = True
         return True
     if shape == STRING or shape == STRING_COMPACT or shape == BYTES or shape == BYTES_COMPACT:
         size = read_size(cursor, shape, step.nullable)
@@ -173,7 +173,7 @@ cdef inline bint walk_value(
                 fields.use.records = cursor.p
                 fields.use.records_size = size
                 batches = look_at_batches(cursor.p, size, &fields.use.weight)
-                fields.odd = fields.odd or batches == BATCHES_FALLBACK
+                fields.needs_fallback = fields.needs_fallback or batches == BATCHES_FALLBACK
                 fields.partial_batch = fields.partial_batch or batches == BATCHES_PARTIAL
             cursor.p += size
         elif mark & MARK_MASK == TOPIC_NAMES and is_first(field_plan, step):
@@ -223,7 +223,7 @@ cdef inline bint read_cut_tag(Cursor* cursor, const Program* program, const Bloc
 
 
 cdef inline bint walk_tagged(const FieldPlan* field_plan, Cursor* cursor, const Block* block, Fields* fields, Trace* trace) noexcept nogil:
-    """A tagged section that is not empty. Tags that do not ascend are odd: Python has something to say about most of them."""
+    """A tagged section that is not empty. Tags that do not ascend are a fallback: Python has something to say about most of them."""
     cdef Py_ssize_t count = cut_tag_count(cursor) if fields.cut else read_tag_count(cursor)
     cdef const Program* program = &field_plan.program
     cdef const Step* step
@@ -236,7 +236,7 @@ cdef inline bint walk_tagged(const FieldPlan* field_plan, Cursor* cursor, const 
         if not (read_cut_tag(cursor, program, block, &tag, &size) if fields.cut else read_tag(cursor, program, block, &tag, &size)):
             return False
         if tag <= last:
-            fields.odd = True
+            fields.needs_fallback = True
         last = tag
         behind = cursor_left(cursor) - size
         step = find_tagged(program, block, tag)
@@ -310,20 +310,20 @@ cdef inline bint walk_block(const FieldPlan* field_plan, Cursor* cursor, const B
 
 
 cdef inline bint take_fields(const FieldPlan* field_plan, Cursor* cursor, Fields* fields) noexcept nogil:
-    """Walk over a message from the cursor on and take what is marked; False when it is at fault or odd."""
+    """Walk over a message from the cursor on and take what is marked; False when it is at fault or a fallback."""
     cdef Trace trace
     trace.depth = 0
-    return walk_block(field_plan, cursor, field_plan.program.blocks, fields, &trace) and cursor.code == OK and not fields.odd
+    return walk_block(field_plan, cursor, field_plan.program.blocks, fields, &trace) and cursor.code == OK and not fields.needs_fallback
 
 
 cdef inline bint take_cut_fields(const FieldPlan* field_plan, Cursor* cursor, Fields* fields) noexcept nogil:
-    """As `take_fields`, for a message of which bytes are missing: False where it is odd, be it at fault before its bytes end."""
+    """As `take_fields`, for a message of which bytes are missing: False where it is a fallback, be it at fault before its bytes end."""
     cdef Trace trace
     cdef bint whole
     trace.depth = 0
     fields.cut = True
     whole = walk_block(field_plan, cursor, field_plan.program.blocks, fields, &trace)
-    return (whole or cursor.code == TRUNCATED) and not fields.odd
+    return (whole or cursor.code == TRUNCATED) and not fields.needs_fallback
 
 
 cdef inline int32_t error_of(const FieldPlan* field_plan, const Fields* fields) noexcept nogil:

@@ -62,7 +62,7 @@ cdef enum:
 
 cdef enum:
     MOST_ERRORS = 8
-    MOST_USES = 1 << 16  # partitions that one frame may name; one that names more is odd
+    MOST_USES = 1 << 16  # partitions that one frame may name; one that names more is a fallback
     MARKED_TEXTS = 10  # CLIENT_ID to TOKEN, by mark
 
 cdef enum FieldPlanState:

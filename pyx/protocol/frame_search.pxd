@@ -2,7 +2,8 @@
 
 from libc.stdint cimport int32_t
 
-from protocol.exchange_state cimport ExchangeState, WaitingRequest, waiting_with
+from protocol.exchange_state cimport SENT, ExchangeState, WaitingRequest
+from protocol.waiting_requests cimport waiting_with
 from wire.cursor cimport Bytes, load_32
 
 cdef enum:
@@ -45,7 +46,7 @@ cdef inline Py_ssize_t find_response(const ExchangeState* exchange, Bytes p, Py_
             each = exchange.waiting
             seen = 0
             while seen < MOST_IDS and each is not found:
-                each = each.after
+                each = each.after[SENT]
                 seen += 1
             if seen == MOST_IDS:
                 continue

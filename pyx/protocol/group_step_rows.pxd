@@ -11,7 +11,7 @@ from libc.string cimport memcmp, memcpy
 
 from protocol.answer_keys cimport ANSWER_ASSIGNMENT, ANSWER_SUBSCRIPTION, MOST_KNOWN_BY, key_add, key_begin
 from protocol.answers cimport Answer, answer_add, answer_find, kept
-from protocol.exchange_state cimport ExchangeState, SeriesState, WaitingRequest
+from protocol.exchange_state cimport ExchangeState, WaitingRequest
 from protocol.extracted_fields cimport Fields, Parts, fields_open, parts_add, parts_clear
 from protocol.field_extraction cimport take_cut_fields, take_fields
 from protocol.field_plan cimport FieldPlan
@@ -21,6 +21,7 @@ from protocol.group_fields cimport (
     GROUP_REASON, GROUP_TYPE, GroupEntry, GroupFields, Said, group_clear,
 )
 from protocol.request_rows cimport PACKET_BITS, RequestRow, no_int, no_long
+from protocol.series_state cimport SeriesState
 from protocol.text_table cimport NO_ROOM, TextTable, text_copied, text_intern, text_of, text_put
 from protocol.wide_rows cimport wide_add
 from wire.cursor cimport Bytes, Cursor, cursor_open

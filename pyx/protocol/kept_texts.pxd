@@ -2,7 +2,7 @@
 
 from libc.stdint cimport int32_t
 
-from protocol.exchange_state cimport ExchangeState, WaitingRequest
+from protocol.exchange_state cimport SENT, ExchangeState, WaitingRequest
 from protocol.text_table cimport TextTable, text_keep, text_renamed
 
 
@@ -44,7 +44,7 @@ cdef inline void visit_texts(ExchangeState* exchange, TextTable* table, bint ren
         for each in range(waiting.use_count):
             visit_text(table, &waiting.uses[each].topic, renaming)
             visit_text(table, &waiting.uses[each].topic_id, renaming)
-        waiting = waiting.after
+        waiting = waiting.after[SENT]
 
 
 cdef inline void exchange_keep_texts(ExchangeState* exchange, TextTable* table) noexcept nogil:

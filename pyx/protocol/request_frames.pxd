@@ -4,35 +4,34 @@ Nothing is changed before it is sure that Python has no more to say about a fram
 """
 
 from cpython.bytes cimport PyBytes_FromStringAndSize
-from libc.stdint cimport INT64_MIN, int16_t, int32_t, int64_t, uint8_t, uint32_t
-from libc.stdlib cimport malloc, realloc
-from libc.string cimport memcmp, memcpy, memset
+from libc.stdint cimport int16_t, int32_t, int64_t, uint32_t, uint8_t
+from libc.stdlib cimport malloc
+from libc.string cimport memcpy
 
 from protocol.canonical_encoding cimport plain_block
-from protocol.event_rows cimport last_row, say_frame, say_row, say_topics
-from protocol.exchange_state cimport (
-    BROKER, CLIENT, CONTROLLER, FROM_API_VERSIONS, FRAME_TAKEN, FALLBACK, MOST_CLIENT_IDS, NOT_OBSERVED, NOT_SENT, ExchangeState,
-    SeriesState, WaitingRequest, sasl_known, sasl_object, text_facts, waiting_add, waiting_free, waiting_new, ClientIdCount,
-    MOST_CLIENT_ID_TEXT,
-)
-from protocol.extracted_fields cimport fields_forget, MET_ACKS, Fields, Use, UseList, fields_open
+from protocol.event_rows cimport say_frame
+from protocol.exchange_state cimport FALLBACK, FRAME_TAKEN, FROM_API_VERSIONS, NOT_OBSERVED, ExchangeState, WaitingRequest, sasl_object
+from protocol.extracted_fields cimport MET_ACKS, Fields, fields_forget, fields_open
 from protocol.field_extraction cimport take_cut_fields, take_fields
 from protocol.field_plan cimport (
-    CLIENT_ID, GROUP_ID, MECHANISM, NOT_ASKED, READY, SOFTWARE_NAME, SOFTWARE_VERSION, TOKEN, TOPIC_NAME, TRANSACTIONAL_ID, FieldPlan,
+    CLIENT_ID, GROUP_ID, MECHANISM, NOT_ASKED, READY, SOFTWARE_NAME, SOFTWARE_VERSION, TOPIC_NAME, TRANSACTIONAL_ID, FieldPlan,
 )
 from protocol.field_plans cimport (
-    API_VERSIONS, BROKER_API, CONTROLLER_API, FETCH, KEEPS_REQUEST, KEYS, PRODUCE, REQUEST_HEADERS, SASL, STEPS, USES_TOPICS, VERSIONS,
-    field_plan_ask,
+    API_VERSIONS, KEEPS_REQUEST, KEYS, PRODUCE, REQUEST_HEADERS, SASL, STEPS, USES_TOPICS, VERSIONS, field_plan_ask,
+)
+from protocol.finished_rows cimport count_topics, forget_time, row_done, uses_taken
+from protocol.request_identity cimport (
+    authenticate, client_id_of, count_client_id, field_taken, not_sent, see_instance_id, see_role, text_characters, unsay,
 )
 from protocol.request_rows cimport (
-    ANSWERED, BODY_DECODED, BODY_SKIPPED, BODY_TRUNCATED, NO_RESPONSE_EXPECTED, NO_TEXT, ORPHAN_RESPONSE, UNANSWERED, UNSEEN,
-    RequestRow, microseconds, no_int, no_long, rows_add,
+    BODY_DECODED, BODY_SKIPPED, BODY_TRUNCATED, NO_RESPONSE_EXPECTED, UNANSWERED, RequestRow, microseconds, no_int, no_long,
 )
-from protocol.text_table cimport IS_BROKER_CLIENT, IS_SOFTWARE, NO_ROOM, UNKNOWN_TEXT, TextTable, text_intern, text_object
-from protocol.topic_uses cimport FETCHED, PRODUCED, TopicUse, TopicUses, sums_add, uses_add
+from protocol.series_state cimport SeriesState, sasl_known, text_facts
+from protocol.text_table cimport IS_SOFTWARE, NO_ROOM, TextTable, text_intern, text_object
+from protocol.topic_uses cimport TopicUse, TopicUses
+from protocol.waiting_requests cimport waiting_add, waiting_free, waiting_new
 from wire.cursor cimport TRUNCATED, Bytes, Cursor, cursor_open, load_16, load_32
 from wire.utf8 cimport is_utf8
-from wire.uuid_text cimport put_uuid
 
 cdef enum:
     SHORTEST_REQUEST = 8  # api key, version, correlation id
@@ -52,125 +51,6 @@ cdef enum:
     SOME_HEADER = 64  # bytes; most request headers are shorter
 
 
-cdef inline int32_t text_taken(SeriesState* series, Bytes text, Py_ssize_t size) noexcept nogil:
-    """The number of a text of the wire, NO_TEXT for null, NO_ROOM for what is not UTF-8."""
-    if text is NULL:
-        return NO_TEXT
-    if not is_utf8(text, size):
-        return NO_ROOM
-    return text_intern(&series.texts, text, size)
-
-
-cdef inline int32_t field_taken(SeriesState* series, const Fields* fields, int mark) noexcept nogil:
-    """The number of a marked text, as `text_taken`."""
-    return text_taken(series, fields.text[mark], fields.text_size[mark])
-
-
-cdef inline int32_t uuid_taken(SeriesState* series, Bytes value) noexcept nogil:
-    """The number of a UUID's text."""
-    cdef uint8_t text[22]
-    if value is NULL:
-        return NO_TEXT
-    put_uuid(text, value)
-    return text_intern(&series.texts, text, 22)
-
-
-cdef inline bint uses_taken(SeriesState* series, TopicUses* taken) except -1:
-    """Turn the partitions that were read into uses; False for a text that is or without memory."""
-    cdef const UseList* list = &series.uses
-    cdef const Use* use
-    cdef TopicUse* made
-    cdef Bytes topic = NULL
-    cdef Bytes topic_id = NULL
-    cdef int32_t topic_text = NO_TEXT
-    cdef int32_t id_text = NO_TEXT
-    cdef int32_t index
-    taken.count = 0
-    for index in range(list.count):
-        use = list.uses + index
-        if use.topic is not topic or use.topic_id is not topic_id or index == 0:
-            topic, topic_id = use.topic, use.topic_id
-            topic_text = text_taken(series, topic, use.topic_size) if use.topic_size else NO_TEXT
-            id_text = uuid_taken(series, topic_id)
-            if topic_text == NO_ROOM or id_text == NO_ROOM:
-                return False
-        made = uses_add(taken)
-        if made is NULL:
-            return False
-        made.topic = topic_text
-        made.topic_id = id_text
-        made.number = use.number
-        made.error_code = use.error_code
-        made.unseen = use.unseen
-        made.weight = use.weight
-        if use.weight.packed:
-            made.weight.records = (<object>series.callbacks).count_records(
-                PyBytes_FromStringAndSize(<const char*>use.records, use.records_size)
-            )
-    return True
-
-
-cdef inline int count_topics(
-    ExchangeState* exchange, SeriesState* series, const TopicUses* uses, const WaitingRequest* waiting, int32_t error_code
-) except -1:
-    """Add an exchange to the sums of its connection, or say what it does with topics."""
-    cdef const RequestRow* row = &waiting.row
-    cdef int direction = PRODUCED if row.api_key == 0 else FETCHED
-    if exchange.is_tracked:
-        return say_topics(exchange, series, uses, waiting, error_code)
-    if uses.count and not sums_add(&exchange.topics, direction, uses, row.client_id, row.acks, waiting.request_ns):
-        raise MemoryError
-    return 0
-
-
-cdef inline int row_done(
-    ExchangeState* exchange, SeriesState* series, const WaitingRequest* waiting, int64_t response_ns=INT64_MIN
-) except -1:
-    """The outcome of a request is known: its row, and what kwire.tables.row_sink keeps of it; or its `RequestCompleted`."""
-    cdef const RequestRow* row = &waiting.row
-    cdef RequestRow* added
-    if exchange.is_tracked:
-        return say_row(exchange, series, waiting, response_ns)
-    added = rows_add(&series.rows)
-    if added is NULL:
-        raise MemoryError
-    added[0] = row[0]
-    if waiting.is_untimed:
-        added.request_us = no_long()
-    added.connection = exchange.connection  # it may have another number than when the request came
-    if row.state != ORPHAN_RESPONSE:
-        refused_by(exchange, row)
-    return 0
-
-
-cdef inline int forget_time(ExchangeState* exchange, SeriesState* series, const WaitingRequest* waiting) except -1:
-    """What an exchange says beyond its row has the time of what came; the row has none where a request's last byte was not seen."""
-    if exchange.is_tracked and waiting.is_untimed:
-        last_row(<list>exchange.events, series.classes.row_type).request_time = None
-    return 0
-
-
-cdef inline void refused_by(ExchangeState* exchange, const RequestRow* row) noexcept nogil:
-    """Note the first request that nothing came back for, since the last answer: kwire.tables.row_sink, `Tracked.refused`."""
-    if row.state == ANSWERED:
-        if exchange.refused_index != no_long() and row.request_index > exchange.refused_index:
-            exchange.refused_index = no_long()
-    elif row.state != UNSEEN and (exchange.refused_index == no_long() or row.request_index < exchange.refused_index):
-        exchange.refused_index = row.request_index
-        exchange.refused_key = row.api_key
-        exchange.refused_version = row.api_version
-
-
-cdef inline int client_id_of(const ExchangeState* exchange) noexcept nogil:
-    """ClientIdentity.client_id: the most frequent one, the first of equals."""
-    cdef int index
-    cdef int best = 0
-    for index in range(1, exchange.client_id_count):
-        if exchange.client_ids[index].count > exchange.client_ids[best].count:
-            best = index
-    return exchange.client_ids[best].client_id if exchange.client_id_count else -1
-
-
 cdef inline int tell_trailing(
     ExchangeState* exchange, SeriesState* series, str kind, const RequestRow* row, int64_t offset, int64_t packet, Py_ssize_t end,
     Py_ssize_t size,
@@ -181,46 +61,6 @@ cdef inline int tell_trailing(
         (text_object(&series.texts, exchange.software_name), text_object(&series.texts, client_id_of(exchange))),
         kind, row.api_key, row.api_version, size - end, end,
     )
-    return 0
-
-
-cdef inline int text_characters(const TextTable* table, int32_t text) noexcept nogil:
-    """How many characters a text has; 0 for none."""
-    cdef int32_t at
-    cdef int count = 0
-    if text < 0:
-        return 0
-    for at in range(table.offsets[text], table.offsets[text + 1]):
-        count += table.bytes[at] & 0xC0 != 0x80
-    return count
-
-
-cdef inline int count_client_id(ExchangeState* exchange, const TextTable* table, int32_t client_id, int64_t times) except -1:
-    """ClientIdentity.count_client_id."""
-    cdef int index = exchange.last_client
-    cdef int length
-    cdef ClientIdCount* grown
-    if index >= exchange.client_id_count or exchange.client_ids[index].client_id != client_id:
-        for index in range(exchange.client_id_count):
-            if exchange.client_ids[index].client_id == client_id:
-                break
-        else:
-            index = exchange.client_id_count
-            length = text_characters(table, client_id)
-            if index == MOST_CLIENT_IDS or exchange.client_id_text + length > MOST_CLIENT_ID_TEXT:
-                return 0
-            if index == exchange.client_id_room:
-                grown = <ClientIdCount*>realloc(exchange.client_ids, (2 * index + 1) * sizeof(ClientIdCount))
-                if grown is NULL:
-                    raise MemoryError
-                exchange.client_ids = grown
-                exchange.client_id_room = 2 * index + 1
-            exchange.client_ids[index].client_id = client_id
-            exchange.client_ids[index].count = 0
-            exchange.client_id_count += 1
-            exchange.client_id_text += length
-    exchange.last_client = index
-    exchange.client_ids[index].count += times
     return 0
 
 
@@ -237,63 +77,6 @@ cdef inline int64_t long_text(const TextTable* texts, int32_t text) noexcept nog
         return 0
     count = text_characters(texts, text)
     return count if count > ORDINARY_TEXT else 0
-
-
-cdef inline void see_instance_id(ExchangeState* exchange, SeriesState* series, Bytes value) noexcept nogil:
-    """ClientIdentity._see_instance_id."""
-    cdef int32_t text
-    cdef uint8_t zeros[16]
-    if value is NULL or (exchange.instance_id >= 0 and memcmp(exchange.instance_bytes, value, 16) == 0):
-        return
-    memset(zeros, 0, 16)
-    if memcmp(value, zeros, 16) == 0:
-        return
-    text = uuid_taken(series, value)
-    if text >= 0:
-        exchange.instance_id = text
-        memcpy(exchange.instance_bytes, value, 16)
-
-
-cdef inline void unsay(ExchangeState* exchange) noexcept nogil:
-    """ClientIdentity._unsay."""
-    if exchange.source == NOT_SENT:
-        exchange.source = NOT_OBSERVED
-        exchange.software_name = exchange.software_version = NO_TEXT
-
-
-cdef inline void not_sent(ExchangeState* exchange) noexcept nogil:
-    if exchange.source == NOT_OBSERVED:
-        exchange.source = NOT_SENT
-        exchange.software_name = exchange.software_version = UNKNOWN_TEXT
-
-
-cdef inline int see_role(
-    ExchangeState* exchange, SeriesState* series, const FieldPlan* field_plan, const Fields* fields, int32_t client_id
-) except -1:
-    """ClientIdentity._see_role."""
-    if exchange.role == CONTROLLER:
-        return 0
-    if field_plan.traits & CONTROLLER_API:
-        exchange.role = CONTROLLER
-    elif exchange.role == CLIENT and (
-        field_plan.traits & BROKER_API
-        or (field_plan.traits & FETCH and fields.replica_id >= 0)
-        or text_facts(series, client_id) & IS_BROKER_CLIENT
-    ):
-        exchange.role = BROKER
-    return 0
-
-
-cdef inline object bytes_of(const Fields* fields, int mark):
-    """A marked value, None where there is none."""
-    return None if fields.text[mark] is NULL else PyBytes_FromStringAndSize(<const char*>fields.text[mark], fields.text_size[mark])
-
-
-cdef inline int authenticate(ExchangeState* exchange, SeriesState* series, const Fields* fields, int version) except -1:
-    """A SaslHandshake or SaslAuthenticate request."""
-    sasl = sasl_object(exchange)
-    sasl = (<object>series.callbacks).sasl_request(sasl, bytes_of(fields, MECHANISM), bytes_of(fields, TOKEN), version)
-    return sasl_known(exchange, series, sasl)
 
 
 cdef inline int keep_request(
@@ -426,7 +209,7 @@ cdef inline int take_request(
     cursor_open(&cursor, payload, size, 0)
     fields_open(&fields, &series.parts, &series.uses, &series.request_group)
     if not take_fields(&series.plans.request_headers[field_plan.header_version], &cursor, &fields):
-        if not damaged or cursor.code != TRUNCATED or fields.odd:
+        if not damaged or cursor.code != TRUNCATED or fields.needs_fallback:
             return FALLBACK
         # nothing of it is known but how it begins
         fields_open(&fields, &series.parts, &series.uses, &series.request_group)

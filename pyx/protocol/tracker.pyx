@@ -17,27 +17,32 @@ from libc.string cimport memset  # no-cython-lint
 from build_id cimport build_id  # no-cython-lint
 from codec.program cimport Trace  # no-cython-lint
 from codec.skip cimport skip_block  # no-cython-lint
+from protocol.answer_callbacks cimport note_object, response_field_plan, traits_of  # no-cython-lint
 from protocol.event_classes cimport EventClasses  # no-cython-lint
 from protocol.event_rows cimport events_open, new_row, text_borrowed  # no-cython-lint
-from protocol.exchange_state cimport FRAME_TAKEN, MAX_WAITING, NOT_OBSERVED, NOT_SENT, ExchangeState, SeriesState  # no-cython-lint
+from protocol.exchange_state cimport SENT, FRAME_TAKEN, MAX_WAITING, NOT_OBSERVED, NOT_SENT, ExchangeState  # no-cython-lint
 from protocol.exchange_state cimport WaitingRequest  # no-cython-lint
-from protocol.exchange_state cimport exchange_free, objects_forget, overtake, overtakes, series_close, series_open  # no-cython-lint
-from protocol.exchange_state cimport waiting_add, waiting_free, waiting_new, waiting_open, waiting_remove, waiting_with  # no-cython-lint
 from protocol.field_plan cimport FieldPlan  # no-cython-lint
 from protocol.field_plans cimport API_VERSIONS as API_VERSIONS_TRAIT  # no-cython-lint
 from protocol.field_plans cimport KEYS, FieldPlans, plans_open  # no-cython-lint
+from protocol.finished_rows cimport row_done  # no-cython-lint
 from protocol.frame_check cimport CHECK_CUT, CHECK_WHOLE, check_body  # no-cython-lint
 from protocol.frame_cutter cimport LENGTH, MOST_PENDING, Arrival, Cutter, cutter_add, cutter_arrival, cutter_arrived  # no-cython-lint
 from protocol.frame_cutter cimport cutter_break, cutter_drop, cutter_forget, cutter_free, cutter_shift, cutter_wait  # no-cython-lint
 from protocol.frame_search cimport WINDOW_REQUEST, WINDOW_RESPONSE, find_request, find_response  # no-cython-lint
 from protocol.kept_texts cimport exchange_keep_texts, exchange_rename_texts  # no-cython-lint
-from protocol.request_frames cimport PASSED_OVER, client_id_of, count_client_id, request_head, request_field_plan  # no-cython-lint
-from protocol.request_frames cimport row_done  # no-cython-lint
-from protocol.request_frames cimport take_request, unsay  # no-cython-lint
+from protocol.request_frames cimport PASSED_OVER, request_head, request_field_plan  # no-cython-lint
+from protocol.request_frames cimport take_request  # no-cython-lint
+from protocol.request_identity cimport client_id_of, count_client_id  # no-cython-lint
+from protocol.request_identity cimport unsay  # no-cython-lint
 from protocol.request_rows cimport BODY_SKIPPED, NO_TEXT, ORPHAN_RESPONSE, microseconds, no_int, no_long  # no-cython-lint
-from protocol.response_frames cimport give_up, give_up_all, note_object, response_field_plan, take_answer, traits_of  # no-cython-lint
+from protocol.response_frames cimport give_up, give_up_all, take_answer  # no-cython-lint
+from protocol.series_state cimport SeriesState  # no-cython-lint
+from protocol.series_state cimport objects_forget, series_close, series_open  # no-cython-lint
 from protocol.text_table cimport UNKNOWN_TEXT, text_of, texts_compact, texts_crowded, texts_mark, texts_renamed  # no-cython-lint
 from protocol.waiting_objects cimport waiting_of_object  # no-cython-lint
+from protocol.waiting_requests cimport exchange_free, overtake, overtakes  # no-cython-lint
+from protocol.waiting_requests cimport waiting_add, waiting_free, waiting_new, waiting_open, waiting_remove, waiting_with  # no-cython-lint
 from wire.cursor cimport OK, TRUNCATED, Bytes, Cursor, cursor_open, load_16, load_32  # no-cython-lint
 from wire.raw_python cimport raw_incref, raw_xdecref  # no-cython-lint
 from wire.uuid_text cimport fill_pairs  # no-cython-lint
@@ -465,6 +470,13 @@ cdef class Connection:
             raise RuntimeError(_connection.TWO_THREADS)
         return self._summary()
 
+    cdef object opening_of(self, int side):
+        if self.opened[side]:
+            return None
+        if self.openings[side] is None:
+            return _opening.Opening(DIRECTIONS[side], bool(self.state.joined_late), self.cutters[side].max_frame)
+        return self.openings[side]
+
     @property
     def protocol(self):
         return self._protocol_of()
@@ -549,13 +561,6 @@ cdef class Connection:
     def _openings(self, value):
         self.openings = [value["request"], value["response"]]
         self.opened[0], self.opened[1] = value["request"] is None, value["response"] is None
-
-    cdef object opening_of(self, int side):
-        if self.opened[side]:
-            return None
-        if self.openings[side] is None:
-            return _opening.Opening(DIRECTIONS[side], bool(self.state.joined_late), self.cutters[side].max_frame)
-        return self.openings[side]
 
     @property
     def _splitters(self):

@@ -5,8 +5,9 @@ from libc.stdint cimport INT64_MIN, int8_t, int32_t, int64_t, uint8_t
 from libc.stdlib cimport malloc
 from libc.string cimport memcpy, memset
 
-from protocol.exchange_state cimport SeriesState, WaitingRequest
+from protocol.exchange_state cimport WaitingRequest
 from protocol.request_rows cimport RequestRow, microseconds, no_int, no_long
+from protocol.series_state cimport SeriesState
 from protocol.text_table cimport text_of
 from protocol.topic_uses cimport TopicUse
 

@@ -14,9 +14,10 @@ from libc.string cimport memset
 
 from build_id cimport build_id
 from capture.endpoint_text cimport packed_port
-from protocol.exchange_state cimport ExchangeState, WaitingRequest, series_write_back
-from protocol.request_frames cimport refused_by
+from protocol.exchange_state cimport ExchangeState, WaitingRequest
+from protocol.finished_rows cimport refused_by
 from protocol.request_rows cimport PACKET_BITS, no_int, no_long
+from protocol.series_state cimport series_write_back
 from protocol.text_table cimport text_object, text_of, texts_crowded
 from protocol.topic_uses cimport FETCHED, PRODUCED, TopicUses, sums_add
 from protocol.waiting_objects cimport uses_of_objects
@@ -64,6 +65,11 @@ fill_pairs()
 cdef enum:
     API_VERSIONS = 18
     UNSUPPORTED_VERSION = 35
+
+cdef enum Piece:
+    DATA = 0
+    LOST = 1
+    CLOSED = 2
 
 
 @lru_cache(maxsize=4096)
@@ -269,13 +275,7 @@ cdef class RowBatches(StreamSink):
             elif stream.tls_undecided:
                 look_for_tls(self, stream, connection, direction, data, size, time_ns, packet)
             return self.rows_added(before)
-        self.pieces_in_python += 1
-        connection.attachment = stream.kept
-        try:
-            StreamSink.data(self, connection, direction, data, size, time_ns, packet)
-        finally:
-            connection.attachment = stream
-        return self.decide(stream, connection)
+        return self.take_undecided(stream, connection, DATA, direction, data, size, False, time_ns, packet)
 
     cdef int lost(self, TcpConnection connection, int direction, int64_t count, bint cut, int64_t time_ns, int64_t packet) except -1:
         cdef TrackedStream stream = self.stream_on(connection)
@@ -287,13 +287,7 @@ cdef class RowBatches(StreamSink):
                 lost = stream.tls.lose(self.target.tls, direction, count, time_ns, self.packet_of(packet), bool(cut))
                 take_plaintext(self, stream, connection, lost)
             return self.rows_added(before)
-        self.pieces_in_python += 1
-        connection.attachment = stream.kept
-        try:
-            StreamSink.lost(self, connection, direction, count, cut, time_ns, packet)
-        finally:
-            connection.attachment = stream
-        return self.decide(stream, connection)
+        return self.take_undecided(stream, connection, LOST, direction, NULL, count, cut, time_ns, packet)
 
     cdef int closed(self, TcpConnection connection, int direction, bint reset, int64_t time_ns, int64_t packet) except -1:
         cdef TrackedStream stream = self.stream_on(connection)
@@ -303,11 +297,29 @@ cdef class RowBatches(StreamSink):
             if stream.plaintext is not None:
                 stream.plaintext.close(direction != stream.plaintext_slot.client_side, reset, time_ns)
             return self.rows_added(before)
+        return self.take_undecided(stream, connection, CLOSED, direction, NULL, 0, reset, time_ns, packet)
+
+    cdef int take_undecided(
+        self, TrackedStream stream, TcpConnection connection, Piece piece, int direction, const uint8_t* data, int64_t size, bint flag,
+        int64_t time_ns, int64_t packet
+    ) except -1:
+        """What comes before it is known which end is the server: Python detects it.
+
+        Arguments:
+            size: of the data, or of what is lost.
+            flag: `cut` of what is lost, `reset` of an end.
+        """
         connection.attachment = stream.kept
         try:
-            StreamSink.closed(self, connection, direction, reset, time_ns, packet)
+            if piece == DATA:
+                StreamSink.data(self, connection, direction, data, <Py_ssize_t>size, time_ns, packet)
+            elif piece == LOST:
+                StreamSink.lost(self, connection, direction, size, flag, time_ns, packet)
+            else:
+                StreamSink.closed(self, connection, direction, flag, time_ns, packet)
         finally:
             connection.attachment = stream
+        self.pieces_in_python += piece != CLOSED
         return self.decide(stream, connection)
 
     cdef int ended(self, TcpConnection connection) except -1:

@@ -7,12 +7,13 @@ from libc.string cimport memset
 
 from capture.endpoint_text cimport ADDRESS_ROOM, ID_ROOM, packed_port, put_address, put_connection_id, put_endpoint
 from capture.tcp_state cimport TcpState
-from protocol.exchange_state cimport ExchangeState, SeriesState, objects_forget, series_close, series_open
+from protocol.exchange_state cimport ExchangeState
 from protocol.field_plans cimport FieldPlans
 from protocol.group_step_rows cimport STEP_COLUMNS
 from protocol.kept_texts cimport exchange_keep_texts, exchange_rename_texts
-from protocol.request_frames cimport client_id_of
+from protocol.request_identity cimport client_id_of
 from protocol.request_rows cimport NO_TEXT, ORPHAN_RESPONSE, PACKET_BITS, UNANSWERED, UNSEEN, no_int, no_long
+from protocol.series_state cimport SeriesState, objects_forget, series_close, series_open
 from protocol.text_table cimport (
     TextTable, text_copied, text_keep, text_object, text_of, text_put, text_renamed, texts_compact, texts_free, texts_mark, texts_open,
     texts_renamed,

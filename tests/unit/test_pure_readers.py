@@ -10,7 +10,7 @@ import pytest
 
 from kwire.codec._pure.objects import Decoder, make_classes
 from kwire.codec._pure.primitives import Break
-from kwire.codec._pure.readers import ODD, make_reader, reader_source
+from kwire.codec._pure.readers import FALLBACK_ERRORS, make_reader, reader_source
 from kwire.codec._pure.walk import Walk
 from kwire.codec.classes import CompiledCatalog
 from kwire.codec.layout import layouts_of
@@ -39,7 +39,7 @@ def taken(read: Any, data: Any, build: bool) -> tuple[str, int] | None:
     """What a reader gives, None when it leaves the bytes to the walk."""
     try:
         made, pos = read(data, 0, len(data), 1)
-    except ODD:
+    except FALLBACK_ERRORS:
         return None
     return (repr(made[0] if build else None), pos) if pos <= len(data) else None
 

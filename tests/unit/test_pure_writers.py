@@ -9,7 +9,7 @@ import pytest
 from kwire.codec._pure import message_writer
 from kwire.codec._pure.message_writer import Encoder
 from kwire.codec._pure.objects import make_classes
-from kwire.codec._pure.writers import ODD, make_writer, writer_source
+from kwire.codec._pure.writers import FALLBACK_ERRORS, make_writer, writer_source
 from kwire.codec.layout import layouts_of
 from kwire.codec.plan import compile_plan
 from kwire.codec.write_walk import write_carefully
@@ -51,6 +51,6 @@ def test_attributes_that_source_cannot_spell():
     plan = compile_plan(message, 0)
     classes = make_classes(layouts_of(message))
     made = classes[0](**{"from": "a", "count": 1})
-    with pytest.raises(ODD):
+    with pytest.raises(FALLBACK_ERRORS):
         make_writer(plan, classes)((made,), [].append)
     assert Encoder(plan, classes).encode(made, b"x") == b"x\x02a\0\0\0\x01\0"

@@ -1,4 +1,4 @@
-"""What a series keeps in memory: so much for each open connection, next to nothing for those that are over (docs/internals/capture-memory.md)."""
+"""What a series keeps in memory: a bound for each open connection, little for closed ones (docs/internals/capture-memory.md)."""
 
 from __future__ import annotations
 

@@ -6,7 +6,7 @@ Theory of operation. A payload byte stays only when it was understood: every pac
 filled with `x`. Its bytes then go the way of an analysis, through the same reassembly and the same tracker, but know where they lie; each
 frame that the tracker sees is blanked (`kwire.protocol.frame_blanking`) and put back where its bytes came from. So lengths, sequence
 numbers and times are as they were, and the tables come out the same. What no frame claims stays filled: copies of a segment, holes in
-frames, strangers, packets that are not TCP. TLS is put back as it was, for it is encrypted.
+frames, foreign protocols, packets that are not TCP. TLS is put back as it was, for it is encrypted.
 
 The files of a series are trimmed together, since a frame may begin in one and end in the next. Memory does not grow with their size.
 """

@@ -1,4 +1,4 @@
-"""A conversation with one broker, over TCP or TLS, request by request: what commands that ask a live cluster have in common."""
+"""A session with one broker, over TCP or TLS, request by request: what commands that ask a live cluster have in common."""
 
 from __future__ import annotations
 

@@ -24,7 +24,7 @@ from kwire.protocol.events import Event, RequestCompleted, VersionsLearned
 
 __all__ = ["read_exchanges"]
 
-# A direction that no request accounts for (a stranger, a stretch that cannot be read) keeps no more than this.
+# A direction that no request accounts for (a foreign protocol, a stretch that cannot be read) keeps no more than this.
 _KEPT_BYTES: Final = 128 << 20
 _API_VERSIONS: Final = 18
 

@@ -108,8 +108,8 @@ class Connection:
             "response": Opening("response", joined_late, max_frame),
         }
         self._frames: dict[Direction, int] = {"request": 0, "response": 0}
-        self._protocol: str | None = None  # of a stranger, once one is recognised
-        self._stray = 0  # bytes of strangers
+        self._protocol: str | None = None  # of a foreign protocol, once one is recognised
+        self._stray = 0  # bytes of foreign protocols
         self._proxied: str | None = None
         self._hellos: dict[Direction, HelloReader] = {}
         self._first_seen: int | None = None
@@ -351,7 +351,7 @@ class Connection:
 
     @property
     def protocol(self) -> str:
-        """What is spoken: `kafka`, the name of a stranger, `silent` without a byte, `unknown`."""
+        """What is spoken: `kafka`, the name of a foreign protocol, `silent` without a byte, `unknown`."""
         if self._exchange.is_kafka:
             return "kafka"
         if self._protocol is not None:

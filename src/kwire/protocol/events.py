@@ -368,7 +368,7 @@ class ConnectionSummary:
         closed_by: `client` or `server`, whoever ended first; None while open.
         request_frames, response_frames: whole and damaged frames.
         request_bytes, response_bytes: bytes seen, lost ones not counted; `bytes_lost`: those.
-        bytes_opaque: bytes of strangers and of stretches where no frame was found.
+        bytes_opaque: bytes of foreign protocols and of stretches where no frame was found.
         gaps: lost ranges in both directions.
         requests, unanswered: rows so far; `unanswered` counts those in that state, so neither `abandoned` nor `unseen`.
         proxied_address: client address of a PROXY header, `address:port`.

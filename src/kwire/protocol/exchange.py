@@ -55,7 +55,7 @@ _SHORTEST_RESPONSE: Final = 4  # correlation id
 
 
 class Exchange:
-    """The conversation on one connection, frame by frame.
+    """What is exchanged on one connection, frame by frame.
 
     Arguments:
         observed: the connection was seen from its first byte.

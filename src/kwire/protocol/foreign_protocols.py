@@ -1,7 +1,7 @@
-"""What the first bytes of a connection say: Kafka, a PROXY header with something behind it, or a stranger on the port.
+"""What the first bytes of a connection say: Kafka, a PROXY header with something behind it, or a foreign protocol on the port.
 
 A verdict depends on a prefix of the bytes alone: it is given as soon as the bytes allow only one answer, so it does not matter in which
-pieces they arrive. Nothing is reserved for a length that a stranger claims: `GET ` read as a frame length is 1195725856 bytes.
+pieces they arrive. Nothing is reserved for a length that a foreign protocol claims: `GET ` read as a frame length is 1195725856 bytes.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ class ProxyHeader(NamedTuple):
 
 class Verdict(NamedTuple):
     """Attributes:
-    protocol: `kafka` for what may be Kafka, the name of a stranger, `unknown`, `proxy` for a PROXY header, `more` when undecided.
+    protocol: `kafka` for what may be Kafka, the name of a foreign protocol, `unknown`, `proxy` for a PROXY header, `more` when undecided.
     proxy: the header when `protocol` is `proxy`.
     """
 
@@ -128,7 +128,7 @@ def _join(address: ipaddress.IPv4Address | ipaddress.IPv6Address, port: int) -> 
 
 
 def _opening(data: bytes, openings: dict[bytes, str]) -> Verdict | None:
-    """The stranger whose opening this is; `MORE` when it may still become one; None when it is none."""
+    """The foreign protocol whose opening this is; `MORE` when it may still become one; None when it is none."""
     undecided = False
     for opening, name in openings.items():
         if data.startswith(opening):

@@ -4,10 +4,11 @@ cimport cython
 from cpython.object cimport PyObject
 from libc.stdint cimport int32_t, int64_t, uint8_t
 
-from protocol.exchange_state cimport ExchangeState, SeriesState, WaitingRequest
+from protocol.exchange_state cimport ExchangeState, WaitingRequest
 from protocol.field_plan cimport FieldPlan
 from protocol.field_plans cimport KEYS, FieldPlans
 from protocol.frame_cutter cimport Cutter
+from protocol.series_state cimport SeriesState
 from wire.cursor cimport Bytes
 
 

@@ -10,7 +10,7 @@ from collections.abc import Callable
 from operator import attrgetter
 from typing import Any, Final
 
-from kwire.codec._pure.writers import ODD, Writer, make_writer
+from kwire.codec._pure.writers import FALLBACK_ERRORS, Writer, make_writer
 from kwire.codec.plan import Plan
 from kwire.codec.write_walk import joined, write_carefully
 
@@ -57,7 +57,7 @@ class Encoder:
         try:
             write((message,), parts.append)
             return joined(parts)
-        except ODD:
+        except FALLBACK_ERRORS:
             pass  # said by the walk
         return write_carefully(self.plan, self.classes, message, before)
 

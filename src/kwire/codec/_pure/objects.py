@@ -9,7 +9,7 @@ from __future__ import annotations
 from typing import Any, Final
 
 from kwire.codec._pure.primitives import Break, Buffer, as_buffer, join_path
-from kwire.codec._pure.readers import ODD, Reader, make_reader
+from kwire.codec._pure.readers import FALLBACK_ERRORS, Reader, make_reader
 from kwire.codec._pure.structs import make_classes
 from kwire.codec._pure.walk import Walk
 from kwire.codec.plan import Op, Plan
@@ -53,7 +53,7 @@ class Decoder:
         read = self._readers.get((build, of_bytes)) or self._make(build, of_bytes)
         try:
             made, pos = read(buffer, offset, end, 1)
-        except ODD:
+        except FALLBACK_ERRORS:
             pass  # said by the walk
         else:
             if pos <= end:

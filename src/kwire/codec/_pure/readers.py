@@ -1,8 +1,8 @@
 """Readers: a plan as Python source, one function for each struct, compiled when a message is read first.
 
-A reader takes what is well-formed as fast as Python can, and nothing else: on whatever is odd it raises one of `ODD` and leaves it to the
-walk over the same bytes (`kwire.codec._pure.walk`) to say what is wrong, or that nothing is. So its source holds no error's code, offset or
-path. For a struct of an int32, a nullable compact string and an array of structs it is::
+A reader takes what is well-formed as fast as Python can, and nothing else: on whatever is odd it raises one of `FALLBACK_ERRORS` and leaves
+it to the walk over the same bytes (`kwire.codec._pure.walk`) to say what is wrong, or that nothing is. So its source holds no error's code,
+offset or path. For a struct of an int32, a nullable compact string and an array of structs it is::
 
     def read_1(data, pos, end, count):
         made = []
@@ -49,9 +49,9 @@ from kwire.codec.plan import FIXED_SIZE, Flag, Op, Operation, Plan
 from kwire.codec.uuids import Uuid
 from kwire.errors import Fault
 
-__all__ = ["ODD", "Reader", "make_reader", "reader_source"]
+__all__ = ["FALLBACK_ERRORS", "Reader", "make_reader", "reader_source"]
 
-ODD: Final = (Break, IndexError, struct.error, UnicodeDecodeError)
+FALLBACK_ERRORS: Final = (Break, IndexError, struct.error, UnicodeDecodeError)
 
 _FORMATS: Final[dict[int, str]] = {
     Op.BOOL: "?", Op.INT8: "b", Op.INT16: "h", Op.UINT16: "H", Op.INT32: "i", Op.UINT32: "I", Op.INT64: "q", Op.FLOAT64: "d",
@@ -100,7 +100,7 @@ class _Source(SourceText):
 
     def __init__(self, plan: Plan, classes: tuple[type, ...], build: bool, of_bytes: bool) -> None:
         super().__init__({
-            "new": object.__new__, "Break": Break, "odd": Fault.BAD_LENGTH, "Uuid": Uuid, "long_varint": long_varint,
+            "new": object.__new__, "Break": Break, "bad_length": Fault.BAD_LENGTH, "Uuid": Uuid, "long_varint": long_varint,
             "read_varint": read_varint, "unknown_tags": unknown_tags, "unpack_from": struct.unpack_from,
         })  # fmt: skip
         self.plan = plan
@@ -287,7 +287,7 @@ class _Source(SourceText):
 
     def _odd_if(self, condition: str) -> None:
         with self.inside(f"if {condition}:"):
-            self.line("raise Break(odd, pos)")
+            self.line("raise Break(bad_length, pos)")
 
     def _by_length(self, compact: bool, present: Callable[[], None], empty: str, null: str | None) -> None:
         """What to do with the length `n`: of a value that has one, the line for an empty one, the line for null (None: it is odd)."""
@@ -296,7 +296,7 @@ class _Source(SourceText):
                 with self.inside("if n > 127:"):
                     self.line("n, pos = long_varint(data, pos - 1, end)")
             present()
-        null = "raise Break(odd, pos)" if null is None else null
+        null = "raise Break(bad_length, pos)" if null is None else null
         if compact:  # 0 is null, 1 is empty
             branches = (("elif n:", empty), ("else:", null)) if empty else (("elif not n:", null),)
         else:  # all below 0 is null
@@ -350,7 +350,7 @@ def make_reader(plan: Plan, classes: tuple[type, ...], build: bool, of_bytes: bo
 
     Returns:
         `read(data, pos, end, 1)`, which gives a list of one message, or None when nothing is built, and the position behind it, which is
-        beyond `end` where the bytes end too soon; or raises one of `ODD`.
+        beyond `end` where the bytes end too soon; or raises one of `FALLBACK_ERRORS`.
     """
     if not can_be_source(plan):
         return _leave_to_the_walk

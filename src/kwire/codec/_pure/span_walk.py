@@ -8,7 +8,7 @@ from __future__ import annotations
 from typing import NamedTuple
 
 from kwire.codec._pure.primitives import MAX_LENGTH, Break, Buffer, join_path, read_length, read_varint
-from kwire.codec._pure.readers import ODD, Reader, make_reader
+from kwire.codec._pure.readers import FALLBACK_ERRORS, Reader, make_reader
 from kwire.codec.plan import FIXED_SIZE, Flag, Op
 from kwire.codec.splice_plan import Leaf, Marking
 from kwire.errors import Fault, raise_for, wire_error
@@ -219,7 +219,7 @@ class SpanWalk:
         if not field.into and field.element == _STRUCT and count > 0:
             try:
                 _, pos = self.marked.stepper(field.block)(self.data, self.pos, self.end, count)
-            except ODD:
+            except FALLBACK_ERRORS:
                 pass  # said by the walk
             else:
                 if pos <= self.end:

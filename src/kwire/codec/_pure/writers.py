@@ -1,13 +1,13 @@
 """Writers: a plan as Python source, one function for each struct, compiled when a message is written first.
 
-A writer takes what is usual as fast as Python can, and nothing else: on whatever is odd it raises one of `ODD` and leaves it to the walk
-over the same objects (`kwire.codec.write_walk`) to write it, or to say what is wrong. For a struct of an int32, a nullable compact string
-and an array of structs it is::
+A writer takes what is usual as fast as Python can, and nothing else: on whatever is odd it raises one of `FALLBACK_ERRORS` and leaves it to
+the walk over the same objects (`kwire.codec.write_walk`) to write it, or to say what is wrong. For a struct of an int32, a nullable compact
+string and an array of structs it is::
 
     def write_1(items, out):
         for t in items:
             if type(t) is not C1:
-                raise Odd
+                raise NeedsFallback
             s = t.host
             if s is None:
                 out(P2(t.node_id, 0))              # neighbours of fixed size and the length behind them in one call
@@ -18,7 +18,7 @@ and an array of structs it is::
                     out(P2(t.node_id, n))
                 else:
                     if n > 32768:
-                        raise Odd
+                        raise NeedsFallback
                     out(P3(t.node_id))
                     out(varint(n))
                 out(s)
@@ -47,17 +47,17 @@ from kwire.codec.uuids import Uuid
 from kwire.codec.write_walk import holds_default, unknown_tags
 from kwire.codec.written_values import LONGEST_TEXT, Refusal, bytes_of, flag_of, items_of, varint
 
-__all__ = ["ODD", "Writer", "make_writer", "writer_source"]
+__all__ = ["FALLBACK_ERRORS", "Writer", "make_writer", "writer_source"]
 
 Out = Callable[[bytes], None]
 Writer = Callable[[Any, Out], None]
 
 
-class Odd(Exception):
+class NeedsFallback(Exception):
     """Something that the writer leaves to the walk."""
 
 
-ODD: Final = (Odd, Refusal, struct.error, TypeError, AttributeError, ValueError, OverflowError)
+FALLBACK_ERRORS: Final = (NeedsFallback, Refusal, struct.error, TypeError, AttributeError, ValueError, OverflowError)
 
 _FORMATS: Final[dict[int, str]] = {
     Op.BOOL: "B", Op.INT8: "b", Op.INT16: "h", Op.UINT16: "H", Op.INT32: "i", Op.UINT32: "I", Op.INT64: "q", Op.FLOAT64: "d",
@@ -70,7 +70,7 @@ def _uuid(value: Any) -> Any:
     """A UUID of the usual type; `struct` would fill up what is short, and cut what is long."""
     if (type(value) is Uuid or type(value) is bytes) and len(value) == 16:
         return value
-    raise Odd
+    raise NeedsFallback
 
 
 def _put_tags(out: Out, sections: list[tuple[int, bytes]], unknown: Any, known: frozenset[int]) -> None:
@@ -99,8 +99,8 @@ class _Source(SourceText):
 
     def __init__(self, plan: Plan, classes: tuple[type, ...]) -> None:
         super().__init__({
-            "Odd": Odd, "text": str.encode, "bytes_of": bytes_of, "items_of": items_of, "varint": varint, "uuid": _uuid, "flag": flag_of,
-            "put_tags": _put_tags, "holds_default": holds_default, "classes": classes, "pack": struct.pack,
+            "NeedsFallback": NeedsFallback, "text": str.encode, "bytes_of": bytes_of, "items_of": items_of, "varint": varint, "uuid": _uuid,
+            "flag": flag_of, "put_tags": _put_tags, "holds_default": holds_default, "classes": classes, "pack": struct.pack,
         })  # fmt: skip
         self.plan = plan
         self.classes = classes
@@ -298,7 +298,7 @@ class _Source(SourceText):
 
     def _odd_if(self, condition: str) -> None:
         with self.inside(f"if {condition}:"):
-            self.line("raise Odd")
+            self.line("raise NeedsFallback")
 
     def _flush(self) -> None:
         """Write the run of neighbours of fixed size, and begin another."""
@@ -328,7 +328,7 @@ def make_writer(plan: Plan, classes: tuple[type, ...]) -> Writer:
         plan, classes: what to write, and of what.
 
     Returns:
-        `write((message,), out)`, which hands the parts of the message to `out` in order, or raises one of `ODD`.
+        `write((message,), out)`, which hands the parts of the message to `out` in order, or raises one of `FALLBACK_ERRORS`.
     """
     if not can_be_source(plan):
         return _leave_to_the_walk
@@ -340,4 +340,4 @@ def make_writer(plan: Plan, classes: tuple[type, ...]) -> Writer:
 
 def _leave_to_the_walk(items: Any, out: Out) -> None:
     """Writes messages with attributes that source cannot spell, such as ``from``."""
-    raise Odd
+    raise NeedsFallback

@@ -1,0 +1,238 @@
+"""What Python learns of a response beyond its row: each distinct answer is shown to it once (`answers.pxd`)."""
+
+from cpython.bytes cimport PyBytes_FromStringAndSize
+from libc.stdint cimport int32_t, int64_t, uint32_t, uint8_t
+
+from protocol.answer_keys cimport ANSWER_SILENT, ANSWER_VERSIONS, MOST_KNOWN_BY, RESPONSE_CUT, key_add, key_begin, told_by
+from protocol.answers cimport Answer, answer_add, answer_find, answer_seen, kept
+from protocol.event_rows cimport use_objects
+from protocol.exchange_state cimport SAID_REFUSED, ExchangeState, WaitingRequest
+from protocol.field_plan cimport NOT_ASKED, READY, FieldPlan
+from protocol.field_plans cimport KEYS, RESPONSE_HEADERS, STEPS, USES_TOPICS, VERSIONS, field_plan_ask
+from protocol.group_fields cimport group_clear
+from protocol.group_step_rows cimport add_step
+from protocol.request_identity cimport client_id_of
+from protocol.request_rows cimport BODY_SKIPPED, RequestRow, microseconds, no_int, no_long
+from protocol.series_state cimport SeriesState
+from protocol.text_table cimport TextTable, text_object
+from wire.cursor cimport Bytes
+from wire.raw_python cimport raw_xdecref
+
+cdef enum:
+    SHORTEST_RESPONSE = 4  # correlation id
+
+
+cdef inline object long_object(int64_t value):
+    return None if value == no_long() else value
+
+
+cdef inline object int_object(int32_t value):
+    return None if value == no_int() else value
+
+
+cdef inline object completed(SeriesState* series, const WaitingRequest* waiting, int64_t response_ns):
+    """The `RequestCompleted` of a row."""
+    cdef const RequestRow* row = &waiting.row
+    cdef const TextTable* texts = &series.texts
+    callbacks = <object>series.callbacks
+    return callbacks.completed(
+        row.request_index, row.api_key, callbacks.api_name(row.api_key), row.api_version, int_object(row.header_version),
+        long_object(row.correlation_id), text_object(texts, row.client_id), text_object(texts, row.client_instance_id),
+        text_object(texts, row.software_name), text_object(texts, row.software_version), text_object(texts, row.principal),
+        waiting.request_ns, long_object(response_ns), long_object(row.latency_us), long_object(row.request_bytes),
+        long_object(row.response_bytes), int_object(row.error_code), long_object(row.throttle_time_ms), int_object(row.acks),
+        text_object(texts, row.first_topic), int_object(row.topic_count), text_object(texts, row.group_id),
+        text_object(texts, row.transactional_id), callbacks.states[row.state], callbacks.bodies[row.body], row.packet, row.stream_offset,
+    )
+
+
+cdef inline object payload_object(const uint8_t* payload, Py_ssize_t size):
+    return None if payload is NULL else PyBytes_FromStringAndSize(<const char*>payload, size)
+
+
+cdef inline int say(
+    ExchangeState* exchange, SeriesState* series, int what, const RequestRow* row, int64_t offset, int64_t packet
+) except -1:
+    """Report what is said once a connection, if it has not been said."""
+    if exchange.said & what:
+        return 0
+    exchange.said |= <uint8_t>what
+    (<object>series.callbacks).once(
+        (exchange.connection, row.request_index, packet, offset),
+        (text_object(&series.texts, exchange.software_name), text_object(&series.texts, client_id_of(exchange))),
+        "api_versions_refused" if what == SAID_REFUSED else "batch_partial", row.api_key, row.api_version,
+    )
+    return 0
+
+
+cdef inline Answer* versions_answer(
+    ExchangeState* exchange, SeriesState* series, Bytes payload, Py_ssize_t size, bint damaged, int version, int64_t time_ns
+) except? NULL:
+    """What an ApiVersions response says; NULL where Python has more to say about it."""
+    cdef int32_t start = series.texts.offsets[exchange.server]
+    cdef int32_t end = series.texts.offsets[exchange.server + 1]
+    cdef Answer* answer
+    if size > MOST_KNOWN_BY:
+        return NULL
+    key_begin(series, ANSWER_VERSIONS, version | RESPONSE_CUT * damaged, series.texts.bytes + start, end - start)
+    key_add(series, payload + SHORTEST_RESPONSE, size - SHORTEST_RESPONSE)
+    answer = answer_find(&series.answers, series.key.bytes, series.key.size)
+    if answer is NULL:
+        found = (<object>series.callbacks).versions_answer(
+            text_object(&series.texts, exchange.server), payload_object(payload, size), bool(damaged), version, time_ns
+        )
+        if found is None:
+            return NULL
+        answer = answer_add(&series.answers, series.key.bytes, series.key.size)
+        answer.error_code = no_int() if found[0] is None else found[0]
+        answer.throttle_time_ms = no_long() if found[1] is None else found[1]
+        answer.ranges = kept(found[2])
+        answer.learned = kept(found[3])
+    else:
+        answer_seen(answer, microseconds(time_ns))
+    return answer
+
+
+cdef inline bint is_as_expected(const Answer* answer) except -1:
+    """Whether what an answer teaches beside times would change nothing."""
+    cdef tuple learned
+    cdef tuple ranges
+    cdef list seen
+    cdef object expected
+    cdef Py_ssize_t index
+    if answer.ranges is NULL:
+        return True
+    learned, ranges = <tuple><object>answer.learned, <tuple><object>answer.ranges
+    for index in range(len(learned)):
+        expected = ranges[index]  # None for a list of times alone
+        if expected is None:
+            continue
+        seen = learned[index]
+        if (seen[0] is not expected[0] and seen[0] != expected[0]) or (seen[1] is not expected[1] and seen[1] != expected[1]):
+            return False
+    return True
+
+
+cdef inline object frame_object(const uint8_t* payload, Py_ssize_t size, bint damaged):
+    """A frame as the callbacks takes it, None for none."""
+    return None if payload is NULL else (payload_object(payload, size), bool(damaged))
+
+
+cdef inline int learn(
+    SeriesState* series, const WaitingRequest* waiting, Bytes payload, Py_ssize_t size, bint damaged,
+    int64_t time_ns
+) except -1:
+    """What a response teaches about the cluster: its nodes and the names of topics."""
+    cdef const RequestRow* row = &waiting.row
+    cdef Answer* answer
+    request = frame_object(waiting.payload, waiting.size, waiting.damaged)
+    response = frame_object(payload, size, damaged)
+    if waiting.size + (size if damaged else series.parts.size) > MOST_KNOWN_BY:
+        (<object>series.callbacks).learn(completed(series, waiting, time_ns), request, response)
+        return 0
+    if waiting.payload is NULL:
+        key_begin(series, row.api_key, told_by(waiting, damaged), NULL, 0)
+    else:
+        key_begin(series, row.api_key, told_by(waiting, damaged), waiting.payload + waiting.body, waiting.size - waiting.body)
+    if damaged:
+        key_add(series, payload + SHORTEST_RESPONSE, size - SHORTEST_RESPONSE)
+    else:
+        key_add(series, series.parts.bytes, series.parts.size)
+    answer = answer_find(&series.answers, series.key.bytes, series.key.size)
+    if answer is not NULL and is_as_expected(answer):
+        answer_seen(answer, microseconds(time_ns))
+        return 0
+    learned, expected = (<object>series.callbacks).learn(completed(series, waiting, time_ns), request, response)
+    if answer is NULL:
+        answer = answer_add(&series.answers, series.key.bytes, series.key.size)
+    else:
+        raw_xdecref(answer.learned)
+        raw_xdecref(answer.ranges)
+        answer.learned = answer.ranges = NULL
+    answer.learned = kept(learned)
+    answer.ranges = kept(expected)
+    return 0
+
+
+cdef inline int watch(
+    ExchangeState* exchange, SeriesState* series, const WaitingRequest* waiting, Bytes payload, Py_ssize_t size, bint damaged,
+    int64_t time_ns
+) except -1:
+    """What an exchange says beyond its row is said by Python, but for most steps of groups; of those that say nothing, such as heartbeats,
+    it is asked once.
+
+    Arguments:
+        payload: of the response, NULL without one.
+        damaged: bytes of it are lost.
+        time_ns: of the response, NO_LONG without one.
+    """
+    cdef uint32_t traits = series.plans.requests[waiting.row.api_key * VERSIONS + waiting.row.api_version].traits
+    cdef bint may_be_known = payload is not NULL and waiting.payload is not NULL and waiting.size + size <= MOST_KNOWN_BY
+    if traits & STEPS:
+        if payload is NULL:
+            group_clear(&series.response_group)
+        if add_step(exchange, series, waiting):
+            return 0
+    if may_be_known:
+        key_begin(series, ANSWER_SILENT, told_by(waiting, damaged), waiting.payload + waiting.body, waiting.size - waiting.body)
+        key_add(series, payload + SHORTEST_RESPONSE, size - SHORTEST_RESPONSE)
+        key_add(series, <Bytes>&waiting.row.api_key, sizeof(waiting.row.api_key))
+        if answer_find(&series.answers, series.key.bytes, series.key.size) is not NULL:
+            return 0
+    said = (<object>series.callbacks).observed(
+        exchange.connection, exchange.begun, completed(series, waiting, time_ns),
+        frame_object(waiting.payload, waiting.size, waiting.damaged), frame_object(payload, size, damaged),
+    )
+    if not said and may_be_known:
+        answer_add(&series.answers, series.key.bytes, series.key.size)
+    return 0
+
+
+cdef inline const FieldPlan* response_field_plan(SeriesState* series, int key, int version) except? NULL:
+    """How to read a response; NULL where Python reads it."""
+    cdef FieldPlan* field_plan
+    if not (0 <= key < KEYS and 0 <= version < VERSIONS):
+        return NULL
+    field_plan = &series.plans.responses[key * VERSIONS + version]
+    if field_plan.state == NOT_ASKED:
+        field_plan_ask(field_plan, "response", key, version)
+    return field_plan if field_plan.state == READY and 0 <= field_plan.header_version < RESPONSE_HEADERS else NULL
+
+
+cdef inline uint32_t traits_of(SeriesState* series, const WaitingRequest* waiting) except? 0:
+    """What is to be done with an exchange; nothing for an api that the catalog does not have."""
+    cdef int key = waiting.row.api_key
+    cdef int version = waiting.row.api_version
+    cdef FieldPlan* field_plan
+    if not (0 <= key < KEYS and 0 <= version < VERSIONS):
+        return 0
+    field_plan = &series.plans.requests[key * VERSIONS + version]
+    if field_plan.state == NOT_ASKED:
+        field_plan_ask(field_plan, "request", key, version)
+    return field_plan.traits & series.wanted
+
+
+cdef inline object note_object(SeriesState* series, const WaitingRequest* waiting, uint32_t traits):
+    """What `kwire.protocol.observation.note_request` keeps of the request."""
+    if not waiting.noted:
+        return None
+    if traits & USES_TOPICS:
+        return use_objects(series, waiting.uses, waiting.use_count)
+    return frame_object(waiting.payload, waiting.size, waiting.damaged)
+
+
+cdef inline int say_observed(
+    ExchangeState* exchange, SeriesState* series, const WaitingRequest* waiting, uint32_t traits, object row, object payload, bint damaged
+) except -1:
+    """What an exchange of a tracked connection says beyond its row."""
+    if waiting.row.body != BODY_SKIPPED:
+        (<list>exchange.events).extend(
+            (<object>series.callbacks).observe(row, note_object(series, waiting, traits), payload, bool(damaged))
+        )
+    return 0
+
+
+cdef inline object nodes(SeriesState* series, const WaitingRequest* waiting, object payload, int start, int64_t time_ns):
+    """The nodes of the cluster that a response names whose body, from `start` on, breaks no rule."""
+    cdef const RequestRow* row = &waiting.row
+    return (<object>series.callbacks).nodes(row.api_key, row.api_version, row.request_index, payload, start, time_ns)
