@@ -26,6 +26,7 @@ from kwire.capture.capture_points import names_in
 from kwire.capture.file_systems import StoreOptions, store_options
 from kwire.capture.packet_routing import RoutedPiece
 from kwire.capture.sized_file import SizedFile
+from kwire.capture.tls.session_keys import TlsOptions, tls_options
 from kwire.errors import InputError
 from kwire.spark.output import STATE
 from kwire.spark.parts import PartWriter, progress_file, write_blob
@@ -77,6 +78,7 @@ class SeriesTask:
         earlier: what an earlier run left of this series, None for a new one.
         redaction: what to hash in the rows that are written, None for nothing.
         store: how to reach the object stores of its files.
+        tls: how encrypted connections are read.
         sizes: bytes that the files had when the run was planned: what is written to them later is left for the next run.
         read_before: how many bytes of the first file the earlier run has read, None where it has not.
         point_sizes: of captures of several points the bytes that each file had.
@@ -97,6 +99,7 @@ class SeriesTask:
     keep_state: bool = False
     earlier: Earlier | None = None
     store: StoreOptions | None = None
+    tls: TlsOptions | None = None
     sizes: tuple[int, ...] = ()
     read_before: int | None = None
     point_sizes: tuple[int, ...] = ()
@@ -271,7 +274,13 @@ def run_task(task: SeriesTask, routed: Sequence[Piece] | None = None) -> SeriesR
     result = SeriesResult(task.number, task.share[0], began=time.time())
     began, cpu = time.perf_counter(), time.process_time()
     try:
-        with _rarely_collecting(), in_folder(task.folder, task.locations), store_options(task.store), _Parts(task, result) as parts:
+        with (
+            _rarely_collecting(),
+            in_folder(task.folder, task.locations),
+            store_options(task.store),
+            tls_options(task.tls),
+            _Parts(task, result) as parts,
+        ):
             _run(task, task.pieces() if routed is None else routed, parts, result)
     except (InputError, _Unwritten) as error:
         result.fault = str(error)
