@@ -17,26 +17,14 @@ import pytest
 from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
 
+from kafka_bytes import framed
 from kafka_frames import Frames
-from kwire.capture.packet_columns import ACK, FIN, RST, SYN, PacketColumns
+from kwire.capture.packet_columns import ACK, RST
+from made_packets import CLIENT, SERVER, Packet, Wire, columns_of
 from read_by_twins import Reader, Tables, check
 
-CLIENT, SERVER = 1, 0
-BROKER = bytes([10, 0, 0, 1]) + (9092).to_bytes(2, "big")
 USUAL = [(18, 3), (3, 12), (0, 9), (1, 12), (10, 4), (11, 7), (12, 4), (14, 5), (8, 8), (9, 8), (2, 7), (19, 7), (72, 0), (1, 4), (0, 3)]
 SIZES = (1 << 16, 1 << 16, 1448, 100, 37, 9)  # of segments
-
-
-class Packet(NamedTuple):
-    """A packet of the connection with this key; of its payload `kept` bytes are in the capture."""
-
-    key: int
-    side: int
-    flags: int
-    seq: int
-    ack: int
-    payload: bytes
-    kept: int
 
 
 class Accident(NamedTuple):
@@ -45,10 +33,6 @@ class Accident(NamedTuple):
     kind: str
     place: int
     size: int
-
-
-def framed(payload: bytes) -> bytes:
-    return struct.pack(">i", len(payload)) + payload
 
 
 class Talk:
@@ -120,17 +104,8 @@ class Talk:
 
 def packets_of(key: int, sent: list[tuple[int, bytes]], chance: random.Random) -> list[Packet]:
     """A connection as it is on the wire, with what opens and ends it."""
-    numbers = [chance.randrange(1 << 32), chance.randrange(1 << 32)]
-    made: list[Packet] = []
-
-    def add(side: int, flags: int, payload: bytes = b"") -> None:
-        ack = numbers[1 - side] & 0xFFFFFFFF if flags & ACK else 0
-        made.append(Packet(key, side, flags, numbers[side] & 0xFFFFFFFF, ack, payload, len(payload)))
-        numbers[side] += len(payload) + bool(flags & (SYN | FIN))
-
-    add(CLIENT, SYN)
-    add(SERVER, SYN | ACK)
-    add(CLIENT, ACK)
+    wire = Wire(key, (chance.randrange(1 << 32), chance.randrange(1 << 32)))
+    wire.shake()
     kept = {CLIENT: b"", SERVER: b""}
     for side, data in sent:
         kept[side] += data
@@ -138,18 +113,17 @@ def packets_of(key: int, sent: list[tuple[int, bytes]], chance: random.Random) -
             continue  # it leaves with the next frame
         size = chance.choice(SIZES)
         while kept[side]:
-            add(side, ACK, kept[side][:size])
+            wire.send(side, kept[side][:size])
             kept[side] = kept[side][size:]
         if chance.random() < 0.1:
-            add(1 - side, ACK)
+            wire.send(1 - side)
     end = chance.choice((CLIENT, SERVER, RST, None))
     if end == RST:
-        add(chance.randrange(2), RST | ACK)
+        wire.send(chance.randrange(2), flags=RST | ACK)
     elif end is not None:
-        add(end, FIN | ACK)
-        add(1 - end, FIN | ACK)
-        add(end, ACK)
-    return made
+        wire.close(end)
+        wire.send(end)
+    return wire.packets
 
 
 def traffic_of(seed: int, frames: Frames) -> list[Packet]:
@@ -219,21 +193,6 @@ KINDS = ["lose", "lose", "lose", "swap", "swap", "repeat", "repeat", "cut", "cut
 HAPPENED = st.lists(st.builds(Accident, st.sampled_from(KINDS), st.integers(0, 400), st.integers(0, 200)), max_size=6)
 
 
-def columns_of(packets: list[Packet], first: int) -> tuple[bytes, PacketColumns]:
-    keys = [bytes([4]) + BROKER + bytes([10, 0, 0, 9]) + (40000 + key).to_bytes(2, "big") for key in range(4)]
-    data, columns = bytearray(), PacketColumns(keys=keys)
-    for number, each in enumerate(packets, first):
-        values = {
-            "number": number, "time_ns": 1_700_000_000_000_000_000 + number * 1_234_567, "key": each.key, "direction": each.side,
-            "seq": each.seq, "ack": each.ack, "flags": each.flags, "offset": len(data), "captured": each.kept,
-            "original": len(each.payload), "signature": each.seq ^ len(each.payload),
-        }  # fmt: skip
-        for name, value in values.items():
-            getattr(columns, name).append(value)
-        data += each.payload[: each.kept]
-    return bytes(data), columns
-
-
 def numbers_hold(tables: Tables) -> None:
     """Requests are numbered from 0 on in each connection; every row is of a connection that there is."""
     indexes: dict[str, list[int]] = {}
@@ -288,7 +247,7 @@ def test_the_traffic_holds_what_can_go_wrong(frames: Frames) -> None:
 
         def work(one: Reader, packets: list[Packet] = packets) -> None:
             one.carry.sink.begin_file("a file")
-            one.carry.streams.take(*columns_of(packets, 1), one.carry.sink)
+            one.carry.streams.take(*columns_of(packets), one.carry.sink)
 
         with pytest.MonkeyPatch.context() as monkeypatch:
             tables = check(monkeypatch, work, twins=("native",))

@@ -162,7 +162,8 @@ def test_of_two_borders_that_may_be_the_first_to_end_wins(make: Callable[..., An
 
 @pytest.mark.parametrize(("rounds", "found"), [((12_000, 12_000), [1, 2]), ((30_000, 0), [])])
 def test_the_search_gives_up_after_100_000_false_borders_in_a_row(rounds: tuple[int, int], found: list[int]) -> None:
-    """Some seven a pretender, as it overlaps with the next. A request that is found begins the count again; behind it the border is lost by an impossible length.
+    """Some six a pretender, as it overlaps with the next. A request that is found begins the count again; behind it an impossible
+    length loses the border.
 
     The pure twin takes a minute for so many: test_protocol_resync has the rule for it.
     """

@@ -1,4 +1,4 @@
-"""Which response belongs to which request, in both twins, on hand-worked frames: ids that repeat, what is held, what is given up, tokens."""
+"""Which response belongs to which request, in both twins, on hand-worked frames: ids that repeat, what is held or given up, tokens."""
 
 from __future__ import annotations
 
