@@ -9,7 +9,7 @@ import pytest
 
 from kafka_bytes import MS, api_versions, framed, handshake, head, heartbeat, produce, rows, rules, shaken
 from kwire.codec.impl import Twin, load_twin
-from kwire.protocol.identity import MOST_CLIENT_IDS
+from kwire.protocol.tracking.identity import MOST_CLIENT_IDS
 
 
 @pytest.fixture(scope="module")

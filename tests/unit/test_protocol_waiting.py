@@ -10,7 +10,7 @@ import pytest
 from kafka_bytes import MS, framed, handshake, heartbeat, metadata, ok, produce, rows, rules, shaken, states
 from kwire.codec.impl import Twin, load_twin
 from kwire.protocol import ViolationFound
-from kwire.protocol.pairing import MAX_HELD
+from kwire.protocol.tracking.pairing import MAX_HELD
 
 NO_TOPICS = bytes(4) + b"\xff\xff\xff\xff" + bytes(4)  # Metadata v1: no brokers, controller -1, no topics
 
