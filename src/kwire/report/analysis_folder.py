@@ -118,6 +118,16 @@ class AnalysisFolder:
         first, last = pc.min(times["start"]).as_py(), pc.max(times["end"]).as_py()
         return None if first is None or last is None else (first, last)
 
+    def read_text(self, name: str) -> str:
+        """The text of a file beside the tables.
+
+        Raises:
+            OSError: it is not there, or cannot be read.
+        """
+        with self.filesystem.open_input_stream(f"{self.path}/{name}", compression=None) as file:
+            text: str = file.read().decode()
+            return text
+
     def write(self, name: str, content: bytes) -> str:
         """Write a file beside the tables, whole or not at all, and return where it is.
 

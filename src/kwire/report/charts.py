@@ -70,7 +70,7 @@ def draw_rows(labels: Sequence[str], series: Sequence[Series], *, width: int, ab
     chart.x_labels = list(reversed(labels))  # pygal begins at the bottom
     chart.y_labels = _ticks(series)
     turned = [Series(one.name, one.values[::-1], one.titles[::-1]) for one in series]
-    return _drawn(chart, turned, about, "rows")
+    return _drawn(chart, turned, about, "rows-chart")
 
 
 def draw_strip(series: Sequence[Series], *, about: str, height: int = 48) -> Markup:
@@ -90,7 +90,11 @@ def draw_dots(rows: Sequence[str], dots: Sequence[Dot], *, width: int, about: st
         width, about: as in `draw_columns`.
     """
     chart = pygal.XY(
-        **(_options(width, 30 + 30 * len(rows)) | {"print_values": False}), stroke=False, xrange=(-0.03, 1.03), range=(-0.5, len(rows) - 0.5), show_x_guides=False
+        **(_options(width, 30 + 30 * len(rows)) | {"print_values": False}),
+        stroke=False,
+        xrange=(-0.03, 1.03),
+        range=(-0.5, len(rows) - 0.5),
+        show_x_guides=False,
     )
     chart.show_x_labels = False
     chart.y_labels = [{"label": label, "value": len(rows) - 1 - place} for place, label in enumerate(rows)]
@@ -98,11 +102,7 @@ def draw_dots(rows: Sequence[str], dots: Sequence[Dot], *, width: int, about: st
     for name in names:
         chart.add(
             name,
-            [
-                {"value": (dot.x, len(rows) - 1 - dot.y), "node": {"r": dot.radius}, "label": dot.title}
-                for dot in dots
-                if dot.name == name
-            ],
+            [{"value": (dot.x, len(rows) - 1 - dot.y), "node": {"r": dot.radius}, "label": dot.title} for dot in dots if dot.name == name],
         )
     return _clean(chart, names, about, "dots")
 
@@ -117,7 +117,8 @@ def _ticks(series: Sequence[Series]) -> list[int]:
 def _options(width: int, height: int) -> dict[str, Any]:
     return {
         "width": width, "height": height, "show_legend": False, "style": _STYLE, "margin": 6, "css": [], "js": [], "no_data_text": "",
-        "print_values": True, "max_scale": 6, "truncate_label": 20 if width < WIDE else 40, "value_formatter": lambda value: f"{value:,.0f}", "min_scale": 1,
+        "print_values": True, "max_scale": 6, "truncate_label": 20 if width < WIDE else 48,
+        "value_formatter": lambda value: f"{value:,.0f}", "min_scale": 1,
         "explicit_size": False, "show_minor_y_labels": True, "include_x_axis": True,
     }  # fmt: skip
 

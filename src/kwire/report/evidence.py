@@ -1,4 +1,4 @@
-"""The proof of a verdict, request by request: where it is in which file, how to look at it with Wireshark, and what the client sent around it.
+"""The proof of a verdict, request by request: where it is in which file, how to see it in Wireshark, and what the client sent around it.
 
 Requests are looked up by the connection and the place that a finding names. A table of requests with more than `MOST_REQUESTS` rows is not
 searched for it: then the finding keeps its connection and its place, and the command finds the rest.

@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
+from itertools import pairwise
 from typing import Any, Final
 
 import numpy as np
@@ -27,6 +28,8 @@ MOST_HOURS: Final = 24 * 14
 _SHORT: Final = timedelta(hours=6)
 _FEW: Final = 500_000  # requests that are read one by one
 _HOUR: Final = 3_600_000_000
+# These wait on purpose, for records or for other members: their times say nothing about how fast a broker is.
+_WAITING: Final = ("Fetch", "ShareFetch", "JoinGroup", "SyncGroup")
 
 _Counts = npt.NDArray[np.int64]
 
@@ -38,7 +41,7 @@ class TrafficTimes:
     Attributes:
         step: length of each.
         requests, errors: of all clients; an error is an answer with an error code.
-        p50, p99: latency in microseconds; None in a step without an answer.
+        p50, p99: latency in microseconds, without requests that wait on purpose (Fetch, JoinGroup, SyncGroup); None where there is none.
         clients: requests in each step, by client key, of the clients that were asked for.
     """
 
@@ -70,20 +73,21 @@ def read_traffic(folder: AnalysisFolder, clients: Iterable[str]) -> TrafficTimes
 
 
 def _of_requests(folder: AnalysisFolder, wanted: pa.Array[Any]) -> TrafficTimes | None:
-    columns = ["client_key", "request_time", "error_code", "latency_us"]
-    table = folder.read("requests", columns, pc.field("request_time").is_valid())
+    columns = ["client_key", "request_time", "error_code", "latency_us", "api_name"]
+    table = folder.read("requests", columns)
+    table = table.filter(pc.is_valid(table["request_time"]))
     if not table.num_rows:
         return None
     times = _numbers(table["request_time"].cast(pa.int64()))
     first, last = int(times.min()), int(times.max())
     width = max(1, -(-(last - first + 1) // STEPS))
     step = (times - first) // width
-    failed = _numbers(pc.fill_null(table["error_code"], 0)) != 0
-    latency = _numbers(pc.fill_null(table["latency_us"], -1))
+    failed = _filled(table["error_code"], 0) != 0
+    latency = np.where(_waits(table["api_name"]), -1, _filled(table["latency_us"], -1))
     order = np.argsort(step, kind="stable")
     borders = np.searchsorted(step[order], np.arange(STEPS + 1))
     p50, p99 = list[int | None](), list[int | None]()
-    for left, right in zip(borders[:-1], borders[1:], strict=True):
+    for left, right in pairwise(borders):
         seen = latency[order[left:right]]
         seen = seen[seen >= 0]
         p50.append(int(np.percentile(seen, 50)) if len(seen) else None)
@@ -100,7 +104,9 @@ def _of_requests(folder: AnalysisFolder, wanted: pa.Array[Any]) -> TrafficTimes 
 
 
 def _of_hours(folder: AnalysisFolder, wanted: pa.Array[Any]) -> TrafficTimes | None:
-    table = folder.read("client_hourly", ["client_key", "hour", "requests", "errors", "latency_histogram"], pc.field("hour").is_valid())
+    columns = ["client_key", "hour", "api_name", "requests", "errors", "latency_histogram"]
+    table = folder.read("client_hourly", columns)
+    table = table.filter(pc.is_valid(table["hour"]))
     if not table.num_rows:
         return None
     hours = _numbers(table["hour"].cast(pa.int64())) // _HOUR
@@ -108,8 +114,9 @@ def _of_hours(folder: AnalysisFolder, wanted: pa.Array[Any]) -> TrafficTimes | N
     per_step = -(-(last - first + 1) // MOST_HOURS)
     steps = -(-(last - first + 1) // per_step)
     step = (hours - first) // per_step
-    requests, errors = (_numbers(pc.fill_null(table[name], 0)) for name in ("requests", "errors"))
-    p50, p99 = _quantiles(table["latency_histogram"], step, steps)
+    requests, errors = (_filled(table[name], 0) for name in ("requests", "errors"))
+    answers = ~_waits(table["api_name"])
+    p50, p99 = _quantiles(table["latency_histogram"].filter(pa.array(answers)), step[answers], steps)
     return TrafficTimes(
         start=_moment(first * _HOUR),
         step=timedelta(hours=per_step),
@@ -125,13 +132,13 @@ def _quantiles(histograms: pa.ChunkedArray[Any], step: _Counts, steps: int) -> t
     """Median and 99th percentile of each step, from the buckets of its rows: the upper end of the bucket where it lies."""
     parents = _numbers(pc.list_parent_indices(histograms))
     buckets = pc.list_flatten(histograms)
-    tops, counts = (_numbers(pc.fill_null(pc.struct_field(buckets, name), 0)) for name in ("up_to_us", "requests"))
+    tops, counts = (_filled(pc.struct_field(buckets, name), 0) for name in ("up_to_us", "requests"))
     of_step = step[parents]
     order = np.lexsort((tops, of_step))
     of_step, tops, counts = of_step[order], tops[order], counts[order]
     found: dict[float, list[int | None]] = {0.5: [], 0.99: []}
     borders = np.searchsorted(of_step, np.arange(steps + 1))
-    for left, right in zip(borders[:-1], borders[1:], strict=True):
+    for left, right in pairwise(borders):
         grown = np.cumsum(counts[left:right])
         for part, values in found.items():
             known = len(grown) and grown[-1]
@@ -142,10 +149,21 @@ def _quantiles(histograms: pa.ChunkedArray[Any], step: _Counts, steps: int) -> t
 def _by_client(keys: Any, step: _Counts, weights: _Counts, wanted: pa.Array[Any], steps: int) -> dict[str, tuple[int, ...]]:
     if not len(wanted):
         return {}
-    place = _numbers(pc.fill_null(pc.index_in(keys, value_set=wanted), -1))
+    place = _filled(pc.index_in(keys, value_set=wanted), -1)
     kept = place >= 0
     sums = _sums(place[kept] * steps + step[kept], weights[kept], len(wanted) * steps)
-    return {key: sums[at * steps : (at + 1) * steps] for at, key in enumerate(wanted.to_pylist()) if any(sums[at * steps : (at + 1) * steps])}
+    by_client = {str(key): sums[at * steps : (at + 1) * steps] for at, key in enumerate(wanted.to_pylist())}
+    return {key: counts for key, counts in by_client.items() if any(counts)}
+
+
+def _waits(names: Any) -> npt.NDArray[np.bool_]:
+    found: npt.NDArray[np.bool_] = pc.is_in(names, value_set=pa.array(_WAITING)).to_numpy().astype(np.bool_)
+    return found
+
+
+def _filled(column: Any, missing: int) -> _Counts:
+    """A column with a number for each null."""
+    return _numbers(pc.if_else(pc.is_valid(column), column, pa.scalar(missing)))
 
 
 def _numbers(column: Any) -> _Counts:
