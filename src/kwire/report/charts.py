@@ -8,6 +8,7 @@ pointer, a finger and the arrow keys; without a script the chart is the same and
 from __future__ import annotations
 
 import re
+import sys
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, Final
@@ -25,6 +26,8 @@ NARROW: Final = 340
 
 _FONT: Final = 12
 _STYLE: Final = Style(label_font_size=_FONT, major_label_font_size=_FONT, value_font_size=_FONT, legend_font_size=_FONT)
+# pygal leaves a finder for its own plugins in the import system, of a kind that Python 3.11 warns of at every module that is not there.
+sys.meta_path[:] = [finder for finder in sys.meta_path if not isinstance(finder, pygal.PluginImportFixer)]
 _MARK: Final = "tooltip-trigger"
 _LONG_NUMBER: Final = re.compile(r"\d+\.\d{2,}(?:e-?\d+)?")
 
@@ -97,6 +100,8 @@ def draw_dots(rows: Sequence[str], dots: Sequence[Dot], *, width: int, about: st
         show_x_guides=False,
     )
     chart.show_x_labels = False
+    longest = _longest_label(width)  # pygal shortens labels of the other axis only
+    rows = [label if len(label) <= longest else f"{label[: longest - 1]}…" for label in rows]
     chart.y_labels = [{"label": label, "value": len(rows) - 1 - place} for place, label in enumerate(rows)]
     names = list(dict.fromkeys(dot.name for dot in dots))
     for name in names:
@@ -105,6 +110,11 @@ def draw_dots(rows: Sequence[str], dots: Sequence[Dot], *, width: int, about: st
             [{"value": (dot.x, len(rows) - 1 - dot.y), "node": {"r": dot.radius}, "label": dot.title} for dot in dots if dot.name == name],
         )
     return _clean(chart, names, about, "dots")
+
+
+def _longest_label(width: int) -> int:
+    """Characters of a label beside a row: a third of the picture at most."""
+    return 16 if width < WIDE else 44
 
 
 def _ticks(series: Sequence[Series]) -> list[int]:
@@ -117,7 +127,7 @@ def _ticks(series: Sequence[Series]) -> list[int]:
 def _options(width: int, height: int) -> dict[str, Any]:
     return {
         "width": width, "height": height, "show_legend": False, "style": _STYLE, "margin": 6, "css": [], "js": [], "no_data_text": "",
-        "print_values": True, "max_scale": 6, "truncate_label": 20 if width < WIDE else 48,
+        "print_values": True, "max_scale": 6, "truncate_label": _longest_label(width),
         "value_formatter": lambda value: f"{value:,.0f}", "min_scale": 1,
         "explicit_size": False, "show_minor_y_labels": True, "include_x_axis": True,
     }  # fmt: skip

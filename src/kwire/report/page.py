@@ -31,13 +31,13 @@ from kwire.report.inventory import IDENTITY_SOURCES, applications
 from kwire.report.lineage import topics_by_client
 from kwire.report.owner_tasks import NO_TEAM
 from kwire.report.topic_risk import topics_at_risk
-from kwire.report.verdicts import VERDICTS, release_order
+from kwire.report.verdicts import VERDICTS, ClientVerdicts, release_order
 from kwire.report.version_use import HEAT_STEPS, ApiVersions
 from kwire.report.wire_text import SENTENCE, visible, visible_html
 
 __all__ = ["BARS_SHOWN", "ROWS_SHOWN", "render_page"]
 
-ROWS_SHOWN: Final = 30
+ROWS_SHOWN: Final = 25
 """Rows of the list of clients that are there at first; the rest is one click away."""
 BARS_SHOWN: Final = 20
 """The same, of other lists."""
@@ -134,14 +134,19 @@ def _verdict_facts(report: Report) -> dict[str, Any]:
     lines = [line for line in report.matrix.clients if line.client_key in keys]
     worst_of = {line.client_key: line.worst for line in lines}
     worst = Counter(line.worst for line in lines)
-    unjudged = len(keys) - len(lines)
     risks = topics_at_risk(report.topics, worst_of)
     counts = [(name, worst[name]) for name in VERDICT_WORDS] if lines else []
+    nothing = (None,) * len(report.matrix.targets)
+    without = [
+        ClientVerdicts(client_key=client.client_key, by_target=nothing, findings=(), versions_ok=0)
+        for client in counted
+        if client.client_key not in worst_of
+    ]
     return {
-        "lines": lines,
+        "lines": lines + without,
         "worst_of": worst_of,
-        "unjudged": unjudged,
-        "worst_counts": [*counts, *([("unjudged", unjudged)] if unjudged else [])],
+        "unjudged": len(without),
+        "worst_counts": [*counts, *([("unjudged", len(without))] if without else [])],
         "risks": risks,
         "apis_worst_first": sorted(report.versions.apis, key=_api_order),
         "pictures": SimpleNamespace(
@@ -202,7 +207,7 @@ def _templates() -> Environment:
         kinds=_KINDS,
         identity_sources=IDENTITY_SOURCES,
         meanings=_MEANINGS,
-        verdict_words=VERDICT_WORDS,
+        verdict_words={**VERDICT_WORDS, "unjudged": "no verdict"},
         bars_shown=BARS_SHOWN,
         cover_shown=COVER_SHOWN,
         findings_shown=FINDINGS_SHOWN,

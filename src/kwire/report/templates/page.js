@@ -139,6 +139,14 @@ function begin() {
         query.set("client", decodeURIComponent(link.getAttribute("href").slice(8)));
         history.pushState(null, "", `#${section}${section ? "?" : ""}${query}`);
         openClient(query.get("client"));
+        return;
+      }
+      // A link to what a list shows when it is searched or filtered.
+      const choice = event.target.closest("a[data-go]");
+      if (choice && !event.ctrlKey && !event.metaKey) {
+        event.preventDefault();
+        document.getElementById("drawer")?.close();
+        location.hash = `${choice.getAttribute("href")}?${choice.dataset.go}`;
       } else if (event.target.id === "drawer") event.target.close();
       else if (event.target.closest("dialog a")) document.getElementById("drawer").close();
       return;
