@@ -40,9 +40,10 @@ def _findings(browser: Chrome) -> list[str]:
 
 
 @pytest.mark.parametrize(
-    ("size", "scheme"), list(product((DESK, PHONE), ("light", "dark"))), ids=["desk light", "desk dark", "phone light", "phone dark"]
+    ("name", "size", "scheme"),
+    [*((("example", *each)) for each in product((DESK, PHONE), ("light", "dark"))), ("hostile", DESK, "light")],
+    ids=["desk light", "desk dark", "phone light", "phone dark", "hostile"],
 )
-@pytest.mark.parametrize("name", ["example", "hostile"])
 def test_axe_finds_nothing_also_with_all_open(unguarded: Chrome, pages: Pages, name: str, size: tuple[int, int], scheme: str) -> None:
     show(unguarded, getattr(pages, name), size, scheme)
     assert _findings(unguarded) == []

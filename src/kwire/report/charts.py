@@ -79,7 +79,8 @@ def draw_rows(labels: Sequence[str], series: Sequence[Series], *, width: int, ab
 def draw_strip(series: Sequence[Series], *, about: str, height: int = 48) -> Markup:
     """Columns without axes or text, to be stretched to any width: each value is one step of time."""
     options = {**_options(600, height), "margin": 0, "show_x_labels": False, "show_y_labels": False, "print_values": False}
-    chart = pygal.StackedBar(**options, spacing=1, rounded_bars=0)
+    kind = pygal.StackedBar if len(series) > 1 else pygal.Bar  # the latter passes over steps without a value
+    chart = kind(**options, spacing=1, range=(0, max(_highest(series), 1)))
     svg = _drawn(chart, series, about, "strip")
     return Markup(str(svg).replace("<svg ", '<svg preserveAspectRatio="none" ', 1))
 
@@ -112,6 +113,11 @@ def draw_dots(rows: Sequence[str], dots: Sequence[Dot], *, width: int, about: st
     return _clean(chart, names, about, "dots")
 
 
+def _highest(series: Sequence[Series]) -> float:
+    """Of the highest stack."""
+    return max((sum(one.values[place] or 0 for one in series) for place in range(len(series[0].values))), default=0)
+
+
 def _longest_label(width: int) -> int:
     """Characters of a label beside a row: a third of the picture at most."""
     return 16 if width < WIDE else 44
@@ -119,7 +125,7 @@ def _longest_label(width: int) -> int:
 
 def _ticks(series: Sequence[Series]) -> list[int]:
     """Whole numbers from zero to what covers the highest stack, five at most: steps are 1, 2 or 5 times a power of ten."""
-    most = max((sum(one.values[place] or 0 for one in series) for place in range(len(series[0].values))), default=0)
+    most = _highest(series)
     step = next(size for size in (factor * 10**power for power in range(15) for factor in (1, 2, 5)) if most <= 4 * size)
     return [step * number for number in range(int(-(-most // step)) + 1)]
 

@@ -32,7 +32,7 @@ from kwire.report.version_use import VersionGrid, read_version_grid
 
 __all__ = ["CLIENTS_DRAWN", "Report", "clients_drawn", "read_report"]
 
-CLIENTS_DRAWN: Final = 24
+CLIENTS_DRAWN: Final = 20
 """Clients whose activity over time is drawn."""
 CLIENTS_WITH_CONNECTIONS: Final = 2_000
 """Clients of which some connections are listed, worst first; the table `connections` has those of all."""
