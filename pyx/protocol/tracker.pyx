@@ -325,6 +325,10 @@ cdef class Connection:
                 lose_responses(self)
         return 0
 
+    def authenticated(self, principal):
+        self._exchange.sasl.principal = principal
+        authenticated(self)
+
     def begins_late(self, direction):
         if self.busy:
             raise RuntimeError(_connection.TWO_THREADS)

@@ -29,6 +29,7 @@ from kwire.capture.inputs import CaptureFile, MissingInput, expand_inputs
 from kwire.capture.piece_kinds import kind_of
 from kwire.capture.request_logs.times import zone_of
 from kwire.capture.series import Series, group_series
+from kwire.capture.tls.session_keys import current_tls_options
 from kwire.errors import InputError
 from kwire.spark.local_processes import Engine, LocalProcesses, choose_engine
 from kwire.spark.node_columns import fill_node_ids
@@ -319,6 +320,7 @@ def _run_job(
             model = {
                 "ports": request.ports, "out": folder.location, "folder": str(Path.cwd()), "log_zone": request.log_zone,
                 "redaction": redaction, "run": plan.run, "keep_state": redaction is None, "store": current_store_options(),
+                "tls": current_tls_options(),
             }  # fmt: skip
             tasks = [task for each in plan.series if not each.routed for task in each.tasks(model)]
             routed = [found for each in plan.series if each.routed and (found := each.tasks(model))]

@@ -26,6 +26,7 @@ from kwire.capture.capture_points import is_of_points, names_in
 from kwire.capture.file_systems import StoreOptions, store_options
 from kwire.capture.packet_routing import RoutedPiece
 from kwire.capture.sized_file import SizedFile
+from kwire.capture.tls.session_keys import TlsOptions, tls_options
 from kwire.errors import InputError
 from kwire.spark.output import STATE
 from kwire.spark.parts import PartWriter, progress_file, write_blob
@@ -75,6 +76,7 @@ class SeriesTask:
         earlier: what an earlier run left of this series, None for a new one.
         redaction: what to hash in the rows that are written, None for nothing.
         store: how to reach the object stores of its files.
+        tls: how encrypted connections are read.
         sizes: bytes that the files had when the run was planned: what is written to them later is left for the next run.
         read_before: how many bytes of the first file the earlier run has read.
     """
@@ -93,6 +95,7 @@ class SeriesTask:
     keep_state: bool = False
     earlier: Earlier | None = None
     store: StoreOptions | None = None
+    tls: TlsOptions | None = None
     sizes: tuple[int, ...] = ()
     read_before: int = 0
 
@@ -265,7 +268,13 @@ def run_task(task: SeriesTask, routed: Sequence[RoutedPiece] | None = None) -> S
     result = SeriesResult(task.number, task.share[0], began=time.time())
     began, cpu = time.perf_counter(), time.process_time()
     try:
-        with _rarely_collecting(), in_folder(task.folder, task.locations), store_options(task.store), _Parts(task, result) as parts:
+        with (
+            _rarely_collecting(),
+            in_folder(task.folder, task.locations),
+            store_options(task.store),
+            tls_options(task.tls),
+            _Parts(task, result) as parts,
+        ):
             _run(task, task.pieces() if routed is None else routed, parts, result)
     except (InputError, _Unwritten) as error:
         result.fault = str(error)
