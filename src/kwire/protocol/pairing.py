@@ -8,10 +8,12 @@ queue: a response whose request is not there may belong to a lost one, or to non
 from __future__ import annotations
 
 from dataclasses import dataclass
+from operator import attrgetter
 from typing import Any, Final, Literal
 
 from kwire.protocol.events import RequestCompleted
 from kwire.protocol.frames import Frame
+from kwire.protocol.row_columns import REQUEST_BODIES
 from kwire.protocol.waiting_index import UNPLACED, WaitingIndex
 
 __all__ = ["MAX_HELD", "MAX_HELD_BYTES", "MAX_WAITING", "MAX_WAITING_BYTES", "ORDINARY_TEXT", "Outcome", "Pairing", "Waiting", "kept_bytes"]
@@ -28,6 +30,7 @@ MAX_WAITING_BYTES: Final = 16 << 20
 # Texts up to this many characters are part of what every request keeps.
 ORDINARY_TEXT: Final = 255
 _PER_PARTITION: Final = 256  # bytes of a `PartitionUse` with its texts
+_TEXTS: Final = attrgetter("client_id", "first_topic", *(column.name for column, _ in REQUEST_BODIES if column.type == "string"))
 
 
 @dataclass(slots=True)
@@ -91,7 +94,7 @@ def kept_bytes(row: RequestCompleted, note: Any) -> int:
         note: what `kwire.protocol.observation.note_request` gave: a frame, partitions, or nothing.
     """
     texts = sum(
-        len(text) for text in (row.client_id, row.group_id, row.transactional_id, row.first_topic) if text and len(text) > ORDINARY_TEXT
+        len(text) for text in _TEXTS(row) if text and len(text) > ORDINARY_TEXT
     )
     if note is None:
         return texts
