@@ -1,4 +1,4 @@
-"""A request that waits as Python's rules make it, `kwire.protocol.pairing.Waiting`, as a C struct."""
+"""A request that waits as Python's rules make it, `kwire.protocol.tracking.pairing.Waiting`, as a C struct."""
 
 from cpython.bytes cimport PyBytes_AS_STRING, PyBytes_GET_SIZE
 from libc.stdint cimport INT64_MIN, int8_t, int32_t, int64_t, uint32_t, uint8_t
@@ -54,7 +54,7 @@ cdef inline int columns_of_objects(int32_t* columns, TextTable* texts, const Bod
 
 cdef inline int row_of_object(RequestRow* made, TextTable* texts, const BodyColumns* columns, object row) except -1:
     """Fill in what a `RequestCompleted` says."""
-    from kwire.protocol.tracker_callbacks import ROW_BODIES, ROW_STATES
+    from kwire.protocol.tracking.callbacks import ROW_BODIES, ROW_STATES
 
     made.request_index = row.request_index if row.request_index >= 0 else no_long()
     made.correlation_id = long_or_none(row.correlation_id)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from kwire.codec import decode
-from kwire.protocol.first_fields import error_code_of, first_value, request_fields, response_fields, topics_of
+from kwire.protocol.tracking.first_fields import error_code_of, first_value, request_fields, response_fields, topics_of
 from kwire.schema import catalog
 
 
@@ -47,9 +47,9 @@ def test_where_a_request_has_its_first_fields(
     key = catalog()[f"{api}Request"].api_key
     assert key is not None
     fields = request_fields(key, version)
-    columns = fields.columns
-    assert (columns.get("group_id"), columns.get("transactional_id"), fields.topics, fields.topic_name) == (group, transactional, topics, name)
-    assert ("acks" in columns) is acks
+    assert (fields.columns.get("group_id"), fields.columns.get("transactional_id")) == (group, transactional)
+    assert (fields.topics, fields.topic_name) == (topics, name)
+    assert ("acks" in fields.columns) is acks
 
 
 def test_metadata_topics_null_empty_and_some() -> None:

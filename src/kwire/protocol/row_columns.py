@@ -1,15 +1,18 @@
 """The columns of the biggest table, `requests`, each declared once: every writer of rows, and the redaction, follows this table.
 
 A column that a field of message bodies feeds needs a line here and an attribute of `kwire.protocol.events.RequestCompleted`, and nothing
-else: plans with a projection read the field (`kwire.protocol.first_fields`, and `field_plans` for the native tracker), and both trackers,
-both row writers and the request logs carry it.
+else: plans with a projection read the field (`kwire.protocol.tracking.first_fields`, and `field_plans` for the native tracker), and both
+trackers, both row writers and the request logs carry it.
 """
 
 from __future__ import annotations
 
 from typing import Final, Literal, NamedTuple
 
-__all__ = ["BODY_COLUMNS", "MOST_BODY_COLUMNS", "REQUEST_BODIES", "REQUEST_COLUMNS", "RESPONSE_BODIES", "Body", "Column", "ColumnClass", "columns_from"]
+__all__ = [
+    "BODY_COLUMNS", "MOST_BODY_COLUMNS", "REQUEST_BODIES", "REQUEST_COLUMNS", "RESPONSE_BODIES", "Body", "Column", "ColumnClass",
+    "columns_from",
+]  # fmt: skip
 
 ColumnType = Literal["int32", "int64", "string", "strings", "ints", "time"]
 
@@ -97,7 +100,7 @@ REQUEST_COLUMNS: Final = (
     Column("correlation_id", "int32", "state", "plain", "of the request's header"),
     Column("client_id", "string", "state", "client", "of the request's header"),
     Column("client_instance_id", "string", "state", "instance", "in force at the request, in Kafka's 22 letters (KIP-714)"),
-    Column("software_name", "string", "state", "plain", "in force at the request; `unknown`: sent none; null: nothing was observed (KIP-511)"),
+    Column("software_name", "string", "state", "plain", "in force at the request; `unknown`: sent none; null: not observed (KIP-511)"),
     Column("software_version", "string", "state", "plain", "in force at the request, as software_name"),
     Column("principal", "string", "state", "principal", "in force at the request, such as User:alice; null without authentication"),
     Column("request_time", "time", "time", "plain", "arrival of the request's last byte"),

@@ -186,7 +186,7 @@ def _gather(results: Sequence[SeriesResult], report: JobReport) -> list[str]:
 def _manifest(request: JobRequest, report: JobReport, plan: Plan, parts: Sequence[str], captures: pa.Table) -> dict[str, Any]:
     """What the folder was made from: enough to tell whether the same input would give the same tables, and to go on with it."""
     columns = ("capture", "series", "sha256", "packets")
-    growing = {} if request.redaction else {"series": plan.entries(parts)}
+    growing = {} if request.redaction else {"series": plan.entries(parts, {location for location, _ in report.skipped})}
     return {
         "version": kwire.__version__,
         "backend": kwire.backend,

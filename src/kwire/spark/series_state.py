@@ -24,7 +24,7 @@ from kwire.spark.parts import output_place
 
 __all__ = ["SeriesState", "read_part", "read_state"]
 
-_VERSION: Final = 3
+_VERSION: Final = 4
 
 
 @dataclass(frozen=True, slots=True)

@@ -54,8 +54,8 @@ _API_VERSIONS: Final = 18
 _UNSUPPORTED_VERSION: Final = 35
 
 
-# The columns of a row of `requests` out of a stream, in the order in which `RowSink` gives them: as they stand in the event, times, and what
-# the sink knows itself.
+# The columns of a row of `requests` out of a stream, in the order in which `RowSink` gives them: as they stand in the event, times, and
+# what the sink knows itself.
 _OF_STATE: Final = tuple(each.name for each in REQUEST_COLUMNS if each.source == "state" or isinstance(each.source, Body))
 _OF_TIMES: Final = columns_from(REQUEST_COLUMNS, "time")
 _GIVEN: Final = (*_OF_STATE, *_OF_TIMES, *columns_from(REQUEST_COLUMNS, "writer"))

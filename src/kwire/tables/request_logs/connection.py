@@ -13,7 +13,6 @@ from __future__ import annotations
 from typing import Any, Final
 
 from kwire.capture.request_logs.entry import ConnectionName, LogEntry
-from kwire.protocol.brokers import nodes_of
 from kwire.protocol.events import (
     Body,
     Event,
@@ -26,12 +25,13 @@ from kwire.protocol.events import (
     VersionsLearned,
     ViolationFound,
 )
-from kwire.protocol.first_fields import column_values, error_code_of, topics_of
-from kwire.protocol.identity import UNKNOWN, ClientIdentity
-from kwire.protocol.observation import Watch, observe_messages
-from kwire.protocol.reading import Fact, RequestReading
 from kwire.protocol.row_columns import REQUEST_BODIES, RESPONSE_BODIES
 from kwire.protocol.rules import RULES, explain
+from kwire.protocol.tracking.brokers import nodes_of
+from kwire.protocol.tracking.first_fields import column_values, error_code_of, topics_of
+from kwire.protocol.tracking.identity import UNKNOWN, ClientIdentity
+from kwire.protocol.tracking.observation import Watch, observe_messages
+from kwire.protocol.tracking.reading import Fact, RequestReading
 from kwire.tables.client_keys import client_key
 from kwire.tables.observed_rows import TopicSums
 from kwire.tables.request_logs.exchange_kinds import API_VERSIONS, ExchangeKind, FirstFields, exchange_kind, is_of_broker
@@ -302,8 +302,8 @@ class LogConnection:
         name, version = self.identity.software
         sender = (series, capture, self.connection_id, None, self.identity.instance_id, name, version, None)
         return request_row(
-            sender, kind, ("answered", "skipped"), index, None, arrived, ended, entry.total_us, code, _NO_ANSWER, _NO_FIELDS, entry.queue_us,
-            entry.local_us, entry.remote_us, entry.line,
+            sender, kind, ("answered", "skipped"), index, None, arrived, ended, entry.total_us, code, _NO_ANSWER, _NO_FIELDS,
+            entry.queue_us, entry.local_us, entry.remote_us, entry.line,
         )  # fmt: skip
 
     def _violations(self, broken: list[Fact], entry: LogEntry, index: int, arrived: int | None) -> list[Event]:

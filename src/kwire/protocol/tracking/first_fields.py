@@ -1,7 +1,7 @@
 """Which fields of a body the tracker reads, and what they say: columns of `requests`, topics, error codes, for every api and version.
 
-All of it follows from the schema and from the table of columns (`kwire.protocol.row_columns`). Only these fields are decoded (a projection);
-all others are stepped over, so a large body costs little and a malformed one is found all the same.
+All of it follows from the schema and from the table of columns (`kwire.protocol.row_columns`). Only these fields are decoded (a
+projection); all others are stepped over, so a large body costs little and a malformed one is found all the same.
 """
 
 from __future__ import annotations
@@ -15,7 +15,8 @@ from kwire.schema import Message, catalog, snake_name
 from kwire.schema.layout import LayoutField, fields_at
 
 __all__ = [
-    "RequestFields", "ResponseFields", "column_values", "error_code_of", "first_value", "request_fields", "response_fields", "text_fields", "topics_of",
+    "RequestFields", "ResponseFields", "column_values", "error_code_of", "first_value", "request_fields", "response_fields",
+    "text_fields", "topics_of",
 ]  # fmt: skip
 
 Path = tuple[str, ...]
