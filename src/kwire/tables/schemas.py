@@ -39,7 +39,7 @@ RANGES: Final = pa.list_(
 )
 
 
-_ARROW: Final = {"int32": INT, "int64": LONG, "string": TEXT, "strings": TEXTS, "ints": INTS, "time": TIME}
+_ARROW: Final[dict[str, pa.DataType]] = {"int32": INT, "int64": LONG, "string": TEXT, "strings": TEXTS, "ints": INTS, "time": TIME}
 
 
 def schema_of(*columns: tuple[str, pa.DataType]) -> pa.Schema:
