@@ -121,7 +121,7 @@ def _load_keys(context: ssl.SSLContext, keys: _Store | str, password: str) -> No
 
 def _file_in_memory() -> IO[bytes]:
     if hasattr(os, "memfd_create"):
-        return open(os.memfd_create("keys"), "w+b")
+        return os.fdopen(os.memfd_create("keys"), "w+b")
     return tempfile.NamedTemporaryFile(suffix=".pem")
 
 
