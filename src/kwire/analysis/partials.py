@@ -56,8 +56,8 @@ _WHO: Final = ("client_key", "client_id")
 _TOPIC: Final = (*_WHO, "direction", "topic", "topic_id")
 _HOUR: Final = ("client_key", "server", "api_key", "api_version", "hour")
 _COUNTED: Final = (
-    "bytes_lost", "bytes_opaque", "connections", "connections_refused", "joined_late", "one_way", "requests", "unanswered",
-    "unseen",
+    "bytes_lost", "bytes_opaque", "bytes_decrypted", "connections", "connections_refused", "joined_late", "one_way", "requests",
+    "unanswered", "unseen",
 )  # fmt: skip
 _EVIDENCE: Final = ("evidence_connection_id", "evidence_request_index")
 

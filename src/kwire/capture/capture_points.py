@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import hashlib
 import heapq
-from collections.abc import Callable, Generator, Iterator, Sequence
+from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
 from statistics import median_low
 from typing import Final
 from urllib.parse import quote, unquote
@@ -19,6 +19,7 @@ from kwire.capture.capture_chunks import FileFacts, iter_chunks
 from kwire.capture.damaged_records import MAX_DAMAGES
 from kwire.capture.packet_columns import SYN, PacketColumns, ScanCarry
 from kwire.capture.point_copies import CopyFilter, PointRow
+from kwire.capture.secrets_blocks import SecretsBlock
 from kwire.capture.source import open_capture
 from kwire.errors import InputError
 
@@ -52,9 +53,10 @@ def names_in(location: str) -> list[str]:
 class _Point:
     """The files of one point as a run of chunks."""
 
-    def __init__(self, files: Sequence[str], chunk_bytes: int, progress: Callable[[int], None]) -> None:
+    def __init__(self, files: Sequence[tuple[str, int | None]], chunk_bytes: int, progress: Callable[[int], None]) -> None:
         self.facts: list[FileFacts] = []
         self.faults: list[str] = []
+        self.secrets: list[SecretsBlock] = []  # of the chunks so far, until they are passed on
         self._chunks = self._read(files, chunk_bytes, progress)
         self._first = next(self._chunks, None)
 
@@ -66,11 +68,13 @@ class _Point:
     def first_columns(self) -> PacketColumns:
         return PacketColumns() if self._first is None else self._first[1]
 
-    def _read(self, files: Sequence[str], chunk_bytes: int, progress: Callable[[int], None]) -> Iterator[tuple[bytes, PacketColumns]]:
+    def _read(
+        self, files: Sequence[tuple[str, int | None]], chunk_bytes: int, progress: Callable[[int], None]
+    ) -> Iterator[tuple[bytes, PacketColumns]]:
         scan = ScanCarry()
-        for location in files:
+        for location, size in files:
             try:
-                with open_capture(location) as source:
+                with open_capture(location, limit=size) as source:
                     self.facts.append((yield from iter_chunks(location, source, scan, chunk_bytes, progress)))
             except InputError as error:  # the other points saw the same
                 self.faults.append(str(error))
@@ -83,6 +87,7 @@ class _Point:
         while chunk is not None:
             data, columns = chunk
             keys = columns.keys
+            self.secrets += columns.secrets
             for number, time, key, direction, seq, ack, flags, offset, captured, original, signature in zip(
                 columns.number, columns.time_ns, columns.key, columns.direction, columns.seq, columns.ack, columns.flags,
                 columns.offset, columns.captured, columns.original, columns.signature, strict=True,
@@ -139,6 +144,12 @@ class _Merged:
         self.data = bytearray()
         self._keys: dict[bytes, int] = {}
 
+    def take_secrets(self, points: Iterable[_Point]) -> None:
+        """Take what the points have of Decryption Secrets Blocks."""
+        for point in points:
+            self.columns.secrets += point.secrets
+            point.secrets.clear()
+
     def add(self, row: PointRow) -> None:
         columns = self.columns
         key = self._keys.get(row.key)
@@ -160,7 +171,7 @@ class _Merged:
 
 
 def iter_points(
-    location: str, chunk_bytes: int, progress: Callable[[int], None]
+    location: str, chunk_bytes: int, progress: Callable[[int], None], sizes: Sequence[int] = ()
 ) -> Generator[tuple[bytes, PacketColumns], None, FileFacts]:
     """Read the captures of several points as one, each part of the traffic once.
 
@@ -168,6 +179,7 @@ def iter_points(
         location: from `location_of_points`.
         chunk_bytes: how much of each point is read at once.
         progress: told how many bytes of the files were read since it was told last.
+        sizes: how many bytes of each file are read, in the order of `names_in`; empty for whole files.
 
     Yields:
         Columns, and the bytes that their offsets point into, as `iter_chunks`; packet numbers count in the file of the point that saw them.
@@ -175,7 +187,8 @@ def iter_points(
     Raises:
         InputError: a point has no file that can be read; that one of several cannot is told in the facts.
     """
-    points = [_Point(files, chunk_bytes, progress) for files in points_of(location)]
+    limits = iter(sizes or (None,) * (len(names_in(location)) - 1))
+    points = [_Point([(file, next(limits)) for file in files], chunk_bytes, progress) for files in points_of(location)]
     for point in points:
         if not point.readable:
             raise InputError(point.faults[0])
@@ -186,10 +199,12 @@ def iter_points(
         for kept in copies.take(row):
             merged.add(kept)
         if len(merged.data) >= chunk_bytes or len(merged.columns) >= _MOST_ROWS:
+            merged.take_secrets(points)
             yield bytes(merged.data), merged.columns
             merged = _Merged()
     for kept in copies.finish():
         merged.add(kept)
+    merged.take_secrets(points)
     yield bytes(merged.data), merged.columns
     faults = [fault for point in points for fault in point.faults]
     return _together(location, [facts for point in points for facts in point.facts], faults)

@@ -17,7 +17,7 @@ from kwire.capture.capture_chunks import FileFacts, iter_chunks, read_again
 from kwire.capture.capture_points import is_of_points, iter_points
 from kwire.capture.carry import SeriesStreams
 from kwire.capture.packet_columns import PacketColumns
-from kwire.capture.sink import StreamSink
+from kwire.capture.sink import StreamSink, give_secrets
 from kwire.capture.sized_file import SizedFile
 from kwire.capture.source import CHUNK_BYTES, open_capture
 
@@ -65,17 +65,19 @@ def iter_piece(
     """Read one file of a series as `read_piece` does, and pause after each chunk; the generator returns the facts.
 
     Args:
-        location, carry, sink, chunk_bytes, progress: as for `read_piece`.
+        location: as for `read_piece`, or with the size that is read.
+        carry, sink, chunk_bytes, progress: as for `read_piece`.
         hashed: the hash of the file is wanted.
 
     Raises:
         InputError: as `read_piece`.
     """
     tell = progress or _quiet
-    if isinstance(location, str) and is_of_points(location):
-        return (yield from _hand_over(iter_points(location, chunk_bytes, tell), carry, sink))
     sized = location if isinstance(location, SizedFile) else None
     place = location.location if isinstance(location, SizedFile) else location
+    if isinstance(place, str) and is_of_points(place):
+        points = iter_points(place, chunk_bytes, tell, () if sized is None else sized.sizes)
+        return (yield from _hand_over(points, carry, sink))
     name = place if isinstance(place, str) else "standard input"
     before = None
     if sized is not None and sized.before:
@@ -99,6 +101,8 @@ def _hand_over(
         except StopIteration as end:
             facts: FileFacts = end.value
             return facts
+        if columns.secrets:
+            give_secrets(sink, columns.secrets)
         carry.take(data, columns, sink)
         yield
 

@@ -24,6 +24,7 @@ from kwire.cli.report_options import (
 from kwire.cli.standard_input import STANDARD_INPUT, spooled_input
 from kwire.cli.store_options import with_store_options
 from kwire.cli.terminal import json_line, no_width, warn
+from kwire.cli.tls_options import with_tls_options
 
 if TYPE_CHECKING:
     from kwire.report import Summary
@@ -88,6 +89,7 @@ __all__ = ["analyze"]
     ),
 )  # fmt: skip
 @with_redaction
+@with_tls_options
 @with_store_options
 def analyze(
     captures: tuple[str, ...], out: str, engine: Engine, master: str | None, ports: tuple[int, ...], targets: tuple[str, ...],

@@ -30,6 +30,7 @@ from kwire.capture.inputs import CaptureFile, MissingInput, expand_inputs
 from kwire.capture.piece_kinds import kind_of
 from kwire.capture.request_logs.times import zone_of
 from kwire.capture.series import Series, group_series
+from kwire.capture.tls.session_keys import current_tls_options
 from kwire.errors import InputError
 from kwire.spark.finish_task import Finishing, bits_of, finish_tables, write_table
 from kwire.spark.local_processes import Engine, LocalProcesses, choose_engine
@@ -185,7 +186,8 @@ def _gather(results: Sequence[SeriesResult], report: JobReport) -> list[str]:
 def _manifest(request: JobRequest, report: JobReport, plan: Plan, parts: Sequence[str], captures: pa.Table) -> dict[str, Any]:
     """What the folder was made from: enough to tell whether the same input would give the same tables, and to go on with it."""
     columns = ("capture", "series", "sha256", "packets")
-    growing = {} if request.redaction else {"state": STATE_VERSION, "series": plan.entries(parts)}
+    skipped = {location for location, _ in report.skipped}
+    growing = {} if request.redaction else {"state": STATE_VERSION, "series": plan.entries(parts, skipped)}
     return {
         "version": kwire.__version__,
         "backend": kwire.backend,
@@ -317,6 +319,7 @@ def _run_job(
             model = {
                 "ports": request.ports, "out": folder.location, "folder": str(Path.cwd()), "log_zone": request.log_zone,
                 "redaction": redaction, "run": plan.run, "keep_state": redaction is None, "store": current_store_options(),
+                "tls": current_tls_options(),
             }  # fmt: skip
             tasks = [task for each in plan.series if not each.routed for task in each.tasks(model)]
             routed = [found for each in plan.series if each.routed and (found := each.tasks(model))]

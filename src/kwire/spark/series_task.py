@@ -23,10 +23,11 @@ from kwire.analysis.key_buckets import whole_of
 from kwire.analysis.partials import Partial, from_bytes, merge, partial_of_series, to_bytes
 from kwire.analysis.redaction import Redaction, Redactor
 from kwire.analysis.request_sums import RequestSums
-from kwire.capture.capture_points import is_of_points, names_in
+from kwire.capture.capture_points import names_in
 from kwire.capture.file_systems import StoreOptions, store_options
 from kwire.capture.packet_routing import RoutedPiece
 from kwire.capture.sized_file import SizedFile
+from kwire.capture.tls.session_keys import TlsOptions, tls_options
 from kwire.errors import InputError
 from kwire.spark.output import STATE
 from kwire.spark.parts import PartWriter, progress_file
@@ -37,12 +38,14 @@ from kwire.tables import SCHEMAS, SeriesRows, SeriesView, read_series
 from kwire.tables.series import begin_series, read_piece, skip_piece
 from kwire.tables.series_rows import SPOOLED, Fate
 
-__all__ = ["Earlier", "SeriesResult", "SeriesTask", "in_folder", "progress_of", "run_task"]
+__all__ = ["Earlier", "Piece", "SeriesResult", "SeriesTask", "in_folder", "progress_of", "run_task"]
 
 _WRITTEN: Final = ("requests", "connections", "violations", "telemetry")
 _KINDS: Final[dict[Fate, str]] = {"settled": "part", "waiting": "open", "end": "end"}
 _PROGRESS_SECONDS: Final = 0.2
 _OBJECTS_TO_COLLECT: Final = 50_000
+
+Piece = str | SizedFile | RoutedPiece
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,8 +80,11 @@ class SeriesTask:
         earlier: what an earlier run left of this series, None for a new one.
         redaction: what to hash in the rows that are written, None for nothing.
         store: how to reach the object stores of its files.
+        tls: how encrypted connections are read.
         sizes: bytes that the files had when the run was planned: what is written to them later is left for the next run.
-        read_before: how many bytes of the first file the earlier run has read.
+        read_before: how many bytes of the first file the earlier run has read, None where it has not.
+        point_sizes: of captures of several points the bytes that each file had.
+        renamed: files that were read before under other names: the places of both.
     """
 
     number: int
@@ -95,15 +101,18 @@ class SeriesTask:
     keep_state: bool = False
     earlier: Earlier | None = None
     store: StoreOptions | None = None
+    tls: TlsOptions | None = None
     sizes: tuple[int, ...] = ()
-    read_before: int = 0
+    read_before: int | None = None
+    point_sizes: tuple[int, ...] = ()
+    renamed: tuple[tuple[str, str], ...] = ()
 
     def pieces(self) -> list[SizedFile | str]:
-        """The files, as far as they are read; request logs and captures of several points are read as they are found."""
+        """The files, as far as they are read."""
         sizes = self.sizes or (None,) * len(self.locations)
-        before = [self.read_before, *(0 for _ in self.locations[1:])]
+        before = [self.read_before, *(None for _ in self.locations[1:])]
         return [
-            location if size is None or is_of_points(location) else SizedFile(location, size, read)
+            location if size is None else SizedFile(location, size, read, self.point_sizes)
             for location, size, read in zip(self.locations, sizes, before, strict=True)
         ]
 
@@ -259,19 +268,25 @@ def _rarely_collecting() -> Iterator[None]:
         gc.unfreeze()
 
 
-def run_task(task: SeriesTask, routed: Sequence[RoutedPiece] | None = None) -> SeriesResult:
+def run_task(task: SeriesTask, routed: Sequence[Piece] | None = None) -> SeriesResult:
     """Read a series, write its rows into the staging of the output folder and sum it up.
 
     Never raises for what files or bytes are: a file that cannot be read is a row in `violations`.
 
     Args:
         task: what to read and where to write.
-        routed: its files, where their packets come from elsewhere.
+        routed: its files, where packets of theirs come from elsewhere.
     """
     result = SeriesResult(task.number, task.share[0], began=time.time())
     began, cpu = time.perf_counter(), time.process_time()
     try:
-        with _rarely_collecting(), in_folder(task.folder, task.locations), store_options(task.store), _Parts(task, result) as parts:
+        with (
+            _rarely_collecting(),
+            in_folder(task.folder, task.locations),
+            store_options(task.store),
+            tls_options(task.tls),
+            _Parts(task, result) as parts,
+        ):
             _run(task, task.pieces() if routed is None else routed, parts, result)
     except (InputError, _Unwritten) as error:
         result.fault = str(error)
@@ -280,7 +295,7 @@ def run_task(task: SeriesTask, routed: Sequence[RoutedPiece] | None = None) -> S
     return result
 
 
-def _run(task: SeriesTask, pieces: Sequence[str | SizedFile | RoutedPiece], parts: _Parts, result: SeriesResult) -> None:
+def _run(task: SeriesTask, pieces: Sequence[Piece], parts: _Parts, result: SeriesResult) -> None:
     earlier = None if task.earlier is None else read_state(task.out, task.earlier.state)
     began, settling = time.perf_counter(), 0.0
     settled = SettledSums(task.out, parts.name("sums"))
@@ -314,6 +329,7 @@ def _run(task: SeriesTask, pieces: Sequence[str | SizedFile | RoutedPiece], part
             disorder=task.disorder,
             log_zone=task.log_zone,
             share=task.share,
+            rename=dict(task.renamed),
             resume=None if earlier is None else (earlier.carry, _waiting(task, earlier)),
             keep_state=task.keep_state,
             settle=settle,
@@ -375,7 +391,7 @@ def _waiting(task: SeriesTask, earlier: SeriesState) -> dict[str, Iterable[pa.Re
     return found
 
 
-def _skip_all(task: SeriesTask, pieces: Sequence[str | SizedFile | RoutedPiece], parts: _Parts, result: SeriesResult) -> None:
+def _skip_all(task: SeriesTask, pieces: Sequence[Piece], parts: _Parts, result: SeriesResult) -> None:
     """No file of the series can be read: say so of each."""
     carry = begin_series(task.name, task.ports, share=task.share)
     batches: list[pa.RecordBatch] = []

@@ -1,0 +1,233 @@
+"""Frames without what must not be passed on: record contents, SASL tokens, credentials, configuration values, user data.
+
+What is secret is told by the tables (`nested_rules` for bytes, `secret_texts` for strings), so it holds for every message in every version;
+where it lies is told by a walk over the frame by its plan. Lengths never change. Everything else stays as it came, and what the walk does
+not understand (bytes behind a fault, tagged fields that no version defines, trailing bytes, unknown apis) goes.
+"""
+
+from __future__ import annotations
+
+from functools import cache
+from typing import Final
+
+from kwire.codec.classes import CompiledCatalog, compiled
+from kwire.codec.field_spans import UNKNOWN_TAG, FieldWalker, Scopes
+from kwire.codec.group_definitions import compiled_groups
+from kwire.protocol.groups import PROTOCOL_TYPES
+from kwire.protocol.negotiation import API_VERSIONS
+from kwire.protocol.nested_rules import RULES, Rule
+from kwire.protocol.secrets.record_blanking import blank_records
+from kwire.protocol.secrets.secret_texts import SECRET_TEXTS
+from kwire.protocol.secrets.token_blanking import FILL, blank_client_token, blank_server_token
+from kwire.schema import catalog
+from kwire.schema.header_versions import header_version_of
+
+__all__ = ["FrameBlanker"]
+
+_UNKNOWN_API_HEADER: Final = 1  # brokers read the header of an api that they do not know so
+_HEAD: Final = 8  # api key, version, correlation id
+_CORRELATION_ID: Final = 4
+_MAX_DEPTH: Final = 4
+_CONSUMER: Final = "consumer"
+_KEPT: Final = frozenset(("principal", "address", "metrics"))  # nested, and part of what the tables say
+_GROUP_REQUESTS: Final = frozenset((11, 14))  # JoinGroup and SyncGroup: their older answers do not say the group's type
+
+
+# What the walk has to tell beside secrets: of which group and protocol type a message is.
+_TOLD: Final = frozenset(field for rule in RULES.values() for _, field in rule.told_by) | {"group_id", "protocol_type"}
+
+
+@cache
+def _walker(name: str, version: int) -> FieldWalker:
+    groups: CompiledCatalog = compiled_groups()
+    nested = any(key[0] == name and rule.told_by for key, rule in RULES.items()) or "Group" in name
+
+    def wanted(path: tuple[str, ...]) -> bool:
+        key = (name, ".".join(path))
+        return key in SECRET_TEXTS or key in RULES or (nested and path[-1] in _TOLD)
+
+    return FieldWalker((groups if name in groups.catalog else compiled()).plan(name, version), wanted)
+
+
+class FrameBlanker:
+    """Blanks the frames of one connection; it remembers of a request what its response does not say.
+
+    Arguments:
+        group_types: protocol types of groups, shared by the connections of a cluster: a member's SyncGroup may not say its own.
+    """
+
+    def __init__(self, group_types: dict[str, str] | None = None) -> None:
+        self._group_types = {} if group_types is None else group_types
+        self._carried: dict[int, tuple[int, int]] = {}
+        self._groups: dict[int, str] = {}
+
+    def request(self, frame: bytes, *, index: int = -1, mechanism: str | None = None, whole: bool = True) -> bytes:
+        """A request frame without its secrets.
+
+        Arguments:
+            frame: its bytes without the length; of a damaged one those before the loss.
+            index: of the request in its connection, by which its response is found.
+            mechanism: SASL mechanism of the connection, None where it is not known.
+            whole: nothing of the frame is lost.
+        """
+        blanking = _Blanking(self, frame, mechanism, whole)
+        blanking.request(index)
+        return bytes(blanking.out)
+
+    def response(
+        self,
+        frame: bytes,
+        api_key: int | None,
+        api_version: int | None,
+        *,
+        index: int = -1,
+        mechanism: str | None = None,
+        whole: bool = True,
+    ) -> bytes:
+        """A response frame without its secrets; arguments as in `request`, and api and version of the request, None where unknown."""
+        blanking = _Blanking(self, frame, mechanism, whole)
+        blanking.group_id = self._groups.pop(index, None)
+        blanking.carried = self._carried.pop(index, None)
+        blanking.response(api_key, api_version)
+        return bytes(blanking.out)
+
+
+class _Blanking:
+    """One frame, or what is nested in one, being blanked."""
+
+    def __init__(self, owner: FrameBlanker, data: bytes, mechanism: str | None, whole: bool, depth: int = 0) -> None:
+        self.owner = owner
+        self.data = data
+        self.out = bytearray(data)
+        self.mechanism = mechanism
+        self.whole = whole
+        self.depth = depth
+        self.carried: tuple[int, int] | None = None  # of an Envelope: what is inside
+        self.group_id: str | None = None
+        self.group_type: str | None = None
+
+    def fill(self, start: int, stop: int) -> None:
+        if start < stop:
+            self.out[start:stop] = bytes((FILL,)) * (stop - start)
+
+    def put(self, start: int, part: bytes | bytearray) -> None:
+        self.out[start : start + len(part)] = part
+
+    def request(self, index: int = -1) -> None:
+        data = self.data
+        if len(data) < _HEAD:
+            self.fill(4, len(data))
+            return
+        key = int.from_bytes(data[:2], "big", signed=True)
+        version = int.from_bytes(data[2:4], "big", signed=True)
+        message = catalog().request(key)
+        header = _UNKNOWN_API_HEADER if message is None else header_version_of(message.header_versions, max(version, 0))
+        end, readable = self.message("RequestHeader", header, 0)
+        if message is None or not readable or version not in message.valid_versions:
+            self.fill(end, len(data))
+            return
+        self.body(message.name, version, end)
+        if index >= 0 and self.carried is not None:
+            self.owner._carried[index] = self.carried
+        if index >= 0 and key in _GROUP_REQUESTS and self.group_id is not None:
+            self.owner._groups[index] = self.group_id
+
+    def response(self, api_key: int | None, version: int | None) -> None:
+        message = None if api_key is None else catalog().response(api_key)
+        if message is None or version is None or (version not in message.valid_versions and api_key != API_VERSIONS):
+            self.fill(_CORRELATION_ID, len(self.data))
+            return
+        if self.group_id is not None:
+            self.group_type = self.owner._group_types.get(self.group_id)
+        header = header_version_of(message.header_versions, version)
+        if api_key == API_VERSIONS and (self.data[4:6] == b"\0\x23" or version not in message.valid_versions):
+            version = 0  # a refusal comes in version 0 form whatever was asked (KIP-511)
+        end, _ = self.message("ResponseHeader", header, 0)
+        self.body(message.name, version, end)
+
+    def body(self, name: str, version: int, start: int) -> None:
+        end, _ = self.message(name, version, start)
+        self.fill(end, len(self.data))
+
+    def message(self, name: str, version: int, start: int) -> tuple[int, bool]:
+        """Blank one message that begins at `start`; gives where what is understood of it ends, and whether it could be read."""
+
+        def visit(path: tuple[str, ...], begin: int, stop: int, scopes: Scopes) -> None:
+            self.field(name, path, begin, stop, scopes)
+
+        reading = _walker(name, version).walk(self.data, start, visit, whole=self.whole)
+        return reading.end, reading.fault is None
+
+    def field(self, name: str, path: tuple[str, ...], begin: int, stop: int, scopes: Scopes) -> None:
+        if path[-1] == UNKNOWN_TAG:
+            self.fill(begin, stop)
+            return
+        key = (name, ".".join(path))
+        if key in SECRET_TEXTS:
+            self.fill(begin, stop)
+        elif (rule := RULES.get(key)) is not None:
+            self.bytes_field(rule, begin, stop, scopes)
+        elif path == ("group_id",):
+            self.group_id = self.data[begin:stop].decode("utf-8", "replace")
+        elif path == ("protocol_type",) and self.group_id is not None:
+            self.group_type = self.data[begin:stop].decode("utf-8", "replace")
+            self.owner._group_types[self.group_id] = self.group_type
+
+    def bytes_field(self, rule: Rule, begin: int, stop: int, scopes: Scopes) -> None:
+        held = self.data[begin:stop]
+        if rule.kind == "nested" and self.depth < _MAX_DEPTH:
+            self.put(begin, self.nested(rule, held, scopes))
+        elif rule.holds == "SASL token of the client":
+            self.put(begin, blank_client_token(self.mechanism, held))
+        elif rule.holds == "SASL token of the server":
+            self.put(begin, blank_server_token(self.mechanism, held))
+        else:
+            self.fill(begin, stop)
+
+    def nested(self, rule: Rule, held: bytes, scopes: Scopes) -> bytes | bytearray:
+        if rule.holds in _KEPT:
+            return held
+        if rule.holds == "record batches":
+            return blank_records(held)
+        inner = _Blanking(self.owner, held, None, True, self.depth + 1)
+        if rule.holds == "request frame":
+            inner.request()
+            if len(held) >= _HEAD:
+                self.carried = (int.from_bytes(held[:2], "big", signed=True), int.from_bytes(held[2:4], "big", signed=True))
+        elif rule.holds == "response frame":
+            inner.response(*(self.carried or (None, None)))
+        elif rule.holds in ("group metadata", "group assignment"):
+            inner.group(self.type_of(rule, scopes), rule.holds == "group assignment")
+        elif rule.holds == "consumer metadata":
+            inner.group(_CONSUMER, False)
+        elif rule.holds == "connect assignment":
+            inner.group("connect", True)
+        else:
+            inner.fill(0, len(held))
+        return inner.out
+
+    def type_of(self, rule: Rule, scopes: Scopes) -> str | None:
+        """The protocol type of the group, as the message says it, or as the group's other messages do."""
+        field = dict(rule.told_by).get("protocol_type")
+        for scope in reversed(scopes):
+            if field in scope:
+                begin, stop = scope[field]
+                return self.data[begin:stop].decode("utf-8", "replace")
+        if self.group_type is None and self.group_id is not None:
+            return self.owner._group_types.get(self.group_id)
+        return self.group_type
+
+    def group(self, protocol_type: str | None, assignment: bool) -> None:
+        """What a member of a group tells or is told: version, then a message. Of a type that nobody knows nothing stays."""
+        names = PROTOCOL_TYPES.get(_CONSUMER if protocol_type is None else protocol_type)
+        version = int.from_bytes(self.data[:2], "big", signed=True) if len(self.data) >= 2 else -1
+        if names is None or version < 0:
+            self.fill(0, len(self.data))
+            return
+        name = names[assignment]
+        groups = compiled_groups()
+        known = (groups if name in groups.catalog else compiled()).message(name).valid_versions
+        end, readable = self.message(name, min(version, known.highest), 2)
+        if protocol_type is None and not readable:
+            end = 0  # it was a guess
+        self.fill(end, len(self.data))

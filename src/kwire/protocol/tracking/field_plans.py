@@ -1,0 +1,315 @@
+"""Field plans of the native tracker: which fields it takes out of the messages of an api version, and what it has to do with them.
+
+All of it follows from what the protocol rules read in Python (`first_fields`, `observation`, `identity`); nothing here names
+a field that they do not name.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from enum import IntEnum, IntFlag
+from functools import cache
+from typing import Final, NamedTuple
+
+from kwire.codec.classes import compiled
+from kwire.codec.plan import FIXED_SIZE, WIDTH, Flag, Plan, compile_plan
+from kwire.protocol.negotiation import API_VERSIONS
+from kwire.protocol.tracking.brokers import NODE_FIELDS
+from kwire.protocol.tracking.first_fields import request_fields, response_fields
+from kwire.protocol.tracking.group_steps import GROUP_APIS
+from kwire.protocol.tracking.identity import api_role
+from kwire.protocol.tracking.observation import Watch, watch_of
+from kwire.protocol.tracking.topic_names import naming_paths
+from kwire.protocol.tracking.topic_use import TOPIC_USERS, Shape
+from kwire.schema import Message, catalog, snake_name
+from kwire.schema.header_versions import header_version_of
+from kwire.schema.layout import LayoutField, fields_at
+
+__all__ = ["Mark", "FieldPlan", "Trait", "field_plan_of"]
+
+Path = tuple[str, ...]
+Marks = list[tuple[Path, int]]
+
+_PRODUCE: Final = 0
+_FETCH: Final = 1
+_JOIN_GROUP: Final = 11
+_LEAVE_GROUP: Final = 13
+_SYNC_GROUP: Final = 14
+_SASL_HANDSHAKE: Final = 17
+_SASL_AUTHENTICATE: Final = 36
+_GET_TELEMETRY: Final = 71
+_PUSH_TELEMETRY: Final = 72
+_MOST_ERRORS: Final = 8
+
+
+class Mark(IntEnum):
+    """What is taken at a step; pyx/protocol/field_plan.pxd has the same numbers."""
+
+    CLIENT_ID = 2
+    GROUP_ID = 3
+    TRANSACTIONAL_ID = 4
+    SOFTWARE_NAME = 5
+    SOFTWARE_VERSION = 6
+    TOPIC_NAME = 7
+    MECHANISM = 8
+    TOKEN = 9
+    TOPIC_NAMES = 10
+    TOPICS = 11
+    TOPICS_ROOT = 12
+    ACKS = 13
+    THROTTLE_TIME = 14
+    REPLICA_ID = 15
+    INSTANCE_ID = 16
+    RECORDS = 17
+    KEY_PART = 18
+    ERROR_CODE = 32
+    USED_TOPICS = 1 << 8
+    USED_NAME = 2 << 8
+    USED_ID = 3 << 8
+    USED_PARTITIONS = 4 << 8
+    USED_NUMBER = 5 << 8
+    USED_ERROR = 6 << 8
+    USED_RECORDS = 7 << 8
+    # Of a member and its group, and of each member or each protocol that is offered
+    SAID_MEMBER = 16 << 8
+    SAID_INSTANCE = 17 << 8
+    SAID_TYPE = 18 << 8
+    SAID_NAME = 19 << 8
+    SAID_LEADER = 20 << 8
+    SAID_ASSIGNMENT = 21 << 8
+    SAID_REASON = 22 << 8
+    SAID_GENERATION = 24 << 8
+    SAID_SESSION_TIMEOUT = 25 << 8
+    SAID_REBALANCE_TIMEOUT = 26 << 8
+    ENTRIES = 32 << 8
+    ENTRY_NAME = 33 << 8
+    ENTRY_INSTANCE = 34 << 8
+    ENTRY_METADATA = 35 << 8
+    ENTRY_REASON = 36 << 8
+    ENTRY_ERROR = 37 << 8
+
+
+class Trait(IntFlag):
+    """What an api version asks for; pyx/protocol/exchange_state.pxd has the same numbers."""
+
+    PRODUCE = 1
+    FETCH = 2
+    API_VERSIONS = 4
+    CONTROLLER_API = 8
+    BROKER_API = 16
+    LEARNS = 32  # the response teaches nodes or names of topics
+    KEEPS_REQUEST = 64  # the request's frame is needed when the response comes
+    WATCHED = 128  # Python is shown every exchange that it has not called silent
+    WATCHED_ON_ERROR = 256
+    USES_TOPICS = 512
+    SASL = 1024
+    STEPS = 2048  # the native tracker makes a row of `group_steps` of every exchange
+
+
+_OWN_TRAITS: Final = {
+    _PRODUCE: Trait.PRODUCE,
+    _FETCH: Trait.FETCH,
+    API_VERSIONS: Trait.API_VERSIONS,
+    _SASL_HANDSHAKE: Trait.SASL,
+    _SASL_AUTHENTICATE: Trait.SASL,
+    _JOIN_GROUP: Trait.STEPS,
+    _LEAVE_GROUP: Trait.STEPS,
+    _SYNC_GROUP: Trait.STEPS,
+}
+
+# What `kwire.protocol.tracking.group_steps` reads of requests and of responses.
+_JOINING: Final = (
+    {
+        "member_id": Mark.SAID_MEMBER, "group_instance_id": Mark.SAID_INSTANCE, "protocol_type": Mark.SAID_TYPE,
+        "session_timeout_ms": Mark.SAID_SESSION_TIMEOUT, "rebalance_timeout_ms": Mark.SAID_REBALANCE_TIMEOUT, "protocols": Mark.ENTRIES,
+        "protocols.name": Mark.ENTRY_NAME, "protocols.metadata": Mark.ENTRY_METADATA, "reason": Mark.SAID_REASON,
+    },
+    {
+        "member_id": Mark.SAID_MEMBER, "generation_id": Mark.SAID_GENERATION, "leader": Mark.SAID_LEADER, "protocol_name": Mark.SAID_NAME,
+        "protocol_type": Mark.SAID_TYPE,
+        "members": Mark.ENTRIES, "members.member_id": Mark.ENTRY_NAME, "members.group_instance_id": Mark.ENTRY_INSTANCE,
+        "members.metadata": Mark.ENTRY_METADATA,
+    },
+)  # fmt: skip
+_LEAVING: Final = (
+    {
+        "member_id": Mark.SAID_MEMBER, "members": Mark.ENTRIES, "members.member_id": Mark.ENTRY_NAME,
+        "members.group_instance_id": Mark.ENTRY_INSTANCE, "members.reason": Mark.ENTRY_REASON,
+    },
+    {
+        "members": Mark.ENTRIES, "members.member_id": Mark.ENTRY_NAME, "members.group_instance_id": Mark.ENTRY_INSTANCE,
+        "members.error_code": Mark.ENTRY_ERROR,
+    },
+)  # fmt: skip
+_SYNCING: Final = (
+    {
+        "member_id": Mark.SAID_MEMBER, "group_instance_id": Mark.SAID_INSTANCE, "generation_id": Mark.SAID_GENERATION,
+        "protocol_type": Mark.SAID_TYPE, "protocol_name": Mark.SAID_NAME,
+    },
+    {"protocol_type": Mark.SAID_TYPE, "protocol_name": Mark.SAID_NAME, "assignment": Mark.SAID_ASSIGNMENT},
+)  # fmt: skip
+_STEPS: Final = {_JOIN_GROUP: _JOINING, _LEAVE_GROUP: _LEAVING, _SYNC_GROUP: _SYNCING}
+
+
+class FieldPlan(NamedTuple):
+    """How to read a message.
+
+    Attributes:
+        plan: with a projection that holds every marked path.
+        marks: paths and what is taken there; a path stands before those that lie in it.
+        traits: of requests, and of responses.
+        header_version: of the message's header, 0 for a header itself.
+    """
+
+    plan: Plan
+    marks: Marks
+    traits: int
+    header_version: int
+
+
+def field_plan_of(kind: str, api_key: int, version: int) -> FieldPlan | None:
+    """The field_plan of a message; None where Python reads it itself.
+
+    Args:
+        kind: `request`, `response`, `request_header` or `response_header`.
+        api_key: of the message; not looked at for headers.
+        version: of the message or the header.
+    """
+    if kind.endswith("header"):
+        name = "RequestHeader" if kind == "request_header" else "ResponseHeader"
+        marks: Marks = [(("client_id",), Mark.CLIENT_ID)] if kind == "request_header" and version > 0 else []
+        return FieldPlan(compiled().plan(name, version, [".".join(path) for path, _ in marks]), marks, 0, 0)
+    message = catalog().request(api_key) if kind == "request" else catalog().response(api_key)
+    if message is None or version not in message.valid_versions or (api_key == _SASL_HANDSHAKE and version == 0):
+        return None  # behind SaslHandshake v0 come tokens without any header
+    marks = _request_marks(api_key, version) if kind == "request" else _response_marks(message, api_key, version)
+    names = _fields(message, version)
+    marks = sorted(((path, mark) for path, mark in marks if path in names), key=lambda each: len(each[0]))
+    errors = sum(_is_error(mark) for _, mark in marks)
+    # Where a tagged field is left out its default counts, which is as if nothing was taken for these two.
+    if errors > _MOST_ERRORS or any(_is_tagged(names, path) and mark != Mark.REPLICA_ID and not _is_error(mark) for path, mark in marks):
+        return None
+    leaves = [path for path, _ in marks if not any(other != path and other[: len(path)] == path for other, _ in marks)]
+    plan = _in_runs(compile_plan(message, version, sorted({".".join(path) for path in leaves})))
+    return FieldPlan(plan, marks, int(_traits(api_key, version)), header_version_of(message.header_versions, version))
+
+
+def _in_runs(plan: Plan) -> Plan:
+    """Step over values of a fixed size together with their neighbours, be they marked or not."""
+    ops = list(plan.ops)
+    for at in range(0, len(ops), WIDTH):
+        if ops[at] in FIXED_SIZE:
+            ops[at + 2] &= ~Flag.SKIP
+    return plan._replace(ops=tuple(ops))
+
+
+def _fields(message: Message, version: int) -> dict[Path, LayoutField]:
+    """The fields that a version has, by path of attributes."""
+
+    def walk(fields: tuple[LayoutField, ...], path: Path) -> Iterator[tuple[Path, LayoutField]]:
+        for field in fields:
+            here = (*path, snake_name(field.name))
+            yield here, field
+            yield from walk(field.fields, here)
+
+    return dict(walk(fields_at(message, version), ()))
+
+
+def _is_tagged(names: dict[Path, LayoutField], path: Path) -> bool:
+    return any(names[path[:end]].tag is not None for end in range(1, len(path) + 1))
+
+
+def _is_error(mark: int) -> bool:
+    return Mark.ERROR_CODE <= mark < Mark.USED_TOPICS
+
+
+@cache
+def _traits(api_key: int, version: int) -> Trait:
+    traits = _OWN_TRAITS.get(api_key, Trait(0))
+    traits |= {"controller": Trait.CONTROLLER_API, "broker": Trait.BROKER_API}.get(api_role(api_key) or "", Trait(0))
+    watched = watch_of(api_key, version)
+    if api_key in TOPIC_USERS:
+        return traits | Trait.USES_TOPICS
+    if watched >= Watch.BOTH:
+        traits |= Trait.KEEPS_REQUEST
+    if api_key in GROUP_APIS or api_key == _PUSH_TELEMETRY:
+        return traits | Trait.WATCHED
+    if watched is Watch.BOTH_ON_ERROR:
+        return traits | Trait.WATCHED_ON_ERROR
+    if watched is not Watch.NO or api_key in NODE_FIELDS:
+        traits |= Trait.LEARNS
+    return traits
+
+
+def _request_marks(api_key: int, version: int) -> Marks:
+    fields = request_fields(api_key, version)
+    marks: Marks = []
+    if fields.group_id is not None:
+        marks.append((fields.group_id, Mark.GROUP_ID))
+    if fields.transactional_id is not None:
+        marks.append((fields.transactional_id, Mark.TRANSACTIONAL_ID))
+    if fields.acks is not None:
+        marks.append((fields.acks, Mark.ACKS))
+    if fields.topics is not None:
+        if len(fields.topics) > 1:
+            marks.append((fields.topics[:1], Mark.TOPICS_ROOT))
+        marks.append((fields.topics, Mark.TOPIC_NAMES if fields.topic_name == "" else Mark.TOPICS))
+        if fields.topic_name:
+            marks.append(((*fields.topics, fields.topic_name), Mark.TOPIC_NAME))
+    if api_key == _PRODUCE:
+        marks.append((("topic_data", "partition_data", "records"), Mark.RECORDS))
+    elif api_key == _FETCH:
+        marks += [(("replica_id",), Mark.REPLICA_ID), (("replica_state", "replica_id"), Mark.REPLICA_ID)]
+    elif api_key == API_VERSIONS:
+        marks += [(("client_software_name",), Mark.SOFTWARE_NAME), (("client_software_version",), Mark.SOFTWARE_VERSION)]
+    elif api_key == _SASL_HANDSHAKE:
+        marks.append((("mechanism",), Mark.MECHANISM))
+    elif api_key == _SASL_AUTHENTICATE:
+        marks.append((("auth_bytes",), Mark.TOKEN))
+    elif api_key in (_GET_TELEMETRY, _PUSH_TELEMETRY):
+        marks.append((("client_instance_id",), Mark.INSTANCE_ID))
+    if api_key in TOPIC_USERS:
+        marks += _use_marks(TOPIC_USERS[api_key][0])
+    return marks + _step_marks(api_key, 0)
+
+
+def _response_marks(message: Message, api_key: int, version: int) -> Marks:
+    fields = response_fields(api_key, version)
+    marks: Marks = [(path, Mark.ERROR_CODE + index) for index, path in enumerate(fields.error_codes)]
+    if fields.throttle_time_ms:
+        marks.append((("throttle_time_ms",), Mark.THROTTLE_TIME))
+    if api_key == _FETCH:
+        marks.append((("responses", "partitions", "records"), Mark.RECORDS))
+    elif api_key == _GET_TELEMETRY:
+        marks.append((("client_instance_id",), Mark.INSTANCE_ID))
+    elif api_key == _SASL_AUTHENTICATE:
+        marks.append((("auth_bytes",), Mark.TOKEN))
+    if api_key in TOPIC_USERS:
+        marks += _use_marks(TOPIC_USERS[api_key][1])
+    elif _traits(api_key, version) & Trait.LEARNS:
+        paths = {*NODE_FIELDS.get(api_key, ()), *naming_paths(api_key, version, True)}
+        taken = {path for path, _ in marks}
+        marks += [(path, Mark.KEY_PART) for path in sorted(tuple(text.split(".")) for text in paths) if path not in taken]
+    return marks + _step_marks(api_key, 1)
+
+
+def _step_marks(api_key: int, side: int) -> Marks:
+    """What is taken of a request (0) or a response (1) for the step of a group."""
+    return [(tuple(path.split(".")), mark) for path, mark in _STEPS[api_key][side].items()] if api_key in _STEPS else []
+
+
+def _use_marks(shape: Shape) -> Marks:
+    partitions = (shape.topics, shape.partitions)
+    marks: Marks = [
+        ((shape.topics,), Mark.USED_TOPICS),
+        ((shape.topics, "topic_id"), Mark.USED_ID),
+        (partitions, Mark.USED_PARTITIONS),
+        ((*partitions, shape.number), Mark.USED_NUMBER),
+    ]
+    if shape.name is not None:
+        marks.append(((shape.topics, shape.name), Mark.USED_NAME))
+    if shape.errors:
+        marks.append(((*partitions, "error_code"), Mark.USED_ERROR))
+    if shape.records:
+        marks.append(((*partitions, "records"), Mark.USED_RECORDS))
+    return marks

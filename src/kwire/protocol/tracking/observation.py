@@ -1,0 +1,276 @@
+"""What an exchange says beyond its row: topics used, names of topic ids, steps of groups, metrics pushed.
+
+    note = note_request(api_key, version, payload)        when the request came; waits with it
+    events = observe(row, note, payload_of_response)      when its outcome is known
+
+Both take whole frames and read what they need with projections of their own, so that the native reader of captures, which makes rows
+without a Python object, can hand over just the frames that `watch_of` asks for.
+"""
+
+from __future__ import annotations
+
+from enum import IntEnum
+from functools import cache
+from typing import Any
+
+from kwire.codec.classes import compiled
+from kwire.codec.prefix import read_prefix
+from kwire.errors import InputError, WireError
+from kwire.protocol.events import Event, MetricsPushed, RequestCompleted, TopicsNamed, TopicsUsed, ViolationFound
+from kwire.protocol.groups.exchange_checks import CHECKED_APIS, exchange_faults
+from kwire.protocol.rules import RULES, explain
+from kwire.protocol.telemetry import first_points
+from kwire.protocol.tracking.group_steps import GROUP_APIS, GROUP_ERROR_APIS, group_step
+from kwire.protocol.tracking.reading import header_reader
+from kwire.protocol.tracking.topic_names import names_in, naming_paths
+from kwire.protocol.tracking.topic_use import TOPIC_USERS, noted, used
+from kwire.schema import catalog
+from kwire.schema.header_versions import header_version_of
+
+__all__ = ["Watch", "group_faults", "note_request", "observe", "observe_messages", "observed_paths", "watch_of"]
+
+_PUSH_TELEMETRY = 72
+_TELEMETRY_PATHS = ("client_instance_id", "subscription_id", "terminating", "compression_type", "metrics")
+
+
+class Watch(IntEnum):
+    """Which exchanges of an api version are observed, and of which the request's frame is needed."""
+
+    NO = 0
+    RESPONSE = 1  # the response alone, of every exchange
+    BOTH = 2
+    BOTH_ON_ERROR = 3  # only where the response has an error code
+
+
+@cache
+def watch_of(api_key: int, version: int) -> Watch:
+    """What to watch of an api version; `NO` for one that no release has."""
+    request, response = catalog().request(api_key), catalog().response(api_key)
+    if request is None or response is None or version not in request.valid_versions:
+        return Watch.NO
+    if api_key in TOPIC_USERS or api_key in GROUP_APIS or api_key == _PUSH_TELEMETRY or naming_paths(api_key, version, False):
+        return Watch.BOTH
+    if api_key in GROUP_ERROR_APIS:
+        return Watch.BOTH_ON_ERROR
+    return Watch.RESPONSE if naming_paths(api_key, version, True) else Watch.NO
+
+
+@cache
+def _request_paths(api_key: int, version: int) -> tuple[str, ...] | None:
+    if api_key in TOPIC_USERS:
+        return TOPIC_USERS[api_key][0].paths
+    return _TELEMETRY_PATHS if api_key == _PUSH_TELEMETRY else naming_paths(api_key, version, False) or None
+
+
+@cache
+def _response_paths(api_key: int, version: int) -> tuple[str, ...] | None:
+    if api_key in TOPIC_USERS:
+        return ("error_code", *TOPIC_USERS[api_key][1].paths)
+    return naming_paths(api_key, version, True) or None
+
+
+def observed_paths(api_key: int, version: int, is_response: bool) -> tuple[str, ...] | None:
+    """The projection of what `observe_messages` reads of a message of a watched api; None for all of it."""
+    paths = (_response_paths if is_response else _request_paths)(api_key, version)
+    if paths is None:
+        watch = watch_of(api_key, version)
+        return () if not is_response and watch is Watch.RESPONSE else None
+    message = catalog().response(api_key) if is_response else catalog().request(api_key)
+    assert message is not None
+    return tuple(path for path in paths if _has(message.name, path))
+
+
+@cache
+def _decoder(name: str, version: int, paths: tuple[str, ...] | None) -> Any:
+    if paths is not None:
+        paths = tuple(path for path in paths if _has(name, path))
+    return compiled().decoder(name, version, paths)
+
+
+def _has(message: str, path: str) -> bool:
+    """Whether any version of the message has the field; Fetch has a top error code from version 7 on only, Produce never."""
+    definition = compiled().message(message)
+    struct = message
+    for step in path.split("."):
+        field = next((each for each in definition.structs[struct].fields if each.attribute == step), None)
+        if field is None:
+            return False
+        struct = field.element_type
+    return True
+
+
+def _read(name: str, version: int, paths: tuple[str, ...] | None, payload: bytes, offset: int, damaged: bool) -> Any:
+    """The message, of a damaged frame what stands before the loss; None when it cannot be read."""
+    if damaged:
+        return read_prefix(compiled().plan(name, version), payload, offset, strict=False).message
+    try:
+        return _decoder(name, version, paths).decode(payload, offset, True)[0]
+    except WireError:
+        return None
+
+
+@cache
+def _readers(api_key: int, version: int, is_response: bool) -> tuple[Any, str, tuple[str, ...] | None]:
+    """What reads the header of a frame, the name of its message, and the projection of what is wanted of that."""
+    message = catalog().response(api_key) if is_response else catalog().request(api_key)
+    assert message is not None
+    if not is_response:
+        return header_reader(), message.name, _request_paths(api_key, version)
+    header = compiled().decoder("ResponseHeader", header_version_of(message.header_versions, version))
+    return header, message.name, _response_paths(api_key, version)
+
+
+def _request(api_key: int, version: int, payload: bytes, damaged: bool) -> Any:
+    header, name, paths = _readers(api_key, version, False)
+    try:
+        _, offset = header.read(payload, strict=False)
+    except WireError:
+        return None
+    return _read(name, version, paths, payload, offset, damaged)
+
+
+def _response(api_key: int, version: int, payload: bytes, damaged: bool) -> Any:
+    header, name, paths = _readers(api_key, version, True)
+    try:
+        _, offset = header.decode(payload)
+    except WireError:
+        return None
+    return _read(name, version, paths, payload, offset, damaged)
+
+
+def note_request(api_key: int, version: int, payload: bytes, damaged: bool = False) -> Any:
+    """What has to wait for the outcome of a request, None for nothing.
+
+    Arguments:
+        payload: the frame without its length.
+        damaged: bytes of it are lost behind `payload`.
+    """
+    if watch_of(api_key, version) < Watch.BOTH:
+        return None
+    if api_key in TOPIC_USERS:
+        message = _request(api_key, version, payload, damaged)
+        return None if message is None else noted(api_key, message)
+    return (payload, damaged)
+
+
+def observe(row: RequestCompleted, note: Any, payload: bytes | None, damaged: bool = False) -> list[Event]:
+    """What an exchange says beyond its row.
+
+    Arguments:
+        row: complete.
+        note: what `note_request` gave.
+        payload: the response's frame without its length, None without a response.
+        damaged: bytes of it are lost behind `payload`.
+    """
+    key, version = row.api_key, row.api_version
+    if key is None or version is None or not _is_observed(row):
+        return []
+    response = None if payload is None else _response(key, version, payload, damaged)
+    if key in TOPIC_USERS:
+        return _topics(row, note or [], response, not damaged)
+    request = None if note is None else _request(key, version, *note)
+    return _said(key, version, row, request, response)
+
+
+def group_faults(row: RequestCompleted, note: Any, payload: bytes, damaged: bool) -> list[tuple[str, dict[str, object]]]:
+    """What does not fit between a request of a group and its response (`groups.exchange_faults`); arguments as in `observe`.
+
+    Of frames that were cut nothing is said: what is missing may be what fits.
+    """
+    key, version = row.api_key, row.api_version
+    if key not in CHECKED_APIS or version is None or note is None or damaged or note[1]:
+        return []
+    return exchange_faults(key, version, _request(key, version, *note), _response(key, version, payload, damaged))
+
+
+def observe_messages(row: RequestCompleted, request: Any, response: Any) -> list[Event]:
+    """What an exchange says beyond its row, from messages that are read already: those of a request log.
+
+    Arguments:
+        row: complete.
+        request, response: whole, or as far as they are known; None where nothing is.
+    """
+    key, version = row.api_key, row.api_version
+    if key is None or version is None or not _is_observed(row):
+        return []
+    if key in TOPIC_USERS:
+        return _topics(row, [] if request is None else noted(key, request), response)
+    return _said(key, version, row, request, response)
+
+
+def _is_observed(row: RequestCompleted) -> bool:
+    assert row.api_key is not None
+    assert row.api_version is not None
+    watch = watch_of(row.api_key, row.api_version)
+    return watch is not Watch.NO and (watch is not Watch.BOTH_ON_ERROR or bool(row.error_code))
+
+
+def _said(key: int, version: int, row: RequestCompleted, request: Any, response: Any) -> list[Event]:
+    if key == _PUSH_TELEMETRY:
+        return _metrics(row, request)
+    if key in GROUP_APIS or key in GROUP_ERROR_APIS:
+        step = group_step(row, request, response)
+        return [] if step is None else [step]
+    names = names_in(key, version, False, request) | names_in(key, version, True, response)
+    return [TopicsNamed(row.response_time or row.request_time or 0, names)] if names else []
+
+
+def _topics(row: RequestCompleted, note: Any, response: Any, is_whole: bool = True) -> list[Event]:
+    assert row.api_key is not None
+    if response is None:
+        is_whole = row.state not in ("answered", "unseen")  # else it cannot be read, or may have come
+    uses = used(row.api_key, note, response, row.body == "decoded", is_whole)
+    if not uses:
+        return []
+    return [
+        TopicsUsed(
+            request_index=row.request_index,
+            time=row.request_time or 0,
+            direction="produce" if row.api_key == 0 else "fetch",
+            client_id=row.client_id,
+            acks=row.acks,
+            error_code=getattr(response, "error_code", 0),
+            uses=uses,
+        )
+    ]
+
+
+def _metrics(row: RequestCompleted, request: Any) -> list[Event]:
+    metrics = getattr(request, "metrics", None)
+    if metrics is None:
+        return []
+    try:
+        points, held = first_points(metrics, request.compression_type)
+    except (WireError, InputError):  # they cannot be read, or opentelemetry-proto is not there: that they were pushed is known all the same
+        points, held = [], 0
+    cut: list[Event] = []
+    if held > len(points):
+        cut.append(
+            ViolationFound(
+                rule="telemetry_cut",
+                severity=RULES["telemetry_cut"].severity,
+                direction="request",
+                request_index=row.request_index,
+                packet_number=row.packet_number,
+                stream_offset=row.stream_offset,
+                time=row.request_time or 0,
+                software_name=row.software_name,
+                client_id=row.client_id,
+                explanation=explain("telemetry_cut", size=len(metrics), held=held, kept=len(points)),
+            )
+        )
+    return [
+        *cut,
+        MetricsPushed(
+            request_index=row.request_index,
+            time=row.request_time or 0,
+            client_id=row.client_id,
+            software_name=row.software_name,
+            software_version=row.software_version,
+            principal=row.principal,
+            client_instance_id=str(request.client_instance_id),
+            subscription_id=request.subscription_id,
+            terminating=request.terminating,
+            points=points,
+        ),
+    ]

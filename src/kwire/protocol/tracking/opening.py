@@ -1,0 +1,99 @@
+"""The first bytes of one direction, kept until they say what is spoken."""
+
+from __future__ import annotations
+
+from typing import Any, Final, NamedTuple
+
+from kwire.protocol.events import Direction
+from kwire.protocol.tracking.foreign_protocols import Verdict, recognise, recognise_middle, recognise_server
+
+__all__ = ["FirstFault", "Opening"]
+
+# A PROXY v2 header may claim 64 KiB of options; no one sends more than a few hundred bytes.
+_MOST_BYTES: Final = 70_000
+
+
+class FirstFault(NamedTuple):
+    """Where the first bytes of a direction stand, and the rule that they break when read as a frame length."""
+
+    rule: str
+    facts: dict[str, Any]
+    offset: int
+    packet: int
+    time: int
+
+
+class Opening:
+    """Collects the first bytes of a direction.
+
+    Arguments:
+        direction: whose bytes they are.
+        joined_late: they may lie in the middle of anything.
+        max_frame: longest frame that is believed.
+
+    Attributes:
+        skipped: bytes of PROXY headers, which the frames follow.
+        proxied_address: the client that such a header names.
+    """
+
+    __slots__ = ("_chunks", "_data", "_direction", "_joined_late", "_max_frame", "proxied_address", "skipped")
+
+    def __init__(self, direction: Direction, joined_late: bool, max_frame: int) -> None:
+        self._direction = direction
+        self._joined_late = joined_late
+        self._max_frame = max_frame
+        self._chunks: list[tuple[bytes, int, int]] = []
+        self._data = b""
+        self.skipped = 0
+        self.proxied_address: str | None = None
+
+    @property
+    def has_bytes(self) -> bool:
+        return bool(self._data)
+
+    def take(self, data: bytes, t: int, packet: int) -> str | None:
+        """Take the next bytes; gives what is spoken, `kafka` for what may be Kafka, or None while they do not tell."""
+        self._chunks.append((data, t, packet))
+        self._data += data
+        while True:
+            verdict = self._recognise()
+            if verdict.protocol != "proxy" or verdict.proxy is None:
+                break
+            self.skipped += verdict.proxy.size
+            self._data = self._data[verdict.proxy.size :]
+            if verdict.proxy.address is not None:
+                self.proxied_address = verdict.proxy.address
+        if verdict.protocol != "more":
+            return verdict.protocol
+        return None if len(self._data) < _MOST_BYTES else "unknown"
+
+    def _recognise(self) -> Verdict:
+        if self._joined_late:
+            return recognise_middle(self._data)
+        if self._direction == "request":
+            return recognise(self._data, self._max_frame)
+        return recognise_server(self._data, self._max_frame)
+
+    def give_up(self) -> list[tuple[bytes, int, int]]:
+        """The bytes behind PROXY headers in the pieces in which they came, with time and packet."""
+        chunks, skip = [], self.skipped
+        for data, t, packet in self._chunks:
+            if len(data) > skip:
+                chunks.append((data[skip:], t, packet))
+            skip = max(skip - len(data), 0)
+        self._chunks = []
+        self._data = b""
+        return chunks
+
+    def first_fault(self) -> FirstFault:
+        """What is wrong with the first four bytes as a frame length."""
+        place, behind = self._chunks[0], 0
+        for chunk in self._chunks:
+            place, behind = chunk, behind + len(chunk[0])
+            if behind > self.skipped:
+                break
+        _, t, packet = place
+        length = int.from_bytes(self._data[:4], "big", signed=True)
+        if length < 0:
+            return FirstFault("frame_length_negative", {"length": length}, self.skipped, packet, t)
+        return FirstFault("frame_length_too_large", {"length": length, "limit": self._max_frame}, self.skipped, packet, t)

@@ -1,0 +1,247 @@
+"""Pairs responses with requests: in order, checked by correlation id; by id over both queues after a gap or a disagreement.
+
+A broker answers a connection's requests in the order in which they came, and that order is the first rule, for correlation ids repeat and
+do not rise (Java begins with 1, goes on with 0, and takes its SASL ids from the top). The id checks it. What does not fit stays in its
+queue: a response whose request is not there may belong to a lost one, or to none.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, Final, Literal
+
+from kwire.protocol.events import RequestCompleted
+from kwire.protocol.tracking.frames import Frame
+from kwire.protocol.tracking.waiting_index import UNPLACED, WaitingIndex
+
+__all__ = ["MAX_HELD", "MAX_HELD_BYTES", "MAX_WAITING", "MAX_WAITING_BYTES", "ORDINARY_TEXT", "Outcome", "Pairing", "Waiting", "kept_bytes"]
+
+# Responses without a request that are kept until something says what they are.
+MAX_HELD: Final = 64
+# What is kept of each: a response that is still to find its request needs its first fields.
+MAX_HELD_BYTES: Final = 1 << 16
+# Requests that wait at once. Clients have a handful in flight; a capture of one direction alone would let them pile up.
+MAX_WAITING: Final = 4096
+# What they may keep together beyond what every request keeps: long texts, and what their answers will be read with (`kept_bytes`). One that
+# keeps more by itself waits alone.
+MAX_WAITING_BYTES: Final = 16 << 20
+# Texts up to this many characters are part of what every request keeps.
+ORDINARY_TEXT: Final = 255
+_PER_PARTITION: Final = 256  # bytes of a `PartitionUse` with its texts
+
+
+@dataclass(slots=True)
+class Waiting:
+    """A request that waits for its response.
+
+    Attributes:
+        row: what is known of the request; None for a raw SASL token, which is answered by a frame without correlation id.
+        losses: gaps in both directions when the request was complete; a difference at its response leaves the latency unknown.
+        response_breaks: how often the border of responses had been lost by then.
+        may_be_silent: a Produce whose acks could not be read; it may get no response.
+        overtaken_by: later requests that were answered before this one although nothing was lost. Alone it says little: a 0.9 broker passes
+            over an ApiVersions request without a word and answers what was pipelined behind it. Exact for the first that waits, and for
+            the others once they are answered.
+        note: what is kept of the request for `kwire.protocol.tracking.observation`.
+        kept: bytes that it keeps beyond what every request keeps.
+        is_timed: the request's last byte was seen, so that its time is known.
+        is_lost: its response is among bytes that are missing: no other request waited when they were lost.
+        place: where `kwire.protocol.tracking.waiting_index` has it.
+    """
+
+    row: RequestCompleted | None
+    losses: int
+    response_breaks: int
+    may_be_silent: bool = False
+    overtaken_by: int = 0
+    note: Any = None
+    kept: int = 0
+    place: int = UNPLACED
+    is_timed: bool = True
+    is_lost: bool = False
+
+    @property
+    def correlation_id(self) -> int | None:
+        return None if self.row is None else self.row.correlation_id
+
+
+@dataclass(slots=True)
+class Outcome:
+    """What became of a request or a response.
+
+    Attributes:
+        kind: `answered` (both), `given_up` (a request whose response is lost), `orphan` (a response alone).
+    """
+
+    kind: Literal["answered", "given_up", "orphan"]
+    waiting: Waiting | None
+    frame: Frame | None
+
+
+@dataclass(slots=True)
+class _Held:
+    frame: Frame
+    correlation_id: int | None
+
+
+def kept_bytes(row: RequestCompleted, note: Any) -> int:
+    """How many bytes a request keeps while it waits, beyond what every request keeps; no less than they take on the wire.
+
+    Arguments:
+        note: what `kwire.protocol.tracking.observation.note_request` gave: a frame, partitions, or nothing.
+    """
+    texts = sum(
+        len(text) for text in (row.client_id, row.group_id, row.transactional_id, row.first_topic) if text and len(text) > ORDINARY_TEXT
+    )
+    if note is None:
+        return texts
+    return texts + (len(note[0]) if isinstance(note, tuple) else len(note) * _PER_PARTITION)
+
+
+class Pairing:
+    """The two queues of a connection.
+
+    No response that is held has a request that waits: each new response is looked for among the requests, each new request among the held.
+
+    Attributes:
+        waiting: requests without response, in the order of sending.
+        is_unclear: a response was seen that may be that of several requests, all with its id: what waits may be answered.
+        losses: gaps of the connection so far.
+        last_answered: correlation id of the latest answered request, to tell an answer that comes twice.
+    """
+
+    __slots__ = ("_held", "_index", "_kept", "is_unclear", "last_answered", "losses", "waiting")
+
+    def __init__(self) -> None:
+        self.waiting: list[Waiting] = []
+        self._held: list[_Held] = []
+        self._index = WaitingIndex()
+        self._kept = 0  # of all that wait
+        self.is_unclear = False
+        self.losses = 0
+        self.last_answered: int | None = None
+
+    @property
+    def holds(self) -> bool:
+        """Whether responses are kept that have not found their request."""
+        return bool(self._held)
+
+    def expect(self, waiting: Waiting) -> list[Outcome]:
+        """A request was sent that will be answered."""
+        outcomes: list[Outcome] = []
+        if waiting.losses:
+            # Where packets are missing, a response that came before is that to a request that was not seen, even if the id is the same.
+            outcomes += [Outcome("orphan", None, held.frame) for held in self._held]
+            self._held.clear()
+        self.waiting.append(waiting)
+        self._kept += waiting.kept
+        while len(self.waiting) > MAX_WAITING or (self._kept > MAX_WAITING_BYTES and len(self.waiting) > 1):
+            first = self.waiting.pop(0)
+            self._kept -= first.kept
+            outcomes.append(Outcome("given_up", first, None))
+        if outcomes:
+            self._index.count_first(self.waiting)
+        while self._held and self.waiting and (at := self._held_for(waiting)) is not None:
+            held = self._held[at]
+            if (found := self._find(held, 0)) is None:
+                break
+            outcomes += self._pair(at, held, found, 0)
+        return outcomes
+
+    def broke(self) -> None:
+        """The border of responses was lost, and bytes of them with it: when a single request waited, they were its response's."""
+        if self.waiting and (len(self.waiting) == 1 or self.waiting[-2].is_lost):
+            self.waiting[-1].is_lost = True
+
+    def put_back(self, waiting: list[Waiting]) -> None:
+        """These are the requests that wait."""
+        self._index.clear(self.waiting)
+        self.waiting = waiting
+        self._kept = sum(each.kept for each in waiting)
+
+    def first_asked(self, correlation_id: int) -> RequestCompleted | None:
+        """The first request that waits with this correlation id, and whose response is not lost."""
+        found = self._index.possible(self.waiting, correlation_id)[0] if self.waiting else None
+        return None if found is None else self.waiting[found].row
+
+    def answer(self, frame: Frame, correlation_id: int | None, response_breaks: int, keep: int = MAX_HELD_BYTES) -> list[Outcome]:
+        """A response came.
+
+        Arguments:
+            correlation_id: None where its bytes were lost.
+            response_breaks: how often the border of responses was lost so far.
+            keep: bytes that are kept of a response that finds no request yet.
+        """
+        held = _Held(frame, correlation_id)
+        found = self._find(held, response_breaks) if self.waiting else None
+        if found is not None:
+            return self._pair(len(self._held), held, found, response_breaks)
+        if len(frame.payload) > keep:
+            frame.payload, frame.damaged = frame.payload[:keep], True
+        self._held.append(held)
+        return [Outcome("orphan", None, self._held.pop(0).frame)] if len(self._held) > MAX_HELD else []
+
+    def end(self) -> list[Outcome]:
+        """Nothing more will come: what waits is unanswered, what is held has no request."""
+        outcomes = [Outcome("orphan", None, held.frame) for held in self._held]
+        outcomes += [Outcome("given_up", waiting, None) for waiting in self.waiting]
+        self._held.clear()
+        self._index.clear(self.waiting)
+        self.waiting.clear()
+        self._kept = 0
+        return outcomes
+
+    def _held_for(self, newest: Waiting) -> int | None:
+        """Index of the first held response that may answer a request that was not looked for yet."""
+        if self.waiting[0].row is None:
+            return 0
+        number = newest.correlation_id
+        return next((at for at, held in enumerate(self._held) if held.correlation_id in (None, number)), None)
+
+    def _find_behind_break(self, correlation_id: int, response_breaks: int) -> int | None:
+        """As `_find`, where responses were lost that requests wait for.
+
+        Some clients give all their requests one id (pykafka). Then the id says nothing, and a response is that of the first request whose
+        response is not lost; where it may be, nobody can say which one is answered.
+        """
+        found, several = self._index.possible(self.waiting, correlation_id)
+        if found is None:
+            return None
+        first = self.waiting[found]
+        is_repeated = several or (correlation_id == self.last_answered and first.losses != self.losses)
+        if is_repeated and first.response_breaks < response_breaks:
+            self.is_unclear = True
+            return None
+        return found
+
+    def _find(self, held: _Held, response_breaks: int) -> int | None:
+        """Index of the request that a response answers."""
+        first = self.waiting[0]
+        if first.row is not None and held.correlation_id is not None and first.response_breaks < response_breaks:
+            return self._find_behind_break(held.correlation_id, response_breaks)
+        if held.correlation_id is None or (first.row is not None and first.correlation_id == held.correlation_id):
+            return 0
+        if first.row is None:
+            # A raw token is answered by whatever comes next. Only the last token of GSSAPI may get no answer; then the response to the
+            # Kafka request behind it comes.
+            follower = self._index.first_with_header(self.waiting)
+            if follower is not None and held.frame.length >= 6 and self.waiting[follower].correlation_id == held.correlation_id:
+                return follower
+            return 0
+        return self._index.find(self.waiting, held.correlation_id)
+
+    def _pair(self, at: int, held: _Held, found: int, response_breaks: int) -> list[Outcome]:
+        """The response at index `at` of those held, or behind them, answers the request at index `found`."""
+        # The broker answers in order, so what came before this response and found no request will find none.
+        outcomes = [Outcome("orphan", None, each.frame) for each in self._held[:at]]
+        del self._held[: at + 1]
+        if found:
+            for each in self._index.overtake(self.waiting, found, response_breaks):
+                self._kept -= each.kept
+                outcomes.append(Outcome("given_up", each, None))
+                found -= 1
+        answered = self._index.take(self.waiting, found)
+        self._kept -= answered.kept
+        self.last_answered = answered.correlation_id
+        outcomes.append(Outcome("answered", answered, held.frame))
+        return outcomes
