@@ -6,7 +6,8 @@ it is not known which side is the server a Python `DirectionDetector` tracks bot
 """
 
 cimport cython
-from cpython.bytes cimport PyBytes_AS_STRING, PyBytes_FromStringAndSize, PyBytes_GET_SIZE  # no-cython-lint
+from cpython.buffer cimport PyBUF_SIMPLE, PyBuffer_Release, PyObject_GetBuffer  # no-cython-lint: of encrypted_streams.pxi
+from cpython.bytes cimport PyBytes_AS_STRING, PyBytes_FromStringAndSize  # no-cython-lint
 from libc.stdint cimport int32_t, int64_t, uint8_t
 from libc.stdlib cimport free
 from libc.string cimport memset
@@ -37,6 +38,7 @@ from wire.uuid_text cimport fill_pairs
 
 from kwire.capture._native.connection cimport TcpConnection
 from kwire.capture._native.sink cimport StreamSink
+from kwire.capture._native.tls_records cimport RecordStream  # no-cython-lint: of encrypted_streams.pxi
 from kwire.protocol._native.tracker cimport Connection, EventSink, field_plans, row_connection
 
 import weakref
@@ -94,6 +96,7 @@ cdef class TrackedStream(EventSink):
     cdef bint tls_undecided  # the first bytes have not shown yet whether this is TLS
     cdef object tls_opening  # as `Tracked.tls_opening`, once there are bytes
     cdef object tls  # a `kwire.capture.tls.connection.TlsConnection`; None for what is not encrypted
+    cdef tuple records  # of `tls`: the RecordStream of each direction
     cdef Connection plaintext  # tracks what is decrypted; None before the first of it
     cdef Slot plaintext_slot
     cdef object subject  # of the client certificate, once the plaintext's tracker has it
@@ -386,7 +389,8 @@ cdef class RowBatches(StreamSink):
         stream.tls_opening, stream.tls_undecided = tracked.tls_opening, tracked.tls_opening is not None
         state = &stream.tracker.state
         if isinstance(detector, EncryptedConnection):
-            stream.tls, stream.subject = detector.tls, detector.subject
+            take_tls(stream, detector.tls)
+            stream.subject = detector.subject
             if detector.plain is not None:
                 begin_plaintext(self, stream, connection, detector.plain.connection)
                 state = &stream.plaintext.state

@@ -17,7 +17,7 @@ cdef int look_for_tls(
         return 0
     stream.tls_undecided, stream.tls_opening = False, None
     if verdict:
-        stream.tls = TlsConnection()
+        take_tls(stream, TlsConnection())
         for chunk in opening.before:
             take_plaintext(owner, stream, connection, stream.tls.receive(owner.target.tls, *chunk))
     return 0
@@ -27,15 +27,24 @@ cdef int encrypted_data(
     RowBatches owner, TrackedStream stream, TcpConnection connection, int side, const uint8_t* data, Py_ssize_t size, int64_t time_ns,
     int64_t packet,
 ) except -1:
-    """EncryptedConnection.receive, of bytes that the tracker has already."""
-    cdef object piece = PyBytes_FromStringAndSize(<const char*>data, size)
-    return take_plaintext(owner, stream, connection, stream.tls.receive(owner.target.tls, side, piece, time_ns, owner.packet_of(packet)))
+    """EncryptedConnection.receive, of bytes that the tracker has already: Python sees them when a record is whole."""
+    cdef RecordStream records = stream.records[0] if side == 0 else stream.records[1]
+    if not records.add(data, size, time_ns, owner.packet_of(packet)):
+        return 0
+    return take_plaintext(owner, stream, connection, stream.tls.taken(owner.target.tls, side))
+
+
+cdef int take_tls(TrackedStream stream, object tls) except -1:
+    """From here on the stream is encrypted."""
+    stream.tls = tls
+    stream.records = tls.direction(0).stream, tls.direction(1).stream
+    return 0
 
 
 cdef int take_plaintext(RowBatches owner, TrackedStream stream, TcpConnection connection, list outputs) except -1:
     """EncryptedConnection._give."""
     cdef object tls = stream.tls
-    cdef object data
+    cdef Py_buffer data
     cdef int side
     if not outputs or tls.client_side is None:
         return 0
@@ -51,9 +60,12 @@ cdef int take_plaintext(RowBatches owner, TrackedStream stream, TcpConnection co
             if output.size is None:
                 stream.plaintext.lose_bytes(side, 1, output.time, False)
             continue
-        data = output.data
         stream.plaintext.state.server_unseen = not stream.tracker.state.received[1]
-        stream.plaintext.take(side, <Bytes>PyBytes_AS_STRING(data), PyBytes_GET_SIZE(data), output.time, output.packet)
+        PyObject_GetBuffer(output.data, &data, PyBUF_SIMPLE)
+        try:
+            stream.plaintext.take(side, <Bytes>data.buf, data.len, output.time, output.packet)
+        finally:
+            PyBuffer_Release(&data)
         stream.plaintext.state.server_unseen = False
     return 0
 

@@ -22,7 +22,7 @@ from kwire.errors import InputError
 from kwire.spark.grown_files import check_beginning, grown_since, new_names, place, present_names, read_again, same_points
 from kwire.spark.output import STATE
 from kwire.spark.series_task import Earlier, SeriesTask
-from kwire.spark.settled_sums import is_sums
+from kwire.spark.sums_files import is_sums
 from kwire.tables.schemas import VIOLATIONS
 from kwire.tables.series import no_kafka
 

@@ -19,7 +19,8 @@ from typing import Final
 
 import pyarrow as pa
 
-from kwire.analysis.partials import Partial, empty, from_bytes, merge, partial_of_series, to_bytes
+from kwire.analysis.key_buckets import whole_of
+from kwire.analysis.partials import Partial, from_bytes, merge, partial_of_series, to_bytes
 from kwire.analysis.redaction import Redaction, Redactor
 from kwire.analysis.request_sums import RequestSums
 from kwire.capture.capture_points import names_in
@@ -29,9 +30,10 @@ from kwire.capture.sized_file import SizedFile
 from kwire.capture.tls.session_keys import TlsOptions, tls_options
 from kwire.errors import InputError
 from kwire.spark.output import STATE
-from kwire.spark.parts import PartWriter, progress_file, write_blob
-from kwire.spark.series_state import SeriesState, read_part, read_state
+from kwire.spark.parts import PartWriter, progress_file
+from kwire.spark.series_state import SeriesState, read_part, read_state, write_state
 from kwire.spark.settled_sums import SettledSums
+from kwire.spark.sums_files import SumsFile, write_sums
 from kwire.tables import SCHEMAS, SeriesRows, SeriesView, read_series
 from kwire.tables.series import begin_series, read_piece, skip_piece
 from kwire.tables.series_rows import SPOOLED, Fate
@@ -122,7 +124,8 @@ class SeriesResult:
     Attributes:
         number: of the task.
         share: which share of its series it read.
-        partial: what `kwire.analysis` merges, beside the parts that hold sums (`kwire.spark.settled_sums`).
+        whole: of its sums what is not divided (`kwire.analysis.key_buckets.WHOLE`).
+        sums: files with its sums.
         parts: the parts that it wrote, `TABLE/NAME`.
         skipped: the files that could not be read, each with the reason.
         read: how many files were read.
@@ -134,7 +137,8 @@ class SeriesResult:
 
     number: int
     share: int = 0
-    partial: Partial = field(default_factory=empty)
+    whole: Partial = field(default_factory=dict)
+    sums: list[SumsFile] = field(default_factory=list)
     parts: list[str] = field(default_factory=list)
     skipped: list[tuple[str, str]] = field(default_factory=list)
     read: int = 0
@@ -144,10 +148,11 @@ class SeriesResult:
     began: float = 0.0
 
     def to_bytes(self) -> bytes:
-        """Pack it for the way through Spark: a line of JSON, then the partial."""
+        """Pack it for the way through Spark: a line of JSON, then the sums that are not divided."""
         facts = {
             "number": self.number,
             "share": self.share,
+            "sums": [(file.part, file.size, file.start) for file in self.sums],
             "parts": self.parts,
             "skipped": self.skipped,
             "read": self.read,
@@ -156,15 +161,16 @@ class SeriesResult:
             "cpu_seconds": self.cpu_seconds,
             "began": self.began,
         }
-        return json.dumps(facts).encode() + b"\n" + to_bytes(self.partial)
+        return json.dumps(facts).encode() + b"\n" + to_bytes(self.whole)
 
     @classmethod
     def from_bytes(cls, data: bytes) -> SeriesResult:
         """Unpack what `to_bytes` packed."""
-        line, _, partial = data.partition(b"\n")
+        line, _, whole = data.partition(b"\n")
         facts = json.loads(line)
         facts["skipped"] = [(location, reason) for location, reason in facts["skipped"]]
-        return cls(partial=from_bytes(partial), **facts)
+        facts["sums"] = [SumsFile(part, True, size, start) for part, size, start in facts["sums"]]
+        return cls(whole=from_bytes(whole), **facts)
 
 
 def progress_of(out: str, number: int) -> Callable[[int], None]:
@@ -292,8 +298,7 @@ def run_task(task: SeriesTask, routed: Sequence[Piece] | None = None) -> SeriesR
 def _run(task: SeriesTask, pieces: Sequence[Piece], parts: _Parts, result: SeriesResult) -> None:
     earlier = None if task.earlier is None else read_state(task.out, task.earlier.state)
     began, settling = time.perf_counter(), 0.0
-    # a run that cannot be gone on with is one that hashes names: no sums of it lie about in clear
-    settled = SettledSums(task.out, parts.name("sums") if task.keep_state else "")
+    settled = SettledSums(task.out, parts.name("sums"))
 
     def add(sums: Partial) -> None:
         try:
@@ -340,10 +345,13 @@ def _run(task: SeriesTask, pieces: Sequence[Piece], parts: _Parts, result: Serie
             for kind, batch in _kinds(task, rows, table, sums):
                 parts.write(table, kind, batch)
         add(partial_of_series(views["settled"], sums["settled"]))
-        result.partial = settled.take()
-        result.parts += settled.parts
+        last = settled.take()
+        result.sums, result.whole = settled.files, whole_of(merge([settled.whole, whole_of(last)]))
         if task.keep_state:
-            _keep(task, rows, sums["open"], result, parts.name("state"))
+            result.parts += [file.part for file in settled.files]
+            _keep(task, rows, sums["open"], last, parts.name("state"), result)
+        else:
+            result.sums.append(write_sums(task.out, f"{parts.name('sums')}-last", last))
         result.skipped = [(location, str(error)) for location, error in rows.skipped]
         result.read = len(task.locations) - len(rows.skipped)
 
@@ -360,16 +368,16 @@ def _kinds(task: SeriesTask, rows: SeriesRows, table: str, sums: Mapping[str, Re
         yield _KINDS[fate] if task.keep_state else "part", batch
 
 
-def _keep(task: SeriesTask, rows: SeriesRows, sums: RequestSums, result: SeriesResult, name: str) -> None:
+def _keep(task: SeriesTask, rows: SeriesRows, sums: RequestSums, settled: Partial, name: str, result: SeriesResult) -> None:
     """Write the state that the next run goes on from, and add the sums of open connections."""
-    settled, still = result.partial, partial_of_series(rows.open, sums)
-    result.partial = merge([settled, still])
+    still = partial_of_series(rows.open, sums)
+    result.whole = whole_of(merge([result.whole, whole_of(still)]))
     waiting = {
         table: pa.Table.from_batches((batch for fate, batch in rows.by_fate(table) if fate == "waiting"), schema=schema)
         for table, schema in SPOOLED.items()
         if table not in _WRITTEN
     }
-    write_blob(task.out, STATE, name, SeriesState(rows.state, settled, still, waiting).to_bytes())
+    result.sums += write_state(task.out, name, SeriesState(rows.state, settled, waiting), still)
     result.parts.append(f"{STATE}/{name}")
 
 

@@ -52,7 +52,7 @@ class Plain(NamedTuple):
     """The next plaintext of a side."""
 
     side: int
-    data: bytes
+    data: bytes | memoryview
     time: int
     packet: int
 
@@ -118,13 +118,17 @@ class TlsConnection:
 
     def receive(self, keys: SeriesKeys, side: int, data: bytes, t: int, packet: int) -> list[Output]:
         """Take the next bytes of a side, 0 or 1."""
+        return self.taken(keys, side) if self._directions[side].stream.take(data, t, packet) else []
+
+    def taken(self, keys: SeriesKeys, side: int) -> list[Output]:
+        """The next bytes of a side are taken: its stream of records has them."""
         out: list[Output] = []
         direction = self._directions[side]
 
         def accepts(kind: int, version: int, body: bytes, lost: int) -> bool:
             return self._accepts(direction, kind, version, body, lost)
 
-        for record in direction.stream.feed(data, t, packet, accepts):
+        for record in direction.stream.records(accepts):
             found, self._found = self._found, None
             self._record(keys, side, record, found, out)
         return out
@@ -270,7 +274,7 @@ class TlsConnection:
         direction.messages.lose()
         self._transcript = None
 
-    def _content(self, keys: SeriesKeys, side: int, kind: int, data: bytes, record: Record, out: list[Output]) -> None:
+    def _content(self, keys: SeriesKeys, side: int, kind: int, data: bytes | memoryview, record: Record, out: list[Output]) -> None:
         direction = self._directions[side]
         if kind == APPLICATION:
             if not data:
@@ -283,10 +287,10 @@ class TlsConnection:
             else:
                 out.append(Plain(side, data, *record.last))
         elif kind == HANDSHAKE:
-            for number, message in direction.messages.feed(data):
+            for number, message in direction.messages.feed(bytes(data)):
                 self._message(keys, side, number, message, record.last)
         elif kind == ALERT:
-            alert = read_alert(side, data, *record.last)
+            alert = read_alert(side, bytes(data), *record.last)
             if alert is not None and len(self.alerts) < 8:
                 self.alerts.append(alert)
         elif kind == CHANGE_CIPHER and len(direction.epochs) > 1:

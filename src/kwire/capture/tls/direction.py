@@ -10,11 +10,12 @@ from __future__ import annotations
 
 from typing import Final, Literal
 
+from kwire.capture import impl
 from kwire.capture.tls.cipher_suites import Suite
 from kwire.capture.tls.handshake import Messages
 from kwire.capture.tls.key_schedule import keys_13, next_secret
 from kwire.capture.tls.record_ciphers import Opened, RecordCipher
-from kwire.capture.tls.records import RecordStream
+from kwire.capture.tls.records import Records
 
 __all__ = ["MOST_FAILURES", "MOST_SKIPPED", "MOST_TRIED", "MOST_TRIED_BYTES", "Direction", "Epoch"]
 
@@ -77,7 +78,7 @@ class Direction:
     )  # fmt: skip
 
     def __init__(self) -> None:
-        self.stream = RecordStream()
+        self.stream: Records = impl.record_stream()
         self.messages = Messages()
         self.epochs: list[Epoch] = []
         self.encrypted = False

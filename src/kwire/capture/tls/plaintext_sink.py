@@ -93,4 +93,4 @@ class PlaintextSink(StreamSink):
                 count = 2 * MAX_FRAME if output.size is None else output.size
                 self._sink.lost(connection, output.side, count, output.cut, output.time, output.packet)
             else:
-                self._sink.data(connection, output.side, output.data, output.time, output.packet)
+                self._sink.data(connection, output.side, bytes(output.data), output.time, output.packet)

@@ -36,7 +36,7 @@ class Opened(NamedTuple):
     """
 
     kind: int
-    data: bytes
+    data: bytes | memoryview
     padding: int
 
 
@@ -118,10 +118,12 @@ class RecordCipher:
             inner = self._aead.decrypt(self._nonce(sequence), body, _HEADER.pack(kind, version, len(body)))
         except InvalidTag:
             return None
+        if inner[-1:] > b"\0":  # nearly always: no padding, and no byte is copied
+            return Opened(inner[-1], memoryview(inner)[:-1], 0)
         plain = inner.rstrip(b"\0")
         if not plain:
             return None  # RFC 8446, 5.4: a record of zeros has no content type
-        return Opened(plain[-1], plain[:-1], len(inner) - len(plain))
+        return Opened(plain[-1], memoryview(plain)[:-1], len(inner) - len(plain))
 
     def _nonce(self, sequence: int) -> bytes:
         return (int.from_bytes(self._keys.iv, "big") ^ sequence).to_bytes(len(self._keys.iv), "big")

@@ -9,16 +9,17 @@ to *seeking*: every place that looks like a header is a candidate, and what open
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator
-from typing import Final, NamedTuple
+from collections.abc import Callable
+from typing import Any, Final, NamedTuple, Protocol
 
-__all__ = ["ALERT", "APPLICATION", "CHANGE_CIPHER", "HANDSHAKE", "Broken", "Record", "RecordStream"]
+__all__ = ["ALERT", "APPLICATION", "CHANGE_CIPHER", "HANDSHAKE", "Broken", "Record", "RecordState", "RecordStream", "Records"]
 
 CHANGE_CIPHER: Final = 20
 ALERT: Final = 21
 HANDSHAKE: Final = 22
 APPLICATION: Final = 23
 
+_HEARTBEAT: Final = 24
 HEADER: Final = 5
 MOST_BODY: Final = 16384 + 2048  # RFC 5246, 6.2.3; TLS 1.3 allows 256 more than the plaintext
 LEAST_RECORD: Final = 22  # a header, one byte and a tag: what a lost record takes at least
@@ -69,34 +70,87 @@ class Broken(NamedTuple):
 Accepts = Callable[[int, int, bytes, int], bool]
 
 
-class RecordStream:
-    """The records of one direction.
+class RecordState(NamedTuple):
+    """What a pickle holds of either twin; the fields are the attributes of `RecordStream`."""
+
+    buffer: bytes = b""
+    marks: tuple[tuple[int, int, int], ...] = ()
+    base: int = 0
+    skip: int = 0
+    seeking: bool = False
+    sound_end: int = 0
+    candidates: tuple[int, ...] = ()
+    scanned: int = 0
+    ended: bool = False
+    opaque: int = 0
+
+
+class Records(Protocol):
+    """What both twins have (`kwire.capture.impl.record_stream`).
 
     Attributes:
+        seeking: the next border is not known.
         ended: what is left of the direction makes no records.
         opaque: bytes that make none.
     """
 
+    seeking: bool
+    ended: bool
+    opaque: int
+
+    def take(self, data: bytes, t: int, packet: int) -> bool:
+        """Take the next bytes; whether `records` may give some."""
+
+    def records(self, accepts: Accepts) -> list[Record]:
+        """The whole records that `take` has found, behind a loss from the first that `accepts` knows as one."""
+
+    def lose(self, count: int, t: int, packet: int, cut: bool) -> Broken | None:
+        """The next `count` bytes are missing; gives the record that this breaks, whose end is known or not."""
+
+    def give_up(self) -> None:
+        """Nothing more of the direction is wanted."""
+
+
+class RecordStream:
+    """The records of one direction: the pure twin of `kwire.capture._native.tls_records.RecordStream`.
+
+    Args:
+        state: of either twin, to continue from.
+    """
+
     __slots__ = ("_base", "_buffer", "_candidates", "_marks", "_scanned", "_skip", "_sound_end", "ended", "opaque", "seeking")
 
-    def __init__(self) -> None:
-        self._buffer = bytearray()
-        self._marks: list[tuple[int, int, int]] = []  # offset in the stream, time, packet
-        self._base = 0  # offset in the stream of the buffer's first byte
-        self._skip = 0  # bytes until the end of a broken record
-        self.seeking = False
-        self._sound_end = 0  # where the last record ended whose place is known
-        self._candidates: list[int] = []
-        self._scanned = 0
-        self.ended = False
-        self.opaque = 0
+    def __init__(self, state: RecordState | None = None) -> None:
+        state = state or RecordState()
+        self._buffer = bytearray(state.buffer)
+        self._marks = list(state.marks)  # offset in the stream, time, packet
+        self._base = state.base  # offset in the stream of the buffer's first byte
+        self._skip = state.skip  # bytes until the end of a broken record
+        self.seeking = state.seeking
+        self._sound_end = state.sound_end  # where the last record ended whose place is known
+        self._candidates = list(state.candidates)
+        self._scanned = state.scanned
+        self.ended = state.ended
+        self.opaque = state.opaque
 
-    def feed(self, data: bytes, t: int, packet: int, accepts: Accepts) -> Iterator[Record]:
-        """Take the next bytes; gives whole records. Must be run to its end."""
+    def __reduce__(self) -> tuple[Any, ...]:
+        from kwire.capture.impl import record_stream
+
+        return record_stream, (self.state(),)
+
+    def state(self) -> RecordState:
+        """What it is now."""
+        return RecordState(
+            bytes(self._buffer), tuple(self._marks), self._base, self._skip, self.seeking, self._sound_end, tuple(self._candidates),
+            self._scanned, self.ended, self.opaque,
+        )  # fmt: skip
+
+    def take(self, data: bytes, t: int, packet: int) -> bool:
+        """Take the next bytes; whether `records` may give some."""
         if self.ended:
             self.opaque += len(data)
             self._base += len(data)
-            return
+            return False
         if self._skip:
             taken = min(self._skip, len(data))
             self._skip -= taken
@@ -105,36 +159,48 @@ class RecordStream:
             if not self._skip:
                 self._sound_end = self._base
         if not data:
-            return
+            return False
         self._marks.append((self._base + len(self._buffer), t, packet))
         self._buffer += data
+        return self.seeking or self._has_record()
+
+    def _has_record(self) -> bool:
+        """Whether the buffer begins with a whole record, or with what is none."""
+        buffer = self._buffer
+        if len(buffer) < HEADER:
+            return False
+        size = int.from_bytes(buffer[3:5], "big")
+        return not self._is_header(0) or len(buffer) >= HEADER + size
+
+    def _is_header(self, at: int) -> bool:
+        buffer = self._buffer
+        size = int.from_bytes(buffer[at + 3 : at + 5], "big")
+        return CHANGE_CIPHER <= buffer[at] <= _HEARTBEAT and buffer[at + 1] == 3 and size <= MOST_BODY
+
+    def records(self, accepts: Accepts) -> list[Record]:
+        """The whole records that `take` has found, behind a loss from the first that `accepts` knows as one."""
+        made: list[Record] = []
         if self.seeking:
             found = self._seek(accepts)
             if found is None:
-                return
-            yield found
-        yield from self._split()
-
-    def _split(self) -> Iterator[Record]:
+                return made
+            made.append(found)
         buffer, at = self._buffer, 0
-        try:
-            while len(buffer) - at >= HEADER:
-                size = int.from_bytes(buffer[at + 3 : at + 5], "big")
-                if not CHANGE_CIPHER <= buffer[at] <= 24 or buffer[at + 1] != 3 or size > MOST_BODY:
-                    self.ended = True
-                    self.opaque += len(buffer) - at
-                    at = len(buffer)
-                    return
-                end = at + HEADER + size
-                if len(buffer) < end:
-                    return
-                record = self._record(at, end)
-                at = end
-                yield record
-        finally:
-            self._drop(at)
-            if at:
-                self._sound_end = self._base
+        while len(buffer) - at >= HEADER:
+            if not self._is_header(at):
+                self.ended = True
+                self.opaque += len(buffer) - at
+                at = len(buffer)
+                break
+            end = at + HEADER + int.from_bytes(buffer[at + 3 : at + 5], "big")
+            if len(buffer) < end:
+                break
+            made.append(self._record(at, end))
+            at = end
+        self._drop(at)
+        if at:
+            self._sound_end = self._base
+        return made
 
     def _record(self, at: int, end: int, lost: int = 0, gap: int = 0) -> Record:
         buffer = self._buffer
@@ -157,8 +223,9 @@ class RecordStream:
     def _drop(self, count: int) -> None:
         del self._buffer[:count]
         self._base += count
-        while len(self._marks) > 1 and self._marks[1][0] <= self._base:
-            del self._marks[0]
+        passed = next((index for index, mark in enumerate(self._marks) if mark[0] > self._base), len(self._marks)) - 1
+        if passed > 0:
+            del self._marks[:passed]
         if not self._buffer:
             self._marks.clear()
 
