@@ -15,7 +15,9 @@ from libc.string cimport memset
 from build_id cimport build_id
 from capture.endpoint_text cimport packed_port
 from protocol.exchange_state cimport ExchangeState, WaitingRequest
+from protocol.answers cimport kept
 from protocol.finished_rows cimport refused_by
+from protocol.group_step_rows cimport step_cells
 from protocol.request_rows cimport PACKET_BITS, no_int, no_long
 from protocol.series_state cimport series_write_back
 from protocol.text_table cimport text_object, text_of, texts_crowded
@@ -24,7 +26,8 @@ from protocol.waiting_objects cimport uses_of_objects
 from tables.connection_slots cimport Slot, SlotList, slot_append, slot_remove
 from tables.request_batch cimport row_of_event
 from tables.row_batches cimport flush_rows, most_rows
-from tables.row_columns cimport wide_row_of
+from tables.connection_row cimport connection_cells
+from tables.row_columns cimport cells_of, wide_row_of
 from tables.series_rows cimport (
     SeriesRows, count_requests, end_stream, forget_texts, int_object, rows_close, rows_open, server_text, counts_write_back, sums_objects,
     sums_take,
@@ -60,6 +63,8 @@ __all__ = ["RowBatches", "ObservedBatches", "TrackedStream"]
 __build__ = build_id()
 
 SCHEMAS_OF_ROWS = {"requests": REQUESTS, "connections": CONNECTIONS, "group_steps": GROUP_STEPS, "topic_use": TOPIC_USE}
+CELLS = {"connections": cells_of(connection_cells(), CONNECTIONS), "group_steps": cells_of(step_cells(), GROUP_STEPS)}
+PLACES = {table: [cells.index(name) for name in SCHEMAS_OF_ROWS[table].names] for table, cells in CELLS.items()}
 fill_pairs()
 
 cdef enum:
@@ -146,7 +151,7 @@ cdef class RowBatches(StreamSink):
         # Weak references: the C structs hold the callbacks, where no collector would find a cycle.
         myself = weakref.ref(self)
         self.target = weakref.proxy(sink)
-        rows_open(&self.rows, field_plans(), row_callbacks.RowCallbacks(self.target, lambda place: myself().connection_id_of(place)))
+        rows_open(&self.rows, field_plans(), row_callbacks.RowCallbacks(self.target, lambda place: myself().connection_id_of(place)), CELLS)
         self.batch_rows = batch_rows
         self.name, self.files, self.ports = sink.series, sink.files, sink.ports
         self.batches = {table: [] for table in SCHEMAS_OF_ROWS}
@@ -177,13 +182,17 @@ cdef class RowBatches(StreamSink):
 
     def add_connection(self, row):
         """Append a row of `connections`, values in the schema's order."""
-        wide_row_of(&self.rows.connections, &self.rows.said, row)
+        wide_row_of(&self.rows.connections, &self.rows.said, row, PLACES["connections"], None)
         self.flush_full()
 
     def add_observed(self, table, row):
         """Append a row of `group_steps` or `topic_use`, values in the schema's order."""
         if table == "group_steps":
-            wide_row_of(&self.rows.shared.steps, &self.rows.shared.said, row)
+            if self.rows.shared.lists is NULL:
+                self.rows.shared.lists = kept({})
+            wide_row_of(
+                &self.rows.shared.steps, &self.rows.shared.said, row, PLACES["group_steps"], <dict>self.rows.shared.lists
+            )
         else:
             topic_row_of(&self.rows.shared.topic_rows, &self.rows.shared.said, self.words[6], row)
         self.flush_full()
@@ -208,7 +217,7 @@ cdef class RowBatches(StreamSink):
 
     cdef int flush(self) except -1:
         names = (lambda _: self.name, self.files.__getitem__, self.asked[3], error_name, self.words[0], self.words[1])
-        return flush_rows(&self.rows, pa, SCHEMAS_OF_ROWS, self.batches, names, self.words[6])
+        return flush_rows(&self.rows, pa, SCHEMAS_OF_ROWS, CELLS, self.batches, names, self.words[6])
 
     cdef int rows_added(self, Py_ssize_t before) except -1:
         if self.rows.shared.rows.count != before:
