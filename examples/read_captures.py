@@ -14,16 +14,16 @@ CAPTURE = str(Path(__file__).with_name("upgrade-fleet.pcap.gz"))
 
 def main() -> None:
     with kwire.spark.open_session("local[2]", "kwire example") as spark:
-        # a row a request; kwire is found by its name, nothing is registered
-        requests = spark.read.format("kwire").option("ports", 19092).load(CAPTURE)
-        slow = requests.where("api_name = 'Produce'").groupBy("client_id", "api_version").count()
-        slow.orderBy("client_id", "api_version").show(3)
+        # one row per request; Spark finds the format by its name
+        requests = spark.read.format("kwire").load(CAPTURE)
+        produced = requests.where("api_name = 'Produce'").groupBy("client_id", "api_version").count()
+        produced.orderBy("client_id", "api_version").show(3)
 
         # another table, some of its columns
         connections = spark.read.format("kwire").option("table", "connections").option("columns", "software_name,client_id,state")
         connections.load(CAPTURE).groupBy("software_name").count().orderBy("software_name").show(3)
 
-        # one message: a row an element, with the frame that proves it
+        # one message: one row per element, with its place in the capture
         leaders = (
             spark.read.format("kwire")
             .option("message", "MetadataResponse")
@@ -31,8 +31,8 @@ def main() -> None:
             .option("fields", "topics.name,topics.partitions.partition_index,topics.partitions.leader_id")
             .load(CAPTURE)
         )
-        told = leaders.where("`topics.name` IS NOT NULL")
-        told.select("client_id", "packet_number", "`topics.name`", "`topics.partitions.leader_id`").show(2)
+        named = leaders.where("`topics.name` IS NOT NULL")
+        named.select("client_id", "packet_number", "`topics.name`", "`topics.partitions.leader_id`").show(2)
 
         # the same in SQL
         spark.sql(f"CREATE TEMPORARY VIEW violations USING kwire OPTIONS (path '{CAPTURE}', table 'violations')")

@@ -10,18 +10,15 @@ import kwire.spark
 from kwire import messages
 
 
-def heartbeat(group: str) -> bytes:
-    """A request frame, without its 4-byte length."""
-    header = messages.RequestHeader(api_key=12, api_version=0, correlation_id=1, client_id="app")
-    return kwire.encode_request(header, messages.HeartbeatRequest(group_id=group, generation_id=7, member_id=f"{group}-1"))
-
-
 def main() -> None:
     with kwire.spark.open_session("local[1]", "kwire example") as spark:
-        whole = heartbeat("billing")
-        df = spark.createDataFrame([(1, whole), (2, whole[:-3])], "id INT, frame BINARY")
+        # two frames, without their 4-byte length; the second one is truncated
+        header = messages.RequestHeader(api_key=12, api_version=0, correlation_id=1, client_id="app")
+        heartbeat = messages.HeartbeatRequest(group_id="billing", generation_id=7, member_id="billing-1")
+        frame = kwire.encode_request(header, heartbeat)
+        df = spark.createDataFrame([(1, frame), (2, frame[:-3])], "id INT, frame BINARY")
 
-        # a struct a frame: its header, its body as Kafka's JSON, and what is wrong with it
+        # one struct per frame: its header, its body as Kafka's JSON, and its error
         read = kwire.spark.from_kafka_request("frame", {"columnNameOfCorruptRecord": "_corrupt_record"})
         df.select("id", read.alias("r")).select("id", "r.message", "r.client_id", "r.body", "r.error", "r.error_path").show(truncate=False)
 

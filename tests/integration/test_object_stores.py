@@ -352,3 +352,17 @@ def test_credentials_that_are_none(store: Store, key: str | None, said: str, mon
             monkeypatch.setenv(name, key)
     result = kwire("analyze", "s3://captures/mon*/*", "--out", "s3://reports/x", "--endpoint", store.endpoint)
     assert (result.exit_code, result.stderr) == (1, f"kwire: s3://captures/mon*/* cannot be read: {said}\n")
+
+
+def test_the_python_blocks_of_the_page(
+    store: Store, spark: SparkSession, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """They follow the shell block, which sets the endpoint."""
+    monkeypatch.setenv("AWS_ENDPOINT_URL", store.endpoint)
+    blocks = re.findall(r"^```py\n(.*?)^```$", PAGE, re.DOTALL | re.MULTILINE)
+    assert len(blocks) == 2
+    for block in blocks:
+        exec(block, {})
+    said = capsys.readouterr().out.splitlines()
+    assert said[0] == f"1 files, {TRUTH['any-sll2.pcap']} requests"
+    assert said[1].endswith(" clients")

@@ -51,19 +51,6 @@ def check(twin: str, page: Path, folder: Path) -> None:
     assert done.returncode == 0, done.stdout + done.stderr
 
 
-@pytest.mark.parametrize(
-    ("page", "example", "count"), [("how-to/executors.md", "executors.py", 3), ("how-to/object-stores.md", "object_stores.py", 2)]
-)
-def test_code_of_a_page_stands_in_its_example(page, example, count):
-    """What needs a cluster or a store is run by the integration tests, as the example."""
-    text = (ROOT / "docs" / page).read_text("utf-8")
-    lines = (ROOT / "examples" / example).read_text("utf-8").splitlines()
-    blocks = re.findall(r"^```py\n(.*?)^```$", text, re.DOTALL | re.MULTILINE)
-    assert len(blocks) == text.count("```py\n") == count
-    for line in "".join(blocks).splitlines():
-        assert line in lines
-
-
 def test_the_navigation_of_the_site_names_every_page_once():
     linked = re.findall(r"[:-] ([a-z0-9/-]+\.md)$", (ROOT / "mkdocs.yml").read_text("utf-8"), re.MULTILINE)
     assert sorted(linked) == sorted(path.relative_to(ROOT / "docs").as_posix() for path in (ROOT / "docs").rglob("*.md"))

@@ -43,7 +43,7 @@ def new_instance_id(random: Callable[[int], bytes] = secrets.token_bytes, *, hyp
 
 
 class InstanceIdState(Enum):
-    """What a connection has said of its client's instance id."""
+    """States of a connection with regard to its client instance id."""
 
     NO_REQUEST = auto()
     NO_ID = auto()  # requests came, with older headers

@@ -14,7 +14,7 @@ __all__ = [
 
 
 class ConsumerGroupState(Enum):
-    """Where a group with KIP-848 is: Kafka's `ConsumerGroup.ConsumerGroupState`."""
+    """States of a group (KIP-848): Kafka's `ConsumerGroup.ConsumerGroupState`."""
 
     EMPTY = auto()
     ASSIGNING = auto()  # its epoch is above that of the target assignment
@@ -50,7 +50,7 @@ CONSUMER_GROUP: Final = Transitions(
 
 
 class AtCoordinator(Enum):
-    """Where a member is in its coordinator's eyes: Kafka's `modern.MemberState`, and an end."""
+    """States of a member at its coordinator: Kafka's `modern.MemberState`, and a final state."""
 
     STABLE = auto()
     UNREVOKED_PARTITIONS = auto()  # it has yet to give something up; its epoch stays behind
@@ -80,7 +80,7 @@ MEMBER_AT_COORDINATOR: Final = Transitions(
 
 
 class ConsumerMemberState(Enum):
-    """Where a member with KIP-848 is: Kafka's `MemberState` of the consumer."""
+    """States of a member (KIP-848): Kafka's `MemberState` of the consumer."""
 
     UNSUBSCRIBED = auto()
     JOINING = auto()

@@ -11,7 +11,7 @@ __all__ = ["GROUP_COORDINATOR", "GROUP_MEMBER", "GroupEvent", "GroupState", "Mem
 
 
 class GroupState(Enum):
-    """Where a group is: Kafka's `ClassicGroupState`."""
+    """States of a group: Kafka's `ClassicGroupState`."""
 
     EMPTY = auto()
     PREPARING_REBALANCE = auto()  # waits for members to join
@@ -55,7 +55,7 @@ GROUP_COORDINATOR: Final = Transitions(
 
 
 class MemberState(Enum):
-    """Where a member is: Kafka's `AbstractCoordinator.MemberState`, and two ends."""
+    """States of a member: Kafka's `AbstractCoordinator.MemberState`, and two final states."""
 
     UNJOINED = auto()
     PREPARING_REBALANCE = auto()  # JoinGroup is under way

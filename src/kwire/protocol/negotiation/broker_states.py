@@ -11,7 +11,7 @@ __all__ = ["BROKER_ROLE", "BrokerEvent", "BrokerState"]
 
 
 class BrokerState(Enum):
-    """Where the broker's side of a connection is; up to `SERVING` the names of Kafka's SaslState in other words."""
+    """States of the broker's side of a connection; those up to `SERVING` are Kafka's SaslState under other names."""
 
     NEW = auto()
     FIRST_OF_SASL = auto()  # ApiVersions or SaslHandshake may come

@@ -11,7 +11,7 @@ __all__ = ["CLIENT_ROLE", "ClientEvent", "ClientState"]
 
 
 class ClientState(Enum):
-    """Where the client's side of a connection is."""
+    """States of the client's side of a connection."""
 
     NEW = auto()
     ASKING = auto()

@@ -11,7 +11,7 @@ __all__ = ["TELEMETRY_CLIENT", "PushEvent", "PushState"]
 
 
 class PushState(Enum):
-    """Where a client is with its metrics."""
+    """States of a client that pushes metrics."""
 
     SUBSCRIPTION_NEEDED = auto()
     SUBSCRIPTION_IN_PROGRESS = auto()

@@ -22,7 +22,7 @@ _PLAIN: Final = ACCEPTED_CONTENT_TYPES[-1]
 
 
 class DraftState(Enum):
-    """Where a client of the draft is."""
+    """States of a client of the draft."""
 
     NO_BROKER = auto()
     HANDSHAKE_NEEDED = auto()

@@ -11,7 +11,7 @@ __all__ = ["PUSHING_INSTANCE", "InstanceEvent", "InstanceState"]
 
 
 class InstanceState(Enum):
-    """What the instance did last."""
+    """The last request of a client instance."""
 
     NEW = auto()
     SUBSCRIBED = auto()
