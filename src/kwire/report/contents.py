@@ -12,6 +12,7 @@ from kwire.report.broken_rules import BrokenRule, read_broken_rules
 from kwire.report.broker_list import Broker, read_brokers
 from kwire.report.connection_times import UNKNOWN, ConnectionTimes, read_connection_times
 from kwire.report.coverage import Coverage, headline, read_coverage
+from kwire.report.encryption import read_encryption
 from kwire.report.group_lines import GroupLines, read_group_lines
 from kwire.report.incidents import read_incidents
 from kwire.report.inventory import Client, LibraryVersion, Population, applications, by_library, population, read_clients
@@ -51,6 +52,7 @@ class Report:
     topics: tuple[Topic, ...]
     groups: GroupLines
     incidents: tuple[Listing, ...]
+    encryption: tuple[Listing, ...]
     rules: tuple[BrokenRule, ...]
     telemetry: Listing
     brokers: tuple[Broker, ...]
@@ -108,6 +110,7 @@ def read_report(folder: AnalysisFolder, *, before: str = "", command: str = "", 
         topics=topics,
         groups=read_group_lines(folder),
         incidents=read_incidents(folder),
+        encryption=read_encryption(folder),
         rules=read_broken_rules(folder),
         telemetry=read_telemetry(folder),
         brokers=read_brokers(folder),
