@@ -49,7 +49,8 @@ class Epoch:
     @classmethod
     def of_secret(cls, kind: EpochKind, suite: Suite, secret: bytes) -> Epoch:
         """The epoch of a TLS 1.3 traffic secret."""
-        return cls(kind, suite, RecordCipher(suite, keys_13(secret, suite), is_13=True), next_secret(secret, suite))
+        following = next_secret(secret, suite) if kind == "data" else b""
+        return cls(kind, suite, RecordCipher(suite, keys_13(secret, suite), is_13=True), following)
 
     def updated(self) -> Epoch:
         """The epoch behind a KeyUpdate."""
