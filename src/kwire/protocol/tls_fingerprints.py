@@ -10,7 +10,7 @@ import hashlib
 from collections.abc import Iterable
 from functools import lru_cache
 
-from kwire.capture.tls.handshake import ClientHello, is_grease
+from kwire.protocol.tls_handshake import ClientHello, is_grease
 
 __all__ = ["ja3", "ja4"]
 
