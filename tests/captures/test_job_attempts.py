@@ -18,7 +18,7 @@ import pytest
 
 from kwire import analysis
 from kwire.analysis.redaction import Redaction
-from kwire.spark import job, series_task
+from kwire.spark import finish_task, series_task
 from kwire.spark.job import JobRequest, run_job
 from kwire.spark.output import MANIFEST, STATE, SUCCESS
 from kwire.spark.series_task import SeriesResult, SeriesTask, run_task
@@ -109,9 +109,9 @@ def test_an_attempt_of_another_run_that_is_still_at_it(tmp_path: Path, job_in_pr
 def test_an_attempt_that_ends_while_the_driver_finishes(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, job_in_process: Callable[..., None]
 ) -> None:
-    """The driver fills the nodes of brokers into connections; an attempt that comes late must not undo that."""
+    """The last step fills the nodes of brokers into connections; an attempt that comes late must not undo that."""
     tasks: list[SeriesTask] = []
-    real = job.fill_node_ids
+    real = finish_task.fill_node_ids
 
     def attempts(task: SeriesTask) -> SeriesResult:
         tasks.append(task)
@@ -123,7 +123,7 @@ def test_an_attempt_that_ends_while_the_driver_finishes(
             run_task(task)
         return found
 
-    monkeypatch.setattr(job, "fill_node_ids", fill)
+    monkeypatch.setattr(finish_task, "fill_node_ids", fill)
     out = analysed(tmp_path / "out", attempts, job_in_process)
     assert_whole(out)
     assert any(row["node_id"] is not None for row in ds.dataset(out / "connections").to_table().to_pylist())

@@ -19,29 +19,33 @@ from typing import Final
 
 import pyarrow as pa
 
-from kwire.analysis.partials import Partial, empty, from_bytes, merge, partial_of_series, to_bytes
+from kwire.analysis.key_buckets import whole_of
+from kwire.analysis.partials import Partial, from_bytes, merge, partial_of_series, to_bytes
 from kwire.analysis.redaction import Redaction, Redactor
 from kwire.analysis.request_sums import RequestSums
-from kwire.capture.capture_points import is_of_points, names_in
+from kwire.capture.capture_points import names_in
 from kwire.capture.file_systems import StoreOptions, store_options
 from kwire.capture.packet_routing import RoutedPiece
 from kwire.capture.sized_file import SizedFile
 from kwire.capture.tls.session_keys import TlsOptions, tls_options
 from kwire.errors import InputError
 from kwire.spark.output import STATE
-from kwire.spark.parts import PartWriter, progress_file, write_blob
-from kwire.spark.series_state import SeriesState, read_part, read_state
+from kwire.spark.parts import PartWriter, progress_file
+from kwire.spark.series_state import SeriesState, read_part, read_state, write_state
 from kwire.spark.settled_sums import SettledSums
+from kwire.spark.sums_files import SumsFile, write_sums
 from kwire.tables import SCHEMAS, SeriesRows, SeriesView, read_series
 from kwire.tables.series import begin_series, read_piece, skip_piece
 from kwire.tables.series_rows import SPOOLED, Fate
 
-__all__ = ["Earlier", "SeriesResult", "SeriesTask", "in_folder", "progress_of", "run_task"]
+__all__ = ["Earlier", "Piece", "SeriesResult", "SeriesTask", "in_folder", "progress_of", "run_task"]
 
 _WRITTEN: Final = ("requests", "connections", "violations", "telemetry")
 _KINDS: Final[dict[Fate, str]] = {"settled": "part", "waiting": "open", "end": "end"}
 _PROGRESS_SECONDS: Final = 0.2
 _OBJECTS_TO_COLLECT: Final = 50_000
+
+Piece = str | SizedFile | RoutedPiece
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,7 +82,9 @@ class SeriesTask:
         store: how to reach the object stores of its files.
         tls: how encrypted connections are read.
         sizes: bytes that the files had when the run was planned: what is written to them later is left for the next run.
-        read_before: how many bytes of the first file the earlier run has read.
+        read_before: how many bytes of the first file the earlier run has read, None where it has not.
+        point_sizes: of captures of several points the bytes that each file had.
+        renamed: files that were read before under other names: the places of both.
     """
 
     number: int
@@ -97,14 +103,16 @@ class SeriesTask:
     store: StoreOptions | None = None
     tls: TlsOptions | None = None
     sizes: tuple[int, ...] = ()
-    read_before: int = 0
+    read_before: int | None = None
+    point_sizes: tuple[int, ...] = ()
+    renamed: tuple[tuple[str, str], ...] = ()
 
     def pieces(self) -> list[SizedFile | str]:
-        """The files, as far as they are read; request logs and captures of several points are read as they are found."""
+        """The files, as far as they are read."""
         sizes = self.sizes or (None,) * len(self.locations)
-        before = [self.read_before, *(0 for _ in self.locations[1:])]
+        before = [self.read_before, *(None for _ in self.locations[1:])]
         return [
-            location if size is None or is_of_points(location) else SizedFile(location, size, read)
+            location if size is None else SizedFile(location, size, read, self.point_sizes)
             for location, size, read in zip(self.locations, sizes, before, strict=True)
         ]
 
@@ -116,7 +124,8 @@ class SeriesResult:
     Attributes:
         number: of the task.
         share: which share of its series it read.
-        partial: what `kwire.analysis` merges, beside the parts that hold sums (`kwire.spark.settled_sums`).
+        whole: of its sums what is not divided (`kwire.analysis.key_buckets.WHOLE`).
+        sums: files with its sums.
         parts: the parts that it wrote, `TABLE/NAME`.
         skipped: the files that could not be read, each with the reason.
         read: how many files were read.
@@ -128,7 +137,8 @@ class SeriesResult:
 
     number: int
     share: int = 0
-    partial: Partial = field(default_factory=empty)
+    whole: Partial = field(default_factory=dict)
+    sums: list[SumsFile] = field(default_factory=list)
     parts: list[str] = field(default_factory=list)
     skipped: list[tuple[str, str]] = field(default_factory=list)
     read: int = 0
@@ -138,10 +148,11 @@ class SeriesResult:
     began: float = 0.0
 
     def to_bytes(self) -> bytes:
-        """Pack it for the way through Spark: a line of JSON, then the partial."""
+        """Pack it for the way through Spark: a line of JSON, then the sums that are not divided."""
         facts = {
             "number": self.number,
             "share": self.share,
+            "sums": [(file.part, file.size, file.start) for file in self.sums],
             "parts": self.parts,
             "skipped": self.skipped,
             "read": self.read,
@@ -150,15 +161,16 @@ class SeriesResult:
             "cpu_seconds": self.cpu_seconds,
             "began": self.began,
         }
-        return json.dumps(facts).encode() + b"\n" + to_bytes(self.partial)
+        return json.dumps(facts).encode() + b"\n" + to_bytes(self.whole)
 
     @classmethod
     def from_bytes(cls, data: bytes) -> SeriesResult:
         """Unpack what `to_bytes` packed."""
-        line, _, partial = data.partition(b"\n")
+        line, _, whole = data.partition(b"\n")
         facts = json.loads(line)
         facts["skipped"] = [(location, reason) for location, reason in facts["skipped"]]
-        return cls(partial=from_bytes(partial), **facts)
+        facts["sums"] = [SumsFile(part, True, size, start) for part, size, start in facts["sums"]]
+        return cls(whole=from_bytes(whole), **facts)
 
 
 def progress_of(out: str, number: int) -> Callable[[int], None]:
@@ -256,14 +268,14 @@ def _rarely_collecting() -> Iterator[None]:
         gc.unfreeze()
 
 
-def run_task(task: SeriesTask, routed: Sequence[RoutedPiece] | None = None) -> SeriesResult:
+def run_task(task: SeriesTask, routed: Sequence[Piece] | None = None) -> SeriesResult:
     """Read a series, write its rows into the staging of the output folder and sum it up.
 
     Never raises for what files or bytes are: a file that cannot be read is a row in `violations`.
 
     Args:
         task: what to read and where to write.
-        routed: its files, where their packets come from elsewhere.
+        routed: its files, where packets of theirs come from elsewhere.
     """
     result = SeriesResult(task.number, task.share[0], began=time.time())
     began, cpu = time.perf_counter(), time.process_time()
@@ -283,11 +295,10 @@ def run_task(task: SeriesTask, routed: Sequence[RoutedPiece] | None = None) -> S
     return result
 
 
-def _run(task: SeriesTask, pieces: Sequence[str | SizedFile | RoutedPiece], parts: _Parts, result: SeriesResult) -> None:
+def _run(task: SeriesTask, pieces: Sequence[Piece], parts: _Parts, result: SeriesResult) -> None:
     earlier = None if task.earlier is None else read_state(task.out, task.earlier.state)
     began, settling = time.perf_counter(), 0.0
-    # a run that cannot be gone on with is one that hashes names: no sums of it lie about in clear
-    settled = SettledSums(task.out, parts.name("sums") if task.keep_state else "")
+    settled = SettledSums(task.out, parts.name("sums"))
 
     def add(sums: Partial) -> None:
         try:
@@ -318,6 +329,7 @@ def _run(task: SeriesTask, pieces: Sequence[str | SizedFile | RoutedPiece], part
             disorder=task.disorder,
             log_zone=task.log_zone,
             share=task.share,
+            rename=dict(task.renamed),
             resume=None if earlier is None else (earlier.carry, _waiting(task, earlier)),
             keep_state=task.keep_state,
             settle=settle,
@@ -333,10 +345,13 @@ def _run(task: SeriesTask, pieces: Sequence[str | SizedFile | RoutedPiece], part
             for kind, batch in _kinds(task, rows, table, sums):
                 parts.write(table, kind, batch)
         add(partial_of_series(views["settled"], sums["settled"]))
-        result.partial = settled.take()
-        result.parts += settled.parts
+        last = settled.take()
+        result.sums, result.whole = settled.files, whole_of(merge([settled.whole, whole_of(last)]))
         if task.keep_state:
-            _keep(task, rows, sums["open"], result, parts.name("state"))
+            result.parts += [file.part for file in settled.files]
+            _keep(task, rows, sums["open"], last, parts.name("state"), result)
+        else:
+            result.sums.append(write_sums(task.out, f"{parts.name('sums')}-last", last))
         result.skipped = [(location, str(error)) for location, error in rows.skipped]
         result.read = len(task.locations) - len(rows.skipped)
 
@@ -353,16 +368,16 @@ def _kinds(task: SeriesTask, rows: SeriesRows, table: str, sums: Mapping[str, Re
         yield _KINDS[fate] if task.keep_state else "part", batch
 
 
-def _keep(task: SeriesTask, rows: SeriesRows, sums: RequestSums, result: SeriesResult, name: str) -> None:
+def _keep(task: SeriesTask, rows: SeriesRows, sums: RequestSums, settled: Partial, name: str, result: SeriesResult) -> None:
     """Write the state that the next run goes on from, and add the sums of open connections."""
-    settled, still = result.partial, partial_of_series(rows.open, sums)
-    result.partial = merge([settled, still])
+    still = partial_of_series(rows.open, sums)
+    result.whole = whole_of(merge([result.whole, whole_of(still)]))
     waiting = {
         table: pa.Table.from_batches((batch for fate, batch in rows.by_fate(table) if fate == "waiting"), schema=schema)
         for table, schema in SPOOLED.items()
         if table not in _WRITTEN
     }
-    write_blob(task.out, STATE, name, SeriesState(rows.state, settled, still, waiting).to_bytes())
+    result.sums += write_state(task.out, name, SeriesState(rows.state, settled, waiting), still)
     result.parts.append(f"{STATE}/{name}")
 
 
@@ -376,7 +391,7 @@ def _waiting(task: SeriesTask, earlier: SeriesState) -> dict[str, Iterable[pa.Re
     return found
 
 
-def _skip_all(task: SeriesTask, pieces: Sequence[str | SizedFile | RoutedPiece], parts: _Parts, result: SeriesResult) -> None:
+def _skip_all(task: SeriesTask, pieces: Sequence[Piece], parts: _Parts, result: SeriesResult) -> None:
     """No file of the series can be read: say so of each."""
     carry = begin_series(task.name, task.ports, share=task.share)
     batches: list[pa.RecordBatch] = []

@@ -13,12 +13,12 @@ from kwire.capture.tls.findings import findings
 from kwire.capture.tls.opening import Chunk
 from kwire.capture.tls.session_keys import SeriesKeys
 from kwire.protocol import DirectionDetector
-from kwire.protocol.connection import Connection
-from kwire.protocol.direction_detection import DecidedBy
 from kwire.protocol.events import Asked, ConnectionSummary, Direction, Event, ViolationFound
-from kwire.protocol.frames import MAX_FRAME
 from kwire.protocol.rules import RULES, explain
 from kwire.protocol.tls_fingerprints import ja3, ja4
+from kwire.protocol.tracking.connection import Connection
+from kwire.protocol.tracking.direction_detection import DecidedBy
+from kwire.protocol.tracking.frames import MAX_FRAME
 
 __all__ = ["UNKNOWN_LOSS", "EncryptedConnection"]
 

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from kwire.protocol.frames import MAX_FRAME
-from kwire.protocol.opening import Opening
+from kwire.protocol.tracking.frames import MAX_FRAME
+from kwire.protocol.tracking.opening import Opening
 
 __all__ = ["Chunk", "TlsOpening"]
 

@@ -8,7 +8,7 @@ from kwire.capture.tcp import TcpConnection
 from kwire.capture.tls.connection import Missing, Output, TlsConnection
 from kwire.capture.tls.opening import Chunk, TlsOpening
 from kwire.capture.tls.session_keys import SeriesKeys
-from kwire.protocol.frames import MAX_FRAME
+from kwire.protocol.tracking.frames import MAX_FRAME
 
 __all__ = ["PlaintextSink"]
 

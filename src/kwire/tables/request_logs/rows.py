@@ -8,14 +8,13 @@ from __future__ import annotations
 
 from collections import OrderedDict
 from collections.abc import Iterable, Sequence
+from dataclasses import replace
 from datetime import UTC, tzinfo
 from typing import Any, Final
 
-import pyarrow as pa
-
 from kwire.capture.request_logs.entry import ConnectionName, LogEntry
 from kwire.capture.request_logs.folding import EntryFolder, Item, LineFault
-from kwire.capture.request_logs.reader import LogFileFacts
+from kwire.capture.request_logs.reader import LogFileFacts, LogPosition, torn_line
 from kwire.protocol.events import BrokersLearned, Event, GroupStep, MetricsPushed, TopicsNamed, VersionsLearned, ViolationFound
 from kwire.tables.observed_rows import TOPIC_USE
 from kwire.tables.request_logs.connection import LogConnection
@@ -33,9 +32,13 @@ _DIRECTION, _ERRORS, _BYTES, _FIRST_SEEN, _MAGIC, _ACKS = map(
 )
 
 
-def _row(schema: pa.Schema, **values: Any) -> Sequence[Any]:
-    """Values in the order of a schema; what a log cannot know is null."""
-    return tuple((dict.fromkeys(schema.names) | values).values())
+# What a log cannot know is null; asking a schema for its names takes longer than all else that a row does.
+_CAPTURE, _CONNECTION, _VIOLATION = (dict.fromkeys(schema.names) for schema in (CAPTURES, CONNECTIONS, VIOLATIONS))
+
+
+def _row(nulls: dict[str, None], **values: Any) -> Sequence[Any]:
+    """Values in the order of a schema."""
+    return tuple((nulls | values).values())
 
 
 class _LogFile:
@@ -85,6 +88,8 @@ class LogRows:
         self._sink = sink
         self._most_live = most_live
         self._files: dict[int, _LogFile] = {}
+        # of the newest file, where more of it may come
+        self._position: LogPosition | None = None
         self._live: OrderedDict[ConnectionName, LogConnection] = OrderedDict()
         self._lives: dict[tuple[str, int, str, int], int] = {}
         self._latest: dict[tuple[str, int, str, int], ConnectionName] = {}
@@ -95,7 +100,8 @@ class LogRows:
     # Files.
 
     def begin_file(self, number: int) -> None:
-        """What comes now is from the file with this number in the series."""
+        """What comes now is from the file with this number in the series, and no more comes of the one before."""
+        self._end_newest()
         self._files[number] = _LogFile(number)
 
     def forget_file(self, number: int) -> None:
@@ -103,10 +109,35 @@ class LogRows:
         del self._files[number]
 
     def end_file(self, number: int, facts: LogFileFacts) -> None:
-        """The file was read."""
-        self._files[number].facts = facts
-        if facts.damage:
-            text = f"The file ends early, behind line {facts.lines}: {facts.damage}. What was before it is read."
+        """The file was read, as far as it went."""
+        self._files[number].facts = replace(facts, position=None)
+        self._position = facts.position
+        if facts.position is None:
+            self._tell_damage(number, facts.lines)
+
+    def read_before(self, number: int, size: int) -> LogPosition | None:
+        """Where to go on with a file that has grown; None where another size of it was read, or none.
+
+        Args:
+            number: of the file in the series.
+            size: bytes of it that were read, as stored.
+        """
+        file = self._files.get(number)
+        is_known = file is not None and file.facts is not None and file.facts.stored_bytes == size
+        return self._position if is_known else None
+
+    def _end_newest(self) -> None:
+        """No more comes of the newest file: a line of it that has no end is torn."""
+        position, self._position = self._position, None
+        if position is not None:
+            number = max(self._files)
+            self.take(torn_line(position, number, self.folder))
+            self._tell_damage(number, position.lines + (position.size > 0))
+
+    def _tell_damage(self, number: int, lines: int) -> None:
+        facts = self._files[number].facts
+        if facts is not None and facts.damage:
+            text = f"The file ends early, behind line {lines}: {facts.damage}. What was before it is read."
             self._file_violation(number, "capture_cut", "warning", text)
 
     def take(self, items: Iterable[Item]) -> None:
@@ -141,6 +172,9 @@ class LogRows:
 
     def finish(self) -> None:
         """The series is over."""
+        if self._position is not None and self._position.has_more:
+            self._position = None  # the rest of its last line is there, for another run
+        self._end_newest()
         self.take(self.folder.finish())
         while self._live:
             self._end(next(iter(self._live)))
@@ -188,7 +222,7 @@ class LogRows:
             if file.facts is not None:
                 rows.append(
                     _row(
-                        CAPTURES, capture=self._sink.files[number], series=self._sink.series, source=source,
+                        _CAPTURE, capture=self._sink.files[number], series=self._sink.series, source=source,
                         sha256=file.facts.sha256 or None, start=file.start_us, end=file.end_us,
                         connections=file.connections, requests=file.requests,
                     )
@@ -232,7 +266,7 @@ class LogRows:
         if isinstance(event, ViolationFound):
             self._sink.violations.add(
                 _row(
-                    VIOLATIONS, series=self._sink.series, capture=capture, connection_id=connection.connection_id,
+                    _VIOLATION, series=self._sink.series, capture=capture, connection_id=connection.connection_id,
                     rule=event.rule, severity=event.severity, request_index=event.request_index, packet_number=event.packet_number,
                     software_name=event.software_name, client_id=event.client_id, explanation=event.explanation,
                 )
@@ -257,7 +291,7 @@ class LogRows:
         software = identity.software
         self._sink.connections.add(
             _row(
-                CONNECTIONS, series=self._sink.series, capture=self._sink.files[connection.begun],
+                _CONNECTION, series=self._sink.series, capture=self._sink.files[connection.begun],
                 connection_id=connection.connection_id, client_key=connection.client_key(), client_address=name.client_address,
                 client_port=name.client_port, server_address=name.server_address, server_port=name.server_port,
                 first_seen=connection.first_us, last_seen=connection.last_us, request_frames=connection.requests,
@@ -291,7 +325,7 @@ class LogRows:
     def _file_violation(self, number: int, rule: str, severity: str, text: str, line: int | None = None) -> None:
         self._sink.violations.add(
             _row(
-                VIOLATIONS, series=self._sink.series, capture=self._sink.files[number], rule=rule, severity=severity, packet_number=line,
+                _VIOLATION, series=self._sink.series, capture=self._sink.files[number], rule=rule, severity=severity, packet_number=line,
                 explanation=text,
             )
         )  # fmt: skip
