@@ -108,3 +108,19 @@ def test_decrypted_streams_stay_out_of_python(monkeypatch: pytest.MonkeyPatch) -
         reader.read_piece(io.BytesIO(b"".join(blocks())), carry.streams, carry.sink)
     sink: Any = carry.sink
     assert sink.batches.pieces_in_python <= carry.streams.packets / 20
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_tables_of_a_capture_with_bytes_that_changed(seed: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Record lengths, types, hellos and ciphertext that are damaged anywhere; most near the beginning of a segment."""
+    rnd, out = random.Random(seed), []
+    for block in blocks():
+        made = bytearray(block)
+        end = 28 + struct.unpack_from("<I", block, 20)[0] if block[:4] == PACKET else 0
+        first = 28 + 66  # behind the headers of Ethernet, IPv4 and TCP with time stamps
+        if end > first and rnd.random() < 0.15:
+            for _ in range(rnd.choice((1, 3, 20))):
+                at = first + int(rnd.random() ** 3 * (end - first))
+                made[at] = rnd.choice((made[at] ^ 1 << rnd.randrange(8), 0, 255, 0x16, 3))
+        out.append(bytes(made))
+    both(monkeypatch, [b"".join(out)], KEYS)
