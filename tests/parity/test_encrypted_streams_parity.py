@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-import gzip
 import io
 import pickle
 import random
 import struct
 from itertools import pairwise
-from pathlib import Path
 from typing import Any
 
 import pyarrow as pa
@@ -19,19 +17,9 @@ from kwire.capture import reader
 from kwire.capture.tls.session_keys import TlsOptions, tls_options
 from kwire.codec.impl import load_twin
 from kwire.tables import impl, series
+from tls_capture import KEY_LOG, PACKET, blocks
 
-DATA = Path(__file__).parents[1] / "captures" / "data"
-KEYS = TlsOptions((str(DATA / "tls-keys.log"),))
-PACKET = b"\6\0\0\0"
-
-
-def blocks() -> list[bytes]:
-    data, at, found = gzip.decompress((DATA / "tls.pcapng.gz").read_bytes()), 0, []
-    while at < len(data):
-        size = struct.unpack("<I", data[at + 4 : at + 8])[0]
-        found.append(data[at : at + size])
-        at += size
-    return found
+KEYS = TlsOptions((str(KEY_LOG),))
 
 
 def tables(pieces: list[bytes], options: TlsOptions, ports: tuple[int, ...] = ()) -> dict[str, Any]:

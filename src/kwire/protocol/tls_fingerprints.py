@@ -16,6 +16,7 @@ __all__ = ["ja3", "ja4"]
 
 _VERSIONS = {0x0304: "13", 0x0303: "12", 0x0302: "11", 0x0301: "10", 0x0300: "s3", 0x0002: "s2"}
 _SERVER_NAME = 0
+_MOST_KEPT = 500  # numbers of a hello whose fingerprint is kept: a hostile one has thousands
 _ALPN = 16
 
 
@@ -25,7 +26,8 @@ def _without_grease(values: Iterable[int]) -> list[int]:
 
 def ja3(hello: ClientHello) -> str:
     """The JA3 of a hello, as hex."""
-    return _ja3(hello.version, tuple(hello.ciphers), tuple(hello.extensions), tuple(hello.curves), tuple(hello.formats))
+    lists = (tuple(hello.ciphers), tuple(hello.extensions), tuple(hello.curves), tuple(hello.formats))
+    return (_ja3 if sum(map(len, lists)) < _MOST_KEPT else _ja3.__wrapped__)(hello.version, *lists)
 
 
 @lru_cache(maxsize=4096)  # clients have few hellos, and many connections
@@ -38,7 +40,8 @@ def ja4(hello: ClientHello) -> str:
     """The JA4 of a hello over TCP."""
     offered = max(_without_grease(hello.versions), default=hello.version)
     lists = (tuple(hello.ciphers), tuple(hello.extensions), tuple(hello.signatures))
-    return _ja4(offered, *lists, hello.alpn[0] if hello.alpn else b"")
+    made = _ja4 if sum(map(len, lists)) < _MOST_KEPT else _ja4.__wrapped__
+    return made(offered, *lists, hello.alpn[0] if hello.alpn else b"")
 
 
 @lru_cache(maxsize=4096)

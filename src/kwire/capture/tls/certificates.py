@@ -41,7 +41,7 @@ class Certificate(NamedTuple):
     not_after: int
 
 
-@lru_cache(maxsize=1024)  # a server shows the same one on every connection
+@lru_cache(maxsize=128)  # a server shows the same one on every connection
 def read_certificate(der: bytes) -> Certificate | None:
     """Read a certificate; None for what is none, or without `cryptography`."""
     try:
