@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import gzip
 import json
+import pickle
 import random
 import struct
 from collections import Counter
@@ -29,6 +30,7 @@ from kwire.capture.packet_routing import FileRange, RangeFacts, RoutedFile, Rout
 from kwire.errors import InputError
 from kwire.tables import impl
 from kwire.tables.series_rows import SPOOLED
+from tls_capture import KEY_LOG, blocks, with_keys
 
 DATA = Path(__file__).parent / "data"
 # No packet of these captures is longer: with the limit of a real file, 1 MiB, none of them could be divided.
@@ -162,6 +164,26 @@ def test_every_capture_in_parts_and_shares(name: str, tmp_path: Path) -> None:
         assert len(routed.ranges[0]) > 1
     if path.suffix == ".pcapng":
         assert len(routed.ranges[0]) == 1
+
+
+def without_principals(rows: Counter[str]) -> Counter[str]:
+    left = ("principal", "client_key")
+    return Counter(json.dumps({name: value for name, value in json.loads(row).items() if name not in left}) for row in rows.elements())
+
+
+def test_secrets_of_a_capture_reach_every_share_and_no_pickle(tmp_path: Path) -> None:
+    """A Decryption Secrets Block travels as its place in the file."""
+    path = tmp_path / "x.pcapng"
+    path.write_bytes(with_keys(blocks()))
+    routed = Routed([path], 5, 3)
+    found, expected = routed.tables(), at_once([path])
+    assert any('"tls_decrypted": "yes"' in row for row in found["connections"])
+    # a resumed session has its principal from another connection, so a job with key logs does not share a series (kwire.spark.planning)
+    assert without_principals(found["requests"]) == without_principals(expected["requests"])
+    packed = pickle.dumps((routed.files, routed.ranges))
+    secrets = [line.split()[2] for line in KEY_LOG.read_bytes().splitlines() if line and not line.startswith(b"#")]
+    assert secrets
+    assert not any(secret in packed or bytes.fromhex(secret.decode()) in packed for secret in secrets)
 
 
 @settings(max_examples=12, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])

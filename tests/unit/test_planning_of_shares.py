@@ -10,6 +10,7 @@ import pytest
 from kwire.capture.capture_points import location_of_points
 from kwire.capture.inputs import CaptureFile
 from kwire.capture.series import Series
+from kwire.capture.tls.session_keys import TlsOptions, tls_options
 from kwire.spark.planning import MAX_ROUTED_SHARES, MAX_SCANNING_SHARES, ROUTED_SHARES, SHARE_BYTES, Sharing, plan_of
 from kwire.spark.route_task import RANGE_BYTES, RouteTask, route_tasks
 from kwire.spark.series_task import SeriesTask
@@ -39,6 +40,12 @@ def planned(slots: int, *given: Series, sharing: Sharing = "auto") -> list[tuple
 )
 def test_one_series(slots: int, sizes: tuple[int, ...], expected: tuple[int, bool]) -> None:
     assert planned(slots, series("x", *sizes)) == [expected]
+
+
+def test_a_series_with_tls_keys_is_one_task() -> None:
+    """A resumed session has its client certificate from another connection, which may belong to another share."""
+    with tls_options(TlsOptions(("keys.log",))):
+        assert planned(1000, series("x", TB), series("y", TB)) == [(1, False)] * 2
 
 
 def test_as_many_series_as_cores_are_a_task_each() -> None:

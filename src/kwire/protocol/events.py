@@ -372,8 +372,8 @@ class ConnectionSummary:
         gaps: lost ranges in both directions.
         requests, unanswered: rows so far; `unanswered` counts those in that state, so neither `abandoned` nor `unseen`.
         proxied_address: client address of a PROXY header, `address:port`.
-        tls_version, tls_sni, tls_ja3: of a ClientHello.
-        tls_ja4, tls_cipher, tls_alpn, tls_client_subject, tls_decrypted, bytes_decrypted: what the reader of TLS fills in
+        tls_version, tls_sni, tls_ja3, tls_ja4: of a ClientHello.
+        tls_cipher, tls_alpn, tls_client_subject, tls_decrypted, bytes_decrypted: what the reader of TLS fills in
             (`kwire.tables.encrypted_connection`).
         sasl_mechanism, attempted_principal: what the client tried, also in vain; `principal` only after success.
         software_name, software_version: at the end; as in `RequestCompleted`.

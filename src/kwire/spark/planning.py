@@ -18,6 +18,7 @@ import pyarrow as pa
 from kwire.capture.capture_points import is_of_points
 from kwire.capture.inputs import CaptureFile
 from kwire.capture.series import Series
+from kwire.capture.tls.session_keys import current_tls_options
 from kwire.errors import InputError
 from kwire.spark.grown_files import check_beginning, grown_since, new_names, place, present_names, read_again, same_points
 from kwire.spark.output import STATE
@@ -200,6 +201,8 @@ def plan_of(series: Sequence[Series], slots: int, earlier: Mapping[str, Any] | N
     for each in fresh:
         size = sum(file.size for file in each.pieces)
         shares = 1 if len(series) >= slots or not total else max(1, min(size // SHARE_BYTES, -(-slots * size // total)))
+        if current_tls_options().key_logs:
+            shares = 1  # a connection that resumes a TLS session has its client certificate, or its secret, from another connection
         files = tuple((place(file.location), file.size) for file in each.pieces)
         fresh_files = tuple(file.location for file in each.pieces)
         routed = _is_routed(fresh_files, shares, sharing)

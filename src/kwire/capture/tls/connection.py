@@ -14,7 +14,11 @@ from kwire.capture.tls.alerts import Alert, read_alert
 from kwire.capture.tls.certificates import Certificate, read_certificate
 from kwire.capture.tls.cipher_suites import SUITES, Suite, suite_name
 from kwire.capture.tls.direction import Direction, Epoch
-from kwire.capture.tls.handshake import (
+from kwire.capture.tls.key_schedule import keys_12, master_secret
+from kwire.capture.tls.record_ciphers import Opened, RecordCipher
+from kwire.capture.tls.records import ALERT, APPLICATION, CHANGE_CIPHER, HANDSHAKE, Broken, Record
+from kwire.capture.tls.session_keys import Secrets, SeriesKeys, Session
+from kwire.protocol.tls_handshake import (
     CERTIFICATE,
     CLIENT_HELLO,
     CLIENT_KEY_EXCHANGE,
@@ -36,10 +40,6 @@ from kwire.capture.tls.handshake import (
     read_server_hello,
     read_ticket,
 )  # fmt: skip
-from kwire.capture.tls.key_schedule import keys_12, master_secret
-from kwire.capture.tls.record_ciphers import Opened, RecordCipher
-from kwire.capture.tls.records import ALERT, APPLICATION, CHANGE_CIPHER, HANDSHAKE, Broken, Record
-from kwire.capture.tls.session_keys import Secrets, SeriesKeys, Session
 
 __all__ = ["Missing", "Plain", "TlsConnection"]
 
