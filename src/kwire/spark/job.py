@@ -32,6 +32,7 @@ from kwire.capture.series import Series, group_series
 from kwire.errors import InputError
 from kwire.spark.local_processes import Engine, LocalProcesses, choose_engine
 from kwire.spark.node_columns import fill_node_ids
+from kwire.spark.pack_task import locations_of, read_pack_state
 from kwire.spark.parts import PartWriter
 from kwire.spark.phase_times import PhaseTimes
 from kwire.spark.planning import Plan, Sharing, plan_of, still_written
@@ -182,14 +183,16 @@ def _gather(results: Sequence[SeriesResult], report: JobReport) -> list[str]:
     return [part for result in results for part in result.parts]
 
 
-def _manifest(request: JobRequest, report: JobReport, plan: Plan, parts: Sequence[str], captures: pa.Table) -> dict[str, Any]:
+def _manifest(
+    request: JobRequest, report: JobReport, run: int, entries: Sequence[Mapping[str, Any]], captures: pa.Table
+) -> dict[str, Any]:
     """What the folder was made from: enough to tell whether the same input would give the same tables, and to go on with it."""
     columns = ("capture", "series", "sha256", "packets")
-    growing = {} if request.redaction else {"series": plan.entries(parts)}
+    growing = {} if request.redaction else {"series": entries}
     return {
         "version": kwire.__version__,
         "backend": kwire.backend,
-        "run": plan.run,
+        "run": run,
         "inputs": list(request.inputs),
         "ports": list(request.ports),
         "series_rule": request.series_rule,
@@ -221,8 +224,10 @@ def _missing_rows(missing: Sequence[MissingInput]) -> list[pa.RecordBatch]:
 
 def _untouched(plan: Plan, location: str) -> list[Partial]:
     """The sums of the series that have no new files."""
-    states = [earlier.state for each in plan.series if not each.fresh for earlier in each.earlier]
-    return [part for state in states for found in [read_state(location, state)] for part in (found.settled, found.still)]
+    renewed = plan.renewed()
+    states = {earlier.state: each.packed for each in plan.series if each.number not in renewed for earlier in each.earlier}
+    found = (read_pack_state(location, state) if packed else read_state(location, state) for state, packed in states.items())
+    return [sums for state in found for sums in (state.settled, state.still)]
 
 
 def _check_same(request: JobRequest, manifest: Mapping[str, Any]) -> None:
@@ -320,16 +325,14 @@ def _run_job(
                 "ports": request.ports, "out": folder.location, "folder": str(Path.cwd()), "log_zone": request.log_zone,
                 "redaction": redaction, "run": plan.run, "keep_state": redaction is None, "store": current_store_options(),
             }  # fmt: skip
-            tasks = [task for each in plan.series if not each.routed for task in each.tasks(model)]
-            routed = [found for each in plan.series if each.routed and (found := each.tasks(model))]
+            tasks, routed = plan.tasks(model)
             report.bytes_read = sum(sizes[location] for each in plan.series for location in each.fresh)
             routes = route_tasks(routed, sizes, slots)
-            by_both = [task for found in routed for task in found]
-            total = sum(sizes[location] for task in tasks for location in task.locations)
+            total = sum(sizes[location] for task in tasks for location in locations_of(task))
             total += 2 * sum(sizes[location] for found in routed for location in found[0].locations)
             asked = time.time()
             told: list[RouteResult] = []
-            with watching([*tasks, *routes, *by_both], total, progress):
+            with watching(folder.location, total, progress):
                 results = run_on(spark, tasks) if tasks else []
                 if routed:
                     more, told = run_routed(spark, routed, routes, sizes, slots)
@@ -349,7 +352,8 @@ def _run_job(
         answers = finish(whole, options)
         report.thin = too_little(answers["captures"])
         report.phases.end("answers")
-        manifest = _manifest(request, report, plan, [*parts, *plan.kept], answers["captures"])
+        entries = plan.entries([*parts, *plan.kept], {name for result in results for name in result.unread})
+        manifest = _manifest(request, report, plan.run, entries, answers["captures"])
         violations = [*plan.without_kafka(answers["captures"], request.ports), *_missing_rows(missing)]
         if violations:
             answers["violations"] = pa.Table.from_batches(violations, schema=SCHEMAS["violations"])

@@ -1,6 +1,7 @@
 """Which tasks a run has: series, their shares, and what of them an earlier run has read already.
 
-A series is one task as long as there are other series to keep the machines busy. Where there are more cores than series, its connections
+A series is one task as long as there are other series to keep the machines busy, and small series are packed, several to a task
+(`kwire.spark.packing`). Where there are more cores than series, its connections
 are shared out. A few tasks scan all packets of the series each, and go on with those of their own connections only; more of them would do
 nothing but scan, so the packets are routed to them in a step of its own (`kwire.capture.packet_routing`). No connection is ever cut, and so
 the rows are those of one task. What costs how much is in docs/explanation/costs.md.
@@ -9,8 +10,8 @@ the rows are those of one task. What costs how much is in docs/explanation/costs
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Container, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, Final, Literal
 
@@ -24,6 +25,8 @@ from kwire.capture.series import Series
 from kwire.capture.source import open_capture
 from kwire.errors import InputError
 from kwire.spark.output import STATE
+from kwire.spark.pack_task import PackTask
+from kwire.spark.packing import pack_limit, packs_of, repacked
 from kwire.spark.series_task import Earlier, SeriesTask
 from kwire.spark.settled_sums import is_sums
 from kwire.tables.schemas import VIOLATIONS
@@ -70,6 +73,7 @@ class SeriesPlan:
         earlier: by share what an earlier run left; empty for a new series.
         routed: packets are routed to its tasks.
         read_before: how many bytes of the first file in `fresh` an earlier run has read: it has grown since.
+        packed: its task reads other series too, those of the same number (`kwire.spark.packing`).
     """
 
     name: str
@@ -81,6 +85,16 @@ class SeriesPlan:
     earlier: tuple[Earlier, ...] = ()
     routed: bool = False
     read_before: int = 0
+    packed: bool = False
+
+    @property
+    def fresh_bytes(self) -> int:
+        """Bytes to read, as stored."""
+        return sum(size for _, size in self._fresh_files) - self.read_before
+
+    @property
+    def _fresh_files(self) -> tuple[tuple[str, int], ...]:
+        return self.files[len(self.files) - len(self.fresh) :]
 
     def tasks(self, model: Mapping[str, Any]) -> list[SeriesTask]:
         """Give the tasks.
@@ -88,8 +102,6 @@ class SeriesPlan:
         Args:
             model: the fields of `SeriesTask` that are the same in all.
         """
-        if not self.fresh:
-            return []
         return [
             SeriesTask(
                 number=self.number + share,
@@ -98,7 +110,7 @@ class SeriesPlan:
                 disorder=self.disorder,
                 share=(share, self.shares),
                 earlier=self.earlier[share] if self.earlier else None,
-                sizes=tuple(size for _, size in self.files[len(self.files) - len(self.fresh) :]),
+                sizes=tuple(size for _, size in self._fresh_files),
                 read_before=self.read_before,
                 **model,
             )
@@ -114,17 +126,48 @@ class Plan:
         run: its number, from 0.
         series: all series, also those without new files.
         kept: parts of the analysis that is gone on with, `TABLE/NAME`, that stay.
+        divided: numbers of new tasks for parts of packs that have grown too large.
     """
 
     run: int
     series: list[SeriesPlan] = field(default_factory=list)
     kept: tuple[str, ...] = ()
+    divided: frozenset[int] = frozenset()
 
-    def entries(self, parts: Iterable[str]) -> list[dict[str, Any]]:
+    def tasks(self, model: Mapping[str, Any]) -> tuple[list[SeriesTask | PackTask], list[list[SeriesTask]]]:
+        """Give the tasks that have something to read.
+
+        Args:
+            model: the fields of `SeriesTask` that are the same in all.
+
+        Returns:
+            Those of series that are read as they lie there, and those of series whose packets are routed, by series.
+        """
+        found: dict[int, list[SeriesTask]] = {}
+        routed = []
+        renewed = self.renewed()
+        for each in self.series:
+            if each.number not in renewed:
+                continue
+            tasks = each.tasks(model)
+            if each.routed:
+                routed.append(tasks)
+                continue
+            for task in tasks:
+                found.setdefault(task.number, []).append(task)
+        packed = {each.number for each in self.series if each.packed}
+        return [PackTask(tuple(tasks)) if number in packed else tasks[0] for number, tasks in found.items()], routed
+
+    def renewed(self) -> set[int]:
+        """The numbers of series with something to read; of a pack all are read again."""
+        return {each.number for each in self.series if each.fresh} | self.divided
+
+    def entries(self, parts: Iterable[str], unread: Container[str] = ()) -> list[dict[str, Any]]:
         """Give what the manifest says of the series, for the next run to go on from.
 
         Args:
             parts: all parts of the analysis, `TABLE/NAME`.
+            unread: names of packed series of which nothing could be read.
         """
         by_task: dict[tuple[int, bool], list[str]] = defaultdict(list)
         for part in parts:
@@ -136,7 +179,7 @@ class Plan:
         for each in self.series:
             tasks = range(each.number, each.number + each.shares)
             states = [name for task in tasks for name in by_task[task, True]]
-            if len(states) == each.shares:  # else nothing of it could be read, and the next run tries again
+            if len(states) == each.shares and not (each.packed and each.name in unread):  # else nothing of it could be read, and the next run tries again
                 entries.append(
                     {
                         "name": each.name,
@@ -145,6 +188,7 @@ class Plan:
                         "files": [list(file) for file in each.files],
                         "states": states,
                         "waiting": [sorted(by_task[task, False]) for task in tasks],
+                        "packed": each.packed,
                     }
                 )
         return entries
@@ -182,10 +226,14 @@ def plan_of(series: Sequence[Series], slots: int, earlier: Mapping[str, Any] | N
         _refuse_points(series, earlier)
     matched = _matched(series, earlier)
     hashes = {_place_of(row["capture"]): row["sha256"] or "" for row in (earlier or {}).get("captures", ())}
-    found = [_known(given, entry, sharing, hashes) for given, entry in matched]
+    found: list[SeriesPlan] = [_known(given, entry, sharing, hashes) for given, entry in matched]
     number = max((entry["number"] + entry["shares"] for entry in (earlier or {}).get("series", ())), default=0)
+    first_divided = number
+    found, number = repacked(found, slots, number)
+    divided = frozenset(range(first_divided, number))
     fresh = [each for each in series if all(each is not given for given, _ in matched)]
     total = sum(file.size for each in fresh for file in each.pieces)
+    small: list[SeriesPlan] = []
     for each in fresh:
         size = sum(file.size for file in each.pieces)
         shares = 1 if len(series) >= slots or not total else max(1, min(size // SHARE_BYTES, -(-slots * size // total)))
@@ -193,9 +241,18 @@ def plan_of(series: Sequence[Series], slots: int, earlier: Mapping[str, Any] | N
         fresh_files = tuple(file.location for file in each.pieces)
         routed = _is_routed(fresh_files, shares, sharing)
         shares = min(shares, MAX_ROUTED_SHARES if routed else MAX_SCANNING_SHARES)
-        found.append(SeriesPlan(each.name, number, shares, files, fresh_files, each.disorder, routed=routed))
+        planned = SeriesPlan(each.name, number, shares, files, fresh_files, each.disorder, routed=routed)
+        if shares == 1 and not routed:
+            small.append(planned)
+            continue
+        found.append(planned)
         number += shares
-    return Plan(0 if earlier is None else earlier["run"] + 1, found, _kept(found, earlier))
+    sizes = [each.fresh_bytes for each in small]
+    for pack in packs_of(sizes, [each.name for each in small], pack_limit(sizes, slots)):
+        found += [replace(small[index], number=number, packed=len(pack) > 1) for index in pack]
+        number += 1
+    plan = Plan(0 if earlier is None else earlier["run"] + 1, found, divided=divided)
+    return replace(plan, kept=_kept(plan, earlier))
 
 
 def _is_routed(files: Sequence[str], shares: int, sharing: Sharing) -> bool:
@@ -277,8 +334,9 @@ def _known(series: Series | None, entry: Mapping[str, Any], sharing: Sharing, ha
     earlier = tuple(Earlier(state, tuple(waiting)) for state, waiting in zip(entry["states"], entry["waiting"], strict=True))
     disorder = "" if series is None else series.disorder
     locations = tuple(file.location for file in fresh)
-    routed = grown is None and _is_routed(locations, entry["shares"], sharing)
-    return SeriesPlan(entry["name"], entry["number"], entry["shares"], files, locations, disorder, earlier, routed, grown or 0)
+    packed = bool(entry.get("packed"))
+    routed = grown is None and not packed and _is_routed(locations, entry["shares"], sharing)
+    return SeriesPlan(entry["name"], entry["number"], entry["shares"], files, locations, disorder, earlier, routed, grown or 0, packed)
 
 
 def _place(file: CaptureFile) -> str:
@@ -292,11 +350,12 @@ def _place_of(location: str) -> str:
     return place_of(location) if "://" in location else str(Path(location).absolute())
 
 
-def _kept(series: Sequence[SeriesPlan], earlier: Mapping[str, Any] | None) -> tuple[str, ...]:
+def _kept(plan: Plan, earlier: Mapping[str, Any] | None) -> tuple[str, ...]:
     """The parts that stay: settled rows, and all of a series without new files. What the driver wrote it writes anew."""
     if earlier is None:
         return ()
-    renewed = {plan.number + share for plan in series if plan.fresh for share in range(plan.shares)}
+    again = plan.renewed()
+    renewed = {each.number + share for each in plan.series if each.number in again for share in range(each.shares)}
     kept = []
     for table, names in earlier["parts"].items():
         for name in names:

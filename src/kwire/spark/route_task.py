@@ -25,8 +25,6 @@ RANGE_BYTES: Final = 128 << 20
 
 # Rounds of tasks in the first step, at most: each task looks for its borders and writes a file.
 _ROUNDS: Final = 8
-# Their files of progress stand beside those of the second step.
-_FIRST_NUMBER: Final = 1_000_000
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,11 +49,6 @@ class RouteTask:
     out: str
     folder: str
     store: StoreOptions | None
-
-    @property
-    def number(self) -> int:
-        """What its progress goes by."""
-        return _FIRST_NUMBER + self.place
 
 
 @dataclass(slots=True)
@@ -154,7 +147,7 @@ def _route(task: RouteTask, result: RouteResult) -> None:
             except InputError as error:
                 raise _Unwritten(f"{error}") from error
 
-        result.facts = route_range(task.given, task.shares, hand_over, progress=progress_of(task.out, task.number))
+        result.facts = route_range(task.given, task.shares, hand_over, progress=progress_of(task.out))
         try:
             result.packets = writer.finish()
         except InputError as error:

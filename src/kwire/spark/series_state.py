@@ -10,7 +10,7 @@ from __future__ import annotations
 import pickle
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
-from typing import Final
+from typing import Any, Final
 
 import pyarrow as pa
 import pyarrow.parquet as pq
@@ -22,7 +22,7 @@ from kwire.errors import InputError
 from kwire.spark.output import STATE
 from kwire.spark.parts import output_place
 
-__all__ = ["SeriesState", "read_part", "read_state"]
+__all__ = ["SeriesState", "blob_of_table", "read_part", "read_state", "state_blob", "table_of_blob"]
 
 _VERSION: Final = 3
 
@@ -45,11 +45,12 @@ class SeriesState:
 
     def to_bytes(self) -> bytes:
         """Pack it."""
-        tables = {name: _stream(table) for name, table in self.waiting.items()}
+        tables = {name: blob_of_table(table) for name, table in self.waiting.items()}
         return pickle.dumps((_VERSION, kwire.__version__, self.carry, to_bytes(self.settled), to_bytes(self.still), tables))
 
 
-def _stream(table: pa.Table) -> bytes:
+def blob_of_table(table: pa.Table) -> bytes:
+    """Pack the rows of a table."""
     sink = pa.BufferOutputStream()
     with pa.ipc.new_stream(sink, table.schema) as writer:
         writer.write_table(table)
@@ -66,17 +67,36 @@ def read_state(location: str, name: str) -> SeriesState:
     Raises:
         InputError: it is not there, or another version of kwire wrote it.
     """
+    _, _, carry, settled, still, tables = state_blob(location, name, _VERSION)
+    waiting = {table: table_of_blob(data) for table, data in tables.items()}
+    return SeriesState(carry, from_bytes(settled), from_bytes(still), waiting)
+
+
+def table_of_blob(data: bytes) -> pa.Table:
+    """Unpack what `blob_of_table` packed."""
+    return pa.ipc.open_stream(data).read_all()
+
+
+def state_blob(location: str, name: str, version: int) -> Any:
+    """Read a pickled state: a tuple of its version, that of kwire, and what it holds.
+
+    Args:
+        location: the output folder, path or URI.
+        name: of the state in it.
+        version: that the state must have.
+
+    Raises:
+        InputError: it is not there, or another version of kwire wrote it.
+    """
     filesystem, path = output_place(location)
     try:
         with filesystem.open_input_stream(f"{path}/{STATE}/{name}", compression=None) as file:
             found = pickle.loads(file.read())
     except OSError as error:
         raise InputError(f"{location} cannot be appended to: {reason_of(error)}; use --overwrite.") from error
-    if found[:2] != (_VERSION, kwire.__version__):
+    if found[:2] != (version, kwire.__version__):
         raise InputError(f"{location} was written by kwire {found[1]}, which this version cannot append to; use --overwrite.")
-    _, _, carry, settled, still, tables = found
-    waiting = {table: pa.ipc.open_stream(data).read_all() for table, data in tables.items()}
-    return SeriesState(carry, from_bytes(settled), from_bytes(still), waiting)
+    return found
 
 
 def read_part(location: str, table: str, name: str, schema: pa.Schema) -> Iterator[pa.RecordBatch]:
