@@ -170,6 +170,10 @@ class CaptureSource:
                 break
         return parts[0] if len(parts) == 1 else b"".join(parts)
 
+    def read_stored(self, size: int) -> bytes:
+        """Read up to `size` bytes as they are stored; none only at the end."""
+        return self._stored.read(size)
+
     def has_more(self) -> bool:
         """Whether the file goes on behind `limit`; asked once, when all up to there is read."""
         return self._stored.has_more()

@@ -17,6 +17,7 @@ from typing import Any, Final, Literal
 
 import pyarrow as pa
 
+from kwire.capture.block_hash import BLOCK_HASH, block_hash_of
 from kwire.capture.capture_points import is_of_points
 from kwire.capture.file_systems import filesystem_of, place_of
 from kwire.capture.inputs import CaptureFile
@@ -284,7 +285,8 @@ def _check_beginning(location: str, size: int, sha256: str) -> None:
     """Raise InputError unless a file that has grown begins with what was read of it."""
     if sha256:
         with open_capture(location, limit=size) as source:
-            if source.sha256() != sha256:
+            found = block_hash_of(source.read_stored) if sha256.startswith(BLOCK_HASH) else source.sha256()
+            if found != sha256:
                 raise InputError(f"{location} has changed since it was read: its first {size:,} bytes are others; use --overwrite.")
 
 
