@@ -52,7 +52,7 @@ def test_an_empty_file() -> None:
 
 def test_the_size_of_a_block_is_in_the_name(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.undo()
-    assert BLOCK_HASH == f"sha256-{module.BLOCK_BYTES >> 20}MiB:"
+    assert f"sha256-{module.BLOCK_BYTES >> 20}MiB:" == BLOCK_HASH
 
 
 def test_digests_that_are_cut() -> None:

@@ -183,9 +183,7 @@ def _gather(results: Sequence[SeriesResult], report: JobReport) -> list[str]:
     return [part for result in results for part in result.parts]
 
 
-def _manifest(
-    request: JobRequest, report: JobReport, run: int, entries: Sequence[Mapping[str, Any]], captures: pa.Table
-) -> dict[str, Any]:
+def _manifest(request: JobRequest, report: JobReport, run: int, entries: Sequence[Mapping[str, Any]], captures: pa.Table) -> dict[str, Any]:
     """What the folder was made from: enough to tell whether the same input would give the same tables, and to go on with it."""
     columns = ("capture", "series", "sha256", "packets")
     growing = {} if request.redaction else {"series": entries}

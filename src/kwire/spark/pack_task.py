@@ -9,10 +9,11 @@ import pickle
 import time
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
+from itertools import pairwise
 from typing import Final
 
+import numpy as np
 import pyarrow as pa
-import pyarrow.compute as pc
 
 import kwire
 from kwire.analysis.partials import Partial, from_bytes, merge, partial_of_series, to_bytes
@@ -263,8 +264,8 @@ def _by_series(batch: pa.RecordBatch) -> Iterator[tuple[str, pa.RecordBatch]]:
     column = batch.column("series")
     if not len(column):
         return
-    ends: list[int] = pc.run_end_encode(column).run_ends.to_pylist()
-    start = 0
-    for end in ends:
+    names = column.dictionary_encode()
+    codes = names.indices.to_numpy()
+    borders = [0, *(np.flatnonzero(codes[1:] != codes[:-1]) + 1).tolist(), len(codes)]
+    for start, end in pairwise(borders):
         yield column[start].as_py(), batch.slice(start, end - start)
-        start = end

@@ -1,11 +1,11 @@
 """Which small series are read by one task.
 
-A task costs what it costs to start: a tenth of a second of CPU, a few files in the output folder, sums that the driver merges. A series of a
-few kilobytes is not worth that, and a fleet that is captured pod by pod has ten thousand of them. So small series are *packed*, as Spark
-packs small files into its partitions (`spark.sql.files.maxPartitionBytes`, `spark.sql.files.openCostInBytes`).
+A task costs what it costs to start: a tenth of a second of CPU, a few files in the output folder, sums that the driver merges. A series of
+a few kilobytes is not worth that, and a fleet that is captured pod by pod has ten thousand of them. So small series are *packed*, as
+Spark packs small files into its partitions (`spark.sql.files.maxPartitionBytes`, `spark.sql.files.openCostInBytes`).
 
-A pack stays together when its analysis is appended to: its rows stand in the same parts, its state in one file. Where it has grown too large
-for one task it is divided.
+A pack stays together when its analysis is appended to: its rows stand in the same parts, its state in one file. Where it has grown too
+large for one task it is divided.
 """
 
 from __future__ import annotations

@@ -180,7 +180,8 @@ class Plan:
         for each in self.series:
             tasks = range(each.number, each.number + each.shares)
             states = [name for task in tasks for name in by_task[task, True]]
-            if len(states) == each.shares and not (each.packed and each.name in unread):  # else nothing of it could be read, and the next run tries again
+            is_unread = each.packed and each.name in unread
+            if len(states) == each.shares and not is_unread:  # else nothing of it could be read, and the next run tries again
                 entries.append(
                     {
                         "name": each.name,

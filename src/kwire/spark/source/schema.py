@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import inspect
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import pyarrow as pa
 
@@ -73,7 +74,9 @@ def output_columns(options: SourceOptions, given: StructType) -> OutputColumns:
     """
     from pyspark.sql.pandas.types import to_arrow_schema
 
-    wanted = to_arrow_schema(given, timezone="UTC")
+    # until Spark 4.0 times are always in UTC there
+    in_utc: dict[str, Any] = {"timezone": "UTC"} if "timezone" in inspect.signature(to_arrow_schema).parameters else {}
+    wanted = to_arrow_schema(given, **in_utc)
     whole = row_schema(options)
     _check_names(wanted.names, whole)
     for field in wanted:
