@@ -60,7 +60,13 @@ class PackTask:
 
     @property
     def number(self) -> int:
+        """Of the task."""
         return self.members[0].number
+
+    @property
+    def out(self) -> str:
+        """The output folder, path or URI."""
+        return self.members[0].out
 
 
 @dataclass(frozen=True, slots=True)
