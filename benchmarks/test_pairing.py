@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 from kwire.codec.impl import load_twin
-from kwire.protocol.pairing import MAX_HELD, MAX_WAITING
+from kwire.protocol.tracking.pairing import MAX_HELD, MAX_WAITING
 
 ANSWERS = 500
 WAITING = {"1 waits": (1, False), "native": (MAX_WAITING - 1, False), "of one id": (MAX_WAITING - 1, True)}

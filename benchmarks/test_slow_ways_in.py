@@ -16,7 +16,7 @@ import pytest
 from kwire.capture import trimmed_streams, trimming
 from kwire.capture.request_logs import folding
 from kwire.codec.impl import load_twin
-from kwire.protocol.connection import Connection
+from kwire.protocol.tracking.connection import Connection
 from kwire.tables.request_logs.exchange_kinds import wanted_bodies
 from kwire.tables.series import begin_series, finish_series, iter_piece
 

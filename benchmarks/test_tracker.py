@@ -21,7 +21,7 @@ import pytest
 import kwire
 from frames import Corpus, header
 from kwire.codec.impl import load_twin
-from kwire.protocol.connection import Connection as PureConnection
+from kwire.protocol.tracking.connection import Connection as PureConnection
 from kwire.schema import catalog
 
 CLIENT = "consumer-billing-7f4c"

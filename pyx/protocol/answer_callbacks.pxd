@@ -213,7 +213,7 @@ cdef inline uint32_t traits_of(SeriesState* series, const WaitingRequest* waitin
 
 
 cdef inline object note_object(SeriesState* series, const WaitingRequest* waiting, uint32_t traits):
-    """What `kwire.protocol.observation.note_request` keeps of the request."""
+    """What `kwire.protocol.tracking.observation.note_request` keeps of the request."""
     if not waiting.noted:
         return None
     if traits & USES_TOPICS:

@@ -1,5 +1,5 @@
 """Has a body only the lengths and tags that a careful writer writes? Kafka's readers, and ours, take any negative length as null and tags
-in any order; Python looks for that closely where a null is met that matters (`kwire.protocol.reading`), and so does this.
+in any order; Python looks for that closely where a null is met that matters (`kwire.protocol.tracking.reading`), and so does this.
 
 A body that was read without a fault is *plain* when its null lengths are -1 and its tags ascend.
 """

@@ -1,4 +1,4 @@
-# Part of tracker.pyx: borders of frames that have to be found again (kwire/protocol/frames.py, resync.py).
+# Part of tracker.pyx: borders of frames that have to be found again (kwire/protocol/tracking/frames.py, resync.py).
 
 
 cdef Py_ssize_t seek_border(Connection self, int side, Bytes p, Py_ssize_t size, Py_ssize_t pos, int64_t* needed) except -1:

@@ -1,4 +1,4 @@
-# Part of tracker.pyx: bytes into frames, and what stands where no frame can be read (kwire/protocol/frames.py, connection.py).
+# Part of tracker.pyx: bytes into frames, and what stands where no frame can be read (kwire/protocol/tracking/frames.py, connection.py).
 
 
 cdef int take_pieces(Connection self, int side, Bytes data, Py_ssize_t size, int64_t t, int64_t packet) except -1:

@@ -1,4 +1,4 @@
-# Part of tracker.pyx: requests, responses and which belong together (kwire/protocol/exchange.py, pairing.py).
+# Part of tracker.pyx: requests, responses and which belong together (kwire/protocol/tracking/exchange.py, pairing.py).
 
 
 cdef int take_request_frame(
@@ -202,18 +202,24 @@ cdef list pair_response(Connection self, Py_ssize_t at, object frame, WaitingReq
 
 
 cdef int finish_held(Connection self) except -1:
-    """Pairing.expect: a new request may be the one that a response was held for."""
+    """Pairing.expect: a new request may be the one that a response was held for; of those with other ids nothing new is known."""
     cdef WaitingRequest* found
-    cdef Py_ssize_t at = 0
+    cdef WaitingRequest* newest = self.state.waiting_last
+    cdef object number_of_newest = None if newest is NULL or newest.is_token else newest.row.correlation_id
+    cdef Py_ssize_t at
     cdef list outcomes = []
-    while at < len(self.held) and self.state.waiting is not NULL:
+    while self.held and self.state.waiting is not NULL:
+        at = 0
+        if not self.state.waiting.is_token:
+            while at < len(self.held) and self.held[at][1] is not None and self.held[at][1] != number_of_newest:
+                at += 1
+            if at == len(self.held):
+                break
         frame, number = self.held[at]
         found = self.state.waiting if number is None else waiting_for(self, number, frame.length, 0)
         if found is NULL:
-            at += 1
-            continue
+            break
         outcomes += pair_response(self, at, frame, found, 0)
-        at = 0
     return say_outcomes(self, outcomes)
 
 
@@ -261,7 +267,7 @@ cdef int say_answered(
 
 
 cdef object waiting_object(Connection self, WaitingRequest* waiting, int32_t overtaken_by):
-    """As `kwire.protocol.pairing.Waiting`."""
+    """As `kwire.protocol.tracking.pairing.Waiting`."""
     row = None if waiting.is_token else new_row(&CLASSES, self.series, waiting, INT64_MIN)
     note = None if waiting.is_token else note_object(self.series, waiting, traits_of(self.series, waiting))
     return _pairing.Waiting(

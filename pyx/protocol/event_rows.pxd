@@ -39,7 +39,7 @@ cdef inline PyObject* lasting(value) noexcept:
 cdef inline int events_open(EventClasses* events) except -1:
     """Ask the classes, once."""
     from kwire.protocol.events import FrameSeen, PartitionUse, RequestCompleted, TopicsUsed
-    from kwire.protocol.tracker_callbacks import ROW_BODIES, ROW_STATES
+    from kwire.protocol.tracking.callbacks import ROW_BODIES, ROW_STATES
 
     cdef int index
     kind = RequestCompleted

@@ -17,9 +17,9 @@ cdef enum FrameOutcome:
     FALLBACK = 1  # nothing was changed: Python's rules take the frame
 
 cdef enum:
-    MAX_WAITING = 4096  # kwire.protocol.pairing.MAX_WAITING
-    MOST_CLIENT_IDS = 256  # kwire.protocol.identity.MOST_CLIENT_IDS
-    MOST_CLIENT_ID_TEXT = 1 << 16  # kwire.protocol.identity.MOST_CLIENT_ID_TEXT, in characters
+    MAX_WAITING = 4096  # kwire.protocol.tracking.pairing.MAX_WAITING
+    MOST_CLIENT_IDS = 256  # kwire.protocol.tracking.identity.MOST_CLIENT_IDS
+    MOST_CLIENT_ID_TEXT = 1 << 16  # kwire.protocol.tracking.identity.MOST_CLIENT_ID_TEXT, in characters
     FEW_WAITING = 12  # that are looked through for an id
     MOST_PLACES = 1 << 14
 
@@ -44,7 +44,7 @@ cdef enum:
     SENT = 0  # in the order of sending
     SAME_SLOT = 1  # among those with the same bits of their id
 
-# A request that waits for its response: kwire.protocol.pairing.Waiting.
+# A request that waits for its response: kwire.protocol.tracking.pairing.Waiting.
 cdef struct WaitingRequest:
     RequestRow row  # times are missing; of a raw SASL token nothing is filled in
     int64_t request_ns
@@ -140,7 +140,7 @@ cdef struct ExchangeState:
     bint requests_lost
     bint missing  # bytes of the connection were not seen, or its beginning
     bint seeks_responses  # the border of responses is not known now
-    bint is_unclear  # as in kwire.protocol.pairing.Pairing
+    bint is_unclear  # as in kwire.protocol.tracking.pairing.Pairing
     bint sasl_raw
     bint tells_frames
     bint asks  # frames of a message are asked for

@@ -1,8 +1,8 @@
-# Part of tracker.pyx: the state of a connection as kwire/protocol/exchange.py, identity.py, pairing.py and resync.py have it.
+# Part of tracker.pyx: the state of a connection as kwire/protocol/tracking/exchange.py, identity.py, pairing.py and resync.py have it.
 
 
 cdef class Identity:
-    """The identity of a connection as `kwire.protocol.identity.ClientIdentity` has it, for that class's functions."""
+    """The identity of a connection as `kwire.protocol.tracking.identity.ClientIdentity` has it, for that class's functions."""
 
     cdef Connection of
 
@@ -98,7 +98,7 @@ cdef class Identity:
 
 
 cdef class Waitings:
-    """The requests that wait as `kwire.protocol.pairing.Pairing` has them, for the rules."""
+    """The requests that wait as `kwire.protocol.tracking.pairing.Pairing` has them, for the rules."""
 
     cdef Connection of
 
@@ -167,7 +167,7 @@ cdef class Waitings:
 
 
 cdef class ClientJudge:
-    """`kwire.protocol.resync.RequestJudge` of a connection, for the rules."""
+    """`kwire.protocol.tracking.resync.RequestJudge` of a connection, for the rules."""
 
     cdef Connection of
 
@@ -189,7 +189,7 @@ cdef class ClientJudge:
 
 
 cdef class Exchange:
-    """The state of a connection as `kwire.protocol.exchange.Exchange` has it, for that class's functions."""
+    """The state of a connection as `kwire.protocol.tracking.exchange.Exchange` has it, for that class's functions."""
 
     cdef Connection of
 

@@ -83,7 +83,7 @@ cdef inline bint walk_elements(
 
 
 cdef inline void cut_partition(const FieldPlan* field_plan, const Block* block, Fields* fields) noexcept nogil:
-    """The bytes end inside a partition: kwire/protocol/topic_use.py, `_uses`."""
+    """The bytes end inside a partition: kwire/protocol/tracking/topic_use.py, `_uses`."""
     cdef UseList* uses = fields.uses
     cdef Use* latest
     cdef bint is_cut = not fields.use.recorded and has_records(field_plan, block)
@@ -327,7 +327,7 @@ cdef inline bint take_cut_fields(const FieldPlan* field_plan, Cursor* cursor, Fi
 
 
 cdef inline int32_t error_of(const FieldPlan* field_plan, const Fields* fields) noexcept nogil:
-    """As kwire.protocol.first_fields.error_code_of; INT32_MIN where the version has no error code, or a cut response does not tell."""
+    """As tracking/first_fields.py, error_code_of; INT32_MIN where the version has no error code, or a cut response does not tell."""
     cdef int index
     if field_plan.errors == 0 or (fields.cut and not (field_plan.has_top_error and fields.met & MET_ERROR)):
         return INT32_MIN

@@ -1,6 +1,6 @@
 """How to read the messages of an api version: a lowered plan with a mark at each step whose value is wanted.
 
-Which those are says `kwire.protocol.field_plans`, with what is to be done with the message (`traits`); nothing here knows an api.
+Which those are says `kwire.protocol.tracking.field_plans`, with what is to be done with the message (`traits`); nothing here knows an api.
 """
 
 from libc.stdint cimport int32_t, uint16_t, uint32_t
@@ -10,7 +10,7 @@ from libc.string cimport memset
 from codec.program cimport RUN, Block, Program, Step, program_lower, program_release
 
 cdef enum:
-    # The numbers of kwire.protocol.field_plans.Mark
+    # The numbers of kwire.protocol.tracking.field_plans.Mark
     NO_MARK = 0
     INSIDE = 1  # something is marked further in
     CLIENT_ID = 2
@@ -31,7 +31,7 @@ cdef enum:
     RECORDS = 17
     KEY_PART = 18  # a value by which answers are told from each other
     ERROR_CODE = 32  # and up to ERROR_CODE + MOST_ERRORS - 1: in the order in which they count
-    # These may stand beside one of the others: what is used of topics, as in kwire.protocol.topic_use
+    # These may stand beside one of the others: what is used of topics, as in kwire.protocol.tracking.topic_use
     USED_TOPICS = 1 << 8
     USED_NAME = 2 << 8
     USED_ID = 3 << 8
@@ -39,7 +39,7 @@ cdef enum:
     USED_NUMBER = 5 << 8
     USED_ERROR = 6 << 8
     USED_RECORDS = 7 << 8
-    # and what members of groups say, as in kwire.protocol.group_steps: of themselves and their group
+    # and what members of groups say, as in kwire.protocol.tracking.group_steps: of themselves and their group
     SAID_MEMBER = 16 << 8
     SAID_INSTANCE = 17 << 8
     SAID_TYPE = 18 << 8
@@ -76,7 +76,7 @@ cdef struct FieldPlan:
     int32_t state
     int32_t header_version
     int32_t errors  # how many paths have an error code
-    uint32_t traits  # kwire.protocol.field_plans.Trait
+    uint32_t traits  # kwire.protocol.tracking.field_plans.Trait
     bint has_top_error  # one error code alone, of the whole message
     bint has_topics
     bint has_throttle_time

@@ -1,6 +1,6 @@
 """Field plans by api and version, for a whole process: how to read each message.
 
-Each is asked of `kwire.protocol.field_plans` when it is first needed.
+Each is asked of `kwire.protocol.tracking.field_plans` when it is first needed.
 """
 
 from libc.stdint cimport int32_t
@@ -16,7 +16,7 @@ cdef enum:
     RESPONSE_HEADERS = 2
 
 cdef enum Trait:
-    # The numbers of kwire.protocol.field_plans.Trait
+    # The numbers of kwire.protocol.tracking.field_plans.Trait
     PRODUCE = 1
     FETCH = 2
     API_VERSIONS = 4
@@ -54,8 +54,8 @@ cdef inline void plans_close(FieldPlans* plans) noexcept:
 
 
 cdef inline int field_plan_ask(FieldPlan* field_plan, str kind, int api_key, int version) except -1:
-    """Make a field_plan, with what kwire.protocol.field_plans says."""
-    from kwire.protocol.field_plans import field_plan_of
+    """Make a field_plan, with what kwire.protocol.tracking.field_plans says."""
+    from kwire.protocol.tracking.field_plans import field_plan_of
 
     known = field_plan_of(kind, api_key, version)
     if field_plan.state != NOT_ASKED:  # another thread was quicker

@@ -1,4 +1,4 @@
-"""Can these bytes be a frame, or the beginning of one? kwire/protocol/resync.py, `_agrees`, without any Python object.
+"""Can these bytes be a frame, or the beginning of one? kwire/protocol/tracking/resync.py, `_agrees`, without any Python object.
 
 A frame that is whole must read without a fault to its last byte. The beginning of one may fail for nothing but the bytes that are not
 there yet: a length or a count that reaches beyond the frame's end can become true by no bytes that follow (kwire/codec/_pure/walk.py with

@@ -1,4 +1,4 @@
-"""Where one direction of a connection stands among its frames: the state of kwire/protocol/frames.py, FrameSplitter, as a C struct.
+"""Where one direction of a connection stands among its frames: FrameSplitter of tracking/frames.py as a C struct.
 
 Frames that lie whole in the bytes that come are read where they are; only the others are put together here. A claimed length reserves
 nothing: memory grows by doubling with the bytes that came, and what a large frame needed is given back behind it. Of a frame whose head
@@ -15,7 +15,7 @@ from wire.grown cimport grown
 cdef enum:
     LENGTH = 4  # bytes of the length before a frame
     KEPT_ROOM = 1 << 13
-    MOST_PENDING = 32  # kwire.protocol.frames._MOST_PENDING
+    MOST_PENDING = 32  # kwire.protocol.tracking.frames._MOST_PENDING
 
 # Where the bytes of one packet begin in the stream.
 cdef struct Arrival:

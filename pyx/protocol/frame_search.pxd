@@ -1,4 +1,4 @@
-"""Positions where a frame may begin: kwire/protocol/resync.py, `find` of both judges."""
+"""Positions where a frame may begin: kwire/protocol/tracking/resync.py, `find` of both judges."""
 
 from libc.stdint cimport int32_t
 
@@ -9,7 +9,7 @@ from wire.cursor cimport Bytes, load_32
 cdef enum:
     WINDOW_REQUEST = 14  # bytes that decide: the length, api key, version, correlation id, length of the client id
     WINDOW_RESPONSE = 8  # the length and the correlation id
-    MOST_IDS = 256  # kwire.protocol.resync._MOST_IDS
+    MOST_IDS = 256  # kwire.protocol.tracking.resync._MOST_IDS
 
 
 cdef inline Py_ssize_t find_request(Bytes p, Py_ssize_t size, Py_ssize_t start) noexcept nogil:

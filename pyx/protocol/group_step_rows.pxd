@@ -1,4 +1,4 @@
-"""Rows of `group_steps` as C structs, of JoinGroup, SyncGroup and LeaveGroup: kwire/protocol/group_steps.py, kwire/tables/observed_rows.py.
+"""Rows of `group_steps` as C structs, of JoinGroup, SyncGroup and LeaveGroup: tracking/group_steps.py, tables/observed_rows.py.
 
 A request waits as the frame that it was (`WaitingRequest.payload`) and is walked over again when its response is there. What members
 subscribe to and are assigned is bytes inside the bytes: Python reads each once (`answers.pxd`). Lists are JSON until a batch is made of

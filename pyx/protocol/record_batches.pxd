@@ -1,6 +1,6 @@
 """Record batches of a Produce request or Fetch response: are they as they should be, and how much do they hold?
 
-The conditions of kwire/protocol/record_batches.py and the counts of kwire/protocol/topic_use.py. Only headers are looked at and the length
+The conditions of tracking/record_batches.py and the counts of tracking/topic_use.py. Only headers are looked at and the length
 of a first record; nothing is unpacked. What is not as it should be is told by the Python modules.
 """
 

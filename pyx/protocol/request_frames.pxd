@@ -1,4 +1,4 @@
-"""Takes request frames: kwire/protocol/exchange.py and identity.py for requests that break no rule, whole or damaged.
+"""Takes request frames: kwire/protocol/tracking/exchange.py and identity.py for requests that break no rule, whole or damaged.
 
 Nothing is changed before it is sure that Python has no more to say about a frame than what is done here.
 """
@@ -36,8 +36,8 @@ from wire.utf8 cimport is_utf8
 cdef enum:
     SHORTEST_REQUEST = 8  # api key, version, correlation id
     KERBEROS = 0x60  # the first byte of a GSSAPI token
-    ORDINARY_TEXT = 255  # kwire.protocol.pairing.ORDINARY_TEXT
-    BYTES_OF_USE = 256  # what a partition weighs in kwire.protocol.pairing.kept_bytes
+    ORDINARY_TEXT = 255  # kwire.protocol.tracking.pairing.ORDINARY_TEXT
+    BYTES_OF_USE = 256  # what a partition weighs in kwire.protocol.tracking.pairing.kept_bytes
     HANDSHAKE_KEY = 17
     PUSH_TELEMETRY_KEY = 72
     GET_TELEMETRY_KEY = 71
@@ -65,7 +65,7 @@ cdef inline int tell_trailing(
 
 
 cdef inline int64_t kept_of(const TextTable* texts, const WaitingRequest* waiting) noexcept nogil:
-    """kwire.protocol.pairing.kept_bytes: what a request keeps beyond what every request keeps."""
+    """kwire.protocol.tracking.pairing.kept_bytes: what a request keeps beyond what every request keeps."""
     cdef int64_t kept = waiting.size + <int64_t>waiting.use_count * BYTES_OF_USE
     kept += long_text(texts, waiting.row.client_id) + long_text(texts, waiting.row.group_id)
     return kept + long_text(texts, waiting.row.transactional_id) + long_text(texts, waiting.row.first_topic)
@@ -118,7 +118,7 @@ cdef inline int show_frame(
 
 
 cdef inline bint is_for_rule(const ExchangeState* exchange, const FieldPlan* field_plan, int key) noexcept nogil:
-    """Whether kwire.protocol.exchange says what a request of a tracked connection changes: who the client is, or authentication."""
+    """Whether tracking/exchange.py says what a request of a tracked connection changes: who the client is, or authentication."""
     if field_plan.traits & (API_VERSIONS | SASL) or key == GET_TELEMETRY_KEY or key == PUSH_TELEMETRY_KEY:
         return True
     return exchange.asks or exchange.sasl_pending or (exchange.observed and exchange.source == NOT_OBSERVED)
@@ -140,7 +140,7 @@ cdef inline const FieldPlan* request_field_plan(SeriesState* series, Bytes paylo
 
 
 cdef inline Py_ssize_t request_head(ExchangeState* exchange, SeriesState* series, Bytes payload, Py_ssize_t have) except -1:
-    """kwire.protocol.passing.Passing.request_head: how many bytes suffice of a request whose end has not come, 0 for all."""
+    """kwire.protocol.tracking.passing.Passing.request_head: how many bytes suffice of a request whose end has not come, 0 for all."""
     cdef Cursor cursor
     cdef Fields fields
     cdef const FieldPlan* field_plan

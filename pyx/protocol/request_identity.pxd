@@ -1,4 +1,4 @@
-"""Who sends requests: client ids, software, instance id, principal and role of a connection, as kwire/protocol/identity.py has them."""
+"""Who sends requests: client ids, software, instance id, principal and role of a connection; tracking/identity.py has the rules."""
 
 from cpython.bytes cimport PyBytes_FromStringAndSize
 from libc.stdint cimport int32_t, int64_t, uint8_t

@@ -1,4 +1,4 @@
-"""Takes response frames: kwire/protocol/exchange.py for the response to a request that has waited.
+"""Takes response frames: kwire/protocol/tracking/exchange.py for the response to a request that has waited.
 
 Nothing is changed before it is sure that Python has no more to say about a frame than what is done here. What Python does with a response
 beyond its row is asked of it once for each distinct answer (`answers.pxd`).

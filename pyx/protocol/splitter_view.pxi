@@ -1,8 +1,8 @@
-# Part of tracker.pyx: a direction as kwire/protocol/frames.py has it.
+# Part of tracker.pyx: a direction as kwire/protocol/tracking/frames.py has it.
 
 
 cdef class Splitter:
-    """A direction as `kwire.protocol.frames.FrameSplitter` has it."""
+    """A direction as `kwire.protocol.tracking.frames.FrameSplitter` has it."""
 
     cdef Connection of
     cdef int side

@@ -1,4 +1,4 @@
-"""What the connections of a series do with topics, as C structs: kwire/protocol/topic_use.py and the sums of kwire/tables/observed_rows.py.
+"""What the connections of a series do with topics, as C structs: protocol/tracking/topic_use.py and the sums of tables/observed_rows.py.
 
 A request's uses wait for its response; both together are added to the sums of the connection, one a topic, direction and client id in the
 order of first use; at its end these become rows of `topic_use`, whose lists lie in pools of integers.
@@ -271,7 +271,7 @@ cdef inline bint uses_merge(
     TopicUses* merged, const TopicUse* request, int32_t request_count, const TopicUse* response, int32_t response_count, bint is_fetch,
     bint is_request_whole, bint is_whole,
 ) noexcept nogil:
-    """Request and response together, a partition once, as kwire.protocol.topic_use.used; False without memory.
+    """Request and response together, a partition once, as kwire.protocol.tracking.topic_use.used; False without memory.
 
     Arguments:
         is_fetch: the response carries the records.

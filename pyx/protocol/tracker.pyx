@@ -1,5 +1,5 @@
 # cython: language_level=3, binding=False, embedsignature=True, embedsignature.format=clinic
-"""A tracked connection, compiled: the native twin of `kwire.protocol.connection.Connection`, which is the contract.
+"""A tracked connection, compiled: the native twin of `kwire.protocol.tracking.connection.Connection`, which is the contract.
 
 Frames are split, paired and read here, from first byte to last, whatever is lost or broken; the state is this object's alone. What only
 Python can say of a frame (a violation, who the client is, a SASL token) is said by the pure twin's own functions, which run on this object
@@ -47,18 +47,18 @@ from wire.cursor cimport OK, TRUNCATED, Bytes, Cursor, cursor_open, load_16, loa
 from wire.raw_python cimport raw_incref, raw_xdecref  # no-cython-lint
 from wire.uuid_text cimport fill_pairs  # no-cython-lint
 
-from kwire.protocol import connection as _connection  # no-cython-lint
-from kwire.protocol import exchange as _rows  # no-cython-lint
-from kwire.protocol import frames as _frames  # no-cython-lint
-from kwire.protocol import identity as _identity  # no-cython-lint
-from kwire.protocol import opening as _opening  # no-cython-lint
-from kwire.protocol import pairing as _pairing  # no-cython-lint
-from kwire.protocol import resync as _resync  # no-cython-lint
+from kwire.protocol.tracking import connection as _connection  # no-cython-lint
+from kwire.protocol.tracking import exchange as _rows  # no-cython-lint
+from kwire.protocol.tracking import frames as _frames  # no-cython-lint
+from kwire.protocol.tracking import identity as _identity  # no-cython-lint
+from kwire.protocol.tracking import opening as _opening  # no-cython-lint
+from kwire.protocol.tracking import pairing as _pairing  # no-cython-lint
+from kwire.protocol.tracking import resync as _resync  # no-cython-lint
 from kwire.protocol.events import FrameSeen  # no-cython-lint
-from kwire.protocol.frames import MAX_FRAME, Frame, FrameFault  # no-cython-lint
-from kwire.protocol.passing import Passing  # no-cython-lint
+from kwire.protocol.tracking.frames import MAX_FRAME, Frame, FrameFault  # no-cython-lint
+from kwire.protocol.tracking.passing import Passing  # no-cython-lint
 from kwire.protocol.sasl import SaslState  # no-cython-lint
-from kwire.protocol.tracker_callbacks import CLOSED_BY, ROLES, SOURCES, TrackerCallbacks  # no-cython-lint
+from kwire.protocol.tracking.callbacks import CLOSED_BY, ROLES, SOURCES, TrackerCallbacks  # no-cython-lint
 from kwire.schema import catalog  # no-cython-lint
 
 __all__ = ["Connection"]
@@ -69,14 +69,14 @@ cdef extern from "Python.h":
     bint PyBytes_CheckExact(object data)
 
 cdef enum FrameFlag:
-    # Attributes of kwire.protocol.frames.Frame
+    # Attributes of kwire.protocol.tracking.frames.Frame
     DAMAGED = 1
     UNENDED = 2
     UNFINISHED = 4
     DOUBTFUL = 8
 
 cdef enum:
-    PROVEN = 3  # kwire.protocol.frames._PROVEN
+    PROVEN = 3  # kwire.protocol.tracking.frames._PROVEN
     REQUEST = 0
     RESPONSE = 1
     SHORTEST_REQUEST_FRAME = 8
@@ -106,7 +106,7 @@ fill_pairs()
 
 @cython.final
 cdef class Connection:
-    """A connection whose client side is known; arguments and methods are those of `kwire.protocol.connection.Connection`."""
+    """A connection whose client side is known; arguments and methods are those of `kwire.protocol.tracking.connection.Connection`."""
 
     def __cinit__(self):
         self.series = &self.own
@@ -248,7 +248,7 @@ cdef class Connection:
         return self.feed(side, data, size, t, packet)
 
     cdef bint begins_kafka(self, int side, Bytes data, Py_ssize_t size) noexcept:
-        """Whether the first bytes of a direction may be Kafka: kwire/protocol/foreign_protocols.py for most of them."""
+        """Whether the first bytes of a direction may be Kafka: kwire/protocol/tracking/foreign_protocols.py for most of them."""
         cdef int64_t code
         if self.state.joined_late:
             return not 0x14 <= data[0] <= 0x17 or (size > 1 and data[1] != 3)

@@ -1,4 +1,4 @@
-"""A request that waits as Python's rules make it, `kwire.protocol.pairing.Waiting`, as a C struct."""
+"""A request that waits as Python's rules make it, `kwire.protocol.tracking.pairing.Waiting`, as a C struct."""
 
 from cpython.bytes cimport PyBytes_AS_STRING, PyBytes_GET_SIZE
 from libc.stdint cimport INT64_MIN, int8_t, int32_t, int64_t, uint8_t
@@ -43,7 +43,7 @@ cdef inline int uses_of_objects(WaitingRequest* waiting, SeriesState* series, li
 
 cdef inline int row_of_object(RequestRow* made, SeriesState* series, object row) except -1:
     """Fill in what a `RequestCompleted` says, but for the word of its state."""
-    from kwire.protocol.tracker_callbacks import ROW_BODIES, ROW_STATES
+    from kwire.protocol.tracking.callbacks import ROW_BODIES, ROW_STATES
 
     made.request_index, made.correlation_id = row.request_index, long_or_none(row.correlation_id)
     made.api_key, made.api_version, made.header_version = (

@@ -1,6 +1,6 @@
 """Requests that wait for their responses: in the order of sending, and by correlation id where many wait.
 
-The readable contract is kwire/protocol/pairing.py and waiting_index.py.
+The readable contract is kwire/protocol/tracking/pairing.py and waiting_index.py.
 """
 
 from libc.stdint cimport int32_t, int64_t, uint32_t, uint64_t

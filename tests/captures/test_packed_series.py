@@ -120,18 +120,32 @@ def test_a_pack_that_has_grown_is_divided(tmp_path: Path, monkeypatch: pytest.Mo
 
 
 def test_a_series_of_a_pack_that_cannot_be_read(tmp_path: Path) -> None:
-    """It is a violation, as for a task alone, and it is tried again when the analysis is appended to."""
+    """It is a violation, as for a task alone, until it is read after all by a run that appends."""
     found = pods(tmp_path / "in")
     files = [path for pod in found for path in pod]
     good = files[1].read_bytes()
     files[1].write_bytes(b"no capture at all, and longer than a header of one")
     out = analysed(files, tmp_path / "out")
-    rows = ds.dataset(out / "violations").to_table().filter(ds.field("rule") == "capture_unreadable").to_pylist()
-    assert [(row["capture"], row["severity"]) for row in rows] == [(str(files[1]), "error")]
+    assert [(row["capture"], row["severity"]) for row in unreadable(out)] == [(str(files[1]), "error")]
+    assert run_job(JobRequest(inputs=tuple(map(str, files)), out=str(out), append=True)).read == 0
+    assert len(unreadable(out)) == 1
     files[1].write_bytes(good)
     report = run_job(JobRequest(inputs=tuple(map(str, files)), out=str(out), append=True))
     assert report.read == 1
-    assert len(ds.dataset(out / "captures").to_table()) == len(files)
+    assert not unreadable(out)
+    assert tables(out) == tables(analysed(files, tmp_path / "whole"))
+
+
+def unreadable(out: Path) -> list[dict[str, Any]]:
+    rows: list[dict[str, Any]] = ds.dataset(out / "violations").to_table().filter(ds.field("rule") == "capture_unreadable").to_pylist()
+    return rows
+
+
+def test_captures_of_several_points_are_never_packed(tmp_path: Path) -> None:
+    """A run that finds another point replaces what was read of the first; parts that others share could not go."""
+    found = pods(tmp_path / "in")
+    out = analysed([found[0][0], found[1][0]], tmp_path / "out", series_rule="points:(pod-.)")
+    assert len(list((out / STATE).iterdir())) == 2
 
 
 def test_what_a_pack_costs_at_most() -> None:

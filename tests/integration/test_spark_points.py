@@ -8,13 +8,13 @@ from pathlib import Path
 import pyarrow.dataset as ds
 import pytest
 
-from kwire.errors import InputError
 from kwire.spark.job import JobRequest, run_job
 from kwire.tables import from_capture
 
 # `run_job` finds the session
 pytestmark = [pytest.mark.spark, pytest.mark.xdist_group("spark"), pytest.mark.usefixtures("spark")]
 
+ORDER = [("connection_id", "ascending"), ("request_index", "ascending")]
 SEED = Path(__file__).parent.parent / "captures" / "data" / "seed.pcap.gz"
 
 
@@ -29,7 +29,10 @@ def test_two_points_on_spark(tmp_path: Path) -> None:
     assert (report.read, report.skipped) == (1, [])
     requests = ds.dataset(out / "requests").to_table()
     assert requests.num_rows == from_capture(str(SEED)).num_rows
-    shutil.copy(SEED, points / "broker_001.pcap.gz")
-    with pytest.raises(InputError, match="--append cannot add captures of several points"):
-        run_job(JobRequest(inputs=(str(points),), out=str(out), series_rule="points", append=True))
-    assert ds.dataset(out / "requests").to_table() == requests
+    # a third point is added, and all three are read from their beginnings
+    shutil.copy(SEED, points / "gateway.pcap.gz")
+    run_job(JobRequest(inputs=(str(points),), out=str(out), series_rule="points", append=True))
+    run_job(JobRequest(inputs=(str(points),), out=str(tmp_path / "at-once"), series_rule="points"))
+    found, expected = (ds.dataset(folder / "requests").to_table().sort_by(ORDER) for folder in (out, tmp_path / "at-once"))
+    assert found == expected
+    assert found.num_rows == requests.num_rows

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from kwire.codec.impl import load_twin
-from kwire.protocol.connection import Connection as PureConnection
+from kwire.protocol.tracking.connection import Connection as PureConnection
 from one_connection import CLIENT, SERVER, read_connection
 
 HEAD = "00000007 0003 617070"

@@ -9,8 +9,8 @@ import pytest
 
 from kwire.capture.packet_columns import ACK, FIN, SYN
 from kwire.codec.impl import load_twin
-from kwire.protocol import foreign_protocols
-from kwire.protocol.connection import Connection as PureConnection
+from kwire.protocol.tracking import foreign_protocols
+from kwire.protocol.tracking.connection import Connection as PureConnection
 from many_connections import CLIENT, SERVER, read_connections, tables_of
 
 BEHIND = b" \r\n\0\1 something that follows"

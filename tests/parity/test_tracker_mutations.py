@@ -22,8 +22,8 @@ from kwire.capture.carry import SeriesCarry
 from kwire.capture.reader import finish_series, read_piece
 from kwire.capture.tcp import TcpConnection
 from kwire.codec.impl import load_twin
-from kwire.protocol.connection import Connection as PureConnection
 from kwire.protocol.events import Asked, RequestCompleted
+from kwire.protocol.tracking.connection import Connection as PureConnection
 
 TESTS = Path(__file__).parents[1]
 # Groups and transactions, authentication, topic ids, telemetry, and clients from 0.8 on with record batches of all kinds.
@@ -198,6 +198,7 @@ def native() -> Callable[..., Any]:
 )
 @example(which=3695, damage=[Damage("cut", 2, 12, 0)], sizes=[0, 0, 4], read=None, late=False, lost=0, wish={})
 @example(which=741, damage=[], sizes=[0, 0, 1], read=None, late=False, lost=0, wish={"max_frame": 300})
+@example(which=7571, damage=[Damage("repeat", 60, 0, 0)], sizes=[1448], read=None, late=False, lost=0, wish={"max_frame": 300})
 def test_damaged_conversations(
     native: Callable[..., Any],
     which: int,

@@ -18,9 +18,9 @@ from kwire.capture.carry import SeriesCarry
 from kwire.capture.reader import finish_series, read_piece
 from kwire.capture.tcp import TcpConnection
 from kwire.codec.impl import load_twin
-from kwire.protocol.connection import Connection as PureConnection
 from kwire.protocol.events import RequestCompleted, ViolationFound
-from kwire.protocol.pairing import MAX_WAITING, ORDINARY_TEXT
+from kwire.protocol.tracking.connection import Connection as PureConnection
+from kwire.protocol.tracking.pairing import MAX_WAITING, ORDINARY_TEXT
 
 TESTS = Path(__file__).parents[1]
 CAPTURES = [*sorted((TESTS / "captures" / "data").glob("*.pcap*.gz")), TESTS.parent / "examples" / "upgrade-fleet.pcap.gz"]

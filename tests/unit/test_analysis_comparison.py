@@ -214,6 +214,33 @@ def test_the_command_prints_and_exits_as_git_does(folders: tuple[str, str]) -> N
     assert said["slower"] == []
 
 
+def test_programs_of_the_cluster_and_peers_that_sent_nothing_are_no_clients(
+    before: Rows, tmp_path: Path, analysis_tables: ModuleType
+) -> None:
+    """The page counts applications (`Client.kind`), and so do the differences: of the rest only the rules that it breaks are there."""
+    after = copy.deepcopy(before)
+    model = next(row for row in after["clients"] if row["client_key"] == "key-search-feed-3.9.2")
+    connection = next(row for row in after["connections"] if row["client_key"] == "key-search-feed-3.9.2")
+    for key, role, requests, protocol in (
+        ("fetcher", "broker", 900, "kafka"),
+        ("scanner", "client", 0, "silent"),
+        ("probe", "client", 0, "http"),
+    ):
+        after["clients"].append({**model, "client_key": key, "client_ids": [key], "role": role, "requests": requests})
+        after["connections"].append({**connection, "client_key": key, "protocol": protocol})
+    for table in ("api_usage", "upgrade_impact"):
+        after[table] += [{**row, "client_key": "fetcher"} for row in of_client(after, table, "key-search-feed-3.9.2")]
+    for row in of_client(after, "api_usage", "fetcher"):
+        row |= {"errors": 5, "error_names": ["NOT_LEADER_OR_FOLLOWER"]}
+    after["violations"].append({**analysis_tables.violation("trailing_bytes", "warning", "x"), "client_key": "fetcher"})
+    for name, rows in (("a", before), ("b", after)):
+        analysis_tables.write_tables(tmp_path / name, rows)
+    for first, second in ("ab", "ba"):
+        said = json.loads(diff(str(tmp_path / first), str(tmp_path / second), "--json").stdout)
+        named = {section: [each["client"] for each in rows] for section, rows in said.items() if rows}
+        assert named == ({"violations": ["fetcher"]} if first == "a" else {})
+
+
 def test_folders_that_cannot_be_compared_are_one_sentence(folders: tuple[str, str], tmp_path: Path) -> None:
     a, b = folders
     (tmp_path / "empty").mkdir()

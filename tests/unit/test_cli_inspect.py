@@ -45,6 +45,20 @@ def test_json_has_every_column(table: str) -> None:
     assert all(list(row) == SCHEMAS[table].names for row in found)
 
 
+def test_the_bytes_of_damaged_files_are_shown(tmp_path: Path) -> None:
+    """4,000 bytes of a pcap file are overwritten: the table that a person reads says how many make no records, as `captures` does."""
+    data = bytearray(gzip.decompress(Path(SEED).read_bytes()))
+    data[20_000:24_000] = b"\xff" * 4000
+    path = tmp_path / "damaged.pcap"
+    path.write_bytes(data)
+    result = CliRunner().invoke(commands, ["inspect", str(path), "--table", "captures", "--json"])
+    row = json.loads(result.stdout)
+    assert row["bytes_damaged"] > 3000
+    shown = CliRunner().invoke(commands, ["inspect", str(path), "--table", "captures", "--wide"])
+    assert "bytes damaged" in " ".join(shown.stdout.split())
+    assert str(row["bytes_damaged"]) in shown.stdout.split()
+
+
 def test_json_times_are_iso_8601_in_utc() -> None:
     first = rows(SEED)[0]["request_time"]
     assert first.startswith("20")

@@ -7,7 +7,7 @@ import pickle
 import pytest
 
 from kwire.protocol import DirectionDetector, Event, RequestCompleted
-from kwire.protocol.direction_detection import MAX_UNDECIDED
+from kwire.protocol.tracking.direction_detection import MAX_UNDECIDED
 
 
 def framed(payload: bytes) -> bytes:

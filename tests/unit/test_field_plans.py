@@ -5,8 +5,8 @@ from __future__ import annotations
 import re
 from pathlib import Path
 
-from kwire.protocol.field_plans import Mark, Trait, field_plan_of
-from kwire.protocol.first_fields import request_fields, response_fields
+from kwire.protocol.tracking.field_plans import Mark, Trait, field_plan_of
+from kwire.protocol.tracking.first_fields import request_fields, response_fields
 from kwire.schema import catalog
 from kwire.tables import row_callbacks
 

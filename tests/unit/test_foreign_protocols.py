@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from kwire.protocol.foreign_protocols import MORE, recognise, recognise_middle, recognise_server
-from kwire.protocol.frames import MAX_FRAME
+from kwire.protocol.tracking.foreign_protocols import MORE, recognise, recognise_middle, recognise_server
+from kwire.protocol.tracking.frames import MAX_FRAME
 
 API_VERSIONS = bytes.fromhex("0000001500120000000000010007686f7374696c65") + bytes(4)
 PROXY_V2 = bytes.fromhex("0d0a0d0a000d0a515549540a")

@@ -9,11 +9,11 @@ from typing import Any
 import pytest
 
 from kwire.codec import decode_request, decode_response, to_json
-from kwire.protocol.frame_blanking import FrameBlanker
 from kwire.protocol.nested_rules import RULES
 from kwire.protocol.sasl import attempted_name
-from kwire.protocol.secret_texts import HARMLESS_TEXTS, SECRET_TEXTS
-from kwire.protocol.token_blanking import blank_client_token, blank_server_token
+from kwire.protocol.secrets.frame_blanking import FrameBlanker
+from kwire.protocol.secrets.secret_texts import HARMLESS_TEXTS, SECRET_TEXTS
+from kwire.protocol.secrets.token_blanking import blank_client_token, blank_server_token
 from kwire.schema import catalog, snake_name
 
 Vectors = Callable[[str], list[dict[str, Any]]]

@@ -11,11 +11,11 @@ from kwire import messages
 from kwire.codec.catalog_codec import Codec
 from kwire.errors import EncodeError
 from kwire.protocol.events import RequestCompleted
-from kwire.protocol.group_steps import group_step
 from kwire.protocol.groups import SeenGroups, effective_rebalance_timeout, guess_protocol_type
 from kwire.protocol.groups.guessing import Guessed
 from kwire.protocol.groups.seen_groups import SeenGroup
 from kwire.protocol.nested_bytes import Known, decode_nested
+from kwire.protocol.tracking.group_steps import group_step
 from kwire.schema import catalog
 
 CONSUMER = "636f6e73756d6572"  # "consumer", 8 bytes

@@ -1,6 +1,6 @@
 """`Pairing` does what its rules say, however it finds a request: held against a model that looks through both queues for each response.
 
-The rules, from the docstrings of `kwire.protocol.pairing`: a response answers the first request if the id agrees or is lost, else the first
+The rules, from the docstrings of `tracking.pairing`: a response answers the first request if the id agrees or is lost, else the first
 request of that id. A raw token is answered by whatever comes, but the last one of GSSAPI may stay without answer. An answer ends the wait
 of what was sent before it if that may have lost its answer, overtakes it if not, and leaves what is held before it without a request. No
 response is held whose request waits.
@@ -16,10 +16,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from kwire.protocol import pairing
 from kwire.protocol.events import RequestCompleted
-from kwire.protocol.frames import Frame
-from kwire.protocol.pairing import MAX_HELD, MAX_WAITING, Outcome, Pairing, Waiting
+from kwire.protocol.tracking import pairing
+from kwire.protocol.tracking.frames import Frame
+from kwire.protocol.tracking.pairing import MAX_HELD, MAX_WAITING, Outcome, Pairing, Waiting
 
 HELD, WAITING, WAITING_BYTES = 4, 12, 40
 

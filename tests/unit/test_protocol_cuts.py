@@ -9,8 +9,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from kwire.protocol import Connection, DirectionDetector, Event, RequestCompleted
-from kwire.protocol.connection import Connection as PureConnection
 from kwire.protocol.events import ConnectionSummary
+from kwire.protocol.tracking.connection import Connection as PureConnection
 
 
 def framed(payload: bytes) -> bytes:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from kwire.codec import decode
-from kwire.protocol.first_fields import error_code_of, first_value, request_fields, response_fields, topics_of
+from kwire.protocol.tracking.first_fields import error_code_of, first_value, request_fields, response_fields, topics_of
 from kwire.schema import catalog
 
 

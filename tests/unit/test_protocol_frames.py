@@ -6,7 +6,7 @@ import tracemalloc
 
 import pytest
 
-from kwire.protocol.frames import MAX_FRAME, REJECT, Frame, FrameFault, FrameSplitter
+from kwire.protocol.tracking.frames import MAX_FRAME, REJECT, Frame, FrameFault, FrameSplitter
 
 
 class Marked:

@@ -17,7 +17,7 @@ def run(program: str, **variables: str) -> subprocess.CompletedProcess[str]:
 
 
 def test_pure_on_request() -> None:
-    assert run(PROGRAM, KWIRE_PURE="1").stdout.split() == ["pure", "kwire.protocol.connection"]
+    assert run(PROGRAM, KWIRE_PURE="1").stdout.split() == ["pure", "kwire.protocol.tracking.connection"]
 
 
 def test_native_where_it_is_installed() -> None:
@@ -26,7 +26,7 @@ def test_native_where_it_is_installed() -> None:
 
 def test_a_missing_extension_is_an_error_only_when_it_is_required() -> None:
     hide = "import sys; sys.modules['kwire.protocol._native.tracker'] = None; "
-    assert run(hide + PROGRAM).stdout.split() == ["pure", "kwire.protocol.connection"]
+    assert run(hide + PROGRAM).stdout.split() == ["pure", "kwire.protocol.tracking.connection"]
     required = run(hide + PROGRAM, KWIRE_REQUIRE_NATIVE="1")
     assert required.returncode != 0
     assert "kwire's compiled tracker cannot be loaded although KWIRE_REQUIRE_NATIVE=1 asks for it" in required.stderr

@@ -10,10 +10,10 @@ from typing import Any
 import pytest
 
 from kwire.codec.impl import Twin, load_twin
-from kwire.protocol.connection import Connection as PureConnection
 from kwire.protocol.events import RequestCompleted
-from kwire.protocol.identity import MOST_CLIENT_ID_TEXT, MOST_CLIENT_IDS
-from kwire.protocol.pairing import MAX_HELD, MAX_HELD_BYTES, MAX_WAITING, MAX_WAITING_BYTES
+from kwire.protocol.tracking.connection import Connection as PureConnection
+from kwire.protocol.tracking.identity import MOST_CLIENT_ID_TEXT, MOST_CLIENT_IDS
+from kwire.protocol.tracking.pairing import MAX_HELD, MAX_HELD_BYTES, MAX_WAITING, MAX_WAITING_BYTES
 
 MIB = 1 << 20
 

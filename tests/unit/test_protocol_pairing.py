@@ -5,7 +5,7 @@ from __future__ import annotations
 import pickle
 
 from kwire.protocol import Connection, Event, RequestCompleted
-from kwire.protocol.pairing import MAX_HELD, MAX_HELD_BYTES, MAX_WAITING
+from kwire.protocol.tracking.pairing import MAX_HELD, MAX_HELD_BYTES, MAX_WAITING
 
 
 def framed(payload: bytes) -> bytes:

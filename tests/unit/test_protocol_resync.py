@@ -7,9 +7,9 @@ from typing import Any
 import pytest
 
 from kwire.protocol import Connection, RequestCompleted
-from kwire.protocol import frames as frames_module
-from kwire.protocol.frames import Frame, FrameSplitter
-from kwire.protocol.resync import RequestJudge
+from kwire.protocol.tracking import frames as frames_module
+from kwire.protocol.tracking.frames import Frame, FrameSplitter
+from kwire.protocol.tracking.resync import RequestJudge
 
 
 def framed(payload: bytes) -> bytes:

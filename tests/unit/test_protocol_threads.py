@@ -12,8 +12,8 @@ from typing import Any
 import pytest
 
 from kwire.codec.impl import Twin, load_twin
-from kwire.protocol.connection import TWO_THREADS
-from kwire.protocol.connection import Connection as PureConnection
+from kwire.protocol.tracking.connection import TWO_THREADS
+from kwire.protocol.tracking.connection import Connection as PureConnection
 
 
 @pytest.fixture

@@ -11,8 +11,8 @@ import pytest
 
 from kwire.codec import records
 from kwire.codec.records.compression import unpack
-from kwire.protocol.record_blanking import blank_records
-from kwire.protocol.record_repacking import repack
+from kwire.protocol.secrets.record_blanking import blank_records
+from kwire.protocol.secrets.record_repacking import repack
 
 Vectors = Callable[[str], list[dict[str, Any]]]
 

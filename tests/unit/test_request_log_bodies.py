@@ -12,7 +12,7 @@ import pytest
 from kwire.capture.request_logs.bodies import BodyFault, read_body
 from kwire.capture.request_logs.text_form import read_text_entry
 from kwire.codec.classes import compiled
-from kwire.protocol.first_fields import error_code_of, request_fields, response_fields, topics_of
+from kwire.protocol.tracking.first_fields import error_code_of, request_fields, response_fields, topics_of
 from kwire.schema import catalog
 
 

@@ -29,7 +29,7 @@ from kwire.capture.request_logs.lines import read_line
 from kwire.capture.request_logs.typed_bodies import converted, struct_of
 from kwire.capture.request_logs.typed_lines import LineReader
 from kwire.codec.classes import compiled
-from kwire.protocol.first_fields import error_code_of, first_value, request_fields, response_fields, topics_of
+from kwire.protocol.tracking.first_fields import error_code_of, first_value, request_fields, response_fields, topics_of
 from kwire.schema import catalog
 from kwire.tables.request_logs.exchange_kinds import exchange_kind, wanted_bodies
 from kwire.tables.series import begin_series, finish_series, iter_piece

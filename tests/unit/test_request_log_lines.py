@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gzip
 import io
+from collections.abc import Sequence
 from datetime import UTC
 from pathlib import Path
 
@@ -12,7 +13,7 @@ import pytest
 from kwire.capture.piece_kinds import kind_of, look_ahead
 from kwire.capture.request_logs.entry import LogEntry
 from kwire.capture.request_logs.folding import MAX_JOINED_LINES, EntryFolder, Item, LineFault
-from kwire.capture.request_logs.reader import LogFileFacts, iter_log
+from kwire.capture.request_logs.reader import LogFileFacts, iter_log, torn_line
 from kwire.capture.request_logs.times import duration_us, stamp_us, zone_of
 from kwire.errors import InputError
 
@@ -228,3 +229,40 @@ def test_instants(value: object, instant: int | None) -> None:
 )
 def test_durations(value: object, microseconds: int | None) -> None:
     assert duration_us(value) == microseconds
+
+
+def read_as_it_grows(path: Path, data: bytes, cuts: Sequence[int]) -> list[Item]:
+    """The entries and faults of a file that has more bytes each time."""
+    folder, position, items = EntryFolder(), None, list[Item]()
+    for cut in cuts:
+        path.write_bytes(data[:cut])
+        steps = iter_log(str(path), 0, folder, limit=cut, before=position)
+        while True:
+            try:
+                items += next(steps)
+            except StopIteration as end:
+                position = end.value.position
+                break
+    assert position is not None
+    return [*items, *torn_line(position, 0, folder), *folder.finish()]
+
+
+def test_a_file_may_grow_at_every_byte(tmp_path: Path) -> None:
+    """Inside a line, a character, a byte-order mark and between the two bytes of a line end; the last line has no end."""
+    lines = [bare(1), "a stack trace", bare(2).replace('"x"', '"zürich"'), text(3), bare(4)]
+    data = b"\xef\xbb\xbf" + "\r\n".join(lines).encode()
+    folder = EntryFolder()
+    whole = [*(item for chunk in iter_log(io.BytesIO(data), 0, folder) for item in chunk), *folder.finish()]
+    assert [item[1].correlation_id for item in whole if not isinstance(item, LineFault)] == [1, 2, 3, 4]
+    path = tmp_path / "kafka-request.log"
+    for cut in range(len(data) + 1):
+        assert repr(read_as_it_grows(path, data, (cut, len(data)))) == repr(whole), cut
+    assert repr(read_as_it_grows(path, data, range(len(data) + 1))) == repr(whole)
+
+
+def test_a_line_that_grows_too_long_is_a_fault(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Its bytes are not kept, though each run reads no more than is allowed."""
+    monkeypatch.setattr("kwire.capture.request_logs.reader.MAX_LINE_BYTES", 1000)
+    data = f"{bare(1)}\n".encode() + b"{" * 1500 + f"\n{bare(2)}\n".encode()
+    items = read_as_it_grows(tmp_path / "kafka-request.log", data, [*range(0, len(data), 400), len(data)])
+    assert [item.line if isinstance(item, LineFault) else item[1].correlation_id for item in items] == [1, 2, 2]

@@ -8,7 +8,7 @@ and only where both sides have enough of them that the 99th percentile means som
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from typing import Any, Final
 
 import pyarrow as pa
@@ -52,19 +52,28 @@ Use = tuple[str, int, int]  # client key, api key, version
 class _Side:
     """The tables of one analysis as they are compared.
 
+    Arguments:
+        tables: by name.
+        apart: keys of rows in `clients` that count as no clients.
+
     Attributes:
-        clients: by key.
+        clients: those that count, by key.
+        labels: how a person knows each row of `clients`, by key.
         same: on the later side: key of the client on the earlier one, for those that are the same.
     """
 
-    def __init__(self, tables: Mapping[str, pa.Table], same: Mapping[str, str] | None = None) -> None:
+    def __init__(self, tables: Mapping[str, pa.Table], apart: Collection[str]) -> None:
         self.tables = tables
+        self._apart = apart
         self.clients: dict[str, Row] = {row["client_key"]: row for row in self.rows("clients")}
-        self.same = dict(same or {})
+        self.labels = {row["client_key"]: _label(row, row["client_key"]) for row in self.rows("clients", counted=False)}
+        self.same: dict[str, str] = {}
 
-    def rows(self, table: str) -> list[Row]:
+    def rows(self, table: str, *, counted: bool = True) -> list[Row]:
+        """The rows of a table, without those of clients that do not count."""
         found = self.tables.get(table)
-        return [] if found is None else found.to_pylist()
+        rows: list[Row] = [] if found is None else found.to_pylist()
+        return [row for row in rows if row["client_key"] not in self._apart] if counted and self._apart else rows
 
     def key(self, key: str) -> str:
         return self.same.get(key, key)
@@ -135,19 +144,24 @@ def _same_programs(before: _Side, after: _Side) -> dict[str, str]:
     return {keys[0]: left[program][0] for program, keys in came.items() if len(keys) == 1 and len(left.get(program, ())) == 1}
 
 
-def compare(before: Mapping[str, pa.Table], after: Mapping[str, pa.Table], thresholds: Thresholds | None = None) -> Comparison:
+def compare(
+    before: Mapping[str, pa.Table],
+    after: Mapping[str, pa.Table],
+    thresholds: Thresholds | None = None,
+    apart: tuple[Collection[str], Collection[str]] = ((), ()),
+) -> Comparison:
     """Compare two analyses.
 
     Args:
         before, after: tables by name, with the columns in `COMPARED` at least; a table that is missing is empty.
         thresholds: from where on a difference counts.
+        apart: on each side the keys of rows in `clients` that count as no clients (programs of the cluster itself, peers that sent
+            nothing): of them only the rules that they break are compared.
     """
     limits = thresholds or Thresholds()
-    old = _Side(before)
-    new = _Side(after)
+    old, new = _Side(before, apart[0]), _Side(after, apart[1])
     new.same = _same_programs(old, new)
-    labels = {new.key(key): _label(row, key) for key, row in new.clients.items()}
-    labels = {key: _label(row, key) for key, row in old.clients.items()} | labels
+    labels = old.labels | {new.key(key): label for key, label in new.labels.items()}
     found = Comparison(clients=_clients(old, new))
     _compare_uses(old, new, labels, limits, found)
     _compare_latencies(old, new, labels, limits, found)
@@ -286,7 +300,7 @@ def _topics(old: _Side, new: _Side, labels: Mapping[str, str]) -> list[TopicChan
 def _violations(old: _Side, new: _Side, labels: Mapping[str, str]) -> list[ViolationChange]:
     def broken(side: _Side) -> dict[tuple[str | None, str, str], int]:
         counts: dict[tuple[str | None, str, str], int] = defaultdict(int)
-        for row in side.rows("violations"):
+        for row in side.rows("violations", counted=False):
             key = row["client_key"]
             counts[None if key is None else side.key(key), row["rule"], row["severity"]] += (
                 row.get("count") or 1

@@ -118,7 +118,7 @@ def iter_chunks(
     if before is None:
         reading, data, at = _begin(name, source, chunk_bytes)
     else:
-        reading, data, at = before, _behind(source, before.position, chunk_bytes), 0
+        reading, data, at = before, source.read_behind(before.position, chunk_bytes), 0
     reading.state.carry = scan
     yield from _iter_records(reading, data, at, source, chunk_bytes, progress)
     state = reading.state
@@ -175,13 +175,6 @@ def _begin(name: str, source: CaptureSource, chunk_bytes: int) -> tuple[FileRead
             raise InputError(f"{name}: {cut}")
         raise InputError(f"{name} is not a capture file: neither pcap nor pcapng begins with bytes {data[:_TEXT_HEAD].hex()}")
     return FileReading(known[0]), data, known[1]
-
-
-def _behind(source: CaptureSource, position: int, chunk_bytes: int) -> bytes:
-    """Some bytes from a position on."""
-    while position and (passed := source.read(min(position, chunk_bytes))):
-        position -= len(passed)
-    return source.read(chunk_bytes)
 
 
 def _iter_records(

@@ -52,7 +52,7 @@ def names_in(location: str) -> list[str]:
 class _Point:
     """The files of one point as a run of chunks."""
 
-    def __init__(self, files: Sequence[str], chunk_bytes: int, progress: Callable[[int], None]) -> None:
+    def __init__(self, files: Sequence[tuple[str, int | None]], chunk_bytes: int, progress: Callable[[int], None]) -> None:
         self.facts: list[FileFacts] = []
         self.faults: list[str] = []
         self._chunks = self._read(files, chunk_bytes, progress)
@@ -66,11 +66,13 @@ class _Point:
     def first_columns(self) -> PacketColumns:
         return PacketColumns() if self._first is None else self._first[1]
 
-    def _read(self, files: Sequence[str], chunk_bytes: int, progress: Callable[[int], None]) -> Iterator[tuple[bytes, PacketColumns]]:
+    def _read(
+        self, files: Sequence[tuple[str, int | None]], chunk_bytes: int, progress: Callable[[int], None]
+    ) -> Iterator[tuple[bytes, PacketColumns]]:
         scan = ScanCarry()
-        for location in files:
+        for location, size in files:
             try:
-                with open_capture(location) as source:
+                with open_capture(location, limit=size) as source:
                     self.facts.append((yield from iter_chunks(location, source, scan, chunk_bytes, progress)))
             except InputError as error:  # the other points saw the same
                 self.faults.append(str(error))
@@ -160,7 +162,7 @@ class _Merged:
 
 
 def iter_points(
-    location: str, chunk_bytes: int, progress: Callable[[int], None]
+    location: str, chunk_bytes: int, progress: Callable[[int], None], sizes: Sequence[int] = ()
 ) -> Generator[tuple[bytes, PacketColumns], None, FileFacts]:
     """Read the captures of several points as one, each part of the traffic once.
 
@@ -168,6 +170,7 @@ def iter_points(
         location: from `location_of_points`.
         chunk_bytes: how much of each point is read at once.
         progress: told how many bytes of the files were read since it was told last.
+        sizes: how many bytes of each file are read, in the order of `names_in`; empty for whole files.
 
     Yields:
         Columns, and the bytes that their offsets point into, as `iter_chunks`; packet numbers count in the file of the point that saw them.
@@ -175,7 +178,8 @@ def iter_points(
     Raises:
         InputError: a point has no file that can be read; that one of several cannot is told in the facts.
     """
-    points = [_Point(files, chunk_bytes, progress) for files in points_of(location)]
+    limits = iter(sizes or (None,) * (len(names_in(location)) - 1))
+    points = [_Point([(file, next(limits)) for file in files], chunk_bytes, progress) for files in points_of(location)]
     for point in points:
         if not point.readable:
             raise InputError(point.faults[0])

@@ -14,6 +14,7 @@ from contextlib import contextmanager, suppress
 from contextvars import ContextVar
 from dataclasses import dataclass
 from functools import lru_cache
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 from urllib.parse import parse_qsl, unquote, urlencode, urlsplit
 
@@ -23,8 +24,8 @@ if TYPE_CHECKING:
     from pyarrow.fs import FileSystem
 
 __all__ = [
-    "StoreOptions", "as_location", "below", "current_store_options", "filesystem_of", "has_rename", "place_of", "reason_of",
-    "refuse_secrets", "store_options",
+    "StoreOptions", "as_location", "below", "current_store_options", "filesystem_of", "has_rename", "place_of", "place_of_file",
+    "reason_of", "refuse_secrets", "store_options",
 ]  # fmt: skip
 
 # Where a rename is one step, as seen by everybody. Azure has it in some accounts only, fsspec does not say.
@@ -139,6 +140,11 @@ def place_of(location: str) -> str:
     """One text for one file, however the way to its store was given: a URI without its parameters."""
     location = as_location(location)
     return location.partition("?")[0] if "://" in location else location
+
+
+def place_of_file(location: str) -> str:
+    """The same from whatever folder a file is named, and however its store is reached."""
+    return place_of(location) if "://" in location else str(Path(location).absolute())
 
 
 def below(location: str, path: str) -> str:

@@ -39,12 +39,14 @@ class CaptureFile:
         folder: the part of it before the name, which files of one series share.
         name: the file's own name.
         size: bytes as stored.
+        sizes: where the location names captures of several points, the bytes of each of their files, in its order.
     """
 
     location: str
     folder: str
     name: str
     size: int
+    sizes: tuple[int, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

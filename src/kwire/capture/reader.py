@@ -65,17 +65,19 @@ def iter_piece(
     """Read one file of a series as `read_piece` does, and pause after each chunk; the generator returns the facts.
 
     Args:
-        location, carry, sink, chunk_bytes, progress: as for `read_piece`.
+        location: as for `read_piece`, or with the size that is read.
+        carry, sink, chunk_bytes, progress: as for `read_piece`.
         hashed: the hash of the file is wanted.
 
     Raises:
         InputError: as `read_piece`.
     """
     tell = progress or _quiet
-    if isinstance(location, str) and is_of_points(location):
-        return (yield from _hand_over(iter_points(location, chunk_bytes, tell), carry, sink))
     sized = location if isinstance(location, SizedFile) else None
     place = location.location if isinstance(location, SizedFile) else location
+    if isinstance(place, str) and is_of_points(place):
+        points = iter_points(place, chunk_bytes, tell, () if sized is None else sized.sizes)
+        return (yield from _hand_over(points, carry, sink))
     name = place if isinstance(place, str) else "standard input"
     before = None
     if sized is not None and sized.before:

@@ -24,7 +24,7 @@ from kwire.capture.request_logs.names import log_rotation
 from kwire.capture.source import HEAD_BYTES, open_capture
 from kwire.errors import InputError
 
-__all__ = ["Series", "first_packet_ns", "group_series", "in_order", "series_key"]
+__all__ = ["Series", "first_packet_ns", "group_series", "in_order", "is_log", "points_key", "series_key"]
 
 _COMPRESSED: Final = re.compile(r"\.(gz|zst|zstd)$", re.IGNORECASE)
 _EXTENSION: Final = re.compile(
@@ -88,18 +88,19 @@ def group_series(
 def _seen_twice(files: Sequence[CaptureFile], rule: str, read_time: Callable[[str], int | None]) -> list[Series]:
     """Each group of files becomes a series of one piece: the files of all its points, read side by side."""
     groups: dict[str, list[CaptureFile]] = {}
-    key_of = series_key(f"match:{rule.removeprefix('points:')}" if ":" in rule else "all")
+    key_of = points_key(rule)
     for file in files:
         groups.setdefault(key_of(file), []).append(file)
     found = []
     for group in groups.values():
         points = group_series(group, first_packet=read_time)
-        logs = [series for series in points if all(map(_is_log, series.pieces))]
+        logs = [series for series in points if all(map(is_log, series.pieces))]
         points = [series for series in points if series not in logs]
         if len(points) > 1:
             location = location_of_points([[file.location for file in series.pieces] for series in points])
             name = " + ".join(series.name for series in points)
-            whole = CaptureFile(location, "", name, sum(file.size for series in points for file in series.pieces))
+            sizes = tuple(file.size for series in points for file in series.pieces)
+            whole = CaptureFile(location, "", name, sum(sizes), sizes)
             points = [Series(name, (whole,), "; ".join(series.disorder for series in points if series.disorder))]
         found += points + logs
     return found
@@ -108,7 +109,7 @@ def _seen_twice(files: Sequence[CaptureFile], rule: str, read_time: Callable[[st
 def _of_one_kind(groups: dict[str, list[CaptureFile]]) -> Iterator[tuple[str, list[CaptureFile]]]:
     """Packets and lines of a log have no order in common, so they are series of their own, whatever the rule puts together."""
     for name, group in groups.items():
-        logs = [file for file in group if _is_log(file)] if len(group) > 1 else []
+        logs = [file for file in group if is_log(file)] if len(group) > 1 else []
         packets = [file for file in group if file not in logs]
         if packets:
             yield name, packets
@@ -116,7 +117,8 @@ def _of_one_kind(groups: dict[str, list[CaptureFile]]) -> Iterator[tuple[str, li
             yield f"{name} (request log)" if packets else name, logs
 
 
-def _is_log(file: CaptureFile) -> bool:
+def is_log(file: CaptureFile) -> bool:
+    """Whether a file is a request log; not where it cannot be read."""
     try:
         return kind_of(file.location) == "request_log"
     except InputError:
@@ -165,6 +167,18 @@ def series_key(rule: str) -> Callable[[CaptureFile], str]:
             raise InputError(f"the series rule {rule} is not a regular expression: {error}") from error
         return lambda file: _matched(pattern, file.location)
     raise InputError(f"the series rule {rule} is none of name, folder, all, file, points, points:REGEX and match:REGEX")
+
+
+def points_key(rule: str) -> Callable[[CaptureFile], str]:
+    """Make the function that names the traffic of a file for the rules of points, as `series_key` the series.
+
+    Args:
+        rule: ``points`` or ``points:REGEX``.
+
+    Raises:
+        InputError: it is not a regular expression.
+    """
+    return series_key(f"match:{rule.removeprefix('points:')}" if ":" in rule else "all")
 
 
 def _matched(pattern: re.Pattern[str], location: str) -> str:

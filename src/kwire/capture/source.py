@@ -174,6 +174,17 @@ class CaptureSource:
         """Read up to `size` bytes as they are stored; none only at the end."""
         return self._stored.read(size)
 
+    def read_behind(self, position: int, size: int) -> bytes:
+        """Read from the beginning to behind a position; gives the bytes from there on that were read with it, none only at the end.
+
+        Each step reads `size` bytes, as a reader of the whole file does: where compressed bytes end early, both get equally far.
+        """
+        while found := self.read(size):
+            if len(found) > position:
+                return found[position:]
+            position -= len(found)
+        return b""
+
     def has_more(self) -> bool:
         """Whether the file goes on behind `limit`; asked once, when all up to there is read."""
         return self._stored.has_more()

@@ -10,11 +10,11 @@ from kwire.capture.sink import StreamSink
 from kwire.capture.tcp import TcpConnection
 from kwire.protocol import DirectionDetector
 from kwire.protocol.events import Event, FrameSeen
-from kwire.protocol.foreign_protocols import MORE, recognise, recognise_server
-from kwire.protocol.frame_blanking import FrameBlanker
-from kwire.protocol.frames import MAX_FRAME
 from kwire.protocol.impl import Connection
-from kwire.protocol.token_blanking import FILL, blank_client_token, blank_server_token
+from kwire.protocol.secrets.frame_blanking import FrameBlanker
+from kwire.protocol.secrets.token_blanking import FILL, blank_client_token, blank_server_token
+from kwire.protocol.tracking.foreign_protocols import MORE, recognise, recognise_server
+from kwire.protocol.tracking.frames import MAX_FRAME
 
 __all__ = ["TrimmedStreams"]
 

@@ -4,7 +4,7 @@
 
 Theory of operation. A payload byte stays only when it was understood: every packet is first written with its headers alone, its payload
 filled with `x`. Its bytes then go the way of an analysis, through the same reassembly and the same tracker, but know where they lie; each
-frame that the tracker sees is blanked (`kwire.protocol.frame_blanking`) and put back where its bytes came from. So lengths, sequence
+frame that the tracker sees is blanked (`protocol.secrets.frame_blanking`) and put back where its bytes came from. So lengths, sequence
 numbers and times are as they were, and the tables come out the same. What no frame claims stays filled: copies of a segment, holes in
 frames, foreign protocols, packets that are not TCP. TLS is put back as it was, for it is encrypted.
 
@@ -31,7 +31,7 @@ from kwire.capture.rewritten_file import RewrittenFile
 from kwire.capture.source import CHUNK_BYTES, CaptureSource, open_capture
 from kwire.capture.trimmed_streams import TrimmedStreams
 from kwire.errors import InputError
-from kwire.protocol.token_blanking import FILL
+from kwire.protocol.secrets.token_blanking import FILL
 
 __all__ = ["TrimmedFile", "trim"]
 

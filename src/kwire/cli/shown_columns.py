@@ -28,8 +28,8 @@ SHOWN: Final[dict[str, dict[str, tuple[str, ...]]]] = {
     },
     "captures": {
         name.replace("_", " "): (name,) for name in (
-            "capture", "start", "end", "packets", "packets_dropped", "bytes", "bytes_lost", "bytes_opaque", "connections", "requests",
-            "unanswered",
+            "capture", "start", "end", "packets", "packets_dropped", "bytes", "bytes_damaged", "bytes_lost", "bytes_opaque", "connections",
+            "requests", "unanswered",
         )
     },
     "telemetry": {

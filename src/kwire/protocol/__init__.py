@@ -28,8 +28,6 @@ from kwire.lazy_names import lazy_getattr
 
 if TYPE_CHECKING:
     from kwire.protocol import coordinator, groups, negotiation, nested_bytes, telemetry
-    from kwire.protocol.connection import Connection
-    from kwire.protocol.direction_detection import DirectionDetector
     from kwire.protocol.events import (
         BrokerNode,
         BrokersLearned,
@@ -41,6 +39,8 @@ if TYPE_CHECKING:
         VersionsLearned,
         ViolationFound,
     )  # fmt: skip
+    from kwire.protocol.tracking.connection import Connection
+    from kwire.protocol.tracking.direction_detection import DirectionDetector
 
 _HOME = {
     **dict.fromkeys(
@@ -51,7 +51,7 @@ _HOME = {
         "kwire.protocol.events",
     ),
     "Connection": "kwire.protocol.impl",
-    "DirectionDetector": "kwire.protocol.direction_detection",
+    "DirectionDetector": "kwire.protocol.tracking.direction_detection",
     **{module: f"kwire.protocol.{module}" for module in ("coordinator", "groups", "negotiation", "nested_bytes", "telemetry")},
 }  # fmt: skip
 

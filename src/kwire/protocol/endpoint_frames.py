@@ -1,9 +1,9 @@
-"""The frames that an endpoint receives. It sees every byte, unlike a tap (`kwire.protocol.frames`): an impossible length is the end."""
+"""The frames that an endpoint receives. It sees every byte, unlike a tap (`tracking.frames`): an impossible length is the end."""
 
 from __future__ import annotations
 
 from kwire.errors import BadLength
-from kwire.protocol.frames import MAX_FRAME
+from kwire.protocol.tracking.frames import MAX_FRAME
 
 __all__ = ["EndpointFrames", "framed"]
 

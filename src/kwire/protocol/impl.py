@@ -1,7 +1,7 @@
 """The one place of this room that picks the twin, by the rules of `kwire.codec.impl`.
 
-`kwire.protocol.connection` is the pure twin and the contract. Captures are read with it, and their ordinary frames by `kwire.tables`;
-the compiled one is for who drives a connection, such as a proxy.
+`kwire.protocol.tracking.connection` is the pure twin and the contract. `kwire.tables` makes rows of
+captures with the same native state.
 """
 
 from __future__ import annotations
@@ -9,7 +9,7 @@ from __future__ import annotations
 from typing import Final
 
 from kwire.codec.impl import Twin, load_native
-from kwire.protocol.connection import Connection as PureConnection
+from kwire.protocol.tracking.connection import Connection as PureConnection
 
 __all__ = ["Connection", "backend"]
 

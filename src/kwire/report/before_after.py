@@ -14,6 +14,7 @@ from kwire.analysis.differences import Comparison, Thresholds, VerdictChange
 from kwire.errors import InputError
 from kwire.report.amounts import count
 from kwire.report.analysis_folder import AnalysisFolder
+from kwire.report.inventory import read_clients
 from kwire.report.listings import Column, Listing
 
 __all__ = ["compare_folders", "read_changes"]
@@ -31,7 +32,12 @@ def compare_folders(before: AnalysisFolder, after: AnalysisFolder, thresholds: T
         raise InputError(
             f"{before.path} and {after.path} are not redacted with the same key, so no client of one can be found in the other"
         )
-    return compare(_tables(before), _tables(after), thresholds)
+    return compare(_tables(before), _tables(after), thresholds, (_apart(before), _apart(after)))
+
+
+def _apart(folder: AnalysisFolder) -> frozenset[str]:
+    """The rows of `clients` that the page does not count as clients either."""
+    return frozenset(client.client_key for client in read_clients(folder) if client.kind != "application")
 
 
 def _tables(folder: AnalysisFolder) -> dict[str, pa.Table]:

@@ -318,7 +318,7 @@ def _run_job(
         redactor = None if redaction is None else Redactor(redaction)
         with _opened(engine, request, total_size, report, progress) as spark:
             slots = slots_of(spark)
-            plan = plan_of(series, slots, earlier, request.sharing)
+            plan = plan_of(series, slots, earlier, request.sharing, packing=not request.series_rule.startswith("points"))
             model = {
                 "ports": request.ports, "out": folder.location, "folder": str(Path.cwd()), "log_zone": request.log_zone,
                 "redaction": redaction, "run": plan.run, "keep_state": redaction is None, "store": current_store_options(),
@@ -350,7 +350,8 @@ def _run_job(
         answers = finish(whole, options)
         report.thin = too_little(answers["captures"])
         report.phases.end("answers")
-        entries = plan.entries([*parts, *plan.kept], {name for result in results for name in result.unread})
+        unread = {name for result in results for name in result.unread}
+        entries = plan.entries([*parts, *plan.kept], {location for location, _ in report.skipped}, unread)
         manifest = _manifest(request, report, plan.run, entries, answers["captures"])
         violations = [*plan.without_kafka(answers["captures"], request.ports), *_missing_rows(missing)]
         if violations:

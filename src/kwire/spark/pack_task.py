@@ -203,7 +203,8 @@ class _Pack:
         began, resume = time.perf_counter(), None
         if earlier is not None:
             waiting = {table: rows.to_batches() for table, rows in earlier.state.waiting.get(task.name, {}).items()}
-            resume = (earlier.state.carries[task.name], waiting | earlier.open_rows.get(task.name, {}))
+            carry = earlier.state.carries.get(task.name)  # none of it could be read
+            resume = None if carry is None else (carry, waiting | earlier.open_rows.get(task.name, {}))
         try:
             rows = read_series(
                 task.pieces(),
@@ -212,13 +213,15 @@ class _Pack:
                 progress=self._progress,
                 disorder=task.disorder,
                 log_zone=task.log_zone,
+                rename=dict(task.renamed),
                 resume=resume,
                 keep_state=task.keep_state,
                 settle=self._settle,
             )
         except InputError:
             self._result.unread.append(task.name)
-            skip_all(task, task.pieces(), self._parts, self._result)
+            # what is said of it goes when it is read after all
+            skip_all(task, task.pieces(), self._parts, self._result, "end" if self._keeps else "part")
             return
         self._result.seconds["read"] = self._result.seconds.get("read", 0.0) + time.perf_counter() - began
         with rows:

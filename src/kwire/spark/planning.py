@@ -10,21 +10,17 @@ the rows are those of one task. What costs how much is in docs/explanation/costs
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Container, Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from pathlib import Path
 from typing import Any, Final, Literal
 
 import pyarrow as pa
 
-from kwire.capture.block_hash import BLOCK_HASH, block_hash_of
 from kwire.capture.capture_points import is_of_points
-from kwire.capture.file_systems import filesystem_of, place_of
 from kwire.capture.inputs import CaptureFile
-from kwire.capture.piece_kinds import kind_of
 from kwire.capture.series import Series
-from kwire.capture.source import open_capture
 from kwire.errors import InputError
+from kwire.spark.grown_files import check_beginning, grown_since, new_names, place, present_names, read_again, same_points
 from kwire.spark.output import STATE
 from kwire.spark.pack_task import PackTask
 from kwire.spark.packing import pack_limit, packs_of, repacked
@@ -73,7 +69,9 @@ class SeriesPlan:
         disorder: what is odd about their order.
         earlier: by share what an earlier run left; empty for a new series.
         routed: packets are routed to its tasks.
-        read_before: how many bytes of the first file in `fresh` an earlier run has read: it has grown since.
+        read_before: how many bytes of the first file in `fresh` an earlier run has read: it has grown since. None for a new one.
+        point_sizes: of captures of several points the bytes of each file.
+        renamed: the names of logs that were rolled, at the earlier run and now.
         packed: its task reads other series too, those of the same number (`kwire.spark.packing`).
     """
 
@@ -85,17 +83,26 @@ class SeriesPlan:
     disorder: str
     earlier: tuple[Earlier, ...] = ()
     routed: bool = False
-    read_before: int = 0
+    read_before: int | None = None
+    point_sizes: tuple[int, ...] = ()
+    renamed: tuple[tuple[str, str], ...] = ()
     packed: bool = False
 
     @property
     def fresh_bytes(self) -> int:
         """Bytes to read, as stored."""
-        return sum(size for _, size in self._fresh_files) - self.read_before
+        return sum(size for _, size in self._fresh_files) - (self.read_before or 0)
 
     @property
     def _fresh_files(self) -> tuple[tuple[str, int], ...]:
         return self.files[len(self.files) - len(self.fresh) :]
+
+    def files_read(self, skipped: Collection[str]) -> tuple[tuple[str, int], ...]:
+        """The files as the next run shall know them: the newest as it was before, where it could not be read."""
+        if not self.fresh or self.fresh[-1] not in skipped:
+            return self.files
+        known = self.files[:-1]
+        return known if self.read_before is None or len(self.fresh) > 1 else (*known, (self.files[-1][0], self.read_before))
 
     def tasks(self, model: Mapping[str, Any]) -> list[SeriesTask]:
         """Give the tasks.
@@ -113,6 +120,8 @@ class SeriesPlan:
                 earlier=self.earlier[share] if self.earlier else None,
                 sizes=tuple(size for _, size in self._fresh_files),
                 read_before=self.read_before,
+                point_sizes=self.point_sizes,
+                renamed=self.renamed,
                 **model,
             )
             for share in range(self.shares)
@@ -163,12 +172,13 @@ class Plan:
         """The numbers of series with something to read; of a pack all are read again."""
         return {each.number for each in self.series if each.fresh} | self.divided
 
-    def entries(self, parts: Iterable[str], unread: Container[str] = ()) -> list[dict[str, Any]]:
+    def entries(self, parts: Iterable[str], skipped: Collection[str] = (), unread: Collection[str] = ()) -> list[dict[str, Any]]:
         """Give what the manifest says of the series, for the next run to go on from.
 
         Args:
             parts: all parts of the analysis, `TABLE/NAME`.
-            unread: names of packed series of which nothing could be read.
+            skipped: the files that could not be read; the next run tries the newest of a series again.
+            unread: names of packed series of which nothing could be read; they stay in their packs, and the next run tries them again.
         """
         by_task: dict[tuple[int, bool], list[str]] = defaultdict(list)
         for part in parts:
@@ -180,14 +190,14 @@ class Plan:
         for each in self.series:
             tasks = range(each.number, each.number + each.shares)
             states = [name for task in tasks for name in by_task[task, True]]
-            is_unread = each.packed and each.name in unread
-            if len(states) == each.shares and not is_unread:  # else nothing of it could be read, and the next run tries again
+            if len(states) == each.shares:  # else nothing of it could be read, and the next run tries again
+                is_unread = each.packed and each.name in unread
                 entries.append(
                     {
                         "name": each.name,
                         "number": each.number,
                         "shares": each.shares,
-                        "files": [list(file) for file in each.files],
+                        "files": [] if is_unread else [list(file) for file in each.files_read(skipped)],
                         "states": states,
                         "waiting": [sorted(by_task[task, False]) for task in tasks],
                         "packed": each.packed,
@@ -211,7 +221,9 @@ class Plan:
         return found
 
 
-def plan_of(series: Sequence[Series], slots: int, earlier: Mapping[str, Any] | None = None, sharing: Sharing = "auto") -> Plan:
+def plan_of(
+    series: Sequence[Series], slots: int, earlier: Mapping[str, Any] | None = None, sharing: Sharing = "auto", *, packing: bool = True
+) -> Plan:
     """Plan a run.
 
     Args:
@@ -219,17 +231,18 @@ def plan_of(series: Sequence[Series], slots: int, earlier: Mapping[str, Any] | N
         slots: tasks that can run at once.
         earlier: the manifest of the analysis to go on with, None for a new one.
         sharing: `scan` or `route` for one way to share a series, whatever it costs.
+        packing: small series share tasks. Not where a later run may replace a series, as with captures of several points.
 
     Raises:
-        InputError: a file that was read before has changed, a new one belongs before those that were read, or captures of several points
-            are to be gone on with.
+        InputError: a file that was read before has changed, a new one belongs before those that were read, or not all files of captures of
+            several points are given, though there are new ones.
     """
-    if earlier is not None:
-        _refuse_points(series, earlier)
-    matched = _matched(series, earlier)
-    hashes = {_place_of(row["capture"]): row["sha256"] or "" for row in (earlier or {}).get("captures", ())}
-    found: list[SeriesPlan] = [_known(given, entry, sharing, hashes) for given, entry in matched]
-    number = max((entry["number"] + entry["shares"] for entry in (earlier or {}).get("series", ())), default=0)
+    entries: Sequence[Mapping[str, Any]] = (earlier or {}).get("series", ())
+    replaced = read_again(series, entries, (earlier or {}).get("series_rule", "points"))
+    hashes = {place(row["capture"]): row["sha256"] or "" for row in (earlier or {}).get("captures", ())}
+    matched = _matched(series, [entry for entry in entries if entry not in replaced], hashes)
+    found = [_known(given, entry, sharing, hashes) for given, entry in matched]
+    number = max((entry["number"] + entry["shares"] for entry in entries), default=0)
     first_divided = number
     found, number = repacked(found, slots, number)
     divided = frozenset(range(first_divided, number))
@@ -239,12 +252,12 @@ def plan_of(series: Sequence[Series], slots: int, earlier: Mapping[str, Any] | N
     for each in fresh:
         size = sum(file.size for file in each.pieces)
         shares = 1 if len(series) >= slots or not total else max(1, min(size // SHARE_BYTES, -(-slots * size // total)))
-        files = tuple((_place(file), file.size) for file in each.pieces)
+        files = tuple((place(file.location), file.size) for file in each.pieces)
         fresh_files = tuple(file.location for file in each.pieces)
         routed = _is_routed(fresh_files, shares, sharing)
         shares = min(shares, MAX_ROUTED_SHARES if routed else MAX_SCANNING_SHARES)
-        planned = SeriesPlan(each.name, number, shares, files, fresh_files, each.disorder, routed=routed)
-        if shares == 1 and not routed:
+        planned = SeriesPlan(each.name, number, shares, files, fresh_files, each.disorder, routed=routed, point_sizes=each.pieces[0].sizes)
+        if packing and shares == 1 and not routed:
             small.append(planned)
             continue
         found.append(planned)
@@ -254,7 +267,7 @@ def plan_of(series: Sequence[Series], slots: int, earlier: Mapping[str, Any] | N
         found += [replace(small[index], number=number, packed=len(pack) > 1) for index in pack]
         number += 1
     plan = Plan(0 if earlier is None else earlier["run"] + 1, found, divided=divided)
-    return replace(plan, kept=_kept(plan, earlier))
+    return replace(plan, kept=_kept(plan, earlier, replaced))
 
 
 def _is_routed(files: Sequence[str], shares: int, sharing: Sharing) -> bool:
@@ -263,66 +276,64 @@ def _is_routed(files: Sequence[str], shares: int, sharing: Sharing) -> bool:
     return wanted and not any(map(is_of_points, files))
 
 
-def _matched(series: Sequence[Series], earlier: Mapping[str, Any] | None) -> list[tuple[Series | None, Mapping[str, Any]]]:
+def _matched(
+    series: Sequence[Series], entries: Sequence[Mapping[str, Any]], hashes: Mapping[str, str]
+) -> list[tuple[Series | None, Mapping[str, Any]]]:
     """Each series of the earlier run with what is given of it now; of one file alone it had that file's name, not yet its own."""
-    by_file = {_place(file): each for each in series for file in each.pieces}
+    by_file = {place(file.location): each for each in series for file in each.pieces}
     by_name = {each.name: each for each in series}
-    found = []
-    for entry in (earlier or {}).get("series", ()):
+    found: list[tuple[Series | None, Mapping[str, Any]]] = []
+    for entry in entries:
         given = next((by_file[location] for location, _ in entry["files"] if location in by_file), by_name.get(entry["name"]))
-        found.append((given, entry))
+        found.append((given or same_points(series, entry) or _rolled_alone(series, entry, hashes), entry))
     return found
 
 
-def _refuse_points(series: Sequence[Series], earlier: Mapping[str, Any]) -> None:
-    """Captures of several points are read side by side from their beginnings: files of theirs cannot be added to what was read."""
-    read = {location for entry in earlier.get("series", ()) for location, _ in entry["files"]}
-    fresh = [file.location for each in series for file in each.pieces if _place(file) not in read]
-    if any(map(is_of_points, fresh)) or (fresh and any(map(is_of_points, read))):
-        raise InputError("--append cannot add captures of several points: they are read side by side; use --overwrite.")
-
-
-def _check_beginning(location: str, size: int, sha256: str) -> None:
-    """Raise InputError unless a file that has grown begins with what was read of it."""
-    if sha256:
-        with open_capture(location, limit=size) as source:
-            found = block_hash_of(source.read_stored) if sha256.startswith(BLOCK_HASH) else source.sha256()
-            if found != sha256:
-                raise InputError(f"{location} has changed since it was read: its first {size:,} bytes are others; use --overwrite.")
+def _rolled_alone(series: Sequence[Series], entry: Mapping[str, Any], hashes: Mapping[str, str]) -> Series | None:
+    """A series of which one log was read, which has another name in its folder now."""
+    known = [(location, size) for location, size in entry["files"]]
+    if not known:
+        return None
+    folder = known[-1][0].rpartition("/")[0]
+    for each in series if known[-1][1] else ():
+        if (
+            folder == place(each.pieces[0].location).rpartition("/")[0]
+            and present_names(each.pieces, known, hashes.get(known[-1][0], "")) != known
+        ):
+            return each
+    return None
 
 
 def still_written(plan: Plan) -> list[str]:
-    """Say which files have grown while they were read, whole sentences; only the newest of a series is looked at."""
-    found = []
-    for each in plan.series:
-        if not each.fresh or is_of_points(each.fresh[-1]):
-            continue
-        location, size = each.fresh[-1], each.files[-1][1]
-        filesystem, path = filesystem_of(location)
-        now = filesystem.get_file_info(path).size or 0
-        if now <= size:
-            continue
-        said = f"{location} has grown while it was read"
-        if kind_of(location) == "packets":
-            more = f"its first {size:,} bytes are in the analysis, {now - size:,} more are left for a run with --append"
-        else:
-            more = "--append cannot add to a request log that is still written to; analyse it again when it is closed"
-        found.append(f"{said}: {more}.")
-    return found
+    """Say which files have grown while they were read, whole sentences; only the newest of a series is looked at, or of each point."""
+    return [
+        f"{location} has grown while it was read: its first {size:,} bytes are in the analysis, "
+        f"{more:,} more are left for a run with --append."
+        for each in plan.series
+        if each.fresh
+        for location, size, more in grown_since(each.fresh[-1], each.files[-1][1], each.point_sizes)
+    ]
 
 
 def _known(series: Series | None, entry: Mapping[str, Any], sharing: Sharing, hashes: Mapping[str, str]) -> SeriesPlan:
-    read: dict[str, int] = dict(entry["files"])
-    newest = entry["files"][-1][0] if entry["files"] else None
-    grown: int | None = None
+    earlier = tuple(Earlier(state, tuple(waiting)) for state, waiting in zip(entry["states"], entry["waiting"], strict=True))
     pieces: Sequence[CaptureFile] = () if series is None else series.pieces
+    known_files: list[tuple[str, int]] = [(location, size) for location, size in entry["files"]]
+    newest = known_files[-1][0] if known_files else None
+    if any(is_of_points(file.location) for file in pieces):  # the same as before: `read_again` has looked
+        return SeriesPlan(entry["name"], entry["number"], entry["shares"], tuple(known_files), (), "", earlier)
+    sha256 = hashes.get(newest or "", "")
+    before, known_files = known_files, present_names(pieces, known_files, sha256)
+    newest = known_files[-1][0] if known_files else None
+    read = dict(known_files)
+    grown: int | None = None
     fresh: list[CaptureFile] = []
     for file in pieces:
-        known = read.get(_place(file))
+        known = read.get(place(file.location))
         if known is None:
             fresh.append(file)
-        elif known < file.size and _place(file) == newest and kind_of(file.location) == "packets":
-            _check_beginning(file.location, known, hashes.get(newest, ""))
+        elif known < file.size and place(file.location) == newest:
+            check_beginning(file.location, known, sha256)
             grown = known
             fresh.append(file)
         elif known != file.size:
@@ -332,38 +343,32 @@ def _known(series: Series | None, entry: Mapping[str, Any], sharing: Sharing, ha
             )
         elif fresh:
             raise InputError(f"{fresh[0].location} belongs before {file.location}, which was read already; use --overwrite.")
-    kept = entry["files"] if grown is None else entry["files"][:-1]
-    files = (*((location, size) for location, size in kept), *((_place(file), file.size) for file in fresh))
-    earlier = tuple(Earlier(state, tuple(waiting)) for state, waiting in zip(entry["states"], entry["waiting"], strict=True))
+    kept = known_files if grown is None else known_files[:-1]
+    files = (*kept, *((place(file.location), file.size) for file in fresh))
     disorder = "" if series is None else series.disorder
     locations = tuple(file.location for file in fresh)
     packed = bool(entry.get("packed"))
     routed = grown is None and not packed and _is_routed(locations, entry["shares"], sharing)
-    return SeriesPlan(entry["name"], entry["number"], entry["shares"], files, locations, disorder, earlier, routed, grown or 0, packed)
+    renamed = new_names(before, known_files)
+    return SeriesPlan(
+        entry["name"], entry["number"], entry["shares"], files, locations, disorder, earlier, routed, grown, renamed=renamed, packed=packed
+    )
 
 
-def _place(file: CaptureFile) -> str:
-    """The same from whatever folder it is named, and however its store is reached."""
-    return _place_of(file.location)
-
-
-def _place_of(location: str) -> str:
-    if is_of_points(location):
-        return location
-    return place_of(location) if "://" in location else str(Path(location).absolute())
-
-
-def _kept(plan: Plan, earlier: Mapping[str, Any] | None) -> tuple[str, ...]:
-    """The parts that stay: settled rows, and all of a series without new files. What the driver wrote it writes anew."""
+def _kept(plan: Plan, earlier: Mapping[str, Any] | None, replaced: Sequence[Mapping[str, Any]]) -> tuple[str, ...]:
+    """The parts that stay: settled rows, and all of a series without new files. What the driver wrote it writes again."""
     if earlier is None:
         return ()
+    # of a series of which nothing could be read nothing is known: it is read from its beginning
+    stay = [entry for entry in earlier["series"] if entry not in replaced]
+    known = {entry["number"] + share for entry in stay for share in range(entry["shares"])}
     again = plan.renewed()
     renewed = {each.number + share for each in plan.series if each.number in again for share in range(each.shares)}
     kept = []
     for table, names in earlier["parts"].items():
         for name in names:
             kind, _, rest = name.partition("-")
-            if not rest[:5].isdigit():
+            if not rest[:5].isdigit() or int(rest[:5]) not in known:
                 continue
             settled = kind == "part" if table != STATE else is_sums(f"{table}/{name}")
             if settled or int(rest[:5]) not in renewed:

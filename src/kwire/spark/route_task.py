@@ -16,7 +16,7 @@ from kwire.capture.file_systems import StoreOptions, store_options
 from kwire.capture.packet_routing import FileRange, RangeFacts, RoutedFile, RoutedPiece, join_ranges, route_range
 from kwire.errors import InputError
 from kwire.spark.packet_files import PacketFile, PacketFileWriter
-from kwire.spark.series_task import SeriesResult, SeriesTask, in_folder, progress_of, run_task
+from kwire.spark.series_task import Piece, SeriesResult, SeriesTask, in_folder, progress_of, run_task
 
 __all__ = ["RANGE_BYTES", "RouteResult", "RouteTask", "RoutedSeries", "resolve", "route_tasks", "run_route", "run_share"]
 
@@ -188,9 +188,9 @@ def run_share(task: SeriesTask, series: RoutedSeries) -> SeriesResult:
         task: what to do with the rows.
         series: what the first step gave.
     """
-    pieces = [
-        RoutedPiece(file, chain.from_iterable(_chunks(task, packets, before) for packets, before in ranges))
-        for file, ranges in zip(series.files, series.ranges, strict=True)
+    pieces: list[Piece] = [
+        sized if file.is_log else RoutedPiece(file, chain.from_iterable(_chunks(task, packets, before) for packets, before in ranges))
+        for sized, file, ranges in zip(task.pieces(), series.files, series.ranges, strict=True)
     ]
     return run_task(task, pieces)
 

@@ -24,7 +24,7 @@ from kwire.spark.parts import output_place
 
 __all__ = ["SeriesState", "blob_of_table", "read_part", "read_state", "state_blob", "table_of_blob"]
 
-_VERSION: Final = 3
+_VERSION: Final = 4
 
 
 @dataclass(frozen=True, slots=True)

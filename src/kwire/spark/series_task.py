@@ -22,7 +22,7 @@ import pyarrow as pa
 from kwire.analysis.partials import Partial, empty, from_bytes, merge, partial_of_series, to_bytes
 from kwire.analysis.redaction import Redaction, Redactor
 from kwire.analysis.request_sums import RequestSums
-from kwire.capture.capture_points import is_of_points, names_in
+from kwire.capture.capture_points import names_in
 from kwire.capture.file_systems import StoreOptions, store_options
 from kwire.capture.packet_routing import RoutedPiece
 from kwire.capture.sized_file import SizedFile
@@ -36,8 +36,8 @@ from kwire.tables.series import begin_series, read_piece, skip_piece
 from kwire.tables.series_rows import SPOOLED, Fate
 
 __all__ = [
-    "KINDS", "WRITTEN", "Earlier", "SeriesResult", "SeriesTask", "TaskParts", "Unwritten", "in_folder", "progress_of", "rarely_collecting",
-    "run_task", "skip_all",
+    "KINDS", "WRITTEN", "Earlier", "Piece", "SeriesResult", "SeriesTask", "TaskParts", "Unwritten", "in_folder", "progress_of",
+    "rarely_collecting", "run_task", "skip_all",
 ]  # fmt: skip
 
 WRITTEN: Final = ("requests", "connections", "violations", "telemetry")
@@ -48,6 +48,8 @@ KINDS: Final[dict[Fate, str]] = {"settled": "part", "waiting": "open", "end": "e
 
 _PROGRESS_SECONDS: Final = 0.2
 _OBJECTS_TO_COLLECT: Final = 50_000
+
+Piece = str | SizedFile | RoutedPiece
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,7 +87,9 @@ class SeriesTask:
         redaction: what to hash in the rows that are written, None for nothing.
         store: how to reach the object stores of its files.
         sizes: bytes that the files had when the run was planned: what is written to them later is left for the next run.
-        read_before: how many bytes of the first file the earlier run has read.
+        read_before: how many bytes of the first file the earlier run has read, None where it has not.
+        point_sizes: of captures of several points the bytes that each file had.
+        renamed: files that were read before under other names: the places of both.
     """
 
     number: int
@@ -103,14 +107,16 @@ class SeriesTask:
     earlier: Earlier | None = None
     store: StoreOptions | None = None
     sizes: tuple[int, ...] = ()
-    read_before: int = 0
+    read_before: int | None = None
+    point_sizes: tuple[int, ...] = ()
+    renamed: tuple[tuple[str, str], ...] = ()
 
     def pieces(self) -> list[SizedFile | str]:
-        """The files, as far as they are read; request logs and captures of several points are read as they are found."""
+        """The files, as far as they are read."""
         sizes = self.sizes or (None,) * len(self.locations)
-        before = [0 if place else self.read_before for place in range(len(self.locations))]
+        before = [None if at else self.read_before for at in range(len(self.locations))]
         return [
-            location if size is None or is_of_points(location) else SizedFile(location, size, read)
+            location if size is None else SizedFile(location, size, read, self.point_sizes)
             for location, size, read in zip(self.locations, sizes, before, strict=True)
         ]
 
@@ -267,14 +273,14 @@ def rarely_collecting() -> Iterator[None]:
         gc.unfreeze()
 
 
-def run_task(task: SeriesTask, routed: Sequence[RoutedPiece] | None = None) -> SeriesResult:
+def run_task(task: SeriesTask, routed: Sequence[Piece] | None = None) -> SeriesResult:
     """Read a series, write its rows into the staging of the output folder and sum it up.
 
     Never raises for what files or bytes are: a file that cannot be read is a row in `violations`.
 
     Args:
         task: what to read and where to write.
-        routed: its files, where their packets come from elsewhere.
+        routed: its files, where packets of theirs come from elsewhere.
     """
     result = SeriesResult(task.number, task.share[0], began=time.time())
     began, cpu = time.perf_counter(), time.process_time()
@@ -288,7 +294,7 @@ def run_task(task: SeriesTask, routed: Sequence[RoutedPiece] | None = None) -> S
     return result
 
 
-def _run(task: SeriesTask, pieces: Sequence[str | SizedFile | RoutedPiece], parts: TaskParts, result: SeriesResult) -> None:
+def _run(task: SeriesTask, pieces: Sequence[Piece], parts: TaskParts, result: SeriesResult) -> None:
     earlier = None if task.earlier is None else read_state(task.out, task.earlier.state)
     began, settling = time.perf_counter(), 0.0
     # a run that cannot be gone on with is one that hashes names: no sums of it lie about in clear
@@ -323,6 +329,7 @@ def _run(task: SeriesTask, pieces: Sequence[str | SizedFile | RoutedPiece], part
             disorder=task.disorder,
             log_zone=task.log_zone,
             share=task.share,
+            rename=dict(task.renamed),
             resume=None if earlier is None else (earlier.carry, _waiting(task, earlier)),
             keep_state=task.keep_state,
             settle=settle,
@@ -381,7 +388,7 @@ def _waiting(task: SeriesTask, earlier: SeriesState) -> dict[str, Iterable[pa.Re
     return found
 
 
-def skip_all(task: SeriesTask, pieces: Sequence[str | SizedFile | RoutedPiece], parts: TaskParts, result: SeriesResult) -> None:
+def skip_all(task: SeriesTask, pieces: Sequence[Piece], parts: TaskParts, result: SeriesResult, kind: str = "part") -> None:
     """No file of the series can be read: say so of each."""
     carry = begin_series(task.name, task.ports, share=task.share)
     batches: list[pa.RecordBatch] = []
@@ -392,4 +399,4 @@ def skip_all(task: SeriesTask, pieces: Sequence[str | SizedFile | RoutedPiece], 
             result.skipped.append((location, str(error)))
             batches += skip_piece(location, carry, error)["violations"]
     for batch in batches:
-        parts.write("violations", "part", batch)
+        parts.write("violations", kind, batch)

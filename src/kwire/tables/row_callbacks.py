@@ -10,15 +10,15 @@ from collections.abc import Callable
 from functools import cache
 from typing import Any, Final, Protocol
 
-from kwire.protocol.brokers import nodes_of, ranges_of
 from kwire.protocol.events import Asked, GroupStep, MetricsPushed, RequestCompleted, TopicsNamed, VersionsLearned, ViolationFound
-from kwire.protocol.group_steps import assignment_of, topics_of
 from kwire.protocol.negotiation import API_VERSIONS
-from kwire.protocol.observation import note_request, observe
-from kwire.protocol.reading import api_label, read_response, trailing_fact
 from kwire.protocol.rules import RULES, explain
 from kwire.protocol.sasl import SaslState
-from kwire.protocol.tracker_callbacks import CLOSED_BY, ROLES, ROW_BODIES, ROW_STATES, SOURCES, TrackerCallbacks
+from kwire.protocol.tracking.brokers import nodes_of, ranges_of
+from kwire.protocol.tracking.callbacks import CLOSED_BY, ROLES, ROW_BODIES, ROW_STATES, SOURCES, TrackerCallbacks
+from kwire.protocol.tracking.group_steps import assignment_of, topics_of
+from kwire.protocol.tracking.observation import note_request, observe
+from kwire.protocol.tracking.reading import api_label, read_response, trailing_fact
 from kwire.schema import catalog
 from kwire.tables.facts import SeriesFacts
 from kwire.tables.observed_rows import JSON, ObservedRows, spelled
@@ -29,7 +29,7 @@ __all__ = [
     "CLOSED_BY", "DIRECTIONS", "ROLES", "ROW_BODIES", "ROW_STATES", "SOURCES", "STATES", "RowCallbacks", "CallbackSink",
 ]  # fmt: skip
 
-# The words for the numbers of rows, with those of `kwire.protocol.tracker_callbacks`.
+# The words for the numbers of rows, with those of `kwire.protocol.tracking.callbacks`.
 DIRECTIONS: Final = ("produce", "fetch")
 STATES: Final = ("open", "joined_late", "reset", "complete")
 

@@ -10,6 +10,8 @@ from typing import Final
 
 import pyarrow as pa
 
+from kwire.tables.column_comments import with_comments
+
 BOOL: Final = pa.bool_()
 INT: Final = pa.int32()
 LONG: Final = pa.int64()
@@ -355,7 +357,7 @@ BROKERS: Final = schema_of(
     ("last_seen", TIME),
 )
 
-SCHEMAS: Final[dict[str, pa.Schema]] = {
+_TABLES: Final[dict[str, pa.Schema]] = {
     "captures": CAPTURES,
     "connections": CONNECTIONS,
     "requests": REQUESTS,
@@ -369,6 +371,9 @@ SCHEMAS: Final[dict[str, pa.Schema]] = {
     "upgrade_impact": UPGRADE_IMPACT,
     "brokers": BROKERS,
 }
+
+SCHEMAS: Final = {table: with_comments(table, schema) for table, schema in _TABLES.items()}
+"""The tables of an analysis; each field says in its metadata, under `comment`, what the column holds."""
 
 # The tables whose rows come straight out of a capture; the others are made from these by `kwire.analysis`.
 ROW_TABLES: Final = ("captures", "connections", "requests", "violations", "telemetry")

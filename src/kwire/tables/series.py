@@ -12,13 +12,14 @@ is the only state: a series cut anywhere into files gives the same rows, provena
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
+from collections.abc import Callable, Generator, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Any, BinaryIO
 
 import pyarrow as pa
 
 from kwire.capture import reader
+from kwire.capture.file_systems import place_of_file
 from kwire.capture.impl import series_carry
 from kwire.capture.packet_routing import RoutedPiece, read_routed
 from kwire.capture.piece_kinds import kind_of, look_ahead
@@ -35,7 +36,7 @@ from kwire.tables.schemas import CAPTURES, VIOLATIONS
 
 __all__ = [
     "Batches", "TablesCarry", "begin_series", "finish_series", "forget_files", "iter_log_part", "iter_piece", "no_kafka", "read_piece",
-    "skip_piece", "take_rows",
+    "rename_files", "skip_piece", "take_rows",
 ]  # fmt: skip
 
 Batches = dict[str, list[pa.RecordBatch]]
@@ -53,9 +54,10 @@ class TablesCarry:
         log: what turns lines of request logs into rows.
         share: which of how many shares of the connections is read.
         hashed: the hashes of the files are wanted.
+        unread: the newest file, where it could not be read, and why; a run that goes on tries it again.
     """
 
-    __slots__ = ("disorder", "ends_told", "facts", "hashed", "log", "series", "share", "sink", "streams")
+    __slots__ = ("disorder", "ends_told", "facts", "hashed", "log", "series", "share", "sink", "streams", "unread")
 
     def __init__(
         self,
@@ -76,6 +78,7 @@ class TablesCarry:
         self.sink = RowSink(series, ports, observing, asked)
         self.log = LogRows(self.sink, zone_of(log_zone))
         self.facts: list[FileFacts | None] = []
+        self.unread: tuple[str, str] | None = None
         self.ends_told = 0  # files of which it is said, where it is so, that they end early or are empty
 
     def count_on(self, before: TablesCarry) -> None:
@@ -161,14 +164,14 @@ def iter_piece(
     if kind == "request_log":
         if carry.share[0]:
             return
-        yield from _iter_log(place, carry, progress, flush)
+        yield from _iter_log(location if isinstance(location, SizedFile) else place, carry, progress, flush)
         return
     given = location if isinstance(location, SizedFile) else place
     known = _read_before(location, carry)
     if known is not None:
         carry.facts.pop()
     else:
-        given = SizedFile(given.location, given.size) if isinstance(given, SizedFile) else given
+        given = replace(given, before=None) if isinstance(given, SizedFile) else given
         _begin_file(carry, place if isinstance(place, str) else "standard input")
     # whoever reads the other shares reads the same files
     hashed = carry.hashed and len(carry.facts) % carry.share[1] == carry.share[0]
@@ -202,11 +205,22 @@ def _read_before(location: object, carry: TablesCarry) -> FileFacts | None:
     return known if known is not None and isinstance(location, SizedFile) and known.stored_bytes == location.before else None
 
 
-def _iter_log(place: str | BinaryIO, carry: TablesCarry, progress: Callable[[int], None] | None, flush: bool) -> Iterator[Batches]:
+def _iter_log(
+    given: str | BinaryIO | SizedFile, carry: TablesCarry, progress: Callable[[int], None] | None, flush: bool
+) -> Iterator[Batches]:
+    place, limit = (given.location, given.size) if isinstance(given, SizedFile) else (given, None)
+    name = place if isinstance(place, str) else "standard input"
     number = len(carry.sink.files)
-    _begin_file(carry, place if isinstance(place, str) else "standard input")
-    carry.log.begin_file(number)
-    steps = iter_log(place, number, carry.log.folder, progress=progress)
+    before = None
+    if isinstance(given, SizedFile) and given.before is not None and carry.facts and carry.facts[-1] is None:
+        before = carry.log.read_before(number - 1, given.before)
+    if before is None:
+        _begin_file(carry, name)
+        carry.log.begin_file(number)
+    else:
+        number -= 1
+        carry.sink.files[number] = name  # it has another one where the log was rolled
+    steps = iter_log(place, number, carry.log.folder, progress=progress, limit=limit, before=before)
     try:
         while True:
             carry.log.take(next(steps))
@@ -214,10 +228,12 @@ def _iter_log(place: str | BinaryIO, carry: TablesCarry, progress: Callable[[int
     except StopIteration as end:
         carry.log.end_file(number, end.value)
     except InputError:
-        carry.log.forget_file(number)
-        carry.sink.forget_file()
+        if before is None:
+            carry.log.forget_file(number)
+            carry.sink.forget_file()
         raise
-    carry.facts.append(None)
+    if before is None:
+        carry.facts.append(None)
     yield _take(carry.sink)
 
 
@@ -274,15 +290,36 @@ def forget_files(carry: TablesCarry, log: int | None = None) -> None:
         carry.sink.files[number], carry.sink.counts[number], carry.facts[number] = "", nothing, None
 
 
+def rename_files(carry: TablesCarry, names: Mapping[str, str]) -> None:
+    """Give request logs other names in the rows to come, after they were rolled.
+
+    Args:
+        carry: changed in place.
+        names: the new ones, by the places that the files had (`kwire.capture.file_systems.place_of_file`).
+    """
+    files = carry.sink.files
+    files[:] = [names.get(place_of_file(name), name) if names else name for name in files]
+
+
 def take_rows(carry: TablesCarry) -> Batches:
     """Give the rows that are made and were not given yet; rows of a connection come with its own row, or before it."""
     return _take(carry.sink)
 
 
-def skip_piece(location: str, carry: TablesCarry, error: InputError) -> Batches:
-    """Say in `violations` that a file of the series could not be read; what it held is missing."""
-    if not carry.share[0]:
-        carry.sink.violations.add(_file_violation(carry, location, "capture_unreadable", "error", f"{error}"))
+def skip_piece(location: str, carry: TablesCarry, error: InputError, *, given: object = None) -> Batches:
+    """Say in `violations` that a file of the series could not be read; what it held is missing.
+
+    Args:
+        location: of the file.
+        carry: changed in place.
+        error: why.
+        given: what was to be read. Of a `SizedFile` it is said when the next file begins or the series is over, and not at all where a
+            later run goes on: it tries the file again.
+    """
+    _tell_unread(carry)
+    carry.unread = location, f"{error}"
+    if not isinstance(given, SizedFile):
+        _tell_unread(carry)
     return _take(carry.sink)
 
 
@@ -293,6 +330,7 @@ def finish_series(carry: TablesCarry) -> tuple[Batches, dict[str, pa.Table]]:
         The last batches, with those of `captures`, and the facts (`kwire.tables.facts`).
     """
     sink = carry.sink
+    _tell_unread(carry)
     _tell_ends(carry)
     reader.finish_series(carry.streams, sink)
     carry.log.finish()
@@ -342,8 +380,16 @@ def _take(sink: RowSink, *, whole: bool = True) -> Batches:
 
 
 def _begin_file(carry: TablesCarry, name: str) -> None:
+    _tell_unread(carry)
     _tell_ends(carry)
     carry.sink.begin_file(name)
+
+
+def _tell_unread(carry: TablesCarry) -> None:
+    unread, carry.unread = carry.unread, None
+    if unread is not None and not carry.share[0]:
+        location, reason = unread
+        carry.sink.violations.add(_file_violation(carry, location, "capture_unreadable", "error", reason))
 
 
 def _tell_damages(facts: FileFacts, carry: TablesCarry, before: int) -> None:

@@ -26,7 +26,7 @@ from kwire.tables.facts import FACT_SCHEMAS, REFUSALS, table_of
 from kwire.tables.node_ids import node_finder, with_nodes
 from kwire.tables.observed_rows import OBSERVED
 from kwire.tables.schemas import CAPTURES, CONNECTIONS, REQUESTS, ROW_TABLES, VIOLATIONS
-from kwire.tables.series import Batches, TablesCarry, begin_series, finish_series, iter_piece, skip_piece, take_rows
+from kwire.tables.series import Batches, TablesCarry, begin_series, finish_series, iter_piece, rename_files, skip_piece, take_rows
 
 __all__ = ["SETTLE_BYTES", "SPOOLED", "Fate", "SeriesRows", "SeriesView", "check_table", "from_capture", "iter_series", "read_series"]
 
@@ -166,7 +166,7 @@ class SeriesRows:
                     raise
                 name = os.fspath(location) if isinstance(location, str | os.PathLike) else "standard input"
                 self.skipped.append((name, error))
-                self._read.add(skip_piece(name, carry, error))
+                self._read.add(skip_piece(name, carry, error, given=location))
 
     def _settled_rows(self, carry: TablesCarry) -> Iterator[SeriesView]:
         """Give away the rows of connections that are over, in one view that is good until the next is asked for; the others wait on."""
@@ -281,6 +281,7 @@ def read_series(
     observing: bool = True,
     hashed: bool = True,
     resume: tuple[bytes, Mapping[str, Iterable[pa.RecordBatch]]] | None = None,
+    rename: Mapping[str, str] | None = None,
     keep_state: bool = False,
     settle: Callable[[SeriesView], None] | None = None,
 ) -> SeriesRows:
@@ -298,6 +299,7 @@ def read_series(
         hashed: the hashes of the files are wanted too, for `captures`.
         resume: `state` of what was read of the series before, and what `waiting` gave, by table of `SPOOLED`; the arguments above but
             `locations` and `progress` are those of that time then.
+        rename: the names that request logs have now which were read before, by the place that they had (`place_of_file`).
         keep_state: give a `state`.
         settle: takes the rows of connections that are over, whenever `SETTLE_BYTES` of rows wait; they are in no other view then.
 
@@ -312,6 +314,8 @@ def read_series(
         carry = begin_series(series, ports, disorder=disorder, log_zone=log_zone, share=share, observing=observing, hashed=hashed)
     else:
         carry = pickle.loads(resume[0])
+        carry.unread = None
+        rename_files(carry, rename or {})
         rows._read.add({table: list(batches) for table, batches in resume[1].items()})
     for view in rows._steps(carry, locations, progress, settling=settle is not None, strict=False):
         if settle is not None:

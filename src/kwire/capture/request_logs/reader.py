@@ -1,4 +1,8 @@
-"""Reads one file of a request log, a chunk at a time: memory does not grow with the file."""
+"""Reads one file of a request log, a chunk at a time: memory does not grow with the file.
+
+A log that its broker still writes to ends anywhere: inside a line, a character, a gzip member. What is read of such a file ends with its
+last whole line, and the bytes behind that are kept as they are (`LogPosition`) until the file has grown or is known to be whole.
+"""
 
 from __future__ import annotations
 
@@ -9,12 +13,30 @@ from typing import BinaryIO, Final, Literal, NamedTuple
 from kwire.capture.request_logs.folding import EntryFolder, Item, LineFault
 from kwire.capture.source import CaptureSource, open_capture
 
-__all__ = ["MAX_LINE_BYTES", "LogFileFacts", "iter_log"]
+__all__ = ["MAX_LINE_BYTES", "LogFileFacts", "LogPosition", "iter_log", "torn_line"]
 
 # The answer to a Metadata request of a large cluster is a line of some MB; what is longer than this is no line.
 MAX_LINE_BYTES: Final = 64 << 20
 _CHUNK_BYTES: Final = 1 << 20
 _BOM: Final = b"\xef\xbb\xbf"
+
+
+class LogPosition(NamedTuple):
+    """How far a file was read that may grow; pickles.
+
+    Attributes:
+        read: bytes of the (decompressed) file so far.
+        lines: its whole lines among them.
+        torn: the bytes behind the last whole line.
+        size: how many they are; `torn` is empty where they are more than `MAX_LINE_BYTES`.
+        has_more: the file has grown since its size was taken, so that the line is not torn but goes on.
+    """
+
+    read: int = 0
+    lines: int = 0
+    torn: bytes = b""
+    size: int = 0
+    has_more: bool = False
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -28,6 +50,7 @@ class LogFileFacts:
         stored_bytes: size of the file as stored.
         lines: how many it has.
         damage: why it could not be read to its end, empty when all went well.
+        position: where a later run goes on; None for a file that was read as a whole.
     """
 
     location: str
@@ -36,10 +59,18 @@ class LogFileFacts:
     stored_bytes: int
     lines: int
     damage: str
+    position: LogPosition | None = None
 
 
 def iter_log(
-    location: str | BinaryIO, file: int, folder: EntryFolder, *, progress: Callable[[int], None] | None = None, lines_before: int = 0
+    location: str | BinaryIO,
+    file: int,
+    folder: EntryFolder,
+    *,
+    progress: Callable[[int], None] | None = None,
+    lines_before: int = 0,
+    limit: int | None = None,
+    before: LogPosition | None = None,
 ) -> Generator[Iterator[Item], None, LogFileFacts]:
     """Read one file of a series of logs.
 
@@ -49,6 +80,9 @@ def iter_log(
         folder: what the files before it left; changed in place.
         progress: called with the number of bytes of the stored file that were read since its last call.
         lines_before: of a stream that begins inside a log, how many lines it has before.
+        limit: how many stored bytes are read of a file that may grow: a line that has no end yet stays in `LogFileFacts.position` then.
+            None for a whole file, whose last line needs no end.
+        before: the position where an earlier run stopped; nothing before it is read again.
 
     Yields:
         The entries and faults of each chunk, each made when it is asked for, so that a line is used while the processor has it at hand; the
@@ -58,8 +92,8 @@ def iter_log(
         InputError: there is no such file, or it may not be read.
     """
     name = location if isinstance(location, str) else "standard input"
-    with open_capture(location) as source:
-        lines = _Lines(source, lines_before)
+    with open_capture(location, limit=limit) as source:
+        lines = _Lines(source, before or LogPosition(lines=lines_before), grows=limit is not None)
         reported = 0
         for chunk in lines:
             items = _items(chunk, file, folder)
@@ -69,14 +103,30 @@ def iter_log(
             if progress is not None:
                 progress(source.stored_bytes - reported)
                 reported = source.stored_bytes
+        sha256 = source.sha256()  # reads what is left
+        has_more = source.has_more()
         return LogFileFacts(
             location=name,
             compression=source.compression,
-            sha256=source.sha256(),
+            sha256=sha256,
             stored_bytes=source.stored_bytes,
             lines=lines.count,
-            damage=source.damage,
+            damage="" if has_more else source.damage,
+            position=None if limit is None else lines.position._replace(has_more=has_more),
         )
+
+
+def torn_line(position: LogPosition, file: int, folder: EntryFolder) -> Iterator[Item]:
+    """Give what the last line of a file is that has no end, now that no more of it will come.
+
+    Args:
+        position: where reading of the file stopped.
+        file: its number in the series.
+        folder: of the series; changed in place.
+    """
+    if position.size:
+        line = None if position.size > MAX_LINE_BYTES else position.torn if position.lines else position.torn.removeprefix(_BOM)
+        yield from _items(_Chunk(position.lines + 1, [line], False), file, folder)
 
 
 def _items(chunk: _Chunk, file: int, folder: EntryFolder) -> Iterator[Item]:
@@ -109,20 +159,26 @@ class _Chunk(NamedTuple):
 
 
 class _Lines:
-    """The lines of a source, chunk by chunk."""
+    """The lines of a source, chunk by chunk.
 
-    def __init__(self, source: CaptureSource, count: int) -> None:
+    Attributes:
+        count: lines so far.
+        position: where reading stopped; after the last chunk.
+    """
+
+    def __init__(self, source: CaptureSource, before: LogPosition, grows: bool) -> None:
         self._source = source
-        self.count = count
+        self._grows = grows
+        self.position = before
+        self.count = before.lines
 
     def __iter__(self) -> Iterator[_Chunk]:
-        parts: list[bytes] = []  # of the line that is not whole yet
-        size = 0
-        while data := self._source.read(_CHUNK_BYTES):
+        read, _, torn, size, _ = self.position
+        parts = [torn] if torn else []  # of the line that is not whole yet
+        for data in self._blocks():
+            read += len(data)
             lines: list[bytes | None] = [*data.split(b"\n")]
             first, rest = lines[0] or b"", len(lines) > 1
-            if not self.count and not parts:
-                first = first.removeprefix(_BOM)
             size += len(first)
             if size <= MAX_LINE_BYTES:
                 parts.append(first)
@@ -132,10 +188,21 @@ class _Lines:
             begun = lines.pop() or b""
             yield self._chunk(lines, True)
             parts, size = [begun], len(begun)
-        if size:
-            yield self._chunk([b"".join(parts) if size <= MAX_LINE_BYTES else None], False)
+        last = b"".join(parts) if size <= MAX_LINE_BYTES else None
+        if self._grows:
+            self.position = LogPosition(read, self.count, last or b"", size)
+        elif size:
+            yield self._chunk([last], False)
+
+    def _blocks(self) -> Iterator[bytes]:
+        found = self._source.read_behind(self.position.read, _CHUNK_BYTES)
+        while found:
+            yield found
+            found = self._source.read(_CHUNK_BYTES)
 
     def _chunk(self, lines: list[bytes | None], whole: bool) -> _Chunk:
         first = self.count + 1
+        if first == 1 and lines[0] is not None:
+            lines[0] = lines[0].removeprefix(_BOM)
         self.count += len(lines)
         return _Chunk(first, lines, whole)

@@ -1,3 +1,3 @@
-from kwire.protocol.connection import Connection as Connection
+from kwire.protocol.tracking.connection import Connection as Connection
 
 __all__ = ["Connection"]

@@ -1,7 +1,7 @@
-"""The tracker that reads every frame with Python's rules: `kwire.protocol.connection`, which stands by itself and is the contract."""
+"""The tracker that reads every frame with Python's rules: `kwire.protocol.tracking.connection`; it is the contract."""
 
 from __future__ import annotations
 
-from kwire.protocol.connection import Connection
+from kwire.protocol.tracking.connection import Connection
 
 __all__ = ["Connection"]

@@ -13,7 +13,6 @@ from __future__ import annotations
 from typing import Any, Final
 
 from kwire.capture.request_logs.entry import ConnectionName, LogEntry
-from kwire.protocol.brokers import nodes_of
 from kwire.protocol.events import (
     Body,
     Event,
@@ -26,11 +25,12 @@ from kwire.protocol.events import (
     VersionsLearned,
     ViolationFound,
 )
-from kwire.protocol.first_fields import error_code_of, first_value, topics_of
-from kwire.protocol.identity import UNKNOWN, ClientIdentity
-from kwire.protocol.observation import Watch, observe_messages
-from kwire.protocol.reading import Fact, RequestReading
 from kwire.protocol.rules import RULES, explain
+from kwire.protocol.tracking.brokers import nodes_of
+from kwire.protocol.tracking.first_fields import error_code_of, first_value, topics_of
+from kwire.protocol.tracking.identity import UNKNOWN, ClientIdentity
+from kwire.protocol.tracking.observation import Watch, observe_messages
+from kwire.protocol.tracking.reading import Fact, RequestReading
 from kwire.tables.client_keys import client_key
 from kwire.tables.observed_rows import TopicSums
 from kwire.tables.request_logs.exchange_kinds import API_VERSIONS, ExchangeKind, FirstFields, exchange_kind, is_of_broker

@@ -8,8 +8,8 @@ from operator import attrgetter
 from typing import Any, Final, NamedTuple
 
 from kwire.capture.request_logs.entry import WantedBodies
-from kwire.protocol.brokers import NODE_FIELDS
-from kwire.protocol.first_fields import (
+from kwire.protocol.tracking.brokers import NODE_FIELDS
+from kwire.protocol.tracking.first_fields import (
     RequestFields,
     ResponseFields,
     first_value,
@@ -17,9 +17,9 @@ from kwire.protocol.first_fields import (
     response_fields,
     topics_of,
 )
-from kwire.protocol.identity import api_role, is_broker_client_id
-from kwire.protocol.observation import Watch, observed_paths, watch_of
-from kwire.protocol.topic_use import TOPIC_USERS
+from kwire.protocol.tracking.identity import api_role, is_broker_client_id
+from kwire.protocol.tracking.observation import Watch, observed_paths, watch_of
+from kwire.protocol.tracking.topic_use import TOPIC_USERS
 from kwire.schema import catalog, header_version
 
 __all__ = ["API_VERSIONS", "BodyKind", "ExchangeKind", "exchange_kind", "is_of_broker", "wanted_bodies"]

@@ -8,8 +8,8 @@ from typing import Any, Final
 from kwire.capture.request_logs.bodies import BodyFault, read_body
 from kwire.capture.request_logs.entry import LogEntry, UnreadableLine
 from kwire.capture.request_logs.json_form import parse_json
-from kwire.protocol.brokers import ranges_of
 from kwire.protocol.events import Body
+from kwire.protocol.tracking.brokers import ranges_of
 from kwire.tables.request_logs.exchange_kinds import API_VERSIONS, BodyKind, ExchangeKind, exchange_kind
 
 __all__ = ["advertised_by", "request_of", "response_of"]

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections import OrderedDict
 from collections.abc import Iterable, Sequence
+from dataclasses import replace
 from datetime import UTC, tzinfo
 from typing import Any, Final
 
@@ -15,7 +16,7 @@ import pyarrow as pa
 
 from kwire.capture.request_logs.entry import ConnectionName, LogEntry
 from kwire.capture.request_logs.folding import EntryFolder, Item, LineFault
-from kwire.capture.request_logs.reader import LogFileFacts
+from kwire.capture.request_logs.reader import LogFileFacts, LogPosition, torn_line
 from kwire.protocol.events import BrokersLearned, Event, GroupStep, MetricsPushed, TopicsNamed, VersionsLearned, ViolationFound
 from kwire.tables.observed_rows import TOPIC_USE
 from kwire.tables.request_logs.connection import LogConnection
@@ -85,6 +86,8 @@ class LogRows:
         self._sink = sink
         self._most_live = most_live
         self._files: dict[int, _LogFile] = {}
+        # of the newest file, where more of it may come
+        self._position: LogPosition | None = None
         self._live: OrderedDict[ConnectionName, LogConnection] = OrderedDict()
         self._lives: dict[tuple[str, int, str, int], int] = {}
         self._latest: dict[tuple[str, int, str, int], ConnectionName] = {}
@@ -95,7 +98,8 @@ class LogRows:
     # Files.
 
     def begin_file(self, number: int) -> None:
-        """What comes now is from the file with this number in the series."""
+        """What comes now is from the file with this number in the series, and no more comes of the one before."""
+        self._end_newest()
         self._files[number] = _LogFile(number)
 
     def forget_file(self, number: int) -> None:
@@ -103,10 +107,35 @@ class LogRows:
         del self._files[number]
 
     def end_file(self, number: int, facts: LogFileFacts) -> None:
-        """The file was read."""
-        self._files[number].facts = facts
-        if facts.damage:
-            text = f"The file ends early, behind line {facts.lines}: {facts.damage}. What was before it is read."
+        """The file was read, as far as it went."""
+        self._files[number].facts = replace(facts, position=None)
+        self._position = facts.position
+        if facts.position is None:
+            self._tell_damage(number, facts.lines)
+
+    def read_before(self, number: int, size: int) -> LogPosition | None:
+        """Where to go on with a file that has grown; None where another size of it was read, or none.
+
+        Args:
+            number: of the file in the series.
+            size: bytes of it that were read, as stored.
+        """
+        file = self._files.get(number)
+        is_known = file is not None and file.facts is not None and file.facts.stored_bytes == size
+        return self._position if is_known else None
+
+    def _end_newest(self) -> None:
+        """No more comes of the newest file: a line of it that has no end is torn."""
+        position, self._position = self._position, None
+        if position is not None:
+            number = max(self._files)
+            self.take(torn_line(position, number, self.folder))
+            self._tell_damage(number, position.lines + (position.size > 0))
+
+    def _tell_damage(self, number: int, lines: int) -> None:
+        facts = self._files[number].facts
+        if facts is not None and facts.damage:
+            text = f"The file ends early, behind line {lines}: {facts.damage}. What was before it is read."
             self._file_violation(number, "capture_cut", "warning", text)
 
     def take(self, items: Iterable[Item]) -> None:
@@ -141,6 +170,9 @@ class LogRows:
 
     def finish(self) -> None:
         """The series is over."""
+        if self._position is not None and self._position.has_more:
+            self._position = None  # the rest of its last line is there, for another run
+        self._end_newest()
         self.take(self.folder.finish())
         while self._live:
             self._end(next(iter(self._live)))

@@ -1,4 +1,4 @@
-"""What an exchange of a request log did with topics, added to the sums of its connection: the rules of `kwire.protocol.topic_use`.
+"""What an exchange of a request log did with topics, added to the sums of its connection: the rules of `kwire.protocol.tracking.topic_use`.
 
 A log has the sizes of records alone, and names a partition once in a message, so the sums need no object for each partition.
 """
@@ -9,7 +9,7 @@ from functools import lru_cache
 from typing import Any, Final
 
 from kwire.codec.uuids import ZERO_UUID, Uuid
-from kwire.protocol.topic_use import TOPIC_USERS
+from kwire.protocol.tracking.topic_use import TOPIC_USERS
 from kwire.tables.observed_rows import TopicSum, TopicSums
 
 __all__ = ["add_topics"]

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable
 from typing import Any, Final
 
-from kwire.protocol.brokers import nodes_of, ranges_of
 from kwire.protocol.events import (
     Asked,
     Direction,
@@ -18,14 +17,17 @@ from kwire.protocol.events import (
     VersionsLearned,
     ViolationFound,
 )
-from kwire.protocol.first_fields import first_value, request_fields, topics_of
-from kwire.protocol.frames import Frame
-from kwire.protocol.identity import UNKNOWN, ClientIdentity
 from kwire.protocol.negotiation import API_VERSIONS
-from kwire.protocol.observation import group_faults, note_request, observe
-from kwire.protocol.pairing import MAX_HELD_BYTES, Outcome, Pairing, Waiting, kept_bytes
-from kwire.protocol.passing import Passing, read_acks
-from kwire.protocol.reading import (
+from kwire.protocol.rules import RULES, explain
+from kwire.protocol.sasl import SaslState, is_kerberos_token
+from kwire.protocol.tracking.brokers import nodes_of, ranges_of
+from kwire.protocol.tracking.first_fields import first_value, request_fields, topics_of
+from kwire.protocol.tracking.frames import Frame
+from kwire.protocol.tracking.identity import UNKNOWN, ClientIdentity
+from kwire.protocol.tracking.observation import group_faults, note_request, observe
+from kwire.protocol.tracking.pairing import MAX_HELD_BYTES, Outcome, Pairing, Waiting, kept_bytes
+from kwire.protocol.tracking.passing import Passing, read_acks
+from kwire.protocol.tracking.reading import (
     Fact,
     RequestReading,
     ResponseReading,
@@ -35,10 +37,8 @@ from kwire.protocol.reading import (
     read_request,
     read_response,
 )  # fmt: skip
-from kwire.protocol.record_batches import fetched_batches_broken, produced_batches_broken
-from kwire.protocol.resync import RequestJudge
-from kwire.protocol.rules import RULES, explain
-from kwire.protocol.sasl import SaslState, is_kerberos_token
+from kwire.protocol.tracking.record_batches import fetched_batches_broken, produced_batches_broken
+from kwire.protocol.tracking.resync import RequestJudge
 from kwire.schema import catalog
 
 __all__ = ["Exchange"]

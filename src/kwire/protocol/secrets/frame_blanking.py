@@ -16,9 +16,9 @@ from kwire.codec.group_definitions import compiled_groups
 from kwire.protocol.groups import PROTOCOL_TYPES
 from kwire.protocol.negotiation import API_VERSIONS
 from kwire.protocol.nested_rules import RULES, Rule
-from kwire.protocol.record_blanking import blank_records
-from kwire.protocol.secret_texts import SECRET_TEXTS
-from kwire.protocol.token_blanking import FILL, blank_client_token, blank_server_token
+from kwire.protocol.secrets.record_blanking import blank_records
+from kwire.protocol.secrets.secret_texts import SECRET_TEXTS
+from kwire.protocol.secrets.token_blanking import FILL, blank_client_token, blank_server_token
 from kwire.schema import catalog
 from kwire.schema.header_versions import header_version_of
 

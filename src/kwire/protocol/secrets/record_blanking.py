@@ -17,8 +17,8 @@ from kwire.codec.impl import backend, load_twin
 from kwire.codec.records import scan
 from kwire.codec.records.compression import MAX_DECOMPRESSED, unpack
 from kwire.errors import Fault, InputError, WireError
-from kwire.protocol.record_repacking import repack
-from kwire.protocol.token_blanking import FILL
+from kwire.protocol.secrets.record_repacking import repack
+from kwire.protocol.secrets.token_blanking import FILL
 
 __all__ = ["blank_records"]
 

@@ -18,7 +18,7 @@ from operator import attrgetter
 from typing import TYPE_CHECKING, Final
 
 if TYPE_CHECKING:
-    from kwire.protocol.pairing import Waiting
+    from kwire.protocol.tracking.pairing import Waiting
 
 __all__ = ["UNPLACED", "WaitingIndex"]
 
@@ -29,7 +29,7 @@ _PLACE: Final = attrgetter("place")
 
 
 class WaitingIndex:
-    """The index over the list of a `kwire.protocol.pairing.Pairing`, which every method takes."""
+    """The index over the list of a `kwire.protocol.tracking.pairing.Pairing`, which every method takes."""
 
     __slots__ = ("_answered", "_counted", "_ids", "_next", "_steady", "_tokens")
 

@@ -1,6 +1,6 @@
 """Field plans of the native tracker: which fields it takes out of the messages of an api version, and what it has to do with them.
 
-All of it follows from what the protocol rules read in Python (`kwire.protocol.first_fields`, `observation`, `identity`); nothing here names
+All of it follows from what the protocol rules read in Python (`first_fields`, `observation`, `identity`); nothing here names
 a field that they do not name.
 """
 
@@ -13,14 +13,14 @@ from typing import Final, NamedTuple
 
 from kwire.codec.classes import compiled
 from kwire.codec.plan import FIXED_SIZE, WIDTH, Flag, Plan, compile_plan
-from kwire.protocol.brokers import NODE_FIELDS
-from kwire.protocol.first_fields import request_fields, response_fields
-from kwire.protocol.group_steps import GROUP_APIS
-from kwire.protocol.identity import api_role
 from kwire.protocol.negotiation import API_VERSIONS
-from kwire.protocol.observation import Watch, watch_of
-from kwire.protocol.topic_names import naming_paths
-from kwire.protocol.topic_use import TOPIC_USERS, Shape
+from kwire.protocol.tracking.brokers import NODE_FIELDS
+from kwire.protocol.tracking.first_fields import request_fields, response_fields
+from kwire.protocol.tracking.group_steps import GROUP_APIS
+from kwire.protocol.tracking.identity import api_role
+from kwire.protocol.tracking.observation import Watch, watch_of
+from kwire.protocol.tracking.topic_names import naming_paths
+from kwire.protocol.tracking.topic_use import TOPIC_USERS, Shape
 from kwire.schema import Message, catalog, snake_name
 from kwire.schema.header_versions import header_version_of
 from kwire.schema.layout import LayoutField, fields_at
@@ -117,7 +117,7 @@ _OWN_TRAITS: Final = {
     _SYNC_GROUP: Trait.STEPS,
 }
 
-# What `kwire.protocol.group_steps` reads of requests and of responses.
+# What `kwire.protocol.tracking.group_steps` reads of requests and of responses.
 _JOINING: Final = (
     {
         "member_id": Mark.SAID_MEMBER, "group_instance_id": Mark.SAID_INSTANCE, "protocol_type": Mark.SAID_TYPE,

@@ -13,10 +13,10 @@ from kwire.codec.frames import Opaque
 from kwire.codec.impl import load_twin
 from kwire.errors import Fault, WireError
 from kwire.protocol.events import Body
-from kwire.protocol.first_fields import error_code_of, request_fields, response_fields, text_fields, topics_of
 from kwire.protocol.negotiation import API_VERSIONS
-from kwire.protocol.prefix_reading import Anomaly, read_damaged
 from kwire.protocol.rules import rule_of_fault, shown
+from kwire.protocol.tracking.first_fields import error_code_of, request_fields, response_fields, text_fields, topics_of
+from kwire.protocol.tracking.prefix_reading import Anomaly, read_damaged
 from kwire.schema import catalog
 from kwire.schema.header_versions import header_version_of
 

@@ -6,13 +6,13 @@ import os
 from typing import Any, Final
 
 from kwire.errors import WireError
-from kwire.protocol.brokers import nodes_of
 from kwire.protocol.events import Asked, BrokersLearned, Event, RequestCompleted
-from kwire.protocol.identity import is_broker_client_id
 from kwire.protocol.negotiation import is_valid_software_text
-from kwire.protocol.observation import observe
-from kwire.protocol.reading import header_reader, response_decoders
-from kwire.protocol.topic_use import records_in
+from kwire.protocol.tracking.brokers import nodes_of
+from kwire.protocol.tracking.identity import is_broker_client_id
+from kwire.protocol.tracking.observation import observe
+from kwire.protocol.tracking.reading import header_reader, response_decoders
+from kwire.protocol.tracking.topic_use import records_in
 from kwire.schema import catalog
 
 __all__ = ["CLOSED_BY", "ROLES", "ROW_BODIES", "ROW_STATES", "SOURCES", "TrackerCallbacks"]

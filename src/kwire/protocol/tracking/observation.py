@@ -17,13 +17,13 @@ from kwire.codec.classes import compiled
 from kwire.codec.prefix import read_prefix
 from kwire.errors import InputError, WireError
 from kwire.protocol.events import Event, MetricsPushed, RequestCompleted, TopicsNamed, TopicsUsed, ViolationFound
-from kwire.protocol.group_steps import GROUP_APIS, GROUP_ERROR_APIS, group_step
 from kwire.protocol.groups.exchange_checks import CHECKED_APIS, exchange_faults
-from kwire.protocol.reading import header_reader
 from kwire.protocol.rules import RULES, explain
 from kwire.protocol.telemetry import first_points
-from kwire.protocol.topic_names import names_in, naming_paths
-from kwire.protocol.topic_use import TOPIC_USERS, noted, used
+from kwire.protocol.tracking.group_steps import GROUP_APIS, GROUP_ERROR_APIS, group_step
+from kwire.protocol.tracking.reading import header_reader
+from kwire.protocol.tracking.topic_names import names_in, naming_paths
+from kwire.protocol.tracking.topic_use import TOPIC_USERS, noted, used
 from kwire.schema import catalog
 from kwire.schema.header_versions import header_version_of
 

@@ -13,11 +13,11 @@ from typing import Any, Final
 
 from kwire.errors import Fault, WireError
 from kwire.protocol.events import RequestCompleted
-from kwire.protocol.frames import LEAST_BELIEVED, REJECT
 from kwire.protocol.negotiation import API_VERSIONS
-from kwire.protocol.pairing import Pairing
-from kwire.protocol.prefix_reading import read_damaged
-from kwire.protocol.reading import header_reader, request_decoder, response_decoders
+from kwire.protocol.tracking.frames import LEAST_BELIEVED, REJECT
+from kwire.protocol.tracking.pairing import Pairing
+from kwire.protocol.tracking.prefix_reading import read_damaged
+from kwire.protocol.tracking.reading import header_reader, request_decoder, response_decoders
 from kwire.schema import catalog
 
 __all__ = ["RequestJudge", "ResponseJudge", "judge_response"]

@@ -1,6 +1,6 @@
 """One tracked connection: bytes of both directions and a clock value in, events out.
 
-Rules. Bytes may come in any pieces, the events are the same. The first bytes decide what is spoken (`kwire.protocol.foreign_protocols`);
+Rules. Bytes may come in any pieces, the events are the same. The first bytes decide what is spoken (`foreign_protocols`);
 then each direction is split into frames (`frames`), and the frames become rows (`exchange`). A connection pickles at any moment and keeps
 only what later bytes may need: unfinished frames, requests without response, identity and authentication, counts.
 """
@@ -12,12 +12,12 @@ from functools import wraps
 from typing import Any, Concatenate, Final, Literal, ParamSpec
 
 from kwire.protocol.events import Asked, ConnectionSummary, Direction, Event, FrameSeen
-from kwire.protocol.exchange import Exchange
-from kwire.protocol.frames import MAX_FRAME, Frame, FrameFault, FrameSplitter
-from kwire.protocol.opening import Opening
-from kwire.protocol.reading import peek_correlation_id
-from kwire.protocol.resync import ResponseJudge
 from kwire.protocol.tls_hello import HelloReader
+from kwire.protocol.tracking.exchange import Exchange
+from kwire.protocol.tracking.frames import MAX_FRAME, Frame, FrameFault, FrameSplitter
+from kwire.protocol.tracking.opening import Opening
+from kwire.protocol.tracking.reading import peek_correlation_id
+from kwire.protocol.tracking.resync import ResponseJudge
 
 __all__ = ["TWO_THREADS", "Connection"]
 

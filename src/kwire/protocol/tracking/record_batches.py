@@ -9,7 +9,7 @@ from typing import Any, Final
 
 from kwire.codec.records import StoredBatch, scan
 from kwire.errors import Fault
-from kwire.protocol.reading import Fact, RequestReading, api_label
+from kwire.protocol.tracking.reading import Fact, RequestReading, api_label
 
 __all__ = ["fetched_batches_broken", "produced_batches_broken"]
 

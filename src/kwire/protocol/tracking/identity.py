@@ -8,8 +8,8 @@ from typing import Any, Final
 from kwire.codec.uuids import ZERO_UUID, Uuid
 from kwire.protocol.events import IdentitySource, Role
 from kwire.protocol.negotiation import API_VERSIONS, is_valid_software, is_valid_software_text
-from kwire.protocol.reading import Fact, RequestReading
 from kwire.protocol.rules import shown
+from kwire.protocol.tracking.reading import Fact, RequestReading
 
 __all__ = ["UNKNOWN", "ClientIdentity", "api_role", "is_broker_client_id"]
 

@@ -10,9 +10,9 @@ from __future__ import annotations
 from collections.abc import Callable, Collection
 from typing import Final, Literal
 
-from kwire.protocol.connection import Connection
 from kwire.protocol.events import Asked, ConnectionSummary, Direction, Event, RequestCompleted
-from kwire.protocol.frames import MAX_FRAME
+from kwire.protocol.tracking.connection import Connection
+from kwire.protocol.tracking.frames import MAX_FRAME
 
 __all__ = ["MAX_UNDECIDED", "DirectionDetector"]
 

@@ -11,9 +11,9 @@ from functools import cache
 from typing import Final
 
 from kwire.errors import Fault, WireError
-from kwire.protocol.pairing import Pairing
-from kwire.protocol.reading import REQUEST_HEAD, header_reader, peek_correlation_id, released_header
 from kwire.protocol.sasl import SaslState
+from kwire.protocol.tracking.pairing import Pairing
+from kwire.protocol.tracking.reading import REQUEST_HEAD, header_reader, peek_correlation_id, released_header
 from kwire.schema import catalog
 from kwire.schema.header_versions import header_version_of
 from kwire.schema.layout import fields_at

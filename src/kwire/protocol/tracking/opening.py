@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any, Final, NamedTuple
 
 from kwire.protocol.events import Direction
-from kwire.protocol.foreign_protocols import Verdict, recognise, recognise_middle, recognise_server
+from kwire.protocol.tracking.foreign_protocols import Verdict, recognise, recognise_middle, recognise_server
 
 __all__ = ["FirstFault", "Opening"]
 

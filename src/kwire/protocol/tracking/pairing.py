@@ -11,8 +11,8 @@ from dataclasses import dataclass
 from typing import Any, Final, Literal
 
 from kwire.protocol.events import RequestCompleted
-from kwire.protocol.frames import Frame
-from kwire.protocol.waiting_index import UNPLACED, WaitingIndex
+from kwire.protocol.tracking.frames import Frame
+from kwire.protocol.tracking.waiting_index import UNPLACED, WaitingIndex
 
 __all__ = ["MAX_HELD", "MAX_HELD_BYTES", "MAX_WAITING", "MAX_WAITING_BYTES", "ORDINARY_TEXT", "Outcome", "Pairing", "Waiting", "kept_bytes"]
 
@@ -42,11 +42,11 @@ class Waiting:
         overtaken_by: later requests that were answered before this one although nothing was lost. Alone it says little: a 0.9 broker passes
             over an ApiVersions request without a word and answers what was pipelined behind it. Exact for the first that waits, and for
             the others once they are answered.
-        note: what is kept of the request for `kwire.protocol.observation`.
+        note: what is kept of the request for `kwire.protocol.tracking.observation`.
         kept: bytes that it keeps beyond what every request keeps.
         is_timed: the request's last byte was seen, so that its time is known.
         is_lost: its response is among bytes that are missing: no other request waited when they were lost.
-        place: where `kwire.protocol.waiting_index` has it.
+        place: where `kwire.protocol.tracking.waiting_index` has it.
     """
 
     row: RequestCompleted | None
@@ -88,7 +88,7 @@ def kept_bytes(row: RequestCompleted, note: Any) -> int:
     """How many bytes a request keeps while it waits, beyond what every request keeps; no less than they take on the wire.
 
     Arguments:
-        note: what `kwire.protocol.observation.note_request` gave: a frame, partitions, or nothing.
+        note: what `kwire.protocol.tracking.observation.note_request` gave: a frame, partitions, or nothing.
     """
     texts = sum(
         len(text) for text in (row.client_id, row.group_id, row.transactional_id, row.first_topic) if text and len(text) > ORDINARY_TEXT
