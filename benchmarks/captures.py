@@ -7,6 +7,7 @@ import ipaddress
 import lzma
 import struct
 from collections import defaultdict
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -83,12 +84,31 @@ def cut_to(source: Path, target: Path, snaplen: int) -> int:
 LARGE_VALUE, SEGMENT = 900_000, 1_448
 
 
-def large_frames(target: Path, requests: int) -> int:
-    """Write one connection that produces a record of 900 KB with each request; gives the size of the file in bytes."""
-    value = b"\x01" + _varint(LARGE_VALUE) + bytes(LARGE_VALUE) + b"\0"  # no key, the value, no headers
+def producing(requests: int, value_bytes: int = LARGE_VALUE) -> Iterator[tuple[int, bytes]]:
+    """Produce v3 of one partition, no transaction, acks 1: frames with their lengths, each with its side, 0 for the client's."""
+    value = b"\x01" + _varint(value_bytes) + bytes(value_bytes) + b"\0"  # no key, the value, no headers
     record = _varint(len(value) + 3) + b"\0\0\0" + value
     head = struct.pack(">iBihiqqqhii", 0, 2, 0, 0, 0, 0, 0, -1, -1, -1, 1)
     batch = struct.pack(">qi", 0, len(head) + len(record)) + head + record
+    for number in range(requests):
+        request = struct.pack(">hhi", 0, 3, number) + b"\0\3app\xff\xff\0\1" + struct.pack(">ii", 1000, 1) + b"\0\1t"
+        request += struct.pack(">iii", 1, 0, len(batch)) + batch
+        response = struct.pack(">ii", number, 1) + b"\0\1t" + struct.pack(">iihqqi", 1, 0, 0, number, -1, 0)
+        yield 0, struct.pack(">i", len(request)) + request
+        yield 1, struct.pack(">i", len(response)) + response
+
+
+def large_frames(target: Path, requests: int) -> int:
+    """Write one connection that produces a record of 900 KB with each request; gives the size of the file in bytes."""
+    return write_connection(target, producing(requests))
+
+
+def write_connection(target: Path, sent: Iterable[tuple[int, bytes]]) -> int:
+    """Write a connection in packets of an Ethernet; gives the size of the file in bytes.
+
+    Args:
+        sent: side, 0 for the client's, and bytes.
+    """
     with target.open("wb") as out:
         out.write(FILE_HEADER.pack(0xA1B2C3D4, 2, 4, 0, 0, 262_144, ETHERNET))
         numbers, count = [100, 200], 0
@@ -108,15 +128,9 @@ def large_frames(target: Path, requests: int) -> int:
         packet(0, 0x02)
         packet(1, 0x12)
         packet(0, 0x10)
-        for number in range(requests):
-            # Produce v3 of one partition: no transaction, acks 1
-            request = struct.pack(">hhi", 0, 3, number) + b"\0\3app\xff\xff\0\1" + struct.pack(">ii", 1000, 1) + b"\0\1t"
-            request += struct.pack(">iii", 1, 0, len(batch)) + batch
-            response = struct.pack(">ii", number, 1) + b"\0\1t" + struct.pack(">iihqqi", 1, 0, 0, number, -1, 0)
-            data = struct.pack(">i", len(request)) + request
+        for side, data in sent:
             for start in range(0, len(data), SEGMENT):
-                packet(0, 0x10, data[start : start + SEGMENT])
-            packet(1, 0x10, struct.pack(">i", len(response)) + response)
+                packet(side, 0x10, data[start : start + SEGMENT])
         return out.tell()
 
 

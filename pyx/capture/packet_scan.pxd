@@ -68,6 +68,10 @@ cdef struct Routes:  # packet_routes.pxd
     int32_t* shares
     Py_ssize_t share_room
 
+cdef struct SecretRange:  # the key log of a Decryption Secrets Block
+    Bytes start
+    Py_ssize_t size
+
 cdef struct Scan:
     Bytes base
     Bytes at
@@ -119,6 +123,8 @@ cdef struct Scan:
     Py_ssize_t held  # bytes of early parts, each with its cost
     uint8_t* spilled
     Py_ssize_t spilled_bytes, spilled_room
+    SecretRange* secrets
+    Py_ssize_t secret_count, secret_room
 
 
 cdef inline int name_endpoints(EndpointPair* name, const PacketView* view, Bytes source_port, Bytes target_port) noexcept nogil:

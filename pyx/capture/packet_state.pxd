@@ -45,6 +45,8 @@ cdef inline int scan_close_state(Scan* scan, object state, object kind) except -
         )
         for index in range(scan.port_count)
     ]
+    for index in range(scan.secret_count):
+        state.secrets.append((scan.secrets[index].start - scan.base, scan.secrets[index].size))
     state.dropped_before = scan.dropped_before
     state.snaplen = scan.snaplen
     state.time_ns = scan.time_ns

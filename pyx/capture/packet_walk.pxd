@@ -10,7 +10,7 @@ from libc.string cimport memcpy, memset
 from capture.packet_fragments cimport take_fragment
 from capture.packet_links cimport view_packet
 from capture.packet_routes cimport ROUTED_HEADER, route_packet
-from capture.packet_scan cimport Port, Scan, add_exported, add_tcp
+from capture.packet_scan cimport Port, Scan, SecretRange, add_exported, add_tcp
 from capture.packet_view cimport IS_EXPORTED, IS_FRAGMENT, IS_OTHER, IS_TCP, PacketView, order_16, order_32, order_64
 from wire.cursor cimport Bytes, likely, load_32, load_64
 
@@ -25,6 +25,8 @@ cdef enum:
     OLD_PACKET = 2
     SIMPLE_PACKET = 3
     STATISTICS = 5
+    SECRETS = 10
+    KEY_LOG = 0x544C534B  # "TLSK": the secrets are an NSS key log
     ENHANCED_PACKET = 6
 
     IMPLAUSIBLE_LENGTHS = 1
@@ -194,6 +196,24 @@ cdef inline void take_interface(Scan* scan, Bytes block, Bytes end) noexcept nog
         scan.snaplen = port.snaplen
 
 
+cdef inline void take_secrets(Scan* scan, Bytes block, int64_t length) noexcept nogil:
+    """A Decryption Secrets Block: keep where its key log is."""
+    cdef SecretRange* ranges
+    cdef uint32_t size = order_32(block + 12, scan.big_endian)
+    if not size or order_32(block + 8, scan.big_endian) != KEY_LOG or size > length - 20:
+        return
+    if scan.secret_count == scan.secret_room:
+        ranges = <SecretRange*>realloc(scan.secrets, 2 * (scan.secret_room + 1) * sizeof(SecretRange))
+        if ranges == NULL:
+            scan.failed = True
+            return
+        scan.secrets = ranges
+        scan.secret_room = 2 * (scan.secret_room + 1)
+    scan.secrets[scan.secret_count].start = block + 16
+    scan.secrets[scan.secret_count].size = size
+    scan.secret_count += 1
+
+
 cdef inline void take_statistics(Scan* scan, Bytes block, Bytes end) noexcept nogil:
     cdef uint32_t index = order_32(block + 8, scan.big_endian)
     cdef Bytes at = block + 20
@@ -267,6 +287,9 @@ cdef inline void take_block(Scan* scan, uint32_t kind, Bytes at, uint32_t length
     elif kind == STATISTICS:
         if length >= 24:
             take_statistics(scan, at, end)
+    elif kind == SECRETS:
+        if length >= 20:
+            take_secrets(scan, at, length)
     elif kind == SECTION:
         end_section(scan)
 

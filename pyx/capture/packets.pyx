@@ -177,6 +177,7 @@ cdef void free_scan(Scan* scan) noexcept:
     free(scan.fragmented)
     free(scan.order)
     free(scan.spilled)
+    free(scan.secrets)
     free(scan.flow_numbers)
     free(scan.flows.pairs)
     free(scan.flows.slots)

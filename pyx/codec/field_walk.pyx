@@ -4,9 +4,13 @@ The steps are Python tuples, made once a message; what is walked over costs no P
 """
 
 from cpython.bytes cimport PyBytes_AS_STRING, PyBytes_GET_SIZE
-from libc.stdint cimport int16_t, int32_t, int64_t, uint8_t, uint32_t
+from libc.stdint cimport int64_t, uint32_t
 
 from build_id cimport build_id
+from wire.cursor cimport (
+    BAD_LENGTH, BAD_TAG, MAX_LENGTH, NO_LENGTH, NULL_NOT_ALLOWED, OK, TRUNCATED, Bytes, Cursor, cursor_left, cursor_open, read_length_16,
+    read_length_32, read_length_compact, read_varint,
+)
 
 from kwire.errors import Fault
 
@@ -20,20 +24,15 @@ cdef enum:
     ARRAY = 3
     TAGS = 4
     LONGEST_VARINT = 5
-    MAX_LENGTH = 0x7FFFFFFF
-    TRUNCATED = 1
-    BAD_VARINT = 2
-    BAD_LENGTH = 3
-    NULL_NOT_ALLOWED = 5
-    BAD_TAG = 11
 
 
 cdef class Walk:
-    """One message being walked over; every method gives 0 when a fault ends the walk."""
+    """One message being walked over; every method gives 0 when a fault ends the walk.
 
-    cdef const uint8_t* data
-    cdef Py_ssize_t pos
-    cdef Py_ssize_t end
+    The cursor stands up to where the message was understood, the length or marker that is at fault included.
+    """
+
+    cdef Cursor at
     cdef bint whole
     cdef int fault
     cdef object visit
@@ -42,6 +41,11 @@ cdef class Walk:
     cdef bint stop(self, int fault) noexcept:
         self.fault = fault
         return False
+
+    cdef bint stop_in(self, Bytes start, int size) noexcept:
+        """A length or a varint of `size` bytes at most is at fault."""
+        self.at.p = start + min(size, self.at.end - start)
+        return self.stop(self.at.code)
 
     cdef bint struct(self, tuple steps) except -1:
         cdef bint good = True
@@ -75,22 +79,21 @@ cdef class Walk:
         return self.struct(<tuple> step[1])
 
     cdef bint skip(self, int64_t size) noexcept:
-        if size > self.end - self.pos:
+        if size > cursor_left(&self.at):
             if not self.whole:
-                self.pos = self.end
+                self.at.p = self.at.end
             return self.stop(TRUNCATED)
-        self.pos += size
+        self.at.p += size
         return True
 
     cdef bint content(self, path, int64_t size) except -1:
-        cdef Py_ssize_t stop
-        if size > self.end - self.pos:
+        cdef Py_ssize_t begin = self.at.p - self.at.base
+        if size > cursor_left(&self.at):
             return self.stop(TRUNCATED)
-        stop = self.pos + size
         if path is not None:
-            (<dict> self.scopes[len(self.scopes) - 1])[path[len(path) - 1]] = (self.pos, stop)
-            self.visit(path, self.pos, stop, self.scopes)
-        self.pos = stop
+            (<dict> self.scopes[len(self.scopes) - 1])[path[len(path) - 1]] = (begin, begin + size)
+            self.visit(path, begin, begin + size, self.scopes)
+        self.at.p += size
         return True
 
     cdef bint array(self, tuple step) except -1:
@@ -102,7 +105,7 @@ cdef class Walk:
             return False
         if count <= 0:
             return True
-        if self.whole and count * <int64_t> step[3] > self.end - self.pos:
+        if self.whole and count * <int64_t> step[3] > cursor_left(&self.at):
             return self.stop(TRUNCATED)
         if fixed:
             return self.skip(count * fixed)
@@ -121,92 +124,43 @@ cdef class Walk:
         cdef uint32_t count
         cdef uint32_t tag
         cdef uint32_t size
-        cdef int64_t stop
-        if self.pos < self.end and self.data[self.pos] == 0:
-            self.pos += 1
-            return True
+        cdef Bytes begin
         if not self.varint(&count):
             return False
         while count:
             count -= 1
             if not self.varint(&tag) or not self.varint(&size):
                 return False
-            stop = <int64_t> size + self.pos
-            if tag in step[2] and stop <= self.end:
+            begin = self.at.p
+            if tag in step[2] and size <= cursor_left(&self.at):
                 return self.stop(BAD_TAG)
             known = (<dict> step[1]).get(tag)
             if known is not None:
                 if not self.step(<tuple> known):
                     return False
-                if self.pos != stop:
+                if self.at.p - begin != size:
                     return self.stop(BAD_TAG)
             elif not self.content(step[3], size):
                 return False
         return True
 
-    cdef int raw_varint(self, uint32_t* value) noexcept:
-        """Read a varint of 32 bits; a fault leaves the position behind what it may have been."""
-        cdef Py_ssize_t at = self.pos
-        cdef uint32_t found = 0
-        cdef int shift = 0
-        cdef uint8_t byte
-        cdef int fault = TRUNCATED
-        while at < self.end:
-            byte = self.data[at]
-            at += 1
-            found |= <uint32_t> (byte & 0x7F) << shift
-            if byte < 0x80:
-                if shift == 28 and byte > 0x0F:
-                    fault = BAD_VARINT
-                    break
-                value[0] = found
-                self.pos = at
-                return 0
-            shift += 7
-            if shift == 35:
-                fault = BAD_VARINT
-                break
-        return fault
-
     cdef bint varint(self, uint32_t* value) noexcept:
-        cdef int fault = self.raw_varint(value)
-        if fault:
-            self.pos = min(self.pos + LONGEST_VARINT, self.end)
-            return self.stop(fault)
-        if value[0] > MAX_LENGTH:
-            return self.stop(BAD_LENGTH)
-        return True
+        cdef Bytes start = self.at.p
+        value[0] = read_varint(&self.at)
+        if self.at.code != OK:
+            return self.stop_in(start, LONGEST_VARINT)
+        return value[0] <= <uint32_t> MAX_LENGTH or self.stop(BAD_LENGTH)
 
     cdef bint length(self, int width, bint nullable, int64_t* value) noexcept:
         """A length or count, -1 for null."""
-        cdef uint32_t found
-        cdef const uint8_t* at = self.data + self.pos
-        cdef Py_ssize_t before = self.pos
-        cdef int fault = 0
-        if width:
-            if width > self.end - self.pos:
-                fault = TRUNCATED
-            elif width == 2:
-                value[0] = <int16_t> (at[0] << 8 | at[1])
-            else:
-                value[0] = <int32_t> (<uint32_t> at[0] << 24 | <uint32_t> at[1] << 16 | <uint32_t> at[2] << 8 | at[3])
-            if not fault:
-                self.pos += width
-                value[0] = max(value[0], -1)
+        cdef Bytes start = self.at.p
+        if width == 0:
+            value[0] = read_length_compact(&self.at, True)
         else:
-            fault = self.raw_varint(&found)
-            if not fault:
-                if found > <uint32_t> MAX_LENGTH + 1:
-                    self.pos = before
-                    fault = BAD_LENGTH
-                else:
-                    value[0] = <int64_t> found - 1
-        if fault:
-            self.pos = min(self.pos + (width or LONGEST_VARINT), self.end)
-            return self.stop(fault)
-        if value[0] < 0 and not nullable:
-            return self.stop(NULL_NOT_ALLOWED)
-        return True
+            value[0] = read_length_16(&self.at, True) if width == 2 else read_length_32(&self.at, True)
+        if value[0] == NO_LENGTH:
+            return self.stop_in(start, width or LONGEST_VARINT)
+        return value[0] >= 0 or nullable or self.stop(NULL_NOT_ALLOWED)
 
     cdef bint is_null(self, bint compact, bint* null) noexcept:
         cdef int64_t value
@@ -217,7 +171,7 @@ cdef class Walk:
             return True
         if not self.skip(1):
             return False
-        null[0] = self.data[self.pos - 1] > 0x7F
+        null[0] = self.at.p[-1] > 0x7F
         return True
 
 
@@ -232,13 +186,12 @@ def walk(tuple steps not None, bytes data not None, Py_ssize_t offset, visit, bi
         Up to where it was understood, and what stopped the walk, None when the message was whole.
     """
     cdef Walk walk = Walk()
-    walk.data = <const uint8_t*> PyBytes_AS_STRING(data)
-    walk.end = PyBytes_GET_SIZE(data)
-    if not 0 <= offset:
+    cdef Py_ssize_t size = PyBytes_GET_SIZE(data)
+    if offset < 0:
         raise ValueError("the offset is below 0")
-    walk.pos = offset
+    cursor_open(&walk.at, <Bytes> PyBytes_AS_STRING(data), size, min(offset, size))
     walk.whole = whole
     walk.visit = visit
     walk.scopes = []
     good = walk.struct(steps)
-    return walk.pos, None if good else Fault(walk.fault)
+    return walk.at.p - walk.at.base, None if good else Fault(walk.fault)

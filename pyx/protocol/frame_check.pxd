@@ -5,7 +5,7 @@ there yet: a length or a count that reaches beyond the frame's end can become tr
 a limit).
 """
 
-from libc.stdint cimport int16_t, int32_t, int64_t, uint32_t
+from libc.stdint cimport int32_t, int64_t, uint32_t
 
 from codec.program cimport (
     ARRAY, ARRAY_OF_STRUCTS, BYTES, BYTES_COMPACT, NULLABLE_STRUCT, RUN, STRING, STRING_COMPACT, STRUCT, Block, Program, Step, Trace,
@@ -13,7 +13,10 @@ from codec.program cimport (
 )
 from codec.skip cimport find_tagged, is_refused, skip_block
 from protocol.field_plan cimport FieldPlan
-from wire.cursor cimport MAX_LENGTH, OK, TRUNCATED, Bytes, Cursor, cursor_open, load_16, load_32
+from wire.cursor cimport (
+    MAX_LENGTH, NO_LENGTH, OK, TRUNCATED, Bytes, Cursor, cursor_left, cursor_open, read_length_16, read_length_32, read_length_compact,
+    read_varint,
+)
 
 cdef enum Check:
     CHECK_BAD = 0
@@ -22,52 +25,36 @@ cdef enum Check:
 
 # A walk over the beginning of a message.
 cdef struct Sight:
-    Bytes p
-    Bytes end  # of the bytes that are there
-    int64_t left  # bytes of the frame behind `end`
+    Cursor at  # of the bytes that are there
+    int64_t left  # bytes of the frame behind them
     bint is_bad
 
 
 cdef inline bint sight_has(Sight* sight, int64_t size) noexcept nogil:
-    if size <= sight.end - sight.p:
+    if size <= cursor_left(&sight.at):
         return True
-    sight.is_bad = size > sight.end - sight.p + sight.left
+    sight.is_bad = size > cursor_left(&sight.at) + sight.left
     return False
 
 
-cdef inline bint sight_varint(Sight* sight, int64_t* value) noexcept nogil:
-    cdef int shift = 0
-    cdef uint32_t byte
-    value[0] = 0
-    while True:
-        if sight.p == sight.end:
-            return False
-        byte = sight.p[0]
-        sight.p += 1
-        if shift == 28 and byte > 0x0F:
-            sight.is_bad = True
-            return False
-        value[0] |= <int64_t>(byte & 0x7F) << shift
-        if byte < 0x80:
-            return True
-        shift += 7
+cdef inline bint sight_read(Sight* sight) noexcept nogil:
+    """Whether what was read last was there; only that bytes are missing does not speak against the frame."""
+    sight.is_bad = sight.at.code != OK and sight.at.code != TRUNCATED
+    return sight.at.code == OK
+
+
+cdef inline bint sight_varint(Sight* sight, uint32_t* value) noexcept nogil:
+    value[0] = read_varint(&sight.at)
+    return sight_read(sight)
 
 
 cdef inline bint sight_length(Sight* sight, int width, bint nullable, int64_t* length) noexcept nogil:
     """A length or count of `width` bytes, 0 for a compact one; negative for null."""
     if width == 0:
-        if not sight_varint(sight, length):
-            return False
-        length[0] -= 1
+        length[0] = read_length_compact(&sight.at, nullable)
     else:
-        if sight.end - sight.p < width:
-            return False
-        length[0] = <int16_t>load_16(sight.p) if width == 2 else <int32_t>load_32(sight.p)
-        sight.p += width
-    if (length[0] < 0 and not nullable) or length[0] > MAX_LENGTH:
-        sight.is_bad = True
-        return False
-    return True
+        length[0] = read_length_16(&sight.at, nullable) if width == 2 else read_length_32(&sight.at, nullable)
+    return length[0] != NO_LENGTH or sight_read(sight)
 
 
 cdef inline bint sight_sized(Sight* sight, int32_t shape, bint nullable) noexcept nogil:
@@ -78,7 +65,7 @@ cdef inline bint sight_sized(Sight* sight, int32_t shape, bint nullable) noexcep
     if length > 0:
         if not sight_has(sight, length):
             return False
-        sight.p += length
+        sight.at.p += length
     return True
 
 
@@ -91,7 +78,7 @@ cdef inline bint sight_value(const Program* program, Sight* sight, const Step* s
     if shape == ARRAY or shape == ARRAY_OF_STRUCTS:
         if not sight_length(sight, 0 if step.compact else 4, step.nullable, &count):
             return False
-        if count > 0 and count * step.minimum > sight.end - sight.p + sight.left:
+        if count > 0 and count * step.minimum > cursor_left(&sight.at) + sight.left:
             sight.is_bad = True
             return False
         while count > 0:
@@ -106,7 +93,7 @@ cdef inline bint sight_value(const Program* program, Sight* sight, const Step* s
                 else:
                     if not sight_has(sight, size):
                         return False
-                    sight.p += size
+                    sight.at.p += size
             count -= 1
         return True
     if shape == NULLABLE_STRUCT:
@@ -118,8 +105,8 @@ cdef inline bint sight_value(const Program* program, Sight* sight, const Step* s
         else:
             if not sight_has(sight, 1):
                 return False
-            sight.p += 1
-            if sight.p[-1] > 0x7F:
+            sight.at.p += 1
+            if sight.at.p[-1] > 0x7F:
                 return True
         return sight_block(program, sight, &program.blocks[step.block])
     if shape == STRUCT:
@@ -127,38 +114,38 @@ cdef inline bint sight_value(const Program* program, Sight* sight, const Step* s
     size = fixed_size(shape)
     if not sight_has(sight, size):
         return False
-    sight.p += size
+    sight.at.p += size
     return True
 
 
 cdef inline bint sight_tags(const Program* program, Sight* sight, const Block* block) noexcept nogil:
-    cdef int64_t count, tag, size
+    cdef uint32_t count, tag, size
     cdef const Step* step
     cdef Bytes start
     if not sight_varint(sight, &count):
         return False
-    if count > MAX_LENGTH:
+    if count > <uint32_t>MAX_LENGTH:
         sight.is_bad = True
         return False
     while count > 0:
         if not sight_varint(sight, &tag) or not sight_varint(sight, &size):
             return False
-        step = find_tagged(program, block, <uint32_t>tag)
-        if size > MAX_LENGTH:
+        step = find_tagged(program, block, tag)
+        if size > <uint32_t>MAX_LENGTH:
             sight.is_bad = True
             return False
         if step is NULL:
             if not sight_has(sight, size):
                 return False
-            if is_refused(program, block, <uint32_t>tag):
+            if is_refused(program, block, tag):
                 sight.is_bad = True
                 return False
-            sight.p += size
+            sight.at.p += size
         else:
-            start = sight.p
+            start = sight.at.p
             if not sight_value(program, sight, step):
                 return False
-            if sight.p - start != size:
+            if sight.at.p - start != size:
                 sight.is_bad = True
                 return False
         count -= 1
@@ -192,6 +179,7 @@ cdef inline int check_body(const FieldPlan* field_plan, Bytes payload, Py_ssize_
         return CHECK_WHOLE if have == length and cursor.p == cursor.end else CHECK_BAD
     if have == length or cursor.code != TRUNCATED:
         return CHECK_BAD
-    sight.p, sight.end, sight.left, sight.is_bad = payload + start, payload + have, length - have, False
+    cursor_open(&sight.at, payload, have, start)
+    sight.left, sight.is_bad = length - have, False
     sight_block(&field_plan.program, &sight, field_plan.program.blocks)
     return CHECK_BAD if sight.is_bad else CHECK_CUT

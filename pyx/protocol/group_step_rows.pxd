@@ -106,42 +106,21 @@ cdef inline int json_add(Parts* json, const char* text, Py_ssize_t size) except 
 
 
 cdef inline int json_text(Parts* json, const Said* said, bint null_if_empty) except -1:
-    """A text as Python's json module spells it with `ensure_ascii=False`."""
-    cdef const char* digits = b"0123456789abcdef"
-    cdef char escape[6]
-    cdef Py_ssize_t start = 0
+    """A text as Python's json module spells it with `ensure_ascii=False`, which is asked for those that need an escape."""
     cdef Py_ssize_t index
-    cdef int size
     cdef uint8_t each
+    cdef bytes spelled
     if said.at is NULL or (null_if_empty and said.size == 0):
         return json_add(json, b"null", 4)
-    json_add(json, b'"', 1)
     for index in range(said.size):
         each = said.at[index]
-        if each >= 0x20 and each != 0x22 and each != 0x5C:
-            continue
-        json_add(json, <const char*>said.at + start, index - start)
-        start = index + 1
-        escape[0] = 0x5C
-        size = 2
-        if each == 0x22 or each == 0x5C:
-            escape[1] = each
-        elif each == 0x0A:
-            escape[1] = c"n"
-        elif each == 0x0D:
-            escape[1] = c"r"
-        elif each == 0x09:
-            escape[1] = c"t"
-        elif each == 0x08:
-            escape[1] = c"b"
-        elif each == 0x0C:
-            escape[1] = c"f"
-        else:
-            escape[1], escape[2], escape[3] = c"u", c"0", c"0"
-            escape[4], escape[5] = digits[each >> 4], digits[each & 15]
-            size = 6
-        json_add(json, escape, size)
-    json_add(json, <const char*>said.at + start, said.size - start)
+        if each < 0x20 or each == 0x22 or each == 0x5C:
+            from json.encoder import encode_basestring
+
+            spelled = encode_basestring(PyBytes_FromStringAndSize(<const char*>said.at, said.size).decode()).encode()
+            return json_add(json, spelled, len(spelled))
+    json_add(json, b'"', 1)
+    json_add(json, <const char*>said.at, said.size)
     return json_add(json, b'"', 1)
 
 

@@ -283,7 +283,7 @@ cdef class Connection:
     cdef int feed(self, int side, Bytes data, Py_ssize_t size, int64_t t, int64_t packet) except -1:
         if self.protocol_name is not None:
             self.stray += size
-            if self.hellos:
+            if self.hellos and not self.hellos[DIRECTIONS[side]].done:
                 self.hellos[DIRECTIONS[side]].take(PyBytes_FromStringAndSize(<const char*>data, size))
             return 0
         return take_pieces(self, side, data, size, t, packet)
@@ -324,6 +324,10 @@ cdef class Connection:
             else:
                 lose_responses(self)
         return 0
+
+    def authenticated(self, principal):
+        self._exchange.sasl.principal = principal
+        authenticated(self)
 
     def begins_late(self, direction):
         if self.busy:

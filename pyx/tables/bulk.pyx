@@ -6,7 +6,8 @@ it is not known which side is the server a Python `DirectionDetector` tracks bot
 """
 
 cimport cython
-from cpython.bytes cimport PyBytes_AS_STRING
+from cpython.buffer cimport PyBUF_SIMPLE, PyBuffer_Release, PyObject_GetBuffer  # no-cython-lint: of encrypted_streams.pxi
+from cpython.bytes cimport PyBytes_AS_STRING, PyBytes_FromStringAndSize  # no-cython-lint
 from libc.stdint cimport int32_t, int64_t, uint8_t
 from libc.stdlib cimport free
 from libc.string cimport memset
@@ -34,6 +35,7 @@ from wire.uuid_text cimport fill_pairs
 
 from kwire.capture._native.connection cimport TcpConnection
 from kwire.capture._native.sink cimport StreamSink
+from kwire.capture._native.tls_records cimport RecordStream  # no-cython-lint: of encrypted_streams.pxi
 from kwire.protocol._native.tracker cimport Connection, EventSink, field_plans, row_connection
 
 import weakref
@@ -43,11 +45,14 @@ from ipaddress import ip_address
 import pyarrow as pa
 
 from kwire.capture.tcp import endpoints_of
+from kwire.capture.tls.connection import Missing, TlsConnection  # no-cython-lint: of encrypted_streams.pxi
+from kwire.capture.tls.opening import TlsOpening
 from kwire.protocol import DirectionDetector
 from kwire.protocol.events import IdentityChanged, RequestCompleted, TopicsUsed
 from kwire.schema import catalog, error_name
 from kwire.tables.client_keys import client_key, is_default_client_id
 from kwire.tables.column_builder import BATCH_ROWS
+from kwire.tables.encrypted_connection import UNKNOWN_LOSS, EncryptedConnection  # no-cython-lint
 from kwire.tables.observed_rows import GROUP_STEPS, TOPIC_USE
 from kwire.tables.schemas import CONNECTIONS, REQUESTS
 
@@ -83,12 +88,23 @@ cdef class TrackedStream(EventSink):
     cdef dict unsupported  # as `Tracked.unsupported`; None for nothing
     cdef object decided_by  # as `DirectionDetector.decided_by`
     cdef object kept  # a `kwire.tables.row_sink.Tracked`, while there is no native state
+    cdef bint tls_undecided  # the first bytes have not shown yet whether this is TLS
+    cdef object tls_opening  # as `Tracked.tls_opening`, once there are bytes
+    cdef object tls  # a `kwire.capture.tls.connection.TlsConnection`; None for what is not encrypted
+    cdef tuple records  # of `tls`: the RecordStream of each direction
+    cdef Connection plaintext  # tracks what is decrypted; None before the first of it
+    cdef Slot plaintext_slot
+    cdef object subject  # of the client certificate, once the plaintext's tracker has it
 
     def __dealloc__(self):
         if self.slot.exchange is not NULL:
             slot_remove(&self.owner.slots, &self.slot)
+        if self.plaintext_slot.exchange is not NULL:
+            slot_remove(&self.owner.slots, &self.plaintext_slot)
         if self.tracker is not None:
             self.tracker.sink = NULL
+        if self.plaintext is not None:
+            self.plaintext.sink = NULL
 
     def __reduce__(self):
         from kwire.tables.impl import restored_stream
@@ -235,6 +251,7 @@ cdef class RowBatches(StreamSink):
         stream.slot.client_side = client_side
         stream.slot.exchange = state
         slot_append(&self.slots, &stream.slot)
+        stream.tls_undecided = known is None
         return 0
 
     cdef int data(
@@ -248,9 +265,15 @@ cdef class RowBatches(StreamSink):
             state = &stream.tracker.state
             if connection.tcp.opened_by >= 0 and connection.tcp.flows[direction].isn < 0 and not state.received[side]:
                 stream.tracker.begin_late(side)  # its SYN is missing, and its first bytes may be missing too
+                if stream.tls is not None:
+                    stream.tls.begins_late(direction)
             state.server_unseen = side == 0 and not state.received[1]  # so many may wait, and the server has not said a word
             stream.tracker.take(side, <Bytes>data, size, time_ns, self.packet_of(packet))
             state.server_unseen = False
+            if stream.tls is not None:
+                encrypted_data(self, stream, connection, direction, data, size, time_ns, packet)
+            elif stream.tls_undecided:
+                look_for_tls(self, stream, connection, direction, data, size, time_ns, packet)
             return self.rows_added(before)
         return self.take_undecided(stream, connection, DATA, direction, data, size, False, time_ns, packet)
 
@@ -259,6 +282,10 @@ cdef class RowBatches(StreamSink):
         cdef Py_ssize_t before = self.rows.shared.rows.count
         if stream.tracker is not None:
             stream.tracker.lose_bytes(direction != stream.slot.client_side, count, time_ns, cut)
+            stream.tls_undecided, stream.tls_opening = False, None
+            if stream.tls is not None:
+                lost = stream.tls.lose(self.target.tls, direction, count, time_ns, self.packet_of(packet), bool(cut))
+                take_plaintext(self, stream, connection, lost)
             return self.rows_added(before)
         return self.take_undecided(stream, connection, LOST, direction, NULL, count, cut, time_ns, packet)
 
@@ -267,6 +294,8 @@ cdef class RowBatches(StreamSink):
         cdef Py_ssize_t before = self.rows.shared.rows.count
         if stream.tracker is not None:
             stream.tracker.close(direction != stream.slot.client_side, reset, time_ns)
+            if stream.plaintext is not None:
+                stream.plaintext.close(direction != stream.plaintext_slot.client_side, reset, time_ns)
             return self.rows_added(before)
         return self.take_undecided(stream, connection, CLOSED, direction, NULL, 0, reset, time_ns, packet)
 
@@ -299,8 +328,8 @@ cdef class RowBatches(StreamSink):
         if connection.attachment is None:
             return 0
         stream = self.stream_on(connection)
-        if stream.tracker is None:
-            connection.attachment = stream.kept
+        if stream.tracker is None or stream.tls is not None:
+            connection.attachment = stream.tracked
             return StreamSink.ended(self, connection)
         stream.tracker.state.server_unseen = connection.tcp.flows[1 - stream.slot.client_side].packets == 0
         stream.tracker.end_all(connection.tcp.last_ns)
@@ -348,7 +377,14 @@ cdef class RowBatches(StreamSink):
         self.begin(
             stream, connection, 1 - detector.server_side, detector.decided_by, tracked.begun, detector.connection
         )
+        stream.tls_opening, stream.tls_undecided = tracked.tls_opening, tracked.tls_opening is not None
         state = &stream.tracker.state
+        if isinstance(detector, EncryptedConnection):
+            take_tls(stream, detector.tls)
+            stream.subject = detector.subject
+            if detector.plain is not None:
+                begin_plaintext(self, stream, connection, detector.plain.connection)
+                state = &stream.plaintext.state
         sums_take(&self.rows.shared, &state.topics, tracked.topics.plain())
         if tracked.refused is not None:
             state.refused_index = tracked.refused[0]
@@ -365,8 +401,12 @@ cdef class RowBatches(StreamSink):
         ends = endpoints_of(stream.key)
         detector = DirectionDetector(ends[0].port, ends[1].port, ports=self.ports or None, asked=self.target.asked)
         detector.take_up(1 - stream.slot.client_side, stream.decided_by, stream.tracker.plain())
-        made = Tracked(detector, state.begun)
+        made = Tracked(detector if stream.tls is None else encrypted_connection(self, stream, detector, ends), state.begun)
+        if stream.tls_undecided:
+            made.tls_opening = TlsOpening(bool(state.joined_late)) if stream.tls_opening is None else stream.tls_opening
         made.connection_id, made.server = text_object(&self.rows.places, state.connection), ends[1 - stream.slot.client_side]
+        if stream.plaintext is not None:
+            state = &stream.plaintext.state
         made.topics.put_back(sums_objects(&self.rows.shared, &state.topics))
         if state.refused_index != no_long():
             made.refused = state.refused_index, int_object(state.refused_key), int_object(state.refused_version)
@@ -432,3 +472,6 @@ cdef class ObservedBatches:
     def take(self, *, whole):
         """Give away the full batches, and with `whole` the rows of the one that is begun too."""
         return self.owner.take(self.table, whole=whole)
+
+
+include "tables/encrypted_streams.pxi"

@@ -32,19 +32,24 @@ cdef enum:
     LAST_API_NAME = 21
     PROTOCOL = 22
     TLS_VERSION = 23
-    TLS_SNI = 24
-    TLS_JA3 = 25
-    SASL_MECHANISM = 26
-    ATTEMPTED_PRINCIPAL = 27
-    PRINCIPAL = 28
-    AUTH_FAILURES = 29
-    SOFTWARE_NAME = 30
-    SOFTWARE_VERSION = 31
-    IDENTITY_SOURCE = 32
-    CLIENT_ID = 33
-    CLIENT_INSTANCE_ID = 34
-    ROLE = 35
-    COLUMNS = 36
+    TLS_CIPHER = 24
+    TLS_SNI = 25
+    TLS_ALPN = 26
+    TLS_CLIENT_SUBJECT = 27
+    TLS_DECRYPTED = 28
+    TLS_JA3 = 29
+    TLS_JA4 = 30
+    SASL_MECHANISM = 31
+    ATTEMPTED_PRINCIPAL = 32
+    PRINCIPAL = 33
+    AUTH_FAILURES = 34
+    SOFTWARE_NAME = 35
+    SOFTWARE_VERSION = 36
+    IDENTITY_SOURCE = 37
+    CLIENT_ID = 38
+    CLIENT_INSTANCE_ID = 39
+    ROLE = 40
+    COLUMNS = 41
 
 # What the row of a connection needs of the protocol.
 cdef struct ConnectionTotals:

@@ -17,9 +17,10 @@ import pytest
 
 from kwire.analysis.redaction import Redaction
 from kwire.errors import InputError
-from kwire.spark import job, planning, series_task, settled_sums
+from kwire.spark import finish_task, job, planning, series_task, settled_sums, sums_files
 from kwire.spark.job import JobRequest, run_job
 from kwire.spark.output import MANIFEST, STATE, SUCCESS, OutputFolder
+from kwire.spark.sums_files import SumsFile
 from kwire.tables import series_rows
 from pcap_files import later, pieces_of
 
@@ -102,6 +103,20 @@ def test_going_on_in_shares(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> 
     assert tables(tmp_path / "grown") == whole
 
 
+@pytest.mark.parametrize("capture", ["topicids.pcap.gz", "seed.pcap.gz"])
+def test_tables_do_not_depend_on_how_keys_are_divided(capture: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Each bucket of keys is finished alone; files of sums are divided more coarsely or finely than that."""
+    pieces = cut(capture, tmp_path, 3)
+    whole = tables(run(pieces, tmp_path / "whole"))
+    monkeypatch.setattr(sums_files, "PIECE_BYTES", 30_000)
+    for bucket_bytes in (4_000, 20_000):
+        monkeypatch.setattr(finish_task, "BUCKET_BYTES", bucket_bytes)
+        for count in (1, 3):
+            out = run(pieces[:count], tmp_path / f"divided-{bucket_bytes}", append=True)
+        assert len(list((out / "api_usage").iterdir())) > 1
+        assert tables(out) == whole
+
+
 @pytest.mark.parametrize("shares", [1, 2])
 def test_sums_in_parts_are_as_good_as_sums_in_memory(shares: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Whatever is settled goes into a part at once; runs that go on add theirs, and all are put together each time."""
@@ -123,10 +138,16 @@ def test_sums_in_parts_are_as_good_as_sums_in_memory(shares: int, tmp_path: Path
 def test_no_sums_lie_about_of_a_run_that_hashes_names(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(series_rows, "SETTLE_BYTES", 1)
     monkeypatch.setattr(settled_sums, "SUMS_BYTES", 1)
-    written: list[str] = []
-    monkeypatch.setattr(settled_sums, "write_blob", lambda *told: written.append(told[2]))
+    removed: list[SumsFile] = []
+
+    def remove(location: str, files: Sequence[SumsFile]) -> None:
+        sums_files.remove_sums(location, files)
+        assert not list(Path(location).rglob("sums-*"))
+        removed.extend(files)
+
+    monkeypatch.setattr(job, "remove_sums", remove)
     out = run(repeated("seed.pcap.gz", tmp_path, 2), tmp_path / "out", redaction=Redaction(b"a key of many bytes"))
-    assert not written
+    assert len(removed) > 1
     assert not (out / STATE).exists()
 
 

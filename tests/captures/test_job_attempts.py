@@ -18,7 +18,7 @@ import pytest
 
 from kwire import analysis
 from kwire.analysis.redaction import Redaction
-from kwire.spark import job, pack_task, packing, series_task
+from kwire.spark import finish_task, packing, series_state
 from kwire.spark.job import JobRequest, run_job
 from kwire.spark.output import MANIFEST, STATE, SUCCESS
 from kwire.spark.pack_task import PackTask, run_read
@@ -69,8 +69,7 @@ def killed(task: Task) -> None:
         def die(*_: object) -> None:
             os.kill(os.getpid(), signal.SIGKILL)
 
-        for module in (series_task, pack_task):  # every part is begun, none is closed
-            module.write_blob = die
+        series_state.write_blob = die  # every part is begun, none is closed
         run_read(task)
         os._exit(0)
     assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == -signal.SIGKILL
@@ -88,7 +87,7 @@ def test_a_task_whose_process_was_killed(tmp_path: Path, job_in_process: Callabl
 @pytest.mark.parametrize("first", [True, False])
 def test_two_attempts_at_once(first: bool, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, job_in_process: Callable[..., None]) -> None:
     """A speculative attempt runs from beginning to end while the other one writes; either's result may be the one that Spark takes."""
-    real = series_task.write_blob
+    real = series_state.write_blob
 
     def attempts(task: Task) -> SeriesResult:
         inner: list[SeriesResult] = []
@@ -99,8 +98,7 @@ def test_two_attempts_at_once(first: bool, tmp_path: Path, monkeypatch: pytest.M
                 inner[0] = run_read(task)
             real(*arguments)  # type: ignore[arg-type]
 
-        for module in (series_task, pack_task):
-            monkeypatch.setattr(module, "write_blob", write)
+        monkeypatch.setattr(series_state, "write_blob", write)
         outer = run_read(task)
         return outer if first else inner[0]
 
@@ -122,9 +120,9 @@ def test_an_attempt_of_another_run_that_is_still_at_it(tmp_path: Path, job_in_pr
 def test_an_attempt_that_ends_while_the_driver_finishes(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, job_in_process: Callable[..., None]
 ) -> None:
-    """The driver fills the nodes of brokers into connections; an attempt that comes late must not undo that."""
+    """The last step fills the nodes of brokers into connections; an attempt that comes late must not undo that."""
     tasks: list[Task] = []
-    real = job.fill_node_ids
+    real = finish_task.fill_node_ids
 
     def attempts(task: Task) -> SeriesResult:
         tasks.append(task)
@@ -136,7 +134,7 @@ def test_an_attempt_that_ends_while_the_driver_finishes(
             run_read(task)
         return found
 
-    monkeypatch.setattr(job, "fill_node_ids", fill)
+    monkeypatch.setattr(finish_task, "fill_node_ids", fill)
     out = analysed(tmp_path / "out", attempts, job_in_process)
     assert_whole(out)
     assert any(row["node_id"] is not None for row in ds.dataset(out / "connections").to_table().to_pylist())

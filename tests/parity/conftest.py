@@ -1,10 +1,14 @@
-"""The captures on which twins are compared."""
+"""The captures and frames on which twins are compared."""
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import pytest
+
+from kafka_frames import Frames
 
 TESTS = Path(__file__).parents[1]
 CAPTURES = [*sorted((TESTS / "captures" / "data").glob("*.pcap*.gz")), TESTS.parent / "examples" / "upgrade-fleet.pcap.gz"]
@@ -32,3 +36,9 @@ def capture_path(request: pytest.FixtureRequest) -> Path:
 def fleet() -> Path:
     """The capture of `make demo`: many clients and APIs."""
     return CAPTURES[-1]
+
+
+@pytest.fixture(scope="session")
+def frames(vectors: Callable[[str], list[dict[str, Any]]]) -> Frames:
+    """Kafka's frames by api and version."""
+    return Frames(vectors)

@@ -3,96 +3,25 @@
 from __future__ import annotations
 
 import gzip
-import io
-import math
-import pickle
 import struct
-from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-import pyarrow as pa
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from kwire.capture import impl as capture_impl
-from kwire.capture import reader
+from kafka_frames import Frames
 from kwire.capture.packet_columns import ACK, FIN, RST, SYN, PacketColumns
-from kwire.codec.impl import load_twin
-from kwire.tables import impl, series
 from pcap_files import cut_to, random_pieces_of
+from read_by_twins import Reader, check, using
 
 DATA = Path(__file__).parents[1] / "captures" / "data"
 CUT = ["gap-response", "hostile-requests", "ipv6", "late-join", "seed", "tcp-tricks"]
 
-Tables = dict[str, list[dict[str, Any]]]
-
-
-def using(monkeypatch: pytest.MonkeyPatch, twin: str) -> None:
-    monkeypatch.setattr(capture_impl, "backend", twin)
-    monkeypatch.setattr(impl, "_chosen", (twin, None if twin == "pure" else load_twin("tables", "bulk", "native")))
-
-
-def plain(rows: list[dict[str, Any]]) -> list[dict[str, Any]]:
-    """NaN, which equals nothing, as text."""
-    return [{name: "NaN" if isinstance(value, float) and math.isnan(value) else value for name, value in row.items()} for row in rows]
-
-
-class Reader:
-    """Reads a series into tables, step by step, so that the carry can be looked at or pickled in between."""
-
-    def __init__(self, ports: tuple[int, ...] = ()) -> None:
-        self.carry = series.begin_series("s", ports)
-        self.found: dict[str, list[pa.RecordBatch]] = {}
-
-    def add(self, batches: series.Batches) -> None:
-        for table, more in batches.items():
-            self.found.setdefault(table, []).extend(more)
-
-    def read(self, data: bytes, chunk_bytes: int) -> None:
-        """A file, without what is said of files."""
-        sink = self.carry.sink
-        sink.begin_file("a file")
-        reader.read_piece(io.BytesIO(data), self.carry.streams, sink, chunk_bytes=chunk_bytes)
-        self.take()
-
-    def take(self) -> None:
-        sink = self.carry.sink
-        self.add({table: sink.take(table, whole=True) for table in ("requests", "connections")})
-        self.add({"violations": sink.violations.take(whole=True)})
-        self.add({name: builder.take(whole=True) for name, builder in sink.observed.builders.items()})
-
-    def pickled(self) -> None:
-        self.carry = pickle.loads(pickle.dumps(self.carry))
-
-    def tables(self) -> Tables:
-        sink = self.carry.sink
-        self.carry.streams.finish(sink)
-        sink.settle()
-        self.take()
-        tables = {name: plain(pa.Table.from_batches(batches).to_pylist()) for name, batches in self.found.items() if batches}
-        tables |= {f"fact {name}": table.to_pylist() for name, table in sink.facts.tables().items()}
-        tables["counts"] = [{name: getattr(count, name) for name in type(count).__slots__} for count in sink.counts]
-        return tables
-
 
 def capture(name: str) -> bytes:
     return gzip.decompress((DATA / f"{name}.pcap.gz").read_bytes())
-
-
-def check(monkeypatch: pytest.MonkeyPatch, work: Callable[[Reader], None]) -> Tables:
-    """What both twins make of the same work; they must agree."""
-    found = []
-    for twin in ("pure", "native"):
-        using(monkeypatch, twin)
-        one = Reader()
-        work(one)
-        found.append(one.tables())
-    assert found[0].keys() == found[1].keys()
-    for table, rows in found[0].items():
-        assert found[1][table] == rows, table
-    return found[1]
 
 
 def test_tables_of_captures(capture_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -182,34 +111,6 @@ def test_a_port_keeps_other_connections_out(fleet: Path, monkeypatch: pytest.Mon
 
 KEY = bytes([4, 10, 0, 0, 1, 0x23, 0x84, 10, 0, 0, 9, 0x80, 1])  # a: 10.0.0.1:9092, b: 10.0.0.9:32769
 CLIENT, SERVER = 1, 0
-
-
-class Frames:
-    """Kafka's frames by api and version, with their bodies in several cases."""
-
-    def __init__(self, vectors: Callable[[str], list[dict[str, Any]]]) -> None:
-        self.headers: dict[tuple[int, int, str], bytes] = {}
-        self.bodies: dict[tuple[int, int, str], list[bytes]] = {}
-        for line in vectors("frames-sample"):
-            kind = line["api_key"], line["version"], line["kind"]
-            self.headers[kind] = bytes.fromhex(line["hex"])[4 : 4 + line["header_size"]]
-            self.bodies[kind] = [bytes.fromhex(line["hex"])[4 + line["header_size"] :]]
-        for line in vectors("messages-sample"):
-            kind = line.get("api_key"), line["version"], line["kind"]
-            if kind in self.bodies:
-                self.bodies[kind].append(bytes.fromhex(line["hex"]))
-        self.apis = sorted({(key, version) for key, version, kind in self.headers if kind == "request"})
-
-    def frame(self, api: tuple[int, int], kind: str, case: int, correlation_id: int) -> bytes:
-        header = bytearray(self.headers[(*api, kind)])
-        struct.pack_into(">i", header, 4 if kind == "request" else 0, correlation_id)
-        cases = self.bodies[(*api, kind)]
-        return bytes(header) + cases[case % len(cases)]
-
-
-@pytest.fixture(scope="session")
-def frames(vectors: Callable[[str], list[dict[str, Any]]]) -> Frames:
-    return Frames(vectors)
 
 
 # What happens next: a request of an api in a case, a response to one that waits (0: the first) or to none, damage to a frame.

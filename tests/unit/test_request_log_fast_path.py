@@ -168,7 +168,35 @@ def test_damaged_lines_are_the_same_on_both_paths(line: str) -> None:
         if typed is not None:
             accepted += 1
             assert same_entry(typed, read), bad
-    assert accepted > 400
+    # Of the bare line 497: damage to a body takes the whole line to the fallback, for line and bodies are read in one pass.
+    assert accepted > 490
+
+
+@pytest.mark.parametrize("member", ["requestApiKeyName", "securityProtocol", "listener"])
+def test_a_member_that_is_not_read_may_be_any_json(member: str) -> None:
+    """The rule of the fast path: what it reads has the type that brokers write; all else it steps over."""
+    given = re.search(f'"{member}":("[A-Z_]*")', WHOLE)
+    assert given is not None
+    for bit in (
+        "null",
+        "true",
+        '"35"',
+        "35",
+        '""',
+        "-1",
+        "9" * 20,
+        "1e3",
+        "-0",
+        "[]",
+        "{}",
+        "[1]",
+        '"\\u0041"',
+        "[" * 70 + "]" * 70,
+        "1" * 500,
+    ):
+        typed, read = both((WHOLE[: given.start(1)] + bit + WHOLE[given.end(1) :]).encode())
+        assert typed is not None, bit
+        assert same_entry(typed, read), bit
 
 
 @pytest.mark.parametrize(

@@ -1,4 +1,4 @@
-"""Sums of what is over, in memory and in parts (kwire.spark.settled_sums)."""
+"""Sums of what is over, in memory and in files (kwire.spark.settled_sums)."""
 
 from __future__ import annotations
 
@@ -11,7 +11,8 @@ from kwire.analysis.partials import Partial, empty, merge, schema_of
 from kwire.errors import InputError
 from kwire.spark import settled_sums
 from kwire.spark.parts import STAGING
-from kwire.spark.settled_sums import SettledSums, is_sums, read_sums
+from kwire.spark.settled_sums import SettledSums
+from kwire.spark.sums_files import is_sums, read_all_sums, sums_file
 
 LIMIT = 32 << 10
 
@@ -49,8 +50,8 @@ def test_what_a_task_holds_has_a_cap(out: str) -> None:
         sums.add(clients(first, 200))
         most = max(most, held(sums))
     assert most <= LIMIT
-    assert len(sums.parts) > 8
-    whole = merge([*read_sums(out, sums.parts, ()), sums.take()])
+    assert len(sums.files) > 8
+    whole = merge([*(read_all_sums(out, file) for file in sums.files), sums.take()])
     assert whole["identities"].num_rows == 12_000
     assert whole["identities"].column("connections").unique().to_pylist() == [1]
 
@@ -59,28 +60,32 @@ def test_equal_keys_are_put_together_and_need_no_part(out: str) -> None:
     sums = SettledSums(out, "sums-00000-000-x")
     for _ in range(60):
         sums.add(clients(0, 50))
-    assert not sums.parts
+    assert not sums.files
     assert sums.take()["identities"].column("connections").unique().to_pylist() == [60]
 
 
-def test_without_a_name_nothing_is_written(out: str) -> None:
-    sums = SettledSums(out)
-    for first in range(0, 4_000, 200):
-        sums.add(clients(first, 200))
-    assert not sums.parts
-    assert not any((Path(out) / STAGING).iterdir())
-    assert sums.take()["identities"].num_rows == 4_000
-
-
-def test_parts_of_earlier_runs_and_of_this_one(out: str, tmp_path: Path) -> None:
+def test_files_of_earlier_runs_and_of_this_one(out: str, tmp_path: Path) -> None:
     sums = SettledSums(out, "sums-00000-000-x")
     for first in range(0, 8_000, 200):
         sums.add(clients(first, 200))
-    first, *rest = sums.parts
+    file = sums.files[0]
+    fresh = read_all_sums(out, file)
     (tmp_path / "_state").mkdir()
-    (tmp_path / STAGING / first).rename(tmp_path / first)
-    found = [*read_sums(out, ["requests/part-00000", *rest], [first, "_state/state-00000-000-x"])]
-    assert len(found) == len(sums.parts)
-    assert all(map(is_sums, sums.parts))
+    (tmp_path / STAGING / file.part).rename(tmp_path / file.part)
+    earlier = read_all_sums(out, sums_file(out, file.part))
+    assert all(earlier[name].equals(fresh[name]) for name in fresh)
+    assert all(is_sums(each.part) for each in sums.files)
+    assert not is_sums("_state/state-00000-000-x")
     with pytest.raises(InputError, match="cannot be read"):
-        list(read_sums(out, [first], ()))
+        read_all_sums(out, file)
+
+
+def test_what_is_not_divided_is_at_hand(out: str) -> None:
+    """Names of brokers come to the driver without the rest of what is in the files."""
+    sums = SettledSums(out, "sums-00000-000-x")
+    schema = schema_of("nodes")
+    node = pa.Table.from_pylist([dict.fromkeys(schema.names) | {"node_id": 4, "host": "h", "port": 9092}], schema=schema)
+    for first in range(0, 2_000, 200):
+        sums.add(clients(first, 200) | {"nodes": node})
+    assert sums.files
+    assert sums.whole["nodes"].column("node_id").to_pylist() == [4]

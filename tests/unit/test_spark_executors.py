@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import base64
 import dataclasses
+import json
 import os
 import re
 import subprocess
@@ -232,3 +234,22 @@ def test_executors_without_room_are_told(monkeypatch: pytest.MonkeyPatch) -> Non
     report = examine(SimpleNamespace())  # type: ignore[arg-type]
     assert report.warnings[-1] == "Only 1 of 2 executors had room for a task, so nothing is said of the others."
     assert len(asked) == 3
+
+
+ANSWER = """
+import base64, json, pickle, sys
+sys.modules["kwire"] = None  # importing it raises ImportError, as where it is not installed
+print(pickle.loads(base64.b64decode({pickled!r}))(0))
+"""
+
+
+def test_what_a_task_runs_needs_no_kwire() -> None:
+    """It travels by value: an executor that has PySpark alone must be able to say that kwire is missing."""
+    from pyspark import cloudpickle
+
+    with executor_report._question("unused", True) as ask:
+        pickled = base64.b64encode(cloudpickle.dumps(ask)).decode()
+    run = subprocess.run([sys.executable, "-c", ANSWER.format(pickled=pickled)], capture_output=True, text=True, timeout=60, check=True)
+    found = PythonFacts(**json.loads(run.stdout))
+    assert (found.kwire, found.twin, found.why) == (None, None, None)
+    assert found.python == ".".join(map(str, sys.version_info[:3]))

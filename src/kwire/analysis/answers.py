@@ -12,6 +12,7 @@ from kwire.analysis.client_groups import ClientGroups
 from kwire.analysis.client_hourly import client_hourly
 from kwire.analysis.clients import clients
 from kwire.analysis.group_events import group_events
+from kwire.analysis.key_buckets import whole_of
 from kwire.analysis.owners import NOBODY, Owners
 from kwire.analysis.partial_sight import partly_seen, without_ok, without_totals
 from kwire.analysis.partials import Partial, with_server_nodes
@@ -20,7 +21,7 @@ from kwire.analysis.topic_access import topic_access
 from kwire.analysis.upgrade_impact import upgrade_impact
 from kwire.analysis.usage_rows import api_usage, usage_rows
 
-__all__ = ["Options", "finish"]
+__all__ = ["Cluster", "Options", "answers_by_key", "cluster_of", "finish"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -48,6 +49,83 @@ class Options:
             resolve_release(release)
 
 
+@dataclass(frozen=True, slots=True)
+class Cluster:
+    """What is known of the brokers, and what clients are judged by; it pickles, and every bucket of keys needs all of it.
+
+    Attributes:
+        whole: the sums that are not divided by key (`kwire.analysis.key_buckets.WHOLE`), with the nodes of the servers.
+        highest: by server (`address:port`) and api name, the highest version that it offers.
+        guesses: by server the release that it seems to be.
+        targets: releases to judge for.
+    """
+
+    whole: Partial
+    highest: Mapping[str, Mapping[str, int]]
+    guesses: Mapping[str, str | None]
+    targets: Sequence[str]
+
+    @property
+    def lines(self) -> dict[str, str]:
+        """By server the release line that it seems to be."""
+        return {server: line_of(guess) for server, guess in self.guesses.items() if guess is not None}
+
+    def refuses(self, server: str, api_key: int, version: int) -> bool:
+        """Whether a server is of a release that does not accept a version of an api."""
+        release = self.guesses.get(server)
+        return release is not None and not accepts(release, api_key, version)
+
+    def tables(self) -> dict[str, pa.Table]:
+        """Give tables `captures` and `brokers`."""
+        return {"captures": self.whole["captures"], "brokers": brokers(self.whole)}
+
+
+def cluster_of(whole: Partial, options: Options) -> Cluster:
+    """Find out what is known of the brokers.
+
+    Args:
+        whole: merged sums of all series; those that are divided by key are not needed.
+        options: what the user asks for.
+
+    Raises:
+        InputError: a release that is asked for is not known.
+    """
+    whole = with_server_nodes(whole_of(whole))
+    offers = offers_of(whole)
+    highest: dict[str, Mapping[str, int]] = {server: highest_by_name(ranges) for server, ranges in offers.items()}
+    guesses = {server: guess_release(ranges) for server, ranges in offers.items()}
+    if options.broker_release:
+        given = resolve_release(options.broker_release)
+        for server in {part["server"] for part in whole["servers"].to_pylist()} - offers.keys():
+            highest[server], guesses[server] = broker_highest(given), given
+    observed = [guess for guess in guesses.values() if guess is not None]
+    targets = [resolve_release(release) for release in options.target_releases] or default_targets(observed)
+    return Cluster(whole, highest, guesses, targets)
+
+
+def answers_by_key(sums: Partial, cluster: Cluster, owners: Owners = NOBODY) -> dict[str, pa.Table]:
+    """Answer the questions about clients, topics and groups, for all keys or for those of a bucket (`kwire.analysis.key_buckets`).
+
+    Args:
+        sums: merged sums of these keys.
+        cluster: what is known of the brokers.
+        owners: who answers for which clients.
+    """
+    partial = {**sums, **cluster.whole}
+    usage = usage_rows(partial, cluster.refuses, cluster.highest)
+    groups = ClientGroups(partial, cluster.highest)
+    partly = partly_seen(partial)
+    answers = {
+        "clients": without_totals(clients(partial, usage, groups), partly),
+        "api_usage": api_usage(usage),
+        "upgrade_impact": without_ok(upgrade_impact(partial, usage, groups, cluster.targets, cluster.lines), partly),
+        "topic_access": topic_access(partial),
+        "client_hourly": client_hourly(partial),
+        "group_events": group_events(partial),
+    }
+    return owners.fill(answers)
+
+
 def finish(partial: Partial, options: Options | None = None) -> dict[str, pa.Table]:
     """Answer the questions.
 
@@ -62,33 +140,5 @@ def finish(partial: Partial, options: Options | None = None) -> dict[str, pa.Tab
         InputError: a release that is asked for is not known.
     """
     options = options or Options()
-    partial = with_server_nodes(partial)
-    offers = offers_of(partial)
-    highest: dict[str, Mapping[str, int]] = {server: highest_by_name(ranges) for server, ranges in offers.items()}
-    guesses = {server: guess_release(ranges) for server, ranges in offers.items()}
-    if options.broker_release:
-        given = resolve_release(options.broker_release)
-        for server in {part["server"] for part in partial["servers"].to_pylist()} - offers.keys():
-            highest[server], guesses[server] = broker_highest(given), given
-    observed = [guess for guess in guesses.values() if guess is not None]
-    targets = [resolve_release(release) for release in options.target_releases] or default_targets(observed)
-    lines = {server: line_of(guess) for server, guess in guesses.items() if guess is not None}
-
-    def refuses(server: str, api_key: int, version: int) -> bool:
-        release = guesses.get(server)
-        return release is not None and not accepts(release, api_key, version)
-
-    usage = usage_rows(partial, refuses, highest)
-    groups = ClientGroups(partial, highest)
-    partly = partly_seen(partial)
-    answers = {
-        "captures": partial["captures"],
-        "clients": without_totals(clients(partial, usage, groups), partly),
-        "api_usage": api_usage(usage),
-        "upgrade_impact": without_ok(upgrade_impact(partial, usage, groups, targets, lines), partly),
-        "brokers": brokers(partial),
-        "topic_access": topic_access(partial),
-        "client_hourly": client_hourly(partial),
-        "group_events": group_events(partial),
-    }
-    return options.owners.fill(answers)
+    cluster = cluster_of(partial, options)
+    return cluster.tables() | answers_by_key(partial, cluster, options.owners)

@@ -56,8 +56,8 @@ _WHO: Final = ("client_key", "client_id")
 _TOPIC: Final = (*_WHO, "direction", "topic", "topic_id")
 _HOUR: Final = ("client_key", "server", "api_key", "api_version", "hour")
 _COUNTED: Final = (
-    "bytes_lost", "bytes_opaque", "connections", "connections_refused", "joined_late", "one_way", "requests", "unanswered",
-    "unseen",
+    "bytes_lost", "bytes_opaque", "bytes_decrypted", "connections", "connections_refused", "joined_late", "one_way", "requests",
+    "unanswered", "unseen",
 )  # fmt: skip
 _EVIDENCE: Final = ("evidence_connection_id", "evidence_request_index")
 
@@ -144,12 +144,15 @@ def empty() -> Partial:
 
 
 def merge(partials: Iterable[Partial]) -> Partial:
-    """Put parts together; the result does not depend on their order."""
+    """Put parts together, which may lack tables; the result has all and does not depend on the order of the parts."""
     parts = [empty(), *partials]
-    merged = {name: reduce_rows(name, pa.concat_tables([part[name] for part in parts])) for name in PARTS}
+
+    def together(name: str) -> pa.Table:
+        return pa.concat_tables([part[name] for part in parts if name in part])
+
+    merged = {name: reduce_rows(name, together(name)) for name in PARTS}
     for name, (_schema, order) in KEPT.items():
-        rows = pa.concat_tables([part[name] for part in parts])
-        merged[name] = rows.sort_by([(column, "ascending") for column in order])
+        merged[name] = together(name).sort_by([(column, "ascending") for column in order])
     merged["captures"] = merged["captures"].sort_by([(column, "ascending") for column in ("series", "start", "capture")])
     return merged
 

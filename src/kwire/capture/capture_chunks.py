@@ -14,6 +14,7 @@ from kwire.capture import impl
 from kwire.capture.damaged_records import Damage, Damages
 from kwire.capture.formats import PCAP_HEADER_BYTES, cut_header, identify
 from kwire.capture.packet_columns import PCAP, FileState, PacketColumns, ScanCarry
+from kwire.capture.secrets_blocks import secrets_of
 from kwire.capture.source import CaptureSource
 from kwire.errors import InputError
 
@@ -120,7 +121,7 @@ def iter_chunks(
     else:
         reading, data, at = before, source.read_behind(before.position, chunk_bytes), 0
     reading.state.carry = scan
-    yield from _iter_records(reading, data, at, source, chunk_bytes, progress)
+    yield from _iter_records(name, reading, data, at, source, chunk_bytes, progress)
     state = reading.state
     return FileFacts(
         location=name,
@@ -156,7 +157,7 @@ def read_again(name: str, source: CaptureSource, chunk_bytes: int) -> FileReadin
         InputError: as `iter_chunks`.
     """
     reading, data, at = _begin(name, source, chunk_bytes)
-    for _ in _iter_records(reading, data, at, source, chunk_bytes, lambda _count: None):
+    for _ in _iter_records(name, reading, data, at, source, chunk_bytes, lambda _count: None):
         pass
     reading.reason = ""
     return reading
@@ -178,13 +179,15 @@ def _begin(name: str, source: CaptureSource, chunk_bytes: int) -> tuple[FileRead
 
 
 def _iter_records(
-    reading: FileReading, data: bytes, at: int, source: CaptureSource, chunk_bytes: int, progress: Callable[[int], None]
+    name: str, reading: FileReading, data: bytes, at: int, source: CaptureSource, chunk_bytes: int, progress: Callable[[int], None]
 ) -> Generator[tuple[bytes, PacketColumns], None, None]:
     state, told, damaged = reading.state, 0, False
     state.strict, state.ended, state.proven = True, False, 0
     while True:
         columns = impl.packets.scan(data, at, state)
         state.proven = max(0, state.proven - columns.consumed + at)
+        columns.secrets = secrets_of(name, reading.position, data, state.secrets)
+        state.secrets.clear()
         progress(source.stored_bytes - told)
         told = source.stored_bytes
         yield data + columns.spilled if columns.spilled else data, columns

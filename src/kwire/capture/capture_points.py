@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import hashlib
 import heapq
-from collections.abc import Callable, Generator, Iterator, Sequence
+from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
 from statistics import median_low
 from typing import Final
 from urllib.parse import quote, unquote
@@ -19,6 +19,7 @@ from kwire.capture.capture_chunks import FileFacts, iter_chunks
 from kwire.capture.damaged_records import MAX_DAMAGES
 from kwire.capture.packet_columns import SYN, PacketColumns, ScanCarry
 from kwire.capture.point_copies import CopyFilter, PointRow
+from kwire.capture.secrets_blocks import SecretsBlock
 from kwire.capture.source import open_capture
 from kwire.errors import InputError
 
@@ -55,6 +56,7 @@ class _Point:
     def __init__(self, files: Sequence[tuple[str, int | None]], chunk_bytes: int, progress: Callable[[int], None]) -> None:
         self.facts: list[FileFacts] = []
         self.faults: list[str] = []
+        self.secrets: list[SecretsBlock] = []  # of the chunks so far, until they are passed on
         self._chunks = self._read(files, chunk_bytes, progress)
         self._first = next(self._chunks, None)
 
@@ -85,6 +87,7 @@ class _Point:
         while chunk is not None:
             data, columns = chunk
             keys = columns.keys
+            self.secrets += columns.secrets
             for number, time, key, direction, seq, ack, flags, offset, captured, original, signature in zip(
                 columns.number, columns.time_ns, columns.key, columns.direction, columns.seq, columns.ack, columns.flags,
                 columns.offset, columns.captured, columns.original, columns.signature, strict=True,
@@ -141,6 +144,12 @@ class _Merged:
         self.data = bytearray()
         self._keys: dict[bytes, int] = {}
 
+    def take_secrets(self, points: Iterable[_Point]) -> None:
+        """Take what the points have of Decryption Secrets Blocks."""
+        for point in points:
+            self.columns.secrets += point.secrets
+            point.secrets.clear()
+
     def add(self, row: PointRow) -> None:
         columns = self.columns
         key = self._keys.get(row.key)
@@ -190,10 +199,12 @@ def iter_points(
         for kept in copies.take(row):
             merged.add(kept)
         if len(merged.data) >= chunk_bytes or len(merged.columns) >= _MOST_ROWS:
+            merged.take_secrets(points)
             yield bytes(merged.data), merged.columns
             merged = _Merged()
     for kept in copies.finish():
         merged.add(kept)
+    merged.take_secrets(points)
     yield bytes(merged.data), merged.columns
     faults = [fault for point in points for fault in point.faults]
     return _together(location, [facts for point in points for facts in point.facts], faults)

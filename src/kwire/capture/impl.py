@@ -1,7 +1,7 @@
 """The one place of this room that picks the twin, by the rules of `kwire.codec.impl`.
 
-The packet scanner and the reassembly of TCP have twins: `packets`, and the `SeriesCarry` that `series_carry` makes. A carry of either twin
-pickles to the state of the pure one, and is of the chosen twin when it is read.
+The packet scanner, the reassembly of TCP and the records of TLS have twins: `packets`, the `SeriesCarry` that `series_carry` makes, and
+what `record_stream` makes. A carry of either twin pickles to the state of the pure one, and is of the chosen twin when it is read.
 """
 
 from __future__ import annotations
@@ -15,11 +15,12 @@ from kwire.codec.impl import Twin, load_native, load_twin
 if TYPE_CHECKING:
     from kwire.capture.carry import SeriesCarry
     from kwire.capture.tcp import TcpConnection
+    from kwire.capture.tls.records import Records, RecordState
 
-__all__ = ["MODULES", "backend", "packets", "restored_carry", "restored_connection", "series_carry"]
+__all__ = ["MODULES", "backend", "packets", "record_stream", "restored_carry", "restored_connection", "series_carry"]
 
 # Of the native twin. Those of TCP are loaded when they are first needed, but they must be there.
-MODULES: Final = ("packets", "flow", "connection", "sink", "tcp", "carry")
+MODULES: Final = ("packets", "flow", "connection", "sink", "tcp", "carry", "tls_records")
 
 
 def _choose() -> tuple[Twin, ModuleType]:
@@ -41,6 +42,18 @@ def series_carry(share: tuple[int, int] = (0, 1)) -> SeriesCarry:
     # by name: the pure one imports this module
     room = importlib.import_module("kwire.capture.carry") if backend == "pure" else load_twin("capture", "carry", "native")
     made: SeriesCarry = room.SeriesCarry(share)
+    return made
+
+
+def record_stream(state: RecordState | None = None) -> Records:
+    """Make what cuts a direction of TLS into records.
+
+    Args:
+        state: what a pickle holds of one, None for the beginning of a direction.
+    """
+    # by name: the pure one imports this module
+    room = importlib.import_module("kwire.capture.tls.records") if backend == "pure" else load_twin("capture", "tls_records", "native")
+    made: Records = room.RecordStream(state)
     return made
 
 

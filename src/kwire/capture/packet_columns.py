@@ -7,7 +7,10 @@ from __future__ import annotations
 
 from array import array
 from dataclasses import dataclass, field
-from typing import Final
+from typing import TYPE_CHECKING, Final
+
+if TYPE_CHECKING:
+    from kwire.capture.secrets_blocks import SecretsBlock
 
 __all__ = [
     "ACK", "EARLY_COST", "FIN", "FRAGMENT_NS", "MAX_BLOCK_BYTES", "MAX_FRAGMENTED_PACKETS", "MAX_FRAGMENT_BYTES", "MAX_PACKET_BYTES",
@@ -146,6 +149,8 @@ class FileState:
             that is not read.
         captured_bytes, original_bytes: sums over all packets, as stored and as they were on the wire.
         cut_bytes: TCP payload that snaplen took away.
+        secrets: of the Decryption Secrets Blocks of the chunk that was scanned last, offset and size of each key log in it; the caller
+            takes them away.
         carry: packets that wait for others; that of the file before in a series.
         strict: a record that is odd ends the scan as damage does, and in pcap the one before it too where it may be overwritten at its end
             (`kwire.capture.damaged_records` tells what is right of them); a pcap record is read when the header behind it is there.
@@ -170,6 +175,7 @@ class FileState:
     captured_bytes: int = 0
     original_bytes: int = 0
     cut_bytes: int = 0
+    secrets: list[tuple[int, int]] = field(default_factory=list)
     carry: ScanCarry = field(default_factory=ScanCarry)
     strict: bool = False
     ended: bool = False
@@ -203,6 +209,7 @@ class PacketColumns:
         consumed: bytes of the chunk that are done; the rest begins the next chunk.
         damaged: the record at `consumed` has an impossible length: nothing behind it can be read.
         spilled: payload of fragments that had to wait for the first of their packet, nearly always empty.
+        secrets: the Decryption Secrets Blocks of the chunk.
     """
 
     number: array[int] = field(default_factory=lambda: array("q"))
@@ -220,6 +227,7 @@ class PacketColumns:
     consumed: int = 0
     damaged: bool = False
     spilled: bytes = b""
+    secrets: list[SecretsBlock] = field(default_factory=list)
 
     def __len__(self) -> int:
         return len(self.number)

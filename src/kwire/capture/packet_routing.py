@@ -24,7 +24,8 @@ from kwire.capture.formats import PCAP_HEADER_BYTES, identify
 from kwire.capture.packet_columns import PCAP, ROUTED, ROUTED_HEADER_BYTES, FileState
 from kwire.capture.piece_kinds import kind_of
 from kwire.capture.record_borders import RecordBorders
-from kwire.capture.sink import StreamSink
+from kwire.capture.secrets_blocks import SecretsBlock, secrets_of
+from kwire.capture.sink import StreamSink, give_secrets
 from kwire.capture.source import CHUNK_BYTES, CaptureSource, open_capture
 from kwire.errors import InputError
 
@@ -69,6 +70,7 @@ class RangeFacts:
         compression, sha256, stored_bytes: of the file, where one range is all of it.
         blocks: digests of the blocks of the file that begin in the range (`kwire.capture.block_hash`), where it is not all of it.
         damages: of the file, where one range is all of it; a part of a file is not read on behind damage.
+        secrets: the Decryption Secrets Blocks of the range.
         error: why nothing of the file can be read, empty where it can.
     """
 
@@ -85,6 +87,7 @@ class RangeFacts:
     stored_bytes: int = 0
     blocks: bytes = b""
     damages: Damages = field(default_factory=Damages)
+    secrets: list[SecretsBlock] = field(default_factory=list)
     error: str = ""
 
 
@@ -98,6 +101,7 @@ class RoutedFile:
         error: why it cannot be read.
         is_log: it is a request log, to be read as it lies there.
         packets_before: by part how many packets of the file are before it; of parts that count.
+        secrets: the Decryption Secrets Blocks of the file.
     """
 
     location: str
@@ -105,6 +109,7 @@ class RoutedFile:
     error: str = ""
     is_log: bool = False
     packets_before: dict[int, int] = field(default_factory=dict)
+    secrets: tuple[SecretsBlock, ...] = ()
 
 
 @dataclass(slots=True)
@@ -180,6 +185,8 @@ def _route(given: FileRange, shares: int, hand_over: Callable[[Any], None], prog
         while True:
             consumed, damaged = impl.packets.route(data, at, state, router)
             state.proven = max(0, state.proven - consumed + at)
+            facts.secrets += secrets_of(given.location, position, data, state.secrets)
+            state.secrets.clear()
             progress(source.stored_bytes - told)
             told = source.stored_bytes
             if router.held >= most:
@@ -277,7 +284,7 @@ def join_ranges(location: str, ranges: Iterable[RangeFacts]) -> RoutedFile | Non
         damage_count=last.damages.count,
         damaged_bytes=last.damages.size,
     )
-    return RoutedFile(location, joined, packets_before=before)
+    return RoutedFile(location, joined, packets_before=before, secrets=tuple(block for facts in kept for block in facts.secrets))
 
 
 def read_routed(
@@ -297,6 +304,8 @@ def read_routed(
     counted = piece.file.facts
     if counted is None:
         raise InputError(piece.file.error)
+    if piece.file.secrets:
+        give_secrets(sink, piece.file.secrets)
     state = FileState(ROUTED, record_header=ROUTED_HEADER_BYTES, carry=carry.scan)
     for before, data in piece.chunks:
         state.packets = before

@@ -17,7 +17,7 @@ from kwire.capture.capture_chunks import FileFacts, iter_chunks, read_again
 from kwire.capture.capture_points import is_of_points, iter_points
 from kwire.capture.carry import SeriesStreams
 from kwire.capture.packet_columns import PacketColumns
-from kwire.capture.sink import StreamSink
+from kwire.capture.sink import StreamSink, give_secrets
 from kwire.capture.sized_file import SizedFile
 from kwire.capture.source import CHUNK_BYTES, open_capture
 
@@ -101,6 +101,8 @@ def _hand_over(
         except StopIteration as end:
             facts: FileFacts = end.value
             return facts
+        if columns.secrets:
+            give_secrets(sink, columns.secrets)
         carry.take(data, columns, sink)
         yield
 

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import TYPE_CHECKING, Protocol
 
 if TYPE_CHECKING:
+    from kwire.capture.secrets_blocks import SecretsBlock
     from kwire.capture.tcp import TcpConnection
 
-__all__ = ["StreamSink"]
+__all__ = ["StreamSink", "give_secrets"]
 
 
 class StreamSink(Protocol):
@@ -35,3 +37,11 @@ class StreamSink(Protocol):
 
     def ended(self, connection: TcpConnection) -> None:
         """Nothing more will come of this connection: it was closed a while ago, its ports are used again, or the series is over."""
+
+
+def give_secrets(sink: StreamSink, secrets: Iterable[SecretsBlock]) -> None:
+    """Give the Decryption Secrets Blocks of a capture to a sink that reads TLS."""
+    take = getattr(sink, "take_secrets", None)
+    if take is not None:
+        for block in secrets:
+            take(block)

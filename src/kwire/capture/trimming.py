@@ -226,6 +226,7 @@ def _trim_file(
     while True:
         columns = impl.packets.scan(data, start, state)
         state.proven = max(0, state.proven - columns.consumed + start)
+        state.secrets.clear()
         piece.file.append(piece.blank(data, start, columns.consumed, walker, position))
         piece.report.payload_bytes += sum(columns.captured)
         carry.take(piece.located(data, position, columns), columns, streams)

@@ -14,6 +14,8 @@ from kwire.capture.impl import series_carry
 from kwire.capture.reader import FileFacts, finish_series, read_piece
 from kwire.capture.sink import StreamSink
 from kwire.capture.tcp import TcpConnection
+from kwire.capture.tls.plaintext_sink import PlaintextSink
+from kwire.capture.tls.session_keys import SeriesKeys, current_tls_options
 from kwire.cli.request_log import BUILT_IN, carried_by, error_entry, in_names_of, request_entry, response_entry
 from kwire.codec import Codec
 from kwire.errors import WireError
@@ -235,7 +237,7 @@ def read_exchanges(
     Raises:
         InputError: there is no such file, or it is no capture.
     """
-    carry, sink = series_carry(), _FrameSink(frozenset(ports), emit, codec)
+    carry, sink = series_carry(), PlaintextSink(_FrameSink(frozenset(ports), emit, codec), SeriesKeys(current_tls_options()))
     facts = read_piece(location, carry, sink)
     finish_series(carry, sink)
     return facts

@@ -10,6 +10,7 @@ import click
 
 from kwire.cli.catalog_options import catalog_options, chosen_codec
 from kwire.cli.store_options import with_store_options
+from kwire.cli.tls_options import with_tls_options
 from kwire.errors import InputError, WireError
 
 if TYPE_CHECKING:
@@ -33,6 +34,7 @@ _HEAD_BYTES: Final = 24
     "--port", "ports", type=click.IntRange(1, 65535), multiple=True, metavar="N", help="Of a capture: a port where brokers listen."
 )
 @catalog_options
+@with_tls_options
 @with_store_options
 def decode(
     file: str,

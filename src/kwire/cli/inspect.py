@@ -17,6 +17,7 @@ from kwire.cli.report_options import wide_option
 from kwire.cli.standard_input import STANDARD_INPUT, waiting_input
 from kwire.cli.store_options import with_store_options
 from kwire.cli.terminal import INSTANT, warn
+from kwire.cli.tls_options import with_tls_options
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -223,6 +224,7 @@ def _batches(inputs: _Inputs, table: str, ports: tuple[int, ...], log_zone: str 
     cloup.option("--log-zone", metavar="ZONE", help="Time zone of request logs without one, such as Europe/Berlin [default: UTC]."),
 )  # fmt: skip
 @with_redaction
+@with_tls_options
 @with_store_options
 def inspect(
     captures: tuple[str, ...], table: str, columns: str | None, wide: bool, as_json: bool, ports: tuple[int, ...],

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, BinaryIO
 import click
 
 from kwire.cli.store_options import with_store_options
+from kwire.cli.tls_options import with_tls_options
 from kwire.errors import InputError
 
 if TYPE_CHECKING:
@@ -76,10 +77,18 @@ def _tell(reports: Sequence[TrimmedFile]) -> None:
     metavar="RULE",
     help="Which files belong to one capture point, as in analyze.",
 )
+@click.option(
+    "--decrypt",
+    is_flag=True,
+    help="Write connections decrypted with --tls-keys, as exported PDUs in pcapng with secrets overwritten; OUT is no longer encrypted.",
+)
 @click.option("--overwrite", is_flag=True, help="Replace what OUT names.")
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON line per file.")
+@with_tls_options
 @with_store_options
-def trim(captures: tuple[str, ...], out: str, ports: tuple[int, ...], series_rule: str, overwrite: bool, as_json: bool) -> None:
+def trim(
+    captures: tuple[str, ...], out: str, ports: tuple[int, ...], series_rule: str, decrypt: bool, overwrite: bool, as_json: bool
+) -> None:
     """Write the captures IN to OUT without record contents, SASL tokens, credentials, configuration values and user data.
 
     The packets stay: times, addresses, lengths and sequence numbers are as they were, and an analysis of OUT gives the same tables. What
@@ -88,15 +97,21 @@ def trim(captures: tuple[str, ...], out: str, ports: tuple[int, ...], series_rul
     OUT is a folder when it is one, ends with / or there are several IN; rotated files of one capture point should be trimmed together. Of
     - (standard input) OUT is a file. The format and the compression stay.
 
+    With --decrypt, OUT holds what TLS connections say where their secrets are known, and all other connections, as exported PDUs in pcapng:
+    link layers, addresses below the innermost IP header and connections that stay encrypted are not in it.
+
     \b
     Examples:
       kwire trim kafka.pcap kafka-trimmed.pcap
       kwire trim captures/eth0-*.pcap.gz trimmed/
+      kwire trim encrypted.pcapng plain.pcapng --tls-keys keys.log --decrypt
     """
     from dataclasses import asdict
 
     from kwire.capture.inputs import expand_inputs
     from kwire.capture.series import group_series
+    from kwire.capture.tls.exported_plaintext import exported_series
+    from kwire.capture.tls.session_keys import current_tls_options
     from kwire.capture.trimming import trim as trim_series
     from kwire.cli.terminal import json_line
 
@@ -104,10 +119,16 @@ def trim(captures: tuple[str, ...], out: str, ports: tuple[int, ...], series_rul
         raise InputError("trimmed captures are written to disks only, and OUT is a URI; copy them there afterwards")
     if series_rule.partition(":")[0] == "points":
         raise InputError("each capture point is trimmed by itself; give --series points when the trimmed captures are analysed")
+    if current_tls_options().key_logs and not decrypt:
+        raise click.UsageError("--tls-keys goes with --decrypt: without it, TLS stays encrypted in OUT.")
+
+    def opened(sources: Sequence[str | BinaryIO]) -> Sequence[str | BinaryIO]:
+        return exported_series(sources, frozenset(ports)) if decrypt else sources
+
     reports: list[TrimmedFile] = []
     if captures == ("-",):
         stream: BinaryIO = sys.stdin.buffer
-        reports += trim_series([(stream, out)], ports, overwrite=overwrite)
+        reports += trim_series([(each, out) for each in opened([stream])], ports, overwrite=overwrite)
     else:
         files, missing = expand_inputs(captures)
         if missing:
@@ -120,7 +141,10 @@ def trim(captures: tuple[str, ...], out: str, ports: tuple[int, ...], series_rul
         _check_targets([each for one in series for each in one], [each for one in targets for each in one])
         with _progress_bar(sum(file.size for file in files)) as progress:
             for sources, names in zip(series, targets, strict=True):
-                reports += trim_series(list(zip(sources, names, strict=True)), ports, overwrite=overwrite, progress=progress)
+                made = trim_series(list(zip(opened(sources), names, strict=True)), ports, overwrite=overwrite, progress=progress)
+                for source, report in zip(sources, made, strict=True):
+                    report.source = source
+                reports += made
     if as_json:
         for report in reports:
             click.echo(json_line(asdict(report)))

@@ -144,7 +144,7 @@ class _Walk:
 
     def __init__(self, data: Buffer, pos: int, visit: Visit, whole: bool) -> None:
         self.data = data
-        self.pos = pos
+        self.pos = min(pos, len(data))
         self.end = len(data)
         self.visit = visit
         self.whole = whole

@@ -373,6 +373,8 @@ class ConnectionSummary:
         requests, unanswered: rows so far; `unanswered` counts those in that state, so neither `abandoned` nor `unseen`.
         proxied_address: client address of a PROXY header, `address:port`.
         tls_version, tls_sni, tls_ja3: of a ClientHello.
+        tls_ja4, tls_cipher, tls_alpn, tls_client_subject, tls_decrypted, bytes_decrypted: what the reader of TLS fills in
+            (`kwire.tables.encrypted_connection`).
         sasl_mechanism, attempted_principal: what the client tried, also in vain; `principal` only after success.
         software_name, software_version: at the end; as in `RequestCompleted`.
         identity_source: where they come from.
@@ -411,3 +413,9 @@ class ConnectionSummary:
     client_instance_id: str | None
     role: Role
     advertised: dict[int, tuple[int, int]] | None
+    tls_ja4: str | None = None
+    tls_cipher: str | None = None
+    tls_alpn: str | None = None
+    tls_client_subject: str | None = None
+    tls_decrypted: str | None = None
+    bytes_decrypted: int = 0

@@ -74,6 +74,13 @@ RULES: Final[dict[str, Rule]] = {
             "The response with correlation id {correlation_id} came behind responses to later requests, {later} of them.",
         ),
         Rule("response_not_kafka", "error", "The server does not answer in Kafka's protocol but in {protocol}."),
+        # TLS
+        Rule("tls_handshake_failed", "warning", "The TLS handshake failed: {reason}."),
+        Rule("tls_keys_do_not_fit", "warning", "The key log has secrets of this connection, and none of its records opens with them."),
+        Rule("tls_certificate_expired", "warning", "The {side}'s certificate was not valid then: it is from {begin} to {end}."),
+        Rule("tls_version_old", "warning", "The connection is at {version}, which is below TLS 1.2."),
+        Rule("tls_renegotiated", "info", "The TLS handshake was renegotiated."),
+        Rule("tls_unverified", "info", "{size} bytes were deciphered of records whose end is missing: nothing vouches for them."),
         # groups (KIP-559)
         Rule("group_protocol_missing", "error", "{request} has to tell protocol type and name; the type is {type}, the name is {name}."),
         Rule(

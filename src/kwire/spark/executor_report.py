@@ -1,6 +1,6 @@
 """What the executors of a session are and have, and what is wrong with it.
 
-Nothing of kwire need be there: the text of `kwire.spark.executor_facts` travels inside the function that Spark sends.
+Nothing of kwire need be there: the functions of `kwire.spark.executor_facts` travel by value inside the one that Spark sends.
 """
 
 from __future__ import annotations
@@ -8,7 +8,7 @@ from __future__ import annotations
 import inspect
 import json
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from contextlib import suppress
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final
 
@@ -165,23 +165,30 @@ def examine(spark: SparkSession | SparkContext, *, within: bool = False) -> Exec
     return ExecutorReport(driver, executors, tuple(faults), tuple(warnings))
 
 
-def _question(source: str, within: bool) -> Callable[[int], str]:
-    pause = _PAUSE_SECONDS
+@contextmanager
+def _question(source: str, within: bool) -> Iterator[Callable[[int], str]]:
+    """What a task runs, for as long as Spark may pickle it."""
+    from pyspark import cloudpickle
 
-    def ask(_number: int) -> str:  # inside a function and with its own imports, so that it travels by value
+    pickling: Any = cloudpickle  # without types
+    look, pause = executor_facts.look, _PAUSE_SECONDS
+
+    def ask(_number: int) -> str:  # inside a function and with its own import, so that it travels by value
         import json
 
-        space: dict[str, Any] = {"__name__": "executor_facts"}
-        exec(source, space)
-        return json.dumps(space["look"](source, within, pause))
+        return json.dumps(look(source, within, pause))
 
-    return ask
+    pickling.register_pickle_by_value(executor_facts)
+    try:
+        yield ask
+    finally:
+        pickling.unregister_pickle_by_value(executor_facts)
 
 
 def _by_context(context: SparkContext, source: str, within: bool) -> list[str]:
     tasks = slots_of(context)
-    with safe_path(context):
-        return context.parallelize(range(tasks), tasks).map(_question(source, within)).collect()
+    with safe_path(context), _question(source, within) as ask:
+        return context.parallelize(range(tasks), tasks).map(ask).collect()
 
 
 def _by_session(spark: Any, source: str, within: bool) -> list[str]:
@@ -189,21 +196,22 @@ def _by_session(spark: Any, source: str, within: bool) -> list[str]:
     from pyspark.sql.functions import col, udf
 
     tasks = slots_of(spark)
-    asked = udf(_question(source, within), "string", useArrow=False)(col("id"))
-    return [row.facts for row in spark.range(0, tasks, 1, tasks).select(asked.alias("facts")).collect()]
+    with _question(source, within) as ask:
+        asked = udf(ask, "string", useArrow=False)(col("id"))
+        return [row.facts for row in spark.range(0, tasks, 1, tasks).select(asked.alias("facts")).collect()]
 
 
 def _by_java(context: SparkContext, source: str) -> list[str]:
     """Ask the executors' Python as a program of its own: PySpark refuses to talk to one of another release."""
     from py4j.protocol import Py4JError
 
-    text = f"{source}\nsys.stdin.read()\nprint(json.dumps(facts()))"
+    # any release of Python may be there, so what -P does from 3.11 on is done by hand, before the first import from the path
+    head, future, rest = source.partition("from __future__ import annotations\n")
+    program = f"{head}{future}import sys\nsys.path[:] = filter(None, sys.path)\n{rest}\nsys.stdin.read()\nprint(json.dumps(facts()))"
     with suppress(Py4JError, AttributeError):  # no Python at all, or a Spark that lets nobody at its Java
         java: Any = context._jsc
         tasks = slots_of(context)
-        # any release of Python may be there, so what -P does from 3.11 on is done by hand, before the first import from the path
-        program = "import sys; sys.path[:] = filter(None, sys.path); exec(sys.argv[1])"
-        asked = java.parallelize([str(each) for each in range(tasks)], tasks).pipe([context.pythonExec, "-c", program, text])
+        asked = java.parallelize([str(each) for each in range(tasks)], tasks).pipe([context.pythonExec, "-c", program])
         return list(asked.collect())
     return []
 

@@ -1,13 +1,13 @@
-"""The analysis job: one task a series, the sums put together on the driver, the folder published at the end.
+"""The analysis job: a task a series, then a task for each bucket of keys that finishes the tables; the folder is published at the end.
 
 Tasks run on Spark or in processes of this machine (`kwire.spark.local_processes`), and write the same tables. The job only schedules: rows
 come from `kwire.tables`, answers from `kwire.analysis`. Payloads never cross between the JVM and Python, because each task opens its files
-and writes its rows itself; what comes back is one small binary value a series.
+and writes its rows itself; so it does with its sums (`kwire.spark.sums_files`). What comes back to the driver is what every task needs of
+the cluster.
 """
 
 from __future__ import annotations
 
-import secrets
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
@@ -19,7 +19,8 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 import kwire
-from kwire.analysis import Options, Partial, finish, merge
+from kwire.analysis import Options, Partial, merge
+from kwire.analysis.answers import cluster_of
 from kwire.analysis.owners import NOBODY, read_owners
 from kwire.analysis.quality import too_little
 from kwire.analysis.redaction import Redaction, Redactor
@@ -29,22 +30,22 @@ from kwire.capture.inputs import CaptureFile, MissingInput, expand_inputs
 from kwire.capture.piece_kinds import kind_of
 from kwire.capture.request_logs.times import zone_of
 from kwire.capture.series import Series, group_series
+from kwire.capture.tls.session_keys import current_tls_options
 from kwire.errors import InputError
+from kwire.spark.finish_task import Finishing, bits_of, finish_tables, write_table
 from kwire.spark.local_processes import Engine, LocalProcesses, choose_engine
-from kwire.spark.node_columns import fill_node_ids
-from kwire.spark.pack_task import locations_of, read_pack_state
-from kwire.spark.parts import PartWriter
+from kwire.spark.pack_task import locations_of
 from kwire.spark.phase_times import PhaseTimes
-from kwire.spark.planning import Plan, Sharing, plan_of, still_written
+from kwire.spark.planning import Sharing, plan_of, still_written
 from kwire.spark.route_task import RouteResult, route_tasks
 from kwire.spark.routed_running import run_routed
-from kwire.spark.series_state import read_state
+from kwire.spark.series_state import STATE_VERSION, is_state, sums_of_state
 from kwire.spark.series_task import SeriesResult
 from kwire.spark.session import open_spark
-from kwire.spark.settled_sums import read_sums
 from kwire.spark.shared_places import check_shared, check_shared_with
 from kwire.spark.shipping import ship_for_job
 from kwire.spark.store_folder import output_folder
+from kwire.spark.sums_files import SumsFile, is_sums, read_whole_sums, remove_sums, sums_file
 from kwire.spark.task_running import run_on, slots_of, watching
 from kwire.tables import SCHEMAS
 from kwire.tables.series import begin_series, skip_piece
@@ -186,7 +187,7 @@ def _gather(results: Sequence[SeriesResult], report: JobReport) -> list[str]:
 def _manifest(request: JobRequest, report: JobReport, run: int, entries: Sequence[Mapping[str, Any]], captures: pa.Table) -> dict[str, Any]:
     """What the folder was made from: enough to tell whether the same input would give the same tables, and to go on with it."""
     columns = ("capture", "series", "sha256", "packets")
-    growing = {} if request.redaction else {"series": entries}
+    growing = {} if request.redaction else {"state": STATE_VERSION, "series": entries}
     return {
         "version": kwire.__version__,
         "backend": kwire.backend,
@@ -207,33 +208,29 @@ def _manifest(request: JobRequest, report: JobReport, run: int, entries: Sequenc
     }
 
 
-def _write_table(out: str, table: str, rows: pa.Table, run: int) -> str:
-    name = f"part-driver-{run:03d}-{secrets.token_hex(4)}.parquet"
-    with PartWriter(out, table, name, SCHEMAS[table]) as part:
-        for batch in rows.to_batches():
-            part.write(batch)
-    return f"{table}/{name}"
-
-
 def _missing_rows(missing: Sequence[MissingInput]) -> list[pa.RecordBatch]:
     carry = begin_series("")
     return [batch for each in missing for batch in skip_piece(each.argument, carry, InputError(each.reason))["violations"]]
 
 
-def _untouched(plan: Plan, location: str) -> list[Partial]:
-    """The sums of the series that have no new files."""
-    renewed = plan.renewed()
-    states = {earlier.state: each.packed for each in plan.series if each.number not in renewed for earlier in each.earlier}
-    found = (read_pack_state(location, state) if packed else read_state(location, state) for state, packed in states.items())
-    return [sums for state in found for sums in (state.settled, state.still)]
+def _all_sums(results: Sequence[SeriesResult], kept: Sequence[str], location: str) -> tuple[list[SumsFile], Partial]:
+    """The files with sums, of this run and earlier ones, and what is not divided by key."""
+    earlier = [sums_file(location, part) for part in kept if is_sums(part)]
+    earlier += [file for part in kept if is_state(part) for file in sums_of_state(location, part)]
+    files = [*(file for result in results for file in result.sums), *earlier]
+    return files, merge([*(result.whole for result in results), *(read_whole_sums(location, file) for file in earlier)])
 
 
 def _check_same(request: JobRequest, manifest: Mapping[str, Any]) -> None:
     """Refuse to go on with what was read otherwise.
 
     Raises:
-        InputError: the ports, the rule for series or the time zone of logs were others.
+        InputError: the ports, the rule for series or the time zone of logs were others; or another version of kwire wrote it.
     """
+    if (manifest.get("version"), manifest.get("state")) != (kwire.__version__, STATE_VERSION):
+        raise InputError(
+            f"{request.out} was written by kwire {manifest.get('version')}, which this version cannot append to; use --overwrite."
+        )
     if request.redaction is not None:
         raise InputError("--append keeps what was read as it was, so it cannot go with --redact; redact a copy when all is read.")
     for name, option, asked in (
@@ -322,6 +319,7 @@ def _run_job(
             model = {
                 "ports": request.ports, "out": folder.location, "folder": str(Path.cwd()), "log_zone": request.log_zone,
                 "redaction": redaction, "run": plan.run, "keep_state": redaction is None, "store": current_store_options(),
+                "tls": current_tls_options(),
             }  # fmt: skip
             tasks, routed = plan.tasks(model)
             report.bytes_read = sum(sizes[location] for each in plan.series for location in each.fresh)
@@ -338,18 +336,28 @@ def _run_job(
             report.cpu_seconds += sum(result.cpu_seconds for result in told)
             first = min((*(result.began for result in told), *(result.began for result in results)), default=asked)
             report.phases.end_tasks([*(result.seconds for result in told), *(result.seconds for result in results)], first - asked)
-        report.warnings += still_written(plan)
+            progress("Putting the answers together", 0, 0)
+            report.warnings += still_written(plan)
+            parts = _gather(results, report)
+            if not report.read and earlier is None:
+                raise _none_readable([reason for _, reason in report.skipped])
+            sums, whole = _all_sums(results, plan.kept, folder.location)
+            cluster = cluster_of(whole, options)
+            finishing = Finishing(
+                folder.location, plan.run, bits_of(sums), tuple(sums), cluster, owners, redaction, current_store_options()
+            )  # fmt: skip
+            report.phases.end("answers")
+            connections = [(part, is_fresh) for is_fresh, found in ((True, parts), (False, plan.kept)) for part in found]
+            connections = [each for each in connections if each[0].startswith("connections/")]
+            finished = finish_tables(spark, finishing, connections, slots, total_size)
+            report.cpu_seconds += sum(result.cpu_seconds for result in finished)
+            if redaction is not None:
+                remove_sums(folder.location, sums)  # they hold names in clear
+            report.phases.end("by_key")
         report.phases.end("stop_spark" if engine == "spark" else "answers")
-        progress("Putting the answers together", 0, 0)
-        parts = _gather(results, report)
-        if not report.read and earlier is None:
-            raise _none_readable([reason for _, reason in report.skipped])
-        sums = read_sums(folder.location, parts, plan.kept)
-        whole = merge([*(result.partial for result in results), *_untouched(plan, folder.location), *sums])
-        parts += fill_node_ids(folder.location, whole, parts, plan.kept, str if redactor is None else redactor.host)
-        answers = finish(whole, options)
+        parts += [part for result in finished for part in result.parts]
+        answers = cluster.tables()
         report.thin = too_little(answers["captures"])
-        report.phases.end("answers")
         unread = {name for result in results for name in result.unread}
         entries = plan.entries([*parts, *plan.kept], {location for location, _ in report.skipped}, unread)
         manifest = _manifest(request, report, plan.run, entries, answers["captures"])
@@ -358,12 +366,11 @@ def _run_job(
             answers["violations"] = pa.Table.from_batches(violations, schema=SCHEMAS["violations"])
         if redactor is not None:
             answers, manifest = redactor.tables(answers), redactor.manifest(manifest)
-        parts += [_write_table(folder.location, table, rows, plan.run) for table, rows in answers.items()]
+        name = f"part-driver-{plan.run:03d}"
+        parts += [write_table(folder.location, table, name, rows) for table, rows in answers.items()]
         written = {part.partition("/")[0] for part in (*parts, *plan.kept)}
         parts += [
-            _write_table(folder.location, table, schema.empty_table(), plan.run)
-            for table, schema in SCHEMAS.items()
-            if table not in written
+            write_table(folder.location, table, name, schema.empty_table()) for table, schema in SCHEMAS.items() if table not in written
         ]
         report.requests = pc.sum(answers["captures"]["requests"]).as_py() or 0
         folder.publish(manifest, parts, plan.kept)

@@ -1,74 +1,102 @@
 """Column `node_id` of `connections`, filled in at the end: which node a server is, only all series together know.
 
-Tasks write the column empty. The driver then reads the connections part by part and writes those parts anew in which something is to be
-said; parts of an earlier run too, when it has become known since.
+Tasks write the column empty. Those of the last step (`kwire.spark.finish_task`) read the connections part by part and write those parts
+anew in which something is to be said; parts of an earlier run too, when it has become known since.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager
+from typing import Any, Final
 
 import pyarrow as pa
+import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
 from kwire.analysis.partials import Partial, node_ids
-from kwire.capture.file_systems import reason_of
+from kwire.capture.file_systems import has_rename, reason_of
 from kwire.errors import InputError
 from kwire.spark.parts import PartWriter, output_place, written_place
 from kwire.tables import SCHEMAS
-from kwire.tables.node_ids import with_nodes
+from kwire.tables.schemas import INT, TEXT
 
 __all__ = ["fill_node_ids"]
 
-_TABLE = "connections"
+_TABLE: Final = "connections"
+_SERVER: Final = ("server_address", "server_port", "node_id")
 
 
-def fill_node_ids(
-    location: str, partial: Partial, fresh: Iterable[str], kept: Iterable[str], shown: Callable[[str], str] = str
-) -> list[str]:
+def fill_node_ids(location: str, partial: Partial, parts: Iterable[tuple[str, bool]], shown: Callable[[str], str] = str) -> list[str]:
     """Fill in the column, part by part.
 
     Args:
         location: the output folder, path or URI.
-        partial: merged parts of all series.
-        fresh: parts of this run, `TABLE/NAME`; those of `connections` are looked at.
-        kept: published parts that stay.
+        partial: merged sums of all series; `nodes` and `servers` are needed.
+        parts: of the table, `connections/NAME`, each with whether this run wrote it; those of an earlier run are published.
         shown: gives an address as it stands in the parts, where they are redacted.
 
     Returns:
-        Parts of `kept` that were written in their new form.
+        Parts of an earlier run that were written in their new form.
+
+    Raises:
+        InputError: a part cannot be read, or the folder cannot be written.
     """
     nodes = _nodes(partial, shown)
-
-    def node_of(address: str, port: int) -> int | None:
-        return nodes.get((address, port))
-
     again = []
-    for is_fresh, parts in ((True, fresh), (False, kept)):
-        for part in parts:
-            table, _, name = part.partition("/")
-            if table != _TABLE:
+    for part, is_fresh in parts:
+        with _opened(location, part, is_fresh) as file:
+            if _is_filled(file, nodes):
                 continue
-            rows = _read(location, part, is_fresh)
-            filled = with_nodes(rows, node_of)
-            if filled.column("node_id").equals(rows.column("node_id")):
-                continue
-            _write(location, name, filled)
-            if not is_fresh:
-                again.append(part)
+            name = part.partition("/")[2]
+            batches: Iterable[pa.RecordBatch] = _batches(file, SCHEMAS[_TABLE].names)
+            if not has_rename(output_place(location)[0]):
+                batches = list(batches)  # a part is written where it lies
+            with PartWriter(location, _TABLE, name, SCHEMAS[_TABLE]) as written:
+                for rows in batches:
+                    written.write(_filled(rows, nodes))
+        if not is_fresh:
+            again.append(part)
     return again
 
 
-def _read(location: str, part: str, is_fresh: bool) -> pa.Table:
+def _is_filled(file: pq.ParquetFile, nodes: pa.Table) -> bool:
+    """Whether a part says of all its servers what is known of them."""
+    return all(_node_ids(rows, nodes).equals(rows.column("node_id")) for rows in _batches(file, _SERVER))
+
+
+def _filled(rows: pa.RecordBatch, nodes: pa.Table) -> pa.RecordBatch:
+    return rows.set_column(rows.schema.get_field_index("node_id"), rows.schema.field("node_id"), _node_ids(rows, nodes))
+
+
+def _node_ids(rows: pa.RecordBatch, nodes: pa.Table) -> Any:
+    """The node of each connection's server, by address and port."""
+    colon: Any = ":"
+    port: Any = rows.column("server_port").cast(TEXT)
+    servers = pc.binary_join_element_wise(rows.column("server_address"), port, colon)
+    at = pc.index_in(servers, value_set=nodes.column("server").combine_chunks())
+    return nodes.column("node_id").combine_chunks().take(at)
+
+
+def _batches(file: pq.ParquetFile, columns: Iterable[str]) -> Iterator[pa.RecordBatch]:
+    """Rows with some columns of the table, in its types."""
+    schema = pa.schema([SCHEMAS[_TABLE].field(name) for name in columns])
+    batches: Iterator[pa.RecordBatch] = file.iter_batches(columns=schema.names)
+    for rows in batches:
+        yield pa.RecordBatch.from_arrays([rows.column(name).cast(schema.field(name).type) for name in schema.names], schema=schema)
+
+
+@contextmanager
+def _opened(location: str, part: str, is_fresh: bool) -> Iterator[pq.ParquetFile]:
     filesystem, path = written_place(location, part) if is_fresh else output_place(location)
     try:
         with filesystem.open_input_file(path if is_fresh else f"{path}/{part}") as file:
-            return pq.read_table(file, columns=SCHEMAS[_TABLE].names).cast(SCHEMAS[_TABLE])
+            yield pq.ParquetFile(file)
     except OSError as error:
         raise InputError(f"{part} in {location} cannot be read: {reason_of(error)}.") from error
 
 
-def _nodes(partial: Partial, shown: Callable[[str], str]) -> Mapping[tuple[str, int], int]:
+def _nodes(partial: Partial, shown: Callable[[str], str]) -> pa.Table:
     """The node of each server that was talked to, by address as shown and port."""
     node_of = node_ids(partial)
     found = {}
@@ -76,11 +104,5 @@ def _nodes(partial: Partial, shown: Callable[[str], str]) -> Mapping[tuple[str, 
         address, _, port = str(server).rpartition(":")
         node = node_of(address, int(port))
         if node is not None:
-            found[shown(address), int(port)] = node
-    return found
-
-
-def _write(location: str, name: str, rows: pa.Table) -> None:
-    with PartWriter(location, _TABLE, name, SCHEMAS[_TABLE]) as part:
-        for batch in rows.to_batches():
-            part.write(batch)
+            found[f"{shown(address)}:{port}"] = node
+    return pa.table({"server": pa.array(list(found), TEXT), "node_id": pa.array(list(found.values()), INT)})

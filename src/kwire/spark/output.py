@@ -26,6 +26,7 @@ from pathlib import Path
 from typing import Any, Final
 
 from kwire.capture.file_systems import reason_of
+from kwire.capture.private_files import make_private
 from kwire.errors import InputError
 from kwire.spark.parts import RUN, STAGING, output_place
 
@@ -244,7 +245,10 @@ class OutputFolder:
             if not names:
                 self._remove(table)
                 continue
-            self._filesystem.create_dir(f"{self._path}/{table}", recursive=True)
+            if table == STATE:
+                make_private(self._filesystem, f"{self._path}/{table}")
+            else:
+                self._filesystem.create_dir(f"{self._path}/{table}", recursive=True)
             for info in self._filesystem.get_file_info(FileSelector(f"{self._path}/{table}")):
                 if info.base_name not in names:
                     self._remove(f"{table}/{info.base_name}")

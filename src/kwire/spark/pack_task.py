@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import pickle
 import time
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from dataclasses import dataclass, field
 from itertools import pairwise
 from typing import Final
@@ -15,14 +15,14 @@ from typing import Final
 import numpy as np
 import pyarrow as pa
 
-import kwire
-from kwire.analysis.partials import Partial, from_bytes, merge, partial_of_series, to_bytes
+from kwire.analysis.key_buckets import whole_of
+from kwire.analysis.partials import Partial, merge, partial_of_series
 from kwire.analysis.request_sums import RequestSums
 from kwire.capture.file_systems import store_options
+from kwire.capture.tls.session_keys import tls_options
 from kwire.errors import InputError
 from kwire.spark.output import STATE
-from kwire.spark.parts import write_blob
-from kwire.spark.series_state import blob_of_table, read_part, state_blob, table_of_blob
+from kwire.spark.series_state import SeriesState, read_part, read_state, write_state
 from kwire.spark.series_task import (
     KINDS,
     WRITTEN,
@@ -37,13 +37,13 @@ from kwire.spark.series_task import (
     skip_all,
 )
 from kwire.spark.settled_sums import SettledSums
+from kwire.spark.sums_files import write_sums
 from kwire.tables import SCHEMAS, SeriesRows, SeriesView, read_series
 from kwire.tables.joined_views import JoinedViews
 from kwire.tables.series_rows import SETTLE_BYTES, SPOOLED
 
-__all__ = ["PackState", "PackTask", "locations_of", "read_pack_state", "run_pack", "run_read"]
+__all__ = ["PackState", "PackTask", "locations_of", "run_pack", "run_read"]
 
-_VERSION: Final = 1
 _CODEC: Final = "zstd"
 Waiting = dict[str, pa.Table]
 
@@ -71,42 +71,26 @@ class PackTask:
 
 @dataclass(frozen=True, slots=True)
 class PackState:
-    """What a pack leaves for the next run.
+    """What a pack leaves for the next run; the sums of its connections stand beside it in the same file (`kwire.spark.series_state`).
 
     Attributes:
         carries: by name of the series (`kwire.tables.SeriesRows.state`).
         waiting: by name of the series, rows of open connections of tables that are not written.
-        settled: sums of the connections of all series that are over.
-        still: sums of the others, as if the series were over.
     """
 
-    carries: Mapping[str, bytes]
-    waiting: Mapping[str, Waiting]
-    settled: Partial
-    still: Partial
+    carries: dict[str, bytes]
+    waiting: dict[str, Waiting]
 
     def to_bytes(self) -> bytes:
-        """Pack it."""
-        tables = {name: {table: blob_of_table(rows) for table, rows in found.items()} for name, found in self.waiting.items()}
-        held = pickle.dumps((dict(self.carries), tables, to_bytes(self.settled), to_bytes(self.still)))
-        # the carries of small series are much alike: a fifteenth of the bytes is written
-        return pickle.dumps((_VERSION, kwire.__version__, len(held), pa.compress(held, _CODEC, asbytes=True)))
+        """Pack it. The carries of small series are much alike: a fifteenth of the bytes is written."""
+        held = pickle.dumps((self.carries, self.waiting))
+        return pickle.dumps((len(held), pa.compress(held, _CODEC, asbytes=True)))
 
-
-def read_pack_state(location: str, name: str) -> PackState:
-    """Read what an earlier run left of a pack.
-
-    Args:
-        location: the output folder, path or URI.
-        name: of the state in it.
-
-    Raises:
-        InputError: it is not there, or another version of kwire wrote it.
-    """
-    _, _, size, held = state_blob(location, name, _VERSION)
-    carries, tables, settled, still = pickle.loads(pa.decompress(held, size, _CODEC))
-    waiting = {series: {table: table_of_blob(data) for table, data in found.items()} for series, found in tables.items()}
-    return PackState(carries, waiting, from_bytes(settled), from_bytes(still))
+    @classmethod
+    def from_bytes(cls, data: bytes) -> PackState:
+        """Unpack what `to_bytes` packed."""
+        size, held = pickle.loads(data)
+        return cls(*pickle.loads(pa.decompress(held, size, _CODEC)))
 
 
 def locations_of(task: SeriesTask | PackTask) -> tuple[str, ...]:
@@ -128,7 +112,7 @@ def run_pack(pack: PackTask) -> SeriesResult:
     result = SeriesResult(pack.number, began=time.time())
     began, cpu = time.perf_counter(), time.process_time()
     try:
-        with rarely_collecting(), store_options(first.store), TaskParts(first, result) as parts:
+        with rarely_collecting(), store_options(first.store), tls_options(first.tls), TaskParts(first, result) as parts:
             _Pack(pack, parts, result).run()
     except (InputError, Unwritten) as error:
         result.fault = str(error)
@@ -141,7 +125,7 @@ def run_pack(pack: PackTask) -> SeriesResult:
 class _Earlier:
     """What an earlier run left: its state, and the rows of open connections by series and table."""
 
-    state: PackState
+    pack: PackState
     open_rows: dict[str, dict[str, list[pa.RecordBatch]]] = field(default_factory=dict)
 
 
@@ -153,7 +137,7 @@ class _Pack:
         first = pack.members[0]
         self._out, self._keeps = first.out, first.keep_state
         self._progress = progress_of(first.out)
-        self._sums = SettledSums(first.out, parts.name("sums") if first.keep_state else "")
+        self._sums = SettledSums(first.out, parts.name("sums"))
         self._settled, self._open = JoinedViews(), JoinedViews()
         self._still: list[Partial] = []
         self._carries: dict[str, bytes] = {}
@@ -167,25 +151,27 @@ class _Pack:
             if self._settled.nbytes + self._open.nbytes > SETTLE_BYTES:
                 self._sum_up()
         self._sum_up()
-        settled = self._sums.take()
-        self._result.parts += self._sums.parts
+        result, settled, still = self._result, self._sums.take(), merge(self._still)
+        result.whole = whole_of(merge([self._sums.whole, whole_of(settled), whole_of(still)]))
+        result.sums = self._sums.files
         if not self._keeps:
-            self._result.partial = settled
+            result.sums.append(write_sums(self._out, f"{self._parts.name('sums')}-last", settled))
             return
-        still = merge(self._still)
-        self._result.partial = merge([settled, still])
+        result.parts += [file.part for file in result.sums]
         if self._carries:
             name = self._parts.name("state")
-            write_blob(self._out, STATE, name, PackState(self._carries, self._waiting, settled, still).to_bytes())
-            self._result.parts.append(f"{STATE}/{name}")
+            state = SeriesState(PackState(self._carries, self._waiting).to_bytes(), settled, {})
+            result.sums = [*result.sums, *write_state(self._out, name, state, still)]
+            result.parts.append(f"{STATE}/{name}")
 
     def _earlier(self) -> _Earlier | None:
         known = self._members[0].earlier
         if known is None:
             return None
-        earlier = _Earlier(read_pack_state(self._out, known.state))
+        state = read_state(self._out, known.state)
+        earlier = _Earlier(PackState.from_bytes(state.carry))
         if known.with_sums:
-            self._add(earlier.state.settled)
+            self._add(state.settled)
         for part in known.waiting:
             table, _, name = part.partition("/")
             for batch in read_part(self._out, table, name, SCHEMAS[table]):
@@ -202,8 +188,8 @@ class _Pack:
     def _read(self, task: SeriesTask, earlier: _Earlier | None) -> None:
         began, resume = time.perf_counter(), None
         if earlier is not None:
-            waiting = {table: rows.to_batches() for table, rows in earlier.state.waiting.get(task.name, {}).items()}
-            carry = earlier.state.carries.get(task.name)  # none of it could be read
+            waiting = {table: rows.to_batches() for table, rows in earlier.pack.waiting.get(task.name, {}).items()}
+            carry = earlier.pack.carries.get(task.name)  # none of it could be read
             resume = None if carry is None else (carry, waiting | earlier.open_rows.get(task.name, {}))
         try:
             rows = read_series(

@@ -16,6 +16,7 @@ from types import TracebackType
 from typing import TYPE_CHECKING, Any, Final
 
 from kwire.capture.file_systems import filesystem_of, has_rename, reason_of
+from kwire.capture.private_files import make_private, write_private
 from kwire.errors import InputError
 
 if TYPE_CHECKING:
@@ -116,10 +117,11 @@ class _Landing:
     The staging is there as long as the run is: an attempt that outlives its run leaves nothing behind.
     """
 
-    def __init__(self, location: str, folder: str, name: str) -> None:
+    def __init__(self, location: str, folder: str, name: str, *, private: bool = False) -> None:
         self._location, self._name = location, name
         self.filesystem, self._out = output_place(location)
         self._renames = has_rename(self.filesystem)
+        self._is_private = private
         self._folder = f"{self._out}/{STAGING}/{folder}" if self._renames else f"{self._out}/{folder}"
         # Spark and its like do not look at names that begin with a dot
         self.path = f"{self._folder}/.{name}-{os.getpid()}" if self._renames else f"{self._folder}/{name}"
@@ -131,7 +133,10 @@ class _Landing:
             make_folder(self.filesystem, self._folder)
             return
         try:
-            self.filesystem.create_dir(self._folder, recursive=False)
+            if self._is_private:
+                make_private(self.filesystem, self._folder, recursive=False)
+            else:
+                self.filesystem.create_dir(self._folder, recursive=False)
         except FileNotFoundError as error:
             raise _not_there(self._location) from error
 
@@ -220,7 +225,9 @@ class PartWriter:
 
 
 def write_blob(location: str, folder: str, name: str, data: bytes) -> None:
-    """Write a part that is no table into the staging of an output folder; nothing is seen of it before it is whole.
+    """Write what the next run goes on from into the staging of an output folder; nothing is seen of it before it is whole.
+
+    On a disk only the owner may read it: it holds what keys of TLS are derived to.
 
     Args:
         location: the output folder, path or URI.
@@ -230,11 +237,10 @@ def write_blob(location: str, folder: str, name: str, data: bytes) -> None:
     Raises:
         InputError: the folder cannot be written, the disk is full.
     """
-    landing = _Landing(location, folder, name)
+    landing = _Landing(location, folder, name, private=True)
     try:
         landing.prepare()
-        with landing.filesystem.open_output_stream(landing.path, compression=None) as file:
-            file.write(data)
+        write_private(landing.filesystem, landing.path, data)
         landing.land()
     except OSError as error:
         raise InputError(f"{location} cannot be written: {reason_of(error)}.") from error

@@ -14,6 +14,7 @@ PHASES: Final = {
     "route": "routing packets",
     "read": "reading",
     "second_pass": "second pass",
+    "by_key": "clients and groups",
     "stop_spark": "Spark shutdown",
     "answers": "aggregation",
     "page": "report",
@@ -21,7 +22,7 @@ PHASES: Final = {
 """The phases in their order, as a summary names them.
 
 Packets are routed where many tasks share a series. The first pass over the captures makes rows; the second fills in what only the end of a
-series tells, writes the rows and sums them up.
+series tells, writes the rows and sums them up. The tables of clients and groups are finished in tasks too, by key.
 """
 
 

@@ -25,7 +25,7 @@ from kwire.spark.output import STATE
 from kwire.spark.pack_task import PackTask
 from kwire.spark.packing import pack_limit, packs_of, repacked
 from kwire.spark.series_task import Earlier, SeriesTask
-from kwire.spark.settled_sums import is_sums
+from kwire.spark.sums_files import is_sums
 from kwire.tables.schemas import VIOLATIONS
 from kwire.tables.series import no_kafka
 

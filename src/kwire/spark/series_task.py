@@ -19,18 +19,21 @@ from typing import Final
 
 import pyarrow as pa
 
-from kwire.analysis.partials import Partial, empty, from_bytes, merge, partial_of_series, to_bytes
+from kwire.analysis.key_buckets import whole_of
+from kwire.analysis.partials import Partial, from_bytes, merge, partial_of_series, to_bytes
 from kwire.analysis.redaction import Redaction, Redactor
 from kwire.analysis.request_sums import RequestSums
 from kwire.capture.capture_points import names_in
 from kwire.capture.file_systems import StoreOptions, store_options
 from kwire.capture.packet_routing import RoutedPiece
 from kwire.capture.sized_file import SizedFile
+from kwire.capture.tls.session_keys import TlsOptions, tls_options
 from kwire.errors import InputError
 from kwire.spark.output import STATE
-from kwire.spark.parts import PartWriter, progress_file, read_progress, write_blob
-from kwire.spark.series_state import SeriesState, read_part, read_state
+from kwire.spark.parts import PartWriter, progress_file, read_progress
+from kwire.spark.series_state import SeriesState, read_part, read_state, write_state
 from kwire.spark.settled_sums import SettledSums
+from kwire.spark.sums_files import SumsFile, write_sums
 from kwire.tables import SCHEMAS, SeriesRows, SeriesView, read_series
 from kwire.tables.series import begin_series, read_piece, skip_piece
 from kwire.tables.series_rows import SPOOLED, Fate
@@ -86,6 +89,7 @@ class SeriesTask:
         earlier: what an earlier run left of this series, None for a new one.
         redaction: what to hash in the rows that are written, None for nothing.
         store: how to reach the object stores of its files.
+        tls: how encrypted connections are read.
         sizes: bytes that the files had when the run was planned: what is written to them later is left for the next run.
         read_before: how many bytes of the first file the earlier run has read, None where it has not.
         point_sizes: of captures of several points the bytes that each file had.
@@ -106,6 +110,7 @@ class SeriesTask:
     keep_state: bool = False
     earlier: Earlier | None = None
     store: StoreOptions | None = None
+    tls: TlsOptions | None = None
     sizes: tuple[int, ...] = ()
     read_before: int | None = None
     point_sizes: tuple[int, ...] = ()
@@ -128,7 +133,8 @@ class SeriesResult:
     Attributes:
         number: of the task.
         share: which share of its series it read.
-        partial: what `kwire.analysis` merges, beside the parts that hold sums (`kwire.spark.settled_sums`).
+        whole: of its sums what is not divided (`kwire.analysis.key_buckets.WHOLE`).
+        sums: files with its sums.
         parts: the parts that it wrote, `TABLE/NAME`.
         skipped: the files that could not be read, each with the reason.
         read: how many files were read.
@@ -141,7 +147,8 @@ class SeriesResult:
 
     number: int
     share: int = 0
-    partial: Partial = field(default_factory=empty)
+    whole: Partial = field(default_factory=dict)
+    sums: list[SumsFile] = field(default_factory=list)
     parts: list[str] = field(default_factory=list)
     skipped: list[tuple[str, str]] = field(default_factory=list)
     read: int = 0
@@ -152,10 +159,11 @@ class SeriesResult:
     unread: list[str] = field(default_factory=list)
 
     def to_bytes(self) -> bytes:
-        """Pack it for the way through Spark: a line of JSON, then the partial."""
+        """Pack it for the way through Spark: a line of JSON, then the sums that are not divided."""
         facts = {
             "number": self.number,
             "share": self.share,
+            "sums": [(file.part, file.size, file.start) for file in self.sums],
             "parts": self.parts,
             "skipped": self.skipped,
             "read": self.read,
@@ -165,15 +173,16 @@ class SeriesResult:
             "began": self.began,
             "unread": self.unread,
         }
-        return json.dumps(facts).encode() + b"\n" + to_bytes(self.partial)
+        return json.dumps(facts).encode() + b"\n" + to_bytes(self.whole)
 
     @classmethod
     def from_bytes(cls, data: bytes) -> SeriesResult:
         """Unpack what `to_bytes` packed."""
-        line, _, partial = data.partition(b"\n")
+        line, _, whole = data.partition(b"\n")
         facts = json.loads(line)
         facts["skipped"] = [(location, reason) for location, reason in facts["skipped"]]
-        return cls(partial=from_bytes(partial), **facts)
+        facts["sums"] = [SumsFile(part, True, size, start) for part, size, start in facts["sums"]]
+        return cls(whole=from_bytes(whole), **facts)
 
 
 def progress_of(out: str) -> Callable[[int], None]:
@@ -285,7 +294,13 @@ def run_task(task: SeriesTask, routed: Sequence[Piece] | None = None) -> SeriesR
     result = SeriesResult(task.number, task.share[0], began=time.time())
     began, cpu = time.perf_counter(), time.process_time()
     try:
-        with rarely_collecting(), in_folder(task.folder, task.locations), store_options(task.store), TaskParts(task, result) as parts:
+        with (
+            rarely_collecting(),
+            in_folder(task.folder, task.locations),
+            store_options(task.store),
+            tls_options(task.tls),
+            TaskParts(task, result) as parts,
+        ):
             _run(task, task.pieces() if routed is None else routed, parts, result)
     except (InputError, Unwritten) as error:
         result.fault = str(error)
@@ -297,8 +312,7 @@ def run_task(task: SeriesTask, routed: Sequence[Piece] | None = None) -> SeriesR
 def _run(task: SeriesTask, pieces: Sequence[Piece], parts: TaskParts, result: SeriesResult) -> None:
     earlier = None if task.earlier is None else read_state(task.out, task.earlier.state)
     began, settling = time.perf_counter(), 0.0
-    # a run that cannot be gone on with is one that hashes names: no sums of it lie about in clear
-    settled = SettledSums(task.out, parts.name("sums") if task.keep_state else "")
+    settled = SettledSums(task.out, parts.name("sums"))
 
     def add(sums: Partial) -> None:
         try:
@@ -345,10 +359,13 @@ def _run(task: SeriesTask, pieces: Sequence[Piece], parts: TaskParts, result: Se
             for kind, batch in _kinds(task, rows, table, sums):
                 parts.write(table, kind, batch)
         add(partial_of_series(views["settled"], sums["settled"]))
-        result.partial = settled.take()
-        result.parts += settled.parts
+        last = settled.take()
+        result.sums, result.whole = settled.files, whole_of(merge([settled.whole, whole_of(last)]))
         if task.keep_state:
-            _keep(task, rows, sums["open"], result, parts.name("state"))
+            result.parts += [file.part for file in settled.files]
+            _keep(task, rows, sums["open"], last, parts.name("state"), result)
+        else:
+            result.sums.append(write_sums(task.out, f"{parts.name('sums')}-last", last))
         result.skipped = [(location, str(error)) for location, error in rows.skipped]
         result.read = len(task.locations) - len(rows.skipped)
 
@@ -365,16 +382,16 @@ def _kinds(task: SeriesTask, rows: SeriesRows, table: str, sums: Mapping[str, Re
         yield KINDS[fate] if task.keep_state else "part", batch
 
 
-def _keep(task: SeriesTask, rows: SeriesRows, sums: RequestSums, result: SeriesResult, name: str) -> None:
+def _keep(task: SeriesTask, rows: SeriesRows, sums: RequestSums, settled: Partial, name: str, result: SeriesResult) -> None:
     """Write the state that the next run goes on from, and add the sums of open connections."""
-    settled, still = result.partial, partial_of_series(rows.open, sums)
-    result.partial = merge([settled, still])
+    still = partial_of_series(rows.open, sums)
+    result.whole = whole_of(merge([result.whole, whole_of(still)]))
     waiting = {
         table: pa.Table.from_batches((batch for fate, batch in rows.by_fate(table) if fate == "waiting"), schema=schema)
         for table, schema in SPOOLED.items()
         if table not in WRITTEN
     }
-    write_blob(task.out, STATE, name, SeriesState(rows.state, settled, still, waiting).to_bytes())
+    result.sums += write_state(task.out, name, SeriesState(rows.state, settled, waiting), still)
     result.parts.append(f"{STATE}/{name}")
 
 

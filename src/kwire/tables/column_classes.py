@@ -43,7 +43,7 @@ _BY_CLASS: Final[dict[ColumnClass, str]] = {
     "address_and_port": "proxied_address server",
     "connection": "connection_id evidence_connection_id",
     "host": "tls_sni",
-    "principal": "principal principals attempted_principal",
+    "principal": "principal principals attempted_principal tls_client_subject",
     "client": "client_id client_ids",
     "instance": "client_instance_id",
     "topic": "topic first_topic",
@@ -63,9 +63,11 @@ _BY_CLASS: Final[dict[ColumnClass, str]] = {
     "attributes": "attributes resource",
     "plain": """
         source sha256 start end packets packets_dropped snaplen bytes bytes_cut bytes_damaged bytes_lost bytes_opaque
+        bytes_decrypted
         connections connections_refused joined_late one_way requests unanswered unseen client_port server_port node_id first_seen last_seen
         request_frames response_frames request_bytes response_bytes gaps retransmissions state closed_by last_api_name protocol
-        tls_version tls_ja3 sasl_mechanism auth_failures software_name software_version identity_source role request_index api_key
+        tls_version tls_cipher tls_alpn tls_decrypted tls_ja3 tls_ja4
+        sasl_mechanism auth_failures software_name software_version identity_source role request_index api_key
         api_name api_version header_version correlation_id request_time response_time latency_us error_code error_name
         throttle_time_ms acks topic_count body queue_time_us local_time_us remote_time_us packet_number stream_offset rule severity
         library_guess library_guess_after library_guess_before library_guess_tried confidence errors disconnects error_names

@@ -10,8 +10,11 @@ from typing import Any, Final
 
 import pyarrow as pa
 
+from kwire.capture.secrets_blocks import SecretsBlock
 from kwire.capture.sink import StreamSink
 from kwire.capture.tcp import Endpoint, TcpConnection
+from kwire.capture.tls.opening import TlsOpening
+from kwire.capture.tls.session_keys import SeriesKeys, current_tls_options
 from kwire.protocol import DirectionDetector
 from kwire.protocol.events import (
     Asked,
@@ -30,6 +33,7 @@ from kwire.protocol.events import (
 from kwire.schema import error_name
 from kwire.tables.client_keys import client_key
 from kwire.tables.column_builder import ColumnBuilder
+from kwire.tables.encrypted_connection import EncryptedConnection
 from kwire.tables.facts import SeriesFacts
 from kwire.tables.impl import row_batches
 from kwire.tables.observed_rows import ObservedRows, TopicSums
@@ -50,20 +54,25 @@ _UNSUPPORTED_VERSION: Final = 35
 class FileCounts:
     """What a file's row in `captures` sums up over the connections that begin and the requests that are sent in it."""
 
-    __slots__ = ("bytes_lost", "bytes_opaque", "connections", "joined_late", "one_way", "refused", "requests", "unanswered", "unseen")
+    __slots__ = (
+        "bytes_decrypted", "bytes_lost", "bytes_opaque", "connections", "joined_late", "one_way", "refused", "requests", "unanswered",
+        "unseen",
+    )  # fmt: skip
 
     def __init__(self) -> None:
         self.connections = self.refused = self.joined_late = self.one_way = 0
-        self.requests = self.unanswered = self.unseen = self.bytes_lost = self.bytes_opaque = 0
+        self.requests = self.unanswered = self.unseen = 0
+        self.bytes_lost = self.bytes_opaque = self.bytes_decrypted = 0
 
 
 class Tracked:
     """What hangs on a connection from piece to piece."""
 
-    __slots__ = ("begun", "connection_id", "detector", "early", "refused", "server", "topics", "unsupported")
+    __slots__ = ("begun", "connection_id", "detector", "early", "refused", "server", "tls_opening", "topics", "unsupported")
 
-    def __init__(self, detector: DirectionDetector, begun: int) -> None:
+    def __init__(self, detector: DirectionDetector | EncryptedConnection, begun: int) -> None:
         self.detector = detector
+        self.tls_opening: TlsOpening | None = None
         self.begun = begun
         self.connection_id: str | None = None
         self.server: Endpoint | None = None
@@ -105,6 +114,7 @@ class RowSink(StreamSink):
         batches: what keeps the rows of requests and connections that come from streams, in place of their builders; None in the pure twin.
         observed: builders of the rows that exchanges give beyond their own.
         messages: builder of the frames of the message that is asked for.
+        tls: keys of encrypted connections.
         facts: what the connections teach.
         files, counts: the files of the series so far, and what is counted of each.
     """
@@ -119,6 +129,7 @@ class RowSink(StreamSink):
         self.files: list[str] = []
         self.counts: list[FileCounts] = []
         self.violations = ViolationRows()
+        self.tls = SeriesKeys(current_tls_options())
         self._begin_rows()
 
     def _begin_rows(self) -> None:
@@ -158,6 +169,7 @@ class RowSink(StreamSink):
 
     def begin_file(self, name: str) -> None:
         """What comes now is from this file."""
+        self.tls.use(current_tls_options())
         self.files.append(name)
         self.counts.append(FileCounts())
 
@@ -167,6 +179,10 @@ class RowSink(StreamSink):
 
     # What the capture room says.
 
+    def take_secrets(self, block: SecretsBlock) -> None:
+        """Take the key log that a capture has in itself."""
+        self.tls.take_block(block)
+
     def opened(self, connection: TcpConnection, time_ns: int, packet: int) -> None:
         if self.ports and connection.a.port not in self.ports and connection.b.port not in self.ports:
             connection.ignored = True
@@ -174,6 +190,7 @@ class RowSink(StreamSink):
         at = self._packet(packet)
         detector = DirectionDetector(connection.a.port, connection.b.port, ports=self.ports or None, asked=self.asked)
         connection.attachment = tracked = Tracked(detector, at)
+        tracked.tls_opening = TlsOpening(connection.opened_by is None)
         if connection.opened_by is not None:
             self._emit(connection, tracked, detector.opened(connection.opened_by, time_ns, at))
 
@@ -182,6 +199,8 @@ class RowSink(StreamSink):
         assert isinstance(tracked, Tracked)
         if connection.opened_by is not None and connection.flows[direction].isn is None:
             self._begin_late(tracked, direction)
+        if tracked.tls_opening is not None:
+            self._look_for_tls(connection, tracked, direction, data, time_ns, self._packet(packet))
         if events := tracked.detector.receive(direction, data, time_ns, self._packet(packet)):
             known = tracked.detector.connection
             if known is not None and not known.received["response"]:
@@ -191,6 +210,7 @@ class RowSink(StreamSink):
     def lost(self, connection: TcpConnection, direction: int, count: int, cut: bool, time_ns: int, packet: int) -> None:
         tracked = connection.attachment
         assert isinstance(tracked, Tracked)
+        tracked.tls_opening = None  # what is lost may be a hello: without it nothing can be deciphered
         if events := tracked.detector.lost(direction, count, time_ns, self._packet(packet), cut=cut):
             self._emit(connection, tracked, events)
 
@@ -224,6 +244,20 @@ class RowSink(StreamSink):
         known = tracked.detector.connection
         if known is not None and not known.received["response" if direction == tracked.detector.server_side else "request"]:
             tracked.detector.begins_late(direction)
+
+    def _look_for_tls(self, connection: TcpConnection, tracked: Tracked, side: int, data: bytes, t: int, packet: int) -> None:
+        """Put the reader of TLS around the detector of a connection whose first bytes are TLS."""
+        opening = tracked.tls_opening
+        assert opening is not None
+        verdict = opening.take(side, data, t, packet)
+        if verdict is None:
+            return
+        tracked.tls_opening = None
+        if verdict:
+            assert isinstance(tracked.detector, DirectionDetector)
+            ports = connection.a.port, connection.b.port
+            tracked.detector = EncryptedConnection(tracked.detector, self.tls, ports, self.asked)
+            tracked.detector.catch_up(opening.before)
 
     # From events to rows.
 
@@ -343,6 +377,7 @@ class RowSink(StreamSink):
         seen = [flow for flow in flows if flow.packets]  # of a direction that is not there at all nothing is lost
         counts.bytes_lost += sum(flow.bytes_lost for flow in seen)
         counts.bytes_opaque += summary.bytes_opaque
+        counts.bytes_decrypted += summary.bytes_decrypted
         server = tracked.server
         assert server is not None
         assert tracked.connection_id is not None
@@ -356,8 +391,9 @@ class RowSink(StreamSink):
                 summary.request_frames, summary.response_frames, summary.request_bytes, summary.response_bytes,
                 sum(flow.gaps for flow in seen), flows[0].bytes_cut + flows[1].bytes_cut,
                 flows[0].retransmissions + flows[1].retransmissions,
-                summary.state, summary.closed_by, summary.last_api_name, summary.protocol, summary.tls_version, summary.tls_sni,
-                summary.tls_ja3, summary.sasl_mechanism, summary.attempted_principal, summary.principal, summary.auth_failures,
+                summary.state, summary.closed_by, summary.last_api_name, summary.protocol, summary.tls_version, summary.tls_cipher,
+                summary.tls_sni, summary.tls_alpn, summary.tls_client_subject, summary.tls_decrypted, summary.tls_ja3, summary.tls_ja4,
+                summary.sasl_mechanism, summary.attempted_principal, summary.principal, summary.auth_failures,
                 summary.software_name, summary.software_version, summary.identity_source, summary.client_id,
                 summary.client_instance_id, summary.role,
             )

@@ -56,7 +56,8 @@ CAPTURES: Final = schema_of(
     ("bytes_cut", LONG),  # by the snap length
     ("bytes_damaged", LONG),  # of the file, decompressed, that make no records; null for request logs
     ("bytes_lost", LONG),  # in gaps; a direction that is not in the capture at all has none
-    ("bytes_opaque", LONG),  # TLS and foreign protocols
+    ("bytes_opaque", LONG),  # TLS that could not be deciphered, and other protocols
+    ("bytes_decrypted", LONG),  # application data of TLS
     ("connections", LONG),
     ("connections_refused", LONG),  # of these, attempts that only a reset answered
     ("joined_late", LONG),
@@ -91,8 +92,13 @@ CONNECTIONS: Final = schema_of(
     ("last_api_name", TEXT),
     ("protocol", TEXT),  # kafka, tls, http, ssh, silent, unknown, ...
     ("tls_version", TEXT),
+    ("tls_cipher", TEXT),  # IANA's name
     ("tls_sni", TEXT),
+    ("tls_alpn", TEXT),
+    ("tls_client_subject", TEXT),  # of the client certificate, as RFC 2253 has it
+    ("tls_decrypted", TEXT),  # yes, partly, failed, no_keys
     ("tls_ja3", TEXT),
+    ("tls_ja4", TEXT),
     ("sasl_mechanism", TEXT),
     ("attempted_principal", TEXT),
     ("principal", TEXT),

@@ -356,8 +356,8 @@ def finish_series(carry: TablesCarry) -> tuple[Batches, dict[str, pa.Table]]:
         )  # fmt: skip
         captures.add(
             (
-                facts.location, carry.series, "pcap", *of_file, counts.bytes_lost, counts.bytes_opaque, counts.connections, counts.refused,
-                counts.joined_late, counts.one_way, counts.requests, counts.unanswered, counts.unseen,
+                facts.location, carry.series, "pcap", *of_file, counts.bytes_lost, counts.bytes_opaque, counts.bytes_decrypted,
+                counts.connections, counts.refused, counts.joined_late, counts.one_way, counts.requests, counts.unanswered, counts.unseen,
             )
         )  # fmt: skip
     batches["captures"] = captures.take(whole=True)

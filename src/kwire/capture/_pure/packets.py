@@ -36,6 +36,8 @@ _INTERFACE: Final = 1
 _OLD_PACKET: Final = 2
 _SIMPLE_PACKET: Final = 3
 _STATISTICS: Final = 5
+_SECRETS: Final = 10
+_KEY_LOG: Final = 0x544C534B  # "TLSK": the secrets are an NSS key log
 _ENHANCED_PACKET: Final = 6
 
 # What is odd about a record.
@@ -260,6 +262,10 @@ class _Scanner:
         elif kind == _STATISTICS:
             if length >= 24:
                 self.statistics(at, body_end)
+        elif kind == _SECRETS:
+            size = self.u32(at + 12) if length >= 20 else 0
+            if size and self.u32(at + 8) == _KEY_LOG and size <= length - 20:
+                state.secrets.append((at + 16, size))
         elif kind == _SECTION:
             known = state.dropped
             state.dropped_before = -1 if known is None else known

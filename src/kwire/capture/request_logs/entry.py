@@ -106,6 +106,7 @@ def connection_name(text: str) -> ConnectionName:
     return ConnectionName(_address(found[1]), int(found[2]), _address(found[3]), int(found[4]), found[5])
 
 
+@lru_cache(maxsize=4096)  # a fleet has more connections than addresses
 def _address(text: str) -> str:
     """Java writes IPv6 addresses in full, ``0:0:0:0:0:0:0:1``; packets and everybody else ``::1``."""
     try:

@@ -25,8 +25,8 @@ __all__ = ["LineReader"]
 
 _OPENING: Final = b'{"'
 # Kafka's own layout before the object: `[2026-01-01 00:00:00,000] DEBUG Completed request:`.
-_MINUTE: Final = re.compile(rb"\[([0-9]{4}-[0-9]{2}-[0-9]{2} [0-9]{2}:[0-9]{2}):")
-_MINUTE_BYTES: Final = 18
+_SECOND: Final = re.compile(rb"\[([0-9]{4}-[0-9]{2}-[0-9]{2} [0-9]{2}:[0-9]{2}:[0-6][0-9])[,.]")
+_SECOND_BYTES: Final = 21
 _STAMP_BYTES: Final = 24
 _MARKED: Final = re.compile(rb"\] +(TRACE|DEBUG|INFO|WARN|ERROR) *" + MARK.encode() + rb" ?")
 _LONGEST_MARK: Final = 64
@@ -85,12 +85,12 @@ class LineReader:
         wanted: which bodies are wanted of an api at a version; see `WantedBodies`.
     """
 
-    __slots__ = ("_decoders", "_levels", "_minutes", "_wanted", "_zone")
+    __slots__ = ("_decoders", "_levels", "_seconds", "_wanted", "_zone")
 
     def __init__(self, zone: tzinfo, wanted: Callable[[int, int], WantedBodies | None]) -> None:
         self._zone = zone
         self._wanted = wanted
-        self._minutes: dict[bytes, int] = {}
+        self._seconds: dict[bytes, int] = {}
         self._levels: dict[bytes, str] = {}
         # by how the object begins: api, version, what reads the object, whether the response is wanted as text
         self._decoders: dict[bytes, tuple[int, int, _Decode, bool] | None] = {}
@@ -107,16 +107,13 @@ class LineReader:
         try:
             if line[:1] == b"[":
                 at = line.find(_OPENING, _STAMP_BYTES, _LONGEST_MARK)
-                before, rest = line[_STAMP_BYTES:at], line[18:20] + line[21:24]  # seconds and milliseconds
-                minute = self._minutes.get(line[:_MINUTE_BYTES]) or self._minute(line[:_MINUTE_BYTES])
+                before, second, rest = line[_STAMP_BYTES:at], line[:_SECOND_BYTES], line[_SECOND_BYTES:_STAMP_BYTES]
                 level = self._levels.get(before) or self._level(before)
-                if minute is None or level is None or line[20] not in b",." or not rest.isdigit() or rest >= b"70":
+                logged_us = self._seconds.get(second) or self._second(second)
+                if logged_us is None or level is None or not rest.isdigit():
                     return None
-                logged_us = minute + int(rest) * 1000
-            end = line.find(_HEADER_END, at, at + _LONGEST_HEADER)
-            if end < 0:
-                return None
-            opening = line[at:end]
+                logged_us += int(rest) * 1000
+            opening = line[at : line.find(_HEADER_END, at, at + _LONGEST_HEADER)]
             known = self._decoders[opening] if opening in self._decoders else self._decoder(opening)
             if known is None:
                 return None
@@ -152,11 +149,11 @@ class LineReader:
         found = _MARKED.fullmatch(before)
         return None if found is None else _keep(self._levels, before, found[1].decode())
 
-    def _minute(self, stamp: bytes) -> int | None:
-        """Microseconds since 1970 of a stamp as far as its minute; None for any other stamp than Kafka's own."""
-        found = _MINUTE.fullmatch(stamp)
-        instant = None if found is None else find_stamp(f"{found[1].decode('ascii')}:00", self._zone)
-        return None if instant is None else _keep(self._minutes, stamp, instant)
+    def _second(self, stamp: bytes) -> int | None:
+        """Microseconds since 1970 of a stamp as far as its second; None for any other stamp than Kafka's own."""
+        found = _SECOND.fullmatch(stamp)
+        instant = None if found is None else find_stamp(found[1].decode("ascii"), self._zone)
+        return None if instant is None else _keep(self._seconds, stamp, instant)
 
     def _decoder(self, opening: bytes) -> tuple[int, int, _Decode, bool] | None:
         """What reads the objects that begin so; None where that is not known."""

@@ -42,7 +42,7 @@ from functools import cache
 from typing import Any, Final
 
 from kwire.codec._pure.primitives import MAX_LENGTH, Break, Buffer, read_length, read_varint
-from kwire.codec._pure.source_text import SourceText, can_be_source
+from kwire.codec._pure.source_text import SourceText, can_be_source, function_of
 from kwire.codec._pure.structs import default_maker
 from kwire.codec.layout import Default
 from kwire.codec.plan import FIXED_SIZE, Flag, Op, Operation, Plan
@@ -355,9 +355,7 @@ def make_reader(plan: Plan, classes: tuple[type, ...], build: bool, of_bytes: bo
     if not can_be_source(plan):
         return _leave_to_the_walk
     text, root, names = reader_source(plan, classes, build, of_bytes)
-    exec(compile(text, f"<readers of {plan.message} v{plan.version}>", "exec"), names)
-    reader: Reader = names[root]
-    return reader
+    return function_of(text, root, names, f"readers of {plan.message} v{plan.version}")
 
 
 def _leave_to_the_walk(data: Buffer, pos: int, end: int, count: int) -> tuple[Any, int]:

@@ -1,15 +1,21 @@
-"""Python source while it is written: lines, indentation, and the objects that it refers to by short names."""
+"""Python source while it is written: lines, indentation, and the objects that it refers to by short names; and functions of it.
+
+The readers and writers of the pure codec are the only generated code of the package, and `function_of` the only place that runs any.
+Closures, one a field, take the place of generated code everywhere else. Here they were measured and refused: a closure a field, with the
+slot's own setter and neighbours of fixed size unpacked together, reads a Metadata response of 3 KB in 2.6 times the time of its generated
+reader, and a Heartbeat request in 1.8 times, because each field costs a call.
+"""
 
 from __future__ import annotations
 
 import keyword
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import Any
 
 from kwire.codec.plan import Plan
 
-__all__ = ["SourceText", "can_be_source"]
+__all__ = ["SourceText", "can_be_source", "function_of"]
 
 
 def can_be_source(plan: Plan) -> bool:
@@ -58,3 +64,17 @@ class SourceText:
         if value is None or isinstance(value, (bool, int)) or value == ():
             return repr(value)
         return self.name("K", (type(value), repr(value)), value)
+
+
+def function_of(text: str, root: str, names: dict[str, Any], title: str) -> Callable[..., Any]:
+    """Compile generated source.
+
+    Args:
+        text: of functions; nothing in it comes from outside but attributes that `can_be_source` has let pass.
+        root: the name of the function that is wanted.
+        names: the objects that the source refers to; gets the functions.
+        title: what tracebacks call the source.
+    """
+    exec(compile(text, f"<{title}>", "exec"), names)
+    made: Callable[..., Any] = names[root]
+    return made

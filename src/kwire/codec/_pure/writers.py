@@ -40,7 +40,7 @@ from collections.abc import Callable
 from functools import cache
 from typing import Any, Final
 
-from kwire.codec._pure.source_text import SourceText, can_be_source
+from kwire.codec._pure.source_text import SourceText, can_be_source, function_of
 from kwire.codec.layout import Default, SlotLayout
 from kwire.codec.plan import FIXED_SIZE, Flag, Op, Operation, Plan
 from kwire.codec.uuids import Uuid
@@ -333,9 +333,7 @@ def make_writer(plan: Plan, classes: tuple[type, ...]) -> Writer:
     if not can_be_source(plan):
         return _leave_to_the_walk
     text, root, names = writer_source(plan, classes)
-    exec(compile(text, f"<writers of {plan.message} v{plan.version}>", "exec"), names)
-    writer: Writer = names[root]
-    return writer
+    return function_of(text, root, names, f"writers of {plan.message} v{plan.version}")
 
 
 def _leave_to_the_walk(items: Any, out: Out) -> None:

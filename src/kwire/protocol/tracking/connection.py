@@ -181,6 +181,10 @@ class Connection:
                 self._exchange.lost_responses()
         return events
 
+    def authenticated(self, principal: str) -> None:
+        """The layer below has authenticated the client, as mutual TLS does; SASL may say otherwise later."""
+        self._exchange.sasl.principal = principal
+
     @_alone
     def begins_late(self, direction: Direction) -> list[Event]:
         """The first bytes of a direction were not seen, and how many they are is not known: to be said before any of it comes."""

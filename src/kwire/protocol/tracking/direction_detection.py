@@ -14,7 +14,7 @@ from kwire.protocol.events import Asked, ConnectionSummary, Direction, Event, Re
 from kwire.protocol.tracking.connection import Connection
 from kwire.protocol.tracking.frames import MAX_FRAME
 
-__all__ = ["MAX_UNDECIDED", "DirectionDetector"]
+__all__ = ["MAX_UNDECIDED", "DecidedBy", "DirectionDetector"]
 
 # Bytes of both sides after which the lower port decides, if nothing better did. A large request and its response fit.
 MAX_UNDECIDED: Final = 4 << 20

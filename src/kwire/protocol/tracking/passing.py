@@ -10,19 +10,17 @@ from collections.abc import Collection
 from functools import cache
 from typing import Final
 
+from kwire.codec.classes import compiled
+from kwire.codec.plan import Plan
 from kwire.errors import Fault, WireError
 from kwire.protocol.sasl import SaslState
 from kwire.protocol.tracking.pairing import Pairing
+from kwire.protocol.tracking.prefix_reading import read_damaged
 from kwire.protocol.tracking.reading import REQUEST_HEAD, header_reader, peek_correlation_id, released_header
-from kwire.schema import catalog
-from kwire.schema.header_versions import header_version_of
-from kwire.schema.layout import fields_at
 
-__all__ = ["NEEDED_BODIES", "PRODUCE", "Passing", "acks_layout", "read_acks"]
+__all__ = ["NEEDED_BODIES", "PRODUCE", "Passing", "read_acks"]
 
 PRODUCE: Final = 0
-_FLEXIBLE_HEADER: Final = 2
-_LAST_SHIFT: Final = 28  # of the five bytes of a varint
 _SOME_HEADER: Final = 64  # bytes; most request headers are shorter
 _RESPONSE_HEAD: Final = 4  # correlation id
 # SaslHandshake, ApiVersions, SaslAuthenticate, GetTelemetrySubscriptions: who the client is follows from them, so they are always read.
@@ -30,12 +28,12 @@ NEEDED_BODIES: Final = frozenset((17, 18, 36, 71))
 
 
 @cache
-def acks_layout(version: int) -> tuple[bool, bool]:
-    """Whether a Produce request of this version has a transactional id before its acks, and whether that is compact."""
-    message = catalog().request(PRODUCE)
-    assert message is not None
-    first = fields_at(message, version)[0]
-    return first.name == "TransactionalId", header_version_of(message.header_versions, version) >= _FLEXIBLE_HEADER
+def _up_to_acks(version: int) -> Plan:
+    """The plan of a Produce request that ends with its acks."""
+    plan = compiled().plan("ProduceRequest", version, ("acks",))
+    first = plan.blocks[0]
+    count = next(n for n in range(1, first.untagged + 1) if plan.attribute(0, first.first + n - 1) == "acks")
+    return plan._replace(flexible=False, blocks=(first._replace(untagged=count, tagged=0), *plan.blocks[1:]))
 
 
 def read_acks(payload: bytes, offset: int, version: int) -> tuple[int, int] | None:
@@ -49,26 +47,8 @@ def read_acks(payload: bytes, offset: int, version: int) -> tuple[int, int] | No
     Returns:
         None when they lie behind the end of `payload`, or behind a transactional id that cannot be.
     """
-    has_id, compact = acks_layout(version)
-    if has_id and compact:
-        # An unsigned varint of at most five bytes, the length and 1; 0 is null.
-        size = shift = 0
-        while True:
-            if offset >= len(payload) or shift > _LAST_SHIFT:
-                return None
-            byte = payload[offset]
-            offset += 1
-            size |= (byte & 0x7F) << shift
-            if byte < 0x80:
-                break
-            shift += 7
-        offset += max(size - 1, 0)
-    elif has_id:
-        if offset + 2 > len(payload):
-            return None
-        offset += 2 + max(int.from_bytes(payload[offset : offset + 2], "big", signed=True), 0)
-    end = offset + 2
-    return (int.from_bytes(payload[offset:end], "big", signed=True), end) if end <= len(payload) else None
+    read = read_damaged(_up_to_acks(version), payload, offset)
+    return (read.message.acks, read.end) if read.error is None else None
 
 
 class Passing:

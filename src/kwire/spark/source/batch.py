@@ -10,6 +10,7 @@ import pyarrow.compute as pc
 from pyspark.sql.datasource import DataSourceReader, InputPartition
 
 from kwire.capture.file_systems import store_options
+from kwire.capture.tls.session_keys import tls_options
 from kwire.errors import KwireError
 from kwire.spark.source.message_rows import message_rows
 from kwire.spark.source.options import SourceOptions, with_corrupt_record
@@ -45,7 +46,7 @@ class KwireReader(DataSourceReader):
         Raises:
             InputError: a path leads to no file.
         """
-        with store_options(self.options.store):
+        with store_options(self.options.store), tls_options(self.options.tls):
             return list(plan_partitions(self.options))
 
     def read(self, partition: InputPartition) -> Iterator[Any]:
@@ -58,7 +59,7 @@ class KwireReader(DataSourceReader):
         assert isinstance(partition, SeriesPartition)
         rows = message_rows if self.options.reads_messages else table_rows
         try:
-            with store_options(self.options.store):
+            with store_options(self.options.store), tls_options(self.options.tls):
                 for batch in rows(partition.parts, self.options):
                     for kept in self._kept(batch):
                         yield self.columns.batch(kept)

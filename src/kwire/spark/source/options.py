@@ -14,6 +14,8 @@ from typing import Any, Final
 
 from kwire.capture.file_systems import StoreOptions, current_store_options, store_options
 from kwire.capture.request_logs.times import zone_of
+from kwire.capture.tls.certificates import PrincipalRules
+from kwire.capture.tls.session_keys import TlsOptions, expand_key_logs
 from kwire.errors import InputError
 from kwire.schema import catalog
 from kwire.spark.body_types import JSON_BODY, BodyType, body_type
@@ -46,6 +48,7 @@ class SourceOptions:
         log_zone: time zone of request logs, None for UTC.
         path_glob_filter: only files whose names match; None for all.
         store: how to reach object stores.
+        tls: how encrypted connections are read.
         ignore_missing_files, ignore_corrupt_files: go on without what is not there, or cannot be read.
         push_filters: take conditions of `where` into the reader; Spark must have been told to offer them.
         min_partitions: how many tasks are wanted where there are fewer series; None for the processors of the driver.
@@ -64,6 +67,7 @@ class SourceOptions:
     log_zone: str | None = None
     path_glob_filter: str | None = None
     store: StoreOptions = field(default_factory=StoreOptions)
+    tls: TlsOptions = field(default_factory=TlsOptions)
     ignore_missing_files: bool = False
     ignore_corrupt_files: bool = False
     push_filters: bool = False
@@ -102,6 +106,7 @@ def source_options(options: Mapping[str, str]) -> SourceOptions:
         log_zone=_taken(given, "logZone", _zone, None),
         path_glob_filter=given.pop("pathglobfilter", None),
         store=_store(given),
+        tls=_tls(given),
         ignore_missing_files=_taken(given, "ignoreMissingFiles", _bool, False),
         ignore_corrupt_files=_taken(given, "ignoreCorruptFiles", _bool, False),
         push_filters=_taken(given, "pushFilters", _bool, False),
@@ -185,6 +190,19 @@ def _store(given: dict[str, str]) -> StoreOptions:
     """Region and endpoint, filled up with what the driver's environment says, which that of the executors may not."""
     with store_options(StoreOptions(given.pop("region", None), given.pop("endpoint", None))):
         return current_store_options()
+
+
+def _tls(given: dict[str, str]) -> TlsOptions:
+    """Key logs with commas between them, and what belongs to them."""
+    rules = given.pop("sslprincipalmappingrules", "DEFAULT")
+    PrincipalRules(rules)
+    key_logs = _taken(given, "tlsKeys", paths_of, ())
+    return TlsOptions(
+        expand_key_logs(key_logs),
+        _taken(given, "tlsCaptureKeys", _bool, True),
+        _taken(given, "tlsUnverified", _bool, False),
+        rules,
+    )
 
 
 def _version(text: str) -> int:

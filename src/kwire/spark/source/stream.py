@@ -21,6 +21,7 @@ from pyspark.sql.datasource import DataSourceStreamReader, InputPartition
 from kwire.capture.file_systems import store_options
 from kwire.capture.inputs import CaptureFile
 from kwire.capture.series import in_order, series_key
+from kwire.capture.tls.session_keys import tls_options
 from kwire.errors import InputError
 from kwire.spark.source.options import SourceOptions, with_corrupt_record
 from kwire.spark.source.schema import output_columns
@@ -87,7 +88,7 @@ class KwireStreamReader(DataSourceStreamReader, SupportsTriggerAvailableNow):
 
     def prepareForTriggerAvailableNow(self) -> None:
         """Look now; what comes later is for the next query."""
-        with store_options(self._options.store):
+        with store_options(self._options.store), tls_options(self._options.tls):
             self._frozen = self._look(), time.time_ns()
 
     def latestOffset(self, start: dict[str, Any], limit: ReadLimit) -> dict[str, Any]:
@@ -97,7 +98,7 @@ class KwireStreamReader(DataSourceStreamReader, SupportsTriggerAvailableNow):
             InputError: a path leads nowhere, something is gone before it was read, or the checkpoint is of another query.
         """
         offset = StreamOffset.from_json(start, self._asked)
-        with store_options(self._options.store):
+        with store_options(self._options.store), tls_options(self._options.tls):
             files, now_ns = (self._look(), time.time_ns()) if self._frozen is None else self._frozen
             found = plan_batch(
                 offset,
@@ -128,7 +129,7 @@ class KwireStreamReader(DataSourceStreamReader, SupportsTriggerAvailableNow):
     def commit(self, end: dict[str, Any]) -> None:
         """Forget states from before the batch that ends here: it may be asked for once more, where a checkpoint was taken back by one."""
         offset = StreamOffset.from_json(end, self._asked)
-        with store_options(self._options.store):
+        with store_options(self._options.store), tls_options(self._options.tls):
             self._states(offset).forget({name: series.base for name, series in offset.series.items()})
 
     def _states(self, offset: StreamOffset) -> StateFolder:
@@ -169,7 +170,7 @@ class KwireStreamReader(DataSourceStreamReader, SupportsTriggerAvailableNow):
             InputError: a file cannot be read, or the state cannot.
         """
         assert isinstance(partition, _SeriesPartition)
-        with store_options(self._options.store):
+        with store_options(self._options.store), tls_options(self._options.tls):
             for batch in series_rows(partition.batch, self._options):
                 if batch.num_rows:
                     yield self._columns.batch(batch)

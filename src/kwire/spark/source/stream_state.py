@@ -18,6 +18,7 @@ import pyarrow as pa
 
 import kwire
 from kwire.capture.file_systems import filesystem_of, has_rename, reason_of
+from kwire.capture.private_files import make_private, write_private
 from kwire.errors import InputError
 from kwire.tables.series import TablesCarry
 
@@ -97,10 +98,9 @@ class StateFolder:
         name = _name(series, version)
         renames = has_rename(filesystem)  # elsewhere a file is seen when it is closed
         try:
-            filesystem.create_dir(folder, recursive=True)
+            make_private(filesystem, folder)
             written = f"{folder}/.{name}-{os.getpid()}" if renames else f"{folder}/{name}"
-            with filesystem.open_output_stream(written, compression=None) as file:
-                file.write(data)
+            write_private(filesystem, written, data)
             if renames:
                 filesystem.move(written, f"{folder}/{name}")
         except OSError as error:

@@ -35,7 +35,7 @@ from kwire.tables.client_keys import client_key
 from kwire.tables.observed_rows import TopicSums
 from kwire.tables.request_logs.exchange_kinds import API_VERSIONS, ExchangeKind, FirstFields, exchange_kind, is_of_broker
 from kwire.tables.request_logs.messages import advertised_by, request_of, response_of
-from kwire.tables.request_logs.request_row import request_row
+from kwire.tables.request_logs.request_row import Sender, request_row
 from kwire.tables.request_logs.topics import add_topics
 
 __all__ = ["LogConnection"]
@@ -55,8 +55,10 @@ _WITHOUT_RESPONSE: Final[dict[str | None, RequestState]] = {
     _NO_RESPONSE: _NO_RESPONSE, "unanswered": "unanswered", "abandoned": "abandoned", "unseen": "unseen",
 }  # fmt: skip
 _NO_SOFTWARE: Final = (None, None)
+_ANSWERED: Final = ("answered", "decoded")  # nearly all
 _NO_FIELDS: Final = (None, None, None, None, None)
 _NOTHING: Final[list[Event]] = []
+_NO_FACTS: Final[list[Fact]] = []
 
 Exchange = tuple[tuple[Any, ...], list[Event]]
 
@@ -85,8 +87,8 @@ class LogConnection:
     """
 
     __slots__ = (
-        "_broker_knows", "_name_unseen", "_reported", "_watched", "begun", "connection_id", "exact", "first_us", "identity",
-        "last_api_name", "last_us", "name", "principal", "requests", "responses", "sizes_known", "topics", "unsupported",
+        "_broker_knows", "_name_unseen", "_reported", "_same", "_watched", "begun", "connection_id", "exact", "first_us",
+        "identity", "last_api_name", "last_us", "name", "principal", "requests", "responses", "sizes_known", "topics", "unsupported",
     )  # fmt: skip
 
     def __init__(self, name: ConnectionName, n: int, begun: int, watched: bool) -> None:
@@ -108,6 +110,8 @@ class LogConnection:
         self._watched = watched
         self._broker_knows = False  # an entry had the software that the broker knows
         self._name_unseen = False  # a name was sent, but its request is not logged as it was sent
+        # client id, software and principal of the latest entry, and what rows of such entries share; None where the request said more
+        self._same: tuple[str | None, tuple[str, str] | None, str | None, Sender] | None = None
 
     @property
     def server(self) -> str:
@@ -127,7 +131,7 @@ class LogConnection:
             series, capture: as they stand in rows.
 
         Returns:
-            The row of `LOGGED_COLUMNS`, and what the entry teaches and breaks beyond it.
+            The row, of `LOGGED_COLUMNS`, and what the entry teaches and breaks beyond it.
         """
         (
             line, key, version, correlation_id, client_id, _, form, request, response, _, logged_us, total_us, queue, local, remote,
@@ -140,8 +144,12 @@ class LogConnection:
             ended = None if total_us is None else arrived + total_us
         elif logged_us is not None:  # an entry is written when all is done
             arrived, ended = None if total_us is None else logged_us - total_us, logged_us
-        if arrived is not None or ended is not None:
-            self._see_times(arrived, ended)
+        # a request does not end before it came
+        first, last = ended if arrived is None else arrived, arrived if ended is None else ended
+        if first is not None and (self.first_us is None or first < self.first_us):
+            self.first_us = first
+        if last is not None and (self.last_us is None or last > self.last_us):
+            self.last_us = last
         if form == "text":
             self.exact = self.sizes_known = False
         elif key == _SHARE_FETCH:
@@ -156,11 +164,24 @@ class LogConnection:
         typed = form == "typed" and request is not None and key != API_VERSIONS
         if not typed:
             body, request = request_of(entry, kind)
-        first: FirstFields = _NO_FIELDS
+        named: FirstFields = _NO_FIELDS
         if request is not None and kind.first is not None:
-            first = kind.first(request) if typed else _first_known(request, kind, form)
-        acks, group_id, transactional_id, first_topic, topic_count = first
-        broken = self._see_identity(entry, kind, body, request)
+            named = kind.first(request) if typed else _first_known(request, kind, form)
+        acks = named[0]
+        same = self._same
+        if (
+            same is not None and same[0] == client_id and same[1] == software and same[2] == principal and kind.may_be_client
+            and (key != _FETCH or _is_consumer(request)) and (correlation_id is None or correlation_id >= 0)
+        ):  # fmt: skip
+            broken = _NO_FACTS
+            if client_id:
+                self.identity.count_client_id(client_id)
+            sender = same[3] if same[3][1] == capture else (series, capture, *same[3][2:])
+        else:
+            broken = self._see_identity(entry, kind, body, request)
+            name, number = software or _NO_SOFTWARE
+            sender = (series, capture, self.connection_id, client_id, self.identity.instance_id, name, number, principal)
+            self._same = (client_id, software, principal, sender) if kind.may_be_client else None
 
         # The response.
         state: RequestState = _NO_RESPONSE if key == _PRODUCE and acks == 0 else _WITHOUT_RESPONSE.get(claimed, "answered")
@@ -171,20 +192,18 @@ class LogConnection:
             if typed:
                 if response is not None:
                     code = kind.code(response)
-                    throttle = response.throttle_time_ms if kind.response_fields.throttle_time_ms else None
+                    throttle = response.throttle_time_ms if kind.throttled else None
             else:
                 answered_as, response = response_of(entry, kind)
                 if response is not None:
                     code = error_code_of(response, answered_as.response_fields)
-                    throttle = getattr(response, "throttle_time_ms", None) if answered_as.response_fields.throttle_time_ms else None
+                    throttle = getattr(response, "throttle_time_ms", None) if answered_as.throttled else None
         else:
             response = None
-        software_name, software_version = software or _NO_SOFTWARE
+        outcome = _ANSWERED if state == "answered" and body == "decoded" else (state, body)
         row = request_row(
-            series, capture, self.connection_id, index, key, version, kind, correlation_id, client_id, self.identity.instance_id,
-            software_name, software_version, principal, arrived, responded, latency, code, throttle, acks, first_topic, topic_count,
-            group_id, transactional_id, state, body, queue, local, remote, line,
-        )  # fmt: skip
+            sender, kind, outcome, index, correlation_id, arrived, responded, latency, code, throttle, named, queue, local, remote, line
+        )
 
         # What they say beyond the row: of most nothing.
         if kind.uses_topics:
@@ -192,12 +211,14 @@ class LogConnection:
             add_topics(self.topics, key, client_id, acks, _ns(arrived), request, response, body == "decoded", whole)
         if not broken and not code and not kind.says_more:
             return row, _NOTHING
+        broken = broken.copy()
         events = self._learn(entry, kind, index, responded, response, code, broken)
         events += self._violations(broken, entry, index, arrived)
         if kind.watch is not Watch.NO and not kind.uses_topics:
+            _, group_id, transactional_id, first_topic, topic_count = named
             completed = RequestCompleted(
-                index, key, kind.api_name, version, None, correlation_id, client_id, self.identity.instance_id, software_name,
-                software_version, principal, _ns(arrived), _ns(responded), latency, None, None, code, throttle, acks, first_topic,
+                index, key, kind.api_name, version, None, correlation_id, client_id, self.identity.instance_id, sender[5], sender[6],
+                principal, _ns(arrived), _ns(responded), latency, None, None, code, throttle, acks, first_topic,
                 topic_count, group_id, transactional_id, state, body,
             )  # fmt: skip
             events += _observed(completed, request, response)
@@ -217,6 +238,7 @@ class LogConnection:
             broken.append(("batch_refused", {"error": _REFUSED_BATCHES[code]}))
         elif key == _GET_TELEMETRY:
             self.identity.assigned(getattr(response, "client_instance_id", None))
+            self._same = None
         elif key == API_VERSIONS:
             if code == _UNSUPPORTED_VERSION:
                 broken.append(("api_versions_refused", {"version": version}))
@@ -257,14 +279,6 @@ class LogConnection:
                 identity.software, identity.source = (None, None), "not_observed"
         return broken
 
-    def _see_times(self, arrived: int | None, ended: int | None) -> None:
-        # a request does not end before it came
-        first, last = ended if arrived is None else arrived, arrived if ended is None else ended
-        if self.first_us is None or (first is not None and first < self.first_us):
-            self.first_us = first
-        if self.last_us is None or (last is not None and last > self.last_us):
-            self.last_us = last
-
     def _envelope(self, entry: LogEntry, series: str, capture: str, index: int, arrived: int | None, ended: int | None) -> tuple[Any, ...]:
         """The row of the Envelope that a forwarded request came in (KIP-590): brokers log its content, under the first sender's name.
 
@@ -278,9 +292,10 @@ class LogConnection:
         answered_as, response = response_of(entry, exchange_kind(entry.api_key, entry.api_version))
         if response is not None:
             code = _NOT_CONTROLLER if error_code_of(response, answered_as.response_fields) == _NOT_CONTROLLER else 0
+        name, version = self.identity.software
+        sender = (series, capture, self.connection_id, None, self.identity.instance_id, name, version, None)
         return request_row(
-            series, capture, self.connection_id, index, _ENVELOPE, 0, kind, None, None, self.identity.instance_id, *self.identity.software,
-            None, arrived, ended, entry.total_us, code, None, None, None, None, None, None, "answered", "skipped", entry.queue_us,
+            sender, kind, ("answered", "skipped"), index, None, arrived, ended, entry.total_us, code, None, _NO_FIELDS, entry.queue_us,
             entry.local_us, entry.remote_us, entry.line,
         )  # fmt: skip
 

@@ -48,10 +48,11 @@ class ExchangeKind(NamedTuple):
     """An api at a version.
 
     Attributes:
+        api_key, version: of which it is.
         api_name: None for an api that the catalog does not have.
         header_version, request, response: None where no release has the version.
         first: acks, group id, transactional id, name of the first topic and number of topics of a typed request; None where it has none.
-        code: error code of a typed response.
+        code, throttled: error code of a typed response, and whether it has a throttle time.
         request_fields, response_fields: the same of messages that may lack fields.
         may_be_client: any client may use it, and it does not say which.
         uses_topics: what it does with topics is summed up.
@@ -60,12 +61,15 @@ class ExchangeKind(NamedTuple):
         says_more: an exchange without an error may say more than its row and its topics.
     """
 
+    api_key: int
+    version: int
     api_name: str | None
     header_version: int | None = None
     request: BodyKind | None = None
     response: BodyKind | None = None
     first: Callable[[Any], FirstFields] | None = None
     code: Callable[[Any], int | None] = _no_code
+    throttled: bool = False
     request_fields: RequestFields = RequestFields(None, None, None, None, None, None)
     response_fields: ResponseFields = ResponseFields(None, (), False)
     may_be_client: bool = True
@@ -82,17 +86,21 @@ def exchange_kind(api_key: int, version: int) -> ExchangeKind:
     may_be_client = not identifying and api_role(api_key) is None
     request, response = catalog().request(api_key), catalog().response(api_key)
     if request is None or version not in request.valid_versions:
-        return ExchangeKind(name, may_be_client=may_be_client)
+        return ExchangeKind(api_key, version, name, may_be_client=may_be_client)
     watch, uses_topics = watch_of(api_key, version), api_key in TOPIC_USERS
+    answered = ResponseFields(None, (), False) if response is None else response_fields(api_key, version)
     return ExchangeKind(
+        api_key=api_key,
+        version=version,
         api_name=name,
         header_version=header_version("request", api_key, version),
         request=BodyKind(request.name, _projection(api_key, version, False)),
         response=None if response is None else BodyKind(response.name, _projection(api_key, version, True)),
         first=_first_of(request_fields(api_key, version)),
-        code=_no_code if response is None else _code_of(response_fields(api_key, version)),
+        code=_code_of(answered),
+        throttled=answered.throttle_time_ms,
         request_fields=request_fields(api_key, version),
-        response_fields=ResponseFields(None, (), False) if response is None else response_fields(api_key, version),
+        response_fields=answered,
         may_be_client=may_be_client,
         uses_topics=uses_topics,
         names_nodes=api_key in NODE_FIELDS,

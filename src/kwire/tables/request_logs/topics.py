@@ -36,14 +36,17 @@ def add_topics(
         is_request_whole, is_response_whole: nothing of them is missing; of what has the records, topics may have had more otherwise.
     """
     direction = "produce" if api_key == _PRODUCE else "fetch"
+    asked, answered = TOPIC_USERS[api_key]
     counted: dict[tuple[str | None, str | None], TopicSum] = {}
     unseen: set[tuple[str | None, str | None]] = set()
-    shapes = TOPIC_USERS[api_key]
-    is_whole = is_request_whole if shapes[0].records else is_response_whole
-    for shape, message in zip(shapes, (request, response), strict=True):
-        for topic in getattr(message, shape.topics, None) or ():
-            partitions = getattr(topic, shape.partitions, None)
-            name = (getattr(topic, shape.name, None) or None) if shape.name else None  # by name or by id, as the version has it
+    is_whole = is_request_whole if asked.records else is_response_whole
+    for shape, topics in ((asked, getattr(request, asked.topics, None)), (answered, getattr(response, answered.topics, None))):
+        if not topics:  # of most fetches
+            continue
+        topics_name, partitions_name, number_name, records, errors = shape[1], shape[2], shape[3], shape.records, shape.errors
+        for topic in topics:
+            partitions = getattr(topic, partitions_name, None)
+            name = (getattr(topic, topics_name, None) or None) if topics_name else None  # by name or by id, as the version has it
             topic_id = getattr(topic, "topic_id", None)
             topic_id = None if topic_id is None else _text_of(topic_id)
             if not partitions or (name is None and topic_id is None):
@@ -55,13 +58,13 @@ def add_topics(
                 if not is_whole:
                     unseen.add(place)
             for partition in partitions:
-                found.partitions.add(getattr(partition, shape.number))
-                if shape.records:
+                found.partitions.add(getattr(partition, number_name))
+                if records:
                     size = getattr(partition, "records_size", None)
                     found.bytes += size or 0
                     if size is None and not hasattr(partition, "records"):
                         unseen.add(place)
-                if shape.errors and partition.error_code:
+                if errors and partition.error_code:
                     found.errors += 1
                     found.refused.add(partition.error_code)
     for place in unseen:

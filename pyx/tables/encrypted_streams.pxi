@@ -1,0 +1,94 @@
+# Part of bulk.pyx: streams behind TLS (kwire/tables/encrypted_connection.py, and what the sink does for it).
+
+
+cdef int look_for_tls(
+    RowBatches owner, TrackedStream stream, TcpConnection connection, int side, const uint8_t* data, Py_ssize_t size, int64_t time_ns,
+    int64_t packet,
+) except -1:
+    """RowSink._look_for_tls, of bytes that the tracker has already."""
+    if stream.tls_opening is None:
+        if stream.tracker.begins_kafka(0, <Bytes>data, size):
+            stream.tls_undecided = False  # as a TlsOpening would say
+            return 0
+        stream.tls_opening = TlsOpening(connection.tcp.opened_by < 0)
+    opening = stream.tls_opening
+    verdict = opening.take(side, PyBytes_FromStringAndSize(<const char*>data, size), time_ns, owner.packet_of(packet))
+    if verdict is None:
+        return 0
+    stream.tls_undecided, stream.tls_opening = False, None
+    if verdict:
+        take_tls(stream, TlsConnection())
+        for chunk in opening.before:
+            take_plaintext(owner, stream, connection, stream.tls.receive(owner.target.tls, *chunk))
+    return 0
+
+
+cdef int encrypted_data(
+    RowBatches owner, TrackedStream stream, TcpConnection connection, int side, const uint8_t* data, Py_ssize_t size, int64_t time_ns,
+    int64_t packet,
+) except -1:
+    """EncryptedConnection.receive, of bytes that the tracker has already: Python sees them when a record is whole."""
+    cdef RecordStream records = stream.records[0] if side == 0 else stream.records[1]
+    if not records.add(data, size, time_ns, owner.packet_of(packet)):
+        return 0
+    return take_plaintext(owner, stream, connection, stream.tls.taken(owner.target.tls, side))
+
+
+cdef int take_tls(TrackedStream stream, object tls) except -1:
+    """From here on the stream is encrypted."""
+    stream.tls = tls
+    stream.records = tls.direction(0).stream, tls.direction(1).stream
+    return 0
+
+
+cdef int take_plaintext(RowBatches owner, TrackedStream stream, TcpConnection connection, list outputs) except -1:
+    """EncryptedConnection._give."""
+    cdef object tls = stream.tls
+    cdef Py_buffer data
+    cdef int side
+    if not outputs or tls.client_side is None:
+        return 0
+    for output in outputs:
+        if stream.plaintext is None:
+            begin_plaintext(owner, stream, connection, None)
+        if tls.subject is not None and tls.subject != stream.subject:
+            stream.subject = tls.subject
+            stream.plaintext.authenticated(owner.target.tls.principals.principal(tls.subject))
+        side = output.side != stream.plaintext_slot.client_side
+        if isinstance(output, Missing):
+            stream.plaintext.lose_bytes(side, UNKNOWN_LOSS if output.size is None else output.size, output.time, output.cut)
+            if output.size is None:
+                stream.plaintext.lose_bytes(side, 1, output.time, False)
+            continue
+        stream.plaintext.state.server_unseen = not stream.tracker.state.received[1]
+        PyObject_GetBuffer(output.data, &data, PyBUF_SIMPLE)
+        try:
+            stream.plaintext.take(side, <Bytes>data.buf, data.len, output.time, output.packet)
+        finally:
+            PyBuffer_Release(&data)
+        stream.plaintext.state.server_unseen = False
+    return 0
+
+
+cdef int begin_plaintext(RowBatches owner, TrackedStream stream, TcpConnection connection, object known) except -1:
+    """Begin to track what is decrypted; `known` is its connection as it was tracked before, None for nothing."""
+    cdef bint late = False if known is None else known.joined_late
+    cdef ExchangeState* state
+    stream.plaintext = row_connection(stream, &owner.rows.shared, late, owner.target.asked, known)
+    state = &stream.plaintext.state
+    server_text(&owner.rows, state, connection.key, connection.n, 1 - stream.slot.client_side, _address_of)
+    state.begun = stream.tracker.state.begun
+    stream.plaintext_slot.client_side = stream.tls.client_side
+    stream.plaintext_slot.exchange = state
+    slot_append(&owner.slots, &stream.plaintext_slot)
+    return 0
+
+
+cdef object encrypted_connection(RowBatches owner, TrackedStream stream, object wire, tuple ends):
+    """The state of an encrypted stream, as the pure twin has it."""
+    made = EncryptedConnection(wire, owner.target.tls, (ends[0].port, ends[1].port), owner.target.asked)
+    made.tls, made.subject = stream.tls, stream.subject
+    if stream.plaintext is not None:
+        made.plain = DirectionDetector(ends[0].port, ends[1].port, asked=owner.target.asked)
+        made.plain.take_up(1 - stream.plaintext_slot.client_side, "syn", stream.plaintext.plain())
+    return made

@@ -1,0 +1,74 @@
+"""Decryption Secrets Blocks of pcapng: the key log that a capture has in itself (pcapng, 4.7)."""
+
+from __future__ import annotations
+
+from typing import Any, Final
+
+from kwire.capture.source import CHUNK_BYTES, open_capture
+from kwire.errors import InputError
+
+__all__ = ["SecretsBlock", "secrets_of"]
+
+_STREAM: Final = "standard input"
+
+
+class SecretsBlock:
+    """The key log of one block. A pickle has where it lies in its file, never its text; what shows the block shows no text either.
+
+    Args:
+        location: path or URI of the file; empty for a stream, whose block is gone with the process.
+        at: offset of the text in the decompressed file.
+        size: of the text, in bytes.
+        text: it, where the file is being read.
+    """
+
+    __slots__ = ("_text", "at", "location", "size")
+
+    def __init__(self, location: str, at: int, size: int, text: bytes | None = None) -> None:
+        self.location = "" if location == _STREAM else location
+        self.at, self.size = at, size
+        self._text = text
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return SecretsBlock, (self.location, self.at, self.size)
+
+    def __repr__(self) -> str:
+        return f"SecretsBlock({self.location!r}, {self.at}, {self.size})"
+
+    @property
+    def place(self) -> tuple[str, int]:
+        """What two readings of the same block have in common."""
+        return self.location, self.at
+
+    def text(self) -> bytes:
+        """The key log, read again where this comes out of a pickle.
+
+        Raises:
+            InputError: the file cannot be read any more, or is shorter than it was.
+        """
+        if self._text is not None:
+            return self._text
+        if not self.location:
+            raise InputError("the secrets of a capture that came as a stream are gone: give them with --tls-keys")
+        with open_capture(self.location, hashed=False) as source:
+            rest = self.at
+            while rest and (passed := source.read(min(rest, CHUNK_BYTES))):
+                rest -= len(passed)
+            found = b""
+            while len(found) < self.size and (more := source.read(self.size - len(found))):
+                found += more
+        if len(found) < self.size:
+            raise InputError(f"{self.location} no longer has the secrets that were read from it")
+        return found
+
+
+def secrets_of(location: str, position: int, data: bytes, ranges: list[tuple[int, int]]) -> list[SecretsBlock]:
+    """Give the blocks of a chunk.
+
+    Args:
+        location: path or URI of the file.
+        position: of the chunk in the decompressed file.
+        data: the chunk.
+        ranges: offset in the chunk and size of each block's text, as the scan gives them.
+    """
+    return [SecretsBlock(location, position + at, size, bytes(data[at : at + size])) for at, size in ranges]

@@ -1,0 +1,16 @@
+"""TLS between TCP and the protocol: key logs, records, handshakes, and one stream of plaintext per direction of a connection.
+
+    key_log         NSS key logs, by client random
+    session_keys    all that a series has of keys: its logs, Decryption Secrets Blocks, sessions that may be resumed
+    cipher_suites   what the numbers of suites stand for
+    key_schedule    secrets to traffic keys (RFC 5246, RFC 8446)
+    record_ciphers  one record to its plaintext
+    records         one direction's bytes to records, across losses
+    handshake       handshake messages
+    fingerprints    JA3 and JA4 of a ClientHello
+    certificates    subjects, validity, and ssl.principal.mapping.rules
+    direction       one direction: records in, plaintext out
+    connection      both of them
+
+Needs `cryptography` where records are deciphered (extra `tls`), and nothing where handshakes are only read.
+"""

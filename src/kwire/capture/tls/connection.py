@@ -1,0 +1,502 @@
+"""A TLS connection: bytes of both directions in, plaintext out where there are keys, and what the handshake shows.
+
+Handshakes are read with and without keys. With the keys of the client random, found in `SeriesKeys` when the ServerHello comes, records are
+opened one by one (`kwire.capture.tls.direction`). State pickles at any moment: secrets that were looked up stay in it as the keys that were
+derived of them, nothing else does.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from typing import Final, Literal, NamedTuple
+
+from kwire.capture.tls.alerts import Alert, read_alert
+from kwire.capture.tls.certificates import Certificate, read_certificate
+from kwire.capture.tls.cipher_suites import SUITES, Suite, suite_name
+from kwire.capture.tls.direction import Direction, Epoch
+from kwire.capture.tls.handshake import (
+    CERTIFICATE,
+    CLIENT_HELLO,
+    CLIENT_KEY_EXCHANGE,
+    ENCRYPTED_EXTENSIONS,
+    END_OF_EARLY_DATA,
+    FINISHED,
+    KEY_UPDATE,
+    NEW_SESSION_TICKET,
+    SERVER_HELLO,
+    TLS_1_2,
+    TLS_1_3,
+    VERSION_NAMES,
+    ClientHello,
+    ServerHello,
+    chosen_alpn,
+    premaster_name,
+    read_certificates,
+    read_client_hello,
+    read_server_hello,
+    read_ticket,
+)  # fmt: skip
+from kwire.capture.tls.key_schedule import keys_12, master_secret
+from kwire.capture.tls.record_ciphers import Opened, RecordCipher
+from kwire.capture.tls.records import ALERT, APPLICATION, CHANGE_CIPHER, HANDSHAKE, Broken, Record
+from kwire.capture.tls.session_keys import Secrets, SeriesKeys, Session
+
+__all__ = ["Missing", "Plain", "TlsConnection"]
+
+_MOST_TRANSCRIPT: Final = 1 << 17
+_KNOWN_MESSAGES: Final = frozenset((0, 1, 2, 4, 5, 8, 11, 12, 13, 14, 15, 16, 20, 22, 24))
+_LATE_RECORDS: Final = 64  # records of a direction whose ServerHello is not in the capture, tried with each suite
+
+
+class Plain(NamedTuple):
+    """The next plaintext of a side."""
+
+    side: int
+    data: bytes | memoryview
+    time: int
+    packet: int
+
+
+class Missing(NamedTuple):
+    """Plaintext of a side is missing: `size` bytes, None where the number is not known."""
+
+    side: int
+    size: int | None
+    cut: bool
+    time: int
+    packet: int
+
+
+Output = Plain | Missing
+
+
+class TlsConnection:
+    """One connection.
+
+    Attributes:
+        client_side: who sent the ClientHello, 0 or 1; None while unknown.
+        hello: the first ClientHello, without its secrets' names; None before it.
+        version, cipher, alpn: what was agreed on, as texts.
+        subject: of the client certificate, also of the session that is resumed.
+        certificate_faults: (side, not_before, not_after) of certificates that were not valid when they were shown.
+        alerts: those that could be read, at most a few.
+        resumed, retried, renegotiated: what the handshake was.
+        key_use: `found`: the key log has this connection's client random; `none`: it has not.
+        lost: bytes of the connection are missing.
+    """
+
+    __slots__ = (
+        "_completed", "_directions", "_found", "_saw_certificate", "_session", "_suite", "_transcript", "_tried_late", "_version", "alerts",
+        "alpn", "certificate_faults", "cipher", "client_side", "hello", "key_use", "lost", "renegotiated", "resumed", "retried", "server",
+        "subject", "unverified_bytes", "version",
+    )  # fmt: skip
+
+    def __init__(self) -> None:
+        self._directions = (Direction(), Direction())
+        self._version = 0
+        self._suite: Suite | None = None
+        self._transcript: bytes | None = b""  # of the handshake, where a premaster secret may need its hash
+        self._session: Session | None = None  # of TLS 1.2, once its keys are known
+        self._saw_certificate = False
+        self._tried_late = [0, 0]
+        self._completed = False
+        self._found: Opened | None = None
+        self.client_side: int | None = None
+        self.hello: ClientHello | None = None
+        self.server: ServerHello | None = None
+        self.version: str | None = None
+        self.cipher: str | None = None
+        self.alpn: str | None = None
+        self.subject: str | None = None
+        self.certificate_faults: list[tuple[int, int, int, int, int]] = []
+        self.alerts: list[Alert] = []
+        self.resumed = self.retried = self.renegotiated = self.lost = False
+        self.key_use: Literal["found", "none"] = "none"
+        self.unverified_bytes = 0
+
+    # What the layer below says.
+
+    def receive(self, keys: SeriesKeys, side: int, data: bytes, t: int, packet: int) -> list[Output]:
+        """Take the next bytes of a side, 0 or 1."""
+        return self.taken(keys, side) if self._directions[side].stream.take(data, t, packet) else []
+
+    def taken(self, keys: SeriesKeys, side: int) -> list[Output]:
+        """The next bytes of a side are taken: its stream of records has them."""
+        out: list[Output] = []
+        direction = self._directions[side]
+
+        def accepts(kind: int, version: int, body: bytes, lost: int) -> bool:
+            return self._accepts(direction, kind, version, body, lost)
+
+        for record in direction.stream.records(accepts):
+            found, self._found = self._found, None
+            self._record(keys, side, record, found, out)
+        return out
+
+    def lose(self, keys: SeriesKeys, side: int, count: int, t: int, packet: int, cut: bool) -> list[Output]:
+        """The next `count` bytes of a side are missing."""
+        out: list[Output] = []
+        direction = self._directions[side]
+        self.lost = self.lost or not cut
+        if not self.completed(side):
+            direction.messages.lose()
+            self._transcript = None
+        broken = direction.stream.lose(count, t, packet, cut)
+        if broken is not None:
+            self._broken(keys, side, broken, out)
+        if direction.stream.seeking:
+            if not direction.epochs and (self._protects(direction, APPLICATION) or self.key_use == "none"):
+                direction.stream.give_up()
+            self._miss(side, None, cut, (t, packet), out)
+        return out
+
+    def begins_late(self, side: int) -> None:
+        """The first bytes of a side were not seen: to be said before any of it comes."""
+        direction = self._directions[side]
+        direction.stream.seeking = self.lost = True
+        direction.doubtful = direction.doubtful or (0, 0)
+
+    def _miss(self, side: int, count: int | None, cut: bool, mark: tuple[int, int], out: list[Output]) -> None:
+        """Plaintext is missing; before the first of a direction that is in doubt until a record shows it."""
+        direction = self._directions[side]
+        if direction.opened_bytes:
+            out.append(Missing(side, count, cut, *mark))
+        else:
+            direction.doubtful = direction.doubtful or mark
+
+    def _settle_doubt(self, side: int, out: list[Output]) -> None:
+        """The first plaintext behind a loss is there: was there any before it?"""
+        own, client = self._directions[side], self.client_side
+        if own.doubtful is not None:
+            is_first = self.is_13 and bool(own.epochs) and own.epochs[0].kind == "data" and own.epochs[0].sequence == 1
+            if not is_first:
+                out.append(Missing(side, None, False, *own.doubtful))
+            own.doubtful = None
+        # a server answers what it was asked, and behind its first request a client may have been answered
+        other = self._directions[1 - side]
+        if client is not None and other.doubtful is not None and (side != client or own.opened_bytes):
+            out.append(Missing(1 - side, None, False, *other.doubtful))
+            other.doubtful = None
+
+    def completed(self, side: int) -> bool:
+        """Whether a side's part of the handshake is over."""
+        direction = self._directions[side]
+        return direction.finished or bool(direction.epochs and direction.epochs[0].kind == "data" and direction.opened)
+
+    # Records.
+
+    @property
+    def is_13(self) -> bool:
+        return self._version >= TLS_1_3
+
+    def _protects(self, direction: Direction, kind: int) -> bool:
+        return direction.encrypted or (kind == APPLICATION)
+
+    def _accepts(self, direction: Direction, kind: int, version: int, body: bytes, lost: int) -> bool:
+        """Whether a candidate behind a loss is a record."""
+        if direction.epochs and (not self.is_13 or kind == APPLICATION):
+            self._found = direction.open(kind, version, body, lost)
+            if self._found is not None:
+                return True
+            if direction.stopped:
+                direction.stream.seeking = False
+                direction.stream.ended = True
+                return False
+        if direction.encrypted or direction.opened:
+            return False
+        if kind == HANDSHAKE:
+            return len(body) >= 4 and body[0] in _KNOWN_MESSAGES and body[1] == 0
+        return (kind == ALERT and len(body) == 2 and body[0] in (1, 2)) or (kind == CHANGE_CIPHER and body == b"\x01")
+
+    def _record(self, keys: SeriesKeys, side: int, record: Record, found: Opened | None, out: list[Output]) -> None:
+        direction = self._directions[side]
+        if record.kind == CHANGE_CIPHER and not direction.encrypted and found is None:
+            if not self.is_13:
+                self._find_12(keys, None)
+                direction.encrypted = True
+            return
+        if found is None and not self._protects(direction, record.kind):
+            self._content(keys, side, record.kind, record.body, record, out)
+            return
+        direction.protected += 1
+        direction.largest = max(direction.largest, len(record.body))
+        if not direction.epochs and not self._version:
+            self._find_late(keys, side, record)
+        opened = found or direction.open(record.kind, record.version, record.body, record.lost_before)
+        if opened is None:
+            self._not_opened(side, record, out)
+            return
+        if not self.is_13:
+            direction.encrypted = True
+        direction.succeeded(opened)
+        self._content(keys, side, opened.kind, opened.data, record, out)
+
+    def _not_opened(self, side: int, record: Record, out: list[Output]) -> None:
+        direction = self._directions[side]
+        if direction.epochs:
+            direction.failed(len(record.body))
+        else:
+            direction.unopened += 1
+            direction.opaque_bytes += len(record.body)
+        if direction.epochs:
+            self._miss(side, None, False, record.last, out)
+
+    def _broken(self, keys: SeriesKeys, side: int, broken: Broken, out: list[Output]) -> None:
+        direction = self._directions[side]
+        if not self._protects(direction, broken.kind):
+            if broken.kind == HANDSHAKE:
+                self._broken_hello(keys, side, broken)
+            return
+        epoch = direction.epochs[0] if direction.epochs else None
+        direction.skip()
+        direction.opaque_bytes += len(broken.beginning)
+        if epoch is None:
+            return
+        count = None
+        if epoch.kind == "data" and (not epoch.cipher.hides_length or (self.is_13 and (direction.padding or 0) >= 0)):
+            count = max(epoch.cipher.plain_bytes(broken.size) - (direction.padding or 0), 0)
+        if epoch.kind == "data" and direction.opened_bytes and keys.options.unverified and (self.is_13 or broken.kind == APPLICATION):
+            data = epoch.cipher.open_beginning(epoch.sequence - 1, broken.beginning, broken.size)
+            if data:
+                data = data if count is None else data[:count]
+                count = None if count is None else count - len(data)
+                self.unverified_bytes += len(data)
+                out.append(Plain(side, data, *broken.mark))
+        self._miss(side, count, broken.cut, broken.mark, out)
+
+    def _broken_hello(self, keys: SeriesKeys, side: int, broken: Broken) -> None:
+        """Read what there is of a flight in clear: snaplen often cuts off what follows a random."""
+        direction = self._directions[side]
+        for number, message in direction.messages.feed(broken.beginning):
+            self._message(keys, side, number, message, broken.mark)
+        if broken.beginning[:1] == bytes((CLIENT_HELLO,)) and self.hello is None:
+            self._client_hello(side, broken.beginning)
+        direction.messages.lose()
+        self._transcript = None
+
+    def _content(self, keys: SeriesKeys, side: int, kind: int, data: bytes | memoryview, record: Record, out: list[Output]) -> None:
+        direction = self._directions[side]
+        if kind == APPLICATION:
+            if not data:
+                return
+            self._settle_doubt(side, out)
+            direction.opened_bytes += len(data)
+            if 0 < record.first_bytes < len(data) and record.first != record.last:
+                out.append(Plain(side, data[: record.first_bytes], *record.first))
+                out.append(Plain(side, data[record.first_bytes :], *record.last))
+            else:
+                out.append(Plain(side, data, *record.last))
+        elif kind == HANDSHAKE:
+            for number, message in direction.messages.feed(bytes(data)):
+                self._message(keys, side, number, message, record.last)
+        elif kind == ALERT:
+            alert = read_alert(side, bytes(data), *record.last)
+            if alert is not None and len(self.alerts) < 8:
+                self.alerts.append(alert)
+        elif kind == CHANGE_CIPHER and len(direction.epochs) > 1:
+            del direction.epochs[0]  # a renegotiation's, itself encrypted
+
+    # Handshake messages.
+
+    def _message(self, keys: SeriesKeys, side: int, number: int, message: bytes, mark: tuple[int, int]) -> None:
+        direction = self._directions[side]
+        if self._transcript is not None and number != FINISHED and not self._completed:
+            self._transcript = self._transcript + message if len(self._transcript) < _MOST_TRANSCRIPT else None
+        if number == CLIENT_HELLO:
+            self._client_hello(side, message)
+        elif number == SERVER_HELLO:
+            self._server_hello(keys, side, message)
+        elif number == ENCRYPTED_EXTENSIONS:
+            self._agree_alpn(chosen_alpn(message))
+        elif number == CERTIFICATE:
+            self._certificate(side, message, mark)
+        elif number == CLIENT_KEY_EXCHANGE:
+            self._find_12(keys, message)
+        elif number == NEW_SESSION_TICKET:
+            ticket = read_ticket(message, self.is_13)
+            if ticket and (self._session or self.is_13):
+                keys.remember(ticket, (self._session or Session())._replace(subject=self.subject))
+        elif number == END_OF_EARLY_DATA:
+            direction.drop_epoch("early")
+        elif number == KEY_UPDATE and direction.epochs and direction.epochs[0].next_secret:
+            direction.epochs = [direction.epochs[0].updated()]
+        elif number == FINISHED:
+            direction.finished = True
+            if self.is_13:
+                direction.drop_epoch("early")
+                direction.drop_epoch("handshake")
+            elif self._session and self.server is not None and self.server.session_id:
+                keys.remember(self.server.session_id, self._session._replace(subject=self.subject))
+            self._completed = self._completed or all(each.finished for each in self._directions)
+
+    def _client_hello(self, side: int, message: bytes) -> None:
+        read = read_client_hello(message)
+        if read is None:
+            return
+        if self._completed:
+            self.renegotiated = True
+            self._transcript, self._session, self._saw_certificate, self._completed = message, None, False, False
+        elif self.client_side is None:
+            self.client_side = side
+        self.hello = read
+
+    def _server_hello(self, keys: SeriesKeys, side: int, message: bytes) -> None:
+        read = read_server_hello(message)
+        if read is None:
+            return
+        if self.client_side is None:
+            self.client_side = 1 - side
+        self._version = read.version
+        self.version = VERSION_NAMES.get(read.version)
+        self.cipher = suite_name(read.cipher)
+        self._suite = SUITES.get(read.cipher)
+        if read.is_retry:
+            self.retried = True
+            return
+        self.server = read
+        self._agree_alpn(read.alpn)
+        if self.hello is None:
+            return
+        if self.is_13:
+            self.resumed = read.resumes
+            if read.resumes:
+                self._resume(keys)
+            if self._suite is not None:
+                self._use_13(keys.find(self.hello.random), self._suite)
+        else:
+            self._find_12(keys, None)
+
+    def _agree_alpn(self, name: bytes | None) -> None:
+        if name is not None:
+            self.alpn = name.decode("ascii", "replace")
+
+    def _resume(self, keys: SeriesKeys) -> Session | None:
+        """The session that this connection resumes, where the capture has it; its certificate holds on."""
+        assert self.hello is not None
+        for name in (*self.hello.tickets, self.hello.session_id):
+            session = keys.recall(name)
+            if session is not None:
+                self.subject = self.subject or session.subject
+                return session
+        return None
+
+    def _certificate(self, side: int, message: bytes, mark: tuple[int, int]) -> None:
+        self._saw_certificate = True
+        chain = read_certificates(message, self.is_13)
+        read: Certificate | None = read_certificate(chain[0]) if chain else None
+        if read is None:
+            return
+        if side == self.client_side:
+            self.subject = read.subject
+        time_ns, packet = mark
+        if not read.not_before <= time_ns // 1_000_000_000 <= read.not_after and len(self.certificate_faults) < 4:
+            self.certificate_faults.append((side, read.not_before, read.not_after, time_ns, packet))
+
+    # Keys.
+
+    def _use_13(self, secrets: Secrets, suite: Suite) -> None:
+        assert self.client_side is not None
+        for side, name in ((self.client_side, "CLIENT"), (1 - self.client_side, "SERVER")):
+            direction = self._directions[side]
+            if direction.opened and direction.epochs[0].suite == suite:
+                continue  # early data came before the ServerHello
+            direction.epochs = []
+            early = secrets.get("CLIENT_EARLY_TRAFFIC_SECRET") if name == "CLIENT" else None
+            if early and self.hello is not None and self.hello.early_data:
+                direction.epochs.append(Epoch.of_secret("early", suite, early))
+            if secret := secrets.get(f"{name}_HANDSHAKE_TRAFFIC_SECRET"):
+                direction.epochs.append(Epoch.of_secret("handshake", suite, secret))
+            if secret := secrets.get(f"{name}_TRAFFIC_SECRET_0"):
+                direction.epochs.append(Epoch.of_secret("data", suite, secret))
+            if direction.epochs:
+                self.key_use = "found"
+
+    def _find_12(self, keys: SeriesKeys, key_exchange: bytes | None) -> None:
+        """Find the master secret of TLS 1.2, when the ServerHello, the ClientKeyExchange and a ChangeCipherSpec come."""
+        hello, server, suite = self.hello, self.server, self._suite
+        if self._session or hello is None or server is None or suite is None or self._version != TLS_1_2:
+            return
+        secrets = keys.find(hello.random)
+        master, session = secrets.get("CLIENT_RANDOM", b""), Session("CLIENT_RANDOM", hello.random)
+        if not master and (premaster := self._premaster(keys, secrets, key_exchange)):
+            session_hash = None
+            if server.extended_master:
+                if self._transcript is None:
+                    return
+                session_hash = hashlib.new(suite.hash, self._transcript).digest()
+            master = master_secret(premaster, hello.random, server.random, suite, session_hash)
+            session = Session(derived=master)
+        if not self._saw_certificate and (resumed := self._resume(keys)) is not None:
+            if not master:
+                master, session = keys.master_of(resumed), resumed
+            self.resumed = True
+        if not master and server.session_id and server.session_id == hello.session_id:
+            session = Session("SESSION_ID", server.session_id)
+            master = keys.master_of(session)
+        if not master:
+            return
+        self._session, self.key_use = session, "found"
+        assert self.client_side is not None
+        pair = keys_12(master, hello.random, server.random, suite)
+        for side, each in ((self.client_side, pair[0]), (1 - self.client_side, pair[1])):
+            cipher = RecordCipher(suite, each, is_13=False, encrypt_then_mac=server.encrypt_then_mac)
+            self._directions[side].epochs.append(Epoch("data", suite, cipher))
+
+    def _premaster(self, keys: SeriesKeys, secrets: Secrets, key_exchange: bytes | None) -> bytes | None:
+        if key_exchange is None:
+            return None
+        return secrets.get("PMS_CLIENT_RANDOM") or keys.find(premaster_name(key_exchange)).get("RSA")
+
+    def _find_late(self, keys: SeriesKeys, side: int, record: Record) -> None:
+        """The ServerHello is not in the capture: try the suites of TLS 1.3 that the client offers, each from the first number on."""
+        if self.hello is None or self._tried_late[side] >= _LATE_RECORDS:
+            return
+        self._tried_late[side] += 1
+        secrets = keys.find(self.hello.random)
+        sample = secrets.get("SERVER_TRAFFIC_SECRET_0") or secrets.get("CLIENT_TRAFFIC_SECRET_0")
+        if sample is None:
+            return
+        for number in self.hello.ciphers:
+            suite = SUITES.get(number)
+            if suite is None or number >> 8 != 0x13 or hashlib.new(suite.hash).digest_size != len(sample):
+                continue
+            self._use_13(secrets, suite)
+            trial = self._directions[side]
+            found = any(
+                epoch.cipher.open(sequence, record.kind, record.version, record.body) is not None
+                for epoch in trial.epochs
+                for sequence in range(_LATE_RECORDS if trial.stream.opaque or self.lost else self._tried_late[side])
+            )
+            if found:
+                self._version, self._suite = TLS_1_3, suite
+                self.version, self.cipher = VERSION_NAMES[TLS_1_3], suite.name
+                return
+            for each in self._directions:
+                each.epochs = []
+
+    # What is known.
+
+    def direction(self, side: int) -> Direction:
+        """The state of a direction, to be read."""
+        return self._directions[side]
+
+    @property
+    def decrypted(self) -> str | None:
+        """`yes`, `partly`, `failed` or `no_keys`; None while nothing was encrypted."""
+        opened = sum(each.opened for each in self._directions)
+        unopened = sum(each.unopened + (1 if each.stream.opaque else 0) for each in self._directions)
+        if opened:
+            return "partly" if unopened else "yes"
+        if not sum(each.protected for each in self._directions):
+            return None
+        return "failed" if self.key_use == "found" else "no_keys"
+
+    @property
+    def decrypted_bytes(self) -> int:
+        """Bytes of application data that were deciphered."""
+        return sum(each.opened_bytes for each in self._directions)
+
+    @property
+    def opaque_bytes(self) -> int:
+        """Bytes of records that were not."""
+        return sum(each.opaque_bytes + each.stream.opaque for each in self._directions)

@@ -1,0 +1,112 @@
+"""What is wrong with a TLS connection, known at its end: who cannot complete a handshake, and why. Most of it shows without keys.
+
+Alerts of TLS 1.2 before the keys are in clear, and so are those of a TLS 1.3 client that does not take the ServerHello. Any later alert of
+TLS 1.3 is encrypted; its record is shorter than that of a Finished, which is a hash (RFC 8446, 4.4.4).
+"""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime
+from typing import Any, Final, NamedTuple
+
+from kwire.capture.tls.connection import TlsConnection
+from kwire.capture.tls.handshake import TLS_1_2, VERSION_NAMES
+from kwire.protocol.events import ConnectionSummary
+
+__all__ = ["Finding", "findings"]
+
+# A Finished with SHA-256: 4 of header, 32, the content type and a tag.
+_LEAST_FINISHED: Final = 4 + 32 + 1 + 16
+
+
+class Finding(NamedTuple):
+    """Attributes:
+    rule: of `kwire.protocol.rules`.
+    side: whose fault it is, None when it is not known.
+    time, packet: where it was seen, 0 where that is the end.
+    facts: for the rule's sentence.
+    """
+
+    rule: str
+    side: int | None
+    time: int
+    packet: int
+    facts: dict[str, Any]
+
+
+def findings(tls: TlsConnection, summary: ConnectionSummary) -> list[Finding]:
+    """What is wrong with a connection that is over.
+
+    Args:
+        summary: of the connection; its packets are those of both directions.
+    """
+    found: list[Finding] = []
+    failed = _failed(tls, summary)
+    if failed is not None:
+        found.append(failed)
+    if tls.decrypted == "failed":
+        found.append(Finding("tls_keys_do_not_fit", None, 0, 0, {}))
+    for side, begin, end, time, packet in tls.certificate_faults:
+        name = "client" if side == tls.client_side else "server"
+        found.append(Finding("tls_certificate_expired", side, time, packet, {"side": name, "begin": _day(begin), "end": _day(end)}))
+    version = _old_version(tls)
+    if version is not None:
+        found.append(Finding("tls_version_old", tls.client_side, 0, 0, {"version": version}))
+    if tls.renegotiated:
+        found.append(Finding("tls_renegotiated", tls.client_side, 0, 0, {}))
+    if tls.unverified_bytes:
+        found.append(Finding("tls_unverified", None, 0, 0, {"size": tls.unverified_bytes}))
+    return found
+
+
+def _old_version(tls: TlsConnection) -> str | None:
+    """The version that was agreed on, or the highest that is offered, where it is below TLS 1.2."""
+    if tls.version is not None:
+        return tls.version if tls.version in [VERSION_NAMES[number] for number in VERSION_NAMES if number < TLS_1_2] else None
+    if tls.hello is not None and tls.hello.highest_version < TLS_1_2:
+        return VERSION_NAMES.get(tls.hello.highest_version, "SSL 2.0")
+    return None
+
+
+def _failed(tls: TlsConnection, summary: ConnectionSummary) -> Finding | None:
+    if tls.decrypted_bytes:
+        return None
+    for alert in tls.alerts:
+        if alert.fatal:
+            sender = "client" if alert.side == tls.client_side else "server"
+            return Finding("tls_handshake_failed", alert.side, alert.time, alert.packet, {"reason": f"the {sender} sent {alert.name}"})
+    if tls.hello is None or tls.client_side is None or tls.lost or summary.state == "joined_late":
+        return None
+    if summary.closed_by is None:
+        return None
+    reason, side = _unfinished(tls, summary)
+    return None if reason is None else Finding("tls_handshake_failed", side, 0, 0, {"reason": reason})
+
+
+def _unfinished(tls: TlsConnection, summary: ConnectionSummary) -> tuple[str | None, int]:
+    """Why a handshake that no readable alert ended came to nothing; None where it may have succeeded."""
+    assert tls.client_side is not None
+    client_side = tls.client_side
+    closer = client_side if summary.closed_by == "client" else 1 - client_side
+    client, server = tls.direction(client_side), tls.direction(1 - client_side)
+    if tls.server is None:
+        if tls.retried:
+            return f"the {summary.closed_by} closed it behind a HelloRetryRequest", closer
+        if summary.closed_by == "server":
+            return "the server closed it without a ServerHello: it may not speak TLS on this port", closer
+        return "the client closed it before a ServerHello came", closer
+    if tls.is_13:
+        if not client.protected:
+            return f"the {summary.closed_by} closed it behind the ServerHello", closer
+        if not client.opened and client.largest < _LEAST_FINISHED:
+            return "the client ended it with an encrypted alert in the place of its Finished", client_side
+    elif not (client.encrypted and server.encrypted):
+        return f"the {summary.closed_by} closed it before it was complete", closer
+    return None, closer
+
+
+def _day(seconds: int) -> str:
+    try:
+        return datetime.fromtimestamp(seconds, UTC).date().isoformat()
+    except (ValueError, OverflowError, OSError):
+        return "an impossible day"

@@ -1,0 +1,55 @@
+"""JA3 and JA4 of a ClientHello: fingerprints that name a TLS library, not a program.
+
+JA3 (Althouse, Atkinson, Atkins): MD5 of version, ciphers, extensions, curves and point formats. JA4 (FoxIO's technical details, JA4 under
+BSD 3-Clause): `t13d1516h2_8daaf6152771_e5627efa2ab1`, with ciphers and extensions sorted. Both leave GREASE out.
+"""
+
+from __future__ import annotations
+
+import hashlib
+
+from kwire.capture.tls.handshake import ClientHello, is_grease
+
+__all__ = ["ja3", "ja4"]
+
+_VERSIONS = {0x0304: "13", 0x0303: "12", 0x0302: "11", 0x0301: "10", 0x0300: "s3", 0x0002: "s2"}
+_SERVER_NAME = 0
+_ALPN = 16
+
+
+def _without_grease(values: list[int]) -> list[int]:
+    return [value for value in values if not is_grease(value)]
+
+
+def ja3(hello: ClientHello) -> str:
+    """The JA3 of a hello, as hex."""
+    lists = (hello.ciphers, hello.extensions, hello.curves, hello.formats)
+    fields = ["-".join(map(str, _without_grease(values))) for values in lists]
+    return hashlib.md5(",".join([str(hello.version), *fields]).encode(), usedforsecurity=False).hexdigest()
+
+
+def ja4(hello: ClientHello) -> str:
+    """The JA4 of a hello over TCP."""
+    ciphers, extensions = _without_grease(hello.ciphers), _without_grease(hello.extensions)
+    version = _VERSIONS.get(max(_without_grease(hello.versions), default=hello.version), "00")
+    name = "d" if _SERVER_NAME in extensions else "i"
+    hashed = sorted(f"{each:04x}" for each in extensions if each not in (_SERVER_NAME, _ALPN))
+    signatures = [f"{each:04x}" for each in _without_grease(hello.signatures)]
+    rest = ",".join(hashed) + ("_" + ",".join(signatures) if signatures else "")
+    head = f"t{version}{name}{min(len(ciphers), 99):02}{min(len(extensions), 99):02}{_ends(hello.alpn)}"
+    return f"{head}_{_digest(','.join(sorted(f'{each:04x}' for each in ciphers)))}_{_digest(rest if extensions else '')}"
+
+
+def _ends(alpn: list[bytes]) -> str:
+    """First and last character of the first protocol; of its hex where one of them is neither letter nor digit."""
+    if not alpn or not alpn[0]:
+        return "00"
+    first = alpn[0]
+    ends = (first[:1] + first[-1:]).decode("latin-1")
+    if ends.isascii() and ends.isalnum():
+        return ends
+    return first.hex()[0] + first.hex()[-1]
+
+
+def _digest(text: str) -> str:
+    return hashlib.sha256(text.encode()).hexdigest()[:12] if text else "0" * 12

@@ -1,0 +1,292 @@
+"""Handshake messages: hellos, certificates and tickets, as far as a reader of captures needs them (RFC 5246, RFC 8446).
+
+message     type uint8, length uint24, body
+"""
+
+from __future__ import annotations
+
+from typing import Any, Final, NamedTuple
+
+__all__ = [
+    "CERTIFICATE", "CLIENT_HELLO", "CLIENT_KEY_EXCHANGE", "ENCRYPTED_EXTENSIONS", "END_OF_EARLY_DATA", "FINISHED", "HELLO_REQUEST",
+    "KEY_UPDATE", "NEW_SESSION_TICKET", "SERVER_HELLO", "TLS_1_2", "TLS_1_3", "VERSION_NAMES", "Messages", "ClientHello", "ServerHello",
+    "chosen_alpn", "is_grease", "premaster_name", "read_certificates", "read_client_hello", "read_server_hello", "read_ticket",
+]  # fmt: skip
+
+HELLO_REQUEST: Final = 0
+CLIENT_HELLO: Final = 1
+SERVER_HELLO: Final = 2
+NEW_SESSION_TICKET: Final = 4
+END_OF_EARLY_DATA: Final = 5
+ENCRYPTED_EXTENSIONS: Final = 8
+CERTIFICATE: Final = 11
+CLIENT_KEY_EXCHANGE: Final = 16
+FINISHED: Final = 20
+KEY_UPDATE: Final = 24
+
+TLS_1_2: Final = 0x0303
+TLS_1_3: Final = 0x0304
+VERSION_NAMES: Final = {0x0300: "SSL 3.0", 0x0301: "TLS 1.0", 0x0302: "TLS 1.1", 0x0303: "TLS 1.2", 0x0304: "TLS 1.3"}
+
+_SERVER_NAME: Final = 0
+_GROUPS: Final = 10
+_POINT_FORMATS: Final = 11
+_SIGNATURES: Final = 13
+_ALPN: Final = 16
+_ENCRYPT_THEN_MAC: Final = 22
+_EXTENDED_MASTER: Final = 23
+_SESSION_TICKET: Final = 35
+_PRE_SHARED_KEY: Final = 41
+_EARLY_DATA: Final = 42
+_SUPPORTED_VERSIONS: Final = 43
+
+# RFC 8446, 4.1.3: the random of a ServerHello that is a HelloRetryRequest, SHA-256 of "HelloRetryRequest".
+_RETRY: Final = bytes.fromhex("cf21ad74e59a6111be1d8c021e65b891c2a211167abb8c5e079e09e2c8a8339c")
+_MOST_MESSAGE: Final = 1 << 17  # a certificate chain of dozens
+_MOST_TICKETS: Final = 8
+
+
+class Short(Exception):
+    """The message ends before a value does."""
+
+
+class _Cursor:
+    def __init__(self, data: bytes) -> None:
+        self.data = data
+        self.at = 0
+
+    def take(self, size: int) -> bytes:
+        if self.at + size > len(self.data):
+            raise Short
+        self.at += size
+        return self.data[self.at - size : self.at]
+
+    def number(self, size: int) -> int:
+        return int.from_bytes(self.take(size), "big")
+
+    def vector(self, width: int) -> bytes:
+        return self.take(self.number(width))
+
+    @property
+    def more(self) -> bool:
+        return self.at < len(self.data)
+
+
+class ClientHello(NamedTuple):
+    """Attributes:
+    version: legacy version.
+    random, session_id: as sent.
+    ciphers, extensions, curves, formats, signatures: numbers in the order of the wire, GREASE among them.
+    server_name: SNI, None without.
+    alpn: names that are offered.
+    versions: of extension supported_versions; empty without it.
+    tickets: session tickets and identities of pre-shared keys.
+    early_data: the client sends some.
+    is_whole: nothing of it is missing.
+    """
+
+    version: int
+    random: bytes
+    session_id: bytes
+    ciphers: list[int]
+    extensions: list[int]
+    curves: list[int]
+    formats: list[int]
+    signatures: list[int]
+    server_name: str | None
+    alpn: list[bytes]
+    versions: list[int]
+    tickets: list[bytes]
+    early_data: bool
+    is_whole: bool
+
+    @property
+    def highest_version(self) -> int:
+        """The newest version that is offered."""
+        return max((each for each in self.versions if each in VERSION_NAMES), default=self.version)
+
+
+class ServerHello(NamedTuple):
+    """Attributes:
+    version: what was chosen.
+    is_retry: it is a HelloRetryRequest.
+    resumes: a pre-shared key was taken (TLS 1.3).
+    """
+
+    version: int
+    random: bytes
+    session_id: bytes
+    cipher: int
+    alpn: bytes | None
+    encrypt_then_mac: bool
+    extended_master: bool
+    resumes: bool
+    is_retry: bool
+
+
+class Messages:
+    """Puts handshake messages together from records of one direction."""
+
+    __slots__ = ("_data",)
+
+    def __init__(self) -> None:
+        self._data = b""
+
+    def feed(self, data: bytes) -> list[tuple[int, bytes]]:
+        """Take the next bytes; gives (type, whole message with its header)."""
+        data, found, at = self._data + data, [], 0
+        while len(data) - at >= 4:
+            end = at + 4 + int.from_bytes(data[at + 1 : at + 4], "big")
+            if end - at > _MOST_MESSAGE:
+                at = len(data)
+                break
+            if end > len(data):
+                break
+            found.append((data[at], data[at:end]))
+            at = end
+        self._data = data[at:]
+        return found
+
+    def lose(self) -> None:
+        """Bytes are missing: the message that was begun is lost."""
+        self._data = b""
+
+
+def is_grease(value: int) -> bool:
+    """Values that do not exist, which some libraries sprinkle in (RFC 8701): 0a0a, 1a1a, ... fafa."""
+    return value & 0x0F0F == 0x0A0A and value >> 8 == value & 0xFF
+
+
+def _pairs(data: bytes) -> list[int]:
+    return [int.from_bytes(data[at : at + 2], "big") for at in range(0, len(data) - 1, 2)]
+
+
+def _names(data: bytes) -> list[bytes]:
+    cursor, found = _Cursor(data), []
+    while cursor.more:
+        found.append(cursor.vector(1))
+    return found
+
+
+def _extensions(cursor: _Cursor) -> list[tuple[int, _Cursor]]:
+    found: list[tuple[int, _Cursor]] = []
+    if cursor.more:
+        body = _Cursor(cursor.vector(2))
+        while body.more:
+            found.append((body.number(2), _Cursor(body.vector(2))))
+    return found
+
+
+def read_client_hello(message: bytes) -> ClientHello | None:
+    """Read a ClientHello; of one that is cut what there is, None where that lacks the session id."""
+    try:
+        return _client_hello(_Cursor(message[4 : 4 + int.from_bytes(message[1:4], "big")]))
+    except Short:
+        return None
+
+
+def _client_hello(cursor: _Cursor) -> ClientHello:
+    version, random, session_id = cursor.number(2), cursor.take(32), cursor.vector(1)
+    known: dict[str, Any] = dict.fromkeys(("curves", "formats", "signatures", "alpn", "versions", "tickets"), ())
+    server_name, early, numbers = None, False, []
+    ciphers: list[int] = []
+    is_whole = True
+    found: list[tuple[int, _Cursor]] = []
+    try:
+        ciphers = _pairs(cursor.vector(2))
+        cursor.vector(1)
+        body = _Cursor(cursor.vector(2) if cursor.more else b"")
+        while body.more:
+            found.append((body.number(2), _Cursor(body.vector(2))))
+    except Short:
+        is_whole = False
+    for number, body in found:
+        numbers.append(number)
+        if number == _SERVER_NAME and body.more:
+            names = _Cursor(body.vector(2))
+            if names.number(1) == 0:
+                server_name = names.vector(2).decode("ascii", "replace")
+        elif number == _GROUPS:
+            known["curves"] = _pairs(body.vector(2))
+        elif number == _POINT_FORMATS:
+            known["formats"] = body.vector(1)
+        elif number == _SIGNATURES:
+            known["signatures"] = _pairs(body.vector(2))
+        elif number == _ALPN:
+            known["alpn"] = _names(body.vector(2))
+        elif number == _SUPPORTED_VERSIONS:
+            known["versions"] = _pairs(body.vector(1))
+        elif number == _SESSION_TICKET:
+            known["tickets"] = [*known["tickets"], body.data] if body.data else known["tickets"]
+        elif number == _PRE_SHARED_KEY:
+            identities = _Cursor(body.vector(2))
+            while identities.more and len(known["tickets"]) < _MOST_TICKETS:
+                known["tickets"] = [*known["tickets"], identities.vector(2)]
+                identities.take(4)
+        elif number == _EARLY_DATA:
+            early = True
+    lists = {name: list(values) for name, values in known.items()}
+    return ClientHello(version, random, session_id, ciphers, numbers, server_name=server_name, early_data=early, is_whole=is_whole, **lists)
+
+
+def read_server_hello(message: bytes) -> ServerHello | None:
+    """Read a ServerHello or HelloRetryRequest; None for one that ends before its values do."""
+    cursor = _Cursor(message[4:])
+    try:
+        version, random, session_id = cursor.number(2), cursor.take(32), cursor.vector(1)
+        cipher = cursor.number(2)
+        cursor.take(1)
+        found = dict(_extensions(cursor))
+        if _SUPPORTED_VERSIONS in found:
+            version = found[_SUPPORTED_VERSIONS].number(2)
+        names = _names(found[_ALPN].vector(2)) if _ALPN in found else []
+    except Short:
+        return None
+    return ServerHello(
+        version, random, session_id, cipher, names[0] if names else None, _ENCRYPT_THEN_MAC in found, _EXTENDED_MASTER in found,
+        _PRE_SHARED_KEY in found, random == _RETRY,
+    )  # fmt: skip
+
+
+def chosen_alpn(message: bytes) -> bytes | None:
+    """The protocol that the EncryptedExtensions of TLS 1.3 name."""
+    try:
+        found = dict(_extensions(_Cursor(message[4:])))
+        return _names(found[_ALPN].vector(2))[0] if _ALPN in found else None
+    except (Short, IndexError):
+        return None
+
+
+def read_certificates(message: bytes, is_13: bool) -> list[bytes]:
+    """The certificates of a Certificate message, the peer's own first; empty where it has none."""
+    cursor, found = _Cursor(message[4:]), []
+    try:
+        if is_13:
+            cursor.vector(1)
+        chain = _Cursor(cursor.vector(3))
+        while chain.more:
+            found.append(chain.vector(3))
+            if is_13:
+                chain.vector(2)
+    except Short:
+        return found
+    return found
+
+
+def read_ticket(message: bytes, is_13: bool) -> bytes:
+    """The ticket of a NewSessionTicket (RFC 5077; RFC 8446, 4.6.1), empty where there is none."""
+    cursor = _Cursor(message[4:])
+    try:
+        if not is_13:
+            cursor.take(4)
+            return cursor.vector(2)
+        cursor.take(8)
+        cursor.vector(1)
+        return cursor.vector(2)
+    except Short:
+        return b""
+
+
+def premaster_name(message: bytes) -> bytes:
+    """What an `RSA` line of a key log names: the first 8 bytes of the encrypted premaster secret of a ClientKeyExchange."""
+    return message[6:14]

@@ -1,0 +1,40 @@
+"""Finds out from the first bytes of a connection whether it speaks TLS."""
+
+from __future__ import annotations
+
+from kwire.protocol.tracking.frames import MAX_FRAME
+from kwire.protocol.tracking.opening import Opening
+
+__all__ = ["Chunk", "TlsOpening"]
+
+Chunk = tuple[int, bytes, int, int]  # side, bytes, time, packet
+
+
+class TlsOpening:
+    """The first bytes of both sides, until they say whether this is TLS.
+
+    Attributes:
+        before: once they told: those that came, behind PROXY headers, by side.
+    """
+
+    __slots__ = ("_openings", "before")
+
+    def __init__(self, joined_late: bool) -> None:
+        self._openings = tuple(Opening("request", joined_late, MAX_FRAME) for _ in range(2))
+        self.before: list[Chunk] = []
+
+    @property
+    def has_bytes(self) -> bool:
+        """Whether bytes came that did not tell."""
+        return any(opening.has_bytes for opening in self._openings)
+
+    def take(self, side: int, data: bytes, t: int, packet: int) -> bool | None:
+        """Take the next bytes of a side; None while they do not tell."""
+        verdict = self._openings[side].take(data, t, packet)
+        if verdict is None:
+            return None
+        if verdict != "tls":
+            return False
+        for each in (side, 1 - side):
+            self.before += [(each, *chunk) for chunk in self._openings[each].give_up()]
+        return True

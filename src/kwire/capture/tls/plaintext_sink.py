@@ -1,0 +1,96 @@
+"""A sink between the streams of a capture and another sink: TLS connections with keys reach that one as if they were not encrypted."""
+
+from __future__ import annotations
+
+from kwire.capture.secrets_blocks import SecretsBlock
+from kwire.capture.sink import StreamSink
+from kwire.capture.tcp import TcpConnection
+from kwire.capture.tls.connection import Missing, Output, TlsConnection
+from kwire.capture.tls.opening import Chunk, TlsOpening
+from kwire.capture.tls.session_keys import SeriesKeys
+from kwire.protocol.tracking.frames import MAX_FRAME
+
+__all__ = ["PlaintextSink"]
+
+
+class PlaintextSink(StreamSink):
+    """Gives plaintext on; of a TLS connection without keys nothing. For one file, as its state does not travel.
+
+    Args:
+        sink: takes the streams.
+        keys: what there is of keys.
+    """
+
+    def __init__(self, sink: StreamSink, keys: SeriesKeys) -> None:
+        self._sink = sink
+        self._keys = keys
+        self._openings: dict[int, tuple[TlsOpening, list[Chunk]]] = {}  # by identity of the connection
+        self._encrypted: dict[int, TlsConnection] = {}
+        self._heard: dict[int, set[int]] = {}  # of these, directions that have brought bytes
+
+    def take_secrets(self, block: SecretsBlock) -> None:
+        """Take the key log that a capture has in itself."""
+        self._keys.take_block(block)
+
+    def opened(self, connection: TcpConnection, time_ns: int, packet: int) -> None:
+        self._sink.opened(connection, time_ns, packet)
+        if not connection.ignored:
+            self._openings[id(connection)] = TlsOpening(connection.opened_by is None), []
+
+    def data(self, connection: TcpConnection, direction: int, data: bytes, time_ns: int, packet: int) -> None:
+        tls = self._encrypted.get(id(connection))
+        if tls is not None:
+            heard = self._heard[id(connection)]
+            if direction not in heard:
+                heard.add(direction)
+                if connection.opened_by is not None and connection.flows[direction].isn is None:
+                    tls.begins_late(direction)  # its SYN is missing, and its first bytes may be missing too
+            self._give(connection, tls.receive(self._keys, direction, data, time_ns, packet))
+            return
+        known = self._openings.get(id(connection))
+        if known is None:
+            self._sink.data(connection, direction, data, time_ns, packet)
+            return
+        opening, held = known
+        held.append((direction, data, time_ns, packet))
+        verdict = opening.take(direction, data, time_ns, packet)
+        if verdict:
+            del self._openings[id(connection)]
+            tls = self._encrypted[id(connection)] = TlsConnection()
+            self._heard[id(connection)] = {each[0] for each in held}
+            for chunk in opening.before:
+                self._give(connection, tls.receive(self._keys, *chunk))
+        elif verdict is not None:
+            self._let_go(connection)
+
+    def lost(self, connection: TcpConnection, direction: int, count: int, cut: bool, time_ns: int, packet: int) -> None:
+        tls = self._encrypted.get(id(connection))
+        if tls is not None:
+            self._give(connection, tls.lose(self._keys, direction, count, time_ns, packet, cut))
+            return
+        self._let_go(connection)
+        self._sink.lost(connection, direction, count, cut, time_ns, packet)
+
+    def closed(self, connection: TcpConnection, direction: int, reset: bool, time_ns: int, packet: int) -> None:
+        self._let_go(connection)
+        self._sink.closed(connection, direction, reset, time_ns, packet)
+
+    def ended(self, connection: TcpConnection) -> None:
+        self._let_go(connection)
+        self._encrypted.pop(id(connection), None)
+        self._heard.pop(id(connection), None)
+        self._sink.ended(connection)
+
+    def _let_go(self, connection: TcpConnection) -> None:
+        """This is not TLS, or nothing more will say whether it is."""
+        _, held = self._openings.pop(id(connection), (None, []))
+        for chunk in held:
+            self._sink.data(connection, *chunk)
+
+    def _give(self, connection: TcpConnection, outputs: list[Output]) -> None:
+        for output in outputs:
+            if isinstance(output, Missing):
+                count = 2 * MAX_FRAME if output.size is None else output.size
+                self._sink.lost(connection, output.side, count, output.cut, output.time, output.packet)
+            else:
+                self._sink.data(connection, output.side, bytes(output.data), output.time, output.packet)

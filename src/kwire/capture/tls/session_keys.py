@@ -1,0 +1,181 @@
+"""All that a series has of keys: its key logs, what Decryption Secrets Blocks bring, and the sessions that may be resumed."""
+
+from __future__ import annotations
+
+import glob
+import hashlib
+import warnings
+from collections import OrderedDict
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from contextvars import ContextVar
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Final, NamedTuple
+
+from kwire.capture.secrets_blocks import SecretsBlock
+from kwire.capture.tls.certificates import PrincipalRules
+from kwire.capture.tls.key_log import KeyLog, KeyText
+from kwire.capture.tls.record_ciphers import require_cryptography
+from kwire.errors import InputError
+
+__all__ = ["Secrets", "SeriesKeys", "Session", "TlsOptions", "current_tls_options", "expand_key_logs", "tls_options"]
+
+_MOST_SESSIONS: Final = 100_000
+_MOST_BLOCKS: Final = 65_536  # whose places a carry holds
+_NAME_BYTES: Final = 16  # of the hash that names a session
+
+Secrets = dict[str, bytes]
+
+
+@dataclass(frozen=True, slots=True)
+class TlsOptions:
+    """How a series' TLS is read.
+
+    Attributes:
+        key_logs: paths or URIs of NSS key logs.
+        capture_keys: use the Decryption Secrets Blocks of the captures.
+        unverified: decipher the beginning of records whose end is missing, which nothing vouches for.
+        principal_rules: as the broker's `ssl.principal.mapping.rules`.
+    """
+
+    key_logs: tuple[str, ...] = ()
+    capture_keys: bool = True
+    unverified: bool = False
+    principal_rules: str = "DEFAULT"
+
+
+class Session(NamedTuple):
+    """What a resumed connection takes over from the one that made its session. `repr` shows no secret.
+
+    Attributes:
+        label, name: where the key log has the master secret of TLS 1.2; empty for TLS 1.3, and for one that is derived.
+        derived: the master secret where it comes from a premaster secret: no key log has it.
+        subject: of the client certificate, None without one.
+    """
+
+    label: str = ""
+    name: bytes = b""
+    derived: bytes = b""
+    subject: str | None = None
+
+    def __repr__(self) -> str:
+        return f"Session(subject={self.subject!r})"
+
+
+def expand_key_logs(arguments: Sequence[str]) -> tuple[str, ...]:
+    """Files of `--tls-keys`: paths, URIs, and globs over local paths.
+
+    Raises:
+        InputError: there is no such file, or what deciphers is not installed.
+    """
+    if arguments:
+        require_cryptography()
+    found: list[str] = []
+    for argument in arguments:
+        if "://" in argument:
+            found.append(argument)
+            continue
+        matches = [argument] if Path(argument).is_file() else sorted(each for each in glob.glob(argument) if Path(each).is_file())  # noqa: PTH207
+        if not matches:
+            raise InputError(f"there is no key log {argument}")
+        found += [str(Path(each).absolute()) for each in matches]
+    return tuple(dict.fromkeys(found))
+
+
+class SeriesKeys:
+    """The keys of a series. A pickle has the places of key logs and Decryption Secrets Blocks, and what shows it shows no secret.
+
+    Args:
+        options: which logs there are.
+    """
+
+    def __init__(self, options: TlsOptions) -> None:
+        self.options = options
+        self.principals = PrincipalRules(options.principal_rules)
+        self._logs = [KeyLog(location) for location in options.key_logs]
+        self._blocks = KeyText()
+        self._taken: dict[tuple[str, int], SecretsBlock] = {}
+        self._unread: list[SecretsBlock] = []  # out of a pickle
+        self._sessions: OrderedDict[bytes, Session] = OrderedDict()
+
+    def __getstate__(self) -> tuple[TlsOptions, list[SecretsBlock], OrderedDict[bytes, Session]]:
+        return self.options, list(self._taken.values()), self._sessions
+
+    def __setstate__(self, state: tuple[TlsOptions, list[SecretsBlock], OrderedDict[bytes, Session]]) -> None:
+        self.__init__(state[0])  # type: ignore[misc]
+        self._taken = {block.place: block for block in state[1]}
+        self._unread, self._sessions = list(state[1]), state[2]
+
+    def use(self, options: TlsOptions) -> None:
+        """Read on with other options: a run that resumes a series may be given more key logs."""
+        if options != self.options:
+            self.__setstate__((options, list(self._taken.values()), self._sessions))
+
+    def take_block(self, block: SecretsBlock) -> None:
+        """Take a Decryption Secrets Block."""
+        if not self.options.capture_keys:
+            return
+        try:
+            require_cryptography()
+            self._blocks.add(block.text())
+        except InputError as error:
+            warnings.warn(f"{error}", stacklevel=2)
+            return
+        if block.location and len(self._taken) < _MOST_BLOCKS:
+            self._taken[block.place] = block
+
+    def _read_blocks(self) -> None:
+        unread, self._unread = self._unread, []
+        for block in unread:
+            self.take_block(block)
+
+    def find(self, name: bytes) -> Secrets:
+        """Secrets by label, of a client random or another second field; of a label that stands twice the last counts."""
+        if self._unread:
+            self._read_blocks()
+        lines = self._blocks.find(name)
+        for log in self._logs:
+            lines += log.find(name)
+        return {label: secret for label, _, secret in lines}
+
+    def master_of(self, session: Session) -> bytes:
+        """The master secret of a session of TLS 1.2; empty where the key log does not have it."""
+        return session.derived or (self.find(session.name).get(session.label, b"") if session.label else b"")
+
+    def remember(self, name: bytes, session: Session) -> None:
+        """Keep a session under its id or ticket."""
+        key = hashlib.sha256(name).digest()[:_NAME_BYTES]
+        self._sessions[key] = session
+        self._sessions.move_to_end(key)
+        if len(self._sessions) > _MOST_SESSIONS:
+            self._sessions.popitem(last=False)
+
+    def recall(self, name: bytes) -> Session | None:
+        """The session of an id or ticket."""
+        return self._sessions.get(hashlib.sha256(name).digest()[:_NAME_BYTES]) if name else None
+
+    def __repr__(self) -> str:
+        return f"SeriesKeys({len(self._logs)} key logs)"
+
+
+_DEFAULT: Final = TlsOptions()
+_CURRENT: Final[ContextVar[TlsOptions]] = ContextVar("tls_options", default=_DEFAULT)
+
+
+def current_tls_options() -> TlsOptions:
+    """What holds now, to send to another process."""
+    return _CURRENT.get()
+
+
+@contextmanager
+def tls_options(options: TlsOptions | None) -> Iterator[None]:
+    """Read captures with these options inside the block; None changes nothing."""
+    if options is None:
+        yield
+        return
+    token = _CURRENT.set(options)
+    try:
+        yield
+    finally:
+        _CURRENT.reset(token)

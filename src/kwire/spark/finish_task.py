@@ -1,0 +1,175 @@
+"""The last step of the job: a task for each bucket of keys puts the sums of these keys together and writes the tables that they give.
+
+Which node a server is, and what a broker offers, only all series together know: that is small, comes from the driver and goes to every
+task. The same tasks fill it into the parts of `connections`.
+"""
+
+from __future__ import annotations
+
+import pickle
+import secrets
+import time
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field
+from functools import partial
+from typing import TYPE_CHECKING, Final
+
+from kwire.analysis.answers import Cluster, answers_by_key
+from kwire.analysis.owners import NOBODY, Owners
+from kwire.analysis.partials import merge
+from kwire.analysis.redaction import Redaction, Redactor
+from kwire.capture.file_systems import StoreOptions, store_options
+from kwire.errors import InputError
+from kwire.spark.local_processes import PROCESS_BYTES, LocalProcesses
+from kwire.spark.node_columns import fill_node_ids
+from kwire.spark.parts import PartWriter
+from kwire.spark.sums_files import MAX_BITS, SumsFile, read_bucket_sums
+from kwire.spark.task_running import run_each
+from kwire.tables import SCHEMAS
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+    from pyspark import SparkContext
+    from pyspark.sql import SparkSession
+
+__all__ = ["BUCKET_BYTES", "FinishResult", "Finishing", "bits_of", "finish_tables", "run_finish", "write_table"]
+
+BUCKET_BYTES: Final = 4 << 20
+"""Bytes of sums, as stored, that are worth a task of their own; in memory they are about ten times as many."""
+
+
+@dataclass(frozen=True, slots=True)
+class Finishing:
+    """What all tasks of this step need.
+
+    Attributes:
+        out: the output folder, path or URI.
+        run: number of the run.
+        bits: there are ``1 << bits`` buckets.
+        files: with the sums of all series.
+        cluster: what is known of the brokers.
+        owners: who answers for which clients.
+        redaction: what to hash in the rows that are written, None for nothing.
+        store: how to reach the store of the folder.
+    """
+
+    out: str
+    run: int
+    bits: int
+    files: tuple[SumsFile, ...]
+    cluster: Cluster
+    owners: Owners = NOBODY
+    redaction: Redaction | None = None
+    store: StoreOptions | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class _FinishTask:
+    """A bucket, None for none, and parts of `connections`, each with whether this run wrote it."""
+
+    bucket: int | None
+    connections: tuple[tuple[str, bool], ...]
+
+
+@dataclass(slots=True)
+class FinishResult:
+    """What a task gives back.
+
+    Attributes:
+        parts: the parts that it wrote, `TABLE/NAME`; of an earlier run's those of `connections` in which a node has become known.
+        fault: why nothing could be written or read, empty when all went well.
+        cpu_seconds: of the processor.
+    """
+
+    parts: list[str] = field(default_factory=list)
+    fault: str = ""
+    cpu_seconds: float = 0.0
+
+
+def bits_of(files: Iterable[SumsFile]) -> int:
+    """Give how finely sums are divided: there will be a task for about each `BUCKET_BYTES`."""
+    return min((sum(file.size for file in files) // BUCKET_BYTES).bit_length(), MAX_BITS)
+
+
+def finish_tables(
+    spark: SparkSession | SparkContext | LocalProcesses, shared: Finishing, connections: Sequence[tuple[str, bool]], slots: int, size: int
+) -> list[FinishResult]:
+    """Finish the tables.
+
+    Args:
+        spark: where to; a few megabytes are finished in this process.
+        shared: what all tasks need.
+        connections: parts of the table, each with whether this run wrote it.
+        slots: tasks that can run at once.
+        size: bytes of the captures, as stored.
+
+    Returns:
+        What the tasks give.
+
+    Raises:
+        InputError: the folder cannot be written or read.
+        KwireError: the job failed.
+    """
+    buckets = 1 << shared.bits
+    count = max(buckets, min(slots, len(connections)))
+    tasks = [_FinishTask(at if at < buckets else None, tuple(connections[at::count])) for at in range(count)]
+    where = LocalProcesses(1) if size < PROCESS_BYTES else spark
+    return [_unpacked(one) for one in run_each(where, tasks, partial(_packed, shared))]
+
+
+def _packed(shared: Finishing, task: _FinishTask) -> bytes:
+    return pickle.dumps(run_finish(shared, task))
+
+
+def _unpacked(packed: bytes) -> FinishResult:
+    result: FinishResult = pickle.loads(packed)
+    if result.fault:
+        raise InputError(result.fault)
+    return result
+
+
+def run_finish(shared: Finishing, task: _FinishTask) -> FinishResult:
+    """Finish a bucket.
+
+    Args:
+        shared: what all tasks need.
+        task: the bucket.
+    """
+    result, cpu = FinishResult(), time.process_time()
+    redactor = None if shared.redaction is None else Redactor(shared.redaction)
+    try:
+        with store_options(shared.store):
+            if task.bucket is not None:
+                bucket, bits = task.bucket, shared.bits
+                sums = merge(piece for file in shared.files for piece in read_bucket_sums(shared.out, file, bits, bucket))
+                tables = answers_by_key(sums, shared.cluster, shared.owners)
+                del sums
+                if redactor is not None:
+                    tables = redactor.tables(tables)
+                name = f"part-key-{shared.run:03d}-{task.bucket:05d}"
+                result.parts += [write_table(shared.out, table, name, rows) for table, rows in tables.items() if len(rows)]
+            shown = str if redactor is None else redactor.host
+            result.parts += fill_node_ids(shared.out, shared.cluster.whole, task.connections, shown)
+    except InputError as error:
+        result.fault = str(error)
+    result.cpu_seconds = time.process_time() - cpu
+    return result
+
+
+def write_table(out: str, table: str, name: str, rows: pa.Table) -> str:
+    """Write a part of a table; gives it as `TABLE/NAME`.
+
+    Args:
+        out: the output folder, path or URI.
+        table: its name.
+        name: of the part, to which a token of the attempt is added.
+        rows: all of them.
+
+    Raises:
+        InputError: the folder cannot be written, the disk is full.
+    """
+    file = f"{name}-{secrets.token_hex(4)}.parquet"
+    with PartWriter(out, table, file, SCHEMAS[table]) as part:
+        for batch in rows.to_batches():
+            part.write(batch)
+    return f"{table}/{file}"

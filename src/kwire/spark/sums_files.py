@@ -1,0 +1,183 @@
+"""Files with sums, between the tasks that read captures and those that finish the answers.
+
+A file holds the tables that are not divided, then a piece for each of its buckets (`kwire.analysis.key_buckets`), then where each of them
+ends: 8 bytes each, and how many there are. How finely a file is divided depends on its size; a reader takes all pieces of its own bucket
+in one read, or picks its rows from a piece of a coarser division.
+
+`_state/sums-*` have sums of connections that are over and stay when an analysis is added to, as settled rows do. The state of a task has
+two more such files inside (`kwire.spark.series_state`).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from contextlib import suppress
+from dataclasses import dataclass
+from typing import Any, Final
+
+import numpy as np
+
+from kwire.analysis.key_buckets import bucket_of, divided, whole_of
+from kwire.analysis.partials import Partial, from_bytes, merge, to_bytes
+from kwire.capture.file_systems import reason_of
+from kwire.errors import InputError
+from kwire.spark.output import STATE
+from kwire.spark.parts import output_place, write_blob, written_place
+
+__all__ = [
+    "MAX_BITS", "PIECE_BYTES", "SumsFile", "is_sums", "pack_sums", "read_all_sums", "read_bucket_sums", "read_whole_sums", "remove_sums",
+    "sums_file", "write_sums",
+]  # fmt: skip
+
+PIECE_BYTES: Final = 256 << 10
+"""Bytes of a piece of a file, in memory, about."""
+
+MAX_BITS: Final = 10
+"""A file has no more than ``1 << MAX_BITS`` pieces."""
+
+_END: Final = np.dtype("<i8")
+
+
+@dataclass(frozen=True, slots=True)
+class SumsFile:
+    """A file with sums, or one inside another.
+
+    Attributes:
+        part: where it lies in the output folder, `_state/NAME`.
+        is_fresh: it was written in this run.
+        size: bytes.
+        start: where it begins in what lies there.
+    """
+
+    part: str
+    is_fresh: bool
+    size: int
+    start: int = 0
+
+
+def is_sums(part: str) -> bool:
+    """Whether a part, `TABLE/NAME`, is a file of its own with sums."""
+    return part.startswith(f"{STATE}/sums-")
+
+
+def pack_sums(sums: Partial) -> bytes:
+    """Give what stands in a file.
+
+    Args:
+        sums: of any keys.
+    """
+    size = sum(table.nbytes for table in sums.values())
+    bits = min((size // PIECE_BYTES).bit_length(), MAX_BITS)
+    pieces = [to_bytes(whole_of(sums)), *(to_bytes(piece) if piece else b"" for piece in divided(sums, bits))]
+    ends = np.cumsum([len(piece) for piece in pieces])
+    return b"".join([*pieces, np.array([*ends, len(pieces)], _END).tobytes()])
+
+
+def write_sums(location: str, name: str, sums: Partial) -> SumsFile:
+    """Write a file.
+
+    Args:
+        location: the output folder, path or URI.
+        name: of the file.
+        sums: of any keys.
+
+    Raises:
+        InputError: the folder cannot be written, the disk is full.
+    """
+    data = pack_sums(sums)
+    write_blob(location, STATE, name, data)
+    return SumsFile(f"{STATE}/{name}", True, len(data))
+
+
+def sums_file(location: str, part: str) -> SumsFile:
+    """Give a file of an earlier run."""
+    filesystem, path = output_place(location)
+    return SumsFile(part, False, filesystem.get_file_info(f"{path}/{part}").size or 0)
+
+
+def read_whole_sums(location: str, file: SumsFile) -> Partial:
+    """Read the tables that are not divided.
+
+    Raises:
+        InputError: the file cannot be read.
+    """
+    with _Reader(location, file) as reader:
+        return merge(reader.pieces(0, 1))
+
+
+def read_bucket_sums(location: str, file: SumsFile, bits: int, bucket: int) -> list[Partial]:
+    """Read what belongs to one bucket of ``1 << bits``, in one or more parts.
+
+    Raises:
+        InputError: the file cannot be read.
+    """
+    with _Reader(location, file) as reader:
+        finer = reader.bits - bits
+        if finer >= 0:
+            return reader.pieces(1 + (bucket << finer), 1 + ((bucket + 1) << finer))
+        coarse = reader.pieces(1 + (bucket >> -finer), 2 + (bucket >> -finer))
+        return [bucket_of(piece, bits, bucket) for piece in coarse]
+
+
+def read_all_sums(location: str, file: SumsFile) -> Partial:
+    """Read all of a file.
+
+    Raises:
+        InputError: the file cannot be read.
+    """
+    with _Reader(location, file) as reader:
+        return merge(reader.pieces(0, 1 + (1 << reader.bits)))
+
+
+def remove_sums(location: str, files: Iterable[SumsFile]) -> None:
+    """Remove files of this run; what is gone already is no fault."""
+    for file in files:
+        filesystem, path = written_place(location, file.part)
+        with suppress(OSError):
+            filesystem.delete_file(path)
+
+
+class _Reader:
+    """Reads pieces of a file, a context manager.
+
+    Attributes:
+        bits: the file has ``1 << bits`` buckets.
+    """
+
+    def __init__(self, location: str, file: SumsFile) -> None:
+        self._location, self._told = location, file
+        self._filesystem, path = written_place(location, file.part) if file.is_fresh else output_place(location)
+        self._path = path if file.is_fresh else f"{path}/{file.part}"
+
+    def __enter__(self) -> _Reader:
+        try:
+            file: Any = self._filesystem.open_input_file(self._path)
+            self._file = file
+            end = self._told.start + self._told.size
+            (count,) = np.frombuffer(file.read_at(_END.itemsize, end - _END.itemsize), _END)
+            tail = (int(count) + 1) * _END.itemsize
+            self._ends = np.frombuffer(file.read_at(tail, end - tail), _END)[:-1]
+        except OSError as error:
+            raise self._fault(error) from error
+        self.bits = (len(self._ends) - 1).bit_length() - 1
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._file.close()
+
+    def pieces(self, start: int, stop: int) -> list[Partial]:
+        """Give pieces, the first of which has the tables that are not divided; with one read."""
+        first = int(self._ends[start - 1]) if start else 0
+        try:
+            data = self._file.read_at(int(self._ends[stop - 1]) - first, self._told.start + first)
+        except OSError as error:
+            raise self._fault(error) from error
+        found, at = [], 0
+        for end in (self._ends[start:stop] - first).tolist():
+            if end > at:
+                found.append(from_bytes(data[at:end]))
+            at = end
+        return found
+
+    def _fault(self, error: OSError) -> InputError:
+        return InputError(f"{self._told.part} in {self._location} cannot be read: {reason_of(error)}.")

@@ -1,0 +1,173 @@
+"""The state of a TLS connection: what its bytes are and, where there are secrets, the Kafka connection inside.
+
+`EncryptedConnection` takes the place of a `DirectionDetector`. The bytes as they are on the wire still go to that one, which counts them
+and decides sides; plaintext goes to a second one, which gives the rows.
+"""
+
+from __future__ import annotations
+
+from typing import Final
+
+from kwire.capture.tls.connection import Missing, Output, TlsConnection
+from kwire.capture.tls.findings import findings
+from kwire.capture.tls.fingerprints import ja3, ja4
+from kwire.capture.tls.opening import Chunk
+from kwire.capture.tls.session_keys import SeriesKeys
+from kwire.protocol import DirectionDetector
+from kwire.protocol.events import Asked, ConnectionSummary, Direction, Event, ViolationFound
+from kwire.protocol.rules import RULES, explain
+from kwire.protocol.tracking.connection import Connection
+from kwire.protocol.tracking.direction_detection import DecidedBy
+from kwire.protocol.tracking.frames import MAX_FRAME
+
+__all__ = ["UNKNOWN_LOSS", "EncryptedConnection"]
+
+# A loss of unknown size: longer than what is left of any frame, so that the next border is sought.
+UNKNOWN_LOSS: Final = MAX_FRAME + 8
+
+
+class EncryptedConnection:
+    """A connection behind TLS, with the methods of `DirectionDetector` that rows are made with.
+
+    Args:
+        wire: takes the bytes as they are on the wire.
+        keys: of the series.
+        ports: of the connection's two sides.
+        asked: the message whose frames are wanted.
+    """
+
+    __slots__ = ("_asked", "_first", "_has_next", "_is_done", "_keys", "_ports", "plain", "subject", "tls", "wire")
+
+    def __init__(self, wire: DirectionDetector, keys: SeriesKeys, ports: tuple[int, int], asked: Asked | None) -> None:
+        self.wire = wire
+        self.tls = TlsConnection()
+        self.plain: DirectionDetector | None = None
+        self._keys = keys
+        self._ports = ports
+        self._asked = asked
+        self.subject: str | None = None
+        self._is_done = False
+        self._first: list[Output] = []  # of the first bytes
+        self._has_next = False  # the next bytes are the last of them
+
+    @property
+    def server_side(self) -> int | None:
+        """As `DirectionDetector.server_side`; who sends a ClientHello is the client."""
+        return self.wire.server_side
+
+    @property
+    def decided_by(self) -> DecidedBy | None:
+        """As `DirectionDetector.decided_by`."""
+        return self.wire.decided_by
+
+    @property
+    def connection(self) -> Connection | None:
+        """What tracks the bytes as they are on the wire."""
+        return self.wire.connection
+
+    def begins_late(self, side: int) -> None:
+        """The first bytes of a side were not seen."""
+        self.wire.begins_late(side)
+        self.tls.begins_late(side)
+
+    def catch_up(self, chunks: list[Chunk]) -> None:
+        """Take the first bytes, which `wire` has or gets by `receive`: the next call of `receive` brings the last of them."""
+        for chunk in chunks:
+            self._first += self.tls.receive(self._keys, *chunk)
+        self._has_next = True
+
+    def receive(self, side: int, data: bytes, t: int, packet: int = 0) -> list[Event]:
+        """Take the next bytes of a side."""
+        events = self.wire.receive(side, data, t, packet)
+        if self._has_next:
+            self._has_next = False
+            first, self._first = self._first, []
+            return events + self._give(first, t, packet)
+        return events + self._give(self.tls.receive(self._keys, side, data, t, packet), t, packet)
+
+    def lost(self, side: int, n: int, t: int, packet: int = 0, *, cut: bool = False) -> list[Event]:
+        """The next `n` bytes of a side are missing."""
+        events = self.wire.lost(side, n, t, packet, cut=cut)
+        return events + self._give(self.tls.lose(self._keys, side, n, t, packet, cut), t, packet)
+
+    def closed(self, side: int, reset: bool, t: int, packet: int = 0) -> list[Event]:
+        """A side ended."""
+        events = self.wire.closed(side, reset, t, packet)
+        return events if self.plain is None else events + self.plain.closed(side, reset, t, packet)
+
+    def finish(self, t: int) -> list[Event]:
+        """Nothing more will come."""
+        events = self.wire.finish(t)
+        if self.plain is not None:
+            events += self.plain.finish(t)
+        return events + self._violations(t)
+
+    def _give(self, outputs: list[Output], t: int, packet: int) -> list[Event]:
+        """Hand plaintext on."""
+        events: list[Event] = []
+        client = self.tls.client_side
+        if client is None:
+            return events
+        if self.wire.server_side is None:
+            events += self.wire.opened(client, t, packet)
+        for output in outputs:
+            if self.plain is None:
+                self.plain = DirectionDetector(*self._ports, asked=self._asked)
+                events += self.plain.opened(client, t, packet)
+            if self.tls.subject != self.subject and self.tls.subject is not None:
+                self.subject = self.tls.subject
+                connection = self.plain.connection
+                assert connection is not None
+                connection.authenticated(self._keys.principals.principal(self.subject))
+            if isinstance(output, Missing):
+                events += self._lose(self.plain, output)
+            else:
+                events += self.plain.receive(output.side, output.data, output.time, output.packet)
+        return events
+
+    def _lose(self, plain: DirectionDetector, missing: Missing) -> list[Event]:
+        if missing.size is not None:
+            return plain.lost(missing.side, missing.size, missing.time, missing.packet, cut=missing.cut)
+        events = plain.lost(missing.side, UNKNOWN_LOSS, missing.time, missing.packet, cut=missing.cut)
+        # The frame that this broke seems to end here; when it did is not known, so a loss behind it leaves no latency.
+        return events + plain.lost(missing.side, 1, missing.time, missing.packet)
+
+    def _violations(self, t: int) -> list[Event]:
+        if self._is_done:
+            return []
+        self._is_done = True
+        summary = self.summary()
+        server = self.server_side
+        found: list[Event] = []
+        for each in findings(self.tls, summary):
+            direction: Direction = "response" if each.side is not None and each.side == server else "request"
+            rule = RULES[each.rule]
+            found.append(
+                ViolationFound(
+                    rule=each.rule, severity=rule.severity, direction=direction, request_index=None, packet_number=each.packet,
+                    stream_offset=0, time=each.time or t, software_name=summary.software_name, client_id=summary.client_id,
+                    explanation=explain(each.rule, **each.facts),
+                )
+            )  # fmt: skip
+        return found
+
+    def summary(self) -> ConnectionSummary:
+        """What is known of the connection by now."""
+        wire, tls = self.wire.summary(), self.tls
+        found = wire
+        if self.plain is not None:
+            found = self.plain.summary()
+            found.state, found.closed_by = wire.state, wire.closed_by
+            found.proxied_address = found.proxied_address or wire.proxied_address
+            found.bytes_opaque += tls.opaque_bytes
+            found.bytes_decrypted = tls.decrypted_bytes
+        hello = tls.hello
+        found.tls_version = tls.version or wire.tls_version
+        found.tls_sni, found.tls_ja3 = wire.tls_sni, wire.tls_ja3
+        if hello is not None:
+            found.tls_sni = hello.server_name
+            if hello.is_whole:
+                found.tls_ja3, found.tls_ja4 = ja3(hello), ja4(hello)
+        found.tls_cipher, found.tls_alpn = tls.cipher, tls.alpn
+        found.tls_client_subject, found.tls_decrypted = tls.subject, tls.decrypted
+        return found

@@ -1,0 +1,69 @@
+"""Frames written byte by byte, with their length: what hand-worked tests of a connection feed it, and what they look at."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from kwire.protocol import Event, RequestCompleted, ViolationFound
+
+MS = 1_000_000
+
+
+def framed(payload: bytes) -> bytes:
+    return len(payload).to_bytes(4, "big") + payload
+
+
+def head(key: int, version: int, correlation_id: int, client_id: bytes = b"app") -> bytes:
+    """A request header of version 1: 10 bytes and the client id."""
+    fixed = key.to_bytes(2, "big") + version.to_bytes(2, "big") + correlation_id.to_bytes(4, "big", signed=True)
+    return fixed + len(client_id).to_bytes(2, "big") + client_id
+
+
+def heartbeat(correlation_id: int, client_id: bytes = b"app") -> bytes:
+    """Heartbeat v0, 28 bytes with its length: group `g1`, generation 0, member `m`."""
+    return framed(head(12, 0, correlation_id, client_id) + b"\0\2g1" + bytes(4) + b"\0\1m")
+
+
+def ok(correlation_id: int, error_code: int = 0) -> bytes:
+    """A Heartbeat v0 response, 10 bytes with its length: an error code."""
+    return framed(correlation_id.to_bytes(4, "big", signed=True) + error_code.to_bytes(2, "big"))
+
+
+def metadata(correlation_id: int, *topics: bytes) -> bytes:
+    """Metadata v1."""
+    names = b"".join(len(name).to_bytes(2, "big") + name for name in topics)
+    return framed(head(3, 1, correlation_id) + len(topics).to_bytes(4, "big") + names)
+
+
+def produce(correlation_id: int, acks: int, records: bytes = b"", client_id: bytes = b"app") -> bytes:
+    """Produce v3 to partition 0 of topic `t`: 2 bytes of transactional id, then the acks."""
+    body = b"\xff\xff" + acks.to_bytes(2, "big", signed=True) + bytes(4) + b"\0\0\0\1\0\1t\0\0\0\1" + bytes(4) + framed(records)
+    return framed(head(0, 3, correlation_id, client_id) + body)
+
+
+def api_versions(correlation_id: int, version: int, name: bytes = b"kgo", software: bytes = b"v1") -> bytes:
+    """ApiVersions, from version 3 on with a software name and version."""
+    body = b"\0" + bytes([len(name) + 1]) + name + bytes([len(software) + 1]) + software + b"\0" if version >= 3 else b""
+    return framed(head(18, version, correlation_id) + body)
+
+
+def handshake(correlation_id: int, version: int, mechanism: bytes) -> bytes:
+    return framed(head(17, version, correlation_id) + len(mechanism).to_bytes(2, "big") + mechanism)
+
+
+def shaken(correlation_id: int, error_code: int = 0) -> bytes:
+    """A SaslHandshake response that lists no mechanism."""
+    return framed(correlation_id.to_bytes(4, "big") + error_code.to_bytes(2, "big") + bytes(4))
+
+
+def rows(events: Iterable[Event]) -> list[RequestCompleted]:
+    return [event for event in events if isinstance(event, RequestCompleted)]
+
+
+def states(events: Iterable[Event]) -> list[tuple[int | None, str]]:
+    """Correlation id and state of each row, in their order."""
+    return [(row.correlation_id, row.state) for row in rows(events)]
+
+
+def rules(events: Iterable[Event]) -> list[str]:
+    return [event.rule for event in events if isinstance(event, ViolationFound)]

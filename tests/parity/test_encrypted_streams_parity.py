@@ -1,0 +1,110 @@
+"""Encrypted connections give the same tables through the native tracker as through Python's rules, however they are cut and damaged."""
+
+from __future__ import annotations
+
+import gzip
+import io
+import pickle
+import random
+import struct
+from itertools import pairwise
+from pathlib import Path
+from typing import Any
+
+import pyarrow as pa
+import pytest
+
+from kwire.capture import impl as capture_impl
+from kwire.capture import reader
+from kwire.capture.tls.session_keys import TlsOptions, tls_options
+from kwire.codec.impl import load_twin
+from kwire.tables import impl, series
+
+DATA = Path(__file__).parents[1] / "captures" / "data"
+KEYS = TlsOptions((str(DATA / "tls-keys.log"),))
+PACKET = b"\6\0\0\0"
+
+
+def blocks() -> list[bytes]:
+    data, at, found = gzip.decompress((DATA / "tls.pcapng.gz").read_bytes()), 0, []
+    while at < len(data):
+        size = struct.unpack("<I", data[at + 4 : at + 8])[0]
+        found.append(data[at : at + size])
+        at += size
+    return found
+
+
+def tables(pieces: list[bytes], options: TlsOptions, ports: tuple[int, ...] = ()) -> dict[str, Any]:
+    found: dict[str, list[pa.RecordBatch]] = {}
+
+    def take() -> None:
+        sink = carry.sink
+        for table in ("requests", "connections"):
+            found.setdefault(table, []).extend(sink.take(table, whole=True))
+        found.setdefault("violations", []).extend(sink.violations.take(whole=True))
+        for name, builder in sink.observed.builders.items():
+            found.setdefault(name, []).extend(builder.take(whole=True))
+
+    with tls_options(options):
+        carry = series.begin_series("s", ports)
+        for piece in pieces:
+            carry.sink.begin_file("a file")
+            reader.read_piece(io.BytesIO(piece), carry.streams, carry.sink)
+            take()
+            carry = pickle.loads(pickle.dumps(carry))
+        carry.streams.finish(carry.sink)
+        carry.sink.settle()
+        take()
+    made: dict[str, Any] = {name: sorted(repr(row) for batch in batches for row in batch.to_pylist()) for name, batches in found.items()}
+    made["counts"] = [{name: getattr(count, name) for name in type(count).__slots__} for count in carry.sink.counts]
+    return made | {f"fact {name}": table.to_pylist() for name, table in carry.sink.facts.tables().items()}
+
+
+def both(monkeypatch: pytest.MonkeyPatch, pieces: list[bytes], options: TlsOptions, ports: tuple[int, ...] = ()) -> dict[str, Any]:
+    """What the twins make of it; they must agree."""
+    found = []
+    for twin in ("pure", "native"):
+        monkeypatch.setattr(capture_impl, "backend", twin)
+        monkeypatch.setattr(impl, "_chosen", (twin, None if twin == "pure" else load_twin("tables", "bulk", "native")))
+        found.append(tables(pieces, options, ports))
+    for name, rows in found[0].items():
+        assert found[1][name] == rows, name
+    return found[1]
+
+
+@pytest.mark.parametrize("options", [KEYS, TlsOptions()])
+def test_tables_of_an_encrypted_capture(options: TlsOptions, monkeypatch: pytest.MonkeyPatch) -> None:
+    found = both(monkeypatch, [b"".join(blocks())], options)
+    assert found["requests"]
+
+
+@pytest.mark.parametrize("count", [2, 13])
+def test_tables_of_pieces_with_the_carry_pickled_in_between(count: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    heads = b"".join(block for block in blocks() if block[:4] != PACKET)
+    packets = [block for block in blocks() if block[:4] == PACKET]
+    borders = [len(packets) * number // count for number in range(count + 1)]
+    both(monkeypatch, [heads + b"".join(packets[a:b]) for a, b in pairwise(borders)], KEYS)
+
+
+@pytest.mark.parametrize("share", [0.001, 0.01, 0.1])
+def test_tables_of_a_capture_that_lacks_packets(share: float, monkeypatch: pytest.MonkeyPatch) -> None:
+    rnd = random.Random(str(share))
+    both(monkeypatch, [b"".join(block for block in blocks() if block[:4] != PACKET or rnd.random() >= share)], KEYS)
+
+
+@pytest.mark.parametrize("ports", [(), (9093, 9094, 9095, 19093, 19094)])
+def test_tables_of_connections_that_are_joined_late(ports: tuple[int, ...], monkeypatch: pytest.MonkeyPatch) -> None:
+    heads = b"".join(block for block in blocks() if block[:4] != PACKET)
+    packets = [block for block in blocks() if block[:4] == PACKET]
+    both(monkeypatch, [heads + b"".join(packets[len(packets) // 3 :])], KEYS, ports)
+
+
+def test_decrypted_streams_stay_out_of_python(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Python's tracker sees no piece of an encrypted connection that begins with a SYN."""
+    monkeypatch.setattr(impl, "_chosen", ("native", load_twin("tables", "bulk", "native")))
+    with tls_options(KEYS):
+        carry = series.begin_series("s", ())
+        carry.sink.begin_file("a file")
+        reader.read_piece(io.BytesIO(b"".join(blocks())), carry.streams, carry.sink)
+    sink: Any = carry.sink
+    assert sink.batches.pieces_in_python <= carry.streams.packets / 20

@@ -1,0 +1,137 @@
+"""How a connection opens and ends, in both twins: first bytes that are not Kafka's, FIN and RST, what the end cuts off."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+
+from kafka_bytes import MS, api_versions, framed, handshake, head, heartbeat, metadata, ok, rows, rules, shaken, states
+from kwire.codec.impl import Twin, load_twin
+from kwire.protocol import ViolationFound
+from kwire.protocol.events import FrameSeen
+
+
+@pytest.fixture(scope="module")
+def make(twin: Twin) -> Callable[..., Any]:
+    made: Callable[..., Any] = load_twin("protocol", "tracker", twin).Connection
+    return made
+
+
+@pytest.mark.parametrize(
+    ("late", "first", "protocol"),
+    [
+        (False, framed(bytes.fromhex("00030000") + b"user\0alice\0\0"), "postgres"),  # start-up, which reads as Metadata v0
+        (False, framed(bytes.fromhex("04d2162f")), "postgres"),  # SSLRequest
+        (False, bytes.fromhex("16030100 05 01 000001 00"), "tls"),
+        (True, bytes.fromhex("1603030005") + b"hello", "tls"),  # a handshake record, and one of data
+        (True, bytes.fromhex("1703030005") + b"hello", "tls"),
+        (True, bytes.fromhex("1704030005") + b"hello", "unknown"),  # no record has another first number
+    ],
+)
+def test_what_the_first_bytes_say(make: Callable[..., Any], late: bool, first: bytes, protocol: str) -> None:
+    connection = make(late)
+    connection.receive_request_bytes(first, 0)
+    assert connection.summary().protocol == protocol
+
+
+def test_metadata_of_version_0_is_no_start_up_of_postgres(make: Callable[..., Any]) -> None:
+    """Api 3, version 0 are the same bytes as PostgreSQL's protocol 3.0; a correlation id follows where a parameter's name would."""
+    connection = make()
+    connection.receive_request_bytes(framed(head(3, 0, 7) + bytes(4)), 0)
+    assert connection.summary().protocol == "kafka"
+    assert connection.summary().requests == 1
+
+
+def test_behind_a_reset_the_end_of_both_directions_is_not_the_end(make: Callable[..., Any]) -> None:
+    """A RST, then the FINs of both: what was on its way may still come, until it is said that it is over."""
+    connection = make()
+    connection.receive_request_bytes(heartbeat(1) + heartbeat(2), 0)
+    said = connection.closed("request", True, MS) + connection.closed("request", False, MS) + connection.closed("response", False, MS)
+    assert said == []
+    assert states(connection.finish(2 * MS)) == [(1, "abandoned"), (2, "abandoned")]
+
+
+def test_who_closes_first_has_closed_it(make: Callable[..., Any]) -> None:
+    connection = make()
+    connection.receive_request_bytes(heartbeat(1), 0)
+    connection.closed("response", False, MS)
+    assert states(connection.closed("request", False, 2 * MS)) == [(1, "unanswered")]
+    assert (connection.summary().closed_by, connection.summary().state, connection.summary().unanswered) == ("server", "complete", 1)
+
+
+@pytest.mark.parametrize("reset", [False, True])
+def test_a_server_that_closes_is_heard(make: Callable[..., Any], reset: bool) -> None:
+    """ApiVersions between handshake and token is out of order; it counts once the server is in the capture, be it by its end alone."""
+    connection = make()
+    assert rules(connection.receive_request_bytes(handshake(1, 1, b"PLAIN") + api_versions(2, 0), 0)) == []
+    assert rules(connection.closed("response", reset, MS)) == ["api_versions_out_of_order"]
+
+
+@pytest.mark.parametrize("direction", ["request", "response"])
+def test_what_is_out_of_order_may_have_a_reason_in_bytes_that_are_missing(make: Callable[..., Any], direction: str) -> None:
+    connection = make()
+    connection.receive_request_bytes(handshake(1, 1, b"PLAIN") + api_versions(2, 0), 0)
+    connection.lost(direction, 5, MS)
+    assert rules(connection.closed("response", False, 2 * MS)) == []
+
+
+def test_a_server_that_closes_on_a_token_has_refused_it(make: Callable[..., Any]) -> None:
+    connection = make()
+    connection.receive_request_bytes(handshake(1, 0, b"PLAIN"), 0)
+    connection.receive_response_bytes(shaken(1), 0)
+    connection.receive_request_bytes(framed(b"\0alice\0pw"), 0)
+    connection.closed("response", True, MS)
+    assert connection.summary().auth_failures == 1
+
+
+def explanation(events: list[Any]) -> str:
+    (found,) = (event for event in events if isinstance(event, ViolationFound))
+    assert found.rule == "frame_unfinished"
+    return found.explanation
+
+
+@pytest.mark.parametrize("bodies", [None, ()])
+def test_a_frame_that_the_end_cuts_off_has_so_many_bytes(make: Callable[..., Any], bodies: tuple[int, ...] | None) -> None:
+    """100 bytes of 1,021, of which a connection that passes bodies over keeps 17."""
+    connection = make(bodies=bodies)
+    connection.receive_request_bytes(framed(head(12, 0, 1) + b"\0\2g1" + bytes(1000))[:100], 0)
+    said = explanation(connection.finish(MS))
+    assert "100" in said
+    assert "1021" in said
+
+
+def test_a_frame_of_which_not_even_the_length_came(make: Callable[..., Any]) -> None:
+    connection = make(frames=True)
+    connection.receive_request_bytes(heartbeat(1) + b"\0\0", 0)
+    events = connection.finish(MS)
+    assert [(event.kind, event.length, event.stream_offset) for event in events if isinstance(event, FrameSeen)] == [("length", -1, 28)]
+    assert rules(events) == ["frame_unfinished"]
+
+
+def test_bytes_that_are_no_frame_are_counted(make: Callable[..., Any]) -> None:
+    """30 bytes in which nothing is found, to the last one; 10 more before a gap."""
+    connection = make(True)
+    connection.receive_request_bytes(b"\xee" * 30, 0)
+    connection.finish(MS)
+    assert connection.summary().bytes_opaque == 30
+    connection = make(True)
+    connection.receive_request_bytes(b"\xee" * 10, 0)
+    connection.lost("request", 5, 0)
+    assert (connection.summary().bytes_opaque, connection.summary().bytes_lost, connection.summary().gaps) == (10, 5, 1)
+
+
+def test_the_longest_frame_is_one(make: Callable[..., Any]) -> None:
+    connection = make(max_frame=24)  # as long as a Heartbeat is
+    assert rules(connection.receive_request_bytes(heartbeat(1) + framed(bytes(25)), 0)) == ["frame_length_too_large"]
+    assert states(connection.receive_response_bytes(ok(1), 0)) == [(1, "answered")]
+
+
+def test_a_passed_over_body_of_another_request_is_kept(make: Callable[..., Any]) -> None:
+    """Metadata is passed over, Heartbeat is read; its response comes first, in two pieces, and its error code lies in the second."""
+    connection = make(bodies=(12,))
+    connection.receive_request_bytes(metadata(1) + heartbeat(2), 0)
+    connection.receive_response_bytes(ok(2, 27)[:8], MS)
+    (row,) = rows(connection.receive_response_bytes(ok(2, 27)[8:], 2 * MS))
+    assert (row.correlation_id, row.error_code, row.body) == (2, 27, "decoded")

@@ -1,0 +1,244 @@
+"""Which response belongs to which request, in both twins, on hand-worked frames: ids that repeat, what is held or given up, tokens."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+
+from kafka_bytes import MS, framed, handshake, heartbeat, metadata, ok, produce, rows, rules, shaken, states
+from kwire.codec.impl import Twin, load_twin
+from kwire.protocol import ViolationFound
+from kwire.protocol.tracking.pairing import MAX_HELD
+
+NO_TOPICS = bytes(4) + b"\xff\xff\xff\xff" + bytes(4)  # Metadata v1: no brokers, controller -1, no topics
+
+
+@pytest.fixture(scope="module")
+def make(twin: Twin) -> Callable[..., Any]:
+    made: Callable[..., Any] = load_twin("protocol", "tracker", twin).Connection
+    return made
+
+
+def answer(correlation_id: int, body: bytes) -> bytes:
+    return framed(correlation_id.to_bytes(4, "big") + body)
+
+
+def ended(connection: Any) -> list[Any]:
+    """What is said when both sides have closed, the client first."""
+    said: list[Any] = connection.closed("request", False, 90 * MS) + connection.closed("response", False, 90 * MS)
+    return said
+
+
+def test_a_response_that_comes_before_its_request_waits_for_it(make: Callable[..., Any]) -> None:
+    """Two capture points may disagree on the order; what came before it and fits nothing has no request."""
+    connection = make()
+    assert connection.receive_response_bytes(ok(8) + ok(9), 0) == []
+    assert states(connection.receive_request_bytes(heartbeat(9), MS)) == [(8, "orphan_response"), (9, "answered")]
+
+
+def test_a_response_whose_id_is_lost_waits_for_the_next_request(make: Callable[..., Any]) -> None:
+    connection = make()
+    connection.receive_response_bytes(ok(1)[:6], 0)
+    connection.lost("response", 4, 0, cut=True)
+    assert states(connection.receive_request_bytes(heartbeat(5), MS)) == [(5, "answered")]
+
+
+def test_where_packets_are_missing_what_is_held_is_not_that_of_a_later_request(make: Callable[..., Any]) -> None:
+    connection = make()
+    connection.lost("request", 28, 0)
+    assert connection.receive_response_bytes(ok(5), 0) == []
+    assert states(connection.receive_request_bytes(heartbeat(5), MS)) == [(5, "orphan_response")]
+    assert states(ended(connection)) == [(5, "abandoned")]
+
+
+def test_what_is_held_is_an_orphan_once_a_later_response_is_paired(make: Callable[..., Any]) -> None:
+    connection = make()
+    connection.receive_request_bytes(heartbeat(1), 0)
+    assert states(connection.receive_response_bytes(ok(9), MS)) == []
+    assert states(connection.receive_response_bytes(ok(1), MS)) == [(9, "orphan_response"), (1, "answered")]
+
+
+def test_so_many_responses_are_held(make: Callable[..., Any]) -> None:
+    connection = make()
+    for number in range(MAX_HELD):
+        assert connection.receive_response_bytes(ok(number), 0) == []
+    assert states(connection.receive_response_bytes(ok(MAX_HELD), 0)) == [(0, "orphan_response")]
+
+
+def test_an_answer_that_comes_twice(make: Callable[..., Any]) -> None:
+    connection = make()
+    connection.receive_request_bytes(heartbeat(1), 0)
+    events = connection.receive_response_bytes(ok(1) + ok(1) + ok(7), 0) + ended(connection)
+    assert states(events) == [(1, "answered"), (1, "orphan_response"), (7, "orphan_response")]
+    assert rules(events) == ["response_repeated", "response_unknown_correlation_id"]
+
+
+@pytest.mark.parametrize("direction", ["request", "response"])
+def test_behind_missing_bytes_an_orphan_breaks_no_rule(make: Callable[..., Any], direction: str) -> None:
+    connection = make()
+    connection.receive_request_bytes(heartbeat(1) + heartbeat(2) + heartbeat(3), 0)
+    connection.receive_response_bytes(ok(1), 0)
+    connection.lost(direction, 10, 0)
+    events = connection.receive_response_bytes(ok(3) + ok(9), 0) + connection.finish(MS)
+    assert ((9, "orphan_response") in states(events)) is True
+    assert rules(events) == []
+
+
+def later(events: list[Any]) -> list[str]:
+    return [event.explanation for event in events if isinstance(event, ViolationFound) and event.rule == "response_out_of_order"]
+
+
+def test_how_many_have_overtaken_a_request(make: Callable[..., Any]) -> None:
+    """100 wait; the last is answered first, then the 70th, then the first, which 2 have overtaken by then."""
+    connection = make()
+    connection.receive_request_bytes(b"".join(map(heartbeat, range(1, 101))), 0)
+    assert later(connection.receive_response_bytes(ok(100), 0)) == []
+    (one,) = later(connection.receive_response_bytes(ok(70), 0))
+    (two,) = later(connection.receive_response_bytes(ok(1), 0))
+    assert " 1 " in one
+    assert " 2 " in two
+
+
+def test_a_request_that_thousands_have_overtaken(make: Callable[..., Any]) -> None:
+    """The places in the order of sending are numbered again meanwhile."""
+    connection = make(bodies=())
+    connection.receive_request_bytes(heartbeat(1) + heartbeat(2), 0)
+    for number in range(3, 17_003):
+        connection.receive_request_bytes(heartbeat(number), 0)
+        connection.receive_response_bytes(ok(number), 0)
+    (said,) = later(connection.receive_response_bytes(ok(2), 0))
+    assert "17000" in said.replace(",", "")
+
+
+def test_equal_ids_behind_a_break_that_were_sent_behind_it_are_paired_in_order(make: Callable[..., Any]) -> None:
+    """The first request may have lost its answer; those with id 0 were sent when the border of responses was known again."""
+    connection = make()
+    connection.receive_request_bytes(heartbeat(5) + heartbeat(6) + heartbeat(7), 0)
+    connection.lost("response", 10, 0)
+    assert states(connection.receive_response_bytes(ok(6), MS)) == [(5, "unseen"), (6, "answered")]
+    connection.receive_request_bytes(metadata(0) + heartbeat(0), 2 * MS)
+    events = connection.receive_response_bytes(answer(0, NO_TOPICS) + ok(0), 3 * MS)
+    assert [(row.api_name, row.state) for row in rows(events) if row.correlation_id == 0] == [
+        ("Metadata", "answered"), ("Heartbeat", "answered"),
+    ]  # fmt: skip
+
+
+@pytest.mark.parametrize("again", [False, True])
+def test_an_id_that_was_just_answered_may_be_that_of_a_request_that_is_missing(make: Callable[..., Any], again: bool) -> None:
+    """A client with one id for all. Its request is sent while the border of responses is lost; if then bytes are missing once more, the
+    response may be that to another request."""
+    connection = make()
+    connection.receive_request_bytes(heartbeat(0), 0)
+    connection.receive_response_bytes(ok(0), 0)
+    connection.lost("response", 100, 0)
+    connection.receive_request_bytes(heartbeat(0), MS)
+    if again:
+        connection.lost("request", 28, 2 * MS)
+    events = connection.receive_response_bytes(ok(0), 3 * MS) + connection.finish(4 * MS)
+    assert sorted(states(events)) == ([(0, "orphan_response"), (0, "unseen")] if again else [(0, "answered")])
+
+
+def test_once_it_is_unclear_who_was_answered_what_waits_may_be_answered(make: Callable[..., Any]) -> None:
+    connection = make()
+    connection.receive_request_bytes(heartbeat(0) + metadata(0), 0)
+    connection.lost("response", 10, MS)
+    connection.receive_response_bytes(ok(0), 2 * MS)
+    connection.receive_request_bytes(heartbeat(9), 3 * MS)
+    assert {state for number, state in states(ended(connection)) if number == 9} == {"unseen"}
+
+
+def cut_produce(connection: Any, correlation_id: int) -> None:
+    """A Produce that snaplen cuts before its acks: it may want no answer."""
+    request = produce(correlation_id, 1)
+    connection.receive_request_bytes(request[:18], 0)
+    connection.lost("request", len(request) - 18, 0, cut=True)
+
+
+def test_a_produce_that_may_be_silent_is_given_up_when_a_later_request_is_answered(make: Callable[..., Any]) -> None:
+    """Others that are passed by still wait, for nothing was lost since: the server answers out of order."""
+    connection = make()
+    connection.receive_request_bytes(heartbeat(1), 0)
+    cut_produce(connection, 2)
+    connection.receive_request_bytes(heartbeat(3), 0)
+    assert states(connection.receive_response_bytes(ok(3), MS)) == [(2, "unseen"), (3, "answered")]
+    assert states(connection.receive_response_bytes(ok(1), MS)) == [(1, "answered")]
+
+
+def gssapi(make: Callable[..., Any]) -> Any:
+    """A connection in which the last token of GSSAPI, which may get no answer, and a Metadata request wait."""
+    connection = make()
+    connection.receive_request_bytes(handshake(1, 0, b"GSSAPI"), 0)
+    connection.receive_response_bytes(shaken(1), 0)
+    connection.receive_request_bytes(framed(b"\x60\x82" + bytes(30)), 0)
+    connection.receive_response_bytes(framed(b"\x60\x10" + bytes(14)), 0)
+    connection.receive_request_bytes(framed(b"\x05\x04" + bytes(28)) + metadata(9), 0)
+    return connection
+
+
+def test_a_token_that_gets_no_answer_waits_no_longer_than_the_request_behind_it(make: Callable[..., Any]) -> None:
+    connection = gssapi(make)
+    assert states(connection.receive_response_bytes(answer(9, NO_TOPICS), MS)) == [(9, "answered")]
+    connection.receive_request_bytes(heartbeat(10), 2 * MS)
+    assert states(connection.receive_response_bytes(ok(77), 3 * MS)) == []  # which a token would have taken
+    assert states(connection.receive_response_bytes(ok(10), 3 * MS)) == [(77, "orphan_response"), (10, "answered")]
+
+
+def test_four_bytes_that_look_like_an_id_are_a_token(make: Callable[..., Any]) -> None:
+    """No response to Metadata is as short; the token was answered, the request was not."""
+    connection = gssapi(make)
+    assert states(connection.receive_response_bytes(answer(9, b""), MS)) == []
+    assert states(ended(connection)) == [(9, "abandoned")]
+
+
+def test_a_token_is_answered_by_an_empty_frame(make: Callable[..., Any]) -> None:
+    connection = make()
+    connection.receive_request_bytes(handshake(1, 0, b"PLAIN"), 0)
+    connection.receive_response_bytes(shaken(1), 0)
+    connection.receive_request_bytes(framed(b"\0alice\0pw"), 0)
+    assert connection.receive_response_bytes(framed(b""), 0) == []
+    assert connection.summary().principal == "User:alice"
+
+
+def test_a_token_has_no_id(make: Callable[..., Any]) -> None:
+    """Handshake and token are sent at once; an answer with id 0 is neither's."""
+    connection = make()
+    connection.receive_request_bytes(handshake(1, 0, b"PLAIN") + framed(b"\0alice\0pw"), 0)
+    connection.receive_response_bytes(answer(0, bytes(6)), MS)
+    assert connection.summary().principal is None
+    assert states(connection.receive_response_bytes(shaken(1), MS)) == [(0, "orphan_response"), (1, "answered")]
+
+
+@pytest.mark.parametrize(("way", "state"), [("client", "abandoned"), ("server", "unanswered"), ("neither", "unanswered")])
+def test_what_is_said_of_a_request_without_an_answer(make: Callable[..., Any], way: str, state: str) -> None:
+    connection = make()
+    connection.receive_request_bytes(heartbeat(1), 0)
+    if way != "neither":
+        connection.closed("request" if way == "client" else "response", False, MS)
+    assert states(connection.finish(2 * MS)) == [(1, state)]
+    assert connection.summary().unanswered == (state == "unanswered")
+
+
+def test_while_nothing_is_known_of_the_servers_beginning_an_answer_may_be_unseen(make: Callable[..., Any]) -> None:
+    connection = make()
+    connection.receive_request_bytes(heartbeat(1), 0)
+    connection.begins_late("response")
+    assert states(connection.finish(MS)) == [(1, "unseen")]
+
+
+def test_times_that_are_known_on_both_sides_of_a_gap_make_no_latency(make: Callable[..., Any]) -> None:
+    """The gap is in the requests, behind the one that is answered."""
+    for bodies in (None, ()):
+        connection = make(bodies=bodies)
+        connection.receive_request_bytes(heartbeat(1), 0)
+        connection.lost("request", 28, MS)
+        (row,) = rows(connection.receive_response_bytes(ok(1), 2 * MS))
+        assert (row.request_time, row.response_time, row.latency_us) == (0, 2 * MS, None)
+
+
+def test_an_answer_before_its_request_has_no_latency(make: Callable[..., Any]) -> None:
+    connection = make()
+    connection.receive_request_bytes(heartbeat(1), 5 * MS)
+    (row,) = rows(connection.receive_response_bytes(ok(1), 4 * MS))
+    assert (row.state, row.latency_us) == ("answered", None)

@@ -1,0 +1,30 @@
+"""Native code puts varints and big-endian numbers of a message together in one place: the cursor."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+import pytest
+
+PYX = Path(__file__).parents[2] / "pyx"
+CURSOR = PYX / "wire" / "cursor.pxd"
+# Rooms whose bytes are Kafka's; packets have headers of their own. The checksum mixes bytes into words, least first, and reads no number.
+OTHERS = (CURSOR, PYX / "wire" / "checksum.pxd")
+FILES = sorted(path for room in ("wire", "codec", "protocol", "tables") for path in (PYX / room).glob("*.p*") if path not in OTHERS)
+VARINT = re.compile(r"&\s*0x7F\s*\)\s*<<")
+BIG_ENDIAN = re.compile(r"\[0\]\s*<<\s*24\b")
+
+
+@pytest.mark.parametrize("path", FILES, ids=lambda path: str(path.relative_to(PYX)))
+def test_numbers_are_read_through_the_cursor(path: Path) -> None:
+    text = path.read_text("utf-8")
+    found = [text[: match.start()].count("\n") + 1 for pattern in (VARINT, BIG_ENDIAN) for match in pattern.finditer(text)]
+    assert found == []
+
+
+def test_the_cursor_is_where_they_are_read() -> None:
+    assert len(FILES) > 50
+    text = CURSOR.read_text("utf-8")
+    assert VARINT.search(text)
+    assert BIG_ENDIAN.search(text)
