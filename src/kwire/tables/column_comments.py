@@ -1,7 +1,8 @@
 """What each column of each table holds, in a sentence; what is counted or measured has its unit in brackets at the end.
 
-The one place for it: `kwire.tables.schemas.SCHEMAS` carries these texts as field metadata `comment`, and so do the data source, the Parquet
-files (where Spark reads them as column comments) and the tables of a catalog. A new column needs a line here; a test says so.
+Columns of `requests` and `connections` have their sentences where they are declared (`kwire.protocol.row_columns`, `kwire.tables.columns`),
+all others here. `kwire.tables.schemas.SCHEMAS` carries these texts as field metadata `comment`, and so do the data source, the Parquet
+files (where Spark reads them as column comments) and the tables of a catalog. A new column needs a line; a test says so.
 """
 
 from __future__ import annotations
@@ -11,10 +12,19 @@ from typing import Any, Final
 
 import pyarrow as pa
 
-__all__ = ["COMMENT", "COMMENTS", "OF_TABLES", "comment_of", "with_comments"]
+from kwire.protocol.row_columns import REQUEST_COLUMNS
+from kwire.tables.columns import CONNECTION_COLUMNS
+
+__all__ = ["COMMENT", "COMMENTS", "DECLARED", "OF_TABLES", "comment_of", "with_comments"]
 
 COMMENT: Final = b"comment"
 """The key of field metadata that Spark, too, keeps the comment of a column under."""
+
+DECLARED: Final = {
+    "requests": {column.name: column.description for column in REQUEST_COLUMNS},
+    "connections": {column.name: column.description for column in CONNECTION_COLUMNS},
+}
+"""By table, what the declarations of columns say; their units are in the sentences."""
 
 _SPARK_SCHEMA: Final = b"org.apache.spark.sql.parquet.row.metadata"
 
@@ -25,11 +35,8 @@ COMMENTS: Final[dict[str, str]] = {
     "api_name": "Kafka's name of the API, such as ApiVersions",
     "api_version": "version of the API [number]",
     "assignment": "partitions assigned to the member, each text topic:partition,partition",
-    "attempted_principal": "principal that the client tried to authenticate as",
     "attributes": "attributes of the metric point",
-    "auth_failures": "authentications that the server refused [count]",
     "batches": "record batches seen; null where none was seen whole [count]",
-    "body": "how far the request was read: decoded, truncated, malformed, unsupported or skipped",
     "buckets": "buckets of a histogram as JSON",
     "bytes": "bytes of the packets of the file as they were on the wire [bytes]",
     "bytes_cut": "bytes that the snap length cut off [bytes]",
@@ -43,8 +50,6 @@ COMMENTS: Final[dict[str, str]] = {
     "client_ids": "client ids seen, sorted",
     "client_instance_id": "client instance id (KIP-714, KIP-1313)",
     "client_key": "hash that names the client in all tables: software, version, client id with digits folded, principal",
-    "client_port": "TCP port of the client [number]",
-    "closed_by": "side that closed the connection first: client or server",
     "cluster_id": "id of the cluster",
     "compression": "compression codecs of the record batches",
     "confidence": "how sure it is: high, medium or low",
@@ -52,7 +57,6 @@ COMMENTS: Final[dict[str, str]] = {
     "connections": "TCP connections [count]",
     "connections_refused": "connections that only a reset answered [count]",
     "contact": "how to reach the owner, from the owners file",
-    "correlation_id": "correlation id of the request [number]",
     "count": "1; of the row behind the first hundred of a kind in a connection how many more there were [count]",
     "cure_kind": "where the fix is made: library, config or proxy",
     "cure_version": "version of the library, or value, that fixes it",
@@ -61,7 +65,6 @@ COMMENTS: Final[dict[str, str]] = {
     "disconnects": "requests that the server hung up on [count]",
     "duration_us": "how long the step took [microseconds]",
     "end": "time of the last packet or line [UTC]",
-    "error_code": "Kafka's error code of the response, or the first non-zero one inside [number]",
     "error_name": "Kafka's name of the error code",
     "error_names": "names of the errors seen, sorted",
     "errors": "answers with an error code, and requests that the server hung up on [count]",
@@ -70,29 +73,23 @@ COMMENTS: Final[dict[str, str]] = {
     "evidence_request_index": "place of that request in its connection, from 0 [index]",
     "explanation": "what is wrong, in a sentence",
     "first_seen": "time of the first packet or request [UTC]",
-    "first_topic": "first topic that the request names",
-    "gaps": "holes in the streams of directions that are in the capture [count]",
     "generation": "generation or member epoch of the group [number]",
     "group_id": "consumer group",
     "group_ids": "groups that the client fetches for, sorted",
     "group_instance_id": "static member's instance id (group.instance.id)",
-    "header_version": "version of the request header [number]",
     "host": "host that the broker advertises",
     "hour": "hour that the row counts, its beginning [UTC]",
     "identity_source": "where the software name is from: api_versions, fingerprint, not_sent or not_observed",
     "joined_late": "connections that were open before the capture began [count]",
-    "last_api_name": "API of the last request",
     "last_seen": "time of the last packet or request [UTC]",
     "latency_histogram": "requests by latency: upper bound of a bucket and how many [microseconds, count]",
     "latency_p50_us": "median latency, from a histogram [microseconds]",
     "latency_p99_us": "99th percentile of the latency, from a histogram [microseconds]",
-    "latency_us": "from the request's last byte to the response's; null across a gap [microseconds]",
     "leader": "member id of the group's leader",
     "library_guess": "library and range of versions that send what was seen, in words",
     "library_guess_after": "the nearest earlier versions known to differ; null where none is known",
     "library_guess_before": "the nearest later versions known to differ; null where none is known",
     "library_guess_tried": "known versions in between that send the same",
-    "local_time_us": "time in the broker's own work, from a request log [microseconds]",
     "magic": "versions of the record format [number]",
     "max_batch_bytes": "largest record batch [bytes]",
     "member_id": "member of the group",
@@ -112,8 +109,6 @@ COMMENTS: Final[dict[str, str]] = {
     "protocol": "protocol of the connection: kafka, tls, http, ssh, silent, unknown and others",
     "protocol_name": "assignor or protocol that the group chose",
     "protocol_type": "protocol type of the group, such as consumer or connect",
-    "proxied_address": "client's address from a PROXY v1 or v2 header",
-    "queue_time_us": "time in the broker's request queue, from a request log [microseconds]",
     "rack": "rack of the broker",
     "reason": "why, in a sentence",
     "rebalance_timeout_ms": "rebalance timeout that the member asked for [milliseconds]",
@@ -121,24 +116,15 @@ COMMENTS: Final[dict[str, str]] = {
     "refused_by": "of a marked use the first later release that refuses the client for it; null without one",
     "release_guess": "Kafka releases that advertise these versions",
     "remedy": "what to do, in a sentence",
-    "remote_time_us": "time waiting for other brokers, from a request log [microseconds]",
     "request_bytes": "bytes of request frames, with their lengths [bytes]",
-    "request_frames": "request frames [count]",
     "request_index": "place of the request in its connection, from 0; null for an orphan response [index]",
-    "request_time": "time of the request's last byte [UTC]",
     "requests": "requests [count]",
     "resource": "attributes of the resource that the metrics are of",
     "response_bytes": "bytes of response frames, with their lengths [bytes]",
-    "response_frames": "response frames [count]",
-    "response_time": "time of the response's last byte [UTC]",
-    "retransmissions": "TCP segments that were sent again [count]",
     "role": "what the client is: client, broker or controller",
     "rule": "id of the rule that is broken (docs: violations)",
-    "sasl_mechanism": "SASL mechanism, such as SCRAM-SHA-256",
     "series": "capture point: files that rotate are one series",
     "server": "address:port of the broker",
-    "server_address": "address of the broker",
-    "server_port": "TCP port of the broker [number]",
     "session_timeout_ms": "session timeout that the member asked for [milliseconds]",
     "severity": "error, warning or info",
     "sha256": "SHA-256 of the file as stored; of a divided file sha256-4MiB: and the SHA-256 over those of its 4 MiB blocks",
@@ -148,7 +134,6 @@ COMMENTS: Final[dict[str, str]] = {
     "source": "kind of file: pcap, request_log, request_log_deprecated or proxy",
     "start": "time of the first packet or line [UTC]",
     "start_time": "beginning of the interval that the point covers [UTC]",
-    "state": "what became of it",
     "stream_offset": "offset of the frame in the byte stream of its direction [bytes]",
     "subscription": "topics that the member subscribed to",
     "subscription_id": "telemetry subscription that the broker gave (KIP-714) [number]",
@@ -156,20 +141,9 @@ COMMENTS: Final[dict[str, str]] = {
     "temporality": "delta or cumulative",
     "terminating": "the client's last push before it ended",
     "throttle_ms": "sum of the throttle times in responses [milliseconds]",
-    "throttle_time_ms": "throttle time in the response [milliseconds]",
     "time": "time of the point or step [UTC]",
-    "tls_alpn": "protocol that TLS negotiated by ALPN",
-    "tls_cipher": "cipher suite of TLS, IANA's name",
-    "tls_client_subject": "subject of the client certificate, as RFC 2253 writes it",
-    "tls_decrypted": "whether TLS was decrypted: yes, partly, failed or no_keys",
-    "tls_ja3": "JA3 fingerprint of the TLS ClientHello",
-    "tls_ja4": "JA4 fingerprint of the TLS ClientHello",
-    "tls_sni": "server name that the TLS ClientHello asks for",
-    "tls_version": "TLS version that was negotiated",
     "topic": "topic; null where no message in sight tells the name of the id",
-    "topic_count": "topics that the request names [count]",
     "topic_id": "topic id (KIP-516)",
-    "transactional_id": "transactional id",
     "trigger_member_id": "member that caused the step",
     "type": "gauge, sum, histogram, exponential_histogram or summary",
     "unanswered": "requests without an answer, where one was expected [count]",
@@ -189,16 +163,8 @@ OF_TABLES: Final[dict[tuple[str, str], str]] = {
     ("client_hourly", "errors"): "requests answered with an error code [count]",
     ("clients", "request_bytes"): "bytes of request frames of all connections [bytes]",
     ("clients", "response_bytes"): "bytes of response frames of all connections [bytes]",
-    ("connections", "bytes_cut"): "bytes of its packets that the snap length cut off [bytes]",
-    ("connections", "client_id"): "client id of its requests, as it holds at the end",
-    ("connections", "state"): "complete, joined_late, open or reset",
     ("group_events", "protocol"): "group protocol: classic, consumer, share or streams",
     ("group_events", "reason"): "reason that the member or the coordinator gave",
-    ("requests", "client_key"): "hash that names the client in all tables, as it holds at the end of the connection",
-    ("requests", "request_bytes"): "bytes of the request frame, with its length [bytes]",
-    ("requests", "response_bytes"): "bytes of the response frame, with its length [bytes]",
-    ("requests", "software_name"): "client software in force at the request (KIP-511); unknown where the client sends none",
-    ("requests", "state"): "answered, no_response_expected, unanswered, abandoned, unseen or orphan_response",
     ("telemetry", "count"): "observations of a histogram or summary [count]",
     ("topic_access", "acks"): "acks of Produce seen, sorted [number]",
     ("topic_access", "bytes"): "bytes of record batches; null where none was seen whole [bytes]",
@@ -213,7 +179,8 @@ def comment_of(table: str, column: str) -> str:
     Raises:
         KeyError: nothing is said of the column.
     """
-    return OF_TABLES.get((table, column)) or COMMENTS[column]
+    declared = DECLARED.get(table, {})
+    return declared[column] if column in declared else OF_TABLES.get((table, column)) or COMMENTS[column]
 
 
 def with_comments(table: str, schema: pa.Schema) -> pa.Schema:
