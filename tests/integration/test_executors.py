@@ -308,29 +308,3 @@ def test_a_session_of_spark_connect_ships_artifacts_and_has_all_functions(driver
     assert ") there is no kwire: kwire.spark.ship(spark) puts it there" in shipping
     assert shipping.endswith(f"1 executors with kwire {kwire.__version__}, native\napp asks for orders\n")
     assert [line for line in functions.splitlines() if line.startswith("|") and any(map(str.isdigit, line))] == SHOWN
-
-
-def test_archives_on_a_cluster_in_one_process(drivers: Drivers, tmp_path: Path) -> None:
-    """The recipe for YARN (docs/how-to/clusters.md), as far as it goes without YARN: executors that are processes of their own."""
-    archive = tmp_path / "kwire.zip"
-    kwire.spark.write_archive(str(archive))
-    out = tmp_path / "out"
-    program = tmp_path / "analyse.py"
-    program.write_text(
-        "import sys\n"
-        "from pyspark.sql import SparkSession\n"
-        "from kwire.spark import JobRequest, doctor, run_job\n"
-        f"settings = {{'spark.archives': {f'{archive}#kwire'!r}, 'spark.driver.host': '127.0.0.1', 'spark.ui.enabled': 'false'}}\n"
-        "builder = SparkSession.builder.master('local-cluster[2,1,2048]')\n"
-        "for name, value in settings.items():\n"
-        "    builder = builder.config(name, value)\n"
-        "spark = builder.getOrCreate()\n"
-        "found = doctor(spark)\n"
-        "print(sorted({each.twin for each in found.executors}), found.faults)\n"
-        "run_job(JobRequest(inputs=tuple(sys.argv[2:]), out=sys.argv[1], engine='spark', series_rule='file'))\n"
-        "spark.stop()\n"
-    )
-    inputs = [(CAPTURES / name).as_uri() for name in ("topicids.pcap.gz", "seed.pcap.gz")]
-    done = subprocess.run([sys.executable, program, out.as_uri(), *inputs], capture_output=True, text=True, check=False, timeout=300)
-    assert done.stdout.splitlines()[-1:] == ["['native'] ()"], done.stdout + done.stderr
-    assert_whole(out, inputs)
