@@ -11,7 +11,6 @@ import pytest
 
 from kwire.report.analysis_folder import AnalysisFolder
 from kwire.report.group_lines import STEPS, GroupLines, read_group_lines
-from kwire.report.pictures import group_strip
 
 START = datetime(2026, 9, 8, 10, 0, tzinfo=UTC)
 CAPTURE = {"capture": "a.pcap", "start": START, "end": START + timedelta(seconds=600)}
@@ -39,8 +38,9 @@ def test_rebalances_are_counted_without_the_first_generation(lines_of: Any) -> N
     rows = [rebalance(10, 0, 1, 3), rebalance(100, 1, 2, 5), rebalance(300, 2, 4, 7), event(310, "expired"), event(9, "join")]
     (group,) = lines_of(rows).groups
     assert (group.again, group.spent, group.expired, group.most) == (2, timedelta(seconds=12), 1, 4)
-    assert [(one.time - START).total_seconds() for one in group.rebalances] == [10, 100, 300]
-    assert group.rebalances[1].diff == "+m"
+    assert [(one.time - START).total_seconds() for one in group.shown] == [10, 100, 300]
+    assert group.rebalances == 3
+    assert group.shown[1].diff == "+m"
 
 
 def test_groups_that_rebalance_most_come_first(lines_of: Any) -> None:
@@ -79,13 +79,19 @@ def test_trouble_without_a_rebalance_has_no_members(lines_of: Any) -> None:
     assert [place for place, step in enumerate(steps) if step.state == "trouble"] == [3]
 
 
-def test_the_most_members_are_not_counted_for_each_step(lines_of: Any, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Counted for each step, 8,640 rebalances (one each 10 s of a day) took 75 million looks at a rebalance."""
-    lines = lines_of([rebalance(number, 1, 2, 0) for number in range(50)])
-    counted: list[int] = []
-    monkeypatch.setattr(type(lines.groups[0]), "most", property(lambda _group: counted.append(1) or 2))
-    group_strip(lines, lines.groups[0])
-    assert len(counted) == 2
+def test_a_group_that_rebalances_all_day_is_thinned_out_and_counted_whole(lines_of: Any) -> None:
+    """A rebalance each second for 600 seconds, of which each expires a member: the newest 30 stay, and one each ten seconds."""
+    rows = [each for number in range(600) for each in (rebalance(number, 1, 2, 1, "busy"), event(number, "expired", "busy"))]
+    (busy, calm) = lines_of([*rows, rebalance(300, 0, 7, 1, "calm")]).groups
+    assert (busy.rebalances, busy.again, busy.troubled, busy.expired, busy.most) == (600, 600, 600, 600, 2)
+    assert busy.spent == timedelta(seconds=600)
+    seconds = [(one.time - START).total_seconds() for one in busy.shown]
+    assert seconds[0] == 0
+    assert seconds[-30:] == list(range(570, 600))
+    assert seconds[1:4] == [9, 19, 29]  # the last of each step of 10 seconds
+    assert len(seconds) == 1 + 57 + 30
+    assert len(busy.trouble) == 60
+    assert (calm.rebalances, calm.most, len(calm.shown)) == (1, 7, 1)
 
 
 @pytest.mark.parametrize("rows", [[], [event(10, "leave")]])

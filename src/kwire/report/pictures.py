@@ -275,7 +275,7 @@ def client_strips(times: TrafficTimes, clients: Sequence[Client], verdicts: Mapp
 
 def group_strip(groups: GroupLines, group: GroupLine) -> Markup | None:
     """Members of a group over time, coloured by what happened; None for a group that only formed."""
-    if not group.again and not group.trouble:
+    if not group.again and not group.troubled:
         return None
     assert groups.start is not None
     assert groups.end is not None
@@ -292,7 +292,7 @@ def group_strip(groups: GroupLines, group: GroupLine) -> Markup | None:
             titles.append(f"{moment(groups.start + width * place)}: {members}, {state}")
         if any(values):
             series.append(Series(state, tuple(values), tuple(titles)))
-    about = f"{plural(group.again, 'rebalance')}, {plural(len(group.trouble), 'error')}, at most {plural(group.most, 'member')}"
+    about = f"{plural(group.again, 'rebalance')}, {plural(group.troubled, 'error')}, at most {plural(group.most, 'member')}"
     return draw_strip(series, about=about, height=36)
 
 
