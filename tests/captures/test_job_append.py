@@ -295,8 +295,8 @@ def test_what_is_written_while_a_file_is_read_is_left_for_the_next_run(tmp_path:
     path.write_bytes(data[:20_000])
     real = job.plan_of
 
-    def plan_of(*args: Any) -> planning.Plan:
-        plan = real(*args)
+    def plan_of(*args: Any, **more: Any) -> planning.Plan:
+        plan = real(*args, **more)
         path.write_bytes(data)  # tcpdump goes on while Spark starts
         return plan
 

@@ -74,20 +74,18 @@ def routes(slots: int, undivided: Any = (), *, shares: int = 8, **sizes: int) ->
 
 def test_small_files_are_ranges_of_their_own_and_large_ones_are_divided() -> None:
     found = routes(64, small=1000, large=10 * RANGE_BYTES, empty=0)
-    parts = Counter(task.given.location for task in found if not task.is_hash)
+    parts = Counter(task.given.location for task in found)
     assert parts == {"/small": 1, "/large": 10, "/empty": 1}
     assert [task.place for task in found] == list(range(len(found)))
-    assert {task.given.part for task in found if task.given.location == "/large" and not task.is_hash} == set(range(10))
-    # ranges cannot be hashed apart
-    assert [task.given.location for task in found if task.is_hash] == ["/large"]
+    assert {task.given.part for task in found if task.given.location == "/large"} == set(range(10))
     assert {task.shares for task in found} == {8}
 
 
 def test_a_file_that_cannot_be_divided_is_one_range() -> None:
     found = routes(64, {(0, 1)}, small=1000, large=10 * RANGE_BYTES)
-    assert [(task.given.part, task.given.parts, task.is_hash) for task in found] == [(0, 1, False)] * 2
+    assert [(task.given.part, task.given.parts) for task in found] == [(0, 1)] * 2
 
 
 def test_ranges_grow_with_what_each_core_has_to_read() -> None:
     found = routes(10, huge=100 * TB)
-    assert len(found) == 80 + 1
+    assert len(found) == 80
