@@ -46,7 +46,8 @@ class RequestCompleted:
         request_bytes, response_bytes: size of the frame on the wire, its 4-byte length included, lost bytes too.
         error_code: the response's top-level code where its schema has one, else the first non-zero code inside; None without a readable
             response or without any code in the schema.
-        throttle_time_ms, acks, first_topic, topic_count, group_id, transactional_id: None where the schema has no such field.
+        throttle_time_ms, acks, first_topic, topic_count, group_id, transactional_id, rack_id, max_wait_ms: None where the schema has no
+            such field, and where it was not seen.
         state: `answered`; `no_response_expected`: a Produce with acks 0 and nothing else; `abandoned`: the client closed first, and the
             whole answer had not come; `unseen`: an answer may lie in bytes that the capture lacks, or snaplen cut away whether one was
             wanted; `unanswered`: the server was seen and gave none; `orphan_response`: a response alone. An answer that was begun when the
@@ -78,6 +79,8 @@ class RequestCompleted:
     topic_count: int | None = None
     group_id: str | None = None
     transactional_id: str | None = None
+    rack_id: str | None = None
+    max_wait_ms: int | None = None
     state: RequestState = "unanswered"
     body: Body = "skipped"
     packet_number: int = 0
