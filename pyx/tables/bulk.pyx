@@ -45,8 +45,9 @@ from ipaddress import ip_address
 import pyarrow as pa
 
 from kwire.capture.tcp import endpoints_of
-from kwire.capture.tls.connection import Missing, TlsConnection  # no-cython-lint: of encrypted_streams.pxi
+from kwire.capture.tls.connection import TlsConnection  # no-cython-lint: of encrypted_streams.pxi
 from kwire.capture.tls.opening import TlsOpening
+from kwire.capture.tls.plaintext import Missing  # no-cython-lint
 from kwire.protocol import DirectionDetector
 from kwire.protocol.events import IdentityChanged, RequestCompleted, TopicsUsed
 from kwire.schema import catalog, error_name
