@@ -8,9 +8,10 @@ from __future__ import annotations
 
 from typing import Final
 
-from kwire.capture.tls.connection import Missing, Output, TlsConnection
+from kwire.capture.tls.connection import TlsConnection
 from kwire.capture.tls.findings import findings
 from kwire.capture.tls.opening import Chunk
+from kwire.capture.tls.plaintext import Missing, Output
 from kwire.capture.tls.session_keys import SeriesKeys
 from kwire.protocol.events import Asked, ConnectionSummary, Direction, Event, ViolationFound
 from kwire.protocol.rules import RULES, explain

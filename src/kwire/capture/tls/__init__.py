@@ -7,6 +7,7 @@
     record_ciphers  one record to its plaintext
     records         one direction's bytes to records, across losses
     certificates    subjects, validity, and ssl.principal.mapping.rules
+    plaintext       what comes out
     direction       one direction: records in, plaintext out
     connection      both of them
 
