@@ -34,7 +34,7 @@ if TYPE_CHECKING:
 
 __all__ = ["BUCKET_BYTES", "FinishResult", "Finishing", "bits_of", "finish_tables", "run_finish", "write_table"]
 
-BUCKET_BYTES: Final = 4 << 20
+BUCKET_BYTES: Final = 8 << 20
 """Bytes of sums, as stored, that are worth a task of their own; in memory they are about ten times as many."""
 
 

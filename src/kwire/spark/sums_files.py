@@ -1,8 +1,8 @@
 """Files with sums, between the tasks that read captures and those that finish the answers.
 
 A file holds the tables that are not divided, then a piece for each of its buckets (`kwire.analysis.key_buckets`), then where each of them
-ends: 8 bytes each, and how many there are. How finely a file is divided depends on its size; a reader takes all pieces of its own bucket
-in one read, or picks its rows from a piece of a coarser division.
+ends: 8 bytes each, and how many there are. A piece is compressed (zstd), behind its plain length in 8 bytes. How finely a file is divided
+depends on its size; a reader takes all pieces of its own bucket in one read, or picks its rows from a piece of a coarser division.
 
 `_state/sums-*` have sums of connections that are over and stay when an analysis is added to, as settled rows do. The state of a task has
 two more such files inside (`kwire.spark.series_state`).
@@ -16,6 +16,7 @@ from dataclasses import dataclass
 from typing import Any, Final
 
 import numpy as np
+import pyarrow as pa
 
 from kwire.analysis.key_buckets import bucket_of, divided, whole_of
 from kwire.analysis.partials import Partial, from_bytes, merge, to_bytes
@@ -29,7 +30,7 @@ __all__ = [
     "sums_file", "write_sums",
 ]  # fmt: skip
 
-PIECE_BYTES: Final = 256 << 10
+PIECE_BYTES: Final = 128 << 10
 """Bytes of a piece of a file, in memory, about."""
 
 MAX_BITS: Final = 10
@@ -68,9 +69,19 @@ def pack_sums(sums: Partial) -> bytes:
     """
     size = sum(table.nbytes for table in sums.values())
     bits = min((size // PIECE_BYTES).bit_length(), MAX_BITS)
-    pieces = [to_bytes(whole_of(sums)), *(to_bytes(piece) if piece else b"" for piece in divided(sums, bits))]
+    pieces = [_packed(piece) if piece else b"" for piece in (whole_of(sums), *divided(sums, bits))]
     ends = np.cumsum([len(piece) for piece in pieces])
     return b"".join([*pieces, np.array([*ends, len(pieces)], _END).tobytes()])
+
+
+def _packed(piece: Partial) -> bytes:
+    plain = to_bytes(piece, None)
+    return len(plain).to_bytes(_END.itemsize, "little") + pa.compress(plain, "zstd", asbytes=True)
+
+
+def _unpacked(packed: bytes) -> Partial:
+    size = int.from_bytes(packed[: _END.itemsize], "little")
+    return from_bytes(pa.decompress(packed[_END.itemsize :], size, "zstd", asbytes=True))
 
 
 def write_sums(location: str, name: str, sums: Partial) -> SumsFile:
@@ -175,7 +186,7 @@ class _Reader:
         found, at = [], 0
         for end in (self._ends[start:stop] - first).tolist():
             if end > at:
-                found.append(from_bytes(data[at:end]))
+                found.append(_unpacked(data[at:end]))
             at = end
         return found
 
