@@ -32,8 +32,8 @@ from kwire.capture.request_logs.times import zone_of
 from kwire.capture.series import Series, group_series
 from kwire.capture.tls.session_keys import current_tls_options
 from kwire.errors import InputError
-from kwire.spark.finish_task import Finishing, bits_of, finish_tables, write_table
-from kwire.spark.local_processes import Engine, LocalProcesses, choose_engine
+from kwire.spark.finish_task import Finishing, finish_tables, gathered, write_table
+from kwire.spark.local_processes import PROCESS_BYTES, Engine, LocalProcesses, choose_engine
 from kwire.spark.pack_task import locations_of
 from kwire.spark.phase_times import PhaseTimes
 from kwire.spark.planning import Sharing, plan_of, still_written
@@ -343,16 +343,18 @@ def _run_job(
                 raise _none_readable([reason for _, reason in report.skipped])
             sums, whole = _all_sums(results, plan.kept, folder.location)
             cluster = cluster_of(whole, options)
+            where = LocalProcesses(1) if total_size < PROCESS_BYTES else spark  # a few megabytes are worth no task
+            ready, bits = gathered(where, folder.location, sums, current_store_options())
             finishing = Finishing(
-                folder.location, plan.run, bits_of(sums), tuple(sums), cluster, owners, redaction, current_store_options()
+                folder.location, plan.run, bits, tuple(ready), cluster, owners, redaction, current_store_options()
             )  # fmt: skip
             report.phases.end("answers")
             connections = [(part, is_fresh) for is_fresh, found in ((True, parts), (False, plan.kept)) for part in found]
             connections = [each for each in connections if each[0].startswith("connections/")]
-            finished = finish_tables(spark, finishing, connections, slots, total_size)
+            finished = finish_tables(where, finishing, connections, slots)
             report.cpu_seconds += sum(result.cpu_seconds for result in finished)
             if redaction is not None:
-                remove_sums(folder.location, sums)  # they hold names in clear
+                remove_sums(folder.location, [*sums, *ready])  # they hold names in clear
             report.phases.end("by_key")
         report.phases.end("stop_spark" if engine == "spark" else "answers")
         parts += [part for result in finished for part in result.parts]
