@@ -216,19 +216,24 @@ def test_of_responses_behind_a_loss_it_is_not_said_that_nothing_asked_for_them(t
             wire.send(SERVER, ok(3))
             wire.send(SERVER, ok(7))
         found = tables_of(twin, wire.packets)
-        assert "orphan_response" in rows(found, "state")
+        orphans = [row for row in found["requests"] if row["state"] == "orphan_response"]
+        assert [(row["correlation_id"], row["response_bytes"]) for row in orphans] == [(2 if side == CLIENT else 7, 10)]
+        assert [micros(row["response_time"]) for row in orphans] == [7407 if side == CLIENT else 9876]
         assert rules(found) == []
 
 
-def test_an_orphan_whose_end_is_lost_has_no_time(twin: Twin) -> None:
+@pytest.mark.parametrize("behind_a_loss", [False, True])
+def test_an_orphan_whose_end_is_lost_has_no_time(twin: Twin, behind_a_loss: bool) -> None:
     wire = opened()
+    if behind_a_loss:
+        wire.send(CLIENT, heartbeat(9), lost=True)
     wire.send(SERVER, ok(9)[:9])
     wire.send(SERVER, ok(9)[9:], lost=True)
-    wire.send(CLIENT)
+    wire.send(CLIENT, heartbeat(7))
     wire.send(SERVER, ok(8))
     found = tables_of(twin, wire.packets)
-    assert rows(found, "state", "correlation_id", "response_bytes") == [("orphan_response", 9, 10), ("orphan_response", 8, 10)]
-    assert [micros(value) for value in rows(found, "response_time")] == [None, 7407]
+    orphans = [row for row in found["requests"] if row["state"] == "orphan_response"]
+    assert [(row["correlation_id"], row["response_bytes"], micros(row["response_time"])) for row in orphans] == [(9, 10, None), (8, 10, 7407)]
 
 
 # error codes and refusals
