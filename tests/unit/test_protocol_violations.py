@@ -53,6 +53,7 @@ REQUESTS = {
     "00030063" + HOSTILE + "00": ["unsupported_version"],
     "00120063" + HOSTILE + "00010100": ["api_versions_unreleased"],
     "00120000" + HOSTILE + "00000000": ["trailing_bytes"],
+    "000c0000" + HOSTILE + "000167" + "00000000" + "00016d" + "ff": ["trailing_bytes"],
     "000c0000" + HOSTILE + "ffff0000000100016d": ["null_not_allowed"],
     "00030001" + HOSTILE + "fffffffe": ["length_impossible"],
     "00030001" + HOSTILE + "000000020001740003c328ff": ["string_not_utf8"],
