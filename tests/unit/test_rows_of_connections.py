@@ -94,6 +94,23 @@ def test_a_frame_begins_in_the_packet_of_its_first_byte(twin: Twin) -> None:
     assert rows(found, "packet_number", "stream_offset", "latency_us") == [(4, 0, 2469), (6, 28, 1234)]
 
 
+@pytest.mark.parametrize("first", [7000, 0xF0000000])
+def test_a_keepalive_probe_is_no_byte_of_a_direction_whose_beginning_is_missing(twin: Twin, first: int) -> None:
+    """RFC 1122, 4.2.3.6: one byte before what the other side has acknowledged; the acknowledgements are all that is known of it."""
+    wire = Wire(first=(first, 9000))
+    wire.send(CLIENT, flags=SYN)
+    wire.send(SERVER, flags=SYN | ACK, lost=True)
+    wire.send(CLIENT)
+    wire.send(CLIENT, heartbeat(1))
+    wire.numbers[SERVER] -= 1
+    wire.send(SERVER, b"\0")
+    wire.send(SERVER, ok(1))
+    found = tables_of(twin, wire.packets)
+    assert rows(found, "state") == ["answered"]
+    assert connection(found, "response_bytes", "gaps", "retransmissions") == [10, 0, 0]
+    assert found["counts"][0]["bytes_opaque"] == 0
+
+
 # ends
 
 
@@ -148,15 +165,16 @@ def test_a_silent_request_behind_one_that_was_answered_may_be_what_the_server_hu
 
 
 def test_an_orphan_was_not_refused(twin: Twin) -> None:
-    """It is a response: no request that the server could have hung up on."""
-    wire = opened()
-    wire.send(CLIENT, heartbeat(1))
-    wire.send(SERVER, ok(1) + ok(9))
-    wire.close(SERVER)
-    found = tables_of(twin, wire.packets)
-    assert rows(found, "state") == ["answered", "orphan_response"]
-    assert refusals(found) == []
-    assert [found["counts"][0][name] for name in ("requests", "unanswered", "unseen")] == [1, 0, 0]
+    """It is a response: no request that the server could have hung up on, and no answer to one either."""
+    for silent, expected in ((b"", []), (produce(2, 0), [(1, 0, 3, "disconnected")])):
+        wire = opened()
+        wire.send(CLIENT, heartbeat(1) + silent)
+        wire.send(SERVER, ok(1) + ok(9))
+        wire.close(SERVER)
+        found = tables_of(twin, wire.packets)
+        assert [state for state in rows(found, "state") if state != "no_response_expected"] == ["answered", "orphan_response"]
+        assert refusals(found) == expected
+        assert [found["counts"][0][name] for name in ("requests", "unanswered", "unseen")] == [1 + bool(silent), 0, 0]
 
 
 def test_api_versions_that_is_refused_out_of_order_is_no_refusal_of_an_api(twin: Twin) -> None:
