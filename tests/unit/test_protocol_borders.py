@@ -110,6 +110,16 @@ def test_a_request_whose_end_is_lost_is_known_by_its_place(make: Callable[..., A
     assert ids(connection) == [1, 3, 4]
 
 
+def test_what_stands_before_a_request_whose_end_is_lost_is_opaque(make: Callable[..., Any]) -> None:
+    """19 bytes that may begin a request of 200, and 20 of one of 28, which ends where the loss ends; so the first ones are nothing."""
+    connection = make(True)
+    connection.receive_request_bytes((200).to_bytes(4, "big") + head(12, 0, 9) + b"\0\x50" + heartbeat(1)[:20], 0)
+    connection.lost("request", 8, 0)
+    assert connection.summary().bytes_opaque == 19
+    connection.receive_request_bytes(heartbeat(2), 0)
+    assert ids(connection) == [1, 2]
+
+
 @pytest.mark.parametrize(("before", "missing", "client_id"), [(b"xx", 20, b"app"), (b"", 20, b"ape")])
 def test_a_request_whose_end_is_lost_may_be_none(make: Callable[..., Any], before: bytes, missing: int, client_id: bytes) -> None:
     connection = make()

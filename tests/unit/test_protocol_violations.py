@@ -136,6 +136,14 @@ def test_a_hostile_request_leaves_its_rule(payload: str) -> None:
             assert event.explanation.endswith(".")
 
 
+@pytest.mark.parametrize(("frame", "expected"), REQUESTS.items())
+def test_a_request_that_breaks_a_rule_behind_one_that_breaks_none(frame: str, expected: list[str]) -> None:
+    """A Heartbeat comes first: who the client is does not hang on the request that is at fault."""
+    connection = Connection()
+    assert rules(connection.receive_request_bytes(framed("000c0000000000090000" + "000167" + "00000000" + "00016d"), 0)) == []
+    assert rules(connection.receive_request_bytes(framed(frame), 0)) == expected
+
+
 @pytest.mark.parametrize("payload", HARMLESS)
 def test_an_odd_request_leaves_none(payload: str) -> None:
     assert rules(Connection().receive_request_bytes(framed(payload), 0)) == []

@@ -246,9 +246,9 @@ def test_an_answer_before_its_request_has_no_latency(make: Callable[..., Any]) -
 
 def test_a_silent_produce_whose_end_is_lost_has_no_time(make: Callable[..., Any]) -> None:
     """Its acks stand before the loss; what it says of its topic has the time at which the loss was found."""
-    request = produce(1, 0)
+    request = produce(2, 0)
     connection = make()
-    connection.receive_request_bytes(request[:40], MS)
+    connection.receive_request_bytes(heartbeat(1) + request[:40], MS)
     events = connection.lost("request", len(request) - 40, 3 * MS)
     assert [(row.state, row.request_time, row.acks) for row in rows(events)] == [("no_response_expected", None, 0)]
     assert [(event.topic, event.partition) for each in events for event in getattr(each, "uses", ())] == [("t", 0)]
