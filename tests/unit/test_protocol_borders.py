@@ -329,7 +329,7 @@ TOPIC = b"\2t\1\0"  # without partitions
 def test_the_beginning_of_a_response_fails_for_nothing_but_missing_bytes(
     make: Callable[..., Any], asked: bytes, body: bytes, more: bytes, is_one: bool
 ) -> None:
-    """900 bytes long, of which 520 came behind a gap: more elements than fit into those, and the first of them speaks for the frame or not."""
+    """900 bytes long, of which 520 came behind a gap: more elements than fit into those, and the first speaks for the frame or not."""
     connection = make()
     connection.receive_request_bytes(heartbeat(1) + asked, 0)
     connection.lost("response", 10, 0)

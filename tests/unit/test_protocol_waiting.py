@@ -264,7 +264,7 @@ JOINED = b"\0\0" + bytes(4) + b"\0\5range" + b"\0\1m" + b"\0\1m" + bytes(4)  # n
 
 
 def test_requests_that_wait_keep_so_many_bytes(make: Callable[..., Any]) -> None:
-    """Of a JoinGroup the frame is kept, without its length. Four of a quarter of the bytes fit, and with a byte more the first is given up."""
+    """Of a JoinGroup the frame is kept, without its length: four of a quarter of the bytes fit, with a fifth the first is given up."""
     around = len(joining(1, 0)) - 4
     quarter = MAX_WAITING_BYTES // 4
     connection = make()

@@ -200,7 +200,8 @@ def test_what_stands_before_a_frame_whose_end_is_lost_is_opaque(twin: Twin) -> N
     wire.send(CLIENT, heartbeat(2) + heartbeat(3))
     wire.send(SERVER, ok(2) + ok(3))
     found = tables_of(twin, wire.packets, (9092,))
-    assert rows(found, "correlation_id", "body", "state") == [(1, "truncated", "unseen"), (2, "decoded", "answered"), (3, "decoded", "answered")]
+    assert rows(found, "correlation_id", "body") == [(1, "truncated"), (2, "decoded"), (3, "decoded")]
+    assert rows(found, "state") == ["unseen", "answered", "answered"]
     assert found["counts"][0]["bytes_opaque"] == 12
 
 

@@ -119,7 +119,9 @@ def test_how_many_topics_lie_inside_something_else_a_cut_request_does_not_say(tw
     assert rows(cut, "first_topic", "topic_count", "body") == [("a", None, "truncated")]
 
 
-@pytest.mark.parametrize(("tags", "expected"), [("02 0300 0500", []), ("02 0500 0300", ["tags_out_of_order"]), ("02 0300 0300", ["tag_repeated"])])
+@pytest.mark.parametrize(
+    ("tags", "expected"), [("02 0300 0500", []), ("02 0500 0300", ["tags_out_of_order"]), ("02 0300 0300", ["tag_repeated"])]
+)
 def test_tags_ascend(twin: Twin, tags: str, expected: list[str]) -> None:
     """KIP-482; Heartbeat v4 with two tagged fields that no release has."""
     body = b"\3g1" + bytes(4) + b"\2m" + b"\0" + bytes.fromhex(tags)
@@ -193,7 +195,7 @@ def test_a_fetch_without_its_answer_counts_as_one(twin: Twin) -> None:
 
 
 def test_what_a_fetch_brings_behind_the_snap_length_is_not_seen(twin: Twin) -> None:
-    """The first partition stands 19 bytes in and has 18 in front of its records: of the batch of 75 bytes 58 came, of the others nothing."""
+    """The first partition stands 19 bytes in and has 18 in front of its records: 58 bytes of the batch's 75 came."""
     found = exchanged(twin, (fetch(1, 3), fetched(1, (0, batch(2)), (0, batch(3)), (0, b""))), kept=95)
     assert uses(found, "requests", "records", "partitions", "unseen_requests") == [(1, None, [0, 1, 2], 1)]
 
