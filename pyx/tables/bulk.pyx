@@ -18,7 +18,7 @@ from protocol.exchange_state cimport ExchangeState, WaitingRequest
 from protocol.answers cimport kept
 from protocol.finished_rows cimport refused_by
 from protocol.group_step_rows cimport step_cells
-from protocol.request_rows cimport PACKET_BITS, no_int, no_long
+from protocol.request_rows cimport PACKET_BITS, no_int
 from protocol.series_state cimport series_write_back
 from protocol.text_table cimport text_object, text_of, texts_crowded
 from protocol.topic_uses cimport FETCHED, PRODUCED, TopicUses, sums_add
@@ -29,8 +29,7 @@ from tables.row_batches cimport flush_rows, most_rows
 from tables.connection_row cimport connection_cells
 from tables.row_columns cimport cells_of, wide_row_of
 from tables.series_rows cimport (
-    SeriesRows, count_requests, end_stream, forget_texts, int_object, rows_close, rows_open, server_text, counts_write_back, sums_objects,
-    sums_take,
+    SeriesRows, count_requests, end_stream, forget_texts, rows_close, rows_open, server_text, counts_write_back,
 )
 from tables.topic_batch cimport topic_row_of
 from wire.cursor cimport Bytes
@@ -39,7 +38,7 @@ from wire.uuid_text cimport fill_pairs
 from kwire.capture._native.connection cimport TcpConnection
 from kwire.capture._native.sink cimport StreamSink
 from kwire.capture._native.tls_records cimport RecordStream  # no-cython-lint: of encrypted_streams.pxi
-from kwire.protocol._native.direction_detection cimport DirectionDetector, detector_of
+from kwire.protocol._native.direction_detection cimport DirectionDetector
 from kwire.protocol._native.tracker cimport Connection, EventSink, field_plans, row_connection
 
 import weakref
@@ -50,7 +49,7 @@ import pyarrow as pa
 
 from kwire.capture.tcp import endpoints_of
 from kwire.capture.tls.connection import Missing, TlsConnection  # no-cython-lint: of encrypted_streams.pxi
-from kwire.capture.tls.opening import TlsOpening
+from kwire.capture.tls.opening import TlsOpening  # no-cython-lint
 from kwire.protocol.events import IdentityChanged, RequestCompleted, TopicsUsed
 from kwire.protocol.tracking.direction_detection import DirectionDetector as PureDetector  # no-cython-lint: of encrypted_streams.pxi
 from kwire.schema import catalog, error_name

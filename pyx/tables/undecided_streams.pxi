@@ -1,5 +1,10 @@
 # Part of bulk.pyx: streams of which it is not known yet which side is the server, and what the pure twin has of a stream.
 
+from protocol.request_rows cimport no_int, no_long
+from tables.series_rows cimport int_object, sums_objects, sums_take
+
+from kwire.protocol._native.direction_detection cimport detector_of
+
 
 cdef int begin_undecided(RowBatches self, TrackedStream stream, const uint8_t* packed, int64_t packet) except -1:
     """Track both readings of a connection that was joined late."""
@@ -12,8 +17,8 @@ cdef int begin_undecided(RowBatches self, TrackedStream stream, const uint8_t* p
 
 
 cdef int take_by_python(
-    RowBatches self, TrackedStream stream, TcpConnection connection, Piece piece, int direction, const uint8_t* data, int64_t size, bint flag,
-    int64_t time_ns, int64_t packet
+    RowBatches self, TrackedStream stream, TcpConnection connection, Piece piece, int direction, const uint8_t* data, int64_t size,
+    bint flag, int64_t time_ns, int64_t packet
 ) except -1:
     """What may be TLS, before it is known which end is the server: Python detects it.
 
