@@ -36,6 +36,7 @@ cdef int take_request_frame(
 
 cdef int authenticated(Connection self) except -1:
     """Take over what authentication has come to."""
+    self.state.is_unheard_full = self.unheard is not None and len(self.unheard) >= MOST_UNHEARD
     if self.state.sasl is not NULL:
         sasl = <object>self.state.sasl
         self.state.sasl_pending, self.state.sasl_raw = sasl.pending, sasl.raw
@@ -86,6 +87,7 @@ cdef int hear_server(Connection self) except -1:
     """Exchange.heard."""
     if self.unheard:
         self.say(Exchange(self).heard())
+        self.state.is_unheard_full = False
     return 0
 
 

@@ -40,3 +40,26 @@ def taken_up(pure):
         copied(made._splitters[direction], pure._splitters[direction], OF_SPLITTER)
     native.authenticated()
     return made
+
+
+cdef object plain_connection(Connection self):
+    """The same connection as the pure twin has it."""
+    cdef object made, exchange
+    if self.busy:
+        raise RuntimeError(_connection.TWO_THREADS)
+    made = _connection.Connection(
+        bool(self.state.joined_late), max_frame=self.cutters[0].max_frame, frames=bool(self.state.tells_frames),
+        bodies=self.passing.bodies, asked=self.asked,
+    )
+    exchange = made._exchange
+    copied(made, self, OF_CONNECTION)
+    copied(exchange, self._exchange, OF_EXCHANGE)
+    copied(exchange.identity, self._exchange.identity, _identity.ClientIdentity.__slots__)
+    copied(exchange.sasl, self._exchange.sasl, SaslState.__slots__)
+    copied(exchange.judge, self._exchange.judge, ("client_id",))
+    exchange.pairing.put_back(self._exchange.pairing.waiting)
+    copied(exchange.pairing, self._exchange.pairing, ("_held", "is_unclear", "last_answered", "losses"))
+    exchange.left = self.state.closed_by == REQUEST
+    for direction in DIRECTIONS:
+        copied(made._splitters[direction], self._splitters[direction], OF_SPLITTER)
+    return made

@@ -262,8 +262,9 @@ cdef inline int take_request(
         return FALLBACK
     if min(name, software_version) >= 0 and not text_facts(series, name) & text_facts(series, software_version) & IS_SOFTWARE:
         return FALLBACK
-    if field_plan.traits & API_VERSIONS and exchange.sasl_pending and exchange.sasl_counts:
-        return FALLBACK
+    if field_plan.traits & API_VERSIONS and exchange.sasl_pending and exchange.sasl_counts and not exchange.missing:
+        if not exchange.is_unheard_full or exchange.last_answered != no_long():
+            return FALLBACK
     if fields.text[MECHANISM] is not NULL and not is_utf8(fields.text[MECHANISM], fields.text_size[MECHANISM]):
         return FALLBACK
     if exchange.is_tracked and not damaged and not is_skipped and cursor.p != cursor.end:
@@ -272,7 +273,7 @@ cdef inline int take_request(
     # From here on nothing falls back.
     if field_plan.traits & SASL:
         authenticate(exchange, series, &fields, version)
-    elif exchange.sasl_pending:
+    elif exchange.sasl_pending and not exchange.sasl_counts:  # else only a server says that it is over
         sasl_known(exchange, series, (<object>series.callbacks).sasl_went_on(sasl_object(exchange)))
     if fields.text_size[CLIENT_ID]:
         count_client_id(exchange, &series.texts, client_id, 1)

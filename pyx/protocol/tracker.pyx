@@ -90,6 +90,7 @@ cdef tuple DIRECTIONS = ("request", "response")
 cdef int64_t MOST_CANDIDATES = _frames.MAX_CANDIDATES
 cdef int64_t MOST_WAITING_BYTES = _pairing.MAX_WAITING_BYTES
 cdef int MOST_HELD = _pairing.MAX_HELD
+cdef Py_ssize_t MOST_UNHEARD = _rows.MAX_UNHEARD
 cdef Py_ssize_t MOST_HELD_BYTES = _pairing.MAX_HELD_BYTES
 cdef int64_t LEAST_BELIEVED = _frames.LEAST_BELIEVED
 cdef int64_t BELIEVED = LEAST_BELIEVED - LENGTH  # of the payload of a long frame
@@ -103,6 +104,9 @@ cdef dict KEYS_OF_NAMES = {}
 plans_open(&BOOK)
 events_open(&CLASSES)
 fill_pairs()
+
+
+include "protocol/connection_view.pxi"
 
 
 @cython.final
@@ -244,7 +248,7 @@ cdef class Connection:
                 if opening.proxied_address is not None:
                     self.proxied = opening.proxied_address
                 if verdict is not None:
-                    self.decided(side, opening, verdict)
+                    opening_decided(self, side, opening, verdict)
                 return 0
         return self.feed(side, data, size, t, packet)
 
@@ -262,19 +266,6 @@ cdef class Connection:
         # PostgreSQL's requests for encryption or cancellation, and its start-up, which reads as Metadata v0 until its parameters come
         code = load_32(data + LENGTH)
         return not 80877102 <= code <= 80877104 and (code != 3 << 16 or (size > 8 and data[8] < 0x61))
-
-    cdef int decided(self, int side, object opening, str verdict) except -1:
-        """Connection._opened."""
-        self.openings[side] = None
-        self.opened[side] = True
-        if opening.skipped and self.state.tells_frames:
-            self.say([FrameSeen(DIRECTIONS[side], "proxy", 0, opening.skipped)])
-        if verdict == "kafka":
-            if not self.cutters[side].seeking:
-                self.cutters[side].base = opening.skipped
-        else:
-            self.say(self._foreign(DIRECTIONS[side], opening, verdict))
-        return self.feed_all(side, opening.give_up())
 
     cdef int feed_all(self, int side, object chunks) except -1:
         for data, t, packet in chunks:
@@ -372,7 +363,7 @@ cdef class Connection:
         state.closed[side] = True
         if side == RESPONSE:
             hear_server(self)
-        self.end(side, t)
+        end_direction(self, side, t)
         if state.closed[0] and state.closed[1] and not state.reset:
             self.give_up_waiting()
         return 0
@@ -391,7 +382,7 @@ cdef class Connection:
         cdef int side
         for side in range(2):
             if not state.closed[side]:
-                self.end(side, t)
+                end_direction(self, side, t)
         return self.give_up_waiting()
 
     cdef int give_up_waiting(self) except -1:
@@ -401,70 +392,14 @@ cdef class Connection:
             say_orphan(self, frame)
         return give_up_all(&self.state, self.series)
 
-    cdef int end(self, int side, int64_t t) except -1:
-        """Connection._end, FrameSplitter.end."""
-        cdef Cutter* cutter = &self.cutters[side]
-        cdef object opening = self.openings[side]
-        cdef const Arrival* arrival
-        cdef int64_t rest
-        if opening is not None and opening.has_bytes:
-            self.openings[side] = None
-            self.opened[side] = True
-            self.feed_all(side, opening.give_up())
-        if self.protocol_name is not None:
-            return 0
-        if cutter.is_broken:
-            cutter.skipped_ns = t
-            if cutter.is_damaged:
-                cutter.is_ended = False
-                return end_broken(self, side, UNFINISHED)
-            rest = cutter.skip
-            cutter.is_broken = False
-            cutter.skip = 0
-            say_unfinished(
-                self, side, cutter.bytes, cutter.size, cutter.broken_length, LENGTH + cutter.broken_length - rest, cutter.broken_offset,
-                cutter.broken_packet, cutter.broken_ns,
-            )
-            cutter_shift(cutter, cutter.size)
-            return 0
-        if cutter.seeking:
-            cutter.bytes_opaque += cutter.size
-        elif cutter.size:
-            arrival = cutter_arrival(cutter, cutter.base)
-            say_unfinished(
-                self, side, cutter.bytes + LENGTH, max(cutter.size - LENGTH, 0),
-                <int32_t>load_32(cutter.bytes) if cutter.size >= LENGTH else -1,
-                cutter.size, cutter.base, arrival.packet, arrival.time_ns,
-            )
-        cutter_drop(cutter, cutter.size)
-        return 0
-
     def __reduce__(self):
         return taken_up, (self.plain(),)
 
     cdef object plain(self):
         """The same connection as the pure twin has it."""
-        cdef object made, exchange
-        if self.busy:
-            raise RuntimeError(_connection.TWO_THREADS)
-        made = _connection.Connection(
-            bool(self.state.joined_late), max_frame=self.cutters[0].max_frame, frames=bool(self.state.tells_frames),
-            bodies=self.passing.bodies, asked=self.asked,
-        )
-        exchange = made._exchange
-        copied(made, self, OF_CONNECTION)
-        copied(exchange, self._exchange, OF_EXCHANGE)
-        copied(exchange.identity, self._exchange.identity, _identity.ClientIdentity.__slots__)
-        copied(exchange.sasl, self._exchange.sasl, SaslState.__slots__)
-        copied(exchange.judge, self._exchange.judge, ("client_id",))
-        exchange.pairing.put_back(self._exchange.pairing.waiting)
-        copied(exchange.pairing, self._exchange.pairing, ("_held", "is_unclear", "last_answered", "losses"))
-        exchange.left = self.state.closed_by == REQUEST
-        for direction in DIRECTIONS:
-            copied(made._splitters[direction], self._splitters[direction], OF_SPLITTER)
-        return made
+        return plain_connection(self)
 
-    # attributes of the pure twin, for its rules and for whoever looks
+    # attributes of the pure twin, for its rules and for who looks
 
     def summary(self):
         if self.busy:
@@ -478,134 +413,24 @@ cdef class Connection:
             return _opening.Opening(DIRECTIONS[side], bool(self.state.joined_late), self.cutters[side].max_frame)
         return self.openings[side]
 
-    @property
-    def protocol(self):
-        return self._protocol_of()
-
-    @property
-    def joined_late(self):
-        return bool(self.state.joined_late)
-
-    @property
-    def gaps(self):
-        return self.state.gaps
-
-    @gaps.setter
-    def gaps(self, value):
-        self.state.gaps = value
-
-    @property
-    def bytes_lost(self):
-        return self.state.bytes_lost
-
-    @bytes_lost.setter
-    def bytes_lost(self, value):
-        self.state.bytes_lost = value
-
-    @property
-    def received(self):
-        return {"request": self.state.received[0], "response": self.state.received[1]}
-
-    @received.setter
-    def received(self, value):
-        self.state.received[0], self.state.received[1] = value["request"], value["response"]
-
-    @property
-    def _frames(self):
-        return {"request": self.state.frames[0], "response": self.state.frames[1]}
-
-    @_frames.setter
-    def _frames(self, value):
-        self.state.frames[0], self.state.frames[1] = value["request"], value["response"]
-
-    @property
-    def _exchange(self):
-        return Exchange(self)
-
-    @property
-    def _hellos(self):
-        return self.hellos
-
-    @_hellos.setter
-    def _hellos(self, value):
-        self.hellos = value
-
-    @property
-    def _protocol(self):
-        return self.protocol_name
-
-    @_protocol.setter
-    def _protocol(self, value):
-        self.protocol_name = value
-
-    @property
-    def _stray(self):
-        return self.stray
-
-    @_stray.setter
-    def _stray(self, value):
-        self.stray = value
-
-    @property
-    def _proxied(self):
-        return self.proxied
-
-    @_proxied.setter
-    def _proxied(self, value):
-        self.proxied = value
-
-    @property
-    def _openings(self):
-        return {"request": self.opening_of(0), "response": self.opening_of(1)}
-
-    @_openings.setter
-    def _openings(self, value):
-        self.openings = [value["request"], value["response"]]
-        self.opened[0], self.opened[1] = value["request"] is None, value["response"] is None
-
-    @property
-    def _splitters(self):
-        return {"request": Splitter(self, 0), "response": Splitter(self, 1)}
-
-    @property
-    def _first_seen(self):
-        return None if self.state.first_seen == no_long() else self.state.first_seen
-
-    @_first_seen.setter
-    def _first_seen(self, value):
-        self.state.first_seen = no_long() if value is None else value
-
-    @property
-    def _last_seen(self):
-        return None if self.state.last_seen == no_long() else self.state.last_seen
-
-    @_last_seen.setter
-    def _last_seen(self, value):
-        self.state.last_seen = no_long() if value is None else value
-
-    @property
-    def _closed(self):
-        return {"request": bool(self.state.closed[0]), "response": bool(self.state.closed[1])}
-
-    @_closed.setter
-    def _closed(self, value):
-        self.state.closed[0], self.state.closed[1] = value["request"], value["response"]
-
-    @property
-    def _closed_by(self):
-        return None if self.state.closed_by < 0 else CLOSED_BY[self.state.closed_by]
-
-    @_closed_by.setter
-    def _closed_by(self, value):
-        self.state.closed_by = -1 if value is None else <int8_t>CLOSED_BY.index(value)
-
-    @property
-    def _reset(self):
-        return bool(self.state.reset)
-
-    @_reset.setter
-    def _reset(self, value):
-        self.state.reset = value
+    protocol = property(get_protocol)
+    joined_late = property(get_joined_late)
+    gaps = property(get_gaps, set_gaps)
+    bytes_lost = property(get_bytes_lost, set_bytes_lost)
+    received = property(get_received, set_received)
+    _frames = property(get_frames, set_frames)
+    _exchange = property(get_exchange)
+    _hellos = property(get_hellos, set_hellos)
+    _protocol = property(get_protocol_name, set_protocol_name)
+    _stray = property(get_stray, set_stray)
+    _proxied = property(get_proxied, set_proxied)
+    _openings = property(get_openings, set_openings)
+    _splitters = property(get_splitters)
+    _first_seen = property(get_first_seen, set_first_seen)
+    _last_seen = property(get_last_seen, set_last_seen)
+    _closed = property(get_closed, set_closed)
+    _closed_by = property(get_closed_by, set_closed_by)
+    _reset = property(get_reset, set_reset)
 
 
 include "protocol/connection_frames.pxi"
@@ -614,55 +439,5 @@ include "protocol/connection_pairing.pxi"
 include "protocol/exchange_view.pxi"
 include "protocol/splitter_view.pxi"
 include "protocol/connection_pickles.pxi"
-
-
-cdef Connection row_connection(EventSink sink, SeriesState* series, bint joined_late, object asked, object known):
-    """A connection whose rows go to a series.
-
-    Arguments:
-        sink: takes what Python's rules say; it owns the connection, and lives as long.
-        series: has to stay as long.
-        known: a connection of either twin that made events so far, None at its beginning. The native one is this connection from here on.
-    """
-    cdef Connection made
-    series.classes = &CLASSES
-    if known is None:
-        made = Connection.__new__(Connection)
-        made.series = series
-        made.passing = ALL_BODIES
-        made.open(joined_late, MAX_FRAME, asked)
-    else:
-        made = known if isinstance(known, Connection) else taken_up(known)
-        move_texts(made, series)
-        made.state.is_tracked = made.state.asks = False
-    made.sink = <PyObject*>sink
-    return made
-
-
-cdef int move_texts(Connection self, SeriesState* series) except -1:
-    """A connection that made events names texts of its own: those of a series from here on."""
-    cdef TextTable* own = &self.own.texts
-    cdef int32_t number
-    texts_mark(own)
-    exchange_keep_texts(&self.state, own, series.plans.columns.texts)
-    for number in range(own.count):
-        if own.renamed[number] >= 0:
-            own.renamed[number] = text_intern(&series.texts, own.bytes + own.offsets[number], own.offsets[number + 1] - own.offsets[number])
-            if own.renamed[number] < 0:
-                raise MemoryError
-    exchange_rename_texts(&self.state, own, series.plans.columns.texts)
-    series_close(&self.own)
-    self.series = series
-    return 0
-
-
-cdef FieldPlans* field_plans() noexcept:
-    """How to read each api version, for the whole process."""
-    return &BOOK
-
-
-cdef class EventSink:
-    """Takes what Python's rules say of a connection whose rows are C structs."""
-
-    cdef int said(self, Connection connection, list events) except -1:
-        raise NotImplementedError
+include "protocol/connection_rows.pxi"
+include "protocol/connection_ends.pxi"

@@ -18,7 +18,7 @@ from protocol.exchange_state cimport ExchangeState, WaitingRequest
 from protocol.answers cimport kept
 from protocol.finished_rows cimport refused_by
 from protocol.group_step_rows cimport step_cells
-from protocol.request_rows cimport PACKET_BITS, no_int, no_long
+from protocol.request_rows cimport PACKET_BITS, no_int
 from protocol.series_state cimport series_write_back
 from protocol.text_table cimport text_object, text_of, texts_crowded
 from protocol.topic_uses cimport FETCHED, PRODUCED, TopicUses, sums_add
@@ -29,8 +29,7 @@ from tables.row_batches cimport flush_rows, most_rows
 from tables.connection_row cimport connection_cells
 from tables.row_columns cimport cells_of, wide_row_of
 from tables.series_rows cimport (
-    SeriesRows, count_requests, end_stream, forget_texts, int_object, rows_close, rows_open, server_text, counts_write_back, sums_objects,
-    sums_take,
+    SeriesRows, count_requests, end_stream, forget_texts, rows_close, rows_open, server_text, counts_write_back,
 )
 from tables.topic_batch cimport topic_row_of
 from wire.cursor cimport Bytes
@@ -39,7 +38,7 @@ from wire.uuid_text cimport fill_pairs
 from kwire.capture._native.connection cimport TcpConnection
 from kwire.capture._native.sink cimport StreamSink
 from kwire.capture._native.tls_records cimport RecordStream  # no-cython-lint: of encrypted_streams.pxi
-from kwire.protocol._native.direction_detection cimport DirectionDetector, detector_of
+from kwire.protocol._native.direction_detection cimport DirectionDetector
 from kwire.protocol._native.tracker cimport Connection, EventSink, field_plans, row_connection
 
 import weakref
@@ -50,7 +49,7 @@ import pyarrow as pa
 
 from kwire.capture.tcp import endpoints_of
 from kwire.capture.tls.connection import TlsConnection  # no-cython-lint: of encrypted_streams.pxi
-from kwire.capture.tls.opening import TlsOpening
+from kwire.capture.tls.opening import TlsOpening  # no-cython-lint
 from kwire.capture.tls.plaintext import Missing  # no-cython-lint
 from kwire.protocol.events import IdentityChanged, RequestCompleted, TopicsUsed
 from kwire.protocol.tracking.direction_detection import DirectionDetector as PureDetector  # no-cython-lint: of encrypted_streams.pxi
@@ -124,8 +123,8 @@ cdef class TrackedStream(EventSink):
     def tracked(self):
         """What the pure twin has of the connection."""
         if self.tracker is not None:
-            return self.owner.plain(self)
-        return self.kept if self.detector is None else self.owner.plain_undecided(self)
+            return plain_tracked(self.owner, self)
+        return self.kept if self.detector is None else plain_undecided(self.owner, self)
 
     cdef int said(self, Connection connection, list events) except -1:
         return self.owner.take_events(self, connection, events)
@@ -244,7 +243,7 @@ cdef class RowBatches(StreamSink):
             if connection.tcp.opened_by < 0 and first != second:
                 return self.begin(self.stream_on(connection), connection, 1 if first else 0, "port", self.packet_of(packet), None)
         if connection.tcp.opened_by < 0:
-            return self.begin_undecided(self.stream_on(connection), packed, self.packet_of(packet))
+            return begin_undecided(self, self.stream_on(connection), packed, self.packet_of(packet))
         return self.begin(self.stream_on(connection), connection, connection.tcp.opened_by, "syn", self.packet_of(packet), None)
 
     cdef int begin(
@@ -267,15 +266,6 @@ cdef class RowBatches(StreamSink):
         stream.slot.exchange = state
         slot_append(&self.slots, &stream.slot)
         stream.tls_undecided = known is None
-        return 0
-
-    cdef int begin_undecided(self, TrackedStream stream, const uint8_t* packed, int64_t packet) except -1:
-        """Track both readings of a connection that was joined late."""
-        stream.detector = DirectionDetector(
-            packed_port(packed, 0), packed_port(packed, 1), ports=self.ports or None, asked=self.target.asked
-        )
-        stream.begun = packet
-        stream.tls_undecided = True
         return 0
 
     cdef int data(
@@ -301,12 +291,12 @@ cdef class RowBatches(StreamSink):
             return self.rows_added(before)
         if stream.detector is not None:
             if stream.tls_undecided and begins_tls(data, size):
-                self.leave_to_python(stream)
+                leave_to_python(self, stream)
             else:
                 stream.tls_undecided = False
                 events = stream.detector.take(direction, <Bytes>data, size, time_ns, self.packet_of(packet))
-                return self.decided(stream, connection, events)
-        return self.take_undecided(stream, connection, DATA, direction, data, size, False, time_ns, packet)
+                return take_decided(self, stream, connection, events)
+        return take_by_python(self, stream, connection, DATA, direction, data, size, False, time_ns, packet)
 
     cdef int lost(self, TcpConnection connection, int direction, int64_t count, bint cut, int64_t time_ns, int64_t packet) except -1:
         cdef TrackedStream stream = self.stream_on(connection)
@@ -320,8 +310,8 @@ cdef class RowBatches(StreamSink):
             return self.rows_added(before)
         if stream.detector is not None:
             stream.tls_undecided = False
-            return self.decided(stream, connection, stream.detector.lose(direction, count, time_ns, cut))
-        return self.take_undecided(stream, connection, LOST, direction, NULL, count, cut, time_ns, packet)
+            return take_decided(self, stream, connection, stream.detector.lose(direction, count, time_ns, cut))
+        return take_by_python(self, stream, connection, LOST, direction, NULL, count, cut, time_ns, packet)
 
     cdef int closed(self, TcpConnection connection, int direction, bint reset, int64_t time_ns, int64_t packet) except -1:
         cdef TrackedStream stream = self.stream_on(connection)
@@ -332,54 +322,8 @@ cdef class RowBatches(StreamSink):
                 stream.plaintext.close(direction != stream.plaintext_slot.client_side, reset, time_ns)
             return self.rows_added(before)
         if stream.detector is not None:
-            return self.decided(stream, connection, stream.detector.close(direction, reset, time_ns))
-        return self.take_undecided(stream, connection, CLOSED, direction, NULL, 0, reset, time_ns, packet)
-
-    cdef int take_undecided(
-        self, TrackedStream stream, TcpConnection connection, Piece piece, int direction, const uint8_t* data, int64_t size, bint flag,
-        int64_t time_ns, int64_t packet
-    ) except -1:
-        """What may be TLS, before it is known which end is the server: Python detects it.
-
-        Arguments:
-            size: of the data, or of what is lost.
-            flag: `cut` of what is lost, `reset` of an end.
-        """
-        connection.attachment = stream.kept
-        try:
-            if piece == DATA:
-                StreamSink.data(self, connection, direction, data, <Py_ssize_t>size, time_ns, packet)
-            elif piece == LOST:
-                StreamSink.lost(self, connection, direction, size, flag, time_ns, packet)
-            else:
-                StreamSink.closed(self, connection, direction, flag, time_ns, packet)
-        finally:
-            connection.attachment = stream
-        self.pieces_in_python += piece != CLOSED
-        return self.decide(stream, connection)
-
-    cdef int leave_to_python(self, TrackedStream stream) except -1:
-        """The first bytes may be TLS, which the pure twin finds out."""
-        stream.kept = self.plain_undecided(stream)
-        stream.detector = None
-        return 0
-
-    cdef int decided(self, TrackedStream stream, TcpConnection connection, list events, bint server_unseen=False) except -1:
-        """Once it is known which side is the server the reading that is right makes rows; what it said so far is in `events`."""
-        cdef DirectionDetector detector = stream.detector
-        cdef bint tls_undecided = stream.tls_undecided
-        cdef Py_ssize_t before = self.rows.shared.rows.count
-        if detector.server < 0:
-            return 0
-        stream.detector = None
-        self.begin(stream, connection, 1 - detector.server, detector.decided_by, stream.begun, detector.tracked(detector.server))
-        stream.tls_undecided = tls_undecided
-        if events and (server_unseen or not stream.tracker.state.received[1]):
-            from kwire.tables.row_sink import answers_unseen
-
-            answers_unseen(events)
-        self.take_events(stream, stream.tracker, events)
-        return self.rows_added(before)
+            return take_decided(self, stream, connection, stream.detector.close(direction, reset, time_ns))
+        return take_by_python(self, stream, connection, CLOSED, direction, NULL, 0, reset, time_ns, packet)
 
     cdef int ended(self, TcpConnection connection) except -1:
         cdef TrackedStream stream
@@ -391,7 +335,7 @@ cdef class RowBatches(StreamSink):
             events = stream.detector.join_late()
             if stream.detector.server < 0:
                 events += stream.detector.guess()
-            self.decided(stream, connection, events, connection.tcp.flows[stream.detector.server].packets == 0)
+            take_decided(self, stream, connection, events, connection.tcp.flows[stream.detector.server].packets == 0)
             before = self.rows.shared.rows.count
         if stream.tracker is None or stream.tls is not None:
             connection.attachment = stream.tracked
@@ -429,67 +373,7 @@ cdef class RowBatches(StreamSink):
         made = TrackedStream.__new__(TrackedStream)
         made.key, made.owner, made.kept = connection.key, self, found
         connection.attachment = made
-        self.decide(made, connection)
-        return made
-
-    cdef int decide(self, TrackedStream stream, TcpConnection connection) except -1:
-        """Begin the native state as soon as it is known which side is the server, or that the bytes are not TLS."""
-        cdef ExchangeState* state
-        tracked = stream.kept
-        if tracked is None:
-            return 0
-        if tracked.connection_id is None:
-            if type(tracked.detector) is PureDetector and (tracked.tls_opening is None or not tracked.tls_opening.has_bytes):
-                stream.detector, stream.begun, stream.kept = detector_of(tracked.detector), tracked.begun, None
-                stream.tls_undecided = tracked.tls_opening is not None
-            return 0
-        detector = tracked.detector
-        self.begin(
-            stream, connection, 1 - detector.server_side, detector.decided_by, tracked.begun, detector.connection
-        )
-        stream.tls_opening, stream.tls_undecided = tracked.tls_opening, tracked.tls_opening is not None
-        state = &stream.tracker.state
-        if isinstance(detector, EncryptedConnection):
-            take_tls(stream, detector.tls)
-            stream.subject = detector.subject
-            if detector.plain is not None:
-                begin_plaintext(self, stream, connection, detector.plain.connection)
-                state = &stream.plaintext.state
-        sums_take(&self.rows.shared, &state.topics, tracked.topics.plain())
-        if tracked.refused is not None:
-            state.refused_index = tracked.refused[0]
-            state.refused_key, state.refused_version = [no_int() if each is None else each for each in tracked.refused[1:]]
-        stream.unsupported = dict(tracked.unsupported) or None
-        stream.kept = None
-        return 0
-
-    cdef object plain(self, TrackedStream stream):
-        """What the pure twin has of a connection: a `kwire.tables.row_sink.Tracked`."""
-        from kwire.tables.row_sink import Tracked
-
-        cdef ExchangeState* state = &stream.tracker.state
-        ends = endpoints_of(stream.key)
-        detector = PureDetector(ends[0].port, ends[1].port, ports=self.ports or None, asked=self.target.asked)
-        detector.take_up(1 - stream.slot.client_side, stream.decided_by, stream.tracker.plain())
-        made = Tracked(detector if stream.tls is None else encrypted_connection(self, stream, detector, ends), state.begun)
-        if stream.tls_undecided:
-            made.tls_opening = TlsOpening(bool(state.joined_late)) if stream.tls_opening is None else stream.tls_opening
-        made.connection_id, made.server = text_object(&self.rows.places, state.connection), ends[1 - stream.slot.client_side]
-        if stream.plaintext is not None:
-            state = &stream.plaintext.state
-        made.topics.put_back(sums_objects(&self.rows.shared, &state.topics))
-        if state.refused_index != no_long():
-            made.refused = state.refused_index, int_object(state.refused_key), int_object(state.refused_version)
-        made.unsupported = dict(stream.unsupported or {})
-        return made
-
-    cdef object plain_undecided(self, TrackedStream stream):
-        """What the pure twin has of a connection of which it is not known which side is the server."""
-        from kwire.tables.row_sink import Tracked
-
-        made = Tracked(stream.detector.plain(), stream.begun)
-        if stream.tls_undecided:
-            made.tls_opening = TlsOpening(True)
+        take_up_tracked(self, made, connection)
         return made
 
     cdef int take_events(self, TrackedStream stream, Connection connection, list events) except -1:
@@ -554,3 +438,4 @@ cdef class ObservedBatches:
 
 
 include "tables/encrypted_streams.pxi"
+include "tables/undecided_streams.pxi"

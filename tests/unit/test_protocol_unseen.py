@@ -176,6 +176,15 @@ def test_api_versions_of_one_direction_is_no_fault(connection: Any) -> None:
     assert rules(events + connection.finish(2 * MS)) == []
 
 
+def test_few_violations_wait_for_the_server(connection: Any) -> None:
+    """Of 20 ApiVersions within a SASL exchange the first 8 are kept for the server's answer: memory is bounded."""
+    sent = framed(head(17, 1, 1) + b"\0\5PLAIN") + b"".join(api_versions(number, 0) for number in range(2, 22))
+    assert rules(connection.receive_request_bytes(sent, 0)) == []
+    events = connection.closed("response", False, MS)
+    assert [event.request_index for event in events if isinstance(event, ViolationFound)] == list(range(1, 9))
+    assert len(rows(events + connection.finish(2 * MS))) == 21
+
+
 def test_a_border_that_was_searched_for_may_be_none(connection: Any) -> None:
     """Behind a gap a request is found; what follows it is no frame. After three frames in a row the borders are proven."""
     connection.receive_request_bytes(heartbeat(1), 0)

@@ -45,7 +45,6 @@ cdef class Connection:
     cdef void see(self, int64_t t) noexcept
     cdef int take(self, int side, Bytes data, Py_ssize_t size, int64_t t, int64_t packet) except -1
     cdef bint begins_kafka(self, int side, Bytes data, Py_ssize_t size) noexcept
-    cdef int decided(self, int side, object opening, str verdict) except -1
     cdef int feed_all(self, int side, object chunks) except -1
     cdef int feed(self, int side, Bytes data, Py_ssize_t size, int64_t t, int64_t packet) except -1
     cdef int begin_late(self, int side) except -1
@@ -53,7 +52,6 @@ cdef class Connection:
     cdef int close(self, int side, bint reset, int64_t t) except -1
     cdef int end_all(self, int64_t t) except -1
     cdef int give_up_waiting(self) except -1
-    cdef int end(self, int side, int64_t t) except -1
     cdef object plain(self)
     cdef object opening_of(self, int side)
 

@@ -41,7 +41,7 @@ from kwire.protocol.tracking.record_batches import fetched_batches_broken, produ
 from kwire.protocol.tracking.resync import RequestJudge
 from kwire.schema import catalog
 
-__all__ = ["Exchange"]
+__all__ = ["MAX_UNHEARD", "Exchange"]
 
 _PRODUCE: Final = 0
 _FETCH: Final = 1
@@ -51,6 +51,8 @@ _GET_TELEMETRY: Final = 71
 _UNSUPPORTED_VERSION: Final = 35
 _REFUSALS: Final = {2: "CORRUPT_MESSAGE", 76: "UNSUPPORTED_COMPRESSION_TYPE", 87: "INVALID_RECORD"}
 _SHORTEST_REQUEST: Final = 8  # api key, version, correlation id
+# Violations of a client that wait for the first answer of a server, which may not be in the capture: a few show what there is to see.
+MAX_UNHEARD: Final = 8
 _SHORTEST_RESPONSE: Final = 4  # correlation id
 
 
@@ -151,7 +153,8 @@ class Exchange:
                 events.append(self.violation("frame_border_lost", direction, frame, index, reason=explain(rule, **facts)))
                 continue
             if rule == "api_versions_out_of_order" and self.pairing.last_answered is None:
-                self._unheard.append(self.violation(rule, direction, frame, index, **facts))
+                if len(self._unheard) < MAX_UNHEARD:
+                    self._unheard.append(self.violation(rule, direction, frame, index, **facts))
                 continue
             if RULES[rule].severity == "info":
                 if rule in self._said:
