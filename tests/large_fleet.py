@@ -32,6 +32,7 @@ LIBRARIES = (
     *(("kafka-clients", f"0.{minor}.0", OLD) for minor in (9, 10, 11)),
     *(("sarama-old", f"v1.{minor}", OLD) for minor in (10, 12, 15)),
 )
+FIXES = {"kafka-clients": "Upgrade kafka-clients to 2.1.0 or later.", "sarama-old": "Set Version in sarama's Config to V2_1_0_0 or later."}
 
 
 def write_large_fleet(folder: Path, clients: int = CLIENTS) -> Path:
@@ -74,8 +75,17 @@ def write_large_fleet(folder: Path, clients: int = CLIENTS) -> Path:
         evidence_connection_id=[f"10.0.0.3:9092-{used['addresses'][at][0]}:40000-0" for at in judged], evidence_request_index=judged % 9,
         reason=[f"Kafka {release} requires {api[at]} v{lowest[at]} or later; this client sends v{version[at]}." if bad else None
                 for at, release, bad in zip(judged, target, refused, strict=True)],
-        remedy=["Upgrade the library to a version that speaks with 4.x brokers." if bad else None for bad in refused],
+        remedy=[FIXES[used["software_name"][at]] if bad else None for at, bad in zip(judged, refused, strict=True)],
         cure_version=["2.1.0" if bad else None for bad in refused], cure_kind=["library" if bad else None for bad in refused],
+    )  # fmt: skip
+    old = np.flatnonzero([LIBRARIES[at][2] is OLD for at in library])
+    steps = np.repeat(old, 10)  # the connections that prove it, ten requests each
+    sent = np.arange(len(steps)) % 10
+    _write(
+        folder, "requests", capture=["kafka.pcap"] * len(steps), client_key=[who["client_key"][at] for at in steps], request_index=sent,
+        connection_id=[f"10.0.0.3:9092-{who['addresses'][at][0]}:40000-0" for at in steps], state=["answered"] * len(steps),
+        api_name=[OLD[at % 5][0] for at in sent], api_version=[OLD[at % 5][2] for at in sent], packet_number=np.arange(len(steps)) * 7_919,
+        request_time=(START + steps * 311_111 % HOUR + sent * 1_009).tolist(), latency_us=900 + steps % 700, error_code=[0] * len(steps),
     )  # fmt: skip
     edges = np.repeat(number, 2)
     _write(

@@ -5,7 +5,7 @@ from libc.stdint cimport int32_t, int64_t, uint32_t, uint8_t
 
 from protocol.answer_keys cimport ANSWER_SILENT, ANSWER_VERSIONS, MOST_KNOWN_BY, RESPONSE_CUT, key_add, key_begin, told_by
 from protocol.answers cimport Answer, answer_add, answer_find, answer_seen, kept
-from protocol.event_rows cimport use_objects
+from protocol.event_rows cimport new_row, use_objects
 from protocol.exchange_state cimport SAID_REFUSED, ExchangeState, WaitingRequest
 from protocol.field_plan cimport NOT_ASKED, READY, FieldPlan
 from protocol.field_plans cimport KEYS, RESPONSE_HEADERS, STEPS, USES_TOPICS, VERSIONS, field_plan_ask
@@ -20,30 +20,6 @@ from wire.raw_python cimport raw_xdecref
 
 cdef enum:
     SHORTEST_RESPONSE = 4  # correlation id
-
-
-cdef inline object long_object(int64_t value):
-    return None if value == no_long() else value
-
-
-cdef inline object int_object(int32_t value):
-    return None if value == no_int() else value
-
-
-cdef inline object completed(SeriesState* series, const WaitingRequest* waiting, int64_t response_ns):
-    """The `RequestCompleted` of a row."""
-    cdef const RequestRow* row = &waiting.row
-    cdef const TextTable* texts = &series.texts
-    callbacks = <object>series.callbacks
-    return callbacks.completed(
-        row.request_index, row.api_key, callbacks.api_name(row.api_key), row.api_version, int_object(row.header_version),
-        long_object(row.correlation_id), text_object(texts, row.client_id), text_object(texts, row.client_instance_id),
-        text_object(texts, row.software_name), text_object(texts, row.software_version), text_object(texts, row.principal),
-        waiting.request_ns, long_object(response_ns), long_object(row.latency_us), long_object(row.request_bytes),
-        long_object(row.response_bytes), int_object(row.error_code), long_object(row.throttle_time_ms), int_object(row.acks),
-        text_object(texts, row.first_topic), int_object(row.topic_count), text_object(texts, row.group_id),
-        text_object(texts, row.transactional_id), callbacks.states[row.state], callbacks.bodies[row.body], row.packet, row.stream_offset,
-    )
 
 
 cdef inline object payload_object(const uint8_t* payload, Py_ssize_t size):
@@ -85,7 +61,7 @@ cdef inline Answer* versions_answer(
             return NULL
         answer = answer_add(&series.answers, series.key.bytes, series.key.size)
         answer.error_code = no_int() if found[0] is None else found[0]
-        answer.throttle_time_ms = no_long() if found[1] is None else found[1]
+        answer.columns = kept(found[1])
         answer.ranges = kept(found[2])
         answer.learned = kept(found[3])
     else:
@@ -128,7 +104,7 @@ cdef inline int learn(
     request = frame_object(waiting.payload, waiting.size, waiting.damaged)
     response = frame_object(payload, size, damaged)
     if waiting.size + (size if damaged else series.parts.size) > MOST_KNOWN_BY:
-        (<object>series.callbacks).learn(completed(series, waiting, time_ns), request, response)
+        (<object>series.callbacks).learn(new_row(series.classes, series, waiting, time_ns), request, response)
         return 0
     if waiting.payload is NULL:
         key_begin(series, row.api_key, told_by(waiting, damaged), NULL, 0)
@@ -142,7 +118,7 @@ cdef inline int learn(
     if answer is not NULL and is_as_expected(answer):
         answer_seen(answer, microseconds(time_ns))
         return 0
-    learned, expected = (<object>series.callbacks).learn(completed(series, waiting, time_ns), request, response)
+    learned, expected = (<object>series.callbacks).learn(new_row(series.classes, series, waiting, time_ns), request, response)
     if answer is NULL:
         answer = answer_add(&series.answers, series.key.bytes, series.key.size)
     else:
@@ -180,7 +156,7 @@ cdef inline int watch(
         if answer_find(&series.answers, series.key.bytes, series.key.size) is not NULL:
             return 0
     said = (<object>series.callbacks).observed(
-        exchange.connection, exchange.begun, completed(series, waiting, time_ns),
+        exchange.connection, exchange.begun, new_row(series.classes, series, waiting, time_ns),
         frame_object(waiting.payload, waiting.size, waiting.damaged), frame_object(payload, size, damaged),
     )
     if not said and may_be_known:

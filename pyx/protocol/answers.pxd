@@ -27,7 +27,7 @@ cdef struct Answer:
     PyObject* ranges  # of an ApiVersions response: as in VersionsLearned, NULL where it lists too few
     int64_t first_us
     int64_t last_us
-    int64_t throttle_time_ms
+    PyObject* columns  # of an ApiVersions response: a dict of the columns of `requests` that it feeds; NULL without
     int32_t error_code
     bint moved  # the times are not home
 
@@ -64,6 +64,7 @@ cdef inline void answers_clear(AnswerTable* table) noexcept:
         free(table.answers[index].bytes)
         raw_xdecref(table.answers[index].learned)
         raw_xdecref(table.answers[index].ranges)
+        raw_xdecref(table.answers[index].columns)
     table.count = table.size = 0
     if table.slots is not NULL:
         memset(table.slots, 0, 2 * MOST_ANSWERS * sizeof(int32_t))

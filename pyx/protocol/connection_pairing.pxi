@@ -120,7 +120,6 @@ cdef int say_orphan(Connection self, object frame) except -1:
         return self.say(Exchange(self)._orphan(frame))
     memset(&alone, 0, sizeof(WaitingRequest))
     alone.row.request_index = alone.row.request_us = alone.row.latency_us = alone.row.request_bytes = no_long()
-    alone.row.throttle_time_ms = no_long()
     alone.row.correlation_id = no_long()
     if PyBytes_GET_SIZE(payload) >= SHORTEST_RESPONSE:
         alone.row.correlation_id = <int32_t>load_32(<Bytes>PyBytes_AS_STRING(payload))
@@ -128,8 +127,9 @@ cdef int say_orphan(Connection self, object frame) except -1:
     alone.row.response_bytes = frame.length + LENGTH
     alone.row.packet, alone.row.stream_offset = frame.packet, frame.offset
     alone.row.api_key = alone.row.api_version = alone.row.header_version = alone.row.error_code = no_int()
-    alone.row.acks = alone.row.topic_count = no_int()
-    alone.row.client_id = alone.row.first_topic = alone.row.group_id = alone.row.transactional_id = NO_TEXT
+    alone.row.topic_count = no_int()
+    alone.row.client_id = alone.row.first_topic = NO_TEXT
+    columns_null(self.series, alone.row.columns)
     alone.row.client_instance_id, alone.row.principal = self.state.instance_id, self.state.principal
     alone.row.software_name, alone.row.software_version = self.state.software_name, self.state.software_version
     alone.row.state, alone.row.body = ORPHAN_RESPONSE, BODY_SKIPPED

@@ -2,14 +2,14 @@
 
 from cpython.bytes cimport PyBytes_FromStringAndSize
 from cpython.object cimport PyObject, PyTypeObject
-from libc.stdint cimport INT32_MIN, INT64_MIN, int32_t, int64_t
+from libc.stdint cimport INT32_MIN, INT64_MIN, int32_t, int64_t, uint32_t
 from libc.stdlib cimport realloc
 from libc.string cimport memset
 
-from protocol.event_classes cimport ROW_SLOTS, EventClasses
+from protocol.event_classes cimport EventClasses
 from protocol.exchange_state cimport ExchangeState, WaitingRequest
-from protocol.field_plans cimport KEYS
-from protocol.request_rows cimport NO_TEXT, RequestRow
+from protocol.field_plans cimport KEYS, BodyColumns
+from protocol.request_rows cimport MOST_COLUMNS, NO_TEXT, RequestRow
 from protocol.series_state cimport SeriesState
 from protocol.text_table cimport TextTable, text_object
 from protocol.topic_uses cimport TopicUse, TopicUses
@@ -39,39 +39,39 @@ cdef inline PyObject* lasting(value) noexcept:
 cdef inline int events_open(EventClasses* events) except -1:
     """Ask the classes, once."""
     from kwire.protocol.events import FrameSeen, PartitionUse, RequestCompleted, TopicsUsed
+    from kwire.protocol.row_columns import BODY_COLUMNS
     from kwire.protocol.tracking.callbacks import ROW_BODIES, ROW_STATES
 
     cdef int index
     kind = RequestCompleted
+    slots = len(kind.__slots__)
     memset(events, 0, sizeof(EventClasses))
     events.row_type = <PyTypeObject*>lasting(kind)
-    events.request_index = slot_index(kind, "request_index", ROW_SLOTS)
-    events.api_key = slot_index(kind, "api_key", ROW_SLOTS)
-    events.api_name = slot_index(kind, "api_name", ROW_SLOTS)
-    events.api_version = slot_index(kind, "api_version", ROW_SLOTS)
-    events.header_version = slot_index(kind, "header_version", ROW_SLOTS)
-    events.correlation_id = slot_index(kind, "correlation_id", ROW_SLOTS)
-    events.client_id = slot_index(kind, "client_id", ROW_SLOTS)
-    events.client_instance_id = slot_index(kind, "client_instance_id", ROW_SLOTS)
-    events.software_name = slot_index(kind, "software_name", ROW_SLOTS)
-    events.software_version = slot_index(kind, "software_version", ROW_SLOTS)
-    events.principal = slot_index(kind, "principal", ROW_SLOTS)
-    events.request_time = slot_index(kind, "request_time", ROW_SLOTS)
-    events.response_time = slot_index(kind, "response_time", ROW_SLOTS)
-    events.latency_us = slot_index(kind, "latency_us", ROW_SLOTS)
-    events.request_bytes = slot_index(kind, "request_bytes", ROW_SLOTS)
-    events.response_bytes = slot_index(kind, "response_bytes", ROW_SLOTS)
-    events.error_code = slot_index(kind, "error_code", ROW_SLOTS)
-    events.throttle_time_ms = slot_index(kind, "throttle_time_ms", ROW_SLOTS)
-    events.acks = slot_index(kind, "acks", ROW_SLOTS)
-    events.first_topic = slot_index(kind, "first_topic", ROW_SLOTS)
-    events.topic_count = slot_index(kind, "topic_count", ROW_SLOTS)
-    events.group_id = slot_index(kind, "group_id", ROW_SLOTS)
-    events.transactional_id = slot_index(kind, "transactional_id", ROW_SLOTS)
-    events.state = slot_index(kind, "state", ROW_SLOTS)
-    events.body = slot_index(kind, "body", ROW_SLOTS)
-    events.packet_number = slot_index(kind, "packet_number", ROW_SLOTS)
-    events.stream_offset = slot_index(kind, "stream_offset", ROW_SLOTS)
+    events.request_index = slot_index(kind, "request_index", slots)
+    events.api_key = slot_index(kind, "api_key", slots)
+    events.api_name = slot_index(kind, "api_name", slots)
+    events.api_version = slot_index(kind, "api_version", slots)
+    events.header_version = slot_index(kind, "header_version", slots)
+    events.correlation_id = slot_index(kind, "correlation_id", slots)
+    events.client_id = slot_index(kind, "client_id", slots)
+    events.client_instance_id = slot_index(kind, "client_instance_id", slots)
+    events.software_name = slot_index(kind, "software_name", slots)
+    events.software_version = slot_index(kind, "software_version", slots)
+    events.principal = slot_index(kind, "principal", slots)
+    events.request_time = slot_index(kind, "request_time", slots)
+    events.response_time = slot_index(kind, "response_time", slots)
+    events.latency_us = slot_index(kind, "latency_us", slots)
+    events.request_bytes = slot_index(kind, "request_bytes", slots)
+    events.response_bytes = slot_index(kind, "response_bytes", slots)
+    events.error_code = slot_index(kind, "error_code", slots)
+    events.first_topic = slot_index(kind, "first_topic", slots)
+    events.topic_count = slot_index(kind, "topic_count", slots)
+    events.state = slot_index(kind, "state", slots)
+    events.body = slot_index(kind, "body", slots)
+    events.packet_number = slot_index(kind, "packet_number", slots)
+    events.stream_offset = slot_index(kind, "stream_offset", slots)
+    for index, column in enumerate(BODY_COLUMNS):
+        events.columns[index] = slot_index(kind, column.name, slots)
     for index in range(6):
         events.states[index] = lasting(ROW_STATES[index])
     for index in range(5):
@@ -142,8 +142,12 @@ cdef inline object new_row(EventClasses* events, SeriesState* series, const Wait
     cdef PyObject* version = text_borrowed(series, row.software_version)
     cdef PyObject* principal = text_borrowed(series, row.principal)
     cdef PyObject* topic = text_borrowed(series, row.first_topic)
-    cdef PyObject* group_id = text_borrowed(series, row.group_id)
-    cdef PyObject* transactional_id = text_borrowed(series, row.transactional_id)
+    cdef const BodyColumns* columns = &series.plans.columns
+    cdef PyObject* texts[MOST_COLUMNS]
+    cdef int slot
+    for slot in range(columns.count):
+        if columns.texts >> <uint32_t>slot & 1:
+            texts[slot] = text_borrowed(series, row.columns[slot])
     made = python_new(events.row_type)
     if made is NULL:
         raise MemoryError
@@ -165,12 +169,10 @@ cdef inline object new_row(EventClasses* events, SeriesState* series, const Wait
     own[events.request_bytes] = new_long(row.request_bytes)
     own[events.response_bytes] = new_long(row.response_bytes)
     own[events.error_code] = new_int(row.error_code)
-    own[events.throttle_time_ms] = new_long(row.throttle_time_ms)
-    own[events.acks] = new_int(row.acks)
     own[events.first_topic] = shared(topic)
     own[events.topic_count] = new_int(row.topic_count)
-    own[events.group_id] = shared(group_id)
-    own[events.transactional_id] = shared(transactional_id)
+    for slot in range(columns.count):
+        own[events.columns[slot]] = shared(texts[slot]) if columns.texts >> <uint32_t>slot & 1 else new_int(row.columns[slot])
     own[events.state] = shared(events.states[row.state])
     own[events.body] = shared(events.bodies[row.body])
     own[events.packet_number] = raw_long_long(row.packet)
@@ -224,9 +226,10 @@ cdef inline int say_topics(
 ) except -1:
     """What an exchange does with topics, once its row is complete."""
     cdef const RequestRow* row = &waiting.row
+    cdef int32_t acks = row.columns[series.plans.columns.acks]
     if uses.count:
         (<list>exchange.events).append((<object>series.classes.topics_used)(
             row.request_index, waiting.request_ns, "produce" if row.api_key == 0 else "fetch", <object>text_borrowed(series, row.client_id),
-            None if row.acks == INT32_MIN else row.acks, error_code, use_objects(series, uses.uses, uses.count),
+            None if acks == INT32_MIN else acks, error_code, use_objects(series, uses.uses, uses.count),
         ))
     return 0

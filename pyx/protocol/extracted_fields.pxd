@@ -3,17 +3,18 @@
 Values come by the marks of a field_plan (`field_plan.pxd`), in the order of the wire; who walks over the message is `field_extraction.pxd`.
 """
 
-from libc.stdint cimport INT32_MIN, int16_t, int32_t, int64_t, uint8_t, uint32_t
+from libc.stdint cimport INT32_MIN, int8_t, int16_t, int32_t, uint8_t, uint32_t
 from libc.stdlib cimport free
 from libc.string cimport memcmp, memcpy, memset
 
-from codec.program cimport INT16, INT32, UUID, fixed_size
+from codec.program cimport BOOL, INT8, INT16, INT32, UUID, fixed_size
 from protocol.field_plan cimport (
-    ACKS, CLIENT_ID, ERROR_CODE, INSTANCE_ID, KEY_PART, MARK_MASK, MARKED_TEXTS, MOST_ERRORS, MOST_USES, REPLICA_ID, SAID_MEMBER,
-    THROTTLE_TIME, TOKEN, TOPIC_NAME, TOPIC_NAMES, USED_ERROR, USED_ID, USED_MASK, USED_NAME, USED_NUMBER,
+    CLIENT_ID, COLUMN_SHIFT, ERROR_CODE, INSTANCE_ID, KEY_PART, MARK_MASK, MARKED_TEXTS, MOST_ERRORS, MOST_USES, REPLICA_ID, SAID_MEMBER,
+    TOKEN, TOPIC_NAME, TOPIC_NAMES, USED_ERROR, USED_ID, USED_MASK, USED_NAME, USED_NUMBER,
 )
 from protocol.group_fields cimport GroupFields, group_take_number, group_take_text
 from protocol.record_batches cimport Weight
+from protocol.request_rows cimport MOST_COLUMNS
 from wire.cursor cimport Bytes, load_16, load_32
 from wire.grown cimport grown
 
@@ -28,10 +29,8 @@ cdef enum:
 
 cdef enum Met:
     # What a message of which bytes are missing got as far as
-    MET_ACKS = 1
-    MET_THROTTLE_TIME = 2
-    MET_ERROR = 4
-    MET_TOPICS = 8
+    MET_ERROR = 1
+    MET_TOPICS = 2
 
 # A partition that a message names; pointers into the message.
 cdef struct Use:
@@ -61,16 +60,15 @@ cdef struct Fields:
     Bytes text[MARKED_TEXTS]  # by mark; NULL where there is none
     Py_ssize_t text_size[MARKED_TEXTS]
     Bytes instance_id
-    Bytes acks_at  # where the acks lie, if MET_ACKS
-    int64_t throttle_time_ms
-    int32_t acks
     int32_t topic_count
     int32_t topics_claimed  # of a message that was cut: the count in front of its topics, -1 where it is not there or topics lie deeper
     int32_t replica_id
     int32_t error[MOST_ERRORS]
     uint32_t met
     bint cut  # bytes are missing behind those that are there
-    bint only_acks  # nothing behind the acks of a Produce is wanted
+    uint32_t enough  # columns behind which nothing is wanted; 0 for all of the message
+    Bytes columns_end  # behind the value that was met last
+    uint32_t columns_met  # a bit for each column of which a value was there that is not null
     bint topics_null
     bint partial_batch
     bint needs_fallback  # Python reads the body
@@ -78,10 +76,13 @@ cdef struct Fields:
     UseList* uses
     Parts* parts
     GroupFields* group
+    # by slot, where it was met
+    Bytes column_at[MOST_COLUMNS]
+    Py_ssize_t column_value[MOST_COLUMNS]  # the number; of a text its size
 
 
 cdef inline void fields_open(Fields* fields, Parts* parts, UseList* uses, GroupFields* group) noexcept nogil:
-    memset(fields, 0, sizeof(Fields))
+    memset(fields, 0, <const char*>&fields.column_at - <const char*>fields)
     fields.replica_id = fields.topics_claimed = -1
     fields.parts = parts
     fields.uses = uses
@@ -92,12 +93,13 @@ cdef inline void fields_open(Fields* fields, Parts* parts, UseList* uses, GroupF
 
 
 cdef inline void fields_forget(Fields* fields) noexcept nogil:
-    """Of a body that is passed over nothing counts but the acks of a Produce."""
+    """Of a body that is passed over nothing counts but what was looked for."""
     cdef int mark
     fields.needs_fallback = fields.partial_batch = fields.topics_null = False
     for mark in range(CLIENT_ID + 1, MARKED_TEXTS):
         fields.text[mark] = NULL
         fields.text_size[mark] = 0
+    fields.columns_met &= fields.enough
 
 
 cdef inline void use_begin(Use* use) noexcept nogil:
@@ -150,10 +152,28 @@ cdef inline bint parts_add(Parts* parts, Bytes data, Py_ssize_t size) noexcept n
     return True
 
 
+cdef inline void take_column(Fields* fields, int mark, Bytes p, Py_ssize_t size, Py_ssize_t value) noexcept nogil:
+    """Take a number, or the size of a text, for the column that a mark names; the first that is met counts."""
+    cdef int slot = (mark >> COLUMN_SHIFT) - 1
+    if fields.columns_met >> <uint32_t>slot & 1:
+        return
+    fields.columns_met |= <uint32_t>1 << <uint32_t>slot
+    fields.column_at[slot] = p
+    fields.column_value[slot] = value
+    fields.columns_end = p + size
+
+
 cdef inline void take_fixed(Fields* fields, int mark, int32_t code, Bytes p) noexcept nogil:
     """Take a marked value of a fixed size."""
     cdef int32_t value
     cdef int used = mark & USED_MASK
+    if mark >> COLUMN_SHIFT:
+        if code == INT32:
+            take_column(fields, mark, p, 4, <int32_t>load_32(p))
+        elif code == INT16:
+            take_column(fields, mark, p, 2, <int16_t>load_16(p))
+        elif code == INT8 or code == BOOL:
+            take_column(fields, mark, p, 1, <int8_t>p[0])
     mark &= MARK_MASK
     if used == USED_NUMBER:
         fields.use.number = <int32_t>load_32(p) if code == INT32 else 0
@@ -179,24 +199,20 @@ cdef inline void take_fixed(Fields* fields, int mark, int32_t code, Bytes p) noe
         fields.met |= MET_ERROR
         if fields.error[mark - ERROR_CODE] == 0:
             fields.error[mark - ERROR_CODE] = value
-    elif mark == ACKS:
-        fields.acks = value
-        fields.acks_at = p
-        fields.met |= MET_ACKS
-    elif mark == THROTTLE_TIME:
-        fields.throttle_time_ms = value
-        fields.met |= MET_THROTTLE_TIME
     elif mark == REPLICA_ID:
         fields.replica_id = max(fields.replica_id, value)
 
 
 cdef inline void take_text(Fields* fields, int mark, Bytes p, Py_ssize_t size) noexcept nogil:
     """Take a marked text that is not null."""
-    if mark & USED_MASK == USED_NAME:
+    cdef int used = mark & USED_MASK
+    if mark >> COLUMN_SHIFT:
+        take_column(fields, mark, p, size, size)
+    if used == USED_NAME:
         fields.use.topic = p
         fields.use.topic_size = size
-    elif mark >= SAID_MEMBER:
-        group_take_text(fields.group, mark & USED_MASK, p, size)
+    elif used >= SAID_MEMBER:
+        group_take_text(fields.group, used, p, size)
     mark &= MARK_MASK
     if mark == TOPIC_NAMES:
         fields.met |= MET_TOPICS

@@ -1,4 +1,4 @@
-"""Takes the first fields out of a body in one pass and without any Python object: groups, topics, acks, error codes, throttle time.
+"""Takes the first fields out of a body in one pass and without any Python object: columns, topics, error codes.
 
 A field plan (`field_plan.pxd`) names what is taken, and `extracted_fields.pxd` is where it goes. All else is stepped over with the checks
 of `codec/skip.pxd`, as Python's projections do. A body is a *fallback* when Python would find something to say about it, or might: then
@@ -8,7 +8,7 @@ A body that was cut (`take_cut_fields`) is read as far as its bytes go, as kwire
 element of an array in which the bytes end counts.
 """
 
-from libc.stdint cimport INT32_MIN, int32_t, int64_t, uint16_t, uint32_t
+from libc.stdint cimport INT32_MIN, int32_t, int64_t, uint32_t
 
 from codec.program cimport (
     ARRAY, ARRAY_OF_STRUCTS, BYTES, BYTES_COMPACT, NULLABLE_STRUCT, RUN, STRING, STRING_COMPACT, STRUCT, Block, Program, Step, Trace,
@@ -16,10 +16,10 @@ from codec.program cimport (
 )
 from codec.skip cimport find_tagged, is_refused, is_text, read_size, read_tag, read_tag_count, skip_value
 from protocol.extracted_fields cimport (
-    Fields, Use, UseList, use_begin, use_add, parts_add, take_fixed, take_text, MET_ACKS, MET_ERROR, MET_TOPICS,
+    Fields, Use, UseList, use_begin, use_add, parts_add, take_fixed, take_text, MET_ERROR, MET_TOPICS,
 )
 from protocol.field_plan cimport (
-    ENTRIES, KEY_PART, MARK_MASK, NO_MARK, RECORDS, TOPIC_NAMES, TOPICS, TOPICS_ROOT, USED_MASK, USED_PARTITIONS, USED_RECORDS,
+    COLUMN_MASK, ENTRIES, KEY_PART, MARK_MASK, NO_MARK, RECORDS, TOPIC_NAMES, TOPICS, TOPICS_ROOT, USED_MASK, USED_PARTITIONS, USED_RECORDS,
     USED_TOPICS, FieldPlan,
 )
 from protocol.group_fields cimport entry_begin
@@ -157,7 +157,10 @@ cdef inline bint walk_value(
             return False
         if not parts_add(fields.parts, start, cursor.p - start):
             fields.needs_fallback = True
-        return True
+        if not mark & COLUMN_MASK:
+            return True
+        cursor.p = start
+        mark &= COLUMN_MASK
     if shape == STRING or shape == STRING_COMPACT or shape == BYTES or shape == BYTES_COMPACT:
         size = read_size(cursor, shape, step.nullable)
         if size == NO_LENGTH:
@@ -273,11 +276,11 @@ cdef inline bint walk_block(const FieldPlan* field_plan, Cursor* cursor, const B
     cdef const Step* step = field_plan.program.steps + block.first
     cdef const Step* last = step + block.untagged
     cdef const Step* run_end
-    cdef const uint16_t* marks = field_plan.marks
+    cdef const uint32_t* marks = field_plan.marks
     cdef Bytes p
     cdef int mark
     while step < last:
-        if unlikely(fields.only_acks and fields.met & MET_ACKS):
+        if unlikely(fields.enough and fields.columns_met & fields.enough == fields.enough):
             return False
         if step.code == RUN:
             if unlikely(cursor_left(cursor) < step.minimum):

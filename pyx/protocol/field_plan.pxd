@@ -3,7 +3,7 @@
 Which those are says `kwire.protocol.tracking.field_plans`, with what is to be done with the message (`traits`); nothing here knows an api.
 """
 
-from libc.stdint cimport int32_t, uint16_t, uint32_t
+from libc.stdint cimport int32_t, uint32_t
 from libc.stdlib cimport calloc, free
 from libc.string cimport memset
 
@@ -13,23 +13,19 @@ cdef enum:
     # The numbers of kwire.protocol.tracking.field_plans.Mark
     NO_MARK = 0
     INSIDE = 1  # something is marked further in
-    CLIENT_ID = 2
-    GROUP_ID = 3  # of texts up to TOKEN: the first that is not null
-    TRANSACTIONAL_ID = 4
-    SOFTWARE_NAME = 5
-    SOFTWARE_VERSION = 6
-    TOPIC_NAME = 7  # in an element of the topics: of the first
-    MECHANISM = 8
-    TOKEN = 9
-    TOPIC_NAMES = 10  # topics that are names themselves, an array of them or one
-    TOPICS = 11  # an array of structs
-    TOPICS_ROOT = 12  # what holds the topics further in
-    ACKS = 13
-    THROTTLE_TIME = 14
-    REPLICA_ID = 15
-    INSTANCE_ID = 16
-    RECORDS = 17
-    KEY_PART = 18  # a value by which answers are told from each other
+    CLIENT_ID = 2  # of texts up to TOKEN: the first that is not null
+    SOFTWARE_NAME = 3
+    SOFTWARE_VERSION = 4
+    TOPIC_NAME = 5  # in an element of the topics: of the first
+    MECHANISM = 6
+    TOKEN = 7
+    TOPIC_NAMES = 8  # topics that are names themselves, an array of them or one
+    TOPICS = 9  # an array of structs
+    TOPICS_ROOT = 10  # what holds the topics further in
+    REPLICA_ID = 11
+    INSTANCE_ID = 12
+    RECORDS = 13
+    KEY_PART = 14  # a value by which answers are told from each other
     ERROR_CODE = 32  # and up to ERROR_CODE + MOST_ERRORS - 1: in the order in which they count
     # These may stand beside one of the others: what is used of topics, as in kwire.protocol.tracking.topic_use
     USED_TOPICS = 1 << 8
@@ -57,13 +53,17 @@ cdef enum:
     ENTRY_METADATA = 35 << 8
     ENTRY_REASON = 36 << 8
     ENTRY_ERROR = 37 << 8
+    # The value feeds a column of `requests`: this times its place among those that bodies feed, counted from 1
+    COLUMN = 1 << 16
+    COLUMN_SHIFT = 16
+    COLUMN_MASK = 0xFF << 16
     USED_MASK = 0xFF << 8
     MARK_MASK = 0xFF
 
 cdef enum:
     MOST_ERRORS = 8
     MOST_USES = 1 << 16  # partitions that one frame may name; one that names more is a fallback
-    MARKED_TEXTS = 10  # CLIENT_ID to TOKEN, by mark
+    MARKED_TEXTS = 8  # CLIENT_ID to TOKEN, by mark
 
 cdef enum FieldPlanState:
     NOT_ASKED = 0
@@ -72,15 +72,13 @@ cdef enum FieldPlanState:
 
 cdef struct FieldPlan:
     Program program
-    uint16_t* marks  # by step
+    uint32_t* marks  # by step
     int32_t state
     int32_t header_version
     int32_t errors  # how many paths have an error code
     uint32_t traits  # kwire.protocol.tracking.field_plans.Trait
     bint has_top_error  # one error code alone, of the whole message
     bint has_topics
-    bint has_throttle_time
-    bint has_acks
 
 
 cdef inline int field_plan_mark(FieldPlan* field_plan, object plan, tuple path, int mark) except -1:
@@ -104,10 +102,12 @@ cdef inline int field_plan_mark(FieldPlan* field_plan, object plan, tuple path, 
             if field_plan.marks[index] & MARK_MASK == NO_MARK:
                 field_plan.marks[index] |= INSIDE
             number = step.block
+        elif mark & COLUMN_MASK and field_plan.marks[index] & COLUMN_MASK == 0:
+            field_plan.marks[index] |= <uint32_t>mark
         elif mark & USED_MASK and field_plan.marks[index] & USED_MASK == 0:
-            field_plan.marks[index] |= <uint16_t>mark
+            field_plan.marks[index] |= <uint32_t>mark
         elif mark & MARK_MASK and field_plan.marks[index] & MARK_MASK <= INSIDE:
-            field_plan.marks[index] = <uint16_t>(field_plan.marks[index] & USED_MASK | mark)
+            field_plan.marks[index] = <uint32_t>(field_plan.marks[index] & ~<uint32_t>MARK_MASK | mark)
         else:
             raise ValueError(f"{plan.message} v{plan.version}: two marks at {'.'.join(path)}")
     return 0
@@ -144,7 +144,7 @@ cdef inline int field_plan_load(FieldPlan* field_plan, object plan, object marks
     for index in range(field_plan.program.block_count):
         block = &field_plan.program.blocks[index]
         steps = max(steps, block.first + block.untagged + block.tagged)
-    field_plan.marks = <uint16_t*>calloc(steps, sizeof(uint16_t))
+    field_plan.marks = <uint32_t*>calloc(steps, sizeof(uint32_t))
     if field_plan.marks is NULL:
         raise MemoryError
     field_plan.traits = traits
@@ -153,8 +153,6 @@ cdef inline int field_plan_load(FieldPlan* field_plan, object plan, object marks
         mark = number
         field_plan_mark(field_plan, plan, path, mark)
         field_plan.has_topics = field_plan.has_topics or mark == TOPICS or mark == TOPIC_NAMES
-        field_plan.has_throttle_time = field_plan.has_throttle_time or mark == THROTTLE_TIME
-        field_plan.has_acks = field_plan.has_acks or mark == ACKS
         if ERROR_CODE <= mark <= MARK_MASK:
             field_plan.errors = max(field_plan.errors, mark - ERROR_CODE + 1)
             field_plan.has_top_error = path == ("error_code",)

@@ -3,11 +3,14 @@
 Each is asked of `kwire.protocol.tracking.field_plans` when it is first needed.
 """
 
-from libc.stdint cimport int32_t
+from cpython.object cimport PyObject
+from libc.stdint cimport int32_t, uint32_t
 from libc.stdlib cimport calloc, free
 from libc.string cimport memset
 
 from protocol.field_plan cimport LEFT_TO_PYTHON, NOT_ASKED, FieldPlan, field_plan_free, field_plan_load
+from protocol.request_rows cimport MOST_COLUMNS
+from wire.raw_python cimport raw_incref
 
 cdef enum:
     KEYS = 128
@@ -30,12 +33,22 @@ cdef enum Trait:
     SASL = 1024
     STEPS = 2048
 
+# The columns of `requests` that bodies feed (kwire.protocol.row_columns), by their slots in a `RequestRow`.
+cdef struct BodyColumns:
+    PyObject* names  # a tuple, never released
+    int32_t count
+    uint32_t texts  # bit sets of slots: those that are texts
+    uint32_t of_requests  # those that requests feed, and not responses
+    int32_t acks  # slots of those that the tracker itself reads
+    int32_t group_id
+
 # How to read each api version, for a whole process; a field_plan is made when it is first needed.
 cdef struct FieldPlans:
     FieldPlan* requests  # KEYS * VERSIONS
     FieldPlan* responses
     FieldPlan request_headers[REQUEST_HEADERS]
     FieldPlan response_headers[RESPONSE_HEADERS]
+    BodyColumns columns
 
 
 cdef inline void plans_close(FieldPlans* plans) noexcept:
@@ -66,8 +79,32 @@ cdef inline int field_plan_ask(FieldPlan* field_plan, str kind, int api_key, int
     return 0
 
 
+cdef inline int columns_open(BodyColumns* columns) except -1:
+    """Take the numbers of columns from the table.
+
+    Raises:
+        ImportError: the table has more of them than a row has room for.
+    """
+    from kwire.protocol.row_columns import BODY_COLUMNS, MOST_BODY_COLUMNS
+
+    cdef int slot
+    if len(BODY_COLUMNS) > MOST_COLUMNS or MOST_BODY_COLUMNS != MOST_COLUMNS:
+        raise ImportError(f"rows have room for {MOST_COLUMNS} columns that bodies feed, not for {len(BODY_COLUMNS)}")
+    names = tuple([column.name for column in BODY_COLUMNS])
+    columns.count = <int32_t>len(names)
+    for slot, column in enumerate(BODY_COLUMNS):
+        if column.type not in ("int32", "string"):
+            raise ImportError(f"column {column.name}: a body feeds int32 and string, not {column.type}")
+        columns.texts |= <uint32_t>(column.type == "string") << <uint32_t>slot
+        columns.of_requests |= <uint32_t>(column.source.side == "request") << <uint32_t>slot
+    columns.acks, columns.group_id = names.index("acks"), names.index("group_id")
+    raw_incref(<PyObject*>names)
+    columns.names = <PyObject*>names
+    return 0
+
+
 cdef inline int plans_open(FieldPlans* plans) except -1:
-    """Make an empty plans; only headers are read up.
+    """Make an empty plans; only headers are read up, and the table of columns.
 
     Raises:
         MemoryError: no room.
@@ -79,6 +116,7 @@ cdef inline int plans_open(FieldPlans* plans) except -1:
     if plans.requests is NULL or plans.responses is NULL:
         plans_close(plans)
         raise MemoryError
+    columns_open(&plans.columns)
     for version in range(REQUEST_HEADERS):
         field_plan_ask(&plans.request_headers[version], "request_header", -1, version)
     for version in range(RESPONSE_HEADERS):

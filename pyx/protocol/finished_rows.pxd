@@ -57,7 +57,9 @@ cdef inline int count_topics(
     cdef int direction = PRODUCED if row.api_key == 0 else FETCHED
     if exchange.is_tracked:
         return say_topics(exchange, series, uses, waiting, error_code)
-    if uses.count and not sums_add(&exchange.topics, direction, uses, row.client_id, row.acks, waiting.request_ns):
+    if uses.count and not sums_add(
+        &exchange.topics, direction, uses, row.client_id, row.columns[series.plans.columns.acks], waiting.request_ns
+    ):
         raise MemoryError
     return 0
 

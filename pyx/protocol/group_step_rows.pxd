@@ -327,13 +327,14 @@ cdef inline bint add_step(const ExchangeState* exchange, SeriesState* series, co
     cdef const RequestRow* row = &waiting.row
     cdef TextTable* said = &series.said
     cdef const TextTable* texts = &series.texts
+    cdef int32_t group_id = row.columns[series.plans.columns.group_id]
     cdef int64_t made[STEP_COLUMNS]
     cdef int column
     if not read_request(series, waiting) or not are_texts(&series.request_group) or not are_texts(&series.response_group):
         return False
     if series.request_group.count > MOST_COMPARED // (series.response_group.count + 1):
         return False
-    if row.group_id < 0 or texts.offsets[row.group_id + 1] == texts.offsets[row.group_id]:
+    if group_id < 0 or texts.offsets[group_id + 1] == texts.offsets[group_id]:
         return True
     for column in range(STEP_COLUMNS):
         made[column] = no_long()
@@ -343,7 +344,7 @@ cdef inline bint add_step(const ExchangeState* exchange, SeriesState* series, co
     made[STEP_SERIES], made[STEP_CAPTURE] = text_of(said, callbacks.series), text_of(said, callbacks.files[exchange.begun >> PACKET_BITS])
     made[STEP_CONNECTION_ID] = text_copied(said, series.places, exchange.connection)
     made[STEP_REQUEST_INDEX] = row.request_index
-    made[STEP_CLIENT_ID], made[STEP_GROUP_ID] = text_copied(said, texts, row.client_id), text_copied(said, texts, row.group_id)
+    made[STEP_CLIENT_ID], made[STEP_GROUP_ID] = text_copied(said, texts, row.client_id), text_copied(said, texts, group_id)
     made[STEP_PROTOCOL] = text_put(said, b"classic", 7)
     made[STEP_MEMBER_ID] = said_number(series, &series.request_group.said[GROUP_MEMBER])
     made[STEP_INSTANCE_ID] = said_number(series, &series.request_group.said[GROUP_INSTANCE])

@@ -11,20 +11,20 @@ from libc.string cimport memcpy
 from protocol.canonical_encoding cimport plain_block
 from protocol.event_rows cimport say_frame
 from protocol.exchange_state cimport FALLBACK, FRAME_TAKEN, FROM_API_VERSIONS, NOT_OBSERVED, ExchangeState, WaitingRequest, sasl_object
-from protocol.extracted_fields cimport MET_ACKS, Fields, fields_forget, fields_open
+from protocol.extracted_fields cimport Fields, fields_forget, fields_open
 from protocol.field_extraction cimport take_cut_fields, take_fields
 from protocol.field_plan cimport (
-    CLIENT_ID, GROUP_ID, MECHANISM, NOT_ASKED, READY, SOFTWARE_NAME, SOFTWARE_VERSION, TOPIC_NAME, TRANSACTIONAL_ID, FieldPlan,
+    CLIENT_ID, MECHANISM, NOT_ASKED, READY, SOFTWARE_NAME, SOFTWARE_VERSION, TOPIC_NAME, FieldPlan,
 )
 from protocol.field_plans cimport (
     API_VERSIONS, KEEPS_REQUEST, KEYS, PRODUCE, REQUEST_HEADERS, SASL, STEPS, USES_TOPICS, VERSIONS, field_plan_ask,
 )
 from protocol.finished_rows cimport count_topics, forget_time, row_done, uses_taken
 from protocol.request_identity cimport (
-    authenticate, client_id_of, count_client_id, field_taken, not_sent, see_instance_id, see_role, text_characters, unsay,
+    authenticate, client_id_of, columns_null, columns_taken, count_client_id, field_taken, not_sent, see_instance_id, see_role, text_characters, unsay,
 )
 from protocol.request_rows cimport (
-    BODY_DECODED, BODY_SKIPPED, BODY_TRUNCATED, NO_RESPONSE_EXPECTED, UNANSWERED, RequestRow, microseconds, no_int, no_long,
+    BODY_DECODED, BODY_SKIPPED, BODY_TRUNCATED, MOST_COLUMNS, NO_RESPONSE_EXPECTED, UNANSWERED, RequestRow, microseconds, no_int, no_long,
 )
 from protocol.series_state cimport SeriesState, sasl_known, text_facts
 from protocol.text_table cimport IS_SOFTWARE, NO_ROOM, TextTable, text_intern, text_object
@@ -64,11 +64,19 @@ cdef inline int tell_trailing(
     return 0
 
 
-cdef inline int64_t kept_of(const TextTable* texts, const WaitingRequest* waiting) noexcept nogil:
+cdef inline int64_t kept_of(SeriesState* series, const WaitingRequest* waiting) noexcept nogil:
     """kwire.protocol.tracking.pairing.kept_bytes: what a request keeps beyond what every request keeps."""
+    cdef const TextTable* texts = &series.texts
+    cdef uint32_t columns = series.plans.columns.texts & series.plans.columns.of_requests
     cdef int64_t kept = waiting.size + <int64_t>waiting.use_count * BYTES_OF_USE
-    kept += long_text(texts, waiting.row.client_id) + long_text(texts, waiting.row.group_id)
-    return kept + long_text(texts, waiting.row.transactional_id) + long_text(texts, waiting.row.first_topic)
+    cdef int slot = 0
+    kept += long_text(texts, waiting.row.client_id) + long_text(texts, waiting.row.first_topic)
+    while columns:
+        if columns & 1:
+            kept += long_text(texts, waiting.row.columns[slot])
+        columns >>= 1
+        slot += 1
+    return kept
 
 
 cdef inline int64_t long_text(const TextTable* texts, int32_t text) noexcept nogil:
@@ -161,9 +169,9 @@ cdef inline Py_ssize_t request_head(ExchangeState* exchange, SeriesState* series
         return 0 if cursor.code != TRUNCATED else max(2 * have, <Py_ssize_t>SOME_HEADER)
     if not field_plan.traits & PRODUCE:
         return cursor.p - payload
-    fields.only_acks = True
+    fields.enough = <uint32_t>1 << <uint32_t>series.plans.columns.acks
     take_cut_fields(field_plan, &cursor, &fields)
-    return fields.acks_at + 2 - payload if fields.met & MET_ACKS else max(2 * have, <Py_ssize_t>SOME_HEADER)
+    return fields.columns_end - payload if fields.columns_met & fields.enough else max(2 * have, <Py_ssize_t>SOME_HEADER)
 
 
 cdef inline int take_request(
@@ -190,7 +198,10 @@ cdef inline int take_request(
     cdef RequestRow* row
     cdef int key, version
     cdef uint32_t traits
-    cdef int32_t client_id, group_id, transactional_id, topic, name, software_version, body
+    cdef int32_t client_id, topic, name, software_version, body
+    cdef int32_t columns[MOST_COLUMNS]
+    cdef int acks_slot = series.plans.columns.acks
+    cdef bint has_acks
     cdef Cursor again
     cdef bint headless = False
     cdef bint is_skipped, is_silent, may_be_silent
@@ -219,7 +230,7 @@ cdef inline int take_request(
         if headless:
             is_skipped = False
         elif field_plan.traits & PRODUCE:
-            fields.only_acks = True
+            fields.enough = <uint32_t>1 << <uint32_t>acks_slot
             take_cut_fields(field_plan, &cursor, &fields)
             fields_forget(&fields)
     elif damaged:
@@ -227,7 +238,8 @@ cdef inline int take_request(
             return FALLBACK
     elif not take_fields(field_plan, &cursor, &fields):
         return FALLBACK
-    may_be_silent = field_plan.traits & PRODUCE and not fields.met & MET_ACKS
+    has_acks = fields.columns_met >> <uint32_t>acks_slot & 1
+    may_be_silent = field_plan.traits & PRODUCE and not has_acks
     if fields.topics_null and not damaged:
         cursor_open(&again, payload, size, body)
         if not plain_block(&field_plan.program, &again, field_plan.program.blocks):
@@ -239,12 +251,11 @@ cdef inline int take_request(
     client_id = field_taken(series, &fields, CLIENT_ID)
     if field_plan.header_version == 0 and not headless:
         client_id = text_intern(&series.texts, payload, 0)  # the header has no client id, and the codec gives the default of the field
-    group_id = field_taken(series, &fields, GROUP_ID)
-    transactional_id = field_taken(series, &fields, TRANSACTIONAL_ID)
+    columns_null(series, columns)
     topic = field_taken(series, &fields, TOPIC_NAME)
     name = field_taken(series, &fields, SOFTWARE_NAME)
     software_version = field_taken(series, &fields, SOFTWARE_VERSION)
-    if min(client_id, group_id, transactional_id, topic, name, software_version) == NO_ROOM:
+    if min(client_id, topic, name, software_version) == NO_ROOM or not columns_taken(series, &fields, columns):
         return FALLBACK
     if field_plan.traits & series.wanted & USES_TOPICS and not is_skipped and not uses_taken(series, &series.request_uses):
         return FALLBACK
@@ -287,7 +298,7 @@ cdef inline int take_request(
         exchange.named_version = exchange.software_version
     exchange.last_api = key
     exchange.is_kafka = True
-    is_silent = field_plan.traits & PRODUCE and fields.met & MET_ACKS and fields.acks == 0
+    is_silent = field_plan.traits & PRODUCE and has_acks and columns[acks_slot] == 0
     waiting = waiting_new(exchange)
     if waiting is NULL:
         raise MemoryError
@@ -303,10 +314,9 @@ cdef inline int take_request(
     row.software_version = exchange.named_version
     row.principal = exchange.principal
     row.request_us = microseconds(time_ns)
-    row.response_us = row.latency_us = row.response_bytes = row.throttle_time_ms = no_long()
+    row.response_us = row.latency_us = row.response_bytes = no_long()
     row.request_bytes = length + 4
     row.error_code = no_int()
-    row.acks = fields.acks if fields.met & MET_ACKS else no_int()
     row.first_topic = topic
     row.topic_count = no_int()
     if damaged and not is_skipped:
@@ -314,8 +324,7 @@ cdef inline int take_request(
             row.topic_count = fields.topics_claimed
     elif field_plan.has_topics and not is_skipped and not fields.topics_null:
         row.topic_count = fields.topic_count
-    row.group_id = group_id
-    row.transactional_id = transactional_id
+    memcpy(row.columns, columns, sizeof(columns))
     row.state = NO_RESPONSE_EXPECTED if is_silent else UNANSWERED
     row.body = BODY_SKIPPED if is_skipped else BODY_TRUNCATED if damaged else BODY_DECODED
     row.packet = packet
@@ -348,6 +357,6 @@ cdef inline int take_request(
         if not headless and not is_skipped:
             keep_request(series, waiting, traits, payload, size, body)
             waiting.noted = True
-        waiting.kept = kept_of(&series.texts, waiting)
+        waiting.kept = kept_of(series, waiting)
         waiting_add(exchange, waiting)
     return FRAME_TAKEN

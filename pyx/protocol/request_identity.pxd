@@ -1,7 +1,7 @@
 """Who sends requests: client ids, software, instance id, principal and role of a connection; tracking/identity.py has the rules."""
 
 from cpython.bytes cimport PyBytes_FromStringAndSize
-from libc.stdint cimport int32_t, int64_t, uint8_t
+from libc.stdint cimport INT32_MIN, int32_t, int64_t, uint32_t, uint8_t
 from libc.stdlib cimport realloc
 from libc.string cimport memcmp, memcpy, memset
 
@@ -31,6 +31,30 @@ cdef inline int32_t text_taken(SeriesState* series, Bytes text, Py_ssize_t size)
 cdef inline int32_t field_taken(SeriesState* series, const Fields* fields, int mark) noexcept nogil:
     """The number of a marked text, as `text_taken`."""
     return text_taken(series, fields.text[mark], fields.text_size[mark])
+
+
+cdef inline void columns_null(SeriesState* series, int32_t* columns) noexcept nogil:
+    """Nothing is known of any column that a body feeds."""
+    cdef int slot
+    for slot in range(series.plans.columns.count):
+        columns[slot] = NO_TEXT if series.plans.columns.texts >> <uint32_t>slot & 1 else INT32_MIN
+
+
+cdef inline bint columns_taken(SeriesState* series, const Fields* fields, int32_t* columns) noexcept nogil:
+    """Fill in the columns whose values a message has; False for a text that is not UTF-8."""
+    cdef uint32_t met = fields.columns_met
+    cdef int slot = 0
+    while met:
+        if met & 1:
+            if series.plans.columns.texts >> <uint32_t>slot & 1:
+                columns[slot] = text_taken(series, fields.column_at[slot], fields.column_value[slot])
+                if columns[slot] == NO_ROOM:
+                    return False
+            else:
+                columns[slot] = <int32_t>fields.column_value[slot]
+        met >>= 1
+        slot += 1
+    return True
 
 
 cdef inline int32_t uuid_taken(SeriesState* series, Bytes value) noexcept nogil:

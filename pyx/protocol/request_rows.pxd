@@ -13,6 +13,7 @@ from wire.grown cimport grown
 cdef enum:
     NO_TEXT = -1
     PACKET_BITS = 40  # kwire.tables.row_sink.PACKET_BITS
+    MOST_COLUMNS = 12  # kwire.protocol.row_columns.MOST_BODY_COLUMNS
 
 cdef enum RowState:
     # The places of kwire.tables.row_callbacks.ROW_STATES
@@ -39,7 +40,6 @@ cdef struct RequestRow:
     int64_t latency_us
     int64_t request_bytes
     int64_t response_bytes
-    int64_t throttle_time_ms
     int64_t packet  # number of the file, PACKET_BITS to the left, and of the packet in it
     int64_t stream_offset
     int32_t connection  # ordinal in the series
@@ -47,7 +47,6 @@ cdef struct RequestRow:
     int32_t api_version
     int32_t header_version
     int32_t error_code
-    int32_t acks
     int32_t topic_count
     int32_t client_id
     int32_t client_instance_id
@@ -55,8 +54,7 @@ cdef struct RequestRow:
     int32_t software_version
     int32_t principal
     int32_t first_topic
-    int32_t group_id
-    int32_t transactional_id
+    int32_t columns[MOST_COLUMNS]  # that bodies feed, by slot (`field_plans.pxd`, BodyColumns): numbers, and numbers of texts
     int8_t state
     int8_t body
 

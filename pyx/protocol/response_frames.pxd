@@ -5,6 +5,7 @@ beyond its row is asked of it once for each distinct answer (`answers.pxd`).
 """
 
 from libc.stdint cimport int32_t, int64_t, uint32_t, uint64_t
+from libc.string cimport memcpy
 
 from protocol.answer_callbacks cimport (
     SHORTEST_RESPONSE, learn, nodes, payload_object, response_field_plan, say, say_observed, traits_of, versions_answer, watch,
@@ -12,7 +13,7 @@ from protocol.answer_callbacks cimport (
 from protocol.answers cimport Answer, kept
 from protocol.event_rows cimport last_row, say_frame
 from protocol.exchange_state cimport FALLBACK, FRAME_TAKEN, SAID_PARTIAL, SAID_REFUSED, ExchangeState, WaitingRequest, sasl_object
-from protocol.extracted_fields cimport MET_THROTTLE_TIME, Fields, fields_open
+from protocol.extracted_fields cimport Fields, fields_open
 from protocol.field_extraction cimport error_of, take_cut_fields, take_fields
 from protocol.field_plan cimport TOKEN, FieldPlan
 from protocol.field_plans cimport FETCH, KEEPS_REQUEST, LEARNS, PRODUCE, SASL, STEPS, USES_TOPICS, WATCHED, WATCHED_ON_ERROR
@@ -20,12 +21,13 @@ from protocol.finished_rows cimport count_topics, forget_time, row_done, uses_ta
 from protocol.group_fields cimport group_clear
 from protocol.group_step_rows cimport names_fit
 from protocol.request_frames cimport show_frame, tell_trailing
-from protocol.request_identity cimport bytes_of, see_instance_id
+from protocol.request_identity cimport bytes_of, columns_taken, see_instance_id
 from protocol.request_rows cimport (
-    ABANDONED, ANSWERED, BODY_DECODED, BODY_SKIPPED, UNANSWERED, UNSEEN, RequestRow, microseconds, no_int, no_long,
+    ABANDONED, ANSWERED, BODY_DECODED, BODY_SKIPPED, MOST_COLUMNS, UNANSWERED, UNSEEN, RequestRow, microseconds, no_int, no_long,
 )
 from protocol.series_state cimport SeriesState, sasl_known
 from protocol.topic_uses cimport TopicUses, uses_merge
+from protocol.waiting_objects cimport columns_of_objects
 from protocol.waiting_requests cimport waiting_free, waiting_remove
 from wire.cursor cimport Bytes, Cursor, cursor_open
 from wire.raw_python cimport raw_xdecref
@@ -113,7 +115,7 @@ cdef inline int take_answer(
     cdef TopicUses* uses = &series.merged
     cdef uint32_t traits = traits_of(series, waiting)
     cdef int32_t error = no_int()
-    cdef int64_t throttle = no_long()
+    cdef int32_t columns[MOST_COLUMNS]
     cdef Py_ssize_t end = size
     cdef object frame = None
     cdef object learned = None
@@ -121,6 +123,7 @@ cdef inline int take_answer(
         return FALLBACK
     if row.body == BODY_SKIPPED:
         return take_skipped(exchange, series, waiting, length, offset, time_ns, ended, unfinished)
+    memcpy(columns, row.columns, sizeof(columns))
     fields_open(&fields, &series.parts, &series.uses, &series.response_group)
     if row.api_key == API_VERSIONS_KEY:
         if exchange.is_tracked:
@@ -128,7 +131,8 @@ cdef inline int take_answer(
         answer = versions_answer(exchange, series, payload, size, damaged, row.api_version, time_ns)
         if answer is NULL:
             return FALLBACK
-        error, throttle = answer.error_code, answer.throttle_time_ms
+        error = answer.error_code
+        columns_of_objects(columns, &series.texts, &series.plans.columns, <dict><object>answer.columns)
     else:
         field_plan = response_field_plan(series, row.api_key, row.api_version)
         if field_plan is NULL:
@@ -151,8 +155,8 @@ cdef inline int take_answer(
         error = error_of(field_plan, &fields)
         if damaged and traits & SASL and error == no_int():
             return FALLBACK  # what became of the token is not known
-        if field_plan.has_throttle_time and (not damaged or fields.met & MET_THROTTLE_TIME):
-            throttle = fields.throttle_time_ms
+        if not columns_taken(series, &fields, columns):
+            return FALLBACK
         if error == UNSUPPORTED_VERSION and not exchange.is_tracked:
             return FALLBACK
         if traits & PRODUCE and (error == 2 or error == 76 or error == 87):
@@ -170,7 +174,7 @@ cdef inline int take_answer(
     row.response_us = microseconds(time_ns) if ended else no_long()
     row.response_bytes = length + 4
     row.error_code = error
-    row.throttle_time_ms = throttle
+    memcpy(row.columns, columns, sizeof(columns))
     if ended and not waiting.is_untimed and exchange.losses == waiting.losses and time_ns >= waiting.request_ns:
         row.latency_us = <int64_t>((<uint64_t>time_ns - <uint64_t>waiting.request_ns) // 1000)
     if exchange.is_tracked:

@@ -33,7 +33,7 @@ from protocol.frame_search cimport WINDOW_REQUEST, WINDOW_RESPONSE, find_request
 from protocol.kept_texts cimport exchange_keep_texts, exchange_rename_texts  # no-cython-lint
 from protocol.request_frames cimport PASSED_OVER, request_head, request_field_plan  # no-cython-lint
 from protocol.request_frames cimport take_request  # no-cython-lint
-from protocol.request_identity cimport client_id_of, count_client_id  # no-cython-lint
+from protocol.request_identity cimport client_id_of, columns_null, count_client_id  # no-cython-lint
 from protocol.request_identity cimport unsay  # no-cython-lint
 from protocol.request_rows cimport BODY_SKIPPED, NO_TEXT, ORPHAN_RESPONSE, microseconds, no_int, no_long  # no-cython-lint
 from protocol.response_frames cimport give_up, give_up_all, take_answer  # no-cython-lint
@@ -190,9 +190,9 @@ cdef class Connection:
         if texts_crowded(&self.own.texts):
             objects_forget(&self.own)
             texts_mark(&self.own.texts)
-            exchange_keep_texts(&self.state, &self.own.texts)
+            exchange_keep_texts(&self.state, &self.own.texts, self.own.plans.columns.texts)
             texts_compact(&self.own.texts)
-            exchange_rename_texts(&self.state, &self.own.texts)
+            exchange_rename_texts(&self.state, &self.own.texts, self.own.plans.columns.texts)
             texts_renamed(&self.own.texts)
         return 0
 

@@ -172,7 +172,7 @@ cdef class RowBatches(StreamSink):
     def add_request(self, connection_id, event):
         """Append the row of a `RequestCompleted`; its packet number has the number of the file in its upper bits."""
         cdef int32_t place = text_of(&self.rows.places, connection_id)
-        row_of_event(&self.rows.shared.rows, &self.rows.shared.texts, place, event, self.words[0], self.words[1])
+        row_of_event(&self.rows.shared, place, event)
         self.flush_full()
 
     def add_connection(self, row):
@@ -428,7 +428,7 @@ cdef class RowBatches(StreamSink):
                     if stream.unsupported is None:
                         stream.unsupported = {}
                     stream.unsupported.setdefault((event.api_key, event.api_version), event.request_index)
-                row_of_event(&self.rows.shared.rows, &self.rows.shared.texts, state.connection, event, self.words[0], self.words[1])
+                row_of_event(&self.rows.shared, state.connection, event)
                 if event.state != "orphan_response":
                     refused_by(state, &self.rows.shared.rows.rows[self.rows.shared.rows.count - 1])
             elif isinstance(event, TopicsUsed):

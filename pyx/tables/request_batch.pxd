@@ -1,53 +1,22 @@
 """From rows of `requests` as C structs to a record batch, and from an event of Python's rules to such a row."""
 
 from cpython.bytes cimport PyBytes_AS_STRING, PyBytes_FromStringAndSize
-from libc.stdint cimport INT32_MIN, INT64_MIN, int32_t, int64_t
+from libc.stdint cimport int32_t, int64_t
 
-from protocol.request_rows cimport PACKET_BITS, RequestRow, RequestRows, microseconds, rows_add
-from protocol.text_table cimport TextTable, text_of, texts_free, texts_open
+from protocol.request_rows cimport PACKET_BITS, RequestRow, rows_add
+from protocol.series_state cimport SeriesState
+from protocol.text_table cimport TextTable, texts_free, texts_open
+from protocol.waiting_objects cimport row_of_object
 from tables.row_columns cimport int_column, long_column, named_column, small_column, text_column
 
 
-cdef inline int64_t long_of(object value) except? -1:
-    return INT64_MIN if value is None else value
-
-
-cdef inline int32_t int_of(object value) except? -1:
-    return INT32_MIN if value is None else value
-
-
-cdef inline int row_of_event(RequestRows* rows, TextTable* texts, int32_t connection, object event, tuple states, tuple bodies) except -1:
+cdef inline int row_of_event(SeriesState* series, int32_t connection, object event) except -1:
     """Append the row of a `RequestCompleted`."""
     cdef RequestRow made
     cdef RequestRow* row
+    row_of_object(&made, &series.texts, &series.plans.columns, event)
     made.connection = connection
-    made.request_index = event.request_index if event.request_index >= 0 else INT64_MIN
-    made.correlation_id = long_of(event.correlation_id)
-    made.request_us = microseconds(long_of(event.request_time))
-    made.response_us = microseconds(long_of(event.response_time))
-    made.latency_us = long_of(event.latency_us)
-    made.request_bytes = long_of(event.request_bytes)
-    made.response_bytes = long_of(event.response_bytes)
-    made.throttle_time_ms = long_of(event.throttle_time_ms)
-    made.packet = event.packet_number
-    made.stream_offset = event.stream_offset
-    made.api_key = int_of(event.api_key)
-    made.api_version = int_of(event.api_version)
-    made.header_version = int_of(event.header_version)
-    made.error_code = int_of(event.error_code)
-    made.acks = int_of(event.acks)
-    made.topic_count = int_of(event.topic_count)
-    made.client_id = text_of(texts, event.client_id)
-    made.client_instance_id = text_of(texts, event.client_instance_id)
-    made.software_name = text_of(texts, event.software_name)
-    made.software_version = text_of(texts, event.software_version)
-    made.principal = text_of(texts, event.principal)
-    made.first_topic = text_of(texts, event.first_topic)
-    made.group_id = text_of(texts, event.group_id)
-    made.transactional_id = text_of(texts, event.transactional_id)
-    made.state = states.index(event.state)
-    made.body = bodies.index(event.body)
-    row = rows_add(rows)
+    row = rows_add(&series.rows)
     if row is NULL:
         raise MemoryError
     row[0] = made
@@ -92,6 +61,8 @@ cdef inline dict request_columns(
     Raises:
         OverflowError: more than 2 GiB of text in a column.
     """
+    from kwire.protocol.row_columns import BODY_COLUMNS
+
     cdef TextTable said
     cdef Py_ssize_t stride = sizeof(RequestRow)
     series, file_name, api_name, error_name, states, bodies = names
@@ -120,16 +91,18 @@ cdef inline dict request_columns(
             "response_bytes": long_field(pa, long, &row.response_bytes, count),
             "error_code": int_field(pa, &row.error_code, count),
             "error_name": named_column(pa, &row.error_code, stride, count, False, 0, &said, error_name),
-            "throttle_time_ms": int_column(pa, &row.throttle_time_ms, stride, count, True),
-            "acks": int_field(pa, &row.acks, count),
             "first_topic": text_field(pa, &row.first_topic, count, texts),
             "topic_count": int_field(pa, &row.topic_count, count),
-            "group_id": text_field(pa, &row.group_id, count, texts),
-            "transactional_id": text_field(pa, &row.transactional_id, count, texts),
             "state": small_column(pa, &row.state, stride, count, &said, states),
             "body": small_column(pa, &row.body, stride, count, &said, bodies),
             "packet_number": packet_field(pa, &row.packet, count),
             "stream_offset": long_field(pa, long, &row.stream_offset, count),
+            **{
+                column.name: text_field(pa, &row.columns[slot], count, texts) if column.type == "string" else int_field(
+                    pa, &row.columns[slot], count
+                )
+                for slot, column in enumerate(BODY_COLUMNS)
+            },
         }
     finally:
         texts_free(&said)

@@ -340,7 +340,7 @@ cdef inline int forget_texts(SeriesRows* rows, const SlotList* slots) except -1:
     slot = slots.first
     while slot is not NULL:
         if slot.exchange is not NULL:
-            exchange_keep_texts(slot.exchange, &rows.shared.texts)
+            exchange_keep_texts(slot.exchange, &rows.shared.texts, rows.shared.plans.columns.texts)
             text_keep(&rows.places, slot.exchange.connection)
         slot = slot.after
     texts_compact(&rows.shared.texts)
@@ -348,7 +348,7 @@ cdef inline int forget_texts(SeriesRows* rows, const SlotList* slots) except -1:
     slot = slots.first
     while slot is not NULL:
         if slot.exchange is not NULL:
-            exchange_rename_texts(slot.exchange, &rows.shared.texts)
+            exchange_rename_texts(slot.exchange, &rows.shared.texts, rows.shared.plans.columns.texts)
             slot.exchange.connection = text_renamed(&rows.places, slot.exchange.connection)
         slot = slot.after
     texts_renamed(&rows.shared.texts)

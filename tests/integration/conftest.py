@@ -30,7 +30,12 @@ from kwire.protocol.negotiation import NegotiatingClient
 from kwire.protocol.negotiation.outcomes import Agreed, Answered, Over, Send
 
 if TYPE_CHECKING:
+    from types import ModuleType
+
     from pyspark.sql import SparkSession
+    from selenium.webdriver import Chrome
+
+    from page_browser import Pages
 
 ROOT = Path(__file__).resolve().parents[2]
 CACHE = ROOT / ".cache" / "kafka-jars"
@@ -269,3 +274,21 @@ def spark() -> SparkSession:
 def without_session() -> None:
     """There is no session, for tests that start Spark in their own way."""
     SHARED.end()
+
+
+@pytest.fixture(scope="session")
+def pages(tmp_path_factory: pytest.TempPathFactory, analysis_tables: ModuleType, large_fleet: ModuleType) -> Pages:
+    """The pages of `page_browser.Pages`, written once."""
+    from page_browser import make_pages
+
+    return make_pages(tmp_path_factory.mktemp("pages"), analysis_tables, large_fleet)
+
+
+@pytest.fixture(scope="session")
+def browser(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Chrome]:
+    """A browser that may write to the clipboard; tests that use it share the xdist group `browser`."""
+    from page_browser import started
+
+    with started(tmp_path_factory.mktemp("profile")) as driver:
+        driver.execute_cdp_cmd("Browser.grantPermissions", {"permissions": ["clipboardReadWrite", "clipboardSanitizedWrite"]})
+        yield driver

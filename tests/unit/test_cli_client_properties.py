@@ -12,6 +12,9 @@ from typing import Any
 import pytest
 import trustme
 from click.testing import CliRunner
+from cryptography import x509
+from cryptography.hazmat.primitives import serialization
+from cryptography.hazmat.primitives.serialization import pkcs12
 
 from kwire import messages
 from kwire.cli.broker_session import Login
@@ -50,11 +53,14 @@ def written(tmp_path: Path) -> Any:
 
 
 @contextmanager
-def broker(authority: trustme.CA | None, password: str = 'p"w', **more: Any) -> Iterator[str]:
+def broker(authority: trustme.CA | None, password: str = 'p"w', asks_for_certificates: bool = False, **more: Any) -> Iterator[str]:
     """A broker role, behind TLS where there is an authority, that knows alice by SCRAM and has the subscription x."""
     context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
     if authority is not None:
         authority.issue_cert("127.0.0.1").configure_cert(context)
+    if authority is not None and asks_for_certificates:
+        authority.configure_trust(context)
+        context.verify_mode = ssl.CERT_REQUIRED
     known = ScramCredential.of("SCRAM-SHA-256", password, b"salt")
     told = messages.ListConfigResourcesResponse
     answers = {74: lambda _: told(config_resources=[told.ConfigResource(resource_name="x", resource_type=16)])}
@@ -83,6 +89,25 @@ def test_tls_and_scram(written: Any, authority: trustme.CA, trust: str) -> None:
         assert (result.exit_code, result.stdout) == (1, "")
         assert "refuses to log in 'alice': Authentication failed during authentication due to invalid credentials" in result.stderr
         assert 'p"w' not in result.stderr
+
+
+def test_stores_in_pkcs12(written: Any, authority: trustme.CA, tmp_path: Path) -> None:
+    """A truststore with the authority, and a keystore with the client's key, as `keytool -storetype PKCS12` writes them."""
+    mine = authority.issue_cert("alice.example")
+    certificate = x509.load_pem_x509_certificate(mine.cert_chain_pems[0].bytes())
+    key = serialization.load_pem_private_key(mine.private_key_pem.bytes(), None)
+    ours = x509.load_pem_x509_certificate(authority.cert_pem.bytes())
+    locked = serialization.BestAvailableEncryption(b"se cret")
+    trust, keys = tmp_path / "trust.p12", tmp_path / "keys.p12"
+    trust.write_bytes(pkcs12.serialize_java_truststore([pkcs12.PKCS12Certificate(ours, b"ca")], locked))
+    keys.write_bytes(pkcs12.serialize_key_and_certificates(b"alice", key, certificate, None, locked))
+    stores = f"ssl.truststore.type=PKCS12\nssl.truststore.location={trust}\nssl.truststore.password=se cret\n"
+    mutual = f"ssl.keystore.type=PKCS12\nssl.keystore.location={keys}\nssl.keystore.password=se cret\n"
+    with broker(authority, asks_for_certificates=True) as server:
+        assert run(server, written(f"security.protocol=SASL_SSL\n{SCRAM}{stores}{mutual}")).output == "x\n"
+        assert run(server, written(f"security.protocol=SASL_SSL\n{SCRAM}{stores}"), "--timeout", "5").exit_code == 1
+    with pytest.raises(InputError, match="cannot be read: Invalid password"):
+        read_client_properties(written(f"security.protocol=SSL\n{stores.replace('se cret', 'wrong')}"))
 
 
 def test_a_certificate_that_is_not_trusted_and_a_name_that_is_not_in_it(written: Any, authority: trustme.CA, trust: str) -> None:
@@ -126,8 +151,12 @@ def test_the_form_of_java(written: Any) -> None:
     ("security.protocol=TLS", "security.protocol is 'TLS', and may be PLAINTEXT, SSL"),
     ("security.protocol=SASL_SSL", "sasl.mechanism is 'GSSAPI', and kwire has PLAIN, SCRAM-SHA-256"),
     ("security.protocol=SASL_SSL\nsasl.mechanism=PLAIN\nsasl.jaas.config=x required username=a;", "has to name username and password"),
-    ("security.protocol=SSL\nssl.truststore.location=/x.jks", "ssl.truststore.type has to be PEM"),
-    ("security.protocol=SSL\nssl.keystore.location=/x.p12\nssl.keystore.type=PKCS12", "ssl.keystore.type has to be PEM"),
+    ("security.protocol=SSL\nssl.truststore.location=/x.jks",
+     "keytool -importkeystore -srckeystore /x.jks -srcstoretype JKS -destkeystore /x.p12 -deststoretype PKCS12"),
+    ("security.protocol=SSL\nssl.keystore.location=/x.bks\nssl.keystore.type=BKS",
+     "ssl.keystore.type is 'BKS', and kwire reads PEM and PKCS12"),
+    ("security.protocol=SSL\nssl.keystore.location=/x.p12\nssl.keystore.type=PKCS12", "cannot be read: No such file"),
+    ("sasl.mechanism=\\u00zz", "invalid escape"),
     ("security.protocol=SSL\nssl.truststore.type=PEM\nssl.truststore.location=/none.pem", "cannot be read: No such file"),
     ("security.protocol=SSL\nssl.truststore.certificates=nothing", "its certificates or keys cannot be read"),
 ])  # fmt: skip

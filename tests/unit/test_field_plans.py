@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from pathlib import Path
 
+from kwire.protocol.row_columns import BODY_COLUMNS, MOST_BODY_COLUMNS
 from kwire.protocol.tracking.field_plans import Mark, Trait, field_plan_of
 from kwire.protocol.tracking.first_fields import request_fields, response_fields
 from kwire.schema import catalog
@@ -34,6 +35,10 @@ def test_marks_and_traits_have_the_numbers_of_the_headers() -> None:
     assert {each.name: each.value for each in Trait} == {each.name: traits[each.name] for each in Trait}
 
 
+def test_rows_have_room_for_the_columns_that_bodies_feed() -> None:
+    assert numbers_in("protocol/request_rows.pxd")["MOST_COLUMNS"] == MOST_BODY_COLUMNS >= len(BODY_COLUMNS)
+
+
 def test_words_stand_at_the_places_of_the_headers() -> None:
     assert words_of("protocol/request_rows.pxd", "RowState") == row_callbacks.ROW_STATES
     assert words_of("protocol/request_rows.pxd", "RowBody", "BODY_") == row_callbacks.ROW_BODIES
@@ -51,6 +56,11 @@ def test_every_released_version_has_a_field_plan_but_where_tokens_follow_without
     assert without == [("request", "SaslHandshakeRequest", 0), ("response", "SaslHandshakeResponse", 0)]
 
 
+def columns_marked(marks: list[tuple[tuple[str, ...], int]]) -> dict[str, tuple[str, ...]]:
+    """By name of the column the path that feeds it."""
+    return {BODY_COLUMNS[mark // Mark.COLUMN - 1].name: path for path, mark in marks if mark >= Mark.COLUMN}
+
+
 def test_what_is_marked_is_what_the_rules_read() -> None:
     for key in catalog().api_keys:
         message = catalog().request(key)
@@ -61,13 +71,11 @@ def test_what_is_marked_is_what_the_rules_read() -> None:
                 continue
             asked, answered = request_fields(key, version), response_fields(key, version)
             marked = {mark: path for path, mark in request.marks}
-            assert marked.get(Mark.GROUP_ID) == asked.group_id
-            assert marked.get(Mark.TRANSACTIONAL_ID) == asked.transactional_id
-            assert marked.get(Mark.ACKS) == asked.acks
+            assert columns_marked(request.marks) == asked.columns
+            assert columns_marked(response.marks) == answered.columns
             assert marked.get(Mark.TOPIC_NAMES if asked.topic_name == "" else Mark.TOPICS) == asked.topics
             codes = tuple(path for path, mark in response.marks if Mark.ERROR_CODE <= mark < Mark.USED_TOPICS)
             assert sorted(codes) == sorted(answered.error_codes)
-            assert (Mark.THROTTLE_TIME in {mark for _, mark in response.marks}) is answered.throttle_time_ms
 
 
 def test_what_produce_and_fetch_ask_for() -> None:

@@ -319,15 +319,17 @@ def test_no_headline_counts_what_is_not_an_application(folder_of: Any, tmp_path:
     text, page = render_report(out, "md"), render_report(out, "html")
     assert "2 clients in 1 file" in text
     assert f"Not counted as clients: {summary.apart}." in text
-    assert "<h1>1 of 2 clients can move to Kafka <bdi>4.3.1</bdi>; the others could not be read</h1>" in page
-    assert "<dt>Clients</dt><dd>2</dd>" in page
-    assert f"Not counted as clients: {summary.apart}." in page
+    assert summary.answer.sentence == "1 of 2 applications judged compatible up to Kafka 4.3, 1 could not be read"
+    assert f"<h1><bdi>{summary.answer.sentence}</bdi></h1>" in page
+    assert '<dt>Applications</dt><dd><a href="#clients">2</a></dd>' in page
+    assert '<dt>No verdict</dt><dd><a href="#clients" data-go="clients.is=unjudged">1</a></dd>' in page
+    assert f"Not counted as applications: {summary.apart}." in page
 
 
 def test_a_cluster_alone_is_not_a_client_that_can_move(folder_of: Any, tmp_path: Path) -> None:
     peers = _peers()
     folder_of(**{**peers, "clients": peers["clients"][1:2], "upgrade_impact": peers["upgrade_impact"][1:]})
-    assert "<h1>0 Kafka clients seen</h1>" in render_report(str(tmp_path / "out"), "html")
+    assert "<h1><bdi>No application was seen</bdi></h1>" in render_report(str(tmp_path / "out"), "html")
 
 
 def test_a_folder_without_an_analysis_is_one_sentence(tmp_path: Path) -> None:

@@ -84,4 +84,4 @@ def test_totals_that_nobody_knows_are_not_shown_as_0(
     assert (line.clients, line.connections, line.requests) == (len(clients), connections, requests)
     assert summarize(tmp_path).libraries[0].requests == requests
     page = Path(write_page(str(tmp_path))).read_text()
-    assert '<td class="number">?</td>' in page
+    assert '<td class="number requests">?</td>' in page

@@ -17,8 +17,8 @@ from kwire.report import write_page
 from kwire.report.page import ROWS_SHOWN
 
 SECTIONS = [
-    "coverage", "upgrade", "owners", "clients", "versions", "connections", "topics", "groups", "incidents", "violations",
-    "telemetry", "brokers",
+    "coverage", "actions", "clients", "libraries", "topics", "versions", "traffic", "groups", "incidents", "violations", "telemetry",
+    "brokers",
 ]  # fmt: skip
 
 
@@ -91,14 +91,15 @@ def test_the_page_loads_nothing(hostile_page: Document) -> None:
     assert hostile_page.attributes("src") == []
     targets = set(hostile_page.attributes("href"))
     assert {target for target in targets if not target.startswith("#")} == {"data:,"}
-    assert {target[1:] for target in targets if target.startswith("#")} <= set(hostile_page.attributes("id"))
+    sections = {target[1:] for target in targets if target.startswith("#") and not target.startswith("#client=")}
+    assert sections <= set(hostile_page.attributes("id"))
     assert not re.search(r"url\(|@import|https?:", hostile_page.raw["style"][0])
     assert not re.search(r"https?:|fetch|XMLHttpRequest|import\(|innerHTML|eval", hostile_page.raw["script"][0])
 
 
 def test_only_the_own_script_and_style_may_work(hostile_page: Document) -> None:
-    assert len(hostile_page.raw["script"]) == len(hostile_page.raw["style"]) == 1
-    assert [attributes for tag, attributes in hostile_page.elements if tag == "script"] == [{}]
+    assert len(hostile_page.raw["style"]) == 1
+    assert [attributes for tag, attributes in hostile_page.elements if tag == "script" and "type" not in attributes] == [{}]
     policy = next(a["content"] for _, a in hostile_page.elements if a.get("http-equiv") == "Content-Security-Policy") or ""
     rules = dict(rule.strip().split(" ", 1) for rule in policy.split(";"))
     for kind in ("script", "style"):
@@ -134,7 +135,7 @@ def test_empty_tables_have_a_sentence(tmp_path: Path, analysis_tables: ModuleTyp
     page = Document(write_page(analysis_tables.write_tables(tmp_path, {"captures": [], "clients": []})))
     assert page.text.count("Nothing in these captures breaks the protocol.") == 1
     assert "No capture was read" in page.text
-    assert "There is no verdict on any client" in page.text
+    assert "there is no verdict on any client" in page.text
     assert "No TCP connection was seen." in page.text
 
 
@@ -142,19 +143,19 @@ def test_verdicts_have_a_word_beside_their_colour(hostile_page: Document) -> Non
     cells = [
         attributes["title"] or ""
         for tag, attributes in hostile_page.elements
-        if tag == "td" and "4.3.1: " in (attributes.get("title") or "")
+        if tag == "td" and (attributes.get("title") or "").startswith("Kafka 4.3: ")
     ]
     assert len(cells) > 10
-    assert {cell.split(": ")[1] for cell in cells} == {"ok", "undetermined", "rejected"}
+    assert {cell.split(": ")[1] for cell in cells} == {"compatible", "unknown", "breaks"}
 
 
 def test_long_lists_open_in_part(tmp_path: Path, analysis_tables: ModuleType) -> None:
     clients = [analysis_tables.Used(f"client-{n:04}", versions={"Fetch": 12}) for n in range(ROWS_SHOWN + 40)]
     page = Document(write_page(analysis_tables.write_tables(tmp_path, analysis_tables.tables_of(clients))))
     texts = [attributes for tag, attributes in page.elements if tag == "script" and attributes]
-    assert texts == [{"type": "application/gzip", "data-rows-of": name} for name in ("upgrade-table", "client-table")]
+    assert texts == [{"type": "application/gzip", "data-rows-of": "client-table"}]
     stored = [gzip.decompress(base64.b64decode(text)).decode().splitlines() for text in page.raw["script"][1:]]
-    assert [len(lines) for lines in stored] == [40, 40]
+    assert [len(lines) for lines in stored] == [40]
     assert [tag for tag, _ in page.elements].count("tbody") == ROWS_SHOWN + 6  # and one in each of the other tables
     everywhere = page.text + "".join(line for lines in stored for line in lines)
     assert all(f"client-{n:04}" in everywhere for n in range(ROWS_SHOWN + 40))

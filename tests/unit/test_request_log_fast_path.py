@@ -29,6 +29,7 @@ from kwire.capture.request_logs.lines import read_line
 from kwire.capture.request_logs.typed_bodies import converted, struct_of
 from kwire.capture.request_logs.typed_lines import LineReader
 from kwire.codec.classes import compiled
+from kwire.protocol.row_columns import REQUEST_BODIES, RESPONSE_BODIES
 from kwire.protocol.tracking.first_fields import error_code_of, first_value, request_fields, response_fields, topics_of
 from kwire.schema import catalog
 from kwire.tables.request_logs.exchange_kinds import exchange_kind, wanted_bodies
@@ -279,12 +280,14 @@ def test_typed_messages_have_the_first_fields_of_all_others(vectors: Callable[[s
         if message.kind == "request":
             fields = request_fields(message.api_key, version)
             expected = (
-                *(first_value(found, path) for path in (fields.acks, fields.group_id, fields.transactional_id)),
+                *(first_value(found, fields.columns.get(column.name)) for column, _ in REQUEST_BODIES),
                 *topics_of(found, fields),
             )
-            assert (kind.first(found) if kind.first else (None,) * 5) == expected
+            assert (kind.first(found) if kind.first else (None,) * len(expected)) == expected
         else:
-            assert kind.code(found) == error_code_of(found, response_fields(message.api_key, version))
+            answered = response_fields(message.api_key, version)
+            assert kind.code(found) == error_code_of(found, answered)
+            assert kind.answered(found) == [first_value(found, answered.columns.get(column.name)) for column, _ in RESPONSE_BODIES]
     assert seen > 500
 
 

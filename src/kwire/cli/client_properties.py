@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+import os
 import re
 import ssl
+import tempfile
 from pathlib import Path
-from typing import Final, NamedTuple
+from typing import IO, Final, NamedTuple
+
+import javaproperties
 
 from kwire.cli.broker_session import PLAIN, Login
 from kwire.errors import InputError
@@ -15,10 +19,7 @@ __all__ = ["ClientProperties", "read_client_properties"]
 
 _PROTOCOLS: Final = ("PLAINTEXT", "SSL", "SASL_PLAINTEXT", "SASL_SSL")
 _MECHANISMS: Final = (PLAIN, *SCRAM_MECHANISMS)
-_PAIR: Final = re.compile(r"((?:\\.|[^\\=:\s])+)\s*[=:\s]\s*(.*)", re.DOTALL)
-_ESCAPE: Final = re.compile(r"\\(u[0-9a-fA-F]{4}|.)", re.DOTALL)
 _OF_JAAS: Final = re.compile(r'\b(username|password)\s*=\s*(?:"((?:\\.|[^"\\])*)"|([^\s;"]+))')
-_SPECIAL: Final = {"n": "\n", "t": "\t", "r": "\r", "f": "\f"}
 
 
 class ClientProperties(NamedTuple):
@@ -33,20 +34,6 @@ class ClientProperties(NamedTuple):
     tls: ssl.SSLContext | None
 
 
-def _unescaped(text: str) -> str:
-    return _ESCAPE.sub(lambda found: chr(int(found[1][1:], 16)) if len(found[1]) == 5 else _SPECIAL.get(found[1], found[1]), text)
-
-
-def _properties(text: str) -> dict[str, str]:
-    """The pairs of a file in Java's form (`java.util.Properties.load`)."""
-    found = {}
-    for line in re.sub(r"(?<!\\)((?:\\\\)*)\\\r?\n[ \t]*", r"\1", text).splitlines():
-        pair = _PAIR.fullmatch(line.strip())
-        if pair is not None and not line.lstrip().startswith(("#", "!")):
-            found[_unescaped(pair[1])] = _unescaped(pair[2])
-    return found
-
-
 def read_client_properties(path: str) -> ClientProperties:
     """Read such a file; properties that say nothing about reaching the cluster are passed over, as Kafka's tools do.
 
@@ -57,9 +44,11 @@ def read_client_properties(path: str) -> ClientProperties:
         InputError: it cannot be read, or asks for what kwire does not have. No password is in the text.
     """
     try:
-        given = _properties(Path(path).read_text("utf-8"))
+        given = javaproperties.loads(Path(path).read_text("utf-8"))
     except (OSError, UnicodeDecodeError) as error:
         raise InputError(f"{path} cannot be read: {getattr(error, 'strerror', None) or 'it is not UTF-8'}") from error
+    except javaproperties.InvalidUEscapeError as error:
+        raise InputError(f"{path}: invalid escape {error.escape}") from error
     protocol = given.get("security.protocol", "PLAINTEXT").upper()
     if protocol not in _PROTOCOLS:
         raise InputError(f"{path}: security.protocol is {protocol!r}, and may be {', '.join(_PROTOCOLS)}")
@@ -77,22 +66,77 @@ def _login(path: str, given: dict[str, str]) -> Login:
     return Login(found["username"], found["password"], mechanism)
 
 
-def _pem(path: str, given: dict[str, str], store: str) -> str | None:
-    """The file of a store, which has to be one of PEM."""
+class _Store(NamedTuple):
+    """A truststore or keystore, as PEM.
+
+    Attributes:
+        certificates: in PEM, one after the other; of a keystore the key's own first.
+        key: in PEM without a password; None where there is none.
+    """
+
+    certificates: bytes
+    key: bytes | None
+
+
+def _store(path: str, given: dict[str, str], store: str) -> _Store | str | None:
+    """The store that a property names: the path of one in PEM, the contents of one in PKCS12."""
     location = given.get(f"ssl.{store}.location")
-    if location is not None and given.get(f"ssl.{store}.type", "JKS").upper() != "PEM":
-        raise InputError(f"{path}: ssl.{store}.type has to be PEM; what a JKS or PKCS12 store holds, keytool and openssl write as PEM")
-    return location
+    if location is None:
+        return None
+    kind = given.get(f"ssl.{store}.type", "JKS").upper()
+    if kind == "PEM":
+        return location
+    if kind == "PKCS12":
+        return _pkcs12(path, location, given.get(f"ssl.{store}.password", ""))
+    if kind != "JKS":
+        raise InputError(f"{path}: ssl.{store}.type is {kind!r}, and kwire reads PEM and PKCS12")
+    raise InputError(
+        f"{path}: kwire reads PKCS12 and PEM, not JKS. Convert it: keytool -importkeystore -srckeystore {location} -srcstoretype JKS "
+        f"-destkeystore {Path(location).with_suffix('.p12')} -deststoretype PKCS12, then set ssl.{store}.type=PKCS12"
+    )
+
+
+def _pkcs12(path: str, location: str, password: str) -> _Store:
+    try:
+        from cryptography.hazmat.primitives.serialization import Encoding, NoEncryption, PrivateFormat, pkcs12
+    except ImportError:
+        raise InputError(f"{path}: reading PKCS12 needs cryptography: pip install 'kwire[tls]'") from None
+    held = pkcs12.load_pkcs12(Path(location).read_bytes(), password.encode() or None)
+    chain = [held.cert] if held.cert is not None else []
+    certificates = b"".join(each.certificate.public_bytes(Encoding.PEM) for each in (*chain, *held.additional_certs))
+    key = None if held.key is None else held.key.private_bytes(Encoding.PEM, PrivateFormat.PKCS8, NoEncryption())
+    return _Store(certificates, key)
+
+
+def _load_keys(context: ssl.SSLContext, keys: _Store | str, password: str) -> None:
+    if isinstance(keys, str):
+        context.load_cert_chain(keys, password=lambda: password)
+        return
+    # Python's ssl takes a key from a file only. One in memory never touches a disk; elsewhere it is its owner's alone, and goes at once
+    with _file_in_memory() as file:
+        file.write((keys.key or b"") + keys.certificates)
+        file.flush()
+        context.load_cert_chain(file.name if isinstance(file.name, str) else f"/proc/self/fd/{file.fileno()}")
+
+
+def _file_in_memory() -> IO[bytes]:
+    if hasattr(os, "memfd_create"):
+        return os.fdopen(os.memfd_create("keys"), "w+b")
+    return tempfile.NamedTemporaryFile(suffix=".pem")
 
 
 def _tls(path: str, given: dict[str, str]) -> ssl.SSLContext:
     try:
-        context = ssl.create_default_context(
-            cafile=_pem(path, given, "truststore"), cadata=given.get("ssl.truststore.certificates", "").strip() or None
+        trusted = _store(path, given, "truststore")
+        text = given.get("ssl.truststore.certificates", "").strip() or None
+        context = (
+            ssl.create_default_context(cadata=trusted.certificates.decode())
+            if isinstance(trusted, _Store)
+            else ssl.create_default_context(cafile=trusted, cadata=text)
         )
-        keys = _pem(path, given, "keystore")
+        keys = _store(path, given, "keystore")
         if keys is not None:
-            context.load_cert_chain(keys, password=lambda: given.get("ssl.key.password", ""))
+            _load_keys(context, keys, given.get("ssl.key.password", ""))
     except (OSError, ValueError) as error:  # an SSLError is an OSError
         raise InputError(f"{path}: its certificates or keys cannot be read: {getattr(error, 'strerror', None) or error}") from error
     # Kafka's default is https; empty turns the check of the host's name off, never that of the certificate.

@@ -95,12 +95,18 @@ class AnalysisFolder:
                 return pa.schema([SCHEMAS[table].field(name) for name in columns]).empty_table()
             return dataset.to_table(columns=list(columns), filter=where)
 
-    def scan(self, table: str, columns: Sequence[str]) -> Iterator[pa.RecordBatch]:
+    def scan(self, table: str, columns: Sequence[str], where: pc.Expression | None = None) -> Iterator[pa.RecordBatch]:
         """Walk through a table that may be larger than memory."""
         with self._told(table):
             dataset = self._dataset(table)
             if dataset is not None:
-                yield from dataset.to_batches(columns=list(columns))
+                yield from dataset.to_batches(columns=list(columns), filter=where)
+
+    def count(self, table: str) -> int:
+        """How many rows a table has; their number stands in each part's own description, so none is read."""
+        with self._told(table):
+            dataset = self._dataset(table)
+            return 0 if dataset is None else dataset.count_rows()
 
     def rows(self, table: str, columns: Sequence[str], where: pc.Expression | None = None) -> list[dict[str, Any]]:
         """Load columns of a small table as one dict a row."""
@@ -111,6 +117,16 @@ class AnalysisFolder:
         times = self.read("captures", ["start", "end"])
         first, last = pc.min(times["start"]).as_py(), pc.max(times["end"]).as_py()
         return None if first is None or last is None else (first, last)
+
+    def read_text(self, name: str) -> str:
+        """The text of a file beside the tables.
+
+        Raises:
+            OSError: it is not there, or cannot be read.
+        """
+        with self.filesystem.open_input_stream(f"{self.path}/{name}", compression=None) as file:
+            text: str = file.read().decode()
+            return text
 
     def write(self, name: str, content: bytes) -> str:
         """Write a file beside the tables, whole or not at all, and return where it is.

@@ -95,6 +95,10 @@ def _sentence(matrix: UpgradeMatrix, keys: set[str], breaks: int, unknown: int) 
     names = kafka_names(matrix.targets)
     newest = names[matrix.targets[-1]]
     may = f", {unknown:,} more may" if unknown and breaks else ""
+    unjudged = len(keys) - sum(line.client_key in keys for line in matrix.clients)
+    if not breaks and unjudged:
+        judged = f"{len(keys) - unjudged - unknown:,} of {plural(len(keys), 'application')} judged compatible up to Kafka {newest}"
+        return f"{judged}, {f'{unknown:,} may break, ' if unknown else ''}{unjudged:,} could not be read"
     if not breaks:
         return (
             f"{unknown:,} of {plural(len(keys), 'application')} may break up to Kafka {newest}"

@@ -2,16 +2,22 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 from datetime import UTC, datetime
+from typing import Final
 
 import kwire
 from kwire.report.analysis_folder import AnalysisFolder
+from kwire.report.answer import Answer, answer_of, kafka_names
 from kwire.report.before_after import read_changes
 from kwire.report.broken_rules import BrokenRule, read_broken_rules
 from kwire.report.broker_list import Broker, read_brokers
+from kwire.report.burn_down import HistoryPoint, history_of, read_history
+from kwire.report.client_connections import ClientConnection, read_client_connections
 from kwire.report.connection_times import UNKNOWN, ConnectionTimes, read_connection_times
 from kwire.report.coverage import Coverage, headline, read_coverage
+from kwire.report.evidence import Evidence, read_evidence
 from kwire.report.group_lines import GroupLines, read_group_lines
 from kwire.report.incidents import read_incidents
 from kwire.report.inventory import Client, LibraryVersion, Population, applications, by_library, population, read_clients
@@ -20,10 +26,16 @@ from kwire.report.listings import Listing
 from kwire.report.owner_tasks import OwnerTask, Team, by_team, owner_tasks
 from kwire.report.server_coverage import read_server_coverage
 from kwire.report.telemetry_list import read_telemetry
-from kwire.report.verdicts import UpgradeMatrix, read_upgrade_matrix
+from kwire.report.traffic_times import TrafficTimes, read_traffic
+from kwire.report.verdicts import VERDICTS, UpgradeMatrix, read_upgrade_matrix
 from kwire.report.version_use import VersionGrid, read_version_grid
 
-__all__ = ["Report", "read_report"]
+__all__ = ["CLIENTS_DRAWN", "Report", "clients_drawn", "read_report"]
+
+CLIENTS_DRAWN: Final = 20
+"""Clients whose activity over time is drawn."""
+CLIENTS_WITH_CONNECTIONS: Final = 2_000
+"""Clients of which some connections are listed, worst first; the table `connections` has those of all."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -33,6 +45,9 @@ class Report:
     Attributes:
         command: how the analysis was started; empty where that is not told.
         before: the folder that `changes` compares with; empty without one.
+        names: how to write each target for people (`kwire.report.answer.kafka_names`).
+        evidence: what proves that clients break or may, by client key.
+        history: what this and earlier reports of the same analysis found, and those of the one before.
     """
 
     made: datetime
@@ -54,6 +69,12 @@ class Report:
     rules: tuple[BrokenRule, ...]
     telemetry: Listing
     brokers: tuple[Broker, ...]
+    answer: Answer
+    names: dict[str, str]
+    evidence: dict[str, Evidence]
+    traffic: TrafficTimes | None
+    client_connections: dict[str, tuple[ClientConnection, ...]]
+    history: tuple[HistoryPoint, ...]
 
     @property
     def newest(self) -> str:
@@ -91,12 +112,15 @@ def read_report(folder: AnalysisFolder, *, before: str = "", command: str = "", 
     newest = matrix.targets[-1] if matrix.targets else ""
     at_newest = {line.client_key: line.by_target[-1] for line in matrix.clients} if newest else {}
     tasks = owner_tasks(matrix, clients, topics_by_client(topics))
+    coverage, brokers = read_coverage(folder, clients), read_brokers(folder)
+    answer = answer_of(matrix, clients, coverage, (broker.release for broker in brokers))
+    earlier = (read_history(AnalysisFolder(before)) if before else (), read_history(folder))
     return Report(
         made=made or datetime.now(UTC),
         command=command,
         before=before,
         changes=read_changes(before, folder) if before else (),
-        coverage=read_coverage(folder, clients),
+        coverage=coverage,
         servers=read_server_coverage(folder),
         matrix=matrix,
         tasks=tasks,
@@ -110,5 +134,18 @@ def read_report(folder: AnalysisFolder, *, before: str = "", command: str = "", 
         incidents=read_incidents(folder),
         rules=read_broken_rules(folder),
         telemetry=read_telemetry(folder),
-        brokers=read_brokers(folder),
+        brokers=brokers,
+        answer=answer,
+        names=kafka_names(matrix.targets),
+        evidence=read_evidence(folder, matrix.clients),
+        traffic=read_traffic(folder, (client.client_key for client in clients_drawn(clients, matrix))),
+        client_connections=read_client_connections(folder, [line.client_key for line in matrix.clients[:CLIENTS_WITH_CONNECTIONS]]),
+        history=history_of(coverage.end, population(clients).clients, answer, *earlier),
     )
+
+
+def clients_drawn(clients: Iterable[Client], matrix: UpgradeMatrix) -> tuple[Client, ...]:
+    """The applications whose activity is drawn: the worst, and of those the busiest."""
+    worst = {line.client_key: VERDICTS.index(line.worst) for line in matrix.clients if line.worst}
+    ranked = sorted(applications(clients), key=lambda client: (-worst.get(client.client_key, -1), -(client.requests or 0)))
+    return tuple(ranked[:CLIENTS_DRAWN])

@@ -12,7 +12,7 @@ from kwire.report.owner_tasks import NO_TEAM, OwnerTask
 from kwire.report.tickets import what_to_do
 from kwire.report.verdicts import VERDICTS, release_order
 
-__all__ = ["FixGroup", "by_fix"]
+__all__ = ["FixGroup", "by_fix", "fix_of"]
 
 # A fix is a sentence, often with its reason behind a semicolon or a comma, or a second one: the first clause says what to do.
 _CLAUSE: Final = re.compile(r"\. |; |, the ")
@@ -49,7 +49,7 @@ def by_fix(tasks: Iterable[OwnerTask]) -> tuple[FixGroup, ...]:
     """
     groups: dict[tuple[str, str], list[OwnerTask]] = defaultdict(list)
     for task in tasks:
-        groups[task.verdict, _clause(what_to_do(task)[0])].append(task)
+        groups[task.verdict, fix_of(task)].append(task)
     found = [_group(verdict, fix, members) for (verdict, fix), members in groups.items()]
     return tuple(
         sorted(
@@ -59,8 +59,9 @@ def by_fix(tasks: Iterable[OwnerTask]) -> tuple[FixGroup, ...]:
     )
 
 
-def _clause(sentence: str) -> str:
-    said = _CLAUSE.split(sentence, maxsplit=1)[0].rstrip(".")
+def fix_of(task: OwnerTask) -> str:
+    """What to do about a client, in a clause: clients with the same one share an action item."""
+    said = _CLAUSE.split(what_to_do(task)[0], maxsplit=1)[0].rstrip(".")
     return said[:1].lower() + said[1:]
 
 

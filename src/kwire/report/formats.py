@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Final
 
 from kwire.report.analysis_folder import AnalysisFolder
+from kwire.report.burn_down import HISTORY, history_text
 from kwire.report.contents import Report, read_report
 from kwire.report.csv_rows import csv_rows
 from kwire.report.json_document import json_document
@@ -46,6 +47,8 @@ def write_reports(out_dir: str | Path, forms: Sequence[str] = ("html",), *, befo
     folder = AnalysisFolder(out_dir)
     report = read_report(folder, before=before, command=command)
     texts = {form: FORMATS[form](report) for form in forms}
+    if report.matrix.targets:
+        folder.write(HISTORY, history_text(report.history).encode())
     return [folder.write(FILES[form], text.encode()) for form, text in texts.items()]
 
 

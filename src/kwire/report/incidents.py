@@ -22,6 +22,7 @@ TOP: Final = 10
 _METADATA_PER_MINUTE: Final = 1.0
 # Connections of one client within a minute from which it is a storm; applications keep theirs for days.
 _STORM: Final = 20
+_BATCHES_TOGETHER: Final = 64
 _MICROSECONDS: Final = 1_000_000
 
 # Errors by which a broker says no.
@@ -77,20 +78,24 @@ def _metadata(folder: AnalysisFolder, names: dict[str, str]) -> Listing:
 
 
 def _storms(folder: AnalysisFolder, names: dict[str, str]) -> Listing:
-    by_minute: Counter[tuple[str, Any]] = Counter()
-    total: Counter[str] = Counter()
+    counted: list[pa.Table] = []
     for batch in folder.scan("connections", ("client_key", "first_seen")):
         first: Any = batch.column("first_seen")
         bare: Any = first.cast(pa.timestamp("us"))  # in no zone: to round in one takes ten times as long
         table = pa.table({"key": batch.column("client_key"), "minute": pc.floor_temporal(bare, unit="minute").cast(first.type)})
-        for row in table.group_by(["key", "minute"]).aggregate([([], "count_all")]).to_pylist():
-            if row["key"] is not None:
-                by_minute[row["key"], row["minute"]] += row["count_all"]
-                total[row["key"]] += row["count_all"]
+        counted.append(table.group_by(["key", "minute"]).aggregate([([], "count_all")]))
+        if len(counted) > _BATCHES_TOGETHER:
+            counted = [_together(counted)]
     worst: dict[str, tuple[int, Any]] = {}
-    for (key, minute), number in by_minute.items():
-        if number >= _STORM and number > worst.get(key, (0, None))[0]:
-            worst[key] = (number, minute)
+    total: dict[str, int] = {}
+    if counted:
+        minutes = _together(counted)
+        minutes = minutes.filter(pc.is_valid(minutes["key"])).sort_by([("count_all", "descending"), ("minute", "ascending")])
+        for row in minutes.filter(pc.field("count_all") >= _STORM).to_pylist():
+            worst.setdefault(row["key"], (row["count_all"], row["minute"]))
+        stormy = minutes.filter(pc.is_in(minutes["key"], value_set=pa.array(worst, pa.string())))
+        sums = stormy.group_by("key").aggregate([("count_all", "sum")]).to_pydict()
+        total = dict(zip(sums["key"], sums["count_all_sum"], strict=True))
     ranked = sorted(worst.items(), key=lambda each: (-each[1][0], names.get(each[0], each[0])))[:TOP]
     return Listing(
         id="incident-storms",
@@ -101,6 +106,12 @@ def _storms(folder: AnalysisFolder, names: dict[str, str]) -> Listing:
         nothing=f"No client opened {_STORM} connections within a minute.",
         noun="clients",
     )
+
+
+def _together(counted: list[pa.Table]) -> pa.Table:
+    """Counts of several batches added up."""
+    sums = pa.concat_tables(counted).group_by(["key", "minute"]).aggregate([("count_all", "sum")])
+    return sums.rename_columns(["key", "minute", "count_all"])
 
 
 def _throttled(folder: AnalysisFolder, names: dict[str, str]) -> Listing:
@@ -159,28 +170,27 @@ def _refused(folder: AnalysisFolder, names: dict[str, str]) -> Listing:
 
 
 def _rebalancing(folder: AnalysisFolder) -> Listing:
-    rebalances: Counter[str] = Counter()
-    spent: Counter[str] = Counter()
-    expired: Counter[str] = Counter()
-    why: dict[str, Counter[str]] = defaultdict(Counter)
     columns = ("group_id", "event", "duration_us", "reason", "members_before")
-    for row in folder.rows("group_events", columns, pc.field("event").isin(["rebalance", "expired"])):
-        group = row["group_id"]
-        if row["event"] == "expired":
-            expired[group] += 1
-        elif row["members_before"]:  # the first generation in sight is none
-            rebalances[group] += 1
-            spent[group] += row["duration_us"] or 0
-            why[group][row["reason"] or "?"] += 1
+    events = folder.read("group_events", columns, pc.field("event").isin(["rebalance", "expired"]))
+    expired = _tallied(events.filter(pc.field("event") == "expired"))
+    again = events.filter((pc.field("event") == "rebalance") & (pc.field("members_before") > 0))  # the first generation in sight is none
+    sums = again.group_by("group_id").aggregate([([], "count_all"), ("duration_us", "sum")]).to_pydict()
+    rebalances = dict(zip(sums["group_id"], sums["count_all"], strict=True))
+    spent = dict(zip(sums["group_id"], (total or 0 for total in sums["duration_us_sum"]), strict=True))
+    why: dict[str, Counter[str]] = defaultdict(Counter)
+    worst = sorted(rebalances.items(), key=lambda each: (-each[1], each[0]))[:TOP]
+    of_worst = again.filter(pc.is_in(again["group_id"], value_set=pa.array([group for group, _ in worst], pa.string())))
+    for row in of_worst.group_by(["group_id", "reason"], use_threads=False).aggregate([([], "count_all")]).to_pylist():
+        why[row["group_id"]][row["reason"] or "?"] += row["count_all"]
     rows = tuple(
         (
             group,
             count(number),
             length_of_time(timedelta(seconds=spent[group] / _MICROSECONDS)),
-            count(expired[group]),
+            count(expired.get(group, 0)),
             "; ".join(f"{reason} ({times})" for reason, times in why[group].most_common(3)),
         )
-        for group, number in sorted(rebalances.items(), key=lambda each: (-each[1], each[0]))[:TOP]
+        for group, number in worst
     )
     return Listing(
         id="incident-rebalancing",
@@ -197,6 +207,12 @@ def _rebalancing(folder: AnalysisFolder) -> Listing:
         nothing="No group rebalanced.",
         noun="groups",
     )
+
+
+def _tallied(events: pa.Table) -> dict[str, int]:
+    """How many of them there are of each group."""
+    found = events.group_by("group_id").aggregate([([], "count_all")]).to_pydict()
+    return dict(zip(found["group_id"], found["count_all"], strict=True))
 
 
 def _oversized(folder: AnalysisFolder) -> Listing:

@@ -73,7 +73,11 @@ def _topic(topic: Topic) -> dict[str, Any]:
 
 def _group(group: GroupLine) -> dict[str, Any]:
     trouble = [{"event": event, "time": time} for event, time in group.trouble]
-    return {**_fields(group), "rebalances_again": group.again, "seconds_rebalancing": group.spent.total_seconds(), "trouble": trouble}
+    return {
+        "group_id": group.group_id, "protocol": group.protocol, "rebalances": group.shown, "rebalance_count": group.rebalances,
+        "left": group.left, "trouble": trouble, "trouble_count": group.troubled, "rebalances_again": group.again,
+        "seconds_rebalancing": group.spent.total_seconds(),
+    }  # fmt: skip
 
 
 def _fields(value: Any) -> dict[str, Any]:

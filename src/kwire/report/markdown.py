@@ -136,7 +136,7 @@ def _topics(report: Report) -> Iterator[str]:
 
 def _groups(report: Report) -> Iterator[str]:
     def row(group: GroupLine) -> list[str]:
-        last = group.rebalances[-1] if group.rebalances else None
+        last = group.shown[-1] if group.shown else None
         why = f"{moment(last.time)}: {last.reason}; {last.diff}" if last else ""
         return [code(group.group_id), count(group.most), count(group.again), length_of_time(group.spent), count(group.expired), words(why)]
 

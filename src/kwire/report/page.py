@@ -1,7 +1,8 @@
 """The page: one HTML file that holds everything it shows, readable offline.
 
-Charts are drawn as HTML tables and inline SVG by the templates: each is a list of labelled numbers, so it follows the reader's colours,
-prints, speaks to a screen reader and costs no script; chart libraries bring megabytes of script, or pictures that do neither.
+Pictures are drawn by pygal as inline SVG (`kwire.report.charts`), tables by the templates; both follow the reader's colours, print and
+speak to a screen reader, and both are there without a script. The script searches, sorts, filters, zooms and opens; it keeps its state in
+the address, so that what is seen can be sent.
 
 Nothing from the wire can run: Jinja2 escapes it, `wire_text` shows it, and the page's Content-Security-Policy lets only the one script and
 the one style sheet of this file work, known by their hashes, and no request leave the page.
@@ -12,48 +13,57 @@ from __future__ import annotations
 import base64
 import gzip
 import hashlib
-from dataclasses import dataclass
-from datetime import timedelta
+from collections import Counter
+from datetime import datetime, timedelta
 from importlib.resources import files
+from types import SimpleNamespace
 from typing import Any, Final
 
 from jinja2 import Environment, PackageLoader, StrictUndefined
 from markupsafe import Markup, escape
 
-from kwire.report import amounts
+from kwire.report import amounts, pictures
+from kwire.report.answer import VERDICT_WORDS
 from kwire.report.broken_rules import SEVERITIES
-from kwire.report.contents import Report
-from kwire.report.group_lines import LANE_HEIGHT, LANE_WIDTH
-from kwire.report.inventory import IDENTITY_SOURCES, Client
-from kwire.report.lineage_picture import draw_lineage
+from kwire.report.contents import Report, clients_drawn
+from kwire.report.fix_tickets import action_items
+from kwire.report.inventory import IDENTITY_SOURCES, applications
+from kwire.report.lineage import topics_by_client
 from kwire.report.owner_tasks import NO_TEAM
-from kwire.report.tickets import deadline_sentence, ticket, what_to_do
-from kwire.report.verdicts import VERDICTS, ClientVerdicts
-from kwire.report.version_use import HEAT_STEPS
+from kwire.report.topic_risk import topics_at_risk
+from kwire.report.verdicts import VERDICTS, ClientVerdicts, release_order
+from kwire.report.version_use import HEAT_STEPS, ApiVersions
 from kwire.report.wire_text import SENTENCE, visible, visible_html
 
 __all__ = ["BARS_SHOWN", "ROWS_SHOWN", "render_page"]
 
-ROWS_SHOWN: Final = 60
-"""Rows of a long table that are there at first; the rest is one click away."""
-BARS_SHOWN: Final = 30
-CARDS_SHOWN: Final = 24
+ROWS_SHOWN: Final = 25
+"""Rows of the list of clients that are there at first; the rest is one click away."""
+BARS_SHOWN: Final = 20
+"""The same, of other lists."""
+FIXES_SHOWN: Final = 60
+COVER_SHOWN: Final = 8
 TEAMS_SHOWN: Final = 12
+TICKETS_SHOWN: Final = 5
+FINDINGS_SHOWN: Final = 8
+GROUPS_DRAWN: Final = 20
 
-_SYMBOLS: Final = {"ok": "✓", "marked": "!", "undetermined": "?", "rejected": "✕"}
+_SCRIPTS: Final = ("lists.js", "pictures.js", "page.js")
+_STYLES: Final = ("page.css", "tables.css", "pictures.css")
+_SYMBOLS: Final = {"ok": "✓", "marked": "!", "undetermined": "?", "rejected": "✕", "unjudged": "·"}
 _MEANINGS: Final = {
     "ok": "keeps working",
-    "marked": "works, but the release marks a version in use as deprecated",
-    "undetermined": "the capture cannot tell",
-    "rejected": "breaks: the release refuses a version in use",
+    "marked": "works, but the API version will be removed later",
+    "undetermined": "not enough evidence",
+    "rejected": "uses an API version that this Kafka version removed",
 }
 _BASES: Final = {
-    "observed_refusal": "A broker of this line refused it",
+    "observed_refusal": "A broker of this version rejected it",
     "own_maximum": "The version is the client's own maximum",
-    "no_negotiation": "The client does not ask which versions the broker takes",
+    "no_negotiation": "The client does not negotiate versions (no ApiVersions request)",
     "known_client": "Known of this library",
-    "broker_ceiling": "The broker's own maximum: the client may be able to do more",
-    "inside_range": "The release takes this version",
+    "broker_ceiling": "The broker's own maximum: the client may support more",
+    "inside_range": "Kafka supports this version",
 }
 _WORDS: Final = {
     "complete": "seen from beginning to end",
@@ -68,20 +78,19 @@ _WORDS: Final = {
     "proxy": "nothing behind a PROXY header",
     "unknown": "an unknown protocol",
 }
-
-
-@dataclass(frozen=True, slots=True)
-class MatrixLine:
-    """A client and its verdicts, side by side."""
-
-    client: Client | None
-    verdicts: ClientVerdicts
+_STATES: Final = {
+    "answered": "answered",
+    "no_response_expected": "no response expected",
+    "unanswered": "no answer: connection closed by the broker or capture ended",
+    "abandoned": "closed by the client before the answer",
+    "unseen": "answer not captured",
+}
+_KINDS: Final = {"silent": "sent nothing", "stranger": "HTTP or SSH", "cluster": "part of the cluster"}
 
 
 def render_page(report: Report) -> str:
     """The page as text."""
-    script, style = _asset("page.js"), _asset("page.css")
-    by_key = {client.client_key: client for client in report.clients}
+    script, style = _assets(_SCRIPTS), _assets(_STYLES)
     return (
         _templates()
         .get_template("page.html.j2")
@@ -91,31 +100,94 @@ def render_page(report: Report) -> str:
             script_hash=_hash(script),
             style_hash=_hash(style),
             report=report,
+            answer=report.answer,
             brokers=report.brokers,
+            by_key={client.client_key: client for client in report.clients},
             changes=report.changes,
-            clients=report.clients,
+            connections_of=report.client_connections,
             coverage=report.coverage,
+            evidence=report.evidence,
             grid=report.versions,
             groups=report.groups,
             incidents=report.incidents,
-            libraries=report.libraries,
-            lineage=draw_lineage(report.topics),
-            lines=[MatrixLine(by_key.get(verdicts.client_key), verdicts) for verdicts in report.matrix.clients],
+            libraries=_worst_first(report),
             matrix=report.matrix,
+            names=report.names,
             newest=report.newest,
+            others=[client for client in report.clients if client.kind != "application"],
             rules=report.rules,
             servers=report.servers,
-            tasks=report.tasks,
-            teams=report.teams,
             telemetry=report.telemetry,
             times=report.connections,
-            topics=report.topics,
+            topics_of=topics_by_client(report.topics),
+            traffic=report.traffic,
+            **_verdict_facts(report),
+            **_action_facts(report),
         )
     )
 
 
-def _asset(name: str) -> str:
-    return (files("kwire.report") / "templates" / name).read_text(encoding="utf-8")
+def _verdict_facts(report: Report) -> dict[str, Any]:
+    """What the verdicts say of applications, topics and APIs, and the pictures of it."""
+    counted = applications(report.clients)
+    keys = {client.client_key for client in counted}
+    lines = [line for line in report.matrix.clients if line.client_key in keys]
+    worst_of = {line.client_key: line.worst for line in lines}
+    worst = Counter(line.worst for line in lines)
+    risks = topics_at_risk(report.topics, worst_of)
+    counts = [(name, worst[name]) for name in VERDICT_WORDS] if lines else []
+    nothing = (None,) * len(report.matrix.targets)
+    without = [
+        ClientVerdicts(client_key=client.client_key, by_target=nothing, findings=(), versions_ok=0)
+        for client in counted
+        if client.client_key not in worst_of
+    ]
+    return {
+        "lines": lines + without,
+        "worst_of": worst_of,
+        "unjudged": len(without),
+        "worst_counts": [*counts, *([("unjudged", len(without))] if without else [])],
+        "risks": risks,
+        "apis_worst_first": sorted(report.versions.apis, key=_api_order),
+        "pictures": SimpleNamespace(
+            ages=pictures.library_age(counted, worst_of),
+            breaks=pictures.breaks_per_version(report.matrix, keys, report.names),
+            burn_down=pictures.burn_down(report.history),
+            clients=pictures.client_strips(report.traffic, clients_drawn(counted, report.matrix), worst_of) if report.traffic else (),
+            connections=pictures.connection_strip(report.connections) if report.connections else None,
+            topics=pictures.topic_losses(risks),
+            traffic=pictures.traffic_strips(report.traffic) if report.traffic else (),
+        ),
+    }
+
+
+def _action_facts(report: Report) -> dict[str, Any]:
+    """Who has to do what, and until when."""
+    items = action_items(report.tasks, report.names)
+    return {
+        "items": items,
+        "fix_of": {task.client_key: item.number for item in items for task in item.tasks},
+        "first_needed": min((item.since for item in items), key=release_order, default=""),
+        "known_teams": [team for team in report.teams if team.name != NO_TEAM],
+        "team_places": {team.name: place for place, team in enumerate(report.teams)},
+        "teams_ranked": sorted(
+            report.teams, key=lambda team: (team.name == NO_TEAM, *(-team.tasks[name] for name in VERDICT_WORDS), team.name)
+        ),
+    }
+
+
+def _worst_first(report: Report) -> list[Any]:
+    """Library versions, those with most clients that break first."""
+    return sorted(report.libraries, key=lambda line: tuple(-line.verdicts.get(name, 0) for name in ("rejected", "undetermined", "marked")))
+
+
+def _api_order(api: ApiVersions) -> tuple[int, ...]:
+    worst = [VERDICTS.index(cell.verdict) for cell in api.cells if cell and cell.verdict]
+    return -max(worst, default=0), -1 if api.api_key is None else api.api_key
+
+
+def _assets(names: tuple[str, ...]) -> str:
+    return "\n".join((files("kwire.report") / "templates" / name).read_text(encoding="utf-8") for name in names)
 
 
 def _hash(text: str) -> str:
@@ -131,32 +203,39 @@ def _templates() -> Environment:
     made.globals.update(
         bases=_BASES,
         words=_WORDS,
+        states=_STATES,
+        kinds=_KINDS,
         identity_sources=IDENTITY_SOURCES,
         meanings=_MEANINGS,
+        verdict_words={**VERDICT_WORDS, "unjudged": "no verdict"},
         bars_shown=BARS_SHOWN,
-        cards_shown=CARDS_SHOWN,
+        cover_shown=COVER_SHOWN,
+        findings_shown=FINDINGS_SHOWN,
+        fixes_shown=FIXES_SHOWN,
+        groups_drawn=GROUPS_DRAWN,
         rows_shown=ROWS_SHOWN,
+        teams_shown=TEAMS_SHOWN,
+        tickets_shown=TICKETS_SHOWN,
+        group_strip=pictures.group_strip,
         heat_steps=HEAT_STEPS,
-        lane_height=LANE_HEIGHT,
-        lane_width=LANE_WIDTH,
         no_team=NO_TEAM,
         severities=SEVERITIES,
-        teams_shown=TEAMS_SHOWN,
         symbols=_SYMBOLS,
-        verdicts_worst_first=tuple(reversed(VERDICTS)),
+        verdicts_worst_first=tuple(VERDICT_WORDS),
     )
     return made
 
 
 def _filters() -> dict[str, Any]:
     return {
-        "deadline": deadline_sentence,
+        "capital": lambda text: text[:1].upper() + text[1:],
+        "clock": _clock,
         "label": _label,
+        "lines": lambda text: escape(text).replace("\n", Markup("&#10;")),  # rows of a list are lines
         "packed": _packed,
-        "ticket": lambda task: escape(ticket(task)).replace("\n", Markup("&#10;")),  # rows of a list are lines
         "sentence": lambda text: visible_html(text, SENTENCE),
-        "what_to_do": what_to_do,
         "wire": visible_html,
+        "wire_line": lambda text: visible(text, SENTENCE),
         "wire_plain": visible,
         "grouped": amounts.count,
         "plural": amounts.plural,
@@ -170,14 +249,18 @@ def _filters() -> dict[str, Any]:
     }
 
 
+def _clock(time: datetime | None) -> str:
+    return "" if time is None else f"{time:%H:%M:%S}.{time.microsecond // 1000:03}"
+
+
 def _packed(rows: list[str]) -> Markup:
     """Rows as lines of text, packed: a twentieth of their size, and nothing that a browser would read as markup."""
     lines = "\n".join(row.replace("\n", " ") for row in rows)
-    return Markup(base64.b64encode(gzip.compress(lines.encode(), 6, mtime=0)).decode())
+    return Markup(base64.b64encode(gzip.compress(lines.encode(), 9, mtime=0)).decode())
 
 
 def _label(text: str, longest: int) -> str:
-    """A name that has room in a picture; its title has all of it."""
+    """A name that has room in a control."""
     shown = visible(text)
     if not shown.strip():
         return "(blank)"

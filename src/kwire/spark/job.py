@@ -186,10 +186,8 @@ def _gather(results: Sequence[SeriesResult], report: JobReport) -> list[str]:
 def _manifest(request: JobRequest, report: JobReport, plan: Plan, parts: Sequence[str], captures: pa.Table) -> dict[str, Any]:
     """What the folder was made from: enough to tell whether the same input would give the same tables, and to go on with it."""
     columns = ("capture", "series", "sha256", "packets")
-    growing: dict[str, Any] = {}
-    if not request.redaction:
-        unread = {location for location, _ in report.skipped}
-        growing = {"state": STATE_VERSION, "series": plan.entries(parts, unread)}
+    skipped = {location for location, _ in report.skipped}
+    growing = {} if request.redaction else {"state": STATE_VERSION, "series": plan.entries(parts, skipped)}
     return {
         "version": kwire.__version__,
         "backend": kwire.backend,

@@ -30,12 +30,14 @@ from kwire.capture.private_files import make_private
 from kwire.errors import InputError
 from kwire.spark.parts import RUN, STAGING, output_place
 
-__all__ = ["MANIFEST", "PAGE", "REPORTS", "STATE", "SUCCESS", "OutputFolder"]
+__all__ = ["HISTORY", "MANIFEST", "PAGE", "REPORTS", "STATE", "SUCCESS", "OutputFolder"]
 
 SUCCESS: Final = "_SUCCESS"
 MANIFEST: Final = "_manifest.json"
 PAGE: Final = "report.html"
 REPORTS: Final = (PAGE, "report.md", "report.json", "report.csv", "report.sarif", "report.junit.xml")
+# What earlier reports of the same analysis found (kwire.report.burn_down): it stays when files are added, and goes with the analysis.
+HISTORY: Final = "_history.json"
 # What it takes to go on with the analysis when there are new files; readers of tables pass over names that begin so.
 STATE: Final = "_state"
 _PUBLISH: Final = f"{STAGING}/publish.json"
@@ -170,7 +172,7 @@ class OutputFolder:
         """Something stands there, and nothing says what."""
         if not overwrite:
             raise InputError(f"{self._shown} exists already; choose a folder that does not exist yet.")
-        if held - {*self.tables, MANIFEST, *REPORTS}:
+        if held - {*self.tables, MANIFEST, HISTORY, *REPORTS}:
             raise InputError(f"{self._shown} holds something else than an analysis, so it is not overwritten; choose another --out.")
 
     def _in_use(self) -> bool:
@@ -208,6 +210,8 @@ class OutputFolder:
             self._write(f"{_PUBLISH}-", json.dumps(written, indent=1))
             self._filesystem.move(f"{self._path}/{_PUBLISH}-", f"{self._path}/{_PUBLISH}")
             self._publish(written)
+            if not kept:
+                self._remove(HISTORY)
 
     def _check_written(self, missing: Sequence[str]) -> None:
         if missing:
@@ -278,5 +282,5 @@ class OutputFolder:
                 return  # the next run goes on from here; an analysis that half stands there would be lost
             self._remove(STAGING)
             if self._made and not self._kind(SUCCESS):
-                self._remove(*self.tables, MANIFEST, *REPORTS)
+                self._remove(*self.tables, MANIFEST, HISTORY, *REPORTS)
                 self._filesystem.delete_dir(self._path)

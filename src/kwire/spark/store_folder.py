@@ -21,7 +21,7 @@ from typing import Any
 
 from kwire.capture.file_systems import has_rename
 from kwire.errors import InputError
-from kwire.spark.output import MANIFEST, REPORTS, SUCCESS, OutputFolder
+from kwire.spark.output import HISTORY, MANIFEST, REPORTS, SUCCESS, OutputFolder
 from kwire.spark.parts import RUN, STAGING, make_folder, output_place
 
 __all__ = ["StoreFolder", "output_folder"]
@@ -68,7 +68,7 @@ class StoreFolder(OutputFolder):
             self._write(RUN, json.dumps({**self._who(), "token": self._token, "earlier": manifest is not None}))
             self._remove(SUCCESS)  # nothing is complete where parts come and go
             if manifest is None:
-                self._remove(*self.tables, MANIFEST, *REPORTS)
+                self._remove(*self.tables, MANIFEST, HISTORY, *REPORTS)
             elif manifest:
                 self._sweep(_parts_of(manifest))
         return manifest if append else None
@@ -114,7 +114,7 @@ class StoreFolder(OutputFolder):
             self._check_written([part for part in parts if part not in written])
             self._write(MANIFEST, json.dumps(self._with_parts(manifest, parts), indent=1))
             self._is_published = True
-            self._remove(*REPORTS)
+            self._remove(*REPORTS, *(() if kept else (HISTORY,)))
             self._sweep(parts, written)
 
     def abandon(self) -> None:

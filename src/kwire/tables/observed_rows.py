@@ -13,58 +13,13 @@ import pyarrow as pa
 
 from kwire.protocol.events import GroupStep, MetricsPushed, PartitionUse, TopicsUsed
 from kwire.tables.column_builder import ColumnBuilder
-from kwire.tables.schemas import INT, INTS, LONG, TELEMETRY, TEXT, TEXTS, TIME, schema_of
+from kwire.tables.columns import GROUP_STEP_COLUMNS, TOPIC_USE_COLUMNS
+from kwire.tables.schemas import TELEMETRY, schema_from
 
 __all__ = ["GROUP_STEPS", "JSON", "OBSERVED", "TOPIC_USE", "ObservedRows", "TopicSum", "TopicSums", "spelled"]
 
-TOPIC_USE: Final = schema_of(
-    ("connection_id", TEXT),
-    ("client_id", TEXT),
-    ("direction", TEXT),
-    ("topic", TEXT),
-    ("topic_id", TEXT),
-    ("requests", LONG),
-    ("errors", LONG),
-    ("records", LONG),
-    ("batches", LONG),
-    ("bytes", LONG),
-    ("max_batch_bytes", LONG),
-    ("first_seen", TIME),
-    ("last_seen", TIME),
-    ("magic", INTS),
-    ("compression", INTS),  # numbers of codecs
-    ("acks", INTS),
-    ("partitions", INTS),
-    ("error_codes", INTS),
-    ("unseen_requests", LONG),  # with more records than were seen, it may be
-)
-
-GROUP_STEPS: Final = schema_of(
-    ("series", TEXT),
-    ("capture", TEXT),
-    ("connection_id", TEXT),
-    ("client_key", TEXT),
-    ("request_index", LONG),
-    ("client_id", TEXT),
-    ("group_id", TEXT),
-    ("event", TEXT),
-    ("protocol", TEXT),
-    ("member_id", TEXT),
-    ("group_instance_id", TEXT),
-    ("generation", INT),
-    ("protocol_type", TEXT),
-    ("protocol_name", TEXT),
-    ("leader", TEXT),
-    ("subscription", TEXTS),
-    ("assignment", TEXTS),
-    ("members", TEXT),  # JSON: [[member id, group instance id, [topics] or null, reason, error code], ...]
-    ("session_timeout_ms", INT),
-    ("rebalance_timeout_ms", INT),
-    ("error_code", INT),
-    ("reason", TEXT),
-    ("time", TIME),
-    ("response_time", TIME),
-)
+TOPIC_USE: Final = schema_from(TOPIC_USE_COLUMNS)
+GROUP_STEPS: Final = schema_from(GROUP_STEP_COLUMNS)
 
 OBSERVED: Final[dict[str, pa.Schema]] = {"telemetry": TELEMETRY, "topic_use": TOPIC_USE, "group_steps": GROUP_STEPS}
 

@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable
-from functools import cache
 from typing import Any, Final, Protocol
 
 from kwire.protocol.events import Asked, GroupStep, MetricsPushed, RequestCompleted, TopicsNamed, VersionsLearned, ViolationFound
@@ -19,7 +18,6 @@ from kwire.protocol.tracking.callbacks import CLOSED_BY, ROLES, ROW_BODIES, ROW_
 from kwire.protocol.tracking.group_steps import assignment_of, topics_of
 from kwire.protocol.tracking.observation import note_request, observe
 from kwire.protocol.tracking.reading import api_label, read_response, trailing_fact
-from kwire.schema import catalog
 from kwire.tables.facts import SeriesFacts
 from kwire.tables.observed_rows import JSON, ObservedRows, spelled
 from kwire.tables.row_sink import PACKET_BITS
@@ -70,13 +68,7 @@ class RowCallbacks(TrackerCallbacks):
         series, files: names, of the files by number.
         observing: whether anybody wants to know what exchanges say beyond their rows.
         asked: the message whose frames are wanted, None for none.
-        completed, api_name, states, bodies: to make the event of a row that is a C struct: its class, the names of apis, the words for the
-            numbers of its state and body.
     """
-
-    completed = RequestCompleted
-    states = ROW_STATES
-    bodies = ROW_BODIES
 
     def __init__(self, sink: CallbackSink, connection_id_of: Callable[[int], str]) -> None:
         self._sink = sink
@@ -84,7 +76,6 @@ class RowCallbacks(TrackerCallbacks):
         self._connection_id_of = connection_id_of
         self.observing = sink.observing
         self.asked = sink.asked
-        self.api_name = cache(catalog().api_name)
         self.seed = int.from_bytes(os.urandom(8), "little")
 
     def once(self, place: _Place, identity: _Identity, rule: str, api_key: int, api_version: int) -> None:
@@ -124,7 +115,7 @@ class RowCallbacks(TrackerCallbacks):
 
     def versions_answer(
         self, server: str, payload: bytes, damaged: bool, version: int, time_ns: int
-    ) -> tuple[int | None, int | None, dict[int, tuple[int, int]] | None, tuple[list[Any], ...] | None] | None:
+    ) -> tuple[int | None, dict[str, Any], dict[int, tuple[int, int]] | None, tuple[list[Any], ...] | None] | None:
         """Read an ApiVersions response that was not seen before.
 
         Args:
@@ -135,15 +126,15 @@ class RowCallbacks(TrackerCallbacks):
             time_ns: when it came.
 
         Returns:
-            Error code, throttle time, the ranges where they are more than ApiVersions' own, and the list that ends in the first and last
-            time that they were seen; None where the response breaks a rule.
+            Error code, the columns of `requests` that it feeds, the ranges where they are more than ApiVersions' own, and the list that
+            ends in the first and last time that they were seen; None where the response breaks a rule.
         """
         reading = read_response(payload, API_VERSIONS, version, damaged)
         if reading.body != ("truncated" if damaged else "decoded") or reading.broken:
             return None
         ranges, code = ranges_of(reading.message), reading.error_code
         learned = self._sink.facts.learn_versions(server, VersionsLearned(0, time_ns, ranges, code or 0, not damaged))
-        return code, reading.throttle_time_ms, ranges if len(ranges) > 1 else None, None if learned is None else (learned,)
+        return code, reading.columns, ranges if len(ranges) > 1 else None, None if learned is None else (learned,)
 
     def learn(
         self, row: RequestCompleted, request: _Frame | None, response: _Frame

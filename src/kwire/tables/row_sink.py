@@ -6,6 +6,7 @@ It is filled in at the end, from the connection's row (`kwire.tables.series_rows
 
 from __future__ import annotations
 
+from operator import attrgetter
 from typing import Any, Final
 
 import pyarrow as pa
@@ -30,9 +31,11 @@ from kwire.protocol.events import (
     VersionsLearned,
     ViolationFound,
 )
+from kwire.protocol.row_columns import REQUEST_COLUMNS, Body, columns_from
 from kwire.schema import error_name
 from kwire.tables.client_keys import client_key
 from kwire.tables.column_builder import ColumnBuilder
+from kwire.tables.columns import CONNECTION_COLUMNS, SUMMARY_COLUMNS, in_order
 from kwire.tables.encrypted_connection import EncryptedConnection
 from kwire.tables.facts import SeriesFacts
 from kwire.tables.impl import row_batches
@@ -49,6 +52,16 @@ _PACKET_MASK: Final = (1 << PACKET_BITS) - 1
 
 _API_VERSIONS: Final = 18
 _UNSUPPORTED_VERSION: Final = 35
+
+
+# The columns of a row of `requests` out of a stream, in the order in which `RowSink` gives them: as they stand in the event, times, and
+# what the sink knows itself.
+_OF_STATE: Final = tuple(each.name for each in REQUEST_COLUMNS if each.source == "state" or isinstance(each.source, Body))
+_OF_TIMES: Final = columns_from(REQUEST_COLUMNS, "time")
+_GIVEN: Final = (*_OF_STATE, *_OF_TIMES, *columns_from(REQUEST_COLUMNS, "writer"))
+_STATE: Final = attrgetter(*_OF_STATE)
+_TIMES: Final = attrgetter(*_OF_TIMES)
+_SUMMARY: Final = attrgetter(*SUMMARY_COLUMNS)
 
 
 class FileCounts:
@@ -133,7 +146,7 @@ class RowSink(StreamSink):
         self._begin_rows()
 
     def _begin_rows(self) -> None:
-        self.requests = ColumnBuilder(REQUESTS)
+        self.requests = ColumnBuilder(REQUESTS, given=_GIVEN)
         self.connections = ColumnBuilder(CONNECTIONS)
         self.messages = ColumnBuilder(MESSAGE_FRAMES)
         self.logged_requests = ColumnBuilder(REQUESTS, given=LOGGED_COLUMNS)
@@ -334,12 +347,8 @@ class RowSink(StreamSink):
             return
         self.requests.add(
             (
-                self.series, self.files[file], tracked.connection_id, None, index if index >= 0 else None, key, event.api_name, version,
-                event.header_version, event.correlation_id, event.client_id, event.client_instance_id, event.software_name,
-                event.software_version, event.principal, _us(event.request_time), _us(event.response_time), event.latency_us,
-                event.request_bytes, event.response_bytes, code, None if code is None else error_name(code), event.throttle_time_ms,
-                event.acks, event.first_topic, event.topic_count, event.group_id, event.transactional_id, state, event.body, None, None,
-                None, packet, event.stream_offset,
+                *_STATE(event), *map(_us, _TIMES(event)), self.series, self.files[file], tracked.connection_id,
+                index if index >= 0 else None, None if code is None else error_name(code), packet,
             )
         )  # fmt: skip
 
@@ -385,17 +394,17 @@ class RowSink(StreamSink):
         client = connection.b if server == connection.a else connection.a
         add = self.connections.add if self.batches is None else self.batches.add_connection
         add(
-            (
-                self.series, self.files[file], tracked.connection_id, tracked.client_key(connection, summary), client.address, client.port,
-                server.address, server.port, summary.proxied_address, None, _us(connection.first_ns), _us(connection.last_ns),
-                summary.request_frames, summary.response_frames, summary.request_bytes, summary.response_bytes,
-                sum(flow.gaps for flow in seen), flows[0].bytes_cut + flows[1].bytes_cut,
-                flows[0].retransmissions + flows[1].retransmissions,
-                summary.state, summary.closed_by, summary.last_api_name, summary.protocol, summary.tls_version, summary.tls_cipher,
-                summary.tls_sni, summary.tls_alpn, summary.tls_client_subject, summary.tls_decrypted, summary.tls_ja3, summary.tls_ja4,
-                summary.sasl_mechanism, summary.attempted_principal, summary.principal, summary.auth_failures,
-                summary.software_name, summary.software_version, summary.identity_source, summary.client_id,
-                summary.client_instance_id, summary.role,
+            in_order(
+                CONNECTION_COLUMNS,
+                {
+                    "series": self.series, "capture": self.files[file], "connection_id": tracked.connection_id,
+                    "client_key": tracked.client_key(connection, summary), "client_address": client.address, "client_port": client.port,
+                    "server_address": server.address, "server_port": server.port, "first_seen": _us(connection.first_ns),
+                    "last_seen": _us(connection.last_ns), "gaps": sum(flow.gaps for flow in seen),
+                    "bytes_cut": flows[0].bytes_cut + flows[1].bytes_cut,
+                    "retransmissions": flows[0].retransmissions + flows[1].retransmissions,
+                    **dict(zip(SUMMARY_COLUMNS, _SUMMARY(summary), strict=True)),
+                },
             )
         )  # fmt: skip
 

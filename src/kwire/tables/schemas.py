@@ -1,7 +1,8 @@
 """What a row of each table is: one Arrow schema a table, one line a column.
 
 Only types that Spark takes as they are (no unsigned, dictionary or large types): times are UTC in microseconds, ports, keys and versions
-are 32-bit, counts and bytes 64-bit. Every column may be null: null is "not known", which is never the same as 0 or "".
+are 32-bit, counts and bytes 64-bit. Every column may be null: null is "not known", which is never the same as 0 or "". The columns of
+`requests` and `connections` are declared in `kwire.protocol.row_columns` and `kwire.tables.columns`.
 """
 
 from __future__ import annotations
@@ -9,6 +10,9 @@ from __future__ import annotations
 from typing import Final
 
 import pyarrow as pa
+
+from kwire.protocol.row_columns import REQUEST_COLUMNS, Column
+from kwire.tables.columns import CONNECTION_COLUMNS
 
 BOOL: Final = pa.bool_()
 INT: Final = pa.int32()
@@ -35,9 +39,17 @@ RANGES: Final = pa.list_(
 )
 
 
+_ARROW: Final[dict[str, pa.DataType]] = {"int32": INT, "int64": LONG, "string": TEXT, "strings": TEXTS, "ints": INTS, "time": TIME}
+
+
 def schema_of(*columns: tuple[str, pa.DataType]) -> pa.Schema:
     """Make a schema of (name, type) pairs; every column may be null."""
     return pa.schema([pa.field(name, kind) for name, kind in columns])
+
+
+def schema_from(columns: tuple[Column, ...]) -> pa.Schema:
+    """Make the schema of declared columns."""
+    return schema_of(*((column.name, _ARROW[column.type]) for column in columns))
 
 
 CAPTURES: Final = schema_of(
@@ -65,87 +77,8 @@ CAPTURES: Final = schema_of(
     ("unseen", LONG),  # requests whose answer may lie in bytes that the capture lacks
 )
 
-CONNECTIONS: Final = schema_of(
-    ("series", TEXT),
-    ("capture", TEXT),  # the file where the connection begins
-    ("connection_id", TEXT),  # server_ip:port-client_ip:port-n
-    ("client_key", TEXT),
-    ("client_address", TEXT),
-    ("client_port", INT),
-    ("server_address", TEXT),
-    ("server_port", INT),
-    ("proxied_address", TEXT),  # from a PROXY v1 or v2 header
-    ("node_id", INT),
-    ("first_seen", TIME),
-    ("last_seen", TIME),
-    ("request_frames", LONG),
-    ("response_frames", LONG),
-    ("request_bytes", LONG),
-    ("response_bytes", LONG),
-    ("gaps", LONG),  # of directions that are in the capture
-    ("bytes_cut", LONG),
-    ("retransmissions", LONG),
-    ("state", TEXT),  # complete, joined_late, open, reset
-    ("closed_by", TEXT),  # client, server
-    ("last_api_name", TEXT),
-    ("protocol", TEXT),  # kafka, tls, http, ssh, silent, unknown, ...
-    ("tls_version", TEXT),
-    ("tls_cipher", TEXT),  # IANA's name
-    ("tls_sni", TEXT),
-    ("tls_alpn", TEXT),
-    ("tls_client_subject", TEXT),  # of the client certificate, as RFC 2253 has it
-    ("tls_decrypted", TEXT),  # yes, partly, failed, no_keys
-    ("tls_ja3", TEXT),
-    ("tls_ja4", TEXT),
-    ("sasl_mechanism", TEXT),
-    ("attempted_principal", TEXT),
-    ("principal", TEXT),
-    ("auth_failures", LONG),
-    ("software_name", TEXT),  # "unknown": sent none; null: nothing was observed
-    ("software_version", TEXT),
-    ("identity_source", TEXT),  # api_versions, not_sent, not_observed
-    ("client_id", TEXT),
-    ("client_instance_id", TEXT),
-    ("role", TEXT),  # client, broker, controller
-)
-
-REQUESTS: Final = schema_of(
-    ("series", TEXT),
-    ("capture", TEXT),
-    ("connection_id", TEXT),
-    ("client_key", TEXT),  # of the connection, as it holds at its end
-    ("request_index", LONG),  # order in the connection, from 0; null for an orphan response
-    ("api_key", INT),
-    ("api_name", TEXT),
-    ("api_version", INT),
-    ("header_version", INT),
-    ("correlation_id", INT),
-    ("client_id", TEXT),
-    ("client_instance_id", TEXT),
-    ("software_name", TEXT),  # in force at the request
-    ("software_version", TEXT),
-    ("principal", TEXT),
-    ("request_time", TIME),
-    ("response_time", TIME),
-    ("latency_us", LONG),  # null across a gap
-    ("request_bytes", LONG),
-    ("response_bytes", LONG),
-    ("error_code", INT),
-    ("error_name", TEXT),
-    ("throttle_time_ms", INT),
-    ("acks", INT),
-    ("first_topic", TEXT),
-    ("topic_count", INT),
-    ("group_id", TEXT),
-    ("transactional_id", TEXT),
-    ("state", TEXT),  # answered, no_response_expected, unanswered, abandoned, unseen, orphan_response
-    ("body", TEXT),  # decoded, truncated, malformed, unsupported, skipped
-    ("queue_time_us", LONG),  # these three from a request log only
-    ("local_time_us", LONG),
-    ("remote_time_us", LONG),
-    ("packet_number", LONG),
-    ("stream_offset", LONG),  # of the frame in its direction's byte stream
-)
+CONNECTIONS: Final = schema_from(CONNECTION_COLUMNS)
+REQUESTS: Final = schema_from(REQUEST_COLUMNS)
 
 VIOLATIONS: Final = schema_of(
     ("series", TEXT),

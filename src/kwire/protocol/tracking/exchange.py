@@ -21,7 +21,7 @@ from kwire.protocol.negotiation import API_VERSIONS
 from kwire.protocol.rules import RULES, explain
 from kwire.protocol.sasl import SaslState, is_kerberos_token
 from kwire.protocol.tracking.brokers import nodes_of, ranges_of
-from kwire.protocol.tracking.first_fields import first_value, request_fields, topics_of
+from kwire.protocol.tracking.first_fields import column_values, request_fields, topics_of
 from kwire.protocol.tracking.frames import Frame
 from kwire.protocol.tracking.identity import UNKNOWN, ClientIdentity
 from kwire.protocol.tracking.observation import group_faults, note_request, observe
@@ -303,9 +303,8 @@ class Exchange:
         )
         if reading.message is not None and reading.api_key is not None and reading.api_version is not None:
             fields = request_fields(reading.api_key, reading.api_version)
-            row.acks = first_value(reading.message, fields.acks)
-            row.group_id = first_value(reading.message, fields.group_id)
-            row.transactional_id = first_value(reading.message, fields.transactional_id)
+            for name, value in column_values(reading.message, fields).items():
+                setattr(row, name, value)
             row.first_topic, row.topic_count = topics_of(reading.message, fields, reading.counts)
         return row
 
@@ -394,7 +393,8 @@ class Exchange:
         row.response_time = frame.end_time
         row.response_bytes = frame.length + 4
         row.error_code = reading.error_code
-        row.throttle_time_ms = reading.throttle_time_ms
+        for name, value in reading.columns.items():
+            setattr(row, name, value)
         assert row.request_time is not None
         elapsed = frame.end_time - row.request_time
         # A response that the capture shows before its request says that the clock or the order is off.

@@ -1,7 +1,7 @@
 """Field plans of the native tracker: which fields it takes out of the messages of an api version, and what it has to do with them.
 
-All of it follows from what the protocol rules read in Python (`first_fields`, `observation`, `identity`); nothing here names
-a field that they do not name.
+All of it follows from what the protocol rules read in Python (`first_fields`, `observation`, `identity`); nothing here names a field that
+they do not name. Fields that feed columns of `requests` are marked with the column's place in the table.
 """
 
 from __future__ import annotations
@@ -14,6 +14,7 @@ from typing import Final, NamedTuple
 from kwire.codec.classes import compiled
 from kwire.codec.plan import FIXED_SIZE, WIDTH, Flag, Plan, compile_plan
 from kwire.protocol.negotiation import API_VERSIONS
+from kwire.protocol.row_columns import BODY_COLUMNS
 from kwire.protocol.tracking.brokers import NODE_FIELDS
 from kwire.protocol.tracking.first_fields import request_fields, response_fields
 from kwire.protocol.tracking.group_steps import GROUP_APIS
@@ -46,22 +47,18 @@ class Mark(IntEnum):
     """What is taken at a step; pyx/protocol/field_plan.pxd has the same numbers."""
 
     CLIENT_ID = 2
-    GROUP_ID = 3
-    TRANSACTIONAL_ID = 4
-    SOFTWARE_NAME = 5
-    SOFTWARE_VERSION = 6
-    TOPIC_NAME = 7
-    MECHANISM = 8
-    TOKEN = 9
-    TOPIC_NAMES = 10
-    TOPICS = 11
-    TOPICS_ROOT = 12
-    ACKS = 13
-    THROTTLE_TIME = 14
-    REPLICA_ID = 15
-    INSTANCE_ID = 16
-    RECORDS = 17
-    KEY_PART = 18
+    SOFTWARE_NAME = 3
+    SOFTWARE_VERSION = 4
+    TOPIC_NAME = 5
+    MECHANISM = 6
+    TOKEN = 7
+    TOPIC_NAMES = 8
+    TOPICS = 9
+    TOPICS_ROOT = 10
+    REPLICA_ID = 11
+    INSTANCE_ID = 12
+    RECORDS = 13
+    KEY_PART = 14
     ERROR_CODE = 32
     USED_TOPICS = 1 << 8
     USED_NAME = 2 << 8
@@ -87,6 +84,8 @@ class Mark(IntEnum):
     ENTRY_METADATA = 35 << 8
     ENTRY_REASON = 36 << 8
     ENTRY_ERROR = 37 << 8
+    # A column: this times its place in `BODY_COLUMNS`, counted from 1; it may stand beside any other mark
+    COLUMN = 1 << 16
 
 
 class Trait(IntFlag):
@@ -243,13 +242,7 @@ def _traits(api_key: int, version: int) -> Trait:
 
 def _request_marks(api_key: int, version: int) -> Marks:
     fields = request_fields(api_key, version)
-    marks: Marks = []
-    if fields.group_id is not None:
-        marks.append((fields.group_id, Mark.GROUP_ID))
-    if fields.transactional_id is not None:
-        marks.append((fields.transactional_id, Mark.TRANSACTIONAL_ID))
-    if fields.acks is not None:
-        marks.append((fields.acks, Mark.ACKS))
+    marks = _column_marks(fields.columns)
     if fields.topics is not None:
         if len(fields.topics) > 1:
             marks.append((fields.topics[:1], Mark.TOPICS_ROOT))
@@ -276,8 +269,7 @@ def _request_marks(api_key: int, version: int) -> Marks:
 def _response_marks(message: Message, api_key: int, version: int) -> Marks:
     fields = response_fields(api_key, version)
     marks: Marks = [(path, Mark.ERROR_CODE + index) for index, path in enumerate(fields.error_codes)]
-    if fields.throttle_time_ms:
-        marks.append((("throttle_time_ms",), Mark.THROTTLE_TIME))
+    marks += (columns := _column_marks(fields.columns))
     if api_key == _FETCH:
         marks.append((("responses", "partitions", "records"), Mark.RECORDS))
     elif api_key == _GET_TELEMETRY:
@@ -288,9 +280,13 @@ def _response_marks(message: Message, api_key: int, version: int) -> Marks:
         marks += _use_marks(TOPIC_USERS[api_key][1])
     elif _traits(api_key, version) & Trait.LEARNS:
         paths = {*NODE_FIELDS.get(api_key, ()), *naming_paths(api_key, version, True)}
-        taken = {path for path, _ in marks}
+        taken = {path for path, mark in marks if (path, mark) not in columns}
         marks += [(path, Mark.KEY_PART) for path in sorted(tuple(text.split(".")) for text in paths) if path not in taken]
     return marks + _step_marks(api_key, 1)
+
+
+def _column_marks(columns: dict[str, Path]) -> Marks:
+    return [(columns[each.name], Mark.COLUMN * place) for place, each in enumerate(BODY_COLUMNS, 1) if each.name in columns]
 
 
 def _step_marks(api_key: int, side: int) -> Marks:

@@ -1,7 +1,7 @@
-"""Which fields of a body the tracker reads, and what they say: group, topics, acks, error code and the like, for every api and version.
+"""Which fields of a body the tracker reads, and what they say: columns of `requests`, topics, error codes, for every api and version.
 
-All of it follows from the schema: entity types say what is a group, a transactional id or a topic, names say the rest. Only these fields
-are decoded (a projection); all others are stepped over, so a large body costs little and a malformed one is found all the same.
+All of it follows from the schema and from the table of columns (`kwire.protocol.row_columns`). Only these fields are decoded (a
+projection); all others are stepped over, so a large body costs little and a malformed one is found all the same.
 """
 
 from __future__ import annotations
@@ -10,11 +10,13 @@ from collections.abc import Iterator
 from functools import cache
 from typing import Any, Final, NamedTuple
 
+from kwire.protocol.row_columns import REQUEST_BODIES, RESPONSE_BODIES, Body, Column
 from kwire.schema import Message, catalog, snake_name
 from kwire.schema.layout import LayoutField, fields_at
 
 __all__ = [
-    "RequestFields", "ResponseFields", "error_code_of", "first_value", "request_fields", "response_fields", "text_fields", "topics_of",
+    "RequestFields", "ResponseFields", "column_values", "error_code_of", "first_value", "request_fields", "response_fields",
+    "text_fields", "topics_of",
 ]  # fmt: skip
 
 Path = tuple[str, ...]
@@ -46,26 +48,24 @@ class RequestFields(NamedTuple):
 
     Attributes:
         projection: for the codec; None takes the whole body.
-        group_id, transactional_id, acks: paths, None where the version has no such field.
+        columns: by name of a column of `requests` the path that feeds it, where the version has one.
         topics: path of the outermost array of topics, or of the one topic; None without.
         topic_name: attribute of the name in an element of `topics`; empty where the elements are the names, None where a version knows
             topics by id only.
     """
 
     projection: tuple[str, ...] | None
-    group_id: Path | None
-    transactional_id: Path | None
-    acks: Path | None
+    columns: dict[str, Path]
     topics: Path | None
     topic_name: str | None
 
 
 class ResponseFields(NamedTuple):
-    """What is read of a response at one version: the paths of its error codes (the top one alone where there is one), the throttle time."""
+    """What is read of a response at one version: the paths of its error codes (the top one alone where there is one), and of columns."""
 
     projection: tuple[str, ...] | None
     error_codes: tuple[Path, ...]
-    throttle_time_ms: bool
+    columns: dict[str, Path]
 
 
 def _walk(fields: tuple[LayoutField, ...], path: Path = ()) -> Iterator[tuple[Path, LayoutField]]:
@@ -84,6 +84,18 @@ def _of_entity(fields: tuple[LayoutField, ...], entity: str) -> Path | None:
         if field.type.removeprefix("[]") == "string" and (field.entity_type == entity or (entity == "groupId" and field.name == "GroupId"))
     ]
     return min(found, key=len) if found else None
+
+
+def _columns(wanted: tuple[tuple[Column, Body], ...], fields: tuple[LayoutField, ...], api_key: int) -> dict[str, Path]:
+    """By column the path of its field, of those that a version of an api has."""
+    found = {}
+    for column, body in wanted:
+        if body.api and body.api != catalog().api_name(api_key):
+            continue
+        path = _of_entity(fields, body.entity) if body.entity else tuple(body.field.split("."))
+        if path is not None and any(each == path for each, _ in _walk(fields)):
+            found[column.name] = path
+    return found
 
 
 def _topics(fields: tuple[LayoutField, ...]) -> tuple[Path | None, str | None, Path | None]:
@@ -126,13 +138,12 @@ def request_fields(api_key: int, version: int) -> RequestFields:
     message = catalog().request(api_key)
     assert message is not None
     fields = fields_at(message, version)
-    group_id, transactional_id = _of_entity(fields, "groupId"), _of_entity(fields, "transactionalId")
-    acks = next(((snake_name(field.name),) for field in fields if field.name == "Acks"), None)
+    columns = _columns(REQUEST_BODIES, fields, api_key)
     topics, topic_name, decoded = _topics(fields)
-    paths = [path for path in (group_id, transactional_id, acks, decoded) if path is not None]
+    paths = [*columns.values(), *([] if decoded is None else [decoded])]
     more = _MORE_OF_REQUESTS.get(api_key, ())
     projection = None if more is None else _projection(paths, message, more)
-    return RequestFields(projection, group_id, transactional_id, acks, topics, topic_name)
+    return RequestFields(projection, columns, topics, topic_name)
 
 
 @cache
@@ -144,10 +155,10 @@ def response_fields(api_key: int, version: int) -> ResponseFields:
     codes = [path for path, field in _walk(fields) if field.type == "int16" and field.name.endswith("ErrorCode")]
     if ("error_code",) in codes:
         codes = [("error_code",)]
-    throttle = any(field.name == "ThrottleTimeMs" for field in fields)
+    columns = _columns(RESPONSE_BODIES, fields, api_key)
     more = _MORE_OF_RESPONSES.get(api_key, ())
-    projection = None if more is None else _projection([*codes, *([("throttle_time_ms",)] if throttle else [])], message, more)
-    return ResponseFields(projection, tuple(codes), throttle)
+    projection = None if more is None else _projection([*codes, *columns.values()], message, more)
+    return ResponseFields(projection, tuple(codes), columns)
 
 
 def text_fields(message: Message, version: int) -> tuple[str, ...]:
@@ -179,6 +190,11 @@ def first_value(message: Any, path: Path | None) -> Any:
         if value.__class__ is not list and value.__class__ is not tuple:
             return value
     return next((value for value in _values(message, path) if value is not None), None)
+
+
+def column_values(message: Any, fields: RequestFields | ResponseFields) -> dict[str, Any]:
+    """The values of the columns that a message feeds, by name; None for null and for what was cut off."""
+    return {name: first_value(message, path) for name, path in fields.columns.items()}
 
 
 def topics_of(message: Any, fields: RequestFields, counts: dict[str, int] | None = None) -> tuple[str | None, int | None]:

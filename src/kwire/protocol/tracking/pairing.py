@@ -8,9 +8,11 @@ queue: a response whose request is not there may belong to a lost one, or to non
 from __future__ import annotations
 
 from dataclasses import dataclass
+from operator import attrgetter
 from typing import Any, Final, Literal
 
 from kwire.protocol.events import RequestCompleted
+from kwire.protocol.row_columns import REQUEST_BODIES
 from kwire.protocol.tracking.frames import Frame
 from kwire.protocol.tracking.waiting_index import UNPLACED, WaitingIndex
 
@@ -28,6 +30,7 @@ MAX_WAITING_BYTES: Final = 16 << 20
 # Texts up to this many characters are part of what every request keeps.
 ORDINARY_TEXT: Final = 255
 _PER_PARTITION: Final = 256  # bytes of a `PartitionUse` with its texts
+_TEXTS: Final = attrgetter("client_id", "first_topic", *(column.name for column, _ in REQUEST_BODIES if column.type == "string"))
 
 
 @dataclass(slots=True)
@@ -90,9 +93,7 @@ def kept_bytes(row: RequestCompleted, note: Any) -> int:
     Arguments:
         note: what `kwire.protocol.tracking.observation.note_request` gave: a frame, partitions, or nothing.
     """
-    texts = sum(
-        len(text) for text in (row.client_id, row.group_id, row.transactional_id, row.first_topic) if text and len(text) > ORDINARY_TEXT
-    )
+    texts = sum(len(text) for text in _TEXTS(row) if text and len(text) > ORDINARY_TEXT)
     if note is None:
         return texts
     return texts + (len(note[0]) if isinstance(note, tuple) else len(note) * _PER_PARTITION)

@@ -15,7 +15,7 @@ from kwire.errors import Fault, WireError
 from kwire.protocol.events import Body
 from kwire.protocol.negotiation import API_VERSIONS
 from kwire.protocol.rules import rule_of_fault, shown
-from kwire.protocol.tracking.first_fields import error_code_of, request_fields, response_fields, text_fields, topics_of
+from kwire.protocol.tracking.first_fields import column_values, error_code_of, request_fields, response_fields, text_fields, topics_of
 from kwire.protocol.tracking.prefix_reading import Anomaly, read_damaged
 from kwire.schema import catalog
 from kwire.schema.header_versions import header_version_of
@@ -72,7 +72,8 @@ class ResponseReading:
         body: as in `RequestCompleted`.
         version: the version in which it was read: 0 for an ApiVersions refusal.
         message: as in `RequestReading`.
-        error_code, throttle_time_ms: None where the schema has none or the body cannot be read.
+        error_code: None where the schema has none or the body cannot be read.
+        columns: by name the values of the columns of `requests` that it feeds, where the body can be read.
         broken: rules that the frame breaks.
     """
 
@@ -80,7 +81,7 @@ class ResponseReading:
     version: int
     message: Any = None
     error_code: int | None = None
-    throttle_time_ms: int | None = None
+    columns: dict[str, Any] = field(default_factory=dict)
     broken: list[Fact] = field(default_factory=list)
 
     def __repr__(self) -> str:
@@ -308,7 +309,7 @@ def read_response(payload: bytes, api_key: int, api_version: int, damaged: bool 
         fields = response_fields(api_key, reading.version)
         if reading.body == "decoded" or fields.error_codes == (("error_code",),):
             reading.error_code = error_code_of(reading.message, fields)
-        reading.throttle_time_ms = getattr(reading.message, "throttle_time_ms", None) if fields.throttle_time_ms else None
+        reading.columns = column_values(reading.message, fields)
     return reading
 
 

@@ -1,165 +1,78 @@
-"use strict";
-// The page is whole without this script but for the ends of long lists: it searches, sorts, opens, copies, and builds those ends when asked.
+// The address: a section, then what is chosen in each list and which client is open: #clients?clients.q=java&clients.is=rejected&client=KEY
 
-const STEP = 500;
-const ENTITIES = { "&lt;": "<", "&gt;": ">", "&#34;": '"', "&quot;": '"', "&#39;": "'", "&#10;": "\n", "&nbsp;": "\u00a0", "&amp;": "&" };
-const textOf = (html) => html.replace(/<[^>]*>/g, " ").replace(/&(?:lt|gt|#34|quot|#39|#10|nbsp|amp);/g, (found) => ENTITIES[found]);
-const UNITS = { ms: .001, s: 1, min: 60, h: 3600, d: 86400, byte: 1, bytes: 1, kB: 1e3, MB: 1e6, GB: 1e9, TB: 1e12 };
-const NUMBER = /^\d[\d,]*(?:\.\d+)?$/;
-const AMOUNTS = /^(?:[\d,.]+ (?:ms|s|min|h|d|bytes?|[kMGT]B)(?: |$))+$/;
-const numberOf = (text) => Number(text.replaceAll(",", ""));
-// "1,234", "5 min 12 s" and "2.1 MB" as numbers; any other text as it is.
-const sortKey = (text) => {
-  if (NUMBER.test(text)) return numberOf(text);
-  if (!AMOUNTS.test(text)) return text;
-  return [...text.matchAll(/([\d,.]+) (\w+)/g)].reduce((sum, [, number, unit]) => sum + numberOf(number) * UNITS[unit], 0);
-};
-// The longest part of a word without quotes, which are written in two ways, as it stands in markup.
-const asWritten = (word) => word.split(/["']/).reduce((a, b) => b.length > a.length ? b : a).replace(/&/g, "&amp;").replace(/</g, "&lt;").replace(/>/g, "&gt;");
-const english = (number) => number.toLocaleString("en");
-const all = (selector, inside = document) => [...inside.querySelectorAll(selector)];
-const inOrder = new Intl.Collator("en", { numeric: true, sensitivity: "base" });
+const lists = {};
+let isReading = false;
 
-async function unpack(base64) {
-  const bytes = Uint8Array.from(atob(base64), (character) => character.charCodeAt(0));
-  return new Response(new Blob([bytes]).stream().pipeThrough(new DecompressionStream("gzip"))).text();
+function readAddress() {
+  const text = location.hash.slice(1);
+  const [section, query] = /^[\w-]*=/.test(text) ? ["", text] : [text.split("?")[0], text.split("?").slice(1).join("?")];
+  return [section, new URLSearchParams(query)];
 }
 
-// A table or list of which the page holds the first rows, and the others as packed text, a line each: ten thousand rows cost nothing until
-// they are read. Searching and sorting work on the texts of all rows, which the page's maker has escaped; only those that are shown are built.
-class LongList {
-  constructor(list) {
-    this.id = list.id;
-    this.list = list;
-    this.unit = list.dataset.row ?? (list.tBodies ? "tr" : "li");
-    this.home = this.unit === "tr" ? list.tBodies[0] : list;
-    this.window = this.shownRows().length;
-    this.shown = this.window;
-    this.order = null;
-    this.field = document.querySelector(`[data-filter="${this.id}"]`);
-    this.boxes = all(`[data-kind-filter="${this.id}"]`);
-    this.column = document.querySelector(`[data-column-filter="${this.id}"]`);
-    this.button = document.querySelector(`[data-more="${this.id}"]`);
-    this.count = document.querySelector(`[data-count="${this.id}"]`);
-    this.button?.addEventListener("click", () => this.more());
-    let waiting = 0;
-    this.field?.addEventListener("input", () => {
-      clearTimeout(waiting);
-      waiting = setTimeout(() => this.choose(), 120);
-    });
-    for (const box of [...this.boxes, this.column]) box?.addEventListener("change", () => this.choose());
-    all("th[data-sort]", list).forEach((head) => this.makeSortable(head));
-    this.offer();
+// Write what is chosen into the address, without an entry in the history: the way back leads to where the reader came from.
+function keepState() {
+  if (isReading) return;
+  const [section, before] = readAddress();
+  const parts = [];
+  for (const list of Object.values(lists)) {
+    if (list.name) for (const [key, value] of Object.entries(list.state)) parts.push(`${list.name}.${key}=${encodeURIComponent(value)}`);
   }
+  if (before.get("client")) parts.push(`client=${encodeURIComponent(before.get("client"))}`);
+  const hash = section + (parts.length ? (section ? "?" : "") + parts.join("&") : "");
+  if (hash !== location.hash.slice(1)) history.replaceState(null, "", `#${hash}`);
+}
 
-  shownRows() {
-    return all(`:scope > ${this.unit}`, this.home);
+// Do what the address says.
+async function followAddress() {
+  isReading = true;
+  const [section, query] = readAddress();
+  const wanted = {};
+  for (const [key, value] of query) {
+    const [, name, part] = /^([\w-]+)\.([\w-]+)$/.exec(key) ?? [];
+    if (name) (wanted[name] ??= {})[part] = value;
   }
+  for (const list of Object.values(lists)) {
+    if (list.name && (wanted[list.name] || Object.keys(list.state).length)) await list.set(wanted[list.name] ?? {});
+  }
+  isReading = false;
+  const target = section && document.getElementById(section);
+  if (target) {
+    for (let box = target.closest("details"); box; box = box.parentElement.closest("details")) box.open = true;
+    if (query.size) target.scrollIntoView();
+  }
+  await openClient(query.get("client"));
+}
 
-  // All rows as they were written: the first ones back out of the page, the others unpacked. Happens once, when a reader first wants them.
-  load() {
-    this.loading ??= (async () => {
-      const source = document.querySelector(`[data-rows-of="${this.id}"]`);
-      const first = this.shownRows().map((row) => row.outerHTML);
-      this.rows = source ? [...first, ...(await unpack(source.textContent)).split("\n")] : first;
-    })();
-    return this.loading;
+// All that is known of a client, beside the page: the inside of its row, also of a row that is not shown.
+async function openClient(key) {
+  const drawer = document.getElementById("drawer");
+  if (!drawer) return;
+  if (key === null) { if (drawer.open) drawer.close(); return; }
+  const list = lists["client-table"];
+  await list.load();
+  const row = list.rows.find((one) => attributeOf(one, "client") === attributeWritten(key));
+  if (!row) return;
+  // A document apart, in which nothing loads or runs; what comes out of it was written by the page's maker.
+  const apart = new DOMParser().parseFromString(`<table>${row}</table>`, "text/html");
+  const line = document.createElement("p");
+  line.className = "drawer-line";
+  for (const cell of all("td.at", apart)) {
+    const part = document.createElement("span");
+    part.append(document.createTextNode(`${cell.dataset.v} `), ...cell.childNodes);
+    line.append(part);
   }
+  document.getElementById("drawer-title").replaceChildren(...apart.querySelector(".who").childNodes);
+  document.getElementById("drawer-body").replaceChildren(apart.querySelector("th .what") ?? "", line, ...apart.querySelector(".inside").childNodes);
+  if (!drawer.open) drawer.showModal();
+  drawer.scrollTop = 0;
+  document.getElementById("drawer-title").focus();
+}
 
-  // Whether a row's text holds all words. To take ten thousand rows out of their markup takes seconds, so a look at them as they are written
-  // comes first: a word cannot be in the text that is not there.
-  holds(number, words, written) {
-    this.lower ??= this.rows.map((row) => row.toLowerCase());
-    this.texts ??= [];
-    if (!written.every((part) => this.lower[number].includes(part))) return false;
-    const text = this.texts[number] ??= textOf(this.rows[number]).toLowerCase();
-    return words.every((word) => text.includes(word));
-  }
-
-  get found() {
-    return this.chosen ?? this.rows;
-  }
-
-  get length() {
-    return this.chosen ? this.chosen.length : this.window + Number(this.button?.dataset.rest ?? 0);
-  }
-
-  async choose() {
-    await this.load();
-    const words = (this.field?.value ?? "").toLowerCase().split(/\s+/).filter(Boolean);
-    const written = words.map(asWritten);
-    const wanted = new Set(this.boxes.filter((box) => box.checked).map((box) => box.value));
-    const everyKind = wanted.size === this.boxes.length;
-    const place = this.column?.value ?? "";
-    const kindOf = (row) => place === "" ? /data-kind="(\w*)"/.exec(row)?.[1] : /data-kinds="([\w ]*)"/.exec(row)?.[1].split(" ")[place];
-    const kindFits = (row) => { const kind = everyKind || kindOf(row); return everyKind || !kind || wanted.has(kind); };
-    const everything = !words.length && everyKind;
-    let places = this.rows.map((_, number) => number);
-    if (!everything) places = places.filter((number) => kindFits(this.rows[number]) && this.holds(number, words, written));
-    if (this.order) places = this.sorted(places);
-    this.chosen = places.map((number) => this.rows[number]);
-    if (this.count) this.count.textContent = everything ? "" : `${english(places.length)} of ${english(this.rows.length)} found`;
-    for (const row of this.shownRows()) row.remove();
-    this.shown = 0;
-    this.add(this.window);
-  }
-
-  async more() {
-    await this.load();
-    const before = this.shown;
-    this.add(STEP);
-    // The button may be gone: the reader of a screen goes on where the new rows begin.
-    if (this.button.hidden) {
-      const next = this.shownRows()[before];
-      next?.setAttribute("tabindex", "-1");
-      next?.focus({ preventScroll: true });
-    }
-  }
-
-  add(number) {
-    this.home.insertAdjacentHTML("beforeend", this.found.slice(this.shown, this.shown + number).join(""));
-    this.shown = Math.min(this.shown + number, this.found.length);
-    this.offer();
-  }
-
-  offer() {
-    if (!this.button) return;
-    const left = this.length - this.shown;
-    this.button.hidden = left === 0;
-    const next = english(Math.min(left, STEP));
-    this.button.textContent = `Show ${next} more ${left > STEP ? `of ${english(left)} ` : ""}${this.button.dataset.noun}`;
-  }
-
-  // A heading becomes a button: down, up, and back to the order of the page.
-  makeSortable(head) {
-    const button = document.createElement("button");
-    button.type = "button";
-    button.className = "sort";
-    button.append(...head.childNodes);
-    head.append(button);
-    button.addEventListener("click", () => {
-      const numeric = head.classList.contains("number");
-      const steps = numeric ? ["descending", "ascending", ""] : ["ascending", "descending", ""];
-      const next = steps[(steps.indexOf(head.getAttribute("aria-sort") ?? "") + 1) % steps.length];
-      for (const other of all("th[aria-sort]", this.list)) other.removeAttribute("aria-sort");
-      if (next) head.setAttribute("aria-sort", next);
-      this.order = next ? { column: head.cellIndex, sign: next === "ascending" ? 1 : -1 } : null;
-      this.choose();
-    });
-  }
-
-  sorted(places) {
-    const { column, sign } = this.order;
-    const keyed = places.map((number) => [this.keyOf(this.rows[number], column), number]);
-    const rank = ([key]) => key === "" ? 2 : typeof key === "number" ? 0 : 1;
-    keyed.sort((a, b) => rank(a) - rank(b) || sign * (typeof a[0] === "number" ? a[0] - b[0] : inOrder.compare(a[0], b[0])) || a[1] - b[1]);
-    return keyed.map(([, number]) => number);
-  }
-
-  keyOf(row, column) {
-    const cell = row.match(/<t[hd][ >][^]*?<\/t[hd]>/g)?.[column] ?? "";
-    return sortKey(/^<t[hd][^>]* data-value="([^"]*)"/.exec(cell)?.[1] ?? textOf(cell).trim());
-  }
+function closeClient() {
+  const [section, query] = readAddress();
+  query.delete("client");
+  const rest = query.toString();
+  history.replaceState(null, "", `#${section}${rest ? (section ? "?" : "") + rest : ""}`);
 }
 
 async function copy(text, button) {
@@ -171,45 +84,97 @@ async function copy(text, button) {
     const area = document.createElement("textarea");
     area.value = text;
     area.className = "sr";
-    document.body.append(area);
+    (button.closest("dialog") ?? document.body).append(area);
     area.select();
     done = document.execCommand("copy");
     area.remove();
     button.focus();
   }
-  const said = done ? "Copied" : "The browser does not let this page copy: open the ticket's text and select it";
+  const said = done ? "Copied" : "The browser does not let this page copy: open the text and select it";
   document.getElementById("said").textContent = said;
   button.dataset.done = done ? "✓ copied" : "not copied";
   setTimeout(() => delete button.dataset.done, 2500);
 }
 
-async function ticketsOf(list, team) {
-  await list.load();
-  const cards = list.rows.filter((row) => row.includes(`data-team="${team}"`));
-  // A document apart, in which nothing loads or runs: it only turns escaped text back.
-  const apart = new DOMParser().parseFromString(cards.join(""), "text/html");
-  return all(".ticket", apart).map((one) => one.textContent).join("\n\n---\n\n");
+async function ticketsOf(team) {
+  const found = [];
+  for (const list of Object.values(lists).filter((one) => one.id.startsWith("tickets-"))) {
+    await list.load();
+    const rows = list.rows.filter((row) => attributeOf(row, "team") === team);
+    const apart = new DOMParser().parseFromString(`<table>${rows.join("")}</table>`, "text/html");
+    found.push(...all(".ticket", apart).map((one) => one.textContent));
+  }
+  return found.join("\n\n---\n\n");
 }
+
+// Light, dark, or as the system has it. A browser may forbid storage to a file: then the choice lasts as long as the page.
+function chooseTheme(name) {
+  if (name === "auto") delete document.documentElement.dataset.theme;
+  else document.documentElement.dataset.theme = name;
+  for (const button of all("[data-theme-choice]")) button.setAttribute("aria-pressed", String(button.dataset.themeChoice === name));
+}
+function storedTheme(name) {
+  try {
+    if (name) localStorage.setItem("kwire-theme", name);
+    return localStorage.getItem("kwire-theme") ?? "auto";
+  } catch {
+    return name ?? "auto";
+  }
+}
+chooseTheme(storedTheme());
 
 function begin() {
   document.documentElement.classList.add("js");
-  const lists = Object.fromEntries(all("[data-long]").map((list) => [list.id, new LongList(list)]));
+  for (const list of all("[data-long]")) lists[list.id] = new LongList(list);
+  all(".theme").forEach((one) => { one.hidden = false; });
+  chooseTheme(storedTheme());
   document.addEventListener("click", (event) => {
     const button = event.target.closest("button");
-    if (button?.dataset.copy !== undefined) copy(button.closest(".task").querySelector(".ticket").textContent, button);
-    if (button?.dataset.copyTeam !== undefined) ticketsOf(lists["task-list"], button.dataset.copyTeam).then((text) => copy(text, button));
+    if (!button) {
+      // The link of a client opens it over whatever is chosen.
+      const link = event.target.closest('a[href^="#client="]');
+      if (link && !event.ctrlKey && !event.metaKey) {
+        event.preventDefault();
+        const [section, query] = readAddress();
+        query.set("client", decodeURIComponent(link.getAttribute("href").slice(8)));
+        history.pushState(null, "", `#${section}${section ? "?" : ""}${query}`);
+        openClient(query.get("client"));
+        return;
+      }
+      // A link to what a list shows when it is searched or filtered.
+      const choice = event.target.closest("a[data-go]");
+      if (choice && !event.ctrlKey && !event.metaKey) {
+        event.preventDefault();
+        document.getElementById("drawer")?.close();
+        location.hash = `${choice.getAttribute("href")}?${choice.dataset.go}`;
+      } else if (event.target.id === "drawer") event.target.close();
+      else if (event.target.closest("dialog a")) document.getElementById("drawer").close();
+      return;
+    }
+    if (button.dataset.copy !== undefined) copy(button.closest("tr").querySelector(".ticket").textContent, button);
+    if (button.dataset.copyNear !== undefined) copy(button.parentElement.querySelector("code").textContent, button);
+    if (button.dataset.copyLink !== undefined) copy(location.href, button);
+    if (button.dataset.copyTeam !== undefined) ticketsOf(button.dataset.copyTeam).then((text) => copy(text, button));
+    if (button.dataset.closeDrawer !== undefined) document.getElementById("drawer").close();
+    if (button.dataset.themeChoice) chooseTheme(storedTheme(button.dataset.themeChoice));
   });
-  for (const button of all("[data-open-all]")) {
-    button.addEventListener("click", () => {
-      const open = button.textContent.startsWith("Open");
-      for (const one of all(`#${button.dataset.openAll} details`)) one.open = open;
-      button.textContent = open ? "Close all reasons" : "Open all reasons";
-    });
-  }
-  // On paper nothing can be opened.
-  window.addEventListener("beforeprint", () => {
-    for (const one of all("#upgrade-table details, .rules details, .tasks details, #group-list details")) one.open = true;
+  document.getElementById("drawer")?.addEventListener("close", closeClient);
+  document.addEventListener("keydown", (event) => {
+    if (event.key !== "/" || event.target.closest("input, select, textarea, dialog[open]")) return;
+    const field = document.getElementById("client-search");
+    if (field) { event.preventDefault(); field.focus(); }
   });
+  window.addEventListener("hashchange", followAddress);
+  readPictures();
+  if (location.hash) followAddress();
+  // The section that is read is marked in the list of sections.
+  const links = all("nav a");
+  const seen = new IntersectionObserver((entries) => {
+    for (const entry of entries.filter((one) => one.isIntersecting)) {
+      for (const link of links) { if (link.hash === `#${entry.target.id}`) link.setAttribute("aria-current", "true"); else link.removeAttribute("aria-current"); };
+    }
+  }, { rootMargin: "-20% 0px -70% 0px" });
+  for (const section of all("main > section, #summary")) seen.observe(section);
 }
 
 document.addEventListener("DOMContentLoaded", begin);

@@ -25,9 +25,10 @@ from kwire.protocol.events import (
     VersionsLearned,
     ViolationFound,
 )
+from kwire.protocol.row_columns import REQUEST_BODIES, RESPONSE_BODIES
 from kwire.protocol.rules import RULES, explain
 from kwire.protocol.tracking.brokers import nodes_of
-from kwire.protocol.tracking.first_fields import error_code_of, first_value, topics_of
+from kwire.protocol.tracking.first_fields import column_values, error_code_of, topics_of
 from kwire.protocol.tracking.identity import UNKNOWN, ClientIdentity
 from kwire.protocol.tracking.observation import Watch, observe_messages
 from kwire.protocol.tracking.reading import Fact, RequestReading
@@ -56,7 +57,11 @@ _WITHOUT_RESPONSE: Final[dict[str | None, RequestState]] = {
 }  # fmt: skip
 _NO_SOFTWARE: Final = (None, None)
 _ANSWERED: Final = ("answered", "decoded")  # nearly all
-_NO_FIELDS: Final = (None, None, None, None, None)
+_REQUEST_NAMES: Final = tuple(column.name for column, _ in REQUEST_BODIES)
+_RESPONSE_NAMES: Final = tuple(column.name for column, _ in RESPONSE_BODIES)
+_ACKS: Final = _REQUEST_NAMES.index("acks")
+_NO_FIELDS: Final = (*[None] * len(_REQUEST_NAMES), None, None)
+_NO_ANSWER: Final[list[Any]] = [None] * len(_RESPONSE_NAMES)
 _NOTHING: Final[list[Event]] = []
 _NO_FACTS: Final[list[Fact]] = []
 
@@ -167,7 +172,7 @@ class LogConnection:
         named: FirstFields = _NO_FIELDS
         if request is not None and kind.first is not None:
             named = kind.first(request) if typed else _first_known(request, kind, form)
-        acks = named[0]
+        acks = named[_ACKS]
         same = self._same
         if (
             same is not None and same[0] == client_id and same[1] == software and same[2] == principal and kind.may_be_client
@@ -185,24 +190,26 @@ class LogConnection:
 
         # The response.
         state: RequestState = _NO_RESPONSE if key == _PRODUCE and acks == 0 else _WITHOUT_RESPONSE.get(claimed, "answered")
-        code = throttle = responded = latency = None
+        code = responded = latency = None
+        told = _NO_ANSWER
         if state == "answered":
             self.responses += 1
             responded, latency = ended, total_us
             if typed:
                 if response is not None:
                     code = kind.code(response)
-                    throttle = response.throttle_time_ms if kind.throttled else None
+                    told = kind.answered(response)
             else:
                 answered_as, response = response_of(entry, kind)
                 if response is not None:
                     code = error_code_of(response, answered_as.response_fields)
-                    throttle = getattr(response, "throttle_time_ms", None) if answered_as.throttled else None
+                    values = column_values(response, answered_as.response_fields)
+                    told = [values.get(name) for name in _RESPONSE_NAMES]
         else:
             response = None
         outcome = _ANSWERED if state == "answered" and body == "decoded" else (state, body)
         row = request_row(
-            sender, kind, outcome, index, correlation_id, arrived, responded, latency, code, throttle, named, queue, local, remote, line
+            sender, kind, outcome, index, correlation_id, arrived, responded, latency, code, told, named, queue, local, remote, line
         )
 
         # What they say beyond the row: of most nothing.
@@ -215,11 +222,11 @@ class LogConnection:
         events = self._learn(entry, kind, index, responded, response, code, broken)
         events += self._violations(broken, entry, index, arrived)
         if kind.watch is not Watch.NO and not kind.uses_topics:
-            _, group_id, transactional_id, first_topic, topic_count = named
             completed = RequestCompleted(
                 index, key, kind.api_name, version, None, correlation_id, client_id, self.identity.instance_id, sender[5], sender[6],
-                principal, _ns(arrived), _ns(responded), latency, None, None, code, throttle, acks, first_topic,
-                topic_count, group_id, transactional_id, state, body,
+                principal, _ns(arrived), _ns(responded), latency, None, None, code, first_topic=named[-2], topic_count=named[-1],
+                state=state, body=body, **dict(zip(_REQUEST_NAMES, named, strict=False)),
+                **dict(zip(_RESPONSE_NAMES, told, strict=True)),
             )  # fmt: skip
             events += _observed(completed, request, response)
         return row, events
@@ -295,8 +302,8 @@ class LogConnection:
         name, version = self.identity.software
         sender = (series, capture, self.connection_id, None, self.identity.instance_id, name, version, None)
         return request_row(
-            sender, kind, ("answered", "skipped"), index, None, arrived, ended, entry.total_us, code, None, _NO_FIELDS, entry.queue_us,
-            entry.local_us, entry.remote_us, entry.line,
+            sender, kind, ("answered", "skipped"), index, None, arrived, ended, entry.total_us, code, _NO_ANSWER, _NO_FIELDS,
+            entry.queue_us, entry.local_us, entry.remote_us, entry.line,
         )  # fmt: skip
 
     def _violations(self, broken: list[Fact], entry: LogEntry, index: int, arrived: int | None) -> list[Event]:
@@ -320,7 +327,8 @@ def _first_known(message: Any, kind: ExchangeKind, form: str) -> FirstFields:
     # text forms print the topics of ListOffsets v0 as none
     if form != "text" or kind.api_name != "ListOffsets" or getattr(message, "topics", None):
         topics = topics_of(message, fields)
-    return (*(first_value(message, path) for path in (fields.acks, fields.group_id, fields.transactional_id)), *topics)
+    values = column_values(message, fields)
+    return (*(values.get(name) for name in _REQUEST_NAMES), *topics)
 
 
 def _observed(row: RequestCompleted, request: Any, response: Any) -> list[Event]:

@@ -8,6 +8,7 @@ from operator import attrgetter
 from typing import Any, Final, NamedTuple
 
 from kwire.capture.request_logs.entry import WantedBodies
+from kwire.protocol.row_columns import REQUEST_BODIES, RESPONSE_BODIES, Body, Column
 from kwire.protocol.tracking.brokers import NODE_FIELDS
 from kwire.protocol.tracking.first_fields import (
     RequestFields,
@@ -29,12 +30,17 @@ API_VERSIONS: Final = 18
 _IDENTIFYING: Final = frozenset((API_VERSIONS, 71, 72))
 
 
-FirstFields = tuple[int | None, str | None, str | None, str | None, int | None]
+# What a request says: the columns of `REQUEST_BODIES`, name of the first topic and number of topics.
+FirstFields = tuple[Any, ...]
 _NO_TOPICS: Final = (None, None)
 
 
 def _no_code(_message: Any) -> int | None:
     return None
+
+
+def _no_columns(_message: Any) -> list[Any]:
+    return [None] * len(RESPONSE_BODIES)
 
 
 class BodyKind(NamedTuple):
@@ -51,8 +57,8 @@ class ExchangeKind(NamedTuple):
         api_key, version: of which it is.
         api_name: None for an api that the catalog does not have.
         header_version, request, response: None where no release has the version.
-        first: acks, group id, transactional id, name of the first topic and number of topics of a typed request; None where it has none.
-        code, throttled: error code of a typed response, and whether it has a throttle time.
+        first: takes the first fields of a typed request; None where it has none.
+        code, answered: error code of a typed response, and the columns of `RESPONSE_BODIES`.
         request_fields, response_fields: the same of messages that may lack fields.
         may_be_client: any client may use it, and it does not say which.
         uses_topics: what it does with topics is summed up.
@@ -69,9 +75,9 @@ class ExchangeKind(NamedTuple):
     response: BodyKind | None = None
     first: Callable[[Any], FirstFields] | None = None
     code: Callable[[Any], int | None] = _no_code
-    throttled: bool = False
-    request_fields: RequestFields = RequestFields(None, None, None, None, None, None)
-    response_fields: ResponseFields = ResponseFields(None, (), False)
+    answered: Callable[[Any], list[Any]] = _no_columns
+    request_fields: RequestFields = RequestFields(None, {}, None, None)
+    response_fields: ResponseFields = ResponseFields(None, (), {})
     may_be_client: bool = True
     uses_topics: bool = False
     names_nodes: bool = False
@@ -88,7 +94,7 @@ def exchange_kind(api_key: int, version: int) -> ExchangeKind:
     if request is None or version not in request.valid_versions:
         return ExchangeKind(api_key, version, name, may_be_client=may_be_client)
     watch, uses_topics = watch_of(api_key, version), api_key in TOPIC_USERS
-    answered = ResponseFields(None, (), False) if response is None else response_fields(api_key, version)
+    answered = ResponseFields(None, (), {}) if response is None else response_fields(api_key, version)
     return ExchangeKind(
         api_key=api_key,
         version=version,
@@ -98,7 +104,7 @@ def exchange_kind(api_key: int, version: int) -> ExchangeKind:
         response=None if response is None else BodyKind(response.name, _projection(api_key, version, True)),
         first=_first_of(request_fields(api_key, version)),
         code=_code_of(answered),
-        throttled=answered.throttle_time_ms,
+        answered=_columns_of(RESPONSE_BODIES, answered),
         request_fields=request_fields(api_key, version),
         response_fields=answered,
         may_be_client=may_be_client,
@@ -109,29 +115,36 @@ def exchange_kind(api_key: int, version: int) -> ExchangeKind:
     )
 
 
+def _columns_of(wanted: tuple[tuple[Column, Body], ...], fields: RequestFields | ResponseFields) -> Callable[[Any], list[Any]]:
+    """What takes the columns that a message feeds, one that has all its fields, in the order of their table."""
+    places = [each.name for each, _ in wanted]
+    present = [(places.index(name), _value_at(path)) for name, path in fields.columns.items()]
+    nothing = [None] * len(places)
+
+    def values(message: Any) -> list[Any]:
+        found: list[Any] = nothing.copy()
+        for place, value in present:
+            found[place] = value(message)
+        return found
+
+    return values
+
+
 def _first_of(fields: RequestFields) -> Callable[[Any], FirstFields] | None:
-    """What takes the first fields of a message that has them all, as `first_value` and `topics_of` do."""
-    if fields[1:5] == (None,) * 4:
+    """What takes the first fields of a message that has them all, as `column_values` and `topics_of` do."""
+    if not fields.columns and fields.topics is None:
         return None
-    acks, group_id, transactional_id = map(_value_at, (fields.acks, fields.group_id, fields.transactional_id))
-    topics = _topics_at(fields)
+    columns, topics = _columns_of(REQUEST_BODIES, fields), _topics_at(fields)
 
     def first(message: Any) -> FirstFields:
-        name, count = _NO_TOPICS if topics is None else topics(message)
-        return (
-            None if acks is None else acks(message),
-            None if group_id is None else group_id(message),
-            None if transactional_id is None else transactional_id(message),
-            name,
-            count,
-        )
+        return (*columns(message), *(_NO_TOPICS if topics is None else topics(message)))
 
     return first
 
 
-def _value_at(path: tuple[str, ...] | None) -> Callable[[Any], Any] | None:
-    if path is None or len(path) > 1:
-        return None if path is None else lambda message: first_value(message, path)
+def _value_at(path: tuple[str, ...]) -> Callable[[Any], Any]:
+    if len(path) > 1:
+        return lambda message: first_value(message, path)
     get = attrgetter(path[0])
 
     def value(message: Any) -> Any:

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any, Final
 
+from kwire.protocol.row_columns import REQUEST_BODIES, RESPONSE_BODIES
 from kwire.schema import error_name
 from kwire.tables.request_logs.exchange_kinds import ExchangeKind, FirstFields
 
@@ -13,8 +15,9 @@ __all__ = ["LOGGED_COLUMNS", "Sender", "request_row"]
 LOGGED_COLUMNS: Final = (
     "series", "capture", "connection_id", "client_id", "client_instance_id", "software_name", "software_version", "principal",
     "api_key", "api_name", "api_version", "header_version", "request_index", "correlation_id",
-    "request_time", "response_time", "latency_us", "error_code", "error_name", "throttle_time_ms",
-    "acks", "group_id", "transactional_id", "first_topic", "topic_count", "state", "body",
+    "request_time", "response_time", "latency_us", "error_code", "error_name",
+    *(column.name for column, _ in RESPONSE_BODIES), *(column.name for column, _ in REQUEST_BODIES), "first_topic", "topic_count",
+    "state", "body",
     "queue_time_us", "local_time_us", "remote_time_us", "packet_number",
 )  # fmt: skip
 
@@ -24,7 +27,7 @@ Sender = tuple[str, str, str, str | None, str | None, str | None, str | None, st
 
 def request_row(
     sender: Sender, kind: ExchangeKind, outcome: tuple[str, str], index: int, correlation_id: int | None, arrived: int | None,
-    responded: int | None, latency: int | None, code: int | None, throttle: int | None, first: FirstFields, queue: int | None,
+    responded: int | None, latency: int | None, code: int | None, answered: Sequence[Any], first: FirstFields, queue: int | None,
     local: int | None, remote: int | None, line: int,
 ) -> tuple[Any, ...]:  # fmt: skip
     """Make a row of `LOGGED_COLUMNS`; times and durations in microseconds, None for what is not known.
@@ -35,9 +38,10 @@ def request_row(
         outcome: state and body.
         index: order of the request in the connection.
         code: error code of the response.
+        answered, first: what the response and the request say, as of `ExchangeKind`.
         line: number of the line.
     """
     return (
         *sender, kind.api_key, kind.api_name, kind.version, kind.header_version, index, correlation_id, arrived, responded, latency,
-        code, "NONE" if code == 0 else None if code is None else error_name(code), throttle, *first, *outcome, queue, local, remote, line,
+        code, "NONE" if code == 0 else None if code is None else error_name(code), *answered, *first, *outcome, queue, local, remote, line,
     )  # fmt: skip

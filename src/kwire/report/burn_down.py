@@ -1,0 +1,68 @@
+"""How many applications still break, from report to report: one line of history for each state of an analysis, kept beside its tables."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable
+from dataclasses import asdict, dataclass
+from datetime import datetime
+from typing import Any, Final
+
+from kwire.report.analysis_folder import AnalysisFolder
+from kwire.report.answer import Answer
+
+__all__ = ["HISTORY", "HistoryPoint", "history_of", "history_text", "read_history"]
+
+HISTORY: Final = "_history.json"
+"""The file in the folder of an analysis; its name begins as those that readers of Parquet pass over."""
+_KEPT: Final = 500
+_COUNTS: Final = ("applications", "breaks", "unknown")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class HistoryPoint:
+    """What a report found: `until` is the end of its captures, ISO 8601 in UTC."""
+
+    until: str
+    applications: int
+    breaks: int
+    unknown: int
+
+
+def read_history(folder: AnalysisFolder) -> tuple[HistoryPoint, ...]:
+    """The states that earlier reports of this folder have found, oldest first; a file that cannot be read counts as none."""
+    try:
+        lines = json.loads(folder.read_text(HISTORY))
+    except (OSError, ValueError):
+        return ()
+    return tuple(point for line in (lines if isinstance(lines, list) else ()) if (point := _point(line)))
+
+
+def history_of(until: datetime | None, applications: int, answer: Answer, *earlier: Iterable[HistoryPoint]) -> tuple[HistoryPoint, ...]:
+    """Earlier states and that of now, by the end of their captures; a state of the same captures takes the place of an earlier one.
+
+    Args:
+        until: the end of the captures; None where that is not known.
+        applications: how many there are.
+        answer: what was found.
+        earlier: states of this folder and of the one that it is compared with.
+    """
+    found = {point.until: point for points in earlier for point in points}
+    if until is not None:
+        name = until.isoformat(timespec="seconds")
+        found[name] = HistoryPoint(until=name, applications=applications, breaks=answer.breaks, unknown=answer.unknown)
+    return tuple(found[name] for name in sorted(found))[-_KEPT:]
+
+
+def history_text(points: Iterable[HistoryPoint]) -> str:
+    """The file's text."""
+    return json.dumps([asdict(point) for point in points], indent=1) + "\n"
+
+
+def _point(line: Any) -> HistoryPoint | None:
+    if not isinstance(line, dict) or not isinstance(line.get("until"), str):
+        return None
+    applications, breaks, unknown = (line.get(name) for name in _COUNTS)
+    if not (isinstance(applications, int) and isinstance(breaks, int) and isinstance(unknown, int)):
+        return None
+    return HistoryPoint(until=line["until"], applications=applications, breaks=breaks, unknown=unknown)

@@ -1,0 +1,201 @@
+"""Charts as inline SVG, drawn by pygal: marks with their value as a title, colours by class, nothing that a strict content policy forbids.
+
+pygal brings a style sheet, a script and tooltips of its own; they are taken out here, because the page's Content-Security-Policy lets only
+the page's own style and script work, and because colours have to follow light, dark and print. `pictures.js` shows a mark's title to a
+pointer, a finger and the arrow keys; without a script the chart is the same and a browser shows the titles itself.
+"""
+
+from __future__ import annotations
+
+import re
+import sys
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any, Final
+from xml.etree import ElementTree
+
+import pygal
+from markupsafe import Markup
+from pygal.style import Style
+
+__all__ = ["NARROW", "WIDE", "Dot", "Series", "draw_columns", "draw_dots", "draw_rows", "draw_strip"]
+
+WIDE: Final = 920
+NARROW: Final = 340
+"""Width of a chart on a desk and on a phone: each chart is drawn for both, so that its text is the size of the page's text."""
+
+_FONT: Final = 12
+_STYLE: Final = Style(label_font_size=_FONT, major_label_font_size=_FONT, value_font_size=_FONT, legend_font_size=_FONT)
+# pygal leaves a finder for its own plugins in the import system, of a kind that Python 3.11 warns of at every module that is not there.
+sys.meta_path[:] = [finder for finder in sys.meta_path if not isinstance(finder, pygal.PluginImportFixer)]
+_MARK: Final = "tooltip-trigger"
+_LONG_NUMBER: Final = re.compile(r"\d+\.\d{2,}(?:e-?\d+)?")
+
+
+@dataclass(frozen=True, slots=True)
+class Series:
+    """Values of one kind: `name` is the class that colours them, `titles` say each value in words."""
+
+    name: str
+    values: tuple[float | None, ...]
+    titles: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Dot:
+    """A point of a dot chart: its place on both axes, its radius, the class that colours it and what it is in words."""
+
+    x: float
+    y: int
+    radius: float
+    name: str
+    title: str
+
+
+def draw_columns(labels: Sequence[str], series: Sequence[Series], *, width: int, height: int, about: str) -> Markup:
+    """Stacked columns, first series at the bottom.
+
+    Args:
+        labels: what stands under each column.
+        series: as many values each as there are labels; zero and None draw nothing.
+        width, height: of the picture, in units that are pixels where it has its own width.
+        about: what the picture shows, for a screen reader.
+    """
+    chart = pygal.StackedBar(**_options(width, height), spacing=12, show_x_guides=False)
+    chart.x_labels = list(labels)
+    chart.y_labels = _ticks(series)
+    return _drawn(chart, series, about, "columns")
+
+
+def draw_rows(labels: Sequence[str], series: Sequence[Series], *, width: int, about: str) -> Markup:
+    """Stacked bars from left to right, one row a label; the arguments are those of `draw_columns`."""
+    chart = pygal.HorizontalStackedBar(**_options(width, 46 + 26 * len(labels)), spacing=6)
+    chart.x_labels = list(reversed(labels))  # pygal begins at the bottom
+    chart.y_labels = _ticks(series)
+    turned = [Series(one.name, one.values[::-1], one.titles[::-1]) for one in series]
+    return _drawn(chart, turned, about, "rows-chart")
+
+
+def draw_strip(series: Sequence[Series], *, about: str, height: int = 48) -> Markup:
+    """Columns without axes or text, to be stretched to any width: each value is one step of time."""
+    options = {**_options(600, height), "margin": 0, "show_x_labels": False, "show_y_labels": False, "print_values": False}
+    kind = pygal.StackedBar if len(series) > 1 else pygal.Bar  # the latter passes over steps without a value
+    chart = kind(**options, spacing=1, range=(0, max(_highest(series), 1)))
+    svg = _drawn(chart, series, about, "strip")
+    return Markup(str(svg).replace("<svg ", '<svg preserveAspectRatio="none" ', 1))
+
+
+def draw_dots(rows: Sequence[str], dots: Sequence[Dot], *, width: int, about: str) -> Markup:
+    """Dots on rows, the first row on top.
+
+    Args:
+        rows: label of each row.
+        dots: `y` is the number of their row, `x` between 0 and 1.
+        width, about: as in `draw_columns`.
+    """
+    chart = pygal.XY(
+        **(_options(width, 30 + 30 * len(rows)) | {"print_values": False}),
+        stroke=False,
+        xrange=(-0.03, 1.03),
+        range=(-0.5, len(rows) - 0.5),
+        show_x_guides=False,
+    )
+    chart.show_x_labels = False
+    longest = _longest_label(width)  # pygal shortens labels of the other axis only
+    rows = [label if len(label) <= longest else f"{label[: longest - 1]}…" for label in rows]
+    chart.y_labels = [{"label": label, "value": len(rows) - 1 - place} for place, label in enumerate(rows)]
+    names = list(dict.fromkeys(dot.name for dot in dots))
+    for name in names:
+        chart.add(
+            name,
+            [{"value": (dot.x, len(rows) - 1 - dot.y), "node": {"r": dot.radius}, "label": dot.title} for dot in dots if dot.name == name],
+        )
+    return _clean(chart, names, about, "dots")
+
+
+def _highest(series: Sequence[Series]) -> float:
+    """Of the highest stack."""
+    return max((sum(one.values[place] or 0 for one in series) for place in range(len(series[0].values))), default=0)
+
+
+def _longest_label(width: int) -> int:
+    """Characters of a label beside a row: a third of the picture at most."""
+    return 16 if width < WIDE else 44
+
+
+def _ticks(series: Sequence[Series]) -> list[int]:
+    """Whole numbers from zero to what covers the highest stack, five at most: steps are 1, 2 or 5 times a power of ten."""
+    most = _highest(series)
+    step = next(size for size in (factor * 10**power for power in range(15) for factor in (1, 2, 5)) if most <= 4 * size)
+    return [step * number for number in range(int(-(-most // step)) + 1)]
+
+
+def _options(width: int, height: int) -> dict[str, Any]:
+    return {
+        "width": width, "height": height, "show_legend": False, "style": _STYLE, "margin": 6, "css": [], "js": [], "no_data_text": "",
+        "print_values": True, "max_scale": 6, "truncate_label": _longest_label(width),
+        "value_formatter": lambda value: f"{value:,.0f}", "min_scale": 1,
+        "explicit_size": False, "show_minor_y_labels": True, "include_x_axis": True,
+    }  # fmt: skip
+
+
+def _drawn(chart: Any, series: Sequence[Series], about: str, kind: str) -> Markup:
+    for one in series:
+        values = [{"value": value, "label": title} if value else None for value, title in zip(one.values, one.titles, strict=True)]
+        chart.add(one.name, values)
+    return _clean(chart, [one.name for one in series], about, kind)
+
+
+def _clean(chart: Any, names: Sequence[str], about: str, kind: str) -> Markup:
+    """What pygal drew, without what the page has no use for."""
+    root = chart.render_tree()
+    for name in [name for name in root.attrib if name not in ("viewBox",)]:
+        del root.attrib[name]
+    root.attrib.update({"class": f"chart {kind}", "role": "img", "aria-label": about})
+    _prune(root)
+    for group in root.iter("g"):
+        found = re.search(r"\bserie-(\d+)", group.get("class", ""))
+        if found:
+            group.set("class", f"series {names[int(found[1])]}")
+    for node in list(root.iter()):
+        _name_marks(node)
+    text = ElementTree.tostring(root, encoding="unicode", short_empty_elements=True)
+    return Markup(_LONG_NUMBER.sub(lambda found: f"{float(found[0]):.1f}".removesuffix(".0"), text))
+
+
+def _prune(node: Any) -> None:
+    """Drop definitions, comments, grounds, tooltips, bars of nothing with their zero, and groups that are empty then."""
+    for child in list(node):
+        if _is_left_out(child):
+            node.remove(child)
+            continue
+        _prune(child)
+        if child.tag == "g" and not len(child):
+            node.remove(child)
+
+
+def _is_left_out(node: Any) -> bool:
+    if not isinstance(node.tag, str) or node.tag in ("defs", "style", "script"):
+        return True
+    kind = node.get("class", "")
+    if "background" in kind or "tooltip-overlay" in kind:
+        return True
+    if node.tag == "rect":
+        return 0.0 in (float(node.get("width", 1)), float(node.get("height", 1)))
+    return node.tag == "text" and "text-overlay" not in kind and node.get("text-anchor") == "middle" and (node.text or "") == "0"
+
+
+def _name_marks(node: Any) -> None:
+    """Give a mark its title from the descriptions beside it, which go; a title of an axis says what its text does."""
+    descriptions = [child for child in node if child.tag == "desc"]
+    label = next((child.text for child in descriptions if child.get("class") == "label"), None)
+    for child in descriptions:
+        node.remove(child)
+    for child in list(node):
+        if child.tag == "title" and node.get("class") != "mark":
+            node.remove(child)
+        elif _MARK in child.get("class", ""):
+            child.attrib.pop("rx", None)
+            child.attrib.pop("ry", None)
+            child.set("class", "mark")
+            ElementTree.SubElement(child, "title").text = label or ""

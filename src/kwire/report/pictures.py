@@ -1,0 +1,306 @@
+"""The pictures of the page: which numbers each shows, in which words.
+
+A picture is drawn for a desk and for a phone; what stands on the time axis is one drawing that stretches. Each mark carries its value as a
+title, and the worst is first everywhere: rows that break on top, breaking parts at the bottom of columns, where they can be compared.
+"""
+
+from __future__ import annotations
+
+import math
+from collections import Counter, defaultdict
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import timedelta
+from typing import Final
+
+from markupsafe import Markup
+
+from kwire.report.amounts import compact, length_of_time, moment, plural
+from kwire.report.answer import VERDICT_WORDS
+from kwire.report.burn_down import HistoryPoint
+from kwire.report.charts import NARROW, WIDE, Dot, Series, draw_columns, draw_dots, draw_rows, draw_strip
+from kwire.report.connection_times import ConnectionTimes
+from kwire.report.group_lines import GroupLine, GroupLines
+from kwire.report.inventory import Client
+from kwire.report.topic_risk import SideRisk, TopicRisk
+from kwire.report.traffic_times import TrafficTimes
+from kwire.report.verdicts import UpgradeMatrix
+from kwire.report.wire_text import visible
+
+__all__ = [
+    "ClientStrip", "Picture", "Strip", "breaks_per_version", "burn_down", "client_strips", "connection_strip", "group_strip", "library_age",
+    "topic_losses", "traffic_strips",
+]  # fmt: skip
+
+LIBRARIES_DRAWN: Final = 16
+TOPICS_DRAWN: Final = 14
+_URGENT_FIRST: Final = tuple(VERDICT_WORDS)
+_PLAIN: Final = "plain"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Picture:
+    """A chart for a desk and one for a phone; `legend` has class and words of each colour."""
+
+    wide: Markup
+    narrow: Markup
+    legend: tuple[tuple[str, str], ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Strip:
+    """Columns over time that stretch to any width, with what they are and how high they go, in words."""
+
+    title: str
+    most: str
+    svg: Markup
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ClientStrip:
+    """When one client was active."""
+
+    client: Client
+    verdict: str
+    requests: int
+    svg: Markup
+
+
+def _both(draw: Callable[[int], Markup], names: Iterable[str]) -> Picture:
+    return Picture(wide=draw(WIDE), narrow=draw(NARROW), legend=tuple((name, VERDICT_WORDS.get(name, name)) for name in names))
+
+
+def breaks_per_version(matrix: UpgradeMatrix, keys: Iterable[str], names: Mapping[str, str]) -> Picture | None:
+    """Applications by verdict at each target version; None without any.
+
+    Args:
+        matrix: the verdicts.
+        keys: of the applications.
+        names: how to write each target.
+    """
+    counted = set(keys)
+    lines = [line for line in matrix.clients if line.client_key in counted]
+    if not lines:
+        return None
+    tallies = [Counter(line.by_target[place] for line in lines) for place in range(len(matrix.targets))]
+    shown = [name for name in _URGENT_FIRST if any(tally[name] for tally in tallies)]
+    labels = [names[target] for target in matrix.targets]
+    series = [
+        Series(
+            name,
+            tuple(float(tally[name]) for tally in tallies),
+            tuple(
+                f"Kafka {label}, {VERDICT_WORDS[name]}: {plural(tally[name], 'application')}"
+                for label, tally in zip(labels, tallies, strict=True)
+            ),
+        )
+        for name in shown
+    ]
+    about = f"Applications by verdict on each Kafka version, {labels[0]} to {labels[-1]}"
+    return _both(lambda width: draw_columns(labels, series, width=width, height=210, about=about), shown)
+
+
+def library_age(clients: Sequence[Client], verdicts: Mapping[str, str | None]) -> Picture | None:
+    """A dot for each library version and verdict, as large as it has applications; versions of a library from old to new.
+
+    Args:
+        clients: the applications, as `read_clients` orders them: versions of a library ascend.
+        verdicts: worst verdict by client key.
+    """
+    by_library: dict[str, dict[str, Counter[str]]] = defaultdict(lambda: defaultdict(Counter))
+    for client in clients:
+        by_library[client.library][client.version][verdicts.get(client.client_key) or "unjudged"] += 1
+    if not by_library:
+        return None
+
+    def rank(library: str) -> tuple[int, int, int, str]:
+        tally = sum(by_library[library].values(), Counter[str]())
+        return -tally["rejected"], -tally["undetermined"], -tally.total(), library
+
+    libraries = sorted(by_library, key=rank)[:LIBRARIES_DRAWN]
+    most = max(number for library in libraries for tally in by_library[library].values() for number in tally.values())
+    dots: list[Dot] = []
+    for row, library in enumerate(libraries):
+        versions = by_library[library]
+        for place, (version, tally) in enumerate(versions.items()):
+            x = place / (len(versions) - 1) if len(versions) > 1 else 0.5
+            for name, number in sorted(tally.items(), key=lambda item: -item[1]):  # the smaller over the larger
+                said = VERDICT_WORDS.get(name, "no verdict")
+                title = f"{visible(library) or 'unknown library'} {visible(version)}: {plural(number, 'application')}, {said}"
+                dots.append(Dot(x, row, 5 + 8 * math.sqrt(number / most) if most > 1 else 6, name, title.replace(" :", ":")))
+    shown = [name for name in (*_URGENT_FIRST, "unjudged") if any(dot.name == name for dot in dots)]
+    labels = [visible(library, 40) or "unknown library" for library in libraries]
+    ranges = [_range(list(by_library[library])) for library in libraries]
+    about = "Applications by library and version, old versions left, new ones right, coloured by verdict"
+
+    def draw(width: int) -> Markup:
+        rows = [f"{label}  {said}" if width == WIDE else label for label, said in zip(labels, ranges, strict=True)]
+        return draw_dots(rows, dots, width=width, about=about)
+
+    picture = _both(draw, shown)
+    return Picture(wide=picture.wide, narrow=picture.narrow, legend=tuple((n, VERDICT_WORDS.get(n, "no verdict")) for n in shown))
+
+
+def _range(versions: Sequence[str]) -> str:
+    """The oldest and the newest version, in few characters."""
+    known = [_brief(version) for version in versions if version]
+    return "" if not known else known[0] if len(known) == 1 else f"{known[0]} … {known[-1]}"
+
+
+def _brief(version: str) -> str:
+    """A version, or the range of an inferred one, as in ``0.10.1–0.11.0``."""
+    after, between, before = version.removeprefix("after ").partition(" and before ")
+    if between:
+        return f"{after}–{before}"
+    sign = ">" if version.startswith("after ") else "<" if version.startswith("before ") else ""
+    return visible(sign + version.removeprefix("after ").removeprefix("before "), 24)
+
+
+def topic_losses(risks: Sequence[TopicRisk]) -> Picture | None:
+    """Producers and consumers of the topics that lose most; None where no topic loses any.
+
+    Args:
+        risks: from `topics_at_risk`.
+    """
+    drawn = [one for one in risks if one.breaks or one.unknown][:TOPICS_DRAWN]
+    if not drawn:
+        return None
+    parts: list[tuple[str, list[int], list[str]]] = []
+    for name, word in (("rejected", "break"), ("undetermined", "unknown"), ("ok", "keep working")):
+        counts = [(_of_side(one.producers, name), _of_side(one.consumers, name)) for one in drawn]
+        titles = [
+            f"{visible(one.topic.name)}: {plural(made, 'producer')} and {plural(read, 'consumer')}, {word}"
+            for one, (made, read) in zip(drawn, counts, strict=True)
+        ]
+        parts.append((name, [made + read for made, read in counts], titles))
+    series = [Series(name, tuple(map(float, values)), tuple(titles)) for name, values, titles in parts if any(values)]
+    labels = [visible(one.topic.name, 60) for one in drawn]
+    about = "Producers and consumers of topics, those that break first"
+    return _both(lambda width: draw_rows(labels, series, width=width, about=about), [one.name for one in series])
+
+
+def _of_side(side: SideRisk, name: str) -> int:
+    return {"rejected": side.breaks, "undetermined": side.unknown}.get(name, side.clients - side.breaks - side.unknown)
+
+
+def burn_down(points: Sequence[HistoryPoint]) -> Picture | None:
+    """Applications that break or might, report by report; None with fewer than two.
+
+    Args:
+        points: oldest first; of many, the newest ones are drawn.
+    """
+    if len(points) < 2:
+        return None
+    drawn = points[-24:]
+    labels = [point.until[:10] if len({one.until[:10] for one in drawn}) == len(drawn) else point.until[5:16] for point in drawn]
+    rest = [point.applications - point.breaks - point.unknown for point in drawn]
+    series = [
+        Series(
+            name,
+            tuple(map(float, values)),
+            tuple(
+                f"{label}: {number:,} of {plural(point.applications, 'application')} {word}"
+                for label, number, point in zip(labels, values, drawn, strict=True)
+            ),
+        )
+        for name, word, values in (
+            ("rejected", "break", [point.breaks for point in drawn]),
+            ("undetermined", "unknown", [point.unknown for point in drawn]),
+            ("ok", "neither break nor unknown", rest),
+        )
+        if any(values)
+    ]
+    about = f"Applications that break, in {plural(len(drawn), 'report')}"
+    names = [one.name for one in series]
+
+    def draw(width: int) -> Markup:
+        kept = [label if width == WIDE or place in (0, len(labels) - 1) else " " for place, label in enumerate(labels)]
+        return draw_columns(kept, series, width=width, height=210, about=about)
+
+    return _both(draw, names)
+
+
+def connection_strip(times: ConnectionTimes) -> Markup:
+    """Open connections over time."""
+    sums = tuple(float(sum(one.open[place] for one in times.series)) for place in range(len(times.series[0].open)))
+    titles = tuple(f"{moment(times.start + times.interval * place)}: {number:,.0f} open" for place, number in enumerate(sums))
+    return draw_strip([Series(_PLAIN, sums, titles)], about="Open connections over time")
+
+
+def traffic_strips(times: TrafficTimes) -> tuple[Strip, ...]:
+    """Requests, errors and latency over time."""
+    when = [moment(times.start + times.step * place) for place in range(len(times.requests))]
+
+    def strip(title: str, values: Sequence[int | None], unit: str, most: str, name: str = _PLAIN) -> Strip:
+        titles = tuple(f"{at}: {value:,} {unit}" if value is not None else "" for at, value in zip(when, values, strict=True))
+        return Strip(title=title, most=most, svg=draw_strip([Series(name, tuple(values), titles)], about=f"{title} over time"))
+
+    slow = [
+        None if high is None else f"median {_latency(low or 0)}, 99th percentile {_latency(high)}"
+        for low, high in zip(times.p50, times.p99, strict=True)
+    ]
+    titles = tuple(f"{at}: {said}" if said else "" for at, said in zip(when, slow, strict=True))
+    low = tuple(float(value) if value is not None else None for value in times.p50)
+    above = tuple(float(high - (low or 0)) if high is not None else None for low, high in zip(times.p50, times.p99, strict=True))
+    latency = draw_strip([Series("median", low, titles), Series("tail", above, titles)], about="Latency over time")
+    highest = max((value for value in times.p99 if value is not None), default=0)
+    return (
+        strip("Requests", times.requests, "requests", f"{compact(max(times.requests))} per {_step(times.step)}"),
+        strip("Errors", times.errors, "errors", f"{compact(max(times.errors))} per {_step(times.step)}", "rejected"),
+        Strip(title="Latency", most=_latency(highest), svg=latency),
+    )
+
+
+def client_strips(times: TrafficTimes, clients: Sequence[Client], verdicts: Mapping[str, str | None]) -> tuple[ClientStrip, ...]:
+    """When clients were active, in the order of `clients`; each on its own scale.
+
+    Args:
+        times: with the requests of these clients.
+        clients: worst first.
+        verdicts: worst verdict by client key.
+    """
+    when = [moment(times.start + times.step * place) for place in range(len(times.requests))]
+    found = []
+    for client in clients:
+        counts = times.clients.get(client.client_key)
+        if counts is None:
+            continue
+        verdict = verdicts.get(client.client_key) or "unjudged"
+        titles = tuple(f"{at}: {plural(number, 'request')}" for at, number in zip(when, counts, strict=True))
+        name = visible(", ".join(client.client_ids) or next(iter(client.addresses), client.client_key), 60)
+        svg = draw_strip([Series(verdict, counts, titles)], about=f"Requests of {name} over time", height=24)
+        found.append(ClientStrip(client=client, verdict=verdict, requests=sum(counts), svg=svg))
+    return tuple(found)
+
+
+def group_strip(groups: GroupLines, group: GroupLine) -> Markup | None:
+    """Members of a group over time, coloured by what happened; None for a group that only formed."""
+    if not group.again and not group.troubled:
+        return None
+    assert groups.start is not None
+    assert groups.end is not None
+    steps = groups.steps(group)
+    width = (groups.end - groups.start) / len(steps)
+    low = max(group.most, 1) / 6  # so that a step without members, or one before the first generation, is seen where something happened
+    series = []
+    for state in ("trouble", "rebalancing", "forming", "steady"):
+        values, titles = [], []
+        for place, step in enumerate(steps):
+            is_here = step.state == state and (step.members is not None or state != "steady")
+            values.append(max(float(step.members or 0), low if state != "steady" else 0) if is_here else None)
+            members = "members not seen" if step.members is None else plural(step.members, "member")
+            titles.append(f"{moment(groups.start + width * place)}: {members}, {state}")
+        if any(values):
+            series.append(Series(state, tuple(values), tuple(titles)))
+    about = f"{plural(group.again, 'rebalance')}, {plural(group.troubled, 'error')}, at most {plural(group.most, 'member')}"
+    return draw_strip(series, about=about, height=36)
+
+
+def _latency(microseconds: int) -> str:
+    if microseconds < 1_000:
+        return f"{microseconds} µs"
+    return f"{microseconds / 1_000:.1f} ms" if microseconds < 1_000_000 else f"{microseconds / 1_000_000:.1f} s"
+
+
+def _step(step: timedelta) -> str:
+    return "hour" if step == timedelta(hours=1) else length_of_time(step)

@@ -1,0 +1,66 @@
+"""Topics that lose producers or consumers when the brokers are upgraded."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+
+from kwire.report.lineage import Topic, TopicUse
+
+__all__ = ["SideRisk", "TopicRisk", "topics_at_risk"]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SideRisk:
+    """Producers or consumers of a topic: how many there are, and how many break or might."""
+
+    clients: int
+    breaks: int
+    unknown: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TopicRisk:
+    """A topic with what an upgrade takes from it."""
+
+    topic: Topic
+    producers: SideRisk
+    consumers: SideRisk
+
+    @property
+    def breaks(self) -> int:
+        return self.producers.breaks + self.consumers.breaks
+
+    @property
+    def unknown(self) -> int:
+        return self.producers.unknown + self.consumers.unknown
+
+    @property
+    def clients(self) -> int:
+        return self.producers.clients + self.consumers.clients
+
+    @property
+    def worst(self) -> str:
+        """The verdict of its worst client, as the tables have it; ``ok`` also where nothing of them was judged."""
+        return "rejected" if self.breaks else "undetermined" if self.unknown else "ok"
+
+    @property
+    def is_stopped(self) -> bool:
+        """Whether all its producers or all its consumers break."""
+        return any(side.clients and side.breaks == side.clients for side in (self.producers, self.consumers))
+
+
+def topics_at_risk(topics: Iterable[Topic], verdicts: Mapping[str, str | None]) -> tuple[TopicRisk, ...]:
+    """Count what each topic loses: topics that stop first, then those that lose most, then the busiest.
+
+    Args:
+        topics: from `read_lineage`, the busiest first.
+        verdicts: worst verdict by client key.
+    """
+    found = [TopicRisk(topic=topic, producers=_side(topic.writers, verdicts), consumers=_side(topic.readers, verdicts)) for topic in topics]
+    return tuple(sorted(found, key=lambda one: (not one.is_stopped, -one.breaks, -one.unknown)))
+
+
+def _side(uses: Iterable[TopicUse], verdicts: Mapping[str, str | None]) -> SideRisk:
+    seen = [verdicts.get(key) for key in {use.client_key for use in uses}]
+    return SideRisk(clients=len(seen), breaks=seen.count("rejected"), unknown=seen.count("undetermined"))

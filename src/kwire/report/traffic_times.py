@@ -1,0 +1,184 @@
+"""Requests, errors and latency over time, and when each client was active.
+
+A short capture is counted from its requests, in equal steps; a longer one, or one with many requests, from the sums by hour that the
+analysis has made (`client_hourly`).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from datetime import UTC, datetime, timedelta
+from itertools import pairwise
+from typing import Any, Final
+
+import numpy as np
+import numpy.typing as npt
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from kwire.report.analysis_folder import AnalysisFolder
+
+__all__ = ["STEPS", "TrafficTimes", "read_traffic"]
+
+STEPS: Final = 60
+"""Steps of a capture that is counted from its requests."""
+MOST_HOURS: Final = 24 * 14
+"""Steps of a longer one: beyond two weeks of hours, several hours make a step."""
+_SHORT: Final = timedelta(hours=6)
+_FEW: Final = 500_000  # requests that are read one by one
+_HOUR: Final = 3_600_000_000
+# These wait on purpose, for records or for other members: their times say nothing about how fast a broker is.
+_WAITING: Final = ("Fetch", "ShareFetch", "JoinGroup", "SyncGroup")
+
+_Counts = npt.NDArray[np.int64]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TrafficTimes:
+    """Equal steps from `start`.
+
+    Attributes:
+        step: length of each.
+        requests, errors: of all clients; an error is an answer with an error code.
+        p50, p99: latency in microseconds, without requests that wait on purpose (Fetch, JoinGroup, SyncGroup); None where there is none.
+        clients: requests in each step, by client key, of the clients that were asked for.
+    """
+
+    start: datetime
+    step: timedelta
+    requests: tuple[int, ...]
+    errors: tuple[int, ...]
+    p50: tuple[int | None, ...]
+    p99: tuple[int | None, ...]
+    clients: dict[str, tuple[int, ...]]
+
+    @property
+    def end(self) -> datetime:
+        return self.start + self.step * len(self.requests)
+
+
+def read_traffic(folder: AnalysisFolder, clients: Iterable[str]) -> TrafficTimes | None:
+    """Count requests over time; None where there is no request with a time.
+
+    Args:
+        folder: the analysis.
+        clients: keys of the clients to count one by one.
+    """
+    wanted = pa.array(list(dict.fromkeys(clients)), pa.string())
+    times = folder.time_range()
+    if times is not None and times[1] - times[0] < _SHORT and 0 < folder.count("requests") <= _FEW:
+        return _of_requests(folder, wanted)
+    return _of_hours(folder, wanted)
+
+
+def _of_requests(folder: AnalysisFolder, wanted: pa.Array[Any]) -> TrafficTimes | None:
+    columns = ["client_key", "request_time", "error_code", "latency_us", "api_name"]
+    table = folder.read("requests", columns)
+    table = table.filter(pc.is_valid(table["request_time"]))
+    if not table.num_rows:
+        return None
+    times = _numbers(table["request_time"].cast(pa.int64()))
+    first, last = int(times.min()), int(times.max())
+    width = max(1, -(-(last - first + 1) // STEPS))
+    step = (times - first) // width
+    failed = _filled(table["error_code"], 0) != 0
+    latency = np.where(_waits(table["api_name"]), -1, _filled(table["latency_us"], -1))
+    order = np.argsort(step, kind="stable")
+    borders = np.searchsorted(step[order], np.arange(STEPS + 1))
+    p50, p99 = list[int | None](), list[int | None]()
+    for left, right in pairwise(borders):
+        seen = latency[order[left:right]]
+        seen = seen[seen >= 0]
+        p50.append(int(np.percentile(seen, 50)) if len(seen) else None)
+        p99.append(int(np.percentile(seen, 99)) if len(seen) else None)
+    return TrafficTimes(
+        start=_moment(first),
+        step=timedelta(microseconds=width),
+        requests=_tuple(np.bincount(step, minlength=STEPS)),
+        errors=_tuple(np.bincount(step[failed], minlength=STEPS)),
+        p50=tuple(p50),
+        p99=tuple(p99),
+        clients=_by_client(table["client_key"], step, np.ones(len(step), np.int64), wanted, STEPS),
+    )
+
+
+def _of_hours(folder: AnalysisFolder, wanted: pa.Array[Any]) -> TrafficTimes | None:
+    columns = ["client_key", "hour", "api_name", "requests", "errors", "latency_histogram"]
+    table = folder.read("client_hourly", columns)
+    table = table.filter(pc.is_valid(table["hour"]))
+    if not table.num_rows:
+        return None
+    hours = _numbers(table["hour"].cast(pa.int64())) // _HOUR
+    first, last = int(hours.min()), int(hours.max())
+    per_step = -(-(last - first + 1) // MOST_HOURS)
+    steps = -(-(last - first + 1) // per_step)
+    step = (hours - first) // per_step
+    requests, errors = (_filled(table[name], 0) for name in ("requests", "errors"))
+    answers = ~_waits(table["api_name"])
+    p50, p99 = _quantiles(table["latency_histogram"].filter(pa.array(answers)), step[answers], steps)
+    return TrafficTimes(
+        start=_moment(first * _HOUR),
+        step=timedelta(hours=per_step),
+        requests=_sums(step, requests, steps),
+        errors=_sums(step, errors, steps),
+        p50=p50,
+        p99=p99,
+        clients=_by_client(table["client_key"], step, requests, wanted, steps),
+    )
+
+
+def _quantiles(histograms: pa.ChunkedArray[Any], step: _Counts, steps: int) -> tuple[tuple[int | None, ...], tuple[int | None, ...]]:
+    """Median and 99th percentile of each step, from the buckets of its rows: the upper end of the bucket where it lies."""
+    parents = _numbers(pc.list_parent_indices(histograms))
+    buckets = pc.list_flatten(histograms)
+    tops, counts = (_filled(pc.struct_field(buckets, name), 0) for name in ("up_to_us", "requests"))
+    of_step = step[parents]
+    order = np.lexsort((tops, of_step))
+    of_step, tops, counts = of_step[order], tops[order], counts[order]
+    found: dict[float, list[int | None]] = {0.5: [], 0.99: []}
+    borders = np.searchsorted(of_step, np.arange(steps + 1))
+    for left, right in pairwise(borders):
+        grown = np.cumsum(counts[left:right])
+        for part, values in found.items():
+            known = len(grown) and grown[-1]
+            values.append(int(tops[left + np.searchsorted(grown, part * grown[-1])]) if known else None)
+    return tuple(found[0.5]), tuple(found[0.99])
+
+
+def _by_client(keys: Any, step: _Counts, weights: _Counts, wanted: pa.Array[Any], steps: int) -> dict[str, tuple[int, ...]]:
+    if not len(wanted):
+        return {}
+    place = _filled(pc.index_in(keys, value_set=wanted), -1)
+    kept = place >= 0
+    sums = _sums(place[kept] * steps + step[kept], weights[kept], len(wanted) * steps)
+    by_client = {str(key): sums[at * steps : (at + 1) * steps] for at, key in enumerate(wanted.to_pylist())}
+    return {key: counts for key, counts in by_client.items() if any(counts)}
+
+
+def _waits(names: Any) -> npt.NDArray[np.bool_]:
+    found: npt.NDArray[np.bool_] = pc.is_in(names, value_set=pa.array(_WAITING)).to_numpy().astype(np.bool_)
+    return found
+
+
+def _filled(column: Any, missing: int) -> _Counts:
+    """A column with a number for each null."""
+    return _numbers(pc.if_else(pc.is_valid(column), column, pa.scalar(missing)))
+
+
+def _numbers(column: Any) -> _Counts:
+    """A column without nulls."""
+    found: _Counts = column.to_numpy(zero_copy_only=False) if isinstance(column, pa.Array) else column.to_numpy()
+    return found.astype(np.int64)
+
+
+def _sums(places: _Counts, weights: _Counts, length: int) -> tuple[int, ...]:
+    return _tuple(np.bincount(places, weights=weights, minlength=length))
+
+
+def _tuple(counts: npt.NDArray[Any]) -> tuple[int, ...]:
+    return tuple(int(number) for number in counts)
+
+
+def _moment(microseconds: int) -> datetime:
+    return datetime.fromtimestamp(0, tz=UTC) + timedelta(microseconds=microseconds)

@@ -1,0 +1,136 @@
+"""Charts and what they show: values, titles and order, by hand; nothing in the SVG that the page's content policy would block."""
+
+from __future__ import annotations
+
+import re
+from datetime import UTC, datetime, timedelta
+from xml.etree import ElementTree
+
+from kwire.report.burn_down import HistoryPoint
+from kwire.report.charts import Dot, Series, draw_columns, draw_dots, draw_rows, draw_strip
+from kwire.report.inventory import Client
+from kwire.report.pictures import breaks_per_version, burn_down, library_age, traffic_strips
+from kwire.report.traffic_times import TrafficTimes
+from kwire.report.verdicts import ClientVerdicts, UpgradeMatrix
+
+TWO = [Series("rejected", (2.0, 0.0), ("two break", "none")), Series("ok", (6.0, None), ("six work", ""))]
+
+
+def marks(svg: str) -> list[tuple[str, str]]:
+    """Class of the series and title of each mark, in their order."""
+    root = ElementTree.fromstring(svg)
+    series = [group for group in root.iter("g") if group.get("class", "").startswith("series ")]
+    return [
+        (one.get("class", "")[7:], mark.findtext("title") or "") for one in series for mark in one.iter() if mark.get("class") == "mark"
+    ]
+
+
+def heights(svg: str, size: str = "height") -> list[float]:
+    return [float(mark.get(size, 0)) for mark in ElementTree.fromstring(svg).iter("rect") if mark.get("class") == "mark"]
+
+
+def test_a_value_is_a_mark_with_a_title_and_nothing_is_no_mark() -> None:
+    svg = draw_columns(["4.0", "4.1"], TWO, width=300, height=200, about="what it shows")
+    assert marks(svg) == [("rejected", "two break"), ("ok", "six work")]
+    low, high = heights(svg)
+    assert abs(high / low - 3) < 0.02
+    assert ElementTree.fromstring(svg).get("aria-label") == "what it shows"
+
+
+def test_rows_begin_at_the_top() -> None:
+    svg = draw_rows(["first", "second"], [Series("ok", (3.0, 1.0), ("three", "one"))], width=600, about="")
+    tops = {
+        mark.findtext("title"): float(mark.get("y", 0)) for mark in ElementTree.fromstring(svg).iter("rect") if mark.get("class") == "mark"
+    }
+    assert tops["three"] < tops["one"]
+
+
+def test_dots_stand_on_their_row() -> None:
+    svg = draw_dots(["a", "b"], [Dot(0, 0, 5, "ok", "left top"), Dot(1, 1, 9, "rejected", "right bottom")], width=600, about="")
+    (left, right) = (mark for mark in ElementTree.fromstring(svg).iter("circle"))
+    assert float(left.get("cx", 0)) < float(right.get("cx", 0))
+    assert float(left.get("cy", 0)) < float(right.get("cy", 0))
+    assert (left.get("r"), right.get("r")) == ("5", "9")
+
+
+def test_nothing_in_a_chart_needs_a_style_or_a_script_of_its_own() -> None:
+    bad = '"><script>alert(1)</script>'
+    charts = [
+        draw_columns([bad], [Series("ok", (1.0,), (bad,))], width=300, height=100, about=bad),
+        draw_dots([bad], [Dot(0.5, 0, 5, "ok", bad)], width=300, about=bad),
+        draw_strip([Series("ok", (1.0, 2.0), (bad, bad))], about=bad),
+    ]
+    for svg in charts:
+        tags = {one.tag for one in ElementTree.fromstring(svg).iter()}
+        assert tags <= {"svg", "g", "path", "rect", "circle", "text", "title"}
+        assert not re.search(r"\s(?:style|on\w+|href|id)=", svg)
+        assert "pygal" not in svg
+
+
+def client(key: str, library: str, version: str) -> Client:
+    return Client(
+        client_key=key, library=library, version=version, guessed=False, identity_source="api_versions", confidence="",
+        client_ids=(key,), addresses=(), principals=(), role="client", owner="", connections=1, requests=1, errors=0, first_seen=None,
+        last_seen=None,
+    )  # fmt: skip
+
+
+def line(key: str, *verdicts: str) -> ClientVerdicts:
+    return ClientVerdicts(client_key=key, by_target=verdicts, findings=(), versions_ok=0)
+
+
+def test_applications_are_counted_at_each_version_and_others_are_not() -> None:
+    matrix = UpgradeMatrix(
+        targets=("3.9.2", "4.0.2"), clients=(line("a", "marked", "rejected"), line("b", "ok", "ok"), line("broker", "ok", "rejected"))
+    )
+    picture = breaks_per_version(matrix, ["a", "b"], {"3.9.2": "3.9", "4.0.2": "4.0"})
+    assert picture is not None
+    assert (
+        marks(picture.wide)
+        == marks(picture.narrow)
+        == [
+            ("rejected", "Kafka 4.0, breaks: 1 application"),
+            ("marked", "Kafka 3.9, deprecated: 1 application"),
+            ("ok", "Kafka 3.9, compatible: 1 application"),
+            ("ok", "Kafka 4.0, compatible: 1 application"),
+        ]
+    )
+    assert [name for name, _ in picture.legend] == ["rejected", "marked", "ok"]
+
+
+def test_libraries_that_break_are_drawn_first_also_behind_many_that_do_not() -> None:
+    clients = [client(f"new{n}", f"lib{n:02}", "1.0") for n in range(40)] + [client("old", "zebra", "0.9"), client("mid", "zebra", "1.0")]
+    verdicts = {one.client_key: "rejected" if one.client_key == "old" else "ok" for one in clients}
+    picture = library_age(clients, verdicts)
+    assert picture is not None
+    texts = [text.text for text in ElementTree.fromstring(picture.wide).iter("text")]
+    assert "zebra  0.9 … 1.0" in texts
+    assert ("rejected", "zebra 0.9: 1 application, breaks") in marks(picture.wide)
+    assert len(texts) == 16
+
+
+def test_latency_is_drawn_as_median_and_what_is_above_it() -> None:
+    times = TrafficTimes(
+        start=datetime(2026, 9, 8, tzinfo=UTC), step=timedelta(hours=1), requests=(5, 0), errors=(1, 0), p50=(1_000, None),
+        p99=(4_000, None), clients={},
+    )  # fmt: skip
+    requests, errors, latency = traffic_strips(times)
+    assert (requests.most, errors.most, latency.most) == ("5 per hour", "1 per hour", "4.0 ms")
+    assert marks(requests.svg) == [("plain", "2026-09-08 00:00:00: 5 requests")]
+    said = "2026-09-08 00:00:00: median 1.0 ms, 99th percentile 4.0 ms"
+    assert marks(latency.svg) == [("median", said), ("tail", said)]
+    low, above = heights(latency.svg)
+    assert abs(above / low - 3) < 0.05
+
+
+def test_the_burn_down_wants_two_reports() -> None:
+    points = [
+        HistoryPoint(until=f"2026-09-{day:02}T10:00:00+00:00", applications=9, breaks=breaks, unknown=0) for day, breaks in ((1, 5), (8, 2))
+    ]
+    assert burn_down(points[:1]) is None
+    picture = burn_down(points)
+    assert picture is not None
+    assert marks(picture.wide)[:2] == [
+        ("rejected", "2026-09-01: 5 of 9 applications break"),
+        ("rejected", "2026-09-08: 2 of 9 applications break"),
+    ]
