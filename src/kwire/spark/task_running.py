@@ -94,7 +94,7 @@ def watching(tasks: Sequence[SeriesTask | RouteTask], total: int, progress: Call
     Args:
         tasks: which.
         total: bytes of their files, a file as often as it is read.
-        progress: told what is going on, and how many of how many bytes are read.
+        progress: called with the phase, the bytes read and the bytes in all.
     """
     files = [file for task in tasks if (file := progress_file(task.out, task.number)) is not None]
     over = threading.Event()

@@ -32,11 +32,11 @@ class DirectionDetector:
         max_frame: longest frame that is believed.
         frames: say where each frame lies (`FrameSeen`).
         asked: give the frames of this message (`MessageSeen`).
-        tracker: what tracks the connection, of either twin.
+        tracker: what tracks the connection, of either backend.
 
     Attributes:
         server_side: 0, 1, or None while undecided.
-        decided_by: what told: `syn`, `port`, `response`, `requests` or `lower_port`; None while undecided.
+        decided_by: the evidence: `syn`, `port`, `response`, `requests` or `lower_port`; None while undecided.
     """
 
     __slots__ = (
