@@ -91,12 +91,29 @@ cdef int64_t judge_border(Connection self, int side, Bytes p, Py_ssize_t size, P
             trial = TRIALS[index]
         elif following > TRIALS[index]:
             following = TRIALS[index]
+    if trial and side == REQUEST and length > BELIEVED and not names_client(field_plan, payload, trial, length):
+        return 0
     if trial and not reads_as_frame(self, side, field_plan, payload, trial, length):
         return 0
-    if trial and side == REQUEST and length > BELIEVED:
-        if not _resync._names_client(PyBytes_FromStringAndSize(<const char*>payload, trial), length):
-            return 0
     return LENGTH + (trial if trial == BELIEVED else following)
+
+
+cdef bint names_client(const FieldPlan* field_plan, Bytes payload, Py_ssize_t have, int64_t length) except -1:
+    """kwire.protocol.tracking.resync._names_client of a request of which `have` bytes are there: what is not plain ASCII Python judges."""
+    cdef Py_ssize_t size = <int16_t>load_16(payload + CLIENT_ID_SIZE)
+    cdef Py_ssize_t end = CLIENT_ID_SIZE + 2 + max(size, 0)
+    cdef Py_ssize_t index
+    if field_plan.header_version == 1 or (field_plan.header_version == 2 and (end >= have or payload[end] == 0)):
+        if end > have:
+            return True
+        for index in range(CLIENT_ID_SIZE + 2, end):
+            if payload[index] >= 0x80:
+                break
+            if not 0x20 <= payload[index] < 0x7f:
+                return False
+        else:
+            return size > 0
+    return _resync._names_client(PyBytes_FromStringAndSize(<const char*>payload, have), length)
 
 
 cdef bint reads_as_frame(Connection self, int side, const FieldPlan* field_plan, Bytes payload, Py_ssize_t have, int64_t length) except -1:

@@ -22,19 +22,13 @@ OF_SPLITTER = (
 )
 
 
-def _taken_up(pure):
-    """A connection out of a pickle, which is that of the pure twin."""
+def taken_up(pure):
+    """A connection that makes events, in the state of one of the pure twin: what comes out of a pickle."""
     exchange = pure._exchange
     made = Connection(
         pure.joined_late, max_frame=pure._splitters["request"].max_frame, frames=exchange.frames, bodies=exchange.passing.bodies,
         asked=exchange.asked,
     )
-    return take_over(made, pure)
-
-
-cdef object take_over(Connection made, object pure):
-    """Give a connection the state that another one has, of either twin."""
-    exchange = pure._exchange
     copied(made, pure, OF_CONNECTION)
     native = made._exchange
     copied(native, exchange, OF_EXCHANGE)

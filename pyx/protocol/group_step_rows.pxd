@@ -1,8 +1,7 @@
 """Rows of `group_steps` as C structs, of JoinGroup, SyncGroup and LeaveGroup: tracking/group_steps.py, tables/observed_rows.py.
 
 A request waits as the frame that it was (`WaitingRequest.payload`) and is walked over again when its response is there. What members
-subscribe to and are assigned is bytes inside the bytes: Python reads each once (`answers.pxd`). Lists are JSON until a batch is made of
-them.
+subscribe to and are assigned is bytes inside the bytes: Python reads each once (`answers.pxd`), and the row has the number of the list.
 """
 
 from cpython.bytes cimport PyBytes_FromStringAndSize
@@ -12,7 +11,7 @@ from libc.string cimport memcmp, memcpy
 from protocol.answer_keys cimport ANSWER_ASSIGNMENT, ANSWER_SUBSCRIPTION, MOST_KNOWN_BY, key_add, key_begin
 from protocol.answers cimport Answer, answer_add, answer_find, kept
 from protocol.exchange_state cimport ExchangeState, WaitingRequest
-from protocol.extracted_fields cimport Fields, Parts, fields_open, parts_add, parts_clear
+from protocol.extracted_fields cimport Fields, fields_open
 from protocol.field_extraction cimport take_cut_fields, take_fields
 from protocol.field_plan cimport FieldPlan
 from protocol.field_plans cimport VERSIONS
@@ -35,7 +34,7 @@ cdef enum:
     MOST_COMPARED = 1 << 20  # pairs of members that leave and answers; where there are more, Python finds the pairs
 
 cdef enum:
-    # The order of kwire.tables.observed_rows.GROUP_STEPS
+    # Where a row has each column, as `step_cells` names them
     STEP_SERIES = 0
     STEP_CAPTURE = 1
     STEP_CONNECTION_ID = 2
@@ -46,7 +45,7 @@ cdef enum:
     STEP_EVENT = 7
     STEP_PROTOCOL = 8
     STEP_MEMBER_ID = 9
-    STEP_INSTANCE_ID = 10
+    STEP_GROUP_INSTANCE_ID = 10
     STEP_GENERATION = 11
     STEP_PROTOCOL_TYPE = 12
     STEP_PROTOCOL_NAME = 13
@@ -54,13 +53,22 @@ cdef enum:
     STEP_SUBSCRIPTION = 15
     STEP_ASSIGNMENT = 16
     STEP_MEMBERS = 17
-    STEP_SESSION_TIMEOUT = 18
-    STEP_REBALANCE_TIMEOUT = 19
+    STEP_SESSION_TIMEOUT_MS = 18
+    STEP_REBALANCE_TIMEOUT_MS = 19
     STEP_ERROR_CODE = 20
     STEP_REASON = 21
     STEP_TIME = 22
     STEP_RESPONSE_TIME = 23
     STEP_COLUMNS = 24
+
+
+cdef inline tuple step_cells():
+    """The columns of `group_steps`, by the numbers above."""
+    return (
+        "series", "capture", "connection_id", "client_key", "request_index", "client_id", "group_id", "event", "protocol", "member_id",
+        "group_instance_id", "generation", "protocol_type", "protocol_name", "leader", "subscription", "assignment", "members",
+        "session_timeout_ms", "rebalance_timeout_ms", "error_code", "reason", "time", "response_time",
+    )
 
 
 cdef inline int64_t long_of_int(int32_t value) noexcept nogil:
@@ -99,33 +107,24 @@ cdef inline bint are_texts(const GroupFields* group) noexcept nogil:
     return is_utf8(group.said[GROUP_REASON].at, group.said[GROUP_REASON].size)
 
 
-cdef inline int json_add(Parts* json, const char* text, Py_ssize_t size) except -1:
-    if not parts_add(json, <Bytes>text, size):
-        raise MemoryError
-    return 0
-
-
-cdef inline int json_text(Parts* json, const Said* said, bint null_if_empty) except -1:
-    """A text as Python's json module spells it with `ensure_ascii=False`, which is asked for those that need an escape."""
-    cdef Py_ssize_t index
-    cdef uint8_t each
-    cdef bytes spelled
+cdef inline object said_object(const Said* said, bint null_if_empty):
+    """A text that is UTF-8, None for null."""
     if said.at is NULL or (null_if_empty and said.size == 0):
-        return json_add(json, b"null", 4)
-    for index in range(said.size):
-        each = said.at[index]
-        if each < 0x20 or each == 0x22 or each == 0x5C:
-            from json.encoder import encode_basestring
+        return None
+    return PyBytes_FromStringAndSize(<const char*>said.at, said.size).decode()
 
-            spelled = encode_basestring(PyBytes_FromStringAndSize(<const char*>said.at, said.size).decode()).encode()
-            return json_add(json, spelled, len(spelled))
-    json_add(json, b'"', 1)
-    json_add(json, <const char*>said.at, said.size)
-    return json_add(json, b'"', 1)
+
+cdef inline int64_t list_number(SeriesState* series, object texts) except -3:
+    """The number of a tuple of texts among the series' lists, null for None; each distinct one is kept once."""
+    if texts is None:
+        return no_long()
+    if series.lists is NULL:
+        series.lists = kept({})
+    return (<dict>series.lists).setdefault(texts, len(<dict>series.lists))
 
 
 cdef inline object read_inner(SeriesState* series, int kind, const Said* protocol_type, const Said* data):
-    """JSON of what a subscription or an assignment holds, None where it holds nothing that can be read; Python reads each once."""
+    """What a subscription or an assignment holds, a tuple of texts; None where it cannot be read. Python reads each once."""
     cdef Answer* answer
     cdef bint may_be_known = protocol_type.size + data.size <= MOST_KNOWN_BY
     if may_be_known:
@@ -146,35 +145,14 @@ cdef inline object read_inner(SeriesState* series, int kind, const Said* protoco
     return found
 
 
-cdef inline int json_member(SeriesState* series, const Said* name, const Said* instance_id, object topics, const Said* reason,
-                            int32_t error_code) except -1:
-    """An element of `members`; `topics` is JSON or None."""
-    cdef Parts* json = &series.json
-    cdef bytes more = b"null" if topics is None else topics.encode()
-    cdef bytes code = b"%d" % error_code
-    json_add(json, b", [" if json.size > 1 else b"[", 3 if json.size > 1 else 1)
-    json_text(json, name, False)
-    json_add(json, b", ", 2)
-    json_text(json, instance_id, True)
-    json_add(json, b", ", 2)
-    json_add(json, more, len(more))
-    json_add(json, b", ", 2)
-    json_text(json, reason, True)
-    json_add(json, b", ", 2)
-    json_add(json, code, len(code))
-    return json_add(json, b"]", 1)
+cdef inline tuple member_object(const Said* name, const Said* instance_id, object topics, const Said* reason, int32_t error_code):
+    """An element of `members`; `topics` is a tuple of texts or None."""
+    return said_object(name, False), said_object(instance_id, True), topics, said_object(reason, True), error_code
 
 
-cdef inline int64_t json_number(SeriesState* series) except -3:
-    """The number of the members that were put down, as a text; null for none."""
-    cdef int32_t number
-    if series.json.size == 1:
-        return -1
-    json_add(&series.json, b"]", 1)
-    number = text_intern(&series.said, series.json.bytes, series.json.size)
-    if number == NO_ROOM:
-        raise MemoryError
-    return number
+cdef inline int64_t members_number(SeriesState* series, list members) except -3:
+    """The number of the text that members are written as; null for none."""
+    return text_of(&series.said, (<object>series.callbacks).members(members)) if members else -1
 
 
 cdef inline int join_step(SeriesState* series, int64_t* made) except -1:
@@ -186,12 +164,13 @@ cdef inline int join_step(SeriesState* series, int64_t* made) except -1:
     cdef const GroupEntry* each
     cdef const GroupEntry* chosen = NULL
     cdef Said none
+    cdef list members = []
     cdef Py_ssize_t index
     none.at, none.size = NULL, 0
     made[STEP_PROTOCOL_TYPE] = said_number(series, spoken)
-    made[STEP_SESSION_TIMEOUT] = made[STEP_REBALANCE_TIMEOUT] = long_of_int(request.session_timeout_ms)
+    made[STEP_SESSION_TIMEOUT_MS] = made[STEP_REBALANCE_TIMEOUT_MS] = long_of_int(request.session_timeout_ms)
     if request.rebalance_timeout_ms != INT32_MIN and request.rebalance_timeout_ms != -1:
-        made[STEP_REBALANCE_TIMEOUT] = request.rebalance_timeout_ms
+        made[STEP_REBALANCE_TIMEOUT_MS] = request.rebalance_timeout_ms
     made[STEP_MEMBER_ID] = said_number(series, first_of(&response.said[GROUP_MEMBER], &request.said[GROUP_MEMBER]))
     made[STEP_GENERATION] = long_of_int(response.generation)
     made[STEP_LEADER] = said_number(series, &response.said[GROUP_LEADER])
@@ -206,13 +185,13 @@ cdef inline int join_step(SeriesState* series, int64_t* made) except -1:
             chosen = each
             break
     if chosen is not NULL:
-        made[STEP_SUBSCRIPTION] = text_of(&series.said, read_inner(series, ANSWER_SUBSCRIPTION, spoken, &chosen.said[EACH_METADATA]))
+        made[STEP_SUBSCRIPTION] = list_number(series, read_inner(series, ANSWER_SUBSCRIPTION, spoken, &chosen.said[EACH_METADATA]))
     for index in range(response.count):
         each = &response.entries[index]
         if each.said[EACH_NAME].at is not NULL and each.said[EACH_METADATA].at is not NULL:
             topics = read_inner(series, ANSWER_SUBSCRIPTION, spoken, &each.said[EACH_METADATA])
-            json_member(series, &each.said[EACH_NAME], &each.said[EACH_INSTANCE], topics, &none, 0)
-    made[STEP_MEMBERS] = json_number(series)
+            members.append(member_object(&each.said[EACH_NAME], &each.said[EACH_INSTANCE], topics, &none, 0))
+    made[STEP_MEMBERS] = members_number(series, members)
     return 0
 
 
@@ -224,7 +203,7 @@ cdef inline int sync_step(SeriesState* series, int64_t* made) except -1:
     made[STEP_GENERATION] = long_of_int(request.generation)
     made[STEP_PROTOCOL_TYPE] = said_number(series, spoken)
     made[STEP_PROTOCOL_NAME] = said_number(series, first_of(&response.said[GROUP_PROTOCOL], &request.said[GROUP_PROTOCOL]))
-    made[STEP_ASSIGNMENT] = text_of(&series.said, read_inner(series, ANSWER_ASSIGNMENT, spoken, &response.said[GROUP_ASSIGNMENT]))
+    made[STEP_ASSIGNMENT] = list_number(series, read_inner(series, ANSWER_ASSIGNMENT, spoken, &response.said[GROUP_ASSIGNMENT]))
     return 0
 
 
@@ -256,6 +235,7 @@ cdef inline int leave_step(SeriesState* series, int64_t* made) except -1:
     cdef const GroupEntry* each
     cdef const GroupEntry* only = NULL
     cdef Said none
+    cdef list members = []
     cdef Py_ssize_t index
     cdef Py_ssize_t count = 0
     none.at, none.size = NULL, 0
@@ -264,19 +244,18 @@ cdef inline int leave_step(SeriesState* series, int64_t* made) except -1:
         if each.said[EACH_NAME].at is not NULL:
             only = each
             count += 1
-            json_member(
-                series, &each.said[EACH_NAME], &each.said[EACH_INSTANCE], None, &each.said[EACH_REASON],
-                answer_to(&series.response_group, each),
-            )
+            members.append(member_object(
+                &each.said[EACH_NAME], &each.said[EACH_INSTANCE], None, &each.said[EACH_REASON], answer_to(&series.response_group, each),
+            ))
     if count == 1:
         # its id may be empty, but is not null
         made[STEP_MEMBER_ID] = text_put(&series.said, <const char*>only.said[EACH_NAME].at, only.said[EACH_NAME].size)
-        made[STEP_INSTANCE_ID] = said_number(series, &only.said[EACH_INSTANCE])
+        made[STEP_GROUP_INSTANCE_ID] = said_number(series, &only.said[EACH_INSTANCE])
         made[STEP_REASON] = said_number(series, &only.said[EACH_REASON])
     elif count == 0 and request.said[GROUP_MEMBER].size:
-        json_member(series, &request.said[GROUP_MEMBER], &none, None, &none, 0)
-        made[STEP_INSTANCE_ID] = made[STEP_REASON] = -1
-    made[STEP_MEMBERS] = json_number(series)
+        members.append(member_object(&request.said[GROUP_MEMBER], &none, None, &none, 0))
+        made[STEP_GROUP_INSTANCE_ID] = made[STEP_REASON] = -1
+    made[STEP_MEMBERS] = members_number(series, members)
     return 0
 
 
@@ -338,8 +317,6 @@ cdef inline bint add_step(const ExchangeState* exchange, SeriesState* series, co
         return True
     for column in range(STEP_COLUMNS):
         made[column] = no_long()
-    parts_clear(&series.json)
-    json_add(&series.json, b"[", 1)
     callbacks = <object>series.callbacks
     made[STEP_SERIES], made[STEP_CAPTURE] = text_of(said, callbacks.series), text_of(said, callbacks.files[exchange.begun >> PACKET_BITS])
     made[STEP_CONNECTION_ID] = text_copied(said, series.places, exchange.connection)
@@ -347,7 +324,7 @@ cdef inline bint add_step(const ExchangeState* exchange, SeriesState* series, co
     made[STEP_CLIENT_ID], made[STEP_GROUP_ID] = text_copied(said, texts, row.client_id), text_copied(said, texts, group_id)
     made[STEP_PROTOCOL] = text_put(said, b"classic", 7)
     made[STEP_MEMBER_ID] = said_number(series, &series.request_group.said[GROUP_MEMBER])
-    made[STEP_INSTANCE_ID] = said_number(series, &series.request_group.said[GROUP_INSTANCE])
+    made[STEP_GROUP_INSTANCE_ID] = said_number(series, &series.request_group.said[GROUP_INSTANCE])
     made[STEP_REASON] = said_number(series, &series.request_group.said[GROUP_REASON])
     made[STEP_ERROR_CODE] = 0 if row.error_code == no_int() else row.error_code
     made[STEP_TIME], made[STEP_RESPONSE_TIME] = row.request_us, row.response_us

@@ -21,7 +21,8 @@ from protocol.field_plans cimport (
 )
 from protocol.finished_rows cimport count_topics, forget_time, row_done, uses_taken
 from protocol.request_identity cimport (
-    authenticate, client_id_of, columns_null, columns_taken, count_client_id, field_taken, not_sent, see_instance_id, see_role, text_characters, unsay,
+    authenticate, client_id_of, columns_null, columns_taken, count_client_id, field_taken, not_sent, see_instance_id, see_role,
+    text_characters, unsay,
 )
 from protocol.request_rows cimport (
     BODY_DECODED, BODY_SKIPPED, BODY_TRUNCATED, MOST_COLUMNS, NO_RESPONSE_EXPECTED, UNANSWERED, RequestRow, microseconds, no_int, no_long,

@@ -39,7 +39,7 @@ cdef struct SeriesState:
     WideRows steps  # rows of `group_steps`
     TextTable said  # their texts, and those of `topic_rows`
     const TextTable* places  # ids of connections
-    Parts json
+    PyObject* lists  # lists of texts in `steps`: a dict of tuples and their numbers, NULL where there are none
     EventClasses* classes  # of events, NULL where they are not made
     PyObject** objects  # by text: its Python text, NULL where it was not asked for
     int32_t objects_room
@@ -108,7 +108,7 @@ cdef inline void series_close(SeriesState* series) noexcept:
     free(series.request_group.entries)
     free(series.response_group.entries)
     free(series.steps.values)
-    free(series.json.bytes)
+    raw_xdecref(series.lists)
     objects_forget(series)
     texts_free(&series.said)
     raw_xdecref(series.callbacks)

@@ -11,7 +11,7 @@ cimport cython  # no-cython-lint
 from cpython.buffer cimport PyBUF_SIMPLE, PyBuffer_Release, PyObject_GetBuffer  # no-cython-lint
 from cpython.bytes cimport PyBytes_AS_STRING, PyBytes_FromStringAndSize, PyBytes_GET_SIZE  # no-cython-lint
 from cpython.object cimport PyObject  # no-cython-lint
-from libc.stdint cimport INT64_MIN, int8_t, int32_t, int64_t  # no-cython-lint
+from libc.stdint cimport INT64_MIN, int8_t, int16_t, int32_t, int64_t  # no-cython-lint
 from libc.string cimport memset  # no-cython-lint
 
 from build_id cimport build_id  # no-cython-lint
@@ -39,7 +39,7 @@ from protocol.request_rows cimport BODY_SKIPPED, NO_TEXT, ORPHAN_RESPONSE, micro
 from protocol.response_frames cimport give_up, give_up_all, take_answer  # no-cython-lint
 from protocol.series_state cimport SeriesState  # no-cython-lint
 from protocol.series_state cimport objects_forget, series_close, series_open  # no-cython-lint
-from protocol.text_table cimport UNKNOWN_TEXT, text_of, texts_compact, texts_crowded, texts_mark, texts_renamed  # no-cython-lint
+from protocol.text_table cimport UNKNOWN_TEXT, TextTable, text_intern, text_of, texts_compact, texts_crowded, texts_mark, texts_renamed  # no-cython-lint
 from protocol.waiting_objects cimport waiting_of_object  # no-cython-lint
 from protocol.waiting_requests cimport exchange_free, overtake, overtakes  # no-cython-lint
 from protocol.waiting_requests cimport waiting_add, waiting_free, waiting_new, waiting_open, waiting_remove, waiting_with  # no-cython-lint
@@ -81,6 +81,7 @@ cdef enum:
     RESPONSE = 1
     SHORTEST_REQUEST_FRAME = 8
     SHORTEST_REQUEST = 10
+    CLIENT_ID_SIZE = 8  # where the size of a client id lies in a request header
     API_VERSIONS = 18
     UNSUPPORTED_VERSION = 35
     SHORTEST_RESPONSE = 4
@@ -439,7 +440,7 @@ cdef class Connection:
         return 0
 
     def __reduce__(self):
-        return _taken_up, (self.plain(),)
+        return taken_up, (self.plain(),)
 
     cdef object plain(self):
         """The same connection as the pure twin has it."""
@@ -621,17 +622,38 @@ cdef Connection row_connection(EventSink sink, SeriesState* series, bint joined_
     Arguments:
         sink: takes what Python's rules say; it owns the connection, and lives as long.
         series: has to stay as long.
-        known: a connection of either twin whose state it takes over, None at its beginning.
+        known: a connection of either twin that made events so far, None at its beginning. The native one is this connection from here on.
     """
-    cdef Connection made = Connection.__new__(Connection)
-    made.series = series
-    made.sink = <PyObject*>sink
+    cdef Connection made
     series.classes = &CLASSES
-    made.passing = ALL_BODIES
-    made.open(joined_late, MAX_FRAME, asked)
-    if known is not None:
-        take_over(made, known)
+    if known is None:
+        made = Connection.__new__(Connection)
+        made.series = series
+        made.passing = ALL_BODIES
+        made.open(joined_late, MAX_FRAME, asked)
+    else:
+        made = known if isinstance(known, Connection) else taken_up(known)
+        move_texts(made, series)
+        made.state.is_tracked = made.state.asks = False
+    made.sink = <PyObject*>sink
     return made
+
+
+cdef int move_texts(Connection self, SeriesState* series) except -1:
+    """A connection that made events names texts of its own: those of a series from here on."""
+    cdef TextTable* own = &self.own.texts
+    cdef int32_t number
+    texts_mark(own)
+    exchange_keep_texts(&self.state, own, series.plans.columns.texts)
+    for number in range(own.count):
+        if own.renamed[number] >= 0:
+            own.renamed[number] = text_intern(&series.texts, own.bytes + own.offsets[number], own.offsets[number + 1] - own.offsets[number])
+            if own.renamed[number] < 0:
+                raise MemoryError
+    exchange_rename_texts(&self.state, own, series.plans.columns.texts)
+    series_close(&self.own)
+    self.series = series
+    return 0
 
 
 cdef FieldPlans* field_plans() noexcept:

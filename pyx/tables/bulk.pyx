@@ -1,8 +1,8 @@
 """The streams of a series into rows without a Python object per packet, frame or field: what the compiled reassembly calls.
 
 `RowBatches` takes the streams of the connections (`kwire.capture._native.sink`). On each hangs a `TrackedStream` with its native state
-(`kwire.protocol._native.tracker`), which makes rows as C structs; what Python's rules say of a frame comes here as events. Only while
-it is not known which side is the server a Python `DirectionDetector` tracks both readings.
+(`kwire.protocol._native.tracker`), which makes rows as C structs; what Python's rules say of a frame comes here as events. While it is not
+known which side is the server a native `DirectionDetector` tracks both readings; the one that wins makes rows from there on.
 """
 
 cimport cython
@@ -15,7 +15,9 @@ from libc.string cimport memset
 from build_id cimport build_id
 from capture.endpoint_text cimport packed_port
 from protocol.exchange_state cimport ExchangeState, WaitingRequest
+from protocol.answers cimport kept
 from protocol.finished_rows cimport refused_by
+from protocol.group_step_rows cimport step_cells
 from protocol.request_rows cimport PACKET_BITS, no_int, no_long
 from protocol.series_state cimport series_write_back
 from protocol.text_table cimport text_object, text_of, texts_crowded
@@ -24,7 +26,8 @@ from protocol.waiting_objects cimport uses_of_objects
 from tables.connection_slots cimport Slot, SlotList, slot_append, slot_remove
 from tables.request_batch cimport row_of_event
 from tables.row_batches cimport flush_rows, most_rows
-from tables.row_columns cimport wide_row_of
+from tables.connection_row cimport connection_cells
+from tables.row_columns cimport cells_of, wide_row_of
 from tables.series_rows cimport (
     SeriesRows, count_requests, end_stream, forget_texts, int_object, rows_close, rows_open, server_text, counts_write_back, sums_objects,
     sums_take,
@@ -36,6 +39,7 @@ from wire.uuid_text cimport fill_pairs
 from kwire.capture._native.connection cimport TcpConnection
 from kwire.capture._native.sink cimport StreamSink
 from kwire.capture._native.tls_records cimport RecordStream  # no-cython-lint: of encrypted_streams.pxi
+from kwire.protocol._native.direction_detection cimport DirectionDetector, detector_of
 from kwire.protocol._native.tracker cimport Connection, EventSink, field_plans, row_connection
 
 import weakref
@@ -47,8 +51,8 @@ import pyarrow as pa
 from kwire.capture.tcp import endpoints_of
 from kwire.capture.tls.connection import Missing, TlsConnection  # no-cython-lint: of encrypted_streams.pxi
 from kwire.capture.tls.opening import TlsOpening
-from kwire.protocol import DirectionDetector
 from kwire.protocol.events import IdentityChanged, RequestCompleted, TopicsUsed
+from kwire.protocol.tracking.direction_detection import DirectionDetector as PureDetector  # no-cython-lint: of encrypted_streams.pxi
 from kwire.schema import catalog, error_name
 from kwire.tables.client_keys import client_key, is_default_client_id
 from kwire.tables.column_builder import BATCH_ROWS
@@ -60,6 +64,8 @@ __all__ = ["RowBatches", "ObservedBatches", "TrackedStream"]
 __build__ = build_id()
 
 SCHEMAS_OF_ROWS = {"requests": REQUESTS, "connections": CONNECTIONS, "group_steps": GROUP_STEPS, "topic_use": TOPIC_USE}
+CELLS = {"connections": cells_of(connection_cells(), CONNECTIONS), "group_steps": cells_of(step_cells(), GROUP_STEPS)}
+PLACES = {table: [cells.index(name) for name in SCHEMAS_OF_ROWS[table].names] for table, cells in CELLS.items()}
 fill_pairs()
 
 cdef enum:
@@ -87,7 +93,9 @@ cdef class TrackedStream(EventSink):
     cdef Connection tracker  # None while it is not known which side is the server
     cdef dict unsupported  # as `Tracked.unsupported`; None for nothing
     cdef object decided_by  # as `DirectionDetector.decided_by`
-    cdef object kept  # a `kwire.tables.row_sink.Tracked`, while there is no native state
+    cdef DirectionDetector detector  # while it is not known which side is the server
+    cdef int64_t begun  # packet in which that began
+    cdef object kept  # a `kwire.tables.row_sink.Tracked`: what may be TLS, while it is not known which side is the server
     cdef bint tls_undecided  # the first bytes have not shown yet whether this is TLS
     cdef object tls_opening  # as `Tracked.tls_opening`, once there are bytes
     cdef object tls  # a `kwire.capture.tls.connection.TlsConnection`; None for what is not encrypted
@@ -114,7 +122,9 @@ cdef class TrackedStream(EventSink):
     @property
     def tracked(self):
         """What the pure twin has of the connection."""
-        return self.kept if self.tracker is None else self.owner.plain(self)
+        if self.tracker is not None:
+            return self.owner.plain(self)
+        return self.kept if self.detector is None else self.owner.plain_undecided(self)
 
     cdef int said(self, Connection connection, list events) except -1:
         return self.owner.take_events(self, connection, events)
@@ -129,7 +139,7 @@ cdef class RowBatches(StreamSink):
 
     cdef SeriesRows rows
     cdef SlotList slots  # the connections that are in shared
-    cdef readonly int64_t pieces_in_python  # of payload or of what is missing, which Python's DirectionDetector took
+    cdef readonly int64_t pieces_in_python  # of payload or of what is missing: of what may be TLS, while the server's side is unknown
     cdef Py_ssize_t batch_rows
     cdef object name
     cdef list files
@@ -146,7 +156,7 @@ cdef class RowBatches(StreamSink):
         # Weak references: the C structs hold the callbacks, where no collector would find a cycle.
         myself = weakref.ref(self)
         self.target = weakref.proxy(sink)
-        rows_open(&self.rows, field_plans(), row_callbacks.RowCallbacks(self.target, lambda place: myself().connection_id_of(place)))
+        rows_open(&self.rows, field_plans(), row_callbacks.RowCallbacks(self.target, lambda place: myself().connection_id_of(place)), CELLS)
         self.batch_rows = batch_rows
         self.name, self.files, self.ports = sink.series, sink.files, sink.ports
         self.batches = {table: [] for table in SCHEMAS_OF_ROWS}
@@ -177,13 +187,17 @@ cdef class RowBatches(StreamSink):
 
     def add_connection(self, row):
         """Append a row of `connections`, values in the schema's order."""
-        wide_row_of(&self.rows.connections, &self.rows.said, row)
+        wide_row_of(&self.rows.connections, &self.rows.said, row, PLACES["connections"], None)
         self.flush_full()
 
     def add_observed(self, table, row):
         """Append a row of `group_steps` or `topic_use`, values in the schema's order."""
         if table == "group_steps":
-            wide_row_of(&self.rows.shared.steps, &self.rows.shared.said, row)
+            if self.rows.shared.lists is NULL:
+                self.rows.shared.lists = kept({})
+            wide_row_of(
+                &self.rows.shared.steps, &self.rows.shared.said, row, PLACES["group_steps"], <dict>self.rows.shared.lists
+            )
         else:
             topic_row_of(&self.rows.shared.topic_rows, &self.rows.shared.said, self.words[6], row)
         self.flush_full()
@@ -208,7 +222,7 @@ cdef class RowBatches(StreamSink):
 
     cdef int flush(self) except -1:
         names = (lambda _: self.name, self.files.__getitem__, self.asked[3], error_name, self.words[0], self.words[1])
-        return flush_rows(&self.rows, pa, SCHEMAS_OF_ROWS, self.batches, names, self.words[6])
+        return flush_rows(&self.rows, pa, SCHEMAS_OF_ROWS, CELLS, self.batches, names, self.words[6])
 
     cdef int rows_added(self, Py_ssize_t before) except -1:
         if self.rows.shared.rows.count != before:
@@ -229,7 +243,7 @@ cdef class RowBatches(StreamSink):
             if connection.tcp.opened_by < 0 and first != second:
                 return self.begin(self.stream_on(connection), connection, 1 if first else 0, "port", self.packet_of(packet), None)
         if connection.tcp.opened_by < 0:
-            return StreamSink.opened(self, connection, time_ns, packet)
+            return self.begin_undecided(self.stream_on(connection), packed, self.packet_of(packet))
         return self.begin(self.stream_on(connection), connection, connection.tcp.opened_by, "syn", self.packet_of(packet), None)
 
     cdef int begin(
@@ -254,6 +268,15 @@ cdef class RowBatches(StreamSink):
         stream.tls_undecided = known is None
         return 0
 
+    cdef int begin_undecided(self, TrackedStream stream, const uint8_t* packed, int64_t packet) except -1:
+        """Track both readings of a connection that was joined late."""
+        stream.detector = DirectionDetector(
+            packed_port(packed, 0), packed_port(packed, 1), ports=self.ports or None, asked=self.target.asked
+        )
+        stream.begun = packet
+        stream.tls_undecided = True
+        return 0
+
     cdef int data(
         self, TcpConnection connection, int direction, const uint8_t* data, Py_ssize_t size, int64_t time_ns, int64_t packet
     ) except -1:
@@ -275,6 +298,13 @@ cdef class RowBatches(StreamSink):
             elif stream.tls_undecided:
                 look_for_tls(self, stream, connection, direction, data, size, time_ns, packet)
             return self.rows_added(before)
+        if stream.detector is not None:
+            if stream.tls_undecided and begins_tls(data, size):
+                self.leave_to_python(stream)
+            else:
+                stream.tls_undecided = False
+                events = stream.detector.take(direction, <Bytes>data, size, time_ns, self.packet_of(packet))
+                return self.decided(stream, connection, events)
         return self.take_undecided(stream, connection, DATA, direction, data, size, False, time_ns, packet)
 
     cdef int lost(self, TcpConnection connection, int direction, int64_t count, bint cut, int64_t time_ns, int64_t packet) except -1:
@@ -287,6 +317,9 @@ cdef class RowBatches(StreamSink):
                 lost = stream.tls.lose(self.target.tls, direction, count, time_ns, self.packet_of(packet), bool(cut))
                 take_plaintext(self, stream, connection, lost)
             return self.rows_added(before)
+        if stream.detector is not None:
+            stream.tls_undecided = False
+            return self.decided(stream, connection, stream.detector.lose(direction, count, time_ns, cut))
         return self.take_undecided(stream, connection, LOST, direction, NULL, count, cut, time_ns, packet)
 
     cdef int closed(self, TcpConnection connection, int direction, bint reset, int64_t time_ns, int64_t packet) except -1:
@@ -297,13 +330,15 @@ cdef class RowBatches(StreamSink):
             if stream.plaintext is not None:
                 stream.plaintext.close(direction != stream.plaintext_slot.client_side, reset, time_ns)
             return self.rows_added(before)
+        if stream.detector is not None:
+            return self.decided(stream, connection, stream.detector.close(direction, reset, time_ns))
         return self.take_undecided(stream, connection, CLOSED, direction, NULL, 0, reset, time_ns, packet)
 
     cdef int take_undecided(
         self, TrackedStream stream, TcpConnection connection, Piece piece, int direction, const uint8_t* data, int64_t size, bint flag,
         int64_t time_ns, int64_t packet
     ) except -1:
-        """What comes before it is known which end is the server: Python detects it.
+        """What may be TLS, before it is known which end is the server: Python detects it.
 
         Arguments:
             size: of the data, or of what is lost.
@@ -322,12 +357,41 @@ cdef class RowBatches(StreamSink):
         self.pieces_in_python += piece != CLOSED
         return self.decide(stream, connection)
 
+    cdef int leave_to_python(self, TrackedStream stream) except -1:
+        """The first bytes may be TLS, which the pure twin finds out."""
+        stream.kept = self.plain_undecided(stream)
+        stream.detector = None
+        return 0
+
+    cdef int decided(self, TrackedStream stream, TcpConnection connection, list events, bint server_unseen=False) except -1:
+        """Once it is known which side is the server the reading that is right makes rows; what it said so far is in `events`."""
+        cdef DirectionDetector detector = stream.detector
+        cdef bint tls_undecided = stream.tls_undecided
+        cdef Py_ssize_t before = self.rows.shared.rows.count
+        if detector.server < 0:
+            return 0
+        stream.detector = None
+        self.begin(stream, connection, 1 - detector.server, detector.decided_by, stream.begun, detector.tracked(detector.server))
+        stream.tls_undecided = tls_undecided
+        if events and (server_unseen or not stream.tracker.state.received[1]):
+            from kwire.tables.row_sink import answers_unseen
+
+            answers_unseen(events)
+        self.take_events(stream, stream.tracker, events)
+        return self.rows_added(before)
+
     cdef int ended(self, TcpConnection connection) except -1:
         cdef TrackedStream stream
         cdef Py_ssize_t before = self.rows.shared.rows.count
         if connection.attachment is None:
             return 0
         stream = self.stream_on(connection)
+        if stream.detector is not None:
+            events = stream.detector.join_late()
+            if stream.detector.server < 0:
+                events += stream.detector.guess()
+            self.decided(stream, connection, events, connection.tcp.flows[stream.detector.server].packets == 0)
+            before = self.rows.shared.rows.count
         if stream.tracker is None or stream.tls is not None:
             connection.attachment = stream.tracked
             return StreamSink.ended(self, connection)
@@ -368,10 +432,15 @@ cdef class RowBatches(StreamSink):
         return made
 
     cdef int decide(self, TrackedStream stream, TcpConnection connection) except -1:
-        """Begin the native state as soon as it is known which side is the server."""
+        """Begin the native state as soon as it is known which side is the server, or that the bytes are not TLS."""
         cdef ExchangeState* state
         tracked = stream.kept
-        if tracked is None or tracked.connection_id is None:
+        if tracked is None:
+            return 0
+        if tracked.connection_id is None:
+            if type(tracked.detector) is PureDetector and (tracked.tls_opening is None or not tracked.tls_opening.has_bytes):
+                stream.detector, stream.begun, stream.kept = detector_of(tracked.detector), tracked.begun, None
+                stream.tls_undecided = tracked.tls_opening is not None
             return 0
         detector = tracked.detector
         self.begin(
@@ -399,7 +468,7 @@ cdef class RowBatches(StreamSink):
 
         cdef ExchangeState* state = &stream.tracker.state
         ends = endpoints_of(stream.key)
-        detector = DirectionDetector(ends[0].port, ends[1].port, ports=self.ports or None, asked=self.target.asked)
+        detector = PureDetector(ends[0].port, ends[1].port, ports=self.ports or None, asked=self.target.asked)
         detector.take_up(1 - stream.slot.client_side, stream.decided_by, stream.tracker.plain())
         made = Tracked(detector if stream.tls is None else encrypted_connection(self, stream, detector, ends), state.begun)
         if stream.tls_undecided:
@@ -411,6 +480,15 @@ cdef class RowBatches(StreamSink):
         if state.refused_index != no_long():
             made.refused = state.refused_index, int_object(state.refused_key), int_object(state.refused_version)
         made.unsupported = dict(stream.unsupported or {})
+        return made
+
+    cdef object plain_undecided(self, TrackedStream stream):
+        """What the pure twin has of a connection of which it is not known which side is the server."""
+        from kwire.tables.row_sink import Tracked
+
+        made = Tracked(stream.detector.plain(), stream.begun)
+        if stream.tls_undecided:
+            made.tls_opening = TlsOpening(True)
         return made
 
     cdef int take_events(self, TrackedStream stream, Connection connection, list events) except -1:

@@ -1,4 +1,4 @@
-"""The row of a connection that ends in a connection: places of the columns of `connections`, and what a file's row sums up."""
+"""The row of a connection that ends: where it has the columns of `connections`, and what a file's row sums up."""
 
 from libc.stdint cimport int8_t, int32_t, int64_t
 
@@ -7,7 +7,7 @@ from protocol.request_rows cimport microseconds
 from protocol.text_table cimport TextTable, text_copied
 
 cdef enum:
-    # The order of kwire.tables.schemas.CONNECTIONS
+    # Where a row has each column, as `connection_cells` names them
     SERIES = 0
     CAPTURE = 1
     CONNECTION_ID = 2
@@ -49,7 +49,6 @@ cdef enum:
     CLIENT_ID = 38
     CLIENT_INSTANCE_ID = 39
     ROLE = 40
-    COLUMNS = 41
 
 # What the row of a connection needs of the protocol.
 cdef struct ConnectionTotals:
@@ -87,6 +86,17 @@ cdef struct FileTotals:
     int64_t requests
     int64_t unanswered
     int64_t unseen
+
+
+cdef inline tuple connection_cells():
+    """The columns of `connections`, by the numbers above."""
+    return (
+        "series", "capture", "connection_id", "client_key", "client_address", "client_port", "server_address", "server_port",
+        "proxied_address", "node_id", "first_seen", "last_seen", "request_frames", "response_frames", "request_bytes", "response_bytes",
+        "gaps", "bytes_cut", "retransmissions", "state", "closed_by", "last_api_name", "protocol", "tls_version", "tls_cipher", "tls_sni",
+        "tls_alpn", "tls_client_subject", "tls_decrypted", "tls_ja3", "tls_ja4", "sasl_mechanism", "attempted_principal", "principal",
+        "auth_failures", "software_name", "software_version", "identity_source", "client_id", "client_instance_id", "role",
+    )
 
 
 cdef inline bint was_refused(const TcpState* tcp) noexcept nogil:

@@ -1,6 +1,11 @@
 # Part of bulk.pyx: streams behind TLS (kwire/tables/encrypted_connection.py, and what the sink does for it).
 
 
+cdef bint begins_tls(const uint8_t* data, Py_ssize_t size) noexcept:
+    """Whether the first bytes that were seen of a connection that was joined late may be a TLS record."""
+    return 0x14 <= data[0] <= 0x17 and (size == 1 or data[1] == 3)
+
+
 cdef int look_for_tls(
     RowBatches owner, TrackedStream stream, TcpConnection connection, int side, const uint8_t* data, Py_ssize_t size, int64_t time_ns,
     int64_t packet,
@@ -89,6 +94,6 @@ cdef object encrypted_connection(RowBatches owner, TrackedStream stream, object 
     made = EncryptedConnection(wire, owner.target.tls, (ends[0].port, ends[1].port), owner.target.asked)
     made.tls, made.subject = stream.tls, stream.subject
     if stream.plaintext is not None:
-        made.plain = DirectionDetector(ends[0].port, ends[1].port, asked=owner.target.asked)
+        made.plain = PureDetector(ends[0].port, ends[1].port, asked=owner.target.asked)
         made.plain.take_up(1 - stream.plaintext_slot.client_side, "syn", stream.plaintext.plain())
     return made

@@ -30,12 +30,13 @@ cdef inline int flush_requests(
     return 0
 
 
-cdef inline int flush_rows(SeriesRows* rows, object pa, dict schemas, dict batches, tuple names, tuple directions) except -1:
+cdef inline int flush_rows(SeriesRows* rows, object pa, dict schemas, dict cells, dict batches, tuple names, tuple directions) except -1:
     """All rows as batches.
 
     Arguments:
         pa: pyarrow.
         schemas, batches: by table; the batches are put behind those that are there.
+        cells: by table with wide rows where they have its columns (`cells_of`).
         names: what gives names to numbers in rows of `requests`, as `request_batch` takes them.
         directions: the words for those of `topic_use`.
     """
@@ -43,12 +44,15 @@ cdef inline int flush_rows(SeriesRows* rows, object pa, dict schemas, dict batch
         flush_requests(rows, pa, schemas["requests"], batches["requests"], names, 0, rows.shared.rows.count)
         rows.shared.rows.count = 0
     if rows.connections.count:
-        batches["connections"].append(wide_batch(pa, &rows.connections, schemas["connections"], &rows.said))
+        batches["connections"].append(wide_batch(pa, &rows.connections, schemas["connections"], cells["connections"], &rows.said, ()))
         rows.connections.count = 0
         texts_clear(&rows.said)
     if rows.shared.steps.count:
-        batches["group_steps"].append(wide_batch(pa, &rows.shared.steps, schemas["group_steps"], &rows.shared.said))
+        lists = {} if rows.shared.lists is NULL else <object>rows.shared.lists
+        batch = wide_batch(pa, &rows.shared.steps, schemas["group_steps"], cells["group_steps"], &rows.shared.said, lists)
+        batches["group_steps"].append(batch)
         rows.shared.steps.count = 0
+        lists.clear()
     if rows.shared.topic_rows.count:
         batches["topic_use"].append(topic_batch(pa, &rows.shared.topic_rows, schemas["topic_use"], &rows.shared.said, directions))
         topic_rows_clear(&rows.shared.topic_rows)

@@ -8,7 +8,7 @@ from cpython.bytes cimport PyBytes_AS_STRING
 from libc.stdint cimport INT32_MIN, INT64_MIN, int8_t, int32_t, int64_t, uint8_t
 from libc.string cimport memcpy, memset
 
-from protocol.text_table cimport TextTable, text_object, text_of
+from protocol.text_table cimport TextTable, text_of
 from protocol.wide_rows cimport WideRows, wide_add
 
 cdef extern from "Python.h":
@@ -142,31 +142,29 @@ cdef inline object small_column(object pa, const int8_t* first, Py_ssize_t strid
     return text_column(pa, number, sizeof(int32_t), count, False, names)
 
 
-cdef inline object list_column(object pa, object kind, const void* first, Py_ssize_t stride, Py_ssize_t count, const TextTable* texts):
-    """A column of lists of texts, from the numbers of their JSON; each distinct list is read once."""
-    from json import loads
-
+cdef inline object list_column(object pa, object kind, const void* first, Py_ssize_t stride, Py_ssize_t count, object lists):
+    """A column of lists, from their numbers in a dict of them; null where the number is negative."""
     cdef bytes places = new_bytes(NULL, count * sizeof(int64_t))
-    cdef bytes known = bytes(texts.count * sizeof(int32_t))
     cdef int64_t* place = <int64_t*><void*>PyBytes_AS_STRING(places)
-    cdef int32_t* read = <int32_t*><void*>PyBytes_AS_STRING(known)  # place among the distinct lists, plus one
-    cdef list lists = []
     cdef Py_ssize_t index
-    cdef int64_t number
     for index in range(count):
-        number = field_at(<const char*>first, index * stride, True)
-        place[index] = INT64_MIN
-        if number < 0:
-            continue
-        if not read[number]:
-            lists.append(loads(text_object(texts, <int32_t>number)))
-            read[number] = <int32_t>len(lists)
-        place[index] = read[number] - 1
-    return pa.array(lists, kind).take(long_column(pa, pa.int64(), place, sizeof(int64_t), count))
+        place[index] = field_at(<const char*>first, index * stride, True)
+        if place[index] < 0:
+            place[index] = INT64_MIN
+    return pa.array([*lists], kind).take(long_column(pa, pa.int64(), place, sizeof(int64_t), count))
 
 
-cdef inline object wide_batch(object pa, const WideRows* rows, object schema, const TextTable* texts):
+cdef inline tuple cells_of(tuple native, object schema):
+    """Where wide rows have the columns of a table: those that native code fills in at its own numbers, the others behind them."""
+    return native + tuple([name for name in schema.names if name not in native])
+
+
+cdef inline object wide_batch(object pa, const WideRows* rows, object schema, tuple cells, const TextTable* texts, object lists):
     """A record batch of wide rows; columns that are neither numbers, texts nor lists of texts are null.
+
+    Arguments:
+        cells: names of the columns in the order of the rows, as of `cells_of`.
+        lists: the dict of their lists.
 
     Raises:
         OverflowError: more than 2 GiB of text in a column.
@@ -174,8 +172,8 @@ cdef inline object wide_batch(object pa, const WideRows* rows, object schema, co
     cdef Py_ssize_t stride = rows.width * sizeof(int64_t)
     cdef Py_ssize_t index
     arrays = []
-    for index in range(rows.width):
-        kind = schema.field(index).type
+    for field in schema:
+        index, kind = cells.index(field.name), field.type
         if pa.types.is_string(kind):
             arrays.append(text_column(pa, rows.values + index, stride, rows.count, True, texts))
         elif pa.types.is_int32(kind):
@@ -183,24 +181,26 @@ cdef inline object wide_batch(object pa, const WideRows* rows, object schema, co
         elif pa.types.is_int64(kind) or pa.types.is_timestamp(kind):
             arrays.append(long_column(pa, kind, rows.values + index, stride, rows.count))
         elif pa.types.is_list(kind):
-            arrays.append(list_column(pa, kind, rows.values + index, stride, rows.count, texts))
+            arrays.append(list_column(pa, kind, rows.values + index, stride, rows.count, lists))
         else:
             arrays.append(pa.nulls(rows.count, kind))
     return pa.RecordBatch.from_arrays(arrays, schema=schema)
 
 
-cdef inline int wide_row_of(WideRows* rows, TextTable* texts, object row) except -1:
-    """Append a row of Python values: texts, integers, lists of texts and None."""
-    from json import dumps
+cdef inline int wide_row_of(WideRows* rows, TextTable* texts, object row, list places, dict lists) except -1:
+    """Append a row of Python values: texts, integers, lists of texts and None.
 
+    Arguments:
+        places: of each value where the row has it.
+        lists: as for `wide_batch`, None where no value is a list.
+    """
     cdef int64_t* made = wide_add(rows)
     cdef Py_ssize_t index
-    for index in range(rows.width):
-        value = row[index]
+    for index, value in zip(places, row):
         if isinstance(value, str):
             made[index] = text_of(texts, value)
         elif isinstance(value, list):
-            made[index] = text_of(texts, dumps(value))
+            made[index] = lists.setdefault(tuple(value), len(lists))
         elif value is not None:
             made[index] = value
     return 0

@@ -9,7 +9,6 @@ from capture.endpoint_text cimport ADDRESS_ROOM, ID_ROOM, packed_port, put_addre
 from capture.tcp_state cimport TcpState
 from protocol.exchange_state cimport ExchangeState
 from protocol.field_plans cimport FieldPlans
-from protocol.group_step_rows cimport STEP_COLUMNS
 from protocol.kept_texts cimport exchange_keep_texts, exchange_rename_texts
 from protocol.request_identity cimport client_id_of
 from protocol.request_rows cimport NO_TEXT, ORPHAN_RESPONSE, PACKET_BITS, UNANSWERED, UNSEEN, no_int, no_long
@@ -21,7 +20,7 @@ from protocol.text_table cimport (
 from protocol.topic_uses cimport FETCHED, PRODUCED, IntSet, TopicSum, TopicSums, TopicUse, ints_add, ints_of, sum_of, topic_rows_add
 from protocol.wide_rows cimport WideRows, wide_add
 from tables.connection_row cimport (
-    CAPTURE, CLIENT_ADDRESS, CLIENT_KEY, CLIENT_PORT, CLOSED_BY, COLUMNS, CONNECTION_ID, IDENTITY_SOURCE, LAST_API_NAME, PROTOCOL, ROLE,
+    CAPTURE, CLIENT_ADDRESS, CLIENT_KEY, CLIENT_PORT, CLOSED_BY, CONNECTION_ID, IDENTITY_SOURCE, LAST_API_NAME, PROTOCOL, ROLE,
     SERIES, SERVER_ADDRESS, SERVER_PORT, STATE, TLS_JA3, TLS_SNI, TLS_VERSION, FileTotals, ConnectionTotals, count_connection, put_counters,
     put_texts, was_refused,
 )
@@ -48,14 +47,13 @@ cdef struct SeriesRows:
     Py_ssize_t files_counted
 
 
-cdef inline int rows_open(SeriesRows* rows, FieldPlans* plans, object callbacks) except -1:
-    """Begin a series; `callbacks` is a `kwire.tables.row_callbacks.RowCallbacks`."""
+cdef inline int rows_open(SeriesRows* rows, FieldPlans* plans, object callbacks, dict cells) except -1:
+    """Begin a series; `callbacks` is a `kwire.tables.row_callbacks.RowCallbacks`, `cells` as for `flush_rows`."""
     memset(rows, 0, sizeof(SeriesRows))
     series_open(&rows.shared, plans, &rows.places, callbacks)
     texts_open(&rows.places, callbacks.seed)
     texts_open(&rows.said, callbacks.seed)
-    rows.connections.width = COLUMNS
-    rows.shared.steps.width = STEP_COLUMNS
+    rows.connections.width, rows.shared.steps.width = len(cells["connections"]), len(cells["group_steps"])
     return 0
 
 

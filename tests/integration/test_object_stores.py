@@ -191,8 +191,8 @@ def test_the_last_thing_written_is_what_makes_it_complete(store: Store) -> None:
     """The order in which the objects of one analysis were made, by the server's own record."""
     made = [path for method, path in store.server.log if method == "PUT" and path.startswith("/reports/local/") and path[-1] != "/"]
     assert made[0] == "/reports/local/_staging/run.json"
-    assert all(re.match(r"/reports/local/\w+/", path) for path in made[1:-3])
-    assert made[-3:] == ["/reports/local/_manifest.json", "/reports/local/report.html", "/reports/local/_SUCCESS"]
+    assert all(re.match(r"/reports/local/\w+/", path) for path in made[1:-4])
+    assert made[-4:] == [f"/reports/local/{name}" for name in ("_manifest.json", "report.html", "_history.json", "_SUCCESS")]
 
 
 def test_the_example(store: Store, spark: SparkSession, capsys: pytest.CaptureFixture[str]) -> None:

@@ -191,7 +191,7 @@ def test_ten_thousand_clients_open_in_part(browser: Chrome, pages: Pages) -> Non
     _search(browser, "service-1234")
     until(browser, lambda: len(shown(browser, ROWS)) == 1)
     browser.find_element(By.ID, "client-search").send_keys(Keys.ESCAPE)
-    until(browser, lambda: len(shown(browser, ROWS)) == 30)
+    until(browser, lambda: len(shown(browser, ROWS)) == 25)
 
 
 def test_what_breaks_is_first_also_among_ten_thousand(browser: Chrome, pages: Pages) -> None:

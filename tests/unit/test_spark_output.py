@@ -14,7 +14,7 @@ import pyarrow.dataset as ds
 import pytest
 
 from kwire.errors import InputError
-from kwire.spark.output import MANIFEST, SUCCESS, OutputFolder
+from kwire.spark.output import HISTORY, MANIFEST, SUCCESS, OutputFolder
 from kwire.spark.parts import STAGING, PartWriter, write_blob
 
 SCHEMA = pa.schema([("n", pa.int64())])
@@ -180,6 +180,20 @@ def test_a_uri_serves_as_well_as_a_path(tmp_path: Path) -> None:
         folder.complete()
     assert numbers(out, "first") == [7]
     assert (out / SUCCESS).exists()
+
+
+def test_what_earlier_reports_found_stays_when_files_are_added_and_goes_with_the_analysis(tmp_path: Path) -> None:
+    out = tmp_path / "out"
+    analyse(out, 1)
+    (out / HISTORY).write_text("[]")
+    folder = OutputFolder(str(out), TABLES)
+    with folder.writing(overwrite=True):
+        parts = [write(out, table, "part-1.parquet", 2) for table in TABLES]
+        folder.publish({"version": "x"}, parts, [f"{table}/part-0.parquet" for table in TABLES])
+        folder.complete()
+    assert (out / HISTORY).exists()
+    analyse(out, 3, overwrite=True)
+    assert not (out / HISTORY).exists()
 
 
 def test_a_scheme_that_nobody_knows() -> None:

@@ -10,7 +10,6 @@ from kwire.capture.sink import StreamSink
 from kwire.capture.tcp import TcpConnection
 from kwire.protocol import DirectionDetector
 from kwire.protocol.events import Event, FrameSeen
-from kwire.protocol.impl import Connection
 from kwire.protocol.secrets.frame_blanking import FrameBlanker
 from kwire.protocol.secrets.token_blanking import FILL, blank_client_token, blank_server_token
 from kwire.protocol.tracking.foreign_protocols import MORE, recognise, recognise_server
@@ -58,7 +57,7 @@ class TrimmedStreams(StreamSink):
         if self._ports and connection.a.port not in self._ports and connection.b.port not in self._ports:
             connection.ignored = True
             return
-        detector = DirectionDetector(connection.a.port, connection.b.port, ports=self._ports or None, frames=True, tracker=Connection)
+        detector = DirectionDetector(connection.a.port, connection.b.port, ports=self._ports or None, frames=True)
         connection.attachment = tracked = _Tracked(detector, self._group_types)
         if connection.opened_by is not None:
             self._take(tracked, detector.opened(connection.opened_by, time_ns, packet))

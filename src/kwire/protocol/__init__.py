@@ -51,7 +51,7 @@ _HOME = {
         "kwire.protocol.events",
     ),
     "Connection": "kwire.protocol.impl",
-    "DirectionDetector": "kwire.protocol.tracking.direction_detection",
+    "DirectionDetector": "kwire.protocol.impl",
     **{module: f"kwire.protocol.{module}" for module in ("coordinator", "groups", "negotiation", "nested_bytes", "telemetry")},
 }  # fmt: skip
 

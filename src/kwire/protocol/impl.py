@@ -1,7 +1,7 @@
 """The one place of this room that picks the twin, by the rules of `kwire.codec.impl`.
 
-`kwire.protocol.tracking.connection` is the pure twin and the contract. `kwire.tables` makes rows of
-captures with the same native state.
+`kwire.protocol.tracking.connection` and `kwire.protocol.tracking.direction_detection` are the pure twins and the contract. `kwire.tables`
+makes rows of captures with the same native state.
 """
 
 from __future__ import annotations
@@ -10,15 +10,20 @@ from typing import Final
 
 from kwire.codec.impl import Twin, load_native
 from kwire.protocol.tracking.connection import Connection as PureConnection
+from kwire.protocol.tracking.direction_detection import DirectionDetector as PureDetector
 
-__all__ = ["Connection", "backend"]
+__all__ = ["Connection", "DirectionDetector", "backend"]
 
 
-def _choose() -> tuple[Twin, type[PureConnection]]:
+def _choose() -> tuple[Twin, type[PureConnection], type[PureDetector]]:
     native = load_native("protocol", "tracker", "tracker")
-    return ("pure", PureConnection) if native is None else ("native", native.Connection)
+    detection = None if native is None else load_native("protocol", "direction_detection", "tracker")
+    if native is None or detection is None:
+        return "pure", PureConnection, PureDetector
+    return "native", native.Connection, detection.DirectionDetector
 
 
 _chosen: Final = _choose()
 backend: Final[Twin] = _chosen[0]
 Connection: Final[type[PureConnection]] = _chosen[1]
+DirectionDetector: Final[type[PureDetector]] = _chosen[2]

@@ -70,7 +70,7 @@ def draw_columns(labels: Sequence[str], series: Sequence[Series], *, width: int,
 def draw_rows(labels: Sequence[str], series: Sequence[Series], *, width: int, about: str) -> Markup:
     """Stacked bars from left to right, one row a label; the arguments are those of `draw_columns`."""
     chart = pygal.HorizontalStackedBar(**_options(width, 46 + 26 * len(labels)), spacing=6)
-    chart.x_labels = list(reversed(labels))  # pygal begins at the bottom
+    chart.x_labels = _short(labels, width)[::-1]  # pygal begins at the bottom
     chart.y_labels = _ticks(series)
     turned = [Series(one.name, one.values[::-1], one.titles[::-1]) for one in series]
     return _drawn(chart, turned, about, "rows-chart")
@@ -101,8 +101,7 @@ def draw_dots(rows: Sequence[str], dots: Sequence[Dot], *, width: int, about: st
         show_x_guides=False,
     )
     chart.show_x_labels = False
-    longest = _longest_label(width)  # pygal shortens labels of the other axis only
-    rows = [label if len(label) <= longest else f"{label[: longest - 1]}…" for label in rows]
+    rows = _short(rows, width)
     chart.y_labels = [{"label": label, "value": len(rows) - 1 - place} for place, label in enumerate(rows)]
     names = list(dict.fromkeys(dot.name for dot in dots))
     for name in names:
@@ -118,9 +117,10 @@ def _highest(series: Sequence[Series]) -> float:
     return max((sum(one.values[place] or 0 for one in series) for place in range(len(series[0].values))), default=0)
 
 
-def _longest_label(width: int) -> int:
-    """Characters of a label beside a row: a third of the picture at most."""
-    return 16 if width < WIDE else 44
+def _short(labels: Sequence[str], width: int) -> list[str]:
+    """Labels beside rows, in a third of the picture at most; pygal shortens those of columns only."""
+    longest = 16 if width < WIDE else 44
+    return [label if len(label) <= longest else f"{label[: longest - 1]}…" for label in labels]
 
 
 def _ticks(series: Sequence[Series]) -> list[int]:
@@ -133,7 +133,7 @@ def _ticks(series: Sequence[Series]) -> list[int]:
 def _options(width: int, height: int) -> dict[str, Any]:
     return {
         "width": width, "height": height, "show_legend": False, "style": _STYLE, "margin": 6, "css": [], "js": [], "no_data_text": "",
-        "print_values": True, "max_scale": 6, "truncate_label": _longest_label(width),
+        "print_values": True, "max_scale": 6,
         "value_formatter": lambda value: f"{value:,.0f}", "min_scale": 1,
         "explicit_size": False, "show_minor_y_labels": True, "include_x_axis": True,
     }  # fmt: skip

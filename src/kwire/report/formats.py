@@ -47,9 +47,10 @@ def write_reports(out_dir: str | Path, forms: Sequence[str] = ("html",), *, befo
     folder = AnalysisFolder(out_dir)
     report = read_report(folder, before=before, command=command)
     texts = {form: FORMATS[form](report) for form in forms}
+    written = [folder.write(FILES[form], text.encode()) for form, text in texts.items()]
     if report.matrix.targets:
         folder.write(HISTORY, history_text(report.history).encode())
-    return [folder.write(FILES[form], text.encode()) for form, text in texts.items()]
+    return written
 
 
 def write_page(out_dir: str | Path, *, command: str = "") -> str:

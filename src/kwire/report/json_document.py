@@ -9,6 +9,7 @@ from datetime import UTC, datetime, timedelta
 from typing import Any
 
 from kwire.report.contents import Report
+from kwire.report.fix_tickets import ActionItem, action_items
 from kwire.report.group_lines import GroupLine
 from kwire.report.lineage import Topic
 from kwire.report.listings import Listing
@@ -26,11 +27,14 @@ def json_document(report: Report) -> str:
         "made": report.made,
         "command": report.command,
         "headline": report.headline,
+        "answer": report.answer,
+        "history": report.history,
         "population": report.population,
         "coverage": report.coverage,
         "servers": report.servers,
         "upgrade": _upgrade(report.matrix),
         "tasks": [_task(task) for task in report.tasks],
+        "action_items": [_action_item(item) for item in action_items(report.tasks, report.names)],
         "teams": report.teams,
         "clients": report.clients,
         "libraries": report.libraries,
@@ -64,6 +68,14 @@ def _upgrade(matrix: UpgradeMatrix) -> dict[str, Any]:
 
 def _task(task: OwnerTask) -> dict[str, Any]:
     return {"name": task.name, **_fields(task), "ticket": ticket(task)}
+
+
+def _action_item(item: ActionItem) -> dict[str, Any]:
+    tickets = [
+        {"team": one.team, "contact": one.contact, "client_keys": [task.client_key for task in one.tasks], "text": one.text}
+        for one in item.tickets
+    ]
+    return {name: value for name, value in _fields(item).items() if name != "number"} | {"tickets": tickets}
 
 
 def _topic(topic: Topic) -> dict[str, Any]:

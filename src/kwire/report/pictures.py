@@ -129,7 +129,7 @@ def library_age(clients: Sequence[Client], verdicts: Mapping[str, str | None]) -
                 title = f"{visible(library) or 'unknown library'} {visible(version)}: {plural(number, 'application')}, {said}"
                 dots.append(Dot(x, row, 5 + 8 * math.sqrt(number / most) if most > 1 else 6, name, title.replace(" :", ":")))
     shown = [name for name in (*_URGENT_FIRST, "unjudged") if any(dot.name == name for dot in dots)]
-    labels = [visible(library, 40) or "unknown library" for library in libraries]
+    labels = [visible(library, 40).strip() or "unknown library" for library in libraries]
     ranges = [_range(list(by_library[library])) for library in libraries]
     about = "Applications by library and version, old versions left, new ones right, coloured by verdict"
 
@@ -174,7 +174,7 @@ def topic_losses(risks: Sequence[TopicRisk]) -> Picture | None:
         ]
         parts.append((name, [made + read for made, read in counts], titles))
     series = [Series(name, tuple(map(float, values)), tuple(titles)) for name, values, titles in parts if any(values)]
-    labels = [visible(one.topic.name, 60) for one in drawn]
+    labels = [visible(one.topic.name, 60).strip() or "(blank)" for one in drawn]
     about = "Producers and consumers of topics, those that break first"
     return _both(lambda width: draw_rows(labels, series, width=width, about=about), [one.name for one in series])
 

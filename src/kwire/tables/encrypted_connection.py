@@ -13,11 +13,10 @@ from kwire.capture.tls.findings import findings
 from kwire.capture.tls.fingerprints import ja3, ja4
 from kwire.capture.tls.opening import Chunk
 from kwire.capture.tls.session_keys import SeriesKeys
-from kwire.protocol import DirectionDetector
 from kwire.protocol.events import Asked, ConnectionSummary, Direction, Event, ViolationFound
 from kwire.protocol.rules import RULES, explain
 from kwire.protocol.tracking.connection import Connection
-from kwire.protocol.tracking.direction_detection import DecidedBy
+from kwire.protocol.tracking.direction_detection import DecidedBy, DirectionDetector
 from kwire.protocol.tracking.frames import MAX_FRAME
 
 __all__ = ["UNKNOWN_LOSS", "EncryptedConnection"]

@@ -7,6 +7,7 @@ Topics are summed up while a connection lasts, one row a topic, direction and cl
 from __future__ import annotations
 
 import json
+from collections.abc import Iterable, Sequence
 from typing import Any, Final
 
 import pyarrow as pa
@@ -16,7 +17,7 @@ from kwire.tables.column_builder import ColumnBuilder
 from kwire.tables.columns import GROUP_STEP_COLUMNS, TOPIC_USE_COLUMNS
 from kwire.tables.schemas import TELEMETRY, schema_from
 
-__all__ = ["GROUP_STEPS", "JSON", "OBSERVED", "TOPIC_USE", "ObservedRows", "TopicSum", "TopicSums", "spelled"]
+__all__ = ["GROUP_STEPS", "JSON", "OBSERVED", "TOPIC_USE", "ObservedRows", "TopicSum", "TopicSums", "members_text", "spelled"]
 
 TOPIC_USE: Final = schema_from(TOPIC_USE_COLUMNS)
 GROUP_STEPS: Final = schema_from(GROUP_STEP_COLUMNS)
@@ -147,6 +148,11 @@ def _bits(mask: int) -> list[int]:
     return [bit for bit in range(mask.bit_length()) if mask >> bit & 1]
 
 
+def members_text(members: Iterable[Sequence[Any]]) -> str:
+    """Give members of a group as column `members` has them."""
+    return JSON([list(member) for member in members])
+
+
 def spelled(assignment: list[tuple[str, list[int]]]) -> list[str]:
     """Give the partitions of an assignment as `topic:0,1,2`."""
     return [f"{topic}:{','.join(map(str, numbers))}" for topic, numbers in assignment]
@@ -169,7 +175,7 @@ class ObservedRows:
 
     def step(self, capture: str, connection_id: str, step: GroupStep) -> None:
         """Add a row of `group_steps`."""
-        members = JSON([list(member) for member in step.members]) if step.members else None
+        members = members_text(step.members) if step.members else None
         assignment = None if step.assignment is None else spelled(step.assignment)
         self.builders["group_steps"].add(
             (

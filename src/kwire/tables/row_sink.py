@@ -16,7 +16,6 @@ from kwire.capture.sink import StreamSink
 from kwire.capture.tcp import Endpoint, TcpConnection
 from kwire.capture.tls.opening import TlsOpening
 from kwire.capture.tls.session_keys import SeriesKeys, current_tls_options
-from kwire.protocol import DirectionDetector
 from kwire.protocol.events import (
     Asked,
     BrokersLearned,
@@ -32,6 +31,7 @@ from kwire.protocol.events import (
     ViolationFound,
 )
 from kwire.protocol.row_columns import REQUEST_COLUMNS, Body, columns_from
+from kwire.protocol.tracking.direction_detection import DirectionDetector
 from kwire.schema import error_name
 from kwire.tables.client_keys import client_key
 from kwire.tables.column_builder import ColumnBuilder
@@ -44,7 +44,7 @@ from kwire.tables.request_logs.request_row import LOGGED_COLUMNS
 from kwire.tables.schemas import CONNECTIONS, MESSAGE_FRAMES, REQUESTS
 from kwire.tables.violation_rows import ViolationRows
 
-__all__ = ["PACKET_BITS", "RowSink", "FileCounts", "Tracked", "tracked_on"]
+__all__ = ["PACKET_BITS", "RowSink", "FileCounts", "Tracked", "answers_unseen", "tracked_on"]
 
 # A packet is known by its file and its number there; both travel through the protocol rules as one integer.
 PACKET_BITS: Final = 40
@@ -217,7 +217,7 @@ class RowSink(StreamSink):
         if events := tracked.detector.receive(direction, data, time_ns, self._packet(packet)):
             known = tracked.detector.connection
             if known is not None and not known.received["response"]:
-                _answers_unseen(events)  # so many wait, and the server has not said a word
+                answers_unseen(events)  # so many wait, and the server has not said a word
             self._emit(connection, tracked, events)
 
     def lost(self, connection: TcpConnection, direction: int, count: int, cut: bool, time_ns: int, packet: int) -> None:
@@ -241,7 +241,7 @@ class RowSink(StreamSink):
         events = detector.finish(connection.last_ns)
         assert detector.server_side is not None
         if not connection.flows[detector.server_side].packets:
-            _answers_unseen(events)
+            answers_unseen(events)
         self._emit(connection, tracked, events)
         summary = detector.summary()
         if _was_refused(connection):
@@ -418,7 +418,7 @@ class RowSink(StreamSink):
             self.facts.refusals.append((tracked.connection_id, server, index, key, version, "unsupported_version"))
 
 
-def _answers_unseen(events: list[Event]) -> None:
+def answers_unseen(events: list[Event]) -> None:
     """The server's direction is not in the capture: nothing can be said of answers."""
     for event in events:
         if isinstance(event, RequestCompleted) and event.state in ("unanswered", "abandoned"):

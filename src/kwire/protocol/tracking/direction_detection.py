@@ -32,7 +32,6 @@ class DirectionDetector:
         max_frame: longest frame that is believed.
         frames: say where each frame lies (`FrameSeen`).
         asked: give the frames of this message (`MessageSeen`).
-        tracker: what tracks the connection, of either backend.
 
     Attributes:
         server_side: 0, 1, or None while undecided.
@@ -48,7 +47,6 @@ class DirectionDetector:
         "_max_frame",
         "_named",
         "_readings",
-        "_tracker",
         "decided_by",
         "server_side",
     )
@@ -62,9 +60,7 @@ class DirectionDetector:
         max_frame: int = MAX_FRAME,
         frames: bool = False,
         asked: Asked | None = None,
-        tracker: type[Connection] = Connection,
     ) -> None:
-        self._tracker = tracker
         self._frames = frames
         self._asked = asked
         named = [port in (ports or ()) for port in (port_0, port_1)]
@@ -87,7 +83,7 @@ class DirectionDetector:
         if self.server_side is not None:
             return []
         if not self._readings:
-            self._readings[1 - side] = self._tracker(max_frame=self._max_frame, frames=self._frames, asked=self._asked)
+            self._readings[1 - side] = Connection(max_frame=self._max_frame, frames=self._frames, asked=self._asked)
         return self._decide(1 - side, "syn")
 
     def receive(self, side: int, data: bytes | bytearray | memoryview, t: int, packet: int = 0) -> list[Event]:
@@ -143,10 +139,10 @@ class DirectionDetector:
         if self._readings:
             return []
         if self._named is not None:
-            self._readings[self._named] = self._tracker(True, max_frame=self._max_frame, frames=self._frames, asked=self._asked)
+            self._readings[self._named] = Connection(True, max_frame=self._max_frame, frames=self._frames, asked=self._asked)
             return self._decide(self._named, "port")
         for server in (0, 1):
-            self._readings[server] = self._tracker(True, max_frame=self._max_frame, frames=self._frames, asked=self._asked)
+            self._readings[server] = Connection(True, max_frame=self._max_frame, frames=self._frames, asked=self._asked)
         return []
 
     def _give(self, server: int, side: int, data: bytes, t: int, packet: int) -> list[Event]:

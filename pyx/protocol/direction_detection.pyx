@@ -1,0 +1,219 @@
+# cython: language_level=3, binding=False, embedsignature=True, embedsignature.format=clinic
+"""Direction detection, compiled: the native twin of `kwire.protocol.tracking.direction_detection.DirectionDetector`, which is the contract.
+
+Both readings are native connections that make events. The one that wins stays as it is: who makes rows of it has it write rows from there
+on (`row_connection`), so no state is copied.
+"""
+
+from cpython.buffer cimport PyBUF_SIMPLE, PyBuffer_Release, PyObject_GetBuffer
+from libc.stdint cimport int64_t
+
+from build_id cimport build_id
+from wire.cursor cimport Bytes
+
+from kwire.protocol._native.tracker cimport Connection
+
+from kwire.protocol._native.tracker import taken_up
+from kwire.protocol.events import RequestCompleted
+from kwire.protocol.tracking import direction_detection as _pure
+from kwire.protocol.tracking.frames import MAX_FRAME
+
+__all__ = ["DirectionDetector"]
+__build__ = build_id()
+
+cdef int64_t MOST_UNDECIDED = _pure.MAX_UNDECIDED
+cdef tuple DIRECTIONS = ("request", "response")
+
+
+cdef class DirectionDetector:
+    """The bytes of two sides, 0 and 1; arguments and methods are those of
+    `kwire.protocol.tracking.direction_detection.DirectionDetector`.
+    """
+
+    def __init__(self, port_0, port_1, *, ports=None, max_frame=MAX_FRAME, frames=False, asked=None):
+        cdef bint first = ports is not None and port_0 in ports
+        cdef bint second = ports is not None and port_1 in ports
+        self.server = self.named = -1
+        if first != second:
+            self.named = 0 if first else 1
+        self.lower = 0 if port_0 < port_1 else 1
+        self.max_frame, self.frames, self.asked = max_frame, bool(frames), asked
+        self.readings = [None, None]
+        self.kept = [[], []]
+        self.weighed[0] = self.weighed[1] = self.taken = 0
+        self.decided_by = None
+
+    @property
+    def server_side(self):
+        return None if self.server < 0 else self.server
+
+    @property
+    def connection(self):
+        """The tracked connection, None while undecided."""
+        return None if self.server < 0 else self.readings[self.server]
+
+    def opened(self, int side, t, packet=0):
+        if self.server >= 0:
+            return []
+        if self.readings[1 - side] is None:
+            self.readings[1 - side] = self.new_reading(False)
+        return self.decide(1 - side, "syn")
+
+    def receive(self, int side, data, int64_t t, int64_t packet=0):
+        cdef Py_buffer view
+        PyObject_GetBuffer(data, &view, PyBUF_SIMPLE)
+        try:
+            return self.take(side, <Bytes>view.buf, view.len, t, packet)
+        finally:
+            PyBuffer_Release(&view)
+
+    def lost(self, int side, int64_t n, int64_t t, int64_t packet=0, *, cut=False):
+        return self.lose(side, n, t, bool(cut))
+
+    def begins_late(self, int side):
+        if self.server >= 0:
+            self.tracked(self.server).begins_late(DIRECTIONS[side == self.server])
+
+    def closed(self, int side, reset, int64_t t, int64_t packet=0):
+        return self.close(side, bool(reset), t)
+
+    def finish(self, int64_t t):
+        cdef list events = self.join_late()
+        if self.server < 0:
+            events += self.guess()
+        return events + self.tracked(self.server).finish(t)
+
+    def summary(self):
+        self.join_late()
+        return self.tracked(self.server if self.server >= 0 else self.likelier()[0]).summary()
+
+    cdef Connection tracked(self, int server):
+        return <Connection?>self.readings[server]
+
+    cdef Connection new_reading(self, bint joined_late):
+        return Connection(joined_late, max_frame=self.max_frame, frames=self.frames, asked=self.asked)
+
+    cdef list join_late(self):
+        """The beginning was not seen."""
+        if self.readings[0] is not None or self.readings[1] is not None:
+            return []
+        if self.named >= 0:
+            self.readings[self.named] = self.new_reading(True)
+            return self.decide(self.named, "port")
+        self.readings = [self.new_reading(True), self.new_reading(True)]
+        return []
+
+    cdef list take(self, int side, Bytes data, Py_ssize_t size, int64_t t, int64_t packet):
+        """DirectionDetector.receive."""
+        cdef list events
+        cdef Py_ssize_t room
+        cdef int server
+        if size == 0:
+            return []
+        events = self.join_late()
+        if self.server >= 0:
+            return events + self.give(self.server, side, data, size, t, packet)
+        room = <Py_ssize_t>min(max(MOST_UNDECIDED - self.taken, 0), <int64_t>size)
+        self.taken += size
+        for server in range(2):
+            self.kept[server] += self.give(server, side, data, room, t, packet)
+        events = self.weigh()
+        if self.server < 0 and self.taken >= MOST_UNDECIDED:
+            events = self.guess()
+        if self.server >= 0:
+            # The reading that won has seen the bytes up to the limit.
+            events += self.give(self.server, side, data + room, size - room, t, packet)
+        return events
+
+    cdef list lose(self, int side, int64_t n, int64_t t, bint cut):
+        """DirectionDetector.lost."""
+        cdef list events = self.join_late()
+        cdef int server
+        if self.server >= 0:
+            return events + self.tracked(self.server).lost(DIRECTIONS[side == self.server], n, t, cut=cut)
+        for server in range(2):
+            self.kept[server] += self.tracked(server).lost(DIRECTIONS[side == server], n, t, cut=cut)
+        return self.weigh()
+
+    cdef list close(self, int side, bint reset, int64_t t):
+        """DirectionDetector.closed."""
+        cdef list events = self.join_late()
+        cdef int server
+        if self.server >= 0:
+            return events + self.tracked(self.server).closed(DIRECTIONS[side == self.server], reset, t)
+        for server in range(2):
+            self.kept[server] += self.tracked(server).closed(DIRECTIONS[side == server], reset, t)
+        return self.weigh()
+
+    cdef list give(self, int server, int side, Bytes data, Py_ssize_t size, int64_t t, int64_t packet):
+        cdef Connection reading = self.tracked(server)
+        cdef list events = reading.begin()
+        try:
+            reading.take(side == server, data, size, t, packet)
+        finally:
+            reading.done()
+        return events
+
+    cdef list weigh(self):
+        """A response that answers a request says which reading is right; each event is looked at once."""
+        cdef int server
+        cdef Py_ssize_t index
+        cdef list kept
+        for server in (self.lower, 1 - self.lower):
+            kept = self.kept[server]
+            for index in range(self.weighed[server], len(kept)):
+                if isinstance(kept[index], RequestCompleted) and kept[index].state == "answered":
+                    return self.decide(server, "response")
+            self.weighed[server] = len(kept)
+        return []
+
+    cdef tuple likelier(self):
+        cdef bint first = self.tracked(0).state.requests != 0
+        cdef bint second = self.tracked(1).state.requests != 0
+        if first != second:
+            return (0 if first else 1), "requests"
+        return self.lower, "lower_port"
+
+    cdef list guess(self):
+        server, by = self.likelier()
+        return self.decide(server, by)
+
+    cdef list decide(self, int server, object by):
+        cdef list events = self.kept[server]
+        self.server, self.decided_by = server, by
+        self.readings[1 - server] = None
+        self.kept = [[], []]
+        return events
+
+    cdef object plain(self):
+        """The same detector as the pure twin has it."""
+        cdef int server
+        made = _pure.DirectionDetector(0, 1, max_frame=self.max_frame, frames=self.frames, asked=self.asked)
+        made._named, made._lower, made._bytes = None if self.named < 0 else self.named, self.lower, self.taken
+        made._readings = {server: self.tracked(server).plain() for server in range(2) if self.readings[server] is not None}
+        made._kept = {0: self.kept[0], 1: self.kept[1]}
+        made.server_side, made.decided_by = self.server_side, self.decided_by
+        return made
+
+    def __reduce__(self):
+        return _restored, (self.plain(),)
+
+    def __repr__(self):
+        return f"DirectionDetector(server side {self.server_side}, by {self.decided_by})"
+
+
+def _restored(pure):
+    """A detector out of a pickle, which is that of the pure twin."""
+    return detector_of(pure)
+
+
+cdef DirectionDetector detector_of(object pure):
+    """A detector in the state of one of the pure twin."""
+    cdef DirectionDetector made = DirectionDetector(0, 1, max_frame=pure._max_frame, frames=pure._frames, asked=pure._asked)
+    made.named, made.lower, made.taken = -1 if pure._named is None else pure._named, pure._lower, pure._bytes
+    for server, reading in pure._readings.items():
+        made.readings[server] = reading if isinstance(reading, Connection) else taken_up(reading)
+    made.kept = [list(pure._kept[0]), list(pure._kept[1])]
+    made.server = -1 if pure.server_side is None else pure.server_side
+    made.decided_by = pure.decided_by
+    return made
