@@ -46,7 +46,9 @@ def page() -> str:
         parts += [
             f"## {table.name[0].upper()}{table.name[1:]}",
             "",
-            f"`{module}`, {len(table.states)} states, {len(table.events)} events, {moves} moves. {what}",
+            what,
+            "",
+            f"`{module}`: {len(table.states)} states, {len(table.events)} events, {moves} transitions.",
             "",
             f"```mermaid\n{table.diagram()}```",
             "",

@@ -19,7 +19,11 @@ pytestmark = [pytest.mark.spark, pytest.mark.xdist_group("spark")]
 
 @pytest.mark.parametrize(
     ("page", "shown"),
-    [("data-source", ["requests failed", "tags_out_of_order"]), ("streaming", []), ("spark-functions", ["TRUNCATED", "billing-1", "OffsetCommit"])],
+    [
+        ("data-source", ["requests failed", "tags_out_of_order"]),
+        ("streaming", []),
+        ("spark-functions", ["TRUNCATED", "billing-1", "OffsetCommit"]),
+    ],
 )
 def test_blocks_run_as_they_are(page: str, shown: list[str], tmp_path: Path) -> None:
     text = (ROOT / "docs" / "how-to" / f"{page}.md").read_text("utf-8")

@@ -1,7 +1,7 @@
 """Python blocks of the documentation can be pasted: in the order of their page they are complete programs.
 
-Blocks marked ``py`` need what a unit test does not have, such as Spark, a cluster or a bucket. Here each is parsed, and every name has to be
-a builtin or bound by the page before. `tests/integration/test_docs_spark.py` runs those of Spark, `test_object_stores.py` those of buckets.
+Blocks marked ``py`` need what a unit test does not have, such as Spark, a cluster or a bucket. Here each is parsed, and every name has to
+be a builtin or bound by the page before. `tests/integration/test_docs_spark.py` runs those of Spark, `test_object_stores.py` those of buckets.
 Code of a page that names an example file is in that file, which the integration tests run; only the first block, which opens the session,
 differs.
 """
@@ -78,6 +78,8 @@ def test_code_of_a_page_is_in_the_example_that_it_names(page: str, example: str)
         assert statements(block) <= in_example
 
 
-@pytest.mark.parametrize(("code", "missing"), [("a = b", {"b"}), ("import a.b\na.b.c()", set()), ("a = a + 1", {"a"}), ("[c for c in x]", {"x"})])
+@pytest.mark.parametrize(
+    ("code", "missing"), [("a = b", {"b"}), ("import a.b\na.b.c()", set()), ("a = a + 1", {"a"}), ("[c for c in x]", {"x"})]
+)
 def test_what_counts_as_missing(code: str, missing: set[str]) -> None:
     assert unbound(code) == missing

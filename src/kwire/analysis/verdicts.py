@@ -200,7 +200,9 @@ def _above(use: Use, target: TargetRange, accepts: tuple[int, int]) -> Judgement
     api, version = use.api_name, use.api_version
     above = f"Kafka {target.release} supports {api} up to v{accepts[1]}; this client sends v{version}"
     if use.negotiates:
-        return Judgement(verdict="ok", basis="inside_range", confidence="high", reason=f"{above} and negotiates, so it will use a lower version.")
+        return Judgement(
+            verdict="ok", basis="inside_range", confidence="high", reason=f"{above} and negotiates, so it will use a lower version."
+        )
     if use.negotiates is None:
         reason = f"{above}, and the beginning of its connections, which shows whether it negotiates, is not in the capture."
         return Judgement(verdict="undetermined", basis="broker_ceiling", confidence="low", reason=reason)

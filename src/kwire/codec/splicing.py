@@ -203,7 +203,7 @@ class FrameSplicer:
             frame, api_key, api_version, name, version, strict: as in `splice`.
             addresses: a function of one argument, a `kwire.codec.broker_addresses.BrokerAddress` with node id, host, port, listener,
                 message and path, that gives (host, port); a function of three, (node id, host, port); or a mapping to (host, port). A
-                mapping is searched for (host, port), then for the node id or, where the message names the listener, for (node id, listener):
+                mapping is searched for (host, port), then the node id or, where the message names the listener, for (node id, listener):
                 a node that is broker and controller has one id. It must have every address that comes up, so that none slips through. The
                 node id is None where the message does not say it (requests to change the leader of a quorum). An answer that names no
                 broker (node id -1, empty host) stays.
