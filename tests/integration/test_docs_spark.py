@@ -20,7 +20,7 @@ pytestmark = [pytest.mark.spark, pytest.mark.xdist_group("spark")]
 @pytest.mark.parametrize(
     ("page", "shown"),
     [
-        ("data-source", ["requests failed", "tags_out_of_order"]),
+        ("data-source", ["requests failed", "shop.orders"]),
         ("streaming", []),
         ("spark-functions", ["TRUNCATED", "billing-1", "OffsetCommit"]),
     ],

@@ -18,7 +18,7 @@ from kwire.cli.decode import decode
 from kwire.cli.demo import demo
 from kwire.cli.diff import diff
 from kwire.cli.doctor import doctor
-from kwire.cli.exit_status import FAILED, INTERRUPTED
+from kwire.cli.exit_status import CLOSED_PIPE, FAILED, INTERRUPTED
 from kwire.cli.inspect import inspect
 from kwire.cli.report import report
 from kwire.cli.telemetry import telemetry
@@ -71,7 +71,7 @@ class Commands(click.Group):
         except BrokenPipeError:
             # the reader, such as `head`, has had enough; the interpreter would complain once more when it flushes
             os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-            return 1
+            return CLOSED_PIPE
         except KwireError as error:
             said = str(error)
         except ModuleNotFoundError as error:
