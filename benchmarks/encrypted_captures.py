@@ -1,14 +1,17 @@
-"""The large frames of `captures` behind TLS 1.3 with AES-128-GCM, in records of 16 KiB and packets of an Ethernet, and their key log."""
+"""Encrypted captures: the large frames of `captures` behind TLS 1.3, and a small capture of real brokers, many times."""
 
 from __future__ import annotations
 
+import gzip
+import ipaddress
+import struct
 from collections.abc import Iterator
 from pathlib import Path
 from typing import NamedTuple
 
 from cryptography.hazmat.primitives.ciphers.aead import AESGCM
 
-from captures import producing, write_connection
+from captures import ETHERNET, FILE_HEADER, PACKET_HEADER, producing, write_connection
 from kwire.capture.tls.cipher_suites import SUITES
 from kwire.capture.tls.key_schedule import keys_13
 
@@ -75,7 +78,7 @@ def _talk(plain: Iterator[tuple[int, bytes]], sides: tuple[Side, Side]) -> Itera
 
 
 def encrypted_frames(target: Path, log: Path, requests: int, size: int = 900_000) -> tuple[int, list[Sealed]]:
-    """Write a connection that produces a record of so many bytes with each request, and its key log.
+    """Write a connection that produces a record of so many bytes with each request, behind TLS 1.3 with AES-128-GCM, and its key log.
 
     Returns:
         Bytes of plaintext, and the records, for whoever wants to decrypt no more than them.
@@ -94,3 +97,36 @@ def decrypt(records: list[Sealed]) -> int:
     """What any reader has to do at least; gives the bytes of plaintext."""
     ciphers = {key: AESGCM(key) for key in {each.key for each in records}}
     return sum(len(ciphers[each.key].decrypt(each.nonce, each.body, each.additional)) for each in records)
+
+
+CAPTURE = Path(__file__).parents[1] / "tests" / "captures" / "data" / "tls.pcapng.gz"
+KEY_LOG = CAPTURE.with_name("tls-keys.log")
+SERVER_PORTS = range(9092, 9099)
+_EPB = struct.Struct("<IIIIIII")
+
+
+def repeat_encrypted(target: Path, copies: int) -> int:
+    """Write copies of the small encrypted capture of real brokers, each with a client address of its own; the secrets are the same.
+
+    Returns:
+        The size of the file in bytes.
+    """
+    data, at, packets = gzip.decompress(CAPTURE.read_bytes()), 0, []
+    while at < len(data):
+        kind, size = struct.unpack_from("<II", data, at)
+        if kind == 6:
+            _, _, _, high, low, captured, _ = _EPB.unpack_from(data, at)
+            packets.append((high << 32 | low, data[at + 28 : at + 28 + captured]))
+        at += size
+    first, span = packets[0][0], packets[-1][0] - packets[0][0] + 2_000_000
+    with target.open("wb") as out:
+        out.write(FILE_HEADER.pack(0xA1B23C4D, 2, 4, 0, 0, 262_144, ETHERNET))
+        for copy in range(copies):
+            address = (ipaddress.IPv4Address("10.0.0.1") + copy).packed
+            for time, packet in packets:
+                source, _ = struct.unpack_from(">HH", packet, 34)
+                place = 30 if source in SERVER_PORTS else 26  # where the client's address is
+                seconds, fraction = divmod(first + (time - first) + copy * span, 1_000_000_000)
+                changed = packet[:place] + address + packet[place + 4 :]
+                out.write(PACKET_HEADER.pack(seconds & 0xFFFFFFFF, fraction, len(changed), len(changed)) + changed)
+        return out.tell()

@@ -49,8 +49,9 @@ from ipaddress import ip_address
 import pyarrow as pa
 
 from kwire.capture.tcp import endpoints_of
-from kwire.capture.tls.connection import Missing, TlsConnection  # no-cython-lint: of encrypted_streams.pxi
+from kwire.capture.tls.connection import TlsConnection  # no-cython-lint: of encrypted_streams.pxi
 from kwire.capture.tls.opening import TlsOpening
+from kwire.capture.tls.plaintext import Missing  # no-cython-lint
 from kwire.protocol.events import IdentityChanged, RequestCompleted, TopicsUsed
 from kwire.protocol.tracking.direction_detection import DirectionDetector as PureDetector  # no-cython-lint: of encrypted_streams.pxi
 from kwire.schema import catalog, error_name

@@ -21,8 +21,8 @@ from protocol.topic_uses cimport FETCHED, PRODUCED, IntSet, TopicSum, TopicSums,
 from protocol.wide_rows cimport WideRows, wide_add
 from tables.connection_row cimport (
     CAPTURE, CLIENT_ADDRESS, CLIENT_KEY, CLIENT_PORT, CLOSED_BY, CONNECTION_ID, IDENTITY_SOURCE, LAST_API_NAME, PROTOCOL, ROLE,
-    SERIES, SERVER_ADDRESS, SERVER_PORT, STATE, TLS_JA3, TLS_SNI, TLS_VERSION, FileTotals, ConnectionTotals, count_connection, put_counters,
-    put_texts, was_refused,
+    SERIES, SERVER_ADDRESS, SERVER_PORT, STATE, TLS_JA3, TLS_JA4, TLS_SNI, TLS_VERSION, FileTotals, ConnectionTotals, count_connection,
+    put_counters, put_texts, was_refused,
 )
 from tables.connection_slots cimport Slot, SlotList
 
@@ -252,6 +252,7 @@ cdef inline int end_stream(
         hellos = connection.hellos
         row[TLS_VERSION] = text_of(said, hellos["response"].version or hellos["request"].version)
         row[TLS_SNI], row[TLS_JA3] = text_of(said, hellos["request"].server_name), text_of(said, hellos["request"].ja3)
+        row[TLS_JA4] = text_of(said, hellos["request"].ja4)
     row[IDENTITY_SOURCE] = text_of(said, words[4][summary.source])
     row[ROLE] = text_of(said, words[5][summary.role])
     row[LAST_API_NAME] = -1 if summary.last_api == no_int() else text_of(said, asked[3](summary.last_api))

@@ -89,12 +89,13 @@ def capture_truth() -> dict[str, dict[str, Any]]:
 
 @pytest.fixture
 def job_in_process(monkeypatch: pytest.MonkeyPatch) -> Callable[..., None]:
-    """`job_in_process(attempts=run_task)`: from now on the job runs its tasks in this process, each by `attempts`, without Spark."""
+    """`job_in_process(attempts=run_read)`: from now on the job runs its tasks in this process, each by `attempts`, without Spark."""
     from kwire.spark import job
-    from kwire.spark.series_task import SeriesResult, SeriesTask, run_task
+    from kwire.spark.pack_task import PackTask, run_read
+    from kwire.spark.series_task import SeriesResult, SeriesTask
 
-    def without_spark(attempts: Callable[[SeriesTask], SeriesResult] = run_task) -> None:
-        def run_on(_spark: object, tasks: Sequence[SeriesTask]) -> list[SeriesResult]:
+    def without_spark(attempts: Callable[[SeriesTask | PackTask], SeriesResult] = run_read) -> None:
+        def run_on(_spark: object, tasks: Sequence[SeriesTask | PackTask]) -> list[SeriesResult]:
             return [SeriesResult.from_bytes(attempts(task).to_bytes()) for task in tasks]
 
         monkeypatch.setattr(job, "open_spark", nullcontext)

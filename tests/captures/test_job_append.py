@@ -109,10 +109,13 @@ def test_tables_do_not_depend_on_how_keys_are_divided(capture: str, tmp_path: Pa
     pieces = cut(capture, tmp_path, 3)
     whole = tables(run(pieces, tmp_path / "whole"))
     monkeypatch.setattr(sums_files, "PIECE_BYTES", 30_000)
-    for bucket_bytes in (4_000, 20_000):
-        monkeypatch.setattr(finish_task, "BUCKET_BYTES", bucket_bytes)
+    monkeypatch.setattr(finish_task, "GATHERED_BYTES", 30_000)
+    monkeypatch.setattr(finish_task, "BUCKET_BYTES", 8_000)
+    for few_bits in (8, 0):  # the second: files are brought together first
+        monkeypatch.setattr(finish_task, "_FEW_BITS", few_bits)
         for count in (1, 3):
-            out = run(pieces[:count], tmp_path / f"divided-{bucket_bytes}", append=True)
+            out = run(pieces[:count], tmp_path / f"divided-{few_bits}", append=True)
+        assert not list(out.rglob("gathered-*"))
         assert len(list((out / "api_usage").iterdir())) > 1
         assert tables(out) == whole
 
@@ -295,8 +298,8 @@ def test_what_is_written_while_a_file_is_read_is_left_for_the_next_run(tmp_path:
     path.write_bytes(data[:20_000])
     real = job.plan_of
 
-    def plan_of(*args: Any) -> planning.Plan:
-        plan = real(*args)
+    def plan_of(*args: Any, **more: Any) -> planning.Plan:
+        plan = real(*args, **more)
         path.write_bytes(data)  # tcpdump goes on while Spark starts
         return plan
 

@@ -18,15 +18,25 @@ import pytest
 
 from kwire import analysis
 from kwire.analysis.redaction import Redaction
-from kwire.spark import finish_task, series_task
+from kwire.spark import finish_task, packing, series_state
 from kwire.spark.job import JobRequest, run_job
 from kwire.spark.output import MANIFEST, STATE, SUCCESS
-from kwire.spark.series_task import SeriesResult, SeriesTask, run_task
+from kwire.spark.pack_task import PackTask, run_read
+from kwire.spark.series_task import SeriesResult, SeriesTask
 from kwire.tables import SCHEMAS
 
 DATA = Path(__file__).parent / "data"
 INPUTS = tuple(str(DATA / name) for name in ("topicids.pcap.gz", "seed.pcap.gz"))  # one of them tells the nodes of brokers
-Attempts = Callable[[SeriesTask], SeriesResult]
+Task = SeriesTask | PackTask
+Attempts = Callable[[Task], SeriesResult]
+
+
+@pytest.fixture(autouse=True, params=[False, True], ids=["alone", "packed"])
+def packed(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> bool:
+    """Whether one task reads both series."""
+    if not request.param:
+        monkeypatch.setattr(packing, "PACK_BYTES", 1)
+    return bool(request.param)
 
 
 def analysed(out: Path, attempts: Attempts, job_in_process: Callable[..., None]) -> Path:
@@ -44,14 +54,14 @@ def assert_whole(out: Path) -> None:
         assert sorted(path.name for path in (out / table).iterdir()) == parts[table]
         found = ds.dataset(out / table, format="parquet").to_table().to_pylist()
         assert counted(found) == counted(expected.to_pylist()), table
-    assert len(list((out / STATE).iterdir())) == len(INPUTS)
+    assert len(list((out / STATE).iterdir())) == (1 if packing.PACK_BYTES > 1 else len(INPUTS))
 
 
 def counted(rows: list[dict[str, object]]) -> Counter[str]:
     return Counter(json.dumps(row, default=str, sort_keys=True) for row in rows)
 
 
-def killed(task: SeriesTask) -> None:
+def killed(task: Task) -> None:
     """An attempt whose process is gone in the middle of its second table."""
     child = os.fork()
     if child == 0:
@@ -59,17 +69,17 @@ def killed(task: SeriesTask) -> None:
         def die(*_: object) -> None:
             os.kill(os.getpid(), signal.SIGKILL)
 
-        series_task._keep = die  # type: ignore[assignment]  # every part is begun, none is closed
-        run_task(task)
+        series_state.write_blob = die  # every part is begun, none is closed
+        run_read(task)
         os._exit(0)
     assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == -signal.SIGKILL
 
 
 def test_a_task_whose_process_was_killed(tmp_path: Path, job_in_process: Callable[..., None]) -> None:
-    def attempts(task: SeriesTask) -> SeriesResult:
+    def attempts(task: Task) -> SeriesResult:
         killed(task)
         assert list(Path(task.out).glob("_staging/requests/.*"))  # half a file
-        return run_task(task)
+        return run_read(task)
 
     assert_whole(analysed(tmp_path / "out", attempts, job_in_process))
 
@@ -77,19 +87,19 @@ def test_a_task_whose_process_was_killed(tmp_path: Path, job_in_process: Callabl
 @pytest.mark.parametrize("first", [True, False])
 def test_two_attempts_at_once(first: bool, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, job_in_process: Callable[..., None]) -> None:
     """A speculative attempt runs from beginning to end while the other one writes; either's result may be the one that Spark takes."""
-    real = series_task._keep
+    real = series_state.write_blob
 
-    def attempts(task: SeriesTask) -> SeriesResult:
+    def attempts(task: Task) -> SeriesResult:
         inner: list[SeriesResult] = []
 
-        def keep(*arguments: object) -> None:
+        def write(*arguments: object) -> None:
             if not inner:
                 inner.append(SeriesResult(task.number))  # the attempt within has none within it
-                inner[0] = run_task(task)
+                inner[0] = run_read(task)
             real(*arguments)  # type: ignore[arg-type]
 
-        monkeypatch.setattr(series_task, "_keep", keep)
-        outer = run_task(task)
+        monkeypatch.setattr(series_state, "write_blob", write)
+        outer = run_read(task)
         return outer if first else inner[0]
 
     assert_whole(analysed(tmp_path / "out", attempts, job_in_process))
@@ -98,9 +108,10 @@ def test_two_attempts_at_once(first: bool, tmp_path: Path, monkeypatch: pytest.M
 def test_an_attempt_of_another_run_that_is_still_at_it(tmp_path: Path, job_in_process: Callable[..., None]) -> None:
     """The driver of a run was killed, its task goes on and finds the staging of the next run, which is to write something else."""
 
-    def attempts(task: SeriesTask) -> SeriesResult:
-        result = run_task(task)
-        run_task(replace(task, redaction=Redaction(key=b"k" * 32)))
+    def attempts(task: Task) -> SeriesResult:
+        result = run_read(task)
+        redacted = [replace(each, redaction=Redaction(key=b"k" * 32)) for each in (task.members if isinstance(task, PackTask) else [task])]
+        run_read(PackTask(tuple(redacted)) if isinstance(task, PackTask) else redacted[0])
         return result
 
     assert_whole(analysed(tmp_path / "out", attempts, job_in_process))
@@ -110,23 +121,23 @@ def test_an_attempt_that_ends_while_the_driver_finishes(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, job_in_process: Callable[..., None]
 ) -> None:
     """The last step fills the nodes of brokers into connections; an attempt that comes late must not undo that."""
-    tasks: list[SeriesTask] = []
+    tasks: list[Task] = []
     real = finish_task.fill_node_ids
 
-    def attempts(task: SeriesTask) -> SeriesResult:
+    def attempts(task: Task) -> SeriesResult:
         tasks.append(task)
-        return run_task(task)
+        return run_read(task)
 
     def fill(*arguments: object) -> list[str]:
         found = real(*arguments)  # type: ignore[arg-type]
         for task in tasks:
-            run_task(task)
+            run_read(task)
         return found
 
     monkeypatch.setattr(finish_task, "fill_node_ids", fill)
     out = analysed(tmp_path / "out", attempts, job_in_process)
     assert_whole(out)
     assert any(row["node_id"] is not None for row in ds.dataset(out / "connections").to_table().to_pylist())
-    late = run_task(tasks[0])  # and when all is over
+    late = run_read(tasks[0])  # and when all is over
     assert "give an --out that all machines share" in late.fault
     assert_whole(out)

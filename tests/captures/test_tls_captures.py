@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-import gzip
 import json
 import pickle
-import struct
 from collections import Counter
 from pathlib import Path
 from typing import Any
@@ -15,6 +13,7 @@ import pytest
 
 from kwire.capture.tls.session_keys import TlsOptions, tls_options
 from kwire.tables.series import begin_series, finish_series, read_piece
+from tls_capture import blocks, with_keys
 
 DATA = Path(__file__).parent / "data"
 TRUTH = json.loads((DATA / "tls-truth.json").read_text())
@@ -34,15 +33,6 @@ def rows_of(pieces: list[Path], options: TlsOptions) -> Rows:
         for table, batches in finish_series(carry)[0].items():
             found.setdefault(table, []).extend(batches)
     return {table: [row for batch in batches for row in batch.to_pylist()] for table, batches in found.items()}
-
-
-def blocks() -> list[bytes]:
-    data, at, found = gzip.decompress((DATA / "tls.pcapng.gz").read_bytes()), 0, []
-    while at < len(data):
-        size = struct.unpack("<I", data[at + 4 : at + 8])[0]
-        found.append(data[at : at + size])
-        at += size
-    return found
 
 
 def clients_of(rows: list[dict[str, Any]]) -> Counter[str]:
@@ -107,14 +97,8 @@ def test_principals_are_those_of_the_brokers_rules() -> None:
 
 
 def test_keys_in_the_capture_are_used_unless_they_are_declined(whole: Rows, tmp_path: Path) -> None:
-    text = (DATA / "tls-keys.log").read_bytes()
-    padded = text + bytes(-len(text) % 4)
-    size = 20 + len(padded)
-    # a Decryption Secrets Block (pcapng, 4.7): type 10, length, "TLSK", length of the secrets, the secrets, length
-    block = struct.pack("<IIII", 10, size, 0x544C534B, len(text)) + padded + struct.pack("<I", size)
-    first, *rest = blocks()
     path = tmp_path / "keys.pcapng"
-    path.write_bytes(first + block + b"".join(rest))
+    path.write_bytes(with_keys(blocks()))
     check(rows_of([path], TlsOptions()), with_keys=True)
     check(rows_of([path], TlsOptions(capture_keys=False)), with_keys=False)
 

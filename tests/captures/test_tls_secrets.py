@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-import gzip
 import os
 import pickle
 import stat
-import struct
 from pathlib import Path
 
 import pyarrow.parquet as pq
@@ -16,9 +14,9 @@ from click.testing import CliRunner
 from kwire.capture.tls.session_keys import TlsOptions, tls_options
 from kwire.cli.entry import commands
 from kwire.tables.series import begin_series, read_piece
+from tls_capture import PACKET, blocks, with_keys
 
 DATA = Path(__file__).parent / "data"
-PACKET = b"\6\0\0\0"
 
 
 def secrets() -> list[bytes]:
@@ -31,23 +29,6 @@ def holds_secret(data: bytes) -> bool:
     """Whether data, or what is compressed in it, has a secret as bytes or as hex."""
     text = data.lower()
     return any(secret in data or secret.hex().encode() in text for secret in secrets())
-
-
-def blocks() -> list[bytes]:
-    data, at, found = gzip.decompress((DATA / "tls.pcapng.gz").read_bytes()), 0, []
-    while at < len(data):
-        size = struct.unpack("<I", data[at + 4 : at + 8])[0]
-        found.append(data[at : at + size])
-        at += size
-    return found
-
-
-def with_keys(found: list[bytes]) -> bytes:
-    """A capture with its key log inside: a Decryption Secrets Block behind the section header."""
-    text = (DATA / "tls-keys.log").read_bytes()
-    padded = text + bytes(-len(text) % 4)
-    size = 20 + len(padded)
-    return found[0] + struct.pack("<IIII", 10, size, 0x544C534B, len(text)) + padded + struct.pack("<I", size) + b"".join(found[1:])
 
 
 def kwire(*arguments: str) -> tuple[int, bytes]:

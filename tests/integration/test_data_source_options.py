@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import pickle
+from pathlib import Path
 
 import pytest
 from pyspark import cloudpickle
@@ -30,6 +31,16 @@ def test_values_of_all_kinds() -> None:
     assert (found.ignore_missing_files, found.ignore_corrupt_files, found.min_partitions) == (True, False, 4)
     assert (found.target_releases, found.max_bytes_per_trigger, found.store.region) == (("4.0", "4.1"), 64 << 20, "eu-central-1")
     assert pickle.loads(pickle.dumps(found)) == found
+
+
+def test_key_logs_are_named_with_commas_or_globs(tmp_path: Path) -> None:
+    for name in ("a.log", "b.log"):
+        (tmp_path / name).write_text("# nothing yet\n")
+    logs = tuple(str(tmp_path / name) for name in ("a.log", "b.log"))
+    for given in (",".join(logs), str(tmp_path / "*.log")):
+        found = source_options({"path": "a", "tlsKeys": given, "tlsCaptureKeys": "false", "tlsUnverified": "true"}).tls
+        assert (found.key_logs, found.capture_keys, found.unverified) == (logs, False, True)
+    assert source_options({"path": "a"}).tls.key_logs == ()
 
 
 @pytest.mark.parametrize(
@@ -69,6 +80,8 @@ def test_values_of_all_kinds() -> None:
             r"names the column topics, which is there already",
         ),
         ({"path": "a", "endpoint": "http://user@host"}, r"endpoint"),
+        ({"path": "a", "tlsKeys": "there-is-none.log"}, r"no key log there-is-none.log"),
+        ({"path": "a", "sslPrincipalMappingRules": "RULE:x"}, r"'RULE:x' is not a rule"),
     ],
 )
 def test_what_makes_no_sense_is_told_in_a_sentence(options: dict[str, str], said: str) -> None:

@@ -71,7 +71,7 @@ def assert_whole(out: Path, inputs: list[str]) -> None:
 
 
 def test_the_analysis_ships_kwire_and_survives_a_worker(cluster: Cluster, drivers: Drivers, tmp_path: Path) -> None:
-    files = [tmp_path / f"point-{number:02d}.pcap.gz" for number in range(40)]
+    files = [tmp_path / f"point-{number:02d}.pcap.gz" for number in range(96)]  # two packs of small series: a task for each worker
     for each in files:
         shutil.copy(CAPTURES / "topicids.pcap.gz", each)
     inputs = [each.as_uri() for each in files]

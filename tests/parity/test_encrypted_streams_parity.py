@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-import gzip
 import io
 import pickle
 import random
 import struct
 from itertools import pairwise
-from pathlib import Path
 from typing import Any
 
 import pyarrow as pa
@@ -19,19 +17,9 @@ from kwire.capture import reader
 from kwire.capture.tls.session_keys import TlsOptions, tls_options
 from kwire.codec.impl import load_twin
 from kwire.tables import impl, series
+from tls_capture import KEY_LOG, PACKET, blocks
 
-DATA = Path(__file__).parents[1] / "captures" / "data"
-KEYS = TlsOptions((str(DATA / "tls-keys.log"),))
-PACKET = b"\6\0\0\0"
-
-
-def blocks() -> list[bytes]:
-    data, at, found = gzip.decompress((DATA / "tls.pcapng.gz").read_bytes()), 0, []
-    while at < len(data):
-        size = struct.unpack("<I", data[at + 4 : at + 8])[0]
-        found.append(data[at : at + size])
-        at += size
-    return found
+KEYS = TlsOptions((str(KEY_LOG),))
 
 
 def tables(pieces: list[bytes], options: TlsOptions, ports: tuple[int, ...] = ()) -> dict[str, Any]:
@@ -108,3 +96,19 @@ def test_decrypted_streams_stay_out_of_python(monkeypatch: pytest.MonkeyPatch) -
         reader.read_piece(io.BytesIO(b"".join(blocks())), carry.streams, carry.sink)
     sink: Any = carry.sink
     assert sink.batches.pieces_in_python <= carry.streams.packets / 20
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_tables_of_a_capture_with_bytes_that_changed(seed: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Record lengths, types, hellos and ciphertext that are damaged anywhere; most near the beginning of a segment."""
+    rnd, out = random.Random(seed), []
+    for block in blocks():
+        made = bytearray(block)
+        end = 28 + struct.unpack_from("<I", block, 20)[0] if block[:4] == PACKET else 0
+        first = 28 + 66  # behind the headers of Ethernet, IPv4 and TCP with time stamps
+        if end > first and rnd.random() < 0.15:
+            for _ in range(rnd.choice((1, 3, 20))):
+                at = first + int(rnd.random() ** 3 * (end - first))
+                made[at] = rnd.choice((made[at] ^ 1 << rnd.randrange(8), 0, 255, 0x16, 3))
+        out.append(bytes(made))
+    both(monkeypatch, [b"".join(out)], KEYS)

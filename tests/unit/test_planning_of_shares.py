@@ -10,6 +10,7 @@ import pytest
 from kwire.capture.capture_points import location_of_points
 from kwire.capture.inputs import CaptureFile
 from kwire.capture.series import Series
+from kwire.capture.tls.session_keys import TlsOptions, tls_options
 from kwire.spark.planning import MAX_ROUTED_SHARES, MAX_SCANNING_SHARES, ROUTED_SHARES, SHARE_BYTES, Sharing, plan_of
 from kwire.spark.route_task import RANGE_BYTES, RouteTask, route_tasks
 from kwire.spark.series_task import SeriesTask
@@ -41,6 +42,12 @@ def test_one_series(slots: int, sizes: tuple[int, ...], expected: tuple[int, boo
     assert planned(slots, series("x", *sizes)) == [expected]
 
 
+def test_a_series_with_tls_keys_is_one_task() -> None:
+    """A resumed session has its client certificate from another connection, which may belong to another share."""
+    with tls_options(TlsOptions(("keys.log",))):
+        assert planned(1000, series("x", TB), series("y", TB)) == [(1, False)] * 2
+
+
 def test_as_many_series_as_cores_are_a_task_each() -> None:
     assert planned(2, series("a", TB), series("b", TB)) == [(1, False)] * 2
 
@@ -67,20 +74,18 @@ def routes(slots: int, undivided: Any = (), *, shares: int = 8, **sizes: int) ->
 
 def test_small_files_are_ranges_of_their_own_and_large_ones_are_divided() -> None:
     found = routes(64, small=1000, large=10 * RANGE_BYTES, empty=0)
-    parts = Counter(task.given.location for task in found if not task.is_hash)
+    parts = Counter(task.given.location for task in found)
     assert parts == {"/small": 1, "/large": 10, "/empty": 1}
     assert [task.place for task in found] == list(range(len(found)))
-    assert {task.given.part for task in found if task.given.location == "/large" and not task.is_hash} == set(range(10))
-    # ranges cannot be hashed apart
-    assert [task.given.location for task in found if task.is_hash] == ["/large"]
+    assert {task.given.part for task in found if task.given.location == "/large"} == set(range(10))
     assert {task.shares for task in found} == {8}
 
 
 def test_a_file_that_cannot_be_divided_is_one_range() -> None:
     found = routes(64, {(0, 1)}, small=1000, large=10 * RANGE_BYTES)
-    assert [(task.given.part, task.given.parts, task.is_hash) for task in found] == [(0, 1, False)] * 2
+    assert [(task.given.part, task.given.parts) for task in found] == [(0, 1)] * 2
 
 
 def test_ranges_grow_with_what_each_core_has_to_read() -> None:
     found = routes(10, huge=100 * TB)
-    assert len(found) == 80 + 1
+    assert len(found) == 80

@@ -42,7 +42,7 @@ TIMES = '"totalTimeMs":60.7065,"requestQueueTimeMs":0.0005,"localTimeMs":3,"remo
 WHOLE = (
     '{"isForwarded":false,"requestHeader":'
     + HEADER
-    + ',"request":{"replicaId":-1,"topics":[{"topic":"é","partitions":[{"partition":0}]}]},'
+    + ',"request":{"replicaId":-1,"maxWaitMs":500,"rackId":"","topics":[{"topic":"é","partitions":[{"partition":0}]}]},'
     '"response":{"throttleTimeMs":0,"errorCode":0,"responses":[]},"connection":"10.0.0.1:9092-10.0.0.2:50000-0-7",'
     + TIMES
     + ',"securityProtocol":"SASL_SSL",'
@@ -126,7 +126,7 @@ def with_bodies(key: int, version: int, request: str, response: str) -> str:
     ("key", "version", "request_body", "response"),
     [
         (8, 8, '{"groupId":"g","generationId":4,"memberId":"m","groupInstanceId":null,"topics":[]}', '{"throttleTimeMs":0,"topics":[]}'),
-        (1, 12, '{"replicaId":-1,"topics":[]}',
+        (1, 12, '{"replicaId":-1,"maxWaitMs":500,"rackId":"","topics":[]}',
          '{"throttleTimeMs":0,"errorCode":0,"responses":[{"topic":"t","partitionResponses":'
          '[{"partition":3,"errorCode":0,"recordSetSizeInBytes":7}]}]}'),
     ],

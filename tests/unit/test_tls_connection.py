@@ -12,8 +12,9 @@ import pytest
 
 import tls_wire
 from kwire.capture.tls.cipher_suites import SUITES
-from kwire.capture.tls.connection import Missing, Plain, TlsConnection
+from kwire.capture.tls.connection import TlsConnection
 from kwire.capture.tls.key_schedule import prf
+from kwire.capture.tls.plaintext import Missing, Plain
 from kwire.capture.tls.session_keys import SeriesKeys, TlsOptions
 from tls_wire import Connection12, Connection13, client_hello, extension, message, record, server_hello, vector
 

@@ -5,9 +5,9 @@ from __future__ import annotations
 import pytest
 
 from kwire.capture.tls.certificates import PrincipalRules
-from kwire.capture.tls.fingerprints import ja4
-from kwire.capture.tls.handshake import ClientHello
 from kwire.errors import InputError
+from kwire.protocol.tls_fingerprints import ja4
+from kwire.protocol.tls_handshake import ClientHello
 
 # The rules and subjects of Kafka's SslPrincipalMapperTest
 RULES = (

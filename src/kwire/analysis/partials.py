@@ -15,7 +15,7 @@ import struct
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from itertools import chain
-from typing import Any, Final
+from typing import Any, Final, Literal
 
 import pyarrow as pa
 import pyarrow.compute as pc
@@ -245,14 +245,19 @@ def _table(name: str, **columns: Any) -> pa.Table:
 _LENGTH: Final = struct.Struct("<I")
 
 
-def to_bytes(partial: Partial) -> bytes:
-    """Pack a part: the number of tables, then name and Arrow IPC stream of each with their lengths."""
+def to_bytes(partial: Partial, compression: Literal["zstd"] | None = "zstd") -> bytes:
+    """Pack a part: the number of tables, then name and Arrow IPC stream of each with their lengths.
+
+    Args:
+        partial: which.
+        compression: of the columns; None where all of it will be compressed, which of many small columns is much faster.
+    """
     out = io.BytesIO()
     out.write(_LENGTH.pack(len(partial)))
     for name, table in sorted(partial.items()):
         sink = io.BytesIO()
         # steps of groups repeat their texts: a tenth of the bytes goes through the JVM, and through its heap
-        with pa.ipc.new_stream(sink, table.schema, options=pa.ipc.IpcWriteOptions(compression="zstd")) as writer:
+        with pa.ipc.new_stream(sink, table.schema, options=pa.ipc.IpcWriteOptions(compression=compression)) as writer:
             writer.write_table(table)
         for part in (name.encode(), sink.getvalue()):
             out.write(_LENGTH.pack(len(part)))

@@ -16,6 +16,7 @@ from zlib import crc32
 from kwire.capture.impl import restored_carry
 from kwire.capture.packet_columns import ACK, RST, SWEEP_BITS, SYN, PacketColumns, ScanCarry
 from kwire.capture.pair_counts import PairCounts
+from kwire.capture.recent_pairs import RecentPairs
 from kwire.capture.sink import StreamSink
 from kwire.capture.tcp import Segment, TcpConnection
 
@@ -66,7 +67,7 @@ class SeriesCarry:
     def __init__(self, share: tuple[int, int] = (0, 1)) -> None:
         self.share = share
         self.live: dict[bytes, TcpConnection] = {}
-        self.lives = PairCounts()
+        self.lives: PairCounts | RecentPairs = PairCounts()
         self.packets = 0
         self.latest_ns = -(1 << 63)
         self.strays = 0

@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
 
+from kwire.capture.block_hash import BlockDigests
 from kwire.capture.file_systems import reason_of
 from kwire.capture.source import StoredBlocks, open_stored
 
@@ -19,6 +20,7 @@ class FilePart:
         compression: None; parts of what is compressed are of no use.
         stored_bytes: how many were read so far.
         damage: why reading ended early, empty while all is well.
+        digests: takes what is read; None where no hash is wanted.
     """
 
     def __init__(self, stored: Any, blocks: StoredBlocks | None, start: int, end: int | None) -> None:
@@ -26,10 +28,19 @@ class FilePart:
         self.stored_bytes = 0
         self.damage = ""
         self.compression = None
+        self.digests: BlockDigests | None = None
 
     def sha256(self) -> str:
-        """Parts are not hashed."""
+        """A part has no hash of its own (`block_digests`)."""
         return ""
+
+    def block_digests(self, size: int) -> bytes:
+        """Give the digests of the blocks that begin in this part, when all of it is read.
+
+        Args:
+            size: bytes of the file.
+        """
+        return b"" if self.digests is None else self.digests.finish(self._at, size, self.read_at)
 
     def read(self, size: int) -> bytes:
         """Read up to `size` bytes; none only at the end."""
@@ -44,6 +55,8 @@ class FilePart:
             return b""
         self._at += len(found)
         self.stored_bytes += len(found)
+        if self.digests is not None:
+            self.digests.update(found)
         return found
 
     def read_at(self, at: int, size: int) -> bytes:

@@ -10,17 +10,17 @@ series that one task reads, because everything that one connection has to know o
 
 from __future__ import annotations
 
-import hashlib
 from collections.abc import Callable, Generator, Iterable, Iterator
 from dataclasses import dataclass, field, replace
 from typing import Any, Final, Literal
 
 from kwire.capture import impl
+from kwire.capture.block_hash import BlockDigests, block_hash
 from kwire.capture.capture_chunks import FileFacts
 from kwire.capture.carry import SeriesStreams
 from kwire.capture.damaged_records import Damages
-from kwire.capture.file_part import open_part
-from kwire.capture.formats import PCAP_HEADER_BYTES, compression_of, identify
+from kwire.capture.file_part import FilePart, open_part
+from kwire.capture.formats import PCAP_HEADER_BYTES, identify
 from kwire.capture.packet_columns import PCAP, ROUTED, ROUTED_HEADER_BYTES, FileState
 from kwire.capture.piece_kinds import kind_of
 from kwire.capture.record_borders import RecordBorders
@@ -29,7 +29,7 @@ from kwire.capture.sink import StreamSink, give_secrets
 from kwire.capture.source import CHUNK_BYTES, CaptureSource, open_capture
 from kwire.errors import InputError
 
-__all__ = ["FileRange", "RangeFacts", "RoutedFile", "RoutedPiece", "hash_file", "join_ranges", "read_routed", "route_range"]
+__all__ = ["FileRange", "RangeFacts", "RoutedFile", "RoutedPiece", "join_ranges", "read_routed", "route_range"]
 
 # What a task of the first step holds, at most, before it hands it on; and for each share, so that what it hands on is read at once later.
 _HELD_BYTES: Final = 256 << 20
@@ -68,6 +68,7 @@ class RangeFacts:
         is_log: it is a request log, which has no packets to route.
         state: counts of the range.
         compression, sha256, stored_bytes: of the file, where one range is all of it.
+        blocks: digests of the blocks of the file that begin in the range (`kwire.capture.block_hash`), where it is not all of it.
         damages: of the file, where one range is all of it; a part of a file is not read on behind damage.
         secrets: the Decryption Secrets Blocks of the range.
         error: why nothing of the file can be read, empty where it can.
@@ -84,6 +85,7 @@ class RangeFacts:
     compression: Literal["gzip", "zstd"] | None = None
     sha256: str = ""
     stored_bytes: int = 0
+    blocks: bytes = b""
     damages: Damages = field(default_factory=Damages)
     secrets: list[SecretsBlock] = field(default_factory=list)
     error: str = ""
@@ -164,6 +166,11 @@ def _route(given: FileRange, shares: int, hand_over: Callable[[Any], None], prog
     is_whole = facts.start <= PCAP_HEADER_BYTES and facts.border is None
     end = given.size if facts.border is None and given.size else facts.border
     with open_capture(given.location, limit=given.size or None) if is_whole else open_part(given.location, facts.start, end) as source:
+        if isinstance(source, FilePart):
+            source.digests = BlockDigests(facts.start)
+            if facts.start == PCAP_HEADER_BYTES:  # its blocks begin with the file's header
+                source.digests = BlockDigests(0)
+                source.digests.update(source.read_at(0, PCAP_HEADER_BYTES))
         data = source.read(CHUNK_BYTES)
         if is_whole:
             known = identify(data[:PCAP_HEADER_BYTES])
@@ -213,39 +220,18 @@ def _route(given: FileRange, shares: int, hand_over: Callable[[Any], None], prog
             facts.reason = "the file ends inside a packet record"
         if is_whole:  # reads what is left
             facts.sha256 = source.sha256()
+        if isinstance(source, FilePart):
+            facts.blocks = source.block_digests(given.size)
         facts.compression = source.compression
         facts.stored_bytes = source.stored_bytes
 
 
-def hash_file(location: str, size: int | None = None) -> str:
-    """Hash a plain pcap file, whose ranges cannot be hashed apart; empty for what one range is all of, and for what cannot be read.
-
-    Args:
-        location: path or URI.
-        size: bytes that it had when it was divided, None for all.
-    """
-    digest = hashlib.sha256()
-    try:
-        with open_part(location, 0, size) as stored:
-            head = stored.read(PCAP_HEADER_BYTES)
-            known = identify(head)
-            if compression_of(head[:4]) or known is None or known[0].kind != PCAP:
-                return ""
-            digest.update(head)
-            while data := stored.read(CHUNK_BYTES):
-                digest.update(data)
-    except InputError:
-        return ""
-    return digest.hexdigest()
-
-
-def join_ranges(location: str, ranges: Iterable[RangeFacts], sha256: str = "") -> RoutedFile | None:
+def join_ranges(location: str, ranges: Iterable[RangeFacts]) -> RoutedFile | None:
     """Put the ranges of a file together.
 
     Args:
         location: path or URI of the file.
         ranges: of all its parts.
-        sha256: of a file that is no range alone.
 
     Returns:
         None where a range does not begin where the one before it ends, or the last one ends early: the file is damaged, or its records do
@@ -277,7 +263,7 @@ def join_ranges(location: str, ranges: Iterable[RangeFacts], sha256: str = "") -
         location=location,
         format="pcap" if state.kind == PCAP else "pcapng",
         compression=last.compression,
-        sha256=last.sha256 or sha256,
+        sha256=last.sha256 or block_hash(facts.blocks for facts in kept),
         stored_bytes=sum(facts.stored_bytes for facts in kept) + (0 if kept[0].border is None else PCAP_HEADER_BYTES),
         start_ns=min(starts, default=None),
         end_ns=max(ends, default=None),

@@ -49,13 +49,22 @@ class PairCounts:
         Args:
             key: its endpoints, as in `PacketColumns.keys`.
         """
+        n = self.count_of(key)
+        self.put(key, n + 1)
+        return n
+
+    def count_of(self, key: bytes) -> int:
+        """Give how many connections endpoints had, 0 where they are not known."""
         n = self._recent.get(key)
         if n is None:
-            n = self._look_up(key) if self._disk is not None else 0
-            if len(self._recent) >= RECENT_PAIRS:
-                self._spill()
-        self._recent[key] = n + 1
+            return self._look_up(key) if self._disk is not None else 0
         return n
+
+    def put(self, key: bytes, count: int) -> None:
+        """Say how many connections endpoints had."""
+        if key not in self._recent and len(self._recent) >= RECENT_PAIRS:
+            self._spill()
+        self._recent[key] = count
 
     def __contains__(self, key: bytes) -> bool:
         return key in self._recent or (self._disk is not None and self._look_up(key) > 0)

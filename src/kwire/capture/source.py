@@ -170,6 +170,10 @@ class CaptureSource:
                 break
         return parts[0] if len(parts) == 1 else b"".join(parts)
 
+    def read_stored(self, size: int) -> bytes:
+        """Read up to `size` bytes as they are stored; none only at the end."""
+        return self._stored.read(size)
+
     def read_behind(self, position: int, size: int) -> bytes:
         """Read from the beginning to behind a position; gives the bytes from there on that were read with it, none only at the end.
 

@@ -70,6 +70,17 @@ __all__ = ["analyze"]
     open_option(),
     wide_option(),
     cloup.option("--json", "as_json", is_flag=True, help="Print the summary as JSON."),
+    cloup.option(
+        "--catalog",
+        metavar="NAME",
+        help="Register the tables in the Spark catalog too, as NAME.requests and so on; NAME is a database, or CATALOG.DATABASE.",
+    ),
+    cloup.option(
+        "--partition-by",
+        type=click.Choice(["date"]),
+        help="With --catalog: copy the rows into tables of the catalog, those of requests, connections, telemetry, group events and hours "
+        "partitioned by day (UTC).",
+    ),
 )
 @cloup.option_group(
     "Engine",
@@ -95,7 +106,7 @@ def analyze(
     captures: tuple[str, ...], out: str, engine: Engine, master: str | None, ports: tuple[int, ...], targets: tuple[str, ...],
     broker_release: str | None, series_rule: str, log_zone: str | None, sharing: Sharing, owners: str | None, redact: bool,
     key_file: str | None, keep_prefix: int | None, overwrite: bool, append: bool, forms: tuple[str, ...], no_report: bool,
-    open_it: bool, wide: bool, as_json: bool, fail_on: str | None,
+    open_it: bool, wide: bool, as_json: bool, fail_on: str | None, catalog: str | None, partition_by: str | None,
 ) -> int:  # fmt: skip
     """Analyse CAPTURES and request logs (files, folders, globs, URIs, or - for standard input) into tables and a report in DIR.
 
@@ -123,6 +134,8 @@ def analyze(
         raise click.UsageError("--append adds to the analysis in DIR and --overwrite replaces it; give one of the two.")
     if engine == "local" and master is not None:
         raise click.UsageError("--master is Spark's; leave it out, or give --engine spark.")
+    if partition_by is not None and catalog is None:
+        raise click.UsageError("--partition-by is for tables of a catalog; give --catalog too.")
     if STANDARD_INPUT in captures and len(captures) > 1:
         raise click.UsageError("- is standard input, and goes without other captures.")
     if no_report and open_it:
@@ -142,6 +155,8 @@ def analyze(
             sharing=sharing,
         )  # fmt: skip
         report = run_with_bar(request, None if no_report else lambda folder: write_reports(folder, forms, command=command))
+        if catalog is not None:
+            _register(out, catalog, partition_by, master)
     summary = summarize(out)
     paths = [] if no_report else [f"{out.rstrip('/')}/{FILES[form]}" for form in forms]
     if as_json:
@@ -165,6 +180,16 @@ def analyze(
     if open_it:
         open_page(paths[0])
     return _status(report, summary, fail_on)
+
+
+def _register(out: str, catalog: str, partition_by: str | None, master: str | None) -> None:
+    from kwire.spark.catalog_tables import register_tables
+    from kwire.spark.session import open_session
+
+    with open_session(master) as spark:
+        if spark.conf.get("spark.sql.catalogImplementation", None) == "in-memory" and spark.catalog.currentCatalog() == "spark_catalog":
+            warn(f"this Spark keeps its catalog in memory: the tables of {catalog} are gone with it; set spark.sql.catalogImplementation")
+        register_tables(spark, out, catalog, partition_by)
 
 
 def _warn_of_doubts(report: JobReport, captures: tuple[str, ...], ports: tuple[int, ...]) -> None:

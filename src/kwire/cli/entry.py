@@ -68,6 +68,10 @@ class Commands(click.Group):
             return error.exit_code
         except (click.Abort, KeyboardInterrupt):
             return INTERRUPTED
+        except SystemExit as exiting:  # click turns a closed pipe into status 1
+            if not isinstance(exiting.__context__, BrokenPipeError):
+                raise
+            return CLOSED_PIPE
         except BrokenPipeError:
             # the reader, such as `head`, has had enough; the interpreter would complain once more when it flushes
             os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())

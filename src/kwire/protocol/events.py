@@ -46,7 +46,8 @@ class RequestCompleted:
         request_bytes, response_bytes: size of the frame on the wire, its 4-byte length included, lost bytes too.
         error_code: the response's top-level code where its schema has one, else the first non-zero code inside; None without a readable
             response or without any code in the schema.
-        throttle_time_ms, acks, first_topic, topic_count, group_id, transactional_id: None where the schema has no such field.
+        throttle_time_ms, acks, first_topic, topic_count, group_id, transactional_id, rack_id, max_wait_ms: None where the schema has no
+            such field, and where it was not seen.
         state: `answered`; `no_response_expected`: a Produce with acks 0 and nothing else; `abandoned`: the client closed first, and the
             whole answer had not come; `unseen`: an answer may lie in bytes that the capture lacks, or snaplen cut away whether one was
             wanted; `unanswered`: the server was seen and gave none; `orphan_response`: a response alone. An answer that was begun when the
@@ -78,6 +79,8 @@ class RequestCompleted:
     topic_count: int | None = None
     group_id: str | None = None
     transactional_id: str | None = None
+    rack_id: str | None = None
+    max_wait_ms: int | None = None
     state: RequestState = "unanswered"
     body: Body = "skipped"
     packet_number: int = 0
@@ -372,8 +375,8 @@ class ConnectionSummary:
         gaps: lost ranges in both directions.
         requests, unanswered: rows so far; `unanswered` counts those in that state, so neither `abandoned` nor `unseen`.
         proxied_address: client address of a PROXY header, `address:port`.
-        tls_version, tls_sni, tls_ja3: of a ClientHello.
-        tls_ja4, tls_cipher, tls_alpn, tls_client_subject, tls_decrypted, bytes_decrypted: what the reader of TLS fills in
+        tls_version, tls_sni, tls_ja3, tls_ja4: of a ClientHello.
+        tls_cipher, tls_alpn, tls_client_subject, tls_decrypted, bytes_decrypted: what the reader of TLS fills in
             (`kwire.tables.encrypted_connection`).
         sasl_mechanism, attempted_principal: what the client tried, also in vain; `principal` only after success.
         software_name, software_version: at the end; as in `RequestCompleted`.

@@ -116,6 +116,8 @@ REQUEST_COLUMNS: Final = (
     Column("topic_count", "int32", "state", "plain", "how many topics the request names; null for all topics"),
     Column("group_id", "string", Body("request", entity="groupId"), "group", "the request's group"),
     Column("transactional_id", "string", Body("request", entity="transactionalId"), "transaction", "the request's transactional id"),
+    Column("rack_id", "string", Body("request", "rack_id", api="Fetch"), "rack", "rack of who fetches, empty without one (KIP-392)"),
+    Column("max_wait_ms", "int32", Body("request", "max_wait_ms", api="Fetch"), "plain", "milliseconds that a Fetch lets the broker wait"),
     Column("state", "string", "state", "plain", "answered, no_response_expected, unanswered, abandoned, unseen or orphan_response"),
     Column("body", "string", "state", "plain", "how the request's body was read: decoded, truncated, malformed, unsupported or skipped"),
     Column("queue_time_us", "int64", "log", "plain", "microseconds in the broker's request queue; from a request log only"),

@@ -17,6 +17,7 @@ from kwire.report.burn_down import HistoryPoint, history_of, read_history
 from kwire.report.client_connections import ClientConnection, read_client_connections
 from kwire.report.connection_times import UNKNOWN, ConnectionTimes, read_connection_times
 from kwire.report.coverage import Coverage, headline, read_coverage
+from kwire.report.encryption import read_encryption
 from kwire.report.evidence import Evidence, read_evidence
 from kwire.report.group_lines import GroupLines, read_group_lines
 from kwire.report.incidents import read_incidents
@@ -66,6 +67,7 @@ class Report:
     topics: tuple[Topic, ...]
     groups: GroupLines
     incidents: tuple[Listing, ...]
+    encryption: tuple[Listing, ...]
     rules: tuple[BrokenRule, ...]
     telemetry: Listing
     brokers: tuple[Broker, ...]
@@ -132,6 +134,7 @@ def read_report(folder: AnalysisFolder, *, before: str = "", command: str = "", 
         topics=topics,
         groups=read_group_lines(folder),
         incidents=read_incidents(folder),
+        encryption=read_encryption(folder),
         rules=read_broken_rules(folder),
         telemetry=read_telemetry(folder),
         brokers=brokers,

@@ -13,6 +13,7 @@ import pyarrow.compute as pc
 
 from kwire.report.amounts import bytes_of, length_of_time, moment, moment_after, plural, share
 from kwire.report.analysis_folder import AnalysisFolder, tally
+from kwire.report.encryption import HOW_TO_READ, unread_clients
 from kwire.report.inventory import Client, Population, applications, read_clients
 from kwire.report.log_coverage import LOGS, log_sentences
 from kwire.report.wire_text import SENTENCE, visible
@@ -31,9 +32,10 @@ _FILE_RULES: Final[dict[str, tuple[Level, str, str]]] = {
     "log_line_unreadable": ("warning", "Lines", "Lines of request logs cannot be read."),
     "log_line_torn": ("note", "Torn", "A request log ends inside a line."),
 }
+_CLIENTS_NAMED: Final = 3  # in a sentence; the list of the page has them all
 _LONGEST_PACKET: Final = 65_535  # a snap length of this and more cuts nothing
 _COUNTERS: Final = (
-    "packets", "packets_dropped", "bytes", "bytes_cut", "bytes_damaged", "bytes_lost", "bytes_opaque", "connections",
+    "packets", "packets_dropped", "bytes", "bytes_cut", "bytes_damaged", "bytes_lost", "bytes_opaque", "bytes_decrypted", "connections",
     "connections_refused", "joined_late", "one_way", "requests", "unanswered", "unseen",
 )  # fmt: skip
 _OPAQUE_NAMES: Final = {"tls": "TLS", "http": "HTTP", "ssh": "SSH", "unknown": "of an unknown protocol"}
@@ -130,6 +132,7 @@ def read_coverage(folder: AnalysisFolder, clients: Iterable[Client] | None = Non
             unknown = packets["packets_dropped"].null_count
             facts += _facts_of_loss(totals, unknown_drops=unknown, files=packets.num_rows, snaplens=snaplens)
             facts += _facts_of_connections(totals, _protocols(folder))
+            facts += _facts_of_encryption(totals, unread_clients(folder))
             facts += _facts_of_volumes(folder)
         facts += _facts_of_identity(applications(read_clients(folder) if clients is None else clients))
     return Coverage(
@@ -251,6 +254,18 @@ def _facts_of_connections(totals: dict[str, int], protocols: Counter[str]) -> li
     if totals["unseen"]:
         unseen = f"Whether {plural(totals['unseen'], 'request')} of {totals['requests']:,} got an answer is not in the capture:"
         facts.append(_note("Unseen", unseen, "the answers' direction, the packets or the end of the request are missing."))
+    return facts
+
+
+def _facts_of_encryption(totals: dict[str, int], unread: Counter[str]) -> list[Fact]:
+    facts: list[Fact] = []
+    if totals["bytes_decrypted"]:
+        facts.append(_fine("Decrypted", f"{bytes_of(totals['bytes_decrypted'])} behind TLS were decrypted with the secrets given."))
+    if unread:
+        named = ", ".join(visible(address) for address, _ in unread.most_common(_CLIENTS_NAMED))
+        more = f" and {len(unread) - _CLIENTS_NAMED:,} more" if len(unread) > _CLIENTS_NAMED else ""
+        speak = f"{plural(unread.total(), 'connection')} of {plural(len(unread), 'client address', 'client addresses')} stay encrypted"
+        facts.append(_warning("Encrypted", f"{speak}: {named}{more}.", HOW_TO_READ))
     return facts
 
 

@@ -43,6 +43,7 @@ def json_document(report: Report) -> str:
         "topics": [_topic(topic) for topic in report.topics],
         "groups": [_group(group) for group in report.groups.groups],
         "incidents": report.incidents,
+        "encryption": report.encryption,
         "violations": report.rules,
         "telemetry": report.telemetry,
         "brokers": report.brokers,

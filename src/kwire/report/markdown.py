@@ -26,7 +26,7 @@ _WORST_FIRST: Final = tuple(reversed(VERDICTS))
 
 def markdown(report: Report) -> str:
     """The document, ending in a line end."""
-    parts = (_title, _changes, _upgrade, _tasks, _clients, _topics, _groups, _incidents, _violations, _telemetry, _brokers)
+    parts = (_title, _changes, _upgrade, _tasks, _clients, _topics, _groups, _incidents, _encryption, _violations, _telemetry, _brokers)
     return "\n".join(line for part in parts for line in part(report)) + "\n"
 
 
@@ -151,6 +151,13 @@ def _incidents(report: Report) -> Iterator[str]:
             yield from _listing(one, 3)
     yield from (f"- {one.nothing}" for one in report.incidents if not one.rows)
     yield ""
+
+
+def _encryption(report: Report) -> Iterator[str]:
+    if report.encryption:
+        yield from ("## Encryption", "")
+        for one in report.encryption:
+            yield from _listing(one, 3) if one.rows else (f"- {one.nothing}", "")
 
 
 def _violations(report: Report) -> Iterator[str]:

@@ -11,6 +11,7 @@ from kwire.lazy_names import lazy_getattr
 
 if TYPE_CHECKING:
     from kwire.spark.body_types import ddl
+    from kwire.spark.catalog_tables import register_tables
     from kwire.spark.executor_report import ExecutorReport, doctor
     from kwire.spark.functions import (
         from_consumer_offsets,
@@ -44,13 +45,14 @@ _HOME = {
         "kwire.spark.functions",
     ),
     "open_session": "kwire.spark.session",
+    "register_tables": "kwire.spark.catalog_tables",
     **dict.fromkeys(("ship", "write_archive"), "kwire.spark.shipping"),
 }
 
 __all__ = [
     "ExecutorReport", "JobReport", "JobRequest", "ddl", "doctor", "ensure_java", "from_consumer_offsets", "from_kafka_request",
-    "from_kafka_response", "from_otlp", "from_record_batch", "map_frames", "open_session", "register", "run_job", "ship",
-    "write_archive",
+    "from_kafka_response", "from_otlp", "from_record_batch", "map_frames", "open_session", "register", "register_tables", "run_job",
+    "ship", "write_archive",
 ]  # fmt: skip
 
 if not TYPE_CHECKING:

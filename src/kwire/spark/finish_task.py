@@ -12,7 +12,7 @@ import time
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from functools import partial
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Any, Final
 
 from kwire.analysis.answers import Cluster, answers_by_key
 from kwire.analysis.owners import NO_OWNERS, Owners
@@ -20,10 +20,9 @@ from kwire.analysis.partials import merge
 from kwire.analysis.redaction import Redaction, Redactor
 from kwire.capture.file_systems import StoreOptions, store_options
 from kwire.errors import InputError
-from kwire.spark.local_processes import PROCESS_BYTES, LocalProcesses
 from kwire.spark.node_columns import fill_node_ids
 from kwire.spark.parts import PartWriter
-from kwire.spark.sums_files import MAX_BITS, SumsFile, read_bucket_sums
+from kwire.spark.sums_files import SumsFile, read_all_sums, read_bucket_sums, write_sums
 from kwire.spark.task_running import run_each
 from kwire.tables import SCHEMAS
 
@@ -32,9 +31,11 @@ if TYPE_CHECKING:
     from pyspark import SparkContext
     from pyspark.sql import SparkSession
 
-__all__ = ["BUCKET_BYTES", "FinishResult", "Finishing", "bits_of", "finish_tables", "run_finish", "write_table"]
+    from kwire.spark.local_processes import LocalProcesses
 
-BUCKET_BYTES: Final = 4 << 20
+__all__ = ["BUCKET_BYTES", "FinishResult", "Finishing", "bits_of", "gathered", "finish_tables", "run_finish", "write_table"]
+
+BUCKET_BYTES: Final = 8 << 20
 """Bytes of sums, as stored, that are worth a task of their own; in memory they are about ten times as many."""
 
 
@@ -77,13 +78,20 @@ class FinishResult:
 
     Attributes:
         parts: the parts that it wrote, `TABLE/NAME`; of an earlier run's those of `connections` in which a node has become known.
-        fault: why nothing could be written or read, empty when all went well.
         cpu_seconds: of the processor.
     """
 
     parts: list[str] = field(default_factory=list)
-    fault: str = ""
     cpu_seconds: float = 0.0
+
+
+GATHERED_BYTES: Final = 64 << 20
+"""Bytes of sums, as stored, that one task puts together first where there are more buckets than the files of tasks are divided into."""
+
+MAX_BITS: Final = 14
+"""There are no more than ``1 << MAX_BITS`` buckets."""
+
+_FEW_BITS: Final = 6  # files of tasks have so many or little fewer
 
 
 def bits_of(files: Iterable[SumsFile]) -> int:
@@ -91,17 +99,57 @@ def bits_of(files: Iterable[SumsFile]) -> int:
     return min((sum(file.size for file in files) // BUCKET_BYTES).bit_length(), MAX_BITS)
 
 
+def gathered(
+    spark: SparkSession | SparkContext | LocalProcesses, out: str, files: Sequence[SumsFile], store: StoreOptions | None
+) -> tuple[list[SumsFile], int]:
+    """Bring many files of sums into few that are divided as finely as there are buckets; a few hundred megabytes stay as they are.
+
+    Otherwise each task of the last step would read most of all sums, to pick its own.
+
+    Args:
+        spark: where to.
+        out: the output folder, path or URI.
+        files: with the sums of all series.
+        store: how to reach the store of the folder.
+
+    Returns:
+        The files to go on with, which are not published, and the bits of the buckets.
+
+    Raises:
+        InputError: the folder cannot be written or read.
+        KwireError: the job failed.
+    """
+    bits = bits_of(files)
+    if bits <= _FEW_BITS:
+        return list(files), bits
+    groups: list[list[SumsFile]] = [[]]
+    for file in files:
+        if sum(each.size for each in groups[-1]) + file.size > GATHERED_BYTES and groups[-1]:
+            groups.append([])
+        groups[-1].append(file)
+    found = run_each(spark, [tuple(group) for group in groups], partial(_gather, out, bits, store))
+    return [_unpacked(one) for one in found], bits
+
+
+def _gather(out: str, bits: int, store: StoreOptions | None, files: Sequence[SumsFile]) -> bytes:
+    try:
+        with store_options(store):
+            sums = merge(read_all_sums(out, file) for file in files)
+            return pickle.dumps(write_sums(out, f"gathered-{secrets.token_hex(8)}", sums, bits))
+    except InputError as error:
+        return pickle.dumps(error)
+
+
 def finish_tables(
-    spark: SparkSession | SparkContext | LocalProcesses, shared: Finishing, connections: Sequence[tuple[str, bool]], slots: int, size: int
+    spark: SparkSession | SparkContext | LocalProcesses, shared: Finishing, connections: Sequence[tuple[str, bool]], slots: int
 ) -> list[FinishResult]:
     """Finish the tables.
 
     Args:
-        spark: where to; a few megabytes are finished in this process.
+        spark: where to.
         shared: what all tasks need.
         connections: parts of the table, each with whether this run wrote it.
         slots: tasks that can run at once.
-        size: bytes of the captures, as stored.
 
     Returns:
         What the tasks give.
@@ -113,18 +161,20 @@ def finish_tables(
     buckets = 1 << shared.bits
     count = max(buckets, min(slots, len(connections)))
     tasks = [_FinishTask(at if at < buckets else None, tuple(connections[at::count])) for at in range(count)]
-    where = LocalProcesses(1) if size < PROCESS_BYTES else spark
-    return [_unpacked(one) for one in run_each(where, tasks, partial(_packed, shared))]
+    return [_unpacked(one) for one in run_each(spark, tasks, partial(_packed, shared))]
 
 
 def _packed(shared: Finishing, task: _FinishTask) -> bytes:
-    return pickle.dumps(run_finish(shared, task))
+    try:
+        return pickle.dumps(run_finish(shared, task))
+    except InputError as error:
+        return pickle.dumps(error)
 
 
-def _unpacked(packed: bytes) -> FinishResult:
-    result: FinishResult = pickle.loads(packed)
-    if result.fault:
-        raise InputError(result.fault)
+def _unpacked(packed: bytes) -> Any:
+    result = pickle.loads(packed)
+    if isinstance(result, InputError):
+        raise result
     return result
 
 
@@ -134,24 +184,24 @@ def run_finish(shared: Finishing, task: _FinishTask) -> FinishResult:
     Args:
         shared: what all tasks need.
         task: the bucket.
+
+    Raises:
+        InputError: a file cannot be read, or the folder cannot be written.
     """
     result, cpu = FinishResult(), time.process_time()
     redactor = None if shared.redaction is None else Redactor(shared.redaction)
-    try:
-        with store_options(shared.store):
-            if task.bucket is not None:
-                bucket, bits = task.bucket, shared.bits
-                sums = merge(piece for file in shared.files for piece in read_bucket_sums(shared.out, file, bits, bucket))
-                tables = answers_by_key(sums, shared.cluster, shared.owners)
-                del sums
-                if redactor is not None:
-                    tables = redactor.tables(tables)
-                name = f"part-key-{shared.run:03d}-{task.bucket:05d}"
-                result.parts += [write_table(shared.out, table, name, rows) for table, rows in tables.items() if len(rows)]
-            shown = str if redactor is None else redactor.host
-            result.parts += fill_node_ids(shared.out, shared.cluster.whole, task.connections, shown)
-    except InputError as error:
-        result.fault = str(error)
+    with store_options(shared.store):
+        if task.bucket is not None:
+            bucket, bits = task.bucket, shared.bits
+            sums = merge(piece for file in shared.files for piece in read_bucket_sums(shared.out, file, bits, bucket))
+            tables = answers_by_key(sums, shared.cluster, shared.owners)
+            del sums
+            if redactor is not None:
+                tables = redactor.tables(tables)
+            name = f"part-key-{shared.run:03d}-{task.bucket:05d}"
+            result.parts += [write_table(shared.out, table, name, rows) for table, rows in tables.items() if len(rows)]
+        shown = str if redactor is None else redactor.host
+        result.parts += fill_node_ids(shared.out, shared.cluster.whole, task.connections, shown)
     result.cpu_seconds = time.process_time() - cpu
     return result
 

@@ -1,7 +1,7 @@
 """Column functions on Kafka's bytes in binary columns that are already in Spark.
 
-They are Arrow functions, so they need Spark 4.1; what each does to a batch is in a module of its own, without Spark. All work in Spark
-Connect: no JVM object is touched.
+They are Arrow functions from Spark 4.1 on, and go by way of pandas before (`kwire.spark.pandas_functions`); what each does to a batch is in
+a module of its own, without Spark. All work in Spark Connect: no JVM object is touched.
 """
 
 from __future__ import annotations
@@ -18,11 +18,13 @@ from kwire.spark.frame_rows import FrameRows
 from kwire.spark.frame_structs import RequestStruct, ResponseStruct
 from kwire.spark.metric_arrays import MetricArrays
 from kwire.spark.offset_structs import OffsetStructs
+from kwire.spark.pandas_functions import pandas_function
 from kwire.spark.reading_options import reading_options
 from kwire.spark.record_arrays import RecordArrays
 
 if TYPE_CHECKING:
     from pyspark.sql import Column, DataFrame, SparkSession
+    from pyspark.sql.types import StructType
 
 __all__ = [
     "from_consumer_offsets", "from_kafka_request", "from_kafka_response", "from_otlp", "from_record_batch", "map_frames", "register",
@@ -33,8 +35,8 @@ def _function(make: Any) -> Any:
     """A column function of what turns Arrow arrays, its `takes` of them, into one of its `type`."""
     try:
         from pyspark.sql.functions import arrow_udf  # type: ignore[attr-defined,unused-ignore] # exported by a star only
-    except ImportError as error:
-        raise InputError("Column functions need Spark 4.1 or newer: run pip install 'kwire[spark]'.") from error
+    except ImportError:
+        return _by_pandas(make)
 
     # Spark tells by the parameters and their hints how many columns a function takes, and that it takes Arrow's arrays.
     def of_one(first: Any) -> Any:
@@ -49,6 +51,26 @@ def _function(make: Any) -> Any:
     function: Any = (of_one, of_two, of_three)[make.takes - 1]
     function.__annotations__ = dict.fromkeys(function.__annotations__, pa.Array)
     return arrow_udf(function, spark_type(make.type))
+
+
+def _by_pandas(make: Any) -> Any:
+    try:
+        return pandas_function(make)
+    except ImportError as error:
+        raise InputError(
+            "Column functions need Spark 4.1 or newer, or Spark 3.5 with pandas: run pip install 'kwire[spark]' or pip install pandas."
+        ) from error
+
+
+def _called(make: Any, *columns: Column | str, of_bytes: int = 1) -> Column:
+    """Call the function; the first `of_bytes` columns are bytes, and where these are null so is the column that is made."""
+    from pyspark.sql import functions
+
+    made: Column = _function(make)(*columns)
+    if hasattr(functions, "arrow_udf") or not pa.types.is_struct(make.type):
+        return made
+    given = [functions.col(each) if isinstance(each, str) else each for each in columns[:of_bytes]]
+    return functions.when(functions.coalesce(*given).isNotNull(), made)
 
 
 def from_kafka_request(
@@ -70,13 +92,12 @@ def from_kafka_request(
         fields: of the message, such as ``topics.name``: a sequence, or one text with commas.
 
     Raises:
-        InputError: no such option or mode, a message that is not a request, or Spark is too old.
+        InputError: no such option or mode, a message that is not a request, or there is neither Spark 4.1 nor pandas.
         KwireError: no such message, version or field.
     """
     read = reading_options(options, "from_kafka_request")
     body = body_type(message, version, fields, "request", "from_kafka_request")
-    column: Column = _function(RequestStruct(body, read))(col)
-    return column
+    return _called(RequestStruct(body, read), col)
 
 
 def from_kafka_response(
@@ -102,8 +123,7 @@ def from_kafka_response(
     """
     read = reading_options(options, "from_kafka_response")
     body = body_type(message, version, fields, "response", "from_kafka_response")
-    column: Column = _function(ResponseStruct(body, read))(col, _number(api_key), _number(api_version))
-    return column
+    return _called(ResponseStruct(body, read), col, _number(api_key), _number(api_version))
 
 
 def _number(given: Column | str | int) -> Column | str:
@@ -122,10 +142,9 @@ def from_record_batch(col: Column | str, options: Mapping[str, str] | None = Non
         options: `mode`: PERMISSIVE, the default, gives one element of nulls for a batch that cannot be read, whose `error` says why.
 
     Raises:
-        InputError: no such option or mode, or Spark is too old.
+        InputError: no such option or mode, or there is neither Spark 4.1 nor pandas.
     """
-    column: Column = _function(RecordArrays(reading_options(options, "from_record_batch", keeps=False)))(col)
-    return column
+    return _called(RecordArrays(reading_options(options, "from_record_batch", keeps=False)), col)
 
 
 def from_consumer_offsets(key: Column | str, value: Column | str, options: Mapping[str, str] | None = None) -> Column:
@@ -140,10 +159,9 @@ def from_consumer_offsets(key: Column | str, value: Column | str, options: Mappi
         options: as for `from_kafka_request`; the corrupt record is a struct of `key` and `value`.
 
     Raises:
-        InputError: no such option or mode, or Spark is too old.
+        InputError: no such option or mode, or there is neither Spark 4.1 nor pandas.
     """
-    column: Column = _function(OffsetStructs(reading_options(options, "from_consumer_offsets")))(key, value)
-    return column
+    return _called(OffsetStructs(reading_options(options, "from_consumer_offsets")), key, value, of_bytes=2)
 
 
 def from_otlp(col: Column | str, compression: Column | str | int = 0, options: Mapping[str, str] | None = None) -> Column:
@@ -157,11 +175,10 @@ def from_otlp(col: Column | str, compression: Column | str | int = 0, options: M
         options: `mode`: PERMISSIVE, the default, gives one element of nulls for a payload that cannot be read, whose `error` says why.
 
     Raises:
-        InputError: no such option or mode, or Spark is too old.
+        InputError: no such option or mode, or there is neither Spark 4.1 nor pandas.
     """
     read = reading_options(options, "from_otlp", keeps=False)
-    column: Column = _function(MetricArrays(read))(col, _number(compression))
-    return column
+    return _called(MetricArrays(read), col, _number(compression))
 
 
 def map_frames(
@@ -175,7 +192,7 @@ def map_frames(
     bodies: bool = False,
     options: Mapping[str, str] | None = None,
 ) -> DataFrame:
-    """The bulk form, over `mapInArrow` (Spark 4.0 and newer): the rows of a DataFrame with a column of frames to many typed columns.
+    """The bulk form, over `mapInArrow` (Spark 3.5 and newer): the rows of a DataFrame with a column of frames to many typed columns.
 
     Without `message` a request frame becomes `api_key`, `api_version`, `correlation_id`, `client_id` and `error`. With one, frames become
     the columns of `kwire.to_arrow` with `error`, `error_offset` and `error_path`: one row for each element of the arrays that `fields` lead
@@ -192,7 +209,7 @@ def map_frames(
         InputError: no such column, option or mode; a column would be there twice.
         KwireError: no such message, version or field.
     """
-    from pyspark.sql.types import DataType, StructType
+    from pyspark.sql.types import StructType
 
     read = reading_options(options, "map_frames", drops=True)
     body = body_type(message, version, fields, None, "map_frames")
@@ -203,10 +220,19 @@ def map_frames(
         raise InputError(f"map_frames finds no column {missing[0]!r} in the DataFrame; it has {', '.join(held)}.")
     if twice := [name for name in rows.schema.names if name in kept]:
         raise InputError(f"map_frames makes a column {twice[0]!r} that is kept too: leave it out of keep, or rename it.")
-    made = DataType.fromDDL(spark_ddl(rows.schema))
-    assert isinstance(made, StructType)
+    made = _struct_type(rows.schema)
     needed = df.select(*(f"`{name}`" for name in dict.fromkeys((*kept, col))))
     return needed.mapInArrow(rows, StructType([*(held[name] for name in kept), *made.fields]))
+
+
+def _struct_type(schema: pa.Schema) -> StructType:
+    from pyspark.sql.pandas.types import from_arrow_schema
+    from pyspark.sql.types import DataType, StructType
+
+    # Spark 4.0 brought fromDDL, which needs no session
+    made = DataType.fromDDL(spark_ddl(schema)) if hasattr(DataType, "fromDDL") else from_arrow_schema(schema)
+    assert isinstance(made, StructType)
+    return made
 
 
 _IN_SQL: Final[dict[str, Any]] = {
@@ -225,7 +251,7 @@ def register(spark: SparkSession) -> None:
         spark: the session, of Spark Connect too.
 
     Raises:
-        InputError: Spark is too old.
+        InputError: there is neither Spark 4.1 nor pandas.
     """
     for name, make in _IN_SQL.items():
         spark.udf.register(name, _function(make()))

@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from typing import Any
 
+from kwire.capture.block_hash import BLOCK_HASH, block_hash_of
 from kwire.capture.capture_points import is_of_points, names_in
 from kwire.capture.file_systems import filesystem_of, place_of_file
 from kwire.capture.inputs import CaptureFile
@@ -40,7 +41,7 @@ def check_beginning(location: str, size: int, sha256: str) -> None:
 
 def _begins_with(location: str, size: int, sha256: str) -> bool:
     with open_capture(location, limit=size) as source:
-        return source.sha256() == sha256
+        return (block_hash_of(source.read_stored) if sha256.startswith(BLOCK_HASH) else source.sha256()) == sha256
 
 
 def present_names(pieces: Sequence[CaptureFile], known: Sequence[tuple[str, int]], sha256: str) -> list[tuple[str, int]]:

@@ -32,10 +32,11 @@ from kwire.capture.request_logs.times import zone_of
 from kwire.capture.series import Series, group_series
 from kwire.capture.tls.session_keys import current_tls_options
 from kwire.errors import InputError
-from kwire.spark.finish_task import Finishing, bits_of, finish_tables, write_table
-from kwire.spark.local_processes import Engine, LocalProcesses, choose_engine
+from kwire.spark.finish_task import Finishing, finish_tables, gathered, write_table
+from kwire.spark.local_processes import PROCESS_BYTES, Engine, LocalProcesses, choose_engine
+from kwire.spark.pack_task import locations_of
 from kwire.spark.phase_times import PhaseTimes
-from kwire.spark.planning import Plan, Sharing, plan_of, still_written
+from kwire.spark.planning import Sharing, plan_of, still_written
 from kwire.spark.route_task import RouteResult, route_tasks
 from kwire.spark.routed_running import run_routed
 from kwire.spark.series_state import STATE_VERSION, is_state, sums_of_state
@@ -183,15 +184,14 @@ def _gather(results: Sequence[SeriesResult], report: JobReport) -> list[str]:
     return [part for result in results for part in result.parts]
 
 
-def _manifest(request: JobRequest, report: JobReport, plan: Plan, parts: Sequence[str], captures: pa.Table) -> dict[str, Any]:
+def _manifest(request: JobRequest, report: JobReport, run: int, entries: Sequence[Mapping[str, Any]], captures: pa.Table) -> dict[str, Any]:
     """What the folder was made from: enough to tell whether the same input would give the same tables, and to go on with it."""
     columns = ("capture", "series", "sha256", "packets")
-    skipped = {location for location, _ in report.skipped}
-    growing = {} if request.redaction else {"state": STATE_VERSION, "series": plan.entries(parts, skipped)}
+    growing = {} if request.redaction else {"state": STATE_VERSION, "series": entries}
     return {
         "version": kwire.__version__,
         "backend": kwire.backend,
-        "run": plan.run,
+        "run": run,
         "inputs": list(request.inputs),
         "ports": list(request.ports),
         "series_rule": request.series_rule,
@@ -315,22 +315,20 @@ def _run_job(
         redactor = None if redaction is None else Redactor(redaction)
         with _opened(engine, request, total_size, report, progress) as spark:
             slots = slots_of(spark)
-            plan = plan_of(series, slots, earlier, request.sharing)
+            plan = plan_of(series, slots, earlier, request.sharing, packing=not request.series_rule.startswith("points"))
             model = {
                 "ports": request.ports, "out": folder.location, "folder": str(Path.cwd()), "log_zone": request.log_zone,
                 "redaction": redaction, "run": plan.run, "keep_state": redaction is None, "store": current_store_options(),
                 "tls": current_tls_options(),
             }  # fmt: skip
-            tasks = [task for each in plan.series if not each.routed for task in each.tasks(model)]
-            routed = [found for each in plan.series if each.routed and (found := each.tasks(model))]
+            tasks, routed = plan.tasks(model)
             report.bytes_read = sum(sizes[location] for each in plan.series for location in each.fresh)
             routes = route_tasks(routed, sizes, slots)
-            by_both = [task for found in routed for task in found]
-            total = sum(sizes[location] for task in tasks for location in task.locations)
+            total = sum(sizes[location] for task in tasks for location in locations_of(task))
             total += 2 * sum(sizes[location] for found in routed for location in found[0].locations)
             asked = time.time()
             told: list[RouteResult] = []
-            with watching([*tasks, *routes, *by_both], total, progress):
+            with watching(folder.location, total, progress):
                 results = run_on(spark, tasks) if tasks else []
                 if routed:
                     more, told = run_routed(spark, routed, routes, sizes, slots)
@@ -345,22 +343,26 @@ def _run_job(
                 raise _none_readable([reason for _, reason in report.skipped])
             sums, whole = _all_sums(results, plan.kept, folder.location)
             cluster = cluster_of(whole, options)
+            where = LocalProcesses(1) if total_size < PROCESS_BYTES else spark  # a few megabytes are worth no task
+            ready, bits = gathered(where, folder.location, sums, current_store_options())
             finishing = Finishing(
-                folder.location, plan.run, bits_of(sums), tuple(sums), cluster, owners, redaction, current_store_options()
+                folder.location, plan.run, bits, tuple(ready), cluster, owners, redaction, current_store_options()
             )  # fmt: skip
             report.phases.end("answers")
             connections = [(part, is_fresh) for is_fresh, found in ((True, parts), (False, plan.kept)) for part in found]
             connections = [each for each in connections if each[0].startswith("connections/")]
-            finished = finish_tables(spark, finishing, connections, slots, total_size)
+            finished = finish_tables(where, finishing, connections, slots)
             report.cpu_seconds += sum(result.cpu_seconds for result in finished)
             if redaction is not None:
-                remove_sums(folder.location, sums)  # they hold names in clear
+                remove_sums(folder.location, [*sums, *ready])  # they hold names in clear
             report.phases.end("by_key")
         report.phases.end("stop_spark" if engine == "spark" else "answers")
         parts += [part for result in finished for part in result.parts]
         answers = cluster.tables()
         report.thin = too_little(answers["captures"])
-        manifest = _manifest(request, report, plan, [*parts, *plan.kept], answers["captures"])
+        unread = {name for result in results for name in result.unread}
+        entries = plan.entries([*parts, *plan.kept], {location for location, _ in report.skipped}, unread)
+        manifest = _manifest(request, report, plan.run, entries, answers["captures"])
         violations = [*plan.without_kafka(answers["captures"], request.ports), *_missing_rows(missing)]
         if violations:
             answers["violations"] = pa.Table.from_batches(violations, schema=SCHEMAS["violations"])

@@ -30,7 +30,7 @@ from kwire.capture.private_files import make_private
 from kwire.errors import InputError
 from kwire.spark.parts import RUN, STAGING, output_place
 
-__all__ = ["HISTORY", "MANIFEST", "PAGE", "REPORTS", "STATE", "SUCCESS", "OutputFolder"]
+__all__ = ["HISTORY", "MANIFEST", "PAGE", "REPORTS", "STATE", "SUCCESS", "OutputFolder", "manifest_text"]
 
 SUCCESS: Final = "_SUCCESS"
 MANIFEST: Final = "_manifest.json"
@@ -41,6 +41,19 @@ HISTORY: Final = "_history.json"
 # What it takes to go on with the analysis when there are new files; readers of tables pass over names that begin so.
 STATE: Final = "_state"
 _PUBLISH: Final = f"{STAGING}/publish.json"
+
+
+def manifest_text(manifest: Mapping[str, Any]) -> str:
+    """Write a manifest as JSON, a line for each member and for each element of a list of objects.
+
+    Python's encoder is ten times as fast on a line as on indented text, and a manifest may name ten thousand files.
+    """
+    members = []
+    for name, value in manifest.items():
+        is_rows = isinstance(value, list) and value and isinstance(value[0], dict)
+        text = "[\n  " + ",\n  ".join(map(json.dumps, value)) + "\n ]" if is_rows else json.dumps(value)
+        members.append(f" {json.dumps(name)}: {text}")
+    return "{\n" + ",\n".join(members) + "\n}"
 
 
 class OutputFolder:
@@ -207,7 +220,7 @@ class OutputFolder:
         written = self._with_parts(manifest, [*expected, *kept])
         with self._told():
             # Whole or not there: what it says can be done from here on, by this run or the next.
-            self._write(f"{_PUBLISH}-", json.dumps(written, indent=1))
+            self._write(f"{_PUBLISH}-", manifest_text(written))
             self._filesystem.move(f"{self._path}/{_PUBLISH}-", f"{self._path}/{_PUBLISH}")
             self._publish(written)
             if not kept:
@@ -246,7 +259,7 @@ class OutputFolder:
             for info in self._filesystem.get_file_info(FileSelector(f"{self._path}/{STAGING}/{table}", allow_not_found=True)):
                 if info.type is FileType.File and info.base_name in names:  # others: what a killed task left
                     self._filesystem.move(info.path, f"{self._path}/{table}/{info.base_name}")
-        self._write(MANIFEST, json.dumps(manifest, indent=1))
+        self._write(MANIFEST, manifest_text(manifest))
 
     def remove_page(self) -> None:
         """Remove a page, and its other forms, that may be half written. Never raises: it follows another fault."""

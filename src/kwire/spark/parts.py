@@ -23,11 +23,15 @@ if TYPE_CHECKING:
     import pyarrow as pa
     from pyarrow.fs import FileSystem
 
-__all__ = ["RUN", "STAGING", "PartWriter", "check_running", "make_folder", "output_place", "progress_file", "written_place", "write_blob"]
+__all__ = [
+    "RUN", "STAGING", "PartWriter", "check_running", "make_folder", "output_place", "progress_file", "progress_files", "read_progress",
+    "write_blob", "written_place",
+]  # fmt: skip
 
 STAGING: Final = "_staging"
 RUN: Final = f"{STAGING}/run.json"
 """Who writes, as long as the run is."""
+_PROGRESS: Final = "read-"
 # A file makes its folders there, which are not more than the beginnings of names.
 _WITHOUT_FOLDERS: Final = frozenset(("s3", "gcs", "abfs"))
 # Numbers that mostly grow from row to row, as times do: differences take half the room and half the time of a dictionary of them.
@@ -76,9 +80,22 @@ def _not_there(location: str) -> InputError:
     return InputError(f"{location} is not there on {socket.gethostname()}; give an --out that all machines share, such as a URI.")
 
 
-def progress_file(location: str, number: int) -> Path | None:
-    """Where a task of this machine says how many bytes it has read; None for an output folder on an object store."""
-    return None if "://" in location else Path(location, STAGING, f"read-{number:05d}")
+def progress_file(location: str) -> Path | None:
+    """Where this process says how many bytes its tasks have read; None for an output folder on an object store."""
+    return None if "://" in location else Path(location, STAGING, f"{_PROGRESS}{socket.gethostname()}-{os.getpid()}")
+
+
+def progress_files(location: str) -> list[Path]:
+    """Give the files of all processes that said something so far."""
+    return [] if "://" in location else list(Path(location, STAGING).glob(f"{_PROGRESS}*"))
+
+
+def read_progress(file: Path) -> int:
+    """Give how many bytes a process has read; 0 where it has not begun, or is just writing."""
+    try:
+        return int(file.read_text() or 0)
+    except (OSError, ValueError):
+        return 0
 
 
 def _encodings(schema: pa.Schema) -> dict[str, Any]:

@@ -1,6 +1,7 @@
 """Which tasks a run has: series, their shares, and what of them an earlier run has read already.
 
-A series is one task as long as there are other series to keep the machines busy. Where there are more cores than series, its connections
+A series is one task as long as there are other series to keep the machines busy, and small series are packed, several to a task
+(`kwire.spark.packing`). Where there are more cores than series, its connections
 are shared out. A few tasks scan all packets of the series each, and go on with those of their own connections only; more of them would do
 nothing but scan, so the packets are routed to them in a step of its own (`kwire.capture.packet_routing`). No connection is ever cut, and so
 the rows are those of one task. What costs how much is in docs/explanation/costs.md.
@@ -10,7 +11,7 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Collection, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any, Final, Literal
 
 import pyarrow as pa
@@ -18,9 +19,12 @@ import pyarrow as pa
 from kwire.capture.capture_points import is_of_points
 from kwire.capture.inputs import CaptureFile
 from kwire.capture.series import Series
+from kwire.capture.tls.session_keys import current_tls_options
 from kwire.errors import InputError
 from kwire.spark.grown_files import check_beginning, grown_since, new_names, place, present_names, read_again, same_points
 from kwire.spark.output import STATE
+from kwire.spark.pack_task import PackTask
+from kwire.spark.packing import pack_limit, packs_of, repacked
 from kwire.spark.series_task import Earlier, SeriesTask
 from kwire.spark.sums_files import is_sums
 from kwire.tables.schemas import VIOLATIONS
@@ -69,6 +73,7 @@ class SeriesPlan:
         read_before: how many bytes of the first file in `fresh` an earlier run has read: it has grown since. None for a new one.
         point_sizes: of captures of several points the bytes of each file.
         renamed: the names of logs that were rolled, at the earlier run and now.
+        packed: its task reads other series too, those of the same number (`kwire.spark.packing`).
     """
 
     name: str
@@ -82,6 +87,16 @@ class SeriesPlan:
     read_before: int | None = None
     point_sizes: tuple[int, ...] = ()
     renamed: tuple[tuple[str, str], ...] = ()
+    packed: bool = False
+
+    @property
+    def fresh_bytes(self) -> int:
+        """Bytes to read, as stored."""
+        return sum(size for _, size in self._fresh_files) - (self.read_before or 0)
+
+    @property
+    def _fresh_files(self) -> tuple[tuple[str, int], ...]:
+        return self.files[len(self.files) - len(self.fresh) :]
 
     def files_read(self, skipped: Collection[str]) -> tuple[tuple[str, int], ...]:
         """The files as the next run shall know them: the newest as it was before, where it could not be read."""
@@ -96,8 +111,6 @@ class SeriesPlan:
         Args:
             model: the fields of `SeriesTask` that are the same in all.
         """
-        if not self.fresh:
-            return []
         return [
             SeriesTask(
                 number=self.number + share,
@@ -106,7 +119,7 @@ class SeriesPlan:
                 disorder=self.disorder,
                 share=(share, self.shares),
                 earlier=self.earlier[share] if self.earlier else None,
-                sizes=tuple(size for _, size in self.files[len(self.files) - len(self.fresh) :]),
+                sizes=tuple(size for _, size in self._fresh_files),
                 read_before=self.read_before,
                 point_sizes=self.point_sizes,
                 renamed=self.renamed,
@@ -124,18 +137,49 @@ class Plan:
         run: its number, from 0.
         series: all series, also those without new files.
         kept: parts of the analysis that is gone on with, `TABLE/NAME`, that stay.
+        divided: numbers of new tasks for parts of packs that have grown too large.
     """
 
     run: int
     series: list[SeriesPlan] = field(default_factory=list)
     kept: tuple[str, ...] = ()
+    divided: frozenset[int] = frozenset()
 
-    def entries(self, parts: Iterable[str], skipped: Collection[str] = ()) -> list[dict[str, Any]]:
+    def tasks(self, model: Mapping[str, Any]) -> tuple[list[SeriesTask | PackTask], list[list[SeriesTask]]]:
+        """Give the tasks that have something to read.
+
+        Args:
+            model: the fields of `SeriesTask` that are the same in all.
+
+        Returns:
+            Those of series that are read as they lie there, and those of series whose packets are routed, by series.
+        """
+        found: dict[int, list[SeriesTask]] = {}
+        routed = []
+        renewed = self.renewed()
+        for each in self.series:
+            if each.number not in renewed:
+                continue
+            tasks = each.tasks(model)
+            if each.routed:
+                routed.append(tasks)
+                continue
+            for task in tasks:
+                found.setdefault(task.number, []).append(task)
+        packed = {each.number for each in self.series if each.packed}
+        return [PackTask(tuple(tasks)) if number in packed else tasks[0] for number, tasks in found.items()], routed
+
+    def renewed(self) -> set[int]:
+        """The numbers of series with something to read; of a pack all are read again."""
+        return {each.number for each in self.series if each.fresh} | self.divided
+
+    def entries(self, parts: Iterable[str], skipped: Collection[str] = (), unread: Collection[str] = ()) -> list[dict[str, Any]]:
         """Give what the manifest says of the series, for the next run to go on from.
 
         Args:
             parts: all parts of the analysis, `TABLE/NAME`.
             skipped: the files that could not be read; the next run tries the newest of a series again.
+            unread: names of packed series of which nothing could be read; they stay in their packs, and the next run tries them again.
         """
         by_task: dict[tuple[int, bool], list[str]] = defaultdict(list)
         for part in parts:
@@ -148,14 +192,16 @@ class Plan:
             tasks = range(each.number, each.number + each.shares)
             states = [name for task in tasks for name in by_task[task, True]]
             if len(states) == each.shares:  # else nothing of it could be read, and the next run tries again
+                is_unread = each.packed and each.name in unread
                 entries.append(
                     {
                         "name": each.name,
                         "number": each.number,
                         "shares": each.shares,
-                        "files": [list(file) for file in each.files_read(skipped)],
+                        "files": [] if is_unread else [list(file) for file in each.files_read(skipped)],
                         "states": states,
                         "waiting": [sorted(by_task[task, False]) for task in tasks],
+                        "packed": each.packed,
                     }
                 )
         return entries
@@ -176,7 +222,9 @@ class Plan:
         return found
 
 
-def plan_of(series: Sequence[Series], slots: int, earlier: Mapping[str, Any] | None = None, sharing: Sharing = "auto") -> Plan:
+def plan_of(
+    series: Sequence[Series], slots: int, earlier: Mapping[str, Any] | None = None, sharing: Sharing = "auto", *, packing: bool = True
+) -> Plan:
     """Plan a run.
 
     Args:
@@ -184,6 +232,7 @@ def plan_of(series: Sequence[Series], slots: int, earlier: Mapping[str, Any] | N
         slots: tasks that can run at once.
         earlier: the manifest of the analysis to go on with, None for a new one.
         sharing: `scan` or `route` for one way to share a series, whatever it costs.
+        packing: small series share tasks. Not where a later run may replace a series, as with captures of several points.
 
     Raises:
         InputError: a file that was read before has changed, a new one belongs before those that were read, or not all files of captures of
@@ -195,19 +244,33 @@ def plan_of(series: Sequence[Series], slots: int, earlier: Mapping[str, Any] | N
     matched = _matched(series, [entry for entry in entries if entry not in replaced], hashes)
     found = [_known(given, entry, sharing, hashes) for given, entry in matched]
     number = max((entry["number"] + entry["shares"] for entry in entries), default=0)
+    first_divided = number
+    found, number = repacked(found, slots, number)
+    divided = frozenset(range(first_divided, number))
     fresh = [each for each in series if all(each is not given for given, _ in matched)]
     total = sum(file.size for each in fresh for file in each.pieces)
+    small: list[SeriesPlan] = []
     for each in fresh:
         size = sum(file.size for file in each.pieces)
         shares = 1 if len(series) >= slots or not total else max(1, min(size // SHARE_BYTES, -(-slots * size // total)))
+        if current_tls_options().key_logs:
+            shares = 1  # a connection that resumes a TLS session has its client certificate, or its secret, from another connection
         files = tuple((place(file.location), file.size) for file in each.pieces)
         fresh_files = tuple(file.location for file in each.pieces)
         routed = _is_routed(fresh_files, shares, sharing)
         shares = min(shares, MAX_ROUTED_SHARES if routed else MAX_SCANNING_SHARES)
-        point_sizes = each.pieces[0].sizes
-        found.append(SeriesPlan(each.name, number, shares, files, fresh_files, each.disorder, routed=routed, point_sizes=point_sizes))
+        planned = SeriesPlan(each.name, number, shares, files, fresh_files, each.disorder, routed=routed, point_sizes=each.pieces[0].sizes)
+        if packing and shares == 1 and not routed:
+            small.append(planned)
+            continue
+        found.append(planned)
         number += shares
-    return Plan(0 if earlier is None else earlier["run"] + 1, found, _kept(found, earlier, replaced))
+    sizes = [each.fresh_bytes for each in small]
+    for pack in packs_of(sizes, [each.name for each in small], pack_limit(sizes, slots)):
+        found += [replace(small[index], number=number, packed=len(pack) > 1) for index in pack]
+        number += 1
+    plan = Plan(0 if earlier is None else earlier["run"] + 1, found, divided=divided)
+    return replace(plan, kept=_kept(plan, earlier, replaced))
 
 
 def _is_routed(files: Sequence[str], shares: int, sharing: Sharing) -> bool:
@@ -232,6 +295,8 @@ def _matched(
 def _rolled_alone(series: Sequence[Series], entry: Mapping[str, Any], hashes: Mapping[str, str]) -> Series | None:
     """A series of which one log was read, which has another name in its folder now."""
     known = [(location, size) for location, size in entry["files"]]
+    if not known:
+        return None
     folder = known[-1][0].rpartition("/")[0]
     for each in series if known[-1][1] else ():
         if (
@@ -285,19 +350,23 @@ def _known(series: Series | None, entry: Mapping[str, Any], sharing: Sharing, ha
     files = (*kept, *((place(file.location), file.size) for file in fresh))
     disorder = "" if series is None else series.disorder
     locations = tuple(file.location for file in fresh)
-    routed = grown is None and _is_routed(locations, entry["shares"], sharing)
+    packed = bool(entry.get("packed"))
+    routed = grown is None and not packed and _is_routed(locations, entry["shares"], sharing)
     renamed = new_names(before, known_files)
-    return SeriesPlan(entry["name"], entry["number"], entry["shares"], files, locations, disorder, earlier, routed, grown, renamed=renamed)
+    return SeriesPlan(
+        entry["name"], entry["number"], entry["shares"], files, locations, disorder, earlier, routed, grown, renamed=renamed, packed=packed
+    )
 
 
-def _kept(series: Sequence[SeriesPlan], earlier: Mapping[str, Any] | None, replaced: Sequence[Mapping[str, Any]]) -> tuple[str, ...]:
+def _kept(plan: Plan, earlier: Mapping[str, Any] | None, replaced: Sequence[Mapping[str, Any]]) -> tuple[str, ...]:
     """The parts that stay: settled rows, and all of a series without new files. What the driver wrote it writes again."""
     if earlier is None:
         return ()
     # of a series of which nothing could be read nothing is known: it is read from its beginning
     stay = [entry for entry in earlier["series"] if entry not in replaced]
     known = {entry["number"] + share for entry in stay for share in range(entry["shares"])}
-    renewed = {plan.number + share for plan in series if plan.fresh for share in range(plan.shares)}
+    again = plan.renewed()
+    renewed = {each.number + share for each in plan.series if each.number in again for share in range(each.shares)}
     kept = []
     for table, names in earlier["parts"].items():
         for name in names:

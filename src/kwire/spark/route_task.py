@@ -13,7 +13,7 @@ from itertools import chain
 from typing import Final
 
 from kwire.capture.file_systems import StoreOptions, store_options
-from kwire.capture.packet_routing import FileRange, RangeFacts, RoutedFile, RoutedPiece, hash_file, join_ranges, route_range
+from kwire.capture.packet_routing import FileRange, RangeFacts, RoutedFile, RoutedPiece, join_ranges, route_range
 from kwire.errors import InputError
 from kwire.spark.packet_files import PacketFile, PacketFileWriter
 from kwire.spark.series_task import Piece, SeriesResult, SeriesTask, in_folder, progress_of, run_task
@@ -25,8 +25,6 @@ RANGE_BYTES: Final = 128 << 20
 
 # Rounds of tasks in the first step, at most: each task looks for its borders and writes a file.
 _ROUNDS: Final = 8
-# Their files of progress stand beside those of the second step.
-_FIRST_NUMBER: Final = 1_000_000
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,7 +35,6 @@ class RouteTask:
         place: among them all.
         series, file: whose packets; places in what is routed, and in the series.
         given: the range of the file.
-        is_hash: the file's hash alone is wanted, which ranges do not give.
         shares: of how many the series is read.
         out, folder, store: as in `SeriesTask`.
     """
@@ -46,16 +43,10 @@ class RouteTask:
     series: int
     file: int
     given: FileRange
-    is_hash: bool
     shares: int
     out: str
     folder: str
     store: StoreOptions | None
-
-    @property
-    def number(self) -> int:
-        """What its progress goes by."""
-        return _FIRST_NUMBER + self.place
 
 
 @dataclass(slots=True)
@@ -64,9 +55,8 @@ class RouteResult:
 
     Attributes:
         place: of the task.
-        facts: of its range; None for a hash.
+        facts: of its range; None where nothing could be written.
         packets: where the packets are.
-        sha256: of the file, where that was wanted.
         fault: why nothing could be written, empty when all went well.
         seconds: of wall clock, by phase (`kwire.spark.phase_times.PHASES`).
         cpu_seconds: of the processor.
@@ -76,7 +66,6 @@ class RouteResult:
     place: int
     facts: RangeFacts | None = None
     packets: PacketFile | None = None
-    sha256: str = ""
     fault: str = ""
     seconds: dict[str, float] = field(default_factory=dict)
     cpu_seconds: float = 0.0
@@ -116,11 +105,10 @@ def route_tasks(
         for file, location in enumerate(model.locations):
             size = sizes[location]
             parts = 1 if (number, file) in whole else max(1, size // least)
-            # the hash of a huge file takes longest, so it begins first
-            for is_hash, part in ([(True, 0)] if parts > 1 else []) + [(False, part) for part in range(parts)]:
+            for part in range(parts):
                 given = FileRange(location, size, part, parts)
                 place = len(found)
-                found.append(RouteTask(place, number, file, given, is_hash, len(tasks), model.out, model.folder, model.store))
+                found.append(RouteTask(place, number, file, given, len(tasks), model.out, model.folder, model.store))
     return found
 
 
@@ -130,10 +118,7 @@ def run_route(task: RouteTask) -> RouteResult:
     began, cpu = time.perf_counter(), time.process_time()
     try:
         with in_folder(task.folder, (task.given.location,)), store_options(task.store):
-            if task.is_hash:
-                result.sha256 = hash_file(task.given.location, task.given.size)
-            else:
-                _route(task, result)
+            _route(task, result)
     except _Unwritten as error:
         result.fault = str(error)
     result.seconds["route"] = time.perf_counter() - began
@@ -154,7 +139,7 @@ def _route(task: RouteTask, result: RouteResult) -> None:
             except InputError as error:
                 raise _Unwritten(f"{error}") from error
 
-        result.facts = route_range(task.given, task.shares, hand_over, progress=progress_of(task.out, task.number))
+        result.facts = route_range(task.given, task.shares, hand_over, progress=progress_of(task.out))
         try:
             result.packets = writer.finish()
         except InputError as error:
@@ -175,20 +160,16 @@ def resolve(tasks: Sequence[RouteTask], results: Iterable[RouteResult]) -> tuple
         InputError: a task could not write.
     """
     ranges: dict[tuple[int, int], list[RouteResult]] = defaultdict(list)
-    hashes: dict[tuple[int, int], str] = {}
     for result in results:
         if result.fault:
             raise InputError(result.fault)
         task = tasks[result.place]
-        if task.is_hash:
-            hashes[task.series, task.file] = result.sha256
-        else:
-            ranges[task.series, task.file].append(result)
+        ranges[task.series, task.file].append(result)
     found = [RoutedSeries() for _ in range(max(task.series for task in tasks) + 1)]
     again = []
     for place, parts in sorted(ranges.items()):
         series = found[place[0]]
-        joined = join_ranges(tasks[parts[0].place].given.location, (part.facts for part in parts if part.facts), hashes.get(place, ""))
+        joined = join_ranges(tasks[parts[0].place].given.location, (part.facts for part in parts if part.facts))
         if joined is None:
             again.append(place)
             continue

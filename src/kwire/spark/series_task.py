@@ -30,7 +30,7 @@ from kwire.capture.sized_file import SizedFile
 from kwire.capture.tls.session_keys import TlsOptions, tls_options
 from kwire.errors import InputError
 from kwire.spark.output import STATE
-from kwire.spark.parts import PartWriter, progress_file
+from kwire.spark.parts import PartWriter, progress_file, read_progress
 from kwire.spark.series_state import SeriesState, read_part, read_state, write_state
 from kwire.spark.settled_sums import SettledSums
 from kwire.spark.sums_files import SumsFile, write_sums
@@ -38,10 +38,17 @@ from kwire.tables import SCHEMAS, SeriesRows, SeriesView, read_series
 from kwire.tables.series import begin_series, read_piece, skip_piece
 from kwire.tables.series_rows import SPOOLED, Fate
 
-__all__ = ["Earlier", "Piece", "SeriesResult", "SeriesTask", "in_folder", "progress_of", "run_task"]
+__all__ = [
+    "KINDS", "WRITTEN", "Earlier", "Piece", "SeriesResult", "SeriesTask", "TaskParts", "Unwritten", "in_folder", "progress_of",
+    "rarely_collecting", "run_task", "skip_all",
+]  # fmt: skip
 
-_WRITTEN: Final = ("requests", "connections", "violations", "telemetry")
-_KINDS: Final[dict[Fate, str]] = {"settled": "part", "waiting": "open", "end": "end"}
+WRITTEN: Final = ("requests", "connections", "violations", "telemetry")
+"""The tables whose rows a task writes."""
+
+KINDS: Final[dict[Fate, str]] = {"settled": "part", "waiting": "open", "end": "end"}
+"""The kind of part that rows go into."""
+
 _PROGRESS_SECONDS: Final = 0.2
 _OBJECTS_TO_COLLECT: Final = 50_000
 
@@ -55,10 +62,12 @@ class Earlier:
     Attributes:
         state: name of its state in the output folder.
         waiting: its parts, `TABLE/NAME`, with the rows of connections that were open.
+        with_sums: the sums of connections that are over go on with this task; False in all tasks but one of a pack that was divided.
     """
 
     state: str
     waiting: tuple[str, ...]
+    with_sums: bool = True
 
 
 @dataclass(frozen=True, slots=True)
@@ -110,7 +119,7 @@ class SeriesTask:
     def pieces(self) -> list[SizedFile | str]:
         """The files, as far as they are read."""
         sizes = self.sizes or (None,) * len(self.locations)
-        before = [self.read_before, *(None for _ in self.locations[1:])]
+        before = [None if at else self.read_before for at in range(len(self.locations))]
         return [
             location if size is None else SizedFile(location, size, read, self.point_sizes)
             for location, size, read in zip(self.locations, sizes, before, strict=True)
@@ -133,6 +142,7 @@ class SeriesResult:
         seconds: of wall clock, by phase (`kwire.spark.phase_times.PHASES`).
         cpu_seconds: of the processor, in all.
         began: when the task began, seconds since 1970.
+        unread: the series of a pack of which nothing could be read, by name.
     """
 
     number: int
@@ -146,6 +156,7 @@ class SeriesResult:
     seconds: dict[str, float] = field(default_factory=dict)
     cpu_seconds: float = 0.0
     began: float = 0.0
+    unread: list[str] = field(default_factory=list)
 
     def to_bytes(self) -> bytes:
         """Pack it for the way through Spark: a line of JSON, then the sums that are not divided."""
@@ -160,6 +171,7 @@ class SeriesResult:
             "seconds": self.seconds,
             "cpu_seconds": self.cpu_seconds,
             "began": self.began,
+            "unread": self.unread,
         }
         return json.dumps(facts).encode() + b"\n" + to_bytes(self.whole)
 
@@ -173,15 +185,17 @@ class SeriesResult:
         return cls(whole=from_bytes(whole), **facts)
 
 
-def progress_of(out: str, number: int) -> Callable[[int], None]:
-    """Give what tells the driver how far a task is, by a small file beside its parts; object stores hear nothing.
+def progress_of(out: str) -> Callable[[int], None]:
+    """Give what tells the driver how far this process is, by a small file beside its parts; object stores hear nothing.
+
+    The tasks of a process count on in the same file, so that the driver has as many to look at as there are processes, not tasks.
 
     Args:
         out: the output folder, path or URI.
-        number: of the task.
     """
-    file = progress_file(out, number)
-    count, told = 0, 0.0
+    file = progress_file(out)
+    count = 0 if file is None else read_progress(file)
+    told = 0.0
 
     def progress(more: int) -> None:
         nonlocal count, told
@@ -209,11 +223,11 @@ def in_folder(folder: str, locations: Iterable[str]) -> AbstractContextManager[N
     return contextlib.chdir(folder) if relative and Path(folder).is_dir() else contextlib.nullcontext()
 
 
-class _Unwritten(Exception):
+class Unwritten(Exception):
     """A row cannot be written: not to be taken for a file that cannot be read."""
 
 
-class _Parts:
+class TaskParts:
     """The parts of tables that a task writes, each from its first row on; a context manager."""
 
     def __init__(self, task: SeriesTask, result: SeriesResult) -> None:
@@ -224,7 +238,7 @@ class _Parts:
         self._open: dict[tuple[str, str], PartWriter] = {}
         self._stack = contextlib.ExitStack()
 
-    def __enter__(self) -> _Parts:
+    def __enter__(self) -> TaskParts:
         return self
 
     def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None:
@@ -238,7 +252,7 @@ class _Parts:
         """Append rows to a part of a kind: `part` for what stays, `open` and `end` for what the next run writes anew.
 
         Raises:
-            _Unwritten: the folder cannot be written, the disk is full.
+            Unwritten: the folder cannot be written, the disk is full.
         """
         try:
             part = self._open.get((table, kind))
@@ -249,11 +263,11 @@ class _Parts:
                 self._result.parts.append(f"{table}/{name}")
             part.write(batch if self._redactor is None else self._redactor.batch(table, batch))
         except InputError as error:
-            raise _Unwritten(f"{error}") from error
+            raise Unwritten(f"{error}") from error
 
 
 @contextlib.contextmanager
-def _rarely_collecting() -> Iterator[None]:
+def rarely_collecting() -> Iterator[None]:
     """Let no collection go through what is loaded already, modules and schemas: a large part of what there is, and it stays.
 
     Rows are no objects, and what a task makes of objects has few cycles: collections as often as Python has them take 3 % of its time.
@@ -281,21 +295,21 @@ def run_task(task: SeriesTask, routed: Sequence[Piece] | None = None) -> SeriesR
     began, cpu = time.perf_counter(), time.process_time()
     try:
         with (
-            _rarely_collecting(),
+            rarely_collecting(),
             in_folder(task.folder, task.locations),
             store_options(task.store),
             tls_options(task.tls),
-            _Parts(task, result) as parts,
+            TaskParts(task, result) as parts,
         ):
             _run(task, task.pieces() if routed is None else routed, parts, result)
-    except (InputError, _Unwritten) as error:
+    except (InputError, Unwritten) as error:
         result.fault = str(error)
     result.seconds["second_pass"] = time.perf_counter() - began - result.seconds.get("read", 0.0)
     result.cpu_seconds = time.process_time() - cpu
     return result
 
 
-def _run(task: SeriesTask, pieces: Sequence[Piece], parts: _Parts, result: SeriesResult) -> None:
+def _run(task: SeriesTask, pieces: Sequence[Piece], parts: TaskParts, result: SeriesResult) -> None:
     earlier = None if task.earlier is None else read_state(task.out, task.earlier.state)
     began, settling = time.perf_counter(), 0.0
     settled = SettledSums(task.out, parts.name("sums"))
@@ -304,13 +318,13 @@ def _run(task: SeriesTask, pieces: Sequence[Piece], parts: _Parts, result: Serie
         try:
             settled.add(sums)
         except InputError as error:
-            raise _Unwritten(f"{error}") from error
+            raise Unwritten(f"{error}") from error
 
     def settle(view: SeriesView) -> None:
         nonlocal settling
         since = time.perf_counter()
         sums = RequestSums(view)
-        for table in _WRITTEN:
+        for table in WRITTEN:
             for batch in view.batches(table):
                 if table == "requests":
                     sums.add(batch)
@@ -325,7 +339,7 @@ def _run(task: SeriesTask, pieces: Sequence[Piece], parts: _Parts, result: Serie
             pieces,
             task.name,
             task.ports,
-            progress=progress_of(task.out, task.number),
+            progress=progress_of(task.out),
             disorder=task.disorder,
             log_zone=task.log_zone,
             share=task.share,
@@ -335,13 +349,13 @@ def _run(task: SeriesTask, pieces: Sequence[Piece], parts: _Parts, result: Serie
             settle=settle,
         )
     except InputError:
-        _skip_all(task, pieces, parts, result)
+        skip_all(task, pieces, parts, result)
         return
     result.seconds["read"] = time.perf_counter() - began - settling
     with rows:
         views = {"settled": rows.settled, "open": rows.open} if task.keep_state else {"settled": rows.whole}
         sums = {name: RequestSums(view) for name, view in views.items()}
-        for table in _WRITTEN:
+        for table in WRITTEN:
             for kind, batch in _kinds(task, rows, table, sums):
                 parts.write(table, kind, batch)
         add(partial_of_series(views["settled"], sums["settled"]))
@@ -365,7 +379,7 @@ def _kinds(task: SeriesTask, rows: SeriesRows, table: str, sums: Mapping[str, Re
     for fate, batch in rows.by_fate(table):
         if table == "requests":
             sums["settled" if fate == "settled" or not task.keep_state else "open"].add(batch)
-        yield _KINDS[fate] if task.keep_state else "part", batch
+        yield KINDS[fate] if task.keep_state else "part", batch
 
 
 def _keep(task: SeriesTask, rows: SeriesRows, sums: RequestSums, settled: Partial, name: str, result: SeriesResult) -> None:
@@ -375,7 +389,7 @@ def _keep(task: SeriesTask, rows: SeriesRows, sums: RequestSums, settled: Partia
     waiting = {
         table: pa.Table.from_batches((batch for fate, batch in rows.by_fate(table) if fate == "waiting"), schema=schema)
         for table, schema in SPOOLED.items()
-        if table not in _WRITTEN
+        if table not in WRITTEN
     }
     result.sums += write_state(task.out, name, SeriesState(rows.state, settled, waiting), still)
     result.parts.append(f"{STATE}/{name}")
@@ -391,7 +405,7 @@ def _waiting(task: SeriesTask, earlier: SeriesState) -> dict[str, Iterable[pa.Re
     return found
 
 
-def _skip_all(task: SeriesTask, pieces: Sequence[Piece], parts: _Parts, result: SeriesResult) -> None:
+def skip_all(task: SeriesTask, pieces: Sequence[Piece], parts: TaskParts, result: SeriesResult, kind: str = "part") -> None:
     """No file of the series can be read: say so of each."""
     carry = begin_series(task.name, task.ports, share=task.share)
     batches: list[pa.RecordBatch] = []
@@ -402,4 +416,4 @@ def _skip_all(task: SeriesTask, pieces: Sequence[Piece], parts: _Parts, result: 
             result.skipped.append((location, str(error)))
             batches += skip_piece(location, carry, error)["violations"]
     for batch in batches:
-        parts.write("violations", "part", batch)
+        parts.write("violations", kind, batch)

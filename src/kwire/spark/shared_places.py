@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
 from kwire.errors import InputError
+from kwire.spark.task_running import context_of
 
 if TYPE_CHECKING:
     from pyspark import SparkContext
@@ -58,7 +59,8 @@ def _master_of(spark: SparkSession | SparkContext) -> str | None:
         return spark.master
     with suppress(PySparkException):
         master: Any = spark.conf.get("spark.master")
-        client: Any = getattr(spark, "client", None)  # Spark Connect: local is local to its server
+        # Spark Connect: local is local to its server. Spark 3.5 raises RuntimeError where a session has no client.
+        client: Any = getattr(spark, "client", None) if context_of(spark) is None else None
         host = None if client is None else client.host
         return str(master) if host is None or host in _THIS_HOST else f"sc://{host}"
     return None

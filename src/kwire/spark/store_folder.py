@@ -21,7 +21,7 @@ from typing import Any
 
 from kwire.capture.file_systems import has_rename
 from kwire.errors import InputError
-from kwire.spark.output import HISTORY, MANIFEST, REPORTS, SUCCESS, OutputFolder
+from kwire.spark.output import HISTORY, MANIFEST, REPORTS, SUCCESS, OutputFolder, manifest_text
 from kwire.spark.parts import RUN, STAGING, make_folder, output_place
 
 __all__ = ["StoreFolder", "output_folder"]
@@ -112,7 +112,7 @@ class StoreFolder(OutputFolder):
             written = self._written()
             parts = [*expected, *kept]
             self._check_written([part for part in parts if part not in written])
-            self._write(MANIFEST, json.dumps(self._with_parts(manifest, parts), indent=1))
+            self._write(MANIFEST, manifest_text(self._with_parts(manifest, parts)))
             self._is_published = True
             self._remove(*REPORTS, *(() if kept else (HISTORY,)))
             self._sweep(parts, written)

@@ -1,8 +1,8 @@
 """Files with sums, between the tasks that read captures and those that finish the answers.
 
 A file holds the tables that are not divided, then a piece for each of its buckets (`kwire.analysis.key_buckets`), then where each of them
-ends: 8 bytes each, and how many there are. How finely a file is divided depends on its size; a reader takes all pieces of its own bucket
-in one read, or picks its rows from a piece of a coarser division.
+ends: 8 bytes each, and how many there are. A piece is compressed (zstd), behind its plain length in 8 bytes. How finely a file is divided
+depends on its size; a reader takes all pieces of its own bucket in one read, or picks its rows from a piece of a coarser division.
 
 `_state/sums-*` have sums of connections that are over and stay when an analysis is added to, as settled rows do. The state of a task has
 two more such files inside (`kwire.spark.series_state`).
@@ -16,6 +16,7 @@ from dataclasses import dataclass
 from typing import Any, Final
 
 import numpy as np
+import pyarrow as pa
 
 from kwire.analysis.key_buckets import bucket_of, divided, whole_of
 from kwire.analysis.partials import Partial, from_bytes, merge, to_bytes
@@ -29,7 +30,7 @@ __all__ = [
     "sums_file", "write_sums",
 ]  # fmt: skip
 
-PIECE_BYTES: Final = 256 << 10
+PIECE_BYTES: Final = 128 << 10
 """Bytes of a piece of a file, in memory, about."""
 
 MAX_BITS: Final = 10
@@ -60,31 +61,43 @@ def is_sums(part: str) -> bool:
     return part.startswith(f"{STATE}/sums-")
 
 
-def pack_sums(sums: Partial) -> bytes:
+def pack_sums(sums: Partial, bits: int | None = None) -> bytes:
     """Give what stands in a file.
 
     Args:
         sums: of any keys.
+        bits: divide it into ``1 << bits`` buckets; None for what its size is worth.
     """
-    size = sum(table.nbytes for table in sums.values())
-    bits = min((size // PIECE_BYTES).bit_length(), MAX_BITS)
-    pieces = [to_bytes(whole_of(sums)), *(to_bytes(piece) if piece else b"" for piece in divided(sums, bits))]
+    if bits is None:
+        size = sum(table.nbytes for table in sums.values())
+        bits = min((size // PIECE_BYTES).bit_length(), MAX_BITS)
+    pieces = [_packed(piece) if piece else b"" for piece in (whole_of(sums), *divided(sums, bits))]
     ends = np.cumsum([len(piece) for piece in pieces])
     return b"".join([*pieces, np.array([*ends, len(pieces)], _END).tobytes()])
 
 
-def write_sums(location: str, name: str, sums: Partial) -> SumsFile:
+def _packed(piece: Partial) -> bytes:
+    plain = to_bytes(piece, None)
+    return len(plain).to_bytes(_END.itemsize, "little") + pa.compress(plain, "zstd", asbytes=True)
+
+
+def _unpacked(packed: bytes) -> Partial:
+    size = int.from_bytes(packed[: _END.itemsize], "little")
+    return from_bytes(pa.decompress(packed[_END.itemsize :], size, "zstd", asbytes=True))
+
+
+def write_sums(location: str, name: str, sums: Partial, bits: int | None = None) -> SumsFile:
     """Write a file.
 
     Args:
         location: the output folder, path or URI.
         name: of the file.
-        sums: of any keys.
+        sums, bits: as for `pack_sums`.
 
     Raises:
         InputError: the folder cannot be written, the disk is full.
     """
-    data = pack_sums(sums)
+    data = pack_sums(sums, bits)
     write_blob(location, STATE, name, data)
     return SumsFile(f"{STATE}/{name}", True, len(data))
 
@@ -153,13 +166,12 @@ class _Reader:
         try:
             file: Any = self._filesystem.open_input_file(self._path)
             self._file = file
-            end = self._told.start + self._told.size
-            (count,) = np.frombuffer(file.read_at(_END.itemsize, end - _END.itemsize), _END)
-            tail = (int(count) + 1) * _END.itemsize
-            self._ends = np.frombuffer(file.read_at(tail, end - tail), _END)[:-1]
+            end = self._told.start + self._told.size - _END.itemsize
+            (count,) = np.frombuffer(file.read_at(_END.itemsize, end), _END).tolist()
         except OSError as error:
             raise self._fault(error) from error
-        self.bits = (len(self._ends) - 1).bit_length() - 1
+        self.bits = (count - 1).bit_length() - 1
+        self._ends = end - count * _END.itemsize
         return self
 
     def __exit__(self, *_: object) -> None:
@@ -167,15 +179,18 @@ class _Reader:
 
     def pieces(self, start: int, stop: int) -> list[Partial]:
         """Give pieces, the first of which has the tables that are not divided; with one read."""
-        first = int(self._ends[start - 1]) if start else 0
+        before = min(start, 1)  # the end of the piece before is where the first begins
+        size, places = _END.itemsize, before + stop - start
         try:
-            data = self._file.read_at(int(self._ends[stop - 1]) - first, self._told.start + first)
+            ends = np.frombuffer(self._file.read_at(size * places, self._ends + size * (start - before)), _END)
+            first = int(ends[0]) if start else 0
+            data = self._file.read_at(int(ends[-1]) - first, self._told.start + first)
         except OSError as error:
             raise self._fault(error) from error
         found, at = [], 0
-        for end in (self._ends[start:stop] - first).tolist():
+        for end in (ends[before:] - first).tolist():
             if end > at:
-                found.append(from_bytes(data[at:end]))
+                found.append(_unpacked(data[at:end]))
             at = end
         return found
 

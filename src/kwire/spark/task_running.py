@@ -6,21 +6,19 @@ import re
 import threading
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
-from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, TypeVar, cast
 
 import pyarrow as pa
 
 from kwire.errors import KwireError
 from kwire.spark.local_processes import LocalProcesses
-from kwire.spark.parts import progress_file
-from kwire.spark.series_task import SeriesResult, SeriesTask, run_task
+from kwire.spark.pack_task import PackTask, run_read
+from kwire.spark.parts import progress_files, read_progress
+from kwire.spark.series_task import SeriesResult, SeriesTask
 
 if TYPE_CHECKING:
     from pyspark import SparkContext
     from pyspark.sql import SparkSession
-
-    from kwire.spark.route_task import RouteTask
 
 __all__ = ["SAFE_PATH", "context_of", "is_local", "reason_of_spark", "run_each", "run_on", "safe_path", "slots_of", "watching"]
 
@@ -88,26 +86,19 @@ def slots_of(spark: SparkSession | SparkContext | LocalProcesses) -> int:
 
 
 @contextmanager
-def watching(tasks: Sequence[SeriesTask | RouteTask], total: int, progress: Callable[[str, int, int], None]) -> Iterator[None]:
+def watching(out: str, total: int, progress: Callable[[str, int, int], None]) -> Iterator[None]:
     """Tell how many bytes the tasks have read, while they run.
 
     Args:
-        tasks: which.
+        out: the output folder, path or URI.
         total: bytes of their files, a file as often as it is read.
         progress: called with the phase, the bytes read and the bytes in all.
     """
-    files = [file for task in tasks if (file := progress_file(task.out, task.number)) is not None]
     over = threading.Event()
-
-    def count(file: Path) -> int:
-        try:
-            return int(file.read_text() or 0)
-        except (OSError, ValueError):  # not begun, or being written
-            return 0
 
     def watch() -> None:
         while not over.wait(_POLL_SECONDS):
-            progress("Reading captures", min(sum(map(count, files)), total), total)
+            progress("Reading captures", min(sum(map(read_progress, progress_files(out))), total), total)
 
     watcher = threading.Thread(target=watch, name="kwire-progress", daemon=True)
     watcher.start()
@@ -118,7 +109,7 @@ def watching(tasks: Sequence[SeriesTask | RouteTask], total: int, progress: Call
         watcher.join()
 
 
-def run_on(spark: SparkSession | SparkContext | LocalProcesses, tasks: Sequence[SeriesTask]) -> list[SeriesResult]:
+def run_on(spark: SparkSession | SparkContext | LocalProcesses, tasks: Sequence[SeriesTask | PackTask]) -> list[SeriesResult]:
     """Run tasks, one partition each.
 
     Raises:
@@ -153,8 +144,8 @@ def run_each(spark: SparkSession | SparkContext | LocalProcesses, items: Sequenc
         raise KwireError(f"The Spark job failed: {reason_of_spark(error)}") from error
 
 
-def _packed(task: SeriesTask) -> bytes:
-    return run_task(task).to_bytes()
+def _packed(task: SeriesTask | PackTask) -> bytes:
+    return run_read(task).to_bytes()
 
 
 def _by_session(spark: SparkSession, items: Sequence[Item], work: Callable[[Item], bytes]) -> list[bytes]:

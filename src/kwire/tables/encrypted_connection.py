@@ -8,13 +8,14 @@ from __future__ import annotations
 
 from typing import Final
 
-from kwire.capture.tls.connection import Missing, Output, TlsConnection
+from kwire.capture.tls.connection import TlsConnection
 from kwire.capture.tls.findings import findings
-from kwire.capture.tls.fingerprints import ja3, ja4
 from kwire.capture.tls.opening import Chunk
+from kwire.capture.tls.plaintext import Missing, Output
 from kwire.capture.tls.session_keys import SeriesKeys
 from kwire.protocol.events import Asked, ConnectionSummary, Direction, Event, ViolationFound
 from kwire.protocol.rules import RULES, explain
+from kwire.protocol.tls_fingerprints import ja3, ja4
 from kwire.protocol.tracking.connection import Connection
 from kwire.protocol.tracking.direction_detection import DecidedBy, DirectionDetector
 from kwire.protocol.tracking.frames import MAX_FRAME
@@ -162,7 +163,7 @@ class EncryptedConnection:
             found.bytes_decrypted = tls.decrypted_bytes
         hello = tls.hello
         found.tls_version = tls.version or wire.tls_version
-        found.tls_sni, found.tls_ja3 = wire.tls_sni, wire.tls_ja3
+        found.tls_sni, found.tls_ja3, found.tls_ja4 = wire.tls_sni, wire.tls_ja3, wire.tls_ja4
         if hello is not None:
             found.tls_sni = hello.server_name
             if hello.is_whole:

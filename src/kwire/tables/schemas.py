@@ -12,6 +12,7 @@ from typing import Final
 import pyarrow as pa
 
 from kwire.protocol.row_columns import REQUEST_COLUMNS, Column
+from kwire.tables.column_comments import with_comments
 from kwire.tables.columns import CONNECTION_COLUMNS
 
 BOOL: Final = pa.bool_()
@@ -294,7 +295,7 @@ BROKERS: Final = schema_of(
     ("last_seen", TIME),
 )
 
-SCHEMAS: Final[dict[str, pa.Schema]] = {
+_TABLES: Final[dict[str, pa.Schema]] = {
     "captures": CAPTURES,
     "connections": CONNECTIONS,
     "requests": REQUESTS,
@@ -308,6 +309,9 @@ SCHEMAS: Final[dict[str, pa.Schema]] = {
     "upgrade_impact": UPGRADE_IMPACT,
     "brokers": BROKERS,
 }
+
+SCHEMAS: Final = {table: with_comments(table, schema) for table, schema in _TABLES.items()}
+"""The tables of an analysis; each field says in its metadata, under `comment`, what the column holds."""
 
 # The tables whose rows come straight out of a capture; the others are made from these by `kwire.analysis`.
 ROW_TABLES: Final = ("captures", "connections", "requests", "violations", "telemetry")

@@ -37,6 +37,9 @@ SETTLE_BYTES: Final = 64 << 20
 # They have no client key to be filled in.
 _KEYLESS: Final = frozenset(("topic_use",))
 
+_NO_CAPTURES: Final = CAPTURES.empty_table()
+_NO_FACTS: Final = {name: schema.empty_table() for name, schema in FACT_SCHEMAS.items()}
+
 Location = str | os.PathLike[str] | BinaryIO
 Facts = dict[str, pa.Table]
 # Of the rows that were said while the series was read, those of connections that are over and those of the others; what its end says.
@@ -187,7 +190,7 @@ class SeriesRows:
         self._read.close()
         self._read = still
         refusals = self._take_refusals(carry, index)
-        facts = {name: schema.empty_table() for name, schema in FACT_SCHEMAS.items()} | {"refusals": refusals}
+        facts = _NO_FACTS | {"refusals": refusals}
 
         def batches_of(table: str) -> Iterator[pa.RecordBatch]:
             if table in ("captures", "connections"):
@@ -198,7 +201,7 @@ class SeriesRows:
                 yield _with_keys(table, batch, keys, at)
 
         try:
-            yield SeriesView(CAPTURES.empty_table(), connections, facts, batches_of, index.rows_of)
+            yield SeriesView(_NO_CAPTURES, connections, facts, batches_of, index.rows_of)
         finally:
             over.close()
 
@@ -252,12 +255,10 @@ class SeriesRows:
 
             return SeriesView(captures, connections, facts, batches_of, rows_of)
 
-        nothing = {name: schema.empty_table() for name, schema in FACT_SCHEMAS.items()}
-        no_captures = CAPTURES.empty_table()
         refused = pa.concat_tables([self._read.refusals, self._end.refusals])
         self._fates_of = fates_of
         self.whole = view(both, facts | {"refusals": refused}, "settled", "waiting", "end")
-        self.settled = view(settled, nothing | {"refusals": self._read.refusals}, "settled", captures=no_captures)
+        self.settled = view(settled, _NO_FACTS | {"refusals": self._read.refusals}, "settled", captures=_NO_CAPTURES)
         self.open = view(late, facts, "waiting", "end", first=len(settled))
 
 

@@ -6,11 +6,12 @@
     key_schedule    secrets to traffic keys (RFC 5246, RFC 8446)
     record_ciphers  one record to its plaintext
     records         one direction's bytes to records, across losses
-    handshake       handshake messages
-    fingerprints    JA3 and JA4 of a ClientHello
     certificates    subjects, validity, and ssl.principal.mapping.rules
+    plaintext       what comes out
     direction       one direction: records in, plaintext out
     connection      both of them
+
+Hellos and other handshake messages are read by `kwire.protocol.tls_handshake`.
 
 Needs `cryptography` where records are deciphered (extra `tls`), and nothing where handshakes are only read.
 """

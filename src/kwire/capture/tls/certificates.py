@@ -6,6 +6,7 @@ A subject has the form of Java's `X500Principal.getName()` (RFC 2253), which `Ss
 from __future__ import annotations
 
 import re
+from functools import lru_cache
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 from kwire.errors import InputError
@@ -40,6 +41,7 @@ class Certificate(NamedTuple):
     not_after: int
 
 
+@lru_cache(maxsize=128)  # a server shows the same one on every connection
 def read_certificate(der: bytes) -> Certificate | None:
     """Read a certificate; None for what is none, or without `cryptography`."""
     try:

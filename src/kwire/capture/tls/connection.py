@@ -8,13 +8,18 @@ derived of them, nothing else does.
 from __future__ import annotations
 
 import hashlib
-from typing import Final, Literal, NamedTuple
+from typing import Final, Literal
 
 from kwire.capture.tls.alerts import Alert, read_alert
 from kwire.capture.tls.certificates import Certificate, read_certificate
 from kwire.capture.tls.cipher_suites import SUITES, Suite, suite_name
 from kwire.capture.tls.direction import Direction, Epoch
-from kwire.capture.tls.handshake import (
+from kwire.capture.tls.key_schedule import keys_12, master_secret
+from kwire.capture.tls.plaintext import Missing, Output, Plain
+from kwire.capture.tls.record_ciphers import Opened, RecordCipher
+from kwire.capture.tls.records import ALERT, APPLICATION, CHANGE_CIPHER, HANDSHAKE, Broken, Record
+from kwire.capture.tls.session_keys import Secrets, SeriesKeys, Session
+from kwire.protocol.tls_handshake import (
     CERTIFICATE,
     CLIENT_HELLO,
     CLIENT_KEY_EXCHANGE,
@@ -36,38 +41,12 @@ from kwire.capture.tls.handshake import (
     read_server_hello,
     read_ticket,
 )  # fmt: skip
-from kwire.capture.tls.key_schedule import keys_12, master_secret
-from kwire.capture.tls.record_ciphers import Opened, RecordCipher
-from kwire.capture.tls.records import ALERT, APPLICATION, CHANGE_CIPHER, HANDSHAKE, Broken, Record
-from kwire.capture.tls.session_keys import Secrets, SeriesKeys, Session
 
-__all__ = ["Missing", "Plain", "TlsConnection"]
+__all__ = ["TlsConnection"]
 
 _MOST_TRANSCRIPT: Final = 1 << 17
 _KNOWN_MESSAGES: Final = frozenset((0, 1, 2, 4, 5, 8, 11, 12, 13, 14, 15, 16, 20, 22, 24))
 _LATE_RECORDS: Final = 64  # records of a direction whose ServerHello is not in the capture, tried with each suite
-
-
-class Plain(NamedTuple):
-    """The next plaintext of a side."""
-
-    side: int
-    data: bytes | memoryview
-    time: int
-    packet: int
-
-
-class Missing(NamedTuple):
-    """Plaintext of a side is missing: `size` bytes, None where the number is not known."""
-
-    side: int
-    size: int | None
-    cut: bool
-    time: int
-    packet: int
-
-
-Output = Plain | Missing
 
 
 class TlsConnection:

@@ -12,10 +12,10 @@ from typing import Final, Literal
 
 from kwire.capture import impl
 from kwire.capture.tls.cipher_suites import Suite
-from kwire.capture.tls.handshake import Messages
 from kwire.capture.tls.key_schedule import keys_13, next_secret
 from kwire.capture.tls.record_ciphers import Opened, RecordCipher
 from kwire.capture.tls.records import Records
+from kwire.protocol.tls_handshake import Messages
 
 __all__ = ["MOST_FAILURES", "MOST_SKIPPED", "MOST_TRIED", "MOST_TRIED_BYTES", "Direction", "Epoch"]
 
@@ -49,7 +49,8 @@ class Epoch:
     @classmethod
     def of_secret(cls, kind: EpochKind, suite: Suite, secret: bytes) -> Epoch:
         """The epoch of a TLS 1.3 traffic secret."""
-        return cls(kind, suite, RecordCipher(suite, keys_13(secret, suite), is_13=True), next_secret(secret, suite))
+        following = next_secret(secret, suite) if kind == "data" else b""
+        return cls(kind, suite, RecordCipher(suite, keys_13(secret, suite), is_13=True), following)
 
     def updated(self) -> Epoch:
         """The epoch behind a KeyUpdate."""

@@ -10,8 +10,8 @@ from datetime import UTC, datetime
 from typing import Any, Final, NamedTuple
 
 from kwire.capture.tls.connection import TlsConnection
-from kwire.capture.tls.handshake import TLS_1_2, VERSION_NAMES
 from kwire.protocol.events import ConnectionSummary
+from kwire.protocol.tls_handshake import TLS_1_2, VERSION_NAMES
 
 __all__ = ["Finding", "findings"]
 

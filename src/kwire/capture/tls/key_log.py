@@ -16,6 +16,7 @@ import re
 from array import array
 from collections.abc import Iterator
 from contextlib import closing
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, BinaryIO, Final
 
 from kwire.errors import InputError
@@ -101,6 +102,7 @@ class KeyLog:
     def __init__(self, location: str) -> None:
         self.location = location
         self._read_to = 0
+        self._stamp: tuple[int, int, int] | None = None  # of the file when it was read to its end
         self._recent: dict[int, list[int]] = {}
         self._recent_lines = 0
         self._names: np.ndarray[Any, Any] | None = None  # sorted
@@ -109,22 +111,42 @@ class KeyLog:
 
     def find(self, name: bytes) -> list[KeyLine]:
         """The lines whose second field is `name`."""
+        number, stamp = int.from_bytes(name[:_NAME_BYTES], "big"), self._stamp_now()
+        if stamp is not None and stamp == self._stamp and not self._has(number):
+            return []
         with closing(self._open()) as file:
-            self._read_on(file)
+            if stamp is None or stamp != self._stamp:
+                if stamp is not None and self._stamp is not None and stamp[0] != self._stamp[0]:
+                    self.__init__(self.location)  # type: ignore[misc] # another file has its name now
+                self._read_on(file)
+                self._stamp = stamp
             found = []
-            for place in self._places_of(int.from_bytes(name[:_NAME_BYTES], "big")):
+            for place in self._places_of(number):
                 file.seek(place)
                 line = parse_line(file.read(_LONGEST_LINE).split(b"\n", 1)[0])
                 if line is not None and line[1] == name:
                     found.append(line)
         return found
 
+    def _stamp_now(self) -> tuple[int, int, int] | None:
+        """What changes when a file of this machine is written; None elsewhere."""
+        if "://" in self.location:
+            return None
+        try:
+            found = Path(self.location).stat()
+        except OSError:
+            return None
+        return found.st_ino, found.st_size, found.st_mtime_ns
+
+    def _has(self, number: int) -> bool:
+        return next(self._places_of(number), None) is not None
+
     def _open(self) -> BinaryIO:
         from kwire.capture.file_systems import filesystem_of, reason_of
 
         try:
             filesystem, path = filesystem_of(self.location)
-            file: Any = filesystem.open_input_file(path)
+            file: Any = filesystem.open_input_file(path) if "://" in self.location else Path(path).open("rb")  # noqa: SIM115 - by the caller
         except (OSError, ValueError) as error:
             raise InputError(f"the key log {self.location} cannot be read: {reason_of(error)}") from error
         found: BinaryIO = file

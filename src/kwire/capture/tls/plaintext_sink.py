@@ -5,8 +5,9 @@ from __future__ import annotations
 from kwire.capture.secrets_blocks import SecretsBlock
 from kwire.capture.sink import StreamSink
 from kwire.capture.tcp import TcpConnection
-from kwire.capture.tls.connection import Missing, Output, TlsConnection
+from kwire.capture.tls.connection import TlsConnection
 from kwire.capture.tls.opening import Chunk, TlsOpening
+from kwire.capture.tls.plaintext import Missing, Output
 from kwire.capture.tls.session_keys import SeriesKeys
 from kwire.protocol.tracking.frames import MAX_FRAME
 

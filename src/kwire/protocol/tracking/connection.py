@@ -393,6 +393,7 @@ class Connection:
             tls_version=hellos["response"].version or hellos["request"].version,
             tls_sni=hellos["request"].server_name,
             tls_ja3=hellos["request"].ja3,
+            tls_ja4=hellos["request"].ja4,
             sasl_mechanism=sasl.mechanism,
             attempted_principal=sasl.attempted_principal,
             principal=sasl.principal,

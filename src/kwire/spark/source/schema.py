@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import inspect
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import pyarrow as pa
 
@@ -11,6 +12,7 @@ from kwire.codec.arrow_types import spark_type
 from kwire.errors import InputError
 from kwire.spark.source.message_rows import frame_rows
 from kwire.spark.source.options import SourceOptions
+from kwire.tables.column_comments import COMMENT
 from kwire.tables.schemas import MESSAGE_EVIDENCE, SCHEMAS, TIME
 
 if TYPE_CHECKING:
@@ -42,7 +44,7 @@ def schema_ddl(options: SourceOptions) -> str:
     whole = row_schema(options)
     names = whole.names if options.columns is None else options.columns
     _check_names(names, whole)
-    return ", ".join(f"`{name}` {_ddl_type(whole.field(name).type)}" for name in names)
+    return ", ".join(f"`{name}` {_ddl_type(whole.field(name).type)}{_ddl_comment(whole.field(name))}" for name in names)
 
 
 class OutputColumns:
@@ -73,7 +75,9 @@ def output_columns(options: SourceOptions, given: StructType) -> OutputColumns:
     """
     from pyspark.sql.pandas.types import to_arrow_schema
 
-    wanted = to_arrow_schema(given, timezone="UTC")
+    # until Spark 4.0 times are always in UTC there
+    in_utc: dict[str, Any] = {"timezone": "UTC"} if "timezone" in inspect.signature(to_arrow_schema).parameters else {}
+    wanted = to_arrow_schema(given, **in_utc)
     whole = row_schema(options)
     _check_names(wanted.names, whole)
     for field in wanted:
@@ -91,6 +95,11 @@ def _check_names(names: Sequence[str], whole: pa.Schema) -> None:
             raise InputError(f"The kwire data source has no column {name!r} here; its columns are {', '.join(whole.names)}.")
     if twice := [name for name in names if names.count(name) > 1]:
         raise InputError(f"The kwire data source is asked for the column {twice[0]} twice.")
+
+
+def _ddl_comment(field: pa.Field[Any]) -> str:
+    comment = (field.metadata or {}).get(COMMENT, b"").decode().replace("\\", "\\\\").replace("'", "\\'")
+    return f" COMMENT '{comment}'" if comment else ""
 
 
 def _ddl_type(kind: pa.DataType) -> str:

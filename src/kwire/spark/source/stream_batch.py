@@ -14,6 +14,8 @@ from typing import Any, BinaryIO, Final, cast
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from kwire.capture.pair_counts import PairCounts
+from kwire.capture.recent_pairs import RecentPairs
 from kwire.errors import InputError
 from kwire.spark.source.message_rows import asked_of, frame_rows
 from kwire.spark.source.options import SourceOptions
@@ -42,6 +44,7 @@ from kwire.tables.series import (
 __all__ = ["SeriesBatch", "series_rows"]
 
 # What a client does before it does anything else; a connection that did no more may yet say who it is.
+_SECOND_NS: Final = 1_000_000_000
 _INTRODUCTIONS: Final = frozenset((None, "ApiVersions", "SaslHandshake", "SaslAuthenticate"))
 
 
@@ -138,11 +141,20 @@ class _Advance:
             else:
                 self._gone(piece)
         carry = self._state.carry
+        self._forget_pairs(carry)
         if self._table != "captures":
             forget_files(carry, None if self._state.log is None else self._state.log[0])
             carry.sink.facts.refusals.clear()
             self._add(take_rows(carry))
         self._name_clients()
+
+    def _forget_pairs(self, carry: TablesCarry) -> None:
+        idle = self._options.stream.pairs_forgotten_after
+        if idle is None or not carry.streams.packets:
+            return
+        if isinstance(carry.streams.lives, PairCounts):  # the option is new, or the series
+            carry.streams.lives = RecentPairs(round(idle * _SECOND_NS), carry.streams.lives)
+        carry.streams.lives.forget(carry.streams.latest_ns)
 
     def rows(self) -> Iterator[pa.RecordBatch]:
         """The rows that are ready; those that are not stand in the state."""

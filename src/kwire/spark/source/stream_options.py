@@ -9,13 +9,16 @@ from typing import Final
 
 from kwire.errors import InputError
 
-__all__ = ["StreamOptions", "stream_options"]
+__all__ = ["LEAST_IDLE_SECONDS", "StreamOptions", "stream_options"]
 
 _DURATION: Final = re.compile(r"([0-9]+(?:\.[0-9]+)?)\s*([a-z]*)", re.IGNORECASE)
 _SECONDS: Final = {
     "ms": 1e-3, "millisecond": 1e-3, "": 1, "s": 1, "sec": 1, "second": 1, "m": 60, "min": 60, "minute": 60, "h": 3600, "hour": 3600,
     "d": 86400, "day": 86400,
 }  # fmt: skip
+
+LEAST_IDLE_SECONDS: Final = 60
+"""Packets of a connection that is over may come as late: TIME-WAIT of TCP (RFC 9293), as operating systems have it."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -26,6 +29,7 @@ class StreamOptions:
         state_location: folder, path or URI, that driver and executors reach; None where nothing is streamed.
         closed_after: a capture that was not changed for so long is not written to any more.
         series_ends_after: a series without anything new for so long is over; None for never.
+        pairs_forgotten_after: endpoints without a new connection for so long, in time of the captures, may be forgotten; None for never.
         fail_on_data_loss: stop where something is gone before it was read; otherwise it is told in `violations`.
     """
 
@@ -33,6 +37,7 @@ class StreamOptions:
     closed_after: float = 300.0
     series_ends_after: float | None = None
     fail_on_data_loss: bool = True
+    pairs_forgotten_after: float | None = None
 
 
 def stream_options(given: dict[str, str]) -> StreamOptions:
@@ -44,6 +49,7 @@ def stream_options(given: dict[str, str]) -> StreamOptions:
     Raises:
         InputError: a value makes no sense.
     """
+    forgotten = given.pop("pairsforgottenafter", None)
     ends, loss = given.pop("seriesendsafter", None), given.pop("failondataloss", "true").lower()
     if loss not in ("true", "false"):
         raise InputError(f"The option failOnDataLoss of the kwire data source is true or false, not {loss!r}.")
@@ -52,6 +58,7 @@ def stream_options(given: dict[str, str]) -> StreamOptions:
         closed_after=_seconds("closedAfter", given.pop("closedafter", "5 minutes")),
         series_ends_after=None if ends is None else _seconds("seriesEndsAfter", ends),
         fail_on_data_loss=loss == "true",
+        pairs_forgotten_after=None if forgotten is None else _pairs_seconds(forgotten),
     )
 
 
@@ -60,6 +67,15 @@ def _folder(text: str | None) -> str | None:
     if not text or "://" in text:
         return text or None
     return str(Path(text.removeprefix("file:")).absolute())
+
+
+def _pairs_seconds(text: str) -> float:
+    found = _seconds("pairsForgottenAfter", text)
+    if found < LEAST_IDLE_SECONDS:
+        raise InputError(
+            f"The option pairsForgottenAfter of the kwire data source is {LEAST_IDLE_SECONDS} seconds at least: packets may come as late."
+        )
+    return found
 
 
 def _seconds(name: str, text: str) -> float:

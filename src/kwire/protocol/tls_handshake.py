@@ -5,6 +5,7 @@ message     type uint8, length uint24, body
 
 from __future__ import annotations
 
+from functools import lru_cache
 from typing import Any, Final, NamedTuple
 
 __all__ = [
@@ -177,6 +178,7 @@ def _extensions(cursor: _Cursor) -> list[tuple[int, _Cursor]]:
     return found
 
 
+@lru_cache(maxsize=64)  # the tracker of a connection and the reader of its records look at the same one
 def read_client_hello(message: bytes) -> ClientHello | None:
     """Read a ClientHello; of one that is cut what there is, None where that lacks the session id."""
     try:
@@ -190,14 +192,16 @@ def _client_hello(cursor: _Cursor) -> ClientHello:
     known: dict[str, Any] = dict.fromkeys(("curves", "formats", "signatures", "alpn", "versions", "tickets"), ())
     server_name, early, numbers = None, False, []
     ciphers: list[int] = []
-    is_whole = True
+    is_whole = False
     found: list[tuple[int, _Cursor]] = []
     try:
         ciphers = _pairs(cursor.vector(2))
         cursor.vector(1)
-        body = _Cursor(cursor.vector(2) if cursor.more else b"")
+        size = cursor.number(2) if cursor.more else 0
+        body = _Cursor(cursor.data[cursor.at : cursor.at + size])
         while body.more:
             found.append((body.number(2), _Cursor(body.vector(2))))
+        is_whole = len(body.data) == size
     except Short:
         is_whole = False
     for number, body in found:
@@ -229,6 +233,7 @@ def _client_hello(cursor: _Cursor) -> ClientHello:
     return ClientHello(version, random, session_id, ciphers, numbers, server_name=server_name, early_data=early, is_whole=is_whole, **lists)
 
 
+@lru_cache(maxsize=64)
 def read_server_hello(message: bytes) -> ServerHello | None:
     """Read a ServerHello or HelloRetryRequest; None for one that ends before its values do."""
     cursor = _Cursor(message[4:])

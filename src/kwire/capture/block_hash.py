@@ -1,0 +1,97 @@
+"""The hash of a file that several tasks read: SHA-256 over the SHA-256 of its blocks, so that no task has to read all of it.
+
+A range hashes the blocks that begin in it; the last of them may end in the next range. So the value does not depend on how a file was
+divided. It is written with a prefix that names it, `BLOCK_HASH`, and differs from the plain SHA-256 of the same file:
+
+    python3 -c 'import hashlib,sys; f=open(sys.argv[1],"rb"); print(hashlib.sha256(b"".join(
+        hashlib.sha256(b).digest() for b in iter(lambda: f.read(4<<20), b""))).hexdigest())' FILE
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Callable, Iterable
+from typing import Final
+
+__all__ = ["BLOCK_BYTES", "BLOCK_HASH", "BlockDigests", "block_hash", "block_hash_of"]
+
+BLOCK_BYTES: Final = 4 << 20
+
+BLOCK_HASH: Final = "sha256-4MiB:"
+"""Stands before the hash where it is one over blocks."""
+
+_DIGEST_BYTES: Final = 32
+
+
+class BlockDigests:
+    """The digests of the blocks that begin in a range of a file.
+
+    Args:
+        start: of the range.
+    """
+
+    def __init__(self, start: int) -> None:
+        self._skip = -start % BLOCK_BYTES
+        self._block = hashlib.sha256()
+        self._held = 0
+        self._found = bytearray()
+
+    def update(self, data: bytes) -> None:
+        """Take the next bytes of the range."""
+        at = min(self._skip, len(data))
+        self._skip -= at
+        view = memoryview(data)
+        while at < len(data):
+            taken = view[at : at + BLOCK_BYTES - self._held]
+            self._block.update(taken)
+            self._held += len(taken)
+            at += len(taken)
+            if self._held == BLOCK_BYTES:
+                self._close()
+
+    def _close(self) -> None:
+        self._found += self._block.digest()
+        self._block, self._held = hashlib.sha256(), 0
+
+    def finish(self, end: int, size: int, read_at: Callable[[int, int], bytes]) -> bytes:
+        """Hash on to the end of the last block.
+
+        Args:
+            end: of the range; all up to there was taken.
+            size: bytes of the file.
+            read_at: gives bytes of the file from an offset on, and fewer only at its end.
+
+        Returns:
+            The digests, 32 bytes each.
+        """
+        if self._held:
+            self.update(read_at(end, min(BLOCK_BYTES - self._held, size - end)))
+        if self._held:
+            self._close()
+        return bytes(self._found)
+
+
+def block_hash(digests: Iterable[bytes]) -> str:
+    """Give the hash of a file.
+
+    Args:
+        digests: of all its ranges in order, as `BlockDigests.finish` gives them.
+    """
+    whole = hashlib.sha256()
+    for each in digests:
+        if len(each) % _DIGEST_BYTES:
+            raise ValueError(f"{len(each)} bytes are not a number of digests of {_DIGEST_BYTES} bytes")
+        whole.update(each)
+    return BLOCK_HASH + whole.hexdigest()
+
+
+def block_hash_of(read: Callable[[int], bytes]) -> str:
+    """Give the hash of a file that is read from its beginning to its end.
+
+    Args:
+        read: gives up to so many next bytes, none only at the end.
+    """
+    digests = BlockDigests(0)
+    while data := read(1 << 20):
+        digests.update(data)
+    return block_hash([digests.finish(0, 0, lambda _at, _size: b"")])

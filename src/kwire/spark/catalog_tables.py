@@ -1,0 +1,143 @@
+"""The tables of an analysis as tables of a Spark catalog: registered where they lie, or copied into tables that the catalog manages.
+
+| Catalog | Without `partition_by` | With it |
+|---|---|---|
+| Spark's own (Hive, Glue, in memory) | an external Parquet table on the folder | a managed Parquet table, partitioned by `date` |
+| Delta, Iceberg | a managed table | a managed table, partitioned by `date` |
+
+A managed table is overwritten as a whole each time: what an analysis says of connections that were open changes when it is appended to, and
+so the rows of an earlier run cannot just stay. Delta and Iceberg do so in one step, with the history that they keep.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Final
+
+from kwire.codec.arrow_types import spark_type
+from kwire.errors import InputError
+from kwire.spark.output import SUCCESS
+from kwire.spark.parts import output_place
+from kwire.tables.column_comments import comment_of
+from kwire.tables.schemas import SCHEMAS, TIME
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
+
+__all__ = ["DATED", "register_tables"]
+
+DATED: Final[dict[str, str]] = {
+    "requests": "coalesce(request_time, response_time)", "connections": "first_seen", "telemetry": "time", "group_events": "time",
+    "client_hourly": "hour",
+}  # fmt: skip
+"""The tables that are partitioned by date, with the time that the date is of (UTC)."""
+
+_FOLDER: Final = "kwire.folder"
+_DAY_US: Final = 86_400_000_000
+_OVERWRITE_MODE: Final = "spark.sql.sources.partitionOverwriteMode"
+
+
+def register_tables(spark: SparkSession, out: str, namespace: str, partition_by: str | None = None) -> list[str]:
+    """Make the tables of an analysis known to the session's catalog; those of an earlier run of the same folder are brought up to date.
+
+    Args:
+        spark: the session.
+        out: the output folder of the analysis, path or URI.
+        namespace: a database or schema, `db` or `catalog.db`; it is made where it is missing.
+        partition_by: `date` to copy the rows into tables that are partitioned by day, in UTC; None for none.
+
+    Returns:
+        The names of the tables.
+
+    Raises:
+        InputError: there is no complete analysis in the folder, or a table of that name is not of this folder.
+    """
+    if partition_by not in (None, "date"):
+        raise InputError(f"tables can be partitioned by date, not by {partition_by}")
+    location = _location(out)
+    provider = _provider(spark, namespace)
+    quoted = ".".join(f"`{part}`" for part in namespace.split("."))
+    spark.sql(f"CREATE NAMESPACE IF NOT EXISTS {quoted}")
+    names = [f"{quoted}.`{table}`" for table in SCHEMAS]
+    there = {name for name in names if spark.catalog.tableExists(name)}
+    for name in sorted(there):  # before anything is changed
+        _check_ours(spark, name, location)
+    for table, name in zip(SCHEMAS, names, strict=True):
+        dated = partition_by is not None and table in DATED
+        if provider == "parquet" and partition_by is None:
+            spark.sql(f"DROP TABLE IF EXISTS {name}")  # of an external table the files stay
+            spark.sql(f"CREATE TABLE {name} ({_columns(table)}) USING parquet LOCATION '{location}/{table}' {_properties(location)}")
+            continue
+        if name not in there:
+            columns = _columns(table) + (", `date` DATE COMMENT 'day of the row [UTC]'" if dated else "")
+            partitions = " PARTITIONED BY (`date`)" if dated else ""
+            spark.sql(f"CREATE TABLE {name} ({columns}) USING {provider}{partitions} {_properties(location)}")
+        _overwrite(spark, name, f"{location}/{table}", DATED[table] if dated else None)
+    return [f"{namespace}.{table}" for table in SCHEMAS]
+
+
+def _location(out: str) -> str:
+    """The folder as a URI that executors and the catalog understand."""
+    from pyarrow.fs import FileType
+
+    filesystem, path = output_place(out)
+    if filesystem.get_file_info(f"{path}/{SUCCESS}").type is not FileType.File:
+        raise InputError(f"{out} holds no complete analysis; run kwire analyze first.")
+    return (out.rstrip("/") if "://" in out else Path(out).absolute().as_uri()).replace("'", "%27")
+
+
+def _provider(spark: SparkSession, namespace: str) -> str:
+    """What the catalog's own tables are made of, by the class that the session has for it."""
+    first = namespace.partition(".")[0]
+    catalog = first if "." in namespace and spark.conf.get(f"spark.sql.catalog.{first}", None) else spark.catalog.currentCatalog()
+    kind = (spark.conf.get(f"spark.sql.catalog.{catalog}", None) or "").lower()
+    return next((each for each in ("iceberg", "delta") if each in kind), "parquet")
+
+
+def _check_ours(spark: SparkSession, name: str, location: str) -> None:
+    found = {row[0]: row[1] for row in spark.sql(f"SHOW TBLPROPERTIES {name}").collect()}
+    if found.get(_FOLDER) != location:
+        whose = f"of {found[_FOLDER]}" if _FOLDER in found else "not of an analysis"
+        raise InputError(f"the table {name.replace('`', '')} is there already and is {whose}; choose another --catalog.")
+
+
+def _columns(table: str) -> str:
+    def text(value: str) -> str:
+        return value.replace("\\", "\\\\").replace("'", "\\'")
+
+    return ", ".join(f"`{each.name}` {_sql_type(each.type)} COMMENT '{text(comment_of(table, each.name))}'" for each in SCHEMAS[table])
+
+
+def _sql_type(kind: Any) -> str:
+    return "TIMESTAMP" if kind.equals(TIME) else spark_type(kind)
+
+
+def _properties(location: str) -> str:
+    return f"TBLPROPERTIES ('{_FOLDER}'='{location}')"
+
+
+def _overwrite(spark: SparkSession, name: str, location: str, time: str | None) -> None:
+    rows = spark.read.parquet(location)
+    if time is not None:
+        # whatever the session's time zone is
+        rows = rows.selectExpr("*", f"date_from_unix_date(CAST(floor(unix_micros({time}) / {_DAY_US}) AS INT)) AS `date`")
+    view = f"kwire_{abs(hash(name)):x}"
+    rows.createOrReplaceTempView(view)
+    try:
+        with _whole_tables(spark):
+            spark.sql(f"INSERT OVERWRITE {name} SELECT * FROM {view}")
+    finally:
+        spark.catalog.dropTempView(view)
+
+
+@contextmanager
+def _whole_tables(spark: SparkSession) -> Iterator[None]:
+    """Overwrite all partitions, also where the session overwrites those alone that get rows."""
+    before = spark.conf.get(_OVERWRITE_MODE, None)
+    spark.conf.set(_OVERWRITE_MODE, "static")
+    try:
+        yield
+    finally:
+        spark.conf.unset(_OVERWRITE_MODE) if before is None else spark.conf.set(_OVERWRITE_MODE, before)

@@ -1,0 +1,98 @@
+"""Which small series are read by one task.
+
+A task costs what it costs to start: a tenth of a second of CPU, a few files in the output folder, sums that the driver merges. A series of
+a few kilobytes is not worth that, and a fleet that is captured pod by pod has ten thousand of them. So small series are *packed*, as
+Spark packs small files into its partitions (`spark.sql.files.maxPartitionBytes`, `spark.sql.files.openCostInBytes`).
+
+A pack stays together when its analysis is appended to: its rows stand in the same parts, its state in one file. Where it has grown too
+large for one task it is divided.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import replace
+from typing import TYPE_CHECKING, Final
+
+if TYPE_CHECKING:
+    from kwire.spark.planning import SeriesPlan
+
+__all__ = ["OPEN_BYTES", "PACK_BYTES", "SMALLEST_PACK_BYTES", "pack_limit", "packs_of", "repacked"]
+
+OPEN_BYTES: Final = 256 << 10
+"""What a series costs beside its bytes, as the bytes of a series that cost as much to read: opening it, ending it."""
+
+PACK_BYTES: Final = 128 << 20
+"""A pack costs no more than reading so many bytes, `OPEN_BYTES` for each of its series included."""
+
+SMALLEST_PACK_BYTES: Final = 16 << 20
+"""A pack of less is not worth a task, however many cores are idle."""
+
+
+def pack_limit(sizes: Iterable[int], slots: int) -> int:
+    """Give what a pack may cost at most, in bytes: all cores shall have something to do.
+
+    Args:
+        sizes: bytes of each series of the run.
+        slots: tasks that can run at once.
+    """
+    whole = sum(size + OPEN_BYTES for size in sizes)
+    return min(PACK_BYTES, max(SMALLEST_PACK_BYTES, -(-whole // slots)))
+
+
+def packs_of(sizes: Sequence[int], names: Sequence[str], limit: int) -> list[list[int]]:
+    """Put series together in their order.
+
+    Args:
+        sizes: bytes of each.
+        names: of each; two of one name are never in one pack, whose state is kept by names.
+        limit: from `pack_limit`.
+
+    Returns:
+        The indexes of the series of each pack.
+    """
+    packs: list[list[int]] = []
+    cost, held = 0, set[str]()
+    for index, (size, name) in enumerate(zip(sizes, names, strict=True)):
+        more = size + OPEN_BYTES
+        if not packs or cost + more > limit or name in held:
+            packs.append([])
+            cost, held = 0, set()
+        packs[-1].append(index)
+        cost += more
+        held.add(name)
+    return packs
+
+
+def repacked(plans: Sequence[SeriesPlan], slots: int, number: int) -> tuple[list[SeriesPlan], int]:
+    """Divide the packs of an earlier run that have grown beyond one task, by what is fresh of them.
+
+    The first of the tasks keeps the pack's number, and with it the sums of connections that are over.
+
+    Args:
+        plans: series of earlier runs.
+        slots: tasks that can run at once.
+        number: the next that a task may have.
+
+    Returns:
+        The plans in their order, and the next number.
+    """
+    packs: dict[int, list[int]] = {}
+    for index, plan in enumerate(plans):
+        if plan.packed:
+            packs.setdefault(plan.number, []).append(index)
+    fresh = {index: plan.fresh_bytes for index, plan in enumerate(plans)}
+    limit = 2 * pack_limit(fresh.values(), slots)
+    found = list(plans)
+    for members in packs.values():
+        if not any(plans[index].fresh for index in members):
+            continue
+        for place, pack in enumerate(packs_of([fresh[index] for index in members], [plans[index].name for index in members], limit)):
+            if not place:
+                continue
+            for at in pack:
+                plan = plans[members[at]]
+                earlier = tuple(replace(each, with_sums=False) for each in plan.earlier)
+                found[members[at]] = replace(plan, number=number, earlier=earlier)
+            number += 1
+    return found, number

@@ -1,0 +1,50 @@
+"""Column functions where Spark has no `arrow_udf` (before 4.1): the same Arrow functions, called by way of pandas.
+
+Spark 3.5 and 4.0 hand Series of Python objects to a `pandas_udf` and take objects back, so a row costs several times what it costs in Spark
+4.1. A `pandas_udf` that gives structs gives a DataFrame, in which no row can be null: the column is made null afterwards where the bytes
+are, but in SQL (`kwire.spark.register`) it is a struct of nulls.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pyarrow as pa
+
+from kwire.codec.arrow_types import spark_type
+
+__all__ = ["pandas_function"]
+
+
+def pandas_function(make: Any) -> Any:
+    """Give the column function of what turns Arrow arrays, its `takes` of them, into one of its `type`.
+
+    Args:
+        make: as for `arrow_udf` (`kwire.spark.functions`); it has `takes`, `type` and is called with arrays.
+    """
+    import pandas as pd  # type: ignore[import-untyped]
+    from pyspark.sql.functions import pandas_udf  # type: ignore[attr-defined,unused-ignore] # exported by a star only
+
+    is_struct = pa.types.is_struct(make.type)
+
+    def call(*series: Any) -> Any:
+        made = make(*(pa.Array.from_pandas(each) for each in series))
+        if not is_struct:
+            return pd.Series(made.to_pylist(maps_as_pydicts="lossy"), dtype=object)
+        columns = {field.name: made.field(index) for index, field in enumerate(made.type)}
+        found = {name: pd.Series(values.to_pylist(maps_as_pydicts="lossy"), dtype=object) for name, values in columns.items()}
+        return pd.DataFrame(found, columns=list(columns))
+
+    # Spark tells by the parameters and their hints how many columns a function takes, and what it takes and gives.
+    def of_one(first: Any) -> Any:
+        return call(first)
+
+    def of_two(first: Any, second: Any) -> Any:
+        return call(first, second)
+
+    def of_three(first: Any, second: Any, third: Any) -> Any:
+        return call(first, second, third)
+
+    function: Any = (of_one, of_two, of_three)[make.takes - 1]
+    function.__annotations__ = dict.fromkeys(function.__annotations__, pd.Series) | {"return": pd.DataFrame if is_struct else pd.Series}
+    return pandas_udf(function, spark_type(make.type))

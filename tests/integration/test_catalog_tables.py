@@ -1,0 +1,92 @@
+"""An analysis as tables of Spark's own catalog: on the folder, copied by date, again after --append, and never over another's table."""
+
+from __future__ import annotations
+
+import gzip
+from pathlib import Path
+from typing import Any
+
+import pyarrow.dataset as ds
+import pytest
+from pyspark.sql import SparkSession
+
+from kwire.errors import InputError
+from kwire.spark.catalog_tables import DATED, register_tables
+from kwire.spark.job import JobRequest, run_job
+from kwire.tables.column_comments import comment_of
+from kwire.tables.schemas import SCHEMAS
+from pcap_files import pieces_of
+
+pytestmark = [pytest.mark.spark, pytest.mark.xdist_group("spark")]
+
+DATA = Path(__file__).parents[1] / "captures" / "data"
+
+
+@pytest.fixture(scope="module")
+def pieces(tmp_path_factory: pytest.TempPathFactory) -> list[Path]:
+    folder = tmp_path_factory.mktemp("in")
+    paths = [folder / f"trace_{number:05d}.pcap" for number in range(2)]
+    for path, data in zip(paths, pieces_of(gzip.decompress((DATA / "topicids.pcap.gz").read_bytes()), 2), strict=True):
+        path.write_bytes(data)
+    return paths
+
+
+def analysed(files: list[Path], out: Path, **more: Any) -> str:
+    run_job(JobRequest(inputs=tuple(map(str, files)), out=str(out), engine="local", **more))
+    return str(out)
+
+
+def counts(spark: SparkSession, namespace: str) -> dict[str, int]:
+    return {table: spark.table(f"{namespace}.{table}").count() for table in SCHEMAS}
+
+
+def written(out: str) -> dict[str, int]:
+    return {table: ds.dataset(f"{out}/{table}").count_rows() for table in SCHEMAS}
+
+
+@pytest.mark.parametrize("partition_by", [None, "date"])
+def test_tables_follow_the_folder(spark: SparkSession, pieces: list[Path], partition_by: str | None, tmp_path: Path) -> None:
+    namespace = f"kafka_{partition_by}"
+    out = analysed(pieces[:1], tmp_path / "out")
+    try:
+        assert register_tables(spark, out, namespace, partition_by) == [f"{namespace}.{table}" for table in SCHEMAS]
+        before = written(out)
+        assert counts(spark, namespace) == before
+        analysed(pieces, tmp_path / "out", append=True)
+        register_tables(spark, out, namespace, partition_by)
+        assert counts(spark, namespace) == written(out) != before
+        columns = {field.name: field for field in spark.table(f"{namespace}.requests").schema}
+        assert columns["latency_us"].metadata["comment"] == comment_of("requests", "latency_us")
+        assert ("date" in columns) == (partition_by == "date")
+        if partition_by:
+            rows = spark.sql(f"SELECT DISTINCT date, CAST(hour AS STRING) hour FROM {namespace}.client_hourly").collect()
+            assert {str(row.date) for row in rows} == {row.hour[:10] for row in rows}  # the session is in UTC
+            assert set(DATED) < set(SCHEMAS)
+    finally:
+        spark.sql(f"DROP NAMESPACE {namespace} CASCADE")
+    assert written(out)["requests"]  # the files of the analysis stay
+
+
+def test_a_table_of_somebody_else_is_left_alone(spark: SparkSession, pieces: list[Path], tmp_path: Path) -> None:
+    out = analysed(pieces[:1], tmp_path / "out")
+    spark.sql("CREATE NAMESPACE taken")
+    try:
+        spark.sql("CREATE TABLE taken.requests (mine INT) USING parquet")
+        with pytest.raises(InputError, match=r"the table taken\.requests is there already and is not of an analysis"):
+            register_tables(spark, out, "taken")
+        assert spark.table("taken.requests").columns == ["mine"]
+        assert not spark.catalog.tableExists("taken.captures")
+        spark.sql("DROP TABLE taken.requests")
+        register_tables(spark, out, "taken")
+        other = analysed(pieces[:1], tmp_path / "other")
+        with pytest.raises(InputError, match=r"is of file:///.*/out; choose another --catalog"):
+            register_tables(spark, other, "taken")
+    finally:
+        spark.sql("DROP NAMESPACE taken CASCADE")
+
+
+def test_what_cannot_be_registered(spark: SparkSession, tmp_path: Path) -> None:
+    with pytest.raises(InputError, match="holds no complete analysis"):
+        register_tables(spark, str(tmp_path), "nothing")
+    with pytest.raises(InputError, match="partitioned by date, not by hour"):
+        register_tables(spark, str(tmp_path), "nothing", "hour")

@@ -1,0 +1,66 @@
+"""What works in which Spark: each version does what docs/reference/spark-versions.md says, no less and no more.
+
+PySpark 3.5 and 4.0 are installed beside the environment, into `.cache/pyspark-VERSION`, on the first run; everything else they share.
+"""
+
+from __future__ import annotations
+
+import gzip
+import json
+import os
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import pyspark
+import pytest
+
+ROOT = Path(__file__).parents[2]
+CAPTURE = ROOT / "tests" / "captures" / "data" / "topicids.pcap.gz"
+PAGE = ROOT / "docs" / "reference" / "spark-versions.md"
+# The versions with the py4j that each of them wants.
+OTHERS = {"3.5.7": "0.10.9.7", "4.0.1": "0.10.9.9"}
+
+pytestmark = [pytest.mark.spark, pytest.mark.whole, pytest.mark.xdist_group("spark-versions")]
+
+
+def documented(version: str) -> dict[str, str]:
+    """A column of the table."""
+    rows = [[cell.strip() for cell in line.strip("|\n ").split(" | ")] for line in PAGE.read_text().splitlines() if line.startswith("| ")]
+    column = rows[0].index(version)
+    return {row[0]: row[column] for row in rows[1:]}
+
+
+def installed(version: str) -> Path | None:
+    """Where a version of PySpark is; None for that of this environment."""
+    if version not in OTHERS:
+        return None
+    folder = ROOT / ".cache" / f"pyspark-{version}"
+    if not (folder / "py4j").is_dir():
+        packages = (f"pyspark=={version}", f"py4j=={OTHERS[version]}")
+        command = (sys.executable, "-m", "pip", "install", "--quiet", "--no-deps", "--target", str(folder), *packages)
+        subprocess.run(command, check=True, timeout=600)
+    return folder
+
+
+@pytest.mark.parametrize("version", [*OTHERS, pyspark.__version__])
+def test_the_table_of_versions(version: str, tmp_path: Path) -> None:
+    capture = tmp_path / "trace.pcap"
+    capture.write_bytes(gzip.decompress(CAPTURE.read_bytes()))
+    path = [str(installed(version) or ""), str(ROOT / "src"), os.environ.get("PYTHONPATH", "")]
+    environment = {**os.environ, "PYTHONPATH": os.pathsep.join(filter(None, path))}
+    program = Path(__file__).with_name("spark_features.py")
+    done = subprocess.run(
+        (sys.executable, program, capture, tmp_path / "out"), env=environment, capture_output=True, text=True, check=False, timeout=600
+    )
+    assert done.returncode == 0, done.stderr
+    found = json.loads(done.stdout.splitlines()[-1])
+    assert found.pop("version") == version
+    assert {name: "yes" if said == "yes" else "no" for name, said in found.items()} == documented(version), found
+
+
+def test_what_the_package_asks_for_is_what_was_tried() -> None:
+    asked = re.search(r'^spark = \[.*"pyspark>=([\d.]+),', (ROOT / "pyproject.toml").read_text(), re.MULTILINE)
+    assert asked is not None
+    assert min(OTHERS).startswith(asked[1])
