@@ -68,10 +68,9 @@ class Commands(click.Group):
             return error.exit_code
         except (click.Abort, KeyboardInterrupt):
             return INTERRUPTED
-        except SystemExit as exiting:  # click turns a closed pipe into status 1
-            if not isinstance(exiting.__context__, BrokenPipeError):
-                raise
-            return CLOSED_PIPE
+        except SystemExit as exiting:
+            # click exits with 1 for one reason outside of its standalone mode: the reader closed the pipe; SIGTERM exits with 143
+            return CLOSED_PIPE if exiting.code == FAILED else int(exiting.code or 0)
         except BrokenPipeError:
             # the reader, such as `head`, has had enough; the interpreter would complain once more when it flushes
             os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
