@@ -15,6 +15,7 @@ from kwire.capture import impl as capture_impl
 from kwire.capture import reader
 from kwire.codec.impl import load_twin
 from kwire.tables import impl, series
+from made_packets import Packet, columns_of
 
 Tables = dict[str, list[dict[str, Any]]]
 
@@ -84,3 +85,21 @@ def check(
     for table, rows in found[0].items():
         assert found[-1][table] == rows, table
     return found[-1]
+
+
+def tables_of(twin: str, packets: list[Packet], ports: tuple[int, ...] = (), times_ns: dict[int, int] | None = None) -> Tables:
+    """What one twin makes of packets made by hand; for tests that state each value themselves.
+
+    Args:
+        twin, packets, ports: as the names say.
+        times_ns: of packets by their index, where they are others than those of `columns_of`.
+    """
+    data, columns = columns_of(packets)
+    for index, time_ns in (times_ns or {}).items():
+        columns.time_ns[index] = time_ns
+    with pytest.MonkeyPatch.context() as monkeypatch:
+        using(monkeypatch, twin)
+        one = Reader(ports)
+        one.carry.sink.begin_file("a file")
+        one.carry.streams.take(data, columns, one.carry.sink)
+        return one.tables()

@@ -206,8 +206,8 @@ def test_what_is_written_while_a_log_is_read_is_left_for_the_next_run(
     path.write_bytes(data[:100_000])
     real = job.plan_of
 
-    def plan_of(*args: Any) -> planning.Plan:
-        plan = real(*args)
+    def plan_of(*args: Any, **more: Any) -> planning.Plan:
+        plan = real(*args, **more)
         path.write_bytes(data)  # the broker goes on while Spark starts
         return plan
 

@@ -1,8 +1,7 @@
 """Python blocks of the documentation can be pasted: in the order of their page they are complete programs.
 
-Blocks marked ``py`` need what a unit test does not have, such as Spark, a cluster or a bucket. Here each is parsed, and every name has to
-be a builtin or bound by the page before. `tests/integration/test_docs_spark.py` runs those of Spark,
-`test_object_stores.py` those of buckets.
+Blocks marked ``py`` need what a unit test does not have, such as Spark or a bucket. Here each is parsed, and every name has to be
+a builtin or bound by the page before. `tests/integration/test_docs_spark.py` runs those of Spark, `test_object_stores.py` those of buckets.
 Code of a page that names an example file is in that file, which the integration tests run; only the first block, which opens the session,
 differs.
 """

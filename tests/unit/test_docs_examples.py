@@ -65,3 +65,13 @@ def test_links_lead_somewhere(page):
         if heading:
             headings = re.findall(r"^#+ (.*)$", found.read_text("utf-8"), re.MULTILINE)
             assert heading in {re.sub(r"[^\w\- ]", "", each.lower()).replace(" ", "-") for each in headings}, heading
+
+
+@pytest.mark.parametrize("page", ["CONTRIBUTING.md", "docs/explanation/architecture.md"])
+def test_files_that_a_page_for_engineers_names_exist(page):
+    named = set(
+        re.findall(r"(?<![\w/.])((?:src|pyx|tests|tools|docs|[a-z]+)/[\w/]+\.(?:pyx|pxd|py|md|toml))\b", (ROOT / page).read_text("utf-8"))
+    )
+    assert len(named) > 15
+    missing = [name for name in named if name != "pyx/ROOM/NAME.pyx" and not any((ROOT / at / name).exists() for at in ("", "src/kwire"))]
+    assert missing == []

@@ -110,6 +110,16 @@ def test_a_request_whose_end_is_lost_is_known_by_its_place(make: Callable[..., A
     assert ids(connection) == [1, 3, 4]
 
 
+def test_what_stands_before_a_request_whose_end_is_lost_is_opaque(make: Callable[..., Any]) -> None:
+    """19 bytes that may begin a request of 200, and 20 of one of 28, which ends where the loss ends; so the first ones are nothing."""
+    connection = make(True)
+    connection.receive_request_bytes((200).to_bytes(4, "big") + head(12, 0, 9) + b"\0\x50" + heartbeat(1)[:20], 0)
+    connection.lost("request", 8, 0)
+    assert connection.summary().bytes_opaque == 19
+    connection.receive_request_bytes(heartbeat(2), 0)
+    assert ids(connection) == [1, 2]
+
+
 @pytest.mark.parametrize(("before", "missing", "client_id"), [(b"xx", 20, b"app"), (b"", 20, b"ape")])
 def test_a_request_whose_end_is_lost_may_be_none(make: Callable[..., Any], before: bytes, missing: int, client_id: bytes) -> None:
     connection = make()
@@ -287,3 +297,71 @@ def test_a_long_response_is_found(make: Callable[..., Any]) -> None:
     connection.receive_response_bytes(b"tail" + response, MS)
     (row,) = rows(connection.lost("response", 10 + size - 70_000, 2 * MS))
     assert (row.correlation_id, row.state, row.response_bytes) == (9, "answered", len(start) + 8 + size)
+
+
+def flexible(key: int, version: int, correlation_id: int, body: bytes) -> bytes:
+    """A request with header version 2, whose tag section is empty."""
+    return framed(head(key, version, correlation_id) + b"\0" + body)
+
+
+METADATA = flexible(3, 9, 2, b"\1\0\0\0\0")  # v9 of no topic: an empty array, three switches, no tags
+FETCH = flexible(1, 12, 2, b"\xff" * 4 + bytes(12) + b"\0" + bytes(8) + b"\1\1\1\0")  # v12 of no topic
+NODES = bytes(4) + b"\x3d" + b"\0\0\0\7"  # of Metadata v9: throttle time, 60 brokers, the first one's id
+NODE = b"\0\0\0\7" + b"\2k" + b"\0\0\x23\x84" + b"\0\0"  # host `k`, a port, no rack, no tags
+# Of Fetch v12: throttle time, error code, session, 250 topics; of topic `t` 1 partition: its 30 bytes of numbers, no aborted transactions,
+# no preferred replica, no records, 1 tag
+TOPICS = bytes(10) + b"\xfb\1" + b"\2t\2" + bytes(30) + b"\0\xff\xff\xff\xff\0\1"
+TOPIC = b"\2t\1\0"  # without partitions
+
+
+@pytest.mark.parametrize(
+    ("asked", "body", "more", "is_one"),
+    [
+        (METADATA, NODES + NODE[4:], NODE, True),
+        (METADATA, NODES + b"\xff\xff\xff\xff\x7f", NODE, False),  # the length of its host has more than 32 bits
+        (METADATA, NODES + b"\xe9\7", NODE, False),  # that length is 1000, more than the frame has
+        (METADATA, NODES + b"\0" + NODE[6:], NODE, False),  # a host is never null
+        (FETCH, TOPICS + b"\1\x09" + bytes(8) + b"\0" + b"\0", TOPIC, True),  # current leader: an id, an epoch, no tags
+        (FETCH, TOPICS + b"\1\x08" + bytes(8) + b"\0" + b"\0", TOPIC, False),  # which is a byte longer than its size says
+        (FETCH, TOPICS + b"\1\xff\xff\xff\xff\x0f", TOPIC, False),  # a size that no array of Java's can have
+    ],
+)
+def test_the_beginning_of_a_response_fails_for_nothing_but_missing_bytes(
+    make: Callable[..., Any], asked: bytes, body: bytes, more: bytes, is_one: bool
+) -> None:
+    """900 bytes long, of which 520 came behind a gap: more elements than fit into those, and the first speaks for the frame or not."""
+    connection = make()
+    connection.receive_request_bytes(heartbeat(1) + asked, 0)
+    connection.lost("response", 10, 0)
+    begun = (900).to_bytes(4, "big") + b"\0\0\0\2\0" + body
+    connection.receive_response_bytes((begun + more * 130)[:524], 0)
+    events = connection.lost("response", 904 - 524, 0) + connection.finish(0)
+    assert ((2, "answered") in states(events)) is is_one
+    assert connection.summary().bytes_opaque == (0 if is_one else 524)
+
+
+def test_a_request_may_be_longer_than_16_mib(make: Callable[..., Any]) -> None:
+    """Up to 32 MiB a length is looked at; of this one of 17 MiB the first 64 KiB agree."""
+    size = 17 << 20
+    start = produce(1, 1)[4:-4]
+    connection = make(True)
+    connection.receive_request_bytes(b"x" + size.to_bytes(4, "big") + start + (size - len(start) - 4).to_bytes(4, "big") + bytes(70_000), 0)
+    connection.lost("request", size - len(start) - 4 - 70_000, 0)
+    connection.receive_request_bytes(heartbeat(2), 0)
+    assert connection.summary().bytes_opaque == 1
+    assert [(row.correlation_id, row.request_bytes) for row in rows(connection.finish(0))] == [(1, size + 4), (2, 28)]
+
+
+def test_in_a_frame_of_which_bytes_are_missing_the_border_is_not_doubted(make: Callable[..., Any]) -> None:
+    """Bodies are passed over. The second frame behind the border that was found answers 5 before 4, which is said of that answer for sure
+    where its end is lost: then the length, not the border, says where the next frame begins."""
+    for lost, expected in ((0, []), (2, ["response_out_of_order"])):
+        connection = make(bodies=())
+        connection.receive_request_bytes(heartbeat(1) + heartbeat(3), 0)
+        connection.lost("response", 10, 0)
+        connection.receive_response_bytes(ok(3), 0)
+        connection.receive_request_bytes(heartbeat(4) + heartbeat(5), 0)
+        events = connection.receive_response_bytes(ok(5) + ok(4)[:8], 0)
+        events += connection.lost("response", lost, 0) if lost else connection.receive_response_bytes(ok(4)[8:], 0)
+        assert states(events) == [(5, "answered"), (4, "answered")]
+        assert rules(events) == expected

@@ -53,6 +53,7 @@ REQUESTS = {
     "00030063" + HOSTILE + "00": ["unsupported_version"],
     "00120063" + HOSTILE + "00010100": ["api_versions_unreleased"],
     "00120000" + HOSTILE + "00000000": ["trailing_bytes"],
+    "000c0000" + HOSTILE + "000167" + "00000000" + "00016d" + "ff": ["trailing_bytes"],
     "000c0000" + HOSTILE + "ffff0000000100016d": ["null_not_allowed"],
     "00030001" + HOSTILE + "fffffffe": ["length_impossible"],
     "00030001" + HOSTILE + "000000020001740003c328ff": ["string_not_utf8"],
@@ -133,6 +134,14 @@ def test_a_hostile_request_leaves_its_rule(payload: str) -> None:
             assert (event.packet_number, event.stream_offset, event.time, event.direction) == (6, 0, 5, "request")
             assert event.severity == RULES[event.rule].severity
             assert event.explanation.endswith(".")
+
+
+@pytest.mark.parametrize(("frame", "expected"), REQUESTS.items())
+def test_a_request_that_breaks_a_rule_behind_one_that_breaks_none(frame: str, expected: list[str]) -> None:
+    """A Heartbeat comes first: who the client is does not hang on the request that is at fault."""
+    connection = Connection()
+    assert rules(connection.receive_request_bytes(framed("000c0000000000090000" + "000167" + "00000000" + "00016d"), 0)) == []
+    assert rules(connection.receive_request_bytes(framed(frame), 0)) == expected
 
 
 @pytest.mark.parametrize("payload", HARMLESS)

@@ -7,10 +7,10 @@ from typing import Any
 
 import pytest
 
-from kafka_bytes import MS, framed, handshake, heartbeat, metadata, ok, produce, rows, rules, shaken, states
+from kafka_bytes import MS, framed, handshake, head, heartbeat, metadata, ok, produce, rows, rules, shaken, states
 from kwire.codec.impl import Twin, load_twin
 from kwire.protocol import ViolationFound
-from kwire.protocol.tracking.pairing import MAX_HELD
+from kwire.protocol.tracking.pairing import MAX_HELD, MAX_WAITING_BYTES
 
 NO_TOPICS = bytes(4) + b"\xff\xff\xff\xff" + bytes(4)  # Metadata v1: no brokers, controller -1, no topics
 
@@ -242,3 +242,48 @@ def test_an_answer_before_its_request_has_no_latency(make: Callable[..., Any]) -
     connection.receive_request_bytes(heartbeat(1), 5 * MS)
     (row,) = rows(connection.receive_response_bytes(ok(1), 4 * MS))
     assert (row.state, row.latency_us) == ("answered", None)
+
+
+def test_a_silent_produce_whose_end_is_lost_has_no_time(make: Callable[..., Any]) -> None:
+    """Its acks stand before the loss; what it says of its topic has the time at which the loss was found."""
+    request = produce(2, 0)
+    connection = make()
+    connection.receive_request_bytes(heartbeat(1) + request[:40], MS)
+    events = connection.lost("request", len(request) - 40, 3 * MS)
+    assert [(row.state, row.request_time, row.acks) for row in rows(events)] == [("no_response_expected", None, 0)]
+    assert [(event.topic, event.partition) for each in events for event in getattr(each, "uses", ())] == [("t", 0)]
+
+
+def joining(correlation_id: int, size: int) -> bytes:
+    """JoinGroup v0 with so many bytes of metadata, and 54 around them: group, session timeout, member, protocol type, one protocol."""
+    body = b"\0\1g" + bytes(4) + b"\0\0" + b"\0\x08consumer" + b"\0\0\0\1" + b"\0\5range" + framed(bytes(size))
+    return framed(head(11, 0, correlation_id) + body)
+
+
+JOINED = b"\0\0" + bytes(4) + b"\0\5range" + b"\0\1m" + b"\0\1m" + bytes(4)  # no error, generation 0, protocol, leader, member
+
+
+def test_requests_that_wait_keep_so_many_bytes(make: Callable[..., Any]) -> None:
+    """Of a JoinGroup the frame is kept, without its length: four of a quarter of the bytes fit, with a fifth the first is given up."""
+    around = len(joining(1, 0)) - 4
+    quarter = MAX_WAITING_BYTES // 4
+    connection = make()
+    said = [states(connection.receive_request_bytes(joining(number, quarter - around), 0)) for number in range(4)]
+    assert said == [[], [], [], []]
+    assert states(connection.receive_request_bytes(joining(4, quarter - around), 0)) == [(0, "unanswered")]
+    assert states(connection.receive_request_bytes(joining(5, 1), 0)) == [(1, "unanswered")]
+
+
+def test_an_answer_makes_room_for_requests(make: Callable[..., Any]) -> None:
+    around = len(joining(1, 0)) - 4
+    connection = make()
+    for number in range(9):
+        assert states(connection.receive_request_bytes(joining(number, MAX_WAITING_BYTES // 4 - around), 0)) == []
+        assert states(connection.receive_response_bytes(answer(number, JOINED), 0)) == [(number, "answered")]
+
+
+def test_the_latest_request_waits_however_large_it_is(make: Callable[..., Any]) -> None:
+    connection = make()
+    assert states(connection.receive_request_bytes(heartbeat(1), 0)) == []
+    assert states(connection.receive_request_bytes(joining(2, MAX_WAITING_BYTES), 0)) == [(1, "unanswered")]
+    assert states(connection.receive_response_bytes(answer(2, JOINED), 0)) == [(2, "answered")]
