@@ -73,7 +73,7 @@ def write_large_fleet(folder: Path, clients: int = CLIENTS) -> Path:
         folder, "upgrade_impact", **_of(used, judged), target_release=target, verdict=np.where(refused, "rejected", "ok"),
         verdict_basis=np.where(refused, "own_maximum", "inside_range"), confidence=["high"] * len(judged),
         evidence_connection_id=[f"10.0.0.3:9092-{used['addresses'][at][0]}:40000-0" for at in judged], evidence_request_index=judged % 9,
-        reason=[f"{api[at]} v{version[at]} is below v{lowest[at]}, the lowest that Kafka {release} accepts." if bad else None
+        reason=[f"Kafka {release} requires {api[at]} v{lowest[at]} or later; this client sends v{version[at]}." if bad else None
                 for at, release, bad in zip(judged, target, refused, strict=True)],
         remedy=[FIXES[used["software_name"][at]] if bad else None for at, bad in zip(judged, refused, strict=True)],
         cure_version=["2.1.0" if bad else None for bad in refused], cure_kind=["library" if bad else None for bad in refused],

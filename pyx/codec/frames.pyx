@@ -236,7 +236,7 @@ cdef class ResponseReader(FrameTable):
         self.set_kind(kind, ("api_key", "api_version", "body", "header", "violation"))
 
     def decode_response(self, frame, api_key, api_version, *, bint strict=True, fields=None):
-        """Decode a response frame to a request of a known api and version; see `kwire.codec.decoding`."""
+        """Decode a response frame, given API key and version of its request; see `kwire.codec.decoding`."""
         cdef PyObject** slots
         if fields is None and type(api_key) is int and type(api_version) is int and 0 <= api_key < KEYS and 0 <= api_version < VERSIONS:
             response = self.read(frame, api_key, api_version, not strict)

@@ -155,7 +155,7 @@ cdef class HeaderReader:
         if version != UNKNOWN:
             return version
         if strict:
-            raise_for(Fault.UNKNOWN_API, 0, "api_key", "RequestHeader", api_key, api_version, f"unknown api key {api_key}")
+            raise_for(Fault.UNKNOWN_API, 0, "api_key", "RequestHeader", api_key, api_version, f"unknown API key {api_key}")
         return self.fallback
 
     cdef inline object execute(self, Bytes frame, Py_ssize_t size, bint strict, Py_ssize_t* end):
@@ -192,7 +192,7 @@ cdef class HeaderReader:
 
         Arguments:
             frame: a request without its 4-byte length, any contiguous buffer.
-            strict: raise for an unknown api key and for strings that are not UTF-8; else read the header of an unknown api in the
+            strict: raise for an unknown API key and for strings that are not UTF-8; else read the header of an unknown api in the
                 fallback version and replace what is not UTF-8.
 
         Raises:

@@ -58,7 +58,7 @@ class KwireError(Exception):
 
 
 class InputError(KwireError):
-    """What a user asked for cannot be done: no such file, not a capture, no permission. The text is one whole sentence."""
+    """A request of the user cannot be fulfilled: no such file, not a capture, no permission. The text is one sentence."""
 
 
 class EncodeError(KwireError, ValueError):
@@ -100,7 +100,7 @@ class WireError(KwireError, ValueError):
         offset: byte position in the buffer that was given, from 0.
         path: field path in snake_case, such as ``topics[2].partitions[0].leader_id``; empty where no field was reached.
         message: name of the message that was read, such as ``MetadataResponse``; empty when unknown.
-        api_key: the api key, or None when unknown.
+        api_key: the API key, or None when unknown.
         api_version: the version, or None when unknown.
         index: which message of a batch it was, or None where one message was read.
     """
@@ -170,7 +170,7 @@ class NullNotAllowed(WireError):
 
 
 class UnknownApi(WireError):
-    """An api key that the catalog does not have."""
+    """An API key that the catalog does not have."""
 
     fault = Fault.UNKNOWN_API
 
@@ -225,7 +225,7 @@ _REASONS: Final[dict[Fault, str]] = {
     Fault.BAD_LENGTH: "impossible length or count",
     Fault.BAD_UTF8: "string is not UTF-8",
     Fault.NULL_NOT_ALLOWED: "null is not allowed",
-    Fault.UNKNOWN_API: "unknown api key",
+    Fault.UNKNOWN_API: "unknown API key",
     Fault.UNSUPPORTED_VERSION: "unsupported version",
     Fault.TRAILING_BYTES: "bytes are left over",
     Fault.LIMIT_EXCEEDED: "size is above the limit",

@@ -101,22 +101,22 @@ def is_marked_and_refused_by_patches(text: re.Match[str]) -> bool:
 
 USE: Final = r"(?P<api>\w+) v(?P<version>-?\d+)"
 KAFKA: Final = r"Kafka (?P<release>[\d.]*\d)"
-MARKED: Final = rf"{KAFKA} accepts {USE}: deprecated by (?P<by>[\d., and]*\d)"
-BELOW: Final = rf"{USE} is below v(?P<low>\d+), the lowest that {KAFKA} accepts"
-NO_ANSWER: Final = r"(, but nothing that it sent was answered|, but the answers to what it sent are not in the capture)?\."
+MARKED: Final = rf"{KAFKA} supports {USE}, deprecated in (?P<by>[\d., and]*\d)"
+BELOW: Final = rf"{KAFKA} requires (?P<api>\w+) v(?P<low>\d+) or later; this client sends v(?P<version>-?\d+)"
+NO_ANSWER: Final = r"(, but no request of this client was answered|, but the answers to this client are not in the capture)?\."
 
 SENTENCES: Final[list[tuple[str, Callable[[re.Match[str]], bool]]]] = [
-    (rf"{KAFKA} accepts (?P<api>\w+) v(?P<low>\d+) to v(?P<high>\d+), v(?P<version>\d+) included{NO_ANSWER}", is_inside),
-    (rf"{MARKED}, and Kafka (?P<refusing>[\d.]*\d) refuses it{NO_ANSWER}", is_marked_and_refused),
-    (rf"{MARKED}, accepted by all releases to (?P<newest>[\d.]*\d){NO_ANSWER}", is_marked_and_taken),
-    (rf"{MARKED}; of the later releases only Kafka (?P<patches>[\d., and]*\d) refuses? it{NO_ANSWER}", is_marked_and_refused_by_patches),
-    (rf"{BELOW}[,;] .*", is_below),
-    (rf"{USE} is above v(?P<high>\d+), the highest that {KAFKA} accepts.*", is_above),
-    (rf".* is known to send (?P<api>\w+) in v(?P<version>\d+) at most; {KAFKA} accepts v(?P<low>\d+) and later\.", is_below),
-    (rf"{KAFKA} does not have (?P<api>\w+) any more\.", lambda text: facts(text["release"], text["api"]) is None),
-    (rf"{KAFKA} answers an ApiVersions version that it does not have with error 35, and the client steps down \(KIP-511\){NO_ANSWER}",
+    (rf"{KAFKA} supports (?P<api>\w+) v(?P<low>\d+) to v(?P<high>\d+); this client sends v(?P<version>\d+){NO_ANSWER}", is_inside),
+    (rf"{MARKED} and rejected by Kafka (?P<refusing>[\d.]*\d){NO_ANSWER}", is_marked_and_refused),
+    (rf"{MARKED} and supported by all later releases up to (?P<newest>[\d.]*\d){NO_ANSWER}", is_marked_and_taken),
+    (rf"{MARKED} and rejected only by Kafka (?P<patches>[\d., and]*\d){NO_ANSWER}", is_marked_and_refused_by_patches),
+    (rf"{BELOW}(,| and| although| because) .*", is_below),
+    (rf"{KAFKA} supports (?P<api>\w+) up to v(?P<high>\d+); this client sends v(?P<version>\d+)(,| and) .*", is_above),
+    (rf"{KAFKA} requires (?P<api>\w+) v(?P<low>\d+) or later; .* sends v(?P<version>\d+) at most\.", is_below),
+    (rf"{KAFKA} no longer supports (?P<api>\w+)\.", lambda text: facts(text["release"], text["api"]) is None),
+    (rf"{KAFKA} answers an unsupported ApiVersions version with error 35, and the client falls back \(KIP-511\){NO_ANSWER}",
      lambda text: True),
-    (rf"A broker of the line (?P<release>[\d.]+) refused {USE} in this capture\.", lambda text: True),
+    (rf"A Kafka (?P<release>[\d.]+) broker rejected {USE} in this capture\.", lambda text: True),
     (r"This is a (broker|controller) of the cluster and is upgraded with it\.", lambda text: True),
 ]  # fmt: skip
 
@@ -140,7 +140,7 @@ def test_every_reason_is_true_of_kafkas_releases(path: str) -> None:
         check, match = found[0]
         assert check(match), reason
         said = match.groupdict()
-        assert said.get("release") in (None, row["target_release"]) or reason.startswith("A broker of the line"), reason
+        assert said.get("release") in (None, row["target_release"]) or reason.startswith("A Kafka "), reason
         assert said.get("version") in (None, str(row["api_version"])), reason
 
 

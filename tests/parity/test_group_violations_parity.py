@@ -38,30 +38,30 @@ TALK: list[tuple[int, int, Any, Any, list[tuple[str, str]]]] = [
     (JOIN, 5, join("range"), joined(None, "range"), []),
     (JOIN, 7, join("range"), joined("connect", "range"), [
         ("group_protocol_inconsistent",
-         "The response to JoinGroup v7 of group 'g' tells protocol type 'connect', the request has 'consumer'."),
+         "The response to JoinGroup v7 of group 'g' has protocol type 'connect', the request has 'consumer'."),
     ]),
     (JOIN, 9, join("range", "sticky"), joined("consumer", "mine"), [
         ("group_protocol_inconsistent",
-         "The response to JoinGroup v9 of group 'g' tells protocol name 'mine', the request has 'range', 'sticky'."),
+         "The response to JoinGroup v9 of group 'g' has protocol name 'mine', the request has 'range', 'sticky'."),
     ]),
     (JOIN, 4, join("range"), joined(None, "", 79), []),
     (JOIN, 2, join("range", "sticky"), joined(None, "", 23), [
         ("group_protocol_refused",
-         "JoinGroup v2 of group 'g' was refused with INCONSISTENT_GROUP_PROTOCOL; the member has 'consumer' with 'range', 'sticky'."),
+         "JoinGroup v2 of group 'g' was rejected with INCONSISTENT_GROUP_PROTOCOL; the member has 'consumer' with 'range', 'sticky'."),
     ]),
     (SYNC, 5, sync("consumer", "range"), synced("consumer", "range"), []),
     (SYNC, 5, sync("consumer", "range"), synced(None, None), []),
     (SYNC, 4, sync(None, None), synced(None, None), []),
     (SYNC, 5, sync(None, "range"), synced(None, None, 23), [
         ("group_protocol_missing",
-         "SyncGroup v5 of group 'g' has to tell protocol type and name; the type is null, the name is 'range'."),
+         "SyncGroup v5 of group 'g' must have a protocol type and name; the type is null, the name is 'range'."),
         ("group_protocol_refused",
-         "SyncGroup v5 of group 'g' was refused with INCONSISTENT_GROUP_PROTOCOL; the member has null with 'range'."),
+         "SyncGroup v5 of group 'g' was rejected with INCONSISTENT_GROUP_PROTOCOL; the member has null with 'range'."),
     ]),
     (SYNC, 5, sync("consumer", "range"), synced("connect", "sticky"), [
         ("group_protocol_inconsistent",
-         "The response to SyncGroup v5 of group 'g' tells protocol type 'connect', the request has 'consumer'."),
-        ("group_protocol_inconsistent", "The response to SyncGroup v5 of group 'g' tells protocol name 'sticky', the request has 'range'."),
+         "The response to SyncGroup v5 of group 'g' has protocol type 'connect', the request has 'consumer'."),
+        ("group_protocol_inconsistent", "The response to SyncGroup v5 of group 'g' has protocol name 'sticky', the request has 'range'."),
     ]),
     (SYNC, 5, sync("consumer", "range"), synced(None, None, 27), []),
 ]  # fmt: skip

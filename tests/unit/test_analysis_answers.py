@@ -211,8 +211,8 @@ SILENT = {"wanted": 39, "answered": 0, "requests": 39}
 @pytest.mark.parametrize(
     ("unseen", "reason"),
     [
-        (0, "Kafka 4.3.1 accepts Metadata v0 to v13, v1 included, but nothing that it sent was answered."),
-        (39, "Kafka 4.3.1 accepts Metadata v0 to v13, v1 included, but the answers to what it sent are not in the capture."),
+        (0, "Kafka 4.3.1 supports Metadata v0 to v13; this client sends v1, but no request of this client was answered."),
+        (39, "Kafka 4.3.1 supports Metadata v0 to v13; this client sends v1, but the answers to this client are not in the capture."),
     ],
 )
 def test_a_client_that_never_got_an_answer_is_undetermined(unseen: int, reason: str) -> None:
@@ -275,7 +275,7 @@ def test_a_marked_use_that_a_later_release_refuses_names_what_that_one_wants() -
     row = found["upgrade_impact"].to_pylist()[0]
     assert (row["verdict"], row["refused_by"]) == ("marked", "4.0")
     assert row["remedy"] == (
-        "Find out which library this is and upgrade it to a version that sends Fetch v4 or later; until then a proxy can stand in between."
+        "Identify the library and upgrade it to a version that sends Fetch v4 or later; until then, a proxy can translate."
     )
 
 
@@ -289,7 +289,7 @@ def test_a_marked_use_of_a_client_that_steps_up_by_itself_needs_nothing() -> Non
     )  # fmt: skip
     rows = {row["api_name"]: row for row in found["upgrade_impact"].to_pylist()}
     assert (rows["Fetch"]["verdict"], rows["Fetch"]["remedy"], rows["Fetch"]["refused_by"]) == ("marked", None, None)
-    assert rows["Fetch"]["reason"].endswith(", and Kafka 4.0 refuses it.")
+    assert rows["Fetch"]["reason"].endswith(" and rejected by Kafka 4.0.")
 
 
 @pytest.mark.parametrize(
@@ -298,7 +298,7 @@ def test_a_marked_use_of_a_client_that_steps_up_by_itself_needs_nothing() -> Non
         ("1.4.2-rdkafka-1.4.2", "Upgrade librdkafka (or confluent-kafka) to 1.9.2 or later.", "1.9.2"),
         (
             "2.5.3-rdkafka-2.5.3",
-            "Upgrade librdkafka to a version that sends Fetch v4 or later; until then a proxy can stand in between.",
+            "Upgrade librdkafka to a version that sends Fetch v4 or later; until then, a proxy can translate.",
             None,
         ),
     ],
@@ -314,8 +314,8 @@ def test_a_remedy_never_names_a_version_that_the_client_has(version: str, remedy
 @pytest.mark.parametrize(
     ("version", "remedy"),
     [
-        ("v1.27.2", "Set Version in sarama's Config to V2_1_0_0 or later. Upgrade to sarama 1.50 or later too, which negotiates; "
-         "older ones send OffsetCommit v1 by default."),
+        ("v1.27.2", "Set Version in sarama's Config to V2_1_0_0 or later. Also upgrade to sarama 1.50 or later, which negotiates; "
+         "older versions send OffsetCommit v1 by default."),
         ("v1.50.3", "Set Version in sarama's Config to V2_1_0_0 or later."),
     ],
 )  # fmt: skip

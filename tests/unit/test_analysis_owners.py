@@ -7,7 +7,7 @@ from pathlib import Path
 import pyarrow as pa
 import pytest
 
-from kwire.analysis.owners import NOBODY, Owners, read_owners
+from kwire.analysis.owners import NO_OWNERS, Owners, read_owners
 from kwire.errors import InputError
 from kwire.tables.schemas import CLIENTS, UPGRADE_IMPACT
 
@@ -68,10 +68,10 @@ def test_csv_says_the_same_and_the_last_line_may_be_for_all(tmp_path: Path) -> N
     [
         ("a.toml", "owner = 3", "[[owner]]"),
         ("a.toml", "[[owner]]\nclient_id = 'a'", "owner 1 of .*names no team"),
-        ("a.toml", "[[owner]]\nteam = 'a'\naddress = '10.0.0/99'", "no network"),
+        ("a.toml", "[[owner]]\nteam = 'a'\naddress = '10.0.0/99'", "not a CIDR network"),
         ("a.toml", "[[owner]]\nteam = 'a'\nadress = '10.0.0.0/8'", "'adress'"),
         ("a.toml", "[[owner]]\nteam = 5", "has to be a text"),
-        ("a.toml", "[[owner", "no TOML"),
+        ("a.toml", "[[owner", "not valid TOML"),
         ("a.csv", "client_id\nbilling", "line 2 of .*names no team"),
     ],
 )
@@ -84,7 +84,7 @@ def test_a_file_that_is_not_there_or_no_text_is_one_sentence(tmp_path: Path) -> 
     with pytest.raises(InputError, match="cannot be read: No such file"):
         read_owners(str(tmp_path / "none.toml"))
     (tmp_path / "latin.toml").write_bytes(b"[[owner]]\nteam = '\xe9quipe'")
-    with pytest.raises(InputError, match="no UTF-8 text, at byte 18"):
+    with pytest.raises(InputError, match="not UTF-8 text, at byte 18"):
         read_owners(str(tmp_path / "latin.toml"))
 
 
@@ -106,4 +106,4 @@ def test_both_tables_are_filled_and_a_folded_id_takes_its_clients_owner(tmp_path
     assert filled["upgrade_impact"]["owner"].to_pylist() == ["Billing without a name", "Billing without a name", None]
     assert filled["upgrade_impact"].schema == UPGRADE_IMPACT
     assert filled["other"] is clients
-    assert NOBODY.fill(tables) == tables
+    assert NO_OWNERS.fill(tables) == tables

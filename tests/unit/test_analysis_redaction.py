@@ -114,7 +114,7 @@ def test_reasons_of_clients_are_hashed_but_for_those_of_kafkas_own(reason: str, 
     ("diff", "shape"),
     [
         ("same members", "same members"),
-        ("first generation in sight, 3 members", "first generation in sight, 3 members"),
+        ("first generation captured, 3 members", "first generation captured, 3 members"),
         ("+shop-1 joined; -shop-2 left; 9 expired", "+M joined; -M left; 9 expired"),
         ("shop-1 came back as shop-2", "M came back as M"),
         ("shop-1 wants orders, regex:or.* instead of nothing", "M wants T, regex:P instead of nothing"),

@@ -44,7 +44,7 @@ def test_a_version_inside_the_range_that_the_release_marks_is_marked() -> None:
 
 def test_a_marked_version_names_the_release_that_refuses_it() -> None:
     reason = verdict((0, 11), PRODUCE_MARKS, "3.9.2", api_version=2).reason
-    assert reason == "Kafka 3.9.2 accepts Produce v2: deprecated by 3.7, 3.8 and 3.9, and Kafka 4.0 refuses it."
+    assert reason == "Kafka 3.9.2 supports Produce v2, deprecated in 3.7, 3.8 and 3.9 and rejected by Kafka 4.0."
 
 
 def test_a_marked_version_that_no_release_refuses_is_said_to_be_accepted_by_all() -> None:
@@ -52,19 +52,19 @@ def test_a_marked_version_that_no_release_refuses_is_said_to_be_accepted_by_all(
     kept = {3: LaterReleases(marked_by=("3.7", "3.8"), newest="4.4")}
     judgement = verdict((0, 12), kept, "3.8.1", api_name="Metadata", api_version=3)
     assert outcome(judgement) == ("marked", "inside_range")
-    assert judgement.reason == "Kafka 3.8.1 accepts Metadata v3: deprecated by 3.7 and 3.8, accepted by all releases to 4.4."
+    assert judgement.reason == "Kafka 3.8.1 supports Metadata v3, deprecated in 3.7 and 3.8 and supported by all later releases up to 4.4."
 
 
 def test_a_marked_version_that_one_patch_alone_refuses_says_so() -> None:
     """4.0.0 has no JoinGroup v0 and v1, 4.0.1 has them again."""
     patch = {1: LaterReleases(marked_by=("3.7", "3.8"), newest="4.4", only_patches=("4.0.0",))}
     reason = verdict((0, 9), patch, "3.8.1", api_name="JoinGroup", api_version=1).reason
-    assert reason == "Kafka 3.8.1 accepts JoinGroup v1: deprecated by 3.7 and 3.8; of the later releases only Kafka 4.0.0 refuses it."
+    assert reason == "Kafka 3.8.1 supports JoinGroup v1, deprecated in 3.7 and 3.8 and rejected only by Kafka 4.0.0."
 
 
 @pytest.mark.parametrize(
     ("answers", "why"),
-    [("none", "nothing that it sent was answered"), ("unseen", "the answers to what it sent are not in the capture")],
+    [("none", "no request of this client was answered"), ("unseen", "the answers to this client are not in the capture")],
 )
 @pytest.mark.parametrize(("api", "version"), [("Metadata", 12), ("ApiVersions", 3)])
 def test_a_client_without_an_answer_is_undetermined(answers: Literal["none", "unseen"], why: str, api: str, version: int) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import subprocess
 import sys
 from pathlib import Path
@@ -36,6 +37,18 @@ def text_file(tmp_path: Path) -> str:
     path = tmp_path / "notes.txt"
     path.write_text("These are not the packets you are looking for, whatever their name says.")
     return str(path)
+
+
+def test_a_closed_pipe_ends_as_the_signal_would() -> None:
+    """128 + SIGPIPE (13), as a shell reports it of `cat FILE | head -1`."""
+    reader, writer = os.pipe()
+    os.close(reader)
+    try:
+        command = [sys.executable, "-m", "kwire", "inspect", SEED, "--json"]
+        done = subprocess.run(command, stdout=writer, stderr=subprocess.PIPE, text=True, check=False)
+    finally:
+        os.close(writer)
+    assert (done.returncode, done.stderr) == (141, "")
 
 
 @pytest.mark.parametrize("command", ["inspect", "analyze"])

@@ -76,7 +76,7 @@ def test_K35_3_brokerid_and_nodeid_are_one_field(old: Codec, twin) -> None:
 
 
 def test_K35_5_off_the_key_is_unknown() -> None:
-    with pytest.raises(UnknownApi, match="unknown api key 20035"):
+    with pytest.raises(UnknownApi, match="unknown API key 20035"):
         kwire.decode_request(bytes.fromhex(KEY + "0000 00000007 0001 63 00000000"))
 
 

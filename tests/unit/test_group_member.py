@@ -47,7 +47,7 @@ def syncing() -> GroupMemberRole:
 def test_K559_39_a_join_of_another_type_fails() -> None:
     role = joining()
     (failed,) = role.joined(join_answer(protocol_type="connect"), 0)
-    assert failed == Failed(INCONSISTENT, "the JoinGroup response tells protocol type 'connect', the member's is 'consumer'")
+    assert failed == Failed(INCONSISTENT, "the JoinGroup response has protocol type 'connect', the member's is 'consumer'")
 
 
 @pytest.mark.parametrize("told", ["consumer", None])
@@ -61,12 +61,12 @@ def test_K559_39_null_and_our_own_type_pass(told: str | None) -> None:
 
 def test_K559_40_type_of_the_assignment_s_answer() -> None:
     (failed,) = syncing().synced(sync_answer(protocol_type="connect"), 0)
-    assert failed == Failed(INCONSISTENT, "the SyncGroup response tells protocol type 'connect', the member's is 'consumer'")
+    assert failed == Failed(INCONSISTENT, "the SyncGroup response has protocol type 'connect', the member's is 'consumer'")
 
 
 def test_K559_40_name_of_the_assignment_s_answer() -> None:
     (failed,) = syncing().synced(sync_answer(protocol_name="sticky"), 0)
-    assert failed == Failed(INCONSISTENT, "the SyncGroup response tells protocol name 'sticky', the member's is 'range'")
+    assert failed == Failed(INCONSISTENT, "the SyncGroup response has protocol name 'sticky', the member's is 'range'")
 
 
 def test_K559_40_nulls_pass() -> None:

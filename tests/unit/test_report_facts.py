@@ -90,15 +90,15 @@ def test_connections_that_are_not_kafka_are_named(folder_of: Any) -> None:
 
 def test_files_that_are_missing_or_not_whole_are_named(folder_of: Any) -> None:
     broken = [("capture_unreadable", f"b{n}.pcap", f"b{n}.pcap is not a capture.") for n in range(5)]
-    broken += [("capture_damaged", "d.pcap", "9 bytes at byte 40 make no packet record.")]
+    broken += [("capture_damaged", "d.pcap", "9 bytes at offset 40 are not packet records.")]
     broken += [("capture_cut", "c.pcap", "The file ends early, at byte 40."), ("bad_length", "c.pcap", "Not about a file.")]
     rows = [{"rule": rule, "severity": "error", "capture": name, "explanation": text} for rule, name, text in broken]
     coverage = read_coverage(folder_of(captures=[_capture(bytes_damaged=9)], violations=rows))
     said = {fact.about: (fact.level, fact.sentence) for fact in coverage.facts}
     named = "b0.pcap is not a capture. b1.pcap is not a capture. b2.pcap is not a capture. And 2 more, see Violations."
     assert said["Unreadable"] == ("warning", f"What could not be read is missing here (5 files). {named}")
-    lost = "9 bytes of files make no packet records, and what they held is missing here."
-    assert said["Damaged"] == ("warning", f"{lost} d.pcap: 9 bytes at byte 40 make no packet record.")
+    lost = "9 bytes of files are not packet records; their contents are missing here."
+    assert said["Damaged"] == ("warning", f"{lost} d.pcap: 9 bytes at offset 40 are not packet records.")
     assert said["Cut short"] == ("warning", "Not whole: 1 file. c.pcap: The file ends early, at byte 40.")
     assert "Empty" not in said
 

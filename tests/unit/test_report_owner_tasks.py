@@ -68,20 +68,20 @@ def test_a_marked_client_has_a_task_only_where_a_later_release_refuses_it(report
     assert (task.name, task.verdict, task.deadline, task.refused_by) == ("later", "marked", "3.8.1", "4.0")
     lines = ticket(task).splitlines()
     assert lines[0] == "**Kafka client `later` is marked as deprecated by Kafka 3.8.1**"
-    assert "- Deadline: before the brokers move to Kafka 4.0, which refuses this client; Kafka 3.8.1 still takes what it sends" in lines
+    assert "- Deadline: before the brokers move to Kafka 4.0, which rejects this client; Kafka 3.8.1 still accepts it" in lines
     assert [line for line in lines if line.startswith("- Metadata")] == []
     assert [team.deadline for team in report.teams] == ["4.0"]
 
 
 def test_what_several_apis_need_of_an_unknown_library_is_one_thing_to_do(report_of: Any) -> None:
-    remedy = "Find out which library this is and upgrade it to a version that sends {} or later; until then a proxy can stand in between."
+    remedy = "Identify the library and upgrade it to a version that sends {} or later; until then, a proxy can translate."
     impact = [
         *use("k", "Fetch", 1, REFUSED, remedy=remedy.format("Fetch v4")),
         *use("k", "ListOffsets", 0, REFUSED, remedy=remedy.format("ListOffsets v1")),
         *use("k", "Produce", 0, REFUSED, remedy=remedy.format("Produce v3")),
     ]
     (task,) = report_of(clients=[client("k")], upgrade_impact=impact).tasks
-    assert [line for line in ticket(task).splitlines() if "Find out" in line] == [
+    assert [line for line in ticket(task).splitlines() if "Identify" in line] == [
         f"- {remedy.format('Fetch v4, ListOffsets v1 and Produce v3')}"
     ]
 
@@ -116,7 +116,7 @@ def test_the_text_of_a_ticket(report_of: Any) -> None:
         "- Address: `10.1.0.4`",
         "- Writes: `orders`",
         "- Reads: `bills` as group `g-erp`",
-        "- Deadline: before the brokers move to Kafka 4.0.2, which refuses this client",
+        "- Deadline: before the brokers move to Kafka 4.0.2, which rejects this client",
         "",
         "What to do:",
         "",
@@ -142,8 +142,8 @@ def test_a_client_without_ids_is_called_by_its_principal_or_address(report_of: A
 @pytest.mark.parametrize(
     ("verdict", "sentence"),
     [
-        ("rejected", "- Find out which library this is, and upgrade it."),
-        ("undetermined", "- Find out which library and version this is; a capture that has the beginning of its connections shows it."),
+        ("rejected", "- Identify the library and upgrade it."),
+        ("undetermined", "- Identify the library and its version; a capture of the beginning of its connections shows them."),
     ],
 )
 def test_without_a_known_cure_a_ticket_says_how_to_come_to_one(report_of: Any, verdict: str, sentence: str) -> None:

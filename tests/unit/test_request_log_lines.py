@@ -161,7 +161,8 @@ def test_kinds_are_told_by_content(tmp_path: Path) -> None:
     assert kind_of(str(tmp_path / "a.log")) == "packets"
     assert kind_of(str(tmp_path / "a.pcap")) == "request_log"
     assert kind_of(str(tmp_path / "just-rolled.log")) == "request_log"
-    with pytest.raises(InputError, match=r"is not a capture file: .* and it has no line of a request log"):
+    begins = r"begins with 'time,client\\n1,2\\n'"
+    with pytest.raises(InputError, match=rf"is not a capture file: not pcap, pcapng or a request log \({begins}\)"):
         kind_of(str(tmp_path / "notes.txt"))
     with pytest.raises(InputError, match="does not exist"):
         kind_of(str(tmp_path / "gone.log"))

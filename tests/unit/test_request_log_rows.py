@@ -257,7 +257,7 @@ def test_rules_that_a_log_shows_broken(tmp_path: Path) -> None:
     assert found.keys() == {"client_software_invalid", "batch_refused", "log_line_unreadable", "log_lines_foreign", "log_without_times"}
     assert found["client_software_invalid"]["packet_number"] == 1
     assert (found["log_line_unreadable"]["packet_number"], found["log_line_unreadable"]["severity"]) == (3, "error")
-    assert found["log_line_unreadable"]["explanation"].startswith("Line 3 claims to be a request and cannot be read: its JSON")
+    assert found["log_line_unreadable"]["explanation"].startswith("Line 3 looks like a request and cannot be parsed: its JSON")
     assert found["log_lines_foreign"]["explanation"] == "1 line of the file is not of the request log."
     assert len(tables.requests) == 2
 

@@ -63,7 +63,7 @@ def test_hand_worked(kind: str, api_key: int, version: int, header: int) -> None
 
 
 def test_unknown_apis_and_kinds() -> None:
-    with pytest.raises(UnknownApi, match="unknown api key 9999") as caught:
+    with pytest.raises(UnknownApi, match="unknown API key 9999") as caught:
         header_version("request", 9999, 3)
     assert (caught.value.api_key, caught.value.api_version) == (9999, 3)
     with pytest.raises(ValueError, match="only requests and responses"):

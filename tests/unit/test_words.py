@@ -1,15 +1,18 @@
-"""What people read is written in the field's words: the entry pages, `--help`, and every text of the command line, the report and the job.
+"""What people read is written in the field's words: README, every page of `docs/`, `--help`, docstrings of the public API, and every text
+of the command line, the report, the job, the analysis, the tables and the protocol's rules.
 
-The list holds phrases that were found there and rewritten. Texts of the protocol's rules, and pages of `docs/` beyond the entry pages, are
-not held yet.
+The list holds phrases that were found there and rewritten, and old names of things that the glossary renames.
 """
 
 from __future__ import annotations
 
 import ast
+import importlib
+import inspect
 import re
 from collections.abc import Iterator
 from pathlib import Path
+from types import ModuleType
 
 import click
 import pytest
@@ -20,21 +23,66 @@ from kwire.cli.entry import commands
 ROOT = Path(__file__).resolve().parents[2]
 BANNED = re.compile(
     r"\b(?:(?:go|goes|gone|going) on with|(?:is|are) told|tells|whoever|nobody|rests on|goes by|for who|by who|anew|short way|hand-over|"
-    r"hammers|known how|known by|named itself|recognised|never came about|what became of|wears out|in sight|their sight|"
-    r"no TOML|is no (?:TOML|JSON|capture file|network))\b",
+    r"hammers|known how|known by|named itself|never came about|what became of|wears out|in sight|their sight|came to nothing|"
+    r"no TOML|(?:is|are) no (?:TOML|UTF-8|JSON|capture file|network)|belongs? to nothing|near it are|stand in between|begun again|"
+    r"held (?:against|together)|of whom|for that matter|in the place of|one a line|(?:bytes|frame|request|row)s? a line)\b",
     re.IGNORECASE,
 )
-PAGES = ["README.md", "docs/index.md", "docs/how-to/capturing.md", "docs/reference/commands.md"]
-SHOWN = sorted(path for room in ("cli", "report", "spark") for path in (ROOT / "src" / "kwire" / room).rglob("*.py"))
+# Names that the glossary replaces, in prose: "API" in capitals, a backend, a boundary; and units without "per".
+OLD_NAMES = re.compile(r"\bapis?\b(?! = )|\b(?:pure|native|compiled|both|either|two) (?:Python )?twins?\b|\bborders\b|\bstrangers\b")
+PAGES = ["README.md", *sorted(path.relative_to(ROOT).as_posix() for path in (ROOT / "docs").rglob("*.md"))]
+ROOMS = ("analysis", "cli", "report", "spark", "tables")
+SHOWN = [
+    ROOT / "src" / "kwire" / "protocol" / "rules.py",
+    *sorted(path for room in ROOMS for path in (ROOT / "src" / "kwire" / room).rglob("*.py")),
+]
+PUBLIC = ("kwire", "kwire.spark", "kwire.protocol")
 
 
 def found_in(text: str) -> list[str]:
     return [text[max(0, found.start() - 40) : found.end() + 20] for found in BANNED.finditer(text)]
 
 
+def prose_of(text: str) -> str:
+    """Markdown without code, and without the targets of its links."""
+    text = re.sub(r"^```.*?^```$", "", text, flags=re.DOTALL | re.MULTILINE)
+    return re.sub(r"\]\([^)]*\)", "]", re.sub(r"`[^`]*`", "`x`", text))
+
+
 @pytest.mark.parametrize("page", PAGES)
 def test_pages(page: str) -> None:
-    assert found_in((ROOT / page).read_text("utf-8")) == []
+    prose = " ".join(prose_of((ROOT / page).read_text("utf-8")).split())
+    assert found_in(prose) == []
+    assert [prose[max(0, found.start() - 40) : found.end() + 20] for found in OLD_NAMES.finditer(prose)] == []
+
+
+def public_texts(module: ModuleType) -> Iterator[tuple[str, str]]:
+    """Names and docstrings that `docs/reference/python.md` shows of a package."""
+    for name in module.__all__:
+        value = getattr(module, name)
+        if inspect.isclass(value) or inspect.isroutine(value):
+            yield name, inspect.getdoc(value) or ""
+            for below, member in vars(value).items() if inspect.isclass(value) else ():
+                if not below.startswith("_") and (inspect.isroutine(member) or isinstance(member, property)):
+                    yield f"{name}.{below}", inspect.getdoc(member) or ""
+
+
+@pytest.mark.parametrize("package", PUBLIC)
+def test_docstrings_of_the_public_api(package: str) -> None:
+    texts = {name: " ".join(prose_of(text).split()) for name, text in public_texts(importlib.import_module(package))}
+    assert texts
+    assert {name: found for name, text in texts.items() if (found := found_in(text) + OLD_NAMES.findall(text))} == {}
+
+
+def test_lines_of_pages_are_short() -> None:
+    """120 characters; tables, code and links stay on one line. Two pages are wrapped wider."""
+    long = []
+    for page in PAGES[1:]:
+        if page in ("docs/internals/requirements.md", "docs/explanation/costs.md", "docs/how-to/encrypted-clusters.md"):
+            continue
+        text = re.sub(r"^```.*?^```$", "", (ROOT / page).read_text("utf-8"), flags=re.DOTALL | re.MULTILINE)
+        long += [(page, line[:60]) for line in text.splitlines() if len(line) > 122 and not line.startswith("|") and "](" not in line]
+    assert long == []
 
 
 def walk(command: click.Command, path: list[str]) -> Iterator[list[str]]:

@@ -13,7 +13,7 @@ from kwire.analysis.client_hourly import client_hourly
 from kwire.analysis.clients import clients
 from kwire.analysis.group_events import group_events
 from kwire.analysis.key_buckets import whole_of
-from kwire.analysis.owners import NOBODY, Owners
+from kwire.analysis.owners import NO_OWNERS, Owners
 from kwire.analysis.partial_sight import partly_seen, without_ok, without_totals
 from kwire.analysis.partials import Partial, with_server_nodes
 from kwire.analysis.release_ranges import accepts, broker_highest, default_targets, guess_release, highest_by_name, line_of, resolve_release
@@ -37,7 +37,7 @@ class Options:
 
     target_releases: Sequence[str] = ()
     broker_release: str | None = None
-    owners: Owners = NOBODY
+    owners: Owners = NO_OWNERS
 
     def check(self) -> None:
         """Raise what is wrong before the long work begins.
@@ -103,7 +103,7 @@ def cluster_of(whole: Partial, options: Options) -> Cluster:
     return Cluster(whole, highest, guesses, targets)
 
 
-def answers_by_key(sums: Partial, cluster: Cluster, owners: Owners = NOBODY) -> dict[str, pa.Table]:
+def answers_by_key(sums: Partial, cluster: Cluster, owners: Owners = NO_OWNERS) -> dict[str, pa.Table]:
     """Answer the questions about clients, topics and groups, for all keys or for those of a bucket (`kwire.analysis.key_buckets`).
 
     Args:

@@ -196,7 +196,7 @@ def _trigger(
         # What a newcomer gives as its reason is that it was told its member id (KIP-394).
         static = {member.instance_id for member in before.values() if member.instance_id}
         again = newcomer["group_instance_id"] in static
-        reason = "a static member came back" if again else "a member joined" if known else "the first join in sight"
+        reason = "a static member came back" if again else "a member joined" if known else "the first join captured"
         return newcomer["member_id"], reason, newcomer["time"]
     if expired:
         return expired[0], "a member was not heard of within its session timeout", first["time"]
@@ -208,7 +208,7 @@ def _trigger(
 
 def _difference(rebalance: Rebalance, known: bool) -> str:
     if not known:
-        return f"first generation in sight, {len(rebalance.after)} {'member' if len(rebalance.after) == 1 else 'members'}"
+        return f"first generation captured, {len(rebalance.after)} {'member' if len(rebalance.after) == 1 else 'members'}"
     static = {member.instance_id: member.member_id for member in rebalance.before.values() if member.instance_id}
     fresh = sorted(member for member in rebalance.after if member not in rebalance.before)
     back = {member: static.get(rebalance.after[member].instance_id or "") for member in fresh}
@@ -243,12 +243,12 @@ def _newer(steps: list[Row]) -> Iterator[Rebalance]:
         old, topics = members.get(member_id), _tuple(step["subscription"])
         if told is not None and told > 0 and old is None:
             members[member_id] = Member(member_id, step["group_instance_id"], topics)
-            cause = (member_id, "a member joined" if known else "the first join in sight", step["time"])
+            cause = (member_id, "a member joined" if known else "the first join captured", step["time"])
         elif old is not None and topics is not None and topics != old.topics:
             members[member_id] = Member(member_id, old.instance_id, topics)
             cause = (member_id, "a member wants other topics", step["time"])
         if told is not None and told > epoch:
-            trigger, reason, time = cause or (None, "no request in sight tells why; a member may have expired", step["time"])
+            trigger, reason, time = cause or (None, "no captured request explains it; a member's session may have timed out", step["time"])
             after = dict(members)
             left = [member for member in snapshot if member not in after]
             rebalance = Rebalance(told, time, step["response_time"], step, trigger, reason, snapshot, after, left)

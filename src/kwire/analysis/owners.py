@@ -26,7 +26,7 @@ import pyarrow as pa
 
 from kwire.errors import InputError
 
-__all__ = ["NOBODY", "OwnerRule", "Owners", "read_owners"]
+__all__ = ["NO_OWNERS", "OwnerRule", "Owners", "read_owners"]
 
 _CONDITIONS: Final = ("client_id", "principal", "address")
 _SAID: Final = ("team", "contact")
@@ -102,7 +102,7 @@ class Owners:
         return {**tables, "clients": _with(clients, found), "upgrade_impact": _with(impact, of_rows)}
 
 
-NOBODY: Final = Owners()
+NO_OWNERS: Final = Owners()
 """Without a file."""
 
 
@@ -124,16 +124,16 @@ def read_owners(path: str) -> Owners:
     except OSError as error:
         raise InputError(f"the owners {path} cannot be read: {error.strerror}") from error
     except UnicodeDecodeError as error:
-        raise InputError(f"the owners {path} are no UTF-8 text, at byte {error.start}") from error
+        raise InputError(f"the owners {path} are not UTF-8 text, at byte {error.start}") from error
     if path.lower().endswith(".csv"):
         return Owners(tuple(_rule(row, f"line {number} of {path}") for number, row in enumerate(csv.DictReader(io.StringIO(text)), 2)))
     try:
         found = tomllib.loads(text)
     except tomllib.TOMLDecodeError as error:
-        raise InputError(f"the owners {path} are no TOML: {error}") from error
+        raise InputError(f"the owners {path} are not valid TOML: {error}") from error
     rows = found.pop("owner", found.pop("owners", None))
     if found or not isinstance(rows, list) or not all(isinstance(row, dict) for row in rows):
-        raise InputError(f"{path} has to hold [[owner]] tables, and nothing else")
+        raise InputError(f"{path} must contain [[owner]] tables and nothing else")
     return Owners(tuple(_rule(row, f"owner {number} of {path}") for number, row in enumerate(rows, 1)))
 
 
@@ -154,5 +154,5 @@ def _rule(row: Mapping[Any, Any], place: str) -> OwnerRule:
         try:
             network = ipaddress.ip_network(said["address"], strict=False)
         except ValueError as error:
-            raise InputError(f"{place}: {said['address']!r} is no network such as 10.4.0.0/16") from error
+            raise InputError(f"{place}: {said['address']!r} is not a CIDR network (example: 10.4.0.0/16)") from error
     return OwnerRule(said["team"], said.get("contact"), said.get("client_id"), said.get("principal"), network)

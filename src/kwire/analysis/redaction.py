@@ -45,8 +45,8 @@ _ADDRESS: Final = re.compile(r"(?<![\w.])\d{1,3}(?:\.\d{1,3}){3}(?![\w.])|(?<![\
 _REASONS: Final = re.compile(
     r"group is already rebalancing|the consumer is being closed|the consumer unsubscribed from all topics|subscription has changed"
     r"|need to revoke partitions and re-join|consumer poll timeout has expired\.?|rebalance failed due to \w+Exception"
-    r"|a member left|a static member came back|a member joined|the first join in sight|a member wants other topics"
-    r"|a member asked to join again|no request in sight tells why; a member may have expired|Streams tasks not ready"
+    r"|a member left|a static member came back|a member joined|the first join captured|a member wants other topics"
+    r"|a member asked to join again|no captured request explains it; a member's session may have timed out|Streams tasks not ready"
 )
 _GIVEN_MEMBER: Final = re.compile(r"(need to re-join with the given member-id: )(.+)", re.DOTALL)
 _CHANGED: Final = re.compile(r"(cached metadata has changed|rebalance failed due to)\b.*", re.DOTALL)
@@ -54,7 +54,7 @@ _CHANGED: Final = re.compile(r"(cached metadata has changed|rebalance failed due
 _CAME_BACK: Final = re.compile(r"(.+) came back as (.+)", re.DOTALL)
 _MOVED: Final = re.compile(r"([+-])(.+) (joined|left|expired)", re.DOTALL)
 _WANTS: Final = re.compile(r"(.+) wants (.+) instead of (.+)", re.DOTALL)
-_COUNTED: Final = re.compile(r"\d+ (joined|left|expired)|first generation in sight, \d+ members?|same members")
+_COUNTED: Final = re.compile(r"\d+ (joined|left|expired)|first generation captured, \d+ members?|same members")
 
 # What metrics call by name (KIP-714); the values of all other attributes that are no numbers are hashed too, as `value-...`.
 _ATTRIBUTES: Final[dict[str, ColumnClass]] = {

@@ -10,8 +10,8 @@ from kwire.analysis.verdicts import Judgement, TargetRange, Use
 
 __all__ = ["NOTHING", "Remedy", "Software", "remedy_of"]
 
-_UNKNOWN_LIBRARY: Final = "Find out which library this is and upgrade it"
-_UNTIL_THEN: Final = "until then a proxy can stand in between"
+_UNKNOWN_LIBRARY: Final = "Identify the library and upgrade it"
+_UNTIL_THEN: Final = "until then, a proxy can translate"
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,7 +43,7 @@ NOTHING: Final = Remedy()
 
 
 def remedy_of(use: Use, judgement: Judgement, target: TargetRange, software: Software) -> Remedy:
-    """Say what to do about a use of an api.
+    """Return the fix for a use of an API.
 
     Args:
         use: what the client does.
@@ -58,12 +58,12 @@ def remedy_of(use: Use, judgement: Judgement, target: TargetRange, software: Sof
         return _of_refused(use, target, software)
     if judgement.basis == "broker_ceiling":
         return Remedy(
-            "Look up the library's version, or watch the client against a newer broker: the capture does not show whether it can do more."
+            "Look up the library's version, or capture the client with a newer broker: the capture does not show its own maximum."
         )
     if judgement.verdict == "undetermined" and use.answers == "none":
-        return Remedy("Find out why no broker answers it, then capture it at work.")
+        return Remedy("Find out why no broker answers this client, then capture it again.")
     if judgement.verdict == "undetermined" and use.answers == "unseen":
-        return Remedy("Capture both directions of its connections.")
+        return Remedy("Capture both directions of this client's connections.")
     return NOTHING
 
 
@@ -76,9 +76,9 @@ def _of_refused(use: Use, target: TargetRange, software: Software) -> Remedy:
     if accepts is None:
         return Remedy(f"{upgrade} to a version that does not need {use.api_name}.")
     if use.api_version > accepts[1]:
-        return Remedy(f"{upgrade} to a version that asks which versions the broker has; {_UNTIL_THEN}.")
+        return Remedy(f"{upgrade} to a version that negotiates (ApiVersions); {_UNTIL_THEN}.")
     if use.api_version >= accepts[0]:
-        return Remedy(f"Find out why the broker refuses {use.api_name}: Kafka {target.release} accepts this version.")
+        return Remedy(f"Find out why the broker rejects {use.api_name}: Kafka {target.release} supports this version.")
     return Remedy(f"{upgrade} to a version that sends {use.api_name} v{accepts[0]} or later; {_UNTIL_THEN}.")
 
 

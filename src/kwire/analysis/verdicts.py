@@ -138,7 +138,7 @@ def judge(use: Use, target: TargetRange) -> Judgement:
     judgement = _by_version(use, target)
     if use.role != "client" or use.answers == "some" or judgement.verdict not in ("ok", "marked"):
         return judgement
-    why = "nothing that it sent was answered" if use.answers == "none" else "the answers to what it sent are not in the capture"
+    why = "no request of this client was answered" if use.answers == "none" else "the answers to this client are not in the capture"
     return replace(judgement, verdict="undetermined", confidence="low", reason=f"{judgement.reason.removesuffix('.')}, but {why}.")
 
 
@@ -156,13 +156,13 @@ def _by_version(use: Use, target: TargetRange) -> Judgement:
         and (not inside or use.always_refused)
         and api != _API_VERSIONS
     ):
-        reason = f"A broker of the line {use.refused_by} refused {api} v{version} in this capture."
+        reason = f"A Kafka {use.refused_by} broker rejected {api} v{version} in this capture."
         return Judgement(verdict="rejected", basis="observed_refusal", confidence="high", reason=reason)
     if api == _API_VERSIONS:
-        reason = f"{kafka} answers an ApiVersions version that it does not have with error 35, and the client steps down (KIP-511)."
+        reason = f"{kafka} answers an unsupported ApiVersions version with error 35, and the client falls back (KIP-511)."
         return Judgement(verdict="ok", basis="inside_range", confidence="high", reason=reason)
     if accepts is None:
-        return Judgement(verdict="rejected", basis="own_maximum", confidence="high", reason=f"{kafka} does not have {api} any more.")
+        return Judgement(verdict="rejected", basis="own_maximum", confidence="high", reason=f"{kafka} no longer supports {api}.")
     if inside:
         return _inside(use, target, accepts)
     if version > accepts[1]:
@@ -177,20 +177,19 @@ def _same_line(line: str, release: str) -> bool:
 def _inside(use: Use, target: TargetRange, accepts: tuple[int, int]) -> Judgement:
     api, version = use.api_name, use.api_version
     if version in target.marks:
-        reason = f"Kafka {target.release} accepts {api} v{version}: {_later(target.marks[version])}."
+        reason = f"Kafka {target.release} supports {api} v{version}, {_later(target.marks[version])}."
         return Judgement(verdict="marked", basis="inside_range", confidence="high", reason=reason)
-    reason = f"Kafka {target.release} accepts {api} v{accepts[0]} to v{accepts[1]}, v{version} included."
+    reason = f"Kafka {target.release} supports {api} v{accepts[0]} to v{accepts[1]}; this client sends v{version}."
     return Judgement(verdict="ok", basis="inside_range", confidence="high", reason=reason)
 
 
 def _later(later: LaterReleases) -> str:
-    marked = f"deprecated by {_listed(later.marked_by)}"
+    marked = f"deprecated in {_listed(later.marked_by)}"
     if later.refusing is not None:
-        return f"{marked}, and Kafka {later.refusing} refuses it"
+        return f"{marked} and rejected by Kafka {later.refusing}"
     if later.only_patches:
-        verb = "refuses" if len(later.only_patches) == 1 else "refuse"
-        return f"{marked}; of the later releases only Kafka {_listed(later.only_patches)} {verb} it"
-    return f"{marked}, accepted by all releases to {later.newest}"
+        return f"{marked} and rejected only by Kafka {_listed(later.only_patches)}"
+    return f"{marked} and supported by all later releases up to {later.newest}"
 
 
 def _listed(names: Sequence[str]) -> str:
@@ -199,43 +198,44 @@ def _listed(names: Sequence[str]) -> str:
 
 def _above(use: Use, target: TargetRange, accepts: tuple[int, int]) -> Judgement:
     api, version = use.api_name, use.api_version
-    above = f"{api} v{version} is above v{accepts[1]}, the highest that Kafka {target.release} accepts"
+    above = f"Kafka {target.release} supports {api} up to v{accepts[1]}; this client sends v{version}"
     if use.negotiates:
-        return Judgement(verdict="ok", basis="inside_range", confidence="high", reason=f"{above}; the client negotiates and steps down.")
+        return Judgement(
+            verdict="ok", basis="inside_range", confidence="high", reason=f"{above} and negotiates, so it will use a lower version."
+        )
     if use.negotiates is None:
-        reason = f"{above}, and whether the client negotiates was not seen: the capture has only the middle of its connections."
+        reason = f"{above}, and the beginning of its connections, which shows whether it negotiates, is not in the capture."
         return Judgement(verdict="undetermined", basis="broker_ceiling", confidence="low", reason=reason)
     return Judgement(
-        verdict="rejected", basis="no_negotiation", confidence="high", reason=f"{above}, and the client never asks ApiVersions."
+        verdict="rejected", basis="no_negotiation", confidence="high", reason=f"{above} and never negotiates (no ApiVersions request)."
     )
 
 
 def _below(use: Use, target: TargetRange, accepts: tuple[int, int]) -> Judgement:
     api, version, highest = use.api_name, use.api_version, use.broker_highest
-    below = f"{api} v{version} is below v{accepts[0]}, the lowest that Kafka {target.release} accepts"
+    needs = f"Kafka {target.release} requires {api} v{accepts[0]} or later"
+    below = f"{needs}; this client sends v{version}"
     if not use.seen:
         assert use.known is not None
-        reason = (
-            f"{use.known.library} is known to send {api} in v{version} at most; Kafka {target.release} accepts v{accepts[0]} and later."
-        )
+        reason = f"{needs}; {use.known.library} sends v{version} at most."
         return Judgement(verdict="rejected", basis="known_client", confidence=_confidence(use.known), reason=reason)
     if use.negotiates is False:
-        reason = f"{below}, and the client never asks which versions the broker has."
+        reason = f"{below} and never negotiates (no ApiVersions request)."
         return Judgement(verdict="rejected", basis="no_negotiation", confidence="high", reason=reason)
     if highest is not None and version < highest:
-        reason = f"{below}; the observed broker offers up to v{highest}, so v{version} is the most that the client can do."
+        reason = f"{below} although the broker offers v{highest}, so v{version} is the client's own maximum."
         return Judgement(verdict="rejected", basis="own_maximum", confidence="high", reason=reason)
     known = use.known
     if known is not None and known.at_least is not None and known.at_least >= accepts[0]:
-        reason = f"{below}, but only because the observed broker offers no more: {known.library} is known to use up to v{known.at_least}."
+        reason = f"{below} because the broker offers no more; {known.library} supports v{known.at_least}."
         return Judgement(verdict="ok", basis="known_client", confidence=_confidence(known), reason=reason)
     if known is not None and known.at_most is not None and known.at_most < accepts[0]:
-        reason = f"{below}, and {known.library} is known to use v{known.at_most} at most."
+        reason = f"{below}, and {known.library} supports v{known.at_most} at most."
         return Judgement(verdict="rejected", basis="known_client", confidence=_confidence(known), reason=reason)
     if highest is None:
-        reason = f"{below}, but what the observed broker offers was not seen, so it may be the broker that holds the client down."
+        reason = f"{below}, but the broker's maximum is not in the capture and may be what limits the client."
     else:
-        reason = f"{below}, but it is also the highest that the observed broker offers: the client may be able to use a later one."
+        reason = f"{below}, which is also the broker's maximum: the client may support later versions."
     return Judgement(verdict="undetermined", basis="broker_ceiling", confidence="low", reason=reason)
 
 

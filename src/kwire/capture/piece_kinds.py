@@ -113,10 +113,7 @@ def _kind(head: bytes, name: str, *, patient: bool = False) -> PieceKind | None:
     if not patient:
         if cut := cut_header(head):
             raise InputError(f"{name}: {cut}")
-        shown = head[:16].hex()
-        raise InputError(
-            f"{name} is not a capture file: neither pcap nor pcapng begins with bytes {shown}, and it has no line of a request log"
-        )
+        raise InputError(f"{name} is not a capture file: not pcap, pcapng or a request log (begins with {ascii(head[:16])[1:]})")
     return None
 
 

@@ -47,7 +47,7 @@ def decode(
 ) -> int:
     """Decode FILE to JSON lines in the form of a broker's JSON request log.
 
-    FILE (by default standard input) holds frames in hex, one a line, with or without their 4-byte length; or raw frames: one, or several
+    FILE (by default standard input) holds frames in hex, one per line, with or without their 4-byte length; or raw frames: one, or several
     with their length before each; or it is a capture: then a line is a request with its response.
 
     \b
@@ -122,7 +122,7 @@ def frames_of(data: bytes, name: str) -> Iterator[tuple[str, bytes]]:
         InputError: there is nothing, or a line of hex has half a byte.
     """
     if not data.strip():
-        raise InputError(f"{name} is empty; give frames in hex, one a line, raw frames or a capture.")
+        raise InputError(f"{name} is empty; give frames in hex (one per line), raw frames or a capture.")
     if _HEX.issuperset(data):
         for number, line in enumerate(data.decode("ascii").splitlines(), 1):
             digits = "".join(line.replace(":", " ").split())

@@ -18,7 +18,7 @@ from kwire.cli.decode import decode
 from kwire.cli.demo import demo
 from kwire.cli.diff import diff
 from kwire.cli.doctor import doctor
-from kwire.cli.exit_status import FAILED, INTERRUPTED
+from kwire.cli.exit_status import CLOSED_PIPE, FAILED, INTERRUPTED
 from kwire.cli.inspect import inspect
 from kwire.cli.report import report
 from kwire.cli.telemetry import telemetry
@@ -68,10 +68,13 @@ class Commands(click.Group):
             return error.exit_code
         except (click.Abort, KeyboardInterrupt):
             return INTERRUPTED
+        except SystemExit as exiting:
+            # click exits with 1 for one reason outside of its standalone mode: the reader closed the pipe; SIGTERM exits with 143
+            return CLOSED_PIPE if exiting.code == FAILED else int(exiting.code or 0)
         except BrokenPipeError:
             # the reader, such as `head`, has had enough; the interpreter would complain once more when it flushes
             os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-            return 1
+            return CLOSED_PIPE
         except KwireError as error:
             said = str(error)
         except ModuleNotFoundError as error:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Final
 
-__all__ = ["CLIENTS_BREAK", "FAILED", "INCOMPLETE_INPUT", "INTERRUPTED", "THIN_EVIDENCE"]
+__all__ = ["CLIENTS_BREAK", "CLOSED_PIPE", "FAILED", "INCOMPLETE_INPUT", "INTERRUPTED", "THIN_EVIDENCE"]
 
 FAILED: Final = 1
 """Nothing was written; standard error says why."""
@@ -20,3 +20,6 @@ CLIENTS_BREAK: Final = 5
 
 INTERRUPTED: Final = 130
 """Ctrl-C."""
+
+CLOSED_PIPE: Final = 141
+"""The reader of standard output closed the pipe: 128 + SIGPIPE, as a shell reports it of other programs."""

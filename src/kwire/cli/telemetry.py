@@ -49,7 +49,7 @@ def _row(point: dict[str, Any]) -> tuple[object, ...]:
 
 @click.group(cls=ActionGroup, short_help="Metrics that clients push (KIP-714).")
 def telemetry() -> None:
-    """Metrics that clients push (KIP-714): which ones a cluster wants of whom, and what came.
+    """Client telemetry (KIP-714): the metrics that a cluster requests from its clients, and those received.
 
     \b
     Example:

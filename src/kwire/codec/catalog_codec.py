@@ -75,7 +75,7 @@ class Codec:
 
     Arguments:
         source: the catalog. One without `RequestHeader` and `ResponseHeader`, such as a folder with a few messages, gets the built-in ones.
-        twin: which twin executes.
+        twin: which backend executes.
 
     Attributes:
         catalog: the catalog.

@@ -92,7 +92,7 @@ class DecodeRequest(Protocol):
 
 
 class DecodeResponse(Protocol):
-    """Decodes a response frame to a request of a known api and version.
+    """Decodes a response frame, given API key and version of its request.
 
     A broker that does not know the version of an ApiVersions request answers in version 0 with error 35 (KIP-511; brokers 0.10 and 0.11
     with an empty list). Such a body is told by reading: it does not fit the version that was asked for, it fits version 0 exactly, and
@@ -159,7 +159,7 @@ class FrameReader:
         """The decoder of a request's body, or the error that says why there is none."""
         message = self._source.catalog.request(api_key)
         if message is None:
-            return wire_error(Fault.UNKNOWN_API, 0, "api_key", "RequestHeader", api_key, api_version, f"unknown api key {api_key}")
+            return wire_error(Fault.UNKNOWN_API, 0, "api_key", "RequestHeader", api_key, api_version, f"unknown API key {api_key}")
         if api_version not in message.valid_versions:
             reason = f"version {api_version} of {message.name} is not known, only {message.valid_versions}"
             return wire_error(Fault.UNSUPPORTED_VERSION, 2, "api_version", message.name, api_key, api_version, reason)
@@ -191,7 +191,7 @@ class FrameReader:
         """The decoders of a response's header and body; in place of the body's the error that says why there is none."""
         message = self._source.catalog.response(api_key)
         if message is None:
-            reason = f"unknown api key {api_key}"
+            reason = f"unknown API key {api_key}"
             return self._source.decoder("ResponseHeader", 0), wire_error(
                 Fault.UNKNOWN_API, 0, "", "ResponseHeader", api_key, api_version, reason
             )

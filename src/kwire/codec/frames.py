@@ -72,7 +72,7 @@ class Request(Generic[Body]):
     """A decoded request frame.
 
     Attributes:
-        header: `RequestHeader` object; api key and version are in it.
+        header: `RequestHeader` object; with API key and version.
         body: message object, or `Opaque` in lenient mode.
         violation: what was tolerated in lenient mode: the reason of an opaque body, or `TrailingBytes`; else None.
     """
@@ -106,7 +106,7 @@ class Response(Generic[Body]):
     Attributes:
         header: `ResponseHeader` object.
         body: message object, or `Opaque` in lenient mode.
-        api_key: as asked for.
+        api_key: that of the request.
         api_version: the version in which the body was read: as asked for, but 0 where a broker answered ApiVersions in version 0 (KIP-511).
         violation: as in `Request`.
     """

@@ -219,10 +219,10 @@ class HeaderScan:
         self._scanner = twin.HeaderScanner(plans, versions, _UNKNOWN_API_HEADER)
 
     def scan_headers(self, buffer: Buffer, *, max_frame_bytes: int = MAX_FRAME_BYTES) -> HeaderColumns:
-        """The headers of all whole frames of a buffer, in one call.
+        """Read the headers of all complete frames in a buffer, in one call.
 
         Arguments:
-            buffer: request frames with their 4-byte lengths, one behind the other; any contiguous buffer. Do not change it while the
+            buffer: request frames with their 4-byte lengths, one after another; any contiguous buffer. Do not change it while the
                 result lives.
             max_frame_bytes: the scan ends before a frame that claims to be longer, or to have a negative length: what stands there is not
                 the length of a frame.

@@ -124,7 +124,7 @@ class FrameSplicer:
                 decoding gives. A place of one path must be there when it gets a value; else what is there is rewritten.
             api_key, api_version: of the request that a response answers.
             name, version: of a message.
-            strict: bytes behind the message are a fault; else they are copied, as brokers pass over them: librdkafka's list_topics() sends
+            strict: trailing bytes are an error; else they are copied, because brokers ignore them: librdkafka's list_topics() sends
                 three bytes too many behind Metadata v12.
 
         Returns:
@@ -173,7 +173,7 @@ class FrameSplicer:
                 prefixes), the frame in an Envelope, user data of other assignors, groups of other types. `refuse` or `keep`.
 
         Raises:
-            WireError: as in `splice`, also for subscriptions and assignments; an api or version that the catalog does not know.
+            WireError: as in `splice`, also for subscriptions and assignments; an API or version that the catalog does not know.
             EncodeError: what cannot be renamed is there, and is not to be kept; or a new name is none.
             KwireError, TypeError: as in `splice`.
         """
@@ -197,19 +197,19 @@ class FrameSplicer:
         """Rewrite every address of a broker in a frame or message, and copy all other bytes.
 
         Found by schema in every message and version of the catalog: Metadata, FindCoordinator, DescribeCluster, the tagged node endpoints
-        of Produce, Fetch, ShareFetch and ShareAcknowledge, and those that brokers and controllers tell each other.
+        of Produce, Fetch, ShareFetch and ShareAcknowledge, and those that brokers and controllers exchange.
 
         Arguments:
             frame, api_key, api_version, name, version, strict: as in `splice`.
             addresses: a function of one argument, a `kwire.codec.broker_addresses.BrokerAddress` with node id, host, port, listener,
                 message and path, that gives (host, port); a function of three, (node id, host, port); or a mapping to (host, port). A
-                mapping is asked for (host, port), then for the node id or, where the message names the listener, for (node id, listener):
+                mapping is searched for (host, port), then the node id or, where the message names the listener, for (node id, listener):
                 a node that is broker and controller has one id. It must have every address that comes up, so that none slips through. The
                 node id is None where the message does not say it (requests to change the leader of a quorum). An answer that names no
                 broker (node id -1, empty host) stays.
 
         Raises:
-            WireError: as in `splice`; an api or version that the catalog does not know.
+            WireError: as in `splice`; an API or version that the catalog does not know.
             EncodeError: a mapping lacks a broker, a new address is none, or the message may hold addresses that cannot be rewritten (the
                 frame in an Envelope).
             KwireError, TypeError: as in `splice`.

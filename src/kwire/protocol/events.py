@@ -34,7 +34,7 @@ class RequestCompleted:
     Attributes:
         request_index: order of the request in its connection, from 0. An orphan response has -1.
         api_key, api_name, api_version: of the header; the name is None for a key that the catalog does not have. All None for an orphan.
-        header_version: None where header or api are unknown.
+        header_version: None where header or API are unknown.
         correlation_id: None when the header was cut before it.
         client_id: of this request, None for null and where it could not be read.
         client_instance_id: in force at the request, in Kafka's 22 letters.
@@ -52,7 +52,7 @@ class RequestCompleted:
             whole answer had not come; `unseen`: an answer may lie in bytes that the capture lacks, or snaplen cut away whether one was
             wanted; `unanswered`: the server was seen and gave none; `orphan_response`: a response alone. An answer that was begun when the
             server or the capture ended is one.
-        body: what became of the request's body; of an orphan always `skipped`.
+        body: how the request's body was read; of an orphan always `skipped`.
         packet_number, stream_offset: of the first byte of the request's frame (of an orphan: the response's).
     """
 
@@ -96,7 +96,7 @@ class ViolationFound:
         direction: the side that broke it.
         request_index: the request it belongs to, None where there is none.
         packet_number, stream_offset, time: where in that direction it was seen.
-        software_name, client_id: of the connection, as known by then.
+        software_name, client_id: of the connection, as far as seen so far.
         explanation: one sentence; wire text in it is escaped and shortened.
     """
 
@@ -117,7 +117,7 @@ class VersionsLearned:
     """The ranges that the server advertised in an ApiVersions response, also in one that was cut, as far as it could be read.
 
     Attributes:
-        versions: (lowest, highest) by api key.
+        versions: (lowest, highest) by API key.
         error_code: 35 marks the fallback answer, which lists little or nothing.
         complete: False when the response was cut.
     """
@@ -368,7 +368,7 @@ class ConnectionSummary:
     Attributes:
         protocol: `kafka`, `tls`, `http`, `http2`, `ssh`, `postgres`, `redis`, `mysql`, ..., `silent` without a byte, `unknown`.
         state: `complete` (both or either side said goodbye), `joined_late`, `open`, `reset`.
-        closed_by: `client` or `server`, whoever ended first; None while open.
+        closed_by: `client` or `server`, the one that closed first; None while open.
         request_frames, response_frames: whole and damaged frames.
         request_bytes, response_bytes: bytes seen, lost ones not counted; `bytes_lost`: those.
         bytes_opaque: bytes of foreign protocols and of stretches where no frame was found.

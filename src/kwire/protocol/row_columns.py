@@ -119,7 +119,7 @@ REQUEST_COLUMNS: Final = (
     Column("rack_id", "string", Body("request", "rack_id", api="Fetch"), "rack", "rack of who fetches, empty without one (KIP-392)"),
     Column("max_wait_ms", "int32", Body("request", "max_wait_ms", api="Fetch"), "plain", "milliseconds that a Fetch lets the broker wait"),
     Column("state", "string", "state", "plain", "answered, no_response_expected, unanswered, abandoned, unseen or orphan_response"),
-    Column("body", "string", "state", "plain", "what became of the request's body: decoded, truncated, malformed, unsupported or skipped"),
+    Column("body", "string", "state", "plain", "how the request's body was read: decoded, truncated, malformed, unsupported or skipped"),
     Column("queue_time_us", "int64", "log", "plain", "microseconds in the broker's request queue; from a request log only"),
     Column("local_time_us", "int64", "log", "plain", "microseconds of the broker's own work; from a request log only"),
     Column("remote_time_us", "int64", "log", "plain", "microseconds of waiting for other brokers; from a request log only"),

@@ -26,7 +26,7 @@ _SHORT_CAPTURE: Final = timedelta(hours=24)
 _FILE_RULES: Final[dict[str, tuple[Level, str, str]]] = {
     "capture_unreadable": ("warning", "Unreadable", "What could not be read is missing here ({})."),
     "capture_cut": ("warning", "Cut short", "Not whole: {}."),
-    "capture_damaged": ("warning", "Damaged", "{} of files make no packet records, and what they held is missing here."),
+    "capture_damaged": ("warning", "Damaged", "{} of files are not packet records; their contents are missing here."),
     "series_order": ("warning", "Order", "The order of files is in doubt."),
     "capture_empty": ("note", "Empty", "Without a packet or a request: {}."),
     "log_line_unreadable": ("warning", "Lines", "Lines of request logs cannot be read."),

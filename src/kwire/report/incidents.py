@@ -161,7 +161,7 @@ def _refused(folder: AnalysisFolder, names: dict[str, str]) -> Listing:
     return Listing(
         id="incident-refused",
         title="Refused",
-        lead="Logins that failed, connections that came to nothing, and requests that a broker would not take or hung up on.",
+        lead="Failed logins, refused connections and rejected requests.",
         columns=(_CLIENT, Column("What"), Column("Times", "number")),
         rows=tuple((names.get(key, key), what, count(number)) for (key, what), number in ranked),
         nothing="No client was refused.",

@@ -31,7 +31,7 @@ def markdown(report: Report) -> str:
 
 
 def _title(report: Report) -> Iterator[str]:
-    yield "# Kafka clients" + (f" and the way to {words(report.newest)}" if report.newest else "")
+    yield "# Kafka upgrade report" + (f", to {words(report.newest)}" if report.newest else "")
     apart = f" Not counted as clients: {report.population.apart}." if report.population.apart else ""
     yield from ("", words(f"{report.headline}.{apart}"), "", f"**{words(report.coverage.verdict)}**", "")
     yield from (f"- {fact.about}: {words(fact.sentence)}" for fact in report.coverage.facts if fact.level != "fine")

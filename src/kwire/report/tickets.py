@@ -16,10 +16,10 @@ __all__ = ["cure_sentence", "deadline_sentence", "ticket", "what_to_do"]
 def deadline_sentence(task: OwnerTask) -> str:
     """By when, in words of ours and a release."""
     if task.verdict == "rejected":
-        return f"before the brokers move to Kafka {task.deadline}, which refuses this client"
+        return f"before the brokers move to Kafka {task.deadline}, which rejects this client"
     if task.verdict == "undetermined":
-        return f"before the brokers move to Kafka {task.deadline}, which may refuse this client: the capture cannot tell"
-    return f"before the brokers move to Kafka {task.refused_by}, which refuses this client; Kafka {task.deadline} still takes what it sends"
+        return f"before the brokers move to Kafka {task.deadline}, which may reject this client: the capture does not show it"
+    return f"before the brokers move to Kafka {task.refused_by}, which rejects this client; Kafka {task.deadline} still accepts it"
 
 
 def cure_sentence(cure: tuple[str, str, str]) -> str:
@@ -36,8 +36,8 @@ def what_to_do(task: OwnerTask) -> list[str]:
     if task.cures:
         return [cure_sentence(cure) for cure in task.cures]
     if task.verdict == "undetermined":
-        return ["Find out which library and version this is; a capture that has the beginning of its connections shows it."]
-    return ["Find out which library this is, and upgrade it."]
+        return ["Identify the library and its version; a capture of the beginning of its connections shows them."]
+    return ["Identify the library and upgrade it."]
 
 
 def ticket(task: OwnerTask) -> str:

@@ -114,5 +114,5 @@ def header_version(kind: str, api_key: int, api_version: int, known: Catalog | N
     known = catalog() if known is None else known
     message = known.request(api_key) if kind == "request" else known.response(api_key)
     if message is None:
-        raise UnknownApi(f"unknown api key {api_key}", api_key=api_key, api_version=api_version)
+        raise UnknownApi(f"unknown API key {api_key}", api_key=api_key, api_version=api_version)
     return header_version_of(message.header_versions, api_version)

@@ -108,7 +108,7 @@ class ExecutorReport:
 
 
 def doctor(spark: SparkSession | SparkContext) -> ExecutorReport:
-    """Run a task on each executor and say what is there: Python, kwire and its twin, the versions of what kwire uses, and what is wrong.
+    """Run a task on each executor and report Python, kwire and its backend, the versions of its dependencies, and what is wrong.
 
     Args:
         spark: a session, classic or Spark Connect, or a context.

@@ -15,7 +15,7 @@ from functools import partial
 from typing import TYPE_CHECKING, Any, Final
 
 from kwire.analysis.answers import Cluster, answers_by_key
-from kwire.analysis.owners import NOBODY, Owners
+from kwire.analysis.owners import NO_OWNERS, Owners
 from kwire.analysis.partials import merge
 from kwire.analysis.redaction import Redaction, Redactor
 from kwire.capture.file_systems import StoreOptions, store_options
@@ -59,7 +59,7 @@ class Finishing:
     bits: int
     files: tuple[SumsFile, ...]
     cluster: Cluster
-    owners: Owners = NOBODY
+    owners: Owners = NO_OWNERS
     redaction: Redaction | None = None
     store: StoreOptions | None = None
 

@@ -92,7 +92,7 @@ def from_kafka_request(
         fields: of the message, such as ``topics.name``: a sequence, or one text with commas.
 
     Raises:
-        InputError: no such option or mode, a message that is no request, or there is neither Spark 4.1 nor pandas.
+        InputError: no such option or mode, a message that is not a request, or there is neither Spark 4.1 nor pandas.
         KwireError: no such message, version or field.
     """
     read = reading_options(options, "from_kafka_request")
@@ -138,7 +138,7 @@ def from_record_batch(col: Column | str, options: Mapping[str, str] | None = Non
     """Record batches to arrays of records: `batch`, `offset`, `timestamp` (ms), `key`, `value`, `headers` and what their batch says.
 
     Arguments:
-        col: a binary column of batches one behind the other, as in Produce, Fetch and segment files; a null gives a null.
+        col: a binary column of batches, one after another, as in Produce, Fetch and segment files; a null gives a null.
         options: `mode`: PERMISSIVE, the default, gives one element of nulls for a batch that cannot be read, whose `error` says why.
 
     Raises:

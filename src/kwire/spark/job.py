@@ -21,7 +21,7 @@ import pyarrow.compute as pc
 import kwire
 from kwire.analysis import Options, Partial, merge
 from kwire.analysis.answers import cluster_of
-from kwire.analysis.owners import NOBODY, read_owners
+from kwire.analysis.owners import NO_OWNERS, read_owners
 from kwire.analysis.quality import too_little
 from kwire.analysis.redaction import Redaction, Redactor
 from kwire.capture.capture_points import names_in
@@ -73,13 +73,13 @@ class JobRequest:
         master: a Spark master, None for the default.
         ports: where brokers listen; empty to find them out.
         target_releases: empty for the default targets.
-        broker_release: of the observed brokers, where no ApiVersions response tells.
+        broker_release: of the observed brokers, if no ApiVersions response shows it.
         series_rule: which files belong together (`kwire.capture.series.group_series`).
         overwrite: an earlier analysis in `out` may be replaced.
         log_zone: time zone of request logs, None for UTC.
         owners: path of the file that says who answers for which clients, None without one.
         redaction: what to hash in all that is written, None for nothing.
-        append: go on with the analysis in `out`: what it has read is not read again.
+        append: add new files to the analysis in `out`.
         sharing: how the tasks of one series share its connections: each scans all packets (`scan`), packets are routed to them in a step
             of its own (`route`), or what costs less (`auto`). The tables are the same.
         region, endpoint: of the object stores of `inputs` and `out` (`kwire.capture.file_systems.StoreOptions`).
@@ -105,7 +105,7 @@ class JobRequest:
 
 @dataclass(slots=True)
 class JobReport:
-    """What became of it.
+    """The result of an analysis.
 
     Attributes:
         out: the folder as given.
@@ -114,7 +114,7 @@ class JobReport:
         skipped: what could not be read, each with the reason.
         warnings: sentences on the order of files.
         requests: rows in table `requests`.
-        thin: why the analysis rests on too little, sentences (`kwire.analysis.quality`).
+        thin: why the captures are too incomplete to trust, as sentences (`kwire.analysis.quality`).
         bytes_read: of the files that were to be read, as stored, each once.
         phases: how long what took.
         cpu_seconds: of the processor, in all tasks.
@@ -258,7 +258,7 @@ def run_job(
 
     Args:
         request: what to analyse and where to.
-        progress: told what is going on, and how many of how many bytes are read (0 of 0 where that cannot be said).
+        progress: called with the phase, the bytes read and the bytes in all (0 and 0 if unknown).
         page: called with the folder when the tables are there, before it is marked complete.
         chosen: called with the engine, `local` or `spark`, and the bytes of the captures, before anything is read.
 
@@ -293,7 +293,7 @@ def _run_job(
     if request.engine == "local" and request.master is not None:
         raise InputError("a master is Spark's: give it with the engine spark, or leave it out")
     check_shared(request.master, request.out, request.inputs)
-    owners = NOBODY if request.owners is None else read_owners(request.owners)
+    owners = NO_OWNERS if request.owners is None else read_owners(request.owners)
     options = Options(target_releases=request.target_releases, broker_release=request.broker_release, owners=owners)
     options.check()
     zone_of(request.log_zone)

@@ -52,9 +52,9 @@ def ship(spark: SparkSession | SparkContext, wheel: str | None = None, *, requir
 
     Args:
         spark: a session, classic or Spark Connect, or a context.
-        wheel: a wheel of kwire for the executors' Python and system, where they are not the driver's; this kwire as it is installed
+        wheel: a wheel of kwire for the executors' Python and system, if they differ from the driver's; this installation of kwire
             otherwise.
-        require_native: it is an error when the compiled modules do not load there; else the pure twin serves, and the report says so.
+        require_native: raise if the native modules do not load there; else the pure-Python backend runs, and the report shows it.
 
     Returns:
         What is on the executors then.
@@ -126,7 +126,7 @@ def _add(spark: Any, archive: Path, renew: bool) -> None:
 
 
 def write_archive(path: str, wheel: str | None = None) -> None:
-    """Write what `ship` puts on executors into a file, for who submits jobs with `--archives FILE#kwire` or `spark.archives`.
+    """Write the archive of `ship` into a file, for `--archives FILE#kwire` or `spark.archives`.
 
     Args:
         path: of the file, ending in `.zip`.

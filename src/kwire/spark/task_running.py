@@ -92,7 +92,7 @@ def watching(out: str, total: int, progress: Callable[[str, int, int], None]) ->
     Args:
         out: the output folder, path or URI.
         total: bytes of their files, a file as often as it is read.
-        progress: told what is going on, and how many of how many bytes are read.
+        progress: called with the phase, the bytes read and the bytes in all.
     """
     over = threading.Event()
 

@@ -142,7 +142,7 @@ COMMENTS: Final[dict[str, str]] = {
     "terminating": "the client's last push before it ended",
     "throttle_ms": "sum of the throttle times in responses [milliseconds]",
     "time": "time of the point or step [UTC]",
-    "topic": "topic; null where no message in sight tells the name of the id",
+    "topic": "topic; null if no captured message has the name of the id",
     "topic_id": "topic id (KIP-516)",
     "trigger_member_id": "member that caused the step",
     "type": "gauge, sum, histogram, exponential_histogram or summary",

@@ -395,7 +395,7 @@ def _tell_unread(carry: TablesCarry) -> None:
 def _tell_damages(facts: FileFacts, carry: TablesCarry, before: int) -> None:
     add = carry.sink.violations.add
     for each in facts.damages[before:]:
-        text = f"{each.size:,} bytes at byte {each.at} make no packet records, and are lost; the records behind them are read."
+        text = f"{each.size:,} bytes at offset {each.at} are not packet records and are lost; the records after them are read."
         add(_file_violation(carry, facts.location, "capture_damaged", "warning", text))
     if facts.damage_count > max(before, len(facts.damages)):
         text = f"{facts.damage_count:,} parts of the file make no packet records, together {facts.damaged_bytes:,} bytes, which are lost."

@@ -69,7 +69,7 @@ class ResponseReader(_FrameTable):
     def decode_response(
         self, frame: Any, api_key: int, api_version: int, *, strict: bool = True, fields: Sequence[str] | None = None
     ) -> Any:
-        """Decode a response frame to a request of a known api and version; see `kwire.codec.decoding`."""
+        """Decode a response frame, given API key and version of its request; see `kwire.codec.decoding`."""
         if fields is None:
             pair = self._pairs.get((api_key, api_version))
             if pair is not None:

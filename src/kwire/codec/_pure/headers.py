@@ -42,7 +42,7 @@ class HeaderReader:
 
         Arguments:
             frame: a request without its 4-byte length, any contiguous buffer.
-            strict: raise for an unknown api key and for strings that are not UTF-8; else read the header of an unknown api in the
+            strict: raise for an unknown API key and for strings that are not UTF-8; else read the header of an unknown api in the
                 fallback version and replace what is not UTF-8.
 
         Raises:
@@ -57,7 +57,7 @@ class HeaderReader:
             versions = self._versions_of(api_key)
             if versions is None:
                 if strict:
-                    raise_for(Fault.UNKNOWN_API, 0, "api_key", "RequestHeader", api_key, api_version, f"unknown api key {api_key}")
+                    raise_for(Fault.UNKNOWN_API, 0, "api_key", "RequestHeader", api_key, api_version, f"unknown API key {api_key}")
                 return self._decoders[self._fallback].decode(buffer, 0, not strict)
             self._versions[api_key] = versions
         version = versions[min(max(api_version, 0), len(versions) - 1)]

@@ -109,7 +109,7 @@ def decode(
     """Read record batches of magic 0, 1 and 2, in any mixture: the headers now, the records of a batch when `StoredBatch.records` is read.
 
     Arguments:
-        data: the batches one behind the other, as in Produce and Fetch or in a segment file; any contiguous buffer. It is kept, not copied.
+        data: the batches, one after another, as in Produce and Fetch or in a segment file; any contiguous buffer. It is kept, not copied.
         max_decompressed: bytes that the records of one batch may unpack to.
         max_unpacked: bytes that the records of all batches that are read may unpack to; by default 128 MiB, or 64 bytes for each byte of
             `data` where that is more (`UNPACKED_BYTES`, `UNPACKED_MULTIPLE` in `kwire.codec.records`).

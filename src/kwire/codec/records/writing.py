@@ -193,7 +193,7 @@ def record_writer(twin: Twin = backend) -> RecordWriter:
 
 
 def encode(batches: Iterable[RecordBatch | StoredBatch] | RecordBatch | StoredBatch, *, level: int | None = None) -> bytes:
-    """Write record batches of magic 0, 1 and 2, in any mixture, one behind the other.
+    """Write record batches of magic 0, 1 and 2, in any mixture, one after another.
 
     Arguments:
         batches: batches to be written, and batches that were read; or one of them.

@@ -257,7 +257,7 @@ class GroupCoordinatorRole:
         asked = Asked(to, version)
         told = (request.protocol_type, request.protocol_name)
         if names_are_missing(version, *told):
-            why = f"SyncGroup v{version} has to tell protocol type and name"
+            why = f"SyncGroup v{version} must have a protocol type and name"
             return [self._sync_no(asked, request.member_id, GroupError.INCONSISTENT_GROUP_PROTOCOL, why)]
         if not request.group_id:
             return [self._sync_no(asked, request.member_id, GroupError.INVALID_GROUP_ID, "the group id is empty")]

@@ -76,7 +76,7 @@ def clash_of(protocol_type: str, names: list[str], group_type: str | None, membe
     """
     if group_type is None:
         if not protocol_type:
-            return "the first member of a group has to tell a protocol type"
+            return "the first member of a group must have a protocol type"
         return None if names else "the first member of a group has to offer a protocol"
     if protocol_type != group_type:
         return f"the member's protocol type is {shown_names([protocol_type])}, the group's is {shown_names([group_type])}"

@@ -173,7 +173,7 @@ class GroupMemberRole:
 
     def _inconsistent(self, api: str, what: str, told: str | None, ours: str | None) -> list[MemberOutcome]:
         known = shown_names([] if ours is None else [ours])
-        reason = f"the {api} response tells protocol {what} {shown_names([told or ''])}, the member's is {known}"
+        reason = f"the {api} response has protocol {what} {shown_names([told or ''])}, the member's is {known}"
         return self._failed(GroupError.INCONSISTENT_GROUP_PROTOCOL, reason)
 
     def _failed(self, error: GroupError | int, reason: str) -> list[MemberOutcome]:

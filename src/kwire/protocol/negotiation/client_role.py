@@ -248,7 +248,7 @@ class NegotiatingClient:
 
     def _frame(self, frame: bytes, t: int) -> list[Outcome]:
         if not self._waiting:
-            return self._over(ClientEvent.GARBLED, "garbled", KwireError(f"{self.node} sent a response that nobody waits for"))
+            return self._over(ClientEvent.GARBLED, "garbled", KwireError(f"{self.node} sent a response without a request"))
         sent = self._waiting.popleft()
         self._unanswered = None
         told = int.from_bytes(frame[:4], "big", signed=True)

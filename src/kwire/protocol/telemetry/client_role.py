@@ -351,7 +351,7 @@ class TelemetryClient:
         if timeout_ms < 0:
             raise ValueError("the timeout cannot be negative")
         if not self.enabled and self.instance_id == ZERO_UUID:
-            raise KwireError("metrics are not pushed (enable.metrics.push is false), so no broker tells a client instance id")
+            raise KwireError("metrics are not pushed (enable.metrics.push is false), so no broker assigns a client instance id")
         if self.instance_id == ZERO_UUID and self.state is PushState.SUBSCRIPTION_NEEDED:
             self._due = min(t, t if self._due is None else self._due)
         return InstanceIdWait(self, t + timeout_ms * _MS)

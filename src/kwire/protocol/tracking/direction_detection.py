@@ -35,7 +35,7 @@ class DirectionDetector:
 
     Attributes:
         server_side: 0, 1, or None while undecided.
-        decided_by: what told: `syn`, `port`, `response`, `requests` or `lower_port`; None while undecided.
+        decided_by: the evidence: `syn`, `port`, `response`, `requests` or `lower_port`; None while undecided.
     """
 
     __slots__ = (

@@ -184,7 +184,7 @@ def _fault(error: WireError, label: str) -> Fact:
 
 def trailing_fact(label: str, count: int, end: int) -> Fact:
     """Bytes behind a body that ends at byte `end`."""
-    return "trailing_bytes", {"message": label, "reason": f"{count} {'byte' if count == 1 else 'bytes'} at byte {end}"}
+    return "trailing_bytes", {"message": label, "reason": f"{count} trailing {'byte' if count == 1 else 'bytes'} at offset {end}"}
 
 
 def read_header(payload: bytes, damaged: bool = False) -> tuple[RequestReading, int | None]:

@@ -319,7 +319,7 @@ class LogRows:
             text = f"The file ends inside line {fault.line}, and no other file continues it: {fault.reason}."
             self._file_violation(fault.file, "log_line_torn", "warning", text, fault.line)
         else:
-            text = f"Line {fault.line} claims to be a request and cannot be read: {fault.reason}."
+            text = f"Line {fault.line} looks like a request and cannot be parsed: {fault.reason}."
             self._file_violation(fault.file, "log_line_unreadable", "error", text, fault.line)
 
     def _file_violation(self, number: int, rule: str, severity: str, text: str, line: int | None = None) -> None:
