@@ -13,6 +13,7 @@ import os
 import pickle
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import cache
 from types import TracebackType
 from typing import Any, BinaryIO, Final, Literal
 
@@ -37,8 +38,6 @@ SETTLE_BYTES: Final = 64 << 20
 # They have no client key to be filled in.
 _KEYLESS: Final = frozenset(("topic_use",))
 
-_NO_CAPTURES: Final = CAPTURES.empty_table()
-_NO_FACTS: Final = {name: schema.empty_table() for name, schema in FACT_SCHEMAS.items()}
 
 Location = str | os.PathLike[str] | BinaryIO
 Facts = dict[str, pa.Table]
@@ -190,7 +189,7 @@ class SeriesRows:
         self._read.close()
         self._read = still
         refusals = self._take_refusals(carry, index)
-        facts = _NO_FACTS | {"refusals": refusals}
+        facts = no_facts() | {"refusals": refusals}
 
         def batches_of(table: str) -> Iterator[pa.RecordBatch]:
             if table in ("captures", "connections"):
@@ -201,7 +200,7 @@ class SeriesRows:
                 yield _with_keys(table, batch, keys, at)
 
         try:
-            yield SeriesView(_NO_CAPTURES, connections, facts, batches_of, index.rows_of)
+            yield SeriesView(CAPTURES.empty_table(), connections, facts, batches_of, index.rows_of)
         finally:
             over.close()
 
@@ -258,7 +257,7 @@ class SeriesRows:
         refused = pa.concat_tables([self._read.refusals, self._end.refusals])
         self._fates_of = fates_of
         self.whole = view(both, facts | {"refusals": refused}, "settled", "waiting", "end")
-        self.settled = view(settled, _NO_FACTS | {"refusals": self._read.refusals}, "settled", captures=_NO_CAPTURES)
+        self.settled = view(settled, no_facts() | {"refusals": self._read.refusals}, "settled", captures=CAPTURES.empty_table())
         self.open = view(late, facts, "waiting", "end", first=len(settled))
 
 
@@ -372,6 +371,12 @@ def from_capture(path: Location, table: str = "requests", ports: Iterable[int] |
     with read_series([path], name, ports or (), observing=table in OBSERVED, hashed=table == "captures") as rows:
         found = rows.table(table)
         return with_nodes(found, node_finder(rows.facts["nodes"])) if table == "connections" else found
+
+
+@cache
+def no_facts() -> dict[str, pa.Table]:
+    """The facts of a series that has none. Made when it is asked for: the first array has Arrow look for pandas."""
+    return {name: schema.empty_table() for name, schema in FACT_SCHEMAS.items()}
 
 
 def check_table(table: str) -> None:
