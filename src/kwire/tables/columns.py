@@ -32,7 +32,7 @@ CONNECTION_COLUMNS: Final = (
     Column("retransmissions", "int64", "tcp", "plain", "packets whose bytes had come before"),
     Column("state", "string", "state", "plain", "complete, joined_late, open or reset"),
     Column("closed_by", "string", "state", "plain", "client or server; null while open"),
-    Column("last_api_name", "string", "state", "plain", "api of the latest request"),
+    Column("last_api_name", "string", "state", "plain", "API of the latest request"),
     Column("protocol", "string", "state", "plain", "kafka, tls, http, ssh, silent, unknown and others"),
     Column("tls_version", "string", "state", "plain", "of TLS that was agreed on, else offered"),
     Column("tls_cipher", "string", "state", "plain", "cipher suite, by IANA's name"),
