@@ -11,6 +11,7 @@ from types import ModuleType
 
 import pytest
 from click.testing import CliRunner, Result
+from prometheus_client.parser import text_string_to_metric_families
 
 from kwire.cli.entry import commands
 from kwire.cli.report_options import FORMS
@@ -44,6 +45,7 @@ def test_standard_output_holds_the_document_alone(analysed: Path, form: str) -> 
         "csv": lambda text: len({len(row) for row in csv.reader(io.StringIO(text))}) == 1,
         "sarif": lambda text: len(json.loads(text)["runs"][0]["results"]) == 4,
         "junit": lambda text: ElementTree.fromstring(text).get("tests") == "8",
+        "prometheus": lambda text: any(family.name == "kwire_applications" for family in text_string_to_metric_families(text)),
     }
     assert readers[form](result.stdout)
 

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 __all__ = ["FAIL_ON", "FORMS", "failing", "forms_option", "open_option", "open_page", "show_reports", "wide_option", "with_fail_on"]
 
-FORMS: Final = ("html", "md", "json", "csv", "sarif", "junit")
+FORMS: Final = ("html", "md", "json", "csv", "sarif", "junit", "prometheus")
 """The keys of `kwire.report.FORMATS`, here again so that `--help` needs no Arrow."""
 
 FAIL_ON: Final = ("breaks", "unknown")
@@ -34,7 +34,8 @@ def forms_option() -> Callable[..., Any]:
         default=("html",),
         show_default=True,
         callback=lambda _context, _option, chosen: tuple(dict.fromkeys(chosen)),
-        help="Form of the report (repeatable): a page, Markdown with a ticket per client, JSON, CSV, SARIF for code scanning, JUnit XML.",
+        help="Form of the report (repeatable): a page, Markdown with a ticket per client, JSON, CSV, SARIF for code scanning, JUnit XML, "
+        "Prometheus metrics.",
     )
 
 

@@ -13,6 +13,7 @@ from kwire.report.csv_rows import csv_rows
 from kwire.report.json_document import json_document
 from kwire.report.junit import junit
 from kwire.report.markdown import markdown
+from kwire.report.metrics import metrics
 from kwire.report.page import render_page
 from kwire.report.sarif import sarif
 
@@ -20,10 +21,12 @@ __all__ = ["FILES", "FORMATS", "render_report", "write_page", "write_reports"]
 
 FORMATS: Final[dict[str, Callable[[Report], str]]] = {
     "html": render_page, "md": markdown, "json": json_document, "csv": csv_rows, "sarif": sarif, "junit": junit,
+    "prometheus": metrics,
 }  # fmt: skip
 """What makes the text of each form, by its name."""
 
-FILES: Final = {form: f"report.{'junit.xml' if form == 'junit' else form}" for form in FORMATS}
+_ENDINGS: Final = {"junit": "junit.xml", "prometheus": "prom"}
+FILES: Final = {form: f"report.{_ENDINGS.get(form, form)}" for form in FORMATS}
 """The file of each form in the folder of an analysis."""
 
 

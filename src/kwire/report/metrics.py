@@ -1,0 +1,55 @@
+"""The report as metrics in Prometheus' text format: for node_exporter's textfile collector, or a Pushgateway.
+
+`kwire_client_connections` counts by software name and version, as the gauge `connections` that KIP-511 gives brokers; kwire counts
+the connections of the captures, also where brokers are too old for it.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from typing import TYPE_CHECKING
+
+from kwire.report.answer import VERDICT_WORDS
+from kwire.report.contents import Report
+from kwire.report.inventory import IDENTITY_SOURCES, applications
+from kwire.report.wire_text import visible
+
+if TYPE_CHECKING:
+    from prometheus_client import Gauge
+
+__all__ = ["metrics"]
+
+
+def metrics(report: Report) -> str:
+    """The text, ending in a line end. Labels hold no client ids, so that their number stays bounded by libraries and Kafka versions."""
+    from prometheus_client import CollectorRegistry, Gauge, generate_latest  # only this form of the report needs it
+
+    registry = CollectorRegistry()
+
+    def gauge(name: str, about: str, *labels: str) -> Gauge:
+        return Gauge(f"kwire_{name}", about, labels, registry=registry)
+
+    gauge("report_timestamp_seconds", "When the report was made").set(report.made.timestamp())
+    counted = applications(report.clients)
+    keys = {client.client_key for client in counted}
+    found = gauge("applications", "Applications by verdict on a Kafka version", "kafka_version", "verdict")
+    for place, target in enumerate(report.matrix.targets):
+        verdicts = Counter(line.by_target[place] for line in report.matrix.clients if line.client_key in keys)
+        for verdict, word in VERDICT_WORDS.items():
+            found.labels(report.names.get(target, target), word).set(verdicts[verdict])
+    software = ("client_software_name", "client_software_version", "identified_by")
+    sums: dict[str, Counter[tuple[str, str, str]]] = {"connections": Counter(), "requests": Counter(), "errors": Counter()}
+    for client in counted:
+        source = IDENTITY_SOURCES.get(client.identity_source, "not sent")
+        label = visible(client.library) or "unknown", visible(client.version) or "unknown", source
+        for name, counts in sums.items():
+            counts[label] += getattr(client, name) or 0
+    for name, counts in sums.items():
+        each = gauge(f"client_{name}", f"{name.capitalize()} of clients by software", *software)
+        for label, number in counts.items():
+            each.labels(*label).set(number)
+    rules = gauge("violations", "Protocol violations by rule", "rule", "severity")
+    for rule in report.rules:
+        rules.labels(rule.rule, rule.severity).set(rule.times)
+    gauge("brokers", "Brokers of the cluster").set(len(report.brokers))
+    return generate_latest(registry).decode()
