@@ -100,8 +100,8 @@ def test_what_is_written_while_points_are_read_is_left_for_the_next_run(tmp_path
     expected = tables(run(paths, tmp_path / "expected"))
     real = job.plan_of
 
-    def plan_of(*args: Any) -> planning.Plan:
-        plan = real(*args)
+    def plan_of(*args: Any, **more: Any) -> planning.Plan:
+        plan = real(*args, **more)
         paths[1].write_bytes(broker)
         return plan
 

@@ -6,7 +6,6 @@ Expected are the tables of the same files read one after the other by one task, 
 from __future__ import annotations
 
 import gzip
-import hashlib
 import json
 import pickle
 import random
@@ -27,11 +26,11 @@ from kwire.analysis import merge, partial_of_series
 from kwire.analysis.partials import Partial
 from kwire.analysis.request_sums import RequestSums
 from kwire.capture import record_borders
-from kwire.capture.block_hash import BLOCK_HASH, block_hash_of
 from kwire.capture.packet_routing import FileRange, RangeFacts, RoutedFile, RoutedPiece, join_ranges, route_range
 from kwire.errors import InputError
 from kwire.tables import impl
 from kwire.tables.series_rows import SPOOLED
+from plain_hashes import with_plain_hash
 from tls_capture import KEY_LOG, blocks, with_keys
 
 DATA = Path(__file__).parent / "data"
@@ -58,7 +57,7 @@ def rows_of(read: Sequence[tables.SeriesRows]) -> Tables:
             sums.add(batch)
         partials.append(partial_of_series(rows, sums))
     found |= {f"partial {name}": counted(table) for name, table in merge(partials).items()}
-    found["partial captures"] = Counter(_with_plain_hash(row) for row in found["partial captures"].elements())
+    found["partial captures"] = Counter(with_plain_hash(row) for row in found["partial captures"].elements())
     # how many packets without any request are worth a word is known to the driver alone
     found["violations"] = Counter({row: n for row, n in found["violations"].items() if '"no_kafka"' not in row})
     return found
@@ -122,17 +121,6 @@ class Routed:
         finally:
             for rows in read:
                 rows.__exit__(None, None, None)
-
-
-def _with_plain_hash(row: str) -> str:
-    """A file that was divided has a hash over blocks; where it is right, give the row the plain one."""
-    told = json.loads(row)
-    if not (told["sha256"] or "").startswith(BLOCK_HASH):
-        return row
-    path = Path(told["capture"])
-    with path.open("rb") as file:
-        assert told["sha256"] == block_hash_of(file.read)
-    return json.dumps(told | {"sha256": hashlib.sha256(path.read_bytes()).hexdigest()}, default=str, sort_keys=True)
 
 
 def same(found: Tables, expected: Tables) -> None:

@@ -123,7 +123,7 @@ def stream_source(spark: SparkSession, capture: Path, folder: Path) -> None:
     inputs = folder / "in"
     inputs.mkdir()
     (inputs / capture.name).write_bytes(capture.read_bytes())
-    rows = spark.readStream.format("kwire").option("stateLocation", str(folder / "state")).load(str(inputs))
+    rows = spark.readStream.format("kwire").option("stateLocation", str(folder / "state")).option("closedAfter", "0s").load(str(inputs))
     query = rows.writeStream.format("memory").queryName("streamed").option("checkpointLocation", str(folder / "check"))
     query.trigger(availableNow=True).start().awaitTermination()
     assert spark.sql("SELECT * FROM streamed").count() > 0

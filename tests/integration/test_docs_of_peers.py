@@ -28,6 +28,6 @@ def test_both_sides_of_a_page_run(peer: str, tmp_path: Path) -> None:
 def test_the_versions_that_the_pages_name_are_those_that_are_compared() -> None:
     groups = (DOCS.parents[1] / "pyproject.toml").read_text("utf-8")
     for peer in ("kio", "kafka-python", "aiokafka"):
-        named = re.search(rf"with {peer} ([\d.]+)\.$", (DOCS / f"from-{peer}.md").read_text("utf-8"), re.MULTILINE)
+        named = re.search(rf"pip install {peer}==([\d.]+)`", (DOCS / f"from-{peer}.md").read_text("utf-8"), re.MULTILINE)
         assert named is not None
         assert f'"{peer}=={named[1]}"' in groups

@@ -19,6 +19,7 @@ from kwire.errors import InputError
 from kwire.spark import planning, route_task
 from kwire.spark.job import JobRequest, run_job
 from pcap_files import starts_of
+from plain_hashes import with_plain_hash
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -33,7 +34,8 @@ def counted(rows: list[dict[str, Any]]) -> Counter[str]:
 
 
 def table(out: Path, name: str) -> Counter[str]:
-    return counted(ds.dataset(out / name, format="parquet").to_table().to_pylist())
+    rows = counted(ds.dataset(out / name, format="parquet").to_table().to_pylist())
+    return Counter({with_plain_hash(row): number for row, number in rows.items()}) if name == "captures" else rows
 
 
 def pieces(folder: Path) -> list[Path]:

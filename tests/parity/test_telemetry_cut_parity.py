@@ -51,7 +51,7 @@ def test_the_tables_take_the_first_points(points: int, twin: str) -> None:
     assert [(row["rule"], row["severity"], row["request_index"]) for row in broken] == [
         ("telemetry_cut", "warning", number) for number in range(PUSHES) if points > 1000
     ]
-    assert all(f"holds {points} metric points; the first 1000 of them" in row["explanation"] for row in broken)
+    assert all(f"has {points} metric points; only the first 1000 are kept" in row["explanation"] for row in broken)
     assert [row["packet_number"] for row in broken] == [3 + 2 * row["request_index"] for row in broken]  # behind a handshake of 0 to 2
 
 
