@@ -38,8 +38,8 @@ def test_the_answer_comes_first_and_the_report_last(analysed: tuple[Path, Result
     lines = result.stdout.splitlines()
     assert lines[0] == "✕ 11 of 26 applications break on Kafka 4.0 (brokers run 3.9)."
     assert lines[1].startswith("  Confidence: low (52 s captured; ")
-    files = ["report.html", "report.md", "report.json", "report.csv", "report.sarif", "report.junit.xml"]
-    assert lines[-6:] == [f"Report: {out}/{name}" for name in files]
+    files = ["report.html", "report.md", "report.json", "report.csv", "report.sarif", "report.junit.xml", "report.prom"]
+    assert lines[-len(files) :] == [f"Report: {out}/{name}" for name in files]
     assert all((out / name).exists() for name in files)
 
 
