@@ -6,7 +6,6 @@ Every `Transitions` that a module of `kwire.protocol` makes is drawn, with what 
 
 from __future__ import annotations
 
-import argparse
 import importlib
 import pkgutil
 import sys
@@ -15,6 +14,7 @@ from pathlib import Path
 from typing import Any
 
 import kwire.protocol
+from generated_page import write_or_check
 from kwire.protocol.transitions import Transitions
 
 PAGE = Path(__file__).resolve().parent.parent / "docs" / "explanation" / "machines.md"
@@ -56,15 +56,5 @@ def page() -> str:
     return "\n".join(parts)
 
 
-def main() -> int:
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--check", action="store_true", help="only say whether the page is up to date")
-    text = page()
-    if not parser.parse_args().check:
-        PAGE.write_text(text)
-        return 0
-    return 0 if PAGE.exists() and PAGE.read_text() == text else 1
-
-
 if __name__ == "__main__":
-    sys.exit(main())
+    sys.exit(write_or_check(PAGE, page(), __doc__))

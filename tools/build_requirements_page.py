@@ -7,7 +7,6 @@ A test belongs to a requirement when its name says so (`test_K511_16_...`) or wh
 
 from __future__ import annotations
 
-import argparse
 import ast
 import re
 import sys
@@ -15,6 +14,8 @@ from collections import defaultdict
 from collections.abc import Iterator
 from pathlib import Path
 from typing import NamedTuple
+
+from generated_page import write_or_check
 
 ROOT = Path(__file__).resolve().parent.parent
 PAGE = ROOT / "docs" / "internals" / "requirements.md"
@@ -95,15 +96,5 @@ def page() -> str:
     return "\n".join(lines)
 
 
-def main() -> int:
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--check", action="store_true", help="only say whether the page is up to date")
-    text = page()
-    if not parser.parse_args().check:
-        PAGE.write_text(text)
-        return 0
-    return 0 if PAGE.exists() and PAGE.read_text() == text else 1
-
-
 if __name__ == "__main__":
-    sys.exit(main())
+    sys.exit(write_or_check(PAGE, page(), __doc__))

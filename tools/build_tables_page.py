@@ -3,7 +3,6 @@
 
 from __future__ import annotations
 
-import argparse
 import re
 import sys
 from pathlib import Path
@@ -11,6 +10,7 @@ from typing import Final
 
 import pyarrow as pa
 
+from generated_page import write_or_check
 from kwire.tables.column_comments import COMMENT
 from kwire.tables.schemas import SCHEMAS
 
@@ -59,15 +59,5 @@ def page() -> str:
     return "\n".join(parts)
 
 
-def main() -> int:
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--check", action="store_true", help="only say whether the page is up to date")
-    text = page()
-    if not parser.parse_args().check:
-        PAGE.write_text(text)
-        return 0
-    return 0 if PAGE.exists() and PAGE.read_text() == text else 1
-
-
 if __name__ == "__main__":
-    sys.exit(main())
+    sys.exit(write_or_check(PAGE, page(), __doc__))
