@@ -189,6 +189,6 @@ cdef int say_unfinished(
     self.say([Exchange(self).violation("frame_unfinished", direction, fault, have=have, length=needed)])
     if side == REQUEST or self.state.waiting is NULL or self.state.waiting.is_token or size < SHORTEST_RESPONSE:
         return 0
-    # The server did answer, and what came of it may say more than its correlation id; when its end came nobody knows.
+    # The server did answer, and the outcome may say more than its correlation id; the time of its end is unknown.
     self.state.losses += 1
     return take_response_frame(self, payload, size, length, offset, packet, time_ns, time_ns, DAMAGED | UNENDED | UNFINISHED)

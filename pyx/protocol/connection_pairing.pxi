@@ -147,7 +147,7 @@ cdef WaitingRequest* waiting_for(Connection self, int32_t correlation_id, int64_
         if first.response_breaks >= response_breaks:
             return first if first.row.correlation_id == correlation_id else waiting_with(&self.state, correlation_id)
         # Some clients give all their requests one id (pykafka). Then a response is that of the first request whose response is not
-        # lost; where it may be, nobody can say which one is answered.
+        # lost; where it may be, the request that is answered is unknown.
         first = waiting_open(&self.state, correlation_id, &several)
         if first is NULL:
             return NULL

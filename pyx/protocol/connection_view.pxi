@@ -1,4 +1,4 @@
-# Part of tracker.pyx: the attributes of the pure twin, for its rules and for who looks (kwire/protocol/tracking/connection.py).
+# Part of tracker.pyx: the attributes of the pure twin, for its rules and for callers (kwire/protocol/tracking/connection.py).
 
 
 def get_protocol(Connection self):

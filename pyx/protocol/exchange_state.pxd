@@ -87,7 +87,7 @@ cdef struct ExchangeState:
     bint closed[2]
     int64_t first_seen  # NO_LONG before the first byte
     int64_t last_seen
-    int8_t closed_by  # -1 nobody, 0 client, 1 server
+    int8_t closed_by  # -1 neither, 0 client, 1 server
     bint reset
     bint is_kafka
     bint observed

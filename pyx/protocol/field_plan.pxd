@@ -25,7 +25,7 @@ cdef enum:
     REPLICA_ID = 11
     INSTANCE_ID = 12
     RECORDS = 13
-    KEY_PART = 14  # a value by which answers are told from each other
+    KEY_PART = 14  # a value that distinguishes answers
     ERROR_CODE = 32  # and up to ERROR_CODE + MOST_ERRORS - 1: in the order in which they count
     # These may stand beside one of the others: what is used of topics, as in kwire.protocol.tracking.topic_use
     USED_TOPICS = 1 << 8

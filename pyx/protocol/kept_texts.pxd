@@ -1,4 +1,4 @@
-"""The texts that a connection names, when the series lets go of those that nobody names (`text_table.pxd`)."""
+"""The texts that a connection uses, when the series frees unused ones (`text_table.pxd`)."""
 
 from libc.stdint cimport int32_t, uint32_t
 

@@ -1,7 +1,7 @@
 """Record batches of a Produce request or Fetch response: are they as they should be, and how much do they hold?
 
 The conditions of tracking/record_batches.py and the counts of tracking/topic_use.py. Only headers are looked at and the length
-of a first record; nothing is unpacked. What is not as it should be is told by the Python modules.
+of a first record; nothing is unpacked. The Python modules report what is malformed.
 """
 
 from libc.stdint cimport int32_t, int64_t, uint32_t, uint64_t

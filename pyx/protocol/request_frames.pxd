@@ -348,7 +348,7 @@ cdef inline int take_request(
     waiting.may_be_silent = may_be_silent
     traits = field_plan.traits & series.wanted
     if field_plan.traits & STEPS:
-        traits |= field_plan.traits & KEEPS_REQUEST  # violations are told whatever is wanted
+        traits |= field_plan.traits & KEEPS_REQUEST  # violations are reported whatever is wanted
     if is_silent:
         row_done(exchange, series, waiting)
         if series.wanted & USES_TOPICS and not is_skipped:

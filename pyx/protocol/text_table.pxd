@@ -173,7 +173,7 @@ cdef inline int texts_open(TextTable* table, uint64_t seed, int32_t room=1024) e
     """Fill an empty table with the one text that is always there.
 
     Arguments:
-        seed: what nobody else knows.
+        seed: secret, against chosen collisions.
         room: for so many texts at first.
 
     Raises:
@@ -245,7 +245,7 @@ cdef inline object text_object(const TextTable* table, int32_t number):
 
 
 cdef inline bint texts_crowded(const TextTable* table) noexcept nogil:
-    """Whether it is time to let go of texts that nobody uses."""
+    """Whether it is time to free unused texts."""
     return table.count > table.crowded_count or table.size > table.crowded_bytes
 
 

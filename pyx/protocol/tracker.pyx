@@ -138,7 +138,7 @@ cdef class Connection:
             state.ways = self.ways
 
     cdef int open(self, bint joined_late, int64_t max_frame, object asked) except -1:
-        """Begin, with all that is the same whoever takes what is said."""
+        """Begin, with all that does not depend on the sink."""
         cdef ExchangeState* state = &self.state
         cdef int side
         state.joined_late = state.requests_lost = state.missing = joined_late
@@ -399,7 +399,7 @@ cdef class Connection:
         """The same connection as the pure twin has it."""
         return plain_connection(self)
 
-    # attributes of the pure twin, for its rules and for who looks
+    # attributes of the pure twin, for its rules and for callers
 
     def summary(self):
         if self.busy:

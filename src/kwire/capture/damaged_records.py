@@ -17,6 +17,7 @@ A search looks at a window behind the damage and makes it larger as long as it f
 from __future__ import annotations
 
 import struct
+from abc import ABC, abstractmethod
 from collections.abc import Callable
 from typing import Final, NamedTuple
 
@@ -147,7 +148,7 @@ def _right_though_implausible(data: bytes, read: Callable[[int], bytes], state: 
     return data, right, not records.stops_behind
 
 
-class _Records:
+class _Records(ABC):
     """What makes a record plausible.
 
     Attributes:
@@ -184,12 +185,13 @@ class _Records:
 
     header: int
 
+    @abstractmethod
     def candidates(self, data: bytes, start: int, stop: int) -> list[int]:
-        raise NotImplementedError
+        """Where a record may begin."""
 
+    @abstractmethod
     def following(self, data: bytes, at: int) -> int | None:
         """Where a plausible record ends, which may be behind the data; None for one that is not plausible. Its header is whole."""
-        raise NotImplementedError
 
     def begin(self) -> None:
         """Forget the chain before."""
