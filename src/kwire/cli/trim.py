@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, BinaryIO
 
 import click
 
+from kwire.cli.redaction_options import redaction_of, with_address_redaction
 from kwire.cli.store_options import with_store_options
 from kwire.cli.tls_options import with_tls_options
 from kwire.errors import InputError
@@ -84,11 +85,13 @@ def _tell(reports: Sequence[TrimmedFile]) -> None:
 )
 @click.option("--overwrite", is_flag=True, help="Replace what OUT names.")
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON line per file.")
+@with_address_redaction
 @with_tls_options
 @with_store_options
 def trim(
-    captures: tuple[str, ...], out: str, ports: tuple[int, ...], series_rule: str, decrypt: bool, overwrite: bool, as_json: bool
-) -> None:
+    captures: tuple[str, ...], out: str, ports: tuple[int, ...], series_rule: str, decrypt: bool, overwrite: bool, as_json: bool,
+    redact: bool, key_file: str | None, keep_prefix: int | None,
+) -> None:  # fmt: skip
     """Write the captures IN to OUT without record contents, SASL tokens, credentials, configuration values and user data.
 
     The packets stay: times, addresses, lengths and sequence numbers are as they were, and an analysis of OUT gives the same tables. What
@@ -100,14 +103,19 @@ def trim(
     With --decrypt, OUT holds what TLS connections say where their secrets are known, and all other connections, as exported PDUs in pcapng:
     link layers, addresses below the innermost IP header and connections that stay encrypted are not in it.
 
+    With --redact --key FILE, addresses in all headers and hosts in messages are pseudonyms; addresses of one network stay in one network.
+    Topics, groups, client ids and principals stay, and of TLS only what shows that it is TLS.
+
     \b
     Examples:
       kwire trim kafka.pcap kafka-trimmed.pcap
       kwire trim captures/eth0-*.pcap.gz trimmed/
+      kwire trim kafka.pcap for-the-vendor.pcap --redact --key our.key
       kwire trim encrypted.pcapng plain.pcapng --tls-keys keys.log --decrypt
     """
     from dataclasses import asdict
 
+    from kwire.capture.address_pseudonyms import AddressPseudonyms
     from kwire.capture.inputs import expand_inputs
     from kwire.capture.series import group_series
     from kwire.capture.tls.exported_plaintext import exported_series
@@ -121,6 +129,8 @@ def trim(
         raise InputError("each capture point is trimmed by itself; give --series points when the trimmed captures are analysed")
     if current_tls_options().key_logs and not decrypt:
         raise click.UsageError("--tls-keys goes with --decrypt: without it, TLS stays encrypted in OUT.")
+    redaction = redaction_of(redact, key_file, keep_prefix)
+    pseudonyms = None if redaction is None else AddressPseudonyms(redaction.key, redaction.keep_prefix)
 
     def opened(sources: Sequence[str | BinaryIO]) -> Sequence[str | BinaryIO]:
         return exported_series(sources, frozenset(ports)) if decrypt else sources
@@ -128,7 +138,7 @@ def trim(
     reports: list[TrimmedFile] = []
     if captures == ("-",):
         stream: BinaryIO = sys.stdin.buffer
-        reports += trim_series([(each, out) for each in opened([stream])], ports, overwrite=overwrite)
+        reports += trim_series([(each, out) for each in opened([stream])], ports, overwrite=overwrite, pseudonyms=pseudonyms)
     else:
         files, missing = expand_inputs(captures)
         if missing:
@@ -141,7 +151,8 @@ def trim(
         _check_targets([each for one in series for each in one], [each for one in targets for each in one])
         with _progress_bar(sum(file.size for file in files)) as progress:
             for sources, names in zip(series, targets, strict=True):
-                made = trim_series(list(zip(opened(sources), names, strict=True)), ports, overwrite=overwrite, progress=progress)
+                renamed = list(zip(opened(sources), names, strict=True))
+                made = trim_series(renamed, ports, overwrite=overwrite, progress=progress, pseudonyms=pseudonyms)
                 for source, report in zip(sources, made, strict=True):
                     report.source = source
                 reports += made

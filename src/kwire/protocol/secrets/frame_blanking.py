@@ -8,7 +8,7 @@ not understand (bytes behind a fault, tagged fields that no version defines, tra
 from __future__ import annotations
 
 from functools import cache
-from typing import Final
+from typing import Final, Protocol
 
 from kwire.codec.classes import CompiledCatalog, compiled
 from kwire.codec.field_spans import UNKNOWN_TAG, FieldWalker, Scopes
@@ -22,7 +22,7 @@ from kwire.protocol.secrets.token_blanking import FILL, blank_client_token, blan
 from kwire.schema import catalog
 from kwire.schema.header_versions import header_version_of
 
-__all__ = ["FrameBlanker"]
+__all__ = ["FrameBlanker", "HostPseudonyms"]
 
 _UNKNOWN_API_HEADER: Final = 1  # brokers read the header of an api that they do not know so
 _HEAD: Final = 8  # api key, version, correlation id
@@ -30,7 +30,23 @@ _CORRELATION_ID: Final = 4
 _MAX_DEPTH: Final = 4
 _CONSUMER: Final = "consumer"
 _KEPT: Final = frozenset(("principal", "address", "metrics"))  # nested, and part of what the tables say
+# Fields that name machines, whatever the message: listeners, members, ACLs, and the REST address of a Connect worker.
+_HOSTS: Final = frozenset(("host", "host_name", "client_host", "url"))
+# An entity of a quota may be an address (KIP-612); which kind it is stands in a field of its own.
+_QUOTA_ENTITIES: Final = frozenset(("entity_name", "match"))
 _GROUP_REQUESTS: Final = frozenset((11, 14))  # JoinGroup and SyncGroup: their older answers do not say the group's type
+
+
+class HostPseudonyms(Protocol):
+    """What replaces hosts in messages; lengths stay."""
+
+    def host(self, text: bytes) -> bytes: ...
+
+    def packed(self, address: bytes) -> bytes: ...
+
+
+def _names_host(name: str, path: tuple[str, ...]) -> bool:
+    return path[-1] in _HOSTS or (path[-1] in _QUOTA_ENTITIES and "ClientQuotas" in name)
 
 
 # What the walk has to tell beside secrets: of which group and protocol type a message is.
@@ -44,7 +60,7 @@ def _walker(name: str, version: int) -> FieldWalker:
 
     def wanted(path: tuple[str, ...]) -> bool:
         key = (name, ".".join(path))
-        return key in SECRET_TEXTS or key in RULES or (nested and path[-1] in _TOLD)
+        return key in SECRET_TEXTS or key in RULES or (nested and path[-1] in _TOLD) or _names_host(name, path)
 
     return FieldWalker((groups if name in groups.catalog else compiled()).plan(name, version), wanted)
 
@@ -54,9 +70,11 @@ class FrameBlanker:
 
     Arguments:
         group_types: protocol types of groups, shared by the connections of a cluster: a member's SyncGroup may not say its own.
+        hosts: replaces hosts and addresses; None leaves them.
     """
 
-    def __init__(self, group_types: dict[str, str] | None = None) -> None:
+    def __init__(self, group_types: dict[str, str] | None = None, hosts: HostPseudonyms | None = None) -> None:
+        self._hosts = hosts
         self._group_types = {} if group_types is None else group_types
         self._carried: dict[int, tuple[int, int]] = {}
         self._groups: dict[int, str] = {}
@@ -167,6 +185,9 @@ class _Blanking:
             self.fill(begin, stop)
         elif (rule := RULES.get(key)) is not None:
             self.bytes_field(rule, begin, stop, scopes)
+        elif _names_host(name, path):
+            if self.owner._hosts is not None:
+                self.put(begin, self.owner._hosts.host(self.data[begin:stop]))
         elif path == ("group_id",):
             self.group_id = self.data[begin:stop].decode("utf-8", "replace")
         elif path == ("protocol_type",) and self.group_id is not None:
@@ -185,6 +206,8 @@ class _Blanking:
             self.fill(begin, stop)
 
     def nested(self, rule: Rule, held: bytes, scopes: Scopes) -> bytes | bytearray:
+        if rule.holds == "address" and self.owner._hosts is not None and len(held) in (4, 16):
+            return self.owner._hosts.packed(held)
         if rule.holds in _KEPT:
             return held
         if rule.holds == "record batches":
