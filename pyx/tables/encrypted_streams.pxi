@@ -95,5 +95,5 @@ cdef object encrypted_connection(RowBatches owner, TrackedStream stream, object 
     made.tls, made.subject = stream.tls, stream.subject
     if stream.plaintext is not None:
         made.plain = PureDetector(ends[0].port, ends[1].port, asked=owner.target.asked)
-        made.plain.take_up(1 - stream.plaintext_slot.client_side, "syn", stream.plaintext.plain())
+        made.plain.import_connection(1 - stream.plaintext_slot.client_side, "syn", stream.plaintext.export_state())
     return made

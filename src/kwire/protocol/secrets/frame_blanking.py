@@ -1,7 +1,7 @@
 """Frames without what must not be passed on: record contents, SASL tokens, credentials, configuration values, user data.
 
-What is secret is told by the tables (`nested_rules` for bytes, `secret_texts` for strings), so it holds for every message in every version;
-where it lies is told by a walk over the frame by its plan. Lengths never change. Everything else stays as it came, and what the walk does
+What is secret is in the tables (`nested_rules` for bytes, `secret_texts` for strings), so it holds for every message in every version;
+where it lies is found by a walk over the frame by its plan. Lengths never change. Everything else stays as it came, and what the walk does
 not understand (bytes behind a fault, tagged fields that no version defines, trailing bytes, unknown apis) goes.
 """
 
@@ -49,18 +49,18 @@ def _names_host(name: str, path: tuple[str, ...]) -> bool:
     return path[-1] in _HOSTS or (path[-1] in _QUOTA_ENTITIES and "ClientQuotas" in name)
 
 
-# What the walk has to tell beside secrets: of which group and protocol type a message is.
-_TOLD: Final = frozenset(field for rule in RULES.values() for _, field in rule.told_by) | {"group_id", "protocol_type"}
+# What the walk extracts beside secrets: of which group and protocol type a message is.
+_DESCRIBING: Final = frozenset(field for rule in RULES.values() for _, field in rule.described_by) | {"group_id", "protocol_type"}
 
 
 @cache
 def _walker(name: str, version: int) -> FieldWalker:
     groups: CompiledCatalog = compiled_groups()
-    nested = any(key[0] == name and rule.told_by for key, rule in RULES.items()) or "Group" in name
+    nested = any(key[0] == name and rule.described_by for key, rule in RULES.items()) or "Group" in name
 
     def wanted(path: tuple[str, ...]) -> bool:
         key = (name, ".".join(path))
-        return key in SECRET_TEXTS or key in RULES or (nested and path[-1] in _TOLD) or _names_host(name, path)
+        return key in SECRET_TEXTS or key in RULES or (nested and path[-1] in _DESCRIBING) or _names_host(name, path)
 
     return FieldWalker((groups if name in groups.catalog else compiled()).plan(name, version), wanted)
 
@@ -231,7 +231,7 @@ class _Blanking:
 
     def type_of(self, rule: Rule, scopes: Scopes) -> str | None:
         """The protocol type of the group, as the message says it, or as the group's other messages do."""
-        field = dict(rule.told_by).get("protocol_type")
+        field = dict(rule.described_by).get("protocol_type")
         for scope in reversed(scopes):
             if field in scope:
                 begin, stop = scope[field]
@@ -241,7 +241,7 @@ class _Blanking:
         return self.group_type
 
     def group(self, protocol_type: str | None, assignment: bool) -> None:
-        """What a member of a group tells or is told: version, then a message. Of a type that nobody knows nothing stays."""
+        """Bytes of a group's member: version, then a message. All bytes of an unknown type are blanked."""
         names = PROTOCOL_TYPES.get(_CONSUMER if protocol_type is None else protocol_type)
         version = int.from_bytes(self.data[:2], "big", signed=True) if len(self.data) >= 2 else -1
         if names is None or version < 0:
