@@ -14,7 +14,7 @@ from kwire.protocol.sasl import SaslState
 __all__ = ["FIRST_TOKEN", "RawTokens"]
 
 # The first byte of a GSSAPI exchange without a handshake, as clients before Kafka 0.10 begin.
-FIRST_TOKEN: Final = 0x60
+FIRST_TOKEN: Final = b"\x60"
 _GSSAPI: Final = "GSSAPI"
 _WRAP: Final = b"\x05\x04"
 
@@ -59,7 +59,7 @@ class RawTokens:
         """
         expected = self.sasl.expected
         if expected is None:
-            is_token = len(frame) < 2 or frame[0] == FIRST_TOKEN or frame[:2] == _WRAP
+            is_token = len(frame) < 2 or frame[:1] == FIRST_TOKEN or frame == _WRAP
         else:
             is_token = self._closing or (self.sasl.pending and self.sasl.tokens < expected)
         if not is_token:
