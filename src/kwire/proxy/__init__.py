@@ -1,7 +1,7 @@
 """The proxy: the only room with sockets. Clients connect to a listener, each listener stands for one broker, and rules change what passes.
 
-    ProxyConfig --> RuleSet --> RelayPlan            what is done with each kind of frame
-    sockets ------> ProxiedConnection --> Relay      one client and one broker
+ProxyConfig --> RuleSet --> RelayPlan            what is done with each kind of frame
+sockets ------> ProxiedConnection --> Relay      one client and one broker
 """
 
 from __future__ import annotations
@@ -18,8 +18,9 @@ if TYPE_CHECKING:
 
 __all__ = ["ProxiedConnection", "ProxyConfig", "ProxyServer", "RuleSet", "load_config"]
 
-__getattr__ = lazy_getattr(
-    __name__,
+if not TYPE_CHECKING:
+    __getattr__ = lazy_getattr(
+    globals(),
     {
         "ProxyConfig": "kwire.proxy.config", "load_config": "kwire.proxy.config", "ProxiedConnection": "kwire.proxy.connection",
         "RuleSet": "kwire.proxy.rule_set", "ProxyServer": "kwire.proxy.server",

@@ -26,12 +26,15 @@ class ProxiedConnection:
     def __init__(self, rules: RuleSet, peer: Peer, *, max_frame: int, max_held: int, budget: HeldBudget | None = None) -> None:
         self.relay = Relay(rules.plan, max_frame=max_frame, max_held=max_held, budget=budget)
         self.refusal = ""
+        self._frames = False
         self._rules = rules.connected(peer)
         self.peer = peer
 
     def from_client(self, data: Buffer, t: int) -> Moves:
         """Take bytes of the client, see `Relay.from_client`; `Moves.held` is empty and `Moves.close` may come of a rule."""
-        return self._settled(self.relay.from_client(data, t), t)
+        moves = self._settled(self.relay.from_client(data, t), t)
+        self._frames = self._frames or bool(moves.to_server or moves.to_client)
+        return moves
 
     def from_server(self, data: Buffer, t: int) -> Moves:
         """Take bytes of the broker."""
@@ -48,6 +51,11 @@ class ProxiedConnection:
     def closed(self) -> None:
         """The connection is over."""
         self._rules.closed()
+
+    @property
+    def has_passed(self) -> bool:
+        """Whether anything of the client was taken for Kafka: it went to the broker or was answered."""
+        return self._frames
 
     @property
     def close_reason(self) -> str:
@@ -78,5 +86,3 @@ class ProxiedConnection:
         if isinstance(outcome, Answer):
             return self.relay.answer(held, outcome.frame, t=t)
         return self.relay.release(held, None if outcome is None or outcome is held.frame else [outcome], t=t)
-
-

@@ -6,9 +6,9 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Final
 
-from kwire.proxy.rules.rule import Answer, ConnectionRule, Outcome, Peer, Refusal, Rule
 from kwire.protocol.events import Direction
 from kwire.protocol.relay import CALL, CLOSE, REFUSE, FrameEdit, Held, RelayPlan, RelayRule, Unknown
+from kwire.proxy.rules.rule import Answer, ConnectionRule, Outcome, Peer, Refusal, Rule
 from kwire.schema import catalog
 
 __all__ = ["ConnectionRules", "RuleSet"]
