@@ -11,6 +11,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from kwire.codec.arrow_types import spark_ddl
+from kwire.codec.column_layout import MESSAGE_INDEX
 from kwire.codec.columns import arrow_schema, to_arrow
 from kwire.codec.json_form import to_json
 from kwire.errors import InputError
@@ -37,6 +38,13 @@ class BodyType(NamedTuple):
     def schema(self) -> pa.Schema:
         assert self.message is not None
         return arrow_schema(self.message, self.version, self.fields, explode=False)
+
+    @property
+    def rows_schema(self) -> pa.Schema:
+        """The columns of rows, one for each element of the arrays that the fields lead into (`kwire.to_arrow`)."""
+        assert self.message is not None
+        found = arrow_schema(self.message, self.version, self.fields)
+        return pa.schema([field for field in found if field.name != MESSAGE_INDEX])
 
     @property
     def arrow(self) -> Any:
