@@ -306,7 +306,8 @@ cdef class HeaderScanner:
         """Write a client id that is not UTF-8, with U+FFFD for what is none, as Java's readers do."""
         cdef Py_ssize_t row = filling.texts - filling.block_start
         cdef Bytes text = filling.block.frames[row] + filling.block.client_id_offset[row]
-        self.put_text(filling.store, CLIENT_ID, filling.texts, text[:filling.block.client_id_length[row]].decode("utf-8", "replace").encode())
+        cdef bytes replaced = text[:filling.block.client_id_length[row]].decode("utf-8", "replace").encode()
+        self.put_text(filling.store, CLIENT_ID, filling.texts, replaced)
         filling.texts += 1
         return 0
 

@@ -171,7 +171,9 @@ class HeaderScanner:
         from kwire.codec.binary_chunks import messages_of
 
         rows = [({} if frame is None else self._fields(frame)) for frame in messages_of(chunk)]
-        return pa.RecordBatch.from_arrays([pa.array([row.get(name) for row in rows], schema.field(name).type) for name in names], list(names))
+        return pa.RecordBatch.from_arrays(
+            [pa.array([row.get(name) for row in rows], schema.field(name).type) for name in names], schema=schema
+        )
 
     def _fields(self, frame: Any) -> dict[str, Any]:
         """What the columns say of one frame; what is missing is null."""
