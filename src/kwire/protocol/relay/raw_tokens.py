@@ -2,7 +2,7 @@
 
 A relay has to know exactly where they end: the next frame of the client is a request then, and is owed a response. A mechanism with a fixed
 number of tokens says so by its number. GSSAPI does not: its tokens begin with 0x60 (RFC 2743, 3.1) or 05 04 (RFC 4121, 4.2.6.2), which no
-api key does. What other mechanisms send cannot be told from a request, and a relay does not guess.
+api key does. What other mechanisms send cannot be known from a request, and a relay does not guess.
 """
 
 from __future__ import annotations
