@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import fnmatch
 import re
+from collections import deque
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any, Final
@@ -24,6 +25,7 @@ _METADATA, _FIND_COORDINATOR, _INIT_PRODUCER_ID = 3, 10, 22
 _TOPIC_AUTHORIZATION_FAILED: Final = 29
 _GROUP_AUTHORIZATION_FAILED: Final = 30
 _TRANSACTIONAL_ID_AUTHORIZATION_FAILED: Final = 53
+_GROUP, _TRANSACTION = 0, 1  # key types of FindCoordinator
 _NUMBERS: Final = re.compile(r"\d+")
 _OPERATORS: Final[dict[str, Callable[[Any, Any], bool]]] = {
     "<=": lambda one, other: one <= other, ">=": lambda one, other: one >= other, "<": lambda one, other: one < other,
@@ -107,25 +109,29 @@ class _Refusing(ConnectionRule):
     def __init__(self, conditions: tuple[Condition, ...], peer: Peer) -> None:
         self._conditions = conditions
         self._peer = peer
+        self._errors: deque[int] = deque()  # of the FindCoordinator requests that wait; responses come in their order
 
     def request(self, held: Held, frame: bytes) -> None:
-        self._peer.client_id = kwire.peek_header(frame, strict=False).client_id
+        if held.api_key != _FIND_COORDINATOR:
+            self._peer.client_id = kwire.peek_header(frame, strict=False).client_id
+            return
+        found = kwire.decode_request(frame, strict=False)
+        self._peer.client_id = found.header.client_id
+        is_transaction = getattr(found.body, "key_type", _GROUP) == _TRANSACTION
+        self._errors.append(_TRANSACTIONAL_ID_AUTHORIZATION_FAILED if is_transaction else _GROUP_AUTHORIZATION_FAILED)
 
     def response(self, held: Held, frame: bytes) -> bytes | None:
+        error = self._errors.popleft() if held.api_key == _FIND_COORDINATOR and self._errors else _GROUP_AUTHORIZATION_FAILED
         if not any(condition.holds(self._peer) for condition in self._conditions):
             return None
         found = kwire.decode_response(frame, held.api_key, held.api_version)
-        refuse(held.api_key, found.body)
-        return kwire.encode_response(found.header.correlation_id, found.body, held.api_key, held.api_version)
-
-
-def refuse(api_key: int, body: Any) -> None:
-    """Turn a response into a refusal: of Metadata, FindCoordinator or InitProducerId."""
-    if api_key == _METADATA:
-        for topic in body.topics:
-            topic.error_code, topic.partitions = _TOPIC_AUTHORIZATION_FAILED, []
-    elif api_key == _INIT_PRODUCER_ID:
-        body.error_code, body.producer_id, body.producer_epoch = _TRANSACTIONAL_ID_AUTHORIZATION_FAILED, -1, -1
-    else:
-        for each in body.coordinators or (body,):
-            each.error_code, each.node_id, each.host, each.port = _GROUP_AUTHORIZATION_FAILED, -1, "", -1
+        body = found.body
+        if held.api_key == _METADATA:
+            for topic in body.topics:
+                topic.error_code, topic.partitions = _TOPIC_AUTHORIZATION_FAILED, []
+        elif held.api_key == _INIT_PRODUCER_ID:
+            body.error_code, body.producer_id, body.producer_epoch = _TRANSACTIONAL_ID_AUTHORIZATION_FAILED, -1, -1
+        else:
+            for each in body.coordinators or (body,):
+                each.error_code, each.node_id, each.host, each.port = error, -1, "", -1
+        return kwire.encode_response(found.header.correlation_id, body, held.api_key, held.api_version)
