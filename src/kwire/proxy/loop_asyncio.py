@@ -69,7 +69,7 @@ class _Side(asyncio.BufferedProtocol):
             self.transport.writelines(pieces)
 
     def end(self) -> None:
-        """No more will be sent. TLS cannot half-close: there, and where the other end has ended too, the connection ends when all is sent."""
+        """No more will be sent. With TLS, which cannot half-close, and where the other end has ended too, the connection ends then."""
         if self.transport is None or self.transport.is_closing():
             return
         if self.transport.can_write_eof() and not self.has_ended:
