@@ -16,12 +16,12 @@ from libc.string cimport memcpy, memset
 from build_id cimport build_id
 from codec.program cimport program_lower, program_release
 from protocol.relay_feed cimport relay_begin, relay_drain, relay_feed, relay_settle
-from protocol.relay_owed cimport BY_PLAN, OWED_OWN, Owed, owed_answer, owed_at, owed_count
+from protocol.relay_owed cimport BY_PLAN, OWED_OWN, owed_answer, owed_at, owed_count
 from protocol.relay_pieces cimport Piece, Pieces, chunk_take
 from protocol.relay_request cimport release_request
 from protocol.relay_response cimport release_response
 from protocol.relay_state cimport (
-    FRAME_UNFINISHED, LENGTH, OPEN, PROGRAM_FAILED, PROGRAM_TOO_LARGE, REQUEST, RESPONSE, SASL_UNKNOWN_MECHANISM, Ask, HeldFrame, RelayCore,
+    LENGTH, OPEN, PROGRAM_FAILED, REQUEST, RESPONSE, SASL_UNKNOWN_MECHANISM, Ask, HeldFrame,
     Stream, is_blocked, is_inside, relay_close, relay_free, relay_kept, send_answers,
 )
 from protocol.relay_table cimport KEYS, REQUEST_HEADERS, VERSIONS, RelayTable

@@ -98,7 +98,6 @@ cdef inline int relay_feed(RelayCore* core, int side, Bytes data, Py_ssize_t siz
     """
     cdef Stream* stream = &core.streams[side]
     cdef Py_ssize_t taken, found
-    cdef Py_ssize_t need = 0
     while size and core.reason == OPEN:
         if is_blocked(core, side):
             cutter_add(&stream.parked, data, size)

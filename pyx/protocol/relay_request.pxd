@@ -233,6 +233,7 @@ cdef inline int take_whole_request(RelayCore* core, Bytes p, Py_ssize_t length, 
             free(held.frame)
             held.frame = NULL
             held.size = 0
+            held.is_new = False
             return 0
     action = request_action(core.table, held.api_key, held.api_version)
     if action == CALL:

@@ -29,7 +29,6 @@ from kwire.protocol.relay.response_side import ResponseSide
 __all__ = ["Relay"]
 
 
-
 class Relay:
     """One connection.
 
