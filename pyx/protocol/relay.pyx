@@ -29,7 +29,7 @@ from wire.cursor cimport Bytes
 from wire.raw_python cimport raw_incref, raw_xdecref
 
 from kwire.codec.classes import compiled
-from kwire.errors import WireError
+from kwire.errors import EncodeError, WireError
 from kwire.protocol.relay.heads import API_VERSIONS, PRODUCE, SHORTEST_REQUEST, SHORTEST_RESPONSE, mechanism_of
 from kwire.protocol.relay.limits import MAX_HELD
 from kwire.protocol.relay.moves import CLOSE_TEXTS, Closing, Held, Moves
@@ -317,7 +317,7 @@ cdef class Relay:
         try:
             try:
                 pieces = list(self.plan.programs[action - 1].pieces(PyBytes_FromStringAndSize(<const char*>held.frame, held.size)))
-            except WireError:
+            except (WireError, EncodeError):
                 relay_close(&self.core, PROGRAM_FAILED, side, 0)
                 return
             made = self.gathered(pieces, &size)
