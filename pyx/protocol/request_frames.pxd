@@ -21,7 +21,7 @@ from protocol.field_plans cimport (
 )
 from protocol.finished_rows cimport count_topics, forget_time, row_done, uses_taken
 from protocol.request_identity cimport (
-    authenticate, client_id_of, columns_null, columns_taken, count_client_id, field_taken, not_sent, see_instance_id, see_role,
+    authenticate, client_id_of, client_id_taken, columns_taken, count_client_id, field_taken, not_sent, see_instance_id, see_role,
     text_characters, unsay,
 )
 from protocol.request_rows cimport (
@@ -71,6 +71,8 @@ cdef inline int64_t kept_of(SeriesState* series, const WaitingRequest* waiting) 
     cdef uint32_t columns = series.plans.columns.texts & series.plans.columns.of_requests
     cdef int64_t kept = waiting.size + <int64_t>waiting.use_count * BYTES_OF_USE
     cdef int slot = 0
+    if waiting.row.request_bytes <= ORDINARY_TEXT:
+        return kept  # no text of the frame is longer than that
     kept += long_text(texts, waiting.row.client_id) + long_text(texts, waiting.row.first_topic)
     while columns:
         if columns & 1:
@@ -249,10 +251,10 @@ cdef inline int take_request(
         return FALLBACK
     if <int32_t>load_32(payload + 4) < 0:
         return FALLBACK
-    client_id = field_taken(series, &fields, CLIENT_ID)
+    client_id = client_id_taken(series, exchange, &fields)
     if field_plan.header_version == 0 and not headless:
         client_id = text_intern(&series.texts, payload, 0)  # the header has no client id, and the codec gives the default of the field
-    columns_null(series, columns)
+    memcpy(columns, series.plans.columns.nulls, sizeof(columns))
     topic = field_taken(series, &fields, TOPIC_NAME)
     name = field_taken(series, &fields, SOFTWARE_NAME)
     software_version = field_taken(series, &fields, SOFTWARE_VERSION)
@@ -275,7 +277,7 @@ cdef inline int take_request(
         authenticate(exchange, series, &fields, version)
     elif exchange.sasl_pending and not exchange.sasl_counts:  # else only a server says that it is over
         sasl_known(exchange, series, (<object>series.callbacks).sasl_went_on(sasl_object(exchange)))
-    if fields.text_size[CLIENT_ID]:
+    if fields.text[CLIENT_ID] is not NULL and fields.text_size[CLIENT_ID]:
         count_client_id(exchange, &series.texts, client_id, 1)
     exchange.introduced = exchange.introduced or not field_plan.traits & (API_VERSIONS | SASL)
     if field_plan.traits & API_VERSIONS:

@@ -93,13 +93,13 @@ cdef inline bint waiting_index(ExchangeState* exchange) noexcept nogil:
 
 
 cdef inline WaitingRequest* waiting_new(ExchangeState* exchange) noexcept nogil:
-    """One to be filled in and added, zeroed; NULL without memory."""
+    """One to be added, zeroed but for its row, which the caller fills in; NULL without memory."""
     cdef WaitingRequest* made = exchange.waiting_spare
     exchange.waiting_spare = NULL
     if made is NULL:
         made = <WaitingRequest*>malloc(sizeof(WaitingRequest))
     if made is not NULL:
-        memset(made, 0, sizeof(WaitingRequest))
+        memset(&made.request_ns, 0, sizeof(WaitingRequest) - (<char*>&made.request_ns - <char*>made))
     return made
 
 
