@@ -166,7 +166,9 @@ cdef inline int take_answer(
         if unlikely(traits & USES_TOPICS and not uses_taken(series, &series.response_uses)):
             return FALLBACK
         if exchange.is_tracked and not damaged:
-            if unlikely(end != size or fields.instance_id is not NULL or (fields.partial_batch and not exchange.reported & REPORTED_PARTIAL)):
+            if unlikely(
+                end != size or fields.instance_id is not NULL or (fields.partial_batch and not exchange.reported & REPORTED_PARTIAL)
+            ):
                 return FALLBACK
 
     # From here on nothing falls back.

@@ -99,7 +99,7 @@ cdef inline WaitingRequest* waiting_new(ExchangeState* exchange) noexcept nogil:
     if made is NULL:
         made = <WaitingRequest*>malloc(sizeof(WaitingRequest))
     if made is not NULL:
-        made.request_ns = made.kept = made.size = made.place = 0
+        made.request_ns = made.kept = made.size = made.ordinal = 0
         made.losses = made.response_breaks = made.overtaken_by = made.use_count = made.body = 0
         made.damaged = made.is_token = made.may_be_silent = made.is_untimed = made.is_lost = made.noted = False
         made.uses, made.payload = NULL, NULL
