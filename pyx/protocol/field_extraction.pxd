@@ -8,7 +8,7 @@ A body that was cut (`take_cut_fields`) is read as far as its bytes go, as kwire
 element of an array in which the bytes end counts.
 """
 
-from libc.stdint cimport INT32_MIN, int32_t, int64_t, uint32_t
+from libc.stdint cimport INT32_MIN, int32_t, int64_t, uint32_t, uint64_t
 
 from codec.program cimport (
     ARRAY, ARRAY_OF_STRUCTS, BYTES, BYTES_COMPACT, NULLABLE_STRUCT, RUN, STRING, STRING_COMPACT, STRUCT, Block, Program, Step, Trace,
@@ -16,7 +16,7 @@ from codec.program cimport (
 )
 from codec.skip cimport find_tagged, is_refused, is_text, read_size, read_tag, read_tag_count, skip_value
 from protocol.extracted_fields cimport (
-    Fields, Use, UseList, use_begin, use_add, parts_add, take_fixed, take_text, MET_ERROR, MET_TOPICS,
+    Fields, Use, UseList, use_begin, use_add, parts_add, take_default, take_fixed, take_text, MET_ERROR, MET_TOPICS,
 )
 from protocol.field_plan cimport (
     COLUMN_MASK, ENTRIES, KEY_PART, MARK_MASK, NO_MARK, RECORDS, TOPIC_NAMES, TOPICS, TOPICS_ROOT, USED_MASK, USED_PARTITIONS, USED_RECORDS,
@@ -225,6 +225,17 @@ cdef inline bint read_cut_tag(Cursor* cursor, const Program* program, const Bloc
     return find_tagged(program, block, tag[0]) is not NULL or cursor_has(cursor, size[0])
 
 
+cdef inline void take_defaults(const FieldPlan* field_plan, const Block* block, uint64_t met, Fields* fields) noexcept nogil:
+    """Columns of a struct whose tagged fields are left out; `met` has a bit for each that is there."""
+    cdef int32_t tagged = block.first + block.untagged
+    cdef int32_t number
+    cdef int32_t at
+    for number in range(field_plan.default_count):
+        at = field_plan.defaults[number].step - tagged
+        if 0 <= at < min(block.tagged, 64) and not met >> <uint32_t>at & 1:
+            take_default(fields, &field_plan.defaults[number])
+
+
 cdef inline bint walk_tagged(const FieldPlan* field_plan, Cursor* cursor, const Block* block, Fields* fields, Trace* trace) noexcept nogil:
     """A tagged section that is not empty. Tags that do not ascend are a fallback: Python has something to say about most of them."""
     cdef Py_ssize_t count = cut_tag_count(cursor) if fields.cut else read_tag_count(cursor)
@@ -235,6 +246,7 @@ cdef inline bint walk_tagged(const FieldPlan* field_plan, Cursor* cursor, const 
     cdef Py_ssize_t size
     cdef Py_ssize_t behind  # bytes that are left behind a field
     cdef int mark
+    cdef uint64_t met = 0
     while count > 0:
         if not (read_cut_tag(cursor, program, block, &tag, &size) if fields.cut else read_tag(cursor, program, block, &tag, &size)):
             return False
@@ -246,16 +258,21 @@ cdef inline bint walk_tagged(const FieldPlan* field_plan, Cursor* cursor, const 
         if step is NULL:
             cursor.p += size
         else:
-            mark = field_plan.marks[step - field_plan.program.steps]
+            met |= <uint64_t>1 << (<uint64_t>(step - program.steps - block.first - block.untagged) & 63)
+            mark = field_plan.marks[step - program.steps]
             if mark == NO_MARK:
-                if not skip_value(&field_plan.program, cursor, step, trace):
+                if not skip_value(program, cursor, step, trace):
                     return False
             elif not walk_value(field_plan, cursor, step, mark, fields, trace):
                 return False
             if cursor_left(cursor) != behind:
                 return False
         count -= 1
-    return cursor.code == OK
+    if cursor.code != OK:
+        return False
+    if field_plan.default_count:
+        take_defaults(field_plan, block, met, fields)
+    return True
 
 
 cdef inline bint walk_cut_run(const FieldPlan* field_plan, Cursor* cursor, const Step* run, Fields* fields) noexcept nogil:
@@ -307,6 +324,8 @@ cdef inline bint walk_block(const FieldPlan* field_plan, Cursor* cursor, const B
     if field_plan.program.flexible:
         if cursor.p < cursor.end and cursor.p[0] == 0:
             cursor.p += 1
+            if unlikely(field_plan.default_count):
+                take_defaults(field_plan, block, 0, fields)
             return True
         return walk_tagged(field_plan, cursor, block, fields, trace)
     return True
