@@ -94,15 +94,15 @@ cdef inline void trace_add(Trace* trace, int32_t operation, Py_ssize_t index) no
         trace.depth += 1
 
 
-cdef inline Py_ssize_t read_count(Cursor* cursor, const Step* step) noexcept nogil:
-    """Count of an array, checked against the bytes left; NULL_LENGTH or NO_LENGTH otherwise."""
+cdef inline Py_ssize_t read_count(Cursor* cursor, const Step* step, bint cut=False) noexcept nogil:
+    """Count of an array, checked against the bytes left unless the message was cut; NULL_LENGTH or NO_LENGTH otherwise."""
     cdef Bytes start = cursor.p
     cdef Py_ssize_t count
     if step.compact:
         count = read_length_compact(cursor, step.nullable)
     else:
         count = read_length_32(cursor, step.nullable)
-    if count > 0 and not check_count(cursor, start, count, step.minimum):
+    if count > 0 and not cut and not check_count(cursor, start, count, step.minimum):
         return NO_LENGTH
     return count
 

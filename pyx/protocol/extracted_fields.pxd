@@ -7,10 +7,10 @@ from libc.stdint cimport INT32_MIN, int8_t, int16_t, int32_t, uint8_t, uint32_t
 from libc.stdlib cimport free
 from libc.string cimport memcmp, memcpy, memset
 
-from codec.program cimport BOOL, INT8, INT16, INT32, UUID, fixed_size
+from codec.program cimport BOOL, INT8, INT16, INT32, UINT16, UUID, fixed_size
 from protocol.field_plan cimport (
     CLIENT_ID, COLUMN_SHIFT, ERROR_CODE, INSTANCE_ID, KEY_PART, MARK_MASK, MARKED_TEXTS, MOST_ERRORS, MOST_USES, REPLICA_ID, TOP_MEMBER,
-    TOKEN, TOPIC_NAME, TOPIC_NAMES, USED_ERROR, USED_ID, USED_MASK, USED_NAME, USED_NUMBER,
+    TOKEN, TOPIC_NAME, TOPIC_NAMES, USED_ERROR, USED_ID, USED_MASK, USED_NAME, USED_NUMBER, TaggedDefault,
 )
 from protocol.group_fields cimport GroupFields, group_take_number, group_take_text
 from protocol.record_batches cimport Weight
@@ -169,6 +169,13 @@ cdef inline void take_column(Fields* fields, int mark, Bytes p, Py_ssize_t size,
     fields.columns_end = p + size
 
 
+cdef inline void take_default(Fields* fields, const TaggedDefault* default) noexcept nogil:
+    """Take the value of a column whose tagged field is left out."""
+    cdef Bytes end = fields.columns_end
+    take_column(fields, default.mark, default.text, 0, default.value)
+    fields.columns_end = end
+
+
 cdef inline void take_fixed(Fields* fields, int mark, int32_t code, Bytes p) noexcept nogil:
     """Take a marked value of a fixed size."""
     cdef int used = mark & USED_MASK
@@ -177,6 +184,8 @@ cdef inline void take_fixed(Fields* fields, int mark, int32_t code, Bytes p) noe
             take_column(fields, mark, p, 4, <int32_t>load_32(p))
         elif code == INT16:
             take_column(fields, mark, p, 2, <int16_t>load_16(p))
+        elif code == UINT16:
+            take_column(fields, mark, p, 2, load_16(p))
         elif code == INT8 or code == BOOL:
             take_column(fields, mark, p, 1, <int8_t>p[0])
     if used:

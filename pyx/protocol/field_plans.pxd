@@ -76,7 +76,7 @@ cdef inline int field_plan_ask(FieldPlan* field_plan, str kind, int api_key, int
         return 0
     field_plan.state = LEFT_TO_PYTHON
     if known is not None:
-        field_plan_load(field_plan, known.plan, known.marks, known.traits, known.header_version)
+        field_plan_load(field_plan, known.plan, known.marks, known.defaults, known.traits, known.header_version)
     return 0
 
 
