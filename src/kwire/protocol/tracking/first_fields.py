@@ -15,7 +15,7 @@ from kwire.schema import Message, catalog, snake_name
 from kwire.schema.layout import LayoutField, fields_at
 
 __all__ = [
-    "RequestFields", "ResponseFields", "column_values", "error_code_of", "first_value", "request_fields", "response_fields",
+    "Path", "RequestFields", "ResponseFields", "column_values", "error_code_of", "first_value", "request_fields", "response_fields",
     "text_fields", "topics_of",
 ]  # fmt: skip
 

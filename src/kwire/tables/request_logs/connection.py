@@ -35,7 +35,7 @@ from kwire.schema import error_name
 from kwire.tables.client_keys import client_key
 from kwire.tables.observed_rows import TopicSums
 from kwire.tables.request_logs.exchange_kinds import API_VERSIONS, NO_ANSWER, NO_FIELDS, ExchangeKind, exchange_kind, is_of_broker
-from kwire.tables.request_logs.messages import advertised_by, request_of, response_of
+from kwire.tables.request_logs.messages import request_of, response_of
 from kwire.tables.request_logs.topics import add_topics
 
 __all__ = ["LogConnection"]
@@ -243,7 +243,7 @@ class LogConnection:
         elif key == API_VERSIONS:
             if code == _UNSUPPORTED_VERSION:
                 broken.append(("api_versions_refused", {"version": version}))
-            return [VersionsLearned(index, time, advertised_by(entry, response), code or 0, True)]
+            return [VersionsLearned(index, time, response.ranges, code or 0, True)]
         elif kind.names_nodes:
             learned = nodes_of(kind.api_name, index, time, response)
             return [] if learned is None else [learned]

@@ -8,11 +8,11 @@ from operator import attrgetter, itemgetter
 from typing import Any, Final, NamedTuple
 
 from kwire.capture.request_logs.entry import WantedBodies
-from kwire.protocol.row_columns import REQUEST_BODIES, RESPONSE_BODIES, Body, Column
+from kwire.protocol.row_columns import REQUEST_BODIES, RESPONSE_BODIES
 from kwire.protocol.tracking.brokers import NODE_FIELDS
 from kwire.protocol.tracking.first_fields import (
+    Path,
     RequestFields,
-    ResponseFields,
     error_code_of,
     first_value,
     request_fields,
@@ -97,15 +97,14 @@ def exchange_kind(api_key: int, version: int) -> ExchangeKind:
     if request is None or response is None or version not in request.valid_versions:
         return ExchangeKind((api_key, name, version, None), may_be_client=may_be_client)
     watch, uses_topics = watch_of(api_key, version), api_key in TOPIC_USERS
-    asked, answered = request_fields(api_key, version), response_fields(api_key, version)
-    columns = _columns_of(REQUEST_BODIES, asked, fields_at(request, version))
+    answered = response_fields(api_key, version)
     return ExchangeKind(
         row=(api_key, name, version, header_version("request", api_key, version)),
         request=BodyKind(request.name, _projection(api_key, version, False)),
         response=BodyKind(response.name, _projection(api_key, version, True)),
-        first=lambda message: columns(message) + topics_of(message, asked),
+        first=_first_of(request_fields(api_key, version), fields_at(request, version)),
         code=partial(error_code_of, fields=answered),
-        answered=_columns_of(RESPONSE_BODIES, answered, fields_at(response, version)),
+        answered=_columns_of([answered.columns.get(column.name) for column, _ in RESPONSE_BODIES], fields_at(response, version)),
         may_be_client=may_be_client,
         uses_topics=uses_topics,
         names_nodes=api_key in NODE_FIELDS,
@@ -114,38 +113,40 @@ def exchange_kind(api_key: int, version: int) -> ExchangeKind:
     )
 
 
-def _columns_of(
-    wanted: tuple[tuple[Column, Body], ...], fields: RequestFields | ResponseFields, layout: tuple[LayoutField, ...]
-) -> Callable[[Any], Values]:
-    """What takes the columns that a message feeds, in the order of their table; nearly all are fields of the message itself."""
-    paths = [fields.columns.get(column.name) for column, _ in wanted]
-    plain = {snake_name(field.name) for field in layout if not field.type.startswith("[]")}
+def _columns_of(paths: list[Path | None], layout: tuple[LayoutField, ...]) -> Callable[[Any], Values]:
+    """What takes the values at these paths out of a message, None for no path; nearly all are fields of the message itself."""
     names = [path[0] for path in paths if path is not None]
+    plain = {snake_name(field.name) for field in layout if not field.type.startswith("[]")}
     nothing = (None,) * len(paths)
+    if not names:
+        return lambda _message: nothing
 
     def values(message: Any) -> Values:
         return tuple([first_value(message, path) for path in paths])
 
-    if not names:
-        return lambda _message: nothing
-    if any(path is not None and (len(path) > 1 or path[0] not in plain) for path in paths):
+    if not plain.issuperset(names) or any(path is not None and len(path) > 1 for path in paths):
         return values
-    get = attrgetter(*names)
-    if len(names) == 1:
-        place = paths.index((names[0],))
-        before, behind = nothing[:place], nothing[place + 1 :]
-        take: Callable[[Any], Values] = lambda message: (*before, get(message), *behind)  # noqa: E731
-    else:
-        arranged = itemgetter(*(0 if path is None else names.index(path[0]) + 1 for path in paths))
-        take = lambda message: arranged((None, *get(message)))  # noqa: E731
+    get = attrgetter(*names, names[0])  # of one name alone it would give no tuple
+    arranged = itemgetter(*(0 if path is None else names.index(path[0]) + 1 for path in paths))
+    if len(paths) == 1:
+        return lambda message: (getattr(message, names[0], None),)
 
     def attributes(message: Any) -> Values:
         try:
-            return take(message)
+            return arranged((None, *get(message)))
         except AttributeError:  # text forms leave fields out
             return values(message)
 
     return attributes
+
+
+def _first_of(fields: RequestFields, layout: tuple[LayoutField, ...]) -> Callable[[Any], Values]:
+    """What takes all that a request says; see `Values`."""
+    paths = [fields.columns.get(column.name) for column, _ in REQUEST_BODIES]
+    if fields.topics is None:
+        return _columns_of([*paths, None, None], layout)
+    columns = _columns_of(paths, layout)
+    return lambda message: columns(message) + topics_of(message, fields)
 
 
 def _projection(api_key: int, version: int, is_response: bool) -> tuple[str, ...] | None:

@@ -56,19 +56,12 @@ class _LogFile:
     def count(self, entry: LogEntry) -> None:
         """An entry begins in the file."""
         self.requests += 1
-        time = entry.logged_us
-        if entry.arrived_us is not None:
-            self._see_time(entry.arrived_us)
-        elif time is None:
+        if entry.logged_us is None and entry.arrived_us is None:
             self.untimed += 1
-        if time is not None:
-            self._see_time(time)
-
-    def _see_time(self, time: int) -> None:
-        if self.start_us is None or time < self.start_us:
-            self.start_us = time
-        if self.end_us is None or time > self.end_us:
-            self.end_us = time
+        for time in (entry.arrived_us, entry.logged_us):
+            if time is not None:
+                self.start_us = time if self.start_us is None else min(self.start_us, time)
+                self.end_us = time if self.end_us is None else max(self.end_us, time)
 
 
 class LogRows:
