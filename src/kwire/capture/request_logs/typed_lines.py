@@ -92,7 +92,7 @@ class LineReader:
         self._wanted = wanted
         self._seconds: dict[bytes, int] = {}
         self._levels: dict[bytes, str] = {}
-        # by how the object begins: api, version, what reads the object, as former releases wrote it too, whether the response is wanted as text
+        # by how the object begins: api, version, what reads it, and reads it as former releases wrote it, whether the response stays text
         self._decoders: dict[bytes, tuple[int, int, _Decode, _Decode | None, bool] | None] = {}
 
     def read(self, line: bytes, number: int) -> LogEntry | None:

@@ -309,9 +309,7 @@ class LogConnection:
                 self._reported.add(rule)
             time: Any = arrived
             name, client_id = self.identity.software[0], self.identity.client_id
-            events.append(
-                ViolationFound(rule, severity, "request", index, place, unknown, time, name, client_id, explain(rule, **facts))
-            )
+            events.append(ViolationFound(rule, severity, "request", index, place, unknown, time, name, client_id, explain(rule, **facts)))
         return events
 
 

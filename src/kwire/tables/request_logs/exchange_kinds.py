@@ -126,10 +126,10 @@ def _columns_of(paths: list[Path | None], layout: tuple[LayoutField, ...]) -> Ca
 
     if not plain.issuperset(names) or any(path is not None and len(path) > 1 for path in paths):
         return values
-    get = attrgetter(*names, names[0])  # of one name alone it would give no tuple
-    arranged = itemgetter(*(0 if path is None else names.index(path[0]) + 1 for path in paths))
     if len(paths) == 1:
         return lambda message: (getattr(message, names[0], None),)
+    get = attrgetter(*names, names[0])  # of one name alone it would give no tuple
+    arranged: Callable[[Any], Values] = itemgetter(*(0 if path is None else names.index(path[0]) + 1 for path in paths))
 
     def attributes(message: Any) -> Values:
         try:

@@ -283,8 +283,9 @@ class LogRows:
             # of record batches a log has no more than how many bytes they were
             self._sink.observed.builders["topic_use"].add((*head, errors, None, None, size, None, *seen, [], [], *lists[:-1], None))
         self._sink.violations.over(connection.connection_id)
+        server = f"{name.server_address}:{name.server_port}"
         for (key, version), index in connection.unsupported.items():
-            self._sink.facts.refusals.append((connection.connection_id, f"{name.server_address}:{name.server_port}", index, key, version, "unsupported_version"))
+            self._sink.facts.refusals.append((connection.connection_id, server, index, key, version, "unsupported_version"))
 
     # Lines that cannot be read.
 
