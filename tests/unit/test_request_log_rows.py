@@ -15,6 +15,7 @@ from kwire.tables import read_series
 from kwire.tables.client_keys import client_key
 from kwire.tables.request_logs.rows import LogRows
 from kwire.tables.row_sink import RowSink
+from kwire.tables.series import begin_series, read_piece
 
 HEARTBEAT, FETCH, METADATA, API_VERSIONS, PRODUCE = 12, 1, 3, 18, 0
 UNKNOWN = {"softwareName": "unknown", "softwareVersion": "unknown"}
@@ -89,6 +90,20 @@ def test_connections_between_the_same_ends_are_counted(tmp_path: Path) -> None:
     ]
     assert len(tables.connections) == 4
     assert len(Tables(tmp_path, line(life=""), line(life="")).connections) == 1
+
+
+def test_steps_of_groups_are_of_the_file_where_their_connection_begins(tmp_path: Path) -> None:
+    """As column `capture` of `group_steps` is declared, and as captures have it: the second file goes on with a connection of the first."""
+    answer = {"throttleTimeMs": 0, "errorCode": 27}
+    refused = line(request={"groupId": "g", "generationId": 1, "memberId": "m", "groupInstanceId": None}, response=answer)
+    carry = begin_series("s")
+    steps = []
+    for number in (2, 1):
+        log = tmp_path / f"requests.log.{number}"
+        log.write_text(f"[2026-11-21 10:24:46,660] DEBUG Completed request:{refused}\n")
+        for batch in read_piece(log, carry)["group_steps"]:
+            steps += batch.to_pylist()
+    assert [(row["request_index"], Path(row["capture"]).name) for row in steps] == [(0, "requests.log.2"), (1, "requests.log.2")]
 
 
 def test_memory_is_bounded_by_the_connections_that_are_live() -> None:
