@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import lru_cache
 from typing import Any, Final
 
 from kwire.capture.request_logs.bodies import BodyFault, read_body
@@ -37,19 +38,12 @@ def response_of(entry: LogEntry, kind: ExchangeKind) -> tuple[ExchangeKind, Any]
     return kind, None if kind.response is None else _message(kind.response, version, body, entry.form != "text")[1]
 
 
-# By version the latest answer: a broker gives all clients the same, and to compare some KB costs less than to hash them.
-_LATEST: Final[dict[int, tuple[bytes, tuple[ExchangeKind, Any]]]] = {}
-
-
+@lru_cache(maxsize=64)  # a broker gives all clients the same answer
 def _api_versions(text: bytes, version: int) -> tuple[ExchangeKind, Any]:
-    known = _LATEST.get(version)
-    if known is None or known[0] != text:
-        try:
-            read = _read_api_versions(parse_json(text.decode("utf-8", "replace")), version, True)
-        except UnreadableLine:  # msgspec stepped over a number of thousands of digits
-            read = exchange_kind(API_VERSIONS, version), None
-        known = _LATEST[version] = text, read
-    return known[1]
+    try:
+        return _read_api_versions(parse_json(text.decode("utf-8", "replace")), version, True)
+    except UnreadableLine:  # msgspec stepped over a number of thousands of digits
+        return exchange_kind(API_VERSIONS, version), None
 
 
 def _read_api_versions(body: dict[str, Any], version: int, exact: bool) -> tuple[ExchangeKind, Any]:
