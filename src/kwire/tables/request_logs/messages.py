@@ -38,7 +38,7 @@ def response_of(entry: LogEntry, kind: ExchangeKind) -> tuple[ExchangeKind, Any]
     return kind, None if kind.response is None else _message(kind.response, version, body, entry.form != "text")[1]
 
 
-@lru_cache(maxsize=64)  # a broker gives all clients the same answer
+@lru_cache(maxsize=64)  # a broker has few answers, by listener and version of the request, and gives them in turns
 def _api_versions(text: bytes, version: int) -> tuple[ExchangeKind, Any]:
     try:
         return _read_api_versions(parse_json(text.decode("utf-8", "replace")), version, True)
