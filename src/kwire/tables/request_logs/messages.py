@@ -45,8 +45,10 @@ def response_of(entry: LogEntry, kind: ExchangeKind) -> tuple[ExchangeKind, Any]
 
 
 def _without_epoch(text: bytes) -> bytes:
-    """An answer to ApiVersions with 0 for its epoch, which nothing asks for and which each change of the cluster's metadata raises (KIP-584):
-    without it the answers of weeks are few."""
+    """An answer to ApiVersions with 0 for its epoch, which nothing asks for: each change of the cluster's metadata raises it (KIP-584).
+
+    Without it the answers of weeks are few.
+    """
     before, name, behind = text.rpartition(_EPOCH)
     rest = behind.lstrip(b"0123456789")
     digits = len(behind) - len(rest)
