@@ -36,11 +36,14 @@ def request_log() -> tuple[bytes, int]:
 
 
 def of_short_connections(log: bytes) -> bytes:
-    """The log with the connections of each copy of its lines numbered differently, so that none has more requests than it really had."""
+    """The log with other connections in each copy of its lines, so that none has more requests than it really had.
+
+    The epoch of the cluster's features rises with each line.
+    """
     lines = log.splitlines(keepends=True)
     copy = len(lines) // COPIES
-    renumbered = re.compile(rb'("connection":"[^"]*)-([0-9]+)"')
-    return b"".join(renumbered.sub(rb'\1-%d\2"' % (n // copy + 1), line) for n, line in enumerate(lines))
+    connection, epoch = re.compile(rb'("connection":"[^"]*-)([0-9]+")'), re.compile(rb'("finalizedFeaturesEpoch":)[0-9]+')
+    return b"".join(epoch.sub(rb"\g<1>%d" % n, connection.sub(rb"\g<1>%d\g<2>" % (n // copy + 1), line)) for n, line in enumerate(lines, 1))
 
 
 def rows_of(log: bytes) -> int:

@@ -10,9 +10,12 @@ from typing import Any
 
 import pytest
 
+from kwire.capture.request_logs.entry import LogEntry, connection_name
 from kwire.capture.request_logs.lines import read_line
 from kwire.tables import read_series
 from kwire.tables.client_keys import client_key
+from kwire.tables.request_logs.exchange_kinds import exchange_kind
+from kwire.tables.request_logs.messages import response_of
 from kwire.tables.request_logs.rows import LogRows
 from kwire.tables.row_sink import RowSink
 from kwire.tables.series import begin_series, read_piece
@@ -183,6 +186,21 @@ def test_a_version_that_the_broker_does_not_have(tmp_path: Path) -> None:
     assert [row["rule"] for row in tables.violations if row["connection_id"]] == ["api_versions_refused"]
     assert tables.facts["advertised"] == []
     assert tables.connections[0]["software_name"] == "apache-kafka-java"
+
+
+@pytest.mark.parametrize(("epochs", "same"), [((17, 18), True), ((17, 10**18 - 1), True), ((17, 10**19), False), ((17, '"x"'), False)])
+def test_an_answer_to_api_versions_is_read_once_whatever_its_epoch(epochs: tuple[object, object], same: bool) -> None:
+    """The epoch rises with every change of the metadata (KIP-584); 10^19 and a text do not fit into it, and such a body is malformed."""
+    kind = exchange_kind(API_VERSIONS, 4)
+    found = []
+    for epoch in epochs:
+        keys = '[{"apiKey":1,"minVersion":4,"maxVersion":18}]'
+        answer = f'{{"errorCode":0,"apiKeys":{keys},"throttleTimeMs":0,"finalizedFeaturesEpoch":{epoch}}}'
+        entry = LogEntry(1, API_VERSIONS, 4, 1, "a", connection_name("10.0.0.1:9092-10.0.0.2:5-0-1"), "typed", None, answer.encode())
+        found.append(response_of(entry, kind)[1])
+    assert found[0].ranges == {1: (4, 18)}
+    assert (found[1] is found[0]) is same
+    assert (found[1] is None) is not same
 
 
 def test_what_brokers_tell_of_the_cluster(tmp_path: Path) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import lru_cache
 from typing import Any, Final
 
 from kwire.capture.request_logs.bodies import BodyFault, read_body
@@ -14,6 +15,8 @@ from kwire.tables.request_logs.exchange_kinds import API_VERSIONS, BodyKind, Exc
 __all__ = ["request_of", "response_of"]
 
 _UNSUPPORTED_VERSION: Final = 35
+_EPOCH: Final = b'"finalizedFeaturesEpoch":'
+_EPOCH_DIGITS: Final = 18  # which fit into its 64 bits
 
 
 def request_of(entry: LogEntry, kind: ExchangeKind) -> tuple[Body, Any]:
@@ -33,23 +36,31 @@ def response_of(entry: LogEntry, kind: ExchangeKind) -> tuple[ExchangeKind, Any]
     """
     version, body = entry.api_version, entry.response
     if entry.api_key == API_VERSIONS and body is not None:
-        return _api_versions(body, version) if isinstance(body, bytes) else _read_api_versions(body, version, entry.form != "text")
+        return (
+            _api_versions(_without_epoch(body), version)
+            if isinstance(body, bytes)
+            else _read_api_versions(body, version, entry.form != "text")
+        )
     return kind, None if kind.response is None else _message(kind.response, version, body, entry.form != "text")[1]
 
 
-# By version the latest answer: a broker gives all clients the same, and to compare some KB costs less than to hash them.
-_LATEST: Final[dict[int, tuple[bytes, tuple[ExchangeKind, Any]]]] = {}
+def _without_epoch(text: bytes) -> bytes:
+    """An answer to ApiVersions with 0 for its epoch, which nothing asks for: each change of the cluster's metadata raises it (KIP-584).
+
+    Without it the answers of weeks are few.
+    """
+    before, name, behind = text.rpartition(_EPOCH)
+    rest = behind.lstrip(b"0123456789")
+    digits = len(behind) - len(rest)
+    return before + name + b"0" + rest if 0 < digits <= _EPOCH_DIGITS else text
 
 
+@lru_cache(maxsize=64)
 def _api_versions(text: bytes, version: int) -> tuple[ExchangeKind, Any]:
-    known = _LATEST.get(version)
-    if known is None or known[0] != text:
-        try:
-            read = _read_api_versions(parse_json(text.decode("utf-8", "replace")), version, True)
-        except UnreadableLine:  # msgspec stepped over a number of thousands of digits
-            read = exchange_kind(API_VERSIONS, version), None
-        known = _LATEST[version] = text, read
-    return known[1]
+    try:
+        return _read_api_versions(parse_json(text.decode("utf-8", "replace")), version, True)
+    except UnreadableLine:  # msgspec stepped over a number of thousands of digits
+        return exchange_kind(API_VERSIONS, version), None
 
 
 def _read_api_versions(body: dict[str, Any], version: int, exact: bool) -> tuple[ExchangeKind, Any]:
