@@ -7,6 +7,14 @@ import org.apache.kafka.clients.producer.KafkaProducer;
 import org.apache.kafka.clients.producer.ProducerRecord;
 
 public class DemoClient {
+    static java.lang.reflect.Method poll(Object consumer) throws NoSuchMethodException {
+        try {
+            return consumer.getClass().getMethod("poll", java.time.Duration.class);
+        } catch (NoSuchMethodException old) {
+            return consumer.getClass().getMethod("poll", long.class);
+        }
+    }
+
     public static void main(String[] args) throws Exception {
         Properties config = new Properties();
         config.put("bootstrap.servers", args[0]);
@@ -31,7 +39,10 @@ public class DemoClient {
             config.put("fetch.max.wait.ms", "3000");
             KafkaConsumer<String, String> consumer = new KafkaConsumer<String, String>(config);
             consumer.subscribe(Collections.singletonList(args[4]));
-            while (System.currentTimeMillis() < end) consumer.poll(1000);
+            // poll(long) is gone in 4.0, poll(Duration) came with 2.0
+            java.lang.reflect.Method poll = poll(consumer);
+            Object wait = poll.getParameterTypes()[0] == long.class ? (Object) 1000L : java.time.Duration.ofSeconds(1);
+            while (System.currentTimeMillis() < end) poll.invoke(consumer, wait);
             consumer.close();
         }
     }

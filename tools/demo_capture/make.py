@@ -128,8 +128,9 @@ class Libraries:
             return
         pom = self._folder / f"pom-{release}.xml"
         pom.write_text(
-            '<project xmlns="http://maven.apache.org/POM/4.0.0"><modelVersion>4.0.0</modelVersion><groupId>demo</groupId><artifactId>demo</artifactId>'
-            "<version>1</version><dependencies><dependency><groupId>org.apache.kafka</groupId><artifactId>kafka-clients</artifactId>"
+            '<project xmlns="http://maven.apache.org/POM/4.0.0"><modelVersion>4.0.0</modelVersion>'
+            "<groupId>demo</groupId><artifactId>demo</artifactId><version>1</version><dependencies><dependency>"
+            "<groupId>org.apache.kafka</groupId><artifactId>kafka-clients</artifactId>"
             f"<version>{release}</version></dependency></dependencies></project>"
         )
         run("mvn", "-q", "-f", pom, "dependency:copy-dependencies", "-DincludeScope=runtime", f"-DoutputDirectory={libs}")
