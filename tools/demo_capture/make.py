@@ -151,8 +151,8 @@ class Libraries:
         folder, seconds = self._folder / one.library, str(one.end - one.begin)
         kind = one.library.rpartition("-")[0] or one.library
         if kind == "java":
-            return ["java", "-Xmx64m", "-XX:TieredStopAtLevel=1", "-cp", f"{folder}/*:{folder}", "DemoClient", BOOTSTRAP, one.client_id, seconds,
-                    one.mode, one.topic, one.group]  # fmt: skip
+            java = ["java", "-Xmx64m", "-XX:TieredStopAtLevel=1", "-cp", f"{folder}/*:{folder}"]
+            return [*java, "DemoClient", BOOTSTRAP, one.client_id, seconds, one.mode, one.topic, one.group]
         if kind == "sarama":
             return [f"{folder}/client", BOOTSTRAP, one.client_id, seconds, one.topic, one.group]
         if kind == "kafkajs":
