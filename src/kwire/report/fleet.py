@@ -20,7 +20,7 @@ class FleetGroup:
     """Clients of one library and version that have the same verdicts.
 
     Attributes:
-        kind: `kwire.report.inventory.Client.kind`; empty for clients that have verdicts and no row of their own.
+        kind: `kwire.analysis.digests.of_clients.Kind`; empty for clients that have verdicts and no row of their own.
         by_target: the verdict of each target release, None where there is none.
         clients: how many they are.
         connections, requests, errors: of all of them; None where not known.

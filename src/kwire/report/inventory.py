@@ -6,14 +6,16 @@ from collections import Counter, defaultdict
 from collections.abc import Iterable
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Any, Final
+from typing import Any, Final, Literal
 
-from kwire.analysis.digests.of_clients import Kind, release_order
+from kwire.analysis.digests.of_clients import release_order
 from kwire.report.amounts import plural
 from kwire.report.analysis_folder import AnalysisFolder
 from kwire.report.fleet import Fleet, FleetGroup
 
 __all__ = ["IDENTITY_SOURCES", "Client", "LibraryVersion", "Population", "applications", "by_library", "population", "read_clients"]
+
+Kind = Literal["application", "cluster", "silent", "stranger"]
 
 IDENTITY_SOURCES: Final = {
     "api_versions": "self-reported",
@@ -95,7 +97,7 @@ def population(fleet: Fleet) -> Population:
     """Count clients by kind."""
     kinds = fleet.kinds
     return Population(
-        clients=kinds["application"], cluster=kinds["cluster"], silent=kinds["silent"], strangers=kinds["stranger"]
+        clients=kinds["application"], cluster=kinds["cluster"], silent=kinds["silent"], strangers=kinds["foreign"]
     )  # fmt: skip
 
 
@@ -129,7 +131,7 @@ def _client(row: dict[str, Any]) -> Client:
         first_seen=row["first_seen"],
         last_seen=row["last_seen"],
         contact=row["contact"] or "",
-        kind=row["kind"],
+        kind="stranger" if row["kind"] == "foreign" else row["kind"],
     )
 
 

@@ -24,11 +24,11 @@ VERDICTS: Final = ("ok", "marked", "undetermined", "rejected")
 NOT_JUDGED: Final = "-"
 """Stands in `verdicts` for a release without a verdict; the others for the place in `VERDICTS`, a character for each target."""
 
-Kind = Literal["application", "cluster", "silent", "stranger"]
+Kind = Literal["application", "cluster", "silent", "foreign"]
 
 # Protocols of connections on which no client can be seen: nothing was sent, or nothing behind a PROXY header; a check by HTTP or SSH.
 _SILENT: Final = ("silent", "proxy")
-_STRANGERS: Final = ("http", "ssh")
+_FOREIGN: Final = ("http", "ssh")
 _NUMBER: Final = re.compile(r"[0-9]{1,9}")  # a version is the client's own text: no number in it may be too long to read
 _URGENT: Final = 2  # undetermined and rejected, as places in `VERDICTS`
 
@@ -107,12 +107,12 @@ def _kinds(clients: pa.Table, openings: pa.Table) -> Any:
         keys: Any = openings.column("client_key").filter(chosen)
         return pc.is_in(clients.column("client_key"), value_set=pc.unique(keys)).to_numpy().astype(np.bool_)
 
-    others = speaks(pc.invert(pc.is_in(protocol, value_set=pa.array([*_SILENT, *_STRANGERS]))))
-    strange = speaks(pc.is_in(protocol, value_set=pa.array(_STRANGERS)))
+    others = speaks(pc.invert(pc.is_in(protocol, value_set=pa.array([*_SILENT, *_FOREIGN]))))
+    foreign = speaks(pc.is_in(protocol, value_set=pa.array(_FOREIGN)))
     nothing = pc.fill_null(pc.equal(clients.column("requests"), pa.scalar(0)), False).to_numpy().astype(np.bool_) & has_any & ~others
     in_cluster = pc.fill_null(clients.column("role"), "client").to_numpy(zero_copy_only=False).astype(str)
     in_cluster = (in_cluster != "client") & (in_cluster != "")
-    return np.where(in_cluster, "cluster", np.where(nothing & strange, "stranger", np.where(nothing, "silent", "application")))
+    return np.where(in_cluster, "cluster", np.where(nothing & foreign, "foreign", np.where(nothing, "silent", "application")))
 
 
 def _software(clients: pa.Table) -> dict[str, Any]:
