@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import struct
 from collections.abc import Iterable, Mapping
 from contextlib import suppress
 from typing import TYPE_CHECKING, Final
@@ -56,7 +57,8 @@ def write_digest(filesystem: FileSystem, path: str, digest: Digest, parts: Mappi
     """
     state = state_of(filesystem, path, None if has_rename(filesystem) else parts)
     with filesystem.open_output_stream(f"{path}/{DIGEST_FILE}", compression=None) as file:
-        file.write(_VERSION + state + to_bytes(digest))
+        data = to_bytes(digest)
+        file.write(_VERSION + state + hashlib.sha256(data).digest() + data)
 
 
 def read_digest(filesystem: FileSystem, path: str, parts: Mapping[str, Iterable[str]] | None) -> Digest | None:
@@ -67,11 +69,11 @@ def read_digest(filesystem: FileSystem, path: str, parts: Mapping[str, Iterable[
         path: of the folder, in it.
         parts: names of parts by table on a store, None elsewhere.
     """
-    with suppress(OSError, pa.ArrowException, ValueError, KeyError, EOFError, IndexError):
+    with suppress(OSError, pa.ArrowException, ValueError, KeyError, struct.error):
         with filesystem.open_input_stream(f"{path}/{DIGEST_FILE}", compression=None) as file:
             data = file.read()
-        head = len(_VERSION) + hashlib.sha256().digest_size
-        if data[:head] == _VERSION + state_of(filesystem, path, parts):
+        head = len(_VERSION) + 2 * hashlib.sha256().digest_size
+        if data[:head] == _VERSION + state_of(filesystem, path, parts) + hashlib.sha256(data[head:]).digest():
             return {name: _checked(name, table) for name, table in from_bytes(data[head:]).items() if name in DIGESTS}
     return None
 
