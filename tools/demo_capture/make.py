@@ -188,6 +188,8 @@ def network(addresses: list[str]) -> Iterator[None]:
 @contextmanager
 def brokers(folder: Path, libs: Path) -> Iterator[None]:
     """Three brokers that are controllers too."""
+    from confluent_kafka.admin import AdminClient, NewTopic
+
     plugin = folder / "plugin"
     run("javac", "-cp", f"{libs}/*", "-d", plugin, ROOT / "tests" / "integration" / "java" / "TelemetrySink.java")
     voters = ",".join(f"{node}@{host}:9093" for node, host in BROKERS.items())
@@ -204,9 +206,9 @@ def brokers(folder: Path, libs: Path) -> Iterator[None]:
             stack.callback(process.wait)
             stack.callback(process.kill)
         wait_for_brokers()
-        tool = [*java, "org.apache.kafka.tools.TopicCommand", "--bootstrap-server", BOOTSTRAP]
-        for topic in TOPICS:
-            run(*tool, "--create", "--topic", topic)
+        admin = AdminClient({"bootstrap.servers": BOOTSTRAP})
+        for made in admin.create_topics([NewTopic(topic, 3, 2) for topic in TOPICS]).values():
+            made.result()
         config = [*java, "kafka.admin.ConfigCommand", "--bootstrap-server", BOOTSTRAP, "--alter"]
         run(*config, "--add-config", "producer_byte_rate=1500", "--entity-type", "clients", "--entity-name", "etl-bulk")
         run(*config, "--add-config", "interval.ms=15000,metrics=[org.apache.kafka.producer.,org.apache.kafka.consumer.]", "--entity-type",
