@@ -64,7 +64,7 @@ class RowCallbacks(TrackerCallbacks):
         connection_id_of: gives the connection id for an ordinal.
 
     Attributes:
-        seed: for the hash tables of the native tracker; nobody else knows it.
+        seed: for the hash tables of the native tracker; it is known to this process alone.
         series, files: names, of the files by number.
         observing: whether anybody wants to know what exchanges say beyond their rows.
         asked: the message whose frames are wanted, None for none.
