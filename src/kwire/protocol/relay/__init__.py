@@ -21,10 +21,10 @@ from __future__ import annotations
 
 from kwire.protocol.relay.budget import HeldBudget
 from kwire.protocol.relay.moves import Buffer, CloseReason, Closing, Held, Moves
-from kwire.protocol.relay.plan import CALL, CLOSE, PASS, REFUSE, FrameEdit, RelayPlan, RelayRule
+from kwire.protocol.relay.plan import CALL, CLOSE, PASS, REFUSE, FrameEdit, RelayPlan, RelayRule, Unknown
 from kwire.protocol.relay.relay import Relay
 
 __all__ = [
     "CALL", "CLOSE", "PASS", "REFUSE", "Buffer", "CloseReason", "Closing", "FrameEdit", "Held", "HeldBudget", "Moves", "Relay", "RelayPlan",
-    "RelayRule",
+    "RelayRule", "Unknown",
 ]  # fmt: skip

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Final
 
-from kwire.errors import WireError
+from kwire.errors import EncodeError, WireError
 from kwire.protocol.events import Direction
 from kwire.protocol.relay.frame_stream import FrameStream, Stage
 from kwire.protocol.relay.heads import LENGTH
@@ -92,7 +92,7 @@ class ConnectionState:
         """The frame as program number `action` has it; None, with a reason to close, where it fails."""
         try:
             return list(self.plan.programs[action - 1].pieces(frame))
-        except WireError:
+        except (WireError, EncodeError):
             self.close("program_failed", direction)
             return None
 

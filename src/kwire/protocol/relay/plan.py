@@ -45,7 +45,7 @@ class FrameEdit(Protocol):
             Its bytes in order, without the length, which the relay writes. They may be views of `frame`.
 
         Raises:
-            WireError: the frame cannot be edited; the relay closes with `program_failed`.
+            WireError, EncodeError: the frame cannot be edited; the relay closes with `program_failed`.
         """
 
 
