@@ -253,8 +253,3 @@ class RowCallbacks(TrackerCallbacks):
         """Another request came while authentication was under way."""
         sasl.went_on()
         return sasl
-
-    def sasl_closed(self, sasl: SaslState) -> SaslState:
-        """The server closed the connection while authentication was under way."""
-        sasl.closed_by_server()
-        return sasl
