@@ -1,6 +1,6 @@
 """The connections of a series: the native twin of kwire/capture/carry.py, whose theory of operation and attributes hold here too.
 
-The packets of a chunk are C structs that nobody else sees. Each distinct pair of endpoints is looked up once a chunk (`known`), and a
+The packets of a chunk are C structs of this module alone. Each distinct pair of endpoints is looked up once a chunk (`known`), and a
 packet that brings the next bytes of its connection costs no Python call until it reaches the sink.
 """
 

@@ -3,7 +3,7 @@
 Theory of operation. A four-tuple may be used again: a SYN with a new initial sequence number begins its next connection, as does payload
 that comes long after the last one was closed. A closed connection lingers, because late copies and acknowledgements still belong to it;
 whenever the time of the capture reaches a new multiple of 2**`SWEEP_BITS` ns, those whose time is over are ended and forgotten, and so are
-SYNs that nobody answered. Sweeps go by time, not by files or counts, so that any cut of the series gives the same events: who reads only
+SYNs without an answer. Sweeps go by time, not by files or counts, so that any cut of the series gives the same events: who reads only
 some of its connections has to see, of all others, no more than the packets with which a new multiple is reached (`packet_routes`). A sweep
 looks at the connections that may end without a packet of theirs, so it costs no more than those did before, whatever the times say.
 """
@@ -26,7 +26,7 @@ __all__ = ["HELD_NS", "LINGER_NS", "UNANSWERED_NS", "SeriesCarry", "SeriesStream
 LINGER_NS: Final = 60_000_000_000
 # An early packet of a connection that fell silent is resolved after this time at the latest.
 HELD_NS: Final = 60_000_000_000
-# A SYN that nobody answers is repeated for two minutes; port scans would fill the memory with them.
+# A SYN without an answer is repeated for two minutes; port scans would fill the memory with them.
 UNANSWERED_NS: Final = 180_000_000_000
 
 

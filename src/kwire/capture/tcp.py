@@ -1,6 +1,6 @@
 """One TCP connection: packets in, two streams out, in an order that obeys the acknowledgements.
 
-A packet that acknowledges bytes nobody has seen is *early*: either the capture swapped it with the packet that carries them, or they were
+A packet that acknowledges unseen bytes is *early*: either the capture swapped it with the packet that carries them, or they were
 lost while capturing. Early packets are held, and what would fill the hole passes them; when `REORDER_PACKETS` more packets of the
 connection have come, the hole is a gap. So a response is never delivered before the request that it answers, and no swap makes a gap. A RST
 beyond the bytes seen is early in the same way.
@@ -81,7 +81,7 @@ class TcpConnection:
 
     @property
     def expires(self) -> bool:
-        """Something becomes of it when time goes by, without a packet: it is closed, nobody has answered, or packets wait."""
+        """Something becomes of it when time goes by, without a packet: it is closed, has no answer, or packets wait."""
         return self.closed_ns is not None or not self.answered or bool(self.held)
 
     @property
@@ -94,7 +94,7 @@ class TcpConnection:
 
     @property
     def refused(self) -> bool:
-        """The SYN was answered by a RST: nobody listened on the port. Behind a FIN there was a connection, whatever the capture lacks."""
+        """The SYN was answered by a RST: the port was closed. Behind a FIN there was a connection, whatever the capture lacks."""
         return (
             self.closed_ns is not None
             and not any(flow.fin_at is not None for flow in self.flows)

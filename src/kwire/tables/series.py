@@ -5,7 +5,7 @@
         batches = read_piece(location, carry)      # table -> record batches
     batches, facts = finish_series(carry)
 
-`kwire.tables.series_rows` runs the fold and fills in what only the end of the series tells: client keys and node ids. The carry pickles and
+`kwire.tables.series_rows` runs the fold and fills in what only the end of the series shows: client keys and node ids. The carry pickles and
 is the only state: a series cut anywhere into files gives the same rows, provenance aside.
 """
 
@@ -126,7 +126,7 @@ def read_piece(
     Args:
         location: path, URI or binary stream.
         carry: changed in place.
-        progress: told how many bytes of the file were read since it was told last.
+        progress: called with the bytes of the file that were read since the last call.
 
     Returns:
         Batches of `requests`, `violations`, `connections` and of `kwire.tables.observed_rows.OBSERVED`; client keys are still null but in
@@ -173,7 +173,7 @@ def iter_piece(
     else:
         given = replace(given, before=None) if isinstance(given, SizedFile) else given
         _begin_file(carry, place if isinstance(place, str) else "standard input")
-    # whoever reads the other shares reads the same files
+    # readers of the other shares read the same files
     hashed = carry.hashed and len(carry.facts) % carry.share[1] == carry.share[0]
     if routed:
         steps = read_routed(routed, carry.streams, carry.sink, progress=progress)
@@ -195,7 +195,7 @@ def iter_piece(
     if not carry.share[0]:
         _tell_damages(facts, carry, 0 if known is None else known.damage_count)
     if not isinstance(location, SizedFile | RoutedPiece):
-        _tell_ends(carry)  # nobody goes on with a file that was read as a whole
+        _tell_ends(carry)  # a file that was read as a whole has no later part
     yield _take(carry.sink)
 
 

@@ -1,10 +1,10 @@
-"""All rows of one series: runs the fold, then fills in what only the end of a connection tells, the client keys.
+"""All rows of one series: runs the fold, then fills in what only the end of a connection shows, the client keys.
 
-Memory stays bounded however long the series is: rows wait in a spool, and whoever wants can take those of connections that are over while
+Memory stays bounded however long the series is: rows wait in a spool, and the caller can take those of connections that are over while
 the series is still being read (`settle`).
 
 A series may grow. Rows of connections that were over before its last packet are *settled*: whatever comes later, they stay as they are.
-Those of connections that were still open are *open*: whoever goes on with the series takes them up again (`resume`) and gives them anew.
+Those of connections that were still open are *open*: the next reader of the series resumes them (`resume`) and gives them again.
 """
 
 from __future__ import annotations
@@ -292,7 +292,7 @@ def read_series(
         ports: TCP ports where brokers listen; empty to find them out.
         disorder: a sentence where the order of the files is in doubt.
         log_zone: time zone of request logs, such as ``Europe/Berlin``; None for UTC.
-        progress: told how many bytes were read since it was told last.
+        progress: called with the bytes that were read since the last call.
         share: (k, n): of the connections only the k-th of n shares (`kwire.tables.series.begin_series`).
         observing: the tables of `kwire.tables.observed_rows.OBSERVED` and names of topics are wanted too.
         hashed: the hashes of the files are wanted too, for `captures`.
@@ -337,7 +337,7 @@ def iter_series(
     hashed: bool = True,
     strict: bool = False,
 ) -> Iterator[SeriesView]:
-    """Read a series and give its rows as they are settled, each row once; what a whole series tells comes with the last view.
+    """Read a series and give its rows as they are settled, each row once; what a whole series shows comes with the last view.
 
     A view is good until the next one is asked for.
 

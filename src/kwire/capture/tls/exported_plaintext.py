@@ -31,7 +31,6 @@ _HEAD: Final = (
 _PACKET: Final = struct.Struct("<IIIIIII")
 _TCP: Final = struct.Struct(">HHIIBBHHH")
 # tags of an exported PDU (Wireshark's wsutil/exported_pdu_tlvs.h)
-_TAG_DISSECTOR: Final = 12
 _TAG_IPV4: Final = (20, 21)
 _TAG_IPV6: Final = (22, 23)
 _FIN, _SYN, _RST, _PUSH, _ACK = 1, 2, 4, 8, 16
