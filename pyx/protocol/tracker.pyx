@@ -240,6 +240,10 @@ cdef class Connection:
         if not self.opened[side]:
             if self.openings[side] is None and self.begins_kafka(side, data, size):
                 self.opened[side] = True
+            elif self.openings[side] is None and not self.state.joined_late and begins_with_tls(data, size) and not (
+                side == RESPONSE and self.state.is_kafka
+            ):
+                tls_decided(self, side)
             else:
                 if self.openings[side] is None:
                     self.openings[side] = _opening.Opening(DIRECTIONS[side], bool(self.state.joined_late), self.cutters[side].max_frame)

@@ -26,10 +26,10 @@ from protocol.waiting_objects cimport uses_of_objects
 from tables.connection_slots cimport Slot, SlotList, slot_append, slot_remove
 from tables.request_batch cimport row_of_event
 from tables.row_batches cimport flush_rows, most_rows
-from tables.connection_row cimport connection_cells
+from tables.connection_row cimport ConnectionTotals, connection_cells
 from tables.row_columns cimport cells_of, wide_row_of
 from tables.series_rows cimport (
-    SeriesRows, count_requests, end_stream, forget_texts, rows_close, rows_open, server_text, counts_write_back,
+    SeriesRows, count_requests, counts_write_back, end_stream, forget_texts, rows_close, rows_open, server_text, state_of, summary_of,
 )
 from tables.topic_batch cimport topic_row_of
 from wire.cursor cimport Bytes
@@ -39,7 +39,7 @@ from kwire.capture._native.connection cimport TcpConnection
 from kwire.capture._native.sink cimport StreamSink
 from kwire.capture._native.tls_records cimport RecordStream  # no-cython-lint: of encrypted_streams.pxi
 from kwire.protocol._native.direction_detection cimport DirectionDetector
-from kwire.protocol._native.tracker cimport Connection, EventSink, field_plans, row_connection
+from kwire.protocol._native.tracker cimport Connection, EventSink, begins_with_tls, field_plans, row_connection
 
 import weakref
 from functools import cache, lru_cache
@@ -56,7 +56,7 @@ from kwire.protocol.tracking.direction_detection import DirectionDetector as Pur
 from kwire.schema import catalog, error_name
 from kwire.tables.client_keys import client_key, is_default_client_id
 from kwire.tables.column_builder import BATCH_ROWS
-from kwire.tables.encrypted_connection import UNKNOWN_LOSS, EncryptedConnection  # no-cython-lint
+from kwire.tables.encrypted_connection import UNKNOWN_LOSS, EncryptedConnection, Ending, tls_violations  # no-cython-lint
 from kwire.tables.observed_rows import GROUP_STEPS, TOPIC_USE
 from kwire.tables.schemas import CONNECTIONS, REQUESTS
 
@@ -282,6 +282,8 @@ cdef class RowBatches(StreamSink):
                 if stream.tls is not None:
                     stream.tls.begins_late(direction)
             state.server_unseen = side == 0 and not state.received[1]  # so many may wait, and the server has not said a word
+            if stream.tls_undecided and stream.tls_opening is None and connection.tcp.opened_by >= 0 and begins_with_tls(data, size):
+                take_tls(stream, TlsConnection())
             stream.tracker.take(side, <Bytes>data, size, time_ns, self.packet_of(packet))
             state.server_unseen = False
             if stream.tls is not None:
@@ -337,18 +339,23 @@ cdef class RowBatches(StreamSink):
                 events += stream.detector.guess()
             take_decided(self, stream, connection, events, connection.tcp.flows[stream.detector.server].packets == 0)
             before = self.rows.shared.rows.count
-        if stream.tracker is None or stream.tls is not None:
+        if stream.tracker is None:
             connection.attachment = stream.tracked
             return StreamSink.ended(self, connection)
         stream.tracker.state.server_unseen = connection.tcp.flows[1 - stream.slot.client_side].packets == 0
         stream.tracker.end_all(connection.tcp.last_ns)
+        if stream.tls is not None:
+            end_encrypted(self, stream, connection)
         self.rows_added(before)
         end_stream(
-            &self.rows, &stream.slot, stream.tracker, stream.unsupported, connection.key, &connection.tcp, self.target, self.words,
-            self.asked, self.client_keys,
+            &self.rows, &stream.slot, stream.tracker, stream.plaintext, stream.tls, stream.unsupported, connection.key, &connection.tcp,
+            self.target, self.words, self.asked, self.client_keys,
         )
         slot_remove(&self.slots, &stream.slot)
         stream.slot.exchange = NULL
+        if stream.plaintext is not None:
+            slot_remove(&self.slots, &stream.plaintext_slot)
+            stream.plaintext_slot.exchange = NULL
         connection.attachment = None
         return self.flush_full()
 

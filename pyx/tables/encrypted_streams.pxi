@@ -42,6 +42,8 @@ cdef int encrypted_data(
 cdef int take_tls(TrackedStream stream, object tls) except -1:
     """From here on the stream is encrypted."""
     stream.tls = tls
+    stream.tls_undecided = False
+    stream.tracker.encrypted = True
     stream.records = tls.direction(0).stream, tls.direction(1).stream
     return 0
 
@@ -87,6 +89,25 @@ cdef int begin_plaintext(RowBatches owner, TrackedStream stream, TcpConnection c
     stream.plaintext_slot.exchange = state
     slot_append(&owner.slots, &stream.plaintext_slot)
     return 0
+
+
+cdef int end_encrypted(RowBatches owner, TrackedStream stream, TcpConnection connection) except -1:
+    """EncryptedConnection.finish, behind that of the tracker of the wire."""
+    cdef ConnectionTotals summary
+    cdef Connection told = stream.tracker
+    if stream.plaintext is not None:
+        told = stream.plaintext
+        told.state.server_unseen = stream.tracker.state.server_unseen
+        told.end_all(connection.tcp.last_ns)
+    if stream.tls.is_flawless:
+        return 0
+    summary_of(told, &owner.rows.shared, &summary)
+    ending = Ending(
+        owner.words[2][state_of(&stream.tracker.state)],
+        None if stream.tracker.state.closed_by < 0 else owner.words[3][stream.tracker.state.closed_by],
+        text_object(&owner.rows.shared.texts, summary.software_name), text_object(&owner.rows.shared.texts, summary.client_id),
+    )
+    return owner.take_events(stream, told, tls_violations(stream.tls, ending, 1 - stream.slot.client_side, connection.tcp.last_ns))
 
 
 cdef object encrypted_connection(RowBatches owner, TrackedStream stream, object wire, tuple ends):
