@@ -83,7 +83,7 @@ cdef int take_up_tracked(RowBatches self, TrackedStream stream, TcpConnection co
     stream.tls_opening, stream.tls_undecided = tracked.tls_opening, tracked.tls_opening is not None
     state = &stream.tracker.state
     if isinstance(detector, EncryptedConnection):
-        take_tls(stream, detector.tls)
+        take_tls(stream, TlsConnection.of_plain(detector.tls))
         stream.subject = detector.subject
         if detector.plain is not None:
             begin_plaintext(self, stream, connection, detector.plain.connection)
