@@ -18,7 +18,7 @@ import struct
 from hmac import compare_digest
 from hmac import digest as hmac_digest  # no-cython-lint: of tls_ciphers.pxi
 
-from kwire.capture.tls.alerts import read_alert
+from kwire.capture.tls.alerts import alert_bytes, read_alert
 from kwire.capture.tls.certificates import read_certificate
 from kwire.capture.tls.cipher_suites import SUITES, suite_name
 from kwire.capture.tls.connection import TlsConnection as PureConnection
@@ -99,7 +99,7 @@ cdef class TlsConnection:
     def __cinit__(self):
         self.directions = (Direction(), Direction())
         self.transcript = bytearray()
-        self.certificate_faults, self.alerts = [], []
+        self.certificate_faults, self.read_alerts = [], []
         self.client_side = -1
 
     # What the layer below says.
@@ -329,10 +329,9 @@ cdef class TlsConnection:
         elif kind == HANDSHAKE:
             return feed_messages(self, keys, side, direction, data, size, record.last_ns, record.last_packet)
         elif kind == ALERT:
-            if len(self.alerts) < MOST_ALERTS:
-                alert = read_alert(side, PyBytes_FromStringAndSize(<const char*>data, size), record.last_ns, record.last_packet)
-                if alert is not None:
-                    self.alerts.append(alert)
+            if len(self.read_alerts) < MOST_ALERTS and size == 2:
+                said = PyBytes_FromStringAndSize(<const char*>data, size)
+                self.read_alerts.append((side, said, record.last_ns, record.last_packet))
         elif kind == CHANGE_CIPHER and len(direction.epochs) > 1:
             del direction.epochs[0]  # a renegotiation's, itself encrypted
         return 0
@@ -342,6 +341,10 @@ cdef class TlsConnection:
     @property
     def hello(self):
         return None if self.client_hello is None else self.client_hello.plain
+
+    @property
+    def alerts(self):
+        return [read_alert(*alert) for alert in self.read_alerts]
 
     @property
     def is_13(self):
@@ -433,7 +436,8 @@ cdef class TlsConnection:
         made.server, made.version, made.cipher, made.alpn, made.subject = (
             plain.server, plain.version, plain.cipher, plain.alpn, plain.subject
         )
-        made.certificate_faults, made.alerts = list(plain.certificate_faults), list(plain.alerts)
+        made.certificate_faults = list(plain.certificate_faults)
+        made.read_alerts = [(each.side, alert_bytes(each), each.time, each.packet) for each in plain.alerts]
         made.resumed, made.retried, made.renegotiated, made.lost = plain.resumed, plain.retried, plain.renegotiated, plain.lost
         made.unverified_bytes = plain.unverified_bytes
         return made

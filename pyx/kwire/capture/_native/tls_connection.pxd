@@ -83,7 +83,8 @@ cdef class TlsConnection:
     cdef public int client_side  # -1 for None
     cdef ClientHelloView client_hello
     cdef readonly object server, version, cipher, alpn, subject
-    cdef readonly list certificate_faults, alerts
+    cdef readonly list certificate_faults
+    cdef list read_alerts  # of those that could be read: side, bytes, time, packet
     cdef readonly bint resumed, retried, renegotiated, lost
     cdef bint has_keys
     cdef readonly int64_t unverified_bytes
