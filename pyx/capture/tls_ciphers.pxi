@@ -12,6 +12,7 @@ cdef bytes expanded(bytes secret, bytes label, int length, object suite):
     return <bytes>hmac_digest(secret, found, suite.hash)[:length]
 
 
+@cython.no_gc  # no cycle goes through these
 cdef class RecordCipher:
     """What opens the records of one direction under one set of keys; keys and cipher are made with the first record."""
 
@@ -88,6 +89,7 @@ cdef RecordCipher new_cipher(object suite, object keys, bytes secret, bint is_13
     return made
 
 
+@cython.no_gc
 cdef class Epoch:
     """One set of keys; see `kwire.capture.tls.direction.Epoch`."""
 
@@ -119,6 +121,7 @@ cdef Epoch epoch_of_secret(EpochKind kind, object suite, bytes secret):
     return new_epoch(kind, suite, new_cipher(suite, None, secret, True, False))
 
 
+@cython.no_gc
 cdef class Direction:
     """The state of one direction; see `kwire.capture.tls.direction.Direction`."""
 

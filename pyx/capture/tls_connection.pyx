@@ -5,6 +5,7 @@ Records are opened where they lie in the stream of their direction, handshake me
 when the first record needs them. `cryptography` deciphers: one call for a record.
 """
 
+cimport cython  # no-cython-lint: of the included parts
 from cpython.bytes cimport PyBytes_AS_STRING, PyBytes_FromStringAndSize, PyBytes_GET_SIZE
 from libc.stdint cimport int64_t, uint8_t
 from libc.string cimport memcpy
@@ -93,6 +94,7 @@ cdef class _Accepts:
         return self.tls.accepts(self.direction, kind, version, body, lost)
 
 
+@cython.no_gc  # no cycle goes through it
 cdef class TlsConnection:
     """One connection; attributes and methods are those of `kwire.capture.tls.connection.TlsConnection`."""
 

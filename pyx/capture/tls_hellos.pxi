@@ -56,6 +56,7 @@ cdef bint names_fit(Part names, Part* first) noexcept:
     return True
 
 
+@cython.no_gc
 cdef class ClientHelloView:
     """A ClientHello of which the lists are read when they are asked for."""
 

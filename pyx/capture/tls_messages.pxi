@@ -100,8 +100,8 @@ cdef int take_server_hello(TlsConnection self, object keys, int side, const uint
         self.client_side = 1 - side
     self.version_number = read.version
     self.version = VERSION_NAMES.get(read.version)
-    self.cipher = suite_name(read.cipher)
     self.suite = SUITES.get(read.cipher)
+    self.cipher = suite_name(read.cipher) if self.suite is None else self.suite.name
     if read.is_retry:
         self.retried = True
         return 0
