@@ -38,15 +38,16 @@ backend: Final[Twin] = _chosen[0]
 packets: Final[ModuleType] = _chosen[1]
 
 
-def series_carry(share: tuple[int, int] = (0, 1)) -> SeriesCarry:
+def series_carry(share: tuple[int, int] = (0, 1), by_hosts: bool = False) -> SeriesCarry:
     """Make the carry that a series begins with.
 
     Args:
         share: (k, n): only connections that belong to the k-th of n shares are known in it.
+        by_hosts: shares have all connections between two hosts (`kwire.capture.carry.is_of_share`).
     """
     # by name: the pure one imports this module
     room = importlib.import_module("kwire.capture.carry") if backend == "pure" else load_twin("capture", "carry", "native")
-    made: SeriesCarry = room.SeriesCarry(share)
+    made: SeriesCarry = room.SeriesCarry(share, by_hosts)
     return made
 
 
