@@ -102,7 +102,7 @@ cdef class TlsConnection:
         self.directions = (Direction(), Direction())
         self.transcript = bytearray()
         self.certificate_faults, self.read_alerts = [], []
-        self.client_side = -1
+        self.client = -1
 
     # What the layer below says.
 
@@ -197,7 +197,7 @@ cdef class TlsConnection:
                 out.append(Missing(side, None, False, own.doubtful_ns, own.doubtful_packet))
             own.is_doubtful = False
         # a server answers what it was asked, and behind its first request a client may have been answered
-        if self.client_side >= 0 and other.is_doubtful and (side != self.client_side or own.opened_bytes):
+        if self.client >= 0 and other.is_doubtful and (side != self.client or own.opened_bytes):
             out.append(Missing(1 - side, None, False, other.doubtful_ns, other.doubtful_packet))
             other.is_doubtful = False
         return 0
@@ -345,6 +345,10 @@ cdef class TlsConnection:
         return None if self.client_hello is None else self.client_hello.plain
 
     @property
+    def client_side(self):
+        return None if self.client < 0 else self.client
+
+    @property
     def alerts(self):
         return [read_alert(*alert) for alert in self.read_alerts]
 
@@ -418,7 +422,7 @@ cdef class TlsConnection:
         made._transcript = None if self.transcript is None else bytes(self.transcript)
         made._saw_certificate, made._completed = bool(self.saw_certificate), bool(self.completed)
         made._tried_late = [self.tried_late[0], self.tried_late[1]]
-        made.client_side = None if self.client_side < 0 else self.client_side
+        made.client_side = self.client_side
         made.hello, made.key_use = self.hello, self.key_use
         for name in SAME_NAMES:
             setattr(made, name, getattr(self, name))
@@ -433,7 +437,7 @@ cdef class TlsConnection:
         made.transcript = None if plain._transcript is None else bytearray(plain._transcript)
         made.saw_certificate, made.completed = plain._saw_certificate, plain._completed
         made.tried_late[0], made.tried_late[1] = plain._tried_late
-        made.client_side = -1 if plain.client_side is None else plain.client_side
+        made.client = -1 if plain.client_side is None else plain.client_side
         made.client_hello, made.has_keys = hello_of_plain(plain.hello), plain.key_use == "found"
         made.server, made.version, made.cipher, made.alpn, made.subject = (
             plain.server, plain.version, plain.cipher, plain.alpn, plain.subject

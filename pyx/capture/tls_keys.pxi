@@ -6,7 +6,7 @@ cdef int use_13(TlsConnection self, dict secrets, object suite) except -1:
     cdef Direction direction
     cdef int number
     for number in range(2):
-        direction = self.of(self.client_side if number == 0 else 1 - self.client_side)
+        direction = self.of(self.client if number == 0 else 1 - self.client)
         if direction.opened and (<Epoch>direction.epochs[0]).suite == suite:
             continue  # early data came before the ServerHello
         direction.epochs = []
@@ -57,7 +57,7 @@ cdef int find_12(TlsConnection self, object keys, const uint8_t* exchange, Py_ss
     self.session, self.has_keys = session, True
     pair = keys_12(master, hello.random, server.random, suite)
     for number in range(2):
-        direction = self.of(self.client_side if number == 0 else 1 - self.client_side)
+        direction = self.of(self.client if number == 0 else 1 - self.client)
         direction.epochs.append(new_epoch(DATA, suite, new_cipher(suite, pair[number], None, False, server.encrypt_then_mac)))
     return 0
 

@@ -86,8 +86,8 @@ cdef int take_client_hello(TlsConnection self, int side, const uint8_t* data, Py
         self.renegotiated = True
         self.transcript = bytearray(PyBytes_FromStringAndSize(<const char*>data, size))
         self.session, self.saw_certificate, self.completed = None, False, False
-    elif self.client_side < 0:
-        self.client_side = side
+    elif self.client < 0:
+        self.client = side
     self.client_hello = read
     return 0
 
@@ -96,8 +96,8 @@ cdef int take_server_hello(TlsConnection self, object keys, int side, const uint
     read = server_hello_of(data, size)
     if read is None:
         return 0
-    if self.client_side < 0:
-        self.client_side = 1 - side
+    if self.client < 0:
+        self.client = 1 - side
     self.version_number = read.version
     self.version = VERSION_NAMES.get(read.version)
     self.suite = SUITES.get(read.cipher)
@@ -141,7 +141,7 @@ cdef int take_certificate(TlsConnection self, int side, const uint8_t* data, Py_
     read = None if der is None else read_certificate(der)
     if read is None:
         return 0
-    if side == self.client_side:
+    if side == self.client:
         self.subject = read.subject
     if not read.not_before <= time_ns // 1_000_000_000 <= read.not_after and len(self.certificate_faults) < MOST_FAULTS:
         self.certificate_faults.append((side, read.not_before, read.not_after, time_ns, packet))

@@ -52,7 +52,7 @@ cdef int take_plaintext(RowBatches owner, TrackedStream stream, TcpConnection co
     cdef bytes data
     cdef int64_t begin, end, time_ns, packet
     cdef int side
-    if not outputs or tls.client_side < 0:
+    if not outputs or tls.client < 0:
         return 0
     for output in outputs:
         if stream.plaintext is None:
@@ -61,13 +61,13 @@ cdef int take_plaintext(RowBatches owner, TrackedStream stream, TcpConnection co
             stream.subject = tls.subject
             stream.plaintext.authenticated(owner.target.tls.principals.principal(tls.subject))
         if type(output) is Missing:
-            side = output.side != tls.client_side
+            side = output.side != tls.client
             stream.plaintext.lose_bytes(side, UNKNOWN_LOSS if output.size is None else output.size, output.time, output.cut)
             if output.size is None:
                 stream.plaintext.lose_bytes(side, 1, output.time, False)
             continue
         side, data, begin, end, time_ns, packet = output
-        side = side != tls.client_side
+        side = side != tls.client
         stream.plaintext.state.server_unseen = not stream.tracker.state.received[1]
         stream.plaintext.take(side, <Bytes>PyBytes_AS_STRING(data) + begin, end - begin, time_ns, packet)
         stream.plaintext.state.server_unseen = False
@@ -82,7 +82,7 @@ cdef int begin_plaintext(RowBatches owner, TrackedStream stream, TcpConnection c
     state = &stream.plaintext.state
     server_text(&owner.rows, state, connection.key, connection.n, 1 - stream.slot.client_side, _address_of)
     state.begun = stream.tracker.state.begun
-    stream.plaintext_slot.client_side = stream.tls.client_side
+    stream.plaintext_slot.client_side = stream.tls.client
     stream.plaintext_slot.exchange = state
     slot_append(&owner.slots, &stream.plaintext_slot)
     return 0

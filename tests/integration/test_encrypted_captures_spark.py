@@ -26,7 +26,7 @@ pytestmark = [pytest.mark.spark, pytest.mark.xdist_group("spark")]
 
 SERVER_PORTS = range(9092, 9099)
 TABLES = ("requests", "connections")
-ROWS_OF_COPY = 87  # requests of tests/captures/data/tls-truth.json that can be read, and one without an answer
+ROWS_OF_COPY = 87  # requests that can be read, by tests/captures/data/tls-truth.json
 
 
 def series_of(folder: Path, copies: int) -> str:

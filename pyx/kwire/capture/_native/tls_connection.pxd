@@ -80,7 +80,7 @@ cdef class TlsConnection:
     cdef bint saw_certificate, completed
     cdef int64_t[2] tried_late
     cdef bint has_found
-    cdef public int client_side  # -1 for None
+    cdef int client  # `client_side`, -1 for None
     cdef ClientHelloView client_hello
     cdef readonly object server, version, cipher, alpn, subject
     cdef readonly list certificate_faults
