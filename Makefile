@@ -36,6 +36,7 @@ lint: $(VENV)/.ready-test
 	$(VENV)/bin/mypy
 	PATH=$(VENV)/bin:$$PATH cython-lint pyx
 	$(VENV)/bin/lint-imports
+	$(VENV)/bin/zizmor --offline --quiet .github/workflows
 
 docs: $(VENV)/.ready-test
 	NO_MKDOCS_2_WARNING=1 $(VENV)/bin/mkdocs build --strict --site-dir build/site

@@ -14,7 +14,7 @@ from types import ModuleType
 from typing import Any
 
 import pytest
-from hypothesis import settings
+from hypothesis import HealthCheck, settings
 
 from kwire.codec.classes import CompiledCatalog
 from kwire.codec.decoding import FrameReader
@@ -33,8 +33,10 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 
 
 def pytest_configure(config: pytest.Config) -> None:
-    settings.register_profile("share", max_examples=25)
-    settings.register_profile("whole", max_examples=400)
+    # how fast a busy machine draws says nothing about a strategy
+    slow = [HealthCheck.too_slow]
+    settings.register_profile("share", max_examples=25, suppress_health_check=slow)
+    settings.register_profile("whole", max_examples=400, suppress_health_check=slow)
     settings.load_profile("whole" if config.getoption("--whole") else "share")
 
 

@@ -105,7 +105,8 @@ cdef class SeriesCarry:
 
     def __getstate__(self):
         return {
-            "share": self.share, "by_hosts": bool(self.by_hosts), "live": {key: connection.plain() for key, connection in self.live.items()}, "lives": self.lives,
+            "share": self.share, "by_hosts": bool(self.by_hosts),
+            "live": {key: connection.plain() for key, connection in self.live.items()}, "lives": self.lives,
             "packets": self.packets, "latest_ns": self.latest_ns, "strays": self.strays, "scan": self.scan,
         }
 

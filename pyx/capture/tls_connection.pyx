@@ -8,28 +8,28 @@ when the first record needs them. `cryptography` deciphers: one call for a recor
 cimport cython  # no-cython-lint: of the included parts
 from cpython.bytes cimport PyBytes_AS_STRING, PyBytes_FromStringAndSize, PyBytes_GET_SIZE
 from libc.stdint cimport int64_t, uint8_t
-from libc.string cimport memcpy
+from libc.string cimport memcpy  # no-cython-lint
 
 from build_id cimport build_id
 
 from kwire.capture._native.tls_records cimport RecordStream, RecordView
 
-import hashlib
+import hashlib  # no-cython-lint
 import struct
-from hmac import compare_digest
+from hmac import compare_digest  # no-cython-lint
 from hmac import digest as hmac_digest  # no-cython-lint: of tls_ciphers.pxi
 
 from kwire.capture.tls.alerts import alert_bytes, read_alert
-from kwire.capture.tls.certificates import read_certificate
-from kwire.capture.tls.cipher_suites import SUITES, suite_name
+from kwire.capture.tls.certificates import read_certificate  # no-cython-lint
+from kwire.capture.tls.cipher_suites import SUITES, suite_name  # no-cython-lint
 from kwire.capture.tls.connection import TlsConnection as PureConnection
-from kwire.capture.tls.direction import Direction as PureDirection
+from kwire.capture.tls.direction import Direction as PureDirection  # no-cython-lint
 from kwire.capture.tls.direction import Epoch as PureEpoch  # no-cython-lint
 from kwire.capture.tls.key_schedule import Keys, keys_12, master_secret  # no-cython-lint
 from kwire.capture.tls.key_schedule import next_secret as following_secret  # no-cython-lint
 from kwire.capture.tls.plaintext import Missing, Plain
 from kwire.capture.tls.record_ciphers import RecordCipher as PureCipher  # no-cython-lint
-from kwire.capture.tls.session_keys import Session
+from kwire.capture.tls.session_keys import Session  # no-cython-lint
 from kwire.protocol.tls_fingerprints import ja3, ja4  # no-cython-lint: of tls_hellos.pxi
 from kwire.protocol.tls_handshake import RETRY, VERSION_NAMES, ServerHello, read_client_hello, read_ticket  # no-cython-lint
 
@@ -412,9 +412,9 @@ cdef class TlsConnection:
     def __reduce__(self):
         from kwire.capture.impl import restored_tls
 
-        return restored_tls, (self.plain(),)
+        return restored_tls, (self.export_state(),)
 
-    def plain(self):
+    def export_state(self):
         """As the pure twin has it; no secret of a key log is in it."""
         made = PureConnection()
         made._directions = (plain_direction(self.of(0)), plain_direction(self.of(1)))
@@ -429,7 +429,7 @@ cdef class TlsConnection:
         return made
 
     @staticmethod
-    def of_plain(plain):
+    def import_state(plain):
         """A connection in the state of one of the pure twin."""
         cdef TlsConnection made = TlsConnection.__new__(TlsConnection)
         made.directions = (direction_of_plain(plain.direction(0)), direction_of_plain(plain.direction(1)))

@@ -27,7 +27,8 @@ cdef int feed_messages(
 
 
 cdef int take_message(
-    TlsConnection self, object keys, int side, Direction direction, int number, const uint8_t* data, Py_ssize_t size, int64_t time_ns, int64_t packet
+    TlsConnection self, object keys, int side, Direction direction, int number, const uint8_t* data, Py_ssize_t size, int64_t time_ns,
+    int64_t packet
 ) except -1:
     """TlsConnection._message."""
     cdef Epoch epoch

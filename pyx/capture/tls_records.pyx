@@ -36,8 +36,8 @@ cdef inline bint is_header(const uint8_t* at) noexcept nogil:
 
 cdef object record_object(const RecordView* record, int64_t lost, int64_t gap):
     return Record(
-        record.kind, record.version, PyBytes_FromStringAndSize(<const char*>record.body, record.size), (record.first_ns, record.first_packet),
-        (record.last_ns, record.last_packet), record.first_bytes, lost, gap,
+        record.kind, record.version, PyBytes_FromStringAndSize(<const char*>record.body, record.size),
+        (record.first_ns, record.first_packet), (record.last_ns, record.last_packet), record.first_bytes, lost, gap,
     )
 
 

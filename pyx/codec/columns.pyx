@@ -10,6 +10,7 @@ from libc.string cimport memcpy
 
 from build_id cimport build_id
 from codec.arrow_export cimport Held, Node, held_leave, hold_columns, import_batch, lower_nodes
+from codec.binary_column cimport OUTSIDE, PRESENT, BinaryColumn, column_close, column_element, column_open, refuse_element
 from codec.column_batch cimport Faults, Span, fill_rows
 from codec.column_buffers cimport (
     BITS, CONTENT, EMPTY, FIRST_BYTES, FIRST_ROWS, FIXED, NONE, OF_FIELDS, OF_NULL, TOO_LARGE, UUID_TEXT, Column, Store, grow_content,
@@ -90,6 +91,19 @@ cdef class Views:
 
 
 @cython.final
+cdef class HeldColumn:
+    """A binary column that is held while its elements are read."""
+
+    cdef BinaryColumn column
+
+    def __cinit__(self, chunk):
+        column_open(&self.column, chunk)
+
+    def __dealloc__(self):
+        column_close(&self.column)
+
+
+@cython.final
 cdef class Spans:
     """Where the messages of a batch are."""
 
@@ -130,29 +144,18 @@ cdef class Spans:
         return 0
 
     cdef int add_chunk(self, object chunk) except -1:
-        cdef Views views = Views(3)
-        cdef Py_buffer* offsets = views.hold(chunk.offsets)
-        cdef Py_buffer* content = views.hold(chunk.content)
-        cdef Py_buffer* validity = views.hold(chunk.validity) if chunk.validity is not None else NULL
-        cdef Py_ssize_t first = chunk.first
-        cdef Py_ssize_t length = chunk.length
-        cdef bint wide = chunk.wide
+        cdef HeldColumn held = HeldColumn(chunk)
+        cdef Bytes data
+        cdef Py_ssize_t size = 0
         cdef Py_ssize_t index
-        cdef int64_t start, stop
-        self.held.append(views)
-        if first < 0 or length < 0 or (first + length + 1) * (8 if wide else 4) > offsets.len:
-            raise ValueError("the offsets of a binary array are shorter than the array")
-        if validity is not NULL and first + length > 8 * validity.len:
-            raise ValueError("the validity bits of a binary array are shorter than the array")
-        for index in range(first, first + length):
-            if validity is not NULL and not (<uint8_t*>validity.buf)[index >> 3] >> (index & 7) & 1:
-                self.add(NULL, 0)
-                continue
-            start = (<int64_t*>offsets.buf)[index] if wide else (<int32_t*>offsets.buf)[index]
-            stop = (<int64_t*>offsets.buf)[index + 1] if wide else (<int32_t*>offsets.buf)[index + 1]
-            if not 0 <= start <= stop <= content.len:
-                raise ValueError(f"the offsets of a binary array leave its bytes at element {index - first}")
-            self.add(<Bytes>content.buf + start if content.buf is not NULL else <Bytes>PyBytes_AS_STRING(b""), stop - start)
+        cdef int found
+        self.held.append(held)
+        for index in range(held.column.length):
+            data = NULL
+            found = column_element(&held.column, index, &data, &size)
+            if found == OUTSIDE:
+                refuse_element(index)
+            self.add(data, size if found == PRESENT else 0)
         return 0
 
 

@@ -3,10 +3,10 @@
 from cpython.bytes cimport PyBytes_FromStringAndSize
 from libc.stdint cimport int32_t, int64_t, uint32_t, uint8_t
 
-from protocol.answer_keys cimport ANSWER_SILENT, ANSWER_VERSIONS, MOST_KNOWN_BY, RESPONSE_CUT, key_add, key_begin, told_by
+from protocol.answer_keys cimport ANSWER_SILENT, ANSWER_VERSIONS, MOST_KNOWN_BY, RESPONSE_CUT, key_add, key_begin, cut_version
 from protocol.answers cimport Answer, answer_add, answer_find, answer_seen, kept
 from protocol.event_rows cimport new_row, use_objects
-from protocol.exchange_state cimport SAID_REFUSED, ExchangeState, WaitingRequest
+from protocol.exchange_state cimport REPORTED_REFUSED, ExchangeState, WaitingRequest
 from protocol.field_plan cimport NOT_ASKED, READY, FieldPlan
 from protocol.field_plans cimport KEYS, RESPONSE_HEADERS, STEPS, USES_TOPICS, VERSIONS, field_plan_ask
 from protocol.group_fields cimport group_clear
@@ -29,14 +29,14 @@ cdef inline object payload_object(const uint8_t* payload, Py_ssize_t size):
 cdef inline int say(
     ExchangeState* exchange, SeriesState* series, int what, const RequestRow* row, int64_t offset, int64_t packet
 ) except -1:
-    """Report what is said once a connection, if it has not been said."""
-    if exchange.said & what:
+    """Report a rule that is reported once per connection, unless it was."""
+    if exchange.reported & what:
         return 0
-    exchange.said |= <uint8_t>what
+    exchange.reported |= <uint8_t>what
     (<object>series.callbacks).once(
         (exchange.connection, row.request_index, packet, offset),
         (text_object(&series.texts, exchange.software_name), text_object(&series.texts, client_id_of(exchange))),
-        "api_versions_refused" if what == SAID_REFUSED else "batch_partial", row.api_key, row.api_version,
+        "api_versions_refused" if what == REPORTED_REFUSED else "batch_partial", row.api_key, row.api_version,
     )
     return 0
 
@@ -107,9 +107,9 @@ cdef inline int learn(
         (<object>series.callbacks).learn(new_row(series.classes, series, waiting, time_ns), request, response)
         return 0
     if waiting.payload is NULL:
-        key_begin(series, row.api_key, told_by(waiting, damaged), NULL, 0)
+        key_begin(series, row.api_key, cut_version(waiting, damaged), NULL, 0)
     else:
-        key_begin(series, row.api_key, told_by(waiting, damaged), waiting.payload + waiting.body, waiting.size - waiting.body)
+        key_begin(series, row.api_key, cut_version(waiting, damaged), waiting.payload + waiting.body, waiting.size - waiting.body)
     if damaged:
         key_add(series, payload + SHORTEST_RESPONSE, size - SHORTEST_RESPONSE)
     else:
@@ -150,16 +150,16 @@ cdef inline int watch(
         if add_step(exchange, series, waiting):
             return 0
     if may_be_known:
-        key_begin(series, ANSWER_SILENT, told_by(waiting, damaged), waiting.payload + waiting.body, waiting.size - waiting.body)
+        key_begin(series, ANSWER_SILENT, cut_version(waiting, damaged), waiting.payload + waiting.body, waiting.size - waiting.body)
         key_add(series, payload + SHORTEST_RESPONSE, size - SHORTEST_RESPONSE)
         key_add(series, <Bytes>&waiting.row.api_key, sizeof(waiting.row.api_key))
         if answer_find(&series.answers, series.key.bytes, series.key.size) is not NULL:
             return 0
-    said = (<object>series.callbacks).observed(
+    events = (<object>series.callbacks).observed(
         exchange.connection, exchange.begun, new_row(series.classes, series, waiting, time_ns),
         frame_object(waiting.payload, waiting.size, waiting.damaged), frame_object(payload, size, damaged),
     )
-    if not said and may_be_known:
+    if not events and may_be_known:
         answer_add(&series.answers, series.key.bytes, series.key.size)
     return 0
 

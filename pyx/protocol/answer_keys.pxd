@@ -38,6 +38,6 @@ cdef inline int key_add(SeriesState* series, Bytes data, Py_ssize_t size) except
     return 0
 
 
-cdef inline int told_by(const WaitingRequest* waiting, bint damaged) noexcept nogil:
+cdef inline int cut_version(const WaitingRequest* waiting, bint damaged) noexcept nogil:
     """The version of an exchange, with what of it is cut."""
     return waiting.row.api_version | REQUEST_CUT * waiting.damaged | RESPONSE_CUT * damaged

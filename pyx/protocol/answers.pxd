@@ -3,7 +3,7 @@
 A server says the same a thousand times. The first time Python reads it, and gives the lists of the first and last time that it entered what
 it learned under; from then on only these times move, here, until `answers_write_back` brings them home.
 
-Bounded: beyond `MOST_ANSWERS` answers or `MOST_ANSWER_BYTES` bytes all are forgotten, and learned anew.
+Bounded: beyond `MOST_ANSWERS` answers or `MOST_ANSWER_BYTES` bytes all are forgotten, and learned again.
 """
 
 from cpython.object cimport PyObject

@@ -5,7 +5,7 @@ cdef int opening_decided(Connection self, int side, object opening, str verdict)
     """Connection._opened."""
     self.openings[side] = None
     self.opened[side] = True
-    if opening.skipped and self.state.tells_frames:
+    if opening.skipped and self.state.reports_frames:
         self.say([FrameSeen(DIRECTIONS[side], "proxy", 0, opening.skipped)])
     if verdict == "kafka":
         if not self.cutters[side].seeking:

@@ -1,4 +1,4 @@
-# Part of tracker.pyx: requests, responses and which belong together (kwire/protocol/tracking/exchange.py, pairing.py).
+# Part of tracker.pyx: requests, responses and which belong together (tracking/exchange.py, response_events.py, pairing.py).
 
 
 cdef int take_request_frame(
@@ -105,7 +105,7 @@ cdef int lose_requests(Connection self) except -1:
     cdef ExchangeState* state = &self.state
     state.requests_lost = state.doubted = True
     state.observed = False
-    if not state.settled:
+    if not state.introduced:
         unsay(state)
     if state.named_name == UNKNOWN_TEXT and state.named_version == UNKNOWN_TEXT and state.source != NOT_SENT:
         state.named_name = state.named_version = NO_TEXT

@@ -13,7 +13,7 @@ OF_CONNECTION = (
     "bytes_lost", "gaps", "received",
 )
 OF_EXCHANGE = (
-    "_said", "_unheard", "advertised", "is_kafka", "last_api_name", "losses", "missing", "named", "requests",
+    "_reported", "_unheard", "advertised", "is_kafka", "last_api_name", "losses", "missing", "named", "requests",
     "requests_lost", "response_breaks", "seeks_responses", "unanswered",
 )
 OF_SPLITTER = (
@@ -22,7 +22,7 @@ OF_SPLITTER = (
 )
 
 
-def taken_up(pure):
+def import_state(pure):
     """A connection that makes events, in the state of one of the pure twin: what comes out of a pickle."""
     exchange = pure._exchange
     made = Connection(
@@ -48,7 +48,7 @@ cdef object plain_connection(Connection self):
     if self.busy:
         raise RuntimeError(_connection.TWO_THREADS)
     made = _connection.Connection(
-        bool(self.state.joined_late), max_frame=self.cutters[0].max_frame, frames=bool(self.state.tells_frames),
+        bool(self.state.joined_late), max_frame=self.cutters[0].max_frame, frames=bool(self.state.reports_frames),
         bodies=self.passing.bodies, asked=self.asked,
     )
     exchange = made._exchange
@@ -57,7 +57,7 @@ cdef object plain_connection(Connection self):
     copied(exchange.identity, self._exchange.identity, _identity.ClientIdentity.__slots__)
     copied(exchange.sasl, self._exchange.sasl, SaslState.__slots__)
     copied(exchange.judge, self._exchange.judge, ("client_id",))
-    exchange.pairing.put_back(self._exchange.pairing.waiting)
+    exchange.pairing.import_waiting(self._exchange.pairing.waiting)
     copied(exchange.pairing, self._exchange.pairing, ("_held", "is_unclear", "last_answered", "losses"))
     exchange.left = self.state.closed_by == REQUEST
     for direction in DIRECTIONS:

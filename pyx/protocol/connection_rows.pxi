@@ -17,7 +17,7 @@ cdef Connection row_connection(EventSink sink, SeriesState* series, bint joined_
         made.passing = ALL_BODIES
         made.open(joined_late, MAX_FRAME, asked)
     else:
-        made = known if isinstance(known, Connection) else taken_up(known)
+        made = known if isinstance(known, Connection) else import_state(known)
         move_texts(made, series)
         made.state.is_tracked = made.state.asks = False
     made.sink = <PyObject*>sink
@@ -49,5 +49,5 @@ cdef FieldPlans* field_plans() noexcept:
 cdef class EventSink:
     """Takes what Python's rules say of a connection whose rows are C structs."""
 
-    cdef int said(self, Connection connection, list events) except -1:
+    cdef int take_events(self, Connection connection, list events) except -1:
         raise NotImplementedError

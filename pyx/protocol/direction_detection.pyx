@@ -13,7 +13,7 @@ from wire.cursor cimport Bytes
 
 from kwire.protocol._native.tracker cimport Connection
 
-from kwire.protocol._native.tracker import taken_up
+from kwire.protocol._native.tracker import import_state
 from kwire.protocol.events import RequestCompleted
 from kwire.protocol.tracking import direction_detection as _pure
 from kwire.protocol.tracking.frames import MAX_FRAME
@@ -185,18 +185,18 @@ cdef class DirectionDetector:
         self.kept = [[], []]
         return events
 
-    cdef object plain(self):
+    cdef object export_state(self):
         """The same detector as the pure twin has it."""
         cdef int server
         made = _pure.DirectionDetector(0, 1, max_frame=self.max_frame, frames=self.frames, asked=self.asked)
         made._named, made._lower, made._bytes = None if self.named < 0 else self.named, self.lower, self.taken
-        made._readings = {server: self.tracked(server).plain() for server in range(2) if self.readings[server] is not None}
+        made._readings = {server: self.tracked(server).export_state() for server in range(2) if self.readings[server] is not None}
         made._kept = {0: self.kept[0], 1: self.kept[1]}
         made.server_side, made.decided_by = self.server_side, self.decided_by
         return made
 
     def __reduce__(self):
-        return _restored, (self.plain(),)
+        return _restored, (self.export_state(),)
 
     def __repr__(self):
         return f"DirectionDetector(server side {self.server_side}, by {self.decided_by})"
@@ -212,7 +212,7 @@ cdef DirectionDetector detector_of(object pure):
     cdef DirectionDetector made = DirectionDetector(0, 1, max_frame=pure._max_frame, frames=pure._frames, asked=pure._asked)
     made.named, made.lower, made.taken = -1 if pure._named is None else pure._named, pure._lower, pure._bytes
     for server, reading in pure._readings.items():
-        made.readings[server] = reading if isinstance(reading, Connection) else taken_up(reading)
+        made.readings[server] = reading if isinstance(reading, Connection) else import_state(reading)
     made.kept = [list(pure._kept[0]), list(pure._kept[1])]
     made.server = -1 if pure.server_side is None else pure.server_side
     made.decided_by = pure.decided_by

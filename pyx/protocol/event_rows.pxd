@@ -189,11 +189,11 @@ cdef inline int say_row(ExchangeState* exchange, SeriesState* series, const Wait
 
 
 cdef inline object last_row(list events, PyTypeObject* row_type):
-    """The `RequestCompleted` that was said last."""
+    """The latest `RequestCompleted` event."""
     for event in reversed(events):
         if (<PyObject*>event).ob_type is row_type:
             return event
-    raise AssertionError("no row was said")
+    raise AssertionError("no row was made")
 
 
 cdef inline int say_frame(

@@ -21,24 +21,24 @@ cdef enum:
     MOST_CLIENT_IDS = 256  # kwire.protocol.tracking.identity.MOST_CLIENT_IDS
     MOST_CLIENT_ID_TEXT = 1 << 16  # kwire.protocol.tracking.identity.MOST_CLIENT_ID_TEXT, in characters
     FEW_WAITING = 12  # that are looked through for an id
-    MOST_PLACES = 1 << 14
+    MOST_ORDINALS = 1 << 14
 
 cdef enum SoftwareSource:
-    # The places of kwire.tables.row_callbacks.SOURCES
+    # Indices in kwire.protocol.tracking.callbacks.SOURCES
     NOT_OBSERVED = 0
     NOT_SENT = 1
     FROM_API_VERSIONS = 2
 
 cdef enum PeerRole:
-    # The places of kwire.tables.row_callbacks.ROLES
+    # Indices in kwire.protocol.tracking.callbacks.ROLES
     CLIENT = 0
     BROKER = 1
     CONTROLLER = 2
 
-cdef enum Said:
-    # What is said once a connection, and is in Exchange._said then
-    SAID_REFUSED = 1
-    SAID_PARTIAL = 2
+cdef enum ReportedRule:
+    # Reported once per connection, and in Exchange._reported from then on
+    REPORTED_REFUSED = 1
+    REPORTED_PARTIAL = 2
 
 cdef enum:
     SENT = 0  # in the order of sending
@@ -59,11 +59,11 @@ cdef struct WaitingRequest:
     bint may_be_silent  # a Produce whose acks could not be read
     bint is_untimed  # the request's last byte was not seen
     bint is_lost  # its response is among bytes that are missing
-    bint noted  # `uses` or `payload` say what is to be said of the exchange
+    bint noted  # `uses` or `payload` hold what events of the exchange need
     Py_ssize_t size
     TopicUse* uses
     uint8_t* payload  # NULL where nothing is kept
-    int64_t place  # in the order of sending
+    int64_t ordinal  # in the order of sending
     WaitingRequest* before[2]  # by the order: SENT or SAME_SLOT
     WaitingRequest* after[2]
 
@@ -91,7 +91,7 @@ cdef struct ExchangeState:
     bint reset
     bint is_kafka
     bint observed
-    uint8_t said
+    uint8_t reported
     int8_t source
     int8_t role
     int32_t software_name
@@ -109,7 +109,7 @@ cdef struct ExchangeState:
     int32_t last_api  # api key, NO_INT before the first request
     int64_t requests
     int64_t unanswered
-    bint settled  # as in ClientIdentity
+    bint introduced  # as in ClientIdentity
     bint doubted
     bint server_unseen  # no packet of the server is in the capture
     int64_t last_answered  # NO_LONG for none
@@ -119,7 +119,7 @@ cdef struct ExchangeState:
     int32_t client_id_count
     int32_t client_id_room
     int32_t client_id_text  # characters of all of them
-    int32_t last_client  # the place of the one that was counted last
+    int32_t last_client  # the ordinal of the one that was counted last
     int64_t refused_index  # NO_LONG for none; see Tracked.refused
     int32_t refused_key
     int32_t refused_version
@@ -130,8 +130,8 @@ cdef struct ExchangeState:
     int32_t waiting_count
     int64_t waiting_kept
     int32_t waiting_uneven  # raw tokens, and requests that may be silent
-    int64_t waiting_next  # the place of the next one
-    uint64_t* overtaking  # a bit at the place of each request that was answered before an earlier one; MOST_PLACES of them, NULL for none
+    int64_t waiting_next  # the ordinal of the next one
+    uint64_t* overtaking  # a bit at the ordinal of each request answered before an earlier one; MOST_ORDINALS of them, NULL for none
     WaitingSlot* slots  # by id; NULL while few wait
     uint32_t slot_mask
     TopicSums topics
@@ -143,11 +143,11 @@ cdef struct ExchangeState:
     bint seeks_responses  # the border of responses is not known now
     bint is_unclear  # as in kwire.protocol.tracking.pairing.Pairing
     bint sasl_raw
-    bint tells_frames
+    bint reports_frames
     bint asks  # frames of a message are asked for
     const uint8_t* ways  # by api key, what is done with its bodies; NULL where all are read
     PyObject* events  # the list that they are added to; borrowed
-    PyObject* said_rules  # a set: rules of severity info that were reported; NULL for none
+    PyObject* reported_rules  # a set: rules of severity info that were reported; NULL for none
 
 
 cdef inline object sasl_object(const ExchangeState* exchange):

@@ -31,12 +31,12 @@ cdef class Identity:
         self.of.state.doubted = value
 
     @property
-    def _settled(self):
-        return bool(self.of.state.settled)
+    def _introduced(self):
+        return bool(self.of.state.introduced)
 
-    @_settled.setter
-    def _settled(self, value):
-        self.of.state.settled = value
+    @_introduced.setter
+    def _introduced(self, value):
+        self.of.state.introduced = value
 
     @property
     def client_id(self):
@@ -246,7 +246,7 @@ cdef class Exchange:
 
     @property
     def frames(self):
-        return bool(self.of.state.tells_frames)
+        return bool(self.of.state.reports_frames)
 
     @property
     def requests(self):
@@ -358,18 +358,18 @@ cdef class Exchange:
         self.of.state.requests_lost = value
 
     @property
-    def _said(self):
-        if self.of.state.said_rules is NULL:
+    def _reported(self):
+        if self.of.state.reported_rules is NULL:
             made = set()
             raw_incref(<PyObject*>made)
-            self.of.state.said_rules = <PyObject*>made
-        return <object>self.of.state.said_rules
+            self.of.state.reported_rules = <PyObject*>made
+        return <object>self.of.state.reported_rules
 
-    @_said.setter
-    def _said(self, value):
-        raw_xdecref(self.of.state.said_rules)
+    @_reported.setter
+    def _reported(self, value):
+        raw_xdecref(self.of.state.reported_rules)
         raw_incref(<PyObject*>value)
-        self.of.state.said_rules = <PyObject*>value
+        self.of.state.reported_rules = <PyObject*>value
 
     def authenticated(self):
         """Authentication has been changed."""

@@ -9,7 +9,7 @@ from libc.string cimport memcmp, memcpy, memset
 
 from codec.program cimport BOOL, INT8, INT16, INT32, UUID, fixed_size
 from protocol.field_plan cimport (
-    CLIENT_ID, COLUMN_SHIFT, ERROR_CODE, INSTANCE_ID, KEY_PART, MARK_MASK, MARKED_TEXTS, MOST_ERRORS, MOST_USES, REPLICA_ID, SAID_MEMBER,
+    CLIENT_ID, COLUMN_SHIFT, ERROR_CODE, INSTANCE_ID, KEY_PART, MARK_MASK, MARKED_TEXTS, MOST_ERRORS, MOST_USES, REPLICA_ID, TOP_MEMBER,
     TOKEN, TOPIC_NAME, TOPIC_NAMES, USED_ERROR, USED_ID, USED_MASK, USED_NAME, USED_NUMBER,
 )
 from protocol.group_fields cimport GroupFields, group_take_number, group_take_text
@@ -193,7 +193,7 @@ cdef inline void take_fixed(Fields* fields, int mark, int32_t code, Bytes p) noe
             fields.needs_fallback = True
         return
     value = <int16_t>load_16(p) if code == INT16 else <int32_t>load_32(p) if code == INT32 else INT32_MIN
-    if used >= SAID_MEMBER:
+    if used >= TOP_MEMBER:
         group_take_number(fields.group, used, value)
     if mark >= ERROR_CODE:
         fields.met |= MET_ERROR
@@ -211,7 +211,7 @@ cdef inline void take_text(Fields* fields, int mark, Bytes p, Py_ssize_t size) n
     if used == USED_NAME:
         fields.use.topic = p
         fields.use.topic_size = size
-    elif used >= SAID_MEMBER:
+    elif used >= TOP_MEMBER:
         group_take_text(fields.group, used, p, size)
     mark &= MARK_MASK
     if mark == TOPIC_NAMES:

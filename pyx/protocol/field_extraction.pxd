@@ -330,7 +330,7 @@ cdef inline bint take_cut_fields(const FieldPlan* field_plan, Cursor* cursor, Fi
 
 
 cdef inline int32_t error_of(const FieldPlan* field_plan, const Fields* fields) noexcept nogil:
-    """As tracking/first_fields.py, error_code_of; INT32_MIN where the version has no error code, or a cut response does not tell."""
+    """As tracking/first_fields.py, error_code_of; INT32_MIN where the version has no error code, or a cut response ends before it."""
     cdef int index
     if field_plan.errors == 0 or (fields.cut and not (field_plan.has_top_error and fields.met & MET_ERROR)):
         return INT32_MIN

@@ -36,16 +36,16 @@ cdef enum:
     USED_ERROR = 6 << 8
     USED_RECORDS = 7 << 8
     # and what members of groups say, as in kwire.protocol.tracking.group_steps: of themselves and their group
-    SAID_MEMBER = 16 << 8
-    SAID_INSTANCE = 17 << 8
-    SAID_TYPE = 18 << 8
-    SAID_NAME = 19 << 8
-    SAID_LEADER = 20 << 8
-    SAID_ASSIGNMENT = 21 << 8
-    SAID_REASON = 22 << 8
-    SAID_GENERATION = 24 << 8
-    SAID_SESSION_TIMEOUT = 25 << 8
-    SAID_REBALANCE_TIMEOUT = 26 << 8
+    TOP_MEMBER = 16 << 8
+    TOP_INSTANCE = 17 << 8
+    TOP_TYPE = 18 << 8
+    TOP_NAME = 19 << 8
+    TOP_LEADER = 20 << 8
+    TOP_ASSIGNMENT = 21 << 8
+    TOP_REASON = 22 << 8
+    TOP_GENERATION = 24 << 8
+    TOP_SESSION_TIMEOUT = 25 << 8
+    TOP_REBALANCE_TIMEOUT = 26 << 8
     # of each member, or of each protocol that is offered
     ENTRIES = 32 << 8
     ENTRY_NAME = 33 << 8
@@ -53,7 +53,7 @@ cdef enum:
     ENTRY_METADATA = 35 << 8
     ENTRY_REASON = 36 << 8
     ENTRY_ERROR = 37 << 8
-    # The value feeds a column of `requests`: this times its place among those that bodies feed, counted from 1
+    # The value feeds a column of `requests`: this times its index among those that bodies feed, counted from 1
     COLUMN = 1 << 16
     COLUMN_SHIFT = 16
     COLUMN_MASK = 0xFF << 16

@@ -4,7 +4,7 @@ from libc.stdint cimport INT32_MIN, int32_t
 from libc.string cimport memset
 
 from protocol.field_plan cimport (
-    ENTRY_ERROR, ENTRY_NAME, ENTRY_REASON, SAID_GENERATION, SAID_MEMBER, SAID_REASON, SAID_REBALANCE_TIMEOUT, SAID_SESSION_TIMEOUT,
+    ENTRY_ERROR, ENTRY_NAME, ENTRY_REASON, TOP_GENERATION, TOP_MEMBER, TOP_REASON, TOP_REBALANCE_TIMEOUT, TOP_SESSION_TIMEOUT,
 )
 from wire.cursor cimport Bytes
 from wire.grown cimport grown
@@ -28,16 +28,16 @@ cdef enum:
     EACH_TEXTS = 4
 
 # NULL for null and for what is not there.
-cdef struct Said:
+cdef struct TextSpan:
     Bytes at
     Py_ssize_t size
 
 cdef struct GroupEntry:
-    Said said[EACH_TEXTS]
+    TextSpan texts[EACH_TEXTS]
     int32_t error_code  # INT32_MIN where it was not read
 
 cdef struct GroupFields:
-    Said said[GROUP_TEXTS]
+    TextSpan texts[GROUP_TEXTS]
     int32_t generation  # INT32_MIN where it was not read, as the others
     int32_t session_timeout_ms
     int32_t rebalance_timeout_ms
@@ -47,7 +47,7 @@ cdef struct GroupFields:
 
 
 cdef inline void group_clear(GroupFields* group) noexcept nogil:
-    memset(&group.said, 0, sizeof(group.said))
+    memset(&group.texts, 0, sizeof(group.texts))
     group.generation = group.session_timeout_ms = group.rebalance_timeout_ms = INT32_MIN
     group.count = 0
 
@@ -66,23 +66,23 @@ cdef inline bint entry_begin(GroupFields* group) noexcept nogil:
 
 cdef inline void group_take_text(GroupFields* group, int mark, Bytes at, Py_ssize_t size) noexcept nogil:
     """Take a text, or bytes, that are not null."""
-    cdef Said* said
-    if SAID_MEMBER <= mark <= SAID_REASON:
-        said = &group.said[(mark - SAID_MEMBER) >> 8]
+    cdef TextSpan* span
+    if TOP_MEMBER <= mark <= TOP_REASON:
+        span = &group.texts[(mark - TOP_MEMBER) >> 8]
     elif ENTRY_NAME <= mark <= ENTRY_REASON and group.count:
-        said = &group.entries[group.count - 1].said[(mark - ENTRY_NAME) >> 8]
+        span = &group.entries[group.count - 1].texts[(mark - ENTRY_NAME) >> 8]
     else:
         return
-    said.at = at
-    said.size = size
+    span.at = at
+    span.size = size
 
 
 cdef inline void group_take_number(GroupFields* group, int mark, int32_t value) noexcept nogil:
-    if mark == SAID_GENERATION:
+    if mark == TOP_GENERATION:
         group.generation = value
-    elif mark == SAID_SESSION_TIMEOUT:
+    elif mark == TOP_SESSION_TIMEOUT:
         group.session_timeout_ms = value
-    elif mark == SAID_REBALANCE_TIMEOUT:
+    elif mark == TOP_REBALANCE_TIMEOUT:
         group.rebalance_timeout_ms = value
     elif mark == ENTRY_ERROR and group.count:
         group.entries[group.count - 1].error_code = value

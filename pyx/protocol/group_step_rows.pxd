@@ -17,7 +17,7 @@ from protocol.field_plan cimport FieldPlan
 from protocol.field_plans cimport VERSIONS
 from protocol.group_fields cimport (
     EACH_INSTANCE, EACH_METADATA, EACH_NAME, EACH_REASON, GROUP_ASSIGNMENT, GROUP_INSTANCE, GROUP_LEADER, GROUP_MEMBER, GROUP_PROTOCOL,
-    GROUP_REASON, GROUP_TYPE, GroupEntry, GroupFields, Said, group_clear,
+    GROUP_REASON, GROUP_TYPE, GroupEntry, GroupFields, TextSpan, group_clear,
 )
 from protocol.request_rows cimport PACKET_BITS, RequestRow, no_int, no_long
 from protocol.series_state cimport SeriesState
@@ -29,7 +29,7 @@ from wire.utf8 cimport is_utf8
 cdef enum:
     JOIN_GROUP = 11
     SYNC_GROUP = 14
-    SYNC_TELLS_TYPE = 5  # SyncGroup tells protocol type and name from this version on (KIP-559)
+    SYNC_TYPE_SINCE = 5  # version of SyncGroup from which on it has protocol type and name (KIP-559)
     INCONSISTENT_GROUP_PROTOCOL = 23
     MOST_COMPARED = 1 << 20  # pairs of members that leave and answers; where there are more, Python finds the pairs
 
@@ -75,17 +75,17 @@ cdef inline int64_t long_of_int(int32_t value) noexcept nogil:
     return no_long() if value == INT32_MIN else value
 
 
-cdef inline const Said* first_of(const Said* one, const Said* other) noexcept nogil:
+cdef inline const TextSpan* first_of(const TextSpan* one, const TextSpan* other) noexcept nogil:
     """The first that is neither null nor empty."""
     return one if one.size else other
 
 
-cdef inline int64_t said_number(SeriesState* series, const Said* said) except -3:
+cdef inline int64_t span_number(SeriesState* series, const TextSpan* span) except -3:
     """The number of a text that is UTF-8; -1 for null and for what is empty."""
     cdef int32_t number
-    if said.size == 0:
+    if span.size == 0:
         return -1
-    number = text_intern(&series.said, said.at, said.size)
+    number = text_intern(&series.row_texts, span.at, span.size)
     if number == NO_ROOM:
         raise MemoryError
     return number
@@ -96,22 +96,22 @@ cdef inline bint are_texts(const GroupFields* group) noexcept nogil:
     cdef Py_ssize_t index
     cdef int each
     for each in range(GROUP_ASSIGNMENT):
-        if not is_utf8(group.said[each].at, group.said[each].size):
+        if not is_utf8(group.texts[each].at, group.texts[each].size):
             return False
     for index in range(group.count):
         for each in range(EACH_METADATA):
-            if not is_utf8(group.entries[index].said[each].at, group.entries[index].said[each].size):
+            if not is_utf8(group.entries[index].texts[each].at, group.entries[index].texts[each].size):
                 return False
-        if not is_utf8(group.entries[index].said[EACH_REASON].at, group.entries[index].said[EACH_REASON].size):
+        if not is_utf8(group.entries[index].texts[EACH_REASON].at, group.entries[index].texts[EACH_REASON].size):
             return False
-    return is_utf8(group.said[GROUP_REASON].at, group.said[GROUP_REASON].size)
+    return is_utf8(group.texts[GROUP_REASON].at, group.texts[GROUP_REASON].size)
 
 
-cdef inline object said_object(const Said* said, bint null_if_empty):
+cdef inline object span_object(const TextSpan* span, bint null_if_empty):
     """A text that is UTF-8, None for null."""
-    if said.at is NULL or (null_if_empty and said.size == 0):
+    if span.at is NULL or (null_if_empty and span.size == 0):
         return None
-    return PyBytes_FromStringAndSize(<const char*>said.at, said.size).decode()
+    return PyBytes_FromStringAndSize(<const char*>span.at, span.size).decode()
 
 
 cdef inline int64_t list_number(SeriesState* series, object texts) except -3:
@@ -123,7 +123,7 @@ cdef inline int64_t list_number(SeriesState* series, object texts) except -3:
     return (<dict>series.lists).setdefault(texts, len(<dict>series.lists))
 
 
-cdef inline object read_inner(SeriesState* series, int kind, const Said* protocol_type, const Said* data):
+cdef inline object read_inner(SeriesState* series, int kind, const TextSpan* protocol_type, const TextSpan* data):
     """What a subscription or an assignment holds, a tuple of texts; None where it cannot be read. Python reads each once."""
     cdef Answer* answer
     cdef bint may_be_known = protocol_type.size + data.size <= MOST_KNOWN_BY
@@ -145,52 +145,54 @@ cdef inline object read_inner(SeriesState* series, int kind, const Said* protoco
     return found
 
 
-cdef inline tuple member_object(const Said* name, const Said* instance_id, object topics, const Said* reason, int32_t error_code):
+cdef inline tuple member_object(
+    const TextSpan* name, const TextSpan* instance_id, object topics, const TextSpan* reason, int32_t error_code
+):
     """An element of `members`; `topics` is a tuple of texts or None."""
-    return said_object(name, False), said_object(instance_id, True), topics, said_object(reason, True), error_code
+    return span_object(name, False), span_object(instance_id, True), topics, span_object(reason, True), error_code
 
 
 cdef inline int64_t members_number(SeriesState* series, list members) except -3:
     """The number of the text that members are written as; null for none."""
-    return text_of(&series.said, (<object>series.callbacks).members(members)) if members else -1
+    return text_of(&series.row_texts, (<object>series.callbacks).members(members)) if members else -1
 
 
 cdef inline int join_step(SeriesState* series, int64_t* made) except -1:
     """group_steps._join."""
     cdef const GroupFields* request = &series.request_group
     cdef const GroupFields* response = &series.response_group
-    cdef const Said* spoken = &request.said[GROUP_TYPE]
-    cdef const Said* name = &response.said[GROUP_PROTOCOL]
+    cdef const TextSpan* spoken = &request.texts[GROUP_TYPE]
+    cdef const TextSpan* name = &response.texts[GROUP_PROTOCOL]
     cdef const GroupEntry* each
     cdef const GroupEntry* chosen = NULL
-    cdef Said none
+    cdef TextSpan none
     cdef list members = []
     cdef Py_ssize_t index
     none.at, none.size = NULL, 0
-    made[STEP_PROTOCOL_TYPE] = said_number(series, spoken)
+    made[STEP_PROTOCOL_TYPE] = span_number(series, spoken)
     made[STEP_SESSION_TIMEOUT_MS] = made[STEP_REBALANCE_TIMEOUT_MS] = long_of_int(request.session_timeout_ms)
     if request.rebalance_timeout_ms != INT32_MIN and request.rebalance_timeout_ms != -1:
         made[STEP_REBALANCE_TIMEOUT_MS] = request.rebalance_timeout_ms
-    made[STEP_MEMBER_ID] = said_number(series, first_of(&response.said[GROUP_MEMBER], &request.said[GROUP_MEMBER]))
+    made[STEP_MEMBER_ID] = span_number(series, first_of(&response.texts[GROUP_MEMBER], &request.texts[GROUP_MEMBER]))
     made[STEP_GENERATION] = long_of_int(response.generation)
-    made[STEP_LEADER] = said_number(series, &response.said[GROUP_LEADER])
-    made[STEP_PROTOCOL_NAME] = said_number(series, name)
+    made[STEP_LEADER] = span_number(series, &response.texts[GROUP_LEADER])
+    made[STEP_PROTOCOL_NAME] = span_number(series, name)
     for index in range(request.count):
         each = &request.entries[index]
-        if each.said[EACH_NAME].at is NULL or each.said[EACH_METADATA].at is NULL:
+        if each.texts[EACH_NAME].at is NULL or each.texts[EACH_METADATA].at is NULL:
             continue
         if chosen is NULL:
             chosen = each
-        if name.size and each.said[EACH_NAME].size == name.size and memcmp(each.said[EACH_NAME].at, name.at, name.size) == 0:
+        if name.size and each.texts[EACH_NAME].size == name.size and memcmp(each.texts[EACH_NAME].at, name.at, name.size) == 0:
             chosen = each
             break
     if chosen is not NULL:
-        made[STEP_SUBSCRIPTION] = list_number(series, read_inner(series, ANSWER_SUBSCRIPTION, spoken, &chosen.said[EACH_METADATA]))
+        made[STEP_SUBSCRIPTION] = list_number(series, read_inner(series, ANSWER_SUBSCRIPTION, spoken, &chosen.texts[EACH_METADATA]))
     for index in range(response.count):
         each = &response.entries[index]
-        if each.said[EACH_NAME].at is not NULL and each.said[EACH_METADATA].at is not NULL:
-            topics = read_inner(series, ANSWER_SUBSCRIPTION, spoken, &each.said[EACH_METADATA])
-            members.append(member_object(&each.said[EACH_NAME], &each.said[EACH_INSTANCE], topics, &none, 0))
+        if each.texts[EACH_NAME].at is not NULL and each.texts[EACH_METADATA].at is not NULL:
+            topics = read_inner(series, ANSWER_SUBSCRIPTION, spoken, &each.texts[EACH_METADATA])
+            members.append(member_object(&each.texts[EACH_NAME], &each.texts[EACH_INSTANCE], topics, &none, 0))
     made[STEP_MEMBERS] = members_number(series, members)
     return 0
 
@@ -199,15 +201,15 @@ cdef inline int sync_step(SeriesState* series, int64_t* made) except -1:
     """group_steps._sync."""
     cdef const GroupFields* request = &series.request_group
     cdef const GroupFields* response = &series.response_group
-    cdef const Said* spoken = first_of(&response.said[GROUP_TYPE], &request.said[GROUP_TYPE])
+    cdef const TextSpan* spoken = first_of(&response.texts[GROUP_TYPE], &request.texts[GROUP_TYPE])
     made[STEP_GENERATION] = long_of_int(request.generation)
-    made[STEP_PROTOCOL_TYPE] = said_number(series, spoken)
-    made[STEP_PROTOCOL_NAME] = said_number(series, first_of(&response.said[GROUP_PROTOCOL], &request.said[GROUP_PROTOCOL]))
-    made[STEP_ASSIGNMENT] = list_number(series, read_inner(series, ANSWER_ASSIGNMENT, spoken, &response.said[GROUP_ASSIGNMENT]))
+    made[STEP_PROTOCOL_TYPE] = span_number(series, spoken)
+    made[STEP_PROTOCOL_NAME] = span_number(series, first_of(&response.texts[GROUP_PROTOCOL], &request.texts[GROUP_PROTOCOL]))
+    made[STEP_ASSIGNMENT] = list_number(series, read_inner(series, ANSWER_ASSIGNMENT, spoken, &response.texts[GROUP_ASSIGNMENT]))
     return 0
 
 
-cdef inline bint is_same(const Said* one, const Said* other) noexcept nogil:
+cdef inline bint is_same(const TextSpan* one, const TextSpan* other) noexcept nogil:
     """Whether two texts are equal; null is not empty."""
     if one.at is NULL or other.at is NULL:
         return one.at is other.at
@@ -222,8 +224,8 @@ cdef inline int32_t answer_to(const GroupFields* response, const GroupEntry* lea
         each = &response.entries[index]
         if (
             each.error_code != INT32_MIN
-            and is_same(&each.said[EACH_NAME], &leaving.said[EACH_NAME])
-            and is_same(&each.said[EACH_INSTANCE], &leaving.said[EACH_INSTANCE])
+            and is_same(&each.texts[EACH_NAME], &leaving.texts[EACH_NAME])
+            and is_same(&each.texts[EACH_INSTANCE], &leaving.texts[EACH_INSTANCE])
         ):
             return each.error_code
     return 0
@@ -234,26 +236,26 @@ cdef inline int leave_step(SeriesState* series, int64_t* made) except -1:
     cdef const GroupFields* request = &series.request_group
     cdef const GroupEntry* each
     cdef const GroupEntry* only = NULL
-    cdef Said none
+    cdef TextSpan none
     cdef list members = []
     cdef Py_ssize_t index
     cdef Py_ssize_t count = 0
     none.at, none.size = NULL, 0
     for index in range(request.count):
         each = &request.entries[index]
-        if each.said[EACH_NAME].at is not NULL:
+        if each.texts[EACH_NAME].at is not NULL:
             only = each
             count += 1
             members.append(member_object(
-                &each.said[EACH_NAME], &each.said[EACH_INSTANCE], None, &each.said[EACH_REASON], answer_to(&series.response_group, each),
+                &each.texts[EACH_NAME], &each.texts[EACH_INSTANCE], None, &each.texts[EACH_REASON], answer_to(&series.response_group, each),
             ))
     if count == 1:
         # its id may be empty, but is not null
-        made[STEP_MEMBER_ID] = text_put(&series.said, <const char*>only.said[EACH_NAME].at, only.said[EACH_NAME].size)
-        made[STEP_GROUP_INSTANCE_ID] = said_number(series, &only.said[EACH_INSTANCE])
-        made[STEP_REASON] = said_number(series, &only.said[EACH_REASON])
-    elif count == 0 and request.said[GROUP_MEMBER].size:
-        members.append(member_object(&request.said[GROUP_MEMBER], &none, None, &none, 0))
+        made[STEP_MEMBER_ID] = text_put(&series.row_texts, <const char*>only.texts[EACH_NAME].at, only.texts[EACH_NAME].size)
+        made[STEP_GROUP_INSTANCE_ID] = span_number(series, &only.texts[EACH_INSTANCE])
+        made[STEP_REASON] = span_number(series, &only.texts[EACH_REASON])
+    elif count == 0 and request.texts[GROUP_MEMBER].size:
+        members.append(member_object(&request.texts[GROUP_MEMBER], &none, None, &none, 0))
         made[STEP_GROUP_INSTANCE_ID] = made[STEP_REASON] = -1
     made[STEP_MEMBERS] = members_number(series, members)
     return 0
@@ -276,7 +278,7 @@ cdef inline bint names_fit(SeriesState* series, const WaitingRequest* waiting, i
     """Whether types and names of a whole exchange fit, the response in `response_group`: groups/exchange_checks.py finds nothing."""
     cdef const GroupFields* request = &series.request_group
     cdef const GroupFields* response = &series.response_group
-    cdef const Said* name = &response.said[GROUP_PROTOCOL]
+    cdef const TextSpan* name = &response.texts[GROUP_PROTOCOL]
     cdef Py_ssize_t index
     if waiting.row.api_key != JOIN_GROUP and waiting.row.api_key != SYNC_GROUP:
         return True
@@ -285,17 +287,19 @@ cdef inline bint names_fit(SeriesState* series, const WaitingRequest* waiting, i
     if error == INCONSISTENT_GROUP_PROTOCOL or not read_request(series, waiting):
         return False
     if waiting.row.api_key == SYNC_GROUP:
-        if waiting.row.api_version >= SYNC_TELLS_TYPE and (request.said[GROUP_TYPE].at is NULL or request.said[GROUP_PROTOCOL].at is NULL):
+        if waiting.row.api_version >= SYNC_TYPE_SINCE and (
+            request.texts[GROUP_TYPE].at is NULL or request.texts[GROUP_PROTOCOL].at is NULL
+        ):
             return False
-        if error == 0 and name.at is not NULL and not is_same(name, &request.said[GROUP_PROTOCOL]):
+        if error == 0 and name.at is not NULL and not is_same(name, &request.texts[GROUP_PROTOCOL]):
             return False
     elif error == 0 and name.size:
         for index in range(request.count):
-            if is_same(name, &request.entries[index].said[EACH_NAME]):
+            if is_same(name, &request.entries[index].texts[EACH_NAME]):
                 break
         else:
             return False
-    return error != 0 or response.said[GROUP_TYPE].at is NULL or is_same(&response.said[GROUP_TYPE], &request.said[GROUP_TYPE])
+    return error != 0 or response.texts[GROUP_TYPE].at is NULL or is_same(&response.texts[GROUP_TYPE], &request.texts[GROUP_TYPE])
 
 
 cdef inline bint add_step(const ExchangeState* exchange, SeriesState* series, const WaitingRequest* waiting) except -1:
@@ -304,7 +308,7 @@ cdef inline bint add_step(const ExchangeState* exchange, SeriesState* series, co
     A group without an id takes no step, as in Python.
     """
     cdef const RequestRow* row = &waiting.row
-    cdef TextTable* said = &series.said
+    cdef TextTable* row_texts = &series.row_texts
     cdef const TextTable* texts = &series.texts
     cdef int32_t group_id = row.columns[series.plans.columns.group_id]
     cdef int64_t made[STEP_COLUMNS]
@@ -318,24 +322,25 @@ cdef inline bint add_step(const ExchangeState* exchange, SeriesState* series, co
     for column in range(STEP_COLUMNS):
         made[column] = no_long()
     callbacks = <object>series.callbacks
-    made[STEP_SERIES], made[STEP_CAPTURE] = text_of(said, callbacks.series), text_of(said, callbacks.files[exchange.begun >> PACKET_BITS])
-    made[STEP_CONNECTION_ID] = text_copied(said, series.places, exchange.connection)
+    made[STEP_SERIES] = text_of(row_texts, callbacks.series)
+    made[STEP_CAPTURE] = text_of(row_texts, callbacks.files[exchange.begun >> PACKET_BITS])
+    made[STEP_CONNECTION_ID] = text_copied(row_texts, series.connection_ids, exchange.connection)
     made[STEP_REQUEST_INDEX] = row.request_index
-    made[STEP_CLIENT_ID], made[STEP_GROUP_ID] = text_copied(said, texts, row.client_id), text_copied(said, texts, group_id)
-    made[STEP_PROTOCOL] = text_put(said, b"classic", 7)
-    made[STEP_MEMBER_ID] = said_number(series, &series.request_group.said[GROUP_MEMBER])
-    made[STEP_GROUP_INSTANCE_ID] = said_number(series, &series.request_group.said[GROUP_INSTANCE])
-    made[STEP_REASON] = said_number(series, &series.request_group.said[GROUP_REASON])
+    made[STEP_CLIENT_ID], made[STEP_GROUP_ID] = text_copied(row_texts, texts, row.client_id), text_copied(row_texts, texts, group_id)
+    made[STEP_PROTOCOL] = text_put(row_texts, b"classic", 7)
+    made[STEP_MEMBER_ID] = span_number(series, &series.request_group.texts[GROUP_MEMBER])
+    made[STEP_GROUP_INSTANCE_ID] = span_number(series, &series.request_group.texts[GROUP_INSTANCE])
+    made[STEP_REASON] = span_number(series, &series.request_group.texts[GROUP_REASON])
     made[STEP_ERROR_CODE] = 0 if row.error_code == no_int() else row.error_code
     made[STEP_TIME], made[STEP_RESPONSE_TIME] = row.request_us, row.response_us
     if row.api_key == JOIN_GROUP:
-        made[STEP_EVENT] = text_put(said, b"join", 4)
+        made[STEP_EVENT] = text_put(row_texts, b"join", 4)
         join_step(series, made)
     elif row.api_key == SYNC_GROUP:
-        made[STEP_EVENT] = text_put(said, b"sync", 4)
+        made[STEP_EVENT] = text_put(row_texts, b"sync", 4)
         sync_step(series, made)
     else:
-        made[STEP_EVENT] = text_put(said, b"leave", 5)
+        made[STEP_EVENT] = text_put(row_texts, b"leave", 5)
         leave_step(series, made)
     memcpy(wide_add(&series.steps), made, sizeof(made))
     return True

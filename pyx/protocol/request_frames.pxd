@@ -277,7 +277,7 @@ cdef inline int take_request(
         sasl_known(exchange, series, (<object>series.callbacks).sasl_went_on(sasl_object(exchange)))
     if fields.text_size[CLIENT_ID]:
         count_client_id(exchange, &series.texts, client_id, 1)
-    exchange.settled = exchange.settled or not field_plan.traits & (API_VERSIONS | SASL)
+    exchange.introduced = exchange.introduced or not field_plan.traits & (API_VERSIONS | SASL)
     if field_plan.traits & API_VERSIONS:
         if damaged and version >= 3 and min(name, software_version) < 0:
             exchange.observed = False  # they were sent, and cut off
@@ -333,7 +333,7 @@ cdef inline int take_request(
     row.stream_offset = offset
     exchange.requests += 1
     if exchange.is_tracked:
-        if exchange.tells_frames:
+        if exchange.reports_frames:
             say_frame(exchange, series, "request", row, offset, length)
     else:
         if cursor.p != cursor.end and not damaged:

@@ -16,7 +16,7 @@ cdef enum:
     MOST_COLUMNS = 12  # kwire.protocol.row_columns.MOST_BODY_COLUMNS
 
 cdef enum RowState:
-    # The places of kwire.tables.row_callbacks.ROW_STATES
+    # Indices in kwire.tables.row_callbacks.ROW_STATES
     ANSWERED = 0
     NO_RESPONSE_EXPECTED = 1
     UNANSWERED = 2
@@ -25,7 +25,7 @@ cdef enum RowState:
     UNSEEN = 5
 
 cdef enum RowBody:
-    # The places of kwire.tables.row_callbacks.ROW_BODIES
+    # Indices in kwire.tables.row_callbacks.ROW_BODIES
     BODY_DECODED = 0
     BODY_TRUNCATED = 1
     BODY_MALFORMED = 2

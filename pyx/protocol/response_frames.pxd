@@ -1,4 +1,4 @@
-"""Takes response frames: kwire/protocol/tracking/exchange.py for the response to a request that has waited.
+"""Takes response frames: kwire/protocol/tracking/response_events.py for the response to a request that has waited.
 
 Nothing is changed before it is sure that Python has no more to say about a frame than what is done here. What Python does with a response
 beyond its row is asked of it once for each distinct answer (`answers.pxd`).
@@ -12,7 +12,7 @@ from protocol.answer_callbacks cimport (
 )
 from protocol.answers cimport Answer, kept
 from protocol.event_rows cimport last_row, say_frame
-from protocol.exchange_state cimport FALLBACK, FRAME_TAKEN, SAID_PARTIAL, SAID_REFUSED, ExchangeState, WaitingRequest, sasl_object
+from protocol.exchange_state cimport FALLBACK, FRAME_TAKEN, REPORTED_PARTIAL, REPORTED_REFUSED, ExchangeState, WaitingRequest, sasl_object
 from protocol.extracted_fields cimport Fields, fields_open
 from protocol.field_extraction cimport error_of, take_cut_fields, take_fields
 from protocol.field_plan cimport TOKEN, FieldPlan
@@ -87,7 +87,7 @@ cdef inline int take_skipped(
     row.response_bytes = length + 4
     if ended and not waiting.is_untimed and exchange.losses == waiting.losses and time_ns >= waiting.request_ns:
         row.latency_us = <int64_t>((<uint64_t>time_ns - <uint64_t>waiting.request_ns) // 1000)
-    if exchange.tells_frames:
+    if exchange.reports_frames:
         say_frame(exchange, series, "response", row, offset, length)
     row_done(exchange, series, waiting, time_ns)
     if not ended:
@@ -166,7 +166,7 @@ cdef inline int take_answer(
         if traits & USES_TOPICS and not uses_taken(series, &series.response_uses):
             return FALLBACK
         if exchange.is_tracked and not damaged:
-            if end != size or fields.instance_id is not NULL or (fields.partial_batch and not exchange.said & SAID_PARTIAL):
+            if end != size or fields.instance_id is not NULL or (fields.partial_batch and not exchange.reported & REPORTED_PARTIAL):
                 return FALLBACK
 
     # From here on nothing falls back.
@@ -178,7 +178,7 @@ cdef inline int take_answer(
     if ended and not waiting.is_untimed and exchange.losses == waiting.losses and time_ns >= waiting.request_ns:
         row.latency_us = <int64_t>((<uint64_t>time_ns - <uint64_t>waiting.request_ns) // 1000)
     if exchange.is_tracked:
-        if exchange.tells_frames:
+        if exchange.reports_frames:
             say_frame(exchange, series, "response", row, offset, length)
         if traits & (LEARNS | WATCHED) or (traits & WATCHED_ON_ERROR and error != 0 and error != no_int()):
             frame = payload_object(payload, size)
@@ -203,12 +203,12 @@ cdef inline int take_answer(
         tell_trailing(exchange, series, "response", row, offset, packet, end, size)
     if answer is not NULL:
         if error == UNSUPPORTED_VERSION:
-            say(exchange, series, SAID_REFUSED, row, offset, packet)
+            say(exchange, series, REPORTED_REFUSED, row, offset, packet)
         if answer.ranges is not NULL and answer.ranges is not exchange.advertised:
             raw_xdecref(exchange.advertised)
             exchange.advertised = kept(<object>answer.ranges)
     elif traits & FETCH and fields.partial_batch and not damaged:
-        say(exchange, series, SAID_PARTIAL, row, offset, packet)
+        say(exchange, series, REPORTED_PARTIAL, row, offset, packet)
     if traits & SASL:
         sasl_known(
             exchange, series, (<object>series.callbacks).sasl_response(sasl_object(exchange), row.api_key, bytes_of(&fields, TOKEN), error)

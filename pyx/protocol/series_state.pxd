@@ -37,8 +37,8 @@ cdef struct SeriesState:
     GroupFields request_group
     GroupFields response_group
     WideRows steps  # rows of `group_steps`
-    TextTable said  # their texts, and those of `topic_rows`
-    const TextTable* places  # ids of connections
+    TextTable row_texts  # their texts, and those of `topic_rows`
+    const TextTable* connection_ids  # ids of connections
     PyObject* lists  # lists of texts in `steps`: a dict of tuples and their numbers, NULL where there are none
     EventClasses* classes  # of events, NULL where they are not made
     PyObject** objects  # by text: its Python text, NULL where it was not asked for
@@ -56,13 +56,13 @@ cdef inline void objects_forget(SeriesState* series) noexcept:
 
 
 cdef inline int series_open(
-    SeriesState* series, FieldPlans* plans, const TextTable* places, object callbacks, int32_t texts=1024
+    SeriesState* series, FieldPlans* plans, const TextTable* connection_ids, object callbacks, int32_t texts=1024
 ) except -1:
     """Begin a series.
 
     Arguments:
         plans: must stay as long as the series does.
-        places: ids of connections, by the numbers that shared have.
+        connection_ids: ids of connections, by the numbers that shared have.
         callbacks: a `kwire.tables.row_callbacks.RowCallbacks`.
         texts: room for so many texts at first.
 
@@ -71,7 +71,7 @@ cdef inline int series_open(
     """
     memset(series, 0, sizeof(SeriesState))
     texts_open(&series.texts, callbacks.seed, texts)
-    texts_open(&series.said, callbacks.seed, texts)
+    texts_open(&series.row_texts, callbacks.seed, texts)
     series.answers.seed = callbacks.seed
     series.wanted = <uint32_t>~0
     if not callbacks.observing:
@@ -81,7 +81,7 @@ cdef inline int series_open(
         series.asks_responses = callbacks.asked.direction == "response"
         series.asked_key, series.asked_version = callbacks.asked.api_key, callbacks.asked.api_version
     series.plans = plans
-    series.places = places
+    series.connection_ids = connection_ids
     raw_incref(<PyObject*>callbacks)
     series.callbacks = <PyObject*>callbacks
     return 0
@@ -110,7 +110,7 @@ cdef inline void series_close(SeriesState* series) noexcept:
     free(series.steps.values)
     raw_xdecref(series.lists)
     objects_forget(series)
-    texts_free(&series.said)
+    texts_free(&series.row_texts)
     raw_xdecref(series.callbacks)
     memset(series, 0, sizeof(SeriesState))
 

@@ -20,7 +20,7 @@ cdef extern from "Python.h":
 
 cdef enum:
     UNKNOWN_TEXT = 0  # the number of "unknown", which every table has
-    NO_ROOM = -2  # in place of a number: no memory
+    NO_ROOM = -2  # instead of a number: no memory
     CROWDED_BYTES = 16 << 20
     MOST_BYTES = 1 << 30  # Arrow's offsets are int32
 
@@ -78,7 +78,7 @@ cdef inline void texts_free(TextTable* table) noexcept nogil:
 
 
 cdef inline void texts_index(TextTable* table) noexcept nogil:
-    """Fill the slots anew."""
+    """Fill the slots again."""
     cdef int32_t number
     cdef uint64_t slot
     memset(table.slots, 0, (table.slot_mask + 1) * sizeof(int32_t))
@@ -268,7 +268,7 @@ cdef inline void text_keep(TextTable* table, int32_t number) noexcept nogil:
 
 
 cdef inline void texts_compact(TextTable* table) noexcept nogil:
-    """Let go of the texts that were not kept; until the next `texts_mark`, `text_renamed` tells the new numbers of the others."""
+    """Let go of the texts that were not kept; until the next `texts_mark`, `text_renamed` gives the new numbers of the others."""
     cdef int32_t number
     cdef int32_t kept = 0
     cdef int32_t size = 0

@@ -16,7 +16,7 @@ from protocol.text_table cimport TextTable, text_copied
 from wire.grown cimport grown
 
 cdef enum TopicDirection:
-    # The places of kwire.tables.row_callbacks.DIRECTIONS
+    # Indices in kwire.tables.row_callbacks.DIRECTIONS
     PRODUCED = 0
     FETCHED = 1
 
@@ -243,24 +243,24 @@ cdef inline TopicUse* uses_add(TopicUses* uses) noexcept nogil:
     return uses.uses + uses.count - 1
 
 
-cdef inline uint64_t place_of(const TopicUse* use) noexcept nogil:
+cdef inline uint64_t partition_hash(const TopicUse* use) noexcept nogil:
     cdef uint64_t mixed = (<uint64_t><uint32_t>use.topic << 32 ^ <uint32_t>use.number) * <uint64_t>0x9E3779B97F4A7C15u
     mixed = (mixed ^ mixed >> 32 ^ <uint32_t>use.topic_id) * <uint64_t>0xBF58476D1CE4E5B9u
     return mixed ^ mixed >> 29
 
 
-cdef inline bint is_same_place(const TopicUse* one, const TopicUse* other) noexcept nogil:
+cdef inline bint same_partition(const TopicUse* one, const TopicUse* other) noexcept nogil:
     return one.topic == other.topic and one.topic_id == other.topic_id and one.number == other.number
 
 
-cdef inline int32_t place_find(const TopicUses* merged, int32_t* slots, uint64_t mask, const TopicUse* use, int32_t guess) noexcept nogil:
-    """Where a place stands among the merged ones, -1 for nowhere; it is entered as the next one then."""
+cdef inline int32_t partition_at(const TopicUses* merged, int32_t* slots, uint64_t mask, const TopicUse* use, int32_t guess) noexcept nogil:
+    """Index of a partition among the merged ones, -1 for none; it is entered as the next one then."""
     cdef uint64_t slot
-    if guess < merged.count and is_same_place(merged.uses + guess, use):
+    if guess < merged.count and same_partition(merged.uses + guess, use):
         return guess
-    slot = place_of(use) & mask
+    slot = partition_hash(use) & mask
     while slots[slot]:
-        if is_same_place(merged.uses + slots[slot] - 1, use):
+        if same_partition(merged.uses + slots[slot] - 1, use):
             return slots[slot] - 1
         slot = (slot + 1) & mask
     slots[slot] = merged.count + 1
@@ -298,7 +298,7 @@ cdef inline bint uses_merge(
     merged.count = 0
     for index in range(request_count + response_count):
         use = request + index if index < request_count else response + (index - request_count)
-        found = place_find(merged, slots, size - 1, use, index if index < request_count else index - request_count)
+        found = partition_at(merged, slots, size - 1, use, index if index < request_count else index - request_count)
         if found < 0:
             known = uses_add(merged)
             if known is NULL:
@@ -353,12 +353,12 @@ cdef inline TopicRow* topic_row_add(TopicRows* rows) except NULL:
 
 
 cdef inline int topic_rows_add(
-    TopicRows* rows, TextTable* said, const TextTable* texts, int32_t connection, const TopicSums* sums
+    TopicRows* rows, TextTable* row_texts, const TextTable* texts, int32_t connection, const TopicSums* sums
 ) except -1:
     """The rows of a connection that is over.
 
     Arguments:
-        said: the texts of the rows; `connection` is a number there.
+        row_texts: the texts of the rows; `connection` is a number there.
         texts: those of the sums.
 
     Raises:
@@ -378,8 +378,8 @@ cdef inline int topic_rows_add(
         row = topic_row_add(rows)
         row.acks_count, row.partitions_count, row.errors_count = each.acks.count, each.partitions.count, each.refused.count
         row.connection, row.direction = connection, each.direction
-        row.client_id = text_copied(said, texts, each.client_id)
-        row.topic, row.topic_id = text_copied(said, texts, each.topic), text_copied(said, texts, each.topic_id)
+        row.client_id = text_copied(row_texts, texts, each.client_id)
+        row.topic, row.topic_id = text_copied(row_texts, texts, each.topic), text_copied(row_texts, texts, each.topic_id)
         row.requests, row.errors, row.records, row.batches = each.requests, each.errors, each.records, each.batches
         row.bytes, row.largest, row.magics, row.codecs = each.bytes, each.largest, each.magics, each.codecs
         row.unseen = each.unseen

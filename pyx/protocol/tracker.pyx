@@ -127,7 +127,7 @@ cdef class Connection:
         series_open(&self.own, &BOOK, NULL, CALLBACKS, 16)
         self.own.classes = &CLASSES
         state.is_tracked = True
-        state.tells_frames, state.asks = bool(frames), asked is not None
+        state.reports_frames, state.asks = bool(frames), asked is not None
         self.open(bool(joined_late), max_frame, asked)
         self.passing = ALL_BODIES if bodies is None else Passing(bodies, None, None)
         if bodies is not None:
@@ -181,7 +181,7 @@ cdef class Connection:
         return self.receive(RESPONSE, data, t, packet)
 
     cdef list begin(self):
-        """What is said from now on goes into this list."""
+        """Events from now on go into this list."""
         cdef list events = []
         if self.busy:
             raise RuntimeError(_connection.TWO_THREADS)
@@ -204,7 +204,7 @@ cdef class Connection:
     cdef int say(self, list events) except -1:
         """What Python's rules say."""
         if self.sink is not NULL:
-            return (<EventSink>self.sink).said(self, events) if events else 0
+            return (<EventSink>self.sink).take_events(self, events) if events else 0
         (<list>self.state.events).extend(events)
         return 0
 
@@ -397,9 +397,9 @@ cdef class Connection:
         return give_up_all(&self.state, self.series)
 
     def __reduce__(self):
-        return taken_up, (self.plain(),)
+        return import_state, (self.export_state(),)
 
-    cdef object plain(self):
+    cdef object export_state(self):
         """The same connection as the pure twin has it."""
         return plain_connection(self)
 

@@ -7,7 +7,7 @@ from libc.stdint cimport int32_t, int64_t, uint32_t, uint64_t
 from libc.stdlib cimport calloc, free, malloc
 from libc.string cimport memset
 
-from protocol.exchange_state cimport FEW_WAITING, MOST_PLACES, SAME_SLOT, SENT, ExchangeState, WaitingRequest, WaitingSlot
+from protocol.exchange_state cimport FEW_WAITING, MOST_ORDINALS, SAME_SLOT, SENT, ExchangeState, WaitingRequest, WaitingSlot
 from protocol.request_rows cimport no_long
 from protocol.topic_uses cimport sums_free
 from wire.raw_python cimport raw_xdecref
@@ -106,10 +106,10 @@ cdef inline WaitingRequest* waiting_new(ExchangeState* exchange) noexcept nogil:
 cdef inline int32_t overtakes(const ExchangeState* exchange, const WaitingRequest* waiting) noexcept nogil:
     """How many later requests were answered before this one."""
     cdef int32_t found = waiting.overtaken_by
-    cdef int64_t word = (waiting.place + 1) // 64
+    cdef int64_t word = (waiting.ordinal + 1) // 64
     if exchange.overtaking is NULL:
         return found
-    found += bits_of(exchange.overtaking[word] >> <uint64_t>((waiting.place + 1) % 64)) if word * 64 < exchange.waiting_next else 0
+    found += bits_of(exchange.overtaking[word] >> <uint64_t>((waiting.ordinal + 1) % 64)) if word * 64 < exchange.waiting_next else 0
     word += 1
     while word * 64 < exchange.waiting_next:
         found += bits_of(exchange.overtaking[word])
@@ -120,38 +120,38 @@ cdef inline int32_t overtakes(const ExchangeState* exchange, const WaitingReques
 cdef inline int overtake(ExchangeState* exchange, const WaitingRequest* waiting) except -1 nogil:
     """It is answered, and others wait that were sent before."""
     if exchange.overtaking is NULL:
-        exchange.overtaking = <uint64_t*>calloc(MOST_PLACES // 64, sizeof(uint64_t))
+        exchange.overtaking = <uint64_t*>calloc(MOST_ORDINALS // 64, sizeof(uint64_t))
         if exchange.overtaking is NULL:
             with gil:
                 raise MemoryError
-    exchange.overtaking[waiting.place // 64] |= <uint64_t>1 << <uint64_t>(waiting.place % 64)
+    exchange.overtaking[waiting.ordinal // 64] |= <uint64_t>1 << <uint64_t>(waiting.ordinal % 64)
     return 0
 
 
-cdef inline void places_again(ExchangeState* exchange) noexcept nogil:
+cdef inline void ordinals_again(ExchangeState* exchange) noexcept nogil:
     """Number those that wait from 0 again, and count home what the bits say."""
     cdef WaitingRequest* each = exchange.waiting
-    cdef int64_t place = 0
-    while each is not exchange.waiting_last:  # which is being added, and has no place yet
+    cdef int64_t ordinal = 0
+    while each is not exchange.waiting_last:  # which is being added, and has no ordinal yet
         each.overtaken_by = overtakes(exchange, each)
         each = each.after[SENT]
     each = exchange.waiting
     while each is not NULL:
-        each.place = place
-        place += 1
+        each.ordinal = ordinal
+        ordinal += 1
         each = each.after[SENT]
-    exchange.waiting_next = place - 1
+    exchange.waiting_next = ordinal - 1
     if exchange.overtaking is not NULL:
-        memset(exchange.overtaking, 0, MOST_PLACES // 8)
+        memset(exchange.overtaking, 0, MOST_ORDINALS // 8)
 
 
 cdef inline void waiting_add(ExchangeState* exchange, WaitingRequest* waiting) noexcept nogil:
     """It waits from now on, behind the others."""
     link(&exchange.waiting, &exchange.waiting_last, waiting, SENT)
     exchange.waiting_count += 1
-    if exchange.waiting_next == MOST_PLACES:
-        places_again(exchange)
-    waiting.place = exchange.waiting_next
+    if exchange.waiting_next == MOST_ORDINALS:
+        ordinals_again(exchange)
+    waiting.ordinal = exchange.waiting_next
     exchange.waiting_next += 1
     exchange.waiting_uneven += waiting.is_token or waiting.may_be_silent
     exchange.waiting_kept += waiting.kept
@@ -229,7 +229,7 @@ cdef inline void exchange_free(ExchangeState* exchange) noexcept:
     free(exchange.slots)
     free(exchange.overtaking)
     free(exchange.client_ids)
-    raw_xdecref(exchange.said_rules)
+    raw_xdecref(exchange.reported_rules)
     sums_free(&exchange.topics)
     raw_xdecref(exchange.advertised)
     raw_xdecref(exchange.sasl)

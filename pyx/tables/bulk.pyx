@@ -25,11 +25,12 @@ from protocol.waiting_objects cimport uses_of_objects
 from tables.connection_slots cimport Slot, SlotList, slot_append, slot_remove
 from tables.request_batch cimport row_of_event
 from tables.row_batches cimport flush_rows, most_rows
-from tables.connection_row cimport ConnectionTotals, connection_cells
+from tables.connection_row cimport ConnectionTotals, connection_cells  # no-cython-lint
 from tables.row_columns cimport cells_of, wide_row_of
 from tables.series_rows cimport (
-    SeriesRows, count_requests, counts_write_back, end_stream, forget_texts, rows_close, rows_open, server_text, state_of, summary_of,
+    SeriesRows, count_requests, counts_write_back, end_stream, forget_texts, rows_close, rows_open, server_text,
 )
+from tables.series_rows cimport state_of, summary_of  # no-cython-lint: of encrypted_streams.pxi
 from tables.topic_batch cimport topic_row_of
 from wire.cursor cimport Bytes
 from wire.uuid_text cimport fill_pairs
@@ -123,7 +124,7 @@ cdef class TrackedStream(EventSink):
             return plain_tracked(self.owner, self)
         return self.kept if self.detector is None else plain_undecided(self.owner, self)
 
-    cdef int said(self, Connection connection, list events) except -1:
+    cdef int take_events(self, Connection connection, list events) except -1:
         return self.owner.take_events(self, connection, events)
 
 
@@ -174,17 +175,17 @@ cdef class RowBatches(StreamSink):
 
     def connection_id_of(self, place):
         """The id of the connection of this number."""
-        return text_object(&self.rows.places, place)
+        return text_object(&self.rows.connection_ids, place)
 
     def add_request(self, connection_id, event):
         """Append the row of a `RequestCompleted`; its packet number has the number of the file in its upper bits."""
-        cdef int32_t place = text_of(&self.rows.places, connection_id)
+        cdef int32_t place = text_of(&self.rows.connection_ids, connection_id)
         row_of_event(&self.rows.shared, place, event)
         self.flush_full()
 
     def add_connection(self, row):
         """Append a row of `connections`, values in the schema's order."""
-        wide_row_of(&self.rows.connections, &self.rows.said, row, PLACES["connections"], None)
+        wide_row_of(&self.rows.connections, &self.rows.row_texts, row, PLACES["connections"], None)
         self.flush_full()
 
     def add_observed(self, table, row):
@@ -193,10 +194,10 @@ cdef class RowBatches(StreamSink):
             if self.rows.shared.lists is NULL:
                 self.rows.shared.lists = kept({})
             wide_row_of(
-                &self.rows.shared.steps, &self.rows.shared.said, row, PLACES["group_steps"], <dict>self.rows.shared.lists
+                &self.rows.shared.steps, &self.rows.shared.row_texts, row, PLACES["group_steps"], <dict>self.rows.shared.lists
             )
         else:
-            topic_row_of(&self.rows.shared.topic_rows, &self.rows.shared.said, self.words[6], row)
+            topic_row_of(&self.rows.shared.topic_rows, &self.rows.shared.row_texts, self.words[6], row)
         self.flush_full()
 
     def take(self, table, *, whole):
@@ -358,9 +359,9 @@ cdef class RowBatches(StreamSink):
 
     cdef int chunk_taken(self) except -1:
         """Let go of the texts that no connection names any more, when there are many."""
-        if texts_crowded(&self.rows.shared.said):
+        if texts_crowded(&self.rows.shared.row_texts):
             self.flush()
-        if texts_crowded(&self.rows.shared.texts) or texts_crowded(&self.rows.places):
+        if texts_crowded(&self.rows.shared.texts) or texts_crowded(&self.rows.connection_ids):
             self.flush()
             forget_texts(&self.rows, &self.slots)
             self.client_keys.clear()
@@ -377,7 +378,7 @@ cdef class RowBatches(StreamSink):
         made = TrackedStream.__new__(TrackedStream)
         made.key, made.owner, made.kept = connection.key, self, found
         connection.attachment = made
-        take_up_tracked(self, made, connection)
+        import_tracked(self, made, connection)
         return made
 
     cdef int take_events(self, TrackedStream stream, Connection connection, list events) except -1:
@@ -412,7 +413,7 @@ cdef class RowBatches(StreamSink):
             elif not isinstance(event, IdentityChanged):
                 if tracked is None:
                     tracked = Tracked(None, state.begun)
-                    tracked.connection_id = text_object(&self.rows.places, state.connection)
+                    tracked.connection_id = text_object(&self.rows.connection_ids, state.connection)
                     tracked.server = endpoints_of(stream.key)[1 - stream.slot.client_side]
                 self.target.take_event(tracked, event)
         return 0

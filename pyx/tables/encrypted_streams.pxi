@@ -110,8 +110,8 @@ cdef int end_encrypted(RowBatches owner, TrackedStream stream, TcpConnection con
 cdef object encrypted_connection(RowBatches owner, TrackedStream stream, object wire, tuple ends):
     """The state of an encrypted stream, as the pure twin has it."""
     made = EncryptedConnection(wire, owner.target.tls, (ends[0].port, ends[1].port), owner.target.asked)
-    made.tls, made.subject = stream.tls.plain(), stream.subject
+    made.tls, made.subject = stream.tls.export_state(), stream.subject
     if stream.plaintext is not None:
         made.plain = PureDetector(ends[0].port, ends[1].port, asked=owner.target.asked)
-        made.plain.take_up(1 - stream.plaintext_slot.client_side, "syn", stream.plaintext.plain())
+        made.plain.import_connection(1 - stream.plaintext_slot.client_side, "syn", stream.plaintext.export_state())
     return made

@@ -22,7 +22,7 @@ cdef inline int flush_requests(
     """A batch of these rows of `requests`, or several where their texts are too much for one; `names` as `request_batch` takes them."""
     cdef const RequestRow* row = rows.shared.rows.rows + start
     try:
-        batch = request_batch(pa, schema, schema.field("request_time").type, row, count, &rows.shared.texts, &rows.places, names)
+        batch = request_batch(pa, schema, schema.field("request_time").type, row, count, &rows.shared.texts, &rows.connection_ids, names)
         batches.append(batch)
     except OverflowError:
         flush_requests(rows, pa, schema, batches, names, start, count // 2)
@@ -44,16 +44,16 @@ cdef inline int flush_rows(SeriesRows* rows, object pa, dict schemas, dict cells
         flush_requests(rows, pa, schemas["requests"], batches["requests"], names, 0, rows.shared.rows.count)
         rows.shared.rows.count = 0
     if rows.connections.count:
-        batches["connections"].append(wide_batch(pa, &rows.connections, schemas["connections"], cells["connections"], &rows.said, ()))
+        batches["connections"].append(wide_batch(pa, &rows.connections, schemas["connections"], cells["connections"], &rows.row_texts, ()))
         rows.connections.count = 0
-        texts_clear(&rows.said)
+        texts_clear(&rows.row_texts)
     if rows.shared.steps.count:
         lists = {} if rows.shared.lists is NULL else <object>rows.shared.lists
-        batch = wide_batch(pa, &rows.shared.steps, schemas["group_steps"], cells["group_steps"], &rows.shared.said, lists)
+        batch = wide_batch(pa, &rows.shared.steps, schemas["group_steps"], cells["group_steps"], &rows.shared.row_texts, lists)
         batches["group_steps"].append(batch)
         rows.shared.steps.count = 0
         lists.clear()
     if rows.shared.topic_rows.count:
-        batches["topic_use"].append(topic_batch(pa, &rows.shared.topic_rows, schemas["topic_use"], &rows.shared.said, directions))
+        batches["topic_use"].append(topic_batch(pa, &rows.shared.topic_rows, schemas["topic_use"], &rows.shared.row_texts, directions))
         topic_rows_clear(&rows.shared.topic_rows)
-    return texts_clear(&rows.shared.said)
+    return texts_clear(&rows.shared.row_texts)

@@ -40,8 +40,8 @@ cdef enum ConnectionState:
 
 cdef struct SeriesRows:
     SeriesState shared
-    TextTable places  # ids of connections; a row of `requests` names its connection so
-    TextTable said  # texts of the rows of connections
+    TextTable connection_ids  # a row of `requests` names its connection so
+    TextTable row_texts  # texts of the rows of connections
     WideRows connections
     FileTotals* totals  # by file
     Py_ssize_t files_counted
@@ -50,17 +50,17 @@ cdef struct SeriesRows:
 cdef inline int rows_open(SeriesRows* rows, FieldPlans* plans, object callbacks, dict cells) except -1:
     """Begin a series; `callbacks` is a `kwire.tables.row_callbacks.RowCallbacks`, `cells` as for `flush_rows`."""
     memset(rows, 0, sizeof(SeriesRows))
-    series_open(&rows.shared, plans, &rows.places, callbacks)
-    texts_open(&rows.places, callbacks.seed)
-    texts_open(&rows.said, callbacks.seed)
+    series_open(&rows.shared, plans, &rows.connection_ids, callbacks)
+    texts_open(&rows.connection_ids, callbacks.seed)
+    texts_open(&rows.row_texts, callbacks.seed)
     rows.connections.width, rows.shared.steps.width = len(cells["connections"]), len(cells["group_steps"])
     return 0
 
 
 cdef inline void rows_close(SeriesRows* rows) noexcept:
     series_close(&rows.shared)
-    texts_free(&rows.places)
-    texts_free(&rows.said)
+    texts_free(&rows.connection_ids)
+    texts_free(&rows.row_texts)
     free(rows.connections.values)
     free(rows.totals)
     memset(rows, 0, sizeof(SeriesRows))
@@ -125,7 +125,7 @@ cdef inline int server_text(
     cdef char text[ID_ROOM]
     cdef const uint8_t* key = <const uint8_t*>PyBytes_AS_STRING(name)
     cdef Py_ssize_t size = put_connection_id(text, key, server_side, n, address_of)
-    state.connection = text_put(&rows.places, text, size)
+    state.connection = text_put(&rows.connection_ids, text, size)
     size = put_endpoint(text, key, server_side, address_of)
     state.server = text_put(&rows.shared.texts, text, size)
     return 0
@@ -175,12 +175,12 @@ cdef inline int put_ends(SeriesRows* rows, int64_t* row, const Slot* slot, bytes
     cdef const uint8_t* key = <const uint8_t*>PyBytes_AS_STRING(name)
     cdef int side = slot.client_side
     cdef Py_ssize_t size = put_address(text, key, 1 - side, address_of)
-    row[CONNECTION_ID] = text_copied(&rows.said, &rows.places, slot.exchange.connection)
-    row[SERVER_ADDRESS] = text_put(&rows.said, text, size)
+    row[CONNECTION_ID] = text_copied(&rows.row_texts, &rows.connection_ids, slot.exchange.connection)
+    row[SERVER_ADDRESS] = text_put(&rows.row_texts, text, size)
     row[SERVER_PORT], row[CLIENT_PORT] = packed_port(key, 1 - side), packed_port(key, side)
     size = put_address(text, key, side, address_of)
-    row[CLIENT_ADDRESS] = text_put(&rows.said, text, size)
-    row[CLIENT_KEY] = text_of(&rows.said, key_of_client(rows, summary, text, size, known, asked))
+    row[CLIENT_ADDRESS] = text_put(&rows.row_texts, text, size)
+    row[CLIENT_KEY] = text_of(&rows.row_texts, key_of_client(rows, summary, text, size, known, asked))
     return 0
 
 
@@ -236,13 +236,13 @@ cdef inline int end_stream(
     cdef ConnectionTotals summary
     cdef Connection connection = wire if plaintext is None else plaintext
     cdef ExchangeState* exchange = &connection.state
-    cdef TextTable* said = &rows.said
+    cdef TextTable* said = &rows.row_texts
     cdef Py_ssize_t file = exchange.begun >> PACKET_BITS
     cdef int64_t* row
     if exchange.topics.count:
         topic_rows_add(
-            &rows.shared.topic_rows, &rows.shared.said, &rows.shared.texts,
-            text_copied(&rows.shared.said, &rows.places, exchange.connection), &exchange.topics,
+            &rows.shared.topic_rows, &rows.shared.row_texts, &rows.shared.texts,
+            text_copied(&rows.shared.row_texts, &rows.connection_ids, exchange.connection), &exchange.topics,
         )
     summary_of(connection, &rows.shared, &summary)
     if plaintext is not None:
@@ -274,7 +274,7 @@ cdef inline int end_stream(
         tell_refusals(rows, exchange, &summary, unsupported, sink.facts.refusals)
     violations = sink.violations
     if violations.counted:
-        violations.over(text_object(&rows.places, exchange.connection))
+        violations.over(text_object(&rows.connection_ids, exchange.connection))
     return 0
 
 
@@ -301,7 +301,7 @@ cdef inline int tell_refusals(
     SeriesRows* rows, const ExchangeState* exchange, const ConnectionTotals* summary, dict unsupported, object refusals
 ) except -1:
     """RowSink._refusals."""
-    place = text_object(&rows.places, exchange.connection), text_object(&rows.shared.texts, exchange.server)
+    place = text_object(&rows.connection_ids, exchange.connection), text_object(&rows.shared.texts, exchange.server)
     if summary.refused_index != no_long() and summary.closed_by == 1:
         key, version = int_object(summary.refused_key), int_object(summary.refused_version)
         refusals.append((*place, summary.refused_index, key, version, "disconnected"))
@@ -368,21 +368,21 @@ cdef inline int forget_texts(SeriesRows* rows, const SlotList* slots) except -1:
     cdef Slot* slot
     objects_forget(&rows.shared)
     texts_mark(&rows.shared.texts)
-    texts_mark(&rows.places)
+    texts_mark(&rows.connection_ids)
     slot = slots.first
     while slot is not NULL:
         if slot.exchange is not NULL:
             exchange_keep_texts(slot.exchange, &rows.shared.texts, rows.shared.plans.columns.texts)
-            text_keep(&rows.places, slot.exchange.connection)
+            text_keep(&rows.connection_ids, slot.exchange.connection)
         slot = slot.after
     texts_compact(&rows.shared.texts)
-    texts_compact(&rows.places)
+    texts_compact(&rows.connection_ids)
     slot = slots.first
     while slot is not NULL:
         if slot.exchange is not NULL:
             exchange_rename_texts(slot.exchange, &rows.shared.texts, rows.shared.plans.columns.texts)
-            slot.exchange.connection = text_renamed(&rows.places, slot.exchange.connection)
+            slot.exchange.connection = text_renamed(&rows.connection_ids, slot.exchange.connection)
         slot = slot.after
     texts_renamed(&rows.shared.texts)
-    texts_renamed(&rows.places)
+    texts_renamed(&rows.connection_ids)
     return 0

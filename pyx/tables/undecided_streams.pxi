@@ -37,7 +37,7 @@ cdef int take_by_python(
     finally:
         connection.attachment = stream
     self.pieces_in_python += piece != CLOSED
-    return take_up_tracked(self, stream, connection)
+    return import_tracked(self, stream, connection)
 
 
 cdef int leave_to_python(RowBatches self, TrackedStream stream) except -1:
@@ -65,7 +65,7 @@ cdef int take_decided(RowBatches self, TrackedStream stream, TcpConnection conne
     return self.rows_added(before)
 
 
-cdef int take_up_tracked(RowBatches self, TrackedStream stream, TcpConnection connection) except -1:
+cdef int import_tracked(RowBatches self, TrackedStream stream, TcpConnection connection) except -1:
     """Begin the native state as soon as it is known which side is the server, or that the bytes are not TLS."""
     cdef ExchangeState* state
     tracked = stream.kept
@@ -83,7 +83,7 @@ cdef int take_up_tracked(RowBatches self, TrackedStream stream, TcpConnection co
     stream.tls_opening, stream.tls_undecided = tracked.tls_opening, tracked.tls_opening is not None
     state = &stream.tracker.state
     if isinstance(detector, EncryptedConnection):
-        take_tls(stream, TlsConnection.of_plain(detector.tls))
+        take_tls(stream, TlsConnection.import_state(detector.tls))
         stream.subject = detector.subject
         if detector.plain is not None:
             begin_plaintext(self, stream, connection, detector.plain.connection)
@@ -104,11 +104,11 @@ cdef object plain_tracked(RowBatches self, TrackedStream stream):
     cdef ExchangeState* state = &stream.tracker.state
     ends = endpoints_of(stream.key)
     detector = PureDetector(ends[0].port, ends[1].port, ports=self.ports or None, asked=self.target.asked)
-    detector.take_up(1 - stream.slot.client_side, stream.decided_by, stream.tracker.plain())
+    detector.import_connection(1 - stream.slot.client_side, stream.decided_by, stream.tracker.export_state())
     made = Tracked(detector if stream.tls is None else encrypted_connection(self, stream, detector, ends), state.begun)
     if stream.tls_undecided:
         made.tls_opening = TlsOpening(bool(state.joined_late)) if stream.tls_opening is None else stream.tls_opening
-    made.connection_id, made.server = text_object(&self.rows.places, state.connection), ends[1 - stream.slot.client_side]
+    made.connection_id, made.server = text_object(&self.rows.connection_ids, state.connection), ends[1 - stream.slot.client_side]
     if stream.plaintext is not None:
         state = &stream.plaintext.state
     made.topics.put_back(sums_objects(&self.rows.shared, &state.topics))
@@ -122,7 +122,7 @@ cdef object plain_undecided(RowBatches self, TrackedStream stream):
     """What the pure twin has of a connection of which it is not known which side is the server."""
     from kwire.tables.row_sink import Tracked
 
-    made = Tracked(stream.detector.plain(), stream.begun)
+    made = Tracked(stream.detector.export_state(), stream.begun)
     if stream.tls_undecided:
         made.tls_opening = TlsOpening(True)
     return made

@@ -5,9 +5,11 @@ from __future__ import annotations
 import random
 from typing import Any
 
+import pyarrow as pa
 import pytest
 
-from kwire.codec.header_scan import HeaderScan
+from kwire.codec.binary_chunks import chunks_of
+from kwire.codec.header_scan import HEADER_TYPES, HeaderScan
 from kwire.errors import Fault, WireError
 
 
@@ -130,3 +132,103 @@ def test_columns_as_arrays(scan):
     assert len(empty) == 0
     assert empty.to_arrow().num_rows == 0
     assert empty.numpy("api_key").dtype == np.int16
+
+
+@pytest.fixture
+def batch_of(codec):
+    return HeaderScan(codec.compiled).header_batch
+
+
+def test_headers_in_a_binary_column(batch_of):
+    # Metadata v12: api key, version, correlation id 7, client id, no tags; then a null client id; then an id that is not UTF-8; a frame
+    # that ends early; a null; an api that is not known, in header version 1; and ControlledShutdown v0, whose header has no client id
+    texts = (
+        "0003000c0000000700016100",
+        "0003000c00000008ffff00",
+        "0003000c000000090003c3a9ff00",
+        "0003",
+        None,
+        "7fff00000000000a00016b",
+        "000700000000000b",
+    )
+    frames = [None if text is None else bytes.fromhex(text) for text in texts]
+    rows = [
+        (12, 2, 3, 12, 7, "a", 12, None), (11, 2, 3, 12, 8, None, 11, None), (14, 2, 3, 12, 9, "é\ufffd", 14, None),
+        (2, None, None, None, None, None, None, "TRUNCATED"), (None,) * 8, (11, 1, 32767, 0, 10, "k", 11, "UNKNOWN_API"),
+        (8, 0, 7, 0, 11, None, 8, None),
+    ]  # fmt: skip
+    for kind in (pa.binary(), pa.large_binary()):
+        column = pa.array([b"left out", *frames, b"left out"], kind).slice(1, len(frames))
+        made = batch_of(column)
+        made.validate(full=True)
+        assert [tuple(row.values()) for row in made.to_pylist()] == rows
+        assert made.schema == pa.schema([(name, pa.type_for_alias(HEADER_TYPES[name])) for name in HEADER_TYPES])
+        some = batch_of(column, ("error", "client_id"))
+        assert some.equals(made.select(["error", "client_id"]))
+    chunked = pa.chunked_array([frames[:2], frames[2:], []], pa.binary())
+    assert batch_of(chunked).equals(made)
+    assert batch_of(pa.array([], pa.binary())).num_rows == batch_of(pa.chunked_array([], pa.binary())).num_rows == 0
+
+
+def test_a_column_as_long_as_many_blocks(batch_of, scan, requests):
+    """What a stream of the same frames says; rows at fault and nulls at any place of a block of 256."""
+    chance = random.Random(256)
+    frames: list[bytes | None] = [chance.choice(requests) for _ in range(1000)]
+    for place in (0, 255, 256, 511, 700, 999):
+        frames[place] = b"\0\3\0"
+        frames[place // 2 + 1] = None
+    stream = scan(stream_of([frame for frame in frames if frame is not None])).to_arrow()
+    made = batch_of(pa.array(frames, pa.binary()))
+    made.validate(full=True)
+    present = made.filter(pa.array([frame is not None for frame in frames]))
+    for name in ("header_version", "api_key", "api_version", "correlation_id", "client_id", "error", "frame_length"):
+        assert present.column(name).equals(stream.column(name)), name
+    bodies = [
+        None if body is None else body - at - 4
+        for at, body in zip(*(stream.column(n).to_pylist() for n in ("frame_offset", "body_offset")), strict=True)
+    ]
+    assert present.column("body_offset").to_pylist() == bodies
+    assert made.column("frame_length").null_count == frames.count(None)
+
+
+def test_broken_frames_in_a_column(batch_of, reference_codec, requests):
+    chance = random.Random(714)
+    frames = []
+    for frame in requests:
+        head = bytearray(frame[:64])
+        head[chance.randrange(len(head))] = chance.choice((0, 1, 0x7F, 0x80, 0xFF))
+        frames += [bytes(head), bytes(head[: chance.randrange(len(head) + 1)])]
+    column = pa.array(frames, pa.binary())
+    assert batch_of(column).equals(HeaderScan(reference_codec.compiled).header_batch(column))
+
+
+def test_columns_of_headers_that_are_not_there(batch_of):
+    for names in (("nothing",), ("api_key", "api_key"), ()):
+        with pytest.raises(ValueError, match="headers have the columns"):
+            batch_of(pa.array([b""], pa.binary()), names)
+
+
+def test_buffers_that_do_not_fit_their_array(codec):
+    scanner = HeaderScan(codec.compiled)._scanner
+    schema = pa.schema([("api_key", pa.int16())])
+    [chunk] = chunks_of(pa.array([b"0123456789", b"0123456789"], pa.binary()))
+
+    def offsets(*values: int) -> bytes:
+        return b"".join(value.to_bytes(4, "little", signed=True) for value in values)
+
+    def read(bad: Any) -> Any:
+        return scanner.scan_column(bad, ("api_key",), schema, pa.RecordBatch._import_from_c)
+
+    assert read(chunk).num_rows == 2
+    for bad, reason in (
+        (chunk._replace(offsets=offsets(0, 10)), "offsets of a binary array are shorter"),
+        (chunk._replace(offsets=offsets(0, 10, 21)), "leave its bytes at element 1"),
+        (chunk._replace(offsets=offsets(-1, 10, 20)), "leave its bytes at element 0"),
+        (chunk._replace(offsets=offsets(0, 10, 9)), "leave its bytes at element 1"),
+        (chunk._replace(validity=b""), "validity bits of a binary array are shorter"),
+        (chunk._replace(starts=bytes(4)), "fewer starts than elements"),
+        (chunk._replace(starts=offsets(0, 11)), "leave its bytes at element 1"),
+    ):
+        with pytest.raises(ValueError, match=reason):
+            read(bad)
+    assert read(chunk._replace(starts=offsets(-1, 0))).to_pylist() == [{"api_key": None}, {"api_key": 0x3031}]

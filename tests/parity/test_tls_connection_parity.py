@@ -15,7 +15,17 @@ from kwire.capture.tls.connection import TlsConnection
 from kwire.capture.tls.plaintext import Missing
 from kwire.capture.tls.session_keys import SeriesKeys, TlsOptions
 from tls_wire import (
-    MASTER, SERVER_IS_13, Connection12, Connection13, block_of, client_hello, extension, message, record, server_hello, vector,
+    MASTER,
+    SERVER_IS_13,
+    Connection12,
+    Connection13,
+    block_of,
+    client_hello,
+    extension,
+    message,
+    record,
+    server_hello,
+    vector,
 )  # fmt: skip
 
 KNOWN = (
@@ -52,7 +62,7 @@ class Both:
 
     def pickle(self) -> None:
         self.twins[0] = pickle.loads(pickle.dumps(self.twins[0]))
-        self.twins[1] = NativeTls.of_plain(pickle.loads(pickle.dumps(self.twins[1].plain())))
+        self.twins[1] = NativeTls.import_state(pickle.loads(pickle.dumps(self.twins[1].export_state())))
         self._same([[], []])
 
     def _pairs(self) -> list[tuple[Any, SeriesKeys]]:
@@ -65,7 +75,7 @@ class Both:
         pure, native = self.twins
         for name in KNOWN:
             assert getattr(native, name) == getattr(pure, name), name
-        plain = native.plain()
+        plain = native.export_state()
         for side in range(2):
             for name in COUNTED:
                 assert getattr(native.direction(side), name) == getattr(pure.direction(side), name), name
@@ -89,7 +99,12 @@ def wires() -> list[Any]:
 @pytest.mark.parametrize("wire", wires(), ids=lambda wire: f"{wire.suite:04x}")
 def test_every_suite_opens_alike(wire: Any) -> None:
     both = Both(wire.key_log())
-    for side, data in [*wire.opening(), (0, wire.client.record(b"request" * 9)), (1, wire.server.record(b"")), (1, wire.server.record(b"a"))]:
+    for side, data in [
+        *wire.opening(),
+        (0, wire.client.record(b"request" * 9)),
+        (1, wire.server.record(b"")),
+        (1, wire.server.record(b"a")),
+    ]:
         for at in range(0, len(data), 13):
             both.receive(side, data[at : at + 13])
         both.pickle()
@@ -142,7 +157,9 @@ def test_damaged_and_lost_bytes_are_taken_alike(seed: int) -> None:
         elif step == "late":
             both.begins_late(side)
         elif step == "noise":
-            data = rnd.randbytes(rnd.randrange(90)) if rnd.random() < 0.3 else record(rnd.randrange(19, 26), rnd.randbytes(rnd.randrange(90)))
+            data = (
+                rnd.randbytes(rnd.randrange(90)) if rnd.random() < 0.3 else record(rnd.randrange(19, 26), rnd.randbytes(rnd.randrange(90)))
+            )
         elif step == "hello":
             data += record(22, client_hello(wire.suite))
         both.receive(side, data)
@@ -151,7 +168,9 @@ def test_damaged_and_lost_bytes_are_taken_alike(seed: int) -> None:
 EXTENSION = st.one_of(
     st.builds(extension, st.sampled_from([0, 5, 10, 11, 13, 16, 22, 23, 35, 41, 42, 43, 51, 0x0A0A]), st.binary(max_size=24)),
     st.builds(lambda name: extension(0, vector(2, b"\0" + vector(2, name))), st.binary(max_size=9)),
-    st.builds(lambda names: extension(16, vector(2, b"".join(vector(1, name) for name in names))), st.lists(st.binary(max_size=5), max_size=3)),
+    st.builds(
+        lambda names: extension(16, vector(2, b"".join(vector(1, name) for name in names))), st.lists(st.binary(max_size=5), max_size=3)
+    ),
     st.builds(lambda pairs: extension(43, vector(1, pairs)), st.binary(max_size=8)),
     st.builds(lambda pairs: extension(10, vector(2, pairs)), st.binary(max_size=8)),
     st.builds(
@@ -179,7 +198,9 @@ def test_hellos_are_read_alike(extensions: list[bytes], session_id: bytes, versi
 
 
 @settings(deadline=None, max_examples=300)
-@given(st.lists(st.tuples(st.integers(0, 1), st.sampled_from([0, 1, 2, 4, 5, 8, 11, 12, 14, 16, 20, 24]), st.binary(max_size=70)), max_size=20))
+@given(
+    st.lists(st.tuples(st.integers(0, 1), st.sampled_from([0, 1, 2, 4, 5, 8, 11, 12, 14, 16, 20, 24]), st.binary(max_size=70)), max_size=20)
+)
 def test_any_handshake_messages_are_taken_alike(messages: list[tuple[int, int, bytes]]) -> None:
     both = Both(Connection12(0xC02F).key_log() + b"PMS_CLIENT_RANDOM " + b"43" * 32 + b" " + MASTER.hex().encode() + b"\n")
     both.receive(0, record(22, client_hello(0xC02F, extension(23, b""), extension(35, b"ticket"))))

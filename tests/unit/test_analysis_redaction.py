@@ -64,11 +64,11 @@ def test_addresses_hold_together_with_connections_and_may_keep_their_network() -
     assert plain["connection_id"].split("-")[1] == f"{plain['client_address']}:51234"
     assert plain["proxied_address"] == f"{plain['client_address']}:7"
     kept = one("connections", row, Redactor(Redaction(KEY, keep_prefix=16)))
-    assert kept["client_address"].startswith("10.1.0.0/16~")
-    assert kept["connection_id"].startswith("10.9.0.0/16~")
+    assert kept["client_address"].startswith("10.1.")
+    assert kept["connection_id"].startswith("10.9.")
     assert "10.1.2.3" not in json.dumps([plain, kept])
     six = one("connections", {"client_address": "2001:db8:1:2::3"}, Redactor(Redaction(KEY, keep_prefix=16)))
-    assert six["client_address"].startswith("2001:db8::/32~")
+    assert six["client_address"].startswith("2001:db8:")
 
 
 def test_kafkas_own_names_stay() -> None:

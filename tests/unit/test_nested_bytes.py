@@ -45,7 +45,7 @@ def test_every_field_of_bytes_has_a_rule():
 
 def test_every_rule_can_be_followed():
     assert {rule.holds for rule in RULES.values() if rule.kind == "nested"} == set(nested_bytes.DECODERS)
-    attributes = {attribute for rule in RULES.values() for attribute, _ in rule.told_by}
+    attributes = {attribute for rule in RULES.values() for attribute, _ in rule.described_by}
     assert attributes <= set(Known.__slots__)
 
 
@@ -57,7 +57,7 @@ def test_what_tells_of_the_bytes_is_in_the_message():
             field = next(each for each in around[-1].fields if each.attribute == step)
             around.append(message.structs[field.element_type])
         fields = {field.attribute for struct in around for field in struct.fields}
-        assert {field for _, field in rule.told_by} <= fields, (name, path)
+        assert {field for _, field in rule.described_by} <= fields, (name, path)
 
 
 def test_fields_without_bytes_have_no_rule():

@@ -10,9 +10,10 @@ from typing import Any
 import pyarrow as pa
 import pytest
 
+from kwire.codec.json_text import json_text
 from kwire.errors import InputError, KwireError, NullNotAllowed, Truncated, UnsupportedVersion
 from kwire.schema import catalog
-from kwire.spark.body_types import body_type, ddl, json_text
+from kwire.spark.body_types import body_type, ddl
 from kwire.spark.frame_structs import RequestStruct, ResponseStruct
 from kwire.spark.reading_options import ReadingOptions, reading_options
 

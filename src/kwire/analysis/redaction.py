@@ -17,6 +17,7 @@ from typing import Any, Final
 
 import pyarrow as pa
 
+from kwire.capture.address_pseudonyms import AddressPseudonyms
 from kwire.errors import InputError
 from kwire.tables.column_classes import ColumnClass, class_of
 from kwire.tables.schemas import SCHEMAS
@@ -70,7 +71,7 @@ class Redaction:
 
     Attributes:
         key: secret bytes.
-        keep_prefix: bits of IPv4 addresses that stay, and half as many again of IPv6's; None for none.
+        keep_prefix: leading bits of IPv4 addresses that stay, and twice as many of IPv6 addresses; None for none.
         files: locations of the inputs: sentences may name them.
     """
 
@@ -103,7 +104,7 @@ class Redactor:
 
     def __init__(self, redaction: Redaction) -> None:
         self._key = hashlib.blake2b(redaction.key, digest_size=_KEY_BYTES).digest()
-        self._keep = redaction.keep_prefix
+        self._addresses = AddressPseudonyms(redaction.key, redaction.keep_prefix)
         # the longest first: a folder's name is part of its files' names
         self._files = sorted(
             {*redaction.files, *(each.rstrip("/").rpartition("/")[2] for each in redaction.files)} - {""}, key=len, reverse=True
@@ -140,16 +141,11 @@ class Redactor:
         return self._digest("client-key", text, _CLIENT_KEY_BYTES)
 
     def host(self, text: str) -> str:
-        """An address or a host name."""
+        """An address, whose networks stay together (Crypto-PAn), or a host name."""
         try:
-            address = ipaddress.ip_address(text.strip("[]"))
+            return f"[{self._addresses.address(text[1:-1])}]" if text.startswith("[") else self._addresses.address(text)
         except ValueError:
             return self.token("host", text)
-        digest = self._digest("ip", address.packed.hex(), _TOKEN_BYTES)
-        if self._keep is None:
-            return f"ip~{digest}"
-        bits = self._keep if address.version == 4 else min(2 * self._keep, 128)
-        return f"{ipaddress.ip_network((address.packed, bits), strict=False)}~{digest}"
 
     def _address_and_port(self, text: str) -> str:
         host, colon, port = text.rpartition(":")

@@ -78,7 +78,7 @@ def tls_connection() -> TlsConnection:
 def restored_tls(plain: TlsConnection) -> TlsConnection:
     """Make a TLS connection of the chosen twin of one that was pickled, which is of the pure one."""
     if backend == "native":
-        made: TlsConnection = load_twin("capture", "tls_connection", "native").TlsConnection.of_plain(plain)
+        made: TlsConnection = load_twin("capture", "tls_connection", "native").TlsConnection.import_state(plain)
         return made
     return plain
 

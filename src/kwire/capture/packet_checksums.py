@@ -6,19 +6,19 @@ from typing import Final
 
 from kwire.capture._pure.packet_view import PacketView
 
-__all__ = ["is_right", "right_checksum"]
+__all__ = ["is_right", "right_checksum", "words_sum"]
 
 _AT: Final = 16
 _TCP: Final = 6
 
 
-def _sum(data: bytes) -> int:
-    """The sum of 16-bit words in ones' complement: 2**16 is 1 modulo 65535."""
+def words_sum(data: bytes) -> int:
+    """The sum of 16-bit words in ones' complement, 0 for 0xFFFF (RFC 1071): 2**16 is 1 modulo 65535."""
     return int.from_bytes(data if len(data) % 2 == 0 else data + b"\0", "big") % 0xFFFF
 
 
 def _whole_sum(view: PacketView, segment: bytes) -> int:
-    return (_sum(view.source) + _sum(view.target) + _TCP + len(segment) + _sum(segment)) % 0xFFFF
+    return (words_sum(view.source) + words_sum(view.target) + _TCP + len(segment) + words_sum(segment)) % 0xFFFF
 
 
 def is_right(view: PacketView) -> bool:

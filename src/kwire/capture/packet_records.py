@@ -29,6 +29,8 @@ _SIMPLE_AT: Final = 12
 _COMMENT: Final = 1
 _HASH: Final = 3  # of a packet: its contents could be guessed with it
 _CUSTOM: Final = frozenset((2988, 2989, 19372, 19373))
+_INTERFACE_NAMES: Final = (2, 3, 4, 5, 6, 7, 15)  # name, description, addresses, hardware
+_SECTION_NAMES: Final = (2, 3, 4)  # hardware, operating system, application
 
 
 class PacketRecord(NamedTuple):
@@ -53,9 +55,11 @@ class RecordWalker:
 
     Arguments:
         state: as the scan of the file begins with; not changed.
+        with_names: what names machines is an erasure too: resolved names, and names and addresses of interfaces.
     """
 
-    def __init__(self, state: FileState) -> None:
+    def __init__(self, state: FileState, *, with_names: bool = False) -> None:
+        self._with_names = with_names
         self._is_pcap = state.kind == PCAP
         self._order = ">" if state.big_endian else "<"
         self._header = state.record_header
@@ -120,8 +124,10 @@ class RecordWalker:
         elif kind in _OPTIONS_AT:
             if kind == _INTERFACE and length >= 20:
                 self._interfaces.append((self._u16(data, at + 8), self._u32(data, at + 12)))
-            yield from self._options(data, at + _OPTIONS_AT[kind], body_end, (_COMMENT,))
-        elif kind != _NAMES:
+            names = _INTERFACE_NAMES if kind == _INTERFACE else _SECTION_NAMES if kind == _SECTION else ()
+            codes = (_COMMENT, *names) if self._with_names else (_COMMENT,)
+            yield from self._options(data, at + _OPTIONS_AT[kind], body_end, codes)
+        elif kind != _NAMES or self._with_names:
             # of secrets their kind and size stay, so that the block can be read
             yield Erasure(min(at + _FRAME + (8 if kind == _SECRETS else 0), body_end), body_end)
 

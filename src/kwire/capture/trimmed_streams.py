@@ -5,7 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 from typing import Final
 
+from kwire.capture.address_pseudonyms import AddressPseudonyms
 from kwire.capture.located_bytes import LocatedBytes, Place, StreamTail
+from kwire.capture.proxy_pseudonyms import proxy_header_of
 from kwire.capture.sink import StreamSink
 from kwire.capture.tcp import TcpConnection
 from kwire.protocol import DirectionDetector
@@ -29,9 +31,9 @@ _LENGTH: Final = 4
 class _Tracked:
     """What hangs on a connection."""
 
-    def __init__(self, detector: DirectionDetector, group_types: dict[str, str]) -> None:
+    def __init__(self, detector: DirectionDetector, blanker: FrameBlanker) -> None:
         self.detector = detector
-        self.blanker = FrameBlanker(group_types)
+        self.blanker = blanker
         self.tails = (StreamTail(), StreamTail())
         self.heads: list[list[LocatedBytes]] = [[], []]
         self.skipped = [0, 0]  # PROXY headers
@@ -46,11 +48,13 @@ class TrimmedStreams(StreamSink):
     Args:
         ports: TCP ports where brokers listen; empty to find them out. Nothing stays of connections of other ports.
         patch: takes a place, the bytes to put there, and how many of them are as they were.
+        pseudonyms: for hosts that messages, PROXY headers and TLS handshakes name; None leaves them.
     """
 
-    def __init__(self, ports: frozenset[int], patch: Patch) -> None:
+    def __init__(self, ports: frozenset[int], patch: Patch, pseudonyms: AddressPseudonyms | None = None) -> None:
         self._ports = ports
         self._patch = patch
+        self._pseudonyms = pseudonyms
         self._group_types: dict[str, str] = {}
 
     def opened(self, connection: TcpConnection, time_ns: int, packet: int) -> None:
@@ -58,7 +62,7 @@ class TrimmedStreams(StreamSink):
             connection.ignored = True
             return
         detector = DirectionDetector(connection.a.port, connection.b.port, ports=self._ports or None, frames=True)
-        connection.attachment = tracked = _Tracked(detector, self._group_types)
+        connection.attachment = tracked = _Tracked(detector, FrameBlanker(self._group_types, self._pseudonyms))
         if connection.opened_by is not None:
             self._take(tracked, detector.opened(connection.opened_by, time_ns, packet))
 
@@ -114,7 +118,8 @@ class TrimmedStreams(StreamSink):
         tail, begin = tracked.tails[direction], event.stream_offset
         if event.kind == "proxy":
             tracked.skipped[direction] = event.length
-            self._put(tail, begin, tail.read(begin, event.length), None)
+            header = tail.read(begin, event.length)
+            self._put(tail, begin, header, self._proxy(header))
             return
         if not tracked.framed[direction] and begin <= tracked.skipped[direction]:
             tracked.heads[direction].clear()  # it begins as it should
@@ -140,6 +145,9 @@ class TrimmedStreams(StreamSink):
             return tracked.blanker.request(frame, index=index, mechanism=mechanism, whole=whole)
         return tracked.blanker.response(frame, event.api_key, event.api_version, index=index, mechanism=mechanism, whole=whole)
 
+    def _proxy(self, header: bytes) -> bytes | None:
+        return None if self._pseudonyms is None else proxy_header_of(header, self._pseudonyms)
+
     def _put(self, tail: StreamTail, offset: int, original: bytes, blanked: bytes | None) -> None:
         """Put the bytes of a stretch into their packets; None for `blanked` puts them back as they were."""
         data = original if blanked is None else blanked
@@ -155,7 +163,7 @@ class TrimmedStreams(StreamSink):
     def _look_for_tls(self, tracked: _Tracked) -> None:
         """TLS is encrypted, so all of it may stay, and what it says in clear is part of the tables."""
         found = tracked.detector.connection
-        if found is None or found.protocol != "tls":
+        if found is None or found.protocol != "tls" or self._pseudonyms is not None:  # its hellos and certificates name hosts
             return
         tracked.is_tls = True
         for tail in tracked.tails:
@@ -171,12 +179,14 @@ class TrimmedStreams(StreamSink):
         for direction in (0, 1):
             parts = tracked.heads[direction]
             data = b"".join(bytes(part) for part in parts)[tracked.skipped[direction] :]
-            size = _telling(data, direction == server)
+            size, proxy = _telling(data, direction == server)
+            data = data[:size] if self._pseudonyms is None else proxy_header_of(data[:proxy], self._pseudonyms) + data[proxy:size]
             at = -tracked.skipped[direction]
             for part in parts:
                 first, last = max(at, 0), min(at + len(part), size)
                 if first < last:
-                    self._patch(part.place.behind(first - at), bytes(part)[first - at : last - at], last - first)
+                    kept = _equal_bytes(data[first:last], bytes(part)[first - at : last - at])
+                    self._patch(part.place.behind(first - at), data[first:last], kept)
                 at += len(part)
 
 
@@ -185,13 +195,15 @@ def _equal_bytes(one: bytes, other: bytes) -> int:
     return (int.from_bytes(one, "big") ^ int.from_bytes(other, "big")).to_bytes(len(one), "big").count(0)
 
 
-def _telling(data: bytes, of_server: bool) -> int:
-    """How many of the first bytes of a direction tell what it speaks, when the others are filled."""
+def _telling(data: bytes, of_server: bool) -> tuple[int, int]:
+    """How many of the first bytes show what it speaks, when the others are filled; and how many of them are PROXY headers."""
     judge = recognise_server if of_server else recognise
     verdict = judge(data, MAX_FRAME) if data else MORE
     if verdict.proxy is not None:
-        return verdict.proxy.size + _telling(data[verdict.proxy.size :], of_server)
+        size, proxy = _telling(data[verdict.proxy.size :], of_server)
+        return verdict.proxy.size + size, verdict.proxy.size + proxy
     data, protocol = data[:_HEAD_BYTES], verdict.protocol
     least = _LENGTH if protocol == "unknown" else 0  # what is unknown is shown as a length that is impossible
     sizes = range(min(least, len(data)), len(data))
-    return next((size for size in sizes if judge(data[:size].ljust(len(data), bytes((FILL,))), MAX_FRAME).protocol == protocol), len(data))
+    found = (size for size in sizes if judge(data[:size].ljust(len(data), bytes((FILL,))), MAX_FRAME).protocol == protocol)
+    return next(found, len(data)), 0

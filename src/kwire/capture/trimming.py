@@ -20,6 +20,8 @@ from typing import BinaryIO, Final
 
 from kwire.capture import impl
 from kwire.capture._pure.packet_view import EXPORTED, FRAGMENT, PROTOCOL, TCP, PacketView
+from kwire.capture.address_pseudonyms import AddressPseudonyms
+from kwire.capture.address_rewriting import rewrite_packet
 from kwire.capture.carry import SeriesStreams
 from kwire.capture.damaged_records import Damages
 from kwire.capture.formats import PCAP_HEADER_BYTES, identify
@@ -121,8 +123,8 @@ class _Piece:
             self.early.clear()
         return found
 
-    def right_checksums(self, walker: RecordWalker) -> None:
-        """Make the checksums right again that were."""
+    def finish_packets(self, walker: RecordWalker, pseudonyms: AddressPseudonyms | None) -> None:
+        """Make the checksums right again that were, under pseudonyms for the addresses when there are some."""
         at, data = len(self.head), b""
         while True:
             while at in self.skipped:
@@ -132,7 +134,13 @@ class _Piece:
             data += more
             end = walker.whole(data)
             for record in walker.walk(data, 0, end):
-                if isinstance(record, PacketRecord) and self.checked[record.number]:
+                if not isinstance(record, PacketRecord):
+                    continue
+                checked = self.checked[record.number] != 0
+                if pseudonyms is not None:
+                    packet = rewrite_packet(data, record.at, record.end, record.cut, record.link_type, pseudonyms, checked)
+                    self.file.patch(at + record.at, packet)
+                elif checked:
                     view = PacketView(data, record.at, record.end, record.cut)
                     view.find(record.link_type)
                     self.file.patch(at + view.at + 16, right_checksum(view))
@@ -170,6 +178,7 @@ def trim(
     *,
     overwrite: bool = False,
     progress: Callable[[int], None] | None = None,
+    pseudonyms: AddressPseudonyms | None = None,
 ) -> list[TrimmedFile]:
     """Write captures without record contents, SASL tokens, credentials, configuration values and user data.
 
@@ -177,7 +186,9 @@ def trim(
         pairs: the files of one series in order, each with the name of its output: pcap stays pcap, pcapng stays pcapng, compression stays.
         ports: TCP ports where brokers listen; empty to find them out.
         overwrite: outputs may be replaced.
-        progress: told how many bytes of the stored files were read since it was told last.
+        progress: called with how many more bytes of the stored files were read.
+        pseudonyms: replace the addresses in all headers, and the hosts in messages; of TLS then only stays what shows that it is TLS, since
+            its handshake names hosts.
 
     Returns:
         What became of each file.
@@ -187,7 +198,7 @@ def trim(
     """
     files = _Files()
     carry = impl.series_carry()
-    streams = TrimmedStreams(frozenset(ports), files.patch)
+    streams = TrimmedStreams(frozenset(ports), files.patch, pseudonyms)
     with _abandoning(files):
         walkers = []
         for number, (location, target) in enumerate(pairs):
@@ -195,18 +206,24 @@ def trim(
             piece = _Piece(number, TrimmedFile(name, target), RewrittenFile(target, overwrite=overwrite))
             files.pieces.append(piece)
             with open_capture(location) as source:
-                walkers.append(_trim_file(piece, source, carry, streams, progress or _quiet))
+                walkers.append(_trim_file(piece, source, carry, streams, progress or _quiet, with_names=pseudonyms is not None))
                 piece.compression = source.compression
         carry.finish(streams)
         for piece, walker in zip(files.pieces, walkers, strict=True):
-            piece.right_checksums(walker)
+            piece.finish_packets(walker, pseudonyms)
         for piece in files.pieces:
             piece.file.publish(piece.compression)  # type: ignore[arg-type]
     return [piece.report for piece in files.pieces]
 
 
 def _trim_file(
-    piece: _Piece, source: CaptureSource, carry: SeriesStreams, streams: TrimmedStreams, progress: Callable[[int], None]
+    piece: _Piece,
+    source: CaptureSource,
+    carry: SeriesStreams,
+    streams: TrimmedStreams,
+    progress: Callable[[int], None],
+    *,
+    with_names: bool,
 ) -> RecordWalker:
     """Read one file; gives a walker that begins it again."""
     name = piece.report.source
@@ -217,7 +234,7 @@ def _trim_file(
     if known is None:
         raise InputError(f"{name} is not a capture file" if data else source.damage or f"{name} is empty")
     state, start = known
-    walker, again = RecordWalker(state), RecordWalker(state)
+    walker, again = RecordWalker(state, with_names=with_names), RecordWalker(state)
     piece.head = data[:start]
     piece.file.append(piece.head)
     damages = Damages()

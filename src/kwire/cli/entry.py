@@ -20,6 +20,7 @@ from kwire.cli.diff import diff
 from kwire.cli.doctor import doctor
 from kwire.cli.exit_status import CLOSED_PIPE, FAILED, INTERRUPTED
 from kwire.cli.inspect import inspect
+from kwire.cli.proxy import proxy
 from kwire.cli.report import report
 from kwire.cli.telemetry import telemetry
 from kwire.cli.terminal import printable
@@ -112,5 +113,5 @@ def commands() -> None:
     """
 
 
-for _command in (demo, analyze, inspect, decode, trim, diff, catalog, telemetry, report, doctor):
+for _command in (demo, analyze, inspect, decode, trim, diff, catalog, telemetry, report, proxy, doctor):
     commands.add_command(_command)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Final
 
 import click
 import cloup
@@ -11,17 +11,30 @@ import cloup
 if TYPE_CHECKING:
     from kwire.analysis.redaction import Redaction
 
-__all__ = ["redaction_of", "with_redaction"]
+__all__ = ["redaction_of", "with_address_redaction", "with_redaction"]
+
+
+_OF_TABLES: Final = "Replace addresses, hosts, principals, client ids, topics, groups and file names by keyed pseudonyms."
+_OF_CAPTURES: Final = "Replace addresses in headers and hosts in messages by keyed pseudonyms; topics and clients keep their names."
 
 
 def with_redaction(command: Callable[..., Any]) -> Callable[..., Any]:
-    """Add `--redact`, `--key` and `--keep-prefix` to a command."""
+    """Add `--redact`, `--key` and `--keep-prefix` to a command that writes tables."""
+    return _with_options(command, _OF_TABLES)
+
+
+def with_address_redaction(command: Callable[..., Any]) -> Callable[..., Any]:
+    """Add `--redact`, `--key` and `--keep-prefix` to a command that writes captures."""
+    return _with_options(command, _OF_CAPTURES)
+
+
+def _with_options(command: Callable[..., Any], what: str) -> Callable[..., Any]:
     return cloup.option_group(
         "Privacy",
         cloup.option(
             "--redact",
             is_flag=True,
-            help="Replace addresses, hosts, principals, client ids, topics, groups and file names by keyed pseudonyms.",
+            help=what,
         ),
         cloup.option("--key", "key_file", metavar="FILE", help="The key of --redact, at least 16 bytes: equal keys give equal pseudonyms."),
         cloup.option(

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, BinaryIO
 
 import click
 
+from kwire.cli.redaction_options import redaction_of, with_address_redaction
 from kwire.cli.store_options import with_store_options
 from kwire.cli.tls_options import with_tls_options
 from kwire.errors import InputError
@@ -69,7 +70,8 @@ def _tell_left_out(left_out: LeftOut) -> None:
         click.echo(f"left out: {count:,} encrypted {'connection' if count == 1 else 'connections'}: {reason}", err=True)
     if left_out.records:
         records = "record" if left_out.records == 1 else "records"
-        click.echo(f"left out: {left_out.records:,} {records} of decrypted connections: bytes of them are missing, or no key opens them", err=True)
+        said = f"left out: {left_out.records:,} {records} of decrypted connections: bytes of them are missing, or no key opens them"
+        click.echo(said, err=True)
 
 
 @click.command(short_help="Write captures without payloads and secrets, still analysable.")
@@ -93,11 +95,13 @@ def _tell_left_out(left_out: LeftOut) -> None:
 )
 @click.option("--overwrite", is_flag=True, help="Replace what OUT names.")
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON line per file, and with --decrypt one for what was left out.")
+@with_address_redaction
 @with_tls_options
 @with_store_options
 def trim(
-    captures: tuple[str, ...], out: str, ports: tuple[int, ...], series_rule: str, decrypt: bool, overwrite: bool, as_json: bool
-) -> None:
+    captures: tuple[str, ...], out: str, ports: tuple[int, ...], series_rule: str, decrypt: bool, overwrite: bool, as_json: bool,
+    redact: bool, key_file: str | None, keep_prefix: int | None,
+) -> None:  # fmt: skip
     """Write the captures IN to OUT without record contents, SASL tokens, credentials, configuration values and user data.
 
     The packets stay: times, addresses, lengths and sequence numbers are as they were, and an analysis of OUT gives the same tables. What
@@ -110,14 +114,19 @@ def trim(
     link layers, addresses below the innermost IP header and connections that stay encrypted are not in it. How many connections and
     records were left out, and why, is said at the end.
 
+    With --redact --key FILE, addresses in all headers and hosts in messages are pseudonyms; addresses of one network stay in one network.
+    Topics, groups, client ids and principals stay, and of TLS only what shows that it is TLS.
+
     \b
     Examples:
       kwire trim kafka.pcap kafka-trimmed.pcap
       kwire trim captures/eth0-*.pcap.gz trimmed/
+      kwire trim kafka.pcap for-the-vendor.pcap --redact --key our.key
       kwire trim encrypted.pcapng plain.pcapng --tls-keys keys.log --decrypt
     """
     from dataclasses import asdict
 
+    from kwire.capture.address_pseudonyms import AddressPseudonyms
     from kwire.capture.inputs import expand_inputs
     from kwire.capture.series import group_series
     from kwire.capture.tls.exported_plaintext import exported_series
@@ -132,6 +141,8 @@ def trim(
         raise InputError("each capture point is trimmed by itself; give --series points when the trimmed captures are analysed")
     if current_tls_options().key_logs and not decrypt:
         raise click.UsageError("--tls-keys goes with --decrypt: without it, TLS stays encrypted in OUT.")
+    redaction = redaction_of(redact, key_file, keep_prefix)
+    pseudonyms = None if redaction is None else AddressPseudonyms(redaction.key, redaction.keep_prefix)
 
     left_out = LeftOut()
 
@@ -141,7 +152,7 @@ def trim(
     reports: list[TrimmedFile] = []
     if captures == ("-",):
         stream: BinaryIO = sys.stdin.buffer
-        reports += trim_series([(each, out) for each in opened([stream])], ports, overwrite=overwrite)
+        reports += trim_series([(each, out) for each in opened([stream])], ports, overwrite=overwrite, pseudonyms=pseudonyms)
     else:
         files, missing = expand_inputs(captures)
         if missing:
@@ -154,7 +165,8 @@ def trim(
         _check_targets([each for one in series for each in one], [each for one in targets for each in one])
         with _progress_bar(sum(file.size for file in files)) as progress:
             for sources, names in zip(series, targets, strict=True):
-                made = trim_series(list(zip(opened(sources), names, strict=True)), ports, overwrite=overwrite, progress=progress)
+                renamed = list(zip(opened(sources), names, strict=True))
+                made = trim_series(renamed, ports, overwrite=overwrite, progress=progress, pseudonyms=pseudonyms)
                 for source, report in zip(sources, made, strict=True):
                     report.source = source
                 reports += made

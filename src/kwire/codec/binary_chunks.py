@@ -20,6 +20,7 @@ class BinaryChunk(NamedTuple):
         first: index of the first element.
         length: number of elements.
         wide: the offsets are int64.
+        starts: of each element the bytes to leave out at its beginning (int32), negative to read it as a null; None to leave out none.
     """
 
     offsets: Any
@@ -28,6 +29,7 @@ class BinaryChunk(NamedTuple):
     first: int
     length: int
     wide: bool
+    starts: Any = None
 
 
 def _chunk(array: Any) -> BinaryChunk:
@@ -72,11 +74,16 @@ def messages_of(chunk: BinaryChunk) -> Iterator[memoryview | None]:
     if bits is not None and chunk.first + chunk.length > 8 * bits.nbytes:
         raise ValueError("the validity bits of a binary array are shorter than the array")
     offsets = plain[: plain.nbytes // size * size].cast("q" if chunk.wide else "i")
+    starts = None if chunk.starts is None else memoryview(chunk.starts).cast("B").cast("i")
+    if starts is not None and len(starts) < chunk.length:
+        raise ValueError("there are fewer starts than elements")
     for index in range(chunk.first, chunk.first + chunk.length):
-        if bits is not None and not bits[index >> 3] >> (index & 7) & 1:
+        skipped = 0 if starts is None else starts[index - chunk.first]
+        if skipped < 0 or (bits is not None and not bits[index >> 3] >> (index & 7) & 1):
             yield None
             continue
         start, stop = offsets[index], offsets[index + 1]
-        if not 0 <= start <= stop <= content.nbytes:
+        start += skipped
+        if not 0 <= start - skipped <= start <= stop <= content.nbytes:
             raise ValueError(f"the offsets of a binary array leave its bytes at element {index - chunk.first}")
         yield content[start:stop]

@@ -81,7 +81,7 @@ class Columns:
     def to_arrow(
         self,
         name: str,
-        buffers: Iterable[Any],
+        buffers: Iterable[Any] | BinaryChunk,
         version: int,
         fields: Sequence[str] | None = None,
         *,
@@ -113,8 +113,8 @@ class Columns:
         reader, maker = self._reader(name, version, fields, unknown_tags, explode)
         messages: list[Any] | None = None
         chunks: list[BinaryChunk] = []
-        if isinstance(buffers, (pa.Array, pa.ChunkedArray)):
-            chunks = chunks_of(buffers)
+        if isinstance(buffers, (pa.Array, pa.ChunkedArray, BinaryChunk)):
+            chunks = [buffers] if isinstance(buffers, BinaryChunk) else chunks_of(buffers)
             count = sum(chunk.length for chunk in chunks)
             filled, faults = reader.read_chunks(chunks, not shown)
         else:

@@ -9,7 +9,7 @@ have yet (KIP-1313), brings the client instance id.
 from __future__ import annotations
 
 import struct
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from functools import cached_property
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, Final
@@ -25,7 +25,13 @@ if TYPE_CHECKING:
     import pyarrow as pa
     from typing_extensions import Buffer
 
-__all__ = ["MAX_FRAME_BYTES", "HeaderColumns", "HeaderScan", "scan_headers"]
+__all__ = ["HEADER_TYPES", "MAX_FRAME_BYTES", "HeaderColumns", "HeaderScan", "header_batch", "scan_headers"]
+
+HEADER_TYPES: Final[Mapping[str, Any]] = MappingProxyType({
+    "frame_length": "int32", "header_version": "int8", "api_key": "int16", "api_version": "int16", "correlation_id": "int32",
+    "client_id": "string", "body_offset": "int32", "error": "string",
+})  # fmt: skip
+"""Columns of `header_batch` with the names of their Arrow types."""
 
 MAX_FRAME_BYTES: Final = 100 * 1024 * 1024  # Kafka's default of socket.request.max.bytes
 _UNKNOWN_API_HEADER: Final = 1
@@ -216,6 +222,7 @@ class HeaderScan:
         self._instances = {version: source.decoder("RequestHeader", version, (_INSTANCE,)) for version in used}
         twin = load_twin("codec", "header_scan", source.twin)
         self._layout = twin.COLUMNS
+        self._schemas: dict[tuple[str, ...], pa.Schema] = {}
         self._scanner = twin.HeaderScanner(plans, versions, _UNKNOWN_API_HEADER)
 
     def scan_headers(self, buffer: Buffer, *, max_frame_bytes: int = MAX_FRAME_BYTES) -> HeaderColumns:
@@ -233,7 +240,43 @@ class HeaderScan:
         columns, count, end, fault = self._scanner.scan_buffer(buffer, max_frame_bytes)
         return HeaderColumns(buffer, self._layout, columns, count, end, fault, self._instances)
 
+    def header_batch(self, frames: pa.Array[Any] | pa.ChunkedArray[Any], columns: Iterable[str] | None = None) -> pa.RecordBatch:
+        """Read the headers of request frames in an Arrow array, in one call, from its own buffers.
+
+        Arguments:
+            frames: of any binary type, without the 4-byte lengths; a null gives a row of nulls.
+            columns: which of `HEADER_TYPES` the result has, in this order; all when not given. `frame_length` and `body_offset` are bytes
+                of and in the frame; `body_offset` is null where the header cannot be read, all but `frame_length` and `error` where the
+                frame ends before its client id. `error` names a `Fault`, null for none.
+
+        Returns:
+            A row for each frame.
+
+        Raises:
+            KwireError: the client ids take more than 2 GiB.
+            ValueError: there is no such column, one is there twice, or none; or the array's buffers do not fit it.
+        """
+        import pyarrow as pa
+
+        from kwire.codec.binary_chunks import chunks_of
+        from kwire.codec.column_nodes import IMPORT_BATCH
+
+        names = tuple(HEADER_TYPES if columns is None else columns)
+        schema = self._schemas.get(names)
+        if schema is None:
+            if not names or len(set(names)) < len(names) or not HEADER_TYPES.keys() >= set(names):
+                raise ValueError(f"headers have the columns {', '.join(HEADER_TYPES)}; asked for: {', '.join(names) or 'none'}")
+            schema = pa.schema([(name, pa.type_for_alias(HEADER_TYPES[name])) for name in names])
+            self._schemas[names] = schema
+        found = [self._scanner.scan_column(chunk, names, schema, IMPORT_BATCH) for chunk in chunks_of(frames)]
+        if len(found) == 1:
+            batch: pa.RecordBatch = found[0]
+            return batch
+        whole = pa.Table.from_batches(found, schema).combine_chunks().to_batches()
+        return whole[0] if whole else pa.RecordBatch.from_arrays([pa.nulls(0, field.type) for field in schema], schema=schema)
+
 
 _SCAN: Final = HeaderScan(compiled())
 
 scan_headers: Final = _SCAN.scan_headers
+header_batch: Final = _SCAN.header_batch

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from kwire.codec.classes import CompiledCatalog, compiled
 from kwire.codec.layout import Default, SlotLayout
-from kwire.codec.plan import Flag, Op, Operation, Plan
+from kwire.codec.plan import Block, Flag, Op, Operation, Plan
 from kwire.codec.write_walk import refuse_absent, spelled
 from kwire.codec.written_values import Refusal
 from kwire.errors import EncodeError
@@ -23,7 +23,7 @@ from kwire.errors import EncodeError
 if TYPE_CHECKING:
     from kwire.messages import MessageObject
 
-__all__ = ["to_json"]
+__all__ = ["default_json", "to_json"]
 
 Convert = Callable[[Any], Any]
 
@@ -128,6 +128,24 @@ class _Writer:
                 return _list_of_structs(self.block(operation.block))
             return _list_of(_SCALARS.get(operation.element, _same))
         return _SCALARS.get(operation.code, _same)
+
+
+def default_json(plan: Plan, classes: tuple[type, ...], block: Block, operation: Operation) -> Any:
+    """What a field would be written as that holds its default.
+
+    Arguments:
+        classes: of the plan's layouts.
+        block, operation: of the field.
+    """
+    slot = plan.layouts[block.layout].slots[operation.slot]
+    if slot.default == Default.STRUCT:
+        return _Writer(plan, records=True).block(operation.block)(classes[slot.value]())
+    if slot.default == Default.LIST:
+        return []
+    value = slot.value
+    if value is None or operation.code == Op.ARRAY:
+        return None if value is None else list(value)
+    return _SCALARS.get(operation.code, _same)(value)
 
 
 @lru_cache(maxsize=2048)

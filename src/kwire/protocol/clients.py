@@ -19,7 +19,7 @@ from kwire.protocol.instance_ids import InstanceIdRule
 __all__ = ["NOT_OBSERVED", "UNKNOWN", "ClientRegistry", "ConnectedClient", "SharedInstance"]
 
 UNKNOWN: Final = "unknown"  # nothing was sent, or empty text
-NOT_OBSERVED: Final = "not_observed"  # the beginning of the connection was not seen, so nobody knows whether something was sent
+NOT_OBSERVED: Final = "not_observed"  # the beginning of the connection was not seen, so it is unknown whether something was sent
 
 _SASL_HANDSHAKE: Final = 17
 _MOST_CLOSED: Final = 1000  # closed connections whose last events may still come

@@ -1,7 +1,7 @@
 """What a tracked connection says: the events of `Connection` and its summary. Plain data, no behaviour.
 
 Times are integers, nanoseconds since 1970 UTC, as the caller's clock gave them. Text from the wire is kept as it came: it is hostile, and
-whoever shows it escapes it. No event ever holds a SASL token, a password or a record payload, but `MessageSeen` what was asked for.
+escape it before showing it. No event ever holds a SASL token, a password or a record payload, but `MessageSeen` what was asked for.
 """
 
 from __future__ import annotations
@@ -222,7 +222,7 @@ class TopicsNamed:
 
 
 class GroupMember(NamedTuple):
-    """A member as the leader is told of it, or as a leader or an administrator names it."""
+    """A member in the leader's JoinGroup response, or as a leader or an administrator names it."""
 
     member_id: str
     group_instance_id: str | None = None
@@ -245,7 +245,7 @@ class GroupStep:
         leader: member id of the leader, for `join`.
         subscription: topics that the member wants, sorted; a regular expression stands as `regex:...`; None where it is not said.
         assignment: (topic or topic id, partitions) that the member got, None where it is not said.
-        members: for `join` those that the leader was told, for `leave` those who leave.
+        members: for `join` those in the leader's response, for `leave` those who leave.
         reason: why, in the client's words (KIP-800).
     """
 
@@ -316,7 +316,7 @@ class FrameSeen:
 
 
 class Asked(NamedTuple):
-    """A message whose frames somebody wants to have.
+    """A message whose frames are asked for.
 
     Attributes:
         direction: `request` or `response`.

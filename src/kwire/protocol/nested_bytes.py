@@ -1,7 +1,7 @@
 """What every `bytes` and `records` field of every message holds, as a table, and how to look inside.
 
-A field is *nested* (a decoder reads it), *opaque* (nobody but its writer knows, or it is plain data) or *secret* (never shown, never kept:
-length, and for tokens that cannot be guessed a hash to tell two apart). Looking inside is for people and tables: it never raises for bytes.
+A field is *nested* (a decoder reads it), *opaque* (known to its writer alone, or plain data) or *secret* (never shown, never kept:
+length, and for tokens that cannot be guessed a hash to compare them). Looking inside is for people and tables: it never raises for bytes.
 """
 
 from __future__ import annotations
@@ -37,12 +37,12 @@ class Known:
     """What is known of a message from elsewhere: an older version of it does not say itself what its bytes are.
 
     Attributes:
-        protocol_type: of the group (KIP-559: JoinGroupResponse below v7 and SyncGroup below v5 do not tell).
+        protocol_type: of the group (KIP-559: JoinGroupResponse below v7 and SyncGroup below v5 do not contain it).
         protocol_name: the assignor, whose user data a subscription may hold.
         sasl_mechanism: of the connection's SaslHandshake.
         carried: api key and version of the request inside the Envelope that a response answers.
         compression_type: of pushed metrics.
-        guess: give a `Guessed` for bytes of a group of which nothing tells the type; KIP-559 rejects guessing, so nothing is guessed else.
+        guess: give a `Guessed` for bytes of a group whose type is unknown; KIP-559 rejects guessing, so nothing is guessed else.
     """
 
     protocol_type: str | None = None
@@ -289,7 +289,7 @@ def _places(owner: Any, steps: tuple[str, ...], path: str, owners: tuple[Any, ..
 def _told(rule: Rule, owners: tuple[Any, ...], known: Known) -> Known:
     """What is known, and what the message itself says, which counts more."""
     said: dict[str, Any] = {}
-    for attribute, field in rule.told_by:
+    for attribute, field in rule.described_by:
         value = next((getattr(owner, field) for owner in owners if hasattr(owner, field)), None)
         if value is not None:
             said[attribute] = value

@@ -1,7 +1,7 @@
 """What each field of type `bytes` or `records` holds: one rule per message and field, for the whole catalog.
 
 A path is in snake_case without indexes. A test fails for a field of the catalog that is not here, so a new release of Kafka cannot bring
-bytes that nobody has looked at.
+bytes without a rule.
 """
 
 from __future__ import annotations
@@ -20,13 +20,13 @@ class Rule:
     Attributes:
         kind: `nested`: a decoder reads it; `opaque`: bytes to pass on; `secret`: never shown.
         holds: name of the decoder of a nested field (a key of `nested_bytes.DECODERS`), or what the bytes are.
-        told_by: what the message says of the bytes: pairs of an attribute of `Known` and a field, of the nearest struct that has it.
+        described_by: what the message says of the bytes: pairs of an attribute of `Known` and a field, of the nearest struct that has it.
         hashed: of a secret: no guess can be tried against its hash, so the hash may be shown.
     """
 
     kind: Literal["nested", "opaque", "secret"]
     holds: str
-    told_by: tuple[tuple[str, str], ...] = ()
+    described_by: tuple[tuple[str, str], ...] = ()
     hashed: bool = False
 
 

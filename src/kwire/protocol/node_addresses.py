@@ -13,7 +13,7 @@ from kwire.protocol.events import BrokerNode, BrokersLearned
 
 __all__ = ["BOOTSTRAP", "NodeAddresses", "NodeMismatch"]
 
-BOOTSTRAP: Final = "bootstrap"  # what KIP-714 calls the broker of a connection while nobody knows which one it is
+BOOTSTRAP: Final = "bootstrap"  # what KIP-714 calls the broker of a connection while it is unknown which one it is
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,10 +40,10 @@ class NodeAddresses:
         self._nodes: dict[int, BrokerNode] = {}
         self._by_address: dict[tuple[str, int], int] = {}
 
-    def learn(self, told: BrokersLearned) -> None:
+    def learn(self, learned: BrokersLearned) -> None:
         """Take what a response says; a node that moved has its new address alone."""
-        self.cluster_id = told.cluster_id or self.cluster_id
-        for node in told.nodes:
+        self.cluster_id = learned.cluster_id or self.cluster_id
+        for node in learned.nodes:
             before = self._nodes.get(node.node_id)
             if before is not None:
                 if self._by_address.get((before.host, before.port)) == node.node_id:
@@ -54,7 +54,7 @@ class NodeAddresses:
             self._by_address[node.host, node.port] = node.node_id
 
     def node_of(self, host: str, port: int) -> int | None:
-        """The node that has this address, None while nobody said so."""
+        """The node that has this address, None while it is unknown."""
         return self._by_address.get((host, port))
 
     def label(self, host: str, port: int) -> str:

@@ -76,7 +76,7 @@ class Column(NamedTuple):
         name: in the table; of a column of `requests` that a body feeds, the attribute of `RequestCompleted` too.
         type: Arrow's, with `time` for UTC microseconds; `int32` or `string` where a body feeds it.
         source: where its value comes from.
-        redaction: what it says of somebody; `kwire.analysis.redaction` hashes all but `plain`.
+        redaction: which person or system it identifies; `kwire.analysis.redaction` hashes all but `plain`.
         description: what it holds, with its unit.
     """
 

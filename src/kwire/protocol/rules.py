@@ -86,7 +86,7 @@ RULES: Final[dict[str, Rule]] = {
         Rule(
             "group_protocol_inconsistent",
             "error",
-            "The response to {request} has protocol {what} {told}, the request has {known}.",
+            "The response to {request} has protocol {what} {sent}, the request has {known}.",
         ),
         Rule("group_protocol_refused", "warning", "{request} was rejected with INCONSISTENT_GROUP_PROTOCOL; the member has {offered}."),
         # telemetry (KIP-714)

@@ -46,7 +46,7 @@ def _scram(token: bytes) -> str | None:
 
 
 def _oauth(token: bytes) -> str | None:
-    # RFC 7628: gs2 header, then key=value pairs between 0x01; the bearer token is as a rule a JWT, whose payload is readable by anyone.
+    # RFC 7628: gs2 header, then key=value pairs between 0x01; the bearer token is as a rule a JWT, whose payload is not encrypted.
     for part in token.split(b"\x01"):
         key, _, value = part.partition(b"=")
         scheme, _, bearer = value.strip().partition(b" ")

@@ -10,8 +10,9 @@ from typing import Any, Final, NamedTuple
 
 __all__ = [
     "CERTIFICATE", "CLIENT_HELLO", "CLIENT_KEY_EXCHANGE", "ENCRYPTED_EXTENSIONS", "END_OF_EARLY_DATA", "FINISHED", "HELLO_REQUEST",
-    "KEY_UPDATE", "NEW_SESSION_TICKET", "RETRY", "SERVER_HELLO", "TLS_1_2", "TLS_1_3", "VERSION_NAMES", "Messages", "ClientHello", "ServerHello",
-    "chosen_alpn", "is_grease", "premaster_name", "read_certificates", "read_client_hello", "read_server_hello", "read_ticket",
+    "KEY_UPDATE", "NEW_SESSION_TICKET", "RETRY", "SERVER_HELLO", "TLS_1_2", "TLS_1_3", "VERSION_NAMES", "Messages", "ClientHello",
+    "ServerHello", "chosen_alpn", "is_grease", "premaster_name", "read_certificates", "read_client_hello", "read_server_hello",
+    "read_ticket",
 ]  # fmt: skip
 
 HELLO_REQUEST: Final = 0

@@ -2,22 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
-from json import JSONEncoder
-from math import isfinite
+from collections.abc import Iterable
 from typing import Any, Final, NamedTuple
 
 import pyarrow as pa
 import pyarrow.compute as pc
 
 from kwire.codec.arrow_types import spark_ddl
+from kwire.codec.binary_chunks import BinaryChunk
+from kwire.codec.column_layout import MESSAGE_INDEX
 from kwire.codec.columns import arrow_schema, to_arrow
-from kwire.codec.json_form import to_json
 from kwire.errors import InputError
 from kwire.schema import catalog
 from kwire.spark.reading_options import paths_of
 
-__all__ = ["JSON_BODY", "BodyType", "body_type", "ddl", "finite", "json_text"]
+__all__ = ["JSON_BODY", "BodyType", "body_type", "ddl"]
 
 
 class BodyType(NamedTuple):
@@ -39,6 +38,13 @@ class BodyType(NamedTuple):
         return arrow_schema(self.message, self.version, self.fields, explode=False)
 
     @property
+    def rows_schema(self) -> pa.Schema:
+        """The columns of rows, one for each element of the arrays that the fields lead into (`kwire.to_arrow`)."""
+        assert self.message is not None
+        found = arrow_schema(self.message, self.version, self.fields)
+        return pa.schema([field for field in found if field.name != MESSAGE_INDEX])
+
+    @property
     def arrow(self) -> Any:
         return pa.string() if self.message is None else pa.struct(list(self.schema))
 
@@ -47,13 +53,17 @@ class BodyType(NamedTuple):
         found = -1 if self.message is None else catalog()[self.message].api_key
         return -1 if found is None else found
 
-    def read(self, bodies: list[Any]) -> tuple[Any, pa.RecordBatch]:
-        """Read the bytes of messages, None for a null: their structs, and the columns `error`, `error_offset` and `error_path`."""
+    def read(self, bodies: BinaryChunk, absent: Any) -> tuple[Any, pa.RecordBatch]:
+        """Read messages: their structs, and the columns `error`, `error_offset` and `error_path`.
+
+        Arguments:
+            bodies: the messages.
+            absent: which of them are nulls, a numpy array.
+        """
         assert self.message is not None
         batch = to_arrow(self.message, bodies, self.version, self.fields, errors="column", explode=False)
         names = self.schema.names
-        absent = pa.array([data is None for data in bodies], pa.bool_())
-        bad = pc.or_(absent, pc.is_valid(batch.column("error")))
+        bad = pc.or_(pa.array(absent), pc.is_valid(batch.column("error")))
         return (
             pa.StructArray.from_arrays([batch.column(index) for index in range(len(names))], fields=list(self.schema), mask=bad),
             batch.select(["error", "error_offset", "error_path"]),
@@ -105,24 +115,3 @@ def ddl(message: str, version: int, fields: str | Iterable[str] | None = None) -
         UnsupportedVersion: the message has no such version.
     """
     return spark_ddl(body_type(message, version, fields).schema)
-
-
-_ENCODE: Final[Callable[[Any], str]] = JSONEncoder(ensure_ascii=False, separators=(",", ":"), allow_nan=False).encode
-
-
-def finite(value: Any) -> Any:
-    """The same with infinities and NaN as their names, as Jackson writes them: JSON has no such numbers."""
-    if isinstance(value, float) and not isfinite(value):
-        return "NaN" if value != value else "Infinity" if value > 0 else "-Infinity"
-    if isinstance(value, dict):
-        return {key: finite(each) for key, each in value.items()}
-    return [finite(each) for each in value] if isinstance(value, list) else value
-
-
-def json_text(message: Any, version: int) -> str:
-    """A message as the text of Kafka's JSON, which Spark's `from_json` and `get_json_object` read."""
-    found = to_json(message, version)
-    try:
-        return _ENCODE(found)
-    except ValueError:
-        return _ENCODE(finite(found))

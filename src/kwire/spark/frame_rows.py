@@ -12,39 +12,24 @@ from typing import Any, Final
 
 import numpy as np
 import pyarrow as pa
-import pyarrow.compute as pc
 
 from kwire.codec.arrow_types import ArrowArray
-from kwire.codec.binary_chunks import messages_in
+from kwire.codec.binary_chunks import chunks_of, messages_in
 from kwire.codec.classes import compiled
 from kwire.codec.column_layout import ERROR_FIELDS, MESSAGE_INDEX
-from kwire.codec.columns import arrow_schema, to_arrow
-from kwire.codec.header_scan import scan_headers
-from kwire.errors import Fault, WireError, wire_error
+from kwire.codec.columns import to_arrow
+from kwire.codec.header_scan import HEADER_TYPES, header_batch
+from kwire.errors import Fault, InputError, WireError, wire_error
 from kwire.schema import catalog
 from kwire.schema.header_versions import header_version_of
 from kwire.spark.body_types import BodyType
 from kwire.spark.reading_options import ReadingOptions
 
-__all__ = ["FrameRows"]
+__all__ = ["HEADER_COLUMNS", "FrameRows"]
 
-_LENGTH: Final = 4
-_MOST: Final = (1 << 31) - 1
 _SLICE: Final = 65_536  # rows of a batch that goes back to Spark
-_HEADER: Final[tuple[Any, ...]] = (
-    pa.field("api_key", pa.int16()), pa.field("api_version", pa.int16()), pa.field("correlation_id", pa.int32()),
-    pa.field("client_id", pa.string()), pa.field("error", pa.string()),
-)  # fmt: skip
-
-
-def _stream(frames: ArrowArray) -> Any:
-    """Frames with their lengths, one behind the other; nulls are left out."""
-    frames = frames.cast(pa.large_binary()).drop_null()
-    lengths = np.asarray(pc.binary_length(frames)).astype(">i4").tobytes()
-    ends: Any = np.arange(len(frames) + 1, dtype=np.int64) * _LENGTH
-    prefixes: Any = pa.Array.from_buffers(pa.large_binary(), len(frames), [None, pa.py_buffer(ends), pa.py_buffer(lengths)])
-    joined: Any = pc.binary_join_element_wise(prefixes, frames, pa.scalar(b"", pa.large_binary()))
-    return joined.buffers()[2] or b""
+HEADER_COLUMNS: Final = ("api_key", "api_version", "correlation_id", "client_id", "error")
+"""What a request header becomes where no columns are named; others are those of `kwire.codec.header_scan.HEADER_TYPES`."""
 
 
 class FrameRows:
@@ -56,23 +41,53 @@ class FrameRows:
         body: the message, or none for headers.
         options: what a frame that breaks a rule does.
         header: the column holds frames; else bodies.
+        columns: those of the rows' columns that are given, in this order; None for the usual ones.
+
+    Raises:
+        InputError: there is no such column, or one is named twice.
     """
 
-    def __init__(self, column: str, kept: tuple[str, ...], body: BodyType, options: ReadingOptions, header: bool = True) -> None:
+    def __init__(
+        self,
+        column: str,
+        kept: tuple[str, ...],
+        body: BodyType,
+        options: ReadingOptions,
+        header: bool = True,
+        columns: tuple[str, ...] | None = None,
+    ) -> None:
         self.column = column
         self.kept = kept
         self.body = body
         self.options = options
         self.header = header
+        self.columns = columns
+        self._check_columns()
+
+    def _check_columns(self) -> None:
+        if self.columns is None:
+            return
+        known = tuple(HEADER_TYPES) if self.body.message is None else self._message_columns.names
+        for name in self.columns:
+            if name not in known:
+                raise InputError(f"There is no column {name!r} to give; there are {', '.join(known)}.")
+            if self.columns.count(name) > 1:
+                raise InputError(f"The column {name!r} is asked for twice.")
+        if not self.columns:
+            raise InputError(f"No column is asked for; there are {', '.join(known)}.")
+
+    @property
+    def _message_columns(self) -> pa.Schema:
+        return pa.schema([*self.body.rows_schema, *ERROR_FIELDS])
 
     @property
     def schema(self) -> pa.Schema:
         """The columns that come behind those kept."""
         if self.body.message is None:
-            fields = list(_HEADER)
+            fields = [pa.field(name, pa.type_for_alias(HEADER_TYPES[name])) for name in self.columns or HEADER_COLUMNS]
         else:
-            found = arrow_schema(self.body.message, self.body.version, self.body.fields, errors="column")
-            fields = [field for field in found if field.name != MESSAGE_INDEX]
+            known = self._message_columns
+            fields = [known.field(name) for name in self.columns or known.names]
         if self.options.corrupt_record is not None:
             fields.append(pa.field(self.options.corrupt_record, pa.binary()))
         return pa.schema(fields)
@@ -83,83 +98,82 @@ class FrameRows:
         Raises:
             WireError: a frame breaks a rule and the mode is FAILFAST.
         """
-        names = [*self.kept, *self.schema.names]
+        schema = self.schema
+        names = [*self.kept, *schema.names]
+        wanted = [name for name in schema.names if name != self.options.corrupt_record]
         for batch in batches:
             given = batch.column(self.column)
-            rows, columns = self._headers(given) if self.body.message is None else self._messages(given)
-            errors = columns[self.schema.get_field_index("error")]
+            rows, found = self._headers(given, wanted) if self.body.message is None else self._messages(given)
+            columns = [found[name] for name in wanted]
             if self.options.corrupt_record is not None:
-                bad = np.where(np.asarray(errors.is_valid()), rows, -1)
+                every = np.arange(len(given)) if rows is None else rows
+                bad = np.where(np.asarray(found["error"].is_valid()), every, -1)
                 columns.append(given.cast(pa.binary()).take(pa.array(bad, pa.int64(), mask=bad < 0)))
-            index = pa.array(rows, pa.int32())
-            made = pa.RecordBatch.from_arrays([*(batch.column(name).take(index) for name in self.kept), *columns], names=names)
+            kept = [batch.column(name) for name in self.kept]
+            if rows is not None and kept:
+                index = pa.array(rows, pa.int32())
+                kept = [column.take(index) for column in kept]
+            made = pa.RecordBatch.from_arrays([*kept, *columns], names=names)
             if self.options.drops:
-                made = made.filter(errors.is_null())
+                made = made.filter(found["error"].is_null())
             for start in range(0, made.num_rows, _SLICE):
                 yield made.slice(start, _SLICE)
 
-    def _headers(self, frames: ArrowArray) -> tuple[Any, list[Any]]:
-        """Of each row the frame that it is of, and the columns."""
-        scanned = scan_headers(_stream(frames), max_frame_bytes=_MOST).to_arrow()
-        present = np.asarray(frames.is_valid())
-        if self.options.fails and scanned.column("error").null_count < scanned.num_rows:
-            place = scanned.column("error").is_valid().index(True).as_py()
-            error = wire_error(Fault[scanned.column("error")[place].as_py()], 0, "", "RequestHeader")
-            self._refuse(error, int(np.flatnonzero(present)[place]))
-        columns = [scanned.column(field.name) for field in _HEADER]
-        if frames.null_count:
-            index = pa.array(np.cumsum(present) - 1, pa.int64(), mask=~present)
-            columns = [column.take(index) for column in columns]
-        return np.arange(len(frames)), columns
+    def _headers(self, frames: ArrowArray, wanted: list[str]) -> tuple[None, dict[str, Any]]:
+        """The columns, a row for each frame; what is wrong is among them where that is asked for."""
+        judges = self.options.fails or self.options.drops or self.options.corrupt_record is not None
+        read = header_batch(frames, dict.fromkeys([*wanted, "error"] if judges else wanted))
+        if self.options.fails and read.column("error").null_count < read.num_rows:
+            errors = read.column("error")
+            place = errors.is_valid().index(True).as_py()
+            self._refuse(wire_error(Fault[errors[place].as_py()], 0, "", "RequestHeader"), place)
+        return None, dict(zip(read.schema.names, read.columns, strict=True))
 
-    def _messages(self, given: ArrowArray) -> tuple[Any, list[Any]]:
-        frames = messages_in(given)
-        rows, bodies, starts, faults = self._bodies(given, frames)
+    def _messages(self, given: ArrowArray) -> tuple[Any, dict[str, Any]]:
+        """Of each row the frame that it is of, None where each frame has one row; and the columns."""
+        rows, bodies, starts, faults = self._bodies(given)
         message = str(self.body.message)
         errors: Any = "raise" if self.options.fails else "column"
         batch = to_arrow(message, bodies, self.body.version, self.body.fields, errors=errors)
-        indexed = batch.schema.names[:1] == [MESSAGE_INDEX]
-        messages = np.asarray(batch.column(0)) if indexed else np.arange(len(bodies))
-        columns = batch.columns[1:] if indexed else batch.columns
+        names = batch.schema.names
+        messages = np.asarray(batch.column(0)) if names[:1] == [MESSAGE_INDEX] else None
+        found = dict(zip(names, batch.columns, strict=True))
         if self.options.fails:
-            columns = [*columns, *(pa.nulls(batch.num_rows, field.type) for field in ERROR_FIELDS)]
+            found |= {field.name: pa.nulls(batch.num_rows, field.type) for field in ERROR_FIELDS}
         else:
-            columns = [*columns[:-3], *_in_frames(columns[-3:], messages, starts, faults)]
-        return np.asarray(rows, np.int64)[messages], columns
+            of_errors = [field.name for field in ERROR_FIELDS]
+            read = [found[name] for name in of_errors]
+            found |= dict(zip(of_errors, _in_frames(read, messages, starts, faults), strict=True))
+        if messages is None or rows is None:
+            return rows if messages is None else messages, found
+        return rows[messages], found
 
-    def _bodies(self, given: ArrowArray, frames: list[Any]) -> tuple[list[int], list[Any], list[int], dict[int, WireError]]:
-        """Of the messages to be read: the frame, the bytes, where these begin in the frame; and headers that cannot be read."""
+    def _bodies(self, given: ArrowArray) -> tuple[Any, Any, Any, dict[int, WireError]]:
+        """Of the messages to be read: the frames they are of, None for each in turn; the bytes; where these begin in the frame, None for
+        its first byte; and headers that cannot be read."""
         kind = catalog()[str(self.body.message)].kind
         if not self.header or kind not in ("request", "response"):
-            return list(range(len(frames))), frames, [0] * len(frames), {}
-        return self._request_bodies(given, frames) if kind == "request" else self._response_bodies(frames)
+            return None, given, None, {}
+        return self._request_bodies(given) if kind == "request" else self._response_bodies(messages_in(given))
 
-    def _request_bodies(self, given: ArrowArray, frames: list[Any]) -> tuple[list[int], list[Any], list[int], dict[int, WireError]]:
-        scanned = scan_headers(_stream(given), max_frame_bytes=_MOST)
-        wanted = (self.body.api_key, self.body.version)
-        rows: list[int] = []
-        bodies: list[Any] = []
-        starts: list[int] = []
+    def _request_bodies(self, given: ArrowArray) -> tuple[Any, Any, Any, dict[int, WireError]]:
+        heads = header_batch(given, ("api_key", "api_version", "body_offset", "error"))
+        keys, versions, starts = (_numbers(heads.column(name)) for name in ("api_key", "api_version", "body_offset"))
+        absent = np.asarray(given.is_null())
+        wanted = absent | (starts < 0) | ((keys == self.body.api_key) & (versions == self.body.version))
+        rows = None
+        if not wanted.all():
+            rows = np.flatnonzero(wanted)
+            given, starts, absent = given.take(pa.array(rows)), starts[wanted], absent[wanted]
         faults: dict[int, WireError] = {}
-        headers = zip(scanned.api_key, scanned.api_version, scanned.frame_offset, scanned.body_offset, scanned.error, strict=True)
-        for row, frame in enumerate(frames):
-            start, body = 0, None
-            if frame is not None:
-                key, version, at, body_at, code = next(headers)
-                if body_at < 0:
-                    faults[len(rows)] = wire_error(Fault(code), 0, "", "RequestHeader")
-                    self._refuse(faults[len(rows)], row)
-                elif (key, version) != wanted:
-                    continue
-                else:
-                    start = body_at - at - _LENGTH
-                    body = frame[start:]
-            rows.append(row)
-            bodies.append(body)
-            starts.append(start)
-        return rows, bodies, starts, faults
+        for place in np.flatnonzero((starts < 0) & ~absent).tolist():
+            row = place if rows is None else int(rows[place])
+            faults[place] = wire_error(Fault[heads.column("error")[row].as_py()], 0, "", "RequestHeader")
+            self._refuse(faults[place], row)
+        [chunk] = chunks_of(given)
+        return rows, chunk._replace(starts=np.ascontiguousarray(starts, np.int32)), starts, faults
 
-    def _response_bodies(self, frames: list[Any]) -> tuple[list[int], list[Any], list[int], dict[int, WireError]]:
+    def _response_bodies(self, frames: list[Any]) -> tuple[Any, Any, Any, dict[int, WireError]]:
         message = catalog()[str(self.body.message)]
         decoder = compiled().decoder("ResponseHeader", header_version_of(message.header_versions, self.body.version))
         bodies: list[Any] = []
@@ -176,7 +190,7 @@ class FrameRows:
                     faults[row] = error
             bodies.append(body)
             starts.append(start)
-        return list(range(len(frames))), bodies, starts, faults
+        return None, bodies, starts, faults
 
     def _refuse(self, error: WireError, row: int) -> None:
         if self.options.fails:
@@ -184,16 +198,22 @@ class FrameRows:
             raise error
 
 
-def _in_frames(columns: list[Any], messages: Any, starts: list[int], faults: dict[int, WireError]) -> list[Any]:
+def _numbers(column: ArrowArray) -> Any:
+    """A column as a numpy array, -1 for a null."""
+    return np.asarray(column.fill_null(-1) if column.null_count else column)
+
+
+def _in_frames(columns: list[Any], messages: Any, starts: Any, faults: dict[int, WireError]) -> list[Any]:
     """The columns of errors with offsets in frames, and with what is wrong with headers."""
     if columns[0].null_count == len(columns[0]) and not faults:
         return columns
-    told: list[tuple[Any, ...]] = []
-    for message, name, offset, path in zip(messages.tolist(), *(column.to_pylist() for column in columns), strict=True):
+    found: list[tuple[Any, ...]] = []
+    of_rows = range(len(columns[0])) if messages is None else messages.tolist()
+    for message, name, offset, path in zip(of_rows, *(column.to_pylist() for column in columns), strict=True):
         fault = faults.get(message)
         if fault is not None:
-            told.append((fault.fault.name, fault.offset, fault.path))
+            found.append((fault.fault.name, fault.offset, fault.path))
         else:
-            told.append((name, None if offset is None else offset + starts[message], path))
+            found.append((name, offset if offset is None or starts is None else offset + int(starts[message]), path))
     types: list[Any] = [pa.string(), pa.int64(), pa.string()]
-    return [pa.array([row[place] for row in told], kind) for place, kind in enumerate(types)]
+    return [pa.array([row[place] for row in found], kind) for place, kind in enumerate(types)]

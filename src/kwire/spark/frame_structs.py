@@ -2,31 +2,55 @@
 
 Nothing here needs Spark: `kwire.spark.functions` puts it into column functions. A frame that breaks a rule keeps what could be read of its
 header; its body is null. A typed body is null too where the frame is of another message or version, which is no error.
+
+Headers and bodies are read as columns, all rows at once. Rows that are left over, for they break a rule or are unusual, are read again
+one by one: only then what is wrong is worded.
 """
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from functools import cache
-from typing import Any, Final
+from typing import Any, Final, NamedTuple
 
+import numpy as np
 import pyarrow as pa
+import pyarrow.compute as pc
 
-from kwire.codec.binary_chunks import messages_in
+from kwire.codec.binary_chunks import BinaryChunk, chunks_of, messages_of
 from kwire.codec.classes import compiled
 from kwire.codec.decoding import API_VERSIONS, FrameReader
+from kwire.codec.header_scan import header_batch
+from kwire.codec.json_columns import JsonColumns
+from kwire.codec.json_text import json_text
 from kwire.errors import WireError
 from kwire.schema import catalog
-from kwire.spark.body_types import JSON_BODY, BodyType, json_text
+from kwire.spark.body_types import JSON_BODY, BodyType
 from kwire.spark.reading_options import ReadingOptions
 
 __all__ = ["RequestStruct", "ResponseStruct"]
 
 _ERROR: Final[tuple[Any, ...]] = (pa.field("error", pa.string()), pa.field("error_offset", pa.int64()), pa.field("error_path", pa.string()))
+_ABSENT: Final = -1  # start of a body that is not read
 
 
 @cache
 def _reader() -> FrameReader:
     return FrameReader(compiled())
+
+
+@cache
+def _json(kind: Any) -> JsonColumns:
+    return JsonColumns(compiled(), kind)
+
+
+@cache
+def _names(kind: str) -> Any:
+    """Names of the messages by api key, null where there is none."""
+    found = catalog()
+    of_key = found.request if kind == "request" else found.response
+    messages = [of_key(key) for key in range(max(found.api_keys) + 1)]
+    return pa.array([None if each is None else each.name for each in messages], pa.string())
 
 
 def _fits(decoder: Any, frame: Any, start: int) -> bool:
@@ -40,74 +64,41 @@ def _fits(decoder: Any, frame: Any, start: int) -> bool:
     return True
 
 
-class _Rows:
-    """The columns of the structs of one batch, row by row."""
+class _Row(NamedTuple):
+    """A row that was read alone.
 
-    def __init__(self, names: tuple[str, ...], body: BodyType, options: ReadingOptions) -> None:
-        self.names = names
-        self.body = body
-        self.options = options
-        self.headers: list[tuple[Any, ...] | None] = []
-        self.bodies: list[Any] = []  # texts, or the bytes of messages that are to be typed
-        self.starts: list[int] = []  # of the body in the frame
-        self.errors: list[WireError | None] = []
+    Attributes:
+        header: the fields before the body; None where they cannot be read.
+        body: its text.
+        error: what is wrong with the frame.
+    """
 
-    def add(self, header: tuple[Any, ...] | None, body: Any = None, start: int = 0, error: WireError | None = None) -> None:
-        """A row; without a header and without an error it is null."""
-        if error is not None and self.options.fails:
-            error.add_note(f"in row {len(self.headers)} of the batch; the mode is FAILFAST")
-            raise error
-        self.headers.append(header)
-        self.bodies.append(body)
-        self.starts.append(start)
-        self.errors.append(error)
+    header: tuple[Any, ...] | None
+    body: str | None = None
+    error: WireError | None = None
 
-    def struct(self, kind: Any, frames: list[Any]) -> Any:
-        absent = [
-            frame is None or (header is None and error is None)
-            for frame, header, error in zip(frames, self.headers, self.errors, strict=True)
-        ]
-        empty = (None,) * len(self.names)
-        columns: list[list[Any]] = [list(column) for column in zip(*(header or empty for header in self.headers), strict=True)]
-        faults: list[tuple[Any, Any, Any]] = [
-            (None, None, None) if error is None else (error.fault.name, error.offset, error.path) for error in self.errors
-        ]
-        bodies: Any
-        if self.body.message is None:
-            bodies = pa.array(self.bodies, pa.string())
-        else:
-            bodies, found = self.body.read(self.bodies)
-            if found.column(0).null_count < len(faults):
-                self._take_faults(found, faults)
-        arrays: list[Any] = [pa.array(column, kind.field(index).type) for index, column in enumerate(columns or [[] for _ in self.names])]
-        arrays.append(bodies)
-        arrays += [pa.array([fault[place] for fault in faults], kind.field(field.name).type) for place, field in enumerate(_ERROR)]
-        if self.options.corrupt_record is not None:
-            raw = [None if fault[0] is None else bytes(frame) for frame, fault in zip(frames, faults, strict=True)]
-            arrays.append(pa.array(raw, pa.binary()))
-        fields = [kind.field(index) for index in range(kind.num_fields)]
-        return pa.StructArray.from_arrays(arrays, fields=fields, mask=pa.array(absent, pa.bool_()))
 
-    def _take_faults(self, found: pa.RecordBatch, faults: list[tuple[Any, Any, Any]]) -> None:
-        """Note what is wrong with typed bodies, with the offset in the frame."""
-        for row, (name, offset, path) in enumerate(zip(*(column.to_pylist() for column in found.columns), strict=True)):
-            if name is not None:
-                if self.options.fails:
-                    self._raise(row)
-                faults[row] = (name, None if offset is None else offset + self.starts[row], path)
+def _scattered(count: int, values: Mapping[int, Any], kind: Any) -> Any:
+    """A column of nulls but for some rows."""
+    if not values:
+        return pa.nulls(count, kind)
+    places = np.full(count, -1, np.int64)
+    places[list(values)] = np.arange(len(values))
+    return pa.array(list(values.values()), kind).take(pa.array(places, mask=places < 0))
 
-    def _raise(self, row: int) -> None:
-        """Raise what is wrong with a typed body, as its decoder says it."""
-        decoder = compiled().decoder(str(self.body.message), self.body.version)
-        try:
-            decoder.decode_whole(self.bodies[row])
-        except WireError as error:
-            error.add_note(f"in the body of row {row} of the batch; the mode is FAILFAST")
-            raise
+
+def _replaced(column: Any, values: Mapping[int, Any]) -> Any:
+    """A column with other values in some rows."""
+    if not values:
+        return column
+    mask = np.zeros(len(column), bool)
+    mask[list(values)] = True
+    ordered = [values[row] for row in sorted(values)]
+    return pc.replace_with_mask(column, pa.array(mask), pa.array(ordered, column.type))
 
 
 class _FrameStruct:
-    """What both kinds of frames share: the type of the result.
+    """What both kinds of frames share: the type of the result, and how it is put together.
 
     Attributes:
         takes: how many arrays it is called with.
@@ -127,8 +118,59 @@ class _FrameStruct:
         corrupt = [] if self.options.corrupt_record is None else [(self.options.corrupt_record, pa.binary())]
         return pa.struct([*self.header, ("body", self.body.arrow), *_ERROR, *corrupt])
 
-    def _rows(self) -> _Rows:
-        return _Rows(tuple(name for name, _ in self.header), self.body, self.options)
+    def _refuse(self, row: int, error: WireError | None) -> None:
+        if error is not None and self.options.fails:
+            error.add_note(f"in row {row} of the batch; the mode is FAILFAST")
+            raise error
+
+    def _struct(
+        self, frames: Any, header: list[Any], bodies: Any, alone: Mapping[int, _Row], absent: Any, faults: Mapping[int, Any]
+    ) -> Any:
+        """Put the columns together.
+
+        Arguments:
+            frames: the array that was given.
+            header: the fields before the body.
+            bodies: texts or structs.
+            alone: rows that were read alone, whose values count.
+            absent: which rows are null, a numpy array.
+            faults: of typed bodies: name, offset in the frame and path by row.
+        """
+        kind = self.type
+        fields = [kind.field(index) for index in range(kind.num_fields)]
+        empty = (None,) * len(header)
+        headers = {row: each.header or empty for row, each in alone.items()}
+        arrays = [_replaced(column, {row: each[place] for row, each in headers.items()}) for place, column in enumerate(header)]
+        arrays.append(_replaced(bodies, {row: each.body for row, each in alone.items()}) if self.body.message is None else bodies)
+        found = dict(faults)
+        found |= {row: (e.fault.name, e.offset, e.path) for row, each in alone.items() if (e := each.error) is not None}
+        for place, field in enumerate(_ERROR):
+            arrays.append(_scattered(len(frames), {row: fault[place] for row, fault in found.items()}, field.type))
+        if self.options.corrupt_record is not None:
+            arrays.append(_scattered(len(frames), {row: frames[row].as_py() for row in found}, pa.binary()))
+        mask = pa.array(absent) if absent.any() else None
+        return pa.StructArray.from_arrays(arrays, fields=fields, mask=mask)
+
+    def _typed(self, chunk: BinaryChunk, starts: Any) -> tuple[Any, dict[int, Any]]:
+        """The typed bodies that begin at `starts` of their frames, and what is wrong with some."""
+        bodies, errors = self.body.read(chunk._replace(starts=starts), starts < 0)
+        faults: dict[int, Any] = {}
+        if errors.column(0).null_count < len(starts):
+            for row in np.flatnonzero(np.asarray(errors.column(0).is_valid())).tolist():
+                if self.options.fails:
+                    self._raise(list(messages_of(chunk))[row], row, int(starts[row]))
+                name, offset, path = (errors.column(place)[row].as_py() for place in range(3))
+                faults[row] = (name, None if offset is None else offset + int(starts[row]), path)
+        return bodies, faults
+
+    def _raise(self, frame: Any, row: int, start: int) -> None:
+        """Raise what is wrong with a typed body, as its decoder says it."""
+        decoder = compiled().decoder(str(self.body.message), self.body.version)
+        try:
+            decoder.decode_whole(frame[start:])
+        except WireError as error:
+            error.add_note(f"in the body of row {row} of the batch; the mode is FAILFAST")
+            raise
 
 
 class RequestStruct(_FrameStruct):
@@ -150,32 +192,66 @@ class RequestStruct(_FrameStruct):
         Raises:
             WireError: a frame breaks a rule and the mode is FAILFAST.
         """
-        reader, rows, found = _reader(), self._rows(), messages_in(frames)
-        typed, wanted = self.body.message is not None, (self.body.api_key, self.body.version)
-        for frame in found:
-            if frame is None:
-                rows.add(None)
-                continue
-            try:
-                header, start = reader.read_request_header(frame, strict=False)
-            except WireError as error:
-                rows.add(None, None, 0, error)
-                continue
-            key, version = header.api_key, header.api_version
-            message = catalog().request(key)
-            told = (key, version, None if message is None else message.name, header.correlation_id, header.client_id)
-            if typed:
-                rows.add(told, frame[start:] if (key, version) == wanted else None, start)
-                continue
-            decoder = reader.request_decoder(key, version, None)
-            if isinstance(decoder, WireError):
-                rows.add(told, None, start, decoder)
-                continue
-            try:
-                rows.add(told, json_text(decoder.decode_whole(frame, start), version), start)
-            except WireError as error:
-                rows.add(told, None, start, error)
-        return rows.struct(self.type, found)
+        frames = _one_array(frames)
+        [chunk] = chunks_of(frames)
+        heads = header_batch(frames, ("header_version", "api_key", "api_version", "correlation_id", "client_id", "body_offset"))
+        keys, versions, starts = (_numbers(heads.column(name), kind) for name, kind in _PLACING)
+        absent = np.asarray(frames.is_null())
+        left = np.flatnonzero((starts < 0) & ~absent).tolist()
+        faults: dict[int, Any] = {}
+        if self.body.message is None:
+            bodies, unwritten = _json("request").texts(chunk._replace(starts=starts), keys, versions)
+            left = sorted((*left, *unwritten))
+        else:
+            wanted = (keys == self.body.api_key) & (versions == self.body.version)
+            bodies, faults = self._typed(chunk, np.where(wanted, starts, _ABSENT).astype(np.int32))
+        alone = self._alone(chunk, left)
+        names = _names("request")
+        places = pa.array(np.where(keys < len(names), keys, -1), mask=(keys < 0) | (keys >= len(names)))
+        client_ids = heads.column("client_id")
+        if (unnamed := _numbers(heads.column("header_version"), np.int8) == 0).any():  # a header without the field, as an object has it
+            client_ids = pc.if_else(pa.array(unnamed), "", client_ids)
+        header = [heads.column("api_key"), heads.column("api_version"), names.take(places), heads.column("correlation_id"), client_ids]
+        return self._struct(frames, header, bodies, alone, absent, faults)
+
+    def _alone(self, chunk: BinaryChunk, rows: list[int]) -> dict[int, _Row]:
+        if not rows:
+            return {}
+        frames = list(messages_of(chunk))
+        found = {}
+        for row in rows:
+            found[row] = each = self._row(frames[row])
+            self._refuse(row, each.error)
+        return found
+
+    def _row(self, frame: Any) -> _Row:
+        reader = _reader()
+        try:
+            header, start = reader.read_request_header(frame, strict=False)
+        except WireError as error:
+            return _Row(None, None, error)
+        key, version = header.api_key, header.api_version
+        message = catalog().request(key)
+        read = (key, version, None if message is None else message.name, header.correlation_id, header.client_id)
+        decoder = reader.request_decoder(key, version, None)
+        if isinstance(decoder, WireError):
+            return _Row(read, None, decoder)
+        try:
+            return _Row(read, json_text(decoder.decode_whole(frame, start), version))
+        except WireError as error:
+            return _Row(read, None, error)
+
+
+_PLACING: Final = (("api_key", np.int16), ("api_version", np.int16), ("body_offset", np.int32))
+
+
+def _numbers(column: Any, kind: Any) -> Any:
+    """A column as a contiguous numpy array, -1 for a null."""
+    return np.ascontiguousarray(column.fill_null(-1) if column.null_count else column, kind)
+
+
+def _one_array(values: Any) -> Any:
+    return values.combine_chunks() if isinstance(values, pa.ChunkedArray) else values
 
 
 class ResponseStruct(_FrameStruct):
@@ -197,15 +273,40 @@ class ResponseStruct(_FrameStruct):
         Raises:
             WireError: a frame breaks a rule and the mode is FAILFAST.
         """
-        rows, found = self._rows(), messages_in(frames)
-        for frame, key, version in zip(found, api_keys.to_pylist(), api_versions.to_pylist(), strict=True):
+        frames = _one_array(frames)
+        [chunk] = chunks_of(frames)
+        found = list(messages_of(chunk))
+        headers: list[tuple[Any, ...]] = []
+        starts = np.full(len(found), _ABSENT, np.int32)
+        alone: dict[int, _Row] = {}
+        absent = np.zeros(len(found), bool)
+        for row, (frame, key, version) in enumerate(zip(found, api_keys.to_pylist(), api_versions.to_pylist(), strict=True)):
             if frame is None or key is None or version is None:
-                rows.add(None)
-            else:
-                self._add(rows, frame, key, version)
-        return rows.struct(self.type, found)
+                absent[row] = True
+                headers.append((None,) * len(self.header))
+                continue
+            header, start, error = self._header(frame, key, version)
+            headers.append(header)
+            starts[row] = start
+            if error is not None:
+                alone[row] = _Row(header, None, error)
+                self._refuse(row, error)
+        columns = [pa.array(values, kind) for values, (_, kind) in zip(zip(*headers, strict=True), self.header, strict=True)]
+        columns = columns or [pa.array([], kind) for _, kind in self.header]
+        keys, versions = _numbers(columns[0], np.int16), _numbers(columns[1], np.int16)
+        faults: dict[int, Any] = {}
+        if self.body.message is None:
+            bodies, left = _json("response").texts(chunk._replace(starts=starts), keys, versions)
+            for row in left:
+                alone[row] = self._alone(found[row], headers[row], int(starts[row]))
+                self._refuse(row, alone[row].error)
+        else:
+            wanted = (keys == self.body.api_key) & (versions == self.body.version)
+            bodies, faults = self._typed(chunk, np.where(wanted, starts, _ABSENT).astype(np.int32))
+        return self._struct(frames, columns, bodies, alone, absent, faults)
 
-    def _add(self, rows: _Rows, frame: Any, key: int, version: int) -> None:
+    def _header(self, frame: Any, key: int, version: int) -> tuple[tuple[Any, ...], int, WireError | None]:
+        """The fields before the body, where it begins, and what is wrong."""
         reader = _reader()
         message = catalog().response(key)
         name = None if message is None else message.name
@@ -213,19 +314,18 @@ class ResponseStruct(_FrameStruct):
         try:
             header, start = header_decoder.decode(frame)
         except WireError as error:
-            rows.add((key, version, name, None), None, 0, error)
-            return
-        told = (key, version, name, header.correlation_id)
-        typed = self.body.message is not None
+            return (key, version, name, None), _ABSENT, error
         if key == API_VERSIONS and version != 0 and reader.is_refusal(frame, start) and not _fits(decoder, frame, start):
-            told, version = (key, 0, name, header.correlation_id), 0
-            decoder = compiled().decoder("ApiVersionsResponse", 0)
-        if typed:
-            rows.add(told, frame[start:] if (key, version) == (self.body.api_key, self.body.version) else None, start)
-        elif isinstance(decoder, WireError):
-            rows.add(told, None, start, decoder)
-        else:
-            try:
-                rows.add(told, json_text(decoder.decode_whole(frame, start), version), start)
-            except WireError as error:
-                rows.add(told, None, start, error)
+            return (key, 0, name, header.correlation_id), start, None
+        read = (key, version, name, header.correlation_id)
+        if self.body.message is None and isinstance(decoder, WireError):
+            return read, _ABSENT, decoder
+        return read, start, None
+
+    def _alone(self, frame: Any, header: tuple[Any, ...], start: int) -> _Row:
+        key, version = header[:2]
+        _, decoder = _reader().response_decoders(key, version, None)
+        try:
+            return _Row(header, json_text(decoder.decode_whole(frame, start), version))
+        except WireError as error:
+            return _Row(header, None, error)

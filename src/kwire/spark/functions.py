@@ -14,12 +14,12 @@ import pyarrow as pa
 from kwire.codec.arrow_types import spark_ddl, spark_type
 from kwire.errors import InputError
 from kwire.spark.body_types import body_type
-from kwire.spark.frame_rows import FrameRows
 from kwire.spark.frame_structs import RequestStruct, ResponseStruct
+from kwire.spark.frame_sums import FrameSums, frames_to_rows
 from kwire.spark.metric_arrays import MetricArrays
 from kwire.spark.offset_structs import OffsetStructs
 from kwire.spark.pandas_functions import pandas_function
-from kwire.spark.reading_options import reading_options
+from kwire.spark.reading_options import paths_of, reading_options
 from kwire.spark.record_arrays import RecordArrays
 
 if TYPE_CHECKING:
@@ -190,6 +190,8 @@ def map_frames(
     *,
     keep: Iterable[str] | None = None,
     bodies: bool = False,
+    columns: str | Iterable[str] | None = None,
+    aggregate: str | Iterable[str] | None = None,
     options: Mapping[str, str] | None = None,
 ) -> DataFrame:
     """The bulk form, over `mapInArrow` (Spark 3.5 and newer): the rows of a DataFrame with a column of frames to many typed columns.
@@ -201,28 +203,38 @@ def map_frames(
     Arguments:
         df: has a binary column `col`.
         message, version, fields: as for `from_kafka_request`; messages that are neither request nor response too.
-        keep: columns of `df` that go along, repeated for each row of a frame; all but `col` when not given.
+        keep: columns of `df` that go along, repeated for each row of a frame; all but `col` when not given, none with `aggregate`.
         bodies: the column holds bodies without their headers.
+        columns: those of the made columns that are wanted, a sequence or one text with commas: a row costs Spark more than the worker for
+            each. Headers also have `frame_length`, `header_version` and `body_offset` (`kwire.codec.header_scan.HEADER_TYPES`).
+        aggregate: sums in the workers, such as ``count, sum(frame_length)``: `count`, and `sum`, `min` and `max` of a column of integers.
+            The result has a row for each group of equal `columns` and `keep`, and a column for each sum, named as it is asked for. Without
+            `columns` the groups of headers are those of `api_key`, `api_version`, `client_id` and `error`.
         options: `mode`, DROPMALFORMED too, and `columnNameOfCorruptRecord`.
 
     Raises:
-        InputError: no such column, option or mode; a column would be there twice.
+        InputError: no such column, option or mode; a column would be there twice; a sum is not understood.
         KwireError: no such message, version or field.
     """
+    from pyspark.sql import functions
     from pyspark.sql.types import StructType
 
     read = reading_options(options, "map_frames", drops=True)
     body = body_type(message, version, fields, None, "map_frames")
     held = {field.name: field for field in df.schema}
-    kept = tuple(keep) if keep is not None else tuple(name for name in held if name != col)
-    rows = FrameRows(col, kept, body, read, not bodies)
+    kept = tuple(keep) if keep is not None else tuple(name for name in held if name != col and aggregate is None)
+    rows = frames_to_rows(col, kept, body, read, not bodies, paths_of(columns), aggregate)
     if missing := [name for name in (col, *kept) if name not in held]:
         raise InputError(f"map_frames finds no column {missing[0]!r} in the DataFrame; it has {', '.join(held)}.")
     if twice := [name for name in rows.schema.names if name in kept]:
         raise InputError(f"map_frames makes a column {twice[0]!r} that is kept too: leave it out of keep, or rename it.")
     made = _struct_type(rows.schema)
     needed = df.select(*(f"`{name}`" for name in dict.fromkeys((*kept, col))))
-    return needed.mapInArrow(rows, StructType([*(held[name] for name in kept), *made.fields]))
+    mapped = needed.mapInArrow(rows, StructType([*(held[name] for name in kept), *made.fields]))
+    if not isinstance(rows, FrameSums):
+        return mapped
+    sums = [getattr(functions, each.merged)(f"`{each.name}`").alias(each.name) for each in rows.aggregates]
+    return mapped.groupBy(*(f"`{name}`" for name in rows.groups)).agg(*sums)
 
 
 def _struct_type(schema: pa.Schema) -> StructType:

@@ -9,9 +9,9 @@ from typing import Any, Final
 import pyarrow as pa
 
 from kwire.codec.binary_chunks import messages_in
+from kwire.codec.json_text import finite
 from kwire.errors import WireError
 from kwire.protocol.telemetry.metric_points import decode_metrics
-from kwire.spark.body_types import finite
 from kwire.spark.reading_options import ReadingOptions
 
 __all__ = ["MetricArrays"]

@@ -329,7 +329,8 @@ def _known(series: Series | None, entry: Mapping[str, Any], sharing: Sharing, ha
     known_files: list[tuple[str, int]] = [(location, size) for location, size in entry["files"]]
     newest = known_files[-1][0] if known_files else None
     if any(is_of_points(file.location) for file in pieces):  # the same as before: `read_again` has looked
-        return SeriesPlan(entry["name"], entry["number"], entry["shares"], tuple(known_files), (), "", earlier, by_hosts=bool(entry.get("by_hosts")))
+        by_hosts = bool(entry.get("by_hosts"))
+        return SeriesPlan(entry["name"], entry["number"], entry["shares"], tuple(known_files), (), "", earlier, by_hosts=by_hosts)
     sha256 = hashes.get(newest or "", "")
     before, known_files = known_files, present_names(pieces, known_files, sha256)
     newest = known_files[-1][0] if known_files else None

@@ -30,7 +30,7 @@ cdef class DirectionDetector:
     cdef list weigh(self)
     cdef tuple likelier(self)
     cdef list decide(self, int server, object by)
-    cdef object plain(self)
+    cdef object export_state(self)
 
 
 cdef DirectionDetector detector_of(object pure)

@@ -13,7 +13,7 @@ from wire.cursor cimport Bytes
 
 
 cdef class EventSink:
-    cdef int said(self, Connection connection, list events) except -1
+    cdef int take_events(self, Connection connection, list events) except -1
 
 
 @cython.final
@@ -53,7 +53,7 @@ cdef class Connection:
     cdef int close(self, int side, bint reset, int64_t t) except -1
     cdef int end_all(self, int64_t t) except -1
     cdef int give_up_waiting(self) except -1
-    cdef object plain(self)
+    cdef object export_state(self)
     cdef object opening_of(self, int side)
 
 

@@ -179,9 +179,7 @@ class _Parts(io.RawIOBase):
         return found
 
 
-def exported_series(
-    locations: Sequence[str | BinaryIO], ports: frozenset[int], left_out: LeftOut | None = None
-) -> list[BinaryIO]:
+def exported_series(locations: Sequence[str | BinaryIO], ports: frozenset[int], left_out: LeftOut | None = None) -> list[BinaryIO]:
     """Give the files of a series with their encrypted connections decrypted, each as a stream that must be read in this order.
 
     Secrets are those of `current_tls_options`, and the captures' own.

@@ -24,6 +24,7 @@ COLUMNS: Final = (
 )  # fmt: skip
 
 LENGTH: Final = 4  # bytes of a frame's length
+MAX_LENGTH: Final = (1 << 31) - 1  # of a frame: lengths are Java ints
 HIGHEST_KEY: Final = 32767
 _LETTERS: Final[dict[int, str]] = {Op.INT16: "h", Op.INT32: "i"}
 
@@ -149,6 +150,44 @@ class HeaderScanner:
             bytearray(struct.pack(f"={len(rows)}{letter}", *(row[index] for row in rows))) for index, (_, letter) in enumerate(COLUMNS)
         ]
         return columns, len(rows), at, fault
+
+    def scan_column(self, chunk: Any, names: tuple[str, ...], schema: Any, importer: Any) -> Any:
+        """Read the headers of the frames in a binary column.
+
+        Arguments:
+            chunk: a `kwire.codec.binary_chunks.BinaryChunk` of frames without their lengths; a null gives a row of nulls.
+            names: of the columns that are wanted, at least one and none twice.
+            schema: of the result.
+            importer: `pyarrow.RecordBatch._import_from_c`, which only the native twin needs.
+
+        Returns:
+            A `pyarrow.RecordBatch` with a row for each frame.
+
+        Raises:
+            ValueError: offsets or validity bits do not fit the array.
+        """
+        import pyarrow as pa
+
+        from kwire.codec.binary_chunks import messages_of
+
+        rows = [({} if frame is None else self._fields(frame)) for frame in messages_of(chunk)]
+        return pa.RecordBatch.from_arrays(
+            [pa.array([row.get(name) for row in rows], schema.field(name).type) for name in names], schema=schema
+        )
+
+    def _fields(self, frame: Any) -> dict[str, Any]:
+        """What the columns say of one frame; what is missing is null."""
+        if len(frame) > MAX_LENGTH:
+            return {"frame_length": MAX_LENGTH, "error": Fault.LIMIT_EXCEEDED.name}
+        version, api_key, api_version, correlation_id, client_at, client, body, error = self._row(frame)
+        found: dict[str, Any] = {"frame_length": len(frame), "error": Fault(error).name if error else None}
+        if version >= 0:
+            found |= {"header_version": version, "api_key": api_key, "api_version": api_version, "correlation_id": correlation_id}
+        if client >= 0:
+            found["client_id"] = bytes(frame[client_at : client_at + client]).decode("utf-8", "replace")
+        if body >= 0:
+            found["body_offset"] = body
+        return found
 
 
 assert all(FIXED_SIZE[code] == struct.calcsize(f"={letter}") for code, letter in _LETTERS.items())

@@ -1,4 +1,4 @@
-"""Groups, classic (KIP-559) and with KIP-848: bytes that members tell each other, checks, both sides as machines without sockets.
+"""Groups, classic (KIP-559) and with KIP-848: bytes that members send each other, checks, both sides as machines without sockets.
 
 * `decode_subscription`, `decode_group_metadata` and the like: what is inside the bytes, by protocol type.
 * `guess_protocol_type`: for who asks for it; nothing here guesses by itself.

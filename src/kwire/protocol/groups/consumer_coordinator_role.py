@@ -47,7 +47,7 @@ class ConsumerGroupRole:
 
     Arguments:
         group_id: the group's.
-        topics: those of the cluster, by name; `topics_changed` tells of others.
+        topics: those of the cluster, by name; `topics_changed` replaces them.
         assign: gives each member, by id, what it is to have of the topics that it wants.
         new_id: gives the id of a member that has none (version 0).
         assignors: names that members may ask for (`group.consumer.assignors`).
@@ -141,11 +141,11 @@ class ConsumerGroupRole:
         had = member.assigned
         self._reconcile(member, owned, t)
         whole = request.rebalance_timeout_ms != -1 and request.subscribed_topic_names is not None and owned is not None
-        told = joins or whole or member.assigned != had
+        answers_assignment = joins or whole or member.assigned != had
         body = messages.ConsumerGroupHeartbeatResponse(
             member_id=member.member_id, member_epoch=member.epoch, heartbeat_interval_ms=self.heartbeat_ms
         )
-        if told:
+        if answers_assignment:
             body.assignment = _as_assignment(member.assigned)
         return [*out, Answer(to, body, version)]
 
@@ -273,7 +273,7 @@ class ConsumerGroupRole:
             self._move(ConsumerGroupEvent.RECONCILED)
 
     def topics_changed(self, topics: Mapping[str, Topic]) -> None:
-        """The cluster has other topics or partitions; members are told with their next heartbeats."""
+        """The cluster has other topics or partitions; members learn it with their next heartbeats."""
         self.topics = dict(topics)
         if self.members:
             self._bump()

@@ -51,7 +51,7 @@ class ConsumerGroupMemberRole:
         state: `ConsumerMemberState`.
         epoch: the member's, 0 while it is in no group.
         has: partitions that it has, by topic id.
-        coordinator_lost: the answer said that another broker coordinates the group; whoever found one sets it to False.
+        coordinator_lost: the answer said that another broker coordinates the group; the caller sets it to False when it has found one.
 
     Times are nanoseconds on any clock that does not go back. One heartbeat is under way at most: `answered` takes what the broker says
     to it; to one that says good-bye the answer changes nothing.
@@ -87,7 +87,7 @@ class ConsumerGroupMemberRole:
         self._reconciling: Partitions | None = None  # what the owner is at work on
         self._said: tuple[Any, ...] | None = None  # topics, regex and partitions as they were said last; None to say all
         self._under_way = False
-        self._past = False  # what is under way was said before the member joined anew
+        self._past = False  # what is under way was sent before the member joined again
         self._interval = 0
         self._due: int | None = None
         self._stale = False
@@ -104,22 +104,22 @@ class ConsumerGroupMemberRole:
 
     def _beat(self) -> list[ConsumerMemberOutcome]:
         joining = self.state is _S.JOINING
-        told = None if joining else self._said
+        known = None if joining else self._said
         body = messages.ConsumerGroupHeartbeatRequest(
             group_id=self.group_id, member_id=self.member_id, member_epoch=self.epoch, instance_id=self.instance_id
         )
-        if told is None:
+        if known is None:
             body.rebalance_timeout_ms = self.rebalance_timeout_ms
             body.server_assignor = self.server_assignor
             body.rack_id = self.rack_id if joining else None
         now = (self.topics, self.topic_regex, self.has)
-        if told is None or told[0] != now[0]:
+        if known is None or known[0] != now[0]:
             body.subscribed_topic_names = self.topics
-        if self.topic_regex is not None and (told is None or told[1] != now[1]):
+        if self.topic_regex is not None and (known is None or known[1] != now[1]):
             body.subscribed_topic_regex = self.topic_regex
-        elif told is not None and told[1] is not None and self.topic_regex is None:
+        elif known is not None and known[1] is not None and self.topic_regex is None:
             body.subscribed_topic_regex = ""  # none any more
-        if told is None or told[2] != now[2]:
+        if known is None or known[2] != now[2]:
             body.topic_partitions = [] if joining else _as_message(self.has)
         self._said = now
         self._under_way = True
@@ -142,7 +142,7 @@ class ConsumerGroupMemberRole:
         return self._beat()
 
     def subscribe(self, topics: Sequence[str], t: int, topic_regex: str | None = None) -> list[ConsumerMemberOutcome]:
-        """The member wants other topics; the coordinator is told at once."""
+        """The member wants other topics; the next heartbeat goes out at once."""
         self.topics, self.topic_regex = tuple(topics), topic_regex
         return self._soon(t)
 
@@ -186,7 +186,7 @@ class ConsumerGroupMemberRole:
             return [] if self._due > t else self.tick(t)
         self._target = _as_partitions(response.assignment.topic_partitions)
         if self._reconciling is not None:
-            return []  # the owner is told when it is through
+            return []  # the owner gets it when it is through
         return self._reconcile(t)
 
     def _reconcile(self, t: int) -> list[ConsumerMemberOutcome]:
@@ -198,7 +198,7 @@ class ConsumerGroupMemberRole:
         return [Reconcile(self.epoch, _less(self.has, self._target), _less(self._target, self.has), self._target)]
 
     def reconciled(self, t: int) -> list[ConsumerMemberOutcome]:
-        """The owner has given up and taken over what `Reconcile` told it; the coordinator is told at once.
+        """The owner has given up and taken over what `Reconcile` named; the next heartbeat goes out at once.
 
         Raises:
             ForbiddenMove: nothing was to be reconciled, or the member was fenced meanwhile.
@@ -242,7 +242,7 @@ class ConsumerGroupMemberRole:
         return [Drop(self.has)]
 
     def dropped(self, t: int) -> list[ConsumerMemberOutcome]:
-        """The owner has given up all partitions; the coordinator is told, as soon as no other heartbeat is under way.
+        """The owner has given up all partitions; the heartbeat goes out as soon as no other is under way.
 
         Raises:
             ForbiddenMove: the member is not about to leave.
@@ -254,7 +254,7 @@ class ConsumerGroupMemberRole:
 
     def _good_bye(self) -> list[ConsumerMemberOutcome]:
         static = self.instance_id is not None
-        # A static member that is stale goes for good, or nobody would get its partitions (ConsumerMembershipManager.leaveGroupEpoch).
+        # A static member that is stale goes for good, which frees its partitions (ConsumerMembershipManager.leaveGroupEpoch).
         self.epoch = LEAVE_FOR_A_WHILE_EPOCH if static and not self._stale else LEAVE_EPOCH
         self._move(_E.SAID_STALE if self._stale else _E.SAID)
         self._under_way, self._due, self._reconciling = True, None, None

@@ -40,7 +40,7 @@ class Drop:
 
 @dataclass(frozen=True, slots=True)
 class Fenced:
-    """Member: the coordinator does not know it any more. Its partitions may be somebody else's by now: drop them without committing, then
+    """Member: the coordinator does not know it any more. Its partitions may be another member's by now: drop them without committing, then
     call `join`."""
 
     error: GroupError

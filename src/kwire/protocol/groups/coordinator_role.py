@@ -41,7 +41,7 @@ class GroupCoordinatorRole:
 
     Attributes:
         state: `GroupState`.
-        generation, protocol_type, protocol_name, leader: in force; type and the rest are None while nobody is in the group.
+        generation, protocol_type, protocol_name, leader: in force; type and the rest are None while the group is empty.
         members: by member id, in the order of joining.
         pending: member ids that were given out and not used yet, with the time until which they count.
 
@@ -202,7 +202,7 @@ class GroupCoordinatorRole:
         return self._complete(t) if ready else []
 
     def _complete(self, t: int) -> list[GroupOutcome]:
-        """The time to join is over, or nobody is waited for."""
+        """The time to join is over, or all members have joined."""
         out: list[GroupOutcome] = []
         for member in [each for each in self.members.values() if each.joining is None and each.instance_id is None]:
             out += self._gone(member, "did_not_rejoin")
@@ -230,7 +230,7 @@ class GroupCoordinatorRole:
         return out
 
     def _joined(self, member: Member, asked: Asked) -> Answer:
-        told = messages.JoinGroupResponse.JoinGroupResponseMember
+        sent = messages.JoinGroupResponse.JoinGroupResponseMember
         leads = member.member_id == self.leader
         body = messages.JoinGroupResponse(
             generation_id=self.generation,
@@ -239,7 +239,7 @@ class GroupCoordinatorRole:
             leader=self.leader or "",
             member_id=member.member_id,
             members=[
-                told(member_id=each.member_id, group_instance_id=each.instance_id, metadata=each.metadata_of(self.protocol_name))
+                sent(member_id=each.member_id, group_instance_id=each.instance_id, metadata=each.metadata_of(self.protocol_name))
                 for each in (self.members.values() if leads else ())
             ],
         )
@@ -255,15 +255,15 @@ class GroupCoordinatorRole:
     def sync(self, request: Any, version: int, to: Hashable, t: int) -> list[GroupOutcome]:
         """A SyncGroup request came; arguments as in `join`."""
         asked = Asked(to, version)
-        told = (request.protocol_type, request.protocol_name)
-        if names_are_missing(version, *told):
+        sent = (request.protocol_type, request.protocol_name)
+        if names_are_missing(version, *sent):
             why = f"SyncGroup v{version} must have a protocol type and name"
             return [self._sync_no(asked, request.member_id, GroupError.INCONSISTENT_GROUP_PROTOCOL, why)]
         if not request.group_id:
             return [self._sync_no(asked, request.member_id, GroupError.INVALID_GROUP_ID, "the group id is empty")]
         error = self._outsider(request)
         if error is None:
-            for what, said, known in (("type", told[0], self.protocol_type), ("name", told[1], self.protocol_name)):
+            for what, said, known in (("type", sent[0], self.protocol_type), ("name", sent[1], self.protocol_name)):
                 if differs(said, known):
                     group = shown_names([known] if known else [])
                     why = f"the member's protocol {what} is {shown_names([said or ''])}, the group's is {group}"
@@ -341,7 +341,7 @@ class GroupCoordinatorRole:
         identity = messages.LeaveGroupRequest.MemberIdentity
         leaving = request.members if version >= 3 else [identity(member_id=request.member_id)]
         out: list[GroupOutcome] = []
-        told = []
+        sent = []
         for each in leaving:
             member_id = each.member_id or self._instances.get(each.group_instance_id or "", "")
             if self.pending.pop(member_id, None) is not None:
@@ -351,12 +351,12 @@ class GroupCoordinatorRole:
                 code = GroupError.NONE if refused is None else refused[0]
                 if refused is None:
                     out += self._gone(self.members[member_id], "left")
-            told.append((each, code))
+            sent.append((each, code))
         answered = messages.LeaveGroupResponse.MemberResponse
         body = messages.LeaveGroupResponse(
-            error_code=0 if version >= 3 else int(told[0][1]),
+            error_code=0 if version >= 3 else int(sent[0][1]),
             members=[
-                answered(member_id=each.member_id, group_instance_id=each.group_instance_id, error_code=int(code)) for each, code in told
+                answered(member_id=each.member_id, group_instance_id=each.group_instance_id, error_code=int(code)) for each, code in sent
             ]
             if version >= 3
             else [],

@@ -1,6 +1,6 @@
 """The checks of KIP-559 for who only watches: one request of a group with its answer, and what in them does not fit, both values named.
 
-Only what the two say themselves is held against each other; nothing is remembered. A refusal by the coordinator (error 23) is told with
+Only what the two say themselves is held against each other; nothing is remembered. A refusal by the coordinator (error 23) is reported with
 what the member offered; with what it clashes, only the coordinator knows.
 """
 
@@ -48,10 +48,10 @@ def _facts(api: str, version: int, request: Any, **more: object) -> dict[str, ob
     return {"request": f"{api} v{version} of group {shown_names([request.group_id])}", **more}
 
 
-def _differing(api: str, version: int, request: Any, what: str, told: str | None, known: str | None) -> list[Fact]:
-    if not differs(told, known):
+def _differing(api: str, version: int, request: Any, what: str, sent: str | None, known: str | None) -> list[Fact]:
+    if not differs(sent, known):
         return []
-    return [("group_protocol_inconsistent", _facts(api, version, request, what=what, told=_one(told), known=_one(known)))]
+    return [("group_protocol_inconsistent", _facts(api, version, request, what=what, sent=_one(sent), known=_one(known)))]
 
 
 def _join_faults(version: int, request: Any, response: Any) -> list[Fact]:
@@ -63,20 +63,20 @@ def _join_faults(version: int, request: Any, response: Any) -> list[Fact]:
     found = _differing("JoinGroup", version, request, "type", getattr(response, "protocol_type", None), request.protocol_type)
     chosen = getattr(response, "protocol_name", None) or None
     if chosen is not None and chosen not in names:
-        facts = _facts("JoinGroup", version, request, what="name", told=_one(chosen), known=shown_names(names))
+        facts = _facts("JoinGroup", version, request, what="name", sent=_one(chosen), known=shown_names(names))
         found.append(("group_protocol_inconsistent", facts))
     return found
 
 
 def _sync_faults(version: int, request: Any, response: Any) -> list[Fact]:
-    told = (request.protocol_type, request.protocol_name)
+    sent = (request.protocol_type, request.protocol_name)
     found: list[Fact] = []
-    if names_are_missing(version, *told):
-        found.append(("group_protocol_missing", _facts("SyncGroup", version, request, type=_one(told[0]), name=_one(told[1]))))
+    if names_are_missing(version, *sent):
+        found.append(("group_protocol_missing", _facts("SyncGroup", version, request, type=_one(sent[0]), name=_one(sent[1]))))
     if response.error_code == GroupError.INCONSISTENT_GROUP_PROTOCOL:
-        found.append(_refusal("SyncGroup", version, request, f"{_one(told[0])} with {_one(told[1])}"))
+        found.append(_refusal("SyncGroup", version, request, f"{_one(sent[0])} with {_one(sent[1])}"))
     elif not response.error_code and not found:
-        for what, said, known in (("type", "protocol_type", told[0]), ("name", "protocol_name", told[1])):
+        for what, said, known in (("type", "protocol_type", sent[0]), ("name", "protocol_name", sent[1])):
             found += _differing("SyncGroup", version, request, what, getattr(response, said, None), known)
     return found
 

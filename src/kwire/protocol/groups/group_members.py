@@ -44,7 +44,7 @@ class Member:
     synced: bool = False
 
     def metadata_of(self, protocol_name: str | None) -> bytes:
-        """What it told for a protocol."""
+        """The metadata that it sent for a protocol."""
         return next((metadata for name, metadata in self.protocols if name == protocol_name), b"")
 
 

@@ -1,4 +1,4 @@
-"""A guess at what bytes of a group are where nothing tells it.
+"""A guess at what bytes of a group are whose type is unknown.
 
 KIP-559 rejects guessing as error prone: only who asks for it gets it, and what is guessed is marked.
 """

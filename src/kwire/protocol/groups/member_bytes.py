@@ -118,15 +118,15 @@ def _read_of_type(protocol_type: str | None, which: int, data: Any, strict: bool
 
 
 def read_group_metadata(protocol_type: str | None, data: Any) -> Embedded:
-    """Read what a member of a group tells in JoinGroup, by the group's protocol type; never raises for bytes."""
+    """Read what a member of a group sends in JoinGroup, by the group's protocol type; never raises for bytes."""
     return _read_of_type(protocol_type, 0, data, False)
 
 
 def decode_group_metadata(protocol_type: str | None, data: Any, *, strict: bool = True) -> Any:
-    """Decode what a member of a group tells in JoinGroup (KIP-559).
+    """Decode what a member of a group sends in JoinGroup (KIP-559).
 
     Arguments:
-        protocol_type: of the group: `consumer`, `connect`; None where nothing tells it.
+        protocol_type: of the group: `consumer`, `connect`; None where it is unknown.
         data: the bytes; any contiguous buffer.
         strict: see the module.
 
@@ -176,7 +176,7 @@ def decode_user_data(assignor: str | None, data: Any, *, strict: bool = True) ->
     """Decode the user data that an assignor puts into a subscription.
 
     Arguments:
-        assignor: name of the protocol in JoinGroup: `sticky`, `cooperative-sticky`; None where nothing tells it.
+        assignor: name of the protocol in JoinGroup: `sticky`, `cooperative-sticky`; None where it is unknown.
         data: the bytes; any contiguous buffer.
         strict: see the module.
 

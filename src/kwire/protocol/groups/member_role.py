@@ -22,7 +22,7 @@ __all__ = ["GroupMemberRole"]
 _MS: Final = 1_000_000
 _NO_GENERATION: Final = -1
 
-# What a new JoinGroup cures; the first kind keeps the member id, the second begins anew, the third goes to another broker first.
+# What a new JoinGroup cures; the first kind keeps the member id, the second begins again, the third goes to another broker first.
 _KEEP: Final = frozenset((GroupError.REBALANCE_IN_PROGRESS,))
 _ANEW: Final = frozenset((GroupError.UNKNOWN_MEMBER_ID, GroupError.ILLEGAL_GENERATION))
 _LATER: Final = frozenset((GroupError.COORDINATOR_LOAD_IN_PROGRESS, GroupError.COORDINATOR_NOT_AVAILABLE, GroupError.NOT_COORDINATOR))
@@ -34,17 +34,17 @@ class GroupMemberRole:
     Arguments:
         group_id: the group's.
         protocols: name and metadata of what the member can do, the best first.
-        assign: what a leader does: given the protocol and the members' metadata, each member's assignment. Without it nobody is assigned
+        assign: what a leader does: given the protocol and the members' metadata, each member's assignment. Without it no member is assigned
             anything by this member.
         protocol_type: of the group.
         session_timeout_ms, rebalance_timeout_ms, heartbeat_interval_ms, retry_backoff_ms: as in Kafka's consumer.
         instance_id: of a static member (KIP-345); None of others.
-        reason: why it joins, told from JoinGroup v8 on.
+        reason: why it joins, sent from JoinGroup v8 on.
 
     Attributes:
         state: `MemberState`.
         member_id, generation, protocol_name: what the coordinator gave it; empty, -1 and None while it is in no generation.
-        coordinator_lost: the answer said that another broker coordinates the group; whoever found one sets it to False.
+        coordinator_lost: the answer said that another broker coordinates the group; the caller sets it to False when it has found one.
 
     Times are nanoseconds on any clock that does not go back. Requests go out one after the other: each `Ask` is answered by the method of
     its api before the next.
@@ -171,9 +171,9 @@ class GroupMemberRole:
         self._move(MemberEvent.SYNCED)
         return [Assigned(self.generation, bytes(response.assignment))]
 
-    def _inconsistent(self, api: str, what: str, told: str | None, ours: str | None) -> list[MemberOutcome]:
+    def _inconsistent(self, api: str, what: str, answered: str | None, ours: str | None) -> list[MemberOutcome]:
         known = shown_names([] if ours is None else [ours])
-        reason = f"the {api} response has protocol {what} {shown_names([told or ''])}, the member's is {known}"
+        reason = f"the {api} response has protocol {what} {shown_names([answered or ''])}, the member's is {known}"
         return self._failed(GroupError.INCONSISTENT_GROUP_PROTOCOL, reason)
 
     def _failed(self, error: GroupError | int, reason: str) -> list[MemberOutcome]:

@@ -6,15 +6,15 @@ from collections.abc import Iterable
 from typing import Final
 
 __all__ = [
-    "JOIN_TELLS_TYPE", "SYNC_TELLS_TYPE", "differs", "effective_rebalance_timeout", "names_are_missing", "protocol_name_read",
+    "JOIN_TYPE_SINCE", "SYNC_TYPE_SINCE", "differs", "effective_rebalance_timeout", "names_are_missing", "protocol_name_read",
     "protocol_name_to_write", "shown_names",
 ]  # fmt: skip
 
-JOIN_TELLS_TYPE: Final = 7
-"""The version of JoinGroup from which on its response tells the protocol type."""
+JOIN_TYPE_SINCE: Final = 7
+"""The version of JoinGroup from which on its response has the protocol type."""
 
-SYNC_TELLS_TYPE: Final = 5
-"""The version of SyncGroup from which on request and response tell protocol type and name."""
+SYNC_TYPE_SINCE: Final = 5
+"""The version of SyncGroup from which on request and response have protocol type and name."""
 
 _PLACEHOLDER: Final = -1
 _MOST_SHOWN: Final = 8
@@ -29,18 +29,18 @@ def effective_rebalance_timeout(session_timeout_ms: int | None, rebalance_timeou
 
 
 def names_are_missing(version: int, protocol_type: str | None, protocol_name: str | None) -> bool:
-    """Whether a SyncGroup request lacks what its version has to tell (`SyncGroupRequest.areMandatoryProtocolTypeAndNamePresent`)."""
-    return version >= SYNC_TELLS_TYPE and (protocol_type is None or protocol_name is None)
+    """Whether a SyncGroup request lacks what its version must contain (`SyncGroupRequest.areMandatoryProtocolTypeAndNamePresent`)."""
+    return version >= SYNC_TYPE_SINCE and (protocol_type is None or protocol_name is None)
 
 
-def differs(told: str | None, known: str | None) -> bool:
-    """Whether what was told is not what is known. Null, as in versions that do not tell, differs from nothing."""
-    return told is not None and told != known
+def differs(sent: str | None, known: str | None) -> bool:
+    """Whether a sent value differs from the known one. Null, as in versions without it, differs from nothing."""
+    return sent is not None and sent != known
 
 
 def protocol_name_to_write(name: str | None, version: int) -> str | None:
     """The protocol name of a JoinGroup response: "no protocol" is empty up to v6 and null from v7 on (`JoinGroupResponse`)."""
-    if version < JOIN_TELLS_TYPE:
+    if version < JOIN_TYPE_SINCE:
         return name or ""
     return name or None
 

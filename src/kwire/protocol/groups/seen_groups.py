@@ -1,7 +1,7 @@
 """What older versions of JoinGroup and SyncGroup do not say, remembered from what members said before: bounded, empty for newer ones.
 
 JoinGroup responses below v7 and SyncGroup below v5 carry bytes without saying of which protocol (the gap that KIP-559 closed). Who is
-between members and coordinator can know it from the JoinGroup before; frames that tell it themselves need nothing and leave nothing here.
+between members and coordinator can know it from the JoinGroup before; frames that contain it need nothing and leave nothing here.
 """
 
 from __future__ import annotations
@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections import OrderedDict
 from typing import Any, Final, NamedTuple
 
-from kwire.protocol.groups.protocol_checks import JOIN_TELLS_TYPE, SYNC_TELLS_TYPE, protocol_name_read
+from kwire.protocol.groups.protocol_checks import JOIN_TYPE_SINCE, SYNC_TYPE_SINCE, protocol_name_read
 
 __all__ = ["SeenGroup", "SeenGroups"]
 
@@ -29,7 +29,7 @@ _UNKNOWN: Final = SeenGroup()
 
 
 class SeenGroups:
-    """The groups of one cluster, as far as older members told of them.
+    """The groups of one cluster, as far as older members named them.
 
     Arguments:
         most: groups that are remembered; the one not heard of for longest is forgotten first. With names of usual length a group takes
@@ -49,17 +49,17 @@ class SeenGroups:
         """A request of a group passes by.
 
         Returns:
-            What its bytes are, of the request's own words where it says them, else of what was seen; the names are None where nobody told.
+            What its bytes are, by the request where it names them, else by what was seen; names are None where they are unknown.
         """
         if api_key == _JOIN:
-            if api_version < JOIN_TELLS_TYPE:
+            if api_version < JOIN_TYPE_SINCE:
                 self._learn(body.group_id, SeenGroup(body.protocol_type or None, None))
             return SeenGroup(body.protocol_type or None)
         return self._told(api_key, api_version, body.group_id, body)
 
     def response(self, api_key: int, api_version: int, group_id: str, body: Any) -> SeenGroup:
         """A response to a request of a group passes by; as for `request`."""
-        if api_key == _JOIN and api_version < JOIN_TELLS_TYPE:
+        if api_key == _JOIN and api_version < JOIN_TYPE_SINCE:
             known = self._groups.get(group_id, _UNKNOWN)
             name = protocol_name_read(body.protocol_name)
             if name is not None and known.protocol_type is not None:
@@ -69,8 +69,8 @@ class SeenGroups:
         return self._told(api_key, api_version, group_id, body)
 
     def _told(self, api_key: int, api_version: int, group_id: str, body: Any) -> SeenGroup:
-        tells = JOIN_TELLS_TYPE if api_key == _JOIN else SYNC_TELLS_TYPE
-        if api_version >= tells:
+        since = JOIN_TYPE_SINCE if api_key == _JOIN else SYNC_TYPE_SINCE
+        if api_version >= since:
             return SeenGroup(body.protocol_type, protocol_name_read(body.protocol_name))
         known = self._groups.get(group_id)
         if known is None:

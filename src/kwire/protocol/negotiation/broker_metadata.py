@@ -44,7 +44,7 @@ class BrokerMetadata:
         this: the broker that answers.
         brokers: all brokers; `this` need not be among them.
 
-    No ids asks for all brokers, -1 for the one that answers, and an id that nobody has gives nothing. Where the draft is silent: -1 among
+    No ids asks for all brokers, -1 for the one that answers, and an unknown id gives nothing. Where the draft is silent: -1 among
     other ids is the one that answers as well, in its place, and a broker that is asked for twice comes once.
     """
 

@@ -44,7 +44,7 @@ class TokenAnswer(NamedTuple):
     """What an authenticator makes of a client's token.
 
     Attributes:
-        token: what the client is told.
+        token: what the client gets.
         principal: who it is, once that is certain.
         refused: why it is refused; text that the client sees.
     """
@@ -71,15 +71,15 @@ class NegotiatingBroker:
     """One connection of a broker with one client.
 
     Arguments:
-        advertised: the versions that ApiVersions tells, by api key.
+        advertised: the versions in ApiVersions, by api key.
         accepted: the versions that are taken, by api key, where they are others: 4.x brokers advertise Produce v0 and take v3 (KIP-896).
         codec: the codec, of the built-in catalog when not given.
-        legacy_fallback: tell nothing with error 35, as brokers before 2.4 do.
+        legacy_fallback: send no versions with error 35, as brokers before 2.4 do.
         software_rule: what is accepted as software name and version.
         unsupported: what an unknown api or version leads to: `close`, as released; `empty_answer`, the draft of KIP-35.
         mechanisms: of SASL; a listener without any does not authenticate.
         authenticate: takes the tokens of the client.
-        cluster_id, node_id: who this is: a client that means another is told so, with error 129 (KIP-1242).
+        cluster_id, node_id: who this is: a client that means another gets error 129 (KIP-1242).
         instance_ids: holds the client to one instance id (KIP-1313); None does not look at it.
         answers: requests that are answered here, by api key: request to response body.
 
@@ -133,7 +133,7 @@ class NegotiatingBroker:
 
     @classmethod
     def of_release(cls, name: str, **more: Any) -> NegotiatingBroker:
-        """A broker that tells and takes the versions of a release.
+        """A broker that advertises and takes the versions of a release.
 
         Arguments:
             name: such as `3.9`.
@@ -237,8 +237,8 @@ class NegotiatingBroker:
         name = self.codec.catalog.api_name(key) or str(key)
         error = KwireError(f"{name} v{version} may not come while the connection is in state {self.state.name}")
         # Where a token has to come Kafka says so before it closes, with ILLEGAL_SASL_STATE; before the handshake it does not.
-        told = self._refuse(_ILLEGAL_SASL_STATE) if self.state is BrokerState.TOKENS else []
-        return told + self._over(BrokerEvent.OUT_OF_ORDER, "out_of_order", error)
+        outcome = self._refuse(_ILLEGAL_SASL_STATE) if self.state is BrokerState.TOKENS else []
+        return outcome + self._over(BrokerEvent.OUT_OF_ORDER, "out_of_order", error)
 
     def _refuse(self, code: int) -> list[Outcome]:
         """Answer the request that came last with an error, in the form of its own response; nothing where that has no place for it."""
@@ -255,22 +255,22 @@ class NegotiatingBroker:
 
     def _api_versions(self, request: Request, version: int) -> list[Outcome]:
         answer = self.codec.messages.ApiVersionsResponse
-        told = BrokerEvent.VERSIONS
+        outcome = BrokerEvent.VERSIONS
         outcomes: list[Outcome] = []
         known = version in self._versions
         if not BROKER_ROLE.allows(self.state, BrokerEvent.VERSIONS):
             return self._out_of_order(API_VERSIONS, version)
         if not known:
-            body, written, told = answer(error_code=_UNSUPPORTED_VERSION, api_keys=self._own_range()), 0, BrokerEvent.VERSIONS_REFUSED
+            body, written, outcome = answer(error_code=_UNSUPPORTED_VERSION, api_keys=self._own_range()), 0, BrokerEvent.VERSIONS_REFUSED
         elif version >= 3 and not is_valid_software(*_software_of(request), self.software_rule):
-            body, written, told = answer(error_code=_INVALID_REQUEST), version, BrokerEvent.VERSIONS_REFUSED
+            body, written, outcome = answer(error_code=_INVALID_REQUEST), version, BrokerEvent.VERSIONS_REFUSED
         elif version >= 5 and self._means_another(request.body):
-            body, written, told = answer(error_code=_REBOOTSTRAP_REQUIRED), version, BrokerEvent.VERSIONS_REFUSED
+            body, written, outcome = answer(error_code=_REBOOTSTRAP_REQUIRED), version, BrokerEvent.VERSIONS_REFUSED
         else:
             body, written = answer(api_keys=[self._range(key) for key in sorted(self.advertised)]), version
             self.software = (UNKNOWN, UNKNOWN) if version < 3 else _software_of(request)
             outcomes.append(Identified(*self.software))
-        self._move(told)
+        self._move(outcome)
         return outcomes + self._answer(body, written)
 
     def _means_another(self, body: Any) -> bool:
@@ -309,10 +309,10 @@ class NegotiatingBroker:
             return self._out_of_order(_SASL_AUTHENTICATE, request.header.api_version)
         said = self._ask_authenticator(request.body.auth_bytes)
         if said.refused is not None:
-            told = self._answer(response(error_code=_SASL_AUTHENTICATION_FAILED, error_message=said.refused))
-            return told + self._over(BrokerEvent.NOT_AUTHENTICATED, "authentication_failed")
-        told = self._answer(response(auth_bytes=said.token))
-        return told + self._progress(said)
+            outcome = self._answer(response(error_code=_SASL_AUTHENTICATION_FAILED, error_message=said.refused))
+            return outcome + self._over(BrokerEvent.NOT_AUTHENTICATED, "authentication_failed")
+        outcome = self._answer(response(auth_bytes=said.token))
+        return outcome + self._progress(said)
 
     def _raw_token(self, token: bytes) -> list[Outcome]:
         said = self._ask_authenticator(token)

@@ -1,7 +1,7 @@
 """The tags of the KIP-35 draft: what a broker says of itself in BrokerMetadata, each with its format; dialect `kip-35-draft`.
 
 Builtin tags have a format of their own, and are what this table says. Users add others in the broker's configuration,
-``tag.NAME = VALUE``. Tags that nobody knows are text.
+``tag.NAME = VALUE``. Unknown tags are text.
 """
 
 from __future__ import annotations

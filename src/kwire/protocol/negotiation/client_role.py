@@ -68,7 +68,7 @@ class NegotiatingClient:
         timeout: nanoseconds to wait for a response.
         fallback_release: the release to assume of a broker that closes on ApiVersions without a word; None gives up on it.
         node: which broker, for errors.
-        cluster_id, node_id: whom the client means to reach; told from ApiVersions v5 on (KIP-1242).
+        cluster_id, node_id: whom the client means to reach; sent from ApiVersions v5 on (KIP-1242).
         client_ids: `per_request`, the client id on every request; `first_wins`, a reading of KIP-1313: null on later requests whose header
             has the instance id. Older headers always carry it, for quotas of older brokers go by it.
         empty_answers: take an answer without a body for "not supported" (the KIP-35 draft), not for a fault.
@@ -251,9 +251,9 @@ class NegotiatingClient:
             return self._over(ClientEvent.GARBLED, "garbled", KwireError(f"{self.node} sent a response without a request"))
         sent = self._waiting.popleft()
         self._unanswered = None
-        told = int.from_bytes(frame[:4], "big", signed=True)
-        if len(frame) >= 4 and told != sent.correlation_id:
-            error = KwireError(f"{self.node} answered with correlation id {told} where {sent.correlation_id} is waiting")
+        correlation_id = int.from_bytes(frame[:4], "big", signed=True)
+        if len(frame) >= 4 and correlation_id != sent.correlation_id:
+            error = KwireError(f"{self.node} answered with correlation id {correlation_id} where {sent.correlation_id} is waiting")
             return self._over(ClientEvent.GARBLED, "garbled", error)
         if len(frame) == 4 and self.empty_answers and sent.api_key != API_VERSIONS:
             self._move(ClientEvent.ANSWERED)

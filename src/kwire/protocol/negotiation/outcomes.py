@@ -85,7 +85,7 @@ class Retried:
 
 @dataclass(frozen=True, slots=True)
 class Agreed:
-    """Client: the broker told its versions, in ApiVersions of this version; None where they are assumed of a release."""
+    """Client: the broker sent its versions, in ApiVersions of this version; None where they are assumed of a release."""
 
     versions: BrokerVersions
     api_version: int | None

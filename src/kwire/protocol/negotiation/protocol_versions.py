@@ -100,6 +100,6 @@ def chosen_versions(stated: ProtocolRange, known: Catalog | None = None) -> dict
 def protocol_text(entry: ProtocolEntry, known: Catalog | None = None) -> str:
     """An entry in the draft's words: ``ProduceRequest v3:`` and a line each for added, deprecated and removed."""
     name = (catalog() if known is None else known).api_name(entry.api_key) or str(entry.api_key)
-    told = (("Added", entry.added), ("Deprecated", entry.deprecated), ("Removed", entry.removed))
-    lines = [f"{name}Request v{entry.api_version}:", *(f"    {what} in ProtocolVersion: {number}" for what, number in told if number)]
+    changes = (("Added", entry.added), ("Deprecated", entry.deprecated), ("Removed", entry.removed))
+    lines = [f"{name}Request v{entry.api_version}:", *(f"    {what} in ProtocolVersion: {number}" for what, number in changes if number)]
     return "\n".join(lines)

@@ -144,7 +144,7 @@ class ScramServer:
     """The broker's side of one exchange, for `NegotiatingBroker(authenticate=...)`; a connection has one of its own.
 
     Arguments:
-        credential: gives what is kept of a user by mechanism and name, None for nobody.
+        credential: gives what is kept of a user by mechanism and name, None for unknown users.
         nonce: random text without commas.
     """
 

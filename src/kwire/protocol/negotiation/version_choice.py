@@ -27,7 +27,7 @@ class NoCommonVersion(KwireError):
     Attributes:
         api: its name, or its key as text where the catalog has none.
         ours, theirs: the ranges; `theirs` is None where the broker does not have the api.
-        node: which broker, in the words of whoever asked.
+        node: which broker, as the caller names it.
     """
 
     def __init__(self, api: str, ours: Versions, theirs: Versions | None, node: str = "the broker") -> None:

@@ -1,14 +1,14 @@
 """Frames without what must not be passed on: record contents, SASL tokens, credentials, configuration values, user data.
 
-What is secret is told by the tables (`nested_rules` for bytes, `secret_texts` for strings), so it holds for every message in every version;
-where it lies is told by a walk over the frame by its plan. Lengths never change. Everything else stays as it came, and what the walk does
+What is secret is in the tables (`nested_rules` for bytes, `secret_texts` for strings), so it holds for every message in every version;
+where it lies is found by a walk over the frame by its plan. Lengths never change. Everything else stays as it came, and what the walk does
 not understand (bytes behind a fault, tagged fields that no version defines, trailing bytes, unknown apis) goes.
 """
 
 from __future__ import annotations
 
 from functools import cache
-from typing import Final
+from typing import Final, Protocol
 
 from kwire.codec.classes import CompiledCatalog, compiled
 from kwire.codec.field_spans import UNKNOWN_TAG, FieldWalker, Scopes
@@ -22,7 +22,7 @@ from kwire.protocol.secrets.token_blanking import FILL, blank_client_token, blan
 from kwire.schema import catalog
 from kwire.schema.header_versions import header_version_of
 
-__all__ = ["FrameBlanker"]
+__all__ = ["FrameBlanker", "HostPseudonyms"]
 
 _UNKNOWN_API_HEADER: Final = 1  # brokers read the header of an api that they do not know so
 _HEAD: Final = 8  # api key, version, correlation id
@@ -30,21 +30,37 @@ _CORRELATION_ID: Final = 4
 _MAX_DEPTH: Final = 4
 _CONSUMER: Final = "consumer"
 _KEPT: Final = frozenset(("principal", "address", "metrics"))  # nested, and part of what the tables say
+# Fields that name machines, whatever the message: listeners, members, ACLs, and the REST address of a Connect worker.
+_HOSTS: Final = frozenset(("host", "host_name", "client_host", "url"))
+# An entity of a quota may be an address (KIP-612); which kind it is stands in a field of its own.
+_QUOTA_ENTITIES: Final = frozenset(("entity_name", "match"))
 _GROUP_REQUESTS: Final = frozenset((11, 14))  # JoinGroup and SyncGroup: their older answers do not say the group's type
 
 
-# What the walk has to tell beside secrets: of which group and protocol type a message is.
-_TOLD: Final = frozenset(field for rule in RULES.values() for _, field in rule.told_by) | {"group_id", "protocol_type"}
+class HostPseudonyms(Protocol):
+    """What replaces hosts in messages; lengths stay."""
+
+    def host(self, text: bytes) -> bytes: ...
+
+    def packed(self, address: bytes) -> bytes: ...
+
+
+def _names_host(name: str, path: tuple[str, ...]) -> bool:
+    return path[-1] in _HOSTS or (path[-1] in _QUOTA_ENTITIES and "ClientQuotas" in name)
+
+
+# What the walk extracts beside secrets: of which group and protocol type a message is.
+_DESCRIBING: Final = frozenset(field for rule in RULES.values() for _, field in rule.described_by) | {"group_id", "protocol_type"}
 
 
 @cache
 def _walker(name: str, version: int) -> FieldWalker:
     groups: CompiledCatalog = compiled_groups()
-    nested = any(key[0] == name and rule.told_by for key, rule in RULES.items()) or "Group" in name
+    nested = any(key[0] == name and rule.described_by for key, rule in RULES.items()) or "Group" in name
 
     def wanted(path: tuple[str, ...]) -> bool:
         key = (name, ".".join(path))
-        return key in SECRET_TEXTS or key in RULES or (nested and path[-1] in _TOLD)
+        return key in SECRET_TEXTS or key in RULES or (nested and path[-1] in _DESCRIBING) or _names_host(name, path)
 
     return FieldWalker((groups if name in groups.catalog else compiled()).plan(name, version), wanted)
 
@@ -54,9 +70,11 @@ class FrameBlanker:
 
     Arguments:
         group_types: protocol types of groups, shared by the connections of a cluster: a member's SyncGroup may not say its own.
+        hosts: replaces hosts and addresses; None leaves them.
     """
 
-    def __init__(self, group_types: dict[str, str] | None = None) -> None:
+    def __init__(self, group_types: dict[str, str] | None = None, hosts: HostPseudonyms | None = None) -> None:
+        self._hosts = hosts
         self._group_types = {} if group_types is None else group_types
         self._carried: dict[int, tuple[int, int]] = {}
         self._groups: dict[int, str] = {}
@@ -167,6 +185,9 @@ class _Blanking:
             self.fill(begin, stop)
         elif (rule := RULES.get(key)) is not None:
             self.bytes_field(rule, begin, stop, scopes)
+        elif _names_host(name, path):
+            if self.owner._hosts is not None:
+                self.put(begin, self.owner._hosts.host(self.data[begin:stop]))
         elif path == ("group_id",):
             self.group_id = self.data[begin:stop].decode("utf-8", "replace")
         elif path == ("protocol_type",) and self.group_id is not None:
@@ -185,6 +206,8 @@ class _Blanking:
             self.fill(begin, stop)
 
     def nested(self, rule: Rule, held: bytes, scopes: Scopes) -> bytes | bytearray:
+        if rule.holds == "address" and self.owner._hosts is not None and len(held) in (4, 16):
+            return self.owner._hosts.packed(held)
         if rule.holds in _KEPT:
             return held
         if rule.holds == "record batches":
@@ -208,7 +231,7 @@ class _Blanking:
 
     def type_of(self, rule: Rule, scopes: Scopes) -> str | None:
         """The protocol type of the group, as the message says it, or as the group's other messages do."""
-        field = dict(rule.told_by).get("protocol_type")
+        field = dict(rule.described_by).get("protocol_type")
         for scope in reversed(scopes):
             if field in scope:
                 begin, stop = scope[field]
@@ -218,7 +241,7 @@ class _Blanking:
         return self.group_type
 
     def group(self, protocol_type: str | None, assignment: bool) -> None:
-        """What a member of a group tells or is told: version, then a message. Of a type that nobody knows nothing stays."""
+        """Bytes of a group's member: version, then a message. All bytes of an unknown type are blanked."""
         names = PROTOCOL_TYPES.get(_CONSUMER if protocol_type is None else protocol_type)
         version = int.from_bytes(self.data[:2], "big", signed=True) if len(self.data) >= 2 else -1
         if names is None or version < 0:

@@ -1,6 +1,6 @@
 """Record batches without their records' contents: keys, values and headers go, sizes, counts, offsets and times stay.
 
-The frame of every record is kept, so that whoever counts records counts the same; a compressed payload keeps no more than what says how it
+The frame of every record is kept, so that record counts stay the same; a compressed payload keeps no more than what says how it
 is packed and how large it becomes, but for messages of magic 0 and 1, which say only inside how many they hold: their blanked contents are
 packed again. Checksums that were right are made right again. Control batches hold markers of Kafka's own: their keys
 stay.
@@ -86,7 +86,7 @@ def _blank_batch(data: bytes, out: bytearray, batch: Any, unpacked: bool) -> Non
             _fill(out, start + min(keep, stop - start), max(stop - last, start))
         else:
             out[start:stop] = again
-        if batch.magic < 2:  # a key beside a compressed value has no use, and nobody looks at it
+        if batch.magic < 2:  # a key beside a compressed value has no use, and Kafka does not read it
             _fill(out, batch.position + _HEADER_BYTES[batch.magic] + 4, start - 4)
     elif batch.magic == 2:
         _blank_many(data, out, start, stop, bool(batch.attributes & _CONTROL))

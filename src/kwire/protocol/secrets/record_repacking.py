@@ -1,7 +1,7 @@
-"""Packs bytes again so that they take exactly as many as before: a compressed message of magic 0 or 1 tells how many it holds only inside.
+"""Packs bytes again so that they take exactly as many as before: a compressed message of magic 0 or 1 has its record count only inside.
 
 Blanked records pack smaller than what they replace, and each format has a place for what is left over: a comment in the header of gzip,
-longer spellings of a literal in snappy, a block that is stored as it is in LZ4. (Batches of magic 2, which alone may use Zstandard, tell
+longer spellings of a literal in snappy, a block that is stored as it is in LZ4. (Batches of magic 2, which alone may use Zstandard, have
 their count outside.)
 
     gzip    header 10, comment with a zero behind it, deflated bytes, CRC-32, size

@@ -1,6 +1,6 @@
 """SASL tokens without what proves anything: names stay, passwords, proofs, nonces, salts and bearer tokens go.
 
-A token keeps its length and its form, so that whoever reads it afterwards finds the same name in it and the same outcome: a PLAIN token
+A token keeps its length and its form, so that a later reader finds the same name in it and the same outcome: a PLAIN token
 still has its three parts, a SCRAM message its attributes, a bearer token a subject. What is not recognised goes as a whole.
 """
 

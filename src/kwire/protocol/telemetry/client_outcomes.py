@@ -12,7 +12,7 @@ __all__ = ["Accepted", "Disabled", "Failed", "PushLost", "Subscribed", "Telemetr
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Subscribed:
-    """A broker told what it wants.
+    """A broker subscribed to metrics.
 
     Attributes:
         subscription_id: to be sent with each push.

@@ -44,7 +44,7 @@ Pack = Callable[[int, bytes], bytes]
 
 
 class InstanceIdTimeout(KwireError):
-    """No broker told the client instance id in time."""
+    """No broker assigned the client instance id in time."""
 
 
 class InstanceIdWait:
@@ -63,7 +63,7 @@ class InstanceIdWait:
         if self._client.instance_id != ZERO_UUID:
             return self._client.instance_id
         if t >= self.deadline:
-            raise InstanceIdTimeout("no broker told the client instance id in time")
+            raise InstanceIdTimeout("no broker assigned the client instance id in time")
         return None
 
 
@@ -87,7 +87,7 @@ class TelemetryClient:
 
     Attributes:
         state: `PushState`.
-        instance_id: zero until a broker told it.
+        instance_id: zero until a broker assigned it.
         subscription: the latest `Subscribed`, None before.
         lost_pushes: how many pushes were not taken.
 

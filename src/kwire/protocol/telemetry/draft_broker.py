@@ -1,4 +1,4 @@
-"""The broker's side of KIP-714's draft: every answer tells when the next push is due and what it should have."""
+"""The broker's side of KIP-714's draft: every answer says when the next push is due and what it should have."""
 
 from __future__ import annotations
 
@@ -66,8 +66,8 @@ class DraftTelemetryBroker:
         response = self.codec.messages.PushTelemetryResponse
         if not self.receivers:
             return response(error_code=FUNCTIONALITY_NOT_ENABLED)
-        told = body.client_instance_id
-        instance_id = told or f"{context.client_id}-{uuid.UUID(int=self._random.getrandbits(128), version=4)}"
+        sent = body.client_instance_id
+        instance_id = sent or f"{context.client_id}-{uuid.UUID(int=self._random.getrandbits(128), version=4)}"
         due, forgotten = self._due.get(instance_id, (0, 0))
         known = t < forgotten
         if known and t < due and not body.terminating:
@@ -88,7 +88,7 @@ class DraftTelemetryBroker:
             self._due.popitem(last=False)
         return response(
             error_code=code,
-            client_instance_id=instance_id if told is None else None,
+            client_instance_id=instance_id if sent is None else None,
             accepted_content_types=self.accepted if not body.content_type or code == UNSUPPORTED_FORMAT else (),
             next_push_ms=next_ms,
             requested_metrics=sorted(wanted),

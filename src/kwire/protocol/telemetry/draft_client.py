@@ -69,7 +69,7 @@ class DraftTelemetryClient:
 
     Attributes:
         broker: the one that was chosen.
-        instance_id: None until a broker told it.
+        instance_id: None until a broker assigned it.
     """
 
     def __init__(self, store: MetricStore, *, random: Random | None = None, delay_ms: int = 1000) -> None:

@@ -40,7 +40,7 @@ PUSHING_INSTANCE: Final = Transitions(
         _S.NEW: _MOVES,
         _S.SUBSCRIBED: _MOVES,
         _S.PUSHED: _MOVES,
-        # A broker that sees new subscriptions makes the instance anew, and with that forgets that it ended.
+        # A broker that sees new subscriptions makes a new instance, and with that forgets that it ended.
         _S.TERMINATED: {_E.ASKED: _S.TERMINATED, _E.SUBSCRIPTIONS_CHANGED: _S.NEW},
     },
 )

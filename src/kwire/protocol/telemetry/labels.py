@@ -35,7 +35,7 @@ def client_labels(config: Mapping[str, str], member_id: str | None = None) -> di
 
     Arguments:
         config: of the client, with dots: `client.rack`, `group.id`, `group.instance.id`, `transactional.id`, `application.id`.
-        member_id: of the group, once JoinGroup told it.
+        member_id: of the group, once JoinGroup assigned it.
     """
     names = (*CLIENT_LABELS, "application_id")
     found = {name: config[key] for name in names if config.get(key := name.replace("_", "."))}
@@ -66,7 +66,7 @@ def received_labels(context: PushContext, instance_id: Uuid, node_label: str = "
 
 
 def suspicious_labels(points: Iterable[Mapping[str, Any]]) -> set[str]:
-    """Names of labels that may tell of the host, its system or credentials, which clients must not send by default."""
+    """Names of labels that may identify the host, its system or credentials, which clients must not send by default."""
     return {name for point in points for part in ("attributes", "resource") for name in point.get(part, ()) if _SUSPICIOUS.search(name)}
 
 

@@ -51,7 +51,7 @@ def decode_metrics(data: Any, compression_type: int, *, limit: int = MAX_METRICS
 
         - `metric`, `unit`, `description`: of its metric, `""` where it has none;
         - `type`: `gauge`, `sum`, `histogram`, `exponential_histogram` or `summary`;
-        - `temporality`: `delta` or `cumulative`, None where the type has none or it is not told;
+        - `temporality`: `delta` or `cumulative`, None where the type has none or it is not sent;
         - `is_monotonic`: of a sum, else None;
         - `value`: int or float (infinities and NaN too) of a gauge or a sum, the sum of the others, None where nothing was recorded;
         - `count`: number of observations, None of a gauge or a sum;
@@ -59,7 +59,7 @@ def decode_metrics(data: Any, compression_type: int, *, limit: int = MAX_METRICS
           exponential histogram `{"scale", "zero_count", "positive", "negative"}`, with `{"offset", "counts"}` for the last two; of a
           summary a list of `{"quantile", "value"}`;
         - `attributes`, `resource`: dicts of the labels of the point and of its client; points of one client share the latter;
-        - `start_time_unix_nano` (0 when not told), `time_unix_nano`.
+        - `start_time_unix_nano` (0 when not sent), `time_unix_nano`.
 
     Raises:
         UnsupportedVersion: no such compression type.

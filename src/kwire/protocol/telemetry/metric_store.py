@@ -60,7 +60,7 @@ class MetricStore:
 
         Arguments:
             wanted: says of a name whether it is pushed.
-            temporality: `delta`, what was added since the last call, or `cumulative`, since the beginning. On a change what was told
+            temporality: `delta`, what was added since the last call, or `cumulative`, since the beginning. On a change what was sent
                 before is forgotten, as in Kafka: the first delta after it is the whole count.
             t: now, nanoseconds of the Unix epoch.
         """

@@ -38,7 +38,7 @@ def parse_metrics(data: bytes | bytearray | memoryview) -> Any:  # noqa: RET503 
     try:
         whole.ParseFromString(bytes(data))
     except unreadable:
-        # protobuf tells no place, and its sentence may hold bytes of the payload
+        # protobuf gives no offset, and its message may hold bytes of the payload
         reason = f"{len(data)} bytes of metrics are not OTLP MetricsData"
     else:
         return whole

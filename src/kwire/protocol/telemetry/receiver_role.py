@@ -1,6 +1,6 @@
 """The broker's side of KIP-714: answers clients, holds them to their interval, hands what they push to receivers.
 
-Rules and their order, as Kafka's `ClientMetricsManager` has them. A push is checked for: an id that may be, the end that was told before,
+Rules and their order, as Kafka's `ClientMetricsManager` has them. A push is checked for: an id that may be, the end that was sent before,
 the interval (not of the last push), the subscription, the compression, the size; then the receivers have it. `rules="strict"` does what the
 first releases do (3.7 and on), `intended` what they meant where the two differ: a question right after error 117 or 76 is answered inside
 the interval (4.4 does that; librdkafka would wait five minutes otherwise), and a last push that was refused may be repeated
@@ -63,7 +63,7 @@ class TelemetryReceiver:
         node_label: what the label with the broker's id is called: `broker_id` in the proposal, `node_id` in a revision of it.
         unconfigured: what a request is answered without receivers: as any (`kraft`), or error 35 (`zookeeper`).
         known_ids: what a question with an id is answered: the id again, as Kafka's brokers do (`echo`), or zero, as KIP-1313 says (`zero`).
-        throttle_ms: tells how long the quotas hold a connection back; reported to the client.
+        throttle_ms: how long the quotas hold a connection back; reported to the client.
 
     Attributes:
         counters: `TelemetryCounters`.
@@ -107,7 +107,7 @@ class TelemetryReceiver:
         self._throttle_ms = throttle_ms
 
     def advertised(self) -> dict[int, tuple[int, int]]:
-        """The telemetry apis for ApiVersions: both in version 0, neither where nobody takes the metrics."""
+        """The telemetry apis for ApiVersions: both in version 0, neither without a receiver of metrics."""
         return {GET_SUBSCRIPTIONS: (0, 0), PUSH: (0, 0)} if self.receivers else {}
 
     def respond(self, frame: bytes, context: PushContext, t: int) -> bytes:
@@ -181,7 +181,7 @@ class TelemetryReceiver:
         return made
 
     def _renew(self, instance: Instance) -> None:
-        """Subscriptions changed. Kafka makes the instance anew: what it did before does not hold it back."""
+        """Subscriptions changed. Kafka makes a new instance: what it did before does not hold it back."""
         instance.wanted = self.subscriptions.wanted_of(instance.identity)
         instance.version = self.subscriptions.version
         instance.asked = instance.pushed = None
@@ -192,8 +192,8 @@ class TelemetryReceiver:
         response = self.codec.messages.GetTelemetrySubscriptionsResponse
         if self._off():
             return response(error_code=_UNSUPPORTED_VERSION)
-        told = Uuid(body.client_instance_id)
-        instance = self._instance(told if told != ZERO_UUID else self._new_id(), context, t)
+        sent = Uuid(body.client_instance_id)
+        instance = self._instance(sent if sent != ZERO_UUID else self._new_id(), context, t)
         if instance is None:
             return response(error_code=_THROTTLING_QUOTA_EXCEEDED)
         # The condition as first released asks for two errors at once, so there it never holds.
@@ -206,7 +206,7 @@ class TelemetryReceiver:
         instance.last_error = 0
         instance.move(InstanceEvent.ASKED)
         return response(
-            client_instance_id=instance.instance_id if told == ZERO_UUID or self.known_ids == "echo" else ZERO_UUID,
+            client_instance_id=instance.instance_id if sent == ZERO_UUID or self.known_ids == "echo" else ZERO_UUID,
             subscription_id=instance.subscription_id,
             accepted_compression_types=ACCEPTED_COMPRESSIONS,
             push_interval_ms=instance.wanted.interval_ms,

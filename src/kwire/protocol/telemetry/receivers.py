@@ -13,7 +13,7 @@ from kwire.protocol.telemetry.metric_points import MAX_METRICS, decode_metrics
 __all__ = ["OTLP_CONTENT_TYPE", "MemoryReceiver", "MetricsPayload", "MetricsReceiver", "PushContext", "QueueingReceiver"]
 
 OTLP_CONTENT_TYPE: Final = "OTLP"
-"""What Kafka's brokers tell plug-ins (`ClientTelemetryPayload.contentType`)."""
+"""What Kafka's brokers give plug-ins (`ClientTelemetryPayload.contentType`)."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -48,7 +48,7 @@ class MetricsPayload:
         labels: what is to be added to each resource; `with_resource_labels` does it.
         terminating: whether the client ends.
         push_interval_ms: of its subscription (KIP-1217).
-        content_type: what Kafka tells.
+        content_type: what Kafka gives.
     """
 
     instance_id: Uuid

@@ -121,7 +121,7 @@ class SubscriptionTable:
     """All subscriptions of a cluster.
 
     Attributes:
-        version: grows with each change, so that a broker knows which clients' subscriptions are to be made anew.
+        version: grows with each change, so that a broker knows which clients' subscriptions are outdated.
     """
 
     def __init__(self) -> None:
@@ -174,7 +174,7 @@ def subscription_id_of(wanted: Wanted, instance_id: Uuid | bytes) -> int:
 
 
 def draft_interval_ms(instance_id: str, name: str, configs: Mapping[str, Mapping[str, int]]) -> int | None:
-    """The interval of one metric in the proposal's draft, None where nobody wants it.
+    """The interval of one metric in the proposal's draft, None without a subscription.
 
     Arguments:
         instance_id: the draft's text, `client.id` and a UUID.

@@ -1,4 +1,4 @@
-"""What responses tell of the cluster: its nodes and the ranges of versions that they advertise."""
+"""What responses contain of the cluster: its nodes and the ranges of versions that they advertise."""
 
 from __future__ import annotations
 

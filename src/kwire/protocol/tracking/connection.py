@@ -53,7 +53,7 @@ class Connection:
         max_frame: longest frame that is believed, in bytes.
         frames: say where each frame lies (`FrameSeen`).
         bodies: api keys whose bodies are read, None for all. Of the others rows have the header's columns and times, `body` is `skipped`,
-            and no event says what they hold; frames are not kept either. What tells who the client is (SaslHandshake, ApiVersions,
+            and no event says what they hold; frames are not kept either. What identifies the client (SaslHandshake, ApiVersions,
             SaslAuthenticate, GetTelemetrySubscriptions) is always read, and so are the acks of a Produce.
         asked: give the frames of this message (`MessageSeen`).
 
@@ -187,7 +187,7 @@ class Connection:
 
     @_alone
     def begins_late(self, direction: Direction) -> list[Event]:
-        """The first bytes of a direction were not seen, and how many they are is not known: to be said before any of it comes."""
+        """The first bytes of a direction were not seen, and how many they are is unknown: call this before any of it comes."""
         exchange = self._exchange
         exchange.missing = True
         self._openings[direction] = Opening(direction, True, self._splitters[direction].max_frame)
@@ -195,7 +195,7 @@ class Connection:
         if direction == "request":
             exchange.lost_requests()
         else:
-            exchange.response_breaks += 1  # nothing of a known response, as far as can be told
+            exchange.response_breaks += 1  # nothing of a known response, as far as can be seen
         return []
 
     @_alone
@@ -239,7 +239,7 @@ class Connection:
             self._last_seen = t
 
     def _judge_of(self, direction: Direction) -> ResponseJudge:
-        # Both judges have the same three methods; the request's is kept by the exchange, which tells raw tokens with it.
+        # Both judges have the same three methods; the request's is kept by the exchange, which finds raw tokens with it.
         return self._exchange.judge if direction == "request" else self._judge  # type: ignore[return-value]
 
     def _receive(self, direction: Direction, data: bytes, t: int, packet: int) -> list[Event]:
@@ -320,7 +320,7 @@ class Connection:
             events: list[Event] = [*seen, exchange.violation("frame_unfinished", direction, fault, **facts)]
             waiting = exchange.pairing.waiting
             if direction == "response" and waiting and waiting[0].row is not None and peek_correlation_id(fault.payload) is not None:
-                # The server did answer, and what came of it may say more than its correlation id; when its end came nobody knows.
+                # The server did answer, and what came of it may say more than its correlation id; when its end came is unknown.
                 exchange.losses += 1
                 cut = Frame(fault.payload, fault.length, fault.offset, fault.packet, fault.time, fault.time, damaged=True, ended=False)
                 cut.unfinished = True

@@ -135,7 +135,7 @@ class DirectionDetector:
         return self._readings[server].summary()
 
     def _join_late(self) -> list[Event]:
-        """Nobody announced the beginning."""
+        """The beginning was not seen."""
         if self._readings:
             return []
         if self._named is not None:
@@ -178,8 +178,8 @@ class DirectionDetector:
         events, self._kept = self._kept[server], {0: [], 1: []}
         return events
 
-    def take_up(self, server_side: int, decided_by: DecidedBy | None, connection: Connection) -> None:
-        """Take a connection whose server is known already, in place of what was tracked so far."""
+    def import_connection(self, server_side: int, decided_by: DecidedBy | None, connection: Connection) -> None:
+        """Replace what was tracked so far by a connection whose server is known."""
         self.server_side, self.decided_by = server_side, decided_by
         self._readings = {server_side: connection}
 

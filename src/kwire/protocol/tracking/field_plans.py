@@ -1,7 +1,7 @@
 """Field plans of the native tracker: which fields it takes out of the messages of an api version, and what it has to do with them.
 
 All of it follows from what the protocol rules read in Python (`first_fields`, `observation`, `identity`); nothing here names a field that
-they do not name. Fields that feed columns of `requests` are marked with the column's place in the table.
+they do not name. Fields that feed columns of `requests` are marked with the column's index in the table.
 """
 
 from __future__ import annotations
@@ -68,23 +68,23 @@ class Mark(IntEnum):
     USED_ERROR = 6 << 8
     USED_RECORDS = 7 << 8
     # Of a member and its group, and of each member or each protocol that is offered
-    SAID_MEMBER = 16 << 8
-    SAID_INSTANCE = 17 << 8
-    SAID_TYPE = 18 << 8
-    SAID_NAME = 19 << 8
-    SAID_LEADER = 20 << 8
-    SAID_ASSIGNMENT = 21 << 8
-    SAID_REASON = 22 << 8
-    SAID_GENERATION = 24 << 8
-    SAID_SESSION_TIMEOUT = 25 << 8
-    SAID_REBALANCE_TIMEOUT = 26 << 8
+    TOP_MEMBER = 16 << 8
+    TOP_INSTANCE = 17 << 8
+    TOP_TYPE = 18 << 8
+    TOP_NAME = 19 << 8
+    TOP_LEADER = 20 << 8
+    TOP_ASSIGNMENT = 21 << 8
+    TOP_REASON = 22 << 8
+    TOP_GENERATION = 24 << 8
+    TOP_SESSION_TIMEOUT = 25 << 8
+    TOP_REBALANCE_TIMEOUT = 26 << 8
     ENTRIES = 32 << 8
     ENTRY_NAME = 33 << 8
     ENTRY_INSTANCE = 34 << 8
     ENTRY_METADATA = 35 << 8
     ENTRY_REASON = 36 << 8
     ENTRY_ERROR = 37 << 8
-    # A column: this times its place in `BODY_COLUMNS`, counted from 1; it may stand beside any other mark
+    # A column: this times its index in `BODY_COLUMNS`, counted from 1; it may stand beside any other mark
     COLUMN = 1 << 16
 
 
@@ -119,20 +119,20 @@ _OWN_TRAITS: Final = {
 # What `kwire.protocol.tracking.group_steps` reads of requests and of responses.
 _JOINING: Final = (
     {
-        "member_id": Mark.SAID_MEMBER, "group_instance_id": Mark.SAID_INSTANCE, "protocol_type": Mark.SAID_TYPE,
-        "session_timeout_ms": Mark.SAID_SESSION_TIMEOUT, "rebalance_timeout_ms": Mark.SAID_REBALANCE_TIMEOUT, "protocols": Mark.ENTRIES,
-        "protocols.name": Mark.ENTRY_NAME, "protocols.metadata": Mark.ENTRY_METADATA, "reason": Mark.SAID_REASON,
+        "member_id": Mark.TOP_MEMBER, "group_instance_id": Mark.TOP_INSTANCE, "protocol_type": Mark.TOP_TYPE,
+        "session_timeout_ms": Mark.TOP_SESSION_TIMEOUT, "rebalance_timeout_ms": Mark.TOP_REBALANCE_TIMEOUT, "protocols": Mark.ENTRIES,
+        "protocols.name": Mark.ENTRY_NAME, "protocols.metadata": Mark.ENTRY_METADATA, "reason": Mark.TOP_REASON,
     },
     {
-        "member_id": Mark.SAID_MEMBER, "generation_id": Mark.SAID_GENERATION, "leader": Mark.SAID_LEADER, "protocol_name": Mark.SAID_NAME,
-        "protocol_type": Mark.SAID_TYPE,
+        "member_id": Mark.TOP_MEMBER, "generation_id": Mark.TOP_GENERATION, "leader": Mark.TOP_LEADER, "protocol_name": Mark.TOP_NAME,
+        "protocol_type": Mark.TOP_TYPE,
         "members": Mark.ENTRIES, "members.member_id": Mark.ENTRY_NAME, "members.group_instance_id": Mark.ENTRY_INSTANCE,
         "members.metadata": Mark.ENTRY_METADATA,
     },
 )  # fmt: skip
 _LEAVING: Final = (
     {
-        "member_id": Mark.SAID_MEMBER, "members": Mark.ENTRIES, "members.member_id": Mark.ENTRY_NAME,
+        "member_id": Mark.TOP_MEMBER, "members": Mark.ENTRIES, "members.member_id": Mark.ENTRY_NAME,
         "members.group_instance_id": Mark.ENTRY_INSTANCE, "members.reason": Mark.ENTRY_REASON,
     },
     {
@@ -142,10 +142,10 @@ _LEAVING: Final = (
 )  # fmt: skip
 _SYNCING: Final = (
     {
-        "member_id": Mark.SAID_MEMBER, "group_instance_id": Mark.SAID_INSTANCE, "generation_id": Mark.SAID_GENERATION,
-        "protocol_type": Mark.SAID_TYPE, "protocol_name": Mark.SAID_NAME,
+        "member_id": Mark.TOP_MEMBER, "group_instance_id": Mark.TOP_INSTANCE, "generation_id": Mark.TOP_GENERATION,
+        "protocol_type": Mark.TOP_TYPE, "protocol_name": Mark.TOP_NAME,
     },
-    {"protocol_type": Mark.SAID_TYPE, "protocol_name": Mark.SAID_NAME, "assignment": Mark.SAID_ASSIGNMENT},
+    {"protocol_type": Mark.TOP_TYPE, "protocol_name": Mark.TOP_NAME, "assignment": Mark.TOP_ASSIGNMENT},
 )  # fmt: skip
 _STEPS: Final = {_JOIN_GROUP: _JOINING, _LEAVE_GROUP: _LEAVING, _SYNC_GROUP: _SYNCING}
 
@@ -286,7 +286,7 @@ def _response_marks(message: Message, api_key: int, version: int) -> Marks:
 
 
 def _column_marks(columns: dict[str, Path]) -> Marks:
-    return [(columns[each.name], Mark.COLUMN * place) for place, each in enumerate(BODY_COLUMNS, 1) if each.name in columns]
+    return [(columns[each.name], Mark.COLUMN * index) for index, each in enumerate(BODY_COLUMNS, 1) if each.name in columns]
 
 
 def _step_marks(api_key: int, side: int) -> Marks:

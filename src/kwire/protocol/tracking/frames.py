@@ -97,7 +97,7 @@ class Frame:
 
 @dataclass(slots=True)
 class FrameFault:
-    """A place where no frame can be read: an impossible length, or a frame that the end cuts off.
+    """An offset at which no frame can be read: an impossible length, or a frame that the end cuts off.
 
     Attributes:
         have: how many bytes of it came; `payload` are those behind its length.

@@ -1,6 +1,6 @@
 """What members of groups do, step by step: one request with its answer gives one step at most.
 
-Classic groups join, sync and leave (KIP-62, KIP-559); members of the newer ones (KIP-848, KIP-932, KIP-1071) tell all in a heartbeat, which
+Classic groups join, sync and leave (KIP-62, KIP-559); members of the newer ones (KIP-848, KIP-932, KIP-1071) send all in a heartbeat, which
 is a step only when it says something: a join, a leave, a new assignment, an error. Timelines are made of steps by who sees all connections.
 """
 
@@ -144,8 +144,8 @@ def _newer_heartbeat(step: GroupStep, request: Any, response: Any) -> bool:
     step.subscription = wanted
     given = getattr(response, "assignment", None)
     if getattr(given, "topic_partitions", None) is not None:
-        places = _whole(given, "topic_partitions", "topic_id", "partitions")
-        step.assignment = sorted((str(Uuid(each.topic_id)), sorted(each.partitions)) for each in places)
+        assigned = _whole(given, "topic_partitions", "topic_id", "partitions")
+        step.assignment = sorted((str(Uuid(each.topic_id)), sorted(each.partitions)) for each in assigned)
     if getattr(response, "active_tasks", None) is not None:
         tasks = _whole(response, "active_tasks", "subtopology_id", "partitions")
         step.assignment = sorted((each.subtopology_id, sorted(each.partitions)) for each in tasks)

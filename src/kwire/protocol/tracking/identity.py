@@ -60,12 +60,12 @@ class ClientIdentity:
         role: what the peer is.
     """
 
-    __slots__ = ("_client_ids", "_doubted", "_observed", "_settled", "instance_id", "role", "software", "source")
+    __slots__ = ("_client_ids", "_doubted", "_introduced", "_observed", "instance_id", "role", "software", "source")
 
     def __init__(self, observed: bool) -> None:
         self._observed = observed
         self._doubted = False  # a name may have been sent in bytes that are missing
-        self._settled = False  # a request came that clients send only when they have named themselves
+        self._introduced = False  # a request came that clients send only after ApiVersions and SASL
         self._client_ids: dict[str, int] = {}
         self.software: tuple[str | None, str | None] = (None, None)
         self.source: IdentitySource = "not_observed"
@@ -81,11 +81,11 @@ class ClientIdentity:
         """Requests may have gone by unseen: an ApiVersions request with a name among them, while the client is still introducing itself."""
         self._observed = False
         self._doubted = True
-        if not self._settled:
+        if not self._introduced:
             self._unsay()
 
     def _unsay(self) -> None:
-        """That no name was sent cannot be said any more."""
+        """Take back `not_sent`."""
         if self.source == "not_sent":
             self.source = "not_observed"
             self.software = (None, None)
@@ -95,7 +95,7 @@ class ClientIdentity:
         if reading.client_id:
             self.count_client_id(reading.client_id)
         broken = self._see_api_versions(reading) if reading.api_key == API_VERSIONS else []
-        self._settled = self._settled or reading.api_key not in _INTRODUCTION
+        self._introduced = self._introduced or reading.api_key not in _INTRODUCTION
         if self.source == "not_observed" and self._observed and not (reading.api_key == API_VERSIONS and reading.body == "truncated"):
             self._not_sent()
         self._see_instance_id(reading.client_instance_id)

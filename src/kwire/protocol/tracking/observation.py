@@ -169,13 +169,13 @@ def observe(row: RequestCompleted, note: Any, payload: bytes | None, damaged: bo
     if key in TOPIC_USERS:
         return _topics(row, note or [], response, not damaged)
     request = None if note is None else _request(key, version, *note)
-    return _said(key, version, row, request, response)
+    return _whole_body_events(key, version, row, request, response)
 
 
 def group_faults(row: RequestCompleted, note: Any, payload: bytes, damaged: bool) -> list[tuple[str, dict[str, object]]]:
     """What does not fit between a request of a group and its response (`groups.exchange_faults`); arguments as in `observe`.
 
-    Of frames that were cut nothing is said: what is missing may be what fits.
+    A frame that was cut breaks no rule: what is missing may be what fits.
     """
     key, version = row.api_key, row.api_version
     if key not in CHECKED_APIS or version is None or note is None or damaged or note[1]:
@@ -195,7 +195,7 @@ def observe_messages(row: RequestCompleted, request: Any, response: Any) -> list
         return []
     if key in TOPIC_USERS:
         return _topics(row, [] if request is None else noted(key, request), response)
-    return _said(key, version, row, request, response)
+    return _whole_body_events(key, version, row, request, response)
 
 
 def _is_observed(row: RequestCompleted) -> bool:
@@ -205,7 +205,7 @@ def _is_observed(row: RequestCompleted) -> bool:
     return watch is not Watch.NO and (watch is not Watch.BOTH_ON_ERROR or bool(row.error_code))
 
 
-def _said(key: int, version: int, row: RequestCompleted, request: Any, response: Any) -> list[Event]:
+def _whole_body_events(key: int, version: int, row: RequestCompleted, request: Any, response: Any) -> list[Event]:
     if key == _PUSH_TELEMETRY:
         return _metrics(row, request)
     if key in GROUP_APIS or key in GROUP_ERROR_APIS:

@@ -52,7 +52,7 @@ class Opening:
         return bool(self._data)
 
     def take(self, data: bytes, t: int, packet: int) -> str | None:
-        """Take the next bytes; gives what is spoken, `kafka` for what may be Kafka, or None while they do not tell."""
+        """Take the next bytes; gives what is spoken, `kafka` for what may be Kafka, or None while that is undecided."""
         self._chunks.append((data, t, packet))
         self._data += data
         while True:
@@ -87,12 +87,12 @@ class Opening:
 
     def first_fault(self) -> FirstFault:
         """What is wrong with the first four bytes as a frame length."""
-        place, behind = self._chunks[0], 0
+        holder, behind = self._chunks[0], 0
         for chunk in self._chunks:
-            place, behind = chunk, behind + len(chunk[0])
+            holder, behind = chunk, behind + len(chunk[0])
             if behind > self.skipped:
                 break
-        _, t, packet = place
+        _, t, packet = holder
         length = int.from_bytes(self._data[:4], "big", signed=True)
         if length < 0:
             return FirstFault("frame_length_negative", {"length": length}, self.skipped, packet, t)

@@ -14,7 +14,7 @@ from typing import Any, Final, Literal
 from kwire.protocol.events import RequestCompleted
 from kwire.protocol.row_columns import REQUEST_BODIES
 from kwire.protocol.tracking.frames import Frame
-from kwire.protocol.tracking.waiting_index import UNPLACED, WaitingIndex
+from kwire.protocol.tracking.waiting_index import UNNUMBERED, WaitingIndex
 
 __all__ = ["MAX_HELD", "MAX_HELD_BYTES", "MAX_WAITING", "MAX_WAITING_BYTES", "ORDINARY_TEXT", "Outcome", "Pairing", "Waiting", "kept_bytes"]
 
@@ -49,7 +49,7 @@ class Waiting:
         kept: bytes that it keeps beyond what every request keeps.
         is_timed: the request's last byte was seen, so that its time is known.
         is_lost: its response is among bytes that are missing: no other request waited when they were lost.
-        place: where `kwire.protocol.tracking.waiting_index` has it.
+        ordinal: where `kwire.protocol.tracking.waiting_index` has it.
     """
 
     row: RequestCompleted | None
@@ -59,7 +59,7 @@ class Waiting:
     overtaken_by: int = 0
     note: Any = None
     kept: int = 0
-    place: int = UNPLACED
+    ordinal: int = UNNUMBERED
     is_timed: bool = True
     is_lost: bool = False
 
@@ -108,7 +108,7 @@ class Pairing:
         waiting: requests without response, in the order of sending.
         is_unclear: a response was seen that may be that of several requests, all with its id: what waits may be answered.
         losses: gaps of the connection so far.
-        last_answered: correlation id of the latest answered request, to tell an answer that comes twice.
+        last_answered: correlation id of the latest answered request, to find an answer that comes twice.
     """
 
     __slots__ = ("_held", "_index", "_kept", "is_unclear", "last_answered", "losses", "waiting")
@@ -154,7 +154,7 @@ class Pairing:
         if self.waiting and (len(self.waiting) == 1 or self.waiting[-2].is_lost):
             self.waiting[-1].is_lost = True
 
-    def put_back(self, waiting: list[Waiting]) -> None:
+    def import_waiting(self, waiting: list[Waiting]) -> None:
         """These are the requests that wait."""
         self._index.clear(self.waiting)
         self.waiting = waiting
@@ -203,7 +203,7 @@ class Pairing:
         """As `_find`, where responses were lost that requests wait for.
 
         Some clients give all their requests one id (pykafka). Then the id says nothing, and a response is that of the first request whose
-        response is not lost; where it may be, nobody can say which one is answered.
+        response is not lost; where it may be, it is unknown which one is answered.
         """
         found, several = self._index.possible(self.waiting, correlation_id)
         if found is None:

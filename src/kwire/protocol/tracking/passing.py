@@ -1,7 +1,7 @@
-"""What a connection passes over: bodies that nobody asked for, so that a proxy does not pay for them with time or memory.
+"""What a connection passes over: bodies that are not wanted, so that a proxy does not pay for them with time or memory.
 
 `Connection(bodies=...)` names the apis whose bodies are read. Of all others the header is read, and the acks of a Produce, without which
-nobody knows whether an answer will come; the rest of such a frame is counted and not kept.
+it is unknown whether an answer will come; the rest of such a frame is counted and not kept.
 """
 
 from __future__ import annotations
@@ -82,7 +82,7 @@ class Passing:
         try:
             _, offset = header_reader().read(payload, strict=False)
         except WireError as error:
-            # Twice as much each time, so that a long client id in small pieces is not read anew with each.
+            # Twice as much each time, so that a long client id in small pieces is not read again with each.
             return max(2 * len(payload), _SOME_HEADER) if error.code is Fault.TRUNCATED else 0
         if key != PRODUCE:
             return int(offset)

@@ -1,6 +1,6 @@
 """How the tracker reads the few bodies that deserve more than a decoder gives: as far as they go, text replaced, anomalies noted.
 
-Those are the bodies that snaplen or a gap has cut (an ApiVersions response tells ranges up to the cut), and those in which Java's readers
+Those are the bodies that snaplen or a gap has cut (an ApiVersions response has ranges up to the cut), and those in which Java's readers
 pass over a fault.
 """
 

@@ -177,9 +177,13 @@ def _text_broken(api_key: int, version: int, is_request: bool, payload: bytes, o
     return []
 
 
+def _reason(error: WireError) -> str:
+    """What is wrong, at which byte and in which field."""
+    return f"{error.reason} at byte {error.offset}" + (f" in {error.path}" if error.path else "")
+
+
 def _fault(error: WireError, label: str) -> Fact:
-    place = f" in {error.path}" if error.path else ""
-    return rule_of_fault(error.code), {"message": label, "reason": f"{error.reason} at byte {error.offset}{place}"}
+    return rule_of_fault(error.code), {"message": label, "reason": _reason(error)}
 
 
 def trailing_fact(label: str, count: int, end: int) -> Fact:
@@ -234,8 +238,7 @@ def _read_header(reading: RequestReading, payload: bytes, damaged: bool) -> int 
         header, offset = header_reader().read(payload, strict=False)
     except WireError as error:
         if not damaged:
-            place = f" in {error.path}" if error.path else ""
-            reading.broken.append(("header_malformed", {"reason": f"{error.reason} at byte {error.offset}{place}"}))
+            reading.broken.append(("header_malformed", {"reason": _reason(error)}))
         return None
     client_id = reading.client_id = header.client_id
     reading.client_instance_id = getattr(header, "client_instance_id", None)

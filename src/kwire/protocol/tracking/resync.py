@@ -62,7 +62,7 @@ def _agrees(decoder: Any, data: bytes, offset: int, length: int) -> bool:
 
 
 def _names_client(payload: bytes, length: int) -> bool:
-    """Whether a long request has a client id that somebody may have chosen: random bytes often claim a long value and prove it late."""
+    """Whether a long request has a plausible client id: random bytes often claim a long value and prove it late."""
     if length <= _TRIALS[-1]:
         return True
     try:

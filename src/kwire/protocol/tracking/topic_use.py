@@ -62,7 +62,7 @@ TOPIC_USERS: Final[dict[int, tuple[Shape, Shape]]] = {
     ),
 }
 
-Place = tuple[str | None, str | None, int]
+PartitionKey = tuple[str | None, str | None, int]
 
 
 def _uses(shape: Shape, message: Any) -> Iterator[PartitionUse]:
@@ -88,7 +88,7 @@ def _uses(shape: Shape, message: Any) -> Iterator[PartitionUse]:
                 yield latest
             use = PartitionUse(name or None, topic_id, number, getattr(partition, "error_code", None) if shape.errors else None)
             records = getattr(partition, "records", None) if shape.records else None
-            # A request log has the size of the records in their place.
+            # A request log has the size of the records instead.
             latest = _weigh(use, records) if records else use._replace(bytes=getattr(partition, "records_size", None) or 0, unseen=is_cut)
         if latest is not None:
             yield latest
@@ -144,7 +144,7 @@ def used(api_key: int, note: list[PartitionUse], message: Any, is_request_whole:
     """
     request, response = TOPIC_USERS[api_key]
     missing = response.records and not is_whole
-    found: dict[Place, PartitionUse] = {use[:3]: use._replace(unseen=True) if missing else use for use in note}
+    found: dict[PartitionKey, PartitionUse] = {use[:3]: use._replace(unseen=True) if missing else use for use in note}
     for use in _uses(response, message) if message is not None else ():
         known = found.get(use[:3])
         # A request has records or its response has, never both.

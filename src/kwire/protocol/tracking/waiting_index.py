@@ -3,12 +3,12 @@
 The requests are in a list in the order of sending. This index is made when a response first disagrees with that order, and follows the list
 from then on: others may append to the list and remove its first request meanwhile, as the native tracker does.
 
-    place        of a request in the order of sending, numbered from the making of the index; a place is found in the list by bisection
-    ids          places by correlation id; those of requests that have left are dropped when they are met
-    answered     a bit at the place of each request that was answered before an earlier one
+    ordinal        of a request in the order of sending, numbered from the making of the index; an ordinal is found in the list by bisection
+    ids          ordinals by correlation id; those of requests that have left are dropped when they are met
+    answered     a bit at the ordinal of each request that was answered before an earlier one
     cursors      up to where all are tokens, and up to where nothing is left that an overtaking response gives up
 
-When more than half of the places belong to requests that have left, the index is made again. So a response costs the same whatever waits.
+When more than half of the ordinals belong to requests that have left, the index is made again. So a response costs the same whatever waits.
 """
 
 from __future__ import annotations
@@ -20,12 +20,12 @@ from typing import TYPE_CHECKING, Final
 if TYPE_CHECKING:
     from kwire.protocol.tracking.pairing import Waiting
 
-__all__ = ["UNPLACED", "WaitingIndex"]
+__all__ = ["UNNUMBERED", "WaitingIndex"]
 
-# The place of a request that is not in an index.
-UNPLACED: Final = -1
-_SPARE: Final = 64  # places of requests that have left, however few wait
-_PLACE: Final = attrgetter("place")
+# The ordinal of a request that is not in an index.
+UNNUMBERED: Final = -1
+_SPARE: Final = 64  # ordinals of requests that have left, however few wait
+_ORDINAL: Final = attrgetter("ordinal")
 
 
 class WaitingIndex:
@@ -35,75 +35,75 @@ class WaitingIndex:
 
     def __init__(self) -> None:
         self._ids: dict[int, list[int]] = {}
-        self._next = 0  # place of the next request
+        self._next = 0  # ordinal of the next request
         self._answered = 0  # bits
-        self._counted = UNPLACED  # place of the first request if its `overtaken_by` already contains these bits
-        self._steady = 0  # no request before this place may be silent or is a token
-        self._tokens = 0  # every request before this place is a token
+        self._counted = UNNUMBERED  # ordinal of the first request if its `overtaken_by` already contains these bits
+        self._steady = 0  # no request before this ordinal may be silent or is a token
+        self._tokens = 0  # every request before this ordinal is a token
 
     def _follow(self, waiting: list[Waiting]) -> None:
-        """Give every request a place."""
+        """Give every request an ordinal."""
         if self._next > 2 * len(waiting) + _SPARE:
             self.clear(waiting)
         begin = len(waiting)
-        while begin and waiting[begin - 1].place == UNPLACED:
+        while begin and waiting[begin - 1].ordinal == UNNUMBERED:
             begin -= 1
         for each in waiting[begin:]:
-            each.place = self._next
+            each.ordinal = self._next
             self._next += 1
             number = each.correlation_id
             if number is not None:
-                self._ids.setdefault(number, []).append(each.place)
+                self._ids.setdefault(number, []).append(each.ordinal)
 
     def clear(self, waiting: list[Waiting]) -> None:
-        """Forget all places; what was counted by them is written to the requests."""
+        """Forget all ordinals; what was counted by them is written to the requests."""
         for each in waiting:
-            if each.place != UNPLACED:
+            if each.ordinal != UNNUMBERED:
                 each.overtaken_by += self._later(each)
-                each.place = UNPLACED
+                each.ordinal = UNNUMBERED
         self._ids.clear()
         self._next = self._answered = self._steady = self._tokens = 0
-        self._counted = UNPLACED
+        self._counted = UNNUMBERED
 
     def find(self, waiting: list[Waiting], correlation_id: int) -> int | None:
         """Position of the first request with this correlation id."""
         self._follow(waiting)
-        places = self._ids.get(correlation_id, ())
-        for left, place in enumerate(places):
-            at = bisect_left(waiting, place, key=_PLACE)
-            if at < len(waiting) and waiting[at].place == place:
+        ordinals = self._ids.get(correlation_id, ())
+        for left, ordinal in enumerate(ordinals):
+            at = bisect_left(waiting, ordinal, key=_ORDINAL)
+            if at < len(waiting) and waiting[at].ordinal == ordinal:
                 del self._ids[correlation_id][:left]
                 return at
-        if places:
+        if ordinals:
             del self._ids[correlation_id]
         return None
 
     def possible(self, waiting: list[Waiting], correlation_id: int) -> tuple[int | None, bool]:
         """Position of the first request with this correlation id whose response is not lost, and whether there is another."""
         self._follow(waiting)
-        places = self._ids.get(correlation_id, [])
+        ordinals = self._ids.get(correlation_id, [])
         found: list[int] = []
         while len(found) < 2:
             left = len(found)  # requests that have left, and lost ones, are dropped
-            at = next(((read, at) for read in range(left, len(places)) if (at := self._open_at(waiting, places[read])) is not None), None)
-            del places[left : len(places) if at is None else at[0]]
+            at = next(((n, at) for n in range(left, len(ordinals)) if (at := self._open_at(waiting, ordinals[n])) is not None), None)
+            del ordinals[left : len(ordinals) if at is None else at[0]]
             if at is None:
                 break
             found.append(at[1])
         return (found[0] if found else None), len(found) > 1
 
-    def _open_at(self, waiting: list[Waiting], place: int) -> int | None:
-        """Position of the request with this place, None when it has left or its response is lost."""
-        at = bisect_left(waiting, place, key=_PLACE)
-        return at if at < len(waiting) and waiting[at].place == place and not waiting[at].is_lost else None
+    def _open_at(self, waiting: list[Waiting], ordinal: int) -> int | None:
+        """Position of the request with this ordinal, None when it has left or its response is lost."""
+        at = bisect_left(waiting, ordinal, key=_ORDINAL)
+        return at if at < len(waiting) and waiting[at].ordinal == ordinal and not waiting[at].is_lost else None
 
     def first_with_header(self, waiting: list[Waiting]) -> int | None:
         """Position of the first request that is no raw token."""
         self._follow(waiting)
-        at = bisect_left(waiting, self._tokens, key=_PLACE)
+        at = bisect_left(waiting, self._tokens, key=_ORDINAL)
         while at < len(waiting) and waiting[at].row is None:
             at += 1
-        self._tokens = waiting[at].place if at < len(waiting) else self._next
+        self._tokens = waiting[at].ordinal if at < len(waiting) else self._next
         return at if at < len(waiting) else None
 
     def overtake(self, waiting: list[Waiting], found: int, response_breaks: int) -> list[Waiting]:
@@ -112,18 +112,18 @@ class WaitingIndex:
         They are those that were sent before the border of responses was last lost, those that may be silent, and tokens.
         """
         self._follow(waiting)
-        place = waiting[found].place
+        ordinal = waiting[found].ordinal
         lost = 0
         while lost < found and response_breaks > waiting[lost].response_breaks:  # breaks rise in the order of sending
             lost += 1
-        begin = max(lost, min(bisect_left(waiting, self._steady, key=_PLACE), found))
+        begin = max(lost, min(bisect_left(waiting, self._steady, key=_ORDINAL), found))
         given_up = waiting[:lost]
         steady: list[Waiting] = []
         for each in waiting[begin:found]:
             (given_up if each.may_be_silent or each.row is None else steady).append(each)
         waiting[begin:found] = steady
         del waiting[:lost]
-        self._steady = max(self._steady, place)
+        self._steady = max(self._steady, ordinal)
         return given_up
 
     def take(self, waiting: list[Waiting], at: int) -> Waiting:
@@ -131,8 +131,8 @@ class WaitingIndex:
         answered = waiting.pop(at)
         answered.overtaken_by += self._later(answered)
         if at:
-            self._answered |= 1 << answered.place
-            if waiting[0].place == self._counted:
+            self._answered |= 1 << answered.ordinal
+            if waiting[0].ordinal == self._counted:
                 waiting[0].overtaken_by += 1
         self.count_first(waiting)
         return answered
@@ -141,10 +141,10 @@ class WaitingIndex:
         """Write to the first request how many have overtaken it. When that is none, none of those behind it was overtaken."""
         if self._answered and waiting:
             waiting[0].overtaken_by += self._later(waiting[0])
-            self._counted = waiting[0].place
+            self._counted = waiting[0].ordinal
 
     def _later(self, request: Waiting) -> int:
         """Answered requests behind this one that its `overtaken_by` does not contain."""
-        if not self._answered or request.place in (UNPLACED, self._counted):
+        if not self._answered or request.ordinal in (UNNUMBERED, self._counted):
             return 0
-        return (self._answered >> (request.place + 1)).bit_count()
+        return (self._answered >> (request.ordinal + 1)).bit_count()

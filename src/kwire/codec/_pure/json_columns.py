@@ -1,0 +1,63 @@
+"""Kafka's own JSON of the messages in a binary column, one decoded message after the other."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from kwire.codec.json_text import json_text
+from kwire.errors import WireError
+
+__all__ = ["JsonWriter"]
+
+
+class JsonWriter:
+    """Writes messages as the text of Kafka's own JSON.
+
+    Arguments:
+        decoder_of: `decoder_of(api_key, api_version)` gives the twin's `Decoder` of the messages, None where there is none.
+    """
+
+    def __init__(self, decoder_of: Callable[[int, int], Any]) -> None:
+        self._decoder_of = decoder_of
+
+    def write(self, chunk: Any, keys: Any, versions: Any, schema: Any, importer: Any) -> tuple[Any, list[int]]:
+        """Write the messages of a binary column.
+
+        Arguments:
+            chunk: a `kwire.codec.binary_chunks.BinaryChunk`.
+            keys, versions: of each message the api key and version, int16 buffers.
+            schema: of the result, one column of texts.
+            importer: `pyarrow.RecordBatch._import_from_c`, which only the native twin needs.
+
+        Returns:
+            A `pyarrow.RecordBatch` with a text for each message, null for a null; and the indexes of those messages that are not written,
+            because they break a rule, which are null too. The native twin writes none that is unusual either.
+
+        Raises:
+            ValueError: buffers do not fit the array.
+        """
+        import pyarrow as pa
+
+        from kwire.codec.binary_chunks import messages_of
+
+        texts: list[str | None] = []
+        left: list[int] = []
+        key_view, version_view = (memoryview(each).cast("B").cast("h") for each in (keys, versions))
+        if min(len(key_view), len(version_view)) < chunk.length:
+            raise ValueError("there are fewer api keys or versions than messages")
+        for row, message in enumerate(messages_of(chunk)):
+            text = None
+            if message is not None:
+                text = self._text(message, key_view[row], version_view[row])
+                if text is None:
+                    left.append(row)
+            texts.append(text)
+        return pa.RecordBatch.from_arrays([pa.array(texts, pa.string())], schema=schema), left
+
+    def _text(self, message: Any, key: int, version: int) -> str | None:
+        decoder = self._decoder_of(key, version)
+        try:
+            return None if decoder is None else json_text(decoder.decode_whole(message), version)
+        except WireError:
+            return None

@@ -1,0 +1,30 @@
+"""A relay between a client and a broker, without sockets: what a proxy does with bytes, apart from receiving and sending them.
+
+The door::
+
+    RelayPlan(rules, *, unknown="pass" | "refuse" | "close")     rules: RelayRule(direction, api_key, versions, action)
+        action: PASS | CALL | CLOSE | REFUSE | an object with `pieces(frame)`
+
+    Relay(plan, *, max_frame, max_held, budget=None, renumber=False)
+        from_client(data, t), from_server(data, t) -> Moves      pieces to send, frames held, why to close
+        end_client(t), end_server(t) -> Moves                    half-close
+        release(held, pieces | None) -> Moves                    a held frame goes on, edited or not
+        answer(held, frame | None) -> Moves                      the relay answers in the broker's place
+        own_request(frame, tag=...) -> Moves                     the relay asks the broker itself
+        reads_client, reads_server, is_idle, owed, kept, closing
+
+Frames are given and taken without their 4-byte length; pieces to send have it. What goes out does not depend on how the bytes are cut into
+calls.
+"""
+
+from __future__ import annotations
+
+from kwire.protocol.relay.budget import HeldBudget
+from kwire.protocol.relay.moves import Buffer, CloseReason, Closing, Held, Moves
+from kwire.protocol.relay.plan import CALL, CLOSE, PASS, REFUSE, FrameEdit, RelayPlan, RelayRule, Unknown
+from kwire.protocol.relay.relay import Relay
+
+__all__ = [
+    "CALL", "CLOSE", "PASS", "REFUSE", "Buffer", "CloseReason", "Closing", "FrameEdit", "Held", "HeldBudget", "Moves", "Relay", "RelayPlan",
+    "RelayRule", "Unknown",
+]  # fmt: skip

@@ -1,0 +1,65 @@
+"""The beginnings of frames that a relay decides by."""
+
+from __future__ import annotations
+
+import struct
+from typing import Final
+
+from kwire.codec.classes import compiled
+from kwire.errors import WireError
+from kwire.protocol.tracking.passing import PRODUCE, read_acks
+from kwire.protocol.tracking.reading import REQUEST_HEAD, header_reader
+
+__all__ = [
+    "API_VERSIONS", "LENGTH", "MAX_HEAD", "PRODUCE", "REQUEST_HEAD", "SASL_AUTHENTICATE", "SASL_HANDSHAKE", "SHORTEST_REQUEST",
+    "SHORTEST_RESPONSE", "UNSUPPORTED_VERSION", "acks_of", "mechanism_of", "refusal",
+]  # fmt: skip
+
+LENGTH: Final = 4  # bytes before a frame
+SHORTEST_REQUEST: Final = 8  # api key, version, correlation id
+SHORTEST_RESPONSE: Final = 4  # correlation id
+SASL_HANDSHAKE: Final = 17
+API_VERSIONS: Final = 18
+SASL_AUTHENTICATE: Final = 36
+UNSUPPORTED_VERSION: Final = 35
+# Client id and transactional id have at most 32767 bytes each; tagged fields of a header are rare and small.
+MAX_HEAD: Final = 1 << 17
+
+_REFUSAL: Final = struct.Struct(">ih")
+_RANGES: Final = struct.Struct(">ihhh")
+
+
+def acks_of(payload: bytes, version: int) -> int | None:
+    """The acks of a Produce request of a known version; None where they cannot be read from these bytes.
+
+    Arguments:
+        payload: the frame without its length, or its beginning.
+    """
+    try:
+        _, offset = header_reader().read(payload, strict=False)
+    except WireError:
+        return None
+    found = read_acks(payload, offset, version)
+    return None if found is None else found[0]
+
+
+def mechanism_of(payload: bytes) -> str | None:
+    """The mechanism of a whole SaslHandshake v0 request; None where it cannot be read."""
+    try:
+        _, offset = header_reader().read(payload, strict=False)
+        message, _ = compiled().decoder("SaslHandshakeRequest", 0).decode(payload, offset, True)
+    except WireError:
+        return None
+    mechanism: str = message.mechanism
+    return mechanism
+
+
+def refusal(api_key: int, correlation_id: int, versions: tuple[int, int] | None) -> bytes:
+    """The answer to a request of an unknown api or version: error 35 in the form of ApiVersions v0 (KIP-511).
+
+    Arguments:
+        api_key: of the request.
+        versions: lowest and highest of ApiVersions, which its refusal names.
+    """
+    head = _REFUSAL.pack(correlation_id, UNSUPPORTED_VERSION)
+    return head + _RANGES.pack(1, API_VERSIONS, *versions) if api_key == API_VERSIONS and versions is not None else head

@@ -1,0 +1,107 @@
+"""What a relay gives its caller: pieces to send, frames that it holds, and why a connection must be closed."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Final, Literal
+
+from kwire.protocol.events import Direction
+
+__all__ = ["CLOSE_TEXTS", "Buffer", "CloseReason", "Closing", "Held", "HeldKind", "Moves"]
+
+Buffer = bytes | bytearray | memoryview
+HeldKind = Literal["request", "response", "own"]
+CloseReason = Literal[
+    "length_negative", "length_too_large", "length_too_short", "head_too_long", "header_malformed", "response_unexpected",
+    "response_mismatched", "refused", "unknown_api", "held_too_large", "budget_exhausted", "program_failed", "program_too_large",
+    "sasl_unknown_mechanism", "frame_unfinished", "server_ended",
+]  # fmt: skip
+
+# A sentence a reason; `{value}` is `Closing.value`. The native twin numbers the reasons in this order, from 1 on.
+CLOSE_TEXTS: Final[dict[CloseReason, str]] = {
+    "length_negative": "frame length is {value}",
+    "length_too_large": "frame length {value} is over the limit",
+    "length_too_short": "a frame of {value} bytes has no room for its header",
+    "head_too_long": "header and acks do not end within {value} bytes",
+    "header_malformed": "the header or the acks of a Produce cannot be read",
+    "response_unexpected": "the broker sent a response (correlation id {value}) and no request waits",
+    "response_mismatched": "the broker answered correlation id {value}, which is not the oldest request that waits",
+    "refused": "the plan closes this api and version (api key {value})",
+    "unknown_api": "unknown api or version (api key {value})",
+    "held_too_large": "held bytes of the connection reach {value}, which is over its limit",
+    "budget_exhausted": "held bytes of all connections are over their limit",
+    "program_failed": "an edit program cannot read its frame",
+    "program_too_large": "an edited frame of {value} bytes is over the limit",
+    "sasl_unknown_mechanism": "raw SASL tokens of a mechanism whose end cannot be recognised",
+    "frame_unfinished": "the stream ended inside a frame",
+    "server_ended": "the broker ended the connection while {value} requests wait",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Closing:
+    """Why a connection must be closed.
+
+    Attributes:
+        reason: for counters.
+        direction: whose bytes were at fault.
+        value: a length, count or correlation id, by the reason; 0 where there is none.
+    """
+
+    reason: CloseReason
+    direction: Direction
+    value: int = 0
+
+    def __str__(self) -> str:
+        return CLOSE_TEXTS[self.reason].format(value=self.value)
+
+
+@dataclass(slots=True, eq=False)
+class Held:
+    """A whole frame that waits for `Relay.release` or `Relay.answer`. Bytes behind it in its direction wait too.
+
+    Attributes:
+        kind: `request` and `response`: frames of the plan's action CALL; `own`: the broker's answer to `Relay.own_request`.
+        frame: header and body, without the 4-byte length.
+        api_key: of the request.
+        api_version: of the body: that of the request, but 0 for error 35 of ApiVersions (KIP-511).
+        asked_version: of the request.
+        correlation_id: as the client knows it; of an own request the one that the broker saw.
+        wants_answer: False for a Produce with acks 0.
+        time: when its last byte came, nanoseconds.
+        tag: what was given to `own_request`, else None.
+    """
+
+    kind: HeldKind
+    frame: bytes
+    api_key: int
+    api_version: int
+    asked_version: int
+    correlation_id: int
+    wants_answer: bool
+    time: int
+    tag: object = None
+
+    def __repr__(self) -> str:
+        # The frame may hold a SASL token.
+        return f"Held({self.kind}, api {self.api_key} v{self.api_version}, {len(self.frame)} bytes)"
+
+
+@dataclass(slots=True)
+class Moves:
+    """What is to be done after a call.
+
+    Attributes:
+        to_server, to_client: pieces in the order of sending. Views of the bytes that were given are among them: they must be sent or copied
+            before the caller's buffer changes.
+        held: frames that were completed by this call; at most one in each direction is held at a time.
+        end_server, end_client: no more bytes will go to that side: send the pieces, then shut down writing (half-close).
+        close: send the pieces, then close both sides. Every later call gives the same reason and no pieces.
+    """
+
+    to_server: list[Buffer] = field(default_factory=list)
+    to_client: list[Buffer] = field(default_factory=list)
+    held: list[Held] = field(default_factory=list)
+    end_server: bool = False
+    end_client: bool = False
+    close: Closing | None = None

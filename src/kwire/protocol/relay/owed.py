@@ -1,0 +1,98 @@
+"""What is still owed to the client of a relay: one queue, in the order of the client's requests.
+
+A broker answers the requests of a connection in their order (`KafkaChannel.mute` until the response is sent), so the oldest request that
+waits is the only one that a response may answer. The relay's own answers stand in the same queue and go out when they are the oldest.
+"""
+
+from __future__ import annotations
+
+from collections import deque
+from dataclasses import dataclass
+from typing import Final, Literal
+
+__all__ = ["MAX_OWED", "Owed", "OwedQueue"]
+
+# Requests that wait at once; behind them the client's bytes wait. Clients have a handful in flight.
+MAX_OWED: Final = 4096
+
+OwedKind = Literal["broker", "token", "answer", "own"]
+
+
+@dataclass(slots=True)
+class Owed:
+    """One answer that is owed.
+
+    Attributes:
+        kind: `broker`: a response that goes to the client; `token`: a raw SASL token; `answer`: the relay's own, ready to go; `own`: the
+            response to the relay's own request.
+        api_key, api_version: of the request.
+        correlation_id: as the client knows it.
+        sent_id: as the broker saw it; another one where requests are renumbered.
+        time: when the request's last byte came.
+        frame: of an `answer`, without its length.
+        action: what is done with the response; None for what the plan says.
+        tag: of an `own`.
+    """
+
+    kind: OwedKind
+    api_key: int = -1
+    api_version: int = 0
+    correlation_id: int = 0
+    sent_id: int = 0
+    time: int = 0
+    frame: bytes = b""
+    action: int | None = None
+    tag: object = None
+
+
+class OwedQueue:
+    """The queue of a connection.
+
+    Attributes:
+        kept: bytes of own answers that wait.
+    """
+
+    __slots__ = ("_queue", "kept")
+
+    def __init__(self) -> None:
+        self._queue: deque[Owed] = deque()
+        self.kept = 0
+
+    def __len__(self) -> int:
+        return len(self._queue)
+
+    @property
+    def first(self) -> Owed | None:
+        return self._queue[0] if self._queue else None
+
+    @property
+    def waiting(self) -> int:
+        """How many of them the broker owes."""
+        return sum(each.kind != "answer" for each in self._queue)
+
+    def add(self, owed: Owed) -> None:
+        self._queue.append(owed)
+        self.kept += len(owed.frame)
+
+    def take(self) -> Owed:
+        """The oldest one is done."""
+        owed = self._queue.popleft()
+        self.kept -= len(owed.frame)
+        return owed
+
+    def take_answers(self) -> list[bytes]:
+        """Own answers that nothing stands before."""
+        ready: list[bytes] = []
+        while self._queue and self._queue[0].kind == "answer":
+            ready.append(self.take().frame)
+        return ready
+
+    def drop_last_token(self, correlation_id: int) -> None:
+        """Take out the oldest token where the request behind it has this correlation id.
+
+        The last token of GSSAPI gets no answer (`GssKrb5Server.doHandshake2` gives null), so the response to the request behind it comes.
+        """
+        follower = next((each for each in self._queue if each.kind != "token"), None)
+        if follower is not None and follower.kind != "answer" and follower.sent_id == correlation_id:
+            while self._queue[0].kind == "token":
+                self._queue.popleft()

@@ -1,0 +1,145 @@
+"""What a relay does with each frame: a table over direction, api key and version, made from rules and the schema.
+
+A relay looks a frame up once, after the first 12 bytes of a request or the first 8 of a response. The table is plain integers, so the
+native twin reads it without the GIL.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable
+from dataclasses import dataclass
+from typing import Any, Final, Literal, Protocol
+
+from kwire.protocol.events import Direction
+from kwire.schema import Catalog, catalog
+from kwire.schema.header_versions import header_version_of
+
+__all__ = ["CALL", "CLOSE", "MOST_KEYS", "MOST_VERSIONS", "PASS", "REFUSE", "FrameEdit", "RelayPlan", "RelayRule", "Unknown"]
+
+# What is done with a frame. A positive number n is the program `RelayPlan.programs[n - 1]`.
+PASS: Final = 0
+CALL: Final = -1
+CLOSE: Final = -2
+REFUSE: Final = -3
+
+# Size of the table; Kafka has used 93 api keys and 19 versions of one of them.
+MOST_KEYS: Final = 128
+MOST_VERSIONS: Final = 32
+
+Unknown = Literal["pass", "refuse", "close"]
+_OF_UNKNOWN: Final[dict[str, int]] = {"pass": PASS, "refuse": REFUSE, "close": CLOSE}
+_STRENGTH: Final = {PASS: 0, CALL: 2, REFUSE: 3, CLOSE: 4}  # of two rules for one frame the stronger holds; a program is 1
+_PROGRAM_STRENGTH: Final = 1
+
+
+class FrameEdit(Protocol):
+    """A program that edits a frame; the edit programs of the codec are such."""
+
+    def pieces(self, frame: bytes | memoryview, /) -> Iterable[bytes | bytearray | memoryview]:
+        """The edited frame.
+
+        Arguments:
+            frame: header and body, without the 4-byte length.
+
+        Returns:
+            Its bytes in order, without the length, which the relay writes. They may be views of `frame`.
+
+        Raises:
+            WireError, EncodeError: the frame cannot be edited; the relay closes with `program_failed`.
+        """
+
+
+@dataclass(frozen=True, slots=True)
+class RelayRule:
+    """One rule of a plan.
+
+    Attributes:
+        direction: `request` or `response`.
+        api_key: a known api.
+        versions: of that api; None for all known ones. For a response these are the versions of its body: error 35 of ApiVersions is always
+            version 0 (KIP-511).
+        action: `PASS`, `CALL` (the whole frame is held until `Relay.release` or `Relay.answer`), `CLOSE`, `REFUSE` (requests only), or a
+            program.
+    """
+
+    direction: Direction
+    api_key: int
+    versions: Collection[int] | None
+    action: int | FrameEdit
+
+
+class RelayPlan:
+    """The table of a relay; it does not change, and any number of relays share it.
+
+    Arguments:
+        rules: in any order. Of two rules for one frame the stronger action holds: CLOSE, REFUSE, CALL, program, PASS.
+        unknown: what is done with requests of an unknown api or version. `pass`: they are forwarded and paired by their correlation id.
+            `refuse`: the client gets error 35 (UNSUPPORTED_VERSION) in the form of ApiVersions v0, as KIP-511 gives it to ApiVersions
+            alone; the connection stays. `close`: as brokers do (`RequestContext.parseRequest`).
+        source: the catalog, by default Kafka's own.
+
+    Raises:
+        ValueError: a rule for an unknown api or version, two programs for one frame, or REFUSE for a response.
+    """
+
+    __slots__ = ("_table", "native", "programs", "source", "unknown")
+
+    def __init__(self, rules: Iterable[RelayRule] = (), *, unknown: Unknown = "pass", source: Catalog | None = None) -> None:
+        if unknown not in _OF_UNKNOWN:
+            raise ValueError(f"unknown is one of {', '.join(_OF_UNKNOWN)}, not {unknown!r}")
+        self.source = catalog() if source is None else source
+        self.unknown: Unknown = unknown
+        self.programs: list[FrameEdit] = []
+        self._table: dict[tuple[Direction, int, int], int] = {}
+        self.native: Any = None  # the native twin's copy of this table, made with the first relay
+        for rule in rules:
+            self._add(rule)
+
+    def action(self, direction: Direction, api_key: int, version: int) -> int:
+        """What is done with a frame: `PASS`, `CALL`, `CLOSE`, `REFUSE`, or the number of a program, counted from 1."""
+        found = self._table.get((direction, api_key, version))
+        if found is not None:
+            return found
+        if direction == "response" or self.is_known(api_key, version):
+            return PASS  # the answer to a request that was let through
+        return _OF_UNKNOWN[self.unknown]
+
+    def is_known(self, api_key: int, version: int) -> bool:
+        """Whether some release has this request."""
+        message = self.source.request(api_key)
+        return message is not None and version in message.valid_versions
+
+    def header_version(self, api_key: int, version: int) -> int | None:
+        """Of a request; None for an unknown api. Versions that no release has have one too (KIP-511)."""
+        message = self.source.request(api_key)
+        return None if message is None or version < 0 else header_version_of(message.header_versions, version)
+
+    def _add(self, rule: RelayRule) -> None:
+        message = self.source.request(rule.api_key) if rule.direction == "request" else self.source.response(rule.api_key)
+        if message is None or not 0 <= rule.api_key < MOST_KEYS:
+            raise ValueError(f"a rule for api key {rule.api_key}, which the catalog does not have")
+        versions = list(message.valid_versions) if rule.versions is None else list(rule.versions)
+        unknown = [version for version in versions if version not in message.valid_versions or version >= MOST_VERSIONS]
+        if unknown:
+            raise ValueError(f"a rule for {message.name} v{unknown[0]}; known versions are {message.valid_versions}")
+        action = self._number(rule)
+        for version in versions:
+            place = rule.direction, rule.api_key, version
+            before = self._table.get(place, PASS)
+            if before > 0 and action > 0 and before != action:
+                raise ValueError(f"two programs for {message.name} v{version}")
+            if _STRENGTH.get(action, _PROGRAM_STRENGTH) >= _STRENGTH.get(before, _PROGRAM_STRENGTH):
+                self._table[place] = action
+
+    def _number(self, rule: RelayRule) -> int:
+        if isinstance(rule.action, int):
+            if rule.action not in _STRENGTH:
+                raise ValueError(f"no action has the number {rule.action}")
+            if rule.action == REFUSE and rule.direction == "response":
+                raise ValueError("only a request can be refused")
+            return rule.action
+        for number, each in enumerate(self.programs, 1):
+            if each is rule.action:
+                return number
+        self.programs.append(rule.action)
+        return len(self.programs)

@@ -1,0 +1,79 @@
+"""SASL tokens without a Kafka header, as SaslHandshake v0 leads to (KIP-43, `SaslServerAuthenticator.handleSaslToken`).
+
+A relay has to know exactly where they end: the next frame of the client is a request then, and is owed a response. A mechanism with a fixed
+number of tokens says so by its number. GSSAPI does not: its tokens begin with 0x60 (RFC 2743, 3.1) or 05 04 (RFC 4121, 4.2.6.2), which no
+api key does. What other mechanisms send cannot be known from a request, and a relay does not guess.
+"""
+
+from __future__ import annotations
+
+from typing import Final
+
+from kwire.protocol.sasl import SaslState
+
+__all__ = ["FIRST_TOKEN", "RawTokens"]
+
+# The first byte of a GSSAPI exchange without a handshake, as clients before Kafka 0.10 begin.
+FIRST_TOKEN: Final = b"\x60"
+_GSSAPI: Final = "GSSAPI"
+_WRAP: Final = b"\x05\x04"
+
+
+class RawTokens:
+    """Raw tokens of one connection.
+
+    Attributes:
+        sasl: the state that the tracker keeps too.
+        is_open: the next frame of the client may be a token.
+    """
+
+    __slots__ = ("_closing", "sasl")
+
+    def __init__(self) -> None:
+        self.sasl = SaslState()
+        self._closing = False  # an OAUTHBEARER client acknowledges its refusal (RFC 7628, 3.2.3)
+
+    @property
+    def is_open(self) -> bool:
+        return self.sasl.raw
+
+    def handshake(self, mechanism: str | None) -> bool:
+        """A SaslHandshake v0 was sent; False when the end of this mechanism's tokens cannot be recognised."""
+        self.sasl.handshake(mechanism, 0)
+        self._closing = False
+        return self.sasl.expected is not None or mechanism == _GSSAPI
+
+    def handshake_answered(self, error_code: int) -> None:
+        """Its response came."""
+        self.sasl.handshake_answered(error_code)
+
+    def begins(self) -> None:
+        """A GSSAPI token came without a handshake."""
+        self.sasl.handshake(_GSSAPI, 0)
+
+    def is_token(self, frame: bytes) -> bool:
+        """Whether the next frame of the client is a token; where it is not, raw tokens are over.
+
+        Arguments:
+            frame: the first two bytes of it, or all of a shorter one.
+        """
+        expected = self.sasl.expected
+        if expected is None:
+            is_token = len(frame) < 2 or frame[:1] == FIRST_TOKEN or frame == _WRAP
+        else:
+            is_token = self._closing or (self.sasl.pending and self.sasl.tokens < expected)
+        if not is_token:
+            self.sasl.went_on()
+        return is_token
+
+    def client_token(self, token: bytes) -> bool:
+        """The client sent a token; False where the server owes none for it."""
+        answered = not self._closing
+        self._closing = False
+        self.sasl.client_token(token)
+        return answered
+
+    def server_token(self, token: bytes) -> None:
+        """The server answered one."""
+        self.sasl.server_token(token)
+        self._closing = bool(token) and self.sasl.mechanism == "OAUTHBEARER"

@@ -1,0 +1,307 @@
+"""A relay between one client and one broker, without sockets: bytes of either side in, pieces to send out.
+
+    request    length | api key, version, correlation id | ...      decided after 12 bytes
+    response   length | correlation id | ...                        decided after 8 bytes
+
+A frame that the plan lets through is not kept: its bytes go out as they come. Only a Produce waits for its acks, for without them nothing
+says whether an answer will come; then a frame of CALL or of a program is kept until it is whole. Pairing is strict: a response that is not
+the oldest one owed closes the connection. A capture may search for borders and guess; a relay that did would answer the wrong request.
+
+docs/internals/relay.md has the states and where each rule comes from.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Final
+
+from kwire.protocol.events import Direction
+from kwire.protocol.relay.budget import HeldBudget
+from kwire.protocol.relay.connection_state import ConnectionState
+from kwire.protocol.relay.frame_stream import FrameStream
+from kwire.protocol.relay.heads import REQUEST_HEAD, SHORTEST_REQUEST, SHORTEST_RESPONSE
+from kwire.protocol.relay.moves import Buffer, Closing, Held, Moves
+from kwire.protocol.relay.owed import MAX_OWED, Owed
+from kwire.protocol.relay.plan import RelayPlan
+from kwire.protocol.relay.request_side import RequestSide
+from kwire.protocol.relay.response_side import ResponseSide
+from kwire.protocol.tracking.frames import MAX_FRAME
+
+__all__ = ["MAX_HELD", "Relay"]
+
+MAX_HELD: Final = 64 << 20
+
+
+class Relay:
+    """One connection.
+
+    Arguments:
+        plan: what is done with each frame.
+        max_frame: longest frame, in bytes without its length.
+        max_held: bytes that this connection keeps at most: frames that are held, what waits behind them, own answers.
+        budget: what all relays that share it keep at most; None for no such limit.
+        renumber: give requests correlation ids of the relay's own, 4 bytes in place, and responses those of the client. `own_request` turns
+            it on; clients that give several requests one id (pykafka) are paired more strictly with it.
+
+    Attributes:
+        plan: as given.
+        closing: why the connection must be closed; None while all is well.
+
+    Raises:
+        ValueError: by `answer` and `release`, for a frame that is not held (any more).
+    """
+
+    __slots__ = ("_budget", "_client", "_ended", "_reserved", "_server", "_state")
+
+    def __init__(
+        self,
+        plan: RelayPlan,
+        *,
+        max_frame: int = MAX_FRAME,
+        max_held: int = MAX_HELD,
+        budget: HeldBudget | None = None,
+        renumber: bool = False,
+    ) -> None:
+        self._state = ConnectionState(plan, max_frame, max_held, renumber)
+        self._client = RequestSide(self._state)
+        self._server = ResponseSide(self._state)
+        self._ended: dict[Direction, bool] = {"request": False, "response": False}
+        self._budget = budget
+        self._reserved = 0  # bytes taken from the budget
+
+    # bytes
+
+    def from_client(self, data: Buffer, t: int) -> Moves:
+        """Take the next bytes of the client.
+
+        Arguments:
+            data: any contiguous buffer. Pieces may be views of it, so it must not change until they are sent.
+            t: when they came, nanoseconds.
+
+        Raises:
+            ValueError: the direction has ended.
+        """
+        return self._take(self._client, data, t)
+
+    def from_server(self, data: Buffer, t: int) -> Moves:
+        """Take the next bytes of the broker; arguments and errors as in `from_client`."""
+        return self._take(self._server, data, t)
+
+    def end_client(self, t: int) -> Moves:
+        """The client has ended its direction (FIN). What it is owed still goes to it."""
+        self._ended["request"] = True
+        return self._settle(t)
+
+    def end_server(self, t: int) -> Moves:
+        """The broker has ended its direction. Requests that still wait for it get no answer: `close` says `server_ended` then."""
+        self._ended["response"] = True
+        return self._settle(t)
+
+    # frames that are held, and the relay's own
+
+    def release(self, held: Held, pieces: Iterable[Buffer] | None = None, *, t: int = 0, response: int | None = None) -> Moves:
+        """Let a held frame go on its way; what waits behind it follows.
+
+        Arguments:
+            held: from `Moves.held`. One of kind `own` goes nowhere, it is only done with.
+            pieces: the frame as it shall go out, without its length; None for as it came. Api key, version and correlation id must stay.
+            t: now, nanoseconds.
+            response: what is done with the response to this request, instead of what the plan says: `PASS`, `CALL`, `CLOSE` or the
+                number of a program.
+        """
+        direction: Direction = "request" if held.kind == "request" else "response"
+        self._let_go(direction, held)
+        if self._state.closing is None:
+            whole: list[Buffer] = [held.frame] if pieces is None else list(pieces)
+            if held.kind == "own":
+                self._server.answered()
+            elif held.kind == "request":
+                self._client.send(held, whole, response)
+            else:
+                self._server.send(held, whole)
+        return self._go_on(direction, t)
+
+    def answer(self, held: Held, frame: Buffer | None, *, t: int = 0) -> Moves:
+        """Answer a held request instead of the broker. The answer goes out behind all that the client was owed before.
+
+        Arguments:
+            held: of kind `request`.
+            frame: the response with its header, without its length; its correlation id is set to the request's. None for no answer at
+                all. A request that wants none gets none, whatever is given.
+            t: now, nanoseconds.
+
+        Raises:
+            ValueError: it is not held, or not a request; the frame is too short for a correlation id, or longer than frames may be.
+        """
+        if held.kind != "request":
+            raise ValueError("only a request can be answered")
+        if frame is not None and not SHORTEST_RESPONSE <= len(frame) <= self._state.max_frame:
+            raise ValueError(f"an answer of {len(frame)} bytes")
+        self._let_go("request", held)
+        if frame is not None and held.wants_answer and self._state.closing is None:
+            self._state.answer(held.correlation_id, held.correlation_id.to_bytes(4, "big", signed=True) + bytes(frame[4:]))
+        return self._go_on("request", t)
+
+    def own_request(self, frame: Buffer, *, t: int = 0, tag: object = None) -> Moves:
+        """Ask the broker something on this connection. Its answer comes in `Moves.held` with kind `own`; `release` it when done.
+
+        It goes out between two requests of the client, and not while the client authenticates (KIP-368: a broker closes then).
+
+        Arguments:
+            frame: a request that is answered, with its header and without its length; its correlation id is set here. From now on
+                requests of the client are renumbered.
+            t: now, nanoseconds.
+            tag: given back in `Held.tag`.
+
+        Raises:
+            ValueError: the frame is too short, longer than frames may be, or the client has ended its direction.
+        """
+        if not SHORTEST_REQUEST <= len(frame) <= self._state.max_frame:
+            raise ValueError(f"a request of {len(frame)} bytes")
+        if self._ended["request"]:
+            raise ValueError("the client's direction has ended, so nothing can be asked")
+        self._state.renumber = True
+        key, version, _ = REQUEST_HEAD.unpack_from(frame)
+        self._client.asks.append(Owed("own", key, version, time=t, frame=bytes(frame), tag=tag))
+        return self._settle(t)
+
+    # state
+
+    @property
+    def plan(self) -> RelayPlan:
+        return self._state.plan
+
+    @property
+    def closing(self) -> Closing | None:
+        return self._state.closing
+
+    @property
+    def owed(self) -> int:
+        """Answers that the client, or the relay itself, still waits for."""
+        return len(self._state.owed)
+
+    @property
+    def kept(self) -> int:
+        """Bytes that are kept now."""
+        held = sum(len(each.frame) for each in self._state.held.values() if each is not None)
+        asks = sum(len(each.frame) for each in self._client.asks)
+        return self._client.stream.bytes_kept + self._server.stream.bytes_kept + held + self._state.owed.kept + asks
+
+    @property
+    def is_idle(self) -> bool:
+        """Both directions stand between two frames and no answer is owed: a good moment to close."""
+        inside = self._client.stream.is_inside or self._server.stream.is_inside or any(self._state.held.values())
+        return not (inside or self._state.owed or self._client.asks)
+
+    @property
+    def reads_client(self) -> bool:
+        """Whether to read from the client: False while what it sends would only be kept."""
+        return self.closing is None and not self._ended["request"] and not self._is_blocked("request")
+
+    @property
+    def reads_server(self) -> bool:
+        """Whether to read from the broker."""
+        return self.closing is None and not self._ended["response"] and not self._is_blocked("response")
+
+    # taking bytes
+
+    def _is_blocked(self, direction: Direction) -> bool:
+        return self._state.held[direction] is not None or (direction == "request" and len(self._state.owed) >= MAX_OWED)
+
+    def _take(self, side: RequestSide | ResponseSide, data: Buffer, t: int) -> Moves:
+        if self._ended[side.stream.direction]:
+            raise ValueError("bytes behind the end of a direction")
+        self._feed(side, memoryview(data).cast("B"), t)
+        return self._settle(t)
+
+    def _feed(self, side: RequestSide | ResponseSide, data: memoryview, t: int) -> None:
+        stream = side.stream
+        pos = 0
+        while pos < len(data) and self._state.closing is None:
+            if self._is_blocked(stream.direction):
+                stream.parked += data[pos:]
+                return
+            if stream.left:
+                taken = min(stream.left, len(data) - pos)
+                self._pass(stream, data[pos : pos + taken])
+                if isinstance(side, RequestSide):
+                    side.passed(t)
+                else:
+                    side.passed()
+            else:
+                taken = stream.gather(data[pos:])
+                while self._state.closing is None and stream.is_ready:
+                    side.look(t)
+            pos += taken
+
+    def _pass(self, stream: FrameStream, data: memoryview) -> None:
+        if not stream.drops:
+            out = self._state.moves.to_server if stream.direction == "request" else self._state.moves.to_client
+            out.append(data)
+        stream.left -= len(data)
+
+    def _let_go(self, direction: Direction, held: Held) -> None:
+        if self._state.held[direction] is not held:
+            raise ValueError("this frame is not held")
+        self._state.held[direction] = None
+
+    def _go_on(self, direction: Direction, t: int) -> Moves:
+        """Take what waited behind a frame that was held."""
+        self._drain(self._client if direction == "request" else self._server, t)
+        return self._settle(t)
+
+    def _drain(self, side: RequestSide | ResponseSide, t: int) -> None:
+        stream = side.stream
+        if stream.parked and not self._is_blocked(stream.direction) and self._state.closing is None:
+            data = memoryview(bytes(stream.parked))
+            stream.parked.clear()
+            self._feed(side, data, t)
+
+    # the end of a call
+
+    def _settle(self, t: int) -> Moves:
+        """Own requests, ends and limits; gives the moves."""
+        self._drain(self._client, t)  # there may be room in the queue of owed answers
+        self._client.ask()
+        self._give_ends()
+        self._keep_limits()
+        moves, self._state.moves = self._state.moves, Moves()
+        moves.close = self._state.closing
+        return moves
+
+    def _keep_limits(self) -> None:
+        state = self._state
+        kept = 0 if state.closing is not None else self.kept
+        fuller: Direction = "request" if self._client.stream.bytes_kept > self._server.stream.bytes_kept else "response"
+        if kept > state.max_held:
+            state.close("held_too_large", fuller, kept)
+            kept = 0
+        if self._budget is None:
+            return
+        self._budget.give(self._reserved)
+        self._reserved = kept if self._budget.take(kept) else 0
+        if self._reserved < kept:
+            state.close("budget_exhausted", fuller)
+
+    def _give_ends(self) -> None:
+        """Give an end on to the other side, once all that came before it has gone out."""
+        state = self._state
+        for stream in (self._client.stream, self._server.stream):
+            direction = stream.direction
+            if (
+                not self._ended[direction]
+                or stream.is_over
+                or state.held[direction] is not None
+                or stream.parked
+                or state.closing is not None
+            ):
+                continue
+            stream.is_over = True
+            if stream.is_inside:
+                state.close("frame_unfinished", direction)
+            elif direction == "request":
+                state.moves.end_server = True
+            else:
+                state.moves.end_client = True
+                if state.owed.waiting:
+                    state.close("server_ended", "response", state.owed.waiting)

@@ -1,0 +1,187 @@
+"""The client's direction of a relay: verdicts over requests, raw SASL tokens, and what the relay itself asks."""
+
+from __future__ import annotations
+
+from collections import deque
+
+from kwire.protocol.relay.connection_state import ConnectionState, split_head
+from kwire.protocol.relay.frame_stream import FrameStream
+from kwire.protocol.relay.heads import (
+    API_VERSIONS,
+    LENGTH,
+    MAX_HEAD,
+    PRODUCE,
+    REQUEST_HEAD,
+    SASL_AUTHENTICATE,
+    SASL_HANDSHAKE,
+    SHORTEST_REQUEST,
+    acks_of,
+    mechanism_of,
+    refusal,
+)
+from kwire.protocol.relay.moves import Buffer, Held
+from kwire.protocol.relay.owed import Owed
+from kwire.protocol.relay.plan import CALL, CLOSE, PASS, REFUSE
+from kwire.protocol.relay.raw_tokens import FIRST_TOKEN
+
+__all__ = ["RequestSide"]
+
+_ID_AT = LENGTH + 4  # behind length, api key and version
+
+
+class RequestSide:
+    """Takes the client's frames.
+
+    Attributes:
+        stream: its bytes.
+        asks: own requests that wait until they may go; `Owed.frame` is the request.
+    """
+
+    __slots__ = ("_state", "asks", "stream")
+
+    def __init__(self, state: ConnectionState) -> None:
+        self._state = state
+        self.stream = FrameStream("request")
+        self.asks: deque[Owed] = deque()
+
+    def look(self, t: int) -> None:
+        """What was waited for is there."""
+        state, stream = self._state, self.stream
+        if stream.stage == "length":
+            if not state.check_length(stream, 0):
+                return
+            if state.tokens.is_open or state.requests == 0:
+                stream.want("token", 2)
+            else:
+                stream.want("head", SHORTEST_REQUEST)
+        elif stream.stage == "token":
+            if self._is_token():
+                state.gather_whole(stream, "raw")
+            else:
+                stream.want("head", SHORTEST_REQUEST)
+        elif stream.stage == "head":
+            if state.check_length(stream, SHORTEST_REQUEST):
+                self._decide(t)
+        elif stream.stage == "raw":
+            self._take_token(t)
+        else:
+            self._take_whole(t)
+
+    def _is_token(self) -> bool:
+        """Whether the frame that begins is a raw SASL token."""
+        state, begin = self._state, bytes(self.stream.kept[LENGTH : LENGTH + 2])
+        if not state.tokens.is_open and begin[:1] == FIRST_TOKEN:
+            state.tokens.begins()
+        return state.tokens.is_open and state.tokens.is_token(begin)
+
+    def _take_token(self, t: int) -> None:
+        token = self.stream.take_frame()
+        self.stream.restart()
+        self._state.requests += 1
+        if self._state.tokens.client_token(token):
+            self._state.owed.add(Owed("token", time=t))
+        self._state.moves.to_server.append(len(token).to_bytes(LENGTH, "big") + token)
+
+    def _decide(self, t: int) -> None:
+        """The verdict over a request, once api, version and, of a Produce, acks are known."""
+        state, stream = self._state, self.stream
+        key, version, number = REQUEST_HEAD.unpack_from(stream.kept, LENGTH)
+        known = state.plan.is_known(key, version)
+        action = state.plan.action("request", key, version)
+        if action == CLOSE or (key == PRODUCE and not known):  # of an unknown Produce nothing says whether an answer will come
+            state.close("refused" if known else "unknown_api", "request", key)
+            return
+        stream.silent = False
+        if key == PRODUCE:
+            acks = acks_of(bytes(stream.kept[LENGTH:]), version)
+            if acks is None:
+                self._want_acks()
+                return
+            stream.silent = acks == 0
+        state.authenticating = key in (SASL_HANDSHAKE, SASL_AUTHENTICATE)
+        if action == REFUSE:
+            self._refuse(key, number, t)
+        elif action == PASS and not (key == SASL_HANDSHAKE and version == 0):
+            state.requests += 1
+            owed = None if stream.silent else Owed("broker", key, version, number, number, t)
+            state.moves.to_server.append(bytes(self._expected(stream.kept, owed)))
+            stream.pass_on(owed)
+            self.passed(t)
+        else:
+            state.gather_whole(stream, "whole")
+
+    def _want_acks(self) -> None:
+        have = len(self.stream.kept) - LENGTH
+        if have >= self.stream.length:
+            self._state.close("header_malformed", "request")
+        elif have >= MAX_HEAD:
+            self._state.close("head_too_long", "request", MAX_HEAD)
+        else:
+            self.stream.want_more(MAX_HEAD)
+
+    def _refuse(self, key: int, number: int, t: int) -> None:
+        state = self._state
+        message = state.plan.source.request(API_VERSIONS)
+        versions = None if message is None else (message.valid_versions.lowest, message.valid_versions.highest)
+        state.requests += 1
+        silent = self.stream.silent
+        self.stream.drop()
+        if not silent:
+            state.answer(number, refusal(key, number, versions))
+        self.passed(t)
+
+    def _take_whole(self, t: int) -> None:
+        state, stream = self._state, self.stream
+        key, version, number = REQUEST_HEAD.unpack_from(stream.kept, LENGTH)
+        action = state.plan.action("request", key, version)
+        held = Held("request", stream.take_frame(), key, version, version, number, not stream.silent, t)
+        stream.restart()
+        state.requests += 1
+        if key == SASL_HANDSHAKE and version == 0 and not state.tokens.handshake(mechanism_of(held.frame)):
+            state.close("sasl_unknown_mechanism", "request")
+        elif action == CALL:
+            state.hold("request", held)
+        elif action == PASS:
+            self.send(held, [held.frame])
+        elif (pieces := state.edited("request", action, held.frame)) is not None:
+            self.send(held, pieces)
+
+    def send(self, held: Held, pieces: list[Buffer], action: int | None = None) -> None:
+        """Send a whole request, edited or not; `action`: what is done with its response."""
+        state = self._state
+        if not state.fits("request", pieces):
+            return
+        owed = None
+        if held.wants_answer:
+            owed = Owed("broker", held.api_key, held.api_version, held.correlation_id, held.correlation_id, held.time, action=action)
+        head, rest = split_head(pieces, SHORTEST_REQUEST)
+        state.moves.to_server += [bytes(self._expected(head, owed)), *rest]
+
+    def _expected(self, head: bytearray, owed: Owed | None) -> bytearray:
+        """The beginning of a request, length first, as the broker will see it; what is owed for it is noted."""
+        state = self._state
+        if state.renumber:
+            number = state.new_id()
+            head[_ID_AT : _ID_AT + 4] = number.to_bytes(4, "big")
+            if owed is not None:
+                owed.sent_id = number
+        if owed is not None:
+            state.owed.add(owed)
+        return head
+
+    def passed(self, t: int) -> None:
+        """If the last byte of a frame that passes has come, the next one begins."""
+        if not self.stream.left:
+            if self.stream.owed is not None:
+                self.stream.owed.time = t
+            self.stream.restart()
+
+    def ask(self) -> None:
+        """Send own requests, where the direction stands between two frames."""
+        state = self._state
+        while self.asks and not self.stream.is_passing and not state.authenticating and state.closing is None:
+            own = self.asks.popleft()
+            head, rest = split_head([own.frame], SHORTEST_REQUEST)
+            own.frame = b""
+            state.moves.to_server += [bytes(self._expected(head, own)), *rest]
+            own.correlation_id = own.sent_id

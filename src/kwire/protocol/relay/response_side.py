@@ -1,0 +1,139 @@
+"""The broker's direction of a relay: which request a response answers, and what the plan says of it."""
+
+from __future__ import annotations
+
+from typing import Final
+
+from kwire.protocol.relay.connection_state import ConnectionState, int32, split_head
+from kwire.protocol.relay.frame_stream import FrameStream
+from kwire.protocol.relay.heads import API_VERSIONS, LENGTH, SASL_HANDSHAKE, SHORTEST_RESPONSE, UNSUPPORTED_VERSION
+from kwire.protocol.relay.moves import Buffer, Held
+from kwire.protocol.relay.owed import Owed
+from kwire.protocol.relay.plan import CALL, CLOSE, PASS
+
+__all__ = ["ResponseSide"]
+
+_ID_AT: Final = LENGTH
+_ERROR_AT: Final = LENGTH + 4  # in the responses whose error code is looked at: behind the correlation id
+
+
+class ResponseSide:
+    """Takes the broker's frames.
+
+    Attributes:
+        stream: its bytes.
+    """
+
+    __slots__ = ("_state", "stream")
+
+    def __init__(self, state: ConnectionState) -> None:
+        self._state = state
+        self.stream = FrameStream("response")
+
+    def look(self, t: int) -> None:
+        """What was waited for is there."""
+        state, stream = self._state, self.stream
+        first = state.owed.first
+        if stream.stage == "length":
+            if state.check_length(stream, 0 if first is not None and first.kind == "token" else SHORTEST_RESPONSE):
+                stream.want("head", SHORTEST_RESPONSE)
+        elif stream.stage in ("head", "error"):
+            self._decide(t)
+        elif stream.stage == "raw":
+            token = stream.take_frame()
+            stream.restart()
+            state.tokens.server_token(token)
+            state.moves.to_client.append(len(token).to_bytes(LENGTH, "big") + token)
+            self.answered()
+        else:
+            self._take_whole(t)
+
+    def _is_token(self) -> bool:
+        """Whether the response that begins is a raw SASL token."""
+        owed = self._state.owed
+        if owed.first is None or owed.first.kind != "token":
+            return False
+        if self.stream.length >= SHORTEST_RESPONSE and self._state.tokens.sasl.expected is None:
+            owed.drop_last_token(int32(self.stream.kept, _ID_AT))
+        return owed.first.kind == "token"
+
+    def _decide(self, t: int) -> None:
+        """The verdict over a response."""
+        state, stream = self._state, self.stream
+        if self._is_token():
+            state.gather_whole(stream, "raw")
+            return
+        number = int32(stream.kept, _ID_AT)
+        first = state.owed.first
+        if first is None:
+            state.close("response_unexpected", "response", number)
+            return
+        if number != first.sent_id:
+            state.close("response_mismatched", "response", number)
+            return
+        if _needs_error(first) and stream.stage == "head":
+            stream.want("error", 6)
+            return
+        if first.api_key == SASL_HANDSHAKE and first.api_version == 0 and first.kind == "broker":
+            state.tokens.handshake_answered(self._error())
+        action = self._action(first, self._version(first))
+        if action == CLOSE:
+            state.close("refused", "response", first.api_key)
+        elif action != PASS:
+            state.gather_whole(stream, "whole")
+        else:
+            stream.kept[_ID_AT : _ID_AT + 4] = first.correlation_id.to_bytes(4, "big", signed=True)
+            state.moves.to_client.append(bytes(stream.kept))
+            stream.pass_on(None)
+            self.passed()
+
+    def _error(self) -> int:
+        """The error code of a response; 0 where it ends before."""
+        return int.from_bytes(self.stream.kept[_ERROR_AT : _ERROR_AT + 2], "big", signed=True)
+
+    def _version(self, owed: Owed) -> int:
+        """The version of the body: error 35 of ApiVersions comes in version 0, whatever was asked (KIP-511)."""
+        return 0 if owed.api_key == API_VERSIONS and self._error() == UNSUPPORTED_VERSION else owed.api_version
+
+    def _action(self, owed: Owed, version: int) -> int:
+        if owed.kind == "own":
+            return CALL
+        return self._state.plan.action("response", owed.api_key, version) if owed.action is None else owed.action
+
+    def _take_whole(self, t: int) -> None:
+        state, stream = self._state, self.stream
+        first = state.owed.first
+        assert first is not None
+        version = self._version(first)
+        action = self._action(first, version)
+        stream.kept[_ID_AT : _ID_AT + 4] = first.correlation_id.to_bytes(4, "big", signed=True)
+        held = Held("response", stream.take_frame(), first.api_key, version, first.api_version, first.correlation_id, True, t, first.tag)
+        held.kind = "own" if first.kind == "own" else "response"
+        stream.restart()
+        if action == CALL:
+            state.hold("response", held)
+        elif (pieces := state.edited("response", action, held.frame)) is not None:
+            self.send(held, pieces)
+
+    def send(self, held: Held, pieces: list[Buffer]) -> None:
+        """Send a whole response, edited or not."""
+        if self._state.fits("response", pieces):
+            head, rest = split_head(pieces, SHORTEST_RESPONSE)
+            self._state.moves.to_client += [bytes(head), *rest]
+            self.answered()
+
+    def passed(self) -> None:
+        """If the last byte of a frame that passes has come, the next one begins."""
+        if not self.stream.left:
+            self.stream.restart()
+            self.answered()
+
+    def answered(self) -> None:
+        """The oldest answer that is owed has gone out; own answers behind it follow."""
+        self._state.owed.take()
+        self._state.send_answers()
+
+
+def _needs_error(owed: Owed) -> bool:
+    """Whether the error code decides what the response is: the version of ApiVersions, and whether raw tokens follow SaslHandshake v0."""
+    return owed.api_key == API_VERSIONS or (owed.api_key == SASL_HANDSHAKE and owed.api_version == 0)

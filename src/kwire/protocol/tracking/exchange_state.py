@@ -1,0 +1,173 @@
+"""The state of what is exchanged on one connection, and the events that only report: violations, frames, messages."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable
+from typing import Any, Final
+
+from kwire.protocol.events import Asked, Direction, Event, FrameSeen, MessageSeen, RequestCompleted, ViolationFound
+from kwire.protocol.rules import RULES, explain
+from kwire.protocol.sasl import SaslState
+from kwire.protocol.tracking.frames import Frame
+from kwire.protocol.tracking.identity import UNKNOWN, ClientIdentity
+from kwire.protocol.tracking.pairing import Pairing
+from kwire.protocol.tracking.passing import Passing
+from kwire.protocol.tracking.reading import Fact
+from kwire.protocol.tracking.resync import RequestJudge
+
+__all__ = ["MAX_UNHEARD", "ExchangeState"]
+
+# Violations of a client that wait for the first answer of a server, which may not be in the capture: a few show what there is to see.
+MAX_UNHEARD: Final = 8
+
+
+class ExchangeState:
+    """What is known of one connection.
+
+    Arguments:
+        observed: the connection was seen from its first byte.
+        frames: say where each frame lies (`FrameSeen`).
+        bodies: api keys whose bodies are read, None for all.
+        asked: give the frames of this message (`MessageSeen`).
+
+    Attributes:
+        passing: which bodies are read.
+        identity, sasl, pairing: their states.
+        judge: believes requests when borders are sought; also distinguishes a request from a raw token.
+        requests, unanswered: rows made so far.
+        is_kafka: a request with a readable header, or the response to one, was seen.
+        last_api_name: of the latest request.
+        advertised: ranges of the latest ApiVersions response that lists more than ApiVersions itself.
+        named: software name and version in force at the latest request that was no ApiVersions request.
+        losses: gaps so far that make latencies unknown.
+        response_breaks: how often the border of responses was lost.
+        seeks_responses: that border is not known now, so that a response may pass without being found.
+        left: the client closed first.
+        missing: bytes of the connection were not seen, or its beginning.
+        requests_lost: requests may have gone by unseen.
+    """
+
+    __slots__ = (
+        "_reported",
+        "_unheard",
+        "advertised",
+        "asked",
+        "frames",
+        "identity",
+        "is_kafka",
+        "judge",
+        "last_api_name",
+        "left",
+        "losses",
+        "missing",
+        "named",
+        "pairing",
+        "passing",
+        "requests",
+        "requests_lost",
+        "response_breaks",
+        "sasl",
+        "seeks_responses",
+        "unanswered",
+    )  # fmt: skip
+
+    def __init__(self, observed: bool, frames: bool = False, bodies: Collection[int] | None = None, asked: Asked | None = None) -> None:
+        self.frames = frames
+        self.asked = asked
+        self.identity = ClientIdentity(observed)
+        self.sasl = SaslState()
+        self.pairing = Pairing()
+        self.passing = Passing(bodies, self.sasl, self.pairing)
+        self.judge = RequestJudge()
+        self.requests = 0
+        self.unanswered = 0
+        self.is_kafka = False
+        self.last_api_name: str | None = None
+        self.advertised: dict[int, tuple[int, int]] | None = None
+        self.named: tuple[str | None, str | None] = ("unknown", "unknown") if observed else (None, None)
+        self.losses = 0
+        self.response_breaks = 0
+        self.seeks_responses = False
+        self.left = False
+        self.missing = not observed
+        self._unheard: list[ViolationFound] = []  # that count once the server is heard
+        self.requests_lost = not observed
+        self._reported: set[str] = set()  # rules of severity info that were reported
+
+    def violation(self, rule: str, direction: Direction, frame: Any, index: int | None = None, **facts: object) -> ViolationFound:
+        """The event for a broken rule; `frame` says where."""
+        time = frame.end_time if isinstance(frame, Frame) else frame.time
+        return ViolationFound(
+            rule=rule,
+            severity=RULES[rule].severity,
+            direction=direction,
+            request_index=index,
+            packet_number=frame.packet,
+            stream_offset=frame.offset,
+            time=time,
+            software_name=self.identity.software[0],
+            client_id=self.identity.client_id,
+            explanation=explain(rule, **facts),
+        )
+
+    def _violations(self, broken: Iterable[Fact], direction: Direction, frame: Frame, index: int | None) -> list[Event]:
+        """Events for broken rules; those of severity info once per connection."""
+        events: list[Event] = []
+        for rule, facts in broken:
+            if frame.doubtful and RULES[rule].severity == "error":
+                events.append(self.violation("frame_border_lost", direction, frame, index, reason=explain(rule, **facts)))
+                continue
+            if rule == "api_versions_out_of_order" and self.pairing.last_answered is None:
+                if len(self._unheard) < MAX_UNHEARD:
+                    self._unheard.append(self.violation(rule, direction, frame, index, **facts))
+                continue
+            if RULES[rule].severity == "info":
+                if rule in self._reported:
+                    continue
+                self._reported.add(rule)
+            events.append(self.violation(rule, direction, frame, index, **facts))
+        return events
+
+    def seen(self, direction: Direction, kind: Any, frame: Any, row: RequestCompleted | None = None) -> list[Event]:
+        """Where a frame lies, if `frames` asks for it."""
+        if not self.frames:
+            return []
+        event = FrameSeen(direction, kind, frame.offset, frame.length, sasl_mechanism=self.sasl.mechanism)
+        if row is not None:
+            event.request_index, event.api_key, event.api_version = row.request_index, row.api_key, row.api_version
+        return [event]
+
+    def _too_short(self, direction: Direction, frame: Frame) -> list[Event]:
+        """A frame that has no room for its header."""
+        return self.seen(direction, "length", frame) + self._violations(
+            [("frame_too_short", {"length": frame.length})], direction, frame, None
+        )
+
+    def _shown(self, direction: Direction, version: int | None, row: RequestCompleted, frame: Frame) -> list[Event]:
+        """The frame itself, if `asked` is its message."""
+        if self.asked is None or self.asked != (direction, row.api_key, version):
+            return []
+        return [MessageSeen(row, bytes(frame.payload), frame.end_time, frame.packet, frame.offset)]
+
+    def lost_requests(self) -> None:
+        """Requests may have gone by unseen."""
+        self.requests_lost = True
+        self.identity.lost_requests()
+        if self.named == (UNKNOWN, UNKNOWN) and self.identity.source != "not_sent":
+            self.named = (None, None)
+
+    def lost_responses(self) -> None:
+        """The border of responses is lost."""
+        self.response_breaks += 1
+        self.pairing.broke()
+
+    def heard(self) -> list[Event]:
+        """The server is in the capture: violations of its client that waited for an answer hold, unless bytes are missing."""
+        events: list[Event] = [] if self.missing else list(self._unheard)
+        self._unheard.clear()
+        return events
+
+    @property
+    def unbroken(self) -> int:
+        """`response_breaks` for a request that is sent now: one less while the border is lost, for its response may pass unseen."""
+        return self.response_breaks - self.seeks_responses

@@ -1,0 +1,28 @@
+"""The proxy: the only room with sockets. Clients connect to a listener, each listener stands for one broker, and rules change what passes.
+
+ProxyConfig --> RuleSet --> RelayPlan            what is done with each kind of frame
+sockets ------> ProxiedConnection --> Relay      one client and one broker
+"""
+
+from __future__ import annotations
+
+from kwire.lazy_names import lazy_getattr
+
+TYPE_CHECKING = False
+
+if TYPE_CHECKING:
+    from kwire.proxy.config import ProxyConfig, load_config
+    from kwire.proxy.connection import ProxiedConnection
+    from kwire.proxy.rule_set import RuleSet
+    from kwire.proxy.server import ProxyServer
+
+__all__ = ["ProxiedConnection", "ProxyConfig", "ProxyServer", "RuleSet", "load_config"]
+
+if not TYPE_CHECKING:
+    __getattr__ = lazy_getattr(
+    globals(),
+    {
+        "ProxyConfig": "kwire.proxy.config", "load_config": "kwire.proxy.config", "ProxiedConnection": "kwire.proxy.connection",
+        "RuleSet": "kwire.proxy.rule_set", "ProxyServer": "kwire.proxy.server",
+    },
+)  # fmt: skip

@@ -1,0 +1,235 @@
+"""A proxy's configuration: TOML, checked as a whole before anything listens.
+
+[[listeners]]
+listen = "0.0.0.0:19092"
+broker = "kafka-1.example.com:9092"
+node_id = 1
+advertised = "proxy.example.com:19092"
+"""
+
+from __future__ import annotations
+
+import os
+import ssl
+from pathlib import Path
+from typing import Literal
+
+from kwire.errors import InputError
+
+try:
+    import msgspec
+except ImportError as error:
+    raise ModuleNotFoundError("the proxy's configuration needs the package msgspec: pip install 'kwire[proxy]'", name="msgspec") from error
+
+__all__ = [
+    "AddressesConfig", "ListenerConfig", "ProxyConfig", "RefusalConfig", "RehearsalConfig", "TelemetryConfig", "TlsConfig",
+    "UpstreamTlsConfig", "VersionsConfig", "host_and_port", "load_config",
+]  # fmt: skip
+
+MIB = 1 << 20
+
+
+class _Table(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
+    pass
+
+
+class TlsConfig(_Table, frozen=True):
+    """TLS towards clients: PEM files. With `client_ca`, clients must show a certificate of it."""
+
+    certificate: str
+    key: str
+    client_ca: str | None = None
+
+    def context(self) -> ssl.SSLContext:
+        """For the listener's side.
+
+        Raises:
+            InputError: a file cannot be read, or is not what it should be.
+        """
+        found = ssl.create_default_context(ssl.Purpose.CLIENT_AUTH)
+        _load(found.load_cert_chain, self.certificate, self.key)
+        if self.client_ca is not None:
+            _load(found.load_verify_locations, self.client_ca)
+            found.verify_mode = ssl.CERT_REQUIRED
+        return found
+
+
+class UpstreamTlsConfig(_Table, frozen=True):
+    """TLS towards the broker: PEM files; without `ca` the system's authorities count."""
+
+    ca: str | None = None
+    certificate: str | None = None
+    key: str | None = None
+    server_name: str | None = None
+
+    def context(self) -> ssl.SSLContext:
+        """For the broker's side.
+
+        Raises:
+            InputError: a file cannot be read, or is not what it should be.
+        """
+        found = ssl.create_default_context(ssl.Purpose.SERVER_AUTH)
+        if self.ca is not None:
+            _load(found.load_verify_locations, self.ca)
+        if self.certificate is not None:
+            _load(found.load_cert_chain, self.certificate, self.key)
+        return found
+
+
+def _load(load: object, *files: str | None) -> None:
+    try:
+        load(*files)  # type: ignore[operator]
+    except (OSError, ssl.SSLError) as error:
+        raise InputError(f"{' and '.join(file for file in files if file)} cannot be used: {error.strerror or error}") from error
+
+
+class ListenerConfig(_Table, frozen=True):
+    """One port, which stands for one broker.
+
+    Attributes:
+        listen: `host:port`; an empty host listens on all addresses.
+        broker: `host:port` of the broker behind it.
+        node_id: of that broker.
+        advertised: `host:port` that clients are given for it; without it they see the broker's own address.
+        tls, upstream_tls: encryption of either side.
+    """
+
+    listen: str
+    broker: str
+    node_id: int = -1
+    advertised: str | None = None
+    tls: TlsConfig | None = None
+    upstream_tls: UpstreamTlsConfig | None = None
+
+
+class AddressesConfig(_Table, frozen=True):
+    """See `rules.addresses`."""
+
+    large_answers: Literal["cap", "hold"] = "cap"
+    unknown_node: Literal["close", "keep"] = "close"
+
+
+class VersionsConfig(_Table, frozen=True):
+    """See `rules.versions`."""
+
+    cap: str
+
+
+class RehearsalConfig(_Table, frozen=True):
+    """See `rules.rehearsal`."""
+
+    release: str
+    mode: Literal["count", "break"] = "count"
+
+
+class RefusalConfig(_Table, frozen=True):
+    """See `rules.refusals.Condition`."""
+
+    software: str | None = None
+    version: str | None = None
+    client_id: str | None = None
+    principal: str | None = None
+    address: str | None = None
+
+
+class TelemetryConfig(_Table, frozen=True):
+    """See `rules.telemetry`; `metrics` are prefixes of names, all when empty."""
+
+    file: str
+    metrics: list[str] = []
+    interval_ms: int = 300_000
+
+
+class ProxyConfig(_Table, frozen=True):
+    """The whole file.
+
+    Attributes:
+        listeners: one for each broker.
+        unknown: requests of apis and versions that no known release has: `pass`, `refuse` with UNSUPPORTED_VERSION, or `close`.
+        max_frame, max_held, max_held_in_all: bytes: of a frame, kept for one connection, and for all.
+        max_connections: of one listener; more are closed at once.
+        first_frame_seconds: a client that has not sent a whole frame by then is closed.
+        connect_seconds: to reach a broker.
+        drain_seconds: after SIGTERM, for answers that clients wait for.
+        metrics: `host:port` of a Prometheus endpoint; none without.
+        addresses, versions, rehearsal, refusals, telemetry: the rules.
+    """
+
+    listeners: list[ListenerConfig]
+    unknown: Literal["pass", "refuse", "close"] = "pass"
+    max_frame: int = 100 * MIB
+    max_held: int = 128 * MIB
+    max_held_in_all: int = 512 * MIB
+    max_connections: int = 10_000
+    first_frame_seconds: float = 30.0
+    connect_seconds: float = 10.0
+    drain_seconds: float = 30.0
+    metrics: str | None = None
+    addresses: AddressesConfig = AddressesConfig()
+    versions: VersionsConfig | None = None
+    rehearsal: RehearsalConfig | None = None
+    refusals: list[RefusalConfig] = []
+    telemetry: TelemetryConfig | None = None
+
+
+def host_and_port(text: str, what: str) -> tuple[str, int]:
+    """`host:port`, `[address]:port` or `:port`.
+
+    Raises:
+        InputError: it is none of them.
+    """
+    host, colon, port = text.rpartition(":")
+    if not colon or not port.isdecimal() or not 0 <= int(port) < 65536:
+        raise InputError(f"{what} {text!r} is not host:port")
+    return host.strip("[]"), int(port)
+
+
+def load_config(path: str | os.PathLike[str]) -> ProxyConfig:
+    """Read a file and check it.
+
+    Raises:
+        InputError: it cannot be read, is not TOML, or has a key or a value that is not right; says which.
+    """
+    try:
+        found = msgspec.toml.decode(Path(path).read_bytes(), type=ProxyConfig)
+    except OSError as error:
+        raise InputError(f"{os.fspath(path)} cannot be read: {error.strerror}") from error
+    except msgspec.ValidationError as error:
+        raise InputError(f"{os.fspath(path)}: {_in_toml(str(error))}") from error
+    except msgspec.DecodeError as error:
+        raise InputError(f"{os.fspath(path)} is not TOML: {error}") from error
+    try:
+        _check(found)
+    except InputError as error:
+        raise InputError(f"{os.fspath(path)}: {error}") from error
+    return found
+
+
+def _in_toml(text: str) -> str:
+    """msgspec's sentence with a path as TOML writes it: `listeners[0].port` for `$.listeners[0].port`."""
+    said, _, place = text.partition(" - at `$")
+    said = said[:1].lower() + said[1:]
+    return f"{place.strip('`').lstrip('.')}: {said}" if place else said
+
+
+def _check(config: ProxyConfig) -> None:
+    from kwire.proxy.configured_rules import configured_rules, wanted_metrics
+
+    if not config.listeners:
+        raise InputError("no [[listeners]]: name at least one broker")
+    for listener in config.listeners:
+        host_and_port(listener.listen, "listen")
+        host_and_port(listener.broker, "broker")
+        if listener.advertised is not None:
+            host_and_port(listener.advertised, "advertised")
+        for tls in (listener.tls, listener.upstream_tls):
+            if tls is not None:
+                tls.context()
+    if config.metrics is not None:
+        host_and_port(config.metrics, "metrics")
+    ids = [listener.node_id for listener in config.listeners if listener.advertised is not None]
+    if len(ids) != len(set(ids)):
+        raise InputError("two listeners advertise one node_id")
+    configured_rules(msgspec.structs.replace(config, telemetry=None))  # which would open its file
+    if config.telemetry is not None:
+        wanted_metrics(config.telemetry)

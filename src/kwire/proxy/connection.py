@@ -1,0 +1,88 @@
+"""One client and one broker with the rules between them, without sockets."""
+
+from __future__ import annotations
+
+from kwire.errors import EncodeError, WireError
+from kwire.protocol.relay import Buffer, Held, HeldBudget, Moves, Relay
+from kwire.proxy.rule_set import RuleSet
+from kwire.proxy.rules.rule import Answer, Peer, Refusal
+
+__all__ = ["ProxiedConnection"]
+
+
+class ProxiedConnection:
+    """A relay whose held frames are settled by rules at once.
+
+    Arguments:
+        rules: of the proxy.
+        peer: the client.
+        max_frame, max_held, budget: as in `Relay`.
+
+    Attributes:
+        relay: the relay.
+        refusal: why a rule closed the connection; empty while none did.
+    """
+
+    def __init__(self, rules: RuleSet, peer: Peer, *, max_frame: int, max_held: int, budget: HeldBudget | None = None) -> None:
+        self.relay = Relay(rules.plan, max_frame=max_frame, max_held=max_held, budget=budget)
+        self.refusal = ""
+        self._frames = False
+        self._rules = rules.connected(peer)
+        self.peer = peer
+
+    def from_client(self, data: Buffer, t: int) -> Moves:
+        """Take bytes of the client, see `Relay.from_client`; `Moves.held` is empty and `Moves.close` may come of a rule."""
+        moves = self._settled(self.relay.from_client(data, t), t)
+        self._frames = self._frames or bool(moves.to_server or moves.to_client)
+        return moves
+
+    def from_server(self, data: Buffer, t: int) -> Moves:
+        """Take bytes of the broker."""
+        return self._settled(self.relay.from_server(data, t), t)
+
+    def end_client(self, t: int) -> Moves:
+        """The client ended its direction."""
+        return self._settled(self.relay.end_client(t), t)
+
+    def end_server(self, t: int) -> Moves:
+        """The broker ended its direction."""
+        return self._settled(self.relay.end_server(t), t)
+
+    def closed(self) -> None:
+        """The connection is over."""
+        self._rules.closed()
+
+    @property
+    def has_passed(self) -> bool:
+        """Whether anything of the client was taken for Kafka: it went to the broker or was answered."""
+        return self._frames
+
+    @property
+    def close_reason(self) -> str:
+        """Why the connection is closed by the proxy; empty while it is not."""
+        return self.refusal or ("" if self.relay.closing is None else str(self.relay.closing))
+
+    def _settled(self, moves: Moves, t: int) -> Moves:
+        waiting = moves.held
+        moves.held = []
+        while waiting and not self.refusal:
+            more = self._settle(waiting.pop(0), t)
+            waiting += more.held
+            moves.to_server += more.to_server
+            moves.to_client += more.to_client
+            moves.end_server |= more.end_server
+            moves.end_client |= more.end_client
+            moves.close = moves.close or more.close
+        return moves
+
+    def _settle(self, held: Held, t: int) -> Moves:
+        try:
+            outcome = self._rules.apply(held)
+        except (WireError, EncodeError) as error:
+            outcome = Refusal(f"{held.kind} of api {held.api_key} v{held.api_version}: {error}")
+        if isinstance(outcome, Refusal):
+            self.refusal = outcome.reason
+            return Moves()
+        if isinstance(outcome, Answer):
+            return self.relay.answer(held, outcome.frame, t=t)
+        return self.relay.release(held, None if outcome is None or outcome is held.frame else [outcome], t=t)

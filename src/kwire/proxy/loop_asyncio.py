@@ -1,0 +1,242 @@
+"""The sockets of one client and its broker, on asyncio: everywhere, and with TLS on either side.
+
+Backpressure: what one side cannot take stops the reading of the other side, so a slow reader costs no memory beyond the sockets' buffers.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import socket
+import time
+from collections.abc import Callable
+from typing import Final
+
+from kwire.protocol.relay import Moves
+from kwire.proxy.connection import ProxiedConnection
+
+__all__ = ["ClientSide"]
+
+log = logging.getLogger("kwire.proxy")
+
+# Bytes that may wait in a transport before the other side is no longer read.
+_MOST_UNSENT: Final = 256 << 10
+_RECEIVE_BYTES: Final = 256 << 10
+_KEEPALIVE: Final = (("TCP_KEEPIDLE", 60), ("TCP_KEEPINTVL", 15), ("TCP_KEEPCNT", 4))
+
+
+def keep_alive(transport: asyncio.BaseTransport) -> None:
+    """Find ends that are gone without a word: Kafka's own idle limits belong to client and broker."""
+    found = transport.get_extra_info("socket")
+    if found is None:
+        return
+    found.setsockopt(socket.SOL_SOCKET, socket.SO_KEEPALIVE, 1)
+    for name, value in _KEEPALIVE:
+        if hasattr(socket, name):
+            found.setsockopt(socket.IPPROTO_TCP, getattr(socket, name), value)
+
+
+class _Side(asyncio.BufferedProtocol):
+    """One of the two sockets of a connection."""
+
+    def __init__(self) -> None:
+        self.transport: asyncio.Transport | None = None
+        self.is_full = False
+        self.has_ended = False
+        self._buffer = memoryview(bytearray(0))
+
+    def connection_made(self, transport: asyncio.BaseTransport) -> None:
+        assert isinstance(transport, asyncio.Transport)
+        self.transport = transport
+        transport.set_write_buffer_limits(_MOST_UNSENT)
+        keep_alive(transport)
+
+    def get_buffer(self, sizehint: int) -> memoryview:
+        # an idle connection keeps no buffer
+        if not self._buffer:
+            self._buffer = memoryview(bytearray(_RECEIVE_BYTES))
+        return self._buffer
+
+    def received(self, count: int) -> bytes:
+        """What lies in the buffer. A copy: a transport may keep pieces of it until they can be sent."""
+        data = bytes(self._buffer[:count])
+        if count < _RECEIVE_BYTES // 4:
+            self._buffer = memoryview(b"")
+        return data
+
+    def send(self, pieces: list[bytes | bytearray | memoryview]) -> None:
+        if self.transport is not None and pieces and not self.transport.is_closing():
+            self.transport.writelines(pieces)
+
+    def end(self) -> None:
+        """No more will be sent. With TLS, which cannot half-close, and where the other end has ended too, the connection ends then."""
+        if self.transport is None or self.transport.is_closing():
+            return
+        if self.transport.can_write_eof() and not self.has_ended:
+            self.transport.write_eof()
+        else:
+            self.transport.close()
+
+    def close(self) -> None:
+        if self.transport is not None:
+            self.transport.close()
+
+
+class ClientSide(_Side):
+    """A client's socket; it opens the broker's.
+
+    Arguments:
+        connect: opens the connection to the broker for the protocol that it is given.
+        made: makes the rules and the relay once the client's address is known.
+        closed: called once when both sockets are done with.
+        first_frame_seconds: a client that has not sent a whole frame by then is closed.
+    """
+
+    def __init__(
+        self,
+        connect: Callable[[asyncio.BufferedProtocol], asyncio.Future[object]],
+        made: Callable[[tuple[str, int]], ProxiedConnection],
+        closed: Callable[[ClientSide], None],
+        first_frame_seconds: float,
+    ) -> None:
+        super().__init__()
+        self._connect = connect
+        self._made = made
+        self._closed = closed
+        self._first_frame_seconds = first_frame_seconds
+        self._timer: asyncio.TimerHandle | None = None
+        self.proxied: ProxiedConnection | None = None
+        self.broker = _BrokerSide(self)
+        self._opening: asyncio.Future[object] | None = None
+        self._is_over = False
+
+    # the client's socket
+
+    def connection_made(self, transport: asyncio.BaseTransport) -> None:
+        super().connection_made(transport)
+        assert self.transport is not None
+        self.transport.pause_reading()  # until the broker is reached
+        self.proxied = self._made(self.transport.get_extra_info("peername")[:2])
+        self._timer = asyncio.get_running_loop().call_later(self._first_frame_seconds, self._first_frame_late)
+        self._opening = self._connect(self.broker)
+        self._opening.add_done_callback(self._reached)
+
+    def _first_frame_late(self) -> None:
+        if self.proxied is not None and not self.proxied.has_passed:
+            self.over(f"no whole frame within {self._first_frame_seconds:g} s")
+
+    def _reached(self, opening: asyncio.Future[object]) -> None:
+        if opening.cancelled() or self._is_over:
+            self.broker.close()
+        elif (error := opening.exception()) is not None:
+            self.over(f"the broker cannot be reached: {error}")
+        else:
+            self.read_on()
+
+    def buffer_updated(self, count: int) -> None:
+        assert self.proxied is not None
+        self.carry_out(self.proxied.from_client(self.received(count), time.monotonic_ns()))
+
+    def eof_received(self) -> bool:
+        self.has_ended = True
+        if self.proxied is not None and not self._is_over:
+            self.carry_out(self.proxied.end_client(time.monotonic_ns()))
+        return self.transport is not None and self.transport.can_write_eof()
+
+    def pause_writing(self) -> None:
+        self.is_full = True
+        self.read_on()
+
+    def resume_writing(self) -> None:
+        self.is_full = False
+        self.read_on()
+
+    def connection_lost(self, error: Exception | None) -> None:
+        self.over("" if error is None else f"the client's connection broke: {error}")
+
+    # both
+
+    def carry_out(self, moves: Moves) -> None:
+        """Do what the relay says."""
+        assert self.proxied is not None
+        self.broker.send(moves.to_server)
+        self.send(moves.to_client)
+        if reason := self.proxied.close_reason:
+            self.over(reason)
+            return
+        if moves.end_server:
+            self.broker.end()
+        if moves.end_client:
+            self.end()
+        self.read_on()
+
+    def read_on(self) -> None:
+        """Read from each side whose bytes can be used."""
+        if self._is_over or self.proxied is None or self.transport is None or self.broker.transport is None:
+            return
+        relay = self.proxied.relay
+        _reading(self, relay.reads_client and not self.broker.is_full)
+        _reading(self.broker, relay.reads_server and not self.is_full)
+
+    def over(self, reason: str) -> None:
+        """Close both sockets; what was given to them is still sent."""
+        if self._is_over:
+            return
+        self._is_over = True
+        if self._timer is not None:
+            self._timer.cancel()
+        if self._opening is not None and not self._opening.done():
+            self._opening.cancel()
+        if reason and self.proxied is not None:
+            peer = self.proxied.peer
+            log.warning("%s:%d to broker %d: closed: %s", peer.address, peer.port, peer.node_id, reason)
+        self.close()
+        self.broker.close()
+        if self.proxied is not None:
+            self.proxied.closed()
+        self._closed(self)
+
+
+class _BrokerSide(_Side):
+    """The broker's socket."""
+
+    def __init__(self, client: ClientSide) -> None:
+        super().__init__()
+        self._client = client
+
+    def connection_made(self, transport: asyncio.BaseTransport) -> None:
+        super().connection_made(transport)
+        self._client.read_on()
+
+    def buffer_updated(self, count: int) -> None:
+        proxied = self._client.proxied
+        assert proxied is not None
+        self._client.carry_out(proxied.from_server(self.received(count), time.monotonic_ns()))
+
+    def eof_received(self) -> bool:
+        self.has_ended = True
+        proxied = self._client.proxied
+        if proxied is not None:
+            self._client.carry_out(proxied.end_server(time.monotonic_ns()))
+        return self.transport is not None and self.transport.can_write_eof()
+
+    def pause_writing(self) -> None:
+        self.is_full = True
+        self._client.read_on()
+
+    def resume_writing(self) -> None:
+        self.is_full = False
+        self._client.read_on()
+
+    def connection_lost(self, error: Exception | None) -> None:
+        self._client.over("" if error is None else f"the broker's connection broke: {error}")
+
+
+def _reading(side: _Side, wanted: bool) -> None:
+    transport = side.transport
+    if transport is None or transport.is_closing() or side.has_ended or transport.is_reading() == wanted:
+        return
+    if wanted:
+        transport.resume_reading()
+    else:
+        transport.pause_reading()

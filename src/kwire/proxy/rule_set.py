@@ -1,0 +1,140 @@
+"""The rules of a proxy as one table: for each kind of frame, which rules act and in which order."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from typing import Final
+
+from kwire.protocol.events import Direction
+from kwire.protocol.relay import CALL, CLOSE, REFUSE, FrameEdit, Held, RelayPlan, RelayRule, Unknown
+from kwire.proxy.rules.rule import Answer, ConnectionRule, Outcome, Peer, Refusal, Rule
+from kwire.schema import catalog
+
+__all__ = ["ConnectionRules", "RuleSet"]
+
+_Slot = tuple[Direction, int, int]
+_FINAL: Final = (CLOSE, REFUSE)
+
+
+@dataclass(frozen=True, slots=True)
+class _Step:
+    """One rule's part in a kind of frame: an edit, or None for a call of the connection's rule."""
+
+    rule: int
+    edit: FrameEdit | None
+
+
+class _Chain:
+    """Edits of several rules, one behind the other."""
+
+    def __init__(self, edits: Sequence[FrameEdit]) -> None:
+        self._edits = edits
+
+    def pieces(self, frame: bytes | memoryview, /) -> Iterable[bytes | bytearray | memoryview]:
+        found: Iterable[bytes | bytearray | memoryview] = (frame,)
+        for edit in self._edits:
+            found = edit.pieces(b"".join(found))
+        return found
+
+
+class RuleSet:
+    """Rules in their order.
+
+    Arguments:
+        rules: they act in this order on a frame that several want.
+        unknown: what is done with requests of an unknown api or version, see `RelayPlan`.
+
+    Attributes:
+        rules: as given.
+        plan: the table of the relays.
+
+    Raises:
+        ValueError: a rule names an api or a version that no release has.
+    """
+
+    def __init__(self, rules: Iterable[Rule] = (), *, unknown: Unknown = "pass") -> None:
+        self.rules = tuple(rules)
+        self._steps: dict[_Slot, list[_Step]] = {}
+        final: dict[_Slot, int] = {}
+        for number, rule in enumerate(self.rules):
+            for wanted in rule.relay_rules():
+                for slot in _slots(wanted):
+                    if isinstance(wanted.action, int) and wanted.action in _FINAL:
+                        final[slot] = min(final.get(slot, 0), wanted.action)
+                    elif wanted.action == CALL:
+                        self._steps.setdefault(slot, []).append(_Step(number, None))
+                    elif not isinstance(wanted.action, int):
+                        self._steps.setdefault(slot, []).append(_Step(number, wanted.action))
+        self.plan = RelayPlan(self._table(final), unknown=unknown)
+
+    def _table(self, final: dict[_Slot, int]) -> list[RelayRule]:
+        table = [RelayRule(direction, key, (version,), action) for (direction, key, version), action in final.items()]
+        chains: dict[tuple[int, ...], FrameEdit] = {}
+        for slot, steps in self._steps.items():
+            if slot in final:
+                continue
+            direction, key, version = slot
+            action: int | FrameEdit = CALL
+            edits = [step.edit for step in steps if step.edit is not None]
+            if len(edits) == len(steps):
+                action = edits[0] if len(edits) == 1 else chains.setdefault(tuple(map(id, edits)), _Chain(edits))
+            table.append(RelayRule(direction, key, (version,), action))
+        return table
+
+    def connected(self, peer: Peer) -> ConnectionRules:
+        """The rules of a new connection."""
+        return ConnectionRules(self, self._steps, peer)
+
+
+def _slots(wanted: RelayRule) -> list[_Slot]:
+    source = catalog()
+    message = source.request(wanted.api_key) if wanted.direction == "request" else source.response(wanted.api_key)
+    if message is None:
+        raise ValueError(f"a rule for api key {wanted.api_key}, which no release has")
+    versions = message.valid_versions if wanted.versions is None else wanted.versions
+    return [(wanted.direction, wanted.api_key, version) for version in versions]
+
+
+class ConnectionRules:
+    """The rules of one connection.
+
+    Attributes:
+        peer: the client.
+    """
+
+    __slots__ = ("_own", "_steps", "peer")
+
+    def __init__(self, of: RuleSet, steps: dict[_Slot, list[_Step]], peer: Peer) -> None:
+        self.peer = peer
+        self._steps = steps
+        self._own: list[ConnectionRule | None] = [rule.connected(peer) for rule in of.rules]
+
+    def apply(self, held: Held) -> Outcome:
+        """What becomes of a held frame.
+
+        Raises:
+            WireError: a rule cannot read it.
+        """
+        is_request = held.kind == "request"
+        frame = held.frame
+        for step in self._steps.get(("request" if is_request else "response", held.api_key, held.api_version), ()):
+            outcome: Outcome
+            own = self._own[step.rule]
+            if step.edit is not None:
+                outcome = b"".join(step.edit.pieces(frame))
+            elif own is None:
+                continue
+            else:
+                outcome = own.request(held, frame) if is_request else own.response(held, frame)
+            if isinstance(outcome, (Answer, Refusal)):
+                return outcome
+            if outcome is not None:
+                frame = outcome
+        return frame
+
+    def closed(self) -> None:
+        """The connection is over."""
+        for own in self._own:
+            if own is not None:
+                own.closed()

@@ -1,0 +1,39 @@
+"""The ranges and features of an ApiVersions response, taken out of a frame and put back."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import kwire
+from kwire.protocol.relay import CALL, Held, RelayRule
+
+__all__ = ["API_VERSIONS", "changed_answer", "ranges_of", "wanted_answers", "with_ranges"]
+
+API_VERSIONS = 18
+
+
+def wanted_answers() -> RelayRule:
+    """The interest of a rule that changes what brokers advertise."""
+    return RelayRule("response", API_VERSIONS, None, CALL)
+
+
+def ranges_of(body: Any) -> dict[int, tuple[int, int]]:
+    """Lowest and highest version by api key."""
+    return {each.api_key: (each.min_version, each.max_version) for each in body.api_keys}
+
+
+def with_ranges(body: Any, ranges: Mapping[int, tuple[int, int]]) -> None:
+    """Put other ranges into a response body, in the order of api keys."""
+    entry = kwire.messages.ApiVersionsResponse.ApiVersion
+    body.api_keys = [entry(api_key=key, min_version=low, max_version=high) for key, (low, high) in sorted(ranges.items())]
+
+
+def changed_answer(held: Held, frame: bytes) -> tuple[int, Any]:
+    """Correlation id and body of an ApiVersions response.
+
+    Raises:
+        WireError: it cannot be read.
+    """
+    found = kwire.decode_response(frame, API_VERSIONS, held.api_version)
+    return found.header.correlation_id, found.body

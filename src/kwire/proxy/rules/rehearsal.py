@@ -1,0 +1,104 @@
+"""`[rehearsal]`: clients meet a later release before the brokers are upgraded.
+
+With `break`, ApiVersions advertises what the release would, as far as the broker has it too, and a request in a version that the release
+rejects closes the connection, as its brokers do. With `count` nothing changes: requests that it would reject are counted by client.
+
+It cannot show versions that only the later release has, other defaults of its brokers, or message formats on disk.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Iterator
+from typing import Final, Literal, NamedTuple
+
+import kwire
+from kwire.protocol.relay import CALL, CLOSE, Held, RelayRule
+from kwire.proxy.rules.api_versions_answer import API_VERSIONS, changed_answer, wanted_answers
+from kwire.proxy.rules.rule import ConnectionRule, Peer
+from kwire.proxy.rules.versions import limit_to_release
+from kwire.schema import catalog, releases
+
+__all__ = ["RehearsalMode", "RehearsalRule", "Rejected"]
+
+RehearsalMode = Literal["count", "break"]
+_MOST_COUNTED: Final = 10_000
+
+
+class Rejected(NamedTuple):
+    """Who sent what the release would reject."""
+
+    software_name: str
+    software_version: str
+    client_id: str
+    address: str
+    api_key: int
+    api_version: int
+
+
+class RehearsalRule:
+    """The rule.
+
+    Arguments:
+        release: to rehearse, such as `4.3`.
+        mode: `count` or `break`.
+
+    Attributes:
+        rejected: requests that the release would reject, by who sent them: at most 10,000 kinds, what comes later is counted in `others`.
+            With `break` the first of each connection closes it, and the log says so.
+        others: requests beyond.
+
+    Raises:
+        InputError: no such release.
+    """
+
+    name = "rehearsal"
+
+    def __init__(self, release: str, mode: RehearsalMode) -> None:
+        self.release = releases().resolve(release)
+        self.mode: RehearsalMode = mode
+        self.rejected: Counter[Rejected] = Counter()
+        self.others = 0
+
+    def relay_rules(self) -> Iterator[RelayRule]:
+        for key, versions in self._rejects():
+            yield RelayRule("request", key, versions, CALL if self.mode == "count" else CLOSE)
+        if self.mode == "break":
+            yield wanted_answers()
+
+    def _rejects(self) -> Iterable[tuple[int, list[int]]]:
+        for message in catalog().messages.values():
+            key = message.api_key
+            # a broker answers any version of ApiVersions (KIP-511)
+            if message.kind != "request" or key is None or key == API_VERSIONS:
+                continue
+            accepted = self.release.accepts(key)
+            refused = [version for version in message.valid_versions if accepted is None or version not in accepted]
+            if refused:
+                yield key, refused
+
+    def connected(self, peer: Peer) -> ConnectionRule:
+        return _Rehearsing(self, peer)
+
+    def count(self, what: Rejected) -> None:
+        """Count one request that the release would reject."""
+        if what in self.rejected or len(self.rejected) < _MOST_COUNTED:
+            self.rejected[what] += 1
+        else:
+            self.others += 1
+
+
+class _Rehearsing(ConnectionRule):
+    def __init__(self, rule: RehearsalRule, peer: Peer) -> None:
+        self._rule = rule
+        self._peer = peer
+
+    def request(self, held: Held, frame: bytes) -> None:
+        peer = self._peer
+        client_id = kwire.peek_header(frame, strict=False).client_id or ""
+        self._rule.count(Rejected(peer.software_name, peer.software_version, client_id, peer.address, held.api_key, held.api_version))
+
+    def response(self, held: Held, frame: bytes) -> bytes | None:
+        correlation_id, body = changed_answer(held, frame)
+        limit_to_release(body, self._rule.release)
+        return kwire.encode_response(correlation_id, body, API_VERSIONS, held.api_version)

@@ -1,0 +1,166 @@
+"""Sums over the rows of frames, made where the frames are read: what crosses to Spark is a row a group, not a row a frame.
+
+Each task gives a row for each group that it met, more than one where the groups of a task take more room than `MOST_ROWS`; who asked adds
+these together. The columns are named as Spark names them: `count`, `sum(frame_length)`.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator
+from typing import Any, Final, NamedTuple
+
+import pyarrow as pa
+
+from kwire.errors import InputError
+from kwire.spark.body_types import BodyType
+from kwire.spark.frame_rows import FrameRows
+from kwire.spark.reading_options import ReadingOptions
+
+__all__ = ["Aggregate", "FrameSums", "aggregates_of", "frames_to_rows"]
+
+ROWS_AT_ONCE: Final = 65_536  # grouped in one call, which costs some 0.2 ms whatever it is given
+MOST_ROWS: Final = 200_000
+_HEADER_GROUPS: Final = ("api_key", "api_version", "client_id", "error")
+_EXPRESSION: Final = re.compile(r"(count)|(sum|min|max)\((\w+)\)")
+
+
+class Aggregate(NamedTuple):
+    """One column of sums.
+
+    Attributes:
+        name: of the column, `sum(frame_length)`.
+        function: `count`, `sum`, `min` or `max`.
+        column: what is summed; empty for `count`.
+    """
+
+    name: str
+    function: str
+    column: str
+
+    @property
+    def merged(self) -> str:
+        """The function that adds such columns of several tasks together."""
+        return "sum" if self.function == "count" else self.function
+
+
+def aggregates_of(given: str | Iterable[str]) -> tuple[Aggregate, ...]:
+    """Read expressions such as ``count, sum(frame_length)``, a sequence or one text with commas.
+
+    Raises:
+        InputError: one is none of `count`, `sum(COLUMN)`, `min(COLUMN)` and `max(COLUMN)`, or is there twice; or there is none.
+    """
+    found: list[Aggregate] = []
+    for text in given.split(",") if isinstance(given, str) else given:
+        match = _EXPRESSION.fullmatch(text.strip())
+        if match is None:
+            raise InputError(f"aggregate takes count, sum(COLUMN), min(COLUMN) and max(COLUMN), not {text.strip()!r}.")
+        each = Aggregate(match[0], match[1] or match[2], match[3] or "")
+        if each in found:
+            raise InputError(f"aggregate names {each.name} twice.")
+        found.append(each)
+    if not found:
+        raise InputError("aggregate names nothing: give count, sum(COLUMN), min(COLUMN) or max(COLUMN).")
+    return tuple(found)
+
+
+class FrameSums:
+    """Maps batches of a DataFrame to sums.
+
+    Arguments:
+        rows: what gives the rows; its columns are those of the groups and those that are summed.
+        groups: columns whose equal values make a group.
+        aggregates: what is summed.
+
+    Raises:
+        InputError: a column that is summed holds no integers, or is one of the groups.
+    """
+
+    def __init__(self, rows: FrameRows, groups: tuple[str, ...], aggregates: tuple[Aggregate, ...]) -> None:
+        self.rows = rows
+        self.groups = groups
+        self.aggregates = aggregates
+        for each in aggregates:
+            if each.column in groups:
+                raise InputError(f"The column {each.column!r} makes the groups, so aggregate cannot sum it: leave it out of columns.")
+            if each.column and not pa.types.is_integer(rows.schema.field(each.column).type):
+                raise InputError(f"aggregate sums integers, which {each.column!r} does not hold.")
+
+    @property
+    def schema(self) -> pa.Schema:
+        """The columns behind those of the groups that the frames' own columns give (`FrameRows.kept`)."""
+        rows = self.rows.schema
+        own = [rows.field(name) for name in self.groups if name not in self.rows.kept]
+        return pa.schema([*own, *(pa.field(each.name, self._type(each)) for each in self.aggregates)])
+
+    def _type(self, each: Aggregate) -> Any:
+        return self.rows.schema.field(each.column).type if each.function in ("min", "max") else pa.int64()
+
+    def __call__(self, batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+        """The batches, summed.
+
+        Raises:
+            WireError: a frame breaks a rule and the mode is FAILFAST.
+        """
+        raw: list[pa.RecordBatch] = []
+        held: list[Any] = []
+        rows = waiting = 0
+        for batch in self.rows(batches):
+            raw.append(batch)
+            rows += batch.num_rows
+            if rows < ROWS_AT_ONCE:
+                continue
+            made = self._sums(pa.Table.from_batches(raw), merging=False)
+            held.append(made)
+            waiting += len(made)
+            raw, rows = [], 0
+            if waiting > MOST_ROWS:
+                whole = self._sums(pa.concat_tables(held), merging=True)
+                held, waiting = [whole], len(whole)
+                if waiting > MOST_ROWS // 2:  # groups that hardly repeat
+                    yield from whole.combine_chunks().to_batches()
+                    held, waiting = [], 0
+        if rows:
+            held.append(self._sums(pa.Table.from_batches(raw), merging=False))
+        if held:
+            yield from self._sums(pa.concat_tables(held), merging=True).combine_chunks().to_batches()
+
+    def _sums(self, table: Any, *, merging: bool) -> Any:
+        """Group a table of rows, or, `merging`, of sums."""
+        if merging:
+            asked: list[Any] = [(each.name, each.merged) for each in self.aggregates]
+        else:
+            asked = [([], "count_all") if each.function == "count" else (each.column, each.function) for each in self.aggregates]
+        found = table.group_by(list(self.groups), use_threads=False).aggregate(asked)
+        made = [f"{names}_{function}" if names else function for names, function in asked]
+        columns = [*(found.column(name) for name in self.groups), *(found.column(name) for name in made)]
+        names = [*self.groups, *(each.name for each in self.aggregates)]
+        types = [*(table.schema.field(name).type for name in self.groups), *map(self._type, self.aggregates)]
+        return pa.table([column.cast(kind) for column, kind in zip(columns, types, strict=True)], names=names)
+
+
+def frames_to_rows(
+    column: str,
+    kept: tuple[str, ...],
+    body: BodyType,
+    options: ReadingOptions,
+    header: bool = True,
+    columns: tuple[str, ...] | None = None,
+    aggregate: str | Iterable[str] | None = None,
+) -> FrameRows | FrameSums:
+    """What maps batches to rows or, with `aggregate`, to sums (`aggregates_of`); other arguments as of `FrameRows`.
+
+    Raises:
+        InputError: no such column; a sum is not understood, or there is a column for corrupt records beside it.
+    """
+    if aggregate is None:
+        return FrameRows(column, kept, body, options, header, columns)
+    aggregates = aggregates_of(aggregate)
+    if options.corrupt_record is not None:
+        raise InputError("aggregate leaves no row for columnNameOfCorruptRecord: give one of the two.")
+    summed = [each.column for each in aggregates if each.column]
+    if columns is None:
+        usual = _HEADER_GROUPS if body.message is None else body.rows_schema.names
+        columns = tuple(name for name in usual if name not in summed)
+    needed = dict.fromkeys([*columns, *summed])
+    return FrameSums(FrameRows(column, kept, body, options, header, tuple(needed)), (*kept, *columns), aggregates)

@@ -1,0 +1,271 @@
+"""The proxy's sockets, with a broker that a test plays: pieces, half-close, slow readers, TLS, limits, and an end in good order."""
+
+from __future__ import annotations
+
+import asyncio
+import random
+import ssl
+from collections.abc import AsyncIterator, Awaitable, Callable
+from contextlib import asynccontextmanager, suppress
+from pathlib import Path
+
+import pytest
+import trustme
+
+from kwire.proxy.config import ListenerConfig, ProxyConfig, TlsConfig, UpstreamTlsConfig
+from kwire.proxy.server import ProxyServer
+
+Serve = Callable[[asyncio.StreamReader, asyncio.StreamWriter], Awaitable[None]]
+HEARTBEAT = bytes.fromhex("000c 0000 00000000 0001 63 0001 67 00000001 0001 6d")
+OPEN: list[asyncio.StreamWriter] = []
+
+
+def heartbeat(number: int, padding: int = 0) -> bytes:
+    frame = HEARTBEAT[:4] + number.to_bytes(4, "big") + HEARTBEAT[8:] + bytes(padding)
+    return len(frame).to_bytes(4, "big") + frame
+
+
+def answer(number: int, padding: int = 0) -> bytes:
+    frame = number.to_bytes(4, "big") + b"\0\0" + bytes(padding)
+    return len(frame).to_bytes(4, "big") + frame
+
+
+async def frames(reader: asyncio.StreamReader) -> AsyncIterator[bytes]:
+    while True:
+        try:
+            size = int.from_bytes(await reader.readexactly(4), "big")
+            yield await reader.readexactly(size)
+        except asyncio.IncompleteReadError:
+            return
+
+
+async def echo(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+    """A broker that answers each Heartbeat with as many bytes as it brought."""
+    async for frame in frames(reader):
+        writer.write(answer(int.from_bytes(frame[4:8], "big"), len(frame)))
+    await writer.drain()
+    writer.close()
+
+
+@asynccontextmanager
+async def proxied(serve: Serve, *, upstream: ssl.SSLContext | None = None, **more: object) -> AsyncIterator[ProxyServer]:
+    async def served(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        OPEN.append(writer)
+        with suppress(ConnectionError):
+            await serve(reader, writer)
+
+    broker = await asyncio.start_server(served, "127.0.0.1", 0, ssl=upstream)
+    listener = {key: more.pop(key) for key in ("tls", "upstream_tls") if key in more}
+    address = f"127.0.0.1:{broker.sockets[0].getsockname()[1]}"
+    config = ProxyConfig(listeners=[ListenerConfig(listen="127.0.0.1:0", broker=address, node_id=1, **listener)], **more)  # type: ignore[arg-type]
+    server = ProxyServer(config)
+    await server.open()
+    try:
+        yield server
+    finally:
+        await server.close(0)
+        broker.close()
+        while OPEN:
+            writer = OPEN.pop()
+            writer.close()
+            with suppress(ConnectionError, ssl.SSLError):
+                await writer.wait_closed()
+        await asyncio.sleep(0.05)  # transports end in the loop's next turns
+
+
+async def connect(server: ProxyServer, context: ssl.SSLContext | None = None) -> tuple[asyncio.StreamReader, asyncio.StreamWriter]:
+    name = None if context is None else "proxy.example.com"
+    reader, writer = await asyncio.open_connection("127.0.0.1", server.ports[0], ssl=context, server_hostname=name)
+    OPEN.append(writer)
+    return reader, writer
+
+
+def test_bytes_in_random_pieces_and_a_half_close() -> None:
+    random_ = random.Random(5)
+    sizes = [random_.choice((0, 5, 900, 70_000)) for _ in range(200)]
+    asked = b"".join(heartbeat(number, size) for number, size in enumerate(sizes))
+    expected = b"".join(answer(number, len(HEARTBEAT) + size) for number, size in enumerate(sizes))
+
+    async def go() -> bytes:
+        async with proxied(echo) as server:
+            reader, writer = await connect(server)
+            reading = asyncio.ensure_future(reader.read(-1))
+            at = 0
+            while at < len(asked):
+                size = random_.randint(1, 20_000)
+                writer.write(asked[at : at + size])
+                at += size
+                await writer.drain()
+            writer.write_eof()  # the answers that are owed still come
+            return await asyncio.wait_for(reading, 30)
+
+    assert asyncio.run(go()) == expected
+
+
+def test_a_reader_that_sleeps_stops_the_broker() -> None:
+    sent = 0
+    size = 1 << 20
+
+    async def pour(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        nonlocal sent
+        async for frame in frames(reader):
+            writer.write(answer(int.from_bytes(frame[4:8], "big"), size))
+            await writer.drain()
+            sent += 1
+
+    async def go() -> None:
+        async with proxied(pour) as server:
+            reader, writer = await connect(server)
+            writer.transport.pause_reading()  # type: ignore[attr-defined]
+            writer.write(b"".join(map(heartbeat, range(200))))
+            await asyncio.sleep(1)
+            before = sent
+            assert before < 50  # sockets and buffers are full, and the rest has not been sent
+            writer.transport.resume_reading()  # type: ignore[attr-defined]
+            for number in range(200):
+                head = await asyncio.wait_for(reader.readexactly(len(answer(number, size))), 30)
+                assert head[4:8] == number.to_bytes(4, "big")
+
+    asyncio.run(go())
+
+
+def certificates(folder: Path) -> tuple[trustme.CA, Path, Path]:
+    authority = trustme.CA()
+    made = authority.issue_cert("proxy.example.com", "broker.example.com")
+    certificate, key = folder / "cert.pem", folder / "key.pem"
+    made.cert_chain_pems[0].write_to_path(str(certificate))
+    made.private_key_pem.write_to_path(str(key))
+    return authority, certificate, key
+
+
+def test_tls_on_both_sides_with_a_client_certificate(tmp_path: Path) -> None:
+    authority, certificate, key = certificates(tmp_path)
+    authority.cert_pem.write_to_path(str(tmp_path / "ca.pem"))
+    broker_side = ssl.create_default_context(ssl.Purpose.CLIENT_AUTH)
+    broker_side.load_cert_chain(certificate, key)
+    client_side = ssl.create_default_context()
+    authority.configure_trust(client_side)
+
+    async def go(with_certificate: bool) -> bytes:
+        tls = TlsConfig(certificate=str(certificate), key=str(key), client_ca=str(tmp_path / "ca.pem"))
+        upstream = UpstreamTlsConfig(ca=str(tmp_path / "ca.pem"), server_name="broker.example.com")
+        async with proxied(echo, upstream=broker_side, tls=tls, upstream_tls=upstream) as server:
+            reader, writer = await connect(server, client_side)
+            writer.write(heartbeat(7))
+            await writer.drain()
+            return await asyncio.wait_for(reader.readexactly(len(answer(7, len(HEARTBEAT)))), 30)
+
+    with pytest.raises((ssl.SSLError, ConnectionError, asyncio.IncompleteReadError)):
+        asyncio.run(go(False))
+    client_side.load_cert_chain(certificate, key)
+    assert asyncio.run(go(True)) == answer(7, len(HEARTBEAT))
+
+
+async def ended(reader: asyncio.StreamReader) -> bytes:
+    return await asyncio.wait_for(reader.read(-1), 30)
+
+
+def test_a_client_that_sends_no_frame_is_closed() -> None:
+    async def go() -> bytes:
+        async with proxied(echo, first_frame_seconds=0.2) as server:
+            reader, writer = await connect(server)
+            writer.write(heartbeat(7)[:9])
+            return await ended(reader)
+
+    assert asyncio.run(go()) == b""
+
+
+def test_a_frame_over_the_limit_is_closed() -> None:
+    async def go() -> bytes:
+        async with proxied(echo, max_frame=1000) as server:
+            reader, writer = await connect(server)
+            writer.write(heartbeat(7) + heartbeat(8, 1001))
+            return await ended(reader)
+
+    assert asyncio.run(go()) in (b"", answer(7, len(HEARTBEAT)))
+
+
+def test_a_broker_that_is_not_there(caplog: pytest.LogCaptureFixture) -> None:
+    async def go() -> bytes:
+        async with proxied(echo) as server:
+            gone = server.config.listeners[0].broker
+            listener = server._listeners[0]
+            listener._broker = ("127.0.0.1", 1)
+            assert gone
+            reader, _ = await connect(server)
+            return await ended(reader)
+
+    assert asyncio.run(go()) == b""
+    assert "cannot be reached" in caplog.text
+
+
+def test_a_broker_that_answers_out_of_order_is_cut_off(caplog: pytest.LogCaptureFixture) -> None:
+    async def wrong(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        async for frame in frames(reader):
+            writer.write(answer(int.from_bytes(frame[4:8], "big") + 1))
+
+    async def go() -> bytes:
+        async with proxied(wrong) as server:
+            reader, writer = await connect(server)
+            writer.write(heartbeat(7))
+            return await ended(reader)
+
+    assert asyncio.run(go()) == b""
+    assert "correlation id 8" in caplog.text
+
+
+def test_connections_over_the_limit_are_closed() -> None:
+    async def go() -> tuple[bytes, bytes]:
+        async with proxied(echo, max_connections=1) as server:
+            first, writer = await connect(server)
+            writer.write(heartbeat(7))
+            good = await first.readexactly(len(answer(7, len(HEARTBEAT))))
+            second, _ = await connect(server)
+            return good, await ended(second)
+
+    assert asyncio.run(go()) == (answer(7, len(HEARTBEAT)), b"")
+
+
+def test_a_stop_waits_for_the_answers_that_are_owed() -> None:
+    asked, release = asyncio.Event(), asyncio.Event()
+
+    async def late(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        async for frame in frames(reader):
+            asked.set()
+            await release.wait()
+            writer.write(answer(int.from_bytes(frame[4:8], "big")))
+
+    async def go() -> bytes:
+        async with proxied(late) as server:
+            reader, writer = await connect(server)
+            idle, _ = await connect(server)
+            writer.write(heartbeat(7))
+            await asked.wait()
+            stopping = asyncio.ensure_future(server.close(20))
+            assert await ended(idle) == b""  # owed nothing: closed at once
+            release.set()
+            found = await ended(reader)
+            await stopping
+            return found
+
+    assert asyncio.run(go()) == answer(7)
+
+
+def test_other_rules_hold_for_connections_that_come_later() -> None:
+    async def go() -> tuple[bytes, bytes]:
+        async with proxied(echo, unknown="pass") as server:
+            unknown = bytes.fromhex("03e7 0000 00000007 0001 63")
+            first, one = await connect(server)
+            one.write(heartbeat(1))
+            await first.readexactly(len(answer(1, len(HEARTBEAT))))
+            from msgspec.structs import replace
+
+            server.replace_rules(replace(server.config, unknown="close"))
+            second, other = await connect(server)
+            for writer in (one, other):
+                writer.write(len(unknown).to_bytes(4, "big") + unknown)
+            return await asyncio.wait_for(first.readexactly(8), 30), await ended(second)
+
+    found, closed = asyncio.run(go())
+    assert found[4:8] == (7).to_bytes(4, "big")
+    assert closed == b""

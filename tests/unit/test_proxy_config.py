@@ -1,0 +1,83 @@
+"""The proxy's configuration: what is taken, and the sentence for what is not."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from click.testing import CliRunner
+
+from kwire.cli.entry import commands
+from kwire.errors import InputError
+from kwire.proxy import load_config
+
+LISTENER = '[[listeners]]\nlisten = ":19092"\nbroker = "kafka-1:9092"\nnode_id = 1\nadvertised = "proxy:19092"\n'
+
+
+def written(folder: Path, text: str) -> Path:
+    path = folder / "proxy.toml"
+    path.write_text(text)
+    return path
+
+
+def test_a_whole_configuration(tmp_path: Path) -> None:
+    text = (
+        'unknown = "refuse"\nmax_frame = 1000000\nmetrics = "127.0.0.1:9400"\n'
+        + LISTENER
+        + '[addresses]\nlarge_answers = "hold"\n[versions]\ncap = "3.9"\n[rehearsal]\nrelease = "4.0"\nmode = "break"\n'
+        + '[[refusals]]\nsoftware = "sarama"\nversion = "<1.30"\n'
+        + f'[telemetry]\nfile = "{tmp_path / "pushed.jsonl"}"\nmetrics = ["org.apache.kafka.consumer."]\n'
+    )
+    config = load_config(written(tmp_path, text))
+    assert (config.unknown, config.max_frame, config.addresses.large_answers) == ("refuse", 1_000_000, "hold")
+    assert config.rehearsal is not None
+    assert (config.rehearsal.release, config.rehearsal.mode) == ("4.0", "break")
+    assert config.listeners[0].advertised == "proxy:19092"
+    assert not (tmp_path / "pushed.jsonl").exists()  # only a running proxy writes
+
+
+@pytest.mark.parametrize(
+    ("text", "sentence"),
+    [
+        ("", "object missing required field `listeners`"),
+        ("listeners = []", "no [[listeners]]"),
+        ("listeners = [", "is not TOML"),
+        (LISTENER + "port = 1", "listeners[0]: object contains unknown field `port`"),
+        (LISTENER.replace("node_id = 1", 'node_id = "one"'), "listeners[0].node_id: expected `int`, got `str`"),
+        (LISTENER.replace(":19092", "19092", 1), "listen '19092' is not host:port"),
+        (LISTENER + LISTENER, "two listeners advertise one node_id"),
+        (LISTENER + '[versions]\ncap = "9.9"', "unknown Kafka release 9.9"),
+        (LISTENER + '[rehearsal]\nrelease = "4.0"\nmode = "brake"', "rehearsal.mode: invalid enum value 'brake'"),
+        (LISTENER + "[[refusals]]", "would refuse all clients"),
+        (LISTENER + '[telemetry]\nfile = "x"\ninterval_ms = 1', "interval.ms is 1"),
+        (LISTENER + '[listeners.tls]\ncertificate = "none.pem"\nkey = "none.key"', "none.pem and none.key cannot be used: No such file"),
+    ],
+)  # fmt: skip
+def test_what_is_wrong_is_said_with_its_place(text: str, sentence: str, tmp_path: Path) -> None:
+    path = written(tmp_path, text)
+    with pytest.raises(InputError) as raised:
+        load_config(path)
+    assert sentence in str(raised.value)
+    assert str(raised.value).startswith(str(path))
+    result = CliRunner().invoke(commands, ["proxy", str(path), "--check"])
+    assert result.exit_code == 1
+
+
+def test_a_file_that_is_not_there(tmp_path: Path) -> None:
+    with pytest.raises(InputError, match="cannot be read: No such file"):
+        load_config(tmp_path / "none.toml")
+
+
+def test_the_command_checks_a_configuration(tmp_path: Path) -> None:
+    result = CliRunner().invoke(commands, ["proxy", str(written(tmp_path, LISTENER)), "--check"])
+    assert result.exit_code == 0
+    assert "1 listener" in result.output
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [[], ["--listen", ":1"], ["x.toml", "--listen", ":1", "--broker", "b:1"], ["--listen", ":1", "--broker", "b:1", "--break"]],
+)  # fmt: skip
+def test_options_that_do_not_go_together(arguments: list[str]) -> None:
+    result = CliRunner().invoke(commands, ["proxy", *arguments])
+    assert result.exit_code == 2

@@ -1,0 +1,258 @@
+"""The rules of the proxy at work on a connection without sockets: what the broker gets and what the client gets."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+import kwire
+from kwire import messages
+from kwire.errors import InputError
+from kwire.protocol.telemetry import SubscriptionTable, TelemetryReceiver
+from kwire.proxy import ProxiedConnection, RuleSet
+from kwire.proxy.rules.addresses import AddressesRule
+from kwire.proxy.rules.identity import IdentityRule
+from kwire.proxy.rules.refusals import Condition, RefusalsRule
+from kwire.proxy.rules.rehearsal import RehearsalRule, Rejected
+from kwire.proxy.rules.rule import Peer, Rule
+from kwire.proxy.rules.telemetry import TelemetryRule
+from kwire.proxy.rules.versions import VersionsRule
+
+MIB = 1 << 20
+
+
+def connected(*rules: Rule) -> ProxiedConnection:
+    return ProxiedConnection(RuleSet([IdentityRule(), *rules]), Peer("10.0.0.9", 50_000, 1), max_frame=MIB, max_held=MIB)
+
+
+def framed(frame: bytes) -> bytes:
+    return len(frame).to_bytes(4, "big") + frame
+
+
+def request(key: int, version: int, body: Any, number: int = 1, client_id: str = "shop") -> bytes:
+    header = messages.RequestHeader(api_key=key, api_version=version, correlation_id=number, client_id=client_id)
+    return framed(kwire.encode_request(header, body))
+
+
+def response(key: int, version: int, body: Any, number: int = 1) -> bytes:
+    return framed(kwire.encode_response(number, body, key, version))
+
+
+def exchange(connection: ProxiedConnection, key: int, version: int, asked: Any, answered: Any, number: int = 1) -> Any:
+    """One request and its answer through the proxy; the body that the client gets."""
+    moves = connection.from_client(request(key, version, asked, number), 1)
+    assert connection.close_reason == ""
+    assert b"".join(moves.to_server)
+    moves = connection.from_server(response(key, version, answered, number), 2)
+    assert connection.close_reason == ""
+    return kwire.decode_response(b"".join(moves.to_client)[4:], key, version).body
+
+
+def software(name: str, version: str) -> Any:
+    return messages.ApiVersionsRequest(client_software_name=name, client_software_version=version)
+
+
+def ranges(*given: tuple[int, int, int], features: tuple[str, ...] = ()) -> Any:
+    entry, feature = messages.ApiVersionsResponse.ApiVersion, messages.ApiVersionsResponse.SupportedFeatureKey
+    return messages.ApiVersionsResponse(
+        api_keys=[entry(api_key=key, min_version=low, max_version=high) for key, low, high in given],
+        supported_features=[feature(name=name, min_version=0, max_version=2) for name in features],
+    )
+
+
+def advertised(body: Any) -> list[tuple[int, int, int]]:
+    return [(each.api_key, each.min_version, each.max_version) for each in body.api_keys]
+
+
+def test_without_rules_bytes_are_those_that_came() -> None:
+    connection = connected()
+    asked = request(3, 12, messages.MetadataRequest(topics=None))
+    assert b"".join(connection.from_client(asked, 1).to_server) == asked
+    answered = response(3, 12, messages.MetadataResponse())
+    assert b"".join(connection.from_server(answered, 2).to_client) == answered
+
+
+def test_versions_cuts_ranges_and_features_to_a_release() -> None:
+    # Kafka 3.9 has Produce 0 to 11, Fetch 0 to 17 and no ShareFetch; group.version came with 4.0 (KIP-848).
+    found = exchange(
+        connected(VersionsRule("3.9")), 18, 4, software("x", "1"),
+        ranges((0, 0, 13), (1, 4, 18), (78, 0, 1), features=("metadata.version", "group.version", "kraft.version")),
+    )  # fmt: skip
+    assert advertised(found) == [(0, 0, 11), (1, 4, 17)]
+    assert [each.name for each in found.supported_features] == ["metadata.version", "kraft.version"]
+
+
+def test_rehearsal_breaks_as_the_release_does() -> None:
+    # Kafka 4.0 rejects OffsetCommit 0 and 1 (KIP-896) and says so in its ranges: 2 to 9.
+    connection = connected(RehearsalRule("4.0.0", "break"))
+    found = exchange(connection, 18, 3, software("x", "1"), ranges((8, 0, 9), (0, 0, 11), (4, 0, 7)))
+    assert advertised(found) == [(0, 0, 11), (8, 2, 9)]  # LeaderAndIsr is gone; Produce is advertised from 0 (KAFKA-18659)
+    moves = connection.from_client(request(8, 1, messages.OffsetCommitRequest(group_id="g", member_id="m")), 3)
+    assert moves.to_server == []
+    assert "api key 8" in connection.close_reason
+
+
+def test_rehearsal_counts_and_lets_pass() -> None:
+    rule = RehearsalRule("4.0.0", "count")
+    connection = connected(rule)
+    found = exchange(connection, 18, 3, software("sarama", "1.27.2"), ranges((8, 0, 9)))
+    assert advertised(found) == [(8, 0, 9)]
+    for number in (2, 3):
+        exchange(connection, 8, 1, messages.OffsetCommitRequest(group_id="g", member_id="m"), messages.OffsetCommitResponse(), number)
+    exchange(connection, 8, 2, messages.OffsetCommitRequest(group_id="g", member_id="m"), messages.OffsetCommitResponse(), 4)
+    assert dict(rule.rejected) == {Rejected("sarama", "1.27.2", "shop", "10.0.0.9", 8, 1): 2}
+
+
+def test_rehearsal_counts_a_bounded_number_of_kinds(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("kwire.proxy.rules.rehearsal._MOST_COUNTED", 2)
+    rule = RehearsalRule("4.0", "count")
+    for version in (0, 1, 0, 2, 3):
+        rule.count(Rejected("", "", "c", "10.0.0.9", 8, version))
+    assert (sum(rule.rejected.values()), rule.others) == (3, 2)
+
+
+def metadata(topics: tuple[str, ...] = ()) -> Any:
+    broker, topic = messages.MetadataResponse.MetadataResponseBroker, messages.MetadataResponse.MetadataResponseTopic
+    return messages.MetadataResponse(
+        brokers=[broker(node_id=1, host="10.0.0.1", port=9092), broker(node_id=2, host="10.0.0.2", port=9092)],
+        topics=[topic(name=name, partitions=[messages.MetadataResponse.MetadataResponsePartition(leader_id=1)]) for name in topics],
+    )
+
+
+def test_addresses_are_those_of_the_listeners() -> None:
+    connection = connected(AddressesRule({1: ("proxy", 19_001), 2: ("proxy", 19_002)}))
+    found = exchange(connection, 3, 12, messages.MetadataRequest(topics=None), metadata())
+    assert [(each.node_id, each.host, each.port) for each in found.brokers] == [(1, "proxy", 19_001), (2, "proxy", 19_002)]
+    found = exchange(
+        connection,
+        10,
+        2,
+        messages.FindCoordinatorRequest(key="g"),
+        messages.FindCoordinatorResponse(node_id=2, host="10.0.0.2", port=9092),
+        2,
+    )
+    assert (found.host, found.port) == ("proxy", 19_002)
+
+
+def test_a_broker_without_listener_closes_or_stays() -> None:
+    connection = connected(AddressesRule({1: ("proxy", 19_001)}))
+    connection.from_client(request(3, 12, messages.MetadataRequest(topics=None)), 1)
+    moves = connection.from_server(response(3, 12, metadata()), 2)
+    assert moves.to_client == []
+    assert connection.close_reason != ""
+    connection = connected(AddressesRule({1: ("proxy", 19_001)}, unknown_node="keep"))
+    found = exchange(connection, 3, 12, messages.MetadataRequest(topics=None), metadata())
+    assert [each.host for each in found.brokers] == ["proxy", "10.0.0.2"]
+
+
+@pytest.mark.parametrize(("choice", "fetch", "produce"), [("cap", 15, 9), ("hold", 17, 12)])
+def test_large_answers_are_capped_or_held(choice: Any, fetch: int, produce: int) -> None:
+    connection = connected(AddressesRule({1: ("proxy", 19_001)}, large_answers=choice))
+    found = exchange(connection, 18, 3, software("x", "1"), ranges((0, 0, 12), (1, 0, 17)))
+    assert advertised(found) == [(0, 0, produce), (1, 0, fetch)]
+
+
+def test_held_fetches_name_the_listener_too() -> None:
+    endpoint = messages.FetchResponse.NodeEndpoint
+    connection = connected(AddressesRule({2: ("proxy", 19_002)}, large_answers="hold"))
+    answer = messages.FetchResponse(node_endpoints=[endpoint(node_id=2, host="10.0.0.2", port=9092)])
+    found = exchange(connection, 1, 17, messages.FetchRequest(), answer)
+    assert [(each.host, each.port) for each in found.node_endpoints] == [("proxy", 19_002)]
+
+
+def test_a_client_that_sends_bytes_behind_a_request_is_kept() -> None:
+    # librdkafka 2.16's Metadata has three bytes too many, which Kafka passes over
+    connection = connected(AddressesRule({1: ("proxy", 19_001)}))
+    asked = request(3, 12, messages.MetadataRequest(topics=None))
+    longer = framed(asked[4:] + b"\0\0\0")
+    assert b"".join(connection.from_client(longer, 1).to_server) == longer
+
+
+@pytest.mark.parametrize(
+    ("condition", "peer", "holds"),
+    [
+        (Condition(software="sarama"), Peer("a", 1, 1, software_name="sarama"), True),
+        (Condition(software="sarama"), Peer("a", 1, 1, software_name="librdkafka"), False),
+        (Condition(software=""), Peer("a", 1, 1), True),
+        (Condition(software="sarama", version="<1.30"), Peer("a", 1, 1, software_name="sarama", software_version="1.27.2"), True),
+        (Condition(software="sarama", version="<1.30"), Peer("a", 1, 1, software_name="sarama", software_version="v1.30.0"), False),
+        (Condition(software="*", version="<2.1"), Peer("a", 1, 1, software_name="x"), False),
+        (Condition(software="*", version="=2.1"), Peer("a", 1, 1, software_name="x", software_version="2.1.1"), True),
+        (Condition(client_id="batch-*", address="10.*"), Peer("10.0.0.1", 1, 1, client_id="batch-7"), True),
+        (Condition(client_id="batch-*", address="11.*"), Peer("10.0.0.1", 1, 1, client_id="batch-7"), False),
+        (Condition(principal="User:x"), Peer("10.0.0.1", 1, 1, principal="User:x"), True),
+    ],
+)  # fmt: skip
+def test_conditions(condition: Condition, peer: Peer, holds: bool) -> None:
+    assert condition.holds(peer) is holds
+
+
+def test_conditions_that_make_no_sense_are_refused() -> None:
+    with pytest.raises(InputError, match="would refuse all clients"):
+        Condition()
+    with pytest.raises(InputError, match="operator and a version"):
+        Condition(software="x", version="2.1")
+
+
+def test_a_refused_client_has_no_permission() -> None:
+    connection = connected(RefusalsRule([Condition(software="sarama", version="<1.30")]))
+    exchange(connection, 18, 3, software("sarama", "1.27.2"), ranges((3, 0, 12)))
+    topics = [messages.MetadataRequest.MetadataRequestTopic(name="orders")]
+    found = exchange(connection, 3, 12, messages.MetadataRequest(topics=topics), metadata(("orders",)), 2)
+    assert [(each.name, each.error_code, each.partitions) for each in found.topics] == [("orders", 29, [])]
+    found = exchange(
+        connection, 10, 2, messages.FindCoordinatorRequest(key="g"), messages.FindCoordinatorResponse(node_id=1, host="h", port=1), 3
+    )
+    assert (found.error_code, found.node_id) == (30, -1)
+    found = exchange(
+        connection, 10, 2, messages.FindCoordinatorRequest(key="t", key_type=1), messages.FindCoordinatorResponse(node_id=1, host="h"), 4
+    )
+    assert found.error_code == 53
+    found = exchange(
+        connection, 22, 1, messages.InitProducerIdRequest(transactional_id="t"), messages.InitProducerIdResponse(producer_id=7), 5
+    )
+    assert (found.error_code, found.producer_id) == (53, -1)
+    other = connected(RefusalsRule([Condition(software="sarama", version="<1.30")]))
+    exchange(other, 18, 3, software("sarama", "1.50.3"), ranges((3, 0, 12)))
+    found = exchange(other, 3, 12, messages.MetadataRequest(topics=topics), metadata(("orders",)), 2)
+    assert [each.error_code for each in found.topics] == [0]
+
+
+class Received:
+    """Keeps what is pushed."""
+
+    def __init__(self) -> None:
+        self.metrics: list[bytes] = []
+
+    def export(self, context: Any, payload: Any) -> None:
+        self.metrics.append(context.client_id)
+
+
+def test_telemetry_ends_in_the_proxy() -> None:
+    subscriptions = SubscriptionTable()
+    subscriptions.set("all", {"metrics": "*", "interval.ms": "1000"})
+    receiver = TelemetryReceiver(subscriptions, [Received()])
+    connection = connected(TelemetryRule(receiver))
+    found = exchange(connection, 18, 3, software("x", "1"), ranges((3, 0, 12)))
+    assert advertised(found) == [(3, 0, 12), (71, 0, 0), (72, 0, 0)]
+    moves = connection.from_client(request(71, 0, messages.GetTelemetrySubscriptionsRequest(), 2), 3)
+    assert moves.to_server == []
+    answer = kwire.decode_response(b"".join(moves.to_client)[4:], 71, 0)
+    assert answer.header.correlation_id == 2
+    assert (answer.body.error_code, answer.body.push_interval_ms) == (0, 1000)
+
+
+def test_rules_act_in_their_order_on_one_answer() -> None:
+    # the cap takes Fetch to 17, addresses to 15: both hold
+    connection = connected(VersionsRule("3.9"), AddressesRule({1: ("proxy", 19_001)}))
+    found = exchange(connection, 18, 3, software("x", "1"), ranges((0, 0, 13), (1, 4, 18)))
+    assert advertised(found) == [(0, 0, 9), (1, 4, 15)]
+
+
+def test_an_answer_that_no_rule_can_read_closes() -> None:
+    connection = connected(VersionsRule("3.9"))
+    connection.from_client(request(18, 3, software("x", "1")), 1)
+    moves = connection.from_server(framed(bytes.fromhex("00000001 0000 7f")), 2)
+    assert moves.to_client == []
+    assert "api 18" in connection.close_reason

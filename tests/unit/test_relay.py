@@ -1,0 +1,185 @@
+"""The door of the relay, one test for each part of it: bytes of either side in, the bytes to send out."""
+
+from __future__ import annotations
+
+import pytest
+
+from kwire.errors import Truncated
+from kwire.protocol.relay import CALL, CLOSE, PASS, REFUSE, Buffer, HeldBudget, Moves, Relay, RelayPlan, RelayRule
+
+# Length, api key 12 (Heartbeat), version 0, correlation id, client id "c", then group "g", generation 1 and member "m".
+HEARTBEAT = "00000015 000c 0000 {:08x} 0001 63 0001 67 00000001 0001 6d"
+# Length, correlation id, error code 0.
+HEARTBEAT_ANSWER = "00000006 {:08x} 0000"
+
+
+def heartbeat(number: int) -> bytes:
+    body = bytes.fromhex(HEARTBEAT.format(number))[4:]
+    return len(body).to_bytes(4, "big") + body
+
+
+def heartbeat_answer(number: int) -> bytes:
+    return bytes.fromhex(HEARTBEAT_ANSWER.format(number))
+
+
+def joined(pieces: list[Buffer]) -> bytes:
+    return b"".join(pieces)
+
+
+def sent(moves: Moves) -> tuple[bytes, bytes]:
+    """The bytes to the broker and those to the client."""
+    return joined(moves.to_server), joined(moves.to_client)
+
+
+def test_what_no_rule_names_passes_as_it_came() -> None:
+    relay = Relay(RelayPlan())
+    assert sent(relay.from_client(heartbeat(7) + heartbeat(8), 1)) == (heartbeat(7) + heartbeat(8), b"")
+    assert relay.owed == 2
+    assert sent(relay.from_server(heartbeat_answer(7), 2)) == (b"", heartbeat_answer(7))
+    assert sent(relay.from_server(heartbeat_answer(8), 3)) == (b"", heartbeat_answer(8))
+    assert relay.is_idle
+
+
+def test_the_verdict_falls_with_byte_12_of_a_request_and_byte_8_of_a_response() -> None:
+    relay = Relay(RelayPlan())
+    assert sent(relay.from_client(heartbeat(7)[:11], 1)) == (b"", b"")
+    assert sent(relay.from_client(heartbeat(7)[11:12], 1)) == (heartbeat(7)[:12], b"")
+    assert sent(relay.from_client(heartbeat(7)[12:], 1)) == (heartbeat(7)[12:], b"")
+    assert sent(relay.from_server(heartbeat_answer(7)[:7], 1)) == (b"", b"")
+    assert sent(relay.from_server(heartbeat_answer(7)[7:8], 1)) == (b"", heartbeat_answer(7)[:8])
+    assert relay.kept == 0
+
+
+def test_a_held_request_waits_with_all_behind_it() -> None:
+    relay = Relay(RelayPlan([RelayRule("request", 12, None, CALL)]))
+    moves = relay.from_client(heartbeat(7) + heartbeat(8), 5)
+    assert sent(moves) == (b"", b"")
+    (held,) = moves.held
+    assert (held.kind, held.frame, held.api_key, held.api_version, held.correlation_id) == ("request", heartbeat(7)[4:], 12, 0, 7)
+    assert not relay.reads_client
+    moves = relay.release(held)
+    assert sent(moves) == (heartbeat(7), b"")
+    moves = relay.release(moves.held[0], [heartbeat(8)[4:10], heartbeat(8)[10:], b"more"])
+    longer = (len(heartbeat(8))).to_bytes(4, "big") + heartbeat(8)[4:] + b"more"
+    assert sent(moves) == (longer, b"")
+    with pytest.raises(ValueError, match="not held"):
+        relay.release(held)
+
+
+def test_a_held_response_goes_out_as_it_is_released() -> None:
+    relay = Relay(RelayPlan([RelayRule("response", 12, [0], CALL)]))
+    relay.from_client(heartbeat(7), 1)
+    (held,) = relay.from_server(heartbeat_answer(7), 2).held
+    assert (held.kind, held.frame) == ("response", heartbeat_answer(7)[4:])
+    assert sent(relay.release(held, [bytes.fromhex("00000007 001b")])) == (b"", bytes.fromhex("00000006 00000007 001b"))
+
+
+def test_own_answers_stand_behind_what_the_broker_owes() -> None:
+    relay = Relay(RelayPlan([RelayRule("request", 12, [1], CALL)]))
+    second = bytearray(heartbeat(8))
+    second[7] = 1  # version 1
+    (held,) = relay.from_client(heartbeat(7) + second, 1).held
+    assert sent(relay.answer(held, bytes.fromhex("00000000 00000000 001b"))) == (b"", b"")
+    assert sent(relay.from_server(heartbeat_answer(7), 2)) == (
+        b"",
+        heartbeat_answer(7) + bytes.fromhex("0000000a 00000008 00000000 001b"),
+    )
+
+
+def test_an_own_request_is_answered_to_the_relay_alone() -> None:
+    relay = Relay(RelayPlan())
+    relay.from_client(heartbeat(7), 1)
+    moves = relay.own_request(heartbeat(0)[4:], tag="who")
+    assert sent(moves) == (heartbeat(0), b"")
+    assert sent(relay.from_client(heartbeat(9), 2)) == (heartbeat(1), b"")  # renumbered
+    assert sent(relay.from_server(heartbeat_answer(7), 3)) == (b"", heartbeat_answer(7))
+    moves = relay.from_server(heartbeat_answer(0) + heartbeat_answer(1), 4)
+    (held,) = moves.held
+    assert (held.kind, held.tag, held.frame) == ("own", "who", heartbeat_answer(0)[4:])
+    assert sent(relay.release(held)) == (b"", heartbeat_answer(9))
+
+
+def test_a_program_edits_a_frame() -> None:
+    class Doubled:
+        def pieces(self, frame: bytes | memoryview) -> list[bytes | memoryview]:
+            return [frame, frame[8:]]
+
+    relay = Relay(RelayPlan([RelayRule("request", 12, None, Doubled())]))
+    frame = heartbeat(7)[4:] + heartbeat(7)[12:]
+    assert sent(relay.from_client(heartbeat(7), 1)) == (len(frame).to_bytes(4, "big") + frame, b"")
+
+
+def test_a_program_that_fails_closes() -> None:
+    class Failing:
+        def pieces(self, frame: bytes | memoryview) -> list[bytes]:
+            raise Truncated("topics", offset=8)
+
+    relay = Relay(RelayPlan([RelayRule("request", 12, None, Failing())]))
+    closing = relay.from_client(heartbeat(7), 1).close
+    assert closing is not None
+    assert closing.reason == "program_failed"
+
+
+def test_a_response_that_is_not_the_next_owed_closes() -> None:
+    relay = Relay(RelayPlan())
+    relay.from_client(heartbeat(7) + heartbeat(8), 1)
+    moves = relay.from_server(heartbeat_answer(8), 2)
+    assert sent(moves) == (b"", b"")
+    assert moves.close is not None
+    assert (moves.close.reason, moves.close.direction, moves.close.value) == ("response_mismatched", "response", 8)
+    assert relay.from_client(heartbeat(9), 3).close == moves.close
+    assert not relay.reads_client
+
+
+def test_close_and_refuse() -> None:
+    relay = Relay(RelayPlan([RelayRule("request", 12, None, CLOSE)]))
+    moves = relay.from_client(heartbeat(7), 1)
+    assert moves.close is not None
+    assert moves.close.reason == "refused"
+    relay = Relay(RelayPlan([RelayRule("request", 12, None, REFUSE)]))
+    assert sent(relay.from_client(heartbeat(7), 1)) == (b"", bytes.fromhex("00000006 00000007 0023"))
+
+
+@pytest.mark.parametrize(("unknown", "to_client", "reason"), [("pass", b"", None), ("close", b"", "unknown_api")])
+def test_an_unknown_api_has_one_named_choice(unknown: str, to_client: bytes, reason: str | None) -> None:
+    frame = bytes.fromhex("00000008 2711 0000 00000001")  # api key 10001, as Confluent's own are
+    moves = Relay(RelayPlan(unknown=unknown)).from_client(frame, 1)  # type: ignore[arg-type]
+    assert sent(moves) == (frame if reason is None else b"", to_client)
+    assert (None if moves.close is None else moves.close.reason) == reason
+
+
+def test_limits() -> None:
+    moves = Relay(RelayPlan(), max_frame=20).from_client(heartbeat(7), 1)
+    assert moves.close is not None
+    assert (moves.close.reason, moves.close.value) == ("length_too_large", 21)
+    plan = RelayPlan([RelayRule("request", 12, None, CALL)])
+    moves = Relay(plan, max_held=24).from_client(heartbeat(7)[:12], 1)
+    assert moves.close is not None
+    assert moves.close.reason == "held_too_large"
+    budget = HeldBudget(40)
+    relays = [Relay(plan, budget=budget) for _ in range(2)]
+    (held,) = relays[0].from_client(heartbeat(7), 1).held
+    assert budget.used == 21
+    moves = relays[1].from_client(heartbeat(7), 1)
+    assert moves.close is not None
+    assert moves.close.reason == "budget_exhausted"
+    relays[0].release(held)
+    assert budget.used == 0
+
+
+def test_half_close() -> None:
+    relay = Relay(RelayPlan())
+    relay.from_client(heartbeat(7), 1)
+    assert relay.end_client(2).end_server
+    moves = relay.from_server(heartbeat_answer(7), 3)
+    assert sent(moves) == (b"", heartbeat_answer(7))
+    moves = relay.end_server(4)
+    assert moves.end_client
+    assert moves.close is None
+
+
+def test_an_answer_says_pass_for_its_response() -> None:
+    relay = Relay(RelayPlan([RelayRule("request", 12, None, CALL), RelayRule("response", 12, None, CLOSE)]))
+    (held,) = relay.from_client(heartbeat(7), 1).held
+    relay.release(held, response=PASS)
+    assert sent(relay.from_server(heartbeat_answer(7), 2)) == (b"", heartbeat_answer(7))
