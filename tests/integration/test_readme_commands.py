@@ -9,6 +9,7 @@ from __future__ import annotations
 import gzip
 import os
 import re
+import signal
 import subprocess
 import sys
 import venv
@@ -80,8 +81,25 @@ def run(block: str, folder: Path, environment: dict[str, str]) -> subprocess.Com
     return done
 
 
+def proxied(block: str, folder: Path, environment: dict[str, str]) -> None:
+    """Install the proxy, start it, and end it as a user does, by Ctrl-C."""
+    install, start = block.splitlines()
+    run(install, folder, environment)
+    with subprocess.Popen(
+        ["bash", "-c", f"exec {start}"], cwd=folder, env=environment, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
+    ) as running:
+        assert running.stderr is not None
+        try:
+            assert running.stderr.readline() == "port 19092 stands for broker 1 at kafka-1:9092\n"
+        finally:
+            running.send_signal(signal.SIGINT)
+        said, _ = running.communicate(timeout=60)
+    assert running.returncode == 0
+    assert said == "Requests that Kafka 4.3.1 would reject: 0\n"
+
+
 def test_the_blocks_of_readme(machine: dict[str, str], tmp_path: Path) -> None:
-    install, demo, live, capture = blocks("README.md")
+    install, demo, live, capture, proxy = blocks("README.md")
     first = run(install, tmp_path, machine)
     assert "✕ 11 of 26 applications break on Kafka 4.0" in first.stdout
     assert (tmp_path / "kwire-demo" / "report" / "report.html").exists()
@@ -90,6 +108,7 @@ def test_the_blocks_of_readme(machine: dict[str, str], tmp_path: Path) -> None:
     assert "11 of 26 applications break" in run(capture, tmp_path, machine).stdout
     opened = Path(machine["OPENED"]).read_text().split()
     assert [Path(each).parent.parent.name for each in opened] == ["kwire-demo", "kwire-demo", tmp_path.name]
+    proxied(proxy, tmp_path, machine)
     # neither Spark nor Java came with it
     listed = run("pip list", tmp_path, machine).stdout
     assert "pyspark" not in listed
