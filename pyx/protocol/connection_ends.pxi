@@ -93,6 +93,23 @@ cdef int take_over_opening(Connection self, int side, object known) except -1:
     return 0
 
 
+cdef bint begins_with_tls(const uint8_t* data, Py_ssize_t size) noexcept:
+    """Whether the first bytes of a connection are a TLS record: kwire.protocol.tracking.foreign_protocols._tls."""
+    cdef Py_ssize_t length
+    if size < 6 or not 0x15 <= data[0] <= 0x16 or data[1] != 3 or data[2] > 4:
+        return False
+    length = data[3] << 8 | data[4]
+    return 0 < length <= 16640 and (1 <= data[5] <= 2 or (data[5] == 0 and data[0] == 0x15))
+
+
+cdef int tls_decided(Connection self, int side) except -1:
+    """Connection._opened of a direction that begins with TLS."""
+    self.opened[side] = True
+    self.protocol_name = "tls"
+    self.hellos = {} if self.encrypted else {direction: _connection.HelloReader() for direction in DIRECTIONS}
+    return 0
+
+
 cdef int end_direction(Connection self, int side, int64_t t) except -1:
     """Connection._end, FrameSplitter.end."""
     cdef Cutter* cutter = &self.cutters[side]

@@ -252,9 +252,14 @@ cdef class Connection:
         self.see(t)
         self.state.received[side] += size
         if not self.opened[side]:
-            if self.openings[side] is not NULL or not self.begins_kafka(side, data, size):
+            if self.openings[side] is NULL and self.begins_kafka(side, data, size):
+                self.opened[side] = True
+            elif self.openings[side] is NULL and not self.state.joined_late and begins_with_tls(data, size) and not (
+                side == RESPONSE and self.state.is_kafka
+            ):
+                tls_decided(self, side)
+            else:
                 return take_opening(self, side, data, size, t, packet)
-            self.opened[side] = True
         return self.feed(side, data, size, t, packet)
 
     cdef bint begins_kafka(self, int side, Bytes data, Py_ssize_t size) noexcept:

@@ -8,7 +8,7 @@ beyond the bytes seen is early in the same way.
 
 from __future__ import annotations
 
-from functools import partial
+from functools import lru_cache, partial
 from ipaddress import ip_address
 from typing import Final, NamedTuple
 
@@ -296,6 +296,7 @@ def endpoints_of(key: bytes) -> tuple[Endpoint, Endpoint]:
     return _endpoint(key[1 : 3 + size]), _endpoint(key[3 + size :])
 
 
+@lru_cache(maxsize=4096)
 def _endpoint(packed: bytes) -> Endpoint:
     return Endpoint(str(ip_address(packed[:-2])), int.from_bytes(packed[-2:], "big"))
 

@@ -14,7 +14,7 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Generator, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
-from typing import Any, BinaryIO
+from typing import TYPE_CHECKING, Any, BinaryIO
 
 import pyarrow as pa
 
@@ -27,12 +27,16 @@ from kwire.capture.reader import FileFacts
 from kwire.capture.request_logs.reader import LogFileFacts, iter_log
 from kwire.capture.request_logs.times import zone_of
 from kwire.capture.sized_file import SizedFile
+from kwire.capture.tls.session_keys import current_tls_options
 from kwire.errors import InputError
 from kwire.protocol.events import Asked
 from kwire.tables.column_builder import ColumnBuilder
 from kwire.tables.request_logs.rows import LogRows
 from kwire.tables.row_sink import PACKET_BITS, FileCounts, RowSink, tracked_on
 from kwire.tables.schemas import CAPTURES, VIOLATIONS
+
+if TYPE_CHECKING:
+    from kwire.capture.carry import SeriesCarry
 
 __all__ = [
     "Batches", "TablesCarry", "begin_series", "finish_series", "forget_files", "iter_log_part", "iter_piece", "no_kafka", "read_piece",
@@ -74,16 +78,20 @@ class TablesCarry:
         self.disorder = disorder
         self.share = share
         self.hashed = hashed
-        self.streams = series_carry(share)
+        self.streams = self._new_streams()
         self.sink = RowSink(series, ports, observing, asked)
         self.log = LogRows(self.sink, zone_of(log_zone))
         self.facts: list[FileFacts | None] = []
         self.unread: tuple[str, str] | None = None
         self.ends_told = 0  # files of which it is said, where it is so, that they end early or are empty
 
+    def _new_streams(self) -> SeriesCarry:
+        # A connection that resumes a TLS session has its client certificate, or its secret, from another one of the same hosts.
+        return series_carry(self.share, by_hosts=bool(current_tls_options().key_logs))
+
     def count_on(self, before: TablesCarry) -> None:
         """Number connections between the same ends on from those of a series that is over; before the first piece is read."""
-        self.streams = series_carry(self.share)
+        self.streams = self._new_streams()
         self.streams.lives = before.streams.lives
         self.log.count_on(before.log)
 

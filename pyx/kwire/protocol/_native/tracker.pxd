@@ -38,6 +38,7 @@ cdef class Connection:
     cdef int64_t stray
     cdef object proxied
     cdef dict hellos
+    cdef bint encrypted  # a reader of TLS has the bytes too, so that hellos need not be read here
     cdef list unheard  # violations that count once the server is heard; None for none
 
     cdef int open(self, bint joined_late, int64_t max_frame, object asked) except -1
@@ -61,3 +62,4 @@ cdef class Connection:
 
 cdef Connection row_connection(EventSink sink, SeriesState* series, bint joined_late, object asked, object known)
 cdef FieldPlans* field_plans() noexcept
+cdef bint begins_with_tls(const uint8_t* data, Py_ssize_t size) noexcept
