@@ -58,7 +58,9 @@ def random_request(chance: random.Random, frames: Frames, number: int) -> tuple[
     if kind < 0.4:  # Produce with acks 0, 1 and -1: client id, then from v3 on the transactional id, compact from v9 on
         version = chance.choice([0, 2, 3, 8, 9, 11, 13])
         acks = chance.choice([0, 1, -1])
-        client = chance.choice([b"\xff\xff", b"\0\0", b"\0\x03abc", b"\x01\0" + b"c" * 256])
+        client = chance.choice(
+            [b"\xff\xff", b"\0\0", b"\0\x03abc", b"\0\x05other", b"\0\x02\xff\xfe", b"\x01\0" + b"c" * 256, b"\x0f\0" + b"c" * 3840]
+        )
         text = chance.choice([None, b"", b"tx" * 90])
         if version < 3:
             before = b""
@@ -69,6 +71,10 @@ def random_request(chance: random.Random, frames: Frames, number: int) -> tuple[
         tags = b"\0" if version >= 9 else b""
         body = before + struct.pack(">hi", acks, 30000) + chance.randbytes(chance.choice([0, 10, 700]))
         return struct.pack(">hhi", 0, version, number) + client + tags + body, acks != 0
+    if kind < 0.55:  # ApiVersions v3 with a name, with tagged fields in its header, cut off
+        header = struct.pack(">hhih", 18, chance.choice([3, 4]), number, 1) + b"c" + chance.choice([b"\0", b"\0", b"\1\x09\2ab"])
+        name = chance.choice([b"\x05java", b"\x06other", b"\1", b"\x81\x02" + b"n" * 256, b"\x03\xff\xff", b"\x03a\0"])
+        return header + name + chance.choice([b"\x024\0", b"", b"\x7fx"]), True
     api = chance.choice([api for api in frames.apis if api[0] in KEYS and api[0] != 0])
     return frames.frame(api, "request", chance.randrange(4), number), True
 
@@ -134,7 +140,14 @@ class Pair:
             "renumber": chance.random() < 0.3,
         }  # fmt: skip
         self.budgets = [twin.HeldBudget(chance.choice([400]) if limits["max_held"] == 500 else 1 << 20) for twin in TWINS]
-        self.relays = [twin.Relay(plan, budget=budget, **limits) for twin, budget in zip(TWINS, self.budgets, strict=True)]
+        caps = {
+            "max_clients": chance.choice([1, 2, 100]),
+            "max_software": chance.choice([1, 100]),
+            "max_series": chance.choice([2, 4, 100]),
+        }
+        self.counters = [twin.RelayCounters(**caps) for twin in TWINS]
+        both = zip(TWINS, self.budgets, self.counters, strict=True)
+        self.relays = [twin.Relay(plan, budget=budget, counters=counters, **limits) for twin, budget, counters in both]
         self.held: list[list[Any]] = [[], []]
 
     def call(self, name: str, *args: Any, **kwargs: Any) -> Moves:
@@ -146,6 +159,8 @@ class Pair:
         first, second = (shown(relay, each) for relay, each in zip(self.relays, moves, strict=True))
         assert first == second
         assert self.budgets[0].used == self.budgets[1].used
+        assert self.counters[0].dropped == self.counters[1].dropped
+        assert self.counters[0].rows() == self.counters[1].rows()
         for held, each in zip(self.held, moves, strict=True):
             held += each.held
         return moves[0]
