@@ -141,7 +141,9 @@ cdef class RelayCounters:
             unlock(&counters.locked)
         for number in range(count):
             row = row_at(counters, number)
-            name, version = (OTHER, OTHER) if row.software == TEXT_OTHER else (UNKNOWN, UNKNOWN) if row.software < 0 else software[row.software]
+            name = version = OTHER if row.software == TEXT_OTHER else UNKNOWN
+            if row.software >= 0:
+                name, version = software[row.software]
             rows.append({
                 "software_name": name,
                 "software_version": version,

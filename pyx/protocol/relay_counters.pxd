@@ -200,7 +200,9 @@ cdef inline int32_t error_of(const RelayTable* table, int key, int version, Byte
     return <int16_t>load_16(payload + at)
 
 
-cdef inline Row* row_add(Counters* counters, int32_t software, int32_t client, int key, int version, int32_t error, int64_t slot) noexcept nogil:
+cdef inline Row* row_add(
+    Counters* counters, int32_t software, int32_t client, int key, int version, int32_t error, int64_t slot
+) noexcept nogil:
     """A new row; NULL where there are as many as may be, or no memory."""
     cdef int32_t number = counters.rows
     cdef Row* row
@@ -221,7 +223,9 @@ cdef inline Row* row_add(Counters* counters, int32_t software, int32_t client, i
 
 
 cdef inline bint is_row(const Row* row, int32_t software, int32_t client, int key, int version, int32_t error) noexcept nogil:
-    return row.software == software and row.client == client and row.api_key == key and row.api_version == version and row.error_code == error
+    if row.software != software or row.client != client:
+        return False
+    return row.api_key == key and row.api_version == version and row.error_code == error
 
 
 cdef inline Row* row_of(Counters* counters, int32_t software, int32_t client, int key, int version, int32_t error) noexcept nogil:

@@ -11,7 +11,8 @@ from protocol.relay_owed cimport BY_PLAN, OWED_BROKER, OWED_OWN, OWED_TOKEN, Owe
 from protocol.relay_pieces cimport chunk_adopt, chunk_take, piece_add, piece_copy
 from protocol.relay_state cimport (
     HEAD_TOO_LONG, HEADER_MALFORMED, HELD_TOO_LARGE, LENGTH, LENGTH_NEGATIVE, LENGTH_TOO_LARGE, LENGTH_TOO_SHORT, MAX_HEAD, OPEN,
-    PROGRAM_TOO_LARGE, RAW, REFUSED, REQUEST, RESPONSE, UNKNOWN_API, WHOLE, Ask, HeldFrame, RelayCore, Stream, relay_close, see, send_answers,
+    PROGRAM_TOO_LARGE, RAW, REFUSED, REQUEST, RESPONSE, UNKNOWN_API, WHOLE, Ask, HeldFrame, RelayCore, Stream, relay_close, see,
+    send_answers,
 )
 from protocol.relay_table cimport CALL, CLOSE, NO_ACKS, PASS, REFUSE, is_known, read_acks, request_action
 from wire.cursor cimport Bytes, likely, load_16, load_32

@@ -120,7 +120,8 @@ cdef inline void count_answer(RelayCore* core, Bytes payload, Py_ssize_t have, i
     if owed.kind == OWED_BROKER:
         error = counted_error(core.table, owed.api_key, owed.api_version, payload, min(have, <Py_ssize_t>MOST_SEEN))
         count_exchange(
-            core.counters, owed.software, owed.client, owed.api_key, owed.api_version, error, owed.request_bytes, size, t - owed.time_ns, True
+            core.counters, owed.software, owed.client, owed.api_key, owed.api_version, error, owed.request_bytes, size,
+            t - owed.time_ns, True,
         )
 
 

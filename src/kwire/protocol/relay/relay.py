@@ -207,7 +207,10 @@ class Relay:
     # taking bytes
 
     def _is_blocked(self, direction: Direction) -> bool:
-        return self._state.held[direction] is not None or (direction == "request" and len(self._state.owed) >= MAX_OWED)
+        """Whether what comes next waits. The rest of a frame that has begun to go out does not."""
+        if self._state.held[direction] is not None:
+            return True
+        return direction == "request" and len(self._state.owed) >= MAX_OWED and not self._client.stream.left
 
     def _take(self, side: RequestSide | ResponseSide, data: Buffer, t: int) -> Moves:
         if self._ended[side.stream.direction]:
