@@ -27,12 +27,12 @@ BRIDGE = "kwiredemo"
 BROKERS = {1: "10.20.0.11", 2: "10.20.0.12", 3: "10.20.0.13"}
 BOOTSTRAP = ",".join(f"{host}:9092" for host in BROKERS.values())
 TOPICS = ("orders", "payments", "clicks", "audit")
-JAVA = ("0.10.2.2", "1.1.1", "2.0.1", "2.8.2", "3.7.2", "4.3.1")
+JAVA = ("0.10.2.2", "0.11.0.3", "1.1.1", "2.0.1", "2.8.2", "3.7.2", "4.3.1")
 PYTHON = {
-    "kafka-python-1.4": ["kafka-python==1.4.7"], "kafka-python-2.0": ["kafka-python==2.0.2"], "aiokafka": ["aiokafka==0.8.1"],
+    "kafka-python-1.4": ["kafka-python==1.4.7"], "kafka-python-2.0": ["kafka-python==2.0.2"], "aiokafka": ["aiokafka==0.12.0"],
     "confluent-2.0": ["confluent-kafka==2.0.2"], "confluent-2.6": ["confluent-kafka==2.6.1"],
 }  # fmt: skip
-KAFKAJS = {"kafkajs-1.12": "kafkajs@1.12.0", "kafkajs-2.2": "kafkajs@2.2.4"}
+KAFKAJS = {"kafkajs-1.4": "kafkajs@1.4.6", "kafkajs-2.2": "kafkajs@2.2.4"}
 
 PROPERTIES = """\
 process.roles=broker,controller
@@ -72,6 +72,7 @@ def applications(seconds: int) -> list[Application]:
     whole, half = (2, seconds), (seconds // 3, 2 * seconds // 3)
     return [
         Application("10.20.1.11", "pricing-svc", "java-0.10.2.2", "produce", "orders", "-", *whole),
+        Application("10.20.1.14", "stock-feed", "java-0.11.0.3", "produce", "clicks", "-", *whole),
         Application("10.20.1.12", "ledger-batch", "java-1.1.1", "consume", "payments", "ledger", *whole),
         Application("10.20.1.13", "crm-sync", "java-2.0.1", "consume", "orders", "crm", *whole),
         Application("10.20.2.11", "checkout-1", "java-3.7.2", "produce", "orders", "-", *whole),
@@ -88,7 +89,7 @@ def applications(seconds: int) -> list[Application]:
         Application("10.20.4.13", "notifier", "aiokafka", "consume", "orders", "notifier", *whole),
         Application("10.20.5.11", "edge-gateway", "sarama-1.23", "produce", "audit", "0.10.2.0", *whole),
         Application("10.20.5.12", "edge-gateway-new", "sarama-1.43", "produce", "audit", "2.8.0", *whole),
-        Application("10.20.5.13", "web-frontend-old", "kafkajs-1.12", "consume", "clicks", "frontend-old", *whole),
+        Application("10.20.5.13", "web-frontend-old", "kafkajs-1.4", "consume", "clicks", "frontend-old", *whole),
         Application("10.20.5.14", "web-frontend", "kafkajs-2.2", "consume", "clicks", "frontend", *whole),
     ]
 
