@@ -253,6 +253,8 @@ cdef class Connection:
                 if verdict is not None:
                     opening_decided(self, side, opening, verdict)
                 return 0
+        if self.protocol_name is None:
+            return take_pieces(self, side, data, size, t, packet)
         return self.feed(side, data, size, t, packet)
 
     cdef bint begins_kafka(self, int side, Bytes data, Py_ssize_t size) noexcept:
