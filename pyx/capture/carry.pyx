@@ -183,7 +183,10 @@ cdef class SeriesCarry:
                     found = self.known[key]
                     if found is NULL:
                         found = self.look_up(keys[key], key)
-                    connection = None if found is NULL else <TcpConnection>found
+                    if found is not NULL:
+                        connection = <TcpConnection>found
+                    else:
+                        connection = None
                     if found is not NULL and tcp_in_order(&connection.tcp, &packet):
                         if packet.captured and not connection.ignored:
                             streams.data(

@@ -260,6 +260,8 @@ cdef class Connection:
                 tls_decided(self, side)
             else:
                 return take_opening(self, side, data, size, t, packet)
+        if self.protocol_name is None:
+            return take_pieces(self, side, data, size, t, packet)
         return self.feed(side, data, size, t, packet)
 
     cdef bint begins_kafka(self, int side, Bytes data, Py_ssize_t size) noexcept:

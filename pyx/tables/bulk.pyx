@@ -271,10 +271,16 @@ cdef class RowBatches(StreamSink):
     cdef int data(
         self, TcpConnection connection, int direction, const uint8_t* data, Py_ssize_t size, int64_t time_ns, int64_t packet
     ) except -1:
-        cdef TrackedStream stream = self.stream_on(connection)
+        cdef object found = connection.attachment
+        cdef TrackedStream stream
         cdef Py_ssize_t before = self.rows.shared.rows.count
-        cdef int side = direction != stream.slot.client_side
+        cdef int side
         cdef ExchangeState* state
+        if type(found) is TrackedStream and (<TrackedStream>found).owner is self:
+            stream = <TrackedStream>found
+        else:
+            stream = self.stream_on(connection)
+        side = direction != stream.slot.client_side
         if stream.tracker is not None:
             state = &stream.tracker.state
             if connection.tcp.opened_by >= 0 and connection.tcp.flows[direction].isn < 0 and not state.received[side]:
@@ -290,7 +296,7 @@ cdef class RowBatches(StreamSink):
                 encrypted_data(self, stream, connection, direction, data, size, time_ns, packet)
             elif stream.tls_undecided:
                 look_for_tls(self, stream, connection, direction, data, size, time_ns, packet)
-            return self.rows_added(before)
+            return self.rows_added(before) if self.rows.shared.rows.count != before else 0
         if stream.detector is not None:
             if stream.tls_undecided and begins_tls(data, size):
                 leave_to_python(self, stream)
