@@ -77,6 +77,17 @@ def test_texts_are_capped(twin: Any) -> None:
     assert [(row["client_id"], row["exchanges"]) for row in counters.rows()] == [("a", 2), ("other", 3)]
 
 
+@pytest.mark.parametrize(
+    ("client", "counted"), [("00ff" + "63" * 255, "c" * 255), ("0100" + "63" * 256, "other"), ("0003 efbfbd", "other")]
+)
+def test_long_and_replaced_texts(twin: Any, client: str, counted: str) -> None:
+    counters = twin.RelayCounters()
+    relay = twin.Relay(RelayPlan(), counters=counters)
+    relay.from_client(frame(f"000c 0000 00000002 {client} 0001 67 00000001 0001 6d"), 1)
+    relay.from_server(HEARTBEAT_ANSWER, 1)
+    assert [row["client_id"] for row in counters.rows()] == [counted]
+
+
 def test_rows_are_capped(twin: Any) -> None:
     counters = twin.RelayCounters(max_series=1)
     relay = twin.Relay(RelayPlan(), counters=counters)

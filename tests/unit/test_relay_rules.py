@@ -171,6 +171,13 @@ def test_the_last_token_of_gssapi_gets_no_answer(twin: Any) -> None:
     assert relay.owed == 0
 
 
+def test_a_token_of_gssapi_may_be_answered_behind_a_request(twin: Any) -> None:
+    relay = shaken(twin, "GSSAPI")
+    relay.from_client(frame("6006 0607") + heartbeat(2), 1)
+    assert sent(relay.from_server(frame("6004 0102"), 1)) == (b"", frame("6004 0102"))
+    assert sent(relay.from_server(heartbeat_answer(2), 1)) == (b"", heartbeat_answer(2))
+
+
 def test_a_first_frame_may_be_a_gssapi_token(twin: Any) -> None:
     relay = twin.Relay(RelayPlan())
     assert sent(relay.from_client(frame("6006 0607"), 1)) == (frame("6006 0607"), b"")
@@ -188,7 +195,7 @@ def test_a_refused_mechanism_leads_to_no_tokens(twin: Any) -> None:
     relay.from_client(handshake("PLAIN"), 1)
     relay.from_server(frame("00000001 0021 00000000"), 1)  # error 33
     relay.from_client(heartbeat(2), 1)
-    assert sent(relay.from_server(heartbeat_answer(2), 1)) == (b"", heartbeat_answer(2))
+    assert closing(relay.from_server(heartbeat_answer(3), 1)) == ("response_mismatched", "response", 3)
 
 
 AUTHENTICATE = frame("0024 0000 00000002 0001 63 00000001 00")
@@ -263,6 +270,39 @@ def test_a_produce_with_acks_0_gets_no_own_answer(twin: Any) -> None:
     (held,) = relay.from_client(frame("0000 0002 00000005 0001 63 0000 00007530 00000000"), 1).held
     assert not held.wants_answer
     assert sent(relay.answer(held, bytes.fromhex("00000000 0000"))) == (b"", b"")
+
+
+def test_a_refused_produce_with_acks_0_gets_no_answer(twin: Any) -> None:
+    relay = twin.Relay(RelayPlan([RelayRule("request", 0, None, REFUSE)]))
+    assert sent(relay.from_client(frame("0000 0002 00000005 0001 63 0000 00007530 00000000"), 1)) == (b"", b"")
+    assert sent(relay.from_client(frame("0000 0002 00000006 0001 63 0001 00007530 00000000"), 1)) == (b"", frame("00000006 0023"))
+
+
+def test_a_long_frame_that_would_be_held_closes_at_its_verdict(twin: Any) -> None:
+    relay = twin.Relay(RelayPlan([RelayRule("request", 12, None, CALL)]), max_held=24)
+    assert closing(relay.from_client(heartbeat(7)[:12], 1)) == ("held_too_large", "request", 25)
+
+
+def test_two_programs_for_one_frame_are_a_mistake() -> None:
+    class Program:
+        def pieces(self, frame: bytes | memoryview) -> list[bytes | memoryview]:
+            return [frame]
+
+    with pytest.raises(ValueError, match="two programs for HeartbeatRequest v0"):
+        RelayPlan([RelayRule("request", 12, [0], Program()), RelayRule("request", 12, [0], Program())])
+
+
+def test_an_end_waits_for_room_in_the_queue(twin: Any) -> None:
+    relay = twin.Relay(RelayPlan())
+    for number in range(4096):
+        relay.from_client(heartbeat(number), 1)
+    relay.from_client(heartbeat(9), 1)
+    moves = relay.end_client(2)
+    assert moves.close is None
+    assert not moves.end_server
+    moves = relay.from_server(heartbeat_answer(0), 3)
+    assert sent(moves) == (heartbeat(9), heartbeat_answer(0))
+    assert moves.end_server
 
 
 def test_so_many_requests_wait_and_no_more(twin: Any) -> None:
