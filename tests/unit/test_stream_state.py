@@ -42,6 +42,7 @@ def lives_of(folder: StateFolder, version: int) -> Any:
 @pytest.fixture
 def small_blocks(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(pair_counts, "_SEALED_PAIRS", 100)
+    monkeypatch.setattr(pair_counts, "_MERGED_PAIRS", 800)
 
 
 @pytest.mark.usefixtures("small_blocks")
@@ -77,7 +78,7 @@ def test_blocks_go_with_the_last_state_that_names_them(folder: StateFolder, tmp_
         folder.forget({"s": max(1, version - 1)})
         assert len(lives_of(folder, max(1, version - 1))._blocks()) == 1  # it can still be read
     assert [lives.count_of(key_of(number)) for number in (59, 60, 60 * 40 - 1, 60 * 40)] == [0, 1, 1, 0]
-    assert len(files(tmp_path)) < 20  # two states, and blocks of 100, 200, 400, ... pairs
+    assert len(files(tmp_path)) < 20  # two states, and blocks of 100 to 800 pairs
     folder.forget({"s": 40})
     assert files(tmp_path) == {}
 
@@ -122,6 +123,21 @@ def test_counts_as_changes_are_the_counts(folder: StateFolder) -> None:
     assert kept == plain
     assert kept._sealed is not None
     assert len(kept._sealed) < 6
+
+
+@pytest.mark.usefixtures("small_blocks")
+@pytest.mark.parametrize("recent", [50, 100_000], ids=["on disk", "in memory"])
+def test_pairs_that_come_again_do_not_grow_the_state(monkeypatch: pytest.MonkeyPatch, recent: int) -> None:
+    """1,500 pairs, more than a block holds, that are used again and again: blocks hold each a few times at most."""
+    monkeypatch.setattr(pair_counts, "RECENT_PAIRS", recent)
+    kept = PairCounts()
+    kept.keep_changes()
+    for turn in range(6):
+        for number in range(1500):
+            assert kept.begin(key_of(number)) == turn
+        kept = pickle.loads(pickle.dumps(kept))
+    assert sum(kept._sizes) <= 2 * (1500 + 800)
+    assert [count for _, count in kept] == [6] * 1500
 
 
 @pytest.mark.usefixtures("small_blocks")

@@ -35,7 +35,7 @@ if TYPE_CHECKING:
 __all__ = ["SeriesState", "StateFolder"]
 
 _VERSION: Final = 2
-_HEAD_BYTES: Final = 65_536  # more than the names of blocks take: they are as few as the count of pairs has binary digits
+_HEAD_BYTES: Final = 1 << 20  # more than the names of blocks take, some 40 bytes for each 65,536 pairs
 # with a dot before and a process id behind while it is written
 _NAME: Final = re.compile(r"\.?([0-9a-f]{16})-([0-9]{10})(?:-[0-9]+)?")
 
