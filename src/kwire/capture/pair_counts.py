@@ -72,6 +72,8 @@ class PairCounts:
             if len(self._recent) >= RECENT_PAIRS:
                 self._spill()
         self._recent[key] = n + 1
+        if self._sealed is not None:
+            self._keep(key, n + 1)
         return n
 
     def count_of(self, key: bytes) -> int:
@@ -87,9 +89,13 @@ class PairCounts:
             self._spill()
         self._recent[key] = count
         if self._sealed is not None:
-            self._changed[key] = count
-            if len(self._changed) >= _SEALED_PAIRS:
-                self._seal()
+            self._keep(key, count)
+
+    def _keep(self, key: bytes, count: int) -> None:
+        """Note a change."""
+        self._changed[key] = count
+        if len(self._changed) >= _SEALED_PAIRS:
+            self._seal()
 
     def keep_changes(self) -> None:
         """Pickle from now on as blocks that stay as they are (`SealedPairs`), and what changed since."""

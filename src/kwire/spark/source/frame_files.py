@@ -84,8 +84,8 @@ def kept_fields(files: FrameFiles, location: str) -> list[Any]:
 
 
 class _ParquetFile:
-    def __init__(self, source: Any) -> None:
-        self._file = pq.ParquetFile(source, pre_buffer=False)
+    def __init__(self, source: Any, remote: bool) -> None:
+        self._file = pq.ParquetFile(source, pre_buffer=remote)  # a store is asked for a row group at once
         self.schema = self._file.schema_arrow
 
     def close(self) -> None:
@@ -128,8 +128,9 @@ def _opened(files: FrameFiles, location: str) -> _ParquetFile | _ArrowFile:
     """Open a file; InputError where it cannot be read."""
     try:
         filesystem, path = filesystem_of(location)
-        source: Any = pa.memory_map(path) if filesystem.type_name == "local" else filesystem.open_input_file(path)
-        return _ParquetFile(source) if files.format == "parquet" else _ArrowFile(source)
+        remote = filesystem.type_name != "local"
+        source: Any = filesystem.open_input_file(path) if remote else pa.memory_map(path)
+        return _ParquetFile(source, remote) if files.format == "parquet" else _ArrowFile(source)
     except pa.ArrowInvalid as error:
         raise InputError(f"{location} cannot be read as {files.format}: {reason_of(error)}") from error
     except OSError as error:
