@@ -9,13 +9,16 @@ cimport cython
 from cpython.buffer cimport PyBUF_SIMPLE, PyBuffer_Release, PyObject_GetBuffer
 from cpython.bytes cimport PyBytes_AS_STRING, PyBytes_FromStringAndSize, PyBytes_GET_SIZE
 from cpython.object cimport PyObject
-from libc.stdint cimport int32_t, int64_t, uint8_t
+from libc.stdint cimport int32_t, int64_t, uint8_t, uint64_t
 from libc.stdlib cimport free, malloc
 from libc.string cimport memcpy, memset
 
 from build_id cimport build_id
 from codec.program cimport program_lower, program_release
-from protocol.relay_feed cimport relay_begin, relay_drain, relay_feed, relay_settle
+from protocol.relay_counters cimport (
+    BUCKETS, NO_ERROR_CODE, TEXT_OTHER, TEXT_UNKNOWN, Counters, Row, counters_free, counters_open, lock, row_at, unlock,
+)
+from protocol.relay_feed cimport relay_begin, relay_drain, relay_feed, relay_finish
 from protocol.relay_owed cimport BY_PLAN, OWED_OWN, owed_answer, owed_at, owed_count
 from protocol.relay_pieces cimport Piece, Pieces, chunk_take
 from protocol.relay_request cimport release_request
@@ -25,20 +28,25 @@ from protocol.relay_state cimport (
     Stream, is_blocked, is_inside, relay_close, relay_free, relay_kept, send_answers,
 )
 from protocol.relay_table cimport KEYS, REQUEST_HEADERS, VERSIONS, RelayTable
+from protocol.text_table cimport TextTable
 from wire.cursor cimport Bytes
 from wire.raw_python cimport raw_incref, raw_xdecref
 
+from os import urandom
+
 from kwire.codec.classes import compiled
 from kwire.errors import EncodeError, WireError
+from kwire.protocol.relay.counters import MAX_CLIENTS, MAX_SERIES, MAX_SOFTWARE, counters_table, row_order
 from kwire.protocol.relay.heads import API_VERSIONS, PRODUCE, SHORTEST_REQUEST, SHORTEST_RESPONSE, mechanism_of
 from kwire.protocol.relay.limits import MAX_HELD
 from kwire.protocol.relay.moves import CLOSE_TEXTS, Closing, Held, Moves
+from kwire.protocol.relay.observed import OTHER, UNKNOWN, error_at, is_flexible
 from kwire.protocol.relay.plan import MOST_KEYS, MOST_VERSIONS
 from kwire.protocol.relay.raw_tokens import RawTokens
 from kwire.protocol.tracking.frames import MAX_FRAME
 from kwire.protocol.tracking.passing import plan_up_to_acks
 
-__all__ = ["HeldBudget", "Relay"]
+__all__ = ["HeldBudget", "Relay", "RelayCounters"]
 
 __build__ = build_id()
 
@@ -69,6 +77,8 @@ cdef class PlanTable:
                 table.requests[key][version] = plan.action("request", key, version)
                 table.responses[key][version] = plan.action("response", key, version)
                 header = plan.header_version(key, version)
+                table.errors_at[key][version] = error_at(key, version)
+                table.flexible_answers[key][version] = is_flexible(key, version)
                 table.header_versions[key][version] = -1 if header is None else header
         for version in range(VERSIONS):
             if table.known[PRODUCE][version]:
@@ -103,11 +113,70 @@ cdef class HeldBudget:
 
 
 @cython.final
+cdef class RelayCounters:
+    """`kwire.protocol.relay.counters.RelayCounters`, for the relays of one thread; any thread may read it."""
+
+    def __cinit__(self, *, int32_t max_clients=MAX_CLIENTS, int32_t max_software=MAX_SOFTWARE, int32_t max_series=MAX_SERIES):
+        counters_open(&self.counters, max_clients, max_software, max_series, <uint64_t>int.from_bytes(urandom(8), "big"))
+
+    def __dealloc__(self):
+        counters_free(&self.counters)
+
+    @property
+    def dropped(self):
+        return self.counters.dropped
+
+    def rows(self):
+        cdef Counters* counters = &self.counters
+        cdef const Row* row
+        cdef int32_t number
+        cdef int32_t count
+        cdef list rows = []
+        lock(counters)
+        try:
+            clients = texts_of(&counters.clients)
+            software = [tuple(text.split("\0")) for text in texts_of(&counters.software)]
+            count = counters.rows
+        finally:
+            unlock(&counters.locked)
+        for number in range(count):
+            row = row_at(counters, number)
+            name = version = OTHER if row.software == TEXT_OTHER else UNKNOWN
+            if row.software >= 0:
+                name, version = software[row.software]
+            rows.append({
+                "software_name": name,
+                "software_version": version,
+                "client_id": OTHER if row.client == TEXT_OTHER else None if row.client < 0 else clients[row.client],
+                "api_key": row.api_key,
+                "api_version": row.api_version,
+                "error_code": None if row.error_code == NO_ERROR_CODE else row.error_code,
+                "exchanges": row.exchanges,
+                "request_bytes": row.request_bytes,
+                "response_bytes": row.response_bytes,
+                "latency_us": row.latency_us,
+                "latencies": [row.latencies[bucket] for bucket in range(BUCKETS)],
+            })
+        return sorted(rows, key=row_order)
+
+    def arrow(self):
+        return counters_table(self.rows())
+
+
+cdef list texts_of(const TextTable* table):
+    cdef int32_t number
+    return [
+        table.bytes[table.offsets[number]:table.offsets[number + 1]].decode("utf-8") for number in range(table.count)
+    ]
+
+
+@cython.final
 cdef class Relay:
     """One connection; arguments and methods are those of `kwire.protocol.relay.relay.Relay`."""
 
     def __cinit__(
-        self, plan, *, int64_t max_frame=MAX_FRAME, int64_t max_held=MAX_HELD, HeldBudget budget=None, bint renumber=False
+        self, plan, *, int64_t max_frame=MAX_FRAME, int64_t max_held=MAX_HELD, HeldBudget budget=None, bint renumber=False,
+        RelayCounters counters=None
     ):
         if plan.native is None:
             plan.native = PlanTable(plan)
@@ -116,6 +185,9 @@ cdef class Relay:
         self.budget = budget
         self.core.table = &self.table.table
         self.core.budget = NULL if budget is None else &budget.budget
+        self.counters = counters
+        self.core.counters = NULL if counters is None else &counters.counters
+        self.core.software, self.core.client = TEXT_UNKNOWN, TEXT_OTHER
         self.core.owner = <PyObject*>self
         self.core.max_frame, self.core.max_held = max_frame, max_held
         self.core.renumber = renumber
@@ -147,7 +219,7 @@ cdef class Relay:
         PyObject_GetBuffer(data, &view, PyBUF_SIMPLE)
         try:
             relay_feed(&self.core, side, <Bytes>view.buf, view.len, t)
-            relay_settle(&self.core, t)
+            relay_finish(&self.core, t)
             return self.moves_of(data, <Bytes>view.buf, view.len)
         finally:
             PyBuffer_Release(&view)
@@ -161,7 +233,7 @@ cdef class Relay:
     cdef object end(self, int side, int64_t t):
         relay_begin(&self.core)
         self.core.streams[side].ended = True
-        relay_settle(&self.core, t)
+        relay_finish(&self.core, t)
         return self.moves_of(None, NULL, 0)
 
     # frames that are held, and the relay's own
@@ -222,7 +294,7 @@ cdef class Relay:
             self.send(side, frame, size, BY_PLAN if response is None else <int32_t>response)
         self.forget(side)
         relay_drain(&self.core, side, t)
-        return relay_settle(&self.core, t)
+        return relay_finish(&self.core, t)
 
     cdef uint8_t* gathered(self, list pieces, Py_ssize_t* size) except NULL:
         """The bytes of pieces in one chunk."""
@@ -272,7 +344,7 @@ cdef class Relay:
             send_answers(&self.core)
         self.forget(REQUEST)
         relay_drain(&self.core, REQUEST, t)
-        return relay_settle(&self.core, t)
+        return relay_finish(&self.core, t)
 
     cdef int ask(self, object frame, int64_t t, object tag) except -1:
         """Relay.own_request, between `relay_begin` and the sending of `core.out`."""
@@ -305,7 +377,7 @@ cdef class Relay:
             self.core.last_ask.next = made
         self.core.last_ask = made
         self.core.asked += size
-        return relay_settle(&self.core, t)
+        return relay_finish(&self.core, t)
 
     # what the C code asks
 

@@ -2,7 +2,7 @@
 
     relay_begin(core)                              pieces of the call before are not needed any more
     relay_feed(core, REQUEST, data, size, t)       any number of calls, all of whose bytes stay where they are
-    relay_settle(core, t)                          core.out[REQUEST], core.out[RESPONSE]: pieces towards server and client
+    relay_finish(core, t)                          core.out[REQUEST], core.out[RESPONSE]: pieces towards server and client
                                                    core.streams[side].held.is_new: a frame was held, for `Relay.held_frame`
                                                    core.ends[side]: shut down writing; core.reason: close
 
@@ -16,10 +16,10 @@ from protocol.frame_cutter cimport cutter_add, cutter_empty
 from protocol.relay_owed cimport owed_count
 from protocol.relay_pieces cimport chunk_adopt, chunks_clear, piece_add
 from protocol.relay_request cimport look_at_request, request_passed, send_asks, take_token, take_whole_request
-from protocol.relay_response cimport answered, look_at_response, take_server_token, take_whole_response
+from protocol.relay_response cimport look_at_response, response_passed, take_server_token, take_whole_response
 from protocol.relay_state cimport (
     BUDGET_EXHAUSTED, FRAME_UNFINISHED, HELD_TOO_LARGE, LENGTH, OPEN, RAW, REQUEST, RESPONSE, SERVER_ENDED, VERDICT, WHOLE, RelayCore,
-    Stream, add_shared, bytes_kept, is_blocked, is_inside, relay_close, relay_kept,
+    Stream, add_shared, bytes_kept, is_blocked, is_inside, relay_close, relay_kept, see,
 )
 from wire.cursor cimport Bytes, load_32
 
@@ -38,7 +38,7 @@ cdef inline int frame_passed(RelayCore* core, int side, int64_t t) except -1 nog
     if side == REQUEST:
         request_passed(core, t)
         return 0
-    return answered(core)
+    return response_passed(core, t)
 
 
 cdef inline Py_ssize_t take_gathered(RelayCore* core, int side, Bytes p, bint is_kept, int64_t t) except -1 nogil:
@@ -70,7 +70,7 @@ cdef inline Py_ssize_t look(RelayCore* core, int side, Bytes p, Py_ssize_t have,
         if side == REQUEST:
             found = look_at_request(core, p, have, is_kept, t)
         else:
-            found = look_at_response(core, p, have, is_kept)
+            found = look_at_response(core, p, have, is_kept, t)
         if found == 0 or core.reason != OPEN:
             return 0
         if stream.gathered == VERDICT:
@@ -106,6 +106,8 @@ cdef inline int relay_feed(RelayCore* core, int side, Bytes data, Py_ssize_t siz
             taken = <Py_ssize_t>min(stream.kept.skip, <int64_t>size)
             if not stream.drops:
                 piece_add(&core.out[side], data, taken)
+            if stream.seen_bytes and not stream.drops:
+                see(core, side, data, taken)
             data += taken
             size -= taken
             stream.kept.skip -= taken
@@ -149,7 +151,7 @@ cdef inline int relay_drain(RelayCore* core, int side, int64_t t) except -1 nogi
     return relay_feed(core, side, parked, size, t)
 
 
-cdef inline int relay_settle(RelayCore* core, int64_t t) except -1 nogil:
+cdef inline int relay_finish(RelayCore* core, int64_t t) except -1 nogil:
     """The end of every call: own requests, ends and limits."""
     if core.streams[REQUEST].parked.size:
         relay_drain(core, REQUEST, t)

@@ -22,7 +22,8 @@ cdef struct Owed:
     int32_t correlation_id
     int32_t sent_id
     int32_t action
-    int32_t series  # of its counters, -1 for none
+    int32_t software  # as counters have it
+    int32_t client
     int64_t time_ns
     int64_t request_bytes
     uint8_t* frame  # of an own answer, with its length
@@ -74,7 +75,7 @@ cdef inline Owed* owed_add(OwedRing* ring, int kind) except NULL nogil:
     memset(made, 0, sizeof(Owed))
     made.kind = <int8_t>kind
     made.action = BY_PLAN
-    made.series = -1
+    made.software, made.client = -3, -2  # TEXT_UNKNOWN, TEXT_OTHER
     ring.end += 1
     ring.answers += kind == OWED_ANSWER
     return made

@@ -6,11 +6,13 @@ from libc.stdlib cimport free, malloc
 from libc.string cimport memcpy
 
 from protocol.frame_cutter cimport cutter_empty
+from protocol.relay_counters cimport MOST_OBSERVED, NO_ERROR_CODE, Counters, client_of, count_exchange, software_of
 from protocol.relay_owed cimport BY_PLAN, OWED_BROKER, OWED_OWN, OWED_TOKEN, Owed, owed_add, owed_answer, owed_at
 from protocol.relay_pieces cimport chunk_adopt, chunk_take, piece_add, piece_copy
 from protocol.relay_state cimport (
     HEAD_TOO_LONG, HEADER_MALFORMED, HELD_TOO_LARGE, LENGTH, LENGTH_NEGATIVE, LENGTH_TOO_LARGE, LENGTH_TOO_SHORT, MAX_HEAD, OPEN,
-    PROGRAM_TOO_LARGE, RAW, REFUSED, REQUEST, RESPONSE, UNKNOWN_API, WHOLE, Ask, HeldFrame, RelayCore, Stream, relay_close, send_answers,
+    PROGRAM_TOO_LARGE, RAW, REFUSED, REQUEST, RESPONSE, UNKNOWN_API, WHOLE, Ask, HeldFrame, RelayCore, Stream, relay_close, see,
+    send_answers,
 )
 from protocol.relay_table cimport CALL, CLOSE, NO_ACKS, PASS, REFUSE, is_known, read_acks, request_action
 from wire.cursor cimport Bytes, likely, load_16, load_32
@@ -156,6 +158,12 @@ cdef inline Py_ssize_t look_at_request(RelayCore* core, Bytes p, Py_ssize_t have
     if not stream.silent:
         stream.owes = core.owed.end
         expect_broker(core, key, version, number, sent, t)
+    stream.frame_bytes = LENGTH + length
+    if core.counters is not NULL:
+        if stream.kept.skip:
+            see(core, REQUEST, p + LENGTH, gone - LENGTH)
+        else:
+            observe_request(core, p + LENGTH, <Py_ssize_t>length)
     made = send_start(core, REQUEST, p, gone, LENGTH + SHORTEST_REQUEST if core.renumber else 0, is_kept)
     if core.renumber:
         store_32(made + LENGTH + ID_AT, sent)
@@ -184,8 +192,30 @@ cdef inline void request_passed(RelayCore* core, int64_t t) noexcept nogil:
     cdef Owed* owed = owed_at(&core.owed, stream.owes) if stream.owes >= 0 else NULL
     if owed is not NULL:
         owed.time_ns = t
+    if stream.seen_bytes:
+        observe_request(core, stream.seen, stream.seen_bytes)
+        stream.seen_bytes = 0
+        free(stream.seen)
+        stream.seen = NULL
     stream.owes = -1
     stream.drops = False
+
+
+cdef inline void observe_request(RelayCore* core, Bytes payload, Py_ssize_t have) noexcept nogil:
+    """RequestSide._observe; `streams[REQUEST]` has the number of what is owed for it, and its bytes."""
+    cdef const Stream* stream = &core.streams[REQUEST]
+    cdef Counters* counters = core.counters
+    cdef Owed* owed = owed_at(&core.owed, stream.owes) if stream.owes >= 0 else NULL
+    cdef int key = <int16_t>load_16(payload)
+    cdef int version = <int16_t>load_16(payload + 2)
+    have = min(have, <Py_ssize_t>MOST_OBSERVED)
+    core.client = client_of(counters, core.table, key, version, payload, have, core.client)
+    if owed is not NULL:
+        owed.software, owed.client, owed.request_bytes = core.software, core.client, stream.frame_bytes
+    elif stream.owes < 0:
+        count_exchange(counters, core.software, core.client, key, version, NO_ERROR_CODE, stream.frame_bytes, 0, 0, False)
+    if key == VERSIONS_KEY and is_known(core.table, key, version):
+        core.software = software_of(counters, core.table, version, payload, have, core.software)
 
 
 cdef inline int take_token(RelayCore* core, Bytes p, Py_ssize_t length, bint is_kept, int64_t t) except -1 nogil:
@@ -269,18 +299,25 @@ cdef inline int release_request(RelayCore* core, uint8_t* frame, Py_ssize_t size
     cdef HeldFrame* held = &core.streams[REQUEST].held
     cdef int32_t sent = held.correlation_id
     cdef uint8_t* own = held.frame
+    cdef Py_ssize_t whole = held.size
     held.frame = NULL
     chunk_adopt(&core.chunks, own)
     if frame is NULL:
-        frame, size = own, held.size
+        frame, size = own, whole
     held.size = 0
     if not fits(core, REQUEST, size, SHORTEST_REQUEST):
         return 0
     if core.renumber:
         sent = new_id(core)
+    core.streams[REQUEST].owes = -1
     if held.wants_answer:
+        core.streams[REQUEST].owes = core.owed.end
         expect_broker(core, held.api_key, held.api_version, held.correlation_id, sent, held.time_ns)
         owed_at(&core.owed, core.owed.end - 1).action = action
+    if core.counters is not NULL:
+        core.streams[REQUEST].frame_bytes = LENGTH + whole
+        observe_request(core, own, whole)
+    core.streams[REQUEST].owes = -1
     return send_whole(core, REQUEST, frame, size, ID_AT, sent)
 
 

@@ -5,6 +5,8 @@ from libc.stdint cimport int16_t, int32_t, int64_t, uint8_t
 from libc.stdlib cimport malloc
 from libc.string cimport memcpy
 
+from protocol.relay_counters cimport MOST_SEEN, count_exchange
+from protocol.relay_counters cimport error_of as counted_error
 from protocol.relay_owed cimport (
     BY_PLAN, OWED_BROKER, OWED_OWN, OWED_TOKEN, Owed, owed_drop_last_token, owed_first, owed_take,
 )
@@ -14,7 +16,7 @@ from protocol.relay_request cimport (
 )
 from protocol.relay_state cimport (
     LENGTH, RAW, REFUSED, RESPONSE, RESPONSE_MISMATCHED, RESPONSE_UNEXPECTED, WHOLE, HeldFrame, RelayCore, Stream,
-    relay_close, send_answers,
+    relay_close, see, send_answers,
 )
 from protocol.relay_table cimport CALL, CLOSE, PASS, response_action
 from wire.cursor cimport Bytes, load_16, load_32
@@ -47,7 +49,7 @@ cdef inline int32_t action_of(const RelayCore* core, const Owed* owed, int versi
     return owed.action if owed.action != BY_PLAN else response_action(core.table, owed.api_key, version)
 
 
-cdef inline Py_ssize_t look_at_response(RelayCore* core, Bytes p, Py_ssize_t have, bint is_kept) except -1 nogil:
+cdef inline Py_ssize_t look_at_response(RelayCore* core, Bytes p, Py_ssize_t have, bint is_kept, int64_t t) except -1 nogil:
     """The verdict over the response that begins at `p`; returns as `look_at_request`."""
     cdef Stream* stream = &core.streams[RESPONSE]
     cdef Owed* first
@@ -90,6 +92,12 @@ cdef inline Py_ssize_t look_at_response(RelayCore* core, Bytes p, Py_ssize_t hav
         return gather_whole(core, RESPONSE, length, WHOLE)
     gone = <Py_ssize_t>min(<int64_t>have, LENGTH + length)
     stream.kept.skip = LENGTH + length - gone
+    stream.frame_bytes = LENGTH + length
+    if core.counters is not NULL:
+        if stream.kept.skip:
+            see(core, RESPONSE, p + LENGTH, gone - LENGTH)
+        else:
+            count_answer(core, p + LENGTH, <Py_ssize_t>length, stream.frame_bytes, t)
     changed = first.sent_id != first.correlation_id
     made = send_start(core, RESPONSE, p, gone, LENGTH + SHORTEST_RESPONSE if changed else 0, is_kept)
     if changed:
@@ -103,6 +111,27 @@ cdef inline int tokens_vary(RelayCore* core) except -1 nogil:
     with gil:
         vary = (<object>core.owner)._tokens_vary()
     return vary
+
+
+cdef inline void count_answer(RelayCore* core, Bytes payload, Py_ssize_t have, int64_t size, int64_t t) noexcept nogil:
+    """ResponseSide._count."""
+    cdef const Owed* owed = owed_first(&core.owed)
+    cdef int32_t error
+    if owed.kind == OWED_BROKER:
+        error = counted_error(core.table, owed.api_key, owed.api_version, payload, min(have, <Py_ssize_t>MOST_SEEN))
+        count_exchange(
+            core.counters, owed.software, owed.client, owed.api_key, owed.api_version, error, owed.request_bytes, size,
+            t - owed.time_ns, True,
+        )
+
+
+cdef inline int response_passed(RelayCore* core, int64_t t) except -1 nogil:
+    """The last byte of a response that passes has come."""
+    cdef Stream* stream = &core.streams[RESPONSE]
+    if stream.seen_bytes:
+        count_answer(core, stream.seen, stream.seen_bytes, stream.frame_bytes, t)
+        stream.seen_bytes = 0
+    return answered(core)
 
 
 cdef inline int answered(RelayCore* core) except -1 nogil:
@@ -139,6 +168,8 @@ cdef inline int take_whole_response(RelayCore* core, Bytes p, Py_ssize_t length,
     held.time_ns = t
     held.tag = first.tag
     action = action_of(core, first, held.api_version)
+    if core.counters is not NULL:
+        count_answer(core, held.frame, length, LENGTH + length, t)
     if action == CALL:
         return 0
     held.is_new = False

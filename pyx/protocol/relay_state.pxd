@@ -5,10 +5,12 @@ All of it works without the GIL, but for raw SASL tokens and programs that only 
 
 from cpython.object cimport PyObject
 from libc.stdint cimport int16_t, int32_t, int64_t, uint8_t
-from libc.stdlib cimport free
+from libc.stdlib cimport free, malloc
+from libc.string cimport memcpy
 
 from protocol.frame_cutter cimport Cutter, cutter_add, cutter_free
-from protocol.relay_owed cimport OWED_ANSWER, Owed, OwedRing, owed_count, owed_first, owed_take
+from protocol.relay_counters cimport MOST_OBSERVED, MOST_SEEN, Counters
+from protocol.relay_owed cimport MAX_OWED, OWED_ANSWER, Owed, OwedRing, owed_count, owed_first, owed_take
 from protocol.relay_pieces cimport Chunk, Piece, Pieces, chunk_adopt, chunks_clear, piece_add
 from protocol.relay_table cimport RelayTable
 from wire.cursor cimport Bytes
@@ -77,6 +79,10 @@ cdef struct Stream:
     bint is_over  # its end was given on
     int64_t owes  # number of the entry in the ring for the request that passes, -1 for none
     HeldFrame held
+    # of a frame that passes, for counters
+    int64_t frame_bytes  # its length among them
+    uint8_t* seen  # the first bytes, without the length; MOST_OBSERVED of a request, MOST_SEEN of a response
+    int32_t seen_bytes
 
 # What all relays that share it keep together.
 cdef struct Budget:
@@ -99,6 +105,9 @@ cdef struct RelayCore:
     int64_t max_frame
     int64_t max_held
     int64_t reserved
+    Counters* counters  # NULL for none
+    int32_t software  # as counters have it
+    int32_t client  # of the latest request
     int64_t requests
     int32_t next_id
     bint renumber
@@ -128,9 +137,10 @@ cdef inline int relay_close(RelayCore* core, int reason, int side, int64_t value
 
 
 cdef inline bint is_blocked(const RelayCore* core, int side) noexcept nogil:
+    """Relay._is_blocked."""
     if core.streams[side].held.frame is not NULL:
         return True
-    return side == REQUEST and owed_count(&core.owed) >= 4096
+    return side == REQUEST and owed_count(&core.owed) >= MAX_OWED and core.streams[REQUEST].kept.skip == 0
 
 
 cdef inline Py_ssize_t bytes_kept(const Stream* stream) noexcept nogil:
@@ -170,6 +180,8 @@ cdef inline void relay_free(RelayCore* core) noexcept nogil:
     for side in range(2):
         cutter_free(&core.streams[side].kept)
         cutter_free(&core.streams[side].parked)
+        free(core.streams[side].seen)
+        core.streams[side].seen = NULL
         free(core.streams[side].held.frame)
         core.streams[side].held.frame = NULL
         free(core.out[side].items)
@@ -186,3 +198,18 @@ cdef inline void relay_free(RelayCore* core) noexcept nogil:
     free(core.owed.items)
     core.owed.items = NULL
     chunks_clear(&core.chunks)
+
+
+cdef inline int see(RelayCore* core, int side, Bytes data, Py_ssize_t size) except -1 nogil:
+    """These bytes of a frame pass; only called while `seen_bytes` is below what is looked at."""
+    cdef Stream* stream = &core.streams[side]
+    cdef Py_ssize_t most = MOST_OBSERVED if side == REQUEST else MOST_SEEN
+    cdef Py_ssize_t taken = min(size, most - stream.seen_bytes)
+    if stream.seen is NULL:
+        stream.seen = <uint8_t*>malloc(most)
+        if stream.seen is NULL:
+            with gil:
+                raise MemoryError
+    memcpy(stream.seen + stream.seen_bytes, data, taken)
+    stream.seen_bytes += <int32_t>taken
+    return 0

@@ -28,6 +28,8 @@ cdef struct RelayTable:
     int32_t responses[KEYS][VERSIONS]
     int32_t unknown  # action for requests that no release has
     int8_t header_versions[KEYS][VERSIONS]  # of requests, -1 where there is none
+    int8_t errors_at[KEYS][VERSIONS]  # observed.error_at
+    int8_t flexible_answers[KEYS][VERSIONS]  # the header of the response has tagged fields
     Program request_headers[REQUEST_HEADERS]
     Program up_to_acks[VERSIONS]  # of Produce
     int16_t lowest  # versions of ApiVersions

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 
+from kwire.codec.impl import load_twin
 from kwire.errors import Truncated
 from kwire.protocol.relay import CALL, CLOSE, PASS, REFUSE, Buffer, HeldBudget, Moves, Relay, RelayPlan, RelayRule
 
@@ -11,6 +12,14 @@ from kwire.protocol.relay import CALL, CLOSE, PASS, REFUSE, Buffer, HeldBudget, 
 HEARTBEAT = "00000015 000c 0000 {:08x} 0001 63 0001 67 00000001 0001 6d"
 # Length, correlation id, error code 0.
 HEARTBEAT_ANSWER = "00000006 {:08x} 0000"
+
+
+@pytest.fixture(params=["pure", "native"], autouse=True)
+def twin(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Every test runs with either."""
+    module = load_twin("protocol", "relay", request.param)
+    for name in ("Relay", "HeldBudget"):
+        monkeypatch.setitem(globals(), name, getattr(module, name))
 
 
 def heartbeat(number: int) -> bytes:

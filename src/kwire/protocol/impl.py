@@ -10,11 +10,12 @@ from typing import Final
 
 from kwire.codec.impl import Twin, load_native
 from kwire.protocol.relay.budget import HeldBudget as PureHeldBudget
+from kwire.protocol.relay.counters import RelayCounters as PureCounters
 from kwire.protocol.relay.relay import Relay as PureRelay
 from kwire.protocol.tracking.connection import Connection as PureConnection
 from kwire.protocol.tracking.direction_detection import DirectionDetector as PureDetector
 
-__all__ = ["Connection", "DirectionDetector", "HeldBudget", "Relay", "backend"]
+__all__ = ["Connection", "DirectionDetector", "HeldBudget", "Relay", "RelayCounters", "backend"]
 
 
 def _choose() -> tuple[Twin, type[PureConnection], type[PureDetector]]:
@@ -25,9 +26,9 @@ def _choose() -> tuple[Twin, type[PureConnection], type[PureDetector]]:
     return "native", native.Connection, detection.DirectionDetector
 
 
-def _choose_relay() -> tuple[type[PureRelay], type[PureHeldBudget]]:
+def _choose_relay() -> tuple[type[PureRelay], type[PureHeldBudget], type[PureCounters]]:
     native = load_native("protocol", "relay", "relay")
-    return (PureRelay, PureHeldBudget) if native is None else (native.Relay, native.HeldBudget)
+    return (PureRelay, PureHeldBudget, PureCounters) if native is None else (native.Relay, native.HeldBudget, native.RelayCounters)
 
 
 _chosen: Final = _choose()
@@ -37,3 +38,4 @@ Connection: Final[type[PureConnection]] = _chosen[1]
 DirectionDetector: Final[type[PureDetector]] = _chosen[2]
 Relay: Final[type[PureRelay]] = _relay[0]
 HeldBudget: Final[type[PureHeldBudget]] = _relay[1]
+RelayCounters: Final[type[PureCounters]] = _relay[2]

@@ -2,6 +2,7 @@
 
 from libc.stdint cimport int32_t, int64_t, uint8_t
 
+from protocol.relay_counters cimport Counters
 from protocol.relay_state cimport Budget, RelayCore
 from protocol.relay_table cimport RelayTable
 from wire.cursor cimport Bytes
@@ -15,11 +16,16 @@ cdef class HeldBudget:
     cdef Budget budget
 
 
+cdef class RelayCounters:
+    cdef Counters counters
+
+
 cdef class Relay:
     cdef RelayCore core
     cdef readonly object plan
     cdef PlanTable table  # keeps core.table alive
     cdef HeldBudget budget  # keeps core.budget alive
+    cdef RelayCounters counters  # keeps core.counters alive
     cdef object tokens  # RawTokens
     cdef object held_request  # the Held of core.streams[...].held, once it was asked for
     cdef object held_response

@@ -1,4 +1,5 @@
 from kwire.protocol.relay.budget import HeldBudget as HeldBudget
+from kwire.protocol.relay.counters import RelayCounters as RelayCounters
 from kwire.protocol.relay.relay import Relay as Relay
 
-__all__ = ["HeldBudget", "Relay"]
+__all__ = ["HeldBudget", "Relay", "RelayCounters"]

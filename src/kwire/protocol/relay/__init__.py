@@ -5,13 +5,15 @@ The door::
     RelayPlan(rules, *, unknown="pass" | "refuse" | "close")     rules: RelayRule(direction, api_key, versions, action)
         action: PASS | CALL | CLOSE | REFUSE | an object with `pieces(frame)`
 
-    Relay(plan, *, max_frame, max_held, budget=None, renumber=False)
+    Relay(plan, *, max_frame, max_held, budget=None, renumber=False, counters=None)
         from_client(data, t), from_server(data, t) -> Moves      pieces to send, frames held, why to close
         end_client(t), end_server(t) -> Moves                    half-close
         release(held, pieces | None) -> Moves                    a held frame goes on, edited or not
         answer(held, frame | None) -> Moves                      the relay answers in the broker's place
         own_request(frame, tag=...) -> Moves                     the relay asks the broker itself
         reads_client, reads_server, is_idle, owed, kept, closing
+
+    RelayCounters(*, max_clients, max_software, max_series)      rows() -> list of dicts, arrow() -> Table
 
 Frames are given and taken without their 4-byte length; pieces to send have it. What goes out does not depend on how the bytes are cut into
 calls.
@@ -25,19 +27,20 @@ from kwire.lazy_names import lazy_getattr
 
 if TYPE_CHECKING:
     from kwire.protocol.relay.budget import HeldBudget
+    from kwire.protocol.relay.counters import RelayCounters
     from kwire.protocol.relay.moves import Buffer, CloseReason, Closing, Held, Moves
     from kwire.protocol.relay.plan import CALL, CLOSE, PASS, REFUSE, FrameEdit, RelayPlan, RelayRule, Unknown
     from kwire.protocol.relay.relay import Relay
 
 _HOME = {
-    **dict.fromkeys(("HeldBudget", "Relay"), "kwire.protocol.impl"),
+    **dict.fromkeys(("HeldBudget", "Relay", "RelayCounters"), "kwire.protocol.impl"),
     **dict.fromkeys(("Buffer", "CloseReason", "Closing", "Held", "Moves"), "kwire.protocol.relay.moves"),
     **dict.fromkeys(("CALL", "CLOSE", "PASS", "REFUSE", "FrameEdit", "RelayPlan", "RelayRule", "Unknown"), "kwire.protocol.relay.plan"),
 }
 
 __all__ = [
-    "CALL", "CLOSE", "PASS", "REFUSE", "Buffer", "CloseReason", "Closing", "FrameEdit", "Held", "HeldBudget", "Moves", "Relay", "RelayPlan",
-    "RelayRule", "Unknown",
+    "CALL", "CLOSE", "PASS", "REFUSE", "Buffer", "CloseReason", "Closing", "FrameEdit", "Held", "HeldBudget", "Moves", "Relay",
+    "RelayCounters", "RelayPlan", "RelayRule", "Unknown",
 ]  # fmt: skip
 
 if not TYPE_CHECKING:

@@ -6,9 +6,11 @@ from typing import Final
 
 from kwire.errors import EncodeError, WireError
 from kwire.protocol.events import Direction
+from kwire.protocol.relay.counters import RelayCounters
 from kwire.protocol.relay.frame_stream import FrameStream, Stage
 from kwire.protocol.relay.heads import LENGTH
 from kwire.protocol.relay.moves import Buffer, CloseReason, Closing, Held, Moves
+from kwire.protocol.relay.observed import UNKNOWN, Software
 from kwire.protocol.relay.owed import Owed, OwedQueue
 from kwire.protocol.relay.plan import RelayPlan
 from kwire.protocol.relay.raw_tokens import RawTokens
@@ -32,24 +34,16 @@ class ConnectionState:
         requests: of the client, so far.
         held: the frame that is held in each direction.
         moves: of the current call.
+        counters: what counts exchanges, None for nothing.
+        software: of the client, as its last ApiVersions request that is through says.
     """
 
     __slots__ = (
-        "_next_id",
-        "authenticating",
-        "closing",
-        "held",
-        "max_frame",
-        "max_held",
-        "moves",
-        "owed",
-        "plan",
-        "renumber",
-        "requests",
-        "tokens",
-    )
+        "_next_id", "authenticating", "closing", "counters", "held", "max_frame", "max_held", "moves", "owed", "plan", "renumber",
+        "requests", "software", "tokens",
+    )  # fmt: skip
 
-    def __init__(self, plan: RelayPlan, max_frame: int, max_held: int, renumber: bool) -> None:
+    def __init__(self, plan: RelayPlan, max_frame: int, max_held: int, renumber: bool, counters: RelayCounters | None) -> None:
         self.plan = plan
         self.max_frame = max_frame
         self.max_held = max_held
@@ -61,6 +55,8 @@ class ConnectionState:
         self.owed = OwedQueue()
         self.tokens = RawTokens()
         self.moves = Moves()
+        self.counters = counters
+        self.software: Software = (UNKNOWN, UNKNOWN)
         self._next_id = 0
 
     def close(self, reason: CloseReason, direction: Direction, value: int = 0) -> None:

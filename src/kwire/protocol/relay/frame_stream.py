@@ -16,6 +16,7 @@ from typing import Literal
 
 from kwire.protocol.events import Direction
 from kwire.protocol.relay.heads import LENGTH
+from kwire.protocol.relay.observed import MOST_OBSERVED
 from kwire.protocol.relay.owed import Owed
 
 __all__ = ["FrameStream", "Stage"]
@@ -35,10 +36,12 @@ class FrameStream:
         drops: these bytes go nowhere.
         owed: of the request that passes, what it is owed.
         silent: the frame that is gathered is a Produce with acks 0.
+        seen: the first bytes of a frame that passes, without its length, for counters.
+        size: bytes of a frame that passes, its length among them.
         is_over: the end of the direction was given on.
     """
 
-    __slots__ = ("_need", "_spare", "direction", "drops", "is_over", "kept", "left", "owed", "parked", "silent", "stage")
+    __slots__ = ("_need", "_spare", "direction", "drops", "is_over", "kept", "left", "owed", "parked", "seen", "silent", "size", "stage")
 
     def __init__(self, direction: Direction) -> None:
         self.direction = direction
@@ -55,6 +58,8 @@ class FrameStream:
         self.left = 0
         self.drops = False
         self.owed: Owed | None = None
+        self.seen = b""
+        self.size = 0
         self._need = LENGTH
         self._spare = 0  # bytes beyond `_need` that are gathered if they are there
 
@@ -101,9 +106,17 @@ class FrameStream:
 
     def pass_on(self, owed: Owed | None) -> None:
         """What was kept has gone out, and the rest of the frame may follow as it comes."""
-        self.left = LENGTH + self.length - len(self.kept)
+        self.size = LENGTH + self.length
+        self.left = self.size - len(self.kept)
+        self.seen = bytes(self.kept[LENGTH : LENGTH + MOST_OBSERVED])
         self.owed = owed
         self.kept.clear()
+
+    def see(self, data: memoryview) -> None:
+        """These bytes of a frame pass."""
+        self.left -= len(data)
+        if len(self.seen) < MOST_OBSERVED:
+            self.seen += bytes(data[: MOST_OBSERVED - len(self.seen)])
 
     def drop(self) -> None:
         """The frame goes nowhere."""

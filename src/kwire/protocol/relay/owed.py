@@ -10,6 +10,8 @@ from collections import deque
 from dataclasses import dataclass
 from typing import Final, Literal
 
+from kwire.protocol.relay.observed import OTHER, UNKNOWN, Software
+
 __all__ = ["MAX_OWED", "Owed", "OwedQueue"]
 
 # Requests that wait at once; behind them the client's bytes wait. Clients have a handful in flight.
@@ -32,6 +34,7 @@ class Owed:
         frame: of an `answer`, without its length.
         action: what is done with the response; None for what the plan says.
         tag: of an `own`.
+        software, client, request_bytes: of the request, for counters.
     """
 
     kind: OwedKind
@@ -43,6 +46,9 @@ class Owed:
     frame: bytes = b""
     action: int | None = None
     tag: object = None
+    software: Software = (UNKNOWN, UNKNOWN)
+    client: str | None = OTHER
+    request_bytes: int = 0
 
 
 class OwedQueue:

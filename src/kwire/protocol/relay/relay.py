@@ -17,6 +17,7 @@ from collections.abc import Iterable
 from kwire.protocol.events import Direction
 from kwire.protocol.relay.budget import HeldBudget
 from kwire.protocol.relay.connection_state import ConnectionState
+from kwire.protocol.relay.counters import RelayCounters
 from kwire.protocol.relay.frame_stream import FrameStream
 from kwire.protocol.relay.heads import REQUEST_HEAD, SHORTEST_REQUEST, SHORTEST_RESPONSE
 from kwire.protocol.relay.limits import MAX_FRAME, MAX_HELD, MAX_OWED
@@ -39,6 +40,7 @@ class Relay:
         budget: what all relays that share it keep at most; None for no such limit.
         renumber: give requests correlation ids of the relay's own, 4 bytes in place, and responses those of the client. `own_request` turns
             it on; clients that give several requests one id (pykafka) are paired more strictly with it.
+        counters: counts every exchange; None for no counting.
 
     Attributes:
         plan: as given.
@@ -58,8 +60,9 @@ class Relay:
         max_held: int = MAX_HELD,
         budget: HeldBudget | None = None,
         renumber: bool = False,
+        counters: RelayCounters | None = None,
     ) -> None:
-        self._state = ConnectionState(plan, max_frame, max_held, renumber)
+        self._state = ConnectionState(plan, max_frame, max_held, renumber, counters)
         self._client = RequestSide(self._state)
         self._server = ResponseSide(self._state)
         self._ended: dict[Direction, bool] = {"request": False, "response": False}
@@ -87,12 +90,12 @@ class Relay:
     def end_client(self, t: int) -> Moves:
         """The client has ended its direction (FIN). What it is owed still goes to it."""
         self._ended["request"] = True
-        return self._settle(t)
+        return self._finish(t)
 
     def end_server(self, t: int) -> Moves:
         """The broker has ended its direction. Requests that still wait for it get no answer: `close` says `server_ended` then."""
         self._ended["response"] = True
-        return self._settle(t)
+        return self._finish(t)
 
     # frames that are held, and the relay's own
 
@@ -161,7 +164,7 @@ class Relay:
         self._state.renumber = True
         key, version, _ = REQUEST_HEAD.unpack_from(frame)
         self._client.asks.append(Owed("own", key, version, time=t, frame=bytes(frame), tag=tag))
-        return self._settle(t)
+        return self._finish(t)
 
     # state
 
@@ -204,13 +207,16 @@ class Relay:
     # taking bytes
 
     def _is_blocked(self, direction: Direction) -> bool:
-        return self._state.held[direction] is not None or (direction == "request" and len(self._state.owed) >= MAX_OWED)
+        """Whether what comes next waits. The rest of a frame that has begun to go out does not."""
+        if self._state.held[direction] is not None:
+            return True
+        return direction == "request" and len(self._state.owed) >= MAX_OWED and not self._client.stream.left
 
     def _take(self, side: RequestSide | ResponseSide, data: Buffer, t: int) -> Moves:
         if self._ended[side.stream.direction]:
             raise ValueError("bytes behind the end of a direction")
         self._feed(side, memoryview(data).cast("B"), t)
-        return self._settle(t)
+        return self._finish(t)
 
     def _feed(self, side: RequestSide | ResponseSide, data: memoryview, t: int) -> None:
         stream = side.stream
@@ -222,10 +228,7 @@ class Relay:
             if stream.left:
                 taken = min(stream.left, len(data) - pos)
                 self._pass(stream, data[pos : pos + taken])
-                if isinstance(side, RequestSide):
-                    side.passed(t)
-                else:
-                    side.passed()
+                side.passed(t)
             else:
                 taken = stream.gather(data[pos:])
                 while self._state.closing is None and stream.is_ready:
@@ -236,7 +239,7 @@ class Relay:
         if not stream.drops:
             out = self._state.moves.to_server if stream.direction == "request" else self._state.moves.to_client
             out.append(data)
-        stream.left -= len(data)
+        stream.see(data)
 
     def _let_go(self, direction: Direction, held: Held) -> None:
         if self._state.held[direction] is not held:
@@ -246,7 +249,7 @@ class Relay:
     def _go_on(self, direction: Direction, t: int) -> Moves:
         """Take what waited behind a frame that was held."""
         self._drain(self._client if direction == "request" else self._server, t)
-        return self._settle(t)
+        return self._finish(t)
 
     def _drain(self, side: RequestSide | ResponseSide, t: int) -> None:
         stream = side.stream
@@ -257,7 +260,7 @@ class Relay:
 
     # the end of a call
 
-    def _settle(self, t: int) -> Moves:
+    def _finish(self, t: int) -> Moves:
         """Own requests, ends and limits; gives the moves."""
         self._drain(self._client, t)  # there may be room in the queue of owed answers
         self._client.ask()

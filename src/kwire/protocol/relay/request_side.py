@@ -20,6 +20,7 @@ from kwire.protocol.relay.heads import (
     refusal,
 )
 from kwire.protocol.relay.moves import Buffer, Held
+from kwire.protocol.relay.observed import MOST_OBSERVED, client_of, software_of
 from kwire.protocol.relay.owed import Owed
 from kwire.protocol.relay.plan import CALL, CLOSE, PASS, REFUSE
 from kwire.protocol.relay.raw_tokens import FIRST_TOKEN
@@ -154,6 +155,7 @@ class RequestSide:
         head, rest = split_head(pieces, SHORTEST_REQUEST)
         head[_ID_AT : _ID_AT + 4] = held.correlation_id.to_bytes(4, "big", signed=True)
         state.moves.to_server += [bytes(self._expected(head, owed)), *rest]
+        self._observe(held.frame[:MOST_OBSERVED], LENGTH + len(held.frame), owed)
 
     def _expected(self, head: bytearray, owed: Owed | None) -> bytearray:
         """The beginning of a request, length first, as the broker will see it; what is owed for it is noted."""
@@ -169,10 +171,28 @@ class RequestSide:
 
     def passed(self, t: int) -> None:
         """If the last byte of a frame that passes has come, the next one begins."""
-        if not self.stream.left:
-            if self.stream.owed is not None:
-                self.stream.owed.time = t
-            self.stream.restart()
+        stream = self.stream
+        if not stream.left:
+            if stream.owed is not None:
+                stream.owed.time = t
+            if not stream.drops:
+                self._observe(stream.seen, stream.size, stream.owed)
+            stream.restart()
+
+    def _observe(self, seen: bytes, size: int, owed: Owed | None) -> None:
+        """Count a request that has gone out, or note in `owed` whose it is."""
+        state = self._state
+        if state.counters is None:
+            return
+        key, version, _ = REQUEST_HEAD.unpack_from(seen)
+        known = state.plan.is_known(key, version)
+        client = state.counters.client(client_of(seen, state.plan.header_version(key, version) if known else None))
+        if owed is not None:
+            owed.software, owed.client, owed.request_bytes = state.software, client, size
+        else:
+            state.counters.count(state.software, client, key, version, None, size, 0, None)
+        if known and key == API_VERSIONS and (software := software_of(seen, version)) is not None:
+            state.software = state.counters.software(software)
 
     def ask(self) -> None:
         """Send own requests, where the direction stands between two frames."""

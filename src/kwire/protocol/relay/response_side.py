@@ -8,12 +8,14 @@ from kwire.protocol.relay.connection_state import ConnectionState, int32, split_
 from kwire.protocol.relay.frame_stream import FrameStream
 from kwire.protocol.relay.heads import API_VERSIONS, LENGTH, SASL_HANDSHAKE, SHORTEST_RESPONSE, UNSUPPORTED_VERSION
 from kwire.protocol.relay.moves import Buffer, Held
+from kwire.protocol.relay.observed import error_of
 from kwire.protocol.relay.owed import Owed
 from kwire.protocol.relay.plan import CALL, CLOSE, PASS
 
 __all__ = ["ResponseSide"]
 
 _ID_AT: Final = LENGTH
+_MOST_SEEN: Final = 32  # bytes of a response that are looked at for counters
 _ERROR_AT: Final = LENGTH + 4  # in the responses whose error code is looked at: behind the correlation id
 
 
@@ -85,7 +87,7 @@ class ResponseSide:
             stream.kept[_ID_AT : _ID_AT + 4] = first.correlation_id.to_bytes(4, "big", signed=True)
             state.moves.to_client.append(bytes(stream.kept))
             stream.pass_on(None)
-            self.passed()
+            self.passed(t)
 
     def _error(self) -> int:
         """The error code of a response; 0 where it ends before."""
@@ -108,6 +110,7 @@ class ResponseSide:
         action = self._action(first, version)
         stream.kept[_ID_AT : _ID_AT + 4] = first.correlation_id.to_bytes(4, "big", signed=True)
         held = Held("response", stream.take_frame(), first.api_key, version, first.api_version, first.correlation_id, True, t, first.tag)
+        self._count(held.frame, LENGTH + len(held.frame), t)
         held.kind = "own" if first.kind == "own" else "response"
         stream.restart()
         if action == CALL:
@@ -123,11 +126,19 @@ class ResponseSide:
             self._state.moves.to_client += [bytes(head), *rest]
             self.answered()
 
-    def passed(self) -> None:
+    def passed(self, t: int) -> None:
         """If the last byte of a frame that passes has come, the next one begins."""
         if not self.stream.left:
+            self._count(self.stream.seen, self.stream.size, t)
             self.stream.restart()
             self.answered()
+
+    def _count(self, seen: bytes, size: int, t: int) -> None:
+        """Count the exchange whose response is whole."""
+        counters, owed = self._state.counters, self._state.owed.first
+        if counters is not None and owed is not None and owed.kind == "broker":
+            error = error_of(seen[:_MOST_SEEN], owed.api_key, owed.api_version)
+            counters.count(owed.software, owed.client, owed.api_key, owed.api_version, error, owed.request_bytes, size, t - owed.time)
 
     def answered(self) -> None:
         """The oldest answer that is owed has gone out; own answers behind it follow."""

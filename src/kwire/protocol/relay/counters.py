@@ -1,0 +1,142 @@
+"""Counts the exchanges of relays: by software, client id, api, version and error code, with a histogram of latencies.
+
+A client can send any text, so texts and rows are capped: client ids and software beyond the caps count as `other`.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, Final
+
+from kwire.protocol.relay.observed import OTHER, Software
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+__all__ = ["BUCKETS", "MAX_CLIENTS", "MAX_SERIES", "MAX_SOFTWARE", "RelayCounters", "bucket_of", "counters_table", "row_order"]
+
+MAX_CLIENTS: Final = 1000
+MAX_SOFTWARE: Final = 200
+MAX_SERIES: Final = 20_000
+# Bucket n has the latencies below 2**n microseconds that no smaller bucket has; the last one has all the others.
+BUCKETS: Final = 32
+
+
+def bucket_of(latency_ns: int) -> int:
+    """The bucket of a latency; one below 0, as clocks that are set back give, counts as 0."""
+    return min((max(latency_ns, 0) // 1000).bit_length(), BUCKETS - 1)
+
+
+class RelayCounters:
+    """Shared by any number of relays of one thread.
+
+    An exchange counts when the last byte of its response has come, or, of a Produce with acks 0, that of its request. Own answers and own
+    requests, raw SASL tokens and requests that are never answered do not count.
+
+    Arguments:
+        max_clients: client ids; more count as `other`.
+        max_software: pairs of software name and version, as well.
+        max_series: rows; exchanges beyond them only count in `dropped`.
+
+    Attributes:
+        dropped: exchanges that found no row.
+    """
+
+    __slots__ = ("_clients", "_max_clients", "_max_series", "_max_software", "_series", "_software", "dropped")
+
+    def __init__(self, *, max_clients: int = MAX_CLIENTS, max_software: int = MAX_SOFTWARE, max_series: int = MAX_SERIES) -> None:
+        self._clients: set[str] = set()
+        self._software: set[Software] = set()
+        self._max_clients, self._max_software, self._max_series = max_clients, max_software, max_series
+        # (software, client id, api key, version, error code) -> exchanges, request bytes, response bytes, microseconds, histogram
+        self._series: dict[tuple[Software, str | None, int, int, int | None], list[Any]] = {}
+        self.dropped = 0
+
+    def client(self, text: str | None) -> str | None:
+        """The client id as it counts."""
+        if text is None or text == OTHER or text in self._clients:
+            return text
+        if len(self._clients) >= self._max_clients:
+            return OTHER
+        self._clients.add(text)
+        return text
+
+    def software(self, software: Software) -> Software:
+        """Name and version as they count."""
+        if software in self._software:
+            return software
+        if len(self._software) >= self._max_software or OTHER in software or any("\0" in text for text in software):
+            return OTHER, OTHER
+        self._software.add(software)
+        return software
+
+    def count(
+        self,
+        software: Software,
+        client: str | None,
+        api_key: int,
+        api_version: int,
+        error_code: int | None,
+        request_bytes: int,
+        response_bytes: int,
+        latency_ns: int | None,
+    ) -> None:
+        """Count an exchange; `latency_ns`: None for a Produce that gets no answer."""
+        key = software, client, api_key, api_version, error_code
+        found = self._series.get(key)
+        if found is None:
+            if len(self._series) >= self._max_series:
+                self.dropped += 1
+                return
+            found = self._series[key] = [0, 0, 0, 0, [0] * BUCKETS]
+        found[0] += 1
+        found[1] += request_bytes
+        found[2] += response_bytes
+        if latency_ns is not None:
+            found[3] += max(latency_ns, 0) // 1000
+            found[4][bucket_of(latency_ns)] += 1
+
+    def rows(self) -> list[dict[str, Any]]:
+        """A row for each software, client id, api, version and error code, sorted by them.
+
+        Columns: `software_name` and `software_version` (`unknown` where a client sends none), `client_id` (None for null), `api_key`,
+        `api_version`, `error_code` (None where the response has none in front), `exchanges`, `request_bytes` and `response_bytes` with
+        the lengths of frames, `latency_us` (their sum), `latencies` (a histogram of `BUCKETS` buckets).
+        """
+        rows = [
+            {
+                "software_name": software[0],
+                "software_version": software[1],
+                "client_id": client,
+                "api_key": key,
+                "api_version": version,
+                "error_code": error,
+                "exchanges": found[0],
+                "request_bytes": found[1],
+                "response_bytes": found[2],
+                "latency_us": found[3],
+                "latencies": list(found[4]),
+            }
+            for (software, client, key, version, error), found in self._series.items()
+        ]
+        return sorted(rows, key=row_order)
+
+    def arrow(self) -> pa.Table:
+        """`rows` as an Arrow table."""
+        return counters_table(self.rows())
+
+
+def row_order(row: dict[str, Any]) -> tuple[Any, ...]:
+    """The key by which `rows` is sorted."""
+    texts = row["software_name"], row["software_version"], row["client_id"] or ""
+    error = row["error_code"]
+    return (*texts, row["client_id"] is None, row["api_key"], row["api_version"], -(1 << 16) if error is None else error)
+
+
+def counters_table(rows: list[dict[str, Any]]) -> pa.Table:
+    """Rows of `RelayCounters.rows` as an Arrow table; needs pyarrow."""
+    import pyarrow as pa
+
+    texts: list[tuple[str, pa.DataType]] = [(name, pa.string()) for name in ("software_name", "software_version", "client_id")]
+    small: list[tuple[str, pa.DataType]] = [(name, pa.int16()) for name in ("api_key", "api_version", "error_code")]
+    numbers: list[tuple[str, pa.DataType]] = [(name, pa.int64()) for name in ("exchanges", "request_bytes", "response_bytes", "latency_us")]
+    return pa.Table.from_pylist(rows, schema=pa.schema([*texts, *small, *numbers, ("latencies", pa.list_(pa.int64()))]))

@@ -1,0 +1,354 @@
+"""The rules of the relay, one by one, with bytes worked out by hand; docs/internals/relay.md says where each comes from."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from kwire.codec.impl import load_twin
+from kwire.protocol.relay import CALL, PASS, REFUSE, Closing, Moves, RelayPlan, RelayRule
+
+
+@pytest.fixture(params=["pure", "native"])
+def twin(request: pytest.FixtureRequest) -> Any:
+    return load_twin("protocol", "relay", request.param)
+
+
+def frame(text: str) -> bytes:
+    """A frame of hexadecimal digits, with its length in front."""
+    payload = bytes.fromhex(text)
+    return len(payload).to_bytes(4, "big") + payload
+
+
+def sent(moves: Moves) -> tuple[bytes, bytes]:
+    assert moves.close is None
+    return b"".join(moves.to_server), b"".join(moves.to_client)
+
+
+def heartbeat(number: int) -> bytes:
+    return frame(f"000c 0000 {number:08x} 0001 63 0001 67 00000001 0001 6d")  # client id "c", group "g", generation 1, member "m"
+
+
+def heartbeat_answer(number: int) -> bytes:
+    return frame(f"{number:08x} 0000")
+
+
+def closing(moves: Moves) -> tuple[str, str, int]:
+    assert isinstance(moves.close, Closing)
+    return moves.close.reason, moves.close.direction, moves.close.value
+
+
+# Produce: api key 0, version, correlation id 5, client id "c", (tags from v9 on), (transactional id from v3 on), acks, timeout, no topics
+PRODUCES = [
+    ("0000 0002 00000005 0001 63", "0000", " 00007530 00000000"),
+    ("0000 0003 00000005 0001 63 ffff", "0000", " 00007530 00000000"),
+    ("0000 0003 00000005 0001 63 0002 7478", "0000", " 00007530 00000000"),
+    ("0000 0009 00000005 0001 63 00 00", "0000", " 00007530 01 00"),
+    ("0000 0009 00000005 0001 63 00 03 7478", "0000", " 00007530 01 00"),
+    ("0000 0009 00000005 0001 63 01 63 02 ffff 03 7478", "0000", " 00007530 01 00"),  # a tagged field in the header
+    ("0000 0002 00000005 ffff", "0000", " 00007530 00000000"),  # null client id
+]
+
+
+@pytest.mark.parametrize(("before", "acks", "behind"), PRODUCES)
+def test_a_produce_goes_on_when_its_acks_are_read(twin: Any, before: str, acks: str, behind: str) -> None:
+    data = frame(before + acks + behind)
+    decided = 4 + len(bytes.fromhex(before)) + 2
+    relay = twin.Relay(RelayPlan())
+    for at in range(decided - 1):
+        assert sent(relay.from_client(data[at : at + 1], 1)) == (b"", b"")
+    assert sent(relay.from_client(data[decided - 1 : decided], 1)) == (data[:decided], b"")
+    assert sent(relay.from_client(data[decided:], 1)) == (data[decided:], b"")
+    assert relay.owed == 0
+    for acks in ("0001", "ffff"):
+        relay.from_client(frame(before + acks + behind), 1)
+    assert relay.owed == 2
+
+
+def test_a_produce_whose_acks_cannot_be_read_closes(twin: Any) -> None:
+    short = frame("0000 0003 00000005 0001 63 0009 7478 0000 0000")  # the transactional id ends behind the frame
+    assert closing(twin.Relay(RelayPlan()).from_client(short, 1)) == ("header_malformed", "request", 0)
+    long = (1 << 20).to_bytes(4, "big") + bytes.fromhex("0000 0009 00000005 0001 63 00 8180 40") + bytes(1 << 18)  # a text of 1 MiB
+    assert closing(twin.Relay(RelayPlan()).from_client(long, 1)) == ("head_too_long", "request", 1 << 17)
+    unknown = frame("0000 001f 00000005 0001 63")  # Produce v31
+    assert closing(twin.Relay(RelayPlan(unknown="pass")).from_client(unknown, 1)) == ("unknown_api", "request", 0)
+
+
+@pytest.mark.parametrize(
+    ("length", "reason", "value"),
+    [("ffffffff", "length_negative", -1), ("80000000", "length_negative", -(1 << 31)), ("06400001", "length_too_large", 104857601),
+     ("00000007", "length_too_short", 7), ("00000000", "length_too_short", 0)],
+)  # fmt: skip
+def test_impossible_lengths_of_requests_close(twin: Any, length: str, reason: str, value: int) -> None:
+    relay = twin.Relay(RelayPlan())
+    data = heartbeat(1) + bytes.fromhex(length)
+    moves = relay.from_client(data, 1)
+    assert closing(moves) == (reason, "request", value)
+    assert b"".join(moves.to_server) == heartbeat(1)  # what came before goes out
+
+
+@pytest.mark.parametrize(
+    ("length", "reason", "value"),
+    [("ffffffff", "length_negative", -1), ("7fffffff", "length_too_large", 2147483647), ("00000003", "length_too_short", 3)],
+)  # fmt: skip
+def test_impossible_lengths_of_responses_close(twin: Any, length: str, reason: str, value: int) -> None:
+    relay = twin.Relay(RelayPlan())
+    relay.from_client(heartbeat(1), 1)
+    assert closing(relay.from_server(bytes.fromhex(length), 1)) == (reason, "response", value)
+
+
+def test_a_response_without_a_request_closes(twin: Any) -> None:
+    assert closing(twin.Relay(RelayPlan()).from_server(heartbeat_answer(9), 1)) == ("response_unexpected", "response", 9)
+
+
+def test_bodies_pass_as_views_of_what_came(twin: Any) -> None:
+    relay = twin.Relay(RelayPlan())
+    data = heartbeat(1)
+    relay.from_client(data[:12], 1)
+    body = bytearray(data[12:])
+    (piece,) = relay.from_client(body, 1).to_server
+    assert isinstance(piece, memoryview)
+    assert piece.obj is body
+    assert relay.kept == 0
+
+
+# SaslHandshake v0 with the mechanism in hex, and its response: error 0 and no mechanisms
+def handshake(mechanism: str) -> bytes:
+    return frame(f"0011 0000 00000001 0001 63 {len(mechanism):04x} {mechanism.encode().hex()}")
+
+
+HANDSHAKE_ANSWER = frame("00000001 0000 00000000")
+
+
+def shaken(twin: Any, mechanism: str) -> Any:
+    relay = twin.Relay(RelayPlan())
+    assert sent(relay.from_client(handshake(mechanism), 1)) == (handshake(mechanism), b"")
+    assert sent(relay.from_server(HANDSHAKE_ANSWER, 1)) == (b"", HANDSHAKE_ANSWER)
+    return relay
+
+
+def test_raw_tokens_of_plain(twin: Any) -> None:
+    relay = shaken(twin, "PLAIN")
+    token = frame("00 616c696365 00 736563726574")  # \0alice\0secret: as a request it would be api 97
+    assert sent(relay.from_client(token, 1)) == (token, b"")
+    assert sent(relay.from_server(frame(""), 1)) == (b"", frame(""))
+    assert sent(relay.from_client(heartbeat(2), 1)) == (heartbeat(2), b"")
+    assert sent(relay.from_server(heartbeat_answer(2), 1)) == (b"", heartbeat_answer(2))
+
+
+def test_raw_tokens_of_scram_in_pieces(twin: Any) -> None:
+    relay = shaken(twin, "SCRAM-SHA-256")
+    tokens = [
+        (frame(b"n,,n=alice,r=x".hex()), frame(b"r=xy,s=QQ==,i=4096".hex())),
+        (frame(b"c=biws,r=xy,p=QQ==".hex()), frame(b"v=QQ==".hex())),
+    ]
+    for client, server in tokens:
+        out = [sent(relay.from_client(client[at : at + 1], 1)) for at in range(len(client))]
+        assert b"".join(each[0] for each in out) == client
+        out = [sent(relay.from_server(server[at : at + 1], 1)) for at in range(len(server))]
+        assert b"".join(each[1] for each in out) == server
+    relay.from_client(heartbeat(3), 1)
+    assert closing(relay.from_server(heartbeat_answer(4), 1)) == ("response_mismatched", "response", 4)
+
+
+def test_a_refused_oauthbearer_client_sends_one_token_more(twin: Any) -> None:
+    relay = shaken(twin, "OAUTHBEARER")
+    relay.from_client(frame(b"n,,\x01auth=Bearer x\x01\x01".hex()), 1)
+    relay.from_server(frame(b'{"status":"invalid_token"}'.hex()), 1)
+    assert sent(relay.from_client(frame("01"), 1)) == (frame("01"), b"")
+    assert relay.owed == 0
+
+
+def test_the_last_token_of_gssapi_gets_no_answer(twin: Any) -> None:
+    relay = shaken(twin, "GSSAPI")
+    for token in (frame("6006 0607"), frame("0504 04ff")):
+        assert sent(relay.from_client(token, 1)) == (token, b"")
+    assert sent(relay.from_server(frame("6004 0102"), 1)) == (b"", frame("6004 0102"))
+    relay.from_client(heartbeat(2), 1)
+    assert relay.owed == 2
+    assert sent(relay.from_server(heartbeat_answer(2), 1)) == (b"", heartbeat_answer(2))
+    assert relay.owed == 0
+
+
+def test_a_token_of_gssapi_may_be_answered_behind_a_request(twin: Any) -> None:
+    relay = shaken(twin, "GSSAPI")
+    relay.from_client(frame("6006 0607") + heartbeat(2), 1)
+    assert sent(relay.from_server(frame("6004 0102"), 1)) == (b"", frame("6004 0102"))
+    assert sent(relay.from_server(heartbeat_answer(2), 1)) == (b"", heartbeat_answer(2))
+
+
+def test_a_first_frame_may_be_a_gssapi_token(twin: Any) -> None:
+    relay = twin.Relay(RelayPlan())
+    assert sent(relay.from_client(frame("6006 0607"), 1)) == (frame("6006 0607"), b"")
+    assert sent(relay.from_server(frame("6001"), 1)) == (b"", frame("6001"))
+
+
+def test_a_mechanism_without_a_known_end_closes(twin: Any) -> None:
+    moves = twin.Relay(RelayPlan()).from_client(handshake("X-OWN"), 1)
+    assert closing(moves) == ("sasl_unknown_mechanism", "request", 0)
+    assert moves.to_server == []
+
+
+def test_a_refused_mechanism_leads_to_no_tokens(twin: Any) -> None:
+    relay = twin.Relay(RelayPlan())
+    relay.from_client(handshake("PLAIN"), 1)
+    relay.from_server(frame("00000001 0021 00000000"), 1)  # error 33
+    relay.from_client(heartbeat(2), 1)
+    assert closing(relay.from_server(heartbeat_answer(3), 1)) == ("response_mismatched", "response", 3)
+
+
+AUTHENTICATE = frame("0024 0000 00000002 0001 63 00000001 00")
+HANDSHAKE_V1 = frame("0011 0001 00000001 0001 63 0005 504c41494e")
+
+
+def test_own_requests_wait_while_a_client_authenticates_again(twin: Any) -> None:
+    """KIP-368: SaslHandshake v1 and SaslAuthenticate in mid-stream; a broker takes nothing else between them."""
+    relay = twin.Relay(RelayPlan())
+    assert sent(relay.from_client(HANDSHAKE_V1, 1)) == (HANDSHAKE_V1, b"")
+    assert sent(relay.own_request(heartbeat(0)[4:])) == (b"", b"")
+    relay.from_server(frame("00000001 0000 00000000"), 1)
+    assert sent(relay.from_client(AUTHENTICATE, 1))[0][12:] == AUTHENTICATE[12:]
+    moves = relay.from_client(heartbeat(7), 1)
+    assert sent(moves) == (heartbeat(1) + heartbeat(2), b"")  # that of the client, which ends it, then the relay's
+
+
+def test_an_own_request_waits_for_the_end_of_a_frame(twin: Any) -> None:
+    relay = twin.Relay(RelayPlan())
+    relay.from_client(heartbeat(5)[:14], 1)
+    assert sent(relay.own_request(heartbeat(0)[4:])) == (b"", b"")
+    assert sent(relay.from_client(heartbeat(5)[14:], 1)) == (heartbeat(5)[14:] + heartbeat(0), b"")
+
+
+def test_renumbered_requests_of_one_correlation_id(twin: Any) -> None:
+    relay = twin.Relay(RelayPlan(), renumber=True)
+    assert sent(relay.from_client(heartbeat(9) + heartbeat(9), 1)) == (heartbeat(0) + heartbeat(1), b"")
+    assert closing(relay.from_server(heartbeat_answer(1), 1)) == ("response_mismatched", "response", 1)
+    relay = twin.Relay(RelayPlan(), renumber=True)
+    relay.from_client(heartbeat(9) + heartbeat(9), 1)
+    assert sent(relay.from_server(heartbeat_answer(0) + heartbeat_answer(1), 1)) == (b"", heartbeat_answer(9) + heartbeat_answer(9))
+
+
+def test_api_versions_of_an_unknown_version_is_answered_in_version_0(twin: Any) -> None:
+    """KIP-511: the broker answers error 35 in version 0, so a rule for version 0 holds and one for the version that was asked does not."""
+    relay = twin.Relay(RelayPlan([RelayRule("response", 18, [0], CALL)]))
+    relay.from_client(frame("0012 0063 00000003 0001 63 00 05 6a617661 02 39 00"), 1)  # version 99
+    answer = frame("00000003 0023 00000000")
+    moves = relay.from_server(answer[:9], 1)
+    assert not moves.held
+    (held,) = relay.from_server(answer[9:], 1).held
+    assert (held.api_version, held.asked_version) == (0, 99)
+    assert sent(relay.release(held)) == (b"", answer)
+
+
+def test_refusals_have_the_form_of_api_versions_v0(twin: Any) -> None:
+    relay = twin.Relay(RelayPlan(unknown="refuse"))
+    assert sent(relay.from_client(frame("2711 0000 00000007 0102 0304"), 1)) == (b"", frame("00000007 0023"))
+    # ApiVersions v99: one range, that of ApiVersions (18), 0 to 5 in this catalog
+    assert sent(relay.from_client(frame("0012 0063 00000008"), 1)) == (b"", frame("00000008 0023 00000001 0012 0000 0005"))
+
+
+def test_a_refused_request_is_not_kept(twin: Any) -> None:
+    relay = twin.Relay(RelayPlan([RelayRule("request", 12, None, REFUSE)]), max_held=100)
+    long = (1 << 20).to_bytes(4, "big") + heartbeat(7)[4:12]
+    assert sent(relay.from_client(long, 1)) == (b"", frame("00000007 0023"))
+    assert relay.kept == 0
+    relay.from_client(bytes((1 << 20) - 8), 1)
+    assert relay.is_idle
+
+
+def test_own_answers_stand_behind_two_requests(twin: Any) -> None:
+    relay = twin.Relay(RelayPlan([RelayRule("request", 12, [4], REFUSE)]))
+    refused = frame("000c 0004 00000003 0001 63 00")
+    assert sent(relay.from_client(heartbeat(1) + refused + heartbeat(2), 1)) == (heartbeat(1) + heartbeat(2), b"")
+    assert sent(relay.from_server(heartbeat_answer(1), 1)) == (b"", heartbeat_answer(1) + frame("00000003 0023"))
+    assert sent(relay.from_server(heartbeat_answer(2), 1)) == (b"", heartbeat_answer(2))
+
+
+def test_a_produce_with_acks_0_gets_no_own_answer(twin: Any) -> None:
+    relay = twin.Relay(RelayPlan([RelayRule("request", 0, None, CALL)]))
+    (held,) = relay.from_client(frame("0000 0002 00000005 0001 63 0000 00007530 00000000"), 1).held
+    assert not held.wants_answer
+    assert sent(relay.answer(held, bytes.fromhex("00000000 0000"))) == (b"", b"")
+
+
+def test_a_refused_produce_with_acks_0_gets_no_answer(twin: Any) -> None:
+    relay = twin.Relay(RelayPlan([RelayRule("request", 0, None, REFUSE)]))
+    assert sent(relay.from_client(frame("0000 0002 00000005 0001 63 0000 00007530 00000000"), 1)) == (b"", b"")
+    assert sent(relay.from_client(frame("0000 0002 00000006 0001 63 0001 00007530 00000000"), 1)) == (b"", frame("00000006 0023"))
+
+
+def test_a_long_frame_that_would_be_held_closes_at_its_verdict(twin: Any) -> None:
+    relay = twin.Relay(RelayPlan([RelayRule("request", 12, None, CALL)]), max_held=24)
+    assert closing(relay.from_client(heartbeat(7)[:12], 1)) == ("held_too_large", "request", 25)
+
+
+def test_two_programs_for_one_frame_are_a_mistake() -> None:
+    class Program:
+        def pieces(self, frame: bytes | memoryview) -> list[bytes | memoryview]:
+            return [frame]
+
+    with pytest.raises(ValueError, match="two programs for HeartbeatRequest v0"):
+        RelayPlan([RelayRule("request", 12, [0], Program()), RelayRule("request", 12, [0], Program())])
+
+
+def test_an_end_waits_for_room_in_the_queue(twin: Any) -> None:
+    relay = twin.Relay(RelayPlan())
+    for number in range(4096):
+        relay.from_client(heartbeat(number), 1)
+    relay.from_client(heartbeat(9), 1)
+    moves = relay.end_client(2)
+    assert moves.close is None
+    assert not moves.end_server
+    moves = relay.from_server(heartbeat_answer(0), 3)
+    assert sent(moves) == (heartbeat(9), heartbeat_answer(0))
+    assert moves.end_server
+
+
+def test_so_many_requests_wait_and_no_more(twin: Any) -> None:
+    relay = twin.Relay(RelayPlan())
+    for number in range(4096):
+        assert relay.reads_client
+        relay.from_client(heartbeat(number), 1)
+    assert not relay.reads_client
+    assert sent(relay.from_client(heartbeat(9), 1)) == (b"", b"")
+    assert relay.kept == len(heartbeat(9))
+    assert sent(relay.from_server(heartbeat_answer(0), 1)) == (heartbeat(9), heartbeat_answer(0))
+
+
+def test_the_last_request_that_may_wait_goes_out_whole(twin: Any) -> None:
+    relay = twin.Relay(RelayPlan())
+    for number in range(4095):
+        relay.from_client(heartbeat(number), 1)
+    assert sent(relay.from_client(heartbeat(9)[:15], 1)) == (heartbeat(9)[:15], b"")
+    assert relay.reads_client
+    assert sent(relay.from_client(heartbeat(9)[15:], 1)) == (heartbeat(9)[15:], b"")
+
+
+def test_bytes_behind_a_held_frame_are_limited(twin: Any) -> None:
+    relay = twin.Relay(RelayPlan([RelayRule("request", 12, None, CALL)]), max_held=100)
+    relay.from_client(heartbeat(1), 1)
+    relay.from_client(bytes(79), 1)  # 21 + 79
+    assert closing(relay.from_client(bytes(1), 1)) == ("held_too_large", "request", 101)
+
+
+def test_ends_inside_frames_close(twin: Any) -> None:
+    relay = twin.Relay(RelayPlan())
+    relay.from_client(heartbeat(1)[:-1], 1)
+    assert closing(relay.end_client(2)) == ("frame_unfinished", "request", 0)
+    relay = twin.Relay(RelayPlan())
+    relay.from_client(heartbeat(1) + heartbeat(2), 1)
+    moves = relay.end_server(2)
+    assert closing(moves) == ("server_ended", "response", 2)
+    assert moves.end_client
+
+
+def test_an_end_waits_for_what_is_held(twin: Any) -> None:
+    relay = twin.Relay(RelayPlan([RelayRule("request", 12, None, CALL)]))
+    (held,) = relay.from_client(heartbeat(1), 1).held
+    assert not relay.end_client(2).end_server
+    moves = relay.release(held, response=PASS)
+    assert sent(moves) == (heartbeat(1), b"")
+    assert moves.end_server
+    with pytest.raises(ValueError, match="behind the end"):
+        relay.from_client(b"x", 3)
