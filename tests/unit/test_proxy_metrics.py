@@ -9,7 +9,9 @@ import pytest
 from prometheus_client.parser import text_string_to_metric_families
 
 from kwire.errors import InputError
+from kwire.protocol.relay.counters import RelayCounters
 from kwire.proxy.counts import ConnectionCounts, capped
+from kwire.proxy.exchange_metrics import exchange_metrics
 from kwire.proxy.metrics import connection_metrics, exposition, rule_metrics
 from kwire.proxy.metrics_endpoint import MetricsEndpoint
 from kwire.proxy.rules.refusals import Condition, RefusalsRule
@@ -96,3 +98,24 @@ def test_the_endpoint() -> None:
     assert f"Content-Length: {len(body)}\r\n".encode() in status + b"\r\n"
     assert head == status + b"\r\n\r\n"
     assert (elsewhere[:12], posted[:12], endless) == (b"HTTP/1.1 404", b"HTTP/1.1 405", b"")
+
+
+def test_exchanges_and_their_latencies() -> None:
+    # Frames without lengths: a Heartbeat v0 of 18 bytes, its answer of 6. 100 us is over 64 us and below 128 us, 40 s beyond all bounds.
+    counters = RelayCounters()
+    for latency, error in ((100_000, 0), (100_999, 0), (40_000_000_000, 25)):
+        counters.count(("sarama", "1.27.2"), "billing", 12, 0, error, 18, 6, latency)
+    counters.count(("sarama", "1.27.2"), None, 0, 7, None, 90, 0, None)  # acks 0
+    found = samples(exposition(exchange_metrics(counters.rows(), 3)))
+    named = ("sarama", "1.27.2")
+    assert found["kwire_proxy_exchanges_total", "Heartbeat", "0", "billing", *named, "0"] == 2
+    assert found["kwire_proxy_exchanges_total", "Heartbeat", "0", "billing", *named, "25"] == 1
+    assert found["kwire_proxy_exchanges_total", "Produce", "7", "", *named, ""] == 1
+    assert found["kwire_proxy_frame_bytes_total", "Heartbeat", "billing", *named, "request"] == 54
+    assert found["kwire_proxy_frame_bytes_total", "Heartbeat", "billing", *named, "response"] == 18
+    buckets = {labels[-1]: value for labels, value in found.items() if labels[:2] == ("kwire_proxy_latency_seconds_bucket", "Heartbeat")}
+    assert [buckets[bound] for bound in ("6.4e-05", "0.000128", "33.5544", "+Inf")] == [0, 2, 2, 3]
+    assert found["kwire_proxy_latency_seconds_count", "Heartbeat", *named] == 3
+    assert found["kwire_proxy_latency_seconds_sum", "Heartbeat", *named] == pytest.approx(40.0002)
+    assert found["kwire_proxy_latency_seconds_count", "Produce", *named] == 0
+    assert found["kwire_proxy_uncounted_exchanges_total",] == 3

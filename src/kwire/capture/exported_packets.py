@@ -41,7 +41,7 @@ class ExportedTalk:
         numbers: next sequence number of each direction.
     """
 
-    __slots__ = ("_closed", "_tags", "_ends", "numbers")
+    __slots__ = ("_closed", "_ends", "_tags", "numbers")
 
     def __init__(self, a: Endpoint, b: Endpoint) -> None:
         self._ends = a, b

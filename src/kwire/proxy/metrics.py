@@ -6,19 +6,16 @@ from collections import Counter
 from collections.abc import Iterable, Iterator
 from typing import TYPE_CHECKING, Final
 
-from kwire.errors import InputError
+from prometheus_client import CollectorRegistry, generate_latest
+from prometheus_client.core import CounterMetricFamily, GaugeMetricFamily, Metric
+from prometheus_client.registry import Collector
+
 from kwire.proxy.counts import ConnectionCounts, capped, software_of
+from kwire.proxy.exchange_metrics import exchange_metrics
 from kwire.proxy.rules.refusals import RefusalsRule
 from kwire.proxy.rules.rehearsal import RehearsalRule
 from kwire.proxy.rules.rule import Peer, Rule
 from kwire.schema import catalog
-
-try:
-    from prometheus_client import CollectorRegistry, generate_latest
-    from prometheus_client.core import CounterMetricFamily, GaugeMetricFamily, Metric
-    from prometheus_client.registry import Collector
-except ImportError as error:
-    raise InputError("the proxy's metrics need the package prometheus_client: pip install 'kwire[proxy]'") from error
 
 if TYPE_CHECKING:
     from kwire.proxy.server import ProxyServer
@@ -47,7 +44,10 @@ def exposition(metrics: Iterable[Metric]) -> bytes:
 
 def metrics_of(server: ProxyServer) -> list[Metric]:
     """All metrics of a proxy as they are now; to be called by the thread of its loop."""
-    return [*connection_metrics(server.counts, server.peers()), *rule_metrics(server.rules.rules)]
+    found = [*connection_metrics(server.counts, server.peers()), *rule_metrics(server.rules.rules)]
+    if server.counters is not None:
+        found += exchange_metrics(server.counters.rows(), server.counters.dropped)
+    return found
 
 
 def connection_metrics(counts: ConnectionCounts, peers: Iterable[Peer]) -> Iterator[Metric]:

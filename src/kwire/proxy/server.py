@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING, Final
 
 from kwire.errors import InputError
-from kwire.protocol.relay import HeldBudget
+from kwire.protocol.relay import HeldBudget, RelayCounters
 from kwire.proxy.config import ListenerConfig, ProxyConfig, host_and_port
 from kwire.proxy.configured_rules import configured_rules
 from kwire.proxy.connection import ProxiedConnection
@@ -96,6 +96,7 @@ class ProxyServer:
     Attributes:
         config, rules: as they are now.
         counts: of connections.
+        counters: of exchanges; None without `metrics`.
 
     Raises:
         InputError: a file of its rules cannot be opened, or a package is missing.
@@ -104,15 +105,20 @@ class ProxyServer:
     def __init__(self, config: ProxyConfig) -> None:
         self.config = config
         self.counts = ConnectionCounts()
+        self.counters = None if config.metrics is None else RelayCounters()
         self._metrics = None if config.metrics is None else self._endpoint()
         self.rules = RuleSet(configured_rules(config), unknown=config.unknown)
         self._budget = HeldBudget(config.max_held_in_all)
         self._listeners = [_Listener(self, each) for each in config.listeners]
 
     def _endpoint(self) -> MetricsEndpoint:
-        from kwire.proxy.metrics import metrics_of  # needs prometheus_client
-        from kwire.proxy.metrics_endpoint import MetricsEndpoint
-
+        try:
+            from kwire.proxy.metrics import metrics_of
+            from kwire.proxy.metrics_endpoint import MetricsEndpoint
+        except ModuleNotFoundError as error:
+            if error.name != "prometheus_client":
+                raise
+            raise InputError("metrics need the package prometheus_client: pip install 'kwire[proxy]'") from error
         return MetricsEndpoint(lambda: metrics_of(self))
 
     def peers(self) -> Iterator[Peer]:
@@ -123,7 +129,7 @@ class ProxyServer:
     def connected(self, peer: Peer) -> ProxiedConnection:
         """A new connection under the rules of now."""
         limits = {"max_frame": self.config.max_frame, "max_held": self.config.max_held}
-        return ProxiedConnection(self.rules, peer, budget=self._budget, **limits)
+        return ProxiedConnection(self.rules, peer, budget=self._budget, counters=self.counters, **limits)
 
     @property
     def ports(self) -> list[int]:
