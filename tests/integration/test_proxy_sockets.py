@@ -269,3 +269,34 @@ def test_other_rules_hold_for_connections_that_come_later() -> None:
     found, closed = asyncio.run(go())
     assert found[4:8] == (7).to_bytes(4, "big")
     assert closed == b""
+
+
+def test_metrics_of_a_proxy_that_runs() -> None:
+    async def go() -> tuple[bytes, bytes]:
+        async with proxied(echo, metrics="127.0.0.1:0", max_connections=1) as server:
+            reader, writer = await connect(server)
+            writer.write(heartbeat(7))
+            await reader.readexactly(len(answer(7, len(HEARTBEAT))))
+            second, _ = await connect(server)
+            await ended(second)
+            found = []
+            for closing in (True, False):
+                scraping, asking = await asyncio.open_connection("127.0.0.1", server.metrics_port)
+                OPEN.append(asking)
+                asking.write(b"GET /metrics HTTP/1.1\r\n\r\n")
+                found.append(await ended(scraping))
+                if closing:
+                    writer.write(heartbeat(8) + b"\xff\xff\xff\xff")
+                    await ended(reader)
+            return found[0], found[1]
+
+    running, closed = asyncio.run(go())
+    assert b'kwire_proxy_connections{client_software_name="unknown",client_software_version="unknown",node_id="1"} 1.0' in running
+    assert b'kwire_proxy_connections_opened_total{node_id="1"} 1.0' in running
+    assert b'kwire_proxy_connections_closed_total{node_id="1",reason="too_many"} 1.0' in running
+    assert (
+        b'kwire_proxy_latency_seconds_count{api="Heartbeat",client_software_name="unknown",client_software_version="unknown"} 1.0'
+        in running
+    )
+    assert b'kwire_proxy_connections_closed_total{node_id="1",reason="length_negative"} 1.0' in closed
+    assert b"kwire_proxy_connections{" not in closed

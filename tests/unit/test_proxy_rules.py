@@ -146,6 +146,21 @@ def test_a_broker_without_listener_closes_or_stays() -> None:
     assert [each.host for each in found.brokers] == ["proxy", "10.0.0.2"]
 
 
+@pytest.mark.parametrize(("choice", "level"), [("cap", 1), ("hold", 2)])
+def test_transactions_are_of_version_1_where_produce_is_capped(choice: Any, level: int) -> None:
+    # With transaction.version 2 a Java producer sends no AddPartitionsToTxn: Produce from 12 on adds partitions (KIP-890). Behind the
+    # cap it sends Produce 9, and a 4.4 broker answers INVALID_TXN_STATE "Partition was not added to the transaction".
+    answer = ranges((0, 0, 13))
+    final = messages.ApiVersionsResponse.FinalizedFeatureKey
+    answer.finalized_features = [
+        final(name="transaction.version", min_version_level=1, max_version_level=2),
+        final(name="group.version", min_version_level=1, max_version_level=1),
+    ]
+    found = exchange(connected(AddressesRule({1: ("proxy", 19_001)}, large_answers=choice)), 18, 4, software("x", "1"), answer)
+    levels = [(each.name, each.min_version_level, each.max_version_level) for each in found.finalized_features]
+    assert levels == [("transaction.version", 1, level), ("group.version", 1, 1)]
+
+
 @pytest.mark.parametrize(("choice", "fetch", "produce"), [("cap", 15, 9), ("hold", 17, 12)])
 def test_large_answers_are_capped_or_held(choice: Any, fetch: int, produce: int) -> None:
     connection = connected(AddressesRule({1: ("proxy", 19_001)}, large_answers=choice))

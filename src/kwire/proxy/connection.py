@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from kwire.errors import EncodeError, WireError
-from kwire.protocol.relay import Buffer, Held, HeldBudget, Moves, Relay
+from kwire.protocol.relay import Buffer, Held, HeldBudget, Moves, Relay, RelayCounters
 from kwire.proxy.rule_set import RuleSet
 from kwire.proxy.rules.rule import Answer, Peer, Refusal
 
@@ -16,15 +16,24 @@ class ProxiedConnection:
     Arguments:
         rules: of the proxy.
         peer: the client.
-        max_frame, max_held, budget: as in `Relay`.
+        max_frame, max_held, budget, counters: as in `Relay`.
 
     Attributes:
         relay: the relay.
         refusal: why a rule closed the connection; empty while none did.
     """
 
-    def __init__(self, rules: RuleSet, peer: Peer, *, max_frame: int, max_held: int, budget: HeldBudget | None = None) -> None:
-        self.relay = Relay(rules.plan, max_frame=max_frame, max_held=max_held, budget=budget)
+    def __init__(
+        self,
+        rules: RuleSet,
+        peer: Peer,
+        *,
+        max_frame: int,
+        max_held: int,
+        budget: HeldBudget | None = None,
+        counters: RelayCounters | None = None,
+    ) -> None:
+        self.relay = Relay(rules.plan, max_frame=max_frame, max_held=max_held, budget=budget, counters=counters)
         self.refusal = ""
         self._frames = False
         self._rules = rules.connected(peer)

@@ -14,6 +14,7 @@ from typing import Final
 
 from kwire.protocol.relay import Moves
 from kwire.proxy.connection import ProxiedConnection
+from kwire.proxy.counts import Ending
 
 __all__ = ["ClientSide"]
 
@@ -88,7 +89,7 @@ class ClientSide(_Side):
     Arguments:
         connect: opens the connection to the broker for the protocol that it is given.
         made: makes the rules and the relay once the client's address is known.
-        closed: called once when both sockets are done with.
+        closed: called once when both sockets are done with, with why.
         first_frame_seconds: a client that has not sent a whole frame by then is closed.
     """
 
@@ -96,7 +97,7 @@ class ClientSide(_Side):
         self,
         connect: Callable[[asyncio.BufferedProtocol], asyncio.Future[object]],
         made: Callable[[tuple[str, int]], ProxiedConnection],
-        closed: Callable[[ClientSide], None],
+        closed: Callable[[ClientSide, Ending], None],
         first_frame_seconds: float,
     ) -> None:
         super().__init__()
@@ -123,13 +124,13 @@ class ClientSide(_Side):
 
     def _first_frame_late(self) -> None:
         if self.proxied is not None and not self.proxied.has_passed:
-            self.over(f"no whole frame within {self._first_frame_seconds:g} s")
+            self.over("first_frame_late", f"no whole frame within {self._first_frame_seconds:g} s")
 
     def _reached(self, opening: asyncio.Future[object]) -> None:
         if opening.cancelled() or self._is_over:
             self.broker.close()
         elif (error := opening.exception()) is not None:
-            self.over(f"the broker cannot be reached: {error}")
+            self.over("broker_unreachable", f"the broker cannot be reached: {error}")
         else:
             self.read_on()
 
@@ -152,7 +153,7 @@ class ClientSide(_Side):
         self.read_on()
 
     def connection_lost(self, error: Exception | None) -> None:
-        self.over("" if error is None else f"the client's connection broke: {error}")
+        self.lost("client_broke", "" if error is None else f"the client's connection broke: {error}")
 
     # both
 
@@ -162,7 +163,8 @@ class ClientSide(_Side):
         self.broker.send(moves.to_server)
         self.send(moves.to_client)
         if reason := self.proxied.close_reason:
-            self.over(reason)
+            closing = self.proxied.relay.closing
+            self.over("rule" if self.proxied.refusal or closing is None else closing.reason, reason)
             return
         if moves.end_server:
             self.broker.end()
@@ -178,8 +180,17 @@ class ClientSide(_Side):
         _reading(self, relay.reads_client and not self.broker.is_full)
         _reading(self.broker, relay.reads_server and not self.is_full)
 
-    def over(self, reason: str) -> None:
-        """Close both sockets; what was given to them is still sent."""
+    def lost(self, ending: Ending, reason: str) -> None:
+        """A socket is closed; without a reason its other end did so in good order."""
+        self.over(ending if reason else "ended", reason)
+
+    def over(self, ending: Ending, reason: str = "") -> None:
+        """Close both sockets; what was given to them is still sent.
+
+        Arguments:
+            ending: for the counters.
+            reason: for the log, which has no line without it.
+        """
         if self._is_over:
             return
         self._is_over = True
@@ -194,7 +205,7 @@ class ClientSide(_Side):
         self.broker.close()
         if self.proxied is not None:
             self.proxied.closed()
-        self._closed(self)
+        self._closed(self, ending)
 
 
 class _BrokerSide(_Side):
@@ -229,7 +240,7 @@ class _BrokerSide(_Side):
         self._client.read_on()
 
     def connection_lost(self, error: Exception | None) -> None:
-        self._client.over("" if error is None else f"the broker's connection broke: {error}")
+        self._client.lost("broker_broke", "" if error is None else f"the broker's connection broke: {error}")
 
 
 def _reading(side: _Side, wanted: bool) -> None:

@@ -5,17 +5,21 @@ from __future__ import annotations
 import asyncio
 import logging
 import signal
-from collections.abc import Callable
-from typing import Final
+from collections.abc import Callable, Iterator
+from typing import TYPE_CHECKING, Final
 
 from kwire.errors import InputError
-from kwire.protocol.relay import HeldBudget
+from kwire.protocol.relay import HeldBudget, RelayCounters
 from kwire.proxy.config import ListenerConfig, ProxyConfig, host_and_port
 from kwire.proxy.configured_rules import configured_rules
 from kwire.proxy.connection import ProxiedConnection
+from kwire.proxy.counts import ConnectionCounts, Ending
 from kwire.proxy.loop_asyncio import ClientSide
 from kwire.proxy.rule_set import RuleSet
 from kwire.proxy.rules.rule import Peer
+
+if TYPE_CHECKING:
+    from kwire.proxy.metrics_endpoint import MetricsEndpoint
 
 __all__ = ["ProxyServer"]
 
@@ -52,10 +56,16 @@ class _Listener:
     def _accept(self) -> asyncio.BaseProtocol:
         if len(self.sides) >= self._server.config.max_connections:
             log.warning("%s: more than %d connections", self.config.listen, self._server.config.max_connections)
+            self._server.counts.ended[self.config.node_id, "too_many"] += 1
             return _Turned()
-        side = ClientSide(self._connect, self._made, self.sides.discard, self._server.config.first_frame_seconds)
+        side = ClientSide(self._connect, self._made, self._closed, self._server.config.first_frame_seconds)
         self.sides.add(side)
+        self._server.counts.opened[self.config.node_id] += 1
         return side
+
+    def _closed(self, side: ClientSide, ending: Ending) -> None:
+        self.sides.discard(side)
+        self._server.counts.ended[self.config.node_id, ending] += 1
 
     def _made(self, end: tuple[str, int]) -> ProxiedConnection:
         return self._server.connected(Peer(end[0], end[1], self.config.node_id))
@@ -83,25 +93,53 @@ class ProxyServer:
     Arguments:
         config: checked by `load_config`.
 
+    Attributes:
+        config, rules: as they are now.
+        counts: of connections.
+        counters: of exchanges; None without `metrics`.
+
     Raises:
-        InputError: a file of its rules cannot be opened.
+        InputError: a file of its rules cannot be opened, or a package is missing.
     """
 
     def __init__(self, config: ProxyConfig) -> None:
         self.config = config
+        self.counts = ConnectionCounts()
+        self.counters = None if config.metrics is None else RelayCounters()
+        self._metrics = None if config.metrics is None else self._endpoint()
         self.rules = RuleSet(configured_rules(config), unknown=config.unknown)
         self._budget = HeldBudget(config.max_held_in_all)
         self._listeners = [_Listener(self, each) for each in config.listeners]
 
+    def _endpoint(self) -> MetricsEndpoint:
+        try:
+            from kwire.proxy.metrics import metrics_of
+            from kwire.proxy.metrics_endpoint import MetricsEndpoint
+        except ModuleNotFoundError as error:
+            if error.name != "prometheus_client":
+                raise
+            raise InputError("metrics need the package prometheus_client: pip install 'kwire[proxy]'") from error
+        return MetricsEndpoint(lambda: metrics_of(self))
+
+    def peers(self) -> Iterator[Peer]:
+        """The clients that are connected."""
+        for listener in self._listeners:
+            yield from (side.proxied.peer for side in listener.sides if side.proxied is not None)
+
     def connected(self, peer: Peer) -> ProxiedConnection:
         """A new connection under the rules of now."""
         limits = {"max_frame": self.config.max_frame, "max_held": self.config.max_held}
-        return ProxiedConnection(self.rules, peer, budget=self._budget, **limits)
+        return ProxiedConnection(self.rules, peer, budget=self._budget, counters=self.counters, **limits)
 
     @property
     def ports(self) -> list[int]:
         """Of the listeners, in the order of the configuration."""
         return [listener.port for listener in self._listeners]
+
+    @property
+    def metrics_port(self) -> int | None:
+        """Where metrics are served; None where they are not."""
+        return None if self._metrics is None else self._metrics.port
 
     def replace_rules(self, config: ProxyConfig) -> None:
         """Take other rules and limits for connections that come from now on. Listeners stay as they are.
@@ -109,8 +147,8 @@ class ProxyServer:
         Raises:
             InputError: the listeners are others, or a file of the rules cannot be opened.
         """
-        if config.listeners != self.config.listeners:
-            raise InputError("listeners can only be changed by a restart")
+        if config.listeners != self.config.listeners or config.metrics != self.config.metrics:
+            raise InputError("listeners and metrics can only be changed by a restart")
         self.rules = RuleSet(configured_rules(config), unknown=config.unknown)
         self.config = config
 
@@ -123,6 +161,8 @@ class ProxyServer:
         try:
             for listener in self._listeners:
                 await listener.open()
+            if self._metrics is not None and self.config.metrics is not None:
+                await self._metrics.open(*host_and_port(self.config.metrics, "metrics"))
         except InputError:
             await self.close(0)
             raise
@@ -143,10 +183,12 @@ class ProxyServer:
             late = loop.time() >= until
             for side in sides:
                 if late or side.proxied is None or side.proxied.relay.is_idle:
-                    side.over("the proxy stops" if late and side.proxied is not None and not side.proxied.relay.is_idle else "")
+                    side.over("stopped", "the proxy stops" if side.proxied is not None and not side.proxied.relay.is_idle else "")
             if late or not any(listener.sides for listener in self._listeners):
-                return
+                break
             await asyncio.sleep(_DRAIN_STEP)
+        if self._metrics is not None:
+            self._metrics.close()
 
     async def run(self, ready: Callable[[ProxyServer], None], reload: Callable[[], ProxyConfig] | None = None) -> None:
         """Serve until SIGTERM or SIGINT; SIGHUP reads the configuration again.

@@ -23,6 +23,10 @@ Address = tuple[str, int]
 # Produce from 10 and Fetch from 16 on name the new leader behind the records (KIP-951), while a frame begins with its length: to rewrite
 # it, the whole answer must be held.
 _CAPS: Final = {0: 9, 1: 15}
+# With transaction.version 2 a producer adds no partitions itself, since Produce from 12 on does it (KIP-890). Java's decides that by the
+# finalized feature, also where Produce is offered up to 9 only, and the broker then says INVALID_TXN_STATE.
+_TRANSACTIONS: Final = "transaction.version"
+_WITHOUT_PRODUCE_12: Final = 1
 _CONTROLLER: Final = "CONTROLLER"
 
 
@@ -43,7 +47,8 @@ class AddressesRule(ConnectionRule):
     Arguments:
         listeners: where clients reach each broker: node id to (host, port).
         large_answers: `cap` hides Fetch from 16 and Produce from 10 on, so that records pass without being held; clients lose the hint that
-            names a new leader (KIP-951) and ask Metadata instead. `hold` keeps each answer until it is whole.
+            names a new leader (KIP-951) and ask Metadata instead, and transactions are of transaction.version 1 (KIP-890). `hold` keeps
+            each answer until it is whole.
         unknown_node: what is done with a broker that has no listener: `close` the connection, or `keep` the broker's own address.
     """
 
@@ -94,4 +99,7 @@ class AddressesRule(ConnectionRule):
             if key in ranges:
                 ranges[key] = ranges[key][0], min(ranges[key][1], highest)
         with_ranges(body, ranges)
+        for feature in body.finalized_features:
+            if feature.name == _TRANSACTIONS:
+                feature.max_version_level = min(feature.max_version_level, _WITHOUT_PRODUCE_12)
         return kwire.encode_response(correlation_id, body, API_VERSIONS, held.api_version)

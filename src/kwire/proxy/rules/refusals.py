@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import fnmatch
 import re
-from collections import deque
+from collections import Counter, deque
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any, Final
@@ -25,6 +25,8 @@ _METADATA, _FIND_COORDINATOR, _INIT_PRODUCER_ID = 3, 10, 22
 _TOPIC_AUTHORIZATION_FAILED: Final = 29
 _GROUP_AUTHORIZATION_FAILED: Final = 30
 _TRANSACTIONAL_ID_AUTHORIZATION_FAILED: Final = 53
+_MOST_COUNTED: Final = 1000
+_OTHER: Final = "other"
 _GROUP, _TRANSACTION = 0, 1  # key types of FindCoordinator
 _NUMBERS: Final = re.compile(r"\d+")
 _OPERATORS: Final[dict[str, Callable[[Any, Any], bool]]] = {
@@ -89,12 +91,25 @@ class RefusalsRule:
 
     Arguments:
         conditions: a client is refused for which any of them holds.
+
+    Attributes:
+        refused: responses that say so, by software name and version (`other` beyond 1,000 kinds), and api key.
     """
 
     name = "refusals"
 
     def __init__(self, conditions: Sequence[Condition]) -> None:
         self._conditions = tuple(conditions)
+        self.refused: Counter[tuple[str, str, int]] = Counter()
+
+    def holds(self, peer: Peer) -> bool:
+        """Whether a client is refused, by what it has said so far."""
+        return any(condition.holds(peer) for condition in self._conditions)
+
+    def count(self, peer: Peer, api_key: int) -> None:
+        """Count one response to a refused client."""
+        what = peer.software_name, peer.software_version, api_key
+        self.refused[what if what in self.refused or len(self.refused) < _MOST_COUNTED else (_OTHER, _OTHER, api_key)] += 1
 
     def relay_rules(self) -> Iterable[RelayRule]:
         for key in (_METADATA, _FIND_COORDINATOR, _INIT_PRODUCER_ID):
@@ -102,12 +117,12 @@ class RefusalsRule:
             yield RelayRule("response", key, None, CALL)
 
     def connected(self, peer: Peer) -> ConnectionRule:
-        return _Refusing(self._conditions, peer)
+        return _Refusing(self, peer)
 
 
 class _Refusing(ConnectionRule):
-    def __init__(self, conditions: tuple[Condition, ...], peer: Peer) -> None:
-        self._conditions = conditions
+    def __init__(self, rule: RefusalsRule, peer: Peer) -> None:
+        self._rule = rule
         self._peer = peer
         self._errors: deque[int] = deque()  # of the FindCoordinator requests that wait; responses come in their order
 
@@ -122,8 +137,9 @@ class _Refusing(ConnectionRule):
 
     def response(self, held: Held, frame: bytes) -> bytes | None:
         error = self._errors.popleft() if held.api_key == _FIND_COORDINATOR and self._errors else _GROUP_AUTHORIZATION_FAILED
-        if not any(condition.holds(self._peer) for condition in self._conditions):
+        if not self._rule.holds(self._peer):
             return None
+        self._rule.count(self._peer, held.api_key)
         found = kwire.decode_response(frame, held.api_key, held.api_version)
         body = found.body
         if held.api_key == _METADATA:

@@ -1,0 +1,103 @@
+"""What a proxy has counted, in Prometheus' text format."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Iterator
+from typing import TYPE_CHECKING, Final
+
+from prometheus_client import CollectorRegistry, generate_latest
+from prometheus_client.core import CounterMetricFamily, GaugeMetricFamily, Metric
+from prometheus_client.registry import Collector
+
+from kwire.proxy.counts import ConnectionCounts, capped, software_of
+from kwire.proxy.exchange_metrics import exchange_metrics
+from kwire.proxy.rules.refusals import RefusalsRule
+from kwire.proxy.rules.rehearsal import RehearsalRule
+from kwire.proxy.rules.rule import Peer, Rule
+from kwire.schema import catalog
+
+if TYPE_CHECKING:
+    from kwire.proxy.server import ProxyServer
+
+__all__ = ["CONTENT_TYPE", "connection_metrics", "exposition", "metrics_of", "rule_metrics"]
+
+CONTENT_TYPE: Final = "text/plain; version=0.0.4; charset=utf-8"
+_MOST_CLIENTS: Final = 1000
+
+
+class _Given(Collector):
+    def __init__(self, metrics: Iterable[Metric]) -> None:
+        self._metrics = tuple(metrics)
+
+    def collect(self) -> Iterator[Metric]:
+        yield from self._metrics
+
+
+def exposition(metrics: Iterable[Metric]) -> bytes:
+    """The text of metrics."""
+    registry = CollectorRegistry(auto_describe=False)
+    registry.register(_Given(metrics))
+    found: bytes = generate_latest(registry)
+    return found
+
+
+def metrics_of(server: ProxyServer) -> list[Metric]:
+    """All metrics of a proxy as they are now; to be called by the thread of its loop."""
+    found = [*connection_metrics(server.counts, server.peers()), *rule_metrics(server.rules.rules)]
+    if server.counters is not None:
+        found += exchange_metrics(server.counters.rows(), server.counters.dropped)
+    return found
+
+
+def connection_metrics(counts: ConnectionCounts, peers: Iterable[Peer]) -> Iterator[Metric]:
+    """Connections that are open, and those that were.
+
+    `kwire_proxy_connections` counts by software name and version, as the gauge `connections` that KIP-511 gives brokers.
+    """
+    names = ("client_software_name", "client_software_version", "node_id")
+    yield _gauge("kwire_proxy_connections", "Clients that are connected", names, software_of(peers))
+    opened: Counter[tuple[str, ...]] = Counter({(str(node),): count for node, count in counts.opened.items()})
+    yield _counter("kwire_proxy_connections_opened", "Connections of clients", ("node_id",), opened)
+    ended: Counter[tuple[str, ...]] = Counter({(str(node), reason): count for (node, reason), count in counts.ended.items()})
+    yield _counter("kwire_proxy_connections_closed", "Connections that are over, by reason", ("node_id", "reason"), ended)
+
+
+def rule_metrics(rules: Iterable[Rule]) -> Iterator[Metric]:
+    """What the rules did."""
+    for rule in rules:
+        if isinstance(rule, RefusalsRule):
+            names = ("client_software_name", "client_software_version", "api")
+            refused: Counter[tuple[str, ...]] = Counter()
+            for (name, version, key), count in rule.refused.items():
+                refused[name or "unknown", version or "unknown", catalog().api_name(key) or str(key)] += count
+            yield _counter("kwire_proxy_refusals", "Responses to clients that are refused", names, refused)
+        elif isinstance(rule, RehearsalRule):
+            yield _counter(
+                "kwire_proxy_rehearsal_rejected", f"Requests that Kafka {rule.release.name} would reject",
+                ("client_software_name", "client_software_version", "client_id", "api", "version", "release"), _rejected(rule),
+            )  # fmt: skip
+            yield _counter("kwire_proxy_rehearsal_others", "Further ones of clients beyond the limit", (), Counter({(): rule.others}))
+
+
+def _rejected(rule: RehearsalRule) -> Counter[tuple[str, ...]]:
+    found: Counter[tuple[str, ...]] = Counter()
+    for who, count in rule.rejected.items():
+        api = catalog().api_name(who.api_key) or str(who.api_key)
+        name, version = who.software_name or "unknown", who.software_version or "unknown"
+        found[name, version, who.client_id, api, str(who.api_version), rule.release.name] += count
+    return capped(found, _MOST_CLIENTS, 3)
+
+
+def _gauge(name: str, about: str, labels: tuple[str, ...], counts: Counter[tuple[str, ...]]) -> Metric:
+    found = GaugeMetricFamily(name, about, labels=labels)
+    for values, count in counts.items():
+        found.add_metric(values, count)
+    return found
+
+
+def _counter(name: str, about: str, labels: tuple[str, ...], counts: Counter[tuple[str, ...]]) -> Metric:
+    found = CounterMetricFamily(name, about, labels=labels)
+    for values, count in counts.items():
+        found.add_metric(values, count)
+    return found

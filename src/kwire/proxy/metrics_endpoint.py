@@ -1,0 +1,87 @@
+"""A Prometheus endpoint: `GET /metrics`, one request a connection."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable
+from contextlib import suppress
+from typing import TYPE_CHECKING, Final
+
+from kwire.errors import InputError
+from kwire.proxy.metrics import CONTENT_TYPE, exposition
+
+if TYPE_CHECKING:
+    from prometheus_client.core import Metric
+
+__all__ = ["MetricsEndpoint"]
+
+_SECONDS: Final = 10.0  # for a request to come, and for its answer to be taken
+_MOST_HEADER: Final = 16 << 10
+_MOST_SCRAPERS: Final = 16
+
+
+class MetricsEndpoint:
+    """Answers scrapes.
+
+    Arguments:
+        collect: the metrics of now; called by the loop, which then writes them in another thread.
+    """
+
+    def __init__(self, collect: Callable[[], list[Metric]]) -> None:
+        self._collect = collect
+        self._server: asyncio.Server | None = None
+        self._open: set[asyncio.StreamWriter] = set()
+
+    async def open(self, host: str, port: int) -> None:
+        """Listen.
+
+        Raises:
+            InputError: the port cannot be listened on.
+        """
+        try:
+            self._server = await asyncio.start_server(self._serve, host or None, port, limit=_MOST_HEADER)
+        except OSError as error:
+            raise InputError(f"metrics: {host}:{port} cannot be listened on: {error.strerror or error}") from error
+
+    @property
+    def port(self) -> int:
+        assert self._server is not None
+        return int(self._server.sockets[0].getsockname()[1])
+
+    def close(self) -> None:
+        """Stop."""
+        if self._server is not None:
+            self._server.close()
+        for writer in self._open:
+            writer.close()
+
+    async def _serve(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        if len(self._open) >= _MOST_SCRAPERS:
+            writer.close()
+            return
+        self._open.add(writer)
+        try:
+            with suppress(OSError, TimeoutError, asyncio.IncompleteReadError, asyncio.LimitOverrunError):
+                async with asyncio.timeout(_SECONDS):
+                    head = await reader.readuntil(b"\r\n\r\n")
+                    writer.write(await self._answer(head.split(b"\r\n", 1)[0]))
+                    await writer.drain()
+        finally:
+            self._open.discard(writer)
+            writer.close()
+
+    async def _answer(self, line: bytes) -> bytes:
+        method, _, rest = line.partition(b" ")
+        path = rest.partition(b" ")[0].partition(b"?")[0]
+        if method not in (b"GET", b"HEAD"):
+            return _response("405 Method Not Allowed", b"only GET\n")
+        if path != b"/metrics":
+            return _response("404 Not Found", b"see /metrics\n")
+        body = await asyncio.to_thread(exposition, self._collect())
+        return _response("200 OK", body, is_head=method == b"HEAD")
+
+
+def _response(status: str, body: bytes, *, is_head: bool = False) -> bytes:
+    kind = CONTENT_TYPE if status.startswith("200") else "text/plain"
+    head = f"HTTP/1.1 {status}\r\nContent-Type: {kind}\r\nContent-Length: {len(body)}\r\nConnection: close\r\n\r\n"
+    return head.encode() + (b"" if is_head else body)
