@@ -302,22 +302,37 @@ cdef class SeriesCarry:
 
     cdef int sweep(self, int64_t packet, StreamSink sink) except -1:
         """End the connections whose time is over."""
+        cdef PyObject* each = self.first_watched
+        cdef PyObject* after
         cdef TcpConnection connection
-        if self.watched_count == 0:
-            return 0
-        for connection in self.watched_in_order():
+        cdef list due = []
+        while each is not NULL:
+            connection = <TcpConnection>each
+            after = connection.watched_after
+            if self.is_due(&connection.tcp):
+                due.append(connection)
+            elif not connection.has_expiry():
+                self.unwatch(connection)
+            each = after
+        due.sort(key=BEGUN_OF)
+        for connection in due:
             self.look_after(connection, packet, sink)
             if not connection.has_expiry():
                 self.unwatch(connection)
         return 0
 
+    cdef bint is_over(self, const TcpState* tcp) noexcept:
+        """Whether a connection has lingered, or nothing answers it."""
+        if tcp.closed and self.latest_ns - tcp.closed_ns > self.limits.linger_ns:
+            return True
+        return not tcp.answered and self.latest_ns - tcp.last_ns > self.limits.unanswered_ns
+
+    cdef bint is_due(self, const TcpState* tcp) noexcept:
+        """Whether there is anything that a sweep does with a connection."""
+        return self.is_over(tcp) or (tcp.held_count > 0 and self.latest_ns - tcp.last_ns > self.limits.held_ns)
+
     cdef int look_after(self, TcpConnection connection, int64_t packet, StreamSink sink) except -1:
         """End a connection whose time is over, and let one that fell silent wait no longer for what is missing."""
-        cdef int64_t silence_ns = self.latest_ns - connection.tcp.last_ns
-        if (connection.tcp.closed and self.latest_ns - connection.tcp.closed_ns > self.limits.linger_ns) or (
-            not connection.tcp.answered and silence_ns > self.limits.unanswered_ns
-        ):
+        if self.is_over(&connection.tcp):
             return self.end(connection, self.latest_ns, packet, sink)
-        if connection.tcp.held_count and silence_ns > self.limits.held_ns:
-            return tcp_resolve(connection, &self.limits.patience, sink)
-        return 0
+        return tcp_resolve(connection, &self.limits.patience, sink)

@@ -6,10 +6,11 @@ frees `pairs` and `slots` in the end. Memory grows by doubling and is bounded by
 
 from libc.stdint cimport int32_t, uint8_t, uint64_t
 from libc.stdlib cimport calloc, free, realloc
-from libc.string cimport memcmp, memcpy
+from libc.string cimport memcpy
 
 cdef enum:
     PAIR_BYTES = 40
+    PAIR_WORDS = 5
 
 cdef struct EndpointPair:
     uint8_t name[PAIR_BYTES]  # as in PacketColumns.keys, then zeros
@@ -27,11 +28,23 @@ cdef inline uint64_t hash_pair(const EndpointTable* table, const EndpointPair* p
     cdef uint64_t mixed = table.seed
     cdef uint64_t word
     cdef int index
-    for index in range(PAIR_BYTES // 8):
+    for index in range(PAIR_WORDS):
         memcpy(&word, &pair.name[8 * index], 8)
         mixed = (mixed ^ word) * <uint64_t>0x9E3779B97F4A7C15u
         mixed ^= mixed >> 32
     return mixed
+
+
+cdef inline bint is_same_pair(const EndpointPair* one, const EndpointPair* other) noexcept nogil:
+    cdef uint64_t[PAIR_WORDS] first
+    cdef uint64_t[PAIR_WORDS] second
+    cdef uint64_t different = 0
+    cdef int index
+    memcpy(first, one, PAIR_BYTES)
+    memcpy(second, other, PAIR_BYTES)
+    for index in range(PAIR_WORDS):
+        different |= first[index] ^ second[index]
+    return different == 0
 
 
 cdef inline bint grow_endpoints(EndpointTable* table) noexcept nogil:
@@ -66,14 +79,14 @@ cdef inline int32_t find_endpoints(EndpointTable* table, const EndpointPair* pai
     """
     cdef uint64_t slot
     cdef int32_t found
-    if guess >= 0 and memcmp(&table.pairs[guess], pair, sizeof(EndpointPair)) == 0:
+    if guess >= 0 and is_same_pair(&table.pairs[guess], pair):
         return guess
     if table.count == table.room and not grow_endpoints(table):
         return -1
     slot = hash_pair(table, pair) & table.slot_mask
     while table.slots[slot]:
         found = table.slots[slot] - 1
-        if memcmp(&table.pairs[found], pair, sizeof(EndpointPair)) == 0:
+        if is_same_pair(&table.pairs[found], pair):
             return found
         slot = (slot + 1) & table.slot_mask
     found = <int32_t>table.count

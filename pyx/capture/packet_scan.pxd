@@ -129,7 +129,12 @@ cdef struct Scan:
 
 cdef inline int name_endpoints(EndpointPair* name, const PacketView* view, Bytes source_port, Bytes target_port) noexcept nogil:
     """Pack the endpoints, the smaller first; gives the direction."""
-    cdef int size = 4 if view.version == 4 else 16
+    if view.version == 4:  # of a known size
+        return put_endpoints(name, view, source_port, target_port, 4)
+    return put_endpoints(name, view, source_port, target_port, 16)
+
+
+cdef inline int put_endpoints(EndpointPair* name, const PacketView* view, Bytes source_port, Bytes target_port, int size) noexcept nogil:
     cdef int order = memcmp(view.source, view.target, size)
     if order == 0:
         order = memcmp(source_port, target_port, 2)

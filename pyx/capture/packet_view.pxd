@@ -55,6 +55,16 @@ cdef struct PacketView:
     int flags
 
 
+cdef inline void view_open(PacketView* view, Bytes at, Py_ssize_t captured, int64_t cut) noexcept nogil:
+    """Begin with a packet of which so many bytes were cut off."""
+    view.at, view.end, view.cut = at, at + captured, cut
+    view.version = view.protocol = view.flags = 0
+    view.source = view.target = view.source_port = view.target_port = NULL
+    view.identification = view.fragment_id = view.seq = view.following = view.ack = 0
+    view.header = view.fragment_at = 0
+    view.more = view.numbered = False
+
+
 cdef inline uint32_t order_16(Bytes p, bint big_endian) noexcept nogil:
     return load_16(p) if big_endian else (<uint32_t>p[1] << 8) | p[0]
 

@@ -5,13 +5,13 @@ The contract is kwire/capture/_pure/packets.py.
 
 from libc.stdint cimport int32_t, int64_t, uint32_t, uint64_t
 from libc.stdlib cimport realloc
-from libc.string cimport memcpy, memset
+from libc.string cimport memcpy
 
 from capture.packet_fragments cimport take_fragment
 from capture.packet_links cimport view_packet
 from capture.packet_routes cimport ROUTED_HEADER, route_packet
 from capture.packet_scan cimport Port, Scan, SecretRange, add_exported, add_tcp
-from capture.packet_view cimport IS_EXPORTED, IS_FRAGMENT, IS_OTHER, IS_TCP, PacketView, order_16, order_32, order_64
+from capture.packet_view cimport IS_EXPORTED, IS_FRAGMENT, IS_OTHER, IS_TCP, PacketView, order_16, order_32, order_64, view_open
 from wire.cursor cimport Bytes, likely, load_32, load_64
 
 cdef enum FileKind:  # kwire.capture.packet_columns
@@ -29,6 +29,7 @@ cdef enum:
     KEY_LOG = 0x544C534B  # "TLSK": the secrets are an NSS key log
     ENHANCED_PACKET = 6
 
+    UNKNOWN = -1
     IMPLAUSIBLE_LENGTHS = 1
     IMPLAUSIBLE_TIME = 2
 
@@ -56,10 +57,7 @@ cdef inline void take_packet(Scan* scan, int link_type, int64_t time_ns, Bytes a
         scan.start_ns = time_ns
     elif time_ns > scan.end_ns:
         scan.end_ns = time_ns
-    memset(&view, 0, sizeof(PacketView))
-    view.at = at
-    view.end = at + captured
-    view.cut = <int64_t>original - captured
+    view_open(&view, at, captured, <int64_t>original - captured)
     fate = view_packet(&view, link_type)
     if scan.routes is not NULL and (fate == IS_TCP or fate == IS_FRAGMENT or fate == IS_EXPORTED):
         route_packet(scan, &view, fate, link_type, time_ns, at, captured, original)
@@ -141,22 +139,28 @@ cdef inline void scan_pcap(Scan* scan) noexcept nogil:
     cdef Bytes following
     cdef uint32_t captured
     cdef int64_t time_ns
+    cdef int odd = UNKNOWN  # what is odd about this record
     while scan.end - at >= header and not scan.failed:
         captured = order_32(at + 8, scan.big_endian)
-        if captured > scan.packet_limit or (at >= scan.proven and implausible_record(scan, at, unit, scan.timed, scan.time_ns)):
+        if odd == UNKNOWN:
+            odd = implausible_record(scan, at, unit, scan.timed, scan.time_ns) if at >= scan.proven else 0
+        if captured > scan.packet_limit or odd:
             scan.damaged = True
             break
         if scan.end - at - header < captured:
             break
         following = at + header + captured
         time_ns = record_time(scan, at, unit)
+        odd = UNKNOWN
         if at >= scan.proven:
             if scan.end - following < header:
                 if not scan.ended:
                     break
-            elif implausible_record(scan, following, unit, True, time_ns) == IMPLAUSIBLE_TIME:
-                scan.damaged = True
-                break
+            else:
+                odd = implausible_record(scan, following, unit, True, time_ns)
+                if odd == IMPLAUSIBLE_TIME:
+                    scan.damaged = True
+                    break
         take_packet(scan, link_type, time_ns, at + header, captured, order_32(at + 12, scan.big_endian))
         at = following
     scan.at = at
@@ -340,10 +344,7 @@ cdef inline void scan_routed(Scan* scan) noexcept nogil:
         if scan.end - at - ROUTED_HEADER < captured:
             break
         time_ns = <int64_t>order_64(at, False)
-        memset(&view, 0, sizeof(PacketView))
-        view.at = at + ROUTED_HEADER
-        view.end = view.at + captured
-        view.cut = <int64_t>order_32(at + 20, False) - captured
+        view_open(&view, at + ROUTED_HEADER, captured, <int64_t>order_32(at + 20, False) - captured)
         scan.packets = before + order_32(at + 8, False)
         fate = view_packet(&view, <int>order_32(at + 12, False))
         tcp, cut = scan.tcp, scan.cut_bytes

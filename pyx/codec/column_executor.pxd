@@ -18,9 +18,9 @@ from codec.program cimport (
     ARRAY, ARRAY_OF_STRUCTS, BOOL, BYTES, BYTES_COMPACT, INT8, INT16, INT32, INT64, NULLABLE_STRUCT, RUN, SKIPPED, STRING, STRING_COMPACT,
     STRUCT, UINT16, UINT32, UUID, Block, Step, fixed_size, read_count, read_marker, trace_add,
 )
-from codec.skip cimport fail_run, find_tagged, read_size, read_tag, read_tag_count, skip_value
+from codec.skip cimport Tag, ends_tag, fail_run, find_tagged, read_size, read_tag, read_tag_count, skip_value
 from wire.cursor cimport (
-    BAD_TAG, BAD_UTF8, NO_LENGTH, NULL_LENGTH, OK, Bytes, Cursor, cursor_fail, cursor_has, likely, load_16, load_32, load_64, unlikely,
+    BAD_UTF8, NO_LENGTH, NULL_LENGTH, OK, Bytes, Cursor, cursor_fail, cursor_has, likely, load_16, load_32, load_64, unlikely,
 )
 from wire.utf8 cimport is_short_plain, is_utf8
 from wire.uuid_text cimport put_uuid
@@ -336,24 +336,19 @@ cdef inline bint put_tagged(Rows* rows, Fill* fill, const Block* block, int32_t 
     cdef const Step* first = rows.program.steps + block.first + block.untagged
     cdef const Step* step
     cdef Py_ssize_t count = read_tag_count(cursor)
-    cdef Py_ssize_t size
     cdef uint64_t seen = 0
-    cdef uint32_t tag
+    cdef Tag tag
     cdef int32_t index
-    cdef Bytes start
-    cdef Bytes stop
     if rows.unknown_tags:
         tags.offsets[row + 1] = tags.offsets[row]
     while count > 0:
-        start = cursor.p
-        if not read_tag(cursor, &rows.program, block, &tag, &size):
+        if not read_tag(cursor, &rows.program, block, &tag):
             return False
-        stop = cursor.p + size
-        step = find_tagged(&rows.program, block, tag)
+        step = find_tagged(&rows.program, block, tag.number)
         if step is NULL:
-            if rows.unknown_tags and not keep_tag(rows, tags, row, tag, cursor.p, size):
+            if rows.unknown_tags and not keep_tag(rows, tags, row, tag.number, cursor.p, tag.size):
                 return False
-            cursor.p = stop
+            cursor.p += tag.size
         elif step.code == SKIPPED:
             if not put_value(rows, fill, row, step):
                 return False
@@ -364,8 +359,7 @@ cdef inline bint put_tagged(Rows* rows, Fill* fill, const Block* block, int32_t 
             seen |= <uint64_t>1 << index
             if not put_value(rows, fill, row, step):
                 return False
-        if cursor.p != stop:
-            cursor_fail(cursor, BAD_TAG, start)
+        if not ends_tag(cursor, &tag):
             return False
         count -= 1
     if cursor.code != OK:

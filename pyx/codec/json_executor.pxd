@@ -4,7 +4,7 @@ It writes what is right and usual. Whatever breaks a rule, and tagged fields in 
 object executor reads such a message again and says what is wrong, or writes it.
 """
 
-from libc.stdint cimport int32_t, int64_t, uint32_t
+from libc.stdint cimport int32_t, int64_t
 from libc.string cimport memcmp
 
 from codec.json_program cimport LONGEST_VALUE, JsonProgram, Naming
@@ -13,7 +13,7 @@ from codec.program cimport (
     ARRAY, ARRAY_OF_STRUCTS, BYTES, BYTES_COMPACT, NULLABLE_STRUCT, RUN, STRING, STRING_COMPACT, STRUCT, Block, Step, fixed_size,
     read_count, read_marker,
 )
-from codec.skip cimport find_tagged, read_size, read_tag, read_tag_count
+from codec.skip cimport Tag, ends_tag, find_tagged, read_size, read_tag, read_tag_count
 from wire.cursor cimport (
     NO_LENGTH, NULL_LENGTH, OK, Bytes, Cursor, cursor_has, cursor_left, likely, unlikely,
 )
@@ -130,23 +130,20 @@ cdef inline bint write_tagged(JsonRun* run, const Block* block) noexcept nogil:
     """Write a tagged section that is not empty; False too for tags that do not ascend."""
     cdef Cursor* cursor = &run.cursor
     cdef Py_ssize_t count = read_tag_count(cursor)
-    cdef Py_ssize_t size
     cdef Py_ssize_t name_at, text_at
     cdef int64_t before = -1
-    cdef uint32_t tag
+    cdef Tag tag
     cdef int32_t unknown
     cdef const Step* step
     cdef const Naming* naming
-    cdef Bytes stop
     while count > 0:
-        if not read_tag(cursor, &run.program.program, block, &tag, &size) or tag <= before:
+        if not read_tag(cursor, &run.program.program, block, &tag) or tag.number <= before:
             return False
-        before = tag
-        stop = cursor.p + size
-        step = find_tagged(&run.program.program, block, tag)
+        before = tag.number
+        step = find_tagged(&run.program.program, block, tag.number)
         if step is NULL:
             run.unknown += 1
-            cursor.p = stop
+            cursor.p += tag.size
         else:
             naming = &run.program.names[step - run.program.program.steps]
             unknown = run.unknown
@@ -155,7 +152,7 @@ cdef inline bint write_tagged(JsonRun* run, const Block* block) noexcept nogil:
             name_at = run.out.p - run.out.column.data
             put_name(&run.out, naming.name, naming.name_size)
             text_at = name_at + naming.name_size
-            if not write_value(run, step) or cursor.p != stop or not text_room(&run.out, 2):
+            if not write_value(run, step) or not ends_tag(cursor, &tag) or not text_room(&run.out, 2):
                 return False
             if unknown == run.unknown and is_left_out(run, naming, text_at):
                 run.out.p = run.out.column.data + name_at

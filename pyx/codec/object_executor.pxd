@@ -15,10 +15,10 @@ from codec.program cimport (
     ARRAY, ARRAY_OF_STRUCTS, BYTES, BYTES_COMPACT, INT16, INT32, INT64, NULLABLE_STRUCT, RUN, SKIPPED, STRING, STRING_COMPACT, STRUCT,
     Block, Step, fixed_size, read_count, read_marker, trace_add,
 )
-from codec.skip cimport fail_run, find_tagged, read_tag, read_tag_count, skip_value
+from codec.skip cimport Tag, ends_tag, fail_run, find_tagged, read_tag, read_tag_count, skip_value
 from codec.slotted cimport slotted_begin
 from wire.cursor cimport (
-    BAD_TAG, NO_LENGTH, NULL_LENGTH, OK, Bytes, Cursor, cursor_fail, cursor_has, cursor_left, likely, load_16, load_32, load_64, unlikely,
+    NO_LENGTH, NULL_LENGTH, OK, Bytes, Cursor, cursor_has, cursor_left, likely, load_16, load_32, load_64, unlikely,
 )
 from wire.raw_python cimport (
     gc_track, gc_untrack, new_none, raw_bytes, raw_decref, raw_incref, raw_list_append, raw_list_as_tuple, raw_list_new, raw_list_set,
@@ -191,25 +191,17 @@ cdef inline bint fill_tagged(const Objects* objects, Build* build, PyObject* sel
     """Read a tagged section that is not empty into an object; unknown tags go to the list `kept`."""
     cdef Cursor* cursor = &build.cursor
     cdef Py_ssize_t count = read_tag_count(cursor)
-    cdef Py_ssize_t size
-    cdef uint32_t tag
+    cdef Tag tag
     cdef const Step* step
-    cdef Bytes start
-    cdef Bytes stop
     while count > 0:
-        start = cursor.p
-        if not read_tag(cursor, &objects.program, block, &tag, &size):
+        if not read_tag(cursor, &objects.program, block, &tag):
             return False
-        stop = cursor.p + size
-        step = find_tagged(&objects.program, block, tag)
+        step = find_tagged(&objects.program, block, tag.number)
         if step is NULL:
-            if not keep_tag(kept, tag, cursor.p, size):
+            if not keep_tag(kept, tag.number, cursor.p, tag.size):
                 return False
-            cursor.p = stop
-        elif not fill_known_tag(objects, build, self, step):
-            return False
-        elif cursor.p != stop:
-            cursor_fail(cursor, BAD_TAG, start)
+            cursor.p += tag.size
+        elif not fill_known_tag(objects, build, self, step) or not ends_tag(cursor, &tag):
             return False
         count -= 1
     return cursor.code == OK

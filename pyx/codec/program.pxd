@@ -6,7 +6,7 @@ check covers them all. Executors are recursive over structs; how deep is known w
 """
 
 from cpython.mem cimport PyMem_Calloc, PyMem_Free
-from libc.stdint cimport int32_t
+from libc.stdint cimport int32_t, uint8_t, uint32_t
 
 from wire.cursor cimport NO_LENGTH, NULL_LENGTH, Bytes, Cursor, check_count, cursor_has, read_length_32, read_length_compact
 
@@ -32,6 +32,12 @@ cdef enum Code:
     NULLABLE_STRUCT = 17
     RUN = 18  # the next `count` steps have a fixed size, `minimum` bytes together
     SKIPPED = 19  # outside the projection; `shape` says how to step over it
+
+cdef extern from *:
+    """
+    static const unsigned char kwire_fixed_sizes[] = {0, 1, 1, 2, 2, 4, 4, 8, 8, 16};
+    """
+    const uint8_t* FIXED_SIZES "kwire_fixed_sizes"  # by code, up to UUID
 
 cdef enum PlanFlag:
     # The numbers of kwire.codec.plan.Flag
@@ -88,15 +94,15 @@ cdef inline void trace_add(Trace* trace, int32_t operation, Py_ssize_t index) no
         trace.depth += 1
 
 
-cdef inline Py_ssize_t read_count(Cursor* cursor, const Step* step) noexcept nogil:
-    """Count of an array, checked against the bytes left; NULL_LENGTH or NO_LENGTH otherwise."""
+cdef inline Py_ssize_t read_count(Cursor* cursor, const Step* step, bint cut=False) noexcept nogil:
+    """Count of an array, checked against the bytes left unless the message was cut; NULL_LENGTH or NO_LENGTH otherwise."""
     cdef Bytes start = cursor.p
     cdef Py_ssize_t count
     if step.compact:
         count = read_length_compact(cursor, step.nullable)
     else:
         count = read_length_32(cursor, step.nullable)
-    if count > 0 and not check_count(cursor, start, count, step.minimum):
+    if count > 0 and not cut and not check_count(cursor, start, count, step.minimum):
         return NO_LENGTH
     return count
 
@@ -115,15 +121,7 @@ cdef inline Py_ssize_t read_marker(Cursor* cursor, const Step* step) noexcept no
 
 cdef inline int32_t fixed_size(int32_t code) noexcept nogil:
     """Bytes of a value of this code, 0 if it varies."""
-    if code == BOOL or code == INT8:
-        return 1
-    if code == INT16 or code == UINT16:
-        return 2
-    if code == INT32 or code == UINT32:
-        return 4
-    if code == INT64 or code == FLOAT64:
-        return 8
-    return 16 if code == UUID else 0
+    return FIXED_SIZES[code] if <uint32_t>code <= UUID else 0
 
 
 cdef inline int32_t lowered_code(int32_t code, int32_t flags, int32_t element) noexcept nogil:

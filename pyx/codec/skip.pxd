@@ -12,9 +12,18 @@ from codec.program cimport (
 )
 from wire.cursor cimport (
     BAD_LENGTH, BAD_TAG, BAD_UTF8, MAX_LENGTH, NO_LENGTH, NULL_LENGTH, OK, TRUNCATED, Bytes, Cursor, cursor_fail, cursor_has, cursor_left,
-    read_length_16, read_length_32, read_length_compact, read_varint, unlikely,
+    likely,    read_length_16, read_length_32, read_length_compact, read_varint, unlikely,
 )
 from wire.utf8 cimport is_utf8
+
+
+# A tagged field: where its number begins, its size and its value
+cdef struct Tag:
+    uint32_t number
+    Py_ssize_t size
+    Bytes begin
+    Bytes size_at
+    Bytes value
 
 
 cdef inline Py_ssize_t read_size(Cursor* cursor, int32_t code, bint nullable) noexcept nogil:
@@ -131,57 +140,63 @@ cdef inline const Step* find_tagged(const Program* program, const Block* block, 
     return NULL
 
 
-cdef inline Py_ssize_t read_tag_count(Cursor* cursor) noexcept nogil:
-    """Number of tagged fields that follow, each at least two bytes (its number and its size); NO_LENGTH after a fault."""
+cdef inline Py_ssize_t read_tag_count(Cursor* cursor, bint cut=False) noexcept nogil:
+    """Number of tagged fields that follow, each at least two bytes (its number and its size); NO_LENGTH after a fault.
+
+    Those of a message that was cut need not fit into what is left.
+    """
     cdef Bytes start = cursor.p
     cdef uint32_t count = read_varint(cursor)
     if count > MAX_LENGTH:
         cursor_fail(cursor, BAD_LENGTH, start)
-    elif count * 2 > cursor_left(cursor):
+    elif not cut and count * 2 > cursor_left(cursor):
         cursor_fail(cursor, TRUNCATED, start)
     return <Py_ssize_t>count if cursor.code == OK else NO_LENGTH
 
 
-cdef inline bint read_tag(Cursor* cursor, const Program* program, const Block* block, uint32_t* tag, Py_ssize_t* size) noexcept nogil:
-    """Number and size of a tagged field, whose bytes are all there; afterwards the cursor is at its value."""
-    cdef Bytes start = cursor.p
-    cdef Bytes size_start
-    tag[0] = read_varint(cursor)
-    size_start = cursor.p
-    size[0] = read_varint(cursor)
+cdef inline bint read_tag(Cursor* cursor, const Program* program, const Block* block, Tag* tag, bint cut=False) noexcept nogil:
+    """Number and size of a tagged field, whose bytes are all there; afterwards the cursor is at its value.
+
+    Of a message that was cut, a field that the version knows may reach beyond the bytes.
+    """
+    tag.begin = cursor.p
+    tag.number = read_varint(cursor)
+    tag.size_at = cursor.p
+    tag.size = read_varint(cursor)
+    tag.value = cursor.p
     if cursor.code != OK:
         return False
-    if size[0] > MAX_LENGTH:
-        cursor_fail(cursor, BAD_LENGTH, size_start)
+    if tag.size > MAX_LENGTH:
+        cursor_fail(cursor, BAD_LENGTH, tag.size_at)
         return False
-    if not cursor_has(cursor, size[0]):
+    if not (cut and find_tagged(program, block, tag.number) is not NULL) and not cursor_has(cursor, tag.size):
         return False
-    if block.refused and is_refused(program, block, tag[0]):
-        cursor_fail(cursor, BAD_TAG, start)
+    if block.refused and is_refused(program, block, tag.number):
+        cursor_fail(cursor, BAD_TAG, tag.begin)
         return False
     return True
+
+
+cdef inline bint ends_tag(Cursor* cursor, const Tag* tag) noexcept nogil:
+    """Whether the value of a tag that the version knows takes just the bytes that its size says."""
+    if likely(cursor.p - tag.value == tag.size):
+        return True
+    cursor_fail(cursor, BAD_TAG, tag.begin)
+    return False
 
 
 cdef inline bint skip_tagged(const Program* program, Cursor* cursor, const Block* block, Trace* trace) noexcept nogil:
     """Step over a tagged section; a tag that the version knows must hold exactly its value."""
     cdef Py_ssize_t count = read_tag_count(cursor)
     cdef const Step* step
-    cdef Bytes start
-    cdef Bytes stop
-    cdef uint32_t tag
-    cdef Py_ssize_t size
+    cdef Tag tag
     while count > 0:
-        start = cursor.p
-        if not read_tag(cursor, program, block, &tag, &size):
+        if not read_tag(cursor, program, block, &tag):
             return False
-        stop = cursor.p + size
-        step = find_tagged(program, block, tag)
+        step = find_tagged(program, block, tag.number)
         if step is NULL:
-            cursor.p = stop
-        elif not skip_value(program, cursor, step, trace):
-            return False
-        elif cursor.p != stop:
-            cursor_fail(cursor, BAD_TAG, start)
+            cursor.p += tag.size
+        elif not skip_value(program, cursor, step, trace) or not ends_tag(cursor, &tag):
             return False
         count -= 1
     return cursor.code == OK

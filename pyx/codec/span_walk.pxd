@@ -1,46 +1,31 @@
 """The walk that finds places: the skip executor with an eye on the leaves of a `kwire.codec.splice_plan.Marking`.
 
 It steps over what is not asked for, and writes down where each leaf lies and which tagged fields are around it. Text of leaves is checked
-for UTF-8: it will be read. The readable contract is `kwire.codec._pure.span_walk`.
+for UTF-8: it will be read. A walk that *lists* is for bytes of any quality: it writes down every tagged field that no version defines too,
+minds no text, may end before the message does, and knows up to where it understood the bytes. The readable contract is
+`kwire.codec._pure.span_walk`.
 """
 
-from libc.stdint cimport int32_t, uint32_t, uint64_t
-from libc.stdlib cimport realloc
+from libc.stdint cimport int32_t, uint64_t
+from libc.stdlib cimport free, realloc
 
-from codec.fast_skip cimport SHORT_STRUCTS, STRUCTS_32, FastSkip, FastSkips, fast_items, fast_struct
+from codec.fast_skip cimport SHORT_STRUCTS, STRUCTS_32, FastSkips, fast_items, fast_struct
+from codec.marked_program cimport Mark, MarkedProgram, Owned, RuleMembers
 from codec.program cimport (
     ARRAY, ARRAY_OF_STRUCTS, BYTES, BYTES_COMPACT, DEEPEST, NULLABLE_STRUCT, RUN, SKIPPED, STRING, STRING_COMPACT, STRUCT, Block, Program,
     Step, Trace, fixed_size, read_count, read_marker, trace_add,
 )
-from codec.skip cimport find_tagged, read_size, read_tag, read_tag_count, skip_block, skip_value
-from wire.cursor cimport BAD_TAG, BAD_UTF8, NO_LENGTH, NULL_LENGTH, OK, TRUNCATED, Bytes, Cursor, cursor_fail, cursor_has
+from codec.skip cimport Tag, ends_tag, find_tagged, read_size, read_tag, read_tag_count, skip_block, skip_value
+from wire.cursor cimport (
+    BAD_TAG, BAD_UTF8, NO_LENGTH, NULL_LENGTH, TRUNCATED, Bytes, Cursor, cursor_fail, cursor_has, cursor_left, cursor_open,
+)
 from wire.utf8 cimport is_utf8
 
 cdef enum:
     ANY = -1  # as in kwire.codec.splice_plan
     OWN = -1  # rule of a place of a single
     MISSING = -1  # begin of a place that the bytes do not have
-
-cdef struct Mark:
-    # Of a step; -1 where it is no leaf
-    int32_t single
-    int32_t register
-    # of a step that is stepped over
-    FastSkip fast
-    int32_t span  # steps that the fast skip takes together
-
-cdef struct Owned:
-    # Of a block: the registers that it fills and the rules that end with it, both in the order of their owners
-    int32_t first_register
-    int32_t registers
-    int32_t first_rule
-    int32_t rules
-
-cdef struct RuleMembers:
-    int32_t number
-    int32_t first  # in `members`: registers, what is read before what is written; -1 for what the version lacks
-    int32_t reads
-    int32_t count
+    LONGEST_VARINT = 5
 
 cdef struct Pattern:
     # A choice of a single: `depth` indexes, or none for all places
@@ -85,12 +70,33 @@ cdef struct SpanWalk:
     int32_t depth
     int32_t section
     bint no_memory
+    bint lists
+    bint cut  # bytes are missing behind those that are there
+    Bytes understood  # of a walk that lists and has met a fault: what follows was not read
     Place* places
     Py_ssize_t place_count
     Py_ssize_t place_room
     Section* sections
     Py_ssize_t section_count
     Py_ssize_t section_room
+
+
+cdef inline void walk_open(SpanWalk* walk, const MarkedProgram* marked, Bytes base, Py_ssize_t size, Py_ssize_t offset) noexcept nogil:
+    """Put a walk of zeros at the begin of a message; `walk_close` frees what it finds."""
+    walk.program = &marked.program
+    walk.fast_skips = &marked.fast_skips
+    walk.marks = marked.marks
+    walk.owned = marked.owned
+    walk.rules = marked.rules
+    walk.members = marked.members
+    walk.register_order = marked.register_order
+    walk.section = -1
+    cursor_open(&walk.cursor, base, size, offset)
+
+
+cdef inline void walk_close(SpanWalk* walk) noexcept nogil:
+    free(walk.places)
+    free(walk.sections)
 
 
 cdef inline void* grown(void* array, Py_ssize_t* room, Py_ssize_t size) noexcept nogil:
@@ -162,6 +168,9 @@ cdef inline bint note(SpanWalk* walk, const Mark* mark, Bytes begin, Bytes conte
     cdef int32_t at = <int32_t>(content - base)
     cdef Place place = Place(<int32_t>(begin - base), at, at + <int32_t>size, walk.section, OWN, -1, null)
     cdef int32_t choice
+    if walk.lists:
+        place.choice = mark.single
+        return mark.single < 0 or null or add_place(walk, &place)
     if mark.single >= 0:
         choice = choice_at(walk, mark.single)
         if choice >= 0:
@@ -176,6 +185,25 @@ cdef inline bint note(SpanWalk* walk, const Mark* mark, Bytes begin, Bytes conte
     return True
 
 
+cdef inline bint fail_length(SpanWalk* walk, Bytes start, Py_ssize_t width) noexcept nogil:
+    """A fault behind `start`: a length there is understood, and whatever is wrong with it; what it counts is not.
+
+    Arguments:
+        width: bytes of the length; 0 for a varint.
+    """
+    cdef Bytes end = walk.cursor.end
+    cdef Bytes at = walk.cursor.base + walk.cursor.offset
+    cdef Py_ssize_t size = width
+    if at == start:
+        if not width:
+            size = 1
+            while size < LONGEST_VARINT and size < end - at and at[size - 1] & 0x80:
+                size += 1
+        at += min(size, end - at)
+    walk.understood = at
+    return False
+
+
 cdef inline bint note_value(SpanWalk* walk, const Mark* mark, int32_t code, bint nullable) noexcept nogil:
     """Step over a scalar and write it down."""
     cdef Cursor* cursor = &walk.cursor
@@ -185,16 +213,17 @@ cdef inline bint note_value(SpanWalk* walk, const Mark* mark, int32_t code, bint
     cdef bint null = False
     if size:
         if not cursor_has(cursor, size):
+            walk.understood = cursor.end  # no number is secret
             return False
         content = begin
     else:
         size = read_size(cursor, code, nullable)
         if size == NO_LENGTH:
-            return False
+            return fail_length(walk, begin, 2 if code == STRING else 4 if code == BYTES else 0)
         content = cursor.p
         null = size == NULL_LENGTH
         size = 0 if null else size
-        if (code == STRING or code == STRING_COMPACT) and not is_utf8(content, size):
+        if not walk.lists and (code == STRING or code == STRING_COMPACT) and not is_utf8(content, size):
             cursor_fail(cursor, BAD_UTF8, content)
             return False
     cursor.p = content + size
@@ -223,28 +252,38 @@ cdef inline bint skip_structs(SpanWalk* walk, const Step* step) noexcept nogil:
     return False
 
 
+cdef inline bint skip_slowly(SpanWalk* walk, const Step* step) noexcept nogil:
+    """Step over a field that no fast skip takes; there may be unknown tags in it, and a fault."""
+    return walk_value(walk, step) if walk.lists else skip_value(walk.program, &walk.cursor, step, &walk.trace)
+
+
 cdef inline const Step* skip_step(SpanWalk* walk, const Step* step) noexcept nogil:
     """Step over a field, and perhaps over those that follow; NULL after a fault."""
     cdef const Mark* mark = &walk.marks[step - walk.program.steps]
     cdef Bytes stop
     if mark.fast.kind == SHORT_STRUCTS or mark.fast.kind == STRUCTS_32:
-        return step + 1 if skip_structs(walk, step) else NULL
+        return step + 1 if (walk_value(walk, step) if walk.lists else skip_structs(walk, step)) else NULL
     if mark.fast.kind:
         stop = fast_items(&mark.fast, walk.cursor.p, walk.cursor.end)
         if stop is not NULL:
             walk.cursor.p = stop
             return step + mark.span
-    return step + 1 if skip_value(walk.program, &walk.cursor, step, &walk.trace) else NULL
+    return step + 1 if skip_slowly(walk, step) else NULL
 
 
 cdef inline bint walk_array(SpanWalk* walk, const Step* step, Py_ssize_t* index) noexcept nogil:
     """The elements of an array; `index` is -1 until its count was read."""
     cdef const Mark* mark = &walk.marks[step - walk.program.steps]
-    cdef Py_ssize_t count = read_count(&walk.cursor, step)
+    cdef Bytes start = walk.cursor.p
+    cdef Py_ssize_t count = read_count(&walk.cursor, step, walk.cut)
     cdef int32_t level = walk.depth
     cdef bint go = True
+    cdef Bytes stop
     if count == NO_LENGTH:
-        return False
+        # a count that the bytes left cannot hold is understood: its fault lies at its begin too
+        return fail_length(walk, start, 0 if step.compact else 4)
+    if walk.cut:
+        count = min(count, cursor_left(&walk.cursor) // step.minimum + 1)  # a count says nothing about bytes that are not there
     index[0] = 0
     walk.depth += 1
     while index[0] < count and go:
@@ -252,7 +291,11 @@ cdef inline bint walk_array(SpanWalk* walk, const Step* step, Py_ssize_t* index)
         if step.shape == ARRAY:
             go = note_value(walk, mark, step.element, False)
         else:
-            go = walk_block(walk, step.block)
+            stop = fast_struct(walk.fast_skips, step.block, walk.cursor.p, walk.cursor.end) if step.code == SKIPPED else NULL
+            if stop is not NULL:
+                walk.cursor.p = stop
+            else:
+                go = walk_block(walk, step.block)
         if go:
             index[0] += 1
     walk.depth = level
@@ -263,6 +306,7 @@ cdef inline bint walk_value(SpanWalk* walk, const Step* step) noexcept nogil:
     """One field that holds leaves; after a fault the trace has its path, from here down."""
     cdef Py_ssize_t index = -1
     cdef Py_ssize_t marker
+    cdef Bytes start
     if step.shape == ARRAY or step.shape == ARRAY_OF_STRUCTS:
         if walk_array(walk, step, &index):
             return True
@@ -270,8 +314,11 @@ cdef inline bint walk_value(SpanWalk* walk, const Step* step) noexcept nogil:
         if walk_block(walk, step.block):
             return True
     elif step.shape == NULLABLE_STRUCT:
+        start = walk.cursor.p
         marker = read_marker(&walk.cursor, step)
-        if marker == NULL_LENGTH or marker != NO_LENGTH and walk_block(walk, step.block):
+        if marker == NO_LENGTH:
+            fail_length(walk, start, 0 if step.compact else 1)
+        elif marker == NULL_LENGTH or walk_block(walk, step.block):
             return True
     elif note_value(walk, &walk.marks[step - walk.program.steps], step.shape, step.nullable):
         return True
@@ -279,42 +326,58 @@ cdef inline bint walk_value(SpanWalk* walk, const Step* step) noexcept nogil:
     return False
 
 
+cdef inline bint fail_tag(SpanWalk* walk, const Tag* tag) noexcept nogil:
+    """A fault in front of the value of a tagged field."""
+    if walk.cursor.code == BAD_TAG:
+        walk.understood = tag.value
+        return False
+    return fail_length(walk, tag.size_at if walk.cursor.base + walk.cursor.offset == tag.size_at else tag.begin, 0)
+
+
+cdef inline bint add_unknown(SpanWalk* walk, const Tag* tag) noexcept nogil:
+    cdef Cursor* cursor = &walk.cursor
+    cdef Place place = Place(
+        <int32_t>(tag.begin - cursor.base), <int32_t>(tag.value - cursor.base), <int32_t>(tag.value - cursor.base + tag.size),
+        walk.section, OWN, -1, False,
+    )
+    return add_place(walk, &place)
+
+
 cdef inline bint walk_tagged(SpanWalk* walk, const Block* block) noexcept nogil:
     cdef Cursor* cursor = &walk.cursor
     cdef Py_ssize_t count
     cdef int32_t outer = walk.section
     cdef const Step* step
-    cdef Bytes start
-    cdef Bytes size_at
+    cdef Bytes start = cursor.p
     cdef Bytes stop
-    cdef uint32_t tag
-    cdef Py_ssize_t size
-    if cursor.p < cursor.end and cursor.p[0] == 0:
+    cdef Tag tag
+    if start < cursor.end and start[0] == 0:
         cursor.p += 1
         return True
-    count = read_tag_count(cursor)
+    count = read_tag_count(cursor, walk.cut)
+    if count == NO_LENGTH:
+        return fail_length(walk, start, 0)
     while count > 0:
-        start = size_at = cursor.p
-        if not read_tag(cursor, walk.program, block, &tag, &size):
-            return False
-        stop = cursor.p + size
-        step = find_tagged(walk.program, block, tag)
+        if not read_tag(cursor, walk.program, block, &tag, walk.cut):
+            return fail_tag(walk, &tag)
+        step = find_tagged(walk.program, block, tag.number)
         if step is NULL:
-            cursor.p = stop
+            if walk.lists and not add_unknown(walk, &tag):
+                return False
+            cursor.p += tag.size
         elif step.code == SKIPPED:
-            if not skip_value(walk.program, cursor, step, &walk.trace):
+            if not skip_slowly(walk, step):
                 return False
         else:
-            while size_at[0] & 0x80:  # the tag's own number
-                size_at += 1
-            if not (add_section(walk, size_at + 1, cursor.p, size) and walk_value(walk, step)):
+            if not (add_section(walk, tag.size_at, tag.value, tag.size) and walk_value(walk, step)):
                 return False
             walk.section = outer
-        if cursor.p != stop:
-            cursor_fail(cursor, BAD_TAG, start)
+        stop = cursor.p
+        if not ends_tag(cursor, &tag):
+            walk.understood = stop
             return False
         count -= 1
-    return cursor.code == OK
+    return True
 
 
 cdef inline bint end_block(SpanWalk* walk, const Owned* owned) noexcept nogil:

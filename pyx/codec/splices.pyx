@@ -7,15 +7,15 @@ from cpython.bytes cimport PyBytes_AS_STRING, PyBytes_CheckExact, PyBytes_FromSt
 from cpython.mem cimport PyMem_Calloc, PyMem_Free
 from cpython.object cimport PyObject
 from libc.stdint cimport int32_t, uint8_t
-from libc.stdlib cimport free, qsort
+from libc.stdlib cimport qsort
 from libc.string cimport memcmp, memcpy, memset
 
 from build_id cimport build_id
-from codec.fast_skip cimport FIXED_BYTES, FastSkips, fast_skip_of, fast_skips_lower, fast_skips_release
-from codec.program cimport DEEPEST, SKIPPED, Program, program_lower, program_release, raise_fault
-from codec.span_walk cimport MISSING, OWN, Mark, Owned, Pattern, Place, SpanWalk, RuleMembers, Section, sieve_bit, walk_block
+from codec.marked_program cimport MarkedProgram, RuleMembers, marked_lower, marked_release
+from codec.program cimport DEEPEST, raise_fault
+from codec.span_walk cimport MISSING, OWN, Pattern, Place, Section, SpanWalk, sieve_bit, walk_block, walk_close, walk_open
 from codec.spliced_values cimport Kind, plain_content, value_at, with_length
-from wire.cursor cimport OK, TRAILING_BYTES, Bytes, cursor_fail, cursor_open
+from wire.cursor cimport OK, TRAILING_BYTES, Bytes, cursor_fail
 
 from kwire.codec._pure.splices import misplaced, no_place, too_large, too_long
 from kwire.codec.splice_plan import Choice, Constant
@@ -96,98 +96,22 @@ cdef class Splicer:
     """
 
     cdef readonly object marking
-    cdef Program program
-    cdef FastSkips fast_skips
-    cdef Mark* marks
-    cdef Owned* owned
-    cdef RuleMembers* rules
-    cdef int32_t* members
-    cdef int32_t* register_order
+    cdef MarkedProgram marked
     cdef int32_t registers
     cdef int32_t singles
     cdef Kind* single_kinds
     cdef Kind* register_kinds
 
     def __cinit__(self, marking):
-        cdef Py_ssize_t steps
-        cdef Py_ssize_t at
         self.marking = marking
-        program_lower(&self.program, marking.plan, 0)
-        steps = len(marking.plan.ops) // 4 + 1  # as program_lower reserves them
         self.registers = len(marking.registers)
         self.singles = len(marking.singles)
-        self.marks = <Mark*>PyMem_Calloc(steps, sizeof(Mark))
-        self.owned = <Owned*>PyMem_Calloc(self.program.block_count, sizeof(Owned))
-        self.rules = <RuleMembers*>PyMem_Calloc(len(marking.rules) + 1, sizeof(RuleMembers))
-        self.members = <int32_t*>PyMem_Calloc(sum([len(rule.reads) + len(rule.writes) for rule in marking.rules]) + 1, sizeof(int32_t))
-        self.register_order = <int32_t*>PyMem_Calloc(self.registers + 1, sizeof(int32_t))
+        marked_lower(&self.marked, marking)
         self.single_kinds = kinds_of(marking.leaves, marking.singles)
         self.register_kinds = kinds_of(marking.leaves, marking.registers)
-        if self.marks is NULL or self.owned is NULL or self.rules is NULL or self.members is NULL or self.register_order is NULL:
-            raise MemoryError
-        leaves = {leaf.operation: leaf for leaf in marking.leaves}
-        for at in range(steps):
-            leaf = leaves.get(self.program.steps[at].operation)
-            self.marks[at].single = -1 if leaf is None else leaf.single
-            self.marks[at].register = -1 if leaf is None else leaf.register
-        fast_skips_lower(&self.fast_skips, &self.program, steps)
-        self.lower_fast_skips()
-        self.lower_rules()
-
-    cdef int lower_fast_skips(self) except -1:
-        """The fast skips over single fields; neighbours of fixed size are one."""
-        cdef Py_ssize_t block
-        cdef Py_ssize_t at
-        cdef Py_ssize_t first
-        cdef Mark* mark
-        for block in range(self.program.block_count):
-            first = self.program.blocks[block].first
-            for at in range(first + self.program.blocks[block].untagged - 1, first - 1, -1):
-                mark = &self.marks[at]
-                mark.span = 1
-                if self.program.steps[at].code != SKIPPED:
-                    continue
-                mark.fast = fast_skip_of(&self.program.steps[at])
-                if mark.fast.kind == FIXED_BYTES and at + 1 < first + self.program.blocks[block].untagged:
-                    if self.program.steps[at + 1].code == SKIPPED and mark[1].fast.kind == FIXED_BYTES:
-                        mark.fast.size += mark[1].fast.size
-                        mark.span += mark[1].span
-        return 0
-
-    cdef int lower_rules(self) except -1:
-        cdef Py_ssize_t block
-        cdef int32_t register = 0
-        cdef int32_t number = 0
-        cdef int32_t member = 0
-        for block in range(self.program.block_count):
-            self.owned[block].first_register = register
-            for at, owner in enumerate(self.marking.owners):
-                if owner == block:
-                    self.register_order[register] = at
-                    register += 1
-            self.owned[block].registers = register - self.owned[block].first_register
-            self.owned[block].first_rule = number
-            for at, rule in enumerate(self.marking.rules):
-                if rule.block == block:
-                    self.rules[number].number = at
-                    self.rules[number].first = member
-                    self.rules[number].reads = len(rule.reads)
-                    self.rules[number].count = len(rule.reads) + len(rule.writes)
-                    for each in (*rule.reads, *rule.writes):
-                        self.members[member] = each
-                        member += 1
-                    number += 1
-            self.owned[block].rules = number - self.owned[block].first_rule
-        return 0
 
     def __dealloc__(self):
-        program_release(&self.program)
-        fast_skips_release(&self.fast_skips)
-        PyMem_Free(self.marks)
-        PyMem_Free(self.owned)
-        PyMem_Free(self.rules)
-        PyMem_Free(self.members)
-        PyMem_Free(self.register_order)
+        marked_release(&self.marked)
         PyMem_Free(self.single_kinds)
         PyMem_Free(self.register_kinds)
 
@@ -269,19 +193,11 @@ cdef class Splicer:
                 choices[at].sifted = choices[at].met = False
                 if size - offset >= SIFTED_BYTES:
                     set_sieve(&choices[at], choice_given[1])
-            walk.program = &self.program
-            walk.fast_skips = &self.fast_skips
-            walk.marks = self.marks
-            walk.owned = self.owned
-            walk.rules = self.rules
-            walk.members = self.members
-            walk.register_order = self.register_order
             walk.first_choice = first_choice
             walk.choices = choices
-            walk.section = -1
             for at in range(self.registers):
                 walk.registers[at].begin = MISSING
-            cursor_open(&walk.cursor, base, size, offset)
+            walk_open(&walk, &self.marked, base, size, offset)
             if walk_block(&walk, 0) and strict and walk.cursor.p != walk.cursor.end:
                 cursor_fail(&walk.cursor, TRAILING_BYTES, walk.cursor.p)
             if walk.no_memory:
@@ -299,8 +215,7 @@ cdef class Splicer:
                 PyMem_Free(first_choice)
             if walk.registers is not few_registers:
                 PyMem_Free(walk.registers)
-            free(walk.places)
-            free(walk.sections)
+            walk_close(&walk)
 
     cdef object changed(
         self, object data, SpanWalk* walk, Py_ssize_t size, Py_ssize_t begin, Py_ssize_t offset, list actions, tuple rules, bint strict
@@ -315,8 +230,8 @@ cdef class Splicer:
                 self.change_single(change, walk, place, <tuple>actions[place.choice], data, offset, strict)
                 at += 1
             else:
-                self.change_by_rule(change, walk, place, rules[self.rules[place.rule].number], data, offset, strict)
-                at += self.rules[place.rule].count
+                self.change_by_rule(change, walk, place, rules[self.marked.rules[place.rule].number], data, offset, strict)
+                at += self.marked.rules[place.rule].count
         if not change.count:
             if begin == 0 and PyBytes_CheckExact(data):
                 return data
@@ -352,9 +267,9 @@ cdef class Splicer:
     cdef int change_by_rule(
         self, Change change, SpanWalk* walk, const Place* places, object rule, object data, Py_ssize_t offset, bint strict
     ) except -1:
-        cdef const RuleMembers* shape = &self.rules[places.rule]
+        cdef const RuleMembers* shape = &self.marked.rules[places.rule]
         cdef const Place* last = &places[shape.reads]
-        cdef const int32_t* registers = &self.members[shape.first]
+        cdef const int32_t* registers = &self.marked.members[shape.first]
         cdef const Kind* kind
         cdef list values = []
         cdef Py_ssize_t at

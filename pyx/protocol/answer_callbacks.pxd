@@ -94,6 +94,16 @@ cdef inline object frame_object(const uint8_t* payload, Py_ssize_t size, bint da
     return None if payload is NULL else (payload_object(payload, size), bool(damaged))
 
 
+cdef inline object learned_of(
+    SeriesState* series, const WaitingRequest* waiting, Bytes payload, Py_ssize_t size, bint damaged, int64_t time_ns
+):
+    """What Python learns of an answer, and what of it was to be expected."""
+    return (<object>series.callbacks).learn(
+        new_row(series.classes, series, waiting, time_ns), frame_object(waiting.payload, waiting.size, waiting.damaged),
+        frame_object(payload, size, damaged),
+    )
+
+
 cdef inline int learn(
     SeriesState* series, const WaitingRequest* waiting, Bytes payload, Py_ssize_t size, bint damaged,
     int64_t time_ns
@@ -101,10 +111,8 @@ cdef inline int learn(
     """What a response teaches about the cluster: its nodes and the names of topics."""
     cdef const RequestRow* row = &waiting.row
     cdef Answer* answer
-    request = frame_object(waiting.payload, waiting.size, waiting.damaged)
-    response = frame_object(payload, size, damaged)
     if waiting.size + (size if damaged else series.parts.size) > MOST_KNOWN_BY:
-        (<object>series.callbacks).learn(new_row(series.classes, series, waiting, time_ns), request, response)
+        learned_of(series, waiting, payload, size, damaged, time_ns)
         return 0
     if waiting.payload is NULL:
         key_begin(series, row.api_key, cut_version(waiting, damaged), NULL, 0)
@@ -118,7 +126,7 @@ cdef inline int learn(
     if answer is not NULL and is_as_expected(answer):
         answer_seen(answer, microseconds(time_ns))
         return 0
-    learned, expected = (<object>series.callbacks).learn(new_row(series.classes, series, waiting, time_ns), request, response)
+    learned, expected = learned_of(series, waiting, payload, size, damaged, time_ns)
     if answer is NULL:
         answer = answer_add(&series.answers, series.key.bytes, series.key.size)
     else:

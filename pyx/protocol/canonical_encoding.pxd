@@ -4,13 +4,13 @@ in any order; Python looks for that closely where a null is met that matters (`k
 A body that was read without a fault is *plain* when its null lengths are -1 and its tags ascend.
 """
 
-from libc.stdint cimport int32_t, int64_t, uint32_t
+from libc.stdint cimport int32_t, int64_t
 
 from codec.program cimport (
     ARRAY, ARRAY_OF_STRUCTS, BYTES, BYTES_COMPACT, NULLABLE_STRUCT, RUN, STRING, STRING_COMPACT, STRUCT, Block, Program, Step, fixed_size,
     read_count, read_marker,
 )
-from codec.skip cimport find_tagged, read_size, read_tag, read_tag_count
+from codec.skip cimport Tag, ends_tag, find_tagged, read_size, read_tag, read_tag_count
 from wire.cursor cimport NO_LENGTH, NULL_LENGTH, OK, Bytes, Cursor, cursor_has
 
 
@@ -73,10 +73,8 @@ cdef inline bint plain_block(const Program* program, Cursor* cursor, const Block
     cdef const Step* step = program.steps + block.first
     cdef const Step* last = step + block.untagged
     cdef Py_ssize_t count
-    cdef Py_ssize_t size
-    cdef uint32_t tag
+    cdef Tag tag
     cdef int64_t latest = -1
-    cdef Bytes stop
     while step < last:
         if step.code == RUN:
             if not cursor_has(cursor, step.minimum):
@@ -91,14 +89,13 @@ cdef inline bint plain_block(const Program* program, Cursor* cursor, const Block
         return True
     count = read_tag_count(cursor)
     while count > 0:
-        if not read_tag(cursor, program, block, &tag, &size) or tag <= latest:
+        if not read_tag(cursor, program, block, &tag) or tag.number <= latest:
             return False
-        latest = tag
-        stop = cursor.p + size
-        step = find_tagged(program, block, tag)
+        latest = tag.number
+        step = find_tagged(program, block, tag.number)
         if step is NULL:
-            cursor.p = stop
-        elif not plain_value(program, cursor, step) or cursor.p != stop:
+            cursor.p += tag.size
+        elif not plain_value(program, cursor, step) or not ends_tag(cursor, &tag):
             return False
         count -= 1
     return cursor.code == OK

@@ -1,6 +1,13 @@
 # Part of tracker.pyx: the first bytes of a direction once they say what is spoken, and its end (kwire/protocol/tracking/connection.py).
 
 
+cdef int begin_opening(Connection self, int side, bint joined_late) except -1:
+    """Collect the first bytes of a direction."""
+    made = _opening.Opening(DIRECTIONS[side], joined_late, self.cutters[side].max_frame)
+    self.openings = [made, self.openings[1]] if side == REQUEST else [self.openings[0], made]
+    return 0
+
+
 cdef int opening_decided(Connection self, int side, object opening, str verdict) except -1:
     """Connection._opened."""
     self.openings[side] = None

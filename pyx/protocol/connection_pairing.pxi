@@ -21,7 +21,7 @@ cdef int take_request_frame(
         return 0
     if self.held and state.waiting_last.losses:
         # Where packets are missing, a response that came before is that to a request that was not seen, even if the id is the same.
-        held, self.held = self.held, []
+        held, self.held = self.held, NONE_HELD
         for frame, _ in held:
             say_orphan(self, frame)
     if state.waiting_count > MAX_WAITING or (state.waiting_kept > MOST_WAITING_BYTES and state.waiting_count > 1):
@@ -76,6 +76,8 @@ cdef int take_response_frame(
     keep = SHORTEST_RESPONSE if state.sasl_pending or state.sasl_raw else MOST_HELD_BYTES
     if size > keep:
         frame.payload, frame.damaged = frame.payload[:keep], True
+    if self.held is NONE_HELD:
+        self.held = []
     self.held.append((frame, <int32_t>load_32(payload) if size >= SHORTEST_RESPONSE else None))
     hear_server(self)
     if len(self.held) > MOST_HELD:
@@ -131,7 +133,7 @@ cdef int say_orphan(Connection self, object frame) except -1:
     alone.row.api_key = alone.row.api_version = alone.row.header_version = alone.row.error_code = no_int()
     alone.row.topic_count = no_int()
     alone.row.client_id = alone.row.first_topic = NO_TEXT
-    columns_null(self.series, alone.row.columns)
+    memcpy(alone.row.columns, self.series.plans.columns.nulls, sizeof(alone.row.columns))
     alone.row.client_instance_id, alone.row.principal = self.state.instance_id, self.state.principal
     alone.row.software_name, alone.row.software_version = self.state.software_name, self.state.software_version
     alone.row.state, alone.row.body = ORPHAN_RESPONSE, BODY_SKIPPED

@@ -110,6 +110,7 @@ cdef class Waitings:
         cdef WaitingRequest* made = waiting_new(&self.of.state)
         if made is NULL:
             raise MemoryError
+        memset(&made.row, 0, sizeof(made.row))
         waiting_of_object(made, self.of.series, waiting)
         waiting_add(&self.of.state, made)
         self.of.expecting = True

@@ -7,10 +7,10 @@ from libc.stdint cimport INT32_MIN, int8_t, int16_t, int32_t, uint8_t, uint32_t
 from libc.stdlib cimport free
 from libc.string cimport memcmp, memcpy, memset
 
-from codec.program cimport BOOL, INT8, INT16, INT32, UUID, fixed_size
+from codec.program cimport BOOL, INT8, INT16, INT32, UINT16, UUID, fixed_size
 from protocol.field_plan cimport (
     CLIENT_ID, COLUMN_SHIFT, ERROR_CODE, INSTANCE_ID, KEY_PART, MARK_MASK, MARKED_TEXTS, MOST_ERRORS, MOST_USES, REPLICA_ID, TOP_MEMBER,
-    TOKEN, TOPIC_NAME, TOPIC_NAMES, USED_ERROR, USED_ID, USED_MASK, USED_NAME, USED_NUMBER,
+    TOKEN, TOPIC_NAME, TOPIC_NAMES, USED_ERROR, USED_ID, USED_MASK, USED_NAME, USED_NUMBER, TaggedDefault,
 )
 from protocol.group_fields cimport GroupFields, group_take_number, group_take_text
 from protocol.record_batches cimport Weight
@@ -58,7 +58,7 @@ cdef struct Parts:
 
 cdef struct Fields:
     Bytes text[MARKED_TEXTS]  # by mark; NULL where there is none
-    Py_ssize_t text_size[MARKED_TEXTS]
+    Py_ssize_t text_size[MARKED_TEXTS]  # where there is one
     Bytes instance_id
     int32_t topic_count
     int32_t topics_claimed  # of a message that was cut: the count in front of its topics, -1 where it is not there or topics lie deeper
@@ -82,8 +82,15 @@ cdef struct Fields:
 
 
 cdef inline void fields_open(Fields* fields, Parts* parts, UseList* uses, GroupFields* group) noexcept nogil:
-    memset(fields, 0, <const char*>&fields.column_at - <const char*>fields)
+    memset(fields.text, 0, sizeof(fields.text))
+    memset(fields.error, 0, sizeof(fields.error))
+    fields.instance_id = NULL
+    fields.topic_count = 0
     fields.replica_id = fields.topics_claimed = -1
+    fields.met = fields.enough = fields.columns_met = 0
+    fields.cut = fields.topics_null = fields.partial_batch = fields.needs_fallback = False
+    fields.columns_end = fields.use.topic = fields.use.topic_id = NULL
+    fields.use.topic_size = 0
     fields.parts = parts
     fields.uses = uses
     fields.group = group
@@ -98,7 +105,6 @@ cdef inline void fields_forget(Fields* fields) noexcept nogil:
     fields.needs_fallback = fields.partial_batch = fields.topics_null = False
     for mark in range(CLIENT_ID + 1, MARKED_TEXTS):
         fields.text[mark] = NULL
-        fields.text_size[mark] = 0
     fields.columns_met &= fields.enough
 
 
@@ -163,18 +169,48 @@ cdef inline void take_column(Fields* fields, int mark, Bytes p, Py_ssize_t size,
     fields.columns_end = p + size
 
 
+cdef inline void take_default(Fields* fields, const TaggedDefault* default) noexcept nogil:
+    """Take the value of a column whose tagged field is left out."""
+    cdef Bytes end = fields.columns_end
+    take_column(fields, default.mark, default.text, 0, default.value)
+    fields.columns_end = end
+
+
 cdef inline void take_fixed(Fields* fields, int mark, int32_t code, Bytes p) noexcept nogil:
     """Take a marked value of a fixed size."""
-    cdef int32_t value
     cdef int used = mark & USED_MASK
     if mark >> COLUMN_SHIFT:
         if code == INT32:
             take_column(fields, mark, p, 4, <int32_t>load_32(p))
         elif code == INT16:
             take_column(fields, mark, p, 2, <int16_t>load_16(p))
+        elif code == UINT16:
+            take_column(fields, mark, p, 2, load_16(p))
         elif code == INT8 or code == BOOL:
             take_column(fields, mark, p, 1, <int8_t>p[0])
+    if used:
+        take_used(fields, used, code, p)
     mark &= MARK_MASK
+    if mark == INSTANCE_ID:
+        if fields.instance_id is NULL and code == UUID:
+            fields.instance_id = p
+    elif mark == KEY_PART:
+        if not parts_add(fields.parts, p, fixed_size(code)):
+            fields.needs_fallback = True
+    elif mark >= ERROR_CODE:
+        fields.met |= MET_ERROR
+        if fields.error[mark - ERROR_CODE] == 0:
+            fields.error[mark - ERROR_CODE] = number_at(code, p)
+    elif mark == REPLICA_ID:
+        fields.replica_id = max(fields.replica_id, number_at(code, p))
+
+
+cdef inline int32_t number_at(int32_t code, Bytes p) noexcept nogil:
+    return <int16_t>load_16(p) if code == INT16 else <int32_t>load_32(p) if code == INT32 else INT32_MIN
+
+
+cdef inline void take_used(Fields* fields, int used, int32_t code, Bytes p) noexcept nogil:
+    """Take a value of a partition, or of a member of a group."""
     if used == USED_NUMBER:
         fields.use.number = <int32_t>load_32(p) if code == INT32 else 0
         fields.use.numbered = True
@@ -184,23 +220,8 @@ cdef inline void take_fixed(Fields* fields, int mark, int32_t code, Bytes p) noe
         fields.use.topic_id = p
         if memcmp(p, ZEROS, 16) == 0:
             fields.use.topic_id = NULL
-    if mark == INSTANCE_ID:
-        if fields.instance_id is NULL and code == UUID:
-            fields.instance_id = p
-        return
-    if mark == KEY_PART:
-        if not parts_add(fields.parts, p, fixed_size(code)):
-            fields.needs_fallback = True
-        return
-    value = <int16_t>load_16(p) if code == INT16 else <int32_t>load_32(p) if code == INT32 else INT32_MIN
-    if used >= TOP_MEMBER:
-        group_take_number(fields.group, used, value)
-    if mark >= ERROR_CODE:
-        fields.met |= MET_ERROR
-        if fields.error[mark - ERROR_CODE] == 0:
-            fields.error[mark - ERROR_CODE] = value
-    elif mark == REPLICA_ID:
-        fields.replica_id = max(fields.replica_id, value)
+    elif used >= TOP_MEMBER:
+        group_take_number(fields.group, used, number_at(code, p))
 
 
 cdef inline void take_text(Fields* fields, int mark, Bytes p, Py_ssize_t size) noexcept nogil:

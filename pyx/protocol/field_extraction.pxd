@@ -8,15 +8,15 @@ A body that was cut (`take_cut_fields`) is read as far as its bytes go, as kwire
 element of an array in which the bytes end counts.
 """
 
-from libc.stdint cimport INT32_MIN, int32_t, int64_t, uint32_t
+from libc.stdint cimport INT32_MIN, int32_t, int64_t, uint32_t, uint64_t
 
 from codec.program cimport (
     ARRAY, ARRAY_OF_STRUCTS, BYTES, BYTES_COMPACT, NULLABLE_STRUCT, RUN, STRING, STRING_COMPACT, STRUCT, Block, Program, Step, Trace,
     fixed_size, read_count, read_marker,
 )
-from codec.skip cimport find_tagged, is_refused, is_text, read_size, read_tag, read_tag_count, skip_value
+from codec.skip cimport Tag, ends_tag, find_tagged, is_text, read_size, read_tag, read_tag_count, skip_value
 from protocol.extracted_fields cimport (
-    Fields, Use, UseList, use_begin, use_add, parts_add, take_fixed, take_text, MET_ERROR, MET_TOPICS,
+    Fields, Use, UseList, use_begin, use_add, parts_add, take_default, take_fixed, take_text, MET_ERROR, MET_TOPICS,
 )
 from protocol.field_plan cimport (
     COLUMN_MASK, ENTRIES, KEY_PART, MARK_MASK, NO_MARK, RECORDS, TOPIC_NAMES, TOPICS, TOPICS_ROOT, USED_MASK, USED_PARTITIONS, USED_RECORDS,
@@ -25,20 +25,8 @@ from protocol.field_plan cimport (
 from protocol.group_fields cimport entry_begin
 from protocol.record_batches cimport BATCHES_FALLBACK, BATCHES_PARTIAL, look_at_batches
 from wire.cursor cimport (
-    BAD_LENGTH, MAX_LENGTH, NO_LENGTH, NULL_LENGTH, OK, TRUNCATED, Bytes, Cursor, cursor_fail, cursor_has, cursor_left, read_length_32,
-    read_length_compact, read_varint, unlikely,
+    NO_LENGTH, NULL_LENGTH, OK, TRUNCATED, Bytes, Cursor, cursor_has, cursor_left, unlikely,
 )
-
-
-cdef inline Py_ssize_t count_of(Cursor* cursor, const Step* step, const Fields* fields) noexcept nogil:
-    """`read_count`; of a message that was cut, the count need not fit into what is left."""
-    cdef Bytes start = cursor.p
-    cdef Py_ssize_t count = read_count(cursor, step)
-    if unlikely(count == NO_LENGTH and fields.cut and cursor.code == TRUNCATED):
-        cursor.p = start
-        cursor.code = OK
-        return read_length_compact(cursor, step.nullable) if step.compact else read_length_32(cursor, step.nullable)
-    return count
 
 
 cdef inline bint walk_elements(
@@ -46,7 +34,7 @@ cdef inline bint walk_elements(
 ) noexcept nogil:
     """An array of structs in which something is marked, or whose elements are counted."""
     cdef Bytes start = cursor.p
-    cdef Py_ssize_t count = count_of(cursor, step, fields)
+    cdef Py_ssize_t count = read_count(cursor, step, fields.cut)
     cdef const Block* block = &field_plan.program.blocks[step.block]
     cdef Py_ssize_t _index
     cdef int used = mark & USED_MASK
@@ -124,7 +112,7 @@ cdef inline bint is_inside(const FieldPlan* field_plan, const Block* block) noex
 
 cdef inline bint walk_names(Cursor* cursor, const Step* step, int mark, bint first, Fields* fields) noexcept nogil:
     """An array of texts that is marked."""
-    cdef Py_ssize_t count = count_of(cursor, step, fields)
+    cdef Py_ssize_t count = read_count(cursor, step, fields.cut)
     cdef Py_ssize_t size
     if count < 0:
         if count == NULL_LENGTH and mark == TOPIC_NAMES:
@@ -205,57 +193,51 @@ cdef inline bint walk_value(
     return True
 
 
-cdef inline Py_ssize_t cut_tag_count(Cursor* cursor) noexcept nogil:
-    """`read_tag_count` of a message that was cut: the tags need not fit into what is left."""
-    cdef uint32_t count = read_varint(cursor)
-    if count > MAX_LENGTH:
-        cursor_fail(cursor, BAD_LENGTH, cursor.p)
-    return <Py_ssize_t>count if cursor.code == OK else NO_LENGTH
-
-
-cdef inline bint read_cut_tag(Cursor* cursor, const Program* program, const Block* block, uint32_t* tag, Py_ssize_t* size) noexcept nogil:
-    """`read_tag` of a message that was cut: of a field that the version knows, what there is counts."""
-    tag[0] = read_varint(cursor)
-    size[0] = read_varint(cursor)
-    if cursor.code != OK:
-        return False
-    if size[0] > MAX_LENGTH or is_refused(program, block, tag[0]):
-        cursor_fail(cursor, BAD_LENGTH, cursor.p)
-        return False
-    return find_tagged(program, block, tag[0]) is not NULL or cursor_has(cursor, size[0])
+cdef inline void take_defaults(const FieldPlan* field_plan, const Block* block, uint64_t met, Fields* fields) noexcept nogil:
+    """Columns of a struct whose tagged fields are left out; `met` has a bit for each that is there."""
+    cdef int32_t tagged = block.first + block.untagged
+    cdef int32_t number
+    cdef int32_t at
+    for number in range(field_plan.default_count):
+        at = field_plan.defaults[number].step - tagged
+        if 0 <= at < min(block.tagged, 64) and not met >> <uint32_t>at & 1:
+            take_default(fields, &field_plan.defaults[number])
 
 
 cdef inline bint walk_tagged(const FieldPlan* field_plan, Cursor* cursor, const Block* block, Fields* fields, Trace* trace) noexcept nogil:
     """A tagged section that is not empty. Tags that do not ascend are a fallback: Python has something to say about most of them."""
-    cdef Py_ssize_t count = cut_tag_count(cursor) if fields.cut else read_tag_count(cursor)
+    cdef Py_ssize_t count = read_tag_count(cursor, fields.cut)
     cdef const Program* program = &field_plan.program
     cdef const Step* step
-    cdef uint32_t tag
+    cdef Tag tag
     cdef int64_t last = -1
-    cdef Py_ssize_t size
-    cdef Py_ssize_t behind  # bytes that are left behind a field
     cdef int mark
+    cdef uint64_t met = 0
     while count > 0:
-        if not (read_cut_tag(cursor, program, block, &tag, &size) if fields.cut else read_tag(cursor, program, block, &tag, &size)):
+        if not read_tag(cursor, program, block, &tag, fields.cut):
             return False
-        if tag <= last:
+        if tag.number <= last:
             fields.needs_fallback = True
-        last = tag
-        behind = cursor_left(cursor) - size
-        step = find_tagged(program, block, tag)
+        last = tag.number
+        step = find_tagged(program, block, tag.number)
         if step is NULL:
-            cursor.p += size
+            cursor.p += tag.size
         else:
-            mark = field_plan.marks[step - field_plan.program.steps]
+            met |= <uint64_t>1 << (<uint64_t>(step - program.steps - block.first - block.untagged) & 63)
+            mark = field_plan.marks[step - program.steps]
             if mark == NO_MARK:
-                if not skip_value(&field_plan.program, cursor, step, trace):
+                if not skip_value(program, cursor, step, trace):
                     return False
             elif not walk_value(field_plan, cursor, step, mark, fields, trace):
                 return False
-            if cursor_left(cursor) != behind:
+            if not ends_tag(cursor, &tag):
                 return False
         count -= 1
-    return cursor.code == OK
+    if cursor.code != OK:
+        return False
+    if field_plan.default_count:
+        take_defaults(field_plan, block, met, fields)
+    return True
 
 
 cdef inline bint walk_cut_run(const FieldPlan* field_plan, Cursor* cursor, const Step* run, Fields* fields) noexcept nogil:
@@ -277,10 +259,11 @@ cdef inline bint walk_block(const FieldPlan* field_plan, Cursor* cursor, const B
     cdef const Step* last = step + block.untagged
     cdef const Step* run_end
     cdef const uint32_t* marks = field_plan.marks
+    cdef uint32_t enough = fields.enough
     cdef Bytes p
     cdef int mark
     while step < last:
-        if unlikely(fields.enough and fields.columns_met & fields.enough == fields.enough):
+        if unlikely(enough and fields.columns_met & enough == enough):
             return False
         if step.code == RUN:
             if unlikely(cursor_left(cursor) < step.minimum):
@@ -307,6 +290,8 @@ cdef inline bint walk_block(const FieldPlan* field_plan, Cursor* cursor, const B
     if field_plan.program.flexible:
         if cursor.p < cursor.end and cursor.p[0] == 0:
             cursor.p += 1
+            if unlikely(field_plan.default_count):
+                take_defaults(field_plan, block, 0, fields)
             return True
         return walk_tagged(field_plan, cursor, block, fields, trace)
     return True

@@ -3,9 +3,9 @@
 Which those are says `kwire.protocol.tracking.field_plans`, with what is to be done with the message (`traits`); nothing here knows an api.
 """
 
-from libc.stdint cimport int32_t, uint32_t
+from libc.stdint cimport int32_t, uint8_t, uint32_t
 from libc.stdlib cimport calloc, free
-from libc.string cimport memset
+from libc.string cimport memcpy, memset
 
 from codec.program cimport RUN, Block, Program, Step, program_lower, program_release
 
@@ -70,6 +70,13 @@ cdef enum FieldPlanState:
     READY = 1
     LEFT_TO_PYTHON = 2
 
+# A column that lies in a tagged field, or is one: what it holds where the bytes leave the field out
+cdef struct TaggedDefault:
+    int32_t step  # of the tagged field
+    int32_t mark
+    uint8_t* text  # owned; empty for a number
+    Py_ssize_t value  # as `Fields.column_value`
+
 cdef struct FieldPlan:
     Program program
     uint32_t* marks  # by step
@@ -79,29 +86,33 @@ cdef struct FieldPlan:
     uint32_t traits  # kwire.protocol.tracking.field_plans.Trait
     bint has_top_error  # one error code alone, of the whole message
     bint has_topics
+    TaggedDefault* defaults
+    int32_t default_count
+
+
+cdef inline Py_ssize_t step_of(FieldPlan* field_plan, object plan, Py_ssize_t number, tuple path, Py_ssize_t depth) except -1:
+    """Index of the step of a block that reads the attribute at this depth of a path."""
+    cdef const Block* block = &field_plan.program.blocks[number]
+    cdef const Step* step
+    cdef Py_ssize_t index
+    for index in range(block.first, block.first + block.untagged + block.tagged):
+        step = &field_plan.program.steps[index]
+        if step.code != RUN and plan.attribute(number, step.operation) == path[depth]:
+            return index
+    raise ValueError(f"{plan.message} v{plan.version} has no {'.'.join(path)}")
 
 
 cdef inline int field_plan_mark(FieldPlan* field_plan, object plan, tuple path, int mark) except -1:
     """Mark the step at a path of attributes, and those on the way."""
     cdef Py_ssize_t number = 0
     cdef Py_ssize_t index
-    cdef Py_ssize_t count
-    cdef Step* step = NULL
-    cdef Block* block
     cdef Py_ssize_t depth
     for depth in range(len(path)):
-        block = &field_plan.program.blocks[number]
-        count = block.untagged + block.tagged
-        for index in range(block.first, block.first + count):
-            step = &field_plan.program.steps[index]
-            if step.code != RUN and plan.attribute(number, step.operation) == path[depth]:
-                break
-        else:
-            raise ValueError(f"{plan.message} v{plan.version} has no {'.'.join(path)}")
+        index = step_of(field_plan, plan, number, path, depth)
         if depth < len(path) - 1:
             if field_plan.marks[index] & MARK_MASK == NO_MARK:
                 field_plan.marks[index] |= INSIDE
-            number = step.block
+            number = field_plan.program.steps[index].block
         elif mark & COLUMN_MASK and field_plan.marks[index] & COLUMN_MASK == 0:
             field_plan.marks[index] |= <uint32_t>mark
         elif mark & USED_MASK and field_plan.marks[index] & USED_MASK == 0:
@@ -124,12 +135,40 @@ cdef inline void mark_runs(FieldPlan* field_plan, const Block* block) noexcept n
                     field_plan.marks[index] = INSIDE
 
 
-cdef inline int field_plan_load(FieldPlan* field_plan, object plan, object marks, uint32_t traits, int32_t header_version) except -1:
+cdef inline int load_defaults(FieldPlan* field_plan, object plan, tuple defaults) except -1:
+    cdef TaggedDefault* default
+    cdef Py_ssize_t number
+    cdef Py_ssize_t depth
+    cdef bytes text
+    field_plan.defaults = <TaggedDefault*>calloc(len(defaults) + 1, sizeof(TaggedDefault))
+    if field_plan.defaults is NULL:
+        raise MemoryError
+    for path, mark, value in defaults:
+        default = &field_plan.defaults[field_plan.default_count]
+        number = 0
+        for depth in range(len(path)):
+            default.step = <int32_t>step_of(field_plan, plan, number, path, depth)
+            number = field_plan.program.steps[default.step].block
+        default.mark = mark
+        text = value.encode() if isinstance(value, str) else b""
+        default.value = len(text) if isinstance(value, str) else <Py_ssize_t>value
+        default.text = <uint8_t*>calloc(len(text) + 1, 1)
+        field_plan.default_count += 1
+        if default.text is NULL:
+            raise MemoryError
+        memcpy(default.text, <const char*>text, len(text))
+    return 0
+
+
+cdef inline int field_plan_load(
+    FieldPlan* field_plan, object plan, object marks, tuple defaults, uint32_t traits, int32_t header_version
+) except -1:
     """Fill an empty field_plan.
 
     Arguments:
         plan: with a projection that holds what is marked, so that each path has steps of its own.
         marks: pairs of a path and a `Mark`; a path may hold another, and comes before it then.
+        defaults: of columns in tagged fields: path of the tagged field, `Mark`, and the value without it.
 
     Raises:
         ValueError: the plan has no such path.
@@ -158,11 +197,16 @@ cdef inline int field_plan_load(FieldPlan* field_plan, object plan, object marks
             field_plan.has_top_error = path == ("error_code",)
     for index in range(field_plan.program.block_count):
         mark_runs(field_plan, &field_plan.program.blocks[index])
+    load_defaults(field_plan, plan, defaults)
     field_plan.state = READY
     return 0
 
 
 cdef inline void field_plan_free(FieldPlan* field_plan) noexcept:
+    cdef int32_t index
     program_release(&field_plan.program)
     free(field_plan.marks)
+    for index in range(field_plan.default_count):
+        free(field_plan.defaults[index].text)
+    free(field_plan.defaults)
     memset(field_plan, 0, sizeof(FieldPlan))

@@ -4,12 +4,12 @@ Each is asked of `kwire.protocol.tracking.field_plans` when it is first needed.
 """
 
 from cpython.object cimport PyObject
-from libc.stdint cimport int32_t, uint32_t
+from libc.stdint cimport INT32_MIN, int32_t, uint32_t
 from libc.stdlib cimport calloc, free
 from libc.string cimport memset
 
 from protocol.field_plan cimport LEFT_TO_PYTHON, NOT_ASKED, FieldPlan, field_plan_free, field_plan_load
-from protocol.request_rows cimport MOST_COLUMNS
+from protocol.request_rows cimport MOST_COLUMNS, NO_TEXT
 from wire.raw_python cimport raw_incref
 
 cdef enum:
@@ -41,6 +41,7 @@ cdef struct BodyColumns:
     uint32_t of_requests  # those that requests feed, and not responses
     int32_t acks  # slots of those that the tracker itself reads
     int32_t group_id
+    int32_t nulls[MOST_COLUMNS]  # what a row has where nothing is known
 
 # How to read each api version, for a whole process; a field_plan is made when it is first needed.
 cdef struct FieldPlans:
@@ -75,7 +76,7 @@ cdef inline int field_plan_ask(FieldPlan* field_plan, str kind, int api_key, int
         return 0
     field_plan.state = LEFT_TO_PYTHON
     if known is not None:
-        field_plan_load(field_plan, known.plan, known.marks, known.traits, known.header_version)
+        field_plan_load(field_plan, known.plan, known.marks, known.defaults, known.traits, known.header_version)
     return 0
 
 
@@ -92,10 +93,14 @@ cdef inline int columns_open(BodyColumns* columns) except -1:
         raise ImportError(f"rows have room for {MOST_COLUMNS} columns that bodies feed, not for {len(BODY_COLUMNS)}")
     names = tuple([column.name for column in BODY_COLUMNS])
     columns.count = <int32_t>len(names)
+    for slot in range(MOST_COLUMNS):
+        columns.nulls[slot] = INT32_MIN
     for slot, column in enumerate(BODY_COLUMNS):
         if column.type not in ("int32", "string"):
             raise ImportError(f"column {column.name}: a body feeds int32 and string, not {column.type}")
-        columns.texts |= <uint32_t>(column.type == "string") << <uint32_t>slot
+        if column.type == "string":
+            columns.texts |= <uint32_t>1 << <uint32_t>slot
+            columns.nulls[slot] = NO_TEXT
         columns.of_requests |= <uint32_t>(column.source.side == "request") << <uint32_t>slot
     columns.acks, columns.group_id = names.index("acks"), names.index("group_id")
     raw_incref(<PyObject*>names)

@@ -21,7 +21,7 @@ from protocol.field_plans cimport (
 )
 from protocol.finished_rows cimport count_topics, forget_time, row_done, uses_taken
 from protocol.request_identity cimport (
-    authenticate, client_id_of, columns_null, columns_taken, count_client_id, field_taken, not_sent, see_instance_id, see_role,
+    authenticate, client_id_of, client_id_taken, columns_taken, count_client_id, field_taken, not_sent, see_instance_id, see_role,
     text_characters, unsay,
 )
 from protocol.request_rows cimport (
@@ -31,7 +31,7 @@ from protocol.series_state cimport SeriesState, sasl_known, text_facts
 from protocol.text_table cimport IS_SOFTWARE, NO_ROOM, TextTable, text_intern, text_object
 from protocol.topic_uses cimport TopicUse, TopicUses
 from protocol.waiting_requests cimport waiting_add, waiting_free, waiting_new
-from wire.cursor cimport TRUNCATED, Bytes, Cursor, cursor_open, load_16, load_32
+from wire.cursor cimport TRUNCATED, Bytes, Cursor, cursor_open, load_16, load_32, unlikely
 from wire.utf8 cimport is_utf8
 
 cdef enum:
@@ -71,6 +71,8 @@ cdef inline int64_t kept_of(SeriesState* series, const WaitingRequest* waiting) 
     cdef uint32_t columns = series.plans.columns.texts & series.plans.columns.of_requests
     cdef int64_t kept = waiting.size + <int64_t>waiting.use_count * BYTES_OF_USE
     cdef int slot = 0
+    if waiting.row.request_bytes <= ORDINARY_TEXT:
+        return kept  # no text of the frame is longer than that
     kept += long_text(texts, waiting.row.client_id) + long_text(texts, waiting.row.first_topic)
     while columns:
         if columns & 1:
@@ -206,22 +208,22 @@ cdef inline int take_request(
     cdef Cursor again
     cdef bint headless = False
     cdef bint is_skipped, is_silent, may_be_silent
-    if size < SHORTEST_REQUEST:
+    if unlikely(size < SHORTEST_REQUEST):
         return FALLBACK
-    if exchange.sasl_raw or (exchange.requests == 0 and payload[0] == KERBEROS):
+    if unlikely(exchange.sasl_raw or (exchange.requests == 0 and payload[0] == KERBEROS)):
         return FALLBACK
     field_plan = request_field_plan(series, payload, size)
-    if field_plan is NULL:
+    if unlikely(field_plan is NULL):
         return FALLBACK
     key = <int16_t>load_16(payload)
     version = <int16_t>load_16(payload + 2)
-    if exchange.is_tracked and is_for_rule(exchange, field_plan, key):
+    if unlikely(exchange.is_tracked and is_for_rule(exchange, field_plan, key)):
         return FALLBACK
     is_skipped = exchange.ways is not NULL and exchange.ways[key] == PASSED_OVER
     cursor_open(&cursor, payload, size, 0)
     fields_open(&fields, &series.parts, &series.uses, &series.request_group)
     if not take_fields(&series.plans.request_headers[field_plan.header_version], &cursor, &fields):
-        if not damaged or cursor.code != TRUNCATED or fields.needs_fallback:
+        if unlikely(not damaged or cursor.code != TRUNCATED or fields.needs_fallback):
             return FALLBACK
         # nothing of it is known but how it begins
         fields_open(&fields, &series.parts, &series.uses, &series.request_group)
@@ -235,39 +237,39 @@ cdef inline int take_request(
             take_cut_fields(field_plan, &cursor, &fields)
             fields_forget(&fields)
     elif damaged:
-        if key == HANDSHAKE_KEY or not (headless or take_cut_fields(field_plan, &cursor, &fields)):
+        if unlikely(key == HANDSHAKE_KEY or not (headless or take_cut_fields(field_plan, &cursor, &fields))):
             return FALLBACK
-    elif not take_fields(field_plan, &cursor, &fields):
+    elif unlikely(not take_fields(field_plan, &cursor, &fields)):
         return FALLBACK
     has_acks = fields.columns_met >> <uint32_t>acks_slot & 1
     may_be_silent = field_plan.traits & PRODUCE and not has_acks
     if fields.topics_null and not damaged:
         cursor_open(&again, payload, size, body)
-        if not plain_block(&field_plan.program, &again, field_plan.program.blocks):
+        if unlikely(not plain_block(&field_plan.program, &again, field_plan.program.blocks)):
             return FALLBACK
-    if fields.partial_batch and not damaged:
+    if unlikely(fields.partial_batch and not damaged):
         return FALLBACK
-    if <int32_t>load_32(payload + 4) < 0:
+    if unlikely(<int32_t>load_32(payload + 4) < 0):
         return FALLBACK
-    client_id = field_taken(series, &fields, CLIENT_ID)
+    client_id = client_id_taken(series, exchange, &fields)
     if field_plan.header_version == 0 and not headless:
         client_id = text_intern(&series.texts, payload, 0)  # the header has no client id, and the codec gives the default of the field
-    columns_null(series, columns)
+    memcpy(columns, series.plans.columns.nulls, sizeof(columns))
     topic = field_taken(series, &fields, TOPIC_NAME)
     name = field_taken(series, &fields, SOFTWARE_NAME)
     software_version = field_taken(series, &fields, SOFTWARE_VERSION)
-    if min(client_id, topic, name, software_version) == NO_ROOM or not columns_taken(series, &fields, columns):
+    if unlikely(min(client_id, topic, name, software_version) == NO_ROOM or not columns_taken(series, &fields, columns)):
         return FALLBACK
-    if field_plan.traits & series.wanted & USES_TOPICS and not is_skipped and not uses_taken(series, &series.request_uses):
+    if unlikely(field_plan.traits & series.wanted & USES_TOPICS and not is_skipped and not uses_taken(series, &series.request_uses)):
         return FALLBACK
-    if min(name, software_version) >= 0 and not text_facts(series, name) & text_facts(series, software_version) & IS_SOFTWARE:
+    if unlikely(min(name, software_version) >= 0 and not text_facts(series, name) & text_facts(series, software_version) & IS_SOFTWARE):
         return FALLBACK
     if field_plan.traits & API_VERSIONS and exchange.sasl_pending and exchange.sasl_counts and not exchange.missing:
-        if not exchange.is_unheard_full or exchange.last_answered != no_long():
+        if unlikely(not exchange.is_unheard_full or exchange.last_answered != no_long()):
             return FALLBACK
-    if fields.text[MECHANISM] is not NULL and not is_utf8(fields.text[MECHANISM], fields.text_size[MECHANISM]):
+    if unlikely(fields.text[MECHANISM] is not NULL and not is_utf8(fields.text[MECHANISM], fields.text_size[MECHANISM])):
         return FALLBACK
-    if exchange.is_tracked and not damaged and not is_skipped and cursor.p != cursor.end:
+    if unlikely(exchange.is_tracked and not damaged and not is_skipped and cursor.p != cursor.end):
         return FALLBACK
 
     # From here on nothing falls back.
@@ -275,7 +277,7 @@ cdef inline int take_request(
         authenticate(exchange, series, &fields, version)
     elif exchange.sasl_pending and not exchange.sasl_counts:  # else only a server says that it is over
         sasl_known(exchange, series, (<object>series.callbacks).sasl_went_on(sasl_object(exchange)))
-    if fields.text_size[CLIENT_ID]:
+    if fields.text[CLIENT_ID] is not NULL and fields.text_size[CLIENT_ID]:
         count_client_id(exchange, &series.texts, client_id, 1)
     exchange.introduced = exchange.introduced or not field_plan.traits & (API_VERSIONS | SASL)
     if field_plan.traits & API_VERSIONS:

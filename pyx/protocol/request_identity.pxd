@@ -1,7 +1,7 @@
 """Who sends requests: client ids, software, instance id, principal and role of a connection; tracking/identity.py has the rules."""
 
 from cpython.bytes cimport PyBytes_FromStringAndSize
-from libc.stdint cimport INT32_MIN, int32_t, int64_t, uint32_t, uint8_t
+from libc.stdint cimport int32_t, int64_t, uint32_t, uint64_t, uint8_t
 from libc.stdlib cimport realloc
 from libc.string cimport memcmp, memcpy, memset
 
@@ -9,35 +9,44 @@ from protocol.exchange_state cimport (
     BROKER, CLIENT, CONTROLLER, MOST_CLIENT_IDS, MOST_CLIENT_ID_TEXT, NOT_OBSERVED, NOT_SENT, ClientIdCount, ExchangeState, sasl_object,
 )
 from protocol.extracted_fields cimport Fields
-from protocol.field_plan cimport MECHANISM, TOKEN, FieldPlan
+from protocol.field_plan cimport CLIENT_ID, MECHANISM, TOKEN, FieldPlan
 from protocol.field_plans cimport BROKER_API, CONTROLLER_API, FETCH
 from protocol.request_rows cimport NO_TEXT
 from protocol.series_state cimport SeriesState, sasl_known, text_facts
-from protocol.text_table cimport IS_BROKER_CLIENT, NO_ROOM, UNKNOWN_TEXT, TextTable, text_intern
-from wire.cursor cimport Bytes
+from protocol.text_table cimport (
+    IS_BROKER_CLIENT, NO_ROOM, UNKNOWN_TEXT, TextTable, hash_bytes, text_add, text_find, text_intern, text_is,
+)
+from wire.cursor cimport Bytes, likely
 from wire.utf8 cimport is_utf8
 from wire.uuid_text cimport put_uuid
 
 
 cdef inline int32_t text_taken(SeriesState* series, Bytes text, Py_ssize_t size) noexcept nogil:
     """The number of a text of the wire, NO_TEXT for null, NO_ROOM for what is not UTF-8."""
+    cdef uint64_t hashed, slot
+    cdef int32_t number
     if text is NULL:
         return NO_TEXT
-    if not is_utf8(text, size):
-        return NO_ROOM
-    return text_intern(&series.texts, text, size)
+    hashed = hash_bytes(series.texts.seed, text, size)
+    number = text_find(&series.texts, text, size, hashed, &slot)
+    if likely(number >= 0):  # what is known is UTF-8
+        return number
+    return text_add(&series.texts, text, size, hashed, slot) if is_utf8(text, size) else NO_ROOM
 
 
 cdef inline int32_t field_taken(SeriesState* series, const Fields* fields, int mark) noexcept nogil:
     """The number of a marked text, as `text_taken`."""
-    return text_taken(series, fields.text[mark], fields.text_size[mark])
+    return NO_TEXT if fields.text[mark] is NULL else text_taken(series, fields.text[mark], fields.text_size[mark])
 
 
-cdef inline void columns_null(SeriesState* series, int32_t* columns) noexcept nogil:
-    """Nothing is known of any column that a body feeds."""
-    cdef int slot
-    for slot in range(series.plans.columns.count):
-        columns[slot] = NO_TEXT if series.plans.columns.texts >> <uint32_t>slot & 1 else INT32_MIN
+cdef inline int32_t client_id_taken(SeriesState* series, const ExchangeState* exchange, const Fields* fields) noexcept nogil:
+    """The number of the client id, as `text_taken`; nearly always that of the request before."""
+    cdef int32_t latest = exchange.judge_client_id
+    if latest >= 0 and fields.text[CLIENT_ID] is not NULL and text_is(
+        &series.texts, latest, fields.text[CLIENT_ID], fields.text_size[CLIENT_ID]
+    ):
+        return latest
+    return field_taken(series, fields, CLIENT_ID)
 
 
 cdef inline bint columns_taken(SeriesState* series, const Fields* fields, int32_t* columns) noexcept nogil:

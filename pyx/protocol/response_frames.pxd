@@ -29,7 +29,7 @@ from protocol.series_state cimport SeriesState, sasl_known
 from protocol.topic_uses cimport TopicUses, uses_merge
 from protocol.waiting_objects cimport columns_of_objects
 from protocol.waiting_requests cimport waiting_free, waiting_remove
-from wire.cursor cimport Bytes, Cursor, cursor_open
+from wire.cursor cimport Bytes, Cursor, cursor_open, unlikely
 from wire.raw_python cimport raw_xdecref
 
 cdef enum:
@@ -119,54 +119,56 @@ cdef inline int take_answer(
     cdef Py_ssize_t end = size
     cdef object frame = None
     cdef object learned = None
-    if waiting.is_token or (waiting.overtaken_by and not doubtful) or (exchange.is_tracked and exchange.asks):
+    if unlikely(waiting.is_token or (waiting.overtaken_by and not doubtful) or (exchange.is_tracked and exchange.asks)):
         return FALLBACK
     if row.body == BODY_SKIPPED:
         return take_skipped(exchange, series, waiting, length, offset, time_ns, ended, unfinished)
     memcpy(columns, row.columns, sizeof(columns))
     fields_open(&fields, &series.parts, &series.uses, &series.response_group)
     if row.api_key == API_VERSIONS_KEY:
-        if exchange.is_tracked:
+        if unlikely(exchange.is_tracked):
             return FALLBACK
         answer = versions_answer(exchange, series, payload, size, damaged, row.api_version, time_ns)
-        if answer is NULL:
+        if unlikely(answer is NULL):
             return FALLBACK
         error = answer.error_code
         columns_of_objects(columns, &series.texts, &series.plans.columns, <dict><object>answer.columns)
     else:
         field_plan = response_field_plan(series, row.api_key, row.api_version)
-        if field_plan is NULL:
+        if unlikely(field_plan is NULL):
             return FALLBACK
         cursor_open(&cursor, payload, size, 0)
-        if not take_fields(&series.plans.response_headers[field_plan.header_version], &cursor, &fields):
+        if unlikely(not take_fields(&series.plans.response_headers[field_plan.header_version], &cursor, &fields)):
             return FALLBACK
         traits |= field_plan.traits & series.wanted
-        if exchange.is_tracked and (traits & SASL or fields.instance_id is not NULL or (damaged and traits & LEARNS)):
+        if unlikely(exchange.is_tracked and (traits & SASL or fields.instance_id is not NULL or (damaged and traits & LEARNS))):
             return FALLBACK
         if traits & STEPS:
             group_clear(&series.response_group)
         if damaged:
-            if not take_cut_fields(field_plan, &cursor, &fields):
+            if unlikely(not take_cut_fields(field_plan, &cursor, &fields)):
                 return FALLBACK
-        elif not take_fields(field_plan, &cursor, &fields):
+        elif unlikely(not take_fields(field_plan, &cursor, &fields)):
             return FALLBACK
         else:
             end = cursor.p - payload
         error = error_of(field_plan, &fields)
-        if damaged and traits & SASL and error == no_int():
+        if unlikely(damaged and traits & SASL and error == no_int()):
             return FALLBACK  # what became of the token is not known
-        if not columns_taken(series, &fields, columns):
+        if unlikely(not columns_taken(series, &fields, columns)):
             return FALLBACK
-        if error == UNSUPPORTED_VERSION and not exchange.is_tracked:
+        if unlikely(error == UNSUPPORTED_VERSION and not exchange.is_tracked):
             return FALLBACK
-        if traits & PRODUCE and (error == 2 or error == 76 or error == 87):
+        if unlikely(traits & PRODUCE and (error == 2 or error == 76 or error == 87)):
             return FALLBACK
-        if traits & STEPS and not damaged and waiting.noted and not names_fit(series, waiting, error):
+        if unlikely(traits & STEPS and not damaged and waiting.noted and not names_fit(series, waiting, error)):
             return FALLBACK
-        if traits & USES_TOPICS and not uses_taken(series, &series.response_uses):
+        if unlikely(traits & USES_TOPICS and not uses_taken(series, &series.response_uses)):
             return FALLBACK
         if exchange.is_tracked and not damaged:
-            if end != size or fields.instance_id is not NULL or (fields.partial_batch and not exchange.reported & REPORTED_PARTIAL):
+            if unlikely(
+                end != size or fields.instance_id is not NULL or (fields.partial_batch and not exchange.reported & REPORTED_PARTIAL)
+            ):
                 return FALLBACK
 
     # From here on nothing falls back.

@@ -153,20 +153,28 @@ cdef inline int32_t text_add(TextTable* table, Bytes text, Py_ssize_t size, uint
     return number
 
 
+cdef inline bint text_is(const TextTable* table, int32_t number, Bytes text, Py_ssize_t size) noexcept nogil:
+    """Whether the text of a number has these bytes."""
+    cdef int32_t start = table.offsets[number]
+    return table.offsets[number + 1] - start == size and memcmp(table.bytes + start, text, size) == 0
+
+
+cdef inline int32_t text_find(const TextTable* table, Bytes text, Py_ssize_t size, uint64_t hashed, uint64_t* slot) noexcept nogil:
+    """The number of a text, NO_TEXT for one that is new: it belongs into `slot` then."""
+    slot[0] = hashed & table.slot_mask
+    while table.slots[slot[0]]:
+        if likely(table.hashes[table.slots[slot[0]] - 1] == hashed) and text_is(table, table.slots[slot[0]] - 1, text, size):
+            return table.slots[slot[0]] - 1
+        slot[0] = (slot[0] + 1) & table.slot_mask
+    return NO_TEXT
+
+
 cdef inline int32_t text_intern(TextTable* table, Bytes text, Py_ssize_t size) noexcept nogil:
     """The number of a text, new or known; `text` must be UTF-8. NO_ROOM without memory."""
     cdef uint64_t hashed = hash_bytes(table.seed, text, size)
-    cdef uint64_t slot = hashed & table.slot_mask
-    cdef int32_t number
-    cdef int32_t start
-    while table.slots[slot]:
-        number = table.slots[slot] - 1
-        if likely(table.hashes[number] == hashed):
-            start = table.offsets[number]
-            if table.offsets[number + 1] - start == size and memcmp(table.bytes + start, text, size) == 0:
-                return number
-        slot = (slot + 1) & table.slot_mask
-    return text_add(table, text, size, hashed, slot)
+    cdef uint64_t slot
+    cdef int32_t number = text_find(table, text, size, hashed, &slot)
+    return number if likely(number >= 0) else text_add(table, text, size, hashed, slot)
 
 
 cdef inline int texts_open(TextTable* table, uint64_t seed, int32_t room=1024) except -1:

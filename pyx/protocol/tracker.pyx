@@ -12,7 +12,7 @@ from cpython.buffer cimport PyBUF_SIMPLE, PyBuffer_Release, PyObject_GetBuffer  
 from cpython.bytes cimport PyBytes_AS_STRING, PyBytes_FromStringAndSize, PyBytes_GET_SIZE  # no-cython-lint
 from cpython.object cimport PyObject  # no-cython-lint
 from libc.stdint cimport INT64_MIN, int8_t, int16_t, int32_t, int64_t  # no-cython-lint
-from libc.string cimport memset  # no-cython-lint
+from libc.string cimport memcpy, memset  # no-cython-lint
 
 from build_id cimport build_id  # no-cython-lint
 from codec.program cimport Trace  # no-cython-lint
@@ -33,7 +33,7 @@ from protocol.frame_search cimport WINDOW_REQUEST, WINDOW_RESPONSE, find_request
 from protocol.kept_texts cimport exchange_keep_texts, exchange_rename_texts  # no-cython-lint
 from protocol.request_frames cimport PASSED_OVER, request_head, request_field_plan  # no-cython-lint
 from protocol.request_frames cimport take_request  # no-cython-lint
-from protocol.request_identity cimport client_id_of, columns_null, count_client_id  # no-cython-lint
+from protocol.request_identity cimport client_id_of, count_client_id  # no-cython-lint
 from protocol.request_identity cimport unsay  # no-cython-lint
 from protocol.request_rows cimport BODY_SKIPPED, NO_TEXT, ORPHAN_RESPONSE, microseconds, no_int, no_long  # no-cython-lint
 from protocol.response_frames cimport give_up, give_up_all, take_answer  # no-cython-lint
@@ -100,6 +100,10 @@ cdef EventClasses CLASSES
 cdef object CALLBACKS = TrackerCallbacks()
 cdef object ALL_BODIES = Passing(None, None, None)
 cdef dict KEYS_OF_NAMES = {}
+# What nearly every connection has, for all of them: never changed, but replaced
+cdef list NONE_HELD = []
+cdef list NO_OPENINGS = [None, None]
+cdef dict NO_HELLOS = {}
 
 plans_open(&BOOK)
 events_open(&CLASSES)
@@ -110,15 +114,14 @@ include "protocol/connection_view.pxi"
 
 
 @cython.final
+@cython.no_gc  # no cycle goes through a connection
 cdef class Connection:
     """A connection whose client side is known; arguments and methods are those of `kwire.protocol.tracking.connection.Connection`."""
 
     def __cinit__(self):
         self.series = &self.own
         self.state.closed_by = -1
-        self.held = []
-        self.openings = [None, None]
-        self.hellos = {}
+        self.held, self.openings, self.hellos = NONE_HELD, NO_OPENINGS, NO_HELLOS
 
     def __init__(self, joined_late=False, *, max_frame=MAX_FRAME, frames=False, bodies=None, asked=None):
         cdef ExchangeState* state = &self.state
@@ -242,7 +245,7 @@ cdef class Connection:
                 self.opened[side] = True
             else:
                 if self.openings[side] is None:
-                    self.openings[side] = _opening.Opening(DIRECTIONS[side], bool(self.state.joined_late), self.cutters[side].max_frame)
+                    begin_opening(self, side, self.state.joined_late)
                 opening = self.openings[side]
                 verdict = opening.take(PyBytes_FromStringAndSize(<const char*>data, size), t, packet)
                 if opening.proxied_address is not None:
@@ -331,7 +334,7 @@ cdef class Connection:
         """Connection.begins_late."""
         self.state.missing = True
         self.opened[side] = False
-        self.openings[side] = _opening.Opening(DIRECTIONS[side], True, self.cutters[side].max_frame)
+        begin_opening(self, side, True)
         self.cutters[side].seeking = True
         if side == REQUEST:
             return lose_requests(self)
@@ -387,7 +390,7 @@ cdef class Connection:
 
     cdef int give_up_waiting(self) except -1:
         """Exchange.end: what is held has no request, what waits no response."""
-        held, self.held = self.held, []
+        held, self.held = self.held, NONE_HELD
         for frame, _ in held:
             say_orphan(self, frame)
         return give_up_all(&self.state, self.series)

@@ -93,13 +93,17 @@ cdef inline bint waiting_index(ExchangeState* exchange) noexcept nogil:
 
 
 cdef inline WaitingRequest* waiting_new(ExchangeState* exchange) noexcept nogil:
-    """One to be filled in and added, zeroed; NULL without memory."""
+    """One to be added, zeroed but for its row, which the caller fills in; NULL without memory."""
     cdef WaitingRequest* made = exchange.waiting_spare
     exchange.waiting_spare = NULL
     if made is NULL:
         made = <WaitingRequest*>malloc(sizeof(WaitingRequest))
     if made is not NULL:
-        memset(made, 0, sizeof(WaitingRequest))
+        made.request_ns = made.kept = made.size = made.ordinal = 0
+        made.losses = made.response_breaks = made.overtaken_by = made.use_count = made.body = 0
+        made.damaged = made.is_token = made.may_be_silent = made.is_untimed = made.is_lost = made.noted = False
+        made.uses, made.payload = NULL, NULL
+        made.before[SAME_SLOT] = made.after[SAME_SLOT] = NULL
     return made
 
 

@@ -83,6 +83,7 @@ def _address_of(packed):
     return str(ip_address(packed)).encode()
 
 
+@cython.final
 @cython.no_gc  # no cycle goes through a stream
 cdef class TrackedStream(EventSink):
     """What hangs on a connection: the state of its protocol. It pickles to what the pure twin has."""
@@ -130,6 +131,7 @@ cdef class TrackedStream(EventSink):
         return self.owner.take_events(self, connection, events)
 
 
+@cython.final
 cdef class RowBatches(StreamSink):
     """Takes the streams of a series, and keeps rows as C structs until there are enough of them for a record batch.
 

@@ -258,9 +258,11 @@ cdef inline int end_stream(
     row[LAST_API_NAME] = -1 if summary.last_api == no_int() else text_of(said, asked[3](summary.last_api))
     if unsupported is not None or (summary.refused_index != no_long() and summary.closed_by == 1):
         tell_refusals(rows, exchange, &summary, unsupported, sink.facts.refusals)
-    violations = sink.violations
-    if violations.counted:
-        violations.over(text_object(&rows.connection_ids, exchange.connection))
+    counted = sink.violations.counted
+    if counted:
+        place = text_object(&rows.connection_ids, exchange.connection)
+        if place in counted:
+            sink.violations.over(place)
     return 0
 
 

@@ -294,9 +294,9 @@ def test_K1313_40_metrics_are_found_without_a_copy(new: Codec) -> None:
     frame = memoryview(bytes.fromhex("0048 0001 00000001 0001 63" + ID + "00 00000003 01 04 03 aabb 00"))
     columns = new.to_arrow("PushTelemetryRequest", [frame[28:]], 1, ["metrics"])
     assert columns.column("metrics").to_pylist() == [b"\xaa\xbb"]
-    views: list[memoryview] = []
-    walker = FieldWalker(new.compiled.plan("PushTelemetryRequest", 1), lambda path: path == ("metrics",))
-    reading = walker.walk(frame, 28, lambda path, start, end, scopes: views.append(frame[start:end]))
+    walker = FieldWalker(new.compiled, "PushTelemetryRequest", 1, lambda path: path == ("metrics",))
+    reading = walker.walk(frame, 28)
+    views = [frame[begin:stop] for _, begin, stop in reading.spans]
     assert (reading.end, reading.fault) == (len(frame), None)
     assert views == [b"\xaa\xbb"]
     assert views[0].obj is frame.obj

@@ -7,26 +7,22 @@ from functools import cache
 from typing import Any
 
 from kwire.codec import decode, to_json
-from kwire.codec.classes import compiled
-from kwire.codec.field_spans import UNKNOWN_TAG, FieldWalker, Scopes
+from kwire.codec.classes import CompiledCatalog, compiled
+from kwire.codec.field_spans import UNKNOWN_TAG, FieldWalker
 from kwire.errors import Fault, WireError
+from kwire.schema import catalog
 
 Vectors = Callable[[str], list[dict[str, Any]]]
 
 
 @cache
 def walker_of(name: str, version: int) -> FieldWalker:
-    return FieldWalker(compiled().plan(name, version), lambda _path: True)
+    return FieldWalker(compiled(), name, version, lambda _path: True)
 
 
 def spans_of(name: str, version: int, data: bytes, *, whole: bool = True) -> tuple[list[tuple[tuple[str, ...], bytes]], int, Fault | None]:
-    found: list[tuple[tuple[str, ...], bytes]] = []
-
-    def visit(path: tuple[str, ...], begin: int, stop: int, _scopes: Scopes) -> None:
-        found.append((path, data[begin:stop]))
-
-    reading = walker_of(name, version).walk(data, 0, visit, whole=whole)
-    return found, reading.end, reading.fault
+    reading = walker_of(name, version).walk(data, 0, whole=whole)
+    return [(path, data[begin:stop]) for path, begin, stop in reading.spans], reading.end, reading.fault
 
 
 def texts_in(value: Any) -> list[bytes]:
@@ -74,29 +70,22 @@ def test_a_path_is_that_of_the_field(vectors: Vectors) -> None:
     assert topics == [each["name"] for each in written["topics"]]
 
 
-def test_scopes_hold_the_strings_of_the_structs_around() -> None:
+def test_fields_come_in_the_order_of_the_bytes() -> None:
     # JoinGroupRequest v0: group, timeout, member, protocol type, one protocol: name and metadata
     def text(value: bytes) -> bytes:
         return len(value).to_bytes(2, "big") + value
 
     data = text(b"g") + bytes(4) + text(b"m") + text(b"consumer") + (1).to_bytes(4, "big") + text(b"range") + (2).to_bytes(4, "big") + b"xy"
-    seen: dict[str, bytes] = {}
-
-    def visit(path: tuple[str, ...], _begin: int, _stop: int, scopes: Scopes) -> None:
-        if path == ("protocols", "metadata"):
-            for scope in scopes:
-                seen.update({name: data[begin:stop] for name, (begin, stop) in scope.items()})
-
-    FieldWalker(compiled().plan("JoinGroupRequest", 0), lambda _path: True).walk(data, 0, visit)
-    assert seen == {"group_id": b"g", "member_id": b"m", "protocol_type": b"consumer", "name": b"range", "metadata": b"xy"}
+    assert spans_of("JoinGroupRequest", 0, data)[0] == [
+        (("group_id",), b"g"), (("member_id",), b"m"), (("protocol_type",), b"consumer"), (("protocols", "name"), b"range"),
+        (("protocols", "metadata"), b"xy"),
+    ]  # fmt: skip
 
 
 def test_only_what_is_wanted_is_told() -> None:
     data = bytes.fromhex("0005") + b"PLAIN"
-    found: list[bytes] = []
-    walker = FieldWalker(compiled().plan("SaslHandshakeRequest", 0), lambda _path: False)
-    assert walker.walk(data, 0, lambda _path, begin, stop, _scopes: found.append(data[begin:stop])).fault is None
-    assert found == []
+    assert FieldWalker(compiled(), "SaslHandshakeRequest", 0, lambda _path: False).walk(data, 0) == (7, None, [])
+    assert FieldWalker(compiled(), "SaslHandshakeRequest", 0, lambda _path: True).walk(data, 0) == (7, None, [(("mechanism",), 2, 7)])
 
 
 def fault_of(name: str, version: int, data: bytes) -> Fault | None:
@@ -144,3 +133,38 @@ def test_unknown_tags_are_told_and_refused_ones_are_faults(vectors: Vectors) -> 
 def test_an_impossible_count_is_not_believed() -> None:
     data = (1 << 24).to_bytes(4, "big") + b"secret secret"
     assert spans_of("MetadataRequest", 1, data) == ([], 4, Fault.TRUNCATED)
+
+
+def test_where_understanding_ends() -> None:
+    # SaslAuthenticateRequest v2: compact bytes, then tags. A length at fault is understood, what it counts is not.
+    for text, end, fault, found in (
+        ("", 0, Fault.TRUNCATED, []),
+        ("05 616263", 1, Fault.TRUNCATED, []),  # four bytes, of which three are there
+        ("00 00", 1, Fault.NULL_NOT_ALLOWED, []),
+        ("8000 00", 2, Fault.NULL_NOT_ALLOWED, []),  # the same 0 in two bytes
+        ("ffff", 2, Fault.TRUNCATED, []),  # the length itself is cut
+        ("ffffffff7f 6162", 5, Fault.BAD_VARINT, []),
+        ("ffffffff0f 6162", 5, Fault.BAD_LENGTH, []),
+        ("02 61", 2, Fault.TRUNCATED, [b"a"]),  # no tags
+        ("02 61 05", 3, Fault.TRUNCATED, [b"a"]),  # five tags cannot be in no bytes
+        ("02 61 01 05 03 6263", 5, Fault.TRUNCATED, [b"a"]),  # tag 5 has three bytes
+        ("02 61 01 05 ffffffff0f 6263", 9, Fault.BAD_LENGTH, [b"a"]),
+        ("02 61 01 05 02 6263", 7, None, [b"a", b"bc"]),
+    ):
+        data = bytes.fromhex(text)
+        for twin in ("native", "pure"):
+            walker = FieldWalker(CompiledCatalog(catalog(), twin), "SaslAuthenticateRequest", 2, lambda _path: True)  # type: ignore[arg-type]
+            reading = walker.walk(data, 0)
+            assert (reading.end, reading.fault, [data[begin:stop] for _, begin, stop in reading.spans]) == (end, fault, found), (twin, text)
+
+
+def test_a_message_that_was_cut_is_understood_up_to_its_last_number() -> None:
+    # FindCoordinatorRequest v4: key type, a compact array of keys, tags. Whole, a count of 4 cannot be in two bytes; cut, it can.
+    data = bytes.fromhex("00 05 02 61")
+    for twin in ("native", "pure"):
+        walker = FieldWalker(CompiledCatalog(catalog(), twin), "FindCoordinatorRequest", 4, lambda _path: True)  # type: ignore[arg-type]
+        assert walker.walk(data, 0) == (2, Fault.TRUNCATED, [])
+        assert walker.walk(data, 0, whole=False) == (4, Fault.TRUNCATED, [(("coordinator_keys",), 3, 4)])
+        # ListOffsetsRequest v1 begins with a number of four bytes: what is there of a number stays
+        numbers = FieldWalker(CompiledCatalog(catalog(), twin), "ListOffsetsRequest", 1, lambda _path: True)  # type: ignore[arg-type]
+        assert numbers.walk(bytes(3), 0, whole=False).end == numbers.walk(bytes(3), 0).end == 3

@@ -10,11 +10,15 @@ from typing import Any
 
 import pytest
 
+from kwire.capture.request_logs.entry import LogEntry, connection_name
 from kwire.capture.request_logs.lines import read_line
 from kwire.tables import read_series
 from kwire.tables.client_keys import client_key
+from kwire.tables.request_logs.exchange_kinds import exchange_kind
+from kwire.tables.request_logs.messages import response_of
 from kwire.tables.request_logs.rows import LogRows
 from kwire.tables.row_sink import RowSink
+from kwire.tables.series import begin_series, read_piece
 
 HEARTBEAT, FETCH, METADATA, API_VERSIONS, PRODUCE = 12, 1, 3, 18, 0
 UNKNOWN = {"softwareName": "unknown", "softwareVersion": "unknown"}
@@ -89,6 +93,20 @@ def test_connections_between_the_same_ends_are_counted(tmp_path: Path) -> None:
     ]
     assert len(tables.connections) == 4
     assert len(Tables(tmp_path, line(life=""), line(life="")).connections) == 1
+
+
+def test_steps_of_groups_are_of_the_file_where_their_connection_begins(tmp_path: Path) -> None:
+    """As column `capture` of `group_steps` is declared, and as captures have it: the second file goes on with a connection of the first."""
+    answer = {"throttleTimeMs": 0, "errorCode": 27}
+    refused = line(request={"groupId": "g", "generationId": 1, "memberId": "m", "groupInstanceId": None}, response=answer)
+    carry = begin_series("s")
+    steps = []
+    for number in (2, 1):
+        log = tmp_path / f"requests.log.{number}"
+        log.write_text(f"[2026-11-21 10:24:46,660] DEBUG Completed request:{refused}\n")
+        for batch in read_piece(log, carry)["group_steps"]:
+            steps += batch.to_pylist()
+    assert [(row["request_index"], Path(row["capture"]).name) for row in steps] == [(0, "requests.log.2"), (1, "requests.log.2")]
 
 
 def test_memory_is_bounded_by_the_connections_that_are_live() -> None:
@@ -168,6 +186,21 @@ def test_a_version_that_the_broker_does_not_have(tmp_path: Path) -> None:
     assert [row["rule"] for row in tables.violations if row["connection_id"]] == ["api_versions_refused"]
     assert tables.facts["advertised"] == []
     assert tables.connections[0]["software_name"] == "apache-kafka-java"
+
+
+@pytest.mark.parametrize(("epochs", "same"), [((17, 18), True), ((17, 10**18 - 1), True), ((17, 10**19), False), ((17, '"x"'), False)])
+def test_an_answer_to_api_versions_is_read_once_whatever_its_epoch(epochs: tuple[object, object], same: bool) -> None:
+    """The epoch rises with every change of the metadata (KIP-584); 10^19 and a text do not fit into it, and such a body is malformed."""
+    kind = exchange_kind(API_VERSIONS, 4)
+    found = []
+    for epoch in epochs:
+        keys = '[{"apiKey":1,"minVersion":4,"maxVersion":18}]'
+        answer = f'{{"errorCode":0,"apiKeys":{keys},"throttleTimeMs":0,"finalizedFeaturesEpoch":{epoch}}}'
+        entry = LogEntry(1, API_VERSIONS, 4, 1, "a", connection_name("10.0.0.1:9092-10.0.0.2:5-0-1"), "typed", None, answer.encode())
+        found.append(response_of(entry, kind)[1])
+    assert found[0].ranges == {1: (4, 18)}
+    assert (found[1] is found[0]) is same
+    assert (found[1] is None) is not same
 
 
 def test_what_brokers_tell_of_the_cluster(tmp_path: Path) -> None:

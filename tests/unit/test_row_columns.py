@@ -13,7 +13,7 @@ from kwire.schema import catalog
 from kwire.tables import column_classes
 from kwire.tables.columns import DECLARED, SUMMARY_COLUMNS
 from kwire.tables.observed_rows import GROUP_STEPS, TOPIC_USE
-from kwire.tables.request_logs.request_row import LOGGED_COLUMNS
+from kwire.tables.request_logs.exchange_kinds import LOGGED_COLUMNS
 from kwire.tables.schemas import CONNECTIONS, REQUESTS
 
 PYX = Path(__file__).parents[2] / "pyx"

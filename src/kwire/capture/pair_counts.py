@@ -49,8 +49,12 @@ class PairCounts:
         Args:
             key: its endpoints, as in `PacketColumns.keys`.
         """
-        n = self.count_of(key)
-        self.put(key, n + 1)
+        n = self._recent.get(key)
+        if n is None:
+            n = self._look_up(key) if self._disk is not None else 0
+            if len(self._recent) >= RECENT_PAIRS:
+                self._spill()
+        self._recent[key] = n + 1
         return n
 
     def count_of(self, key: bytes) -> int:

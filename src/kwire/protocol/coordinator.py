@@ -14,6 +14,7 @@ from __future__ import annotations
 from functools import cache
 from typing import Any, Final, NamedTuple
 
+from kwire.codec._pure.primitives import Break, read_varint
 from kwire.codec.classes import compiled
 from kwire.errors import Fault, InputError, WireError, wire_error
 from kwire.protocol.embedded import PREFIX, Embedded, message_or_raise, opaque, prefix_of, read_embedded
@@ -146,17 +147,11 @@ def _unknown_version(name: str, type_id: int | None, version: int, offset: int) 
 
 def _varint(data: memoryview, offset: int, path: str) -> tuple[int, int]:
     """An unsigned varint of the frame, and the offset behind it."""
-    value = 0
-    for index in range(5):
-        if offset + index >= len(data):
-            raise wire_error(Fault.TRUNCATED, offset, path)
-        byte = data[offset + index]
-        if index == 4 and byte > 0x0F:
-            break
-        value |= (byte & 0x7F) << 7 * index
-        if byte < 0x80:
-            return value, offset + index + 1
-    raise wire_error(Fault.BAD_VARINT, offset, path)
+    try:
+        return read_varint(data, offset, len(data))
+    except Break as fault:
+        error = wire_error(fault.code, offset, path)
+    raise error
 
 
 def _read_framed(topic: str, data: Any, strict: bool) -> Embedded:

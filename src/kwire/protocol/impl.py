@@ -1,7 +1,7 @@
 """The one place of this room that picks the twin, by the rules of `kwire.codec.impl`.
 
-`kwire.protocol.tracking.connection` and `kwire.protocol.tracking.direction_detection` are the pure twins and the contract. `kwire.tables`
-makes rows of captures with the same native state.
+`kwire.protocol.tracking.connection`, `kwire.protocol.tracking.direction_detection` and `kwire.protocol.relay.relay` are the pure twins and
+the contract. `kwire.tables` makes rows of captures with the tracker's native state.
 """
 
 from __future__ import annotations
@@ -9,10 +9,12 @@ from __future__ import annotations
 from typing import Final
 
 from kwire.codec.impl import Twin, load_native
+from kwire.protocol.relay.budget import HeldBudget as PureHeldBudget
+from kwire.protocol.relay.relay import Relay as PureRelay
 from kwire.protocol.tracking.connection import Connection as PureConnection
 from kwire.protocol.tracking.direction_detection import DirectionDetector as PureDetector
 
-__all__ = ["Connection", "DirectionDetector", "backend"]
+__all__ = ["Connection", "DirectionDetector", "HeldBudget", "Relay", "backend"]
 
 
 def _choose() -> tuple[Twin, type[PureConnection], type[PureDetector]]:
@@ -23,7 +25,15 @@ def _choose() -> tuple[Twin, type[PureConnection], type[PureDetector]]:
     return "native", native.Connection, detection.DirectionDetector
 
 
+def _choose_relay() -> tuple[type[PureRelay], type[PureHeldBudget]]:
+    native = load_native("protocol", "relay", "relay")
+    return (PureRelay, PureHeldBudget) if native is None else (native.Relay, native.HeldBudget)
+
+
 _chosen: Final = _choose()
+_relay: Final = _choose_relay()
 backend: Final[Twin] = _chosen[0]
 Connection: Final[type[PureConnection]] = _chosen[1]
 DirectionDetector: Final[type[PureDetector]] = _chosen[2]
+Relay: Final[type[PureRelay]] = _relay[0]
+HeldBudget: Final[type[PureHeldBudget]] = _relay[1]

@@ -65,11 +65,13 @@ class SeriesFacts:
     The answer with error 35 lists no more than what it takes to try again (KIP-511), so it teaches nothing about the server's range.
     """
 
-    __slots__ = ("_advertised", "_nodes", "_topics", "refusals")
+    __slots__ = ("_advertised", "_latest", "_nodes", "_topics", "refusals")
 
     def __init__(self) -> None:
         # by server, each distinct answer with the times of the first and the last: a server says the same a thousand times
         self._advertised: dict[str, dict[tuple[tuple[int, tuple[int, int]], ...], list[int | None]]] = {}
+        # by server its latest answer, which request logs have as one object as long as it stays the same
+        self._latest: dict[str, tuple[dict[int, tuple[int, int]], list[int | None]]] = {}
         self._nodes: dict[tuple[int, str, int], list[Any]] = {}
         self._topics: dict[tuple[str, str], list[int | None]] = {}
         self.refusals: list[tuple[str, str, int, int | None, int | None, str]] = []
@@ -83,7 +85,10 @@ class SeriesFacts:
         if event.error_code:
             return None
         time = _us(event.time)
-        seen = self._advertised.setdefault(server, {}).setdefault(tuple(event.versions.items()), [time, time])
+        answer, seen = self._latest.get(server, ({}, []))
+        if answer is not event.versions:
+            seen = self._advertised.setdefault(server, {}).setdefault(tuple(event.versions.items()), [time, time])
+            self._latest[server] = event.versions, seen
         seen[:] = [_least(seen[0], time), _greatest(seen[1], time)]
         return seen
 

@@ -40,7 +40,7 @@ from kwire.tables.encrypted_connection import EncryptedConnection
 from kwire.tables.facts import SeriesFacts
 from kwire.tables.impl import row_batches
 from kwire.tables.observed_rows import ObservedRows, TopicSums
-from kwire.tables.request_logs.request_row import LOGGED_COLUMNS
+from kwire.tables.request_logs.exchange_kinds import LOGGED_COLUMNS
 from kwire.tables.schemas import CONNECTIONS, MESSAGE_FRAMES, REQUESTS
 from kwire.tables.violation_rows import ViolationRows
 

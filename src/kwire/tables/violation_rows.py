@@ -5,7 +5,7 @@ A hostile or broken peer can break a rule with every four bytes; a hundred rows 
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from typing import Any, Final
 
 import pyarrow as pa
@@ -25,7 +25,7 @@ class ViolationRows:
     """Collects the rows; pickles without those that were not taken.
 
     Attributes:
-        counted: whether any connection that is not over has broken a rule.
+        counted: the ids of connections that are not over and have broken a rule.
     """
 
     def __init__(self) -> None:
@@ -41,8 +41,8 @@ class ViolationRows:
         self._builder = ColumnBuilder(VIOLATIONS)
 
     @property
-    def counted(self) -> bool:
-        return bool(self._kinds)
+    def counted(self) -> Collection[str]:
+        return self._kinds
 
     def add(self, row: Sequence[Any]) -> None:
         """Take a row, values in the schema's order without `count`, or with a `count` that is set here; of no connection or of one."""

@@ -3,7 +3,7 @@
 from cpython.object cimport PyObject
 from libc.stdint cimport int32_t, int64_t, uint8_t
 
-from capture.tcp_state cimport Packet
+from capture.tcp_state cimport Packet, TcpState
 from kwire.capture._native.connection cimport TcpConnection
 from kwire.capture._native.sink cimport StreamSink
 from kwire.capture._native.tcp cimport Patience
@@ -33,6 +33,8 @@ cdef class SeriesCarry:
     cdef TcpConnection open(self, bytes key, const Packet* packet, StreamSink sink)
     cdef int end(self, TcpConnection connection, int64_t time_ns, int64_t packet, StreamSink sink) except -1
     cdef int sweep(self, int64_t packet, StreamSink sink) except -1
+    cdef bint is_over(self, const TcpState* tcp) noexcept
+    cdef bint is_due(self, const TcpState* tcp) noexcept
     cdef int look_after(self, TcpConnection connection, int64_t packet, StreamSink sink) except -1
     cdef int look_up_limits(self) except -1
     cdef void watch(self, TcpConnection connection) noexcept

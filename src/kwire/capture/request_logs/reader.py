@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Generator, Iterator
 from dataclasses import dataclass
+from io import BytesIO
 from typing import BinaryIO, Final, Literal, NamedTuple
 
 from kwire.capture.request_logs.folding import EntryFolder, Item, LineFault
@@ -147,7 +148,7 @@ def _items(chunk: _Chunk, file: int, folder: EntryFolder) -> Iterator[Item]:
 
 
 def _text(line: bytes) -> str:
-    return line.removesuffix(b"\r").lstrip(b"\0").decode("utf-8", "replace")
+    return line.removesuffix(b"\n").removesuffix(b"\r").lstrip(b"\0").decode("utf-8", "replace")
 
 
 class _Chunk(NamedTuple):
@@ -177,15 +178,15 @@ class _Lines:
         parts = [torn] if torn else []  # of the line that is not whole yet
         for data in self._blocks():
             read += len(data)
-            lines: list[bytes | None] = [*data.split(b"\n")]
-            first, rest = lines[0] or b"", len(lines) > 1
-            size += len(first)
+            lines: list[bytes | None] = [*BytesIO(data)]  # with their ends: that is faster than to split
+            end = data.rfind(b"\n") + 1
+            size += len(lines[0] or b"") - (end > 0)
             if size <= MAX_LINE_BYTES:
-                parts.append(first)
-            if not rest:
+                parts.append(lines[0] or b"")
+            if not end:
                 continue
+            begun = (lines.pop() or b"") if end < len(data) else b""
             lines[0] = b"".join(parts) if size <= MAX_LINE_BYTES else None
-            begun = lines.pop() or b""
             yield self._chunk(lines, True)
             parts, size = [begun], len(begun)
         last = b"".join(parts) if size <= MAX_LINE_BYTES else None

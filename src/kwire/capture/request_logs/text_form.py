@@ -19,6 +19,7 @@ from kwire.capture.request_logs.times import duration_us
 
 __all__ = ["is_unfinished", "read_text_entry"]
 
+_LIST_OFFSETS: Final = 2
 _ANONYMOUS: Final = "User:ANONYMOUS"
 
 _NUMBER: Final = r"(-?[0-9]+(?:[.,][0-9]+)?)"
@@ -91,6 +92,8 @@ def _described(text: str, line: int, connection: str) -> LogEntry:
     else:
         raise UnreadableLine("its header is in none of the known forms")
     request, response = (_named_body(key, header[6]), None) if header.re is _NAMED_HEADER else _bodies(text[header.end() :])
+    if key == _LIST_OFFSETS and request is not None and request.get("topics") == []:
+        del request["topics"]  # those of version 0 are printed as none
     return LogEntry(
         line=line,
         api_key=key,

@@ -6,7 +6,6 @@ Fields that were not asked for are stepped over.
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from functools import lru_cache
 from types import GenericAlias
 from typing import Annotated, Any, Final
@@ -60,7 +59,7 @@ def struct_of(plan: Plan, index: int = 0, *, older: bool = False) -> type[msgspe
         if number < block.first + block.untagged:
             typed.append((attribute, kind))
         else:  # brokers leave tagged fields out that are at their default
-            typed.append((attribute, kind, msgspec.field(default_factory=_default_maker(plan, operation, slot))))
+            typed.append((attribute, kind, _default_of(plan, operation, slot)))
     # nothing in it leads back to it
     return msgspec.defstruct("Body", typed, namespace=constants, rename=names, kw_only=True, gc=False)
 
@@ -76,11 +75,13 @@ def _type_of(plan: Plan, operation: Operation, older: bool) -> Any:
     return kind if operation.code in INTEGER_BOUNDS or operation.code == Op.UUID else kind | None  # which are never null
 
 
-def _default_maker(plan: Plan, operation: Operation, slot: SlotLayout) -> Callable[[], Any]:
+def _default_of(plan: Plan, operation: Operation, slot: SlotLayout) -> Any:
     if slot.default == Default.LIST:
-        return list
-    value = default_struct(plan, operation.block) if slot.default == Default.STRUCT else slot.value  # messages are not changed
-    return lambda: value
+        return msgspec.field(default_factory=list)
+    if slot.default == Default.STRUCT:
+        value = default_struct(plan, operation.block)  # messages are not changed
+        return msgspec.field(default_factory=lambda: value)
+    return msgspec.field(default=slot.value)
 
 
 def converted(_kind: type, value: Any) -> Uuid:

@@ -92,8 +92,8 @@ class LineReader:
         self._wanted = wanted
         self._seconds: dict[bytes, int] = {}
         self._levels: dict[bytes, str] = {}
-        # by how the object begins: api, version, what reads the object, whether the response is wanted as text
-        self._decoders: dict[bytes, tuple[int, int, _Decode, bool] | None] = {}
+        # by how the object begins: api, version, what reads it, and reads it as former releases wrote it, whether the response stays text
+        self._decoders: dict[bytes, tuple[int, int, _Decode, _Decode | None, bool] | None] = {}
 
     def read(self, line: bytes, number: int) -> LogEntry | None:
         """Make an entry of a line; None for a line that the fallback has to read.
@@ -117,8 +117,14 @@ class LineReader:
             known = self._decoders[opening] if opening in self._decoders else self._decoder(opening)
             if known is None:
                 return None
-            key, version, decode, as_text = known
-            found = decode(line[at : line.rfind(b"}") + 1])
+            key, version, decode, decode_older, as_text = known
+            text = line[at : line.rfind(b"}") + 1]
+            try:
+                found = decode(text)
+            except msgspec.ValidationError:
+                if decode_older is None:
+                    return None
+                found = decode_older(text)
             name = connection_name(found.connection)
         except (msgspec.MsgspecError, ValueError, RecursionError):  # another type, not JSON, not UTF-8, not a connection
             return None
@@ -126,8 +132,9 @@ class LineReader:
         if header.api_key != key or header.api_version != version:  # it has two of them
             return None
         if as_text:
-            text = bytes(response)
-            response = text if text[:1] == b"{" else None
+            response = bytes(response)
+            if response[:1] != b"{":
+                response = None
         elif response.__class__ is str:  # Produce without acknowledgement has an empty text in place of a response
             response = None
         total, queue, local, remote = found.total, found.queue, found.local, found.remote
@@ -155,36 +162,28 @@ class LineReader:
         instant = None if found is None else find_stamp(found[1].decode("ascii"), self._zone)
         return None if instant is None else _keep(self._seconds, stamp, instant)
 
-    def _decoder(self, opening: bytes) -> tuple[int, int, _Decode, bool] | None:
+    def _decoder(self, opening: bytes) -> tuple[int, int, _Decode, _Decode | None, bool] | None:
         """What reads the objects that begin so; None where that is not known."""
         found = _HEADER.fullmatch(opening)
         known = None
         if found is not None:
             key, version = int(found[1]), int(found[2])
             wanted = self._wanted(key, version)
-            known = None if wanted is None else (key, version, _decoder(version, wanted), wanted.response is None)
+            if wanted is not None:
+                known = (key, version, _decoder(version, wanted, False), _older_decoder(version, wanted), wanted.response is None)
         _keep(self._decoders, opening, known)
         return known
 
 
+def _older_decoder(version: int, wanted: WantedBodies) -> _Decode | None:
+    """What reads objects as former releases wrote them; None where they wrote what today's do."""
+    names = {wanted.request[0], wanted.response and wanted.response[0]}
+    return _decoder(version, wanted, True) if names & {message for message, _name in OLDER_NAMES} else None
+
+
 @cache
-def _decoder(version: int, wanted: WantedBodies) -> _Decode:
-    """What reads the objects of an api at a version."""
-    decode = _decoder_of(version, wanted, False)
-    if not {wanted.request[0], wanted.response and wanted.response[0]} & {message for message, _name in OLDER_NAMES}:
-        return decode
-    decode_older = _decoder_of(version, wanted, True)
-
-    def decode_either(text: bytes) -> Any:
-        try:
-            return decode(text)
-        except msgspec.ValidationError:
-            return decode_older(text)
-
-    return decode_either
-
-
-def _decoder_of(version: int, wanted: WantedBodies, older: bool) -> _Decode:
+def _decoder(version: int, wanted: WantedBodies, older: bool) -> _Decode:
+    """What reads the objects of an api at a version; with `older` the fields have their `OLDER_NAMES`."""
     name, fields = wanted.request
     request: Any = struct_of(compiled().plan(name, version, fields), older=older)
     response: Any = msgspec.Raw

@@ -10,7 +10,7 @@ from typing import Final
 
 from kwire.errors import Fault
 
-__all__ = ["MAX_LENGTH", "Break", "Buffer", "as_buffer", "join_path", "read_length", "read_varint"]
+__all__ = ["MAX_LENGTH", "Break", "Buffer", "as_buffer", "join_path", "read_length", "read_varint", "read_varlong", "read_zigzag"]
 
 Buffer = bytes | memoryview
 
@@ -50,22 +50,32 @@ def as_buffer(data: object) -> Buffer:
     return view if view.format == "B" and view.ndim == 1 else view.cast("B")
 
 
-def read_varint(data: Buffer, at: int, end: int) -> tuple[int, int]:
-    """An unsigned varint of 32 bits."""
+def read_varint(data: Buffer, at: int, end: int, last_shift: int = 28, last_most: int = 0x0F) -> tuple[int, int]:
+    """An unsigned varint of 32 bits, unless the shift and the most of its last byte say otherwise."""
     value = shift = 0
-    pos = at
-    while pos < end:
+    for pos in range(at, end):
         byte = data[pos]
-        pos += 1
+        if shift == last_shift and byte > last_most:
+            raise Break(Fault.BAD_VARINT, at)
         value |= (byte & 0x7F) << shift
         if byte < 0x80:
-            if shift == 28 and byte > 0x0F:
-                raise Break(Fault.BAD_VARINT, at)
-            return value, pos
+            return value, pos + 1
         shift += 7
-        if shift == 35:
-            raise Break(Fault.BAD_VARINT, at)
     raise Break(Fault.TRUNCATED, at)
+
+
+def read_zigzag(data: Buffer, at: int, end: int) -> tuple[int, int]:
+    """A zigzag varint of 32 bits, as all lengths of records are."""
+    if at < end and (byte := data[at]) < 0x80:
+        return (byte >> 1) ^ -(byte & 1), at + 1
+    value, pos = read_varint(data, at, end)
+    return (value >> 1) ^ -(value & 1), pos
+
+
+def read_varlong(data: Buffer, at: int, end: int) -> tuple[int, int]:
+    """A zigzag varint of 64 bits, ten bytes at most."""
+    value, pos = read_varint(data, at, end, 63, 1)
+    return (value >> 1) ^ -(value & 1), pos
 
 
 def read_length(data: Buffer, at: int, end: int, width: int) -> tuple[int, int]:

@@ -18,7 +18,7 @@ from collections.abc import Callable
 from typing import Final, TypeVar
 
 from kwire.codec._pure.checksums import crc32c
-from kwire.codec._pure.primitives import Break, Buffer
+from kwire.codec._pure.primitives import Break, Buffer, read_varlong, read_zigzag
 from kwire.codec.records.compression import HIGHEST_CODEC
 from kwire.codec.records.places import Flaw, Place
 from kwire.errors import Fault
@@ -200,25 +200,9 @@ class _Broken(Exception):
         return Flaw(self.code, self.offset, self.place, record, self.header, self.detail)
 
 
-def _zigzag(data: Buffer, at: int, end: int, limit: int = 28, last: int = 0x0F) -> tuple[int, int]:
-    """A zigzag varint of 32 bits, or with other limits of 64, and the position behind it."""
-    if at < end and (byte := data[at]) < 0x80:
-        return (byte >> 1) ^ -(byte & 1), at + 1
-    value = shift = 0
-    for pos in range(at, end):
-        byte = data[pos]
-        if shift == limit and byte > last:
-            raise Break(Fault.BAD_VARINT, at)
-        value |= (byte & 0x7F) << shift
-        if byte < 0x80:
-            return (value >> 1) ^ -(value & 1), pos + 1
-        shift += 7
-    raise Break(Fault.TRUNCATED, at)
-
-
 def _content(data: Buffer, at: int, end: int, nullable: bool) -> tuple[int, int]:
     """Where the content of a key or value begins, and its length, -1 for null: every negative length is one, as for Kafka."""
-    length, start = _zigzag(data, at, end)
+    length, start = read_zigzag(data, at, end)
     if length < 0:
         if not nullable:
             raise Break(Fault.BAD_LENGTH, at)
@@ -243,7 +227,7 @@ def _read_record(header: BatchHeader, data: Buffer, at: int, end: int, errors: s
     headers: list[tuple[str, bytes | None]] = []
     key = value = None
     try:
-        length, pos = _zigzag(data, at, end)
+        length, pos = read_zigzag(data, at, end)
         if length < 0:
             raise Break(Fault.BAD_LENGTH, at)
         if length > end - pos:
@@ -257,12 +241,12 @@ def _read_record(header: BatchHeader, data: Buffer, at: int, end: int, errors: s
         if pos < end and (byte := data[pos]) < 0x80:
             timestamp, pos = (byte >> 1) ^ -(byte & 1), pos + 1
         else:
-            timestamp, pos = _zigzag(data, pos, end, 63, 1)
+            timestamp, pos = read_varlong(data, pos, end)
         place = _OFFSET
         if pos < end and (byte := data[pos]) < 0x80:
             delta, pos = (byte >> 1) ^ -(byte & 1), pos + 1
         else:
-            delta, pos = _zigzag(data, pos, end)
+            delta, pos = read_zigzag(data, pos, end)
         place = _KEY
         if pos < end and data[pos] == _NULL:
             pos += 1
@@ -278,7 +262,7 @@ def _read_record(header: BatchHeader, data: Buffer, at: int, end: int, errors: s
         if pos < end and data[pos] == 0:
             pos += 1
         else:
-            count, pos = _zigzag(data, pos, end)
+            count, pos = read_zigzag(data, pos, end)
             if count < 0:
                 raise Break(Fault.BAD_LENGTH, at)
             if 2 * count > end - pos:  # two lengths of a byte each

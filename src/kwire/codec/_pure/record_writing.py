@@ -14,6 +14,7 @@ from operator import attrgetter
 from typing import Any, Final, NamedTuple
 
 from kwire.codec._pure.checksums import crc32c
+from kwire.codec.written_values import varint
 
 __all__ = ["Pack", "Refused", "write_batch", "write_messages"]
 
@@ -46,12 +47,7 @@ def _varint(value: int) -> bytes:
         return _ONE_BYTE[value]
     if value < 0x4000:
         return bytes((value & 0x7F | 0x80, value >> 7))
-    out = bytearray()
-    while value > 0x7F:
-        out.append(value & 0x7F | 0x80)
-        value >>= 7
-    out.append(value)
-    return bytes(out)
+    return varint(value)
 
 
 def _content(value: Any, path: str) -> bytes | None:

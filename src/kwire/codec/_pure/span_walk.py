@@ -1,11 +1,13 @@
 """The walk that finds places: where the leaves of a marking lie in the bytes of a message, and which tagged fields are around them.
 
-It reads as the decoders do with a projection on the leaves, and breaks where they do.
+It reads as the decoders do with a projection on the leaves, and breaks where they do. A walk that *lists* is for bytes of any quality: it
+finds every tagged field that no version defines too, minds no text, may end before the message does, and knows up to where it understood
+the bytes.
 """
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from typing import Final, NamedTuple
 
 from kwire.codec._pure.primitives import MAX_LENGTH, Break, Buffer, join_path, read_length, read_varint
 from kwire.codec._pure.readers import FALLBACK_ERRORS, Reader, make_reader
@@ -17,13 +19,16 @@ __all__ = ["MarkedPlan", "Place", "SpanWalk", "Section", "walk_over"]
 
 # As plain numbers: the members of an enumeration cost more than all else that is done for a field.
 _ARRAY, _STRUCT, _STRING = int(Op.ARRAY), int(Op.STRUCT), int(Op.STRING)
+_LONGEST_VARINT: Final = 5
+_MOST_TAG: Final = 0xFFFFFFFF
+_UNKNOWN_TAG: Final = Leaf(-1, int(Op.BYTES), False, False, -1, -1)
 
 
 class Place(NamedTuple):
     """A value in the bytes.
 
     Attributes:
-        leaf: what it is.
+        leaf: what it is; a tagged field that no version defines is no single and has no register.
         begin, content, stop: where its length begins, its content, and what follows; a null has no content.
         null: it is null.
         section: tagged field around it, an index of `SpanWalk.sections`, -1 where there is none.
@@ -136,17 +141,24 @@ class MarkedPlan:
 class SpanWalk:
     """One message being walked over.
 
+    Arguments:
+        lists: see the module.
+        cut: of a walk that lists: bytes are missing behind those that are there.
+
     Attributes:
+        pos: where the walk is; after a `Break` of one that lists, up to where the bytes were understood.
         found: places, in the order of the walk: of a single (-1, (place,)); of a rule its number and the places of
             what it reads and writes.
         sections: tagged fields that were walked into.
     """
 
-    def __init__(self, marked: MarkedPlan, data: Buffer, pos: int) -> None:
+    def __init__(self, marked: MarkedPlan, data: Buffer, pos: int, *, lists: bool = False, cut: bool = False) -> None:
         self.marked = marked
         self.data = data
         self.pos = pos
         self.end = len(data)
+        self.lists = lists
+        self.cut = cut
         self.steps: list[str | int] = []
         self.section = -1
         self.sections: list[Section] = []
@@ -167,21 +179,23 @@ class SpanWalk:
     def tags(self, struct: _Struct) -> None:
         at = self.pos
         count = self.varint()
-        if count * 2 > self.end - self.pos:
+        if not self.cut and count * 2 > self.end - self.pos:
             raise Break(Fault.TRUNCATED, at)
         for _ in range(count):
             at = self.pos
-            tag, self.pos = read_varint(self.data, at, self.end)
+            tag = self.varint(most=_MOST_TAG)
             size_at = self.pos
             size = self.varint()
             size_stop = self.pos
             stop = self.pos + size
-            if stop > self.end:
+            field = struct.tagged.get(tag)
+            if stop > self.end and (field is None or not self.cut):
                 raise Break(Fault.TRUNCATED, self.pos)
             if tag in struct.refused:
                 raise Break(Fault.BAD_TAG, at)
-            field = struct.tagged.get(tag)
             if field is None:
+                if self.lists:
+                    self.found.append((-1, (Place(_UNKNOWN_TAG, at, self.pos, stop, False, self.section, ()),)))
                 self.pos = stop
                 continue
             outer = self.section
@@ -210,13 +224,19 @@ class SpanWalk:
     def array(self, field: _Field) -> None:
         at = self.pos
         count = self.length(0 if field.compact else 4, field.nullable)
-        if count * field.minimum > self.end - self.pos:
+        if not self.cut and count * field.minimum > self.end - self.pos:
             raise Break(Fault.TRUNCATED, at)
         size = FIXED_SIZE.get(field.element, 0)
         if size and field.leaf is None and count > 0:
             self.pos += count * size
+            if self.pos > self.end:
+                self.pos = self.end
+                raise Break(Fault.TRUNCATED, at)
             return
-        if not field.into and field.element == _STRUCT and count > 0:
+        if self.cut:
+            count = min(count, (self.end - self.pos) // field.minimum + 1)  # a count says nothing about bytes that are not there
+        # what steps over a struct keeps no unknown tags
+        if not field.into and field.element == _STRUCT and count > 0 and not (self.lists and self.marked.flexible):
             try:
                 _, pos = self.marked.stepper(field.block)(self.data, self.pos, self.end, count)
             except FALLBACK_ERRORS:
@@ -246,11 +266,13 @@ class SpanWalk:
         content = self.pos
         stop = content + max(size, 0)
         if stop > self.end:
+            if code in FIXED_SIZE:  # no number is secret
+                self.pos = self.end
             raise Break(Fault.TRUNCATED, content)
         self.pos = stop
         if leaf is None:
             return
-        if code == _STRING:
+        if code == _STRING and not self.lists:
             try:
                 str(self.data[content:stop], "utf-8")
             except UnicodeDecodeError:
@@ -263,15 +285,23 @@ class SpanWalk:
 
     def length(self, width: int, nullable: bool) -> int:
         at = self.pos
-        length, self.pos = read_length(self.data, at, self.end, width)
+        try:
+            length, self.pos = read_length(self.data, at, self.end, width)
+        except Break:
+            self.pos = min(at + (width or _LONGEST_VARINT), self.end)
+            raise
         if length < 0 and not nullable:
             raise Break(Fault.NULL_NOT_ALLOWED, at)
         return length
 
-    def varint(self) -> int:
+    def varint(self, most: int = MAX_LENGTH) -> int:
         at = self.pos
-        value, self.pos = read_varint(self.data, at, self.end)
-        if value > MAX_LENGTH:
+        try:
+            value, self.pos = read_varint(self.data, at, self.end)
+        except Break:
+            self.pos = min(at + _LONGEST_VARINT, self.end)
+            raise
+        if value > most:
             raise Break(Fault.BAD_LENGTH, at)
         return value
 

@@ -13,7 +13,7 @@ from collections.abc import Callable
 from types import ModuleType
 from typing import Any, Final
 
-from kwire.codec._pure.primitives import Buffer
+from kwire.codec._pure.primitives import Break, Buffer, read_varint
 from kwire.errors import Fault, InputError, LimitExceeded, raise_for, wire_error
 
 __all__ = [
@@ -172,12 +172,10 @@ def _unsnap(payload: Buffer, limit: int) -> Buffer:
 
 
 def _unsnap_block(block: Buffer, limit: int) -> Buffer:
-    size = shift = 0
-    for byte in bytes(block[:5]):
-        size |= (byte & 0x7F) << shift
-        shift += 7
-        if byte < 0x80:
-            break
+    try:
+        size, _ = read_varint(block, 0, len(block))
+    except Break:
+        raise _Unreadable("its size is not a varint") from None
     if size > _SNAPPY_RATIO * len(block):
         raise _Unreadable("it claims more than snappy can pack")
     if size > limit:

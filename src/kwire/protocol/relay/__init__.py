@@ -19,12 +19,26 @@ calls.
 
 from __future__ import annotations
 
-from kwire.protocol.relay.budget import HeldBudget
-from kwire.protocol.relay.moves import Buffer, CloseReason, Closing, Held, Moves
-from kwire.protocol.relay.plan import CALL, CLOSE, PASS, REFUSE, FrameEdit, RelayPlan, RelayRule, Unknown
-from kwire.protocol.relay.relay import Relay
+from typing import TYPE_CHECKING
+
+from kwire.lazy_names import lazy_getattr
+
+if TYPE_CHECKING:
+    from kwire.protocol.relay.budget import HeldBudget
+    from kwire.protocol.relay.moves import Buffer, CloseReason, Closing, Held, Moves
+    from kwire.protocol.relay.plan import CALL, CLOSE, PASS, REFUSE, FrameEdit, RelayPlan, RelayRule, Unknown
+    from kwire.protocol.relay.relay import Relay
+
+_HOME = {
+    **dict.fromkeys(("HeldBudget", "Relay"), "kwire.protocol.impl"),
+    **dict.fromkeys(("Buffer", "CloseReason", "Closing", "Held", "Moves"), "kwire.protocol.relay.moves"),
+    **dict.fromkeys(("CALL", "CLOSE", "PASS", "REFUSE", "FrameEdit", "RelayPlan", "RelayRule", "Unknown"), "kwire.protocol.relay.plan"),
+}
 
 __all__ = [
     "CALL", "CLOSE", "PASS", "REFUSE", "Buffer", "CloseReason", "Closing", "FrameEdit", "Held", "HeldBudget", "Moves", "Relay", "RelayPlan",
     "RelayRule", "Unknown",
 ]  # fmt: skip
+
+if not TYPE_CHECKING:
+    __getattr__ = lazy_getattr(globals(), _HOME)

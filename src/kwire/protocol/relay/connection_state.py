@@ -96,12 +96,14 @@ class ConnectionState:
             self.close("program_failed", direction)
             return None
 
-    def fits(self, direction: Direction, pieces: list[Buffer]) -> bool:
-        """Whether an edited frame may be so long."""
+    def fits(self, direction: Direction, pieces: list[Buffer], shortest: int) -> bool:
+        """Whether a frame that was edited or released may be so long."""
         size = sum(map(len, pieces))
         if size > self.max_frame:
             self.close("program_too_large", direction, size)
-        return size <= self.max_frame
+        elif size < shortest:
+            self.close("length_too_short", direction, size)
+        return shortest <= size <= self.max_frame
 
     def new_id(self) -> int:
         """The next correlation id of the relay's own; none is negative, as Kafka's own never are."""

@@ -114,6 +114,11 @@ class RelayPlan:
         message = self.source.request(api_key)
         return None if message is None or version < 0 else header_version_of(message.header_versions, version)
 
+    def versions_of(self, api_key: int) -> tuple[int, int] | None:
+        """Lowest and highest version of an api; None for an unknown one."""
+        message = self.source.request(api_key)
+        return None if message is None else (message.valid_versions.lowest, message.valid_versions.highest)
+
     def _add(self, rule: RelayRule) -> None:
         message = self.source.request(rule.api_key) if rule.direction == "request" else self.source.response(rule.api_key)
         if message is None or not 0 <= rule.api_key < MOST_KEYS:

@@ -13,23 +13,20 @@ docs/internals/relay.md has the states and where each rule comes from.
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import Final
 
 from kwire.protocol.events import Direction
 from kwire.protocol.relay.budget import HeldBudget
 from kwire.protocol.relay.connection_state import ConnectionState
 from kwire.protocol.relay.frame_stream import FrameStream
 from kwire.protocol.relay.heads import REQUEST_HEAD, SHORTEST_REQUEST, SHORTEST_RESPONSE
+from kwire.protocol.relay.limits import MAX_FRAME, MAX_HELD, MAX_OWED
 from kwire.protocol.relay.moves import Buffer, Closing, Held, Moves
-from kwire.protocol.relay.owed import MAX_OWED, Owed
+from kwire.protocol.relay.owed import Owed
 from kwire.protocol.relay.plan import RelayPlan
 from kwire.protocol.relay.request_side import RequestSide
 from kwire.protocol.relay.response_side import ResponseSide
-from kwire.protocol.tracking.frames import MAX_FRAME
 
-__all__ = ["MAX_HELD", "Relay"]
-
-MAX_HELD: Final = 64 << 20
+__all__ = ["Relay"]
 
 
 class Relay:
@@ -104,7 +101,8 @@ class Relay:
 
         Arguments:
             held: from `Moves.held`. One of kind `own` goes nowhere, it is only done with.
-            pieces: the frame as it shall go out, without its length; None for as it came. Api key, version and correlation id must stay.
+            pieces: the frame as it shall go out, without its length; None for as it came. Api key and version must stay; its correlation
+                id is set.
             t: now, nanoseconds.
             response: what is done with the response to this request, instead of what the plan says: `PASS`, `CALL`, `CLOSE` or the
                 number of a program.

@@ -52,16 +52,15 @@ class RequestSide:
                 return
             if state.tokens.is_open or state.requests == 0:
                 stream.want("token", 2)
-            else:
+            elif state.check_length(stream, SHORTEST_REQUEST):
                 stream.want("head", SHORTEST_REQUEST)
         elif stream.stage == "token":
             if self._is_token():
                 state.gather_whole(stream, "raw")
-            else:
+            elif state.check_length(stream, SHORTEST_REQUEST):
                 stream.want("head", SHORTEST_REQUEST)
         elif stream.stage == "head":
-            if state.check_length(stream, SHORTEST_REQUEST):
-                self._decide(t)
+            self._decide(t)
         elif stream.stage == "raw":
             self._take_token(t)
         else:
@@ -121,13 +120,11 @@ class RequestSide:
 
     def _refuse(self, key: int, number: int, t: int) -> None:
         state = self._state
-        message = state.plan.source.request(API_VERSIONS)
-        versions = None if message is None else (message.valid_versions.lowest, message.valid_versions.highest)
         state.requests += 1
         silent = self.stream.silent
         self.stream.drop()
         if not silent:
-            state.answer(number, refusal(key, number, versions))
+            state.answer(number, refusal(key, number, state.plan.versions_of(API_VERSIONS)))
         self.passed(t)
 
     def _take_whole(self, t: int) -> None:
@@ -149,12 +146,13 @@ class RequestSide:
     def send(self, held: Held, pieces: list[Buffer], action: int | None = None) -> None:
         """Send a whole request, edited or not; `action`: what is done with its response."""
         state = self._state
-        if not state.fits("request", pieces):
+        if not state.fits("request", pieces, SHORTEST_REQUEST):
             return
         owed = None
         if held.wants_answer:
             owed = Owed("broker", held.api_key, held.api_version, held.correlation_id, held.correlation_id, held.time, action=action)
         head, rest = split_head(pieces, SHORTEST_REQUEST)
+        head[_ID_AT : _ID_AT + 4] = held.correlation_id.to_bytes(4, "big", signed=True)
         state.moves.to_server += [bytes(self._expected(head, owed)), *rest]
 
     def _expected(self, head: bytearray, owed: Owed | None) -> bytearray:

@@ -117,8 +117,9 @@ class ResponseSide:
 
     def send(self, held: Held, pieces: list[Buffer]) -> None:
         """Send a whole response, edited or not."""
-        if self._state.fits("response", pieces):
+        if self._state.fits("response", pieces, SHORTEST_RESPONSE):
             head, rest = split_head(pieces, SHORTEST_RESPONSE)
+            head[_ID_AT : _ID_AT + 4] = held.correlation_id.to_bytes(4, "big", signed=True)
             self._state.moves.to_client += [bytes(head), *rest]
             self.answered()
 

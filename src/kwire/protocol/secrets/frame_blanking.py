@@ -11,7 +11,7 @@ from functools import cache
 from typing import Final, Protocol
 
 from kwire.codec.classes import CompiledCatalog, compiled
-from kwire.codec.field_spans import UNKNOWN_TAG, FieldWalker, Scopes
+from kwire.codec.field_spans import UNKNOWN_TAG, FieldWalker
 from kwire.codec.group_definitions import compiled_groups
 from kwire.protocol.groups import PROTOCOL_TYPES
 from kwire.protocol.negotiation import API_VERSIONS
@@ -55,14 +55,19 @@ _DESCRIBING: Final = frozenset(field for rule in RULES.values() for _, field in 
 
 @cache
 def _walker(name: str, version: int) -> FieldWalker:
-    groups: CompiledCatalog = compiled_groups()
+    source = _source(name)
     nested = any(key[0] == name and rule.described_by for key, rule in RULES.items()) or "Group" in name
 
     def wanted(path: tuple[str, ...]) -> bool:
         key = (name, ".".join(path))
         return key in SECRET_TEXTS or key in RULES or (nested and path[-1] in _DESCRIBING) or _names_host(name, path)
 
-    return FieldWalker((groups if name in groups.catalog else compiled()).plan(name, version), wanted)
+    return FieldWalker(source, name, version, wanted)
+
+
+def _source(name: str) -> CompiledCatalog:
+    groups = compiled_groups()
+    return groups if name in groups.catalog else compiled()
 
 
 class FrameBlanker:
@@ -169,14 +174,14 @@ class _Blanking:
 
     def message(self, name: str, version: int, start: int) -> tuple[int, bool]:
         """Blank one message that begins at `start`; gives where what is understood of it ends, and whether it could be read."""
-
-        def visit(path: tuple[str, ...], begin: int, stop: int, scopes: Scopes) -> None:
-            self.field(name, path, begin, stop, scopes)
-
-        reading = _walker(name, version).walk(self.data, start, visit, whole=self.whole)
+        reading = _walker(name, version).walk(self.data, start, whole=self.whole)
+        described: dict[str, tuple[int, int]] = {}
+        for path, begin, stop in reading.spans:
+            described[path[-1]] = begin, stop
+            self.field(name, path, begin, stop, described)
         return reading.end, reading.fault is None
 
-    def field(self, name: str, path: tuple[str, ...], begin: int, stop: int, scopes: Scopes) -> None:
+    def field(self, name: str, path: tuple[str, ...], begin: int, stop: int, described: dict[str, tuple[int, int]]) -> None:
         if path[-1] == UNKNOWN_TAG:
             self.fill(begin, stop)
             return
@@ -184,7 +189,7 @@ class _Blanking:
         if key in SECRET_TEXTS:
             self.fill(begin, stop)
         elif (rule := RULES.get(key)) is not None:
-            self.bytes_field(rule, begin, stop, scopes)
+            self.bytes_field(rule, begin, stop, described)
         elif _names_host(name, path):
             if self.owner._hosts is not None:
                 self.put(begin, self.owner._hosts.host(self.data[begin:stop]))
@@ -194,10 +199,10 @@ class _Blanking:
             self.group_type = self.data[begin:stop].decode("utf-8", "replace")
             self.owner._group_types[self.group_id] = self.group_type
 
-    def bytes_field(self, rule: Rule, begin: int, stop: int, scopes: Scopes) -> None:
+    def bytes_field(self, rule: Rule, begin: int, stop: int, described: dict[str, tuple[int, int]]) -> None:
         held = self.data[begin:stop]
         if rule.kind == "nested" and self.depth < _MAX_DEPTH:
-            self.put(begin, self.nested(rule, held, scopes))
+            self.put(begin, self.nested(rule, held, described))
         elif rule.holds == "SASL token of the client":
             self.put(begin, blank_client_token(self.mechanism, held))
         elif rule.holds == "SASL token of the server":
@@ -205,7 +210,7 @@ class _Blanking:
         else:
             self.fill(begin, stop)
 
-    def nested(self, rule: Rule, held: bytes, scopes: Scopes) -> bytes | bytearray:
+    def nested(self, rule: Rule, held: bytes, described: dict[str, tuple[int, int]]) -> bytes | bytearray:
         if rule.holds == "address" and self.owner._hosts is not None and len(held) in (4, 16):
             return self.owner._hosts.packed(held)
         if rule.holds in _KEPT:
@@ -220,7 +225,7 @@ class _Blanking:
         elif rule.holds == "response frame":
             inner.response(*(self.carried or (None, None)))
         elif rule.holds in ("group metadata", "group assignment"):
-            inner.group(self.type_of(rule, scopes), rule.holds == "group assignment")
+            inner.group(self.type_of(rule, described), rule.holds == "group assignment")
         elif rule.holds == "consumer metadata":
             inner.group(_CONSUMER, False)
         elif rule.holds == "connect assignment":
@@ -229,13 +234,12 @@ class _Blanking:
             inner.fill(0, len(held))
         return inner.out
 
-    def type_of(self, rule: Rule, scopes: Scopes) -> str | None:
+    def type_of(self, rule: Rule, described: dict[str, tuple[int, int]]) -> str | None:
         """The protocol type of the group, as the message says it, or as the group's other messages do."""
         field = dict(rule.described_by).get("protocol_type")
-        for scope in reversed(scopes):
-            if field in scope:
-                begin, stop = scope[field]
-                return self.data[begin:stop].decode("utf-8", "replace")
+        if field in described:
+            begin, stop = described[field]
+            return self.data[begin:stop].decode("utf-8", "replace")
         if self.group_type is None and self.group_id is not None:
             return self.owner._group_types.get(self.group_id)
         return self.group_type
@@ -248,8 +252,7 @@ class _Blanking:
             self.fill(0, len(self.data))
             return
         name = names[assignment]
-        groups = compiled_groups()
-        known = (groups if name in groups.catalog else compiled()).message(name).valid_versions
+        known = _source(name).message(name).valid_versions
         end, readable = self.message(name, min(version, known.highest), 2)
         if protocol_type is None and not readable:
             end = 0  # it was a guess

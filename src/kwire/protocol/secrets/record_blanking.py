@@ -12,7 +12,7 @@ import zlib
 from contextlib import suppress
 from typing import Any, Final
 
-from kwire.codec._pure.primitives import Break, read_varint
+from kwire.codec._pure.primitives import Break, read_varint, read_varlong, read_zigzag
 from kwire.codec.impl import backend, load_twin
 from kwire.codec.records import scan
 from kwire.codec.records.compression import MAX_DECOMPRESSED, unpack
@@ -110,7 +110,10 @@ def _packing(codec: int, payload: bytes) -> tuple[int, int]:
     if codec == _SNAPPY:
         if payload[:8] == _XERIAL_MARK:
             return _XERIAL_HEAD, 0
-        return next((index + 1 for index, byte in enumerate(payload[:5]) if byte < 0x80), 0), 0
+        try:
+            return read_varint(payload, 0, len(payload))[1], 0
+        except Break:
+            return 0, 0
     if codec == _LZ4:
         return (15 if payload[4:5] and payload[4] & 0x08 else 7), 0
     if codec == _ZSTD and len(payload) > 4:
@@ -119,24 +122,11 @@ def _packing(codec: int, payload: bytes) -> tuple[int, int]:
     return 0, 0
 
 
-def _zigzag(data: bytes, at: int, end: int) -> tuple[int, int]:
-    value, at = read_varint(data, at, end)
-    return (value >> 1) ^ -(value & 1), at
-
-
-def _skip_long(data: bytes, at: int, end: int) -> int:
-    """The position behind a varint of up to 64 bits."""
-    for pos in range(at, min(at + 10, end)):
-        if data[pos] < 0x80:
-            return pos + 1
-    raise Break(Fault.BAD_VARINT, at)
-
-
 def _blank_many(data: bytes, out: bytearray, at: int, end: int, control: bool) -> None:
     """The records of a batch of magic 2; behind the first that cannot be read nothing stays."""
     while at < end:
         try:
-            size, behind = _zigzag(data, at, end)
+            size, behind = read_zigzag(data, at, end)
         except Break:
             at = min(at + _LONGEST_VARINT, end)  # what is wrong stays
             break
@@ -151,18 +141,18 @@ def _blank_many(data: bytes, out: bytearray, at: int, end: int, control: bool) -
 def _blank_record(data: bytes, out: bytearray, at: int, stop: int, control: bool) -> None:
     pos = at
     with suppress(Break):  # what is left of it then is not understood
-        pos = _skip_long(data, pos + _RECORD_HEAD, stop)
-        _, pos = _zigzag(data, pos, stop)  # offset delta
+        pos = read_varlong(data, pos + _RECORD_HEAD, stop)[1]
+        _, pos = read_zigzag(data, pos, stop)  # offset delta
         pos = _blank_content(data, out, pos, stop, control)
         pos = _blank_content(data, out, pos, stop, False)
-        count, pos = _zigzag(data, pos, stop)
+        count, pos = read_zigzag(data, pos, stop)
         for _ in range(2 * min(max(count, 0), stop - pos)):
             pos = _blank_content(data, out, pos, stop, False)
     _fill(out, pos, stop)
 
 
 def _blank_content(data: bytes, out: bytearray, at: int, stop: int, kept: bool) -> int:
-    size, start = _zigzag(data, at, stop)
+    size, start = read_zigzag(data, at, stop)
     if size > stop - start:
         raise Break(Fault.TRUNCATED, at)
     behind = start + max(size, 0)

@@ -16,6 +16,7 @@ import importlib
 import zlib
 from typing import Any, Final
 
+from kwire.codec._pure.primitives import read_varint
 from kwire.codec.records.compression import lz4_header_checksum
 
 __all__ = ["repack"]
@@ -83,7 +84,7 @@ def _literal(data: bytes, start: int, stop: int) -> bytes:
 def _snappy(data: bytes, size: int) -> bytes | None:
     """The elements of a good packing, of which so many get longer that the size comes out: copies become literals, literals fall apart."""
     block = bytes(_cramjam().snappy.compress_raw(data))
-    at = next(index for index, byte in enumerate(block) if byte < 0x80) + 1
+    at = read_varint(block, 0, len(block))[1]
     left = size - len(block)
     if left < 0:
         return None

@@ -12,11 +12,12 @@ from functools import cache
 from typing import Final, NamedTuple
 
 from kwire.codec.classes import compiled
+from kwire.codec.layout import layouts_of
 from kwire.codec.plan import FIXED_SIZE, WIDTH, Flag, Plan, compile_plan
 from kwire.protocol.negotiation import API_VERSIONS
 from kwire.protocol.row_columns import BODY_COLUMNS
 from kwire.protocol.tracking.brokers import NODE_FIELDS
-from kwire.protocol.tracking.first_fields import request_fields, response_fields
+from kwire.protocol.tracking.first_fields import first_value, request_fields, response_fields
 from kwire.protocol.tracking.group_steps import GROUP_APIS
 from kwire.protocol.tracking.identity import api_role
 from kwire.protocol.tracking.observation import Watch, watch_of
@@ -156,12 +157,15 @@ class FieldPlan(NamedTuple):
     Attributes:
         plan: with a projection that holds every marked path.
         marks: paths and what is taken there; a path stands before those that lie in it.
+        defaults: of columns that lie in tagged fields: path of the tagged field, mark of the column, and its value where the bytes leave
+            the field out. Columns that are null then are not here.
         traits: of requests, and of responses.
         header_version: of the message's header, 0 for a header itself.
     """
 
     plan: Plan
     marks: Marks
+    defaults: tuple[tuple[Path, int, int | str], ...]
     traits: int
     header_version: int
 
@@ -177,7 +181,7 @@ def field_plan_of(kind: str, api_key: int, version: int) -> FieldPlan | None:
     if kind.endswith("header"):
         name = "RequestHeader" if kind == "request_header" else "ResponseHeader"
         marks: Marks = [(("client_id",), Mark.CLIENT_ID)] if kind == "request_header" and version > 0 else []
-        return FieldPlan(compiled().plan(name, version, [".".join(path) for path, _ in marks]), marks, 0, 0)
+        return FieldPlan(compiled().plan(name, version, [".".join(path) for path, _ in marks]), marks, (), 0, 0)
     message = catalog().request(api_key) if kind == "request" else catalog().response(api_key)
     if message is None or version not in message.valid_versions or (api_key == _SASL_HANDSHAKE and version == 0):
         return None  # behind SaslHandshake v0 come tokens without any header
@@ -185,12 +189,15 @@ def field_plan_of(kind: str, api_key: int, version: int) -> FieldPlan | None:
     names = _fields(message, version)
     marks = sorted(((path, mark) for path, mark in marks if path in names), key=lambda each: len(each[0]))
     errors = sum(_is_error(mark) for _, mark in marks)
-    # Where a tagged field is left out its default counts, which is as if nothing was taken for these two.
-    if errors > _MOST_ERRORS or any(_is_tagged(names, path) and mark != Mark.REPLICA_ID and not _is_error(mark) for path, mark in marks):
+    # Where a tagged field is left out its default counts. Columns have it; for the next two it is as if nothing was taken.
+    if errors > _MOST_ERRORS or any(
+        mark < Mark.COLUMN and mark != Mark.REPLICA_ID and not _is_error(mark) and _tagged_in(names, path) for path, mark in marks
+    ):
         return None
     leaves = [path for path, _ in marks if not any(other != path and other[: len(path)] == path for other, _ in marks)]
     plan = _in_runs(compile_plan(message, version, sorted({".".join(path) for path in leaves})))
-    return FieldPlan(plan, marks, int(_traits(api_key, version)), header_version_of(message.header_versions, version))
+    defaults = _defaults(message, names, marks)
+    return FieldPlan(plan, marks, defaults, int(_traits(api_key, version)), header_version_of(message.header_versions, version))
 
 
 def _in_runs(plan: Plan) -> Plan:
@@ -214,8 +221,21 @@ def _fields(message: Message, version: int) -> dict[Path, LayoutField]:
     return dict(walk(fields_at(message, version), ()))
 
 
-def _is_tagged(names: dict[Path, LayoutField], path: Path) -> bool:
-    return any(names[path[:end]].tag is not None for end in range(1, len(path) + 1))
+def _tagged_in(names: dict[Path, LayoutField], path: Path) -> list[Path]:
+    """The tagged fields at a path and on the way to it, the outermost first."""
+    return [path[:end] for end in range(1, len(path) + 1) if names[path[:end]].tag is not None]
+
+
+def _defaults(message: Message, names: dict[Path, LayoutField], marks: Marks) -> tuple[tuple[Path, int, int | str], ...]:
+    classes = {layout.name: made for layout, made in zip(layouts_of(message), compiled().classes(message.name), strict=True)}
+    found = []
+    for path, mark in marks:
+        for tagged in _tagged_in(names, path) if mark >= Mark.COLUMN else ():
+            owner = message.name if len(tagged) == 1 else names[tagged[:-1]].type.removeprefix("[]")
+            value = first_value(classes[owner](), path[len(tagged) - 1 :])
+            if value is not None:
+                found.append((tagged, mark, value))
+    return tuple(found)
 
 
 def _is_error(mark: int) -> bool:

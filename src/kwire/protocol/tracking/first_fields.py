@@ -15,7 +15,7 @@ from kwire.schema import Message, catalog, snake_name
 from kwire.schema.layout import LayoutField, fields_at
 
 __all__ = [
-    "RequestFields", "ResponseFields", "column_values", "error_code_of", "first_value", "request_fields", "response_fields",
+    "Path", "RequestFields", "ResponseFields", "column_values", "error_code_of", "first_value", "request_fields", "response_fields",
     "text_fields", "topics_of",
 ]  # fmt: skip
 
@@ -204,9 +204,11 @@ def topics_of(message: Any, fields: RequestFields, counts: dict[str, int] | None
         counts: of a message that was cut, as of a `Prefix`: the number of topics is then what stands in front of them, and not known
             where topics stand inside of something else.
     """
-    if fields.topics is None or getattr(message, fields.topics[0], None) is None:
+    held = None if fields.topics is None else getattr(message, fields.topics[0], None)
+    if fields.topics is None or held is None:
         return None, None
-    elements = [value for value in _values(message, fields.topics) if value is not None]
+    is_plain = held.__class__ is list and len(fields.topics) == 1  # nearly always
+    elements = held if is_plain else [value for value in _values(message, fields.topics) if value is not None]
     name = elements[0] if elements else None
     if name is not None and fields.topic_name != "":
         name = None if fields.topic_name is None else getattr(name, fields.topic_name, None)
@@ -222,4 +224,19 @@ def error_code_of(message: Any, fields: ResponseFields) -> int | None:
     if fields.error_codes == (("error_code",),):
         code = getattr(message, "error_code", None)
         return None if code is None else int(code)
-    return next((code for path in fields.error_codes for code in _values(message, path) if code), 0)
+    for path in fields.error_codes:
+        if code := _first_code(message, path, 0):
+            return code
+    return 0
+
+
+def _first_code(struct: Any, path: Path, depth: int) -> int:
+    """The first code at the rest of a path that is not 0, and 0 without one; most responses have none, so this makes no list."""
+    held = getattr(struct, path[depth], None)
+    depth += 1
+    if depth == len(path):
+        return held or 0
+    for each in held if held.__class__ is list else () if held is None else (held,):
+        if code := _first_code(each, path, depth):
+            return code
+    return 0

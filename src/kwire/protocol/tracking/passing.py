@@ -18,7 +18,7 @@ from kwire.protocol.tracking.pairing import Pairing
 from kwire.protocol.tracking.prefix_reading import read_damaged
 from kwire.protocol.tracking.reading import REQUEST_HEAD, header_reader, peek_correlation_id, released_header
 
-__all__ = ["NEEDED_BODIES", "PRODUCE", "Passing", "read_acks"]
+__all__ = ["NEEDED_BODIES", "PRODUCE", "Passing", "plan_up_to_acks", "read_acks"]
 
 PRODUCE: Final = 0
 _SOME_HEADER: Final = 64  # bytes; most request headers are shorter
@@ -28,7 +28,7 @@ NEEDED_BODIES: Final = frozenset((17, 18, 36, 71))
 
 
 @cache
-def _up_to_acks(version: int) -> Plan:
+def plan_up_to_acks(version: int) -> Plan:
     """The plan of a Produce request that ends with its acks."""
     plan = compiled().plan("ProduceRequest", version, ("acks",))
     first = plan.blocks[0]
@@ -47,7 +47,7 @@ def read_acks(payload: bytes, offset: int, version: int) -> tuple[int, int] | No
     Returns:
         None when they lie behind the end of `payload`, or behind a transactional id that cannot be.
     """
-    read = read_damaged(_up_to_acks(version), payload, offset)
+    read = read_damaged(plan_up_to_acks(version), payload, offset)
     return (read.message.acks, read.end) if read.error is None else None
 
 

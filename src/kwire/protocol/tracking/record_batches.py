@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from typing import Any, Final
 
+from kwire.codec._pure.primitives import Break, read_zigzag
 from kwire.codec.records import StoredBatch, scan
 from kwire.errors import Fault
 from kwire.protocol.tracking.reading import Fact, RequestReading, api_label
@@ -78,9 +79,12 @@ def _of_batch(records: bytes, batch: StoredBatch) -> tuple[str, dict[str, Any]] 
         if unpacked > max(_LARGE, payload * _SUSPICIOUS_RATIO):
             return "batch_unpacks_too_large", {"size": payload, "unpacked": unpacked}
     if codec == 0 and count:
-        length, size = _zigzag(records, start, end)
-        if length is None or length < _LEAST_RECORD - 1 or length > payload - size:
-            return "batch_record_impossible", {"length": "unreadable" if length is None else length, "available": payload}
+        try:
+            length, first = read_zigzag(records, start, end)
+        except Break:
+            return "batch_record_impossible", {"length": "unreadable", "available": payload}
+        if length < _LEAST_RECORD - 1 or length > end - first:
+            return "batch_record_impossible", {"length": length, "available": payload}
     return None
 
 
@@ -96,14 +100,3 @@ def _claimed_size(codec: int, payload: bytes) -> int:
     start = 5 + (1 - single) + (0, 1, 2, 4)[payload[4] & 3]
     size = (single, 2, 4, 8)[flag]
     return int.from_bytes(payload[start : start + size], "little") + (256 if size == 2 else 0)
-
-
-def _zigzag(data: bytes, start: int, end: int) -> tuple[int | None, int]:
-    """A signed varint, as records use it, and its size."""
-    value = shift = 0
-    for position in range(start, min(start + 5, end)):
-        value |= (data[position] & 0x7F) << shift
-        if data[position] < 0x80:
-            return (value >> 1) ^ -(value & 1), position - start + 1
-        shift += 7
-    return None, 0

@@ -13,6 +13,7 @@ from __future__ import annotations
 from typing import Any, Final
 
 from kwire.capture.request_logs.entry import ConnectionName, LogEntry
+from kwire.capture.tcp import Endpoint
 from kwire.protocol.events import (
     Body,
     Event,
@@ -20,7 +21,6 @@ from kwire.protocol.events import (
     MetricsPushed,
     RequestCompleted,
     RequestState,
-    Severity,
     TopicsNamed,
     VersionsLearned,
     ViolationFound,
@@ -28,15 +28,14 @@ from kwire.protocol.events import (
 from kwire.protocol.row_columns import REQUEST_BODIES, RESPONSE_BODIES
 from kwire.protocol.rules import RULES, explain
 from kwire.protocol.tracking.brokers import nodes_of
-from kwire.protocol.tracking.first_fields import column_values, error_code_of, topics_of
 from kwire.protocol.tracking.identity import UNKNOWN, ClientIdentity
 from kwire.protocol.tracking.observation import Watch, observe_messages
 from kwire.protocol.tracking.reading import Fact, RequestReading
+from kwire.schema import error_name
 from kwire.tables.client_keys import client_key
 from kwire.tables.observed_rows import TopicSums
-from kwire.tables.request_logs.exchange_kinds import API_VERSIONS, ExchangeKind, FirstFields, exchange_kind, is_of_broker
-from kwire.tables.request_logs.messages import advertised_by, request_of, response_of
-from kwire.tables.request_logs.request_row import Sender, request_row
+from kwire.tables.request_logs.exchange_kinds import API_VERSIONS, NO_ANSWER, NO_FIELDS, ExchangeKind, exchange_kind, is_of_broker
+from kwire.tables.request_logs.messages import request_of, response_of
 from kwire.tables.request_logs.topics import add_topics
 
 __all__ = ["LogConnection"]
@@ -55,13 +54,9 @@ _NO_RESPONSE: Final = "no_response_expected"
 _WITHOUT_RESPONSE: Final[dict[str | None, RequestState]] = {
     _NO_RESPONSE: _NO_RESPONSE, "unanswered": "unanswered", "abandoned": "abandoned", "unseen": "unseen",
 }  # fmt: skip
-_NO_SOFTWARE: Final = (None, None)
-_ANSWERED: Final = ("answered", "decoded")  # nearly all
-_REQUEST_NAMES: Final = tuple(column.name for column, _ in REQUEST_BODIES)
+_REQUEST_NAMES: Final = (*(column.name for column, _ in REQUEST_BODIES), "first_topic", "topic_count")
 _RESPONSE_NAMES: Final = tuple(column.name for column, _ in RESPONSE_BODIES)
 _ACKS: Final = _REQUEST_NAMES.index("acks")
-_NO_FIELDS: Final = (*[None] * len(_REQUEST_NAMES), None, None)
-_NO_ANSWER: Final[list[Any]] = [None] * len(_RESPONSE_NAMES)
 _NOTHING: Final[list[Event]] = []
 _NO_FACTS: Final[list[Fact]] = []
 
@@ -74,11 +69,12 @@ class LogConnection:
     Arguments:
         name: the broker's name of it.
         n: how many connections between the same ends the series had before.
-        begun: number of the file where it begins, in the series.
+        begun: where its first entry is, as `take` has places.
         watched: the log has it from its beginning.
 
     Attributes:
         connection_id: as in the tables.
+        server: the broker's end.
         requests: entries so far.
         responses: of these, those that were answered.
         identity: who the client is.
@@ -92,13 +88,15 @@ class LogConnection:
     """
 
     __slots__ = (
-        "_broker_knows", "_name_unseen", "_reported", "_same", "_watched", "begun", "connection_id", "exact", "first_us",
-        "identity", "last_api_name", "last_us", "name", "principal", "requests", "responses", "sizes_known", "topics", "unsupported",
+        "_broker_knows", "_name_unseen", "_reported", "_same", "_sender", "_watched", "begun", "connection_id", "exact", "first_us",
+        "identity", "last_api_name", "last_us", "name", "principal", "requests", "responses", "server", "sizes_known", "topics",
+        "unsupported",
     )  # fmt: skip
 
     def __init__(self, name: ConnectionName, n: int, begun: int, watched: bool) -> None:
         self.name = name
         self.begun = begun
+        self.server = Endpoint(name.server_address, name.server_port)
         self.connection_id = f"{name.server_address}:{name.server_port}-{name.client_address}:{name.client_port}-{n}"
         self.requests = 0
         self.responses = 0
@@ -115,25 +113,23 @@ class LogConnection:
         self._watched = watched
         self._broker_knows = False  # an entry had the software that the broker knows
         self._name_unseen = False  # a name was sent, but its request is not logged as it was sent
-        # client id, software and principal of the latest entry, and what rows of such entries share; None where the request said more
-        self._same: tuple[str | None, tuple[str, str] | None, str | None, Sender] | None = None
-
-    @property
-    def server(self) -> str:
-        """The broker's end, ``address:port``."""
-        return f"{self.name.server_address}:{self.name.server_port}"
+        # Client id, software and principal of the latest entry, and the columns from series to principal that rows of such entries share;
+        # None where the request said more.
+        self._same: tuple[str | None, tuple[str, str] | None, str | None] | None = None
+        self._sender: tuple[str | None, ...] = ()
 
     def client_key(self) -> str:
         """Give the key of the client as it is known by now."""
         name, version = self.identity.software
         return client_key(name, version, self.identity.client_id, self.principal, self.name.client_address)
 
-    def take(self, entry: LogEntry, series: str, capture: str) -> Exchange:
+    def take(self, entry: LogEntry, series: str, capture: str, place: int) -> Exchange:
         """Take the next entry.
 
         Args:
             entry: the next of the connection.
             series, capture: as they stand in rows.
+            place: file and line in one number, as `kwire.tables.row_sink` has those of packets.
 
         Returns:
             The row, of `LOGGED_COLUMNS`, and what the entry teaches and breaks beyond it.
@@ -145,16 +141,8 @@ class LogConnection:
         index = self.requests
         self.requests = index + 1
         ended = None
-        if arrived is not None:
-            ended = None if total_us is None else arrived + total_us
-        elif logged_us is not None:  # an entry is written when all is done
-            arrived, ended = None if total_us is None else logged_us - total_us, logged_us
-        # a request does not end before it came
-        first, last = ended if arrived is None else arrived, arrived if ended is None else ended
-        if first is not None and (self.first_us is None or first < self.first_us):
-            self.first_us = first
-        if last is not None and (self.last_us is None or last > self.last_us):
-            self.last_us = last
+        if logged_us is not None or arrived is not None:
+            arrived, ended = self._see_times(logged_us, total_us, arrived)
         if form == "text":
             self.exact = self.sizes_known = False
         elif key == _SHARE_FETCH:
@@ -162,74 +150,80 @@ class LogConnection:
         if is_forwarded:
             return self._envelope(entry, series, capture, index, arrived, ended), _NOTHING
         kind = exchange_kind(key, version)
-        self.last_api_name = kind.api_name
+        api = kind.row
+        self.last_api_name = api[1]
 
         # The request.
         body: Body = "decoded"
-        typed = form == "typed" and request is not None and key != API_VERSIONS
-        if not typed:
+        if form != "typed" or request is None or key == API_VERSIONS:
             body, request = request_of(entry, kind)
-        named: FirstFields = _NO_FIELDS
-        if request is not None and kind.first is not None:
-            named = kind.first(request) if typed else _first_known(request, kind, form)
-        acks = named[_ACKS]
-        same = self._same
-        if (
-            same is not None and same[0] == client_id and same[1] == software and same[2] == principal and kind.may_be_client
-            and (key != _FETCH or _is_consumer(request)) and (correlation_id is None or correlation_id >= 0)
-        ):  # fmt: skip
-            broken = _NO_FACTS
+        named = NO_FIELDS if request is None else kind.first(request)
+        same = client_id, software, principal
+        broken = _NO_FACTS
+        if same == self._same and kind.may_be_client and (key != _FETCH or _is_consumer(request)) and not (correlation_id or 0) < 0:
             if client_id:
                 self.identity.count_client_id(client_id)
-            sender = same[3] if same[3][1] == capture else (series, capture, *same[3][2:])
         else:
             broken = self._see_identity(entry, kind, body, request)
-            name, number = software or _NO_SOFTWARE
-            sender = (series, capture, self.connection_id, client_id, self.identity.instance_id, name, number, principal)
-            self._same = (client_id, software, principal, sender) if kind.may_be_client else None
+            self._same = same if kind.may_be_client else None
+            self._sender = ()
+        sender = self._sender
+        if not sender or sender[1] != capture:
+            sender = (series, capture, self.connection_id, client_id, self.identity.instance_id, *(software or (None, None)), principal)
+            self._sender = sender
 
         # The response.
-        state: RequestState = _NO_RESPONSE if key == _PRODUCE and acks == 0 else _WITHOUT_RESPONSE.get(claimed, "answered")
+        state = _NO_RESPONSE if named[_ACKS] == 0 and key == _PRODUCE else _WITHOUT_RESPONSE.get(claimed, "answered")
         code = responded = latency = None
-        told = _NO_ANSWER
+        answered = NO_ANSWER
         if state == "answered":
             self.responses += 1
             responded, latency = ended, total_us
-            if typed:
-                if response is not None:
-                    code = kind.code(response)
-                    told = kind.answered(response)
-            else:
-                answered_as, response = response_of(entry, kind)
-                if response is not None:
-                    code = error_code_of(response, answered_as.response_fields)
-                    values = column_values(response, answered_as.response_fields)
-                    told = [values.get(name) for name in _RESPONSE_NAMES]
+            if form != "typed" or key == API_VERSIONS:
+                kind, response = response_of(entry, kind)
+            if response is not None:
+                code = kind.code(response)
+                answered = kind.answered(response)
         else:
             response = None
-        outcome = _ANSWERED if state == "answered" and body == "decoded" else (state, body)
-        row = request_row(
-            sender, kind, outcome, index, correlation_id, arrived, responded, latency, code, told, named, queue, local, remote, line
-        )
+        row = (
+            *sender, *api, index, correlation_id, arrived, responded, latency, code,
+            "NONE" if code == 0 else None if code is None else error_name(code), *answered, *named, state, body, queue, local, remote, line,
+        )  # fmt: skip
 
         # What they say beyond the row: of most nothing.
         if kind.uses_topics:
             whole = response is not None or state not in ("answered", "unseen")
-            add_topics(self.topics, key, client_id, acks, _ns(arrived), request, response, body == "decoded", whole)
+            add_topics(self.topics, key, client_id, named[_ACKS], _ns(arrived), request, response, body == "decoded", whole)
         if not broken and not code and not kind.says_more:
             return row, _NOTHING
         broken = broken.copy()
         events = self._learn(entry, kind, index, responded, response, code, broken)
-        events += self._violations(broken, entry, index, arrived)
+        events += self._violations(broken, place, index, arrived)
         if kind.watch is not Watch.NO and not kind.uses_topics:
+            unknown: Any = None
             completed = RequestCompleted(
-                index, key, kind.api_name, version, None, correlation_id, client_id, self.identity.instance_id, sender[5], sender[6],
-                principal, _ns(arrived), _ns(responded), latency, None, None, code, first_topic=named[-2], topic_count=named[-1],
-                state=state, body=body, **dict(zip(_REQUEST_NAMES, named, strict=False)),
-                **dict(zip(_RESPONSE_NAMES, told, strict=True)),
+                index, key, api[1], version, None, correlation_id, client_id, sender[4], sender[5], sender[6], principal, _ns(arrived),
+                _ns(responded), latency, None, None, code, state=state, body=body, packet_number=place, stream_offset=unknown,
+                **dict(zip(_REQUEST_NAMES, named, strict=True)), **dict(zip(_RESPONSE_NAMES, answered, strict=True)),
             )  # fmt: skip
             events += _observed(completed, request, response)
         return row, events
+
+    def _see_times(self, logged: int | None, total: int | None, arrived: int | None) -> tuple[int | None, int | None]:
+        """When a request came and when it ended, of which the log has one or the other; an entry is written when all is done."""
+        if arrived is not None:
+            ended = None if total is None else arrived + total
+        else:
+            ended = logged
+            arrived = None if total is None or logged is None else logged - total
+        # a request does not end before it came
+        first, last = ended if arrived is None else arrived, arrived if ended is None else ended
+        if first is not None and (self.first_us is None or first < self.first_us):
+            self.first_us = first
+        if last is not None and (self.last_us is None or last > self.last_us):
+            self.last_us = last
+        return arrived, ended
 
     def _learn(
         self, entry: LogEntry, kind: ExchangeKind, index: int, responded: int | None, response: Any, code: int | None, broken: list[Fact]
@@ -249,7 +243,7 @@ class LogConnection:
         elif key == API_VERSIONS:
             if code == _UNSUPPORTED_VERSION:
                 broken.append(("api_versions_refused", {"version": version}))
-            return [VersionsLearned(index, time, advertised_by(entry, response), code or 0, True)]
+            return [VersionsLearned(index, time, response.ranges, code or 0, True)]
         elif kind.names_nodes:
             learned = nodes_of(kind.api_name, index, time, response)
             return [] if learned is None else [learned]
@@ -294,41 +288,29 @@ class LogConnection:
         """
         kind = exchange_kind(_ENVELOPE, 0)
         self.responses += 1
-        self.last_api_name = kind.api_name
-        code = None
+        self.last_api_name = kind.row[1]
         answered_as, response = response_of(entry, exchange_kind(entry.api_key, entry.api_version))
-        if response is not None:
-            code = _NOT_CONTROLLER if error_code_of(response, answered_as.response_fields) == _NOT_CONTROLLER else 0
-        name, version = self.identity.software
-        sender = (series, capture, self.connection_id, None, self.identity.instance_id, name, version, None)
-        return request_row(
-            sender, kind, ("answered", "skipped"), index, None, arrived, ended, entry.total_us, code, _NO_ANSWER, _NO_FIELDS,
-            entry.queue_us, entry.local_us, entry.remote_us, entry.line,
+        refused = response is not None and answered_as.code(response) == _NOT_CONTROLLER
+        code = None if response is None else _NOT_CONTROLLER if refused else 0
+        return (
+            series, capture, self.connection_id, None, self.identity.instance_id, *self.identity.software, None, *kind.row, index, None,
+            arrived, ended, entry.total_us, code, None if code is None else error_name(code), *NO_ANSWER, *NO_FIELDS,
+            "answered", "skipped", entry.queue_us, entry.local_us, entry.remote_us, entry.line,
         )  # fmt: skip
 
-    def _violations(self, broken: list[Fact], entry: LogEntry, index: int, arrived: int | None) -> list[Event]:
+    def _violations(self, broken: list[Fact], place: int, index: int, arrived: int | None) -> list[Event]:
         events: list[Event] = []
+        unknown: Any = None
         for rule, facts in broken:
-            severity: Severity = RULES[rule].severity
+            severity = RULES[rule].severity
             if severity == "info":
                 if rule in self._reported:
                     continue
                 self._reported.add(rule)
             time: Any = arrived
             name, client_id = self.identity.software[0], self.identity.client_id
-            events.append(ViolationFound(rule, severity, "request", index, entry.line, 0, time, name, client_id, explain(rule, **facts)))
+            events.append(ViolationFound(rule, severity, "request", index, place, unknown, time, name, client_id, explain(rule, **facts)))
         return events
-
-
-def _first_known(message: Any, kind: ExchangeKind, form: str) -> FirstFields:
-    """The first fields of a message that may lack some."""
-    fields = kind.request_fields
-    topics: tuple[str | None, int | None] = (None, None)
-    # text forms print the topics of ListOffsets v0 as none
-    if form != "text" or kind.api_name != "ListOffsets" or getattr(message, "topics", None):
-        topics = topics_of(message, fields)
-    values = column_values(message, fields)
-    return (*(values.get(name) for name in _REQUEST_NAMES), *topics)
 
 
 def _observed(row: RequestCompleted, request: Any, response: Any) -> list[Event]:

@@ -12,9 +12,11 @@ from kwire.protocol.events import Body
 from kwire.protocol.tracking.brokers import ranges_of
 from kwire.tables.request_logs.exchange_kinds import API_VERSIONS, BodyKind, ExchangeKind, exchange_kind
 
-__all__ = ["advertised_by", "request_of", "response_of"]
+__all__ = ["request_of", "response_of"]
 
 _UNSUPPORTED_VERSION: Final = 35
+_EPOCH: Final = b'"finalizedFeaturesEpoch":'
+_EPOCH_DIGITS: Final = 18  # which fit into its 64 bits
 
 
 def request_of(entry: LogEntry, kind: ExchangeKind) -> tuple[Body, Any]:
@@ -28,14 +30,32 @@ def request_of(entry: LogEntry, kind: ExchangeKind) -> tuple[Body, Any]:
 
 
 def response_of(entry: LogEntry, kind: ExchangeKind) -> tuple[ExchangeKind, Any]:
-    """The message of the response of an entry, and the kind that it is of; None where there is none that can be read."""
+    """The message of the response of an entry, and the kind that it is of; None where there is none that can be read.
+
+    That of ApiVersions has the attribute `ranges` too, which must not be changed.
+    """
     version, body = entry.api_version, entry.response
     if entry.api_key == API_VERSIONS and body is not None:
-        return _api_versions(body, version) if isinstance(body, bytes) else _read_api_versions(body, version, entry.form != "text")
+        return (
+            _api_versions(_without_epoch(body), version)
+            if isinstance(body, bytes)
+            else _read_api_versions(body, version, entry.form != "text")
+        )
     return kind, None if kind.response is None else _message(kind.response, version, body, entry.form != "text")[1]
 
 
-@lru_cache(maxsize=64)  # a broker gives all clients the same answer
+def _without_epoch(text: bytes) -> bytes:
+    """An answer to ApiVersions with 0 for its epoch, which nothing asks for: each change of the cluster's metadata raises it (KIP-584).
+
+    Without it the answers of weeks are few.
+    """
+    before, name, behind = text.rpartition(_EPOCH)
+    rest = behind.lstrip(b"0123456789")
+    digits = len(behind) - len(rest)
+    return before + name + b"0" + rest if 0 < digits <= _EPOCH_DIGITS else text
+
+
+@lru_cache(maxsize=64)
 def _api_versions(text: bytes, version: int) -> tuple[ExchangeKind, Any]:
     try:
         return _read_api_versions(parse_json(text.decode("utf-8", "replace")), version, True)
@@ -50,17 +70,10 @@ def _read_api_versions(body: dict[str, Any], version: int, exact: bool) -> tuple
     if kind.response is None or str(code) == str(_UNSUPPORTED_VERSION):
         version, kind = 0, exchange_kind(API_VERSIONS, 0)
     assert kind.response is not None
-    return kind, _message(kind.response, version, body, exact)[1]
-
-
-def advertised_by(entry: LogEntry, message: Any) -> dict[int, tuple[int, int]]:
-    """The ranges of versions in the ApiVersions response of an entry, which must not be changed."""
-    return _advertised(entry.response, entry.api_version) if isinstance(entry.response, bytes) else ranges_of(message)
-
-
-@lru_cache(maxsize=64)
-def _advertised(text: bytes, version: int) -> dict[int, tuple[int, int]]:
-    return ranges_of(_api_versions(text, version)[1])
+    message = _message(kind.response, version, body, exact)[1]
+    if message is not None:
+        message.ranges = ranges_of(message)
+    return kind, message
 
 
 def _message(kind: BodyKind, version: int, body: Any, exact: bool) -> tuple[Body, Any]:

@@ -7,7 +7,7 @@ A log does not say when a connection ends. It is over when the same ends have a 
 from __future__ import annotations
 
 from collections import OrderedDict
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
 from datetime import UTC, tzinfo
 from typing import Any, Final
@@ -15,11 +15,11 @@ from typing import Any, Final
 from kwire.capture.request_logs.entry import ConnectionName, LogEntry
 from kwire.capture.request_logs.folding import EntryFolder, Item, LineFault
 from kwire.capture.request_logs.reader import LogFileFacts, LogPosition, torn_line
-from kwire.protocol.events import BrokersLearned, Event, GroupStep, MetricsPushed, TopicsNamed, VersionsLearned, ViolationFound
+from kwire.protocol.events import Event
 from kwire.tables.observed_rows import TOPIC_USE
 from kwire.tables.request_logs.connection import LogConnection
 from kwire.tables.request_logs.exchange_kinds import API_VERSIONS, wanted_bodies
-from kwire.tables.row_sink import RowSink
+from kwire.tables.row_sink import PACKET_BITS, RowSink
 from kwire.tables.schemas import CAPTURES, CONNECTIONS, VIOLATIONS
 
 __all__ = ["MOST_LIVE", "LogRows"]
@@ -56,19 +56,12 @@ class _LogFile:
     def count(self, entry: LogEntry) -> None:
         """An entry begins in the file."""
         self.requests += 1
-        time = entry.logged_us
-        if entry.arrived_us is not None:
-            self._see_time(entry.arrived_us)
-        elif time is None:
+        if entry.logged_us is None and entry.arrived_us is None:
             self.untimed += 1
-        if time is not None:
-            self._see_time(time)
-
-    def _see_time(self, time: int) -> None:
-        if self.start_us is None or time < self.start_us:
-            self.start_us = time
-        if self.end_us is None or time > self.end_us:
-            self.end_us = time
+        for time in (entry.arrived_us, entry.logged_us):
+            if time is not None:
+                self.start_us = time if self.start_us is None else min(self.start_us, time)
+                self.end_us = time if self.end_us is None else max(self.end_us, time)
 
 
 class LogRows:
@@ -143,6 +136,7 @@ class LogRows:
     def take(self, items: Iterable[Item]) -> None:
         """Take what was read of a file."""
         live, ports, series, names = self._live, self._sink.ports, self._sink.series, self._sink.files
+        take_event: Callable[[Any, Event], None] = self._sink.take_event
         rows: list[Sequence[Any]] = []
         for item in items:
             if isinstance(item, LineFault):
@@ -160,10 +154,10 @@ class LogRows:
                 connection = self._begin(number, entry)
             else:
                 live.move_to_end(name)
-            row, events = connection.take(entry, series, names[number])
+            row, events = connection.take(entry, series, names[number], number << PACKET_BITS | entry.line)
             rows.append(row)
             for event in events:
-                self._event(names[number], connection, event)
+                take_event(connection, event)
         self._sink.logged_requests.extend(rows)
 
     def client_keys(self) -> dict[str, str]:
@@ -207,7 +201,7 @@ class LogRows:
 
     def oldest_begun(self, default: int) -> int:
         """The number of the file where the oldest of the live connections begins, `default` where there is none."""
-        return min((each.begun for each in self._live.values()), default=default)
+        return min((each.begun >> PACKET_BITS for each in self._live.values()), default=default)
 
     def count_on(self, before: LogRows) -> None:
         """Number connections between the same ends on from those of a series that is over."""
@@ -242,7 +236,7 @@ class LogRows:
         self._lives[ends] = n + 1
         self._latest[ends] = name
         self._files[number].connections += 1
-        found = self._live[name] = LogConnection(name, n, number, self._begins(name, entry))
+        found = self._live[name] = LogConnection(name, n, number << PACKET_BITS | entry.line, self._begins(name, entry))
         if len(self._live) > self._most_live:
             self._end(next(iter(self._live)))
         return found
@@ -262,26 +256,6 @@ class LogRows:
             lowest = self._began[place] = at
         return lowest is not None and at >= lowest
 
-    def _event(self, capture: str, connection: LogConnection, event: Event) -> None:
-        if isinstance(event, ViolationFound):
-            self._sink.violations.add(
-                _row(
-                    _VIOLATION, series=self._sink.series, capture=capture, connection_id=connection.connection_id,
-                    rule=event.rule, severity=event.severity, request_index=event.request_index, packet_number=event.packet_number,
-                    software_name=event.software_name, client_id=event.client_id, explanation=event.explanation,
-                )
-            )  # fmt: skip
-        elif isinstance(event, VersionsLearned):
-            self._sink.facts.learn_versions(connection.server, event)
-        elif isinstance(event, BrokersLearned):
-            self._sink.facts.learn_nodes(event)
-        elif isinstance(event, TopicsNamed):
-            self._sink.facts.learn_topics(event)
-        elif isinstance(event, GroupStep):
-            self._sink.observed.step(capture, connection.connection_id, event)
-        elif isinstance(event, MetricsPushed):
-            self._sink.observed.metrics(capture, connection.connection_id, event)
-
     def _end(self, name: ConnectionName) -> None:
         """Nothing more will come of a connection, as far as can be told."""
         connection = self._live.pop(name)
@@ -291,7 +265,7 @@ class LogRows:
         software = identity.software
         self._sink.connections.add(
             _row(
-                _CONNECTION, series=self._sink.series, capture=self._sink.files[connection.begun],
+                _CONNECTION, series=self._sink.series, capture=self._sink.files[connection.begun >> PACKET_BITS],
                 connection_id=connection.connection_id, client_key=connection.client_key(), client_address=name.client_address,
                 client_port=name.client_port, server_address=name.server_address, server_port=name.server_port,
                 first_seen=connection.first_us, last_seen=connection.last_us, request_frames=connection.requests,
@@ -309,8 +283,9 @@ class LogRows:
             # of record batches a log has no more than how many bytes they were
             self._sink.observed.builders["topic_use"].add((*head, errors, None, None, size, None, *seen, [], [], *lists[:-1], None))
         self._sink.violations.over(connection.connection_id)
+        server = f"{name.server_address}:{name.server_port}"
         for (key, version), index in connection.unsupported.items():
-            self._sink.facts.refusals.append((connection.connection_id, connection.server, index, key, version, "unsupported_version"))
+            self._sink.facts.refusals.append((connection.connection_id, server, index, key, version, "unsupported_version"))
 
     # Lines that cannot be read.
 

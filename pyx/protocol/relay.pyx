@@ -1,0 +1,437 @@
+# cython: language_level=3, binding=False, embedsignature=True, embedsignature.format=clinic
+"""A relay between one client and one broker, compiled: `kwire.protocol.relay.relay.Relay` is the contract.
+
+Bytes are cut, paired and passed on without a Python object (protocol/relay_feed.pxd). Python is called for frames that a rule asks for, for
+programs that only Python has, and for raw SASL tokens.
+"""
+
+cimport cython
+from cpython.buffer cimport PyBUF_SIMPLE, PyBuffer_Release, PyObject_GetBuffer
+from cpython.bytes cimport PyBytes_AS_STRING, PyBytes_FromStringAndSize, PyBytes_GET_SIZE
+from cpython.object cimport PyObject
+from libc.stdint cimport int32_t, int64_t, uint8_t
+from libc.stdlib cimport free, malloc
+from libc.string cimport memcpy, memset
+
+from build_id cimport build_id
+from codec.program cimport program_lower, program_release
+from protocol.relay_feed cimport relay_begin, relay_drain, relay_feed, relay_settle
+from protocol.relay_owed cimport BY_PLAN, OWED_OWN, owed_answer, owed_at, owed_count
+from protocol.relay_pieces cimport Piece, Pieces, chunk_take
+from protocol.relay_request cimport release_request
+from protocol.relay_response cimport release_response
+from protocol.relay_state cimport (
+    LENGTH, OPEN, PROGRAM_FAILED, REQUEST, RESPONSE, SASL_UNKNOWN_MECHANISM, Ask, HeldFrame,
+    Stream, is_blocked, is_inside, relay_close, relay_free, relay_kept, send_answers,
+)
+from protocol.relay_table cimport KEYS, REQUEST_HEADERS, VERSIONS, RelayTable
+from wire.cursor cimport Bytes
+from wire.raw_python cimport raw_incref, raw_xdecref
+
+from kwire.codec.classes import compiled
+from kwire.errors import EncodeError, WireError
+from kwire.protocol.relay.heads import API_VERSIONS, PRODUCE, SHORTEST_REQUEST, SHORTEST_RESPONSE, mechanism_of
+from kwire.protocol.relay.limits import MAX_HELD
+from kwire.protocol.relay.moves import CLOSE_TEXTS, Closing, Held, Moves
+from kwire.protocol.relay.plan import MOST_KEYS, MOST_VERSIONS
+from kwire.protocol.relay.raw_tokens import RawTokens
+from kwire.protocol.tracking.frames import MAX_FRAME
+from kwire.protocol.tracking.passing import plan_up_to_acks
+
+__all__ = ["HeldBudget", "Relay"]
+
+__build__ = build_id()
+
+cdef extern from "Python.h":
+    bint PyBytes_CheckExact(object data)
+
+cdef tuple REASONS = (None, *CLOSE_TEXTS)
+cdef tuple DIRECTIONS = ("request", "response")
+
+
+@cython.final
+cdef class PlanTable:
+    """The C arrays of a plan."""
+
+    def __cinit__(self, plan):
+        cdef RelayTable* table = &self.table
+        cdef int key, version
+        if MOST_KEYS != KEYS or MOST_VERSIONS != VERSIONS:
+            raise ImportError("the table of a plan has another size in Python")
+        memset(table, 0, sizeof(RelayTable))
+        source = compiled()
+        for version in range(REQUEST_HEADERS):
+            program_lower(&table.request_headers[version], source.decoder("RequestHeader", version).plan, 0)
+        table.unknown = plan.action("request", KEYS, 0)
+        for key in range(KEYS):
+            for version in range(VERSIONS):
+                table.known[key][version] = plan.is_known(key, version)
+                table.requests[key][version] = plan.action("request", key, version)
+                table.responses[key][version] = plan.action("response", key, version)
+                header = plan.header_version(key, version)
+                table.header_versions[key][version] = -1 if header is None else header
+        for version in range(VERSIONS):
+            if table.known[PRODUCE][version]:
+                program_lower(&table.up_to_acks[version], plan_up_to_acks(version), 0)
+        versions = plan.versions_of(API_VERSIONS)
+        table.lowest, table.highest = (-1, -1) if versions is None else versions
+
+    def __dealloc__(self):
+        cdef int version
+        for version in range(REQUEST_HEADERS):
+            program_release(&self.table.request_headers[version])
+        for version in range(VERSIONS):
+            program_release(&self.table.up_to_acks[version])
+
+
+@cython.final
+cdef class HeldBudget:
+    """`kwire.protocol.relay.budget.HeldBudget`, for relays in any number of threads."""
+
+    def __cinit__(self, limit):
+        if limit < 0:
+            raise ValueError(f"a budget of {limit} bytes")
+        self.budget.limit = limit
+
+    @property
+    def limit(self):
+        return self.budget.limit
+
+    @property
+    def used(self):
+        return self.budget.used
+
+
+@cython.final
+cdef class Relay:
+    """One connection; arguments and methods are those of `kwire.protocol.relay.relay.Relay`."""
+
+    def __cinit__(
+        self, plan, *, int64_t max_frame=MAX_FRAME, int64_t max_held=MAX_HELD, HeldBudget budget=None, bint renumber=False
+    ):
+        if plan.native is None:
+            plan.native = PlanTable(plan)
+        self.plan = plan
+        self.table = plan.native
+        self.budget = budget
+        self.core.table = &self.table.table
+        self.core.budget = NULL if budget is None else &budget.budget
+        self.core.owner = <PyObject*>self
+        self.core.max_frame, self.core.max_held = max_frame, max_held
+        self.core.renumber = renumber
+        self.core.streams[REQUEST].owes = -1
+
+    def __dealloc__(self):
+        cdef int64_t number
+        cdef Ask* ask = self.core.asks
+        for number in range(self.core.owed.first, self.core.owed.end):
+            raw_xdecref(owed_at(&self.core.owed, number).tag)
+        while ask is not NULL:
+            raw_xdecref(ask.tag)
+            ask = ask.next
+        relay_free(&self.core)
+
+    # bytes
+
+    def from_client(self, data, int64_t t):
+        return self.take(REQUEST, data, t)
+
+    def from_server(self, data, int64_t t):
+        return self.take(RESPONSE, data, t)
+
+    cdef object take(self, int side, data, int64_t t):
+        cdef Py_buffer view
+        if self.core.streams[side].ended:
+            raise ValueError("bytes behind the end of a direction")
+        relay_begin(&self.core)
+        PyObject_GetBuffer(data, &view, PyBUF_SIMPLE)
+        try:
+            relay_feed(&self.core, side, <Bytes>view.buf, view.len, t)
+            relay_settle(&self.core, t)
+            return self.moves_of(data, <Bytes>view.buf, view.len)
+        finally:
+            PyBuffer_Release(&view)
+
+    def end_client(self, int64_t t):
+        return self.end(REQUEST, t)
+
+    def end_server(self, int64_t t):
+        return self.end(RESPONSE, t)
+
+    cdef object end(self, int side, int64_t t):
+        relay_begin(&self.core)
+        self.core.streams[side].ended = True
+        relay_settle(&self.core, t)
+        return self.moves_of(None, NULL, 0)
+
+    # frames that are held, and the relay's own
+
+    def release(self, held, pieces=None, *, int64_t t=0, response=None):
+        relay_begin(&self.core)
+        self.release_held(held, pieces, t, response)
+        return self.moves_of(None, NULL, 0)
+
+    def answer(self, held, frame, *, int64_t t=0):
+        relay_begin(&self.core)
+        self.answer_held(held, frame, t)
+        return self.moves_of(None, NULL, 0)
+
+    def own_request(self, frame, *, int64_t t=0, tag=None):
+        relay_begin(&self.core)
+        self.ask(frame, t, tag)
+        return self.moves_of(None, NULL, 0)
+
+    cdef object held_frame(self, int side):
+        """The Held of the frame that is held, None where none is."""
+        cdef const HeldFrame* held = &self.core.streams[side].held
+        cdef object known = self.held_request if side == REQUEST else self.held_response
+        if held.frame is NULL:
+            return None
+        if known is None:
+            known = Held(
+                "own" if held.kind == OWED_OWN else DIRECTIONS[side],
+                PyBytes_FromStringAndSize(<const char*>held.frame, held.size), held.api_key, held.api_version, held.asked_version,
+                held.correlation_id, held.wants_answer, held.time_ns, None if held.tag is NULL else <object>held.tag,
+            )
+            if side == REQUEST:
+                self.held_request = known
+            else:
+                self.held_response = known
+        return known
+
+    cdef int let_go(self, object held) except -1:
+        """The side whose frame this is; it is not held any more for callers."""
+        cdef int side = REQUEST if held.kind == "request" else RESPONSE
+        if held is None or (self.held_request if side == REQUEST else self.held_response) is not held:
+            raise ValueError("this frame is not held")
+        if side == REQUEST:
+            self.held_request = None
+        else:
+            self.held_response = None
+        return side
+
+    cdef int release_held(self, object held, object pieces, int64_t t, object response) except -1:
+        """Relay.release, between `relay_begin` and the sending of `core.out`."""
+        cdef list whole = None if pieces is None else list(pieces)
+        cdef int side = self.let_go(held)
+        cdef uint8_t* frame = NULL
+        cdef Py_ssize_t size = 0
+        if self.core.reason == OPEN:
+            if whole is not None and held.kind != "own":
+                frame = self.gathered(whole, &size)
+            self.send(side, frame, size, BY_PLAN if response is None else <int32_t>response)
+        self.forget(side)
+        relay_drain(&self.core, side, t)
+        return relay_settle(&self.core, t)
+
+    cdef uint8_t* gathered(self, list pieces, Py_ssize_t* size) except NULL:
+        """The bytes of pieces in one chunk."""
+        cdef Py_buffer view
+        cdef uint8_t* made
+        cdef uint8_t* at
+        for piece in pieces:
+            size[0] += len(piece)
+        at = made = chunk_take(&self.core.chunks, max(size[0], 1))
+        for piece in pieces:
+            PyObject_GetBuffer(piece, &view, PyBUF_SIMPLE)
+            try:
+                if at + view.len > made + size[0]:
+                    raise ValueError("a piece of bytes only")
+                memcpy(at, view.buf, view.len)
+                at += view.len
+            finally:
+                PyBuffer_Release(&view)
+        return made
+
+    cdef int send(self, int side, uint8_t* frame, Py_ssize_t size, int32_t action) except -1:
+        """Send the frame that is held, as it is where `frame` is NULL."""
+        if side == REQUEST:
+            return release_request(&self.core, frame, size, action)
+        raw_xdecref(self.core.streams[RESPONSE].held.tag)
+        self.core.streams[RESPONSE].held.tag = NULL
+        return release_response(&self.core, frame, size)
+
+    cdef int forget(self, int side) except -1:
+        """Nothing is held on this side."""
+        cdef HeldFrame* held = &self.core.streams[side].held
+        free(held.frame)
+        held.frame = NULL
+        held.size = 0
+        return 0
+
+    cdef int answer_held(self, object held, object frame, int64_t t) except -1:
+        """Relay.answer, between `relay_begin` and the sending of `core.out`."""
+        cdef bytes whole = None if frame is None else bytes(frame)
+        if held.kind != "request":
+            raise ValueError("only a request can be answered")
+        if whole is not None and not SHORTEST_RESPONSE <= len(whole) <= self.core.max_frame:
+            raise ValueError(f"an answer of {len(whole)} bytes")
+        self.let_go(held)
+        if whole is not None and self.core.streams[REQUEST].held.wants_answer and self.core.reason == OPEN:
+            owed_answer(&self.core.owed, held.correlation_id, <const uint8_t*>PyBytes_AS_STRING(whole), PyBytes_GET_SIZE(whole))
+            send_answers(&self.core)
+        self.forget(REQUEST)
+        relay_drain(&self.core, REQUEST, t)
+        return relay_settle(&self.core, t)
+
+    cdef int ask(self, object frame, int64_t t, object tag) except -1:
+        """Relay.own_request, between `relay_begin` and the sending of `core.out`."""
+        cdef bytes whole = bytes(frame)
+        cdef Py_ssize_t size = PyBytes_GET_SIZE(whole)
+        cdef Ask* made
+        cdef int index
+        if not SHORTEST_REQUEST <= size <= self.core.max_frame:
+            raise ValueError(f"a request of {size} bytes")
+        if self.core.streams[REQUEST].ended:
+            raise ValueError("the client's direction has ended, so nothing can be asked")
+        self.core.renumber = True
+        made = <Ask*>malloc(sizeof(Ask))
+        if made is NULL:
+            raise MemoryError
+        made.next, made.size, made.time_ns, made.tag = NULL, LENGTH + size, t, NULL
+        made.frame = <uint8_t*>malloc(LENGTH + size)
+        if made.frame is NULL:
+            free(made)
+            raise MemoryError
+        for index in range(LENGTH):
+            made.frame[index] = <uint8_t>((size >> (24 - 8 * index)) & 0xFF)
+        memcpy(made.frame + LENGTH, PyBytes_AS_STRING(whole), size)
+        if tag is not None:
+            raw_incref(<PyObject*>tag)
+            made.tag = <PyObject*>tag
+        if self.core.asks is NULL:
+            self.core.asks = made
+        else:
+            self.core.last_ask.next = made
+        self.core.last_ask = made
+        self.core.asked += size
+        return relay_settle(&self.core, t)
+
+    # what the C code asks
+
+    def _edit(self, int side, int action):
+        """Run a program over the frame that is held, and send what it gives."""
+        cdef const HeldFrame* held = &self.core.streams[side].held
+        cdef Py_ssize_t size = 0
+        cdef uint8_t* made
+        try:
+            try:
+                pieces = list(self.plan.programs[action - 1].pieces(PyBytes_FromStringAndSize(<const char*>held.frame, held.size)))
+            except (WireError, EncodeError):
+                relay_close(&self.core, PROGRAM_FAILED, side, 0)
+                return
+            made = self.gathered(pieces, &size)
+            self.send(side, made, size, BY_PLAN)
+        finally:
+            self.forget(side)
+
+    cdef object raw_tokens(self):
+        if self.tokens is None:
+            self.tokens = RawTokens()
+        return self.tokens
+
+    def _is_token(self, bytes begin):
+        """RequestSide._is_token."""
+        tokens = self.raw_tokens()
+        if not tokens.is_open:
+            tokens.begins()
+        found = tokens.is_token(begin)
+        self.core.tokens_open = tokens.is_open
+        return found
+
+    def _client_token(self, bytes token):
+        found = self.tokens.client_token(token)
+        self.core.tokens_open = self.tokens.is_open
+        return found
+
+    def _server_token(self, bytes token):
+        self.tokens.server_token(token)
+        self.core.tokens_open = self.tokens.is_open
+
+    def _handshake(self, bytes frame):
+        if not self.raw_tokens().handshake(mechanism_of(frame)):
+            relay_close(&self.core, SASL_UNKNOWN_MECHANISM, REQUEST, 0)
+        self.core.tokens_open = self.tokens.is_open
+
+    def _handshake_answered(self, int error):
+        self.raw_tokens().handshake_answered(error)
+        self.core.tokens_open = self.tokens.is_open
+
+    def _tokens_vary(self):
+        return self.raw_tokens().sasl.expected is None
+
+    # what every call gives
+
+    cdef object moves(self, object data):
+        """The moves of the current call as Python has them; `data` is what was given, or None."""
+        cdef Py_buffer view
+        if data is None:
+            return self.moves_of(None, NULL, 0)
+        PyObject_GetBuffer(data, &view, PyBUF_SIMPLE)
+        try:
+            return self.moves_of(data, <Bytes>view.buf, view.len)
+        finally:
+            PyBuffer_Release(&view)
+
+    cdef object moves_of(self, object data, Bytes given, Py_ssize_t size):
+        cdef list held = []
+        cdef int side
+        for side in range(2):
+            if self.core.streams[side].held.is_new:
+                held.append(self.held_frame(side))
+        return Moves(
+            pieces_of(&self.core.out[REQUEST], data, given, size), pieces_of(&self.core.out[RESPONSE], data, given, size), held,
+            bool(self.core.ends[REQUEST]), bool(self.core.ends[RESPONSE]), self.closing,
+        )
+
+    # state
+
+    @property
+    def closing(self):
+        if self.core.reason == OPEN:
+            return None
+        return Closing(REASONS[self.core.reason], DIRECTIONS[self.core.side], self.core.value)
+
+    @property
+    def owed(self):
+        return owed_count(&self.core.owed)
+
+    @property
+    def kept(self):
+        return relay_kept(&self.core)
+
+    @property
+    def is_idle(self):
+        cdef const Stream* client = &self.core.streams[REQUEST]
+        cdef const Stream* server = &self.core.streams[RESPONSE]
+        if is_inside(client) or is_inside(server) or client.held.frame is not NULL or server.held.frame is not NULL:
+            return False
+        return owed_count(&self.core.owed) == 0 and self.core.asks is NULL
+
+    @property
+    def reads_client(self):
+        return self.core.reason == OPEN and not self.core.streams[REQUEST].ended and not is_blocked(&self.core, REQUEST)
+
+    @property
+    def reads_server(self):
+        return self.core.reason == OPEN and not self.core.streams[RESPONSE].ended and not is_blocked(&self.core, RESPONSE)
+
+
+cdef list pieces_of(const Pieces* pieces, object data, Bytes given, Py_ssize_t size):
+    """Pieces as Python objects: views of the data where they lie in it."""
+    cdef list found = []
+    cdef const Piece* piece
+    cdef Py_ssize_t index
+    cdef object view = None
+    for index in range(pieces.count):
+        piece = &pieces.items[index]
+        if given is not NULL and given <= piece.base and piece.base + piece.size <= given + size:
+            if <Py_ssize_t>piece.size == size and PyBytes_CheckExact(data):
+                found.append(data)
+                continue
+            if view is None:
+                view = memoryview(data).cast("B")
+            found.append(view[piece.base - given:piece.base - given + <Py_ssize_t>piece.size])
+        else:
+            found.append(PyBytes_FromStringAndSize(<const char*>piece.base, <Py_ssize_t>piece.size))
+    return found

@@ -1,0 +1,163 @@
+"""The broker's direction of a relay: kwire/protocol/relay/response_side.py."""
+
+from cpython.bytes cimport PyBytes_FromStringAndSize
+from libc.stdint cimport int16_t, int32_t, int64_t, uint8_t
+from libc.stdlib cimport malloc
+from libc.string cimport memcpy
+
+from protocol.relay_owed cimport (
+    BY_PLAN, OWED_BROKER, OWED_OWN, OWED_TOKEN, Owed, owed_drop_last_token, owed_first, owed_take,
+)
+from protocol.relay_pieces cimport chunk_adopt
+from protocol.relay_request cimport (
+    HANDSHAKE_KEY, NOTHING, VERSIONS_KEY, check_length, fits, gather_whole, send_start, send_whole, store_32,
+)
+from protocol.relay_state cimport (
+    LENGTH, RAW, REFUSED, RESPONSE, RESPONSE_MISMATCHED, RESPONSE_UNEXPECTED, WHOLE, HeldFrame, RelayCore, Stream,
+    relay_close, send_answers,
+)
+from protocol.relay_table cimport CALL, CLOSE, PASS, response_action
+from wire.cursor cimport Bytes, load_16, load_32
+
+cdef enum:
+    SHORTEST_RESPONSE = 4
+    ERROR_AT = 4
+    UNSUPPORTED_VERSION = 35
+
+
+cdef inline int error_of(Bytes p, Py_ssize_t have, int64_t length) noexcept nogil:
+    """ResponseSide._error: the error code behind the correlation id; as many of its bytes as the frame has."""
+    cdef Py_ssize_t end = <Py_ssize_t>min(<int64_t>have, LENGTH + length)
+    if end >= LENGTH + ERROR_AT + 2:
+        return <int16_t>load_16(p + LENGTH + ERROR_AT)
+    if end == LENGTH + ERROR_AT + 1:
+        return p[LENGTH + ERROR_AT] - (256 if p[LENGTH + ERROR_AT] > 127 else 0)
+    return 0
+
+
+cdef inline int answered_version(const Owed* owed, int error) noexcept nogil:
+    """ResponseSide._version."""
+    return 0 if owed.api_key == VERSIONS_KEY and error == UNSUPPORTED_VERSION else owed.api_version
+
+
+cdef inline int32_t action_of(const RelayCore* core, const Owed* owed, int version) noexcept nogil:
+    """ResponseSide._action."""
+    if owed.kind == OWED_OWN:
+        return CALL
+    return owed.action if owed.action != BY_PLAN else response_action(core.table, owed.api_key, version)
+
+
+cdef inline Py_ssize_t look_at_response(RelayCore* core, Bytes p, Py_ssize_t have, bint is_kept) except -1 nogil:
+    """The verdict over the response that begins at `p`; returns as `look_at_request`."""
+    cdef Stream* stream = &core.streams[RESPONSE]
+    cdef Owed* first
+    cdef int64_t length
+    cdef int32_t number, action
+    cdef uint8_t* made
+    cdef Py_ssize_t gone
+    cdef bint changed
+    cdef int error = 0
+    if have < LENGTH:
+        return LENGTH
+    length = <int32_t>load_32(p)
+    first = owed_first(&core.owed)
+    if not check_length(core, RESPONSE, length, 0 if first is not NULL and first.kind == OWED_TOKEN else <int64_t>SHORTEST_RESPONSE):
+        return NOTHING
+    if have < LENGTH + min(length, <int64_t>SHORTEST_RESPONSE):
+        return <Py_ssize_t>(LENGTH + min(length, <int64_t>SHORTEST_RESPONSE))
+    if first is not NULL and first.kind == OWED_TOKEN:
+        if length >= SHORTEST_RESPONSE and tokens_vary(core):
+            owed_drop_last_token(&core.owed, <int32_t>load_32(p + LENGTH))
+            first = owed_first(&core.owed)
+        if first.kind == OWED_TOKEN:
+            return gather_whole(core, RESPONSE, length, RAW)
+    number = <int32_t>load_32(p + LENGTH)
+    if first is NULL:
+        return relay_close(core, RESPONSE_UNEXPECTED, RESPONSE, number)
+    if number != first.sent_id:
+        return relay_close(core, RESPONSE_MISMATCHED, RESPONSE, number)
+    if first.api_key == VERSIONS_KEY or (first.api_key == HANDSHAKE_KEY and first.api_version == 0):
+        if have < LENGTH + min(length, <int64_t>6):
+            return <Py_ssize_t>(LENGTH + min(length, <int64_t>6))
+        error = error_of(p, have, length)
+        if first.api_key == HANDSHAKE_KEY and first.kind == OWED_BROKER:
+            with gil:
+                (<object>core.owner)._handshake_answered(error)
+    action = action_of(core, first, answered_version(first, error))
+    if action == CLOSE:
+        return relay_close(core, REFUSED, RESPONSE, first.api_key)
+    if action != PASS:
+        return gather_whole(core, RESPONSE, length, WHOLE)
+    gone = <Py_ssize_t>min(<int64_t>have, LENGTH + length)
+    stream.kept.skip = LENGTH + length - gone
+    changed = first.sent_id != first.correlation_id
+    made = send_start(core, RESPONSE, p, gone, LENGTH + SHORTEST_RESPONSE if changed else 0, is_kept)
+    if changed:
+        store_32(made + LENGTH, first.correlation_id)
+    return gone
+
+
+cdef inline int tokens_vary(RelayCore* core) except -1 nogil:
+    """Whether the mechanism has no fixed number of tokens."""
+    cdef bint vary
+    with gil:
+        vary = (<object>core.owner)._tokens_vary()
+    return vary
+
+
+cdef inline int answered(RelayCore* core) except -1 nogil:
+    """ResponseSide.answered."""
+    owed_take(&core.owed)
+    return send_answers(core)
+
+
+cdef inline int take_server_token(RelayCore* core, Bytes p, Py_ssize_t length, bint is_kept) except -1 nogil:
+    """A raw token of the broker is whole."""
+    with gil:
+        (<object>core.owner)._server_token(PyBytes_FromStringAndSize(<const char*>p + LENGTH, length))
+    send_start(core, RESPONSE, p, LENGTH + length, 0, is_kept)
+    return answered(core)
+
+
+cdef inline int take_whole_response(RelayCore* core, Bytes p, Py_ssize_t length, int64_t t) except -1 nogil:
+    """ResponseSide._take_whole."""
+    cdef HeldFrame* held = &core.streams[RESPONSE].held
+    cdef const Owed* first = owed_first(&core.owed)
+    cdef int32_t action
+    held.frame = <uint8_t*>malloc(length)
+    if held.frame is NULL:
+        with gil:
+            raise MemoryError
+    memcpy(held.frame, p + LENGTH, length)
+    store_32(held.frame, first.correlation_id)
+    held.size = length
+    held.kind = first.kind
+    held.api_key, held.asked_version = first.api_key, first.api_version
+    held.api_version = <int16_t>answered_version(first, error_of(p, LENGTH + length, length))
+    held.correlation_id = first.correlation_id
+    held.wants_answer = held.is_new = True
+    held.time_ns = t
+    held.tag = first.tag
+    action = action_of(core, first, held.api_version)
+    if action == CALL:
+        return 0
+    held.is_new = False
+    with gil:
+        (<object>core.owner)._edit(RESPONSE, action)
+    return 0
+
+
+cdef inline int release_response(RelayCore* core, uint8_t* frame, Py_ssize_t size) except -1 nogil:
+    """ResponseSide.send for the response that is held; `answered` for that to an own request."""
+    cdef HeldFrame* held = &core.streams[RESPONSE].held
+    cdef uint8_t* own = held.frame
+    held.frame = NULL
+    chunk_adopt(&core.chunks, own)
+    if frame is NULL:
+        frame, size = own, held.size
+    held.size = 0
+    if held.kind != OWED_OWN:
+        if not fits(core, RESPONSE, size, SHORTEST_RESPONSE):
+            return 0
+        send_whole(core, RESPONSE, frame, size, 0, held.correlation_id)
+    return answered(core)

@@ -1,0 +1,55 @@
+"""Where the chosen fields of a message lie, in the pure twin: a walk that lists them."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from kwire.codec._pure.primitives import Break, as_buffer
+from kwire.codec._pure.span_walk import MarkedPlan, SpanWalk
+from kwire.codec.splice_plan import Marking
+from kwire.errors import Fault
+
+__all__ = ["FieldSpans", "Span"]
+
+Span = tuple[tuple[str, ...], int, int]
+"""A field: its path of attributes without indexes, where its content begins and ends."""
+
+
+class FieldSpans:
+    """Finds fields in messages of one plan.
+
+    Arguments:
+        marking: the plan, with the fields as singles.
+        paths: of the singles.
+        unknown: path of the tagged fields that no version defines.
+    """
+
+    def __init__(self, marking: Marking, paths: tuple[tuple[str, ...], ...], unknown: tuple[str, ...]) -> None:
+        self._marked = MarkedPlan(marking)
+        self._paths = paths
+        self._unknown = unknown
+
+    def find(self, data: Any, offset: int, whole: bool) -> tuple[int, Fault | None, list[Span]]:
+        """Find the fields of a message, and the tagged fields that no version defines, in their order; nulls are left out.
+
+        Arguments:
+            data: any contiguous buffer.
+            offset: where the message begins.
+            whole: the bytes end where the message does; else its end was cut off.
+
+        Returns:
+            Up to where the message was understood, what ended the walk, None for a whole message, and the fields.
+        """
+        buffer = as_buffer(data)
+        walk = SpanWalk(self._marked, buffer, min(offset, len(buffer)), lists=True, cut=not whole)
+        fault = None
+        try:
+            walk.struct(0)
+        except Break as broken:
+            fault = broken.code
+        found = [
+            (self._paths[place.leaf.single] if place.leaf.single >= 0 else self._unknown, place.content, place.stop)
+            for _, (place,) in walk.found
+            if place is not None and not place.null
+        ]
+        return walk.pos, fault, found
