@@ -23,7 +23,7 @@ import pyarrow.compute as pc
 from kwire.errors import InputError
 from kwire.tables.batch_spool import BatchSpool
 from kwire.tables.connection_index import ConnectionIndex
-from kwire.tables.facts import FACT_SCHEMAS, REFUSALS, table_of
+from kwire.tables.facts import FACT_SCHEMAS, REFUSALS, empty_table, table_of
 from kwire.tables.node_ids import node_finder, with_nodes
 from kwire.tables.observed_rows import OBSERVED
 from kwire.tables.schemas import CAPTURES, CONNECTIONS, REQUESTS, ROW_TABLES, VIOLATIONS
@@ -73,7 +73,7 @@ class _Part:
     """What was said before the series was over, or what its end said."""
 
     connections: list[pa.RecordBatch] = field(default_factory=list)
-    refusals: pa.Table = field(default_factory=REFUSALS.empty_table)
+    refusals: pa.Table = field(default_factory=lambda: empty_table(REFUSALS))
     spools: dict[str, BatchSpool] = field(default_factory=lambda: {name: BatchSpool(schema) for name, schema in SPOOLED.items()})
     connection_bytes: int = 0
 
@@ -200,7 +200,7 @@ class SeriesRows:
                 yield _with_keys(table, batch, keys, at)
 
         try:
-            yield SeriesView(CAPTURES.empty_table(), connections, facts, batches_of, index.rows_of)
+            yield SeriesView(empty_table(CAPTURES), connections, facts, batches_of, index.rows_of)
         finally:
             over.close()
 
@@ -257,7 +257,7 @@ class SeriesRows:
         refused = pa.concat_tables([self._read.refusals, self._end.refusals])
         self._fates_of = fates_of
         self.whole = view(both, facts | {"refusals": refused}, "settled", "waiting", "end")
-        self.settled = view(settled, no_facts() | {"refusals": self._read.refusals}, "settled", captures=CAPTURES.empty_table())
+        self.settled = view(settled, no_facts() | {"refusals": self._read.refusals}, "settled", captures=empty_table(CAPTURES))
         self.open = view(late, facts, "waiting", "end", first=len(settled))
 
 
@@ -376,7 +376,7 @@ def from_capture(path: Location, table: str = "requests", ports: Iterable[int] |
 @cache
 def no_facts() -> dict[str, pa.Table]:
     """The facts of a series that has none. Made when it is asked for: the first array has Arrow look for pandas."""
-    return {name: schema.empty_table() for name, schema in FACT_SCHEMAS.items()}
+    return {name: empty_table(schema) for name, schema in FACT_SCHEMAS.items()}
 
 
 def check_table(table: str) -> None:
