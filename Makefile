@@ -16,7 +16,7 @@ $(VENV)/.ready-%: $(SOURCES)
 	@touch $@
 
 demo: $(VENV)/.ready-demo
-	$(PYTHON_IN) -m kwire analyze examples/*.pcap* --out $(REPORT) --overwrite --engine local
+	$(PYTHON_IN) -m kwire analyze examples/three-brokers.pcap.gz --owners examples/three-brokers-owners.csv --out $(REPORT) --overwrite --engine local
 
 test: $(VENV)/.ready-test
 	KWIRE_REQUIRE_NATIVE=1 $(PYTHON_IN) -m pytest -n 2 --dist loadgroup --whole tests

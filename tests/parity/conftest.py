@@ -34,7 +34,7 @@ def capture_path(request: pytest.FixtureRequest) -> Path:
 
 @pytest.fixture(scope="session")
 def fleet() -> Path:
-    """The capture of `make demo`: many clients and APIs."""
+    """The capture of `kwire demo`: many clients and APIs."""
     return CAPTURES[-1]
 
 
