@@ -53,6 +53,7 @@ __build__ = build_id()
 cdef extern from "Python.h":
     bint PyBytes_CheckExact(object data)
 
+cdef str TWO_THREADS = "two calls use a relay at once: give a relay to one thread, or guard its calls with a lock"
 cdef tuple REASONS = (None, *CLOSE_TEXTS)
 cdef tuple DIRECTIONS = ("request", "response")
 
@@ -215,14 +216,29 @@ cdef class Relay:
         cdef Py_buffer view
         if self.core.streams[side].ended:
             raise ValueError("bytes behind the end of a direction")
-        relay_begin(&self.core)
         PyObject_GetBuffer(data, &view, PyBUF_SIMPLE)
         try:
-            relay_feed(&self.core, side, <Bytes>view.buf, view.len, t)
-            relay_finish(&self.core, t)
-            return self.moves_of(data, <Bytes>view.buf, view.len)
+            self.begin()
+            try:
+                relay_feed(&self.core, side, <Bytes>view.buf, view.len, t)
+                relay_finish(&self.core, t)
+                return self.moves_of(data, <Bytes>view.buf, view.len)
+            finally:
+                self.core.busy = False
         finally:
             PyBuffer_Release(&view)
+
+    cdef int begin(self) except -1:
+        """A call begins.
+
+        Raises:
+            RuntimeError: another one runs, in another thread or in a program of the plan.
+        """
+        if self.core.busy:
+            raise RuntimeError(TWO_THREADS)
+        self.core.busy = True
+        relay_begin(&self.core)
+        return 0
 
     def end_client(self, int64_t t):
         return self.end(REQUEST, t)
@@ -231,27 +247,39 @@ cdef class Relay:
         return self.end(RESPONSE, t)
 
     cdef object end(self, int side, int64_t t):
-        relay_begin(&self.core)
-        self.core.streams[side].ended = True
-        relay_finish(&self.core, t)
-        return self.moves_of(None, NULL, 0)
+        self.begin()
+        try:
+            self.core.streams[side].ended = True
+            relay_finish(&self.core, t)
+            return self.moves_of(None, NULL, 0)
+        finally:
+            self.core.busy = False
 
     # frames that are held, and the relay's own
 
     def release(self, held, pieces=None, *, int64_t t=0, response=None):
-        relay_begin(&self.core)
-        self.release_held(held, pieces, t, response)
-        return self.moves_of(None, NULL, 0)
+        self.begin()
+        try:
+            self.release_held(held, pieces, t, response)
+            return self.moves_of(None, NULL, 0)
+        finally:
+            self.core.busy = False
 
     def answer(self, held, frame, *, int64_t t=0):
-        relay_begin(&self.core)
-        self.answer_held(held, frame, t)
-        return self.moves_of(None, NULL, 0)
+        self.begin()
+        try:
+            self.answer_held(held, frame, t)
+            return self.moves_of(None, NULL, 0)
+        finally:
+            self.core.busy = False
 
     def own_request(self, frame, *, int64_t t=0, tag=None):
-        relay_begin(&self.core)
-        self.ask(frame, t, tag)
-        return self.moves_of(None, NULL, 0)
+        self.begin()
+        try:
+            self.ask(frame, t, tag)
+            return self.moves_of(None, NULL, 0)
+        finally:
+            self.core.busy = False
 
     cdef object held_frame(self, int side):
         """The Held of the frame that is held, None where none is."""
@@ -285,12 +313,13 @@ cdef class Relay:
     cdef int release_held(self, object held, object pieces, int64_t t, object response) except -1:
         """Relay.release, between `relay_begin` and the sending of `core.out`."""
         cdef list whole = None if pieces is None else list(pieces)
-        cdef int side = self.let_go(held)
         cdef uint8_t* frame = NULL
         cdef Py_ssize_t size = 0
+        cdef int side
+        if whole is not None and held.kind != "own":
+            frame = self.gathered(whole, &size)
+        side = self.let_go(held)
         if self.core.reason == OPEN:
-            if whole is not None and held.kind != "own":
-                frame = self.gathered(whole, &size)
             self.send(side, frame, size, BY_PLAN if response is None else <int32_t>response)
         self.forget(side)
         relay_drain(&self.core, side, t)
@@ -313,6 +342,8 @@ cdef class Relay:
                 at += view.len
             finally:
                 PyBuffer_Release(&view)
+        if at != made + size[0]:
+            raise ValueError("a piece of bytes only")
         return made
 
     cdef int send(self, int side, uint8_t* frame, Py_ssize_t size, int32_t action) except -1:

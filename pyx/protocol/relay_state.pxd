@@ -110,6 +110,7 @@ cdef struct RelayCore:
     int32_t client  # of the latest request
     int64_t requests
     int32_t next_id
+    bint busy  # a call runs: the pieces of another one would be freed under it
     bint renumber
     bint authenticating
     bint tokens_open

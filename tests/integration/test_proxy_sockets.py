@@ -12,7 +12,8 @@ from pathlib import Path
 import pytest
 import trustme
 
-from kwire.proxy.config import ListenerConfig, ProxyConfig, TlsConfig, UpstreamTlsConfig
+from kwire import tables
+from kwire.proxy.config import ListenerConfig, ProxyConfig, TapConfig, TlsConfig, UpstreamTlsConfig
 from kwire.proxy.server import ProxyServer
 
 Serve = Callable[[asyncio.StreamReader, asyncio.StreamWriter], Awaitable[None]]
@@ -300,3 +301,20 @@ def test_metrics_of_a_proxy_that_runs() -> None:
     )
     assert b'kwire_proxy_connections_closed_total{node_id="1",reason="length_negative"} 1.0' in closed
     assert b"kwire_proxy_connections{" not in closed
+
+
+def test_a_tap_sees_what_the_client_sends_and_gets(tmp_path: Path) -> None:
+    async def go() -> None:
+        tap = TapConfig(file=str(tmp_path / "tap.pcapng"))
+        async with proxied(echo, tap=tap, metrics="127.0.0.1:0") as server:
+            reader, writer = await connect(server)
+            for number in range(100):
+                writer.write(heartbeat(number))
+            await reader.readexactly(100 * len(answer(0, len(HEARTBEAT))))
+            ports.append(server.ports[0])
+
+    ports: list[int] = []
+    asyncio.run(go())
+    with tables.read_series([str(tmp_path / "tap_00001.pcapng")], "x", tuple(ports)) as found:
+        rows = found.table("requests").to_pylist()
+    assert [(each["correlation_id"], each["state"]) for each in rows] == [(number, "answered") for number in range(100)]

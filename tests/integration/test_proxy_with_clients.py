@@ -11,9 +11,11 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any
 
+import pyarrow.parquet as pq
 import pytest
 import trustme
 
+from kwire.cli.rehearsal_page import RehearsalPage
 from kwire.proxy.config import AddressesConfig, ListenerConfig, ProxyConfig, RehearsalConfig, TlsConfig
 from kwire.proxy.rules.rehearsal import RehearsalRule
 from kwire.proxy.server import ProxyServer
@@ -146,3 +148,32 @@ def test_a_rehearsal_breaks_the_clients_that_the_release_would_break(kafka_broke
         assert sends_as_0_10(address(server), "rehearsed") == ""
         (rule,) = (each for each in server.rules.rules if isinstance(each, RehearsalRule))
         assert {(each.api_key, each.api_version) for each in rule.rejected} == {(0, 2)}
+
+
+def test_the_page_of_a_rehearsal(kafka_broker: Callable[[str], Any], tmp_path: Path) -> None:
+    """The analysis of what the tap wrote, made while the proxy runs and again at its end."""
+    older = kafka_broker(OLDER)
+    with kafka.KafkaAdminClient(bootstrap_servers=older.address) as admin:
+        admin.create_topics([kafka.admin.NewTopic("on-the-page", 1, 1)])
+    page = RehearsalPage(str(tmp_path / "out"), NEWEST)
+    with proxied(older.plain, rehearsal=RehearsalConfig(release=NEWEST, mode="count"), tap=page.tap()) as server:
+        ports = server.ports
+        assert confluent(address(server), "page-confluent") == ALL
+        page.finish(ports)
+        first = tables(tmp_path / "out" / "analysis")
+        assert sends_as_0_10(address(server), "on-the-page") == ""
+        assert server.tap is not None
+    page.finish(ports)
+    assert server.tap.dropped == 0
+    both = tables(tmp_path / "out" / "analysis")
+    assert page.path.exists()
+    assert {each["software_name"] for each in first} == {"confluent-kafka-python"}
+    assert [each["verdict"] for each in both if (each["api_name"], each["api_version"]) == ("Produce", 2)] == ["rejected"]
+    capture = b"".join(each.read_bytes() for each in (tmp_path / "out" / "captures").iterdir())
+    assert b"page-confluent" in capture
+    assert b"record 1" not in capture
+
+
+def tables(folder: Path) -> list[dict[str, Any]]:
+    found: list[dict[str, Any]] = pq.read_table(folder / "upgrade_impact").to_pylist()
+    return found

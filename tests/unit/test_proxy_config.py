@@ -48,6 +48,7 @@ def test_a_whole_configuration(tmp_path: Path) -> None:
         (LISTENER + LISTENER, "two listeners advertise one node_id"),
         (LISTENER + '[versions]\ncap = "9.9"', "unknown Kafka release 9.9"),
         (LISTENER + '[rehearsal]\nrelease = "4.0"\nmode = "brake"', "rehearsal.mode: invalid enum value 'brake'"),
+        (LISTENER + '[tap]\nfile = "tap.pcapng"\nmax_files = 0', "snaplen, max_bytes, max_files and max_queued are at least 1"),
         (LISTENER + "[[refusals]]", "would refuse all clients"),
         (LISTENER + '[telemetry]\nfile = "x"\ninterval_ms = 1', "interval.ms is 1"),
         (LISTENER + '[listeners.tls]\ncertificate = "none.pem"\nkey = "none.key"', "none.pem and none.key cannot be used: No such file"),

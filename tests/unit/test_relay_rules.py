@@ -352,3 +352,17 @@ def test_an_end_waits_for_what_is_held(twin: Any) -> None:
     assert moves.end_server
     with pytest.raises(ValueError, match="behind the end"):
         relay.from_client(b"x", 3)
+
+
+def test_a_program_may_not_use_its_relay() -> None:
+    """The pieces of the call that runs would be freed; two threads at once come to the same."""
+    native = load_twin("protocol", "relay", "native")
+
+    class Looping:
+        def pieces(self, frame: bytes | memoryview) -> list[bytes | memoryview]:
+            relay.from_server(b"", 1)
+            return [frame]
+
+    relay = native.Relay(RelayPlan([RelayRule("request", 12, None, Looping())]))
+    with pytest.raises(RuntimeError, match="two calls use a relay"):
+        relay.from_client(heartbeat(1), 1)

@@ -24,11 +24,13 @@ __all__ = ["proxy"]
     cloup.option("--rehearse", metavar="RELEASE", help="The Kafka release that clients are to meet, such as 4.3."),
     cloup.option("--count", "mode", flag_value="count", help="Only count requests that it would reject (default)."),
     cloup.option("--break", "mode", flag_value="break", help="Reject them as it would: for a canary listener."),
+    cloup.option("--out", metavar="DIR", help="With --count: the page of kwire analyze for what passed, at the end and while it runs."),
+    cloup.option("--every", type=click.FloatRange(1), metavar="MINUTES", default=60, show_default=True, help="How often the page is made."),
 )
 @click.option("--check", is_flag=True, help="Check the configuration and stop.")
 def proxy(
     config: str | None, listen: str | None, broker: str | None, node_id: int, advertised: str | None,
-    rehearse: str | None, mode: str | None, check: bool,
+    rehearse: str | None, mode: str | None, out: str | None, every: float, check: bool,
 ) -> None:  # fmt: skip
     """Forward connections to brokers under the rules of CONFIG (TOML), or to one broker.
 
@@ -38,11 +40,13 @@ def proxy(
     Examples:
       kwire proxy --listen :19092 --broker kafka-1:9092 --advertised localhost:19092
       kwire proxy --listen :19092 --broker kafka-1:9092 --advertised localhost:19092 --rehearse 4.3 --break
+      kwire proxy proxy.toml --rehearse 4.3 --count --out rehearsal/
       kwire proxy proxy.toml --check
     """
     import asyncio
     import logging
 
+    from kwire.cli.rehearsal_page import RehearsalPage
     from kwire.proxy.config import ListenerConfig, ProxyConfig, RehearsalConfig, load_config
     from kwire.proxy.rules.rehearsal import RehearsalRule
     from kwire.proxy.server import ProxyServer
@@ -51,8 +55,13 @@ def proxy(
         raise click.UsageError("give a configuration file, or --listen and --broker.")
     if mode is not None and rehearse is None:
         raise click.UsageError("--count and --break go with --rehearse.")
+    if out is not None and (rehearse is None or mode == "break"):
+        raise click.UsageError("--out goes with --rehearse and --count.")
+    page = RehearsalPage(out, rehearse) if out is not None and rehearse is not None and not check else None
 
     def read() -> ProxyConfig:
+        from msgspec.structs import replace
+
         if config is not None:
             found = load_config(config)
         else:
@@ -61,9 +70,11 @@ def proxy(
             seen = advertised or (listen if not listen.startswith((":", "0.0.0.0:", "[::]:")) else None)
             found = ProxyConfig(listeners=[ListenerConfig(listen=listen, broker=broker, node_id=node_id, advertised=seen)])
         if rehearse is not None:
-            from msgspec.structs import replace
-
             found = replace(found, rehearsal=RehearsalConfig(release=rehearse, mode="break" if mode == "break" else "count"))
+        if page is not None:
+            if found.tap is not None:
+                raise InputError("--out has a tap of its own: leave [tap] out")
+            found = replace(found, tap=page.tap())
         return found
 
     wanted = read()
@@ -75,12 +86,20 @@ def proxy(
     def ready(server: ProxyServer) -> None:
         for listener, port in zip(server.config.listeners, server.ports, strict=True):
             click.echo(f"port {port} stands for broker {listener.node_id} at {listener.broker}", err=True)
+        ports.extend(server.ports)
+        if page is not None:
+            beside.append(asyncio.get_running_loop().create_task(page.keep_up(ports, every * 60)))
 
+    ports: list[int] = []
+    beside: list[asyncio.Task[None]] = []
     server = ProxyServer(wanted)
     asyncio.run(server.run(ready, read if config is not None else None))
     for rule in server.rules.rules:
         if isinstance(rule, RehearsalRule):
             _tell(rule)
+    if page is not None:
+        page.finish(ports)
+        click.echo(f"Report: {page.path}")
 
 
 def _tell(rule: object) -> None:

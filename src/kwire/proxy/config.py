@@ -22,7 +22,7 @@ except ImportError as error:
     raise ModuleNotFoundError("the proxy's configuration needs the package msgspec: pip install 'kwire[proxy]'", name="msgspec") from error
 
 __all__ = [
-    "AddressesConfig", "ListenerConfig", "ProxyConfig", "RefusalConfig", "RehearsalConfig", "TelemetryConfig", "TlsConfig",
+    "AddressesConfig", "ListenerConfig", "ProxyConfig", "RefusalConfig", "RehearsalConfig", "TapConfig", "TelemetryConfig", "TlsConfig",
     "UpstreamTlsConfig", "VersionsConfig", "host_and_port", "load_config",
 ]  # fmt: skip
 
@@ -140,6 +140,24 @@ class TelemetryConfig(_Table, frozen=True):
     interval_ms: int = 300_000
 
 
+class TapConfig(_Table, frozen=True):
+    """What passes, as a capture without secrets; see `tap_file` and `tapped_connection`.
+
+    Attributes:
+        file: `tap.pcapng` makes `tap_00001.pcapng` and so on.
+        snaplen: bytes of a frame that are kept.
+        max_bytes: of a file, then comes the next.
+        max_files: that are kept.
+        max_queued: bytes that wait for the disk; beyond them packets are dropped and counted.
+    """
+
+    file: str
+    snaplen: int = 65_536
+    max_bytes: int = 100 * MIB
+    max_files: int = 10
+    max_queued: int = 64 * MIB
+
+
 class ProxyConfig(_Table, frozen=True):
     """The whole file.
 
@@ -153,6 +171,7 @@ class ProxyConfig(_Table, frozen=True):
         drain_seconds: after SIGTERM, for answers that clients wait for.
         metrics: `host:port` of a Prometheus endpoint; none without.
         addresses, versions, rehearsal, refusals, telemetry: the rules.
+        tap: a capture of what passes; none without.
     """
 
     listeners: list[ListenerConfig]
@@ -170,6 +189,7 @@ class ProxyConfig(_Table, frozen=True):
     rehearsal: RehearsalConfig | None = None
     refusals: list[RefusalConfig] = []
     telemetry: TelemetryConfig | None = None
+    tap: TapConfig | None = None
 
 
 def host_and_port(text: str, what: str) -> tuple[str, int]:
@@ -230,6 +250,8 @@ def _check(config: ProxyConfig) -> None:
     ids = [listener.node_id for listener in config.listeners if listener.advertised is not None]
     if len(ids) != len(set(ids)):
         raise InputError("two listeners advertise one node_id")
+    if config.tap is not None and min(config.tap.snaplen, config.tap.max_bytes, config.tap.max_files, config.tap.max_queued) < 1:
+        raise InputError("tap: snaplen, max_bytes, max_files and max_queued are at least 1")
     configured_rules(msgspec.structs.replace(config, telemetry=None))  # which would open its file
     if config.telemetry is not None:
         wanted_metrics(config.telemetry)

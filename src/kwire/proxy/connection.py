@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import time
+
 from kwire.errors import EncodeError, WireError
 from kwire.protocol.relay import Buffer, Held, HeldBudget, Moves, Relay, RelayCounters
 from kwire.proxy.rule_set import RuleSet
 from kwire.proxy.rules.rule import Answer, Peer, Refusal
+from kwire.proxy.tapped_connection import TappedConnection
 
 __all__ = ["ProxiedConnection"]
 
@@ -17,6 +20,7 @@ class ProxiedConnection:
         rules: of the proxy.
         peer: the client.
         max_frame, max_held, budget, counters: as in `Relay`.
+        tap: looks at what the client sends and gets; None for no such look.
 
     Attributes:
         relay: the relay.
@@ -32,15 +36,19 @@ class ProxiedConnection:
         max_held: int,
         budget: HeldBudget | None = None,
         counters: RelayCounters | None = None,
+        tap: TappedConnection | None = None,
     ) -> None:
         self.relay = Relay(rules.plan, max_frame=max_frame, max_held=max_held, budget=budget, counters=counters)
         self.refusal = ""
         self._frames = False
         self._rules = rules.connected(peer)
+        self._tap = tap
         self.peer = peer
 
     def from_client(self, data: Buffer, t: int) -> Moves:
         """Take bytes of the client, see `Relay.from_client`; `Moves.held` is empty and `Moves.close` may come of a rule."""
+        if self._tap is not None:
+            self._tap.from_client(data, time.time_ns())
         moves = self._settled(self.relay.from_client(data, t), t)
         self._frames = self._frames or bool(moves.to_server or moves.to_client)
         return moves
@@ -60,6 +68,8 @@ class ProxiedConnection:
     def closed(self) -> None:
         """The connection is over."""
         self._rules.closed()
+        if self._tap is not None:
+            self._tap.closed(time.time_ns())
 
     @property
     def has_passed(self) -> bool:
@@ -82,6 +92,8 @@ class ProxiedConnection:
             moves.end_server |= more.end_server
             moves.end_client |= more.end_client
             moves.close = moves.close or more.close
+        if self._tap is not None and moves.to_client:
+            self._tap.to_client(moves.to_client, time.time_ns())
         return moves
 
     def _settle(self, held: Held, t: int) -> Moves:

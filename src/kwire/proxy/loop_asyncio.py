@@ -88,7 +88,7 @@ class ClientSide(_Side):
 
     Arguments:
         connect: opens the connection to the broker for the protocol that it is given.
-        made: makes the rules and the relay once the client's address is known.
+        made: makes the rules and the relay once the addresses of the client and of this end are known.
         closed: called once when both sockets are done with, with why.
         first_frame_seconds: a client that has not sent a whole frame by then is closed.
     """
@@ -96,7 +96,7 @@ class ClientSide(_Side):
     def __init__(
         self,
         connect: Callable[[asyncio.BufferedProtocol], asyncio.Future[object]],
-        made: Callable[[tuple[str, int]], ProxiedConnection],
+        made: Callable[[tuple[str, int], tuple[str, int]], ProxiedConnection],
         closed: Callable[[ClientSide, Ending], None],
         first_frame_seconds: float,
     ) -> None:
@@ -117,7 +117,8 @@ class ClientSide(_Side):
         super().connection_made(transport)
         assert self.transport is not None
         self.transport.pause_reading()  # until the broker is reached
-        self.proxied = self._made(self.transport.get_extra_info("peername")[:2])
+        peer, local = (self.transport.get_extra_info(end)[:2] for end in ("peername", "sockname"))
+        self.proxied = self._made(peer, local)
         self._timer = asyncio.get_running_loop().call_later(self._first_frame_seconds, self._first_frame_late)
         self._opening = self._connect(self.broker)
         self._opening.add_done_callback(self._reached)

@@ -15,12 +15,13 @@ from kwire.proxy.exchange_metrics import exchange_metrics
 from kwire.proxy.rules.refusals import RefusalsRule
 from kwire.proxy.rules.rehearsal import RehearsalRule
 from kwire.proxy.rules.rule import Peer, Rule
+from kwire.proxy.tap_file import TapFile
 from kwire.schema import catalog
 
 if TYPE_CHECKING:
     from kwire.proxy.server import ProxyServer
 
-__all__ = ["CONTENT_TYPE", "connection_metrics", "exposition", "metrics_of", "rule_metrics"]
+__all__ = ["CONTENT_TYPE", "connection_metrics", "exposition", "metrics_of", "rule_metrics", "tap_metrics"]
 
 CONTENT_TYPE: Final = "text/plain; version=0.0.4; charset=utf-8"
 _MOST_CLIENTS: Final = 1000
@@ -47,6 +48,8 @@ def metrics_of(server: ProxyServer) -> list[Metric]:
     found = [*connection_metrics(server.counts, server.peers()), *rule_metrics(server.rules.rules)]
     if server.counters is not None:
         found += exchange_metrics(server.counters.rows(), server.counters.dropped)
+    if server.tap is not None:
+        found += tap_metrics(server.tap)
     return found
 
 
@@ -61,6 +64,15 @@ def connection_metrics(counts: ConnectionCounts, peers: Iterable[Peer]) -> Itera
     yield _counter("kwire_proxy_connections_opened", "Connections of clients", ("node_id",), opened)
     ended: Counter[tuple[str, ...]] = Counter({(str(node), reason): count for (node, reason), count in counts.ended.items()})
     yield _counter("kwire_proxy_connections_closed", "Connections that are over, by reason", ("node_id", "reason"), ended)
+
+
+def tap_metrics(tap: TapFile) -> Iterator[Metric]:
+    """What a tap wrote and what it had to drop."""
+    for name, about, count in (
+        ("kwire_proxy_tap_written_bytes", "Bytes of packets that the tap wrote", tap.written_bytes),
+        ("kwire_proxy_tap_dropped_bytes", "Bytes of packets that the tap dropped: its queue was full, or its disk", tap.dropped_bytes),
+    ):
+        yield _counter(name, about, (), Counter({(): count}))
 
 
 def rule_metrics(rules: Iterable[Rule]) -> Iterator[Metric]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import logging
 import signal
+import time
 from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING, Final
 
@@ -17,6 +18,8 @@ from kwire.proxy.counts import ConnectionCounts, Ending
 from kwire.proxy.loop_asyncio import ClientSide
 from kwire.proxy.rule_set import RuleSet
 from kwire.proxy.rules.rule import Peer
+from kwire.proxy.tap_file import TapFile
+from kwire.proxy.tapped_connection import TappedConnection
 
 if TYPE_CHECKING:
     from kwire.proxy.metrics_endpoint import MetricsEndpoint
@@ -67,8 +70,8 @@ class _Listener:
         self.sides.discard(side)
         self._server.counts.ended[self.config.node_id, ending] += 1
 
-    def _made(self, end: tuple[str, int]) -> ProxiedConnection:
-        return self._server.connected(Peer(end[0], end[1], self.config.node_id))
+    def _made(self, end: tuple[str, int], local: tuple[str, int]) -> ProxiedConnection:
+        return self._server.connected(Peer(end[0], end[1], self.config.node_id), local)
 
     def _connect(self, protocol: asyncio.BufferedProtocol) -> asyncio.Future[object]:
         loop = asyncio.get_running_loop()
@@ -97,6 +100,7 @@ class ProxyServer:
         config, rules: as they are now.
         counts: of connections.
         counters: of exchanges; None without `metrics`.
+        tap: where packets go; None without `[tap]`, and before `open`.
 
     Raises:
         InputError: a file of its rules cannot be opened, or a package is missing.
@@ -106,6 +110,7 @@ class ProxyServer:
         self.config = config
         self.counts = ConnectionCounts()
         self.counters = None if config.metrics is None else RelayCounters()
+        self.tap: TapFile | None = None
         self._metrics = None if config.metrics is None else self._endpoint()
         self.rules = RuleSet(configured_rules(config), unknown=config.unknown)
         self._budget = HeldBudget(config.max_held_in_all)
@@ -126,10 +131,15 @@ class ProxyServer:
         for listener in self._listeners:
             yield from (side.proxied.peer for side in listener.sides if side.proxied is not None)
 
-    def connected(self, peer: Peer) -> ProxiedConnection:
-        """A new connection under the rules of now."""
+    def connected(self, peer: Peer, local: tuple[str, int]) -> ProxiedConnection:
+        """A new connection under the rules of now; `local` is where the client connected to."""
         limits = {"max_frame": self.config.max_frame, "max_held": self.config.max_held}
-        return ProxiedConnection(self.rules, peer, budget=self._budget, counters=self.counters, **limits)
+        return ProxiedConnection(self.rules, peer, budget=self._budget, counters=self.counters, tap=self._tapped(peer, local), **limits)
+
+    def _tapped(self, peer: Peer, local: tuple[str, int]) -> TappedConnection | None:
+        if self.tap is None or self.config.tap is None:
+            return None
+        return TappedConnection(self.tap, peer, local, self.config.tap.snaplen, time.time_ns())
 
     @property
     def ports(self) -> list[int]:
@@ -145,10 +155,10 @@ class ProxyServer:
         """Take other rules and limits for connections that come from now on. Listeners stay as they are.
 
         Raises:
-            InputError: the listeners are others, or a file of the rules cannot be opened.
+            InputError: the listeners, the metrics' address or the tap are others, or a file of the rules cannot be opened.
         """
-        if config.listeners != self.config.listeners or config.metrics != self.config.metrics:
-            raise InputError("listeners and metrics can only be changed by a restart")
+        if any(getattr(config, name) != getattr(self.config, name) for name in ("listeners", "metrics", "tap")):
+            raise InputError("listeners, metrics and tap can only be changed by a restart")
         self.rules = RuleSet(configured_rules(config), unknown=config.unknown)
         self.config = config
 
@@ -156,8 +166,11 @@ class ProxyServer:
         """Listen.
 
         Raises:
-            InputError: a port cannot be listened on; none is listened on then.
+            InputError: the tap's file cannot be made, or a port cannot be listened on; none is listened on then.
         """
+        if self.config.tap is not None:
+            tap = self.config.tap
+            self.tap = TapFile(tap.file, max_bytes=tap.max_bytes, max_files=tap.max_files, max_queued=tap.max_queued)
         try:
             for listener in self._listeners:
                 await listener.open()
@@ -189,6 +202,8 @@ class ProxyServer:
             await asyncio.sleep(_DRAIN_STEP)
         if self._metrics is not None:
             self._metrics.close()
+        if self.tap is not None:
+            await asyncio.to_thread(self.tap.close)
 
     async def run(self, ready: Callable[[ProxyServer], None], reload: Callable[[], ProxyConfig] | None = None) -> None:
         """Serve until SIGTERM or SIGINT; SIGHUP reads the configuration again.

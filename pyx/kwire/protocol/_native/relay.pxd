@@ -35,6 +35,7 @@ cdef class Relay:
     cdef int release_held(self, object held, object pieces, int64_t t, object response) except -1
     cdef int answer_held(self, object held, object frame, int64_t t) except -1
     cdef object take(self, int side, data, int64_t t)
+    cdef int begin(self) except -1
     cdef object end(self, int side, int64_t t)
     cdef uint8_t* gathered(self, list pieces, Py_ssize_t* size) except NULL
     cdef int send(self, int side, uint8_t* frame, Py_ssize_t size, int32_t action) except -1

@@ -1,0 +1,95 @@
+"""The page of a rehearsal: `kwire analyze` of what passed the proxy, while it runs and at its end."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import subprocess
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Final
+
+from kwire.cli.exit_status import CLIENTS_BREAK, INCOMPLETE_INPUT, THIN_EVIDENCE
+from kwire.errors import InputError
+
+if TYPE_CHECKING:
+    from kwire.proxy.config import TapConfig
+
+__all__ = ["RehearsalPage"]
+
+log = logging.getLogger("kwire.proxy")
+
+# Heads, topics and versions lie in front; of the records behind them nothing is needed.
+_SNAPLEN: Final = 4096
+_WRITTEN: Final = (0, CLIENTS_BREAK, INCOMPLETE_INPUT, THIN_EVIDENCE)
+
+
+class RehearsalPage:
+    """Where the page lies, and how it is made. The analysis has a process of its own, so that connections do not wait for it.
+
+    Arguments:
+        folder: gets `captures/` and `analysis/` with the page.
+        release: the release that is rehearsed.
+
+    Raises:
+        InputError: the folder cannot be made.
+    """
+
+    def __init__(self, folder: str, release: str) -> None:
+        self._captures, self._analysis = Path(folder, "captures"), Path(folder, "analysis")
+        self._release = release
+        try:
+            self._captures.mkdir(parents=True, exist_ok=True, mode=0o700)
+        except OSError as error:
+            raise InputError(f"{folder} cannot be written: {error.strerror}") from error
+
+    def tap(self) -> TapConfig:
+        """The tap that the proxy needs for it."""
+        from kwire.proxy.config import TapConfig
+
+        return TapConfig(file=str(self._captures / "rehearsal.pcapng"), snaplen=_SNAPLEN)
+
+    @property
+    def path(self) -> Path:
+        """Of the page."""
+        return self._analysis / "report.html"
+
+    def command(self, ports: Sequence[int]) -> list[str]:
+        """The command that makes it; `ports`: of the listeners."""
+        made = [sys.executable, "-m", "kwire", "analyze", str(self._captures), "--out", str(self._analysis), "--engine", "local"]
+        made += ["--target-release", self._release]
+        for port in ports:
+            made += ["--port", str(port)]
+        return [*made, "--append"] if (self._analysis / "_SUCCESS").exists() else made
+
+    async def keep_up(self, ports: Sequence[int], seconds: float) -> None:
+        """Make it again and again.
+
+        Arguments:
+            ports: of the listeners.
+            seconds: between two analyses.
+        """
+        while True:
+            await asyncio.sleep(seconds)
+            running = await asyncio.create_subprocess_exec(
+                *self.command(ports), stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE
+            )
+            try:
+                _, said = await running.communicate()
+            finally:
+                if running.returncode is None:  # the proxy stops
+                    running.kill()
+                    await running.wait()
+            if running.returncode not in _WRITTEN:
+                log.error("the page was not made: %s", said.decode(errors="replace").strip())
+
+    def finish(self, ports: Sequence[int]) -> None:
+        """Make it of all that passed.
+
+        Raises:
+            InputError: it cannot be made.
+        """
+        done = subprocess.run(self.command(ports), capture_output=True, text=True, check=False)
+        if done.returncode not in _WRITTEN:
+            raise InputError(f"the page was not made: {done.stderr.strip()}")

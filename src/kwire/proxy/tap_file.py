@@ -1,0 +1,137 @@
+"""The files of a tap: written by a thread of their own, rotated by size, and never waited for."""
+
+from __future__ import annotations
+
+import logging
+import os
+import re
+import threading
+from collections import deque
+from pathlib import Path
+from typing import BinaryIO, Final
+
+from kwire.capture.exported_packets import PCAPNG_HEAD
+from kwire.errors import InputError
+
+__all__ = ["TapFile"]
+
+log = logging.getLogger("kwire.proxy")
+
+_MODE: Final = 0o600  # names of topics and clients are for the owner alone
+
+
+class TapFile:
+    """Takes packets. What comes faster than it can be written is dropped and counted; readers see a hole in its connection then.
+
+    Arguments:
+        path: `tap.pcapng` makes `tap_00001.pcapng`, `tap_00002.pcapng` and so on, after those that are there.
+        max_bytes: of a file; the next one is begun behind it.
+        max_files: that are kept; the oldest is removed.
+        max_queued: bytes that wait to be written.
+
+    Attributes:
+        dropped, dropped_bytes: pieces that were not written.
+        written_bytes: that were.
+
+    Raises:
+        InputError: the first file cannot be made.
+    """
+
+    def __init__(self, path: str | os.PathLike[str], *, max_bytes: int, max_files: int, max_queued: int) -> None:
+        self._path = Path(path)
+        self._max_bytes, self._max_files, self._max_queued = max_bytes, max_files, max_queued
+        self._queue: deque[bytes] = deque()
+        self._queued = 0
+        self._changed = threading.Condition()
+        self._ending = False
+        self.dropped = self.dropped_bytes = self.written_bytes = 0
+        self._size = 0
+        self._number = max((number for number, _ in self._numbered()), default=0)
+        try:
+            self._file = self._next()
+        except OSError as error:
+            raise InputError(f"tap: {os.fspath(path)} cannot be written: {error.strerror}") from error
+        self._thread = threading.Thread(target=self._write_all, name="kwire tap", daemon=True)
+        self._thread.start()
+
+    def files(self) -> list[Path]:
+        """Those that are there, oldest first."""
+        return [path for _, path in sorted(self._numbered())]
+
+    def offer(self, packets: bytes) -> bool:
+        """Take packets to be written; False when they were dropped."""
+        with self._changed:
+            if self._ending or self._queued + len(packets) > self._max_queued:
+                self.dropped += 1
+                self.dropped_bytes += len(packets)
+                return False
+            self._queue.append(packets)
+            self._queued += len(packets)
+            self._changed.notify()
+        return True
+
+    def close(self) -> None:
+        """Write what waits, and end."""
+        with self._changed:
+            self._ending = True
+            self._changed.notify()
+        self._thread.join()
+        self._file.close()
+
+    def _numbered(self) -> list[tuple[int, Path]]:
+        name = re.compile(re.escape(self._path.stem) + r"_([0-9]{5,})" + re.escape(self._path.suffix))
+        if not self._path.parent.is_dir():
+            return []
+        found = ((name.fullmatch(path.name), path) for path in self._path.parent.iterdir())
+        return [(int(match[1]), path) for match, path in found if match is not None]
+
+    def _next(self) -> BinaryIO:
+        self._number += 1
+        path = self._path.with_name(f"{self._path.stem}_{self._number:05d}{self._path.suffix}")
+        made = os.fdopen(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, _MODE), "wb")
+        made.write(PCAPNG_HEAD)
+        made.flush()
+        self._size = len(PCAPNG_HEAD)
+        for old in self.files()[: -self._max_files]:
+            old.unlink(missing_ok=True)
+        return made
+
+    def _write_all(self) -> None:
+        while True:
+            with self._changed:
+                while not self._queue and not self._ending:
+                    self._changed.wait()
+                if not self._queue:
+                    return
+                waiting = list(self._queue)
+                self._queue.clear()
+            self._write(waiting)
+            with self._changed:
+                self._queued -= sum(map(len, waiting))
+
+    def _write(self, waiting: list[bytes]) -> None:
+        for number, packets in enumerate(waiting):
+            try:
+                if self._size + len(packets) > self._max_bytes and self._size > len(PCAPNG_HEAD):
+                    self._file.close()
+                    self._file = self._next()
+                self._file.write(packets)
+                self._size += len(packets)
+                self.written_bytes += len(packets)
+            except (OSError, ValueError) as error:
+                self._give_up(waiting[number:], error)
+                return
+        try:
+            self._file.flush()
+        except OSError as error:
+            self._give_up([], error)
+
+    def _give_up(self, waiting: list[bytes], error: Exception) -> None:
+        """A disk that is full, for example: traffic goes on without the tap."""
+        with self._changed:
+            if not self._ending:
+                log.error("the tap ends: %s: %s", self._path, error)
+            self._ending = True
+            self.dropped += len(waiting) + len(self._queue)
+            self.dropped_bytes += sum(map(len, waiting)) + sum(map(len, self._queue))
+            self._queue.clear()

@@ -1,0 +1,140 @@
+"""What passes between one client and the proxy as packets of a capture, without secrets.
+
+Each frame is kept up to the snap length, blanked as `kwire trim` does it, and written when it is whole; the rest of it is written as cut.
+"""
+
+from __future__ import annotations
+
+import ipaddress
+import logging
+from collections.abc import Iterable
+from typing import Final
+
+from kwire.capture.exported_packets import ExportedTalk
+from kwire.capture.tcp import Endpoint
+from kwire.protocol import Connection
+from kwire.protocol.events import FrameSeen
+from kwire.protocol.relay import Buffer
+from kwire.protocol.secrets.frame_blanking import FrameBlanker
+from kwire.protocol.secrets.token_blanking import FILL, blank_client_token, blank_server_token
+from kwire.proxy.rules.rule import Peer
+from kwire.proxy.tap_file import TapFile
+
+__all__ = ["TappedConnection"]
+
+log = logging.getLogger("kwire.proxy")
+
+_LENGTH: Final = 4
+_CLIENT, _SERVER = 0, 1
+
+
+class _Stream:
+    """One direction: where its frames begin, and the kept beginning of the frame that is not over."""
+
+    __slots__ = ("at", "beginning", "frame_at", "written")
+
+    def __init__(self) -> None:
+        self.at = 0  # offset of the next byte that comes
+        self.frame_at = 0
+        self.beginning = b""  # from `frame_at` on
+        self.written = 0  # offset of the next byte that the capture has no packet for
+
+
+class TappedConnection:
+    """One connection.
+
+    Arguments:
+        file: where packets go.
+        peer: the client.
+        local: address and port to which it connected.
+        snaplen: bytes of a frame, without its length, that are kept.
+        time_ns: now, nanoseconds since 1970 UTC.
+    """
+
+    def __init__(self, file: TapFile, peer: Peer, local: tuple[str, int], snaplen: int, time_ns: int) -> None:
+        self._file = file
+        self._kept = _LENGTH + snaplen
+        self._talk: ExportedTalk | None = ExportedTalk(_endpoint((peer.address, peer.port)), _endpoint(local))
+        self._connection = Connection(frames=True, bodies=())
+        self._blanker = FrameBlanker()
+        self._streams = (_Stream(), _Stream())
+        file.offer(self._talk.opened(_CLIENT, time_ns))
+
+    def from_client(self, data: Buffer, time_ns: int) -> None:
+        """Bytes that the client sent."""
+        self._take(_CLIENT, data, time_ns)
+
+    def to_client(self, pieces: Iterable[Buffer], time_ns: int) -> None:
+        """Bytes that go to the client."""
+        for piece in pieces:
+            self._take(_SERVER, piece, time_ns)
+
+    def closed(self, time_ns: int) -> None:
+        """The connection is over."""
+        if self._talk is not None:
+            self._file.offer(self._talk.closed(_CLIENT, time_ns) + self._talk.closed(_SERVER, time_ns))
+            self._talk = None
+
+    def _take(self, direction: int, data: Buffer, time_ns: int) -> None:
+        if self._talk is None:
+            return
+        try:
+            self._receive(self._talk, direction, bytes(data), time_ns)
+        except Exception:
+            # a tap must not harm what it looks at
+            log.exception("the tap stops looking at a connection")
+            self._talk = None
+
+    def _receive(self, talk: ExportedTalk, direction: int, data: bytes, time_ns: int) -> None:
+        take = self._connection.receive_request_bytes if direction == _CLIENT else self._connection.receive_response_bytes
+        made = b"".join(
+            self._packets(talk, direction, data, event, time_ns) for event in take(data, time_ns) if isinstance(event, FrameSeen)
+        )
+        stream = self._streams[direction]
+        if stream.frame_at >= stream.at:
+            stream.beginning = data[stream.frame_at - stream.at :][: self._kept]
+        else:
+            stream.beginning += data[: self._kept - len(stream.beginning)]
+        stream.at += len(data)
+        if made:
+            self._file.offer(made)
+
+    def _packets(self, talk: ExportedTalk, direction: int, data: bytes, event: FrameSeen, time_ns: int) -> bytes:
+        stream = self._streams[direction]
+        begin, length = event.stream_offset, event.length if event.kind != "length" else 0
+        end = begin + length + (0 if event.kind == "proxy" else _LENGTH)
+        made = talk.cut(direction, begin - stream.written, time_ns)  # bytes that were not understood
+        kept = b"" if event.kind == "proxy" else self._beginning(stream, data, begin, min(end - begin, self._kept))
+        blanked = kept[:_LENGTH] + self._blanked(event, kept[_LENGTH:]) if len(kept) >= _LENGTH else b""
+        made += talk.data(direction, blanked, time_ns) + talk.cut(direction, end - begin - len(blanked), time_ns)
+        stream.frame_at = stream.written = end
+        return made
+
+    @staticmethod
+    def _beginning(stream: _Stream, data: bytes, begin: int, size: int) -> bytes:
+        """The first bytes of a frame that ends in `data`; empty where they are not kept."""
+        if begin >= stream.at:
+            return data[begin - stream.at : begin - stream.at + size]
+        if begin != stream.frame_at:
+            return b""
+        return stream.beginning[:size] + data[: max(size - len(stream.beginning), 0)]
+
+    def _blanked(self, event: FrameSeen, frame: bytes) -> bytes:
+        if event.kind == "length":
+            return b""
+        whole, mechanism = len(frame) == event.length, event.sasl_mechanism
+        if event.kind == "token":
+            if not whole:
+                return bytes((FILL,)) * len(frame)
+            return blank_client_token(mechanism, frame) if event.direction == "request" else blank_server_token(mechanism, frame)
+        index = -1 if event.request_index is None else event.request_index
+        if event.direction == "request":
+            return self._blanker.request(frame, index=index, mechanism=mechanism, whole=whole)
+        return self._blanker.response(frame, event.api_key, event.api_version, index=index, mechanism=mechanism, whole=whole)
+
+
+def _endpoint(end: tuple[str, int]) -> Endpoint:
+    """An IPv6 address has no zone in a packet, and an IPv4 one in IPv6 form is IPv4 on the wire."""
+    found = ipaddress.ip_address(end[0].partition("%")[0])
+    mapped = found.ipv4_mapped if isinstance(found, ipaddress.IPv6Address) else None
+    return Endpoint(str(mapped or found), end[1])

@@ -1,0 +1,152 @@
+"""What a tap of the proxy writes: the frames that pass, as packets that the reader of captures takes, without secrets."""
+
+from __future__ import annotations
+
+import io
+import random
+import threading
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import kwire
+from kwire import messages
+from kwire.capture.exported_packets import PCAPNG_HEAD
+from kwire.errors import InputError
+from kwire.proxy.rules.rule import Peer
+from kwire.proxy.tap_file import TapFile
+from kwire.proxy.tapped_connection import TappedConnection
+
+MIB = 1 << 20
+PACKET = bytes(40)
+
+
+def tap(folder: Path, **more: int) -> TapFile:
+    return TapFile(folder / "tap.pcapng", **{"max_bytes": MIB, "max_files": 3, "max_queued": MIB, **more})
+
+
+def framed(frame: bytes) -> bytes:
+    return len(frame).to_bytes(4, "big") + frame
+
+
+def request(key: int, version: int, body: Any, number: int) -> bytes:
+    header = messages.RequestHeader(api_key=key, api_version=version, correlation_id=number, client_id="shop")
+    return framed(kwire.encode_request(header, body))
+
+
+def response(key: int, version: int, body: Any, number: int) -> bytes:
+    return framed(kwire.encode_response(number, body, key, version))
+
+
+def written(folder: Path, asked: bytes, answered: bytes, *, snaplen: int = 65_536, seed: int | None = None) -> list[tuple[int, bytes, int]]:
+    """Direction, bytes and bytes cut of each packet with a payload, of a connection that brings these bytes in pieces."""
+    file = tap(folder)
+    connection = TappedConnection(file, Peer("10.0.0.9", 50_000, 1), ("10.0.0.1", 9092), snaplen, 1)
+    for data, take in ((asked, connection.from_client), (answered, lambda data, t: connection.to_client([data], t))):
+        at, random_ = 0, random.Random(seed)
+        while at < len(data):
+            size = len(data) if seed is None else random_.randint(1, 40)
+            take(data[at : at + size], 2)
+            at += size
+    connection.closed(3)
+    file.close()
+    return payloads(file.files()[0].read_bytes())
+
+
+def payloads(capture: bytes) -> list[tuple[int, bytes, int]]:
+    """By hand: blocks of pcapng, tags of an exported PDU up to the end tag, 20 bytes of TCP."""
+    assert capture.startswith(PCAPNG_HEAD)
+    wire, found = io.BytesIO(capture[len(PCAPNG_HEAD) :]), []
+    while head := wire.read(28):
+        size, captured, original = (int.from_bytes(head[at : at + 4], "little") for at in (4, 20, 24))
+        body = wire.read(size - 28)[:captured]
+        at = 0
+        while tag := int.from_bytes(body[at : at + 2], "big"):
+            size = int.from_bytes(body[at + 2 : at + 4], "big")
+            if tag == 20:  # IPv4 source
+                direction = int(body[at + 4 : at + 8] == bytes((10, 0, 0, 1)))
+            at += 4 + size
+        payload = body[at + 4 + 20 :]
+        if payload or original > captured:
+            found.append((direction, payload, original - captured))
+    return found
+
+
+ASKED = request(17, 1, messages.SaslHandshakeRequest(mechanism="PLAIN"), 1) + request(
+    36, 2, messages.SaslAuthenticateRequest(auth_bytes=b"\0alice\0secret"), 2
+)
+ANSWERED = response(17, 1, messages.SaslHandshakeResponse(mechanisms=["PLAIN"]), 1) + response(
+    36, 2, messages.SaslAuthenticateResponse(), 2
+)
+
+
+@pytest.mark.parametrize("seed", [None, 1, 2, 3])
+def test_frames_come_whole_in_their_order_and_without_secrets(tmp_path: Path, seed: int | None) -> None:
+    found = written(tmp_path, ASKED, ANSWERED, seed=seed)
+    assert [direction for direction, _, _ in found] == [0, 0, 1, 1]
+    client = b"".join(data for direction, data, _ in found if direction == 0)
+    assert client == ASKED.replace(b"secret", b"xxxxxx")
+    assert b"".join(data for direction, data, _ in found if direction == 1) == ANSWERED
+    assert b"secret" not in b"".join(each.read_bytes() for each in tmp_path.iterdir())
+
+
+@pytest.mark.parametrize("seed", [None, 1, 2, 3])
+def test_what_lies_beyond_the_snap_length_is_cut(tmp_path: Path, seed: int | None) -> None:
+    whole = request(3, 12, messages.MetadataRequest(topics=[messages.MetadataRequest.MetadataRequestTopic(name="t" * 300)]), 1)
+    found = written(tmp_path, whole + whole, b"", snaplen=20, seed=seed)
+    assert found == [(0, whole[:24], 0), (0, b"", len(whole) - 24)] * 2
+
+
+def test_files_are_rotated_and_the_oldest_go(tmp_path: Path) -> None:
+    (tmp_path / "tap_00004.pcapng").write_bytes(b"of an earlier run")
+    file = tap(tmp_path, max_bytes=len(PCAPNG_HEAD) + 80, max_files=2)
+    for _ in range(5):
+        assert file.offer(PACKET)
+    file.close()
+    assert [path.name for path in file.files()] == ["tap_00006.pcapng", "tap_00007.pcapng"]
+    assert file.files()[0].read_bytes() == PCAPNG_HEAD + PACKET * 2
+    assert file.files()[1].read_bytes() == PCAPNG_HEAD + PACKET
+    assert file.files()[0].stat().st_mode & 0o777 == 0o600
+    assert (file.dropped, file.written_bytes) == (0, 200)
+
+
+def test_what_the_disk_cannot_take_is_dropped_and_counted(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    writing, go_on = threading.Event(), threading.Event()
+    write = TapFile._write
+
+    def slow(self: TapFile, waiting: list[bytes]) -> None:
+        writing.set()
+        go_on.wait(30)
+        write(self, waiting)
+
+    monkeypatch.setattr(TapFile, "_write", slow)
+    file = tap(tmp_path, max_queued=100)
+    assert file.offer(PACKET)
+    assert writing.wait(30)
+    assert [file.offer(PACKET) for _ in range(3)] == [True, False, False]
+    go_on.set()
+    file.close()
+    assert (file.written_bytes, file.dropped, file.dropped_bytes) == (80, 2, 80)
+
+
+def test_a_full_disk_ends_the_tap_and_nothing_else(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    def full(self: TapFile) -> Any:
+        raise OSError(28, "No space left on device")
+
+    file = tap(tmp_path, max_bytes=1)
+    monkeypatch.setattr(TapFile, "_next", full)
+    assert file.offer(PACKET)
+    assert file.offer(PACKET)
+    file._thread.join(30)
+    assert not file.offer(PACKET)
+    file.close()
+    assert (file.written_bytes, file.dropped) == (40, 2)
+    assert "the tap ends" in caplog.text
+
+
+def test_a_folder_that_is_not_there(tmp_path: Path) -> None:
+    with pytest.raises(InputError, match="cannot be written: No such file"):
+        tap(tmp_path / "none")
