@@ -8,7 +8,7 @@ REPORT ?= demo-report
 # Byte code is kept, whatever the environment says: tests begin many processes, which would each compile all of kwire again.
 test unit: export PYTHONDONTWRITEBYTECODE :=
 
-.PHONY: demo test unit bench asan lint docs clean
+.PHONY: demo test unit bench asan mutants lint docs clean
 .DELETE_ON_ERROR:
 
 $(VENV)/.ready-%: $(SOURCES)
@@ -29,6 +29,10 @@ bench: $(VENV)/.ready-bench
 
 asan: $(VENV)/.ready-test
 	@sh tools/asan.sh
+
+# LISTS=pairing or LISTS="tcp native-ends.mysql"; all lists take hours
+mutants: $(VENV)/.ready-test
+	KWIRE_REQUIRE_NATIVE=1 $(PYTHON_IN) tools/mutants.py $(LISTS)
 
 lint: $(VENV)/.ready-test
 	$(VENV)/bin/ruff check .

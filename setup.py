@@ -26,10 +26,17 @@ def build_id() -> str:
     return f"{version}+{digest.hexdigest()[:12]}"
 
 
+def flags() -> dict[str, list[str]]:
+    """No symbols for debuggers: they are two thirds of a wheel. The build of tools/asan.sh keeps them, for its reports."""
+    if sys.platform == "win32" or "-fsanitize" in os.environ.get("CFLAGS", ""):
+        return {}
+    return {"extra_compile_args": ["-g0"], "extra_link_args": ["-Wl,-s"] if sys.platform == "linux" else []}
+
+
 def extension(source: Path) -> Extension:
     # any source changes the id of the build, so that all modules are made again
     name = f"kwire.{source.parent.name}._native.{source.stem}"
-    found = Extension(name, [str(source)], depends=SOURCES, define_macros=[("KWIRE_BUILD_ID", f'"{build_id()}"')])
+    found = Extension(name, [str(source)], depends=SOURCES, define_macros=[("KWIRE_BUILD_ID", f'"{build_id()}"')], **flags())
     found.cython_include_dirs = ["pyx"]
     found.cython_c_in_temp = True
     found.cython_directives = {"language_level": 3}

@@ -5,11 +5,18 @@ Run it: python examples/read_captures.py
 
 from __future__ import annotations
 
+import tempfile
 from pathlib import Path
 
+import pyarrow as pa
+import pyarrow.parquet as pq
+from pyspark.sql import functions as F
+
 import kwire.spark
+from kwire import messages
 
 CAPTURE = str(Path(__file__).with_name("upgrade-fleet.pcap.gz"))
+FRAMES = str(Path(tempfile.gettempdir()) / "kwire-frames.parquet")
 
 
 def main() -> None:
@@ -37,6 +44,19 @@ def main() -> None:
         # the same in SQL
         spark.sql(f"CREATE TEMPORARY VIEW violations USING kwire OPTIONS (path '{CAPTURE}', table 'violations')")
         spark.sql("SELECT rule, severity, count(*) AS rows FROM violations GROUP BY ALL ORDER BY rule").show(truncate=False)
+
+        # frames in a binary column of a Parquet file, which the tasks open themselves
+        heartbeat = kwire.encode_request(
+            messages.RequestHeader(api_key=12, api_version=0, correlation_id=1, client_id="app"),
+            messages.HeartbeatRequest(group_id="billing", generation_id=7, member_id="billing-1"),
+        )
+        pq.write_table(pa.table({"day": ["monday", "tuesday"], "frame": [heartbeat, heartbeat]}), FRAMES)
+        stored = spark.read.format("kwire").option("source", "parquet").option("column", "frame")
+        stored.option("keep", "day").option("columns", "api_key,client_id").load(FRAMES).show()
+
+        # the same summed in the tasks, and their sums in Spark
+        sums = stored.option("columns", "api_key").option("aggregate", "count").load(FRAMES)
+        sums.groupBy("api_key").agg(F.sum("count").alias("requests")).show()
 
         # conditions are applied where the rows are made
         spark.conf.set("spark.sql.python.filterPushdown.enabled", "true")

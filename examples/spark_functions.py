@@ -30,6 +30,11 @@ def main() -> None:
         # the bulk form: columns, no struct
         kwire.spark.map_frames(df, "frame", "HeartbeatRequest", 0, "group_id", options={"mode": "DROPMALFORMED"}).show()
 
+        # some columns of headers, and sums that the workers make
+        kwire.spark.map_frames(df, "frame", columns="api_key,client_id,frame_length").show()
+        traffic = kwire.spark.map_frames(df, "frame", columns="api_key,client_id", aggregate="count,sum(frame_length)")
+        traffic.show()
+
         # records of __consumer_offsets, as Spark's Kafka source gives them
         key = bytes.fromhex("0001 0007 62696c6c696e67 0006 6f7264657273 00000002")
         value = bytes.fromhex("0003 000000000000002a 00000001 0000 0000019000000000")

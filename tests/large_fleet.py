@@ -36,15 +36,16 @@ FIXES = {"kafka-clients": "Upgrade kafka-clients to 2.1.0 or later.", "sarama-ol
 
 
 def write_large_fleet(folder: Path, clients: int = CLIENTS) -> Path:
-    """Write the tables of so many clients into `folder`; the last client in the order of the clients is a hostile one."""
+    """Write the tables of so many clients into `folder`; one of those that break is a hostile one."""
     number = np.arange(clients)
     library = number * 7919 % len(LIBRARIES)
+    hostile = int(np.flatnonzero([LIBRARIES[at][2] is OLD for at in library])[-1])
     requests = 10 + number * 104_729 % 90_000
     who: dict[str, Any] = {
         "client_key": [f"{at:016x}" for at in number],
         "software_name": [LIBRARIES[at][0] for at in library],
         "software_version": [LIBRARIES[at][1] for at in library],
-        "client_id": [f"team-{at % TEAMS}.service-{at}" for at in number[:-1]] + [HOSTILE],
+        "client_id": [HOSTILE if at == hostile else f"team-{at % TEAMS}.service-{at}" for at in number],
         "owner": [f"Team {at % TEAMS}" for at in number],
         "contact": [f"#team-{at % TEAMS}-oncall" for at in number],
         "addresses": [[f"10.{at >> 16}.{at >> 8 & 255}.{at & 255}"] for at in number],

@@ -19,7 +19,8 @@ CC=$compiler CFLAGS="-O1 -g1 -fno-omit-frame-pointer -fsanitize=address,undefine
 
 [ $# -gt 0 ] || set -- tests/parity tests/vectors $(ls tests/unit/test_codec_*.py tests/unit/test_records_*.py tests/unit/test_columns_*.py tests/unit/test_encode_*.py \
     tests/unit/test_splices.py tests/unit/test_topic_renaming.py tests/unit/test_broker_addresses.py \
-    tests/unit/test_native_memory.py tests/unit/test_capture_packets.py 2>/dev/null)
+    tests/unit/test_native_memory.py tests/unit/test_capture_packets.py tests/unit/test_tls_*.py tests/captures/test_tls_captures.py \
+    tests/captures/test_trim_decrypt.py 2>/dev/null)
 # Not the tests of how far the whole process grows: the sanitizer's own memory, red zones and what it keeps of freed blocks, would be weighed.
 # PYTHONMALLOC: each object is an allocation of its own, so that a read behind one is seen. Leaks: Python itself never frees all it has.
 # The modules were built for $at/lib, which PYTHONPATH puts before the editable installation.

@@ -1,6 +1,6 @@
 """The connections of a series: the native twin of kwire/capture/carry.py, whose theory of operation and attributes hold here too.
 
-The packets of a chunk are C structs that nobody else sees. Each distinct pair of endpoints is looked up once a chunk (`known`), and a
+The packets of a chunk are C structs of this module alone. Each distinct pair of endpoints is looked up once a chunk (`known`), and a
 packet that brings the next bytes of its connection costs no Python call until it reaches the sink.
 """
 
@@ -9,7 +9,7 @@ from cpython.bytearray cimport PyByteArray_AS_STRING
 from cpython.bytes cimport PyBytes_AS_STRING, PyBytes_GET_SIZE
 from cpython.dict cimport PyDict_GetItem
 from cpython.object cimport PyObject
-from libc.stdint cimport INT64_MIN, int32_t, int64_t, uint8_t, uint32_t
+from libc.stdint cimport INT64_MIN, int32_t, int64_t, uint8_t, uint32_t, uint64_t
 from libc.stdlib cimport calloc, free
 
 from build_id cimport build_id
@@ -36,15 +36,22 @@ BEGUN_OF = attrgetter("begun")
 crc_start()
 
 
-cdef bytearray others_of(list keys, uint32_t share, uint32_t shares):
+cdef bytearray others_of(list keys, uint32_t share, uint32_t shares, bint by_hosts):
     """Not kwire.capture.carry.is_of_share, a byte a key."""
     cdef bytearray made = bytearray(len(keys))
     cdef char* at = PyByteArray_AS_STRING(made)
     cdef Py_ssize_t index
     cdef bytes key
+    cdef const uint8_t* name
+    cdef Py_ssize_t size
     for index in range(len(keys)):
         key = keys[index]
-        at[index] = crc32(<const uint8_t*>PyBytes_AS_STRING(key), len(key)) % shares != share
+        name = <const uint8_t*>PyBytes_AS_STRING(key)
+        if by_hosts:
+            size = 4 if name[0] == 4 else 16
+            at[index] = (<uint64_t>crc32(name + 1, size) + crc32(name + 3 + size, size)) % shares != share
+        else:
+            at[index] = crc32(name, len(key)) % shares != share
     return made
 
 
@@ -77,10 +84,11 @@ cdef class SeriesCarry:
 
     Arguments:
         share: (k, n): only connections that belong to the k-th of n shares are known here.
+        by_hosts: shares have all connections between two hosts.
     """
 
-    def __init__(self, share=(0, 1)):
-        self.share = share
+    def __init__(self, share=(0, 1), by_hosts=False):
+        self.share, self.by_hosts = share, by_hosts
         self.live = {}
         self.lives, self.scan = PairCounts(), ScanCarry()
         self.packets = self.strays = self.begun = 0
@@ -97,12 +105,14 @@ cdef class SeriesCarry:
 
     def __getstate__(self):
         return {
-            "share": self.share, "live": {key: connection.plain() for key, connection in self.live.items()}, "lives": self.lives,
+            "share": self.share, "by_hosts": bool(self.by_hosts),
+            "live": {key: connection.plain() for key, connection in self.live.items()}, "lives": self.lives,
             "packets": self.packets, "latest_ns": self.latest_ns, "strays": self.strays, "scan": self.scan,
         }
 
     def __setstate__(self, state):
         self.share, self.lives, self.scan = state["share"], state["lives"], state["scan"]
+        self.by_hosts = state.get("by_hosts", False)
         self.packets, self.latest_ns, self.strays = state["packets"], state["latest_ns"], state["strays"]
         self.live = {}
         self.begun = 0
@@ -146,7 +156,7 @@ cdef class SeriesCarry:
         cdef PacketRows rows
         packet_rows_open(&rows, columns, PyBytes_GET_SIZE(data))
         cdef list keys = columns.keys
-        cdef bytearray theirs = None if self.share[1] == 1 else others_of(keys, self.share[0], self.share[1])
+        cdef bytearray theirs = None if self.share[1] == 1 else others_of(keys, self.share[0], self.share[1], self.by_hosts)
         cdef Py_ssize_t row
         cdef int32_t key
         cdef bint is_sweep
@@ -173,7 +183,10 @@ cdef class SeriesCarry:
                     found = self.known[key]
                     if found is NULL:
                         found = self.look_up(keys[key], key)
-                    connection = None if found is NULL else <TcpConnection>found
+                    if found is not NULL:
+                        connection = <TcpConnection>found
+                    else:
+                        connection = None
                     if found is not NULL and tcp_in_order(&connection.tcp, &packet):
                         if packet.captured and not connection.ignored:
                             streams.data(

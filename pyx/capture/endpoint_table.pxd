@@ -1,6 +1,6 @@
 """The distinct endpoint pairs of a chunk: an open-addressed table from a packed pair to its number, in order of first sight.
 
-The owner zeroes the struct, sets `seed` to something nobody else knows (endpoints come from the wire, and may be made to collide), and
+The owner zeroes the struct, sets `seed` to a secret number (endpoints come from the wire, and may be made to collide), and
 frees `pairs` and `slots` in the end. Memory grows by doubling and is bounded by the packets of the chunk.
 """
 

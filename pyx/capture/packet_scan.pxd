@@ -217,7 +217,7 @@ cdef inline uint32_t* flow_of(Scan* scan, const EndpointPair* endpoints) noexcep
 
 
 cdef inline void add_exported(Scan* scan, const PacketView* view, int64_t time_ns) noexcept nogil:
-    """An exported PDU: with the numbers that its tags tell, or else as what follows the PDU before it in its direction."""
+    """An exported PDU: with the numbers of its tags, or else as what follows the PDU before it in its direction."""
     cdef TcpHeader header
     cdef uint32_t* numbers
     cdef int64_t captured = view.end - view.at

@@ -124,7 +124,7 @@ cdef inline int view_ipv4(PacketView* view) noexcept nogil:
         return IS_UNREADABLE
     header = (at[0] & 15) << 2
     total = load_16(at + 2)
-    if total == 0:  # an offloaded packet of 64 KiB or more: the frame tells
+    if total == 0:  # an offloaded packet of 64 KiB or more: the frame has the length
         total = left + view.cut
     if at[0] >> 4 != 4 or header < 20 or left < header or total < header:
         return IS_UNREADABLE

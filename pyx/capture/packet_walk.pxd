@@ -329,7 +329,7 @@ cdef inline void scan_pcapng(Scan* scan) noexcept nogil:
 
 
 cdef inline void scan_routed(Scan* scan) noexcept nogil:
-    """What `route_packet` wrote. Whoever wrote it has counted the packets; only what becomes of fragments is counted here."""
+    """What `route_packet` wrote. The router has counted the packets; only what becomes of fragments is counted here."""
     cdef Bytes at = scan.at
     cdef int64_t before = scan.packets
     cdef int64_t tcp, cut, time_ns

@@ -37,7 +37,7 @@ cdef enum:
     # Fewer bytes than any record that is a row takes: 16 of the record, 20 of the IP header of a fragment.
     LEAST_ROW = 36
 
-# Endpoints come from the wire: nobody shall know which ones collide.
+# Endpoints come from the wire: a sender must not know which ones collide.
 cdef uint64_t SEED = <uint64_t>int.from_bytes(os.urandom(8), "little")
 
 crc_start()
@@ -196,7 +196,7 @@ def scan(data, Py_ssize_t start, state):
         state: from `kwire.capture.formats.identify`; changed in place.
 
     Returns:
-        The TCP packets as columns; `consumed` tells where the first record begins that is not whole.
+        The TCP packets as columns; `consumed` is where the first record begins that is not whole.
     """
     cdef Py_buffer view
     cdef Scan scan

@@ -133,7 +133,7 @@ cdef int process(
 
 
 cdef int take_syn(TcpConnection connection, const Packet* packet) noexcept:
-    """A SYN tells where its stream begins, and one that answers where the other does."""
+    """A SYN has the number at which its stream begins, and one that answers that of the other."""
     cdef TcpFlow* own = &connection.tcp.flows[packet.direction]
     cdef TcpFlow* other = &connection.tcp.flows[1 - packet.direction]
     if own.position == 0 and own.waiting is NULL and not own.finished:

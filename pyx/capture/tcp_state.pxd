@@ -91,7 +91,7 @@ cdef inline bint is_ahead(uint32_t sequence, int64_t known) noexcept nogil:
 
 
 cdef inline bint is_new_signature(TcpFlow* flow, uint32_t signature) noexcept nogil:
-    """Flow.is_new: tell a packet from its copy among the latest."""
+    """Flow.is_new: distinguish a packet from its copy among the latest."""
     cdef int index
     for index in range(flow.recent_count):
         if flow.recent[index] == signature:

@@ -34,6 +34,13 @@ cdef inline bint is_header(const uint8_t* at) noexcept nogil:
     return CHANGE_CIPHER <= at[0] <= HEARTBEAT and at[1] == 3 and body_size(at) <= MOST_BODY
 
 
+cdef object record_object(const RecordView* record, int64_t lost, int64_t gap):
+    return Record(
+        record.kind, record.version, PyBytes_FromStringAndSize(<const char*>record.body, record.size),
+        (record.first_ns, record.first_packet), (record.last_ns, record.last_packet), record.first_bytes, lost, gap,
+    )
+
+
 cdef class RecordStream:
     """The records of one direction; arguments, attributes and methods are those of `kwire.capture.tls.records.RecordStream`."""
 
@@ -125,28 +132,55 @@ cdef class RecordStream:
 
     def records(self, accepts):
         cdef list made = []
-        cdef Py_ssize_t at = 0
-        cdef Py_ssize_t end
+        cdef RecordView record
         if self.seeking:
             found = self.sought(accepts)
             if found is None:
                 return made
             made.append(found)
-        while self.size - at >= HEADER:
-            if not is_header(self.bytes + at):
-                self.ended = True
-                self.opaque += self.size - at
-                at = self.size
-                break
-            end = at + HEADER + body_size(self.bytes + at)
-            if self.size < end:
-                break
-            made.append(self.made(at, end, 0, 0))
-            at = end
-        self.drop(at)
-        if at:
-            self.sound_end = self.base
+        record.end = 0
+        while self.next_record(&record):
+            made.append(record_object(&record, 0, 0))
+        self.drop_records(&record)
         return made
+
+    cdef bint next_record(self, RecordView* record) noexcept:
+        """The next whole record behind those that were given since `record.end` was 0; they stay until `drop_records`."""
+        cdef Py_ssize_t at = record.end
+        if self.size - at < HEADER:
+            return False
+        if not is_header(self.bytes + at):
+            self.ended = True
+            self.opaque += self.size - at
+            record.end = self.size
+            return False
+        if self.size - at < HEADER + body_size(self.bytes + at):
+            return False
+        record.end = at + HEADER + body_size(self.bytes + at)
+        self.describe(at, record.end, record)
+        return True
+
+    cdef void drop_records(self, const RecordView* record) noexcept:
+        """Let go of the records that were given."""
+        self.drop(record.end)
+        if record.end:
+            self.sound_end = self.base
+
+    cdef void describe(self, Py_ssize_t at, Py_ssize_t end, RecordView* record) noexcept:
+        """RecordStream._record."""
+        cdef const RecordMark* first = self.mark_at(self.base + at)
+        cdef const RecordMark* last = self.mark_at(self.base + end - 1)
+        cdef int64_t following = self.base + end
+        record.kind, record.version = self.bytes[at], self.bytes[at + 1] << 8 | self.bytes[at + 2]
+        record.body, record.size = self.bytes + at + HEADER, end - at - HEADER
+        record.first_ns, record.first_packet = first.time_ns, first.packet
+        record.last_ns, record.last_packet = last.time_ns, last.packet
+        record.lost_before = 0
+        record.first_bytes = record.size
+        if first.time_ns != last.time_ns or first.packet != last.packet:
+            if first + 1 < self.marks + self.mark_count:
+                following = first[1].offset
+            record.first_bytes = max(following - self.base - at - HEADER, 0)
 
     cdef const RecordMark* mark_at(self, int64_t offset) noexcept:
         """The mark of a byte: the last one that is not behind it. There is one where there are bytes."""
@@ -162,20 +196,9 @@ cdef class RecordStream:
         return &self.marks[low]
 
     cdef object made(self, Py_ssize_t at, Py_ssize_t end, int64_t lost, int64_t gap):
-        """RecordStream._record."""
-        cdef const RecordMark* first = self.mark_at(self.base + at)
-        cdef const RecordMark* last = self.mark_at(self.base + end - 1)
-        cdef int64_t first_bytes = end - at - HEADER
-        cdef int64_t following = self.base + end
-        if first.time_ns != last.time_ns or first.packet != last.packet:
-            if first + 1 < self.marks + self.mark_count:
-                following = first[1].offset
-            first_bytes = max(following - self.base - at - HEADER, 0)
-        version = self.bytes[at + 1] << 8 | self.bytes[at + 2]
-        return Record(
-            self.bytes[at], version, self.part(at + HEADER, end), (first.time_ns, first.packet), (last.time_ns, last.packet), first_bytes,
-            lost, gap,
-        )
+        cdef RecordView record
+        self.describe(at, end, &record)
+        return record_object(&record, lost, gap)
 
     cdef void drop(self, Py_ssize_t count) noexcept:
         """RecordStream._drop."""

@@ -49,7 +49,7 @@ cdef enum NodeKind:
     # The numbers of kwire.codec.column_nodes.Kind
     NODE_PLAIN = 0  # values of a fixed width, or bits
     NODE_TEXT = 1  # offsets and content
-    NODE_UUID = 2  # 22 characters each, so nobody wrote offsets
+    NODE_UUID = 2  # 22 characters each, so there are no offsets
     NODE_LIST = 3
     NODE_STRUCT = 4
     NODE_ROW = 5  # the number of the row, an int32
@@ -139,7 +139,7 @@ cdef inline void tree_leave(Tree* tree) noexcept nogil:
 
 
 cdef inline void release_array(ArrowArray* array) noexcept nogil:
-    """As the interface asks: an array releases those of its children that nobody took."""
+    """As the interface asks: an array releases those of its children that were not taken."""
     cdef int64_t index
     for index in range(array.n_children):
         if array.children[index].release is not NULL:

@@ -105,7 +105,7 @@ cdef inline PyObject* build_structs(const Objects* objects, Build* build, const 
     values = raw_list_new(count)
     if values is NULL or count == 0:
         return values
-    gc_untrack(values)  # nobody may meet it before it is whole
+    gc_untrack(values)  # the collector must not see it before it is whole
     if count >= MEMO_FROM:
         build_remember(build)
     for index in range(count):

@@ -78,7 +78,7 @@ cdef struct Program:
     int32_t* refused
     Py_ssize_t block_count
     bint flexible
-    bint checks_text  # text that is stepped over must be UTF-8; else nobody reads it
+    bint checks_text  # text that is stepped over must be UTF-8; else it is not read
 
 # Where a fault lies: one entry per struct on the way, innermost first, written while the executors return.
 cdef struct Trace:

@@ -50,7 +50,7 @@ cdef struct Row:
     Content value
     PyObject* headers
 
-# A bytes object that nobody else holds, and how much of it is in use.
+# A bytes object without another owner, and how much of it is in use.
 cdef struct Room:
     PyObject* made
     Py_ssize_t used

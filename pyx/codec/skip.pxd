@@ -1,7 +1,7 @@
 """The skip executor: steps over values with all checks of bounds, counts, nulls and tags, and without any Python object.
 
 It serves whole messages (where does the body end?) and the fields outside a projection. Text is checked for UTF-8 only where the program
-says so: else nobody will read it.
+says so: else it is not read.
 """
 
 from libc.stdint cimport int32_t, uint32_t

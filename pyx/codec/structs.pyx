@@ -24,7 +24,7 @@ __build__ = build_id()
 
 POOL = pool_make()
 # In the slot of a struct that the wire left out: its object of defaults is made when somebody asks for it. Most are never looked at (a
-# FetchResponse has three in each partition). Nobody outside this twin ever meets it.
+# FetchResponse has three in each partition). It never leaves this twin.
 LATER = object()
 cdef PyObject* later = <PyObject*>LATER
 

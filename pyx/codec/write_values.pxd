@@ -217,7 +217,7 @@ cdef inline uint8_t* write_text(Output* output, uint8_t* p, PyObject* value, int
 
 
 cdef inline uint8_t* write_buffer(Output* output, uint8_t* p, PyObject* value, int32_t code) noexcept:
-    """Bytes in a bytearray or a memory view. Neither runs Python code; what other objects do when asked for a buffer nobody knows."""
+    """Bytes in a bytearray or a memory view. Neither runs Python code; what other objects do when asked for a buffer is unknown."""
     cdef Py_buffer view
     if not is_bytearray(value) and not is_view(value):
         return NULL

@@ -114,7 +114,7 @@ cdef Py_ssize_t head_of(Connection self, int side, Bytes payload, Py_ssize_t hav
         if have < SHORTEST_REQUEST_FRAME and not self.state.sasl_raw:
             return SHORTEST_REQUEST_FRAME
         return request_head(&self.state, self.series, payload, have)
-    if first is NULL or first.is_token or first.row.body != BODY_SKIPPED or self.held:
+    if first is NULL or first.is_token or first.row.body != BODY_SKIPPED or self.held.count:
         return 0
     return SHORTEST_RESPONSE if have < SHORTEST_RESPONSE or first.row.correlation_id == <int32_t>load_32(payload) else 0
 
@@ -139,6 +139,13 @@ cdef object frame_of(
     return Frame(
         PyBytes_FromStringAndSize(<const char*>payload, size), length, offset, packet, begin_ns, end_ns, bool(flags & DAMAGED),
         not flags & UNENDED, bool(flags & DOUBTFUL), bool(flags & UNFINISHED),
+    )
+
+
+cdef int flags_of(object frame) except -1:
+    return (
+        DAMAGED * bool(frame.damaged) | UNENDED * (not frame.ended) | DOUBTFUL * bool(frame.doubtful)
+        | UNFINISHED * bool(frame.unfinished)
     )
 
 

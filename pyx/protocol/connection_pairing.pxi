@@ -19,17 +19,15 @@ cdef int take_request_frame(
             return 0
     elif state.waiting_count == before:
         return 0
-    if self.held and state.waiting_last.losses:
+    if self.held.count and state.waiting_last.losses:
         # Where packets are missing, a response that came before is that to a request that was not seen, even if the id is the same.
-        held, self.held = self.held, NONE_HELD
-        for frame, _ in held:
-            say_orphan(self, frame)
+        give_up_held(self)
     if state.waiting_count > MAX_WAITING or (state.waiting_kept > MOST_WAITING_BYTES and state.waiting_count > 1):
         while state.waiting_count > MAX_WAITING or (state.waiting_kept > MOST_WAITING_BYTES and state.waiting_count > 1):
             last = state.waiting
             waiting_remove(state, last)
             give_up(state, self.series, last)
-    if self.held:
+    if self.held.count:
         finish_held(self)
     return 0
 
@@ -52,7 +50,8 @@ cdef int take_response_frame(
     """Exchange.response, Pairing.answer."""
     cdef ExchangeState* state = &self.state
     cdef WaitingRequest* found = state.waiting
-    cdef Py_ssize_t keep
+    cdef HeldResponse response
+    cdef HeldResponse* first
     if length < SHORTEST_RESPONSE and (found is NULL or not found.is_token):
         hear_server(self)
         return self.say(Exchange(self)._too_short(
@@ -61,27 +60,28 @@ cdef int take_response_frame(
     if found is not NULL:
         if size >= SHORTEST_RESPONSE:
             found = waiting_for(self, <int32_t>load_32(payload), length, state.response_breaks)
-        if found is not NULL and not self.held:
+        if found is not NULL and self.held.count == 0:
             hear_server(self)
-            pass_by(self, found, state.response_breaks, None)
+            pass_by(self, found, state.response_breaks, False)
             waiting_remove(state, found)
             state.last_answered = no_long() if found.is_token else found.row.correlation_id
-            return say_answered(self, found, None, payload, size, length, offset, packet, begin_ns, end_ns, flags)
-    frame = frame_of(self, payload, size, length, offset, packet, begin_ns, end_ns, flags)
+            return say_answered(self, found, payload, size, length, offset, packet, begin_ns, end_ns, flags)
+    response.length, response.offset, response.packet = length, offset, packet
+    response.begin_ns, response.end_ns, response.flags = begin_ns, end_ns, flags
     if found is not NULL:
-        outcomes = pair_response(self, len(self.held), frame, found, state.response_breaks)
+        pair_response(self, self.held.count, held_new(payload, size, &response), found, state.response_breaks)
         hear_server(self)
-        return say_outcomes(self, outcomes)
+        return say_outcomes(self)
     # Of what a server says while authentication is under way, which may be a token, nothing is kept.
-    keep = SHORTEST_RESPONSE if state.sasl_pending or state.sasl_raw else MOST_HELD_BYTES
-    if size > keep:
-        frame.payload, frame.damaged = frame.payload[:keep], True
-    if self.held is NONE_HELD:
-        self.held = []
-    self.held.append((frame, <int32_t>load_32(payload) if size >= SHORTEST_RESPONSE else None))
+    first = held_new(payload, min(size, SHORTEST_RESPONSE if state.sasl_pending or state.sasl_raw else MOST_HELD_BYTES), &response)
+    first.flags |= DAMAGED * (first.size < size)
+    held_add(&self.held, first)
     hear_server(self)
-    if len(self.held) > MOST_HELD:
-        say_orphan(self, self.held.pop(0)[0])
+    if self.held.count > MOST_HELD:
+        first = self.held.each[0]
+        held_remove(&self.held, 1)
+        outcome_add(&self.outcomes, NULL, first)
+        say_outcomes(self)
     return 0
 
 
@@ -114,30 +114,43 @@ cdef int lose_requests(Connection self) except -1:
     return 0
 
 
-cdef int say_orphan(Connection self, object frame) except -1:
+cdef int say_orphan(Connection self, const HeldResponse* held) except -1:
     """Exchange._orphan: a response has no request."""
     cdef WaitingRequest alone
-    cdef bytes payload = frame.payload
-    if self.sink is NULL or (
-        not self.state.requests_lost and not self.state.response_breaks and PyBytes_GET_SIZE(payload) >= SHORTEST_RESPONSE
-    ):
-        return self.say(Exchange(self)._orphan(frame))
+    cdef ExchangeState* state = &self.state
+    if state.reports_frames or (not state.requests_lost and not state.response_breaks and held.correlation_id != no_long()):
+        return self.say(Exchange(self)._orphan(held_object(self, held)))
     memset(&alone, 0, sizeof(WaitingRequest))
-    alone.row.request_index = alone.row.request_us = alone.row.latency_us = alone.row.request_bytes = no_long()
-    alone.row.correlation_id = no_long()
-    if PyBytes_GET_SIZE(payload) >= SHORTEST_RESPONSE:
-        alone.row.correlation_id = <int32_t>load_32(<Bytes>PyBytes_AS_STRING(payload))
-    alone.row.response_us = microseconds(frame.end_time) if frame.ended else no_long()
-    alone.row.response_bytes = frame.length + LENGTH
-    alone.row.packet, alone.row.stream_offset = frame.packet, frame.offset
+    alone.request_ns = no_long()
+    alone.row.request_index = -1 if state.is_tracked else no_long()
+    alone.row.request_us = alone.row.latency_us = alone.row.request_bytes = no_long()
+    alone.row.correlation_id = held.correlation_id
+    alone.row.response_us = no_long() if held.flags & UNENDED else microseconds(held.end_ns)
+    alone.row.response_bytes = held.length + LENGTH
+    alone.row.packet, alone.row.stream_offset = held.packet, held.offset
     alone.row.api_key = alone.row.api_version = alone.row.header_version = alone.row.error_code = no_int()
     alone.row.topic_count = no_int()
     alone.row.client_id = alone.row.first_topic = NO_TEXT
     memcpy(alone.row.columns, self.series.plans.columns.nulls, sizeof(alone.row.columns))
-    alone.row.client_instance_id, alone.row.principal = self.state.instance_id, self.state.principal
-    alone.row.software_name, alone.row.software_version = self.state.software_name, self.state.software_version
+    alone.row.client_instance_id, alone.row.principal = state.instance_id, state.principal
+    alone.row.software_name, alone.row.software_version = state.software_name, state.software_version
     alone.row.state, alone.row.body = ORPHAN_RESPONSE, BODY_SKIPPED
-    return row_done(&self.state, self.series, &alone)
+    return row_done(state, self.series, &alone, no_long() if held.flags & UNENDED else held.end_ns)
+
+
+cdef object held_object(Connection self, const HeldResponse* held):
+    return frame_of(
+        self, held_payload(held), held.size, held.length, held.offset, held.packet, held.begin_ns, held.end_ns, held.flags
+    )
+
+
+cdef int give_up_held(Connection self) except -1:
+    """No response that is held has a request."""
+    cdef Py_ssize_t index
+    for index in range(self.held.count):
+        outcome_add(&self.outcomes, NULL, self.held.each[index])
+    held_remove(&self.held, self.held.count)
+    return say_outcomes(self)
 
 
 cdef WaitingRequest* waiting_for(Connection self, int32_t correlation_id, int64_t length, int32_t response_breaks) noexcept:
@@ -168,11 +181,11 @@ cdef WaitingRequest* waiting_for(Connection self, int32_t correlation_id, int64_
     return first
 
 
-cdef int pass_by(Connection self, WaitingRequest* found, int32_t response_breaks, list outcomes) except -1:
+cdef int pass_by(Connection self, WaitingRequest* found, int32_t response_breaks, bint is_collected) except -1:
     """What becomes of the requests that have waited longer than the one that is answered.
 
     Arguments:
-        outcomes: where those are put down that are given up, None to give them up at once.
+        is_collected: those that are given up are put to the outcomes; else they are given up at once.
     """
     cdef WaitingRequest* each = self.state.waiting
     cdef WaitingRequest* after
@@ -180,10 +193,10 @@ cdef int pass_by(Connection self, WaitingRequest* found, int32_t response_breaks
         after = each.after[SENT]
         if response_breaks > each.response_breaks or each.may_be_silent or each.is_token:
             waiting_remove(&self.state, each)
-            if outcomes is None:
-                give_up(&self.state, self.series, each)
+            if is_collected:
+                outcome_add(&self.outcomes, each, NULL)
             else:
-                outcomes.append((<size_t>each, None))
+                give_up(&self.state, self.series, each)
         elif not self.state.waiting_uneven:
             break  # those behind it were sent later, so nothing was lost since
         each = after
@@ -193,63 +206,74 @@ cdef int pass_by(Connection self, WaitingRequest* found, int32_t response_breaks
     return 0
 
 
-cdef list pair_response(Connection self, Py_ssize_t at, object frame, WaitingRequest* found, int32_t response_breaks):
-    """Pairing._pair: the response at index `at` of those held, or behind them, answers a request. Gives what has become of all."""
+cdef int pair_response(Connection self, Py_ssize_t at, HeldResponse* response, WaitingRequest* found, int32_t response_breaks) except -1:
+    """Pairing._pair: a response, that at index `at` of those held or one behind them, answers a request."""
+    cdef Py_ssize_t index
     # The broker answers in order, so what came before this response and found no request will find none.
-    cdef list outcomes = [(0, earlier) for earlier, _ in self.held[:at]]
-    del self.held[:at + 1]
-    pass_by(self, found, response_breaks, outcomes)
+    for index in range(at):
+        outcome_add(&self.outcomes, NULL, self.held.each[index])
+    held_remove(&self.held, min(at + 1, self.held.count))
+    pass_by(self, found, response_breaks, True)
     waiting_remove(&self.state, found)
     self.state.last_answered = no_long() if found.is_token else found.row.correlation_id
-    outcomes.append((<size_t>found, frame))
-    return outcomes
+    return outcome_add(&self.outcomes, found, response)
 
 
 cdef int finish_held(Connection self) except -1:
     """Pairing.expect: a new request may be the one that a response was held for; of those with other ids nothing new is known."""
     cdef WaitingRequest* found
     cdef WaitingRequest* newest = self.state.waiting_last
-    cdef object number_of_newest = None if newest is NULL or newest.is_token else newest.row.correlation_id
+    cdef int64_t number_of_newest = no_long() if newest is NULL or newest.is_token else newest.row.correlation_id
+    cdef int64_t number = no_long()
     cdef Py_ssize_t at
-    cdef list outcomes = []
-    while self.held and self.state.waiting is not NULL:
+    while self.held.count and self.state.waiting is not NULL:
         at = 0
         if not self.state.waiting.is_token:
-            while at < len(self.held) and self.held[at][1] is not None and self.held[at][1] != number_of_newest:
+            while at < self.held.count:
+                number = self.held.each[at].correlation_id
+                if number == no_long() or number == number_of_newest:
+                    break
                 at += 1
-            if at == len(self.held):
+            if at == self.held.count:
                 break
-        frame, number = self.held[at]
-        found = self.state.waiting if number is None else waiting_for(self, number, frame.length, 0)
+        number = self.held.each[at].correlation_id
+        found = self.state.waiting
+        if number != no_long():
+            found = waiting_for(self, <int32_t>number, self.held.each[at].length, 0)
         if found is NULL:
             break
-        outcomes += pair_response(self, at, frame, found, 0)
-    return say_outcomes(self, outcomes)
+        pair_response(self, at, self.held.each[at], found, 0)
+    return say_outcomes(self)
 
 
-cdef int say_outcomes(Connection self, list outcomes) except -1:
+cdef int say_outcomes(Connection self) except -1:
     """Say what has become of requests and responses."""
-    cdef WaitingRequest* found
-    for number, frame in outcomes:
-        found = <WaitingRequest*><size_t>number
-        if found is NULL:
-            say_orphan(self, frame)
-        elif frame is None:
-            give_up(&self.state, self.series, found)
-        else:
-            payload = frame.payload
-            say_answered(
-                self, found, frame, <Bytes>PyBytes_AS_STRING(payload), PyBytes_GET_SIZE(payload), frame.length, frame.offset, frame.packet,
-                frame.begin_time, frame.end_time,
-                DAMAGED * frame.damaged | UNENDED * (not frame.ended) | DOUBTFUL * frame.doubtful | UNFINISHED * frame.unfinished,
-            )
+    cdef Outcomes outcomes = self.outcomes
+    cdef Outcome* each
+    cdef Py_ssize_t index
+    memset(&self.outcomes, 0, sizeof(Outcomes))
+    try:
+        for index in range(outcomes.count):
+            each = &outcomes.each[index]
+            if each.waiting is NULL:
+                say_orphan(self, each.response)
+            elif each.response is NULL:
+                give_up(&self.state, self.series, each.waiting)
+            else:
+                say_answered(
+                    self, each.waiting, held_payload(each.response), each.response.size, each.response.length, each.response.offset,
+                    each.response.packet, each.response.begin_ns, each.response.end_ns, each.response.flags,
+                )
+    finally:
+        for index in range(outcomes.count):
+            free(outcomes.each[index].response)
+        free(outcomes.each)
     return 0
 
 
 cdef int say_answered(
-    Connection self, WaitingRequest* waiting, object frame, Bytes payload, Py_ssize_t size, int64_t length, int64_t offset, int64_t packet,
-    int64_t begin_ns, int64_t end_ns,
-    int flags,
+    Connection self, WaitingRequest* waiting, Bytes payload, Py_ssize_t size, int64_t length, int64_t offset, int64_t packet,
+    int64_t begin_ns, int64_t end_ns, int flags,
 ) except -1:
     """Exchange._answered for a request that waits no longer."""
     cdef ExchangeState* state = &self.state
@@ -260,8 +284,7 @@ cdef int say_answered(
             flags & DAMAGED or (size < length and waiting.row.body != BODY_SKIPPED), not flags & UNENDED, flags & UNFINISHED,
             flags & DOUBTFUL,
         ) != FRAME_TAKEN:
-            if frame is None:
-                frame = frame_of(self, payload, size, length, offset, packet, begin_ns, end_ns, flags)
+            frame = frame_of(self, payload, size, length, offset, packet, begin_ns, end_ns, flags)
             waits = waiting_object(self, waiting, waiting.overtaken_by)
             self.say(Exchange(self)._answered(_pairing.Outcome("answered", waits, frame)))
             authenticated(self)

@@ -78,12 +78,13 @@ def set_proxied(Connection self, value):
 
 
 def get_openings(Connection self):
-    return {"request": self.opening_of(0), "response": self.opening_of(1)}
+    return {"request": opening_object(self, 0), "response": opening_object(self, 1)}
 
 
 def set_openings(Connection self, value):
-    self.openings = [value["request"], value["response"]]
-    self.opened[0], self.opened[1] = value["request"] is None, value["response"] is None
+    cdef int side
+    for side in range(2):
+        take_over_opening(self, side, value[DIRECTIONS[side]])
 
 
 def get_splitters(Connection self):

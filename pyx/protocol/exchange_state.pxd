@@ -21,6 +21,7 @@ cdef enum:
     MOST_CLIENT_IDS = 256  # kwire.protocol.tracking.identity.MOST_CLIENT_IDS
     MOST_CLIENT_ID_TEXT = 1 << 16  # kwire.protocol.tracking.identity.MOST_CLIENT_ID_TEXT, in characters
     FEW_WAITING = 12  # that are looked through for an id
+    MOST_SPARE = 64  # that were answered, and are kept for the next requests
     MOST_ORDINALS = 1 << 14
 
 cdef enum SoftwareSource:
@@ -126,7 +127,8 @@ cdef struct ExchangeState:
     PyObject* advertised
     WaitingRequest* waiting  # the first that was sent
     WaitingRequest* waiting_last
-    WaitingRequest* waiting_spare  # one that was answered, for the next request
+    WaitingRequest* waiting_spare  # some that were answered, for the next requests: one behind the other by SENT
+    int32_t spare_count
     int32_t waiting_count
     int64_t waiting_kept
     int32_t waiting_uneven  # raw tokens, and requests that may be silent

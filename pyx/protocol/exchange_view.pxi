@@ -132,11 +132,25 @@ cdef class Waitings:
 
     @property
     def _held(self):
-        return [_pairing._Held(frame, number) for frame, number in self.of.held]
+        cdef Py_ssize_t index
+        return [
+            _pairing._Held(
+                held_object(self.of, self.of.held.each[index]),
+                None if self.of.held.each[index].correlation_id == no_long() else self.of.held.each[index].correlation_id,
+            )
+            for index in range(self.of.held.count)
+        ]
 
     @_held.setter
     def _held(self, value):
-        self.of.held = [(each.frame, each.correlation_id) for each in value]
+        cdef HeldResponse facts
+        held_free(&self.of.held)
+        for each in value:
+            frame = each.frame
+            payload = frame.payload
+            facts.length, facts.offset, facts.packet = frame.length, frame.offset, frame.packet
+            facts.begin_ns, facts.end_ns, facts.flags = frame.begin_time, frame.end_time, flags_of(frame)
+            held_add(&self.of.held, held_new(<Bytes>PyBytes_AS_STRING(payload), PyBytes_GET_SIZE(payload), &facts))
 
     @property
     def last_answered(self):
@@ -164,7 +178,7 @@ cdef class Waitings:
 
     @property
     def holds(self):
-        return bool(self.of.held)
+        return self.of.held.count != 0
 
 
 cdef class ClientJudge:

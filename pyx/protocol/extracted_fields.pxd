@@ -15,7 +15,7 @@ from protocol.field_plan cimport (
 from protocol.group_fields cimport GroupFields, group_take_number, group_take_text
 from protocol.record_batches cimport Weight
 from protocol.request_rows cimport MOST_COLUMNS
-from wire.cursor cimport Bytes, load_16, load_32
+from wire.cursor cimport Bytes, load_16, load_32, unlikely
 from wire.grown cimport grown
 
 cdef extern from *:
@@ -188,19 +188,19 @@ cdef inline void take_fixed(Fields* fields, int mark, int32_t code, Bytes p) noe
             take_column(fields, mark, p, 2, load_16(p))
         elif code == INT8 or code == BOOL:
             take_column(fields, mark, p, 1, <int8_t>p[0])
-    if used:
+    if unlikely(used):
         take_used(fields, used, code, p)
     mark &= MARK_MASK
-    if mark == INSTANCE_ID:
-        if fields.instance_id is NULL and code == UUID:
-            fields.instance_id = p
-    elif mark == KEY_PART:
-        if not parts_add(fields.parts, p, fixed_size(code)):
-            fields.needs_fallback = True
-    elif mark >= ERROR_CODE:
+    if mark >= ERROR_CODE:
         fields.met |= MET_ERROR
         if fields.error[mark - ERROR_CODE] == 0:
             fields.error[mark - ERROR_CODE] = number_at(code, p)
+    elif unlikely(mark == KEY_PART):
+        if not parts_add(fields.parts, p, fixed_size(code)):
+            fields.needs_fallback = True
+    elif mark == INSTANCE_ID:
+        if fields.instance_id is NULL and code == UUID:
+            fields.instance_id = p
     elif mark == REPLICA_ID:
         fields.replica_id = max(fields.replica_id, number_at(code, p))
 

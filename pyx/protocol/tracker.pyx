@@ -12,6 +12,7 @@ from cpython.buffer cimport PyBUF_SIMPLE, PyBuffer_Release, PyObject_GetBuffer  
 from cpython.bytes cimport PyBytes_AS_STRING, PyBytes_FromStringAndSize, PyBytes_GET_SIZE  # no-cython-lint
 from cpython.object cimport PyObject  # no-cython-lint
 from libc.stdint cimport INT64_MIN, int8_t, int16_t, int32_t, int64_t  # no-cython-lint
+from libc.stdlib cimport free  # no-cython-lint
 from libc.string cimport memcpy, memset  # no-cython-lint
 
 from build_id cimport build_id  # no-cython-lint
@@ -29,8 +30,13 @@ from protocol.finished_rows cimport row_done  # no-cython-lint
 from protocol.frame_check cimport CHECK_CUT, CHECK_WHOLE, check_body  # no-cython-lint
 from protocol.frame_cutter cimport LENGTH, MOST_PENDING, Arrival, Cutter, cutter_add, cutter_arrival, cutter_arrived  # no-cython-lint
 from protocol.frame_cutter cimport cutter_break, cutter_drop, cutter_forget, cutter_free, cutter_shift, cutter_wait  # no-cython-lint
+from protocol.foreign_protocols cimport KAFKA, MORE, PROXY, UNKNOWN, ForeignProtocols, foreign_open  # no-cython-lint
+from protocol.foreign_protocols cimport spoken_by_client, spoken_by_server, spoken_in_the_middle  # no-cython-lint
 from protocol.frame_search cimport WINDOW_REQUEST, WINDOW_RESPONSE, find_request, find_response  # no-cython-lint
+from protocol.held_responses cimport HeldResponse, Outcome, Outcomes, held_add, held_free, held_new, held_payload, held_remove  # no-cython-lint
+from protocol.held_responses cimport outcome_add  # no-cython-lint
 from protocol.kept_texts cimport exchange_keep_texts, exchange_rename_texts  # no-cython-lint
+from protocol.openings cimport Opening, opening_add, opening_end, opening_free, opening_new  # no-cython-lint
 from protocol.request_frames cimport PASSED_OVER, request_head, request_field_plan  # no-cython-lint
 from protocol.request_frames cimport take_request  # no-cython-lint
 from protocol.request_identity cimport client_id_of, count_client_id  # no-cython-lint
@@ -49,6 +55,7 @@ from wire.uuid_text cimport fill_pairs  # no-cython-lint
 
 from kwire.protocol.tracking import connection as _connection  # no-cython-lint
 from kwire.protocol.tracking import exchange as _rows  # no-cython-lint
+from kwire.protocol.tracking import foreign_protocols as _foreign_protocols  # no-cython-lint
 from kwire.protocol.tracking import frames as _frames  # no-cython-lint
 from kwire.protocol.tracking import identity as _identity  # no-cython-lint
 from kwire.protocol.tracking import opening as _opening  # no-cython-lint
@@ -101,12 +108,13 @@ cdef object CALLBACKS = TrackerCallbacks()
 cdef object ALL_BODIES = Passing(None, None, None)
 cdef dict KEYS_OF_NAMES = {}
 # What nearly every connection has, for all of them: never changed, but replaced
-cdef list NONE_HELD = []
-cdef list NO_OPENINGS = [None, None]
 cdef dict NO_HELLOS = {}
+cdef ForeignProtocols FOREIGN
+cdef Py_ssize_t MOST_OPENING_BYTES = _opening.MAX_BYTES
 
 plans_open(&BOOK)
 events_open(&CLASSES)
+foreign_open(&FOREIGN, _foreign_protocols)
 fill_pairs()
 
 
@@ -121,7 +129,7 @@ cdef class Connection:
     def __cinit__(self):
         self.series = &self.own
         self.state.closed_by = -1
-        self.held, self.openings, self.hellos = NONE_HELD, NO_OPENINGS, NO_HELLOS
+        self.hellos = NO_HELLOS
 
     def __init__(self, joined_late=False, *, max_frame=MAX_FRAME, frames=False, bodies=None, asked=None):
         cdef ExchangeState* state = &self.state
@@ -155,14 +163,18 @@ cdef class Connection:
         state.last_api = no_int()
         state.last_answered = state.refused_index = no_long()
         for side in range(2):
+            self.is_middle[side] = self.cutters[side].seeking = joined_late
             self.cutters[side].max_frame = max_frame
-            self.cutters[side].seeking = joined_late
             self.cutters[side].need = LENGTH
 
     def __dealloc__(self):
+        cdef int side
         exchange_free(&self.state)
-        cutter_free(&self.cutters[0])
-        cutter_free(&self.cutters[1])
+        for side in range(2):
+            cutter_free(&self.cutters[side])
+            opening_free(self.openings[side])
+        held_free(&self.held)
+        free(self.outcomes.each)
         series_close(&self.own)
 
     # the pure twin's rules that run on this state
@@ -235,45 +247,34 @@ cdef class Connection:
 
     cdef int take(self, int side, Bytes data, Py_ssize_t size, int64_t t, int64_t packet) except -1:
         """Connection._receive."""
-        cdef object opening
         if size == 0:
             return 0
         self.see(t)
         self.state.received[side] += size
         if not self.opened[side]:
-            if self.openings[side] is None and self.begins_kafka(side, data, size):
+            if self.openings[side] is NULL and self.begins_kafka(side, data, size):
                 self.opened[side] = True
+            elif self.openings[side] is NULL and not self.state.joined_late and begins_with_tls(data, size) and not (
+                side == RESPONSE and self.state.is_kafka
+            ):
+                tls_decided(self, side)
             else:
-                if self.openings[side] is None:
-                    begin_opening(self, side, self.state.joined_late)
-                opening = self.openings[side]
-                verdict = opening.take(PyBytes_FromStringAndSize(<const char*>data, size), t, packet)
-                if opening.proxied_address is not None:
-                    self.proxied = opening.proxied_address
-                if verdict is not None:
-                    opening_decided(self, side, opening, verdict)
-                return 0
+                return take_opening(self, side, data, size, t, packet)
+        if self.protocol_name is None:
+            return take_pieces(self, side, data, size, t, packet)
         return self.feed(side, data, size, t, packet)
 
     cdef bint begins_kafka(self, int side, Bytes data, Py_ssize_t size) noexcept:
-        """Whether the first bytes of a direction may be Kafka: kwire/protocol/tracking/foreign_protocols.py for most of them."""
-        cdef int64_t code
-        if self.state.joined_late:
-            return not 0x14 <= data[0] <= 0x17 or (size > 1 and data[1] != 3)
-        if data[0] != 0 or size < LENGTH or <int32_t>load_32(data) > self.cutters[side].max_frame:
-            return False
-        if side == RESPONSE:
-            return True
-        if size < 8:
-            return False
-        # PostgreSQL's requests for encryption or cancellation, and its start-up, which reads as Metadata v0 until its parameters come
-        code = load_32(data + LENGTH)
-        return not 80877102 <= code <= 80877104 and (code != 3 << 16 or (size > 8 and data[8] < 0x61))
+        """Whether the first bytes of a direction are enough to say that they may be Kafka."""
+        return self.spoken(side, data, size) == KAFKA
 
-    cdef int feed_all(self, int side, object chunks) except -1:
-        for data, t, packet in chunks:
-            self.feed(side, <Bytes>PyBytes_AS_STRING(data), PyBytes_GET_SIZE(data), t, packet)
-        return 0
+    cdef int spoken(self, int side, Bytes data, Py_ssize_t size) noexcept:
+        """Opening._recognise, but that a PROXY header is not read."""
+        if self.is_middle[side]:
+            return spoken_in_the_middle(data, size)
+        if side == REQUEST:
+            return spoken_by_client(&FOREIGN, data, size, self.cutters[side].max_frame)
+        return spoken_by_server(&FOREIGN, data, size, self.cutters[side].max_frame)
 
     cdef int feed(self, int side, Bytes data, Py_ssize_t size, int64_t t, int64_t packet) except -1:
         if self.protocol_name is not None:
@@ -295,7 +296,6 @@ cdef class Connection:
 
     cdef int lose_bytes(self, int side, int64_t n, int64_t t, bint cut) except -1:
         """Connection.lost."""
-        cdef object opening = self.openings[side]
         if n <= 0:
             return 0
         self.see(t)
@@ -305,9 +305,8 @@ cdef class Connection:
         if not cut:
             self.state.losses += 1
         self.opened[side] = True
-        if opening is not None:
-            self.openings[side] = None
-            self.feed_all(side, opening.give_up())
+        if self.openings[side] is not NULL:
+            feed_opening(self, side)
         if self.protocol_name is not None:
             if self.hellos:
                 self.hellos[DIRECTIONS[side]].done = True
@@ -334,7 +333,9 @@ cdef class Connection:
         """Connection.begins_late."""
         self.state.missing = True
         self.opened[side] = False
-        begin_opening(self, side, True)
+        self.is_middle[side] = True
+        opening_free(self.openings[side])
+        self.openings[side] = NULL
         self.cutters[side].seeking = True
         if side == REQUEST:
             return lose_requests(self)
@@ -390,9 +391,7 @@ cdef class Connection:
 
     cdef int give_up_waiting(self) except -1:
         """Exchange.end: what is held has no request, what waits no response."""
-        held, self.held = self.held, NONE_HELD
-        for frame, _ in held:
-            say_orphan(self, frame)
+        give_up_held(self)
         return give_up_all(&self.state, self.series)
 
     def __reduce__(self):
@@ -408,13 +407,6 @@ cdef class Connection:
         if self.busy:
             raise RuntimeError(_connection.TWO_THREADS)
         return self._summary()
-
-    cdef object opening_of(self, int side):
-        if self.opened[side]:
-            return None
-        if self.openings[side] is None:
-            return _opening.Opening(DIRECTIONS[side], bool(self.state.joined_late), self.cutters[side].max_frame)
-        return self.openings[side]
 
     protocol = property(get_protocol)
     joined_late = property(get_joined_late)

@@ -7,7 +7,7 @@ from libc.stdint cimport int32_t, int64_t, uint32_t, uint64_t
 from libc.stdlib cimport calloc, free, malloc
 from libc.string cimport memset
 
-from protocol.exchange_state cimport FEW_WAITING, MOST_ORDINALS, SAME_SLOT, SENT, ExchangeState, WaitingRequest, WaitingSlot
+from protocol.exchange_state cimport FEW_WAITING, MOST_SPARE, MOST_ORDINALS, SAME_SLOT, SENT, ExchangeState, WaitingRequest, WaitingSlot
 from protocol.request_rows cimport no_long
 from protocol.topic_uses cimport sums_free
 from wire.raw_python cimport raw_xdecref
@@ -95,8 +95,10 @@ cdef inline bint waiting_index(ExchangeState* exchange) noexcept nogil:
 cdef inline WaitingRequest* waiting_new(ExchangeState* exchange) noexcept nogil:
     """One to be added, zeroed but for its row, which the caller fills in; NULL without memory."""
     cdef WaitingRequest* made = exchange.waiting_spare
-    exchange.waiting_spare = NULL
-    if made is NULL:
+    if made is not NULL:
+        exchange.waiting_spare = made.after[SENT]
+        exchange.spare_count -= 1
+    else:
         made = <WaitingRequest*>malloc(sizeof(WaitingRequest))
     if made is not NULL:
         made.request_ns = made.kept = made.size = made.ordinal = 0
@@ -212,8 +214,10 @@ cdef inline void waiting_free(ExchangeState* exchange, WaitingRequest* waiting) 
     """Let go of one that does not wait."""
     free(waiting.uses)
     free(waiting.payload)
-    if exchange.waiting_spare is NULL:
+    if exchange.spare_count < MOST_SPARE:
+        waiting.after[SENT] = exchange.waiting_spare
         exchange.waiting_spare = waiting
+        exchange.spare_count += 1
     else:
         free(waiting)
 
@@ -227,9 +231,13 @@ cdef inline void waiting_done(ExchangeState* exchange) noexcept nogil:
 
 cdef inline void exchange_free(ExchangeState* exchange) noexcept:
     """Free what a connection has; it is as if it had never been."""
+    cdef WaitingRequest* spare
     while exchange.waiting_count:
         waiting_done(exchange)
-    free(exchange.waiting_spare)
+    while exchange.waiting_spare is not NULL:
+        spare = exchange.waiting_spare
+        exchange.waiting_spare = spare.after[SENT]
+        free(spare)
     free(exchange.slots)
     free(exchange.overtaking)
     free(exchange.client_ids)

@@ -6,7 +6,6 @@ known which side is the server a native `DirectionDetector` tracks both readings
 """
 
 cimport cython
-from cpython.buffer cimport PyBUF_SIMPLE, PyBuffer_Release, PyObject_GetBuffer  # no-cython-lint: of encrypted_streams.pxi
 from cpython.bytes cimport PyBytes_AS_STRING, PyBytes_FromStringAndSize  # no-cython-lint
 from libc.stdint cimport int32_t, int64_t, uint8_t
 from libc.stdlib cimport free
@@ -26,20 +25,21 @@ from protocol.waiting_objects cimport uses_of_objects
 from tables.connection_slots cimport Slot, SlotList, slot_append, slot_remove
 from tables.request_batch cimport row_of_event
 from tables.row_batches cimport flush_rows, most_rows
-from tables.connection_row cimport connection_cells
+from tables.connection_row cimport ConnectionTotals, connection_cells  # no-cython-lint
 from tables.row_columns cimport cells_of, wide_row_of
 from tables.series_rows cimport (
-    SeriesRows, count_requests, end_stream, forget_texts, rows_close, rows_open, server_text, counts_write_back,
+    SeriesRows, count_requests, counts_write_back, end_stream, forget_texts, rows_close, rows_open, server_text,
 )
+from tables.series_rows cimport state_of, summary_of  # no-cython-lint: of encrypted_streams.pxi
 from tables.topic_batch cimport topic_row_of
 from wire.cursor cimport Bytes
 from wire.uuid_text cimport fill_pairs
 
 from kwire.capture._native.connection cimport TcpConnection
 from kwire.capture._native.sink cimport StreamSink
-from kwire.capture._native.tls_records cimport RecordStream  # no-cython-lint: of encrypted_streams.pxi
+from kwire.capture._native.tls_connection cimport TlsConnection
 from kwire.protocol._native.direction_detection cimport DirectionDetector
-from kwire.protocol._native.tracker cimport Connection, EventSink, field_plans, row_connection
+from kwire.protocol._native.tracker cimport Connection, EventSink, begins_with_tls, field_plans, row_connection
 
 import weakref
 from functools import cache, lru_cache
@@ -48,7 +48,6 @@ from ipaddress import ip_address
 import pyarrow as pa
 
 from kwire.capture.tcp import endpoints_of
-from kwire.capture.tls.connection import TlsConnection  # no-cython-lint: of encrypted_streams.pxi
 from kwire.capture.tls.opening import TlsOpening  # no-cython-lint
 from kwire.capture.tls.plaintext import Missing  # no-cython-lint
 from kwire.protocol.events import IdentityChanged, RequestCompleted, TopicsUsed
@@ -56,7 +55,7 @@ from kwire.protocol.tracking.direction_detection import DirectionDetector as Pur
 from kwire.schema import catalog, error_name
 from kwire.tables.client_keys import client_key, is_default_client_id
 from kwire.tables.column_builder import BATCH_ROWS
-from kwire.tables.encrypted_connection import UNKNOWN_LOSS, EncryptedConnection  # no-cython-lint
+from kwire.tables.encrypted_connection import UNKNOWN_LOSS, EncryptedConnection, Ending, tls_violations  # no-cython-lint
 from kwire.tables.observed_rows import GROUP_STEPS, TOPIC_USE
 from kwire.tables.schemas import CONNECTIONS, REQUESTS
 
@@ -99,8 +98,7 @@ cdef class TrackedStream(EventSink):
     cdef object kept  # a `kwire.tables.row_sink.Tracked`: what may be TLS, while it is not known which side is the server
     cdef bint tls_undecided  # the first bytes have not shown yet whether this is TLS
     cdef object tls_opening  # as `Tracked.tls_opening`, once there are bytes
-    cdef object tls  # a `kwire.capture.tls.connection.TlsConnection`; None for what is not encrypted
-    cdef tuple records  # of `tls`: the RecordStream of each direction
+    cdef TlsConnection tls  # None for what is not encrypted
     cdef Connection plaintext  # tracks what is decrypted; None before the first of it
     cdef Slot plaintext_slot
     cdef object subject  # of the client certificate, once the plaintext's tracker has it
@@ -273,24 +271,32 @@ cdef class RowBatches(StreamSink):
     cdef int data(
         self, TcpConnection connection, int direction, const uint8_t* data, Py_ssize_t size, int64_t time_ns, int64_t packet
     ) except -1:
-        cdef TrackedStream stream = self.stream_on(connection)
+        cdef object found = connection.attachment
+        cdef TrackedStream stream
         cdef Py_ssize_t before = self.rows.shared.rows.count
-        cdef int side = direction != stream.slot.client_side
+        cdef int side
         cdef ExchangeState* state
+        if type(found) is TrackedStream and (<TrackedStream>found).owner is self:
+            stream = <TrackedStream>found
+        else:
+            stream = self.stream_on(connection)
+        side = direction != stream.slot.client_side
         if stream.tracker is not None:
             state = &stream.tracker.state
             if connection.tcp.opened_by >= 0 and connection.tcp.flows[direction].isn < 0 and not state.received[side]:
                 stream.tracker.begin_late(side)  # its SYN is missing, and its first bytes may be missing too
                 if stream.tls is not None:
-                    stream.tls.begins_late(direction)
+                    stream.tls.begin_late(direction)
             state.server_unseen = side == 0 and not state.received[1]  # so many may wait, and the server has not said a word
+            if stream.tls_undecided and stream.tls_opening is None and connection.tcp.opened_by >= 0 and begins_with_tls(data, size):
+                take_tls(stream, TlsConnection.__new__(TlsConnection))
             stream.tracker.take(side, <Bytes>data, size, time_ns, self.packet_of(packet))
             state.server_unseen = False
             if stream.tls is not None:
                 encrypted_data(self, stream, connection, direction, data, size, time_ns, packet)
             elif stream.tls_undecided:
                 look_for_tls(self, stream, connection, direction, data, size, time_ns, packet)
-            return self.rows_added(before)
+            return self.rows_added(before) if self.rows.shared.rows.count != before else 0
         if stream.detector is not None:
             if stream.tls_undecided and begins_tls(data, size):
                 leave_to_python(self, stream)
@@ -307,7 +313,7 @@ cdef class RowBatches(StreamSink):
             stream.tracker.lose_bytes(direction != stream.slot.client_side, count, time_ns, cut)
             stream.tls_undecided, stream.tls_opening = False, None
             if stream.tls is not None:
-                lost = stream.tls.lose(self.target.tls, direction, count, time_ns, self.packet_of(packet), bool(cut))
+                lost = stream.tls.miss_bytes(self.target.tls, direction, count, time_ns, self.packet_of(packet), cut)
                 take_plaintext(self, stream, connection, lost)
             return self.rows_added(before)
         if stream.detector is not None:
@@ -339,18 +345,23 @@ cdef class RowBatches(StreamSink):
                 events += stream.detector.guess()
             take_decided(self, stream, connection, events, connection.tcp.flows[stream.detector.server].packets == 0)
             before = self.rows.shared.rows.count
-        if stream.tracker is None or stream.tls is not None:
+        if stream.tracker is None:
             connection.attachment = stream.tracked
             return StreamSink.ended(self, connection)
         stream.tracker.state.server_unseen = connection.tcp.flows[1 - stream.slot.client_side].packets == 0
         stream.tracker.end_all(connection.tcp.last_ns)
+        if stream.tls is not None:
+            end_encrypted(self, stream, connection)
         self.rows_added(before)
         end_stream(
-            &self.rows, &stream.slot, stream.tracker, stream.unsupported, connection.key, &connection.tcp, self.target, self.words,
-            self.asked, self.client_keys,
+            &self.rows, &stream.slot, stream.tracker, stream.plaintext, stream.tls, stream.unsupported, connection.key, &connection.tcp,
+            self.target, self.words, self.asked, self.client_keys,
         )
         slot_remove(&self.slots, &stream.slot)
         stream.slot.exchange = NULL
+        if stream.plaintext is not None:
+            slot_remove(&self.slots, &stream.plaintext_slot)
+            stream.plaintext_slot.exchange = NULL
         connection.attachment = None
         return self.flush_full()
 

@@ -83,6 +83,7 @@ cdef struct FileTotals:
     int64_t one_way
     int64_t bytes_lost
     int64_t bytes_opaque
+    int64_t bytes_decrypted
     int64_t requests
     int64_t unanswered
     int64_t unseen

@@ -16,6 +16,7 @@ cdef extern from "Python.h":
 
 cdef enum:
     MEMO = 256
+    AT_ONCE = 32  # bytes, most texts are shorter: copied without a call
 
 
 cdef inline int64_t field_at(const char* first, Py_ssize_t place, bint is_long) noexcept nogil:
@@ -79,6 +80,9 @@ cdef inline object text_column(object pa, const void* first, Py_ssize_t stride, 
     cdef Py_ssize_t nulls = 0
     cdef int64_t total = 0
     cdef int64_t number
+    cdef int64_t last_offset, last_start  # up to which all of AT_ONCE is there
+    cdef const uint8_t* text = texts.bytes
+    cdef int32_t size
     cdef bytes made
     cdef char* at
     memset(bit, 0xFF, (count + 7) // 8)
@@ -88,6 +92,7 @@ cdef inline object text_column(object pa, const void* first, Py_ssize_t stride, 
         if number < 0:
             bit[index >> 3] &= ~(<uint8_t>1 << (index & 7))
             nulls += 1
+            start[index] = 0
         else:
             start[index] = texts.offsets[number]
             total += texts.offsets[number + 1] - texts.offsets[number]
@@ -96,9 +101,13 @@ cdef inline object text_column(object pa, const void* first, Py_ssize_t stride, 
     offset[count] = <int32_t>total
     made = new_bytes(NULL, total)
     at = PyBytes_AS_STRING(made)
+    last_offset, last_start = total - AT_ONCE, texts.size - AT_ONCE
     for index in range(count):
-        if offset[index + 1] != offset[index]:
-            memcpy(at + offset[index], texts.bytes + start[index], offset[index + 1] - offset[index])
+        size = offset[index + 1] - offset[index]
+        if size <= AT_ONCE and offset[index] <= last_offset and start[index] <= last_start:
+            memcpy(at + offset[index], text + start[index], AT_ONCE)  # what is too much lies where the next text comes
+        else:
+            memcpy(at + offset[index], text + start[index], size)
     buffers = [pa.py_buffer(bits) if nulls else None, pa.py_buffer(offsets), pa.py_buffer(made)]
     return pa.Array.from_buffers(pa.string(), count, buffers, nulls)
 

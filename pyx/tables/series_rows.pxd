@@ -21,8 +21,8 @@ from protocol.topic_uses cimport FETCHED, PRODUCED, IntSet, TopicSum, TopicSums,
 from protocol.wide_rows cimport WideRows, wide_add
 from tables.connection_row cimport (
     CAPTURE, CLIENT_ADDRESS, CLIENT_KEY, CLIENT_PORT, CLOSED_BY, CONNECTION_ID, IDENTITY_SOURCE, LAST_API_NAME, PROTOCOL, ROLE,
-    SERIES, SERVER_ADDRESS, SERVER_PORT, STATE, TLS_JA3, TLS_JA4, TLS_SNI, TLS_VERSION, FileTotals, ConnectionTotals, count_connection,
-    put_counters, put_texts, was_refused,
+    SERIES, SERVER_ADDRESS, SERVER_PORT, STATE, TLS_ALPN, TLS_CIPHER, TLS_CLIENT_SUBJECT, TLS_DECRYPTED, TLS_JA3, TLS_JA4, TLS_SNI,
+    TLS_VERSION, ConnectionTotals, FileTotals, count_connection, put_counters, put_texts, was_refused,
 )
 from tables.connection_slots cimport Slot, SlotList
 
@@ -91,6 +91,7 @@ cdef inline int counts_write_back(SeriesRows* rows, object counts) except -1:
         count.one_way += totals.one_way
         count.bytes_lost += totals.bytes_lost
         count.bytes_opaque += totals.bytes_opaque
+        count.bytes_decrypted += totals.bytes_decrypted
         count.requests += totals.requests
         count.unanswered += totals.unanswered
         count.unseen += totals.unseen
@@ -183,6 +184,14 @@ cdef inline int put_ends(SeriesRows* rows, int64_t* row, const Slot* slot, bytes
     return 0
 
 
+cdef inline ConnectionState state_of(const ExchangeState* state) noexcept:
+    if state.joined_late:
+        return STATE_JOINED_LATE
+    if state.reset:
+        return STATE_RESET
+    return STATE_COMPLETE if state.closed[0] and state.closed[1] else STATE_OPEN
+
+
 cdef inline int summary_of(Connection connection, SeriesState* series, ConnectionTotals* summary) except -1:
     """What the row of a connection needs of its protocol: kwire.protocol.Connection.summary."""
     cdef const ExchangeState* state = &connection.state
@@ -199,12 +208,7 @@ cdef inline int summary_of(Connection connection, SeriesState* series, Connectio
     summary.proxied_address = text_of(&series.texts, connection.proxied)
     summary.principal = state.principal
     summary.closed_by, summary.source, summary.role = state.closed_by, state.source, state.role
-    if state.joined_late:
-        summary.state = STATE_JOINED_LATE
-    elif state.reset:
-        summary.state = STATE_RESET
-    else:
-        summary.state = STATE_COMPLETE if state.closed[0] and state.closed[1] else STATE_OPEN
+    summary.state = state_of(state)
     if state.sasl is not NULL:
         sasl = <object>state.sasl
         summary.auth_failures = sasl.failures
@@ -214,12 +218,15 @@ cdef inline int summary_of(Connection connection, SeriesState* series, Connectio
 
 
 cdef inline int end_stream(
-    SeriesRows* rows, Slot* slot, Connection connection, dict unsupported, bytes name, const TcpState* tcp, object sink, tuple words,
-    tuple asked, dict known,
+    SeriesRows* rows, Slot* slot, Connection wire, Connection plaintext, object tls, dict unsupported, bytes name, const TcpState* tcp,
+    object sink, tuple words, tuple asked, dict known,
 ) except -1:
     """The row of a connection that is over, and what the sink keeps of it.
 
     Arguments:
+        wire: what tracked the bytes as they were on the wire.
+        plaintext: what tracked the decrypted ones, None without.
+        tls: a `kwire.capture.tls.connection.TlsConnection`, None for what was not encrypted.
         name, tcp: `key` and state of the `TcpConnection`.
         unsupported: requests that were refused, as `Tracked.unsupported`; None for none.
         words: the words for the numbers of rows, as `RowBatches` has them.
@@ -227,7 +234,8 @@ cdef inline int end_stream(
         known: client keys that were asked before.
     """
     cdef ConnectionTotals summary
-    cdef ExchangeState* exchange = slot.exchange
+    cdef Connection connection = wire if plaintext is None else plaintext
+    cdef ExchangeState* exchange = &connection.state
     cdef TextTable* said = &rows.row_texts
     cdef Py_ssize_t file = exchange.begun >> PACKET_BITS
     cdef int64_t* row
@@ -237,6 +245,10 @@ cdef inline int end_stream(
             text_copied(&rows.shared.row_texts, &rows.connection_ids, exchange.connection), &exchange.topics,
         )
     summary_of(connection, &rows.shared, &summary)
+    if plaintext is not None:
+        of_wire(&summary, wire, &rows.shared)
+        summary.bytes_opaque += tls.opaque_bytes
+        totals_of(rows, file).bytes_decrypted += tls.decrypted_bytes
     if was_refused(tcp):
         summary.state = STATE_RESET  # also where the capture has the refusal before the SYN
     count_connection(totals_of(rows, file), tcp, summary.bytes_opaque)
@@ -248,7 +260,9 @@ cdef inline int end_stream(
     row[STATE] = text_of(said, words[2][summary.state])
     row[CLOSED_BY] = -1 if summary.closed_by < 0 else text_of(said, words[3][summary.closed_by])
     row[PROTOCOL] = text_of(said, "kafka" if exchange.is_kafka else connection.protocol)
-    if connection.hellos:
+    if tls is not None:
+        put_tls(row, tls, said)
+    elif connection.hellos:
         hellos = connection.hellos
         row[TLS_VERSION] = text_of(said, hellos["response"].version or hellos["request"].version)
         row[TLS_SNI], row[TLS_JA3] = text_of(said, hellos["request"].server_name), text_of(said, hellos["request"].ja3)
@@ -263,6 +277,25 @@ cdef inline int end_stream(
         place = text_object(&rows.connection_ids, exchange.connection)
         if place in counted:
             sink.violations.over(place)
+    return 0
+
+
+cdef inline int of_wire(ConnectionTotals* summary, Connection wire, SeriesState* series) except -1:
+    """What the summary of a decrypted connection has of its bytes on the wire: EncryptedConnection.summary."""
+    cdef const ExchangeState* state = &wire.state
+    summary.state, summary.closed_by = state_of(state), state.closed_by
+    if summary.proxied_address < 0:
+        summary.proxied_address = text_of(&series.texts, wire.proxied)
+    return 0
+
+
+cdef inline int put_tls(int64_t* row, object tls, TextTable* said) except -1:
+    """Fill in what a `TlsConnection` knows."""
+    row[TLS_VERSION], row[TLS_CIPHER] = text_of(said, tls.shown_version), text_of(said, tls.cipher)
+    row[TLS_SNI], row[TLS_ALPN] = text_of(said, tls.server_name), text_of(said, tls.alpn)
+    row[TLS_CLIENT_SUBJECT], row[TLS_DECRYPTED] = text_of(said, tls.subject), text_of(said, tls.decrypted)
+    ja3, ja4 = tls.fingerprints
+    row[TLS_JA3], row[TLS_JA4] = text_of(said, ja3), text_of(said, ja4)
     return 0
 
 

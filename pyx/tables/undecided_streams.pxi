@@ -83,7 +83,7 @@ cdef int import_tracked(RowBatches self, TrackedStream stream, TcpConnection con
     stream.tls_opening, stream.tls_undecided = tracked.tls_opening, tracked.tls_opening is not None
     state = &stream.tracker.state
     if isinstance(detector, EncryptedConnection):
-        take_tls(stream, detector.tls)
+        take_tls(stream, TlsConnection.import_state(detector.tls))
         stream.subject = detector.subject
         if detector.plain is not None:
             begin_plaintext(self, stream, connection, detector.plain.connection)

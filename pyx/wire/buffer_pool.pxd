@@ -3,7 +3,7 @@
 Memory that is new to the process costs several times what filling it costs, for the system clears each page: a reader that goes from batch
 to batch lives in the same pages. Blocks have sizes in steps of a quarter; the pool keeps a list for each size, `KEPT_BYTES` together, one
 pool for each compiled module; where that is full, what was not used for longest goes. Blocks may be given back by any thread, without the
-GIL: that is how Arrow releases what it imported. Nobody waits for the pool: who finds it in use goes to the allocator instead, so that
+GIL: that is how Arrow releases what it imported. No thread waits for it: one that finds it in use goes to the allocator instead, so that
 neither threads nor a fork can get stuck.
 
 Blocks come from Python's raw allocator, so `tracemalloc` sees them. Under AddressSanitizer nothing is kept or rounded up, so that it sees a

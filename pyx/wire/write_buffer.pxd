@@ -1,6 +1,6 @@
 """Bytes that grow while a message is written.
 
-Whoever writes holds the position itself (`uint8_t* p`, in a register) and gets it back from each function, NULL where it cannot go on. At
+The writer holds the position itself (`uint8_t* p`, in a register) and gets it back from each function, NULL where it cannot go on. At
 the beginning of each field there are `SLACK` bytes behind the position, enough for all fields of fixed size, lengths and markers of a
 struct; who writes more asks for it with `make_room`, which gives the slack again.
 """

@@ -16,7 +16,9 @@ import pyarrow.dataset as ds
 import pytest
 
 from kwire import analysis
+from kwire.analysis.digests.storing import DIGEST_FILE
 from kwire.errors import InputError, KwireError
+from kwire.report import render_report
 from kwire.spark import local_processes
 from kwire.spark.job import JobRequest, run_job
 from kwire.spark.local_processes import LOCAL_BYTES, PROCESS_BYTES, LocalProcesses, choose_engine
@@ -134,3 +136,17 @@ def test_nothing_is_imported_from_the_working_folder(tmp_path: Path) -> None:
     done = subprocess.run([sys.executable, str(program)], cwd=tmp_path, capture_output=True, text=True, check=False)
     assert (done.stdout, done.stderr) == ("[b'A', b'B']\n", "")
     assert not (tmp_path / "ran").exists()
+
+
+@pytest.mark.parametrize("form", ["html", "md"])
+def test_the_page_from_the_digest_is_that_from_the_tables(form: str, tmp_path: Path) -> None:
+    """`kwire report` finds what the tasks have left beside the tables; without it, it makes the same."""
+    out = tmp_path / "out"
+    run_job(JobRequest(inputs=INPUTS, out=str(out), engine="local"))
+
+    def page() -> list[str]:
+        return [line for line in render_report(out, form).splitlines() if "UTC" not in line or "kwire" not in line]
+
+    from_digest = page()
+    (out / DIGEST_FILE).unlink()
+    assert from_digest == page()

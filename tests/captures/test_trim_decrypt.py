@@ -10,9 +10,12 @@ from typing import Any
 import pytest
 from click.testing import CliRunner
 
+from kwire.capture.tls.connection import TlsConnection
 from kwire.capture.tls.exported_plaintext import exported_series
+from kwire.capture.tls.plaintext_sink import LeftOut
 from kwire.capture.tls.session_keys import TlsOptions, tls_options
 from kwire.cli.entry import commands
+from tls_wire import Connection13
 
 DATA = Path(__file__).parent / "data"
 CAPTURE, KEYS = str(DATA / "tls.pcapng.gz"), str(DATA / "tls-keys.log")
@@ -78,3 +81,34 @@ def test_without_keys_only_what_is_not_encrypted_is_in_it(tmp_path: Path) -> Non
     path = tmp_path / "plain.pcapng"
     kwire("trim", CAPTURE, str(path), "--decrypt")
     assert requests(str(path)) == requests(CAPTURE)
+
+
+def test_what_is_left_out_is_said_with_the_reason(tmp_path: Path) -> None:
+    """By the truth of the capture: one client whose keys were taken out of the log, one without its ClientHello, five failed handshakes."""
+    truth = json.loads((DATA / "tls-truth.json").read_text())["connections"]
+    asked = ["trim", CAPTURE, str(tmp_path / "out.pcapng"), "--tls-keys", KEYS, "--decrypt", "--overwrite"]
+    left_out = json.loads(kwire(*asked, "--json").splitlines()[-1])["left_out"]
+    unread = [each for each in truth if each["bytes_are"] == "TLS" and not each["requests_readable"]]
+    assert left_out["connections"] == {
+        "no secrets in a key log": sum(each["keys"] == "left out on purpose" for each in unread),
+        "its handshake is not in the capture": sum("ClientHello" in each["keys"] for each in unread),
+        "it ended before it brought data": sum("none exist" in each["keys"] or "what there is" in each["keys"] for each in unread),
+    }
+    assert sum(left_out["connections"].values()) == len(unread)
+    assert left_out["records"] == 0
+    said = CliRunner().invoke(commands, asked).output
+    assert "left out: 1 encrypted connection: no secrets in a key log" in said
+
+
+def test_records_that_are_left_out_are_counted() -> None:
+    """A segment in the middle of a decrypted connection is missing: the record that it breaks is counted, and no connection is."""
+    wire, left_out, tls = Connection13(), LeftOut(), TlsConnection()
+    keys = wire.keys()
+    requests = [wire.client.record(bytes(20)) for _ in range(3)]
+    for side, data in [*wire.opening(), (0, requests[0] + requests[1][:9])]:  # of the second record its header and 4 bytes
+        tls.receive(keys, side, data, 1, 1)
+    tls.lose(keys, 0, len(requests[1]) - 9, 2, 2, False)
+    tls.receive(keys, 0, requests[2], 3, 3)
+    left_out.add(tls)
+    assert (left_out.connections, left_out.records, left_out.bytes) == ({}, 1, 4)
+    assert tls.decrypted_bytes == 40

@@ -218,6 +218,26 @@ def test_the_data_source_takes_the_options_to_its_tasks(store: Store) -> None:
     }
 
 
+def test_files_with_frames_in_a_bucket(store: Store) -> None:
+    """Parquet and Arrow files are opened in the store by the tasks."""
+    from pyspark.sql.pandas.types import from_arrow_schema
+
+    # Metadata v12: api key, version, correlation id, client id "a", no tags
+    frames = pa.table({"frame": [bytes.fromhex(f"0003000c{number:08x}00016100") for number in range(100)]})
+    parquet, arrow = io.BytesIO(), io.BytesIO()
+    pq.write_table(frames, parquet, row_group_size=30)
+    with pa.ipc.new_file(arrow, frames.schema) as writer:
+        writer.write_table(frames, 30)
+    store.put("frames", **{"a.parquet": parquet.getvalue(), "a.arrow": arrow.getvalue()})
+    for source in ("parquet", "arrow"):
+        options = {"path": "s3://frames/", "source": source, "column": "frame", "columns": "correlation_id", "endpoint": store.endpoint}
+        asked = from_arrow_schema(pa.schema([("correlation_id", pa.int32())]))
+        reader = KwireDataSource({**options, "region": "us-east-1"}).reader(asked)
+        remote = pickle.loads(pickle.dumps(reader))
+        found = [row for each in reader.partitions() for batch in remote.read(each) for row in batch.column(0).to_pylist()]
+        assert found == list(range(100))
+
+
 def test_packets_are_routed_through_a_bucket(store: Store, spark: SparkSession, monkeypatch: pytest.MonkeyPatch) -> None:
     """Tasks that share a series leave packets for each other in the staging; the URI has the endpoint with it."""
     monkeypatch.setattr(planning, "SHARE_BYTES", 1)

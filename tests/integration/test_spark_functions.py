@@ -125,3 +125,22 @@ def test_the_example_of_the_documentation(spark: SparkSession, capsys: pytest.Ca
     assert "HeartbeatRequest" in said
     assert "TRUNCATED" in said
     assert '{"groupId":"billing","generationId":7,"memberId":"billing-1"}' in said
+
+
+def test_columns_that_cross_and_sums_of_workers(spark: SparkSession) -> None:
+    """Two tasks that meet the same groups: their sums come together."""
+    whole = frame("HeartbeatRequest", 0)
+    df = spark.createDataFrame(
+        [(number % 2, whole[: len(whole) - number % 3]) for number in range(100)], "id INT, frame BINARY"
+    ).repartition(2)
+    found = kwire.spark.map_frames(df, "frame", columns="frame_length, api_key", keep=())
+    assert found.columns == ["frame_length", "api_key"]
+    sizes = sorted(row.frame_length for row in found.collect())
+    assert sizes == sorted(len(whole) - number % 3 for number in range(100))
+    sums = kwire.spark.map_frames(df, "frame", columns="api_key", keep=["id"], aggregate="count,sum(frame_length),max(frame_length)")
+    assert sums.schema.simpleString() == "struct<id:int,api_key:smallint,count:bigint,sum(frame_length):bigint,max(frame_length):int>"
+    for row in sums.collect():
+        expected = [len(whole) - number % 3 for number in range(100) if number % 2 == row.id]
+        assert tuple(row) == (row.id, 12, 50, sum(expected), len(whole))
+    with pytest.raises(InputError, match="no column 'topic'"):
+        kwire.spark.map_frames(df, "frame", columns="topic")

@@ -307,8 +307,8 @@ def test_accidents_to_real_conversations(seed: int, kinds: list[str], cuts: list
 
 
 @settings(deadline=None)
-@given(seed=st.integers(0, 1 << 32))
-def test_shares_of_a_series(seed: int) -> None:
+@given(seed=st.integers(0, 1 << 32), by_hosts=st.booleans())
+def test_shares_of_a_series(seed: int, by_hosts: bool) -> None:
     """Each share knows its own connections alone, and its sweeps come at the packets at which all sweeps come."""
     rng = random.Random(seed)
     traffic = Accidents(rng)
@@ -316,13 +316,24 @@ def test_shares_of_a_series(seed: int) -> None:
         traffic.connection(rng.randrange(3), (1000 + 40 * at) * SECOND)
     packets = traffic.damaged(["pause", "drop"])
     for share in ((0, 2), (1, 2)):
-        pure, native = SeriesCarry(share), load_twin("capture", "carry", "native").SeriesCarry(share)
+        pure, native = SeriesCarry(share, by_hosts), load_twin("capture", "carry", "native").SeriesCarry(share, by_hosts)
         expected, found = Heard(), Heard()
         for carry, heard in ((pure, expected), (native, found)):
             carry.take(bytes(64), columns_of(packets, 1), heard)
             carry.finish(heard)
         assert found.events == expected.events
-        assert all(is_of_share(event[1], share) for event in found.events)
+        assert all(is_of_share(event[1], share, by_hosts) for event in found.events)
+
+
+@pytest.mark.parametrize("host", [b"\4" + bytes((10, 0, 0, 1)), b"\6" + bytes(15) + b"\1"])
+def test_connections_between_two_hosts_are_in_one_share_whatever_their_ports(host: bytes) -> None:
+    """A client resumes a TLS session with the host that gave it (RFC 8446, 2.2), from another port."""
+    for n in range(2, 9):
+        keys = [host + port.to_bytes(2, "big") + host[1:-1] + b"\2" + (9093).to_bytes(2, "big") for port in range(40_000, 40_020)]
+        assert {tuple(is_of_share(key, (k, n), by_hosts=True) for k in range(n)) for key in keys} == {
+            tuple(is_of_share(keys[0], (k, n), by_hosts=True) for k in range(n))
+        }
+        assert sum(is_of_share(keys[0], (k, n), by_hosts=True) for k in range(n)) == 1
 
 
 def test_an_error_of_a_sink_comes_out_and_leaves_nothing_behind() -> None:

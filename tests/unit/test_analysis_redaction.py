@@ -197,6 +197,8 @@ def test_a_manifest_says_by_which_key() -> None:
 def test_keys_come_from_files_and_must_be_long(tmp_path: Path) -> None:
     (tmp_path / "key").write_bytes(KEY + b"\n")
     assert read_key(str(tmp_path / "key")) == KEY
+    (tmp_path / "least").write_bytes(b"0123456789abcdef\n")
+    assert read_key(str(tmp_path / "least")) == b"0123456789abcdef"
     (tmp_path / "short").write_bytes(b"short")
     with pytest.raises(InputError, match="5 bytes; 16 are the least"):
         read_key(str(tmp_path / "short"))

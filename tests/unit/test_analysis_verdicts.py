@@ -112,6 +112,7 @@ def known(at_least: int | None, at_most: int | None, certain: bool = True) -> Kn
 
 def test_at_the_brokers_highest_a_known_library_decides() -> None:
     assert outcome(verdict((3, 13), broker_highest=2, known=known(9, 9))) == ("ok", "known_client")
+    assert outcome(verdict((3, 13), broker_highest=2, known=known(3, 3))) == ("ok", "known_client")
     assert outcome(verdict((3, 13), broker_highest=2, known=known(None, 2))) == ("rejected", "known_client")
     assert outcome(verdict((3, 13), broker_highest=2, known=known(2, 3))) == ("undetermined", "broker_ceiling")
 

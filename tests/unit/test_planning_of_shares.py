@@ -42,10 +42,12 @@ def test_one_series(slots: int, sizes: tuple[int, ...], expected: tuple[int, boo
     assert planned(slots, series("x", *sizes)) == [expected]
 
 
-def test_a_series_with_tls_keys_is_one_task() -> None:
-    """A resumed session has its client certificate from another connection, which may belong to another share."""
+def test_a_series_with_tls_keys_is_divided_by_hosts_and_not_routed() -> None:
+    """A resumed session has its client certificate from another connection of the same hosts; packets are routed by connection."""
     with tls_options(TlsOptions(("keys.log",))):
-        assert planned(1000, series("x", TB), series("y", TB)) == [(1, False)] * 2
+        assert planned(1000, series("x", TB), series("y", TB)) == [(MAX_SCANNING_SHARES, False)] * 2
+        assert planned(64, series("x", TB), sharing="route") == [(MAX_SCANNING_SHARES, False)]
+        assert planned(1, series("x", TB)) == [(1, False)]
 
 
 def test_as_many_series_as_cores_are_a_task_each() -> None:

@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from kwire.report import evidence
+from kwire.analysis.digests import wanted
 from kwire.report.analysis_folder import AnalysisFolder
 from kwire.report.evidence import Evidence, read_evidence, wireshark_filter
 from kwire.report.verdicts import read_upgrade_matrix
@@ -72,7 +72,7 @@ def test_a_request_that_is_not_in_the_table_proves_nothing(found_in: Any) -> Non
 
 
 def test_a_table_that_is_too_large_is_not_searched(found_in: Any, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(evidence, "MOST_REQUESTS", 1)
+    monkeypatch.setattr(wanted, "MOST_REQUESTS", 1)
     assert found_in([impact("Fetch", 0)], [request(0), request(1)]) == {}
 
 

@@ -12,6 +12,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
+from kwire.analysis.digests.of_clients import release_order, split_guess
 from kwire.errors import InputError
 from kwire.report import render_report, summarize
 from kwire.report.amounts import bytes_of, compact, length_of_time, moment_after, share
@@ -19,8 +20,9 @@ from kwire.report.analysis_folder import AnalysisFolder
 from kwire.report.broken_rules import FRAMES_SHOWN, read_broken_rules
 from kwire.report.connection_times import BINS, read_connection_times
 from kwire.report.coverage import read_coverage
-from kwire.report.inventory import by_library, population, read_clients, split_guess
-from kwire.report.verdicts import read_upgrade_matrix, release_order
+from kwire.report.fleet import read_fleet
+from kwire.report.inventory import by_library, population, read_clients
+from kwire.report.verdicts import read_upgrade_matrix
 from kwire.report.version_use import read_version_grid
 
 START = datetime(2026, 9, 8, 10, 0, tzinfo=UTC)
@@ -207,7 +209,7 @@ def test_open_connections_are_counted_in_each_interval(folder_of: Any) -> None:
 
     # BINS intervals of one second: two connections of a library that overlap in seconds 10 to 19, and a stranger to the end.
     rows = [connection("a", 0, 19), connection("b", 10, 29), connection(None, 30, BINS, "tls")]
-    times = read_connection_times(folder_of(connections=rows), {"a": "lib", "b": "lib"})
+    times = read_connection_times(folder_of(connections=rows, clients=[{"client_key": key, "software_name": "lib"} for key in "ab"]))
     assert times is not None
     library, stranger = times.series
     assert (library.label, library.connections, stranger.label, stranger.connections) == ("lib", 2, "TLS", 1)
@@ -219,7 +221,8 @@ def test_open_connections_are_counted_in_each_interval(folder_of: Any) -> None:
 
 def test_libraries_beyond_the_colours_are_one(folder_of: Any) -> None:
     rows = [{"client_key": f"c{n}", "state": "open", "protocol": "kafka", "first_seen": START, "last_seen": START} for n in range(20)]
-    times = read_connection_times(folder_of(connections=rows), {f"c{n}": f"lib{n:02}" for n in range(20)})
+    clients = [{"client_key": f"c{n}", "software_name": f"lib{n:02}"} for n in range(20)]
+    times = read_connection_times(folder_of(connections=rows, clients=clients))
     assert times is not None
     assert len(times.series) == 8
     assert (times.series[-1].label, times.series[-1].connections, times.peak) == ("13 others", 13, 20)
@@ -244,11 +247,11 @@ def test_violations_are_grouped_by_client(folder_of: Any, analysis_tables: Modul
 
 
 def test_clients_group_by_library_and_version(folder_of: Any, analysis_tables: ModuleType) -> None:
-    clients = read_clients(folder_of(**analysis_tables.tables_of(analysis_tables.FLEET)))
-    assert clients[-1].role == "broker"
-    lines = {(one.library, one.version): one for one in by_library(clients, {"key-erp-bridge-None": "rejected"})}
-    assert lines["apache-kafka-java", "3.9.2"].clients == 3
-    assert lines["apache-kafka-java", "3.9.2"].connections == 13
+    folder = folder_of(**analysis_tables.tables_of(analysis_tables.FLEET))
+    assert read_clients(folder)[-1].role == "broker"
+    lines = {(one.library, one.version): one for one in by_library(read_fleet(folder))}
+    assert lines["apache-kafka-java", "3.9.2"].clients == 2  # the third is a broker
+    assert lines["apache-kafka-java", "3.9.2"].connections == 12
     assert lines["kafka-clients", "0.9"].guessed
     assert lines["kafka-clients", "0.9"].verdicts == {"rejected": 1}
     assert lines["", ""].clients == 2  # one sends no name, of one it was not captured
@@ -298,7 +301,7 @@ def test_what_is_not_an_application_is_counted_apart(folder_of: Any) -> None:
     assert {client.client_key: client.kind for client in clients} == {
         "app": "application", "secret": "application", "txn": "cluster", "nothing": "silent", "check": "stranger",
     }  # fmt: skip
-    seen = population(clients)
+    seen = population(read_fleet(folder))
     assert (seen.clients, seen.cluster, seen.silent, seen.strangers) == (2, 1, 1, 1)
     assert seen.apart == "1 program of the cluster itself, 1 peer that sent nothing, 1 peer that spoke HTTP or SSH"
     assert read_upgrade_matrix(folder).count("4.3.1") == {"ok": 1, "marked": 0, "undetermined": 0, "rejected": 0}

@@ -9,14 +9,18 @@ from typing import Any
 import pytest
 
 from kwire.report.analysis_folder import AnalysisFolder
-from kwire.report.lineage import ClientTopics, Topic, read_lineage, topics_by_client
-from kwire.report.topic_risk import SideRisk, topics_at_risk
+from kwire.report.lineage import ClientTopics, SideRisk, Topic, read_lineage, read_topics_of_clients
+from kwire.report.topic_risk import topics_at_risk
 
 
 @pytest.fixture
 def topics_of(tmp_path: Path, analysis_tables: ModuleType) -> Any:
-    def make(rows: list[dict[str, Any]]) -> tuple[Topic, ...]:
-        return read_lineage(AnalysisFolder(analysis_tables.write_tables(tmp_path / "out", {"topic_access": rows})))
+    def make(rows: list[dict[str, Any]], verdicts: dict[str, str] | None = None) -> tuple[Topic, ...]:
+        judged = [{"client_key": key, "api_name": "Fetch", "api_version": 1, "target_release": "4.0.2", "verdict": verdict}
+                  for key, verdict in (verdicts or {}).items()]  # fmt: skip
+        return read_lineage(
+            AnalysisFolder(analysis_tables.write_tables(tmp_path / "out", {"topic_access": rows, "upgrade_impact": judged}))
+        )
 
     return make
 
@@ -45,15 +49,17 @@ def test_a_topic_has_its_writers_and_readers_the_busiest_first(topics_of: Any) -
     assert (quiet.name, quiet.writers, quiet.resolved) == ("quiet", (), True)
 
 
-def test_a_client_has_its_topics_and_groups_each_once(topics_of: Any) -> None:
-    found = topics_by_client(topics_of(ROWS))
+def test_a_client_has_its_topics_and_groups_each_once(tmp_path: Path, analysis_tables: ModuleType) -> None:
+    clients = [{"client_key": f"key-{name}"} for name in ("writer", "other", "reader")]
+    folder = AnalysisFolder(analysis_tables.write_tables(tmp_path / "out", {"topic_access": ROWS, "clients": clients}))
+    found = read_topics_of_clients(folder)
     assert found["key-reader"] == ClientTopics(reads=("orders", "quiet"), groups=("g", "h"))
     assert found["key-writer"] == ClientTopics(writes=("orders",))
 
 
 def test_a_topic_says_how_many_producers_and_consumers_break(topics_of: Any) -> None:
     verdicts = {"key-writer": "rejected", "key-other": "ok", "key-reader": "undetermined"}
-    risks = {risk.topic.name: risk for risk in topics_at_risk(topics_of(ROWS), verdicts)}
+    risks = {risk.topic.name: risk for risk in topics_at_risk(topics_of(ROWS, verdicts))}
     orders = risks["orders"]
     assert orders.producers == SideRisk(clients=2, breaks=1, unknown=0)
     assert orders.consumers == SideRisk(clients=1, breaks=0, unknown=1)
@@ -67,7 +73,7 @@ def test_topics_that_stop_come_first_then_those_that_lose_most(topics_of: Any) -
         access("old0", "stops", "produce", 1), access("new", "stops", "fetch", 1), access("new", "safe", "produce", 5_000),
     ]  # fmt: skip
     verdicts = {**{f"key-old{n}": "rejected" for n in range(3)}, "key-new": "ok"}
-    risks = topics_at_risk(topics_of(rows), verdicts)
+    risks = topics_at_risk(topics_of(rows, verdicts))
     assert [(risk.topic.name, risk.breaks, risk.is_stopped) for risk in risks] == [
         ("stops", 1, True), ("busy", 3, False), ("safe", 0, False),
     ]  # fmt: skip

@@ -12,7 +12,8 @@ import pytest
 from kwire.report import summarize, write_page
 from kwire.report.analysis_folder import AnalysisFolder
 from kwire.report.coverage import Coverage, read_coverage
-from kwire.report.inventory import by_library, read_clients
+from kwire.report.fleet import read_fleet
+from kwire.report.inventory import by_library
 
 START = datetime(2026, 9, 8, 10, 0, tzinfo=UTC)
 LOG: dict[str, Any] = {
@@ -80,7 +81,7 @@ def test_totals_that_nobody_knows_are_not_shown_as_0(
     counted = unknown | {"client_key": "b", "connections": 7, "requests": 40, "errors": 0}
     clients = [unknown, counted] if known else [unknown]
     analysis_tables.write_tables(tmp_path, {"captures": [LOG], "clients": clients})
-    (line,) = by_library(read_clients(AnalysisFolder(str(tmp_path))), {})
+    (line,) = by_library(read_fleet(AnalysisFolder(str(tmp_path))))
     assert (line.clients, line.connections, line.requests) == (len(clients), connections, requests)
     assert summarize(tmp_path).libraries[0].requests == requests
     page = Path(write_page(str(tmp_path))).read_text()

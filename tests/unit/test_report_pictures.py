@@ -8,10 +8,9 @@ from xml.etree import ElementTree
 
 from kwire.report.burn_down import HistoryPoint
 from kwire.report.charts import Dot, Series, draw_columns, draw_dots, draw_rows, draw_strip
-from kwire.report.inventory import Client
+from kwire.report.fleet import Fleet, FleetGroup
 from kwire.report.pictures import breaks_per_version, burn_down, library_age, traffic_strips
 from kwire.report.traffic_times import TrafficTimes
-from kwire.report.verdicts import ClientVerdicts, UpgradeMatrix
 
 TWO = [Series("rejected", (2.0, 0.0), ("two break", "none")), Series("ok", (6.0, None), ("six work", ""))]
 
@@ -67,23 +66,16 @@ def test_nothing_in_a_chart_needs_a_style_or_a_script_of_its_own() -> None:
         assert "pygal" not in svg
 
 
-def client(key: str, library: str, version: str) -> Client:
-    return Client(
-        client_key=key, library=library, version=version, guessed=False, identity_source="api_versions", confidence="",
-        client_ids=(key,), addresses=(), principals=(), role="client", owner="", connections=1, requests=1, errors=0, first_seen=None,
-        last_seen=None,
+def group(library: str, version: str, *verdicts: str, kind: str = "application") -> FleetGroup:
+    return FleetGroup(
+        kind=kind, role="client", library=library, version=version, guessed=False, identity_source="api_versions", by_target=verdicts,
+        clients=1, connections=1, requests=1, errors=0,
     )  # fmt: skip
 
 
-def line(key: str, *verdicts: str) -> ClientVerdicts:
-    return ClientVerdicts(client_key=key, by_target=verdicts, findings=(), versions_ok=0)
-
-
 def test_applications_are_counted_at_each_version_and_others_are_not() -> None:
-    matrix = UpgradeMatrix(
-        targets=("3.9.2", "4.0.2"), clients=(line("a", "marked", "rejected"), line("b", "ok", "ok"), line("broker", "ok", "rejected"))
-    )
-    picture = breaks_per_version(matrix, ["a", "b"], {"3.9.2": "3.9", "4.0.2": "4.0"})
+    groups = (group("lib", "1", "marked", "rejected"), group("lib", "1", "ok", "ok"), group("lib", "1", "ok", "rejected", kind="cluster"))
+    picture = breaks_per_version(Fleet(targets=("3.9.2", "4.0.2"), groups=groups), {"3.9.2": "3.9", "4.0.2": "4.0"})
     assert picture is not None
     assert (
         marks(picture.wide)
@@ -99,9 +91,8 @@ def test_applications_are_counted_at_each_version_and_others_are_not() -> None:
 
 
 def test_libraries_that_break_are_drawn_first_also_behind_many_that_do_not() -> None:
-    clients = [client(f"new{n}", f"lib{n:02}", "1.0") for n in range(40)] + [client("old", "zebra", "0.9"), client("mid", "zebra", "1.0")]
-    verdicts = {one.client_key: "rejected" if one.client_key == "old" else "ok" for one in clients}
-    picture = library_age(clients, verdicts)
+    groups = [group(f"lib{n:02}", "1.0", "ok") for n in range(40)] + [group("zebra", "0.9", "rejected"), group("zebra", "1.0", "ok")]
+    picture = library_age(Fleet(targets=("4.0.2",), groups=tuple(groups)))
     assert picture is not None
     texts = [text.text for text in ElementTree.fromstring(picture.wide).iter("text")]
     assert "zebra  0.9 … 1.0" in texts

@@ -19,6 +19,7 @@ START = datetime(2026, 9, 8, 10, 0, tzinfo=UTC)
 def times_of(tmp_path: Path, analysis_tables: ModuleType) -> Any:
     def read(length: timedelta, *clients: str, **tables: list[dict[str, Any]]) -> TrafficTimes | None:
         captures = [{"capture": "a.pcap", "start": START, "end": START + length}]
+        tables["clients"] = [{"client_key": key} for key in clients]
         return read_traffic(AnalysisFolder(analysis_tables.write_tables(tmp_path / "out", {"captures": captures, **tables})), clients)
 
     return read

@@ -7,6 +7,8 @@ import tracemalloc
 from pathlib import Path
 
 import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
 
 from kwire.capture.secrets_blocks import SecretsBlock
 from kwire.capture.tls.key_log import KeyLog, KeyText, parse_line
@@ -177,3 +179,38 @@ def test_nothing_that_is_shown_holds_a_secret(tmp_path: Path) -> None:
     for shown in (repr(keys), repr(keys.__dict__), repr(KeyLog(str(path))), repr(Session(derived=SECRET)), repr(keys.options)):
         assert SECRET.hex() not in shown
         assert repr(SECRET)[2:20] not in shown
+
+
+NAMES = [RANDOM, RANDOM[:8] + bytes(24), bytes(32)]  # two of them begin alike: an index knows 8 bytes
+LINES = st.one_of(
+    st.builds(
+        lambda label, name, secret, gap, end: label + gap + name.hex().encode() + gap + secret.hex().encode() + end,
+        st.sampled_from([b"CLIENT_RANDOM", b"client_random", b"SERVER_TRAFFIC_SECRET_0", b"RSA", b"X" * 50, b"# CLIENT_RANDOM"]),
+        st.sampled_from(NAMES), st.sampled_from([SECRET, SECRET[:32], b"s" * 48, b"short"]), st.sampled_from([b" ", b"\t ", b""]),
+        st.sampled_from([b"\n", b"\r\n", b" \n", b"f\n", b"\n\n"]),
+    ),
+    st.binary(max_size=60).map(lambda noise: noise.replace(b"\r", b"") + b"\n"),
+    st.just(b"a" * 3000 + b"\n"),
+)  # fmt: skip
+
+
+@settings(deadline=None, max_examples=200, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(parts=st.lists(st.lists(LINES, max_size=12), min_size=1, max_size=3), cut=st.integers(0, 90))
+def test_any_log_is_read_as_its_lines_are_by_themselves(parts: list[list[bytes]], cut: int, tmp_path: Path) -> None:
+    """A log that grows, ends inside a line, and holds noise: what is found are its lines, each read by itself, as in a block in memory."""
+    path = tmp_path / "keys.log"
+    path.write_bytes(b"")
+    log, text = KeyLog(str(path)), b""
+    for number, part in enumerate(parts):
+        text += b"".join(part)
+        shown = text[: max(len(text) - cut, 0)] if number == 0 else text
+        with path.open("r+b") as file:
+            file.seek(file.seek(0, 2))
+            file.write(shown[file.tell() :])
+        in_memory = KeyText()
+        in_memory.add(shown)
+        for name in NAMES:
+            lines = [parse_line(line) for line in shown.split(b"\n") if len(line) < 512]
+            expected = {line for line in lines if line is not None and line[1] == name}
+            assert set(log.find(name)) == expected
+            assert set(in_memory.find(name)) == expected

@@ -27,12 +27,12 @@ BRIDGE = "kwiredemo"
 BROKERS = {1: "10.20.0.11", 2: "10.20.0.12", 3: "10.20.0.13"}
 BOOTSTRAP = ",".join(f"{host}:9092" for host in BROKERS.values())
 TOPICS = ("orders", "payments", "clicks", "audit")
-JAVA = ("0.10.2.2", "1.1.1", "2.0.1", "2.8.2", "3.7.2", "4.3.1")
+JAVA = ("0.10.2.2", "0.11.0.3", "1.1.1", "2.0.1", "2.8.2", "3.7.2", "4.3.1")
 PYTHON = {
-    "kafka-python-1.4": ["kafka-python==1.4.7"], "kafka-python-2.0": ["kafka-python==2.0.2"], "aiokafka": ["aiokafka==0.8.1"],
+    "kafka-python-1.4": ["kafka-python==1.4.7"], "kafka-python-2.0": ["kafka-python==2.0.2"], "aiokafka": ["aiokafka==0.12.0"],
     "confluent-2.0": ["confluent-kafka==2.0.2"], "confluent-2.6": ["confluent-kafka==2.6.1"],
 }  # fmt: skip
-KAFKAJS = {"kafkajs-1.12": "kafkajs@1.12.0", "kafkajs-2.2": "kafkajs@2.2.4"}
+KAFKAJS = {"kafkajs-1.4": "kafkajs@1.4.6", "kafkajs-2.2": "kafkajs@2.2.4"}
 
 PROPERTIES = """\
 process.roles=broker,controller
@@ -72,6 +72,7 @@ def applications(seconds: int) -> list[Application]:
     whole, half = (2, seconds), (seconds // 3, 2 * seconds // 3)
     return [
         Application("10.20.1.11", "pricing-svc", "java-0.10.2.2", "produce", "orders", "-", *whole),
+        Application("10.20.1.14", "stock-feed", "java-0.11.0.3", "produce", "clicks", "-", *whole),
         Application("10.20.1.12", "ledger-batch", "java-1.1.1", "consume", "payments", "ledger", *whole),
         Application("10.20.1.13", "crm-sync", "java-2.0.1", "consume", "orders", "crm", *whole),
         Application("10.20.2.11", "checkout-1", "java-3.7.2", "produce", "orders", "-", *whole),
@@ -88,7 +89,7 @@ def applications(seconds: int) -> list[Application]:
         Application("10.20.4.13", "notifier", "aiokafka", "consume", "orders", "notifier", *whole),
         Application("10.20.5.11", "edge-gateway", "sarama-1.23", "produce", "audit", "0.10.2.0", *whole),
         Application("10.20.5.12", "edge-gateway-new", "sarama-1.43", "produce", "audit", "2.8.0", *whole),
-        Application("10.20.5.13", "web-frontend-old", "kafkajs-1.12", "consume", "clicks", "frontend-old", *whole),
+        Application("10.20.5.13", "web-frontend-old", "kafkajs-1.4", "consume", "clicks", "frontend-old", *whole),
         Application("10.20.5.14", "web-frontend", "kafkajs-2.2", "consume", "clicks", "frontend", *whole),
     ]
 
@@ -151,8 +152,8 @@ class Libraries:
         folder, seconds = self._folder / one.library, str(one.end - one.begin)
         kind = one.library.rpartition("-")[0] or one.library
         if kind == "java":
-            return ["java", "-Xmx64m", "-XX:TieredStopAtLevel=1", "-cp", f"{folder}/*:{folder}", "DemoClient", BOOTSTRAP, one.client_id, seconds,
-                    one.mode, one.topic, one.group]  # fmt: skip
+            java = ["java", "-Xmx64m", "-XX:TieredStopAtLevel=1", "-cp", f"{folder}/*:{folder}"]
+            return [*java, "DemoClient", BOOTSTRAP, one.client_id, seconds, one.mode, one.topic, one.group]
         if kind == "sarama":
             return [f"{folder}/client", BOOTSTRAP, one.client_id, seconds, one.topic, one.group]
         if kind == "kafkajs":
@@ -188,6 +189,8 @@ def network(addresses: list[str]) -> Iterator[None]:
 @contextmanager
 def brokers(folder: Path, libs: Path) -> Iterator[None]:
     """Three brokers that are controllers too."""
+    from confluent_kafka.admin import AdminClient, NewTopic
+
     plugin = folder / "plugin"
     run("javac", "-cp", f"{libs}/*", "-d", plugin, ROOT / "tests" / "integration" / "java" / "TelemetrySink.java")
     voters = ",".join(f"{node}@{host}:9093" for node, host in BROKERS.items())
@@ -204,9 +207,9 @@ def brokers(folder: Path, libs: Path) -> Iterator[None]:
             stack.callback(process.wait)
             stack.callback(process.kill)
         wait_for_brokers()
-        tool = [*java, "org.apache.kafka.tools.TopicCommand", "--bootstrap-server", BOOTSTRAP]
-        for topic in TOPICS:
-            run(*tool, "--create", "--topic", topic)
+        admin = AdminClient({"bootstrap.servers": BOOTSTRAP})
+        for made in admin.create_topics([NewTopic(topic, 3, 2) for topic in TOPICS]).values():
+            made.result()
         config = [*java, "kafka.admin.ConfigCommand", "--bootstrap-server", BOOTSTRAP, "--alter"]
         run(*config, "--add-config", "producer_byte_rate=1500", "--entity-type", "clients", "--entity-name", "etl-bulk")
         run(*config, "--add-config", "interval.ms=15000,metrics=[org.apache.kafka.producer.,org.apache.kafka.consumer.]", "--entity-type",

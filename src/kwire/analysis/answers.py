@@ -4,8 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from datetime import datetime
 
 import pyarrow as pa
+import pyarrow.compute as pc
 
 from kwire.analysis.brokers import brokers, offers_of
 from kwire.analysis.client_groups import ClientGroups
@@ -69,6 +71,13 @@ class Cluster:
     def lines(self) -> dict[str, str]:
         """By server the release line that it seems to be."""
         return {server: line_of(guess) for server, guess in self.guesses.items() if guess is not None}
+
+    @property
+    def span(self) -> tuple[datetime, datetime] | None:
+        """First and last packet of all captures; None where none has a time."""
+        times = self.whole["captures"]
+        first, last = pc.min(times["start"]).as_py(), pc.max(times["end"]).as_py()
+        return None if first is None or last is None else (first, last)
 
     def refuses(self, server: str, api_key: int, version: int) -> bool:
         """Whether a server is of a release that does not accept a version of an api."""

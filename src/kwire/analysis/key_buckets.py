@@ -24,7 +24,7 @@ from kwire.tables.client_keys import fold_client_id, is_default_client_id
 __all__ = ["BY_CLIENT", "BY_GROUP", "WHOLE", "bucket_of", "divided", "whole_of"]
 
 BY_CLIENT: Final = (
-    "usage", "error_names", "latency", "identities", "refusals", "sources", "topic_use", "topic_marks", "group_use", "hourly",
+    "usage", "error_names", "latency", "identities", "refusals", "sources", "openings", "topic_use", "topic_marks", "group_use", "hourly",
     "hourly_latency",
 )  # fmt: skip
 """Tables of a partial with client keys."""

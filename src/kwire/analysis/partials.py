@@ -78,6 +78,7 @@ PARTS: Final[dict[str, Part]] = {
     "nodes": Part(("node_id", "host", "port"), highs=("rack", "cluster_id", "last_seen")),
     "servers": Part(("server", "node_id"), ("connections",)),
     "sources": Part(("client_key", "source"), ("connections",), (), ()),
+    "openings": Part(("client_key", "protocol", "first_seen"), ("connections",), (), ()),  # by the minute
     "streams": Part(("protocol", "state"), ("connections", "gaps", "bytes_cut"), (), ()),
     "topic_use": Part(
         _TOPIC, ("requests", "errors", "unseen_requests", "records", "batches", "bytes"), highs=("max_batch_bytes", "last_seen")
@@ -224,6 +225,8 @@ def _of_connections(rows: SeriesRows | SeriesView, requests: RequestSums) -> Ite
     columns |= {"source": rows.captures.column("source").take(at)}
     for name in ("identities", "servers", "sources", "streams"):
         yield name, columns
+    bare: Any = table.column("first_seen").cast(pa.timestamp("us"))  # in no zone: to round in one takes ten times as long
+    yield "openings", columns | {"first_seen": pc.floor_temporal(bare, unit="minute").cast(TIME)}
     for name in ("advertised", "nodes", "topic_names"):
         facts = rows.facts[name]
         yield name, {column: facts.column(column) for column in facts.column_names}

@@ -107,7 +107,7 @@ def iter_chunks(
         source: its bytes.
         scan: what the file before it in the series left; changed in place.
         chunk_bytes: how much is read at once.
-        progress: told how many bytes of the stored file were read since it was told last.
+        progress: called with the bytes of the stored file that were read since the last call.
         before: from `read_again`, what of the file is not read another time; changed in place.
 
     Yields:
@@ -181,15 +181,15 @@ def _begin(name: str, source: CaptureSource, chunk_bytes: int) -> tuple[FileRead
 def _iter_records(
     name: str, reading: FileReading, data: bytes, at: int, source: CaptureSource, chunk_bytes: int, progress: Callable[[int], None]
 ) -> Generator[tuple[bytes, PacketColumns], None, None]:
-    state, told, damaged = reading.state, 0, False
+    state, reported, damaged = reading.state, 0, False
     state.strict, state.ended, state.proven = True, False, 0
     while True:
         columns = impl.packets.scan(data, at, state)
         state.proven = max(0, state.proven - columns.consumed + at)
         columns.secrets = secrets_of(name, reading.position, data, state.secrets)
         state.secrets.clear()
-        progress(source.stored_bytes - told)
-        told = source.stored_bytes
+        progress(source.stored_bytes - reported)
+        reported = source.stored_bytes
         yield data + columns.spilled if columns.spilled else data, columns
         reading.position += columns.consumed
         data, at, damaged = data[columns.consumed :], 0, columns.damaged

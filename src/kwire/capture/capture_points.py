@@ -114,7 +114,7 @@ def clock_offsets(beginnings: Sequence[PacketColumns]) -> list[int]:
 
 
 def _marked(columns: PacketColumns) -> Iterator[tuple[tuple[bytes, int, int], int]]:
-    """Packets that can be told again, each as it was first seen: endpoints, direction and sequence number of those that carry something."""
+    """Packets that can be recognised, each as it was first seen: endpoints, direction and sequence number of those that carry something."""
     seen = set()
     for row in range(len(columns)):
         if columns.original[row] or columns.flags[row] & SYN:
@@ -178,14 +178,14 @@ def iter_points(
     Args:
         location: from `location_of_points`.
         chunk_bytes: how much of each point is read at once.
-        progress: told how many bytes of the files were read since it was told last.
+        progress: called with the bytes of the files that were read since the last call.
         sizes: how many bytes of each file are read, in the order of `names_in`; empty for whole files.
 
     Yields:
         Columns, and the bytes that their offsets point into, as `iter_chunks`; packet numbers count in the file of the point that saw them.
 
     Raises:
-        InputError: a point has no file that can be read; that one of several cannot is told in the facts.
+        InputError: a point has no file that can be read; that one of several cannot is in the facts.
     """
     limits = iter(sizes or (None,) * (len(names_in(location)) - 1))
     points = [_Point([(file, next(limits)) for file in files], chunk_bytes, progress) for files in points_of(location)]

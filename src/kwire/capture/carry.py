@@ -3,7 +3,7 @@
 Theory of operation. A four-tuple may be used again: a SYN with a new initial sequence number begins its next connection, as does payload
 that comes long after the last one was closed. A closed connection lingers, because late copies and acknowledgements still belong to it;
 whenever the time of the capture reaches a new multiple of 2**`SWEEP_BITS` ns, those whose time is over are ended and forgotten, and so are
-SYNs that nobody answered. Sweeps go by time, not by files or counts, so that any cut of the series gives the same events: who reads only
+SYNs without an answer. Sweeps go by time, not by files or counts, so that any cut of the series gives the same events: who reads only
 some of its connections has to see, of all others, no more than the packets with which a new multiple is reached (`packet_routes`). A sweep
 looks at the connections that may end without a packet of theirs, so it costs no more than those did before, whatever the times say.
 """
@@ -26,7 +26,7 @@ __all__ = ["HELD_NS", "LINGER_NS", "UNANSWERED_NS", "SeriesCarry", "SeriesStream
 LINGER_NS: Final = 60_000_000_000
 # An early packet of a connection that fell silent is resolved after this time at the latest.
 HELD_NS: Final = 60_000_000_000
-# A SYN that nobody answers is repeated for two minutes; port scans would fill the memory with them.
+# A SYN without an answer is repeated for two minutes; port scans would fill the memory with them.
 UNANSWERED_NS: Final = 180_000_000_000
 
 
@@ -60,12 +60,14 @@ class SeriesCarry:
         scan: packets that wait for others.
         watched: those of `live` that a sweep has to look at.
         share: (k, n): only connections that belong to the k-th of n shares are known here.
+        by_hosts: shares have all connections between two hosts (`is_of_share`).
     """
 
-    __slots__ = ("begun", "latest_ns", "live", "lives", "packets", "scan", "share", "strays", "watched")
+    __slots__ = ("begun", "by_hosts", "latest_ns", "live", "lives", "packets", "scan", "share", "strays", "watched")
 
-    def __init__(self, share: tuple[int, int] = (0, 1)) -> None:
+    def __init__(self, share: tuple[int, int] = (0, 1), by_hosts: bool = False) -> None:
         self.share = share
+        self.by_hosts = by_hosts
         self.live: dict[bytes, TcpConnection] = {}
         self.lives: PairCounts | RecentPairs = PairCounts()
         self.packets = 0
@@ -98,7 +100,7 @@ class SeriesCarry:
             sink: hears what the streams give.
         """
         keys = columns.keys
-        theirs = [not is_of_share(key, self.share) for key in keys]
+        theirs = [not is_of_share(key, self.share, self.by_hosts) for key in keys]
         latest_ns = self.latest_ns
         rows = zip(
             columns.number, columns.time_ns, columns.key, columns.direction, columns.seq, columns.ack, columns.flags,
@@ -204,13 +206,17 @@ class SeriesCarry:
             connection.resolve(sink)
 
 
-def is_of_share(key: bytes, share: tuple[int, int]) -> bool:
+def is_of_share(key: bytes, share: tuple[int, int], by_hosts: bool = False) -> bool:
     """Whether a connection belongs to the k-th of n shares of a series: both directions do, and all that use its ports later.
 
     Args:
         key: its endpoints, as in `PacketColumns.keys`.
         share: (k, n), k from 0.
+        by_hosts: the ports do not count, so that what a client resumes with a server (RFC 5077; RFC 8446, 2.2) is in one share.
     """
+    if by_hosts:
+        size = 4 if key[0] == 4 else 16
+        return (crc32(key[1 : 1 + size]) + crc32(key[3 + size : 3 + 2 * size])) % share[1] == share[0]
     return crc32(key) % share[1] == share[0]
 
 

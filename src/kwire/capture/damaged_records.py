@@ -198,7 +198,7 @@ class _Records(ABC):
         self._times = []
 
     def _proven(self, data: bytes, at: int, ended: bool) -> bool | None:
-        """Whether plausible records follow each other from here on; None where it takes more bytes to tell."""
+        """Whether plausible records follow each other from here on; None where it takes more bytes to decide."""
         self.begin()
         end = len(data)
         for _ in range(PROVING_RECORDS):
@@ -215,7 +215,7 @@ class _Records(ABC):
         return True
 
     def right_though_implausible(self, data: bytes, ended: bool) -> int | None:
-        """How many bytes hold records that are right, however odd the first is; None where it takes more bytes to tell."""
+        """How many bytes hold records that are right, however odd the first is; None where it takes more bytes to decide."""
         return self._right(data, 0, ended)
 
     def _right(self, data: bytes, at: int, ended: bool) -> int | None:
@@ -267,7 +267,7 @@ class _Records(ABC):
             self._lenient = False
 
     def _ends_far(self) -> bool:
-        """Whether only the next packet tells if the time of the last one is right."""
+        """Whether only the next packet shows that the time of the last one is right."""
         return len(self._times) > 1 and abs(self._times[-1] - self._times[-2]) > NEAR_NS
 
     def _is_in_time(self) -> bool:
@@ -301,8 +301,8 @@ class _PcapRecords(_Records):
         super().__init__(state)
         interface = state.interfaces[0]
         self.header, self._link_type = state.record_header, interface.link_type
-        told = max(state.snaplen, _LEAST_SNAPLEN) if state.snaplen else MAX_PACKET_BYTES
-        self._longest = min(told, MAX_PACKET_BYTES)
+        longest = max(state.snaplen, _LEAST_SNAPLEN) if state.snaplen else MAX_PACKET_BYTES
+        self._longest = min(longest, MAX_PACKET_BYTES)
         self._units, self._unit_ns = (1_000_000_000, 1) if interface.resolution == 9 else (1_000_000, 1_000)
         self._order = ">" if state.big_endian else "<"
         self._read = struct.Struct(f"{self._order}IIII").unpack_from

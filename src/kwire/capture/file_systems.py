@@ -82,11 +82,11 @@ _options: ContextVar[StoreOptions | None] = ContextVar("kwire_store_options", de
 
 
 def current_store_options() -> StoreOptions:
-    """The options in force, filled up from the environment (AWS_ENDPOINT_URL); a driver tells its tasks, which have another one."""
+    """The options in force, filled up from the environment (AWS_ENDPOINT_URL); a driver passes them to tasks, which have another one."""
     given = _options.get() or StoreOptions()
     endpoint = given.endpoint or os.environ.get("AWS_ENDPOINT_URL_S3") or os.environ.get("AWS_ENDPOINT_URL") or None
     region = os.environ.get("AWS_REGION") or os.environ.get("AWS_DEFAULT_REGION") or None
-    return StoreOptions(given.region or (region if endpoint else None), endpoint)  # AWS itself tells where a bucket lies
+    return StoreOptions(given.region or (region if endpoint else None), endpoint)  # AWS itself answers where a bucket lies
 
 
 @contextmanager

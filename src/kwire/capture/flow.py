@@ -43,7 +43,7 @@ class Flow:
     """The state of one direction.
 
     Attributes:
-        isn: initial sequence number where the SYN was seen or its acknowledgement tells it, else None.
+        isn: initial sequence number where the SYN was seen or its acknowledgement, else None.
         next: sequence number of the next byte, None before anything is known.
         position: how many bytes of the stream lie behind `next`, delivered or lost.
         anchored: the beginning is known, so that what is missing from here on is a hole.
@@ -94,7 +94,7 @@ class Flow:
         self.anchored = True
 
     def is_new(self, signature: int) -> bool:
-        """Tell a packet from its copy, which the same capture may hold twice (tcpdump -i any, mirror ports)."""
+        """Distinguish a packet from its copy, which the same capture may hold twice (tcpdump -i any, mirror ports)."""
         recent = self.recent
         if signature in recent:
             return False

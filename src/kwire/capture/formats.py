@@ -1,6 +1,6 @@
 """Telling a capture file by its first bytes.
 
-pcap: a 24-byte header whose magic number tells byte order and clock (a1b2c3d4 microseconds, a1b23c4d nanoseconds, a1b2cd34 microseconds
+pcap: a 24-byte header whose magic number has byte order and clock (a1b2c3d4 microseconds, a1b23c4d nanoseconds, a1b2cd34 microseconds
 with eight more bytes a record, as Kuznetzov's patched libpcap wrote). pcapng: a section header block, 0a0d0d0a. Compressed files begin with
 the magic number of gzip (1f8b) or zstd (28b52ffd); their names are not trusted.
 """
@@ -43,7 +43,7 @@ def cut_header(head: bytes) -> str:
 
 
 def identify(head: bytes) -> tuple[FileState, int] | None:
-    """Tell the format from the first bytes of a (decompressed) file.
+    """Detect the format by the first bytes of a (decompressed) file.
 
     Args:
         head: at least 24 bytes where the file has them.

@@ -7,6 +7,7 @@ what `record_stream` makes. A carry of either twin pickles to the state of the p
 from __future__ import annotations
 
 import importlib
+from functools import cache
 from types import ModuleType
 from typing import TYPE_CHECKING, Any, Final
 
@@ -15,12 +16,16 @@ from kwire.codec.impl import Twin, load_native, load_twin
 if TYPE_CHECKING:
     from kwire.capture.carry import SeriesCarry
     from kwire.capture.tcp import TcpConnection
+    from kwire.capture.tls.connection import TlsConnection
     from kwire.capture.tls.records import Records, RecordState
 
-__all__ = ["MODULES", "backend", "packets", "record_stream", "restored_carry", "restored_connection", "series_carry"]
+__all__ = [
+    "MODULES", "backend", "packets", "record_stream", "restored_carry", "restored_connection", "restored_tls", "series_carry",
+    "tls_connection",
+]  # fmt: skip
 
 # Of the native twin. Those of TCP are loaded when they are first needed, but they must be there.
-MODULES: Final = ("packets", "flow", "connection", "sink", "tcp", "carry", "tls_records")
+MODULES: Final = ("packets", "flow", "connection", "sink", "tcp", "carry", "tls_records", "tls_connection")
 
 
 def _choose() -> tuple[Twin, ModuleType]:
@@ -33,15 +38,16 @@ backend: Final[Twin] = _chosen[0]
 packets: Final[ModuleType] = _chosen[1]
 
 
-def series_carry(share: tuple[int, int] = (0, 1)) -> SeriesCarry:
+def series_carry(share: tuple[int, int] = (0, 1), by_hosts: bool = False) -> SeriesCarry:
     """Make the carry that a series begins with.
 
     Args:
         share: (k, n): only connections that belong to the k-th of n shares are known in it.
+        by_hosts: shares have all connections between two hosts (`kwire.capture.carry.is_of_share`).
     """
     # by name: the pure one imports this module
     room = importlib.import_module("kwire.capture.carry") if backend == "pure" else load_twin("capture", "carry", "native")
-    made: SeriesCarry = room.SeriesCarry(share)
+    made: SeriesCarry = room.SeriesCarry(share, by_hosts)
     return made
 
 
@@ -51,10 +57,30 @@ def record_stream(state: RecordState | None = None) -> Records:
     Args:
         state: what a pickle holds of one, None for the beginning of a direction.
     """
-    # by name: the pure one imports this module
-    room = importlib.import_module("kwire.capture.tls.records") if backend == "pure" else load_twin("capture", "tls_records", "native")
-    made: Records = room.RecordStream(state)
+    made: Records = _record_stream(backend)(state)
     return made
+
+
+@cache
+def _record_stream(twin: Twin) -> Any:
+    # by name: the pure one imports this module
+    room = importlib.import_module("kwire.capture.tls.records") if twin == "pure" else load_twin("capture", "tls_records", "native")
+    return room.RecordStream
+
+
+def tls_connection() -> TlsConnection:
+    """Make a TLS connection of the chosen twin."""
+    from kwire.capture.tls.connection import TlsConnection  # it imports this module
+
+    return restored_tls(TlsConnection())
+
+
+def restored_tls(plain: TlsConnection) -> TlsConnection:
+    """Make a TLS connection of the chosen twin of one that was pickled, which is of the pure one."""
+    if backend == "native":
+        made: TlsConnection = load_twin("capture", "tls_connection", "native").TlsConnection.import_state(plain)
+        return made
+    return plain
 
 
 def restored_carry(state: dict[str, Any]) -> SeriesCarry:

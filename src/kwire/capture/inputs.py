@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from fnmatch import fnmatchcase
 from typing import TYPE_CHECKING, Final
@@ -62,13 +62,17 @@ def is_capture_name(name: str) -> bool:
     return not name.startswith(".") and _CAPTURE_NAME.search(name) is not None
 
 
-def expand_inputs(arguments: Sequence[str]) -> tuple[list[CaptureFile], list[MissingInput]]:
+def expand_inputs(
+    arguments: Sequence[str], accepts: Callable[[str], bool] | None = None, what: str = "capture file and no request log"
+) -> tuple[list[CaptureFile], list[MissingInput]]:
     """Find the files that the arguments name.
 
     Args:
         arguments: files (taken whatever their names), folders (searched with all below them for names of captures, and for logs
             that hold requests), glob patterns, and URIs (`kwire.capture.file_systems`); ``*`` works in URIs too. ``s3a://`` is read as
             ``s3://``.
+        accepts: which names count in a folder, where files of another kind are meant than captures and request logs.
+        what: a folder without them holds none of, for the sentence that says so.
 
     Returns:
         The files, each once, in the order of the arguments and of names below one; and what was not found.
@@ -82,7 +86,7 @@ def expand_inputs(arguments: Sequence[str]) -> tuple[list[CaptureFile], list[Mis
     missing: list[MissingInput] = []
     for argument in arguments:
         try:
-            found = list(_expand(argument))
+            found = list(_expand(argument, accepts, what))
         except InputError as error:
             missing.append(MissingInput(argument, str(error)))
             continue
@@ -134,7 +138,7 @@ class _Place:
         return below if self._relative else f"{self._spelled}/{below}{self._query}"
 
 
-def _expand(argument: str) -> Iterator[CaptureFile]:
+def _expand(argument: str, accepts: Callable[[str], bool] | None, what: str) -> Iterator[CaptureFile]:
     from pyarrow.fs import FileType
 
     place = _Place(as_location(argument))
@@ -151,10 +155,13 @@ def _expand(argument: str) -> Iterator[CaptureFile]:
                 raise InputError(_no_bucket(place) or f"{argument} does not exist")
             if info.type == FileType.Directory:
                 infos = [below for below in _list(place.filesystem, place.path, recursive=True) if below.type == FileType.File]
-                infos = [below for below in infos if is_capture_name(below.base_name) or _is_request_log(below, place)]
+                if accepts is None:
+                    infos = [below for below in infos if is_capture_name(below.base_name) or _is_request_log(below, place)]
+                else:
+                    infos = [below for below in infos if accepts(below.base_name)]
                 infos.sort(key=lambda below: str(below.path))
                 if not infos:
-                    raise InputError(f"the folder {argument} holds no capture file and no request log")
+                    raise InputError(f"the folder {argument} holds no {what}")
             else:
                 infos = [info]
     except PermissionError as error:

@@ -97,7 +97,7 @@ class FragmentedPacket:
         fate: -1 before its first fragment was seen, 0 when it holds TCP, else what became of it (`_pure.packet_view`).
         endpoints, direction, seq, ack, flags, signature: of the TCP header in the first fragment, as in `PacketColumns`.
         payload_at: where the TCP payload begins in what the IP packet carries.
-        payload_bytes: its length where an inner IP header tells, else -1.
+        payload_bytes: its length where an inner IP header has it, else -1.
         early: the fragments that wait for the first.
     """
 
@@ -153,7 +153,7 @@ class FileState:
             takes them away.
         carry: packets that wait for others; that of the file before in a series.
         strict: a record that is odd ends the scan as damage does, and in pcap the one before it too where it may be overwritten at its end
-            (`kwire.capture.damaged_records` tells what is right of them); a pcap record is read when the header behind it is there.
+            (`kwire.capture.damaged_records` finds those that are right); a pcap record is read when the header behind it is there.
         ended: nothing follows the chunk: its last record is read without a header behind it.
         proven: so many bytes from the start of the chunk hold records that are read however odd they are.
     """

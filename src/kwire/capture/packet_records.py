@@ -67,7 +67,7 @@ class RecordWalker:
         self._number = 0
 
     def walk(self, data: bytes, at: int, end: int) -> Iterator[PacketRecord | Erasure]:
-        """Tell the records of a chunk.
+        """Find the records of a chunk.
 
         Arguments:
             data: part of the file.

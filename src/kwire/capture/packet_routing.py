@@ -1,7 +1,7 @@
 """A series read in two steps by many tasks: its packets to the shares of their connections, then each share as if it were the series.
 
 Theory of operation. A task of the first step reads one *range*: a file, or a part of a plain pcap file between two records
-(`kwire.capture.record_borders`). It looks at each packet far enough to tell its connection and hands it on to that connection's share, with
+(`kwire.capture.record_borders`). It looks at each packet far enough to know its connection and hands it on to that connection's share, with
 its number in the range (`impl.packets.Router`). When all ranges are read their counts are put together (`join_ranges`): only now it is
 known which number the first packet of a range has in its file, and that the ranges of a file follow each other without a hole. The second
 step takes the packets of one share in their order, scans them again and goes on as with a file (`read_routed`). The rows are those of a
@@ -137,7 +137,7 @@ def route_range(
         given: what to read.
         shares: of how many the series is read.
         hand_over: takes what an `impl.packets.Router` holds so far, share by share.
-        progress: told how many bytes of the stored file were read since it was told last.
+        progress: called with the bytes of the stored file that were read since the last call.
     """
     facts = RangeFacts(given.part)
     try:
@@ -180,15 +180,15 @@ def _route(given: FileRange, shares: int, hand_over: Callable[[Any], None], prog
         facts.state, header = known
         state = facts.state
         position, at = (0, header) if is_whole else (facts.start, 0)
-        told, damaged = 0, False
+        reported, damaged = 0, False
         state.strict = True
         while True:
             consumed, damaged = impl.packets.route(data, at, state, router)
             state.proven = max(0, state.proven - consumed + at)
             facts.secrets += secrets_of(given.location, position, data, state.secrets)
             state.secrets.clear()
-            progress(source.stored_bytes - told)
-            told = source.stored_bytes
+            progress(source.stored_bytes - reported)
+            reported = source.stored_bytes
             if router.held >= most:
                 hand_over(router)
             position += consumed
@@ -296,7 +296,7 @@ def read_routed(
         piece: the file.
         carry: what the pieces before it left; changed in place.
         sink: hears the streams.
-        progress: told how many bytes of packets were read since it was told last.
+        progress: called with the bytes of packets that were read since the last call.
 
     Raises:
         InputError: the first step could not read the file. The carry is untouched then.

@@ -2,6 +2,10 @@
 
 The number makes the id of a connection whose ports are used again, maybe days later, and tells a late packet of a forgotten connection from
 the first one of a connection that was there before the capture began. It must not be forgotten, therefore, and must not fill the memory.
+
+A stream writes the counts after every batch, so there they are kept as changes (`keep_changes`): blocks that stay as they are, and what
+changed since the last of them. Blocks of like sizes are merged up to a size that fits the memory, as in a log-structured merge tree; where
+half of what they hold is out of date, all are replaced.
 """
 
 from __future__ import annotations
@@ -16,11 +20,13 @@ import numpy as np
 if TYPE_CHECKING:
     import sqlite3
 
-__all__ = ["RECENT_PAIRS", "PairCounts"]
+__all__ = ["RECENT_PAIRS", "PairCounts", "SealedPairs"]
 
 RECENT_PAIRS: Final = 65_536
 """Pairs that are kept in memory, at some 150 bytes each; when there are more, they go to disk and others begin."""
 
+_SEALED_PAIRS: Final = 16_384  # changes that become a block
+_MERGED_PAIRS: Final = 1 << 18  # of the largest block, which is merged in memory
 # Two bits of a filter of 4 MiB tell most pairs that were never seen without a look on disk: all but 1 in 300 beside a million pairs.
 _FILTER_BITS: Final = 1 << 25
 _CACHE_KIB: Final = 4096
@@ -28,15 +34,26 @@ _COUNT_BYTES: Final = 4
 _COUNTS: Final = np.dtype("<u4")
 
 
+class SealedPairs(bytes):
+    """A packed block of pairs that stays as it is; who stores counts may store it once, and apart."""
+
+    __slots__ = ()
+
+
 class PairCounts:
     """Counts connections by their endpoints; pickles."""
 
-    __slots__ = ("_disk", "_filter", "_recent")
+    __slots__ = ("_changed", "_disk", "_distinct", "_filter", "_recent", "_sealed", "_sizes")
 
     def __init__(self) -> None:
         self._recent: dict[bytes, int] = {}
         self._disk: sqlite3.Connection | None = None
         self._filter = bytearray()
+        # where changes are kept: blocks, later ones counting before earlier ones, and the counts that changed since
+        self._sealed: list[SealedPairs] | None = None
+        self._sizes: list[int] = []  # pairs of each block
+        self._distinct = 0  # pairs when no block held one twice
+        self._changed: dict[bytes, int] = {}
 
     def __del__(self) -> None:
         # Python 3.13 warns of a database that is left to the collector
@@ -55,6 +72,8 @@ class PairCounts:
             if len(self._recent) >= RECENT_PAIRS:
                 self._spill()
         self._recent[key] = n + 1
+        if self._sealed is not None:
+            self._keep(key, n + 1)
         return n
 
     def count_of(self, key: bytes) -> int:
@@ -69,6 +88,42 @@ class PairCounts:
         if key not in self._recent and len(self._recent) >= RECENT_PAIRS:
             self._spill()
         self._recent[key] = count
+        if self._sealed is not None:
+            self._keep(key, count)
+
+    def _keep(self, key: bytes, count: int) -> None:
+        """Note a change."""
+        self._changed[key] = count
+        if len(self._changed) >= _SEALED_PAIRS:
+            self._seal()
+
+    def keep_changes(self) -> None:
+        """Pickle from now on as blocks that stay as they are (`SealedPairs`), and what changed since."""
+        if self._sealed is None and self._disk is None and len(self._recent) < _SEALED_PAIRS:
+            self._sealed, self._changed = [], dict(self._recent)
+        elif self._sealed is None:
+            self._seal_all()
+
+    def _seal_all(self) -> None:
+        """Make blocks of all pairs, each in one of them."""
+        blocks = self._blocks()
+        self._sealed = [SealedPairs(block) for block in blocks]
+        self._sizes = [_size_of(block) for block in blocks]
+        self._distinct = sum(self._sizes)
+        self._changed = {}
+
+    def _seal(self) -> None:
+        """Make a block of the changes, merged with earlier ones that are not twice as large."""
+        assert self._sealed is not None
+        pairs = self._changed
+        while self._sizes and self._sizes[-1] < 2 * len(pairs) and self._sizes[-1] + len(pairs) <= _MERGED_PAIRS:
+            self._sizes.pop()
+            pairs = dict(_unpacked(self._sealed.pop())) | pairs
+        self._sealed.append(SealedPairs(_packed(sorted(pairs.items()))))
+        self._sizes.append(len(pairs))
+        self._changed = {}
+        if sum(self._sizes) > 2 * (self._distinct + _MERGED_PAIRS):
+            self._seal_all()
 
     def __contains__(self, key: bytes) -> bool:
         return key in self._recent or (self._disk is not None and self._look_up(key) > 0)
@@ -110,21 +165,38 @@ class PairCounts:
         self._disk.execute("COMMIT")
         self._recent = {}
 
-    def __getstate__(self) -> list[bytes]:
-        """Packed blocks of pairs: a few bytes a pair, since neighbours in order have most of theirs in common."""
+    def __getstate__(self) -> list[bytes] | tuple[list[SealedPairs], bytes, int]:
+        """Packed blocks of pairs: a few bytes a pair, since neighbours in order have most of theirs in common. Or, where changes are
+        kept, the blocks that stay and one of what changed since.
+        """
+        if self._sealed is None:
+            return self._blocks()
+        return list(self._sealed), _packed(sorted(self._changed.items())) if self._changed else b"", self._distinct
+
+    def _blocks(self) -> list[bytes]:
         blocks = []
         pairs = iter(self)
         while block := list(islice(pairs, RECENT_PAIRS)):
             blocks.append(_packed(block))
         return blocks
 
-    def __setstate__(self, blocks: list[bytes]) -> None:
+    def __setstate__(self, state: list[bytes] | tuple[list[SealedPairs], bytes, int]) -> None:
         self.__del__()
         PairCounts.__init__(self)
+        blocks, changed, self._distinct = state if isinstance(state, tuple) else (state, b"", 0)
         for block in blocks:
-            if self._recent:
+            pairs = _unpacked(block)
+            while part := dict(islice(pairs, RECENT_PAIRS)):
+                if self._recent:
+                    self._spill()
+                self._recent = part
+        if isinstance(state, tuple):
+            self._sealed = list(state[0])
+            self._sizes = [_size_of(block) for block in self._sealed]
+            self._changed = dict(_unpacked(changed)) if changed else {}
+            if len(self._recent) + len(self._changed) > RECENT_PAIRS:
                 self._spill()
-            self._recent.update(_unpacked(block))
+            self._recent |= self._changed
 
 
 def _packed(pairs: list[tuple[bytes, int]]) -> bytes:
@@ -132,6 +204,11 @@ def _packed(pairs: list[tuple[bytes, int]]) -> bytes:
     keys, counts = zip(*pairs, strict=True)
     packed = len(pairs).to_bytes(_COUNT_BYTES, "little") + bytes(map(len, keys)) + np.array(counts, _COUNTS).tobytes() + b"".join(keys)
     return zlib.compress(packed, 1)
+
+
+def _size_of(block: bytes) -> int:
+    """How many pairs a block holds."""
+    return int.from_bytes(zlib.decompressobj().decompress(block, _COUNT_BYTES), "little")
 
 
 def _unpacked(block: bytes) -> Iterator[tuple[bytes, int]]:

@@ -19,13 +19,13 @@ __all__ = ["PieceKind", "first_logged_us", "kind_of", "look_ahead"]
 
 PieceKind = Literal["packets", "request_log"]
 
-# A capture is told by 24 bytes; a log may begin with a stack trace.
+# A capture shows in 24 bytes; a log may begin with a stack trace.
 _STEP_BYTES: Final = 1 << 16
 _HEAD_BYTES: Final = 1 << 20
 
 
 def kind_of(location: str) -> PieceKind:
-    """Tell what a file is.
+    """Detect what a file is.
 
     Args:
         location: path or URI, or captures of several points as one.
@@ -43,7 +43,7 @@ def kind_of(location: str) -> PieceKind:
 
 
 def look_ahead(stream: BinaryIO) -> tuple[PieceKind, BinaryIO]:
-    """Tell what comes out of a stream that cannot be opened twice.
+    """Detect what comes out of a stream that cannot be opened twice.
 
     Returns:
         The kind, and a stream that begins again with what was read to find out.
@@ -89,7 +89,7 @@ def first_logged_us(location: str, zone: tzinfo) -> int | None:
 
 
 def _head(read: Callable[[int], bytes]) -> bytes:
-    """As many bytes as it takes to tell."""
+    """As many bytes as it takes to decide."""
     head = read(_STEP_BYTES)
     while head and len(head) < _HEAD_BYTES and identify(head[:PCAP_HEADER_BYTES]) is None and not is_log_head(head):
         more = read(_HEAD_BYTES - len(head))

@@ -39,7 +39,7 @@ def read_piece(
         carry: what the pieces before it left; changed in place.
         sink: hears the streams.
         chunk_bytes: how much is read at once.
-        progress: told how many bytes of the stored file were read since it was told last.
+        progress: called with the bytes of the stored file that were read since the last call.
 
     Raises:
         InputError: no such file, it may not be read, it is empty, or no capture. The carry is untouched then.

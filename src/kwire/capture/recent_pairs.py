@@ -41,6 +41,11 @@ class RecentPairs:
     def __contains__(self, key: bytes) -> bool:
         return key in self._latest or key in self._earlier
 
+    def keep_changes(self) -> None:
+        """Pickle from now on as `PairCounts.keep_changes` has it."""
+        self._earlier.keep_changes()
+        self._latest.keep_changes()
+
     def begin(self, key: bytes) -> int:
         """Count a connection; gives its number among those of its endpoints, as `PairCounts.begin`.
 

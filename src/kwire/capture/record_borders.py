@@ -100,8 +100,8 @@ class RecordBorders:
 
     def __init__(self, read: Callable[[int, int], bytes], size: int, parts: int, state: FileState, longest: int | None = None) -> None:
         self._read, self._size, self._parts, self._state = read, size, parts, state
-        told = max(state.snaplen, _LEAST_SNAPLEN) if state.snaplen else MAX_PACKET_BYTES
-        self._longest = min(told, MAX_PACKET_BYTES) if longest is None else longest
+        largest = max(state.snaplen, _LEAST_SNAPLEN) if state.snaplen else MAX_PACKET_BYTES
+        self._longest = min(largest, MAX_PACKET_BYTES) if longest is None else longest
         # no border may lie behind the place where the next part is looked for
         reach = (size - PCAP_HEADER_BYTES) // parts - self._state.record_header - self._longest
         keeps = parts == 1 or _keeps_rules(read(PCAP_HEADER_BYTES, _CHECKED_BYTES), state)

@@ -43,7 +43,7 @@ class Series:
     Attributes:
         name: folder and file name with ``*`` in the place of what rotates.
         pieces: the files.
-        disorder: a sentence when names and first packets tell different orders, else empty.
+        disorder: a sentence when names and first packets give different orders, else empty.
     """
 
     name: str

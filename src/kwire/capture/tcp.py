@@ -1,6 +1,6 @@
 """One TCP connection: packets in, two streams out, in an order that obeys the acknowledgements.
 
-A packet that acknowledges bytes nobody has seen is *early*: either the capture swapped it with the packet that carries them, or they were
+A packet that acknowledges unseen bytes is *early*: either the capture swapped it with the packet that carries them, or they were
 lost while capturing. Early packets are held, and what would fill the hole passes them; when `REORDER_PACKETS` more packets of the
 connection have come, the hole is a gap. So a response is never delivered before the request that it answers, and no swap makes a gap. A RST
 beyond the bytes seen is early in the same way.
@@ -8,7 +8,7 @@ beyond the bytes seen is early in the same way.
 
 from __future__ import annotations
 
-from functools import partial
+from functools import lru_cache, partial
 from ipaddress import ip_address
 from typing import Final, NamedTuple
 
@@ -81,7 +81,7 @@ class TcpConnection:
 
     @property
     def expires(self) -> bool:
-        """Something becomes of it when time goes by, without a packet: it is closed, nobody has answered, or packets wait."""
+        """Something becomes of it when time goes by, without a packet: it is closed, has no answer, or packets wait."""
         return self.closed_ns is not None or not self.answered or bool(self.held)
 
     @property
@@ -94,7 +94,7 @@ class TcpConnection:
 
     @property
     def refused(self) -> bool:
-        """The SYN was answered by a RST: nobody listened on the port. Behind a FIN there was a connection, whatever the capture lacks."""
+        """The SYN was answered by a RST: the port was closed. Behind a FIN there was a connection, whatever the capture lacks."""
         return (
             self.closed_ns is not None
             and not any(flow.fin_at is not None for flow in self.flows)
@@ -296,6 +296,7 @@ def endpoints_of(key: bytes) -> tuple[Endpoint, Endpoint]:
     return _endpoint(key[1 : 3 + size]), _endpoint(key[3 + size :])
 
 
+@lru_cache(maxsize=4096)
 def _endpoint(packed: bytes) -> Endpoint:
     return Endpoint(str(ip_address(packed[:-2])), int.from_bytes(packed[-2:], "big"))
 

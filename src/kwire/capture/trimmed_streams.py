@@ -23,7 +23,7 @@ Patch = Callable[[Place, bytes, int], None]
 
 # Bytes of a direction that wait to be understood: a frame of the longest kind, and what a client may send before its first answer.
 _MOST_WAITING: Final = MAX_FRAME + (32 << 20)
-# What is looked at of a direction in which no frame was found, to keep what tells what was spoken.
+# What is looked at of a direction in which no frame was found, to keep what shows the protocol.
 _HEAD_BYTES: Final = 512
 _LENGTH: Final = 4
 

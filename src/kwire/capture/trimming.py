@@ -239,7 +239,7 @@ def _trim_file(
     piece.file.append(piece.head)
     damages = Damages()
     state.strict = True
-    position = told = 0
+    position = reported = 0
     while True:
         columns = impl.packets.scan(data, start, state)
         state.proven = max(0, state.proven - columns.consumed + start)
@@ -247,8 +247,8 @@ def _trim_file(
         piece.file.append(piece.blank(data, start, columns.consumed, walker, position))
         piece.report.payload_bytes += sum(columns.captured)
         carry.take(piece.located(data, position, columns), columns, streams)
-        progress(source.stored_bytes - told)
-        told = source.stored_bytes
+        progress(source.stored_bytes - reported)
+        reported = source.stored_bytes
         position += columns.consumed
         data, start = data[columns.consumed :], 0
         more = b"" if columns.damaged else source.read(CHUNK_BYTES)

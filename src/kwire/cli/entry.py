@@ -25,6 +25,7 @@ from kwire.cli.report import report
 from kwire.cli.telemetry import telemetry
 from kwire.cli.terminal import printable
 from kwire.cli.trim import trim
+from kwire.cli.watch import watch
 from kwire.errors import KwireError
 
 __all__ = ["INTERRUPTED", "Commands", "commands"]
@@ -113,5 +114,5 @@ def commands() -> None:
     """
 
 
-for _command in (demo, analyze, inspect, decode, trim, diff, catalog, telemetry, report, proxy, doctor):
+for _command in (demo, analyze, inspect, watch, decode, trim, diff, catalog, telemetry, report, proxy, doctor):
     commands.add_command(_command)

@@ -18,6 +18,7 @@ from kwire.errors import InputError
 if TYPE_CHECKING:
     from collections.abc import Callable
 
+    from kwire.capture.tls.plaintext_sink import LeftOut
     from kwire.capture.trimming import TrimmedFile
 
 __all__ = ["trim"]
@@ -64,6 +65,15 @@ def _tell(reports: Sequence[TrimmedFile]) -> None:
             click.echo(f"kwire: {printable(report.source)} could not be read to its end: {report.damage}.", err=True)
 
 
+def _tell_left_out(left_out: LeftOut) -> None:
+    for reason, count in sorted(left_out.connections.items()):
+        click.echo(f"left out: {count:,} encrypted {'connection' if count == 1 else 'connections'}: {reason}", err=True)
+    if left_out.records:
+        records = "record" if left_out.records == 1 else "records"
+        said = f"left out: {left_out.records:,} {records} of decrypted connections: bytes of them are missing, or no key opens them"
+        click.echo(said, err=True)
+
+
 @click.command(short_help="Write captures without payloads and secrets, still analysable.")
 @click.argument("captures", metavar="IN...", nargs=-1, required=True)
 @click.argument("out", metavar="OUT")
@@ -84,7 +94,7 @@ def _tell(reports: Sequence[TrimmedFile]) -> None:
     help="Write connections decrypted with --tls-keys, as exported PDUs in pcapng with secrets overwritten; OUT is no longer encrypted.",
 )
 @click.option("--overwrite", is_flag=True, help="Replace what OUT names.")
-@click.option("--json", "as_json", is_flag=True, help="Print one JSON line per file.")
+@click.option("--json", "as_json", is_flag=True, help="Print one JSON line per file, and with --decrypt one for what was left out.")
 @with_address_redaction
 @with_tls_options
 @with_store_options
@@ -101,7 +111,8 @@ def trim(
     - (standard input) OUT is a file. The format and the compression stay.
 
     With --decrypt, OUT holds what TLS connections say where their secrets are known, and all other connections, as exported PDUs in pcapng:
-    link layers, addresses below the innermost IP header and connections that stay encrypted are not in it.
+    link layers, addresses below the innermost IP header and connections that stay encrypted are not in it. How many connections and
+    records were left out, and why, is said at the end.
 
     With --redact --key FILE, addresses in all headers and hosts in messages are pseudonyms; addresses of one network stay in one network.
     Topics, groups, client ids and principals stay, and of TLS only what shows that it is TLS.
@@ -119,6 +130,7 @@ def trim(
     from kwire.capture.inputs import expand_inputs
     from kwire.capture.series import group_series
     from kwire.capture.tls.exported_plaintext import exported_series
+    from kwire.capture.tls.plaintext_sink import LeftOut
     from kwire.capture.tls.session_keys import current_tls_options
     from kwire.capture.trimming import trim as trim_series
     from kwire.cli.terminal import json_line
@@ -132,8 +144,10 @@ def trim(
     redaction = redaction_of(redact, key_file, keep_prefix)
     pseudonyms = None if redaction is None else AddressPseudonyms(redaction.key, redaction.keep_prefix)
 
+    left_out = LeftOut()
+
     def opened(sources: Sequence[str | BinaryIO]) -> Sequence[str | BinaryIO]:
-        return exported_series(sources, frozenset(ports)) if decrypt else sources
+        return exported_series(sources, frozenset(ports), left_out) if decrypt else sources
 
     reports: list[TrimmedFile] = []
     if captures == ("-",):
@@ -159,5 +173,8 @@ def trim(
     if as_json:
         for report in reports:
             click.echo(json_line(asdict(report)))
+        if decrypt:
+            click.echo(json_line({"left_out": asdict(left_out)}))
     else:
         _tell(reports)
+        _tell_left_out(left_out)

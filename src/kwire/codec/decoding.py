@@ -29,7 +29,7 @@ __all__ = [
 ]  # fmt: skip
 
 # The densest there is: an entry of AlterClientQuotasRequest v1, three bytes for an object and two empty lists, 59 for each byte. Others
-# stay below 46; a tagged field that nobody knows, two bytes for a tuple of a number and empty bytes, takes 37.
+# stay below 46; a tagged field of no version, two bytes for a tuple of a number and empty bytes, takes 37.
 MEMORY_MULTIPLE: Final = 64
 MESSAGE_BYTES: Final = 32_768  # what the pure twin looks up of a plan to find a fault; without one 1,024 would do
 
@@ -95,7 +95,7 @@ class DecodeResponse(Protocol):
     """Decodes a response frame, given API key and version of its request.
 
     A broker that does not know the version of an ApiVersions request answers in version 0 with error 35 (KIP-511; brokers 0.10 and 0.11
-    with an empty list). Such a body is told by reading: it does not fit the version that was asked for, it fits version 0 exactly, and
+    with an empty list). Only reading shows such a body: it does not fit the version that was asked for, it fits version 0 exactly, and
     its error is 35.
 
     Arguments:

@@ -96,7 +96,7 @@ class Request(Generic[Body]):
     __hash__ = None  # type: ignore[assignment]
 
     def __reduce__(self) -> tuple[Any, ...]:
-        # the native twin makes objects of a subclass, which nobody finds by name
+        # the native twin makes objects of a subclass, which has no public name
         return Request, (self.header, self.body, self.violation)
 
 

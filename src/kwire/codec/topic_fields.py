@@ -1,7 +1,7 @@
 """Where topic names are in a message at a version: by Kafka's `entityType`, and by a table for what Kafka's definitions leave untyped.
 
 Kafka types the fields of its requests and responses, but not those of the records of its coordinators nor the names of resources, and
-cannot type what is inside bytes. A test goes through the catalog: a new field that looks like the name of a topic must be told of here.
+cannot type what is inside bytes. A test goes through the catalog: a new field that looks like the name of a topic must be listed here.
 """
 
 from __future__ import annotations
@@ -39,14 +39,14 @@ UNTYPED: Final = frozenset(
         ("RemotePartitionDeleteMetadataRecord", "topic_id_partition.name"),
     )
 )
-"""Names of topics that no `entityType` tells of."""
+"""Names of topics that have no `entityType`."""
 
 _RESOURCE_NAMES: Final = frozenset(("resource_name", "resource_name_filter"))
 _RESOURCE_TYPES: Final = ("resource_type", "resource_type_filter")
 _RESOURCE_PATTERNS: Final = ("pattern_type", "resource_pattern_type", "pattern_type_filter")
 _PATTERNS: Final = frozenset(("subscribed_topic_regex", "source_topic_regex", "regular_expression"))
 _FRAMES: Final = frozenset((("EnvelopeRequest", "request_data"), ("EnvelopeResponse", "response_data")))
-# What the members of a classic group tell and are told (KIP-559): is it an assignment, which field names the group's type, which the
+# Metadata and assignments of the members of a classic group (KIP-559): is it an assignment, which field names the group's type, which the
 # assignor. Versions may lack them. A classic member of a group of KIP-848 is a consumer.
 _GROUP_BYTES: Final[dict[tuple[str, str], tuple[bool, str | None, str]]] = {
     ("JoinGroupRequest", "protocols.metadata"): (False, "protocol_type", "protocols.name"),
@@ -66,7 +66,7 @@ _GROUP_BYTES: Final[dict[tuple[str, str], tuple[bool, str | None, str]]] = {
 
 
 class GroupBytes(NamedTuple):
-    """What a member of a group tells or is told.
+    """A member's metadata or assignment.
 
     Attributes:
         rule: reads the assignor and, unless `consumer`, the protocol type; writes the bytes.
@@ -86,7 +86,7 @@ class TopicFields(NamedTuple):
         names: strings and arrays of strings.
         resources: names of resources, which are topics where their type says so: reads the type and, of an ACL, what kind of pattern the
             name is; writes the name.
-        groups: what members of groups tell and are told.
+        groups: metadata and assignments of members of groups.
         uncovered: fields in which names cannot be renamed, and what they hold.
     """
 

@@ -81,15 +81,15 @@ class _Renaming:
         return None
 
     def group_bytes(self, assignment: bool, assignor: str | None, kind: str | None, held: bytes | None) -> tuple[bytes] | None:
-        """What a member of a group tells or is told, by the type of the group."""
+        """A member's metadata or assignment, by the type of the group."""
         if not held:
             return None
         kind = kind or self.protocol_type
         if kind == "consumer":
             return (self.consumer(_ASSIGNMENT if assignment else _METADATA, held, assignor),)
         if kind not in _WITHOUT_TOPICS:
-            told = f"{kind[:_SHOWN]!r}" if kind else "a type that is not told (give protocol_type)"
-            self.refuse(f"bytes of a group of {'type ' if kind else ''}{told}")
+            named = f"{kind[:_SHOWN]!r}" if kind else "an unknown type (give protocol_type)"
+            self.refuse(f"bytes of a group of {'type ' if kind else ''}{named}")
         return None
 
     def consumer(self, name: str, held: bytes, assignor: str | None) -> bytes:
@@ -101,7 +101,7 @@ class _Renaming:
         return made[: len(made) - len(padding)] + held[end:]
 
     def user_data(self, assignor: str | None, held: bytes | None) -> bytes | None:
-        """What an assignor tells itself."""
+        """An assignor's user data."""
         if not held or assignor in _NAMELESS:
             return held
         if assignor == "sticky":

@@ -56,7 +56,7 @@ def same_uuid(one: bytes | str | uuid.UUID, other: bytes | str | uuid.UUID) -> b
 
 
 def api_versions(response: Any) -> dict[int, Versions]:
-    """The ranges of versions that an ApiVersionsResponse tells, by api key.
+    """The ranges of versions of an ApiVersionsResponse, by api key.
 
     A key that comes twice has its last range, as in Kafka's `NodeApiVersions`. Of a response that was cut (`decode_prefix`) the entries
     that are whole count.

@@ -167,7 +167,7 @@ def uuid_bytes(value: Any) -> bytes:
 
 
 def items_of(value: Any) -> Any:
-    """The elements of an array, in a list or tuple that nobody else changes while it is written."""
+    """The elements of an array, in a list or tuple that no other thread changes while it is written."""
     if isinstance(value, list):
         return list.__getitem__(value, slice(None))
     if isinstance(value, tuple):

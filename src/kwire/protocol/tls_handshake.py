@@ -10,8 +10,9 @@ from typing import Any, Final, NamedTuple
 
 __all__ = [
     "CERTIFICATE", "CLIENT_HELLO", "CLIENT_KEY_EXCHANGE", "ENCRYPTED_EXTENSIONS", "END_OF_EARLY_DATA", "FINISHED", "HELLO_REQUEST",
-    "KEY_UPDATE", "NEW_SESSION_TICKET", "SERVER_HELLO", "TLS_1_2", "TLS_1_3", "VERSION_NAMES", "Messages", "ClientHello", "ServerHello",
-    "chosen_alpn", "is_grease", "premaster_name", "read_certificates", "read_client_hello", "read_server_hello", "read_ticket",
+    "KEY_UPDATE", "NEW_SESSION_TICKET", "RETRY", "SERVER_HELLO", "TLS_1_2", "TLS_1_3", "VERSION_NAMES", "Messages", "ClientHello",
+    "ServerHello", "chosen_alpn", "is_grease", "premaster_name", "read_certificates", "read_client_hello", "read_server_hello",
+    "read_ticket",
 ]  # fmt: skip
 
 HELLO_REQUEST: Final = 0
@@ -42,7 +43,7 @@ _EARLY_DATA: Final = 42
 _SUPPORTED_VERSIONS: Final = 43
 
 # RFC 8446, 4.1.3: the random of a ServerHello that is a HelloRetryRequest, SHA-256 of "HelloRetryRequest".
-_RETRY: Final = bytes.fromhex("cf21ad74e59a6111be1d8c021e65b891c2a211167abb8c5e079e09e2c8a8339c")
+RETRY: Final = bytes.fromhex("cf21ad74e59a6111be1d8c021e65b891c2a211167abb8c5e079e09e2c8a8339c")
 _MOST_MESSAGE: Final = 1 << 17  # a certificate chain of dozens
 _MOST_TICKETS: Final = 8
 
@@ -126,16 +127,20 @@ class ServerHello(NamedTuple):
 
 
 class Messages:
-    """Puts handshake messages together from records of one direction."""
+    """Puts handshake messages together from records of one direction.
 
-    __slots__ = ("_data",)
+    Attributes:
+        pending: what came of a message that is not whole.
+    """
+
+    __slots__ = ("pending",)
 
     def __init__(self) -> None:
-        self._data = b""
+        self.pending = b""
 
     def feed(self, data: bytes) -> list[tuple[int, bytes]]:
         """Take the next bytes; gives (type, whole message with its header)."""
-        data, found, at = self._data + data, [], 0
+        data, found, at = self.pending + data, [], 0
         while len(data) - at >= 4:
             end = at + 4 + int.from_bytes(data[at + 1 : at + 4], "big")
             if end - at > _MOST_MESSAGE:
@@ -145,12 +150,12 @@ class Messages:
                 break
             found.append((data[at], data[at:end]))
             at = end
-        self._data = data[at:]
+        self.pending = data[at:]
         return found
 
     def lose(self) -> None:
         """Bytes are missing: the message that was begun is lost."""
-        self._data = b""
+        self.pending = b""
 
 
 def is_grease(value: int) -> bool:
@@ -249,7 +254,7 @@ def read_server_hello(message: bytes) -> ServerHello | None:
         return None
     return ServerHello(
         version, random, session_id, cipher, names[0] if names else None, _ENCRYPT_THEN_MAC in found, _EXTENDED_MASTER in found,
-        _PRE_SHARED_KEY in found, random == _RETRY,
+        _PRE_SHARED_KEY in found, random == RETRY,
     )  # fmt: skip
 
 

@@ -5,29 +5,45 @@ from __future__ import annotations
 import json
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, suppress
+from dataclasses import replace
 from datetime import datetime
 from pathlib import Path
-from typing import Any
+from typing import Any, Final
 
 import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.dataset as ds
 from pyarrow import fs
 
+from kwire.analysis.digests import (
+    DIGESTED_COLUMNS,
+    EVERYTHING,
+    PAGE,
+    Digest,
+    Limits,
+    RowDigest,
+    digest_of_answers,
+    merge_digests,
+    openings_of,
+    wanted_of,
+)  # fmt: skip
+from kwire.analysis.digests.of_answers import ANSWER_COLUMNS
+from kwire.analysis.digests.storing import read_digest
 from kwire.capture.file_systems import below, filesystem_of, has_rename, reason_of
 from kwire.errors import InputError
 from kwire.tables.schemas import SCHEMAS
 
-__all__ = ["AnalysisFolder", "tally"]
+__all__ = ["AnalysisFolder", "rows_of"]
+
+_ENDS: Final = ("first_seen", "last_seen")
 
 
-def tally(column: pa.Array[Any]) -> dict[str, int]:
-    """How often each text stands in a column; null counts as ``unknown``."""
-    counted = pc.value_counts(column)
-    found: dict[str, int] = {}
-    for name, number in zip(counted.field("values").to_pylist(), counted.field("counts").to_pylist(), strict=True):
-        found["unknown" if name is None else str(name)] = number or 0
-    return found
+def rows_of(digest: Digest, name: str, where: pc.Expression | None = None) -> list[dict[str, Any]]:
+    """The rows of a table of a digest, one dict each; none where it has no such table."""
+    table = digest.get(name)
+    if table is None:
+        return []
+    return (table if where is None else table.filter(where)).to_pylist()
 
 
 class AnalysisFolder:
@@ -37,13 +53,19 @@ class AnalysisFolder:
     count that the manifest names: others may be of a run that is going on there or was killed.
     """
 
-    def __init__(self, location: str | Path) -> None:
+    def __init__(self, location: str | Path, limits: Limits = PAGE) -> None:
         """Open the folder.
+
+        Args:
+            location: path or URI.
+            limits: how much a report shows one by one.
 
         Raises:
             InputError: there is no such folder, or no table of an analysis in it.
         """
         self.location = text = str(location)
+        self.limits = limits
+        self._digest: Digest | None = None
         self._tables: dict[str, ds.Dataset] = {}
         self._parts: dict[str, list[str]] | None = None
         try:
@@ -111,6 +133,47 @@ class AnalysisFolder:
     def rows(self, table: str, columns: Sequence[str], where: pc.Expression | None = None) -> list[dict[str, Any]]:
         """Load columns of a small table as one dict a row."""
         return self.read(table, columns, where).to_pylist()
+
+    @property
+    def digest(self) -> Digest:
+        """What a report shows, in tables with a bound: as the analysis has left it, else made from all tables here.
+
+        Raises:
+            InputError: a table cannot be read.
+        """
+        if self._digest is None and self.limits is not EVERYTHING:
+            self._digest = read_digest(self.filesystem, self.path, self._parts)
+        if self._digest is None:
+            self._digest = self._made()
+        return self._digest
+
+    def _made(self) -> Digest:
+        """The same as the tasks of an analysis make, in one go."""
+        answers = {name: self.read(name, columns) for name, columns in ANSWER_COLUMNS.items()}
+        opened = [pa.Table.from_batches([batch]) for batch in self.scan("connections", ("client_key", "protocol", "first_seen"))]
+        openings = openings_of(pa.concat_tables([SCHEMAS["connections"].empty_table(), *opened], promote_options="default"))
+        found = merge_digests([digest_of_answers(answers, openings, self.limits, span=self.time_range())], self.limits)
+        wanted = wanted_of(found, self.limits, self.requests)
+        if wanted.span is None:
+            wanted = replace(wanted, span=self._ends_of_connections())
+        rows = RowDigest(wanted)
+        for name, columns in DIGESTED_COLUMNS.items():
+            if name != "requests" or wanted.reads_requests:
+                for batch in self.scan(name, columns):
+                    rows.add(name, batch)
+        return found | rows.result()
+
+    def _ends_of_connections(self) -> tuple[datetime, datetime] | None:
+        """First and last packet of all connections, where clients do not say it."""
+        ends = [(pc.min(batch["first_seen"]).as_py(), pc.max(batch["last_seen"]).as_py()) for batch in self.scan("connections", _ENDS)]
+        known = [(first, last) for first, last in ends if first is not None and last is not None]
+        return (min(first for first, _ in known), max(last for _, last in known)) if known else None
+
+    @property
+    def requests(self) -> int:
+        """Rows in table `requests`, as the captures say; a folder without them is counted."""
+        told = pc.sum(self.read("captures", ["requests"])["requests"]).as_py()
+        return self.count("requests") if told is None else int(told)
 
     def time_range(self) -> tuple[datetime, datetime] | None:
         """First and last packet of all captures."""

@@ -9,8 +9,7 @@ from typing import Final, Literal
 
 from kwire.report.amounts import length_of_time, plural
 from kwire.report.coverage import Coverage
-from kwire.report.inventory import Client, applications
-from kwire.report.verdicts import UpgradeMatrix
+from kwire.report.fleet import Fleet
 from kwire.schema import releases
 
 __all__ = ["VERDICT_WORDS", "Answer", "Confidence", "answer_of", "kafka_names"]
@@ -57,22 +56,18 @@ def kafka_names(targets: Sequence[str]) -> dict[str, str]:
     }
 
 
-def answer_of(matrix: UpgradeMatrix, clients: Iterable[Client], coverage: Coverage, brokers: Iterable[str] = ()) -> Answer:
+def answer_of(fleet: Fleet, coverage: Coverage, brokers: Iterable[str] = ()) -> Answer:
     """Answer the question.
 
     Args:
-        matrix: the verdicts.
-        clients: all rows of `clients`.
+        fleet: all clients in counts.
         coverage: how much was seen.
         brokers: the releases that the observed brokers run, as far as known.
     """
-    counted = applications(clients)
-    keys = {client.client_key for client in counted}
-    worst = [line.worst for line in matrix.clients if line.client_key in keys]
-    breaks, unknown = worst.count("rejected"), worst.count("undetermined")
-    confidence, reasons = _confidence(counted, coverage)
+    breaks, unknown = fleet.worst["rejected"], fleet.worst["undetermined"]
+    confidence, reasons = _confidence(fleet, coverage)
     return Answer(
-        sentence=_sentence(matrix, keys, breaks, unknown) + _running(brokers),
+        sentence=_sentence(fleet, breaks, unknown) + _running(brokers),
         breaks=breaks,
         unknown=unknown,
         confidence=confidence,
@@ -87,45 +82,47 @@ def _running(brokers: Iterable[str]) -> str:
     return f" (brokers run {', '.join(found)})" if found else ""
 
 
-def _sentence(matrix: UpgradeMatrix, keys: set[str], breaks: int, unknown: int) -> str:
-    if not keys:
+def _sentence(fleet: Fleet, breaks: int, unknown: int) -> str:
+    count = fleet.kinds["application"]
+    if not count:
         return "no application was seen"
-    if not matrix.targets:
-        return f"{plural(len(keys), 'application')} seen, and no Kafka version to judge them for"
-    names = kafka_names(matrix.targets)
-    newest = names[matrix.targets[-1]]
+    if not fleet.targets:
+        return f"{plural(count, 'application')} seen, and no Kafka version to judge them for"
+    names = kafka_names(fleet.targets)
+    newest = names[fleet.targets[-1]]
     may = f", {unknown:,} more may" if unknown and breaks else ""
-    unjudged = len(keys) - sum(line.client_key in keys for line in matrix.clients)
+    unjudged = fleet.worst[None]
     if not breaks and unjudged:
-        judged = f"{len(keys) - unjudged - unknown:,} of {plural(len(keys), 'application')} judged compatible up to Kafka {newest}"
+        judged = f"{count - unjudged - unknown:,} of {plural(count, 'application')} judged compatible up to Kafka {newest}"
         return f"{judged}, {f'{unknown:,} may break, ' if unknown else ''}{unjudged:,} could not be read"
     if not breaks:
         return (
-            f"{unknown:,} of {plural(len(keys), 'application')} may break up to Kafka {newest}"
+            f"{unknown:,} of {plural(count, 'application')} may break up to Kafka {newest}"
             if unknown
-            else f"none of {plural(len(keys), 'application')} {'breaks' if len(keys) == 1 else 'break'} up to Kafka {newest}"
+            else f"none of {plural(count, 'application')} {'breaks' if count == 1 else 'break'} up to Kafka {newest}"
         )
-    lines = [line for line in matrix.clients if line.client_key in keys]
-    by_target = {target: sum(line.by_target[place] == "rejected" for line in lines) for place, target in enumerate(matrix.targets)}
-    first = next(target for target, count in by_target.items() if count)
-    last = matrix.targets[-1]
+    by_target = {target: fleet.at(place)["rejected"] for place, target in enumerate(fleet.targets)}
+    first = next(target for target, number in by_target.items() if number)
+    last = fleet.targets[-1]
     verb = "breaks" if by_target[first] == 1 else "break"
-    said = f"{by_target[first]:,} of {plural(len(keys), 'application')} {verb} on Kafka {names[first]}"
+    said = f"{by_target[first]:,} of {plural(count, 'application')} {verb} on Kafka {names[first]}"
     if by_target[last] != by_target[first]:
         said += f" and {by_target[last]:,} on {newest}"
     return said + may
 
 
-def _confidence(counted: Sequence[Client], coverage: Coverage) -> tuple[Confidence, tuple[str, ...]]:
-    inferred, nameless = sum(client.guessed for client in counted), sum(not client.library for client in counted)
+def _confidence(fleet: Fleet, coverage: Coverage) -> tuple[Confidence, tuple[str, ...]]:
+    count = fleet.kinds["application"]
+    inferred = sum(group.clients for group in fleet.applications if group.guessed)
+    nameless = sum(group.clients for group in fleet.applications if not group.library)
     warnings = [fact.about.lower() for fact in coverage.facts if fact.level == "warning"]
     length = coverage.length
     reasons = [f"{length_of_time(length)} captured"] if length is not None and length < _WEEK else []
     if inferred or nameless:
-        parts = [f"{inferred:,} of {len(counted):,} libraries inferred" if inferred else ""]
-        parts.append((f"{nameless:,} unknown" if inferred else f"{nameless:,} of {len(counted):,} libraries unknown") if nameless else "")
+        parts = [f"{inferred:,} of {count:,} libraries inferred" if inferred else ""]
+        parts.append((f"{nameless:,} unknown" if inferred else f"{nameless:,} of {count:,} libraries unknown") if nameless else "")
         reasons.append(", ".join(part for part in parts if part))
     reasons += [f"see {about}" for about in dict.fromkeys(warnings)]
     if warnings or length is None or length < _HOUR:
         return "low", tuple(reasons)
-    return ("high" if length >= _DAY and 2 * (inferred + nameless) <= len(counted) else "medium"), tuple(reasons)
+    return ("high" if length >= _DAY and 2 * (inferred + nameless) <= count else "medium"), tuple(reasons)

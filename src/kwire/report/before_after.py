@@ -11,6 +11,7 @@ import pyarrow as pa
 
 from kwire.analysis.comparison import COMPARED, compare
 from kwire.analysis.differences import Comparison, Thresholds, VerdictChange
+from kwire.analysis.digests import EVERYTHING
 from kwire.errors import InputError
 from kwire.report.amounts import count
 from kwire.report.analysis_folder import AnalysisFolder
@@ -37,7 +38,8 @@ def compare_folders(before: AnalysisFolder, after: AnalysisFolder, thresholds: T
 
 def _apart(folder: AnalysisFolder) -> frozenset[str]:
     """The rows of `clients` that the page does not count as clients either."""
-    return frozenset(client.client_key for client in read_clients(folder) if client.kind != "application")
+    whole = AnalysisFolder(folder.location, EVERYTHING)
+    return frozenset(client.client_key for client in read_clients(whole) if client.kind != "application")
 
 
 def _tables(folder: AnalysisFolder) -> dict[str, pa.Table]:

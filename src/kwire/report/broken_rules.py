@@ -6,10 +6,7 @@ from collections import Counter, defaultdict
 from dataclasses import dataclass
 from typing import Any, Final
 
-import pyarrow as pa
-import pyarrow.compute as pc
-
-from kwire.report.analysis_folder import AnalysisFolder
+from kwire.report.analysis_folder import AnalysisFolder, rows_of
 
 __all__ = ["CLIENTS_SHOWN", "FRAMES_SHOWN", "SEVERITIES", "BrokenRule", "Frame", "read_broken_rules"]
 
@@ -20,10 +17,6 @@ CLIENTS_SHOWN: Final = 10
 """Clients named for one rule, those that break it most."""
 
 SEVERITIES: Final = ("error", "warning", "info")
-
-_FRAME_COLUMNS: Final = (
-    "capture", "connection_id", "request_index", "packet_number", "stream_offset", "software_name", "client_id", "explanation",
-)  # fmt: skip
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -53,57 +46,27 @@ class BrokenRule:
 
 
 def read_broken_rules(folder: AnalysisFolder) -> tuple[BrokenRule, ...]:
-    """Count violations by rule, errors first; walks through the table once and keeps `FRAMES_SHOWN` frames a rule."""
-    times: dict[tuple[str, str], int] = defaultdict(int)
-    connections: dict[tuple[str, str], set[str]] = defaultdict(set)
+    """Read the rules that are broken, errors first."""
     clients: dict[tuple[str, str], Counter[str]] = defaultdict(Counter)
     frames: dict[tuple[str, str], list[Frame]] = defaultdict(list)
-    for batch in folder.scan("violations", ("rule", "severity", "count", *_FRAME_COLUMNS)):
-        table = pa.Table.from_batches([batch])
-        # one row may stand for many; earlier releases had one row each
-        column: Any = table["count"]
-        counts: Any = pc.fill_null(column, 1)
-        table = table.set_column(table.schema.get_field_index("count"), "count", counts)
-        counted = table.group_by(["severity", "rule"]).aggregate([("count", "sum"), ("connection_id", "distinct")])
-        for row in counted.to_pylist():
-            kind = row["severity"] or "info", row["rule"] or "unnamed"
-            times[kind] += row["count_sum"]
-            connections[kind].update(name for name in row["connection_id_distinct"] if name)
-            clients[kind].update(_by_client(table, row["severity"], row["rule"]))
-            missing = FRAMES_SHOWN - len(frames[kind])
-            if missing > 0:
-                frames[kind] += _first_frames(table, row["severity"], row["rule"], missing)
+    for row in rows_of(folder.digest, "rule_clients"):
+        clients[row["severity"], row["rule"]][row["client_id"]] += row["times"]
+    for row in rows_of(folder.digest, "rule_frames"):
+        if len(frames[row["severity"], row["rule"]]) < FRAMES_SHOWN:
+            frames[row["severity"], row["rule"]].append(_frame(row))
     rules = [
         BrokenRule(
-            severity=kind[0],
-            rule=kind[1],
-            times=number,
-            connections=len(connections[kind]),
-            clients=tuple(clients[kind].most_common(CLIENTS_SHOWN)),
-            frames=tuple(frames[kind]),
+            severity=row["severity"],
+            rule=row["rule"],
+            times=row["times"],
+            connections=row["connections"],
+            clients=tuple(clients[row["severity"], row["rule"]].most_common(CLIENTS_SHOWN)),
+            frames=tuple(frames[row["severity"], row["rule"]]),
         )
-        for kind, number in times.items()
+        for row in rows_of(folder.digest, "rules")
     ]
     order = {name: place for place, name in enumerate(SEVERITIES)}
     return tuple(sorted(rules, key=lambda rule: (order.get(rule.severity, len(order)), -rule.times, rule.rule)))
-
-
-def _of_rule(table: pa.Table, severity: str | None, rule: str | None) -> pa.Table:
-    def is_one(column: str, value: str | None) -> pc.Expression:
-        return pc.field(column).is_null() if value is None else pc.field(column) == value
-
-    return table.filter(is_one("severity", severity) & is_one("rule", rule))
-
-
-def _by_client(table: pa.Table, severity: str | None, rule: str | None) -> dict[str, int]:
-    """How often each client id breaks the rule; a connection without one counts for nobody."""
-    counted = _of_rule(table, severity, rule).group_by("client_id").aggregate([("count", "sum")]).to_pylist()
-    return {row["client_id"]: row["count_sum"] for row in counted if row["client_id"] is not None}
-
-
-def _first_frames(table: pa.Table, severity: str | None, rule: str | None, number: int) -> list[Frame]:
-    chosen = _of_rule(table, severity, rule).slice(0, number)
-    return [_frame(row) for row in chosen.select(_FRAME_COLUMNS).to_pylist()]
 
 
 def _frame(row: dict[str, Any]) -> Frame:

@@ -15,14 +15,14 @@ from kwire.report.broken_rules import BrokenRule, read_broken_rules
 from kwire.report.broker_list import Broker, read_brokers
 from kwire.report.burn_down import HistoryPoint, history_of, read_history
 from kwire.report.client_connections import ClientConnection, read_client_connections
-from kwire.report.connection_times import UNKNOWN, ConnectionTimes, read_connection_times
+from kwire.report.connection_times import ConnectionTimes, read_connection_times
 from kwire.report.coverage import Coverage, headline, read_coverage
 from kwire.report.encryption import read_encryption
 from kwire.report.evidence import Evidence, read_evidence
 from kwire.report.group_lines import GroupLines, read_group_lines
 from kwire.report.incidents import read_incidents
 from kwire.report.inventory import Client, LibraryVersion, Population, applications, by_library, population, read_clients
-from kwire.report.lineage import Topic, read_lineage, topics_by_client
+from kwire.report.lineage import ClientTopics, Topic, read_lineage, read_topics_of_clients
 from kwire.report.listings import Listing
 from kwire.report.owner_tasks import OwnerTask, Team, by_team, owner_tasks
 from kwire.report.server_coverage import read_server_coverage
@@ -35,8 +35,6 @@ __all__ = ["CLIENTS_DRAWN", "Report", "clients_drawn", "read_report"]
 
 CLIENTS_DRAWN: Final = 20
 """Clients whose activity over time is drawn."""
-CLIENTS_WITH_CONNECTIONS: Final = 2_000
-"""Clients of which some connections are listed, worst first; the table `connections` has those of all."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -48,6 +46,8 @@ class Report:
         before: the folder that `changes` compares with; empty without one.
         names: how to write each target for people (`kwire.report.answer.kafka_names`).
         evidence: what proves that clients break or may, by client key.
+        topics: those that are listed, of `topic_count`.
+        topics_of: what single clients write and read, by client key.
         history: what this and earlier reports of the same analysis found, and those of the one before.
     """
 
@@ -65,6 +65,8 @@ class Report:
     versions: VersionGrid
     connections: ConnectionTimes | None
     topics: tuple[Topic, ...]
+    topics_of: dict[str, ClientTopics]
+    topic_count: int
     groups: GroupLines
     incidents: tuple[Listing, ...]
     encryption: tuple[Listing, ...]
@@ -90,8 +92,8 @@ class Report:
 
     @property
     def population(self) -> Population:
-        """How many of `clients` are clients, and how many something else."""
-        return population(self.clients)
+        """How many clients there are, and how many peers of other kinds."""
+        return population(self.matrix.fleet)
 
     @property
     def generator(self) -> str:
@@ -111,11 +113,12 @@ def read_report(folder: AnalysisFolder, *, before: str = "", command: str = "", 
         InputError: a table cannot be read, or `before` cannot be compared with.
     """
     clients, matrix, topics = read_clients(folder), read_upgrade_matrix(folder), read_lineage(folder)
+    fleet = matrix.fleet
     newest = matrix.targets[-1] if matrix.targets else ""
-    at_newest = {line.client_key: line.by_target[-1] for line in matrix.clients} if newest else {}
-    tasks = owner_tasks(matrix, clients, topics_by_client(topics))
-    coverage, brokers = read_coverage(folder, clients), read_brokers(folder)
-    answer = answer_of(matrix, clients, coverage, (broker.release for broker in brokers))
+    topics_of = read_topics_of_clients(folder)
+    tasks = owner_tasks(matrix, clients, topics_of)
+    coverage, brokers = read_coverage(folder, fleet), read_brokers(folder)
+    answer = answer_of(fleet, coverage, (broker.release for broker in brokers))
     earlier = (read_history(AnalysisFolder(before)) if before else (), read_history(folder))
     return Report(
         made=made or datetime.now(UTC),
@@ -128,10 +131,12 @@ def read_report(folder: AnalysisFolder, *, before: str = "", command: str = "", 
         tasks=tasks,
         teams=by_team(tasks),
         clients=clients,
-        libraries=by_library(applications(clients), at_newest),
+        libraries=by_library(fleet),
         versions=read_version_grid(folder, newest),
-        connections=read_connection_times(folder, {client.client_key: client.library or UNKNOWN for client in clients}),
+        connections=read_connection_times(folder),
         topics=topics,
+        topics_of=topics_of,
+        topic_count=folder.digest["topics"].num_rows,
         groups=read_group_lines(folder),
         incidents=read_incidents(folder),
         encryption=read_encryption(folder),
@@ -142,8 +147,8 @@ def read_report(folder: AnalysisFolder, *, before: str = "", command: str = "", 
         names=kafka_names(matrix.targets),
         evidence=read_evidence(folder, matrix.clients),
         traffic=read_traffic(folder, (client.client_key for client in clients_drawn(clients, matrix))),
-        client_connections=read_client_connections(folder, [line.client_key for line in matrix.clients[:CLIENTS_WITH_CONNECTIONS]]),
-        history=history_of(coverage.end, population(clients).clients, answer, *earlier),
+        client_connections=read_client_connections(folder),
+        history=history_of(coverage.end, population(fleet).clients, answer, *earlier),
     )
 
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Final, Literal
@@ -12,9 +11,10 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from kwire.report.amounts import bytes_of, length_of_time, moment, moment_after, plural, share
-from kwire.report.analysis_folder import AnalysisFolder, tally
+from kwire.report.analysis_folder import AnalysisFolder, rows_of
 from kwire.report.encryption import HOW_TO_READ, unread_clients
-from kwire.report.inventory import Client, Population, applications, read_clients
+from kwire.report.fleet import Fleet, read_fleet
+from kwire.report.inventory import Population
 from kwire.report.log_coverage import LOGS, log_sentences
 from kwire.report.wire_text import SENTENCE, visible
 
@@ -95,12 +95,12 @@ class Coverage:
         return None if self.start is None or self.end is None else self.end - self.start
 
 
-def read_coverage(folder: AnalysisFolder, clients: Iterable[Client] | None = None, *, files_shown: int = 100) -> Coverage:
+def read_coverage(folder: AnalysisFolder, fleet: Fleet | None = None, *, files_shown: int = 100) -> Coverage:
     """Sum up the captures of an analysis and say what is missing from them.
 
     Args:
         folder: the analysis.
-        clients: from `read_clients`; None to read them here.
+        fleet: from `read_fleet`; None to read it here.
         files_shown: how many files are listed one by one.
     """
     table = folder.read("captures", ["capture", "source", "start", "end", "snaplen", *_COUNTERS])
@@ -134,7 +134,7 @@ def read_coverage(folder: AnalysisFolder, clients: Iterable[Client] | None = Non
             facts += _facts_of_connections(totals, _protocols(folder))
             facts += _facts_of_encryption(totals, unread_clients(folder))
             facts += _facts_of_volumes(folder)
-        facts += _facts_of_identity(applications(read_clients(folder) if clients is None else clients))
+        facts += _facts_of_identity(read_fleet(folder) if fleet is None else fleet)
     return Coverage(
         start=times and times[0], end=times and times[1], totals=totals, facts=tuple(facts), files=files, file_count=table.num_rows
     )
@@ -149,8 +149,8 @@ def headline(coverage: Coverage, seen: Population) -> str:
 
 def _protocols(folder: AnalysisFolder) -> Counter[str]:
     found: Counter[str] = Counter()
-    for batch in folder.scan("connections", ["protocol"]):
-        found.update(tally(batch["protocol"]))
+    for row in rows_of(folder.digest, "streams"):
+        found[row["protocol"]] += row["connections"]
     return found
 
 
@@ -185,15 +185,18 @@ def _facts_of_time(times: tuple[datetime, datetime] | None) -> list[Fact]:
 def _facts_of_files(folder: AnalysisFolder, totals: dict[str, int]) -> list[Fact]:
     """Files that are not in the numbers, or not whole; each is a violation too."""
     said: dict[str, list[str]] = {}
-    for row in folder.rows("violations", ["rule", "capture", "explanation"], pc.field("rule").isin(list(_FILE_RULES))):
+    for row in rows_of(folder.digest, "rule_frames", pc.field("rule").isin(list(_FILE_RULES))):
         name = f"{visible(row['capture'])}: " if row["capture"] and row["capture"] not in (row["explanation"] or "") else ""
         said.setdefault(row["rule"], []).append(name + visible(row["explanation"] or "", SENTENCE))
+    counts: Counter[str] = Counter()
+    for row in rows_of(folder.digest, "rules", pc.field("rule").isin(list(_FILE_RULES))):
+        counts[row["rule"]] += row["rows"]
     facts: list[Fact] = []
     for rule, (level, about, sentence) in _FILE_RULES.items():
         found = said.get(rule)
         if found:
-            more = f"And {len(found) - 3:,} more, see Violations." if len(found) > 3 else ""
-            count = bytes_of(totals["bytes_damaged"]) if rule == "capture_damaged" else plural(len(found), "file")
+            more = f"And {counts[rule] - 3:,} more, see Violations." if counts[rule] > 3 else ""
+            count = bytes_of(totals["bytes_damaged"]) if rule == "capture_damaged" else plural(counts[rule], "file")
             facts.append(Fact(level=level, about=about, sentence=" ".join([sentence.format(count), *found[:3], more]).strip()))
     return facts
 
@@ -270,15 +273,17 @@ def _facts_of_encryption(totals: dict[str, int], unread: Counter[str]) -> list[F
 
 
 def _facts_of_volumes(folder: AnalysisFolder) -> list[Fact]:
-    unseen = sum(row["unseen_requests"] or 0 for row in folder.rows("topic_access", ["unseen_requests"]))
+    unseen = sum(row["number"] for row in rows_of(folder.digest, "totals", pc.field("what") == "unseen_requests"))
     if not unseen:
         return []
     cut = f"What {plural(unseen, 'request')} wrote or read is not in the capture, or not whole:"
     return [_note("Volumes", cut, "records and bytes of their topics count what was seen, and are empty where nothing was.")]
 
 
-def _facts_of_identity(seen: tuple[Client, ...]) -> list[Fact]:
-    found: Counter[str] = Counter(client.identity_source for client in seen)
+def _facts_of_identity(fleet: Fleet) -> list[Fact]:
+    found: Counter[str] = Counter()
+    for group in fleet.applications:
+        found[group.identity_source] += group.clients
     if not found:
         return [_warning("Clients", "No Kafka client was seen.")]
     clients = plural(found.total(), "client")

@@ -6,14 +6,10 @@ All of it shows without secrets: hellos, certificates of TLS 1.2 and early alert
 from __future__ import annotations
 
 from collections import Counter
-from datetime import datetime
 from typing import Any, Final, NamedTuple
 
-import pyarrow as pa
-import pyarrow.compute as pc
-
 from kwire.report.amounts import bytes_of, count, moment
-from kwire.report.analysis_folder import AnalysisFolder, tally
+from kwire.report.analysis_folder import AnalysisFolder, rows_of
 from kwire.report.listings import Column, Listing
 from kwire.report.wire_text import SENTENCE, visible
 
@@ -29,11 +25,7 @@ _RULES: Final = {
     "tls_version_old": "old version",
     "tls_keys_do_not_fit": "secrets do not fit",
 }
-_UNREAD: Final = ("no_keys", "failed")
 _WORDS: Final = {"no_keys": "no secrets", "failed": "secrets do not fit"}
-_OF_CONNECTION: Final = (
-    "connection_id", "client_address", "server_address", "server_port", "tls_version", "tls_sni", "tls_ja4", "last_seen",
-)  # fmt: skip
 
 
 class _Group(NamedTuple):
@@ -53,41 +45,25 @@ def read_encryption(folder: AnalysisFolder) -> tuple[Listing, ...]:
 
 
 def _has_tls(folder: AnalysisFolder) -> bool:
-    return any(
-        batch["tls_version"].null_count < len(batch) or "tls" in tally(batch["protocol"])
-        for batch in folder.scan("connections", ("tls_version", "protocol"))
-    )
+    return any(row["tls"] for row in rows_of(folder.digest, "streams"))
 
 
 def unread_clients(folder: AnalysisFolder) -> Counter[str]:
     """Connections behind TLS that could not be decrypted, by the client's address."""
     found: Counter[str] = Counter()
-    for batch in folder.scan("connections", ("client_address", "tls_decrypted")):
-        table = pa.Table.from_batches([batch]).filter(pc.field("tls_decrypted").isin(list(_UNREAD)))
-        found.update(address or "?" for address in table["client_address"].to_pylist())
+    for row in rows_of(folder.digest, "unread"):
+        found[row["client_address"] or "?"] += row["connections"]
     return found
 
 
 def _faults(folder: AnalysisFolder) -> Listing:
     """Violations of TLS by client, listener and sentence, with what the connection's hello says."""
-    told = folder.rows("violations", ("rule", "connection_id", "explanation", "count"), pc.field("rule").isin(list(_RULES)))
-    named = pa.array({row["connection_id"] for row in told}, pa.string())
-    connections: dict[str, dict[str, Any]] = {}
-    for batch in folder.scan("connections", _OF_CONNECTION):
-        table = pa.Table.from_batches([batch]).filter(pc.field("connection_id").isin(named))
-        connections.update({row["connection_id"]: row for row in table.to_pylist()})
-    counted: Counter[_Group] = Counter()
-    last: dict[_Group, tuple[datetime, dict[str, Any]]] = {}
-    for row in told:
-        connection = connections.get(row["connection_id"])
-        if connection is None:
-            continue
-        group = _Group(
-            connection["client_address"] or "?", _listener(connection), _RULES[row["rule"]], visible(row["explanation"] or "", SENTENCE)
-        )
-        counted[group] += row["count"] or 1
-        if group not in last or connection["last_seen"] > last[group][0]:
-            last[group] = connection["last_seen"], connection
+    counted: dict[_Group, dict[str, Any]] = {}
+    for row in rows_of(folder.digest, "handshakes"):
+        why = visible(row["explanation"] or "", SENTENCE)
+        group = _Group(row["client_address"] or "?", row["listener"], _RULES[row["rule"]], why)
+        known = counted.setdefault(group, row | {"times": 0})
+        known["times"] += row["times"]
     order = {name: place for place, name in enumerate(_RULES.values())}
     rows = tuple(
         (
@@ -95,13 +71,13 @@ def _faults(folder: AnalysisFolder) -> Listing:
             group.listener,
             group.what,
             group.why,
-            count(number),
-            last[group][1]["tls_version"] or "",
-            last[group][1]["tls_sni"] or "",
-            last[group][1]["tls_ja4"] or "",
-            moment(last[group][0]),
+            count(found["times"]),
+            found["tls_version"] or "",
+            found["tls_sni"] or "",
+            found["tls_ja4"] or "",
+            moment(found["last_seen"]),
         )
-        for group, number in sorted(counted.items(), key=lambda each: (order[each[0].what], -each[1], each[0]))
+        for group, found in sorted(counted.items(), key=lambda each: (order[each[0].what], -each[1]["times"], each[0]))
     )
     return Listing(
         id="tls-faults",
@@ -119,26 +95,14 @@ def _faults(folder: AnalysisFolder) -> Listing:
 
 def _unread(folder: AnalysisFolder) -> Listing:
     """Connections that stay encrypted, by client and listener."""
-    names = (
-        "client_address",
-        "server_address",
-        "server_port",
-        "tls_version",
-        "tls_ja4",
-        "tls_decrypted",
-        "request_bytes",
-        "response_bytes",
-    )
     counted: Counter[tuple[str, ...]] = Counter()
     size: Counter[tuple[str, ...]] = Counter()
-    for batch in folder.scan("connections", names):
-        table = pa.Table.from_batches([batch]).filter(pc.field("tls_decrypted").isin(list(_UNREAD)))
-        for row in table.to_pylist():
-            group = (
-                row["client_address"] or "?", _listener(row), row["tls_version"] or "", row["tls_ja4"] or "", _WORDS[row["tls_decrypted"]],
-            )  # fmt: skip
-            counted[group] += 1
-            size[group] += (row["request_bytes"] or 0) + (row["response_bytes"] or 0)
+    for row in rows_of(folder.digest, "unread"):
+        group = (
+            row["client_address"] or "?", row["listener"], row["tls_version"] or "", row["tls_ja4"] or "", _WORDS[row["tls_decrypted"]],
+        )  # fmt: skip
+        counted[group] += row["connections"]
+        size[group] += row["bytes"]
     rows = tuple(
         (client, listener, count(number), bytes_of(size[client, listener, *rest]), *rest)
         for (client, listener, *rest), number in sorted(counted.items(), key=lambda each: (-each[1], each[0]))
@@ -155,7 +119,3 @@ def _unread(folder: AnalysisFolder) -> Listing:
         nothing="Every TLS connection with data was decrypted.",
         noun="clients",
     )  # fmt: skip
-
-
-def _listener(row: dict[str, Any]) -> str:
-    return f"{row['server_address'] or '?'}:{row['server_port'] or 0}"

@@ -14,23 +14,14 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Any, Final
 
-import numpy as np
-import pyarrow as pa
-import pyarrow.compute as pc
-
-from kwire.report.analysis_folder import AnalysisFolder
+from kwire.analysis.digests.of_rows import AFTER, BEFORE, HEAD
+from kwire.analysis.digests.wanted import MOST_CLIENTS
+from kwire.report.analysis_folder import AnalysisFolder, rows_of
 from kwire.report.verdicts import ClientVerdicts, Finding
 
 __all__ = ["Evidence", "Place", "Step", "read_evidence", "wireshark_filter"]
 
-MOST_REQUESTS: Final = 20_000_000
-MOST_CLIENTS: Final = 3_000
-"""Clients whose evidence is looked up, worst first; the tables have that of all."""
-_HEAD, _BEFORE, _AFTER = 4, 6, 3  # requests shown of a connection: its first ones, and those around the proof: 14 at most
 _URGENT: Final = ("rejected", "undetermined")
-_COLUMNS: Final = (
-    "capture", "connection_id", "request_index", "api_name", "api_version", "request_time", "error_name", "state", "packet_number",
-)  # fmt: skip
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -85,9 +76,9 @@ def read_evidence(folder: AnalysisFolder, clients: Iterable[ClientVerdicts]) -> 
     """
     chosen = {line.client_key: _urgent(line) for line in clients if line.worst in _URGENT}
     chosen = {key: found for key, found in list(chosen.items())[:MOST_CLIENTS] if found}
-    if not chosen or folder.count("requests") > MOST_REQUESTS:
-        return {}
-    rows = _requests(folder, chosen.values())
+    rows: dict[str, list[dict[str, Any]]] = defaultdict(list)
+    for row in rows_of(folder.digest, "evidence"):
+        rows[row["connection_id"]].append(row)
     return {key: _evidence(found, rows) for key, found in chosen.items() if found[0].evidence_connection_id in rows}
 
 
@@ -97,34 +88,6 @@ def _urgent(line: ClientVerdicts) -> list[Finding]:
     ]
 
 
-def _requests(folder: AnalysisFolder, chosen: Iterable[list[Finding]]) -> dict[str, list[dict[str, Any]]]:
-    """The requests that are shown or named, by connection, in their order."""
-    named: dict[str, set[int]] = defaultdict(set)
-    shown: dict[str, int] = {}
-    for found in chosen:
-        shown.setdefault(found[0].evidence_connection_id, found[0].evidence_request_index or 0)
-        for one in found:
-            named[one.evidence_connection_id].add(one.evidence_request_index or 0)
-    ids = sorted(named)
-    wanted = pa.array(ids)
-    centre = np.array([shown.get(name, -1_000) for name in ids])
-    pairs = np.array(sorted(place << 40 | index for place, name in enumerate(ids) for index in named[name]))
-    rows: dict[str, list[dict[str, Any]]] = defaultdict(list)
-    for batch in folder.scan("requests", _COLUMNS, pc.field("connection_id").isin(wanted) & pc.field("request_index").is_valid()):
-        if not batch.num_rows:
-            continue
-        place = pc.index_in(batch["connection_id"], value_set=wanted).to_numpy(zero_copy_only=False).astype(np.int64)
-        index = batch["request_index"].to_numpy(zero_copy_only=False).astype(np.int64)
-        around = index - centre[place]
-        is_shown = (centre[place] >= 0) & ((index < _HEAD) | ((around >= -_BEFORE) & (around <= _AFTER)))
-        keep = is_shown | np.isin(place << 40 | index, pairs)
-        for row in batch.filter(pa.array(keep)).to_pylist():
-            rows[row["connection_id"]].append(row)
-    for of_connection in rows.values():
-        of_connection.sort(key=lambda row: row["request_index"])
-    return rows
-
-
 def _evidence(found: list[Finding], rows: Mapping[str, list[dict[str, Any]]]) -> Evidence:
     connection, centre = found[0].evidence_connection_id, found[0].evidence_request_index or 0
     proofs = {(one.evidence_connection_id, one.evidence_request_index or 0) for one in found}
@@ -132,7 +95,7 @@ def _evidence(found: list[Finding], rows: Mapping[str, list[dict[str, Any]]]) ->
     before = -1
     for row in rows[connection]:
         index = row["request_index"]
-        if index >= _HEAD and not -_BEFORE <= index - centre <= _AFTER:
+        if index >= HEAD and not -BEFORE <= index - centre <= AFTER:
             continue
         steps.append(_step(row, (connection, index) in proofs, index - before - 1))
         before = index

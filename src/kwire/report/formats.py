@@ -6,6 +6,7 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Final
 
+from kwire.analysis.digests import EVERYTHING, PAGE, Limits
 from kwire.report.analysis_folder import AnalysisFolder
 from kwire.report.burn_down import HISTORY, history_text
 from kwire.report.contents import Report, read_report
@@ -25,6 +26,7 @@ FORMATS: Final[dict[str, Callable[[Report], str]]] = {
 }  # fmt: skip
 """What makes the text of each form, by its name."""
 
+_WHOLE: Final = ("json", "csv", "sarif", "junit")
 _ENDINGS: Final = {"junit": "junit.xml", "prometheus": "prom"}
 FILES: Final = {form: f"report.{_ENDINGS.get(form, form)}" for form in FORMATS}
 """The file of each form in the folder of an analysis."""
@@ -32,7 +34,12 @@ FILES: Final = {form: f"report.{_ENDINGS.get(form, form)}" for form in FORMATS}
 
 def render_report(out_dir: str | Path, form: str, *, before: str = "", command: str = "") -> str:
     """One form of the report as text; the arguments are those of `write_reports`."""
-    return FORMATS[form](read_report(AnalysisFolder(out_dir), before=before, command=command))
+    return FORMATS[form](read_report(AnalysisFolder(out_dir, _limits(form)), before=before, command=command))
+
+
+def _limits(form: str) -> Limits:
+    """Forms that programs read have all; the others show the worst, and say how many more there are."""
+    return EVERYTHING if form in _WHOLE else PAGE
 
 
 def write_reports(out_dir: str | Path, forms: Sequence[str] = ("html",), *, before: str = "", command: str = "") -> list[str]:
@@ -49,7 +56,10 @@ def write_reports(out_dir: str | Path, forms: Sequence[str] = ("html",), *, befo
     """
     folder = AnalysisFolder(out_dir)
     report = read_report(folder, before=before, command=command)
-    texts = {form: FORMATS[form](report) for form in forms}
+    texts = {form: FORMATS[form](report) for form in forms if _limits(form) is PAGE}
+    if len(texts) < len(forms):
+        whole = read_report(AnalysisFolder(out_dir, EVERYTHING), before=before, command=command, made=report.made)
+        texts = {form: texts[form] if form in texts else FORMATS[form](whole) for form in forms}
     written = [folder.write(FILES[form], text.encode()) for form, text in texts.items()]
     if report.matrix.targets:
         folder.write(HISTORY, history_text(report.history).encode())

@@ -9,8 +9,7 @@ from typing import Any, Final, Literal
 
 import pyarrow.compute as pc
 
-from kwire.analysis.group_lives import EVENTS, group_lives
-from kwire.report.analysis_folder import AnalysisFolder
+from kwire.report.analysis_folder import AnalysisFolder, rows_of
 
 __all__ = ["STEPS", "GroupLine", "GroupLines", "GroupState", "GroupStep", "Rebalance", "read_group_lines"]
 
@@ -19,7 +18,6 @@ STEPS: Final = 60
 
 _LEFT: Final = "leave"
 _TROUBLE: Final = ("expired", "heartbeat_error", "offset_commit_error")
-_DRAWN: Final = ("rebalance", _LEFT, *_TROUBLE)
 
 GroupState = Literal["trouble", "rebalancing", "forming", "steady"]
 
@@ -76,10 +74,15 @@ class GroupStep:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class GroupLines:
-    """All groups, those first that rebalance most, from the first event to the last; both are None without groups."""
+    """Groups, those first that rebalance most, from the first event to the last; both are None without groups.
+
+    Attributes:
+        count: how many groups there are; `groups` are the first of them.
+    """
 
     start: datetime | None
     end: datetime | None
+    count: int
     groups: tuple[GroupLine, ...]
 
     def steps(self, group: GroupLine) -> tuple[GroupStep, ...]:
@@ -114,16 +117,16 @@ class GroupLines:
 def read_group_lines(folder: AnalysisFolder) -> GroupLines:
     """Read what happened to the groups; steps of single members that went well are left out."""
     seen = folder.time_range() or (None, None)
-    lives = group_lives(folder.read("group_events", EVENTS, pc.field("event").isin([*_DRAWN])), *seen)
     rows: dict[str, list[dict[str, Any]]] = defaultdict(list)
-    for row in lives.to_pylist():
+    for row in rows_of(folder.digest, "group_lives"):
         rows[row["group_id"] or ""].append(row)
     found = [_group(group_id, of_group) for group_id, of_group in rows.items()]
     groups = [group for group in found if group.rebalances or group.troubled]
-    ends = [pc.min(lives["time"]).as_py(), pc.max(lives["time"]).as_py()]
+    ends = rows_of(folder.digest, "life_ends", pc.field("what") == "groups")
     return GroupLines(
-        start=min([time for time in (seen[0], ends[0]) if time is not None], default=None),
-        end=max([time for time in (seen[1], ends[1]) if time is not None], default=None),
+        start=min([time for time in (seen[0], *(row["start"] for row in ends)) if time is not None], default=None),
+        end=max([time for time in (seen[1], *(row["end"] for row in ends)) if time is not None], default=None),
+        count=sum(row["number"] for row in rows_of(folder.digest, "totals", pc.field("what") == "groups")),
         groups=tuple(sorted(groups, key=lambda group: (-group.again, -group.troubled, group.group_id))),
     )
 

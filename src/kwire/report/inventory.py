@@ -8,20 +8,14 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Any, Final, Literal
 
-import pyarrow as pa
-import pyarrow.compute as pc
-
+from kwire.analysis.digests.of_clients import release_order
 from kwire.report.amounts import plural
 from kwire.report.analysis_folder import AnalysisFolder
-from kwire.report.verdicts import release_order
+from kwire.report.fleet import Fleet, FleetGroup
 
 __all__ = ["IDENTITY_SOURCES", "Client", "LibraryVersion", "Population", "applications", "by_library", "population", "read_clients"]
 
 Kind = Literal["application", "cluster", "silent", "stranger"]
-
-# Protocols of connections on which no client can be seen: nothing was sent, or nothing behind a PROXY header; a check by HTTP or SSH.
-_SILENT: Final = frozenset(("silent", "proxy"))
-_STRANGERS: Final = frozenset(("http", "ssh"))
 
 IDENTITY_SOURCES: Final = {
     "api_versions": "self-reported",
@@ -30,11 +24,6 @@ IDENTITY_SOURCES: Final = {
     "not_observed": "handshake not captured",
 }
 """How a library is known, in words."""
-
-_COLUMNS: Final = (
-    "client_key", "software_name", "software_version", "identity_source", "library_guess", "confidence", "client_ids", "addresses",
-    "principals", "role", "owner", "contact", "connections", "requests", "errors", "first_seen", "last_seen",
-)  # fmt: skip
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -77,6 +66,7 @@ class LibraryVersion:
     library: str
     version: str
     guessed: bool
+    identity_source: str
     clients: int
     connections: int | None
     requests: int | None
@@ -103,11 +93,11 @@ class Population:
         return ", ".join(part for part in parts if part)
 
 
-def population(clients: Iterable[Client]) -> Population:
+def population(fleet: Fleet) -> Population:
     """Count clients by kind."""
-    kinds = Counter(client.kind for client in clients)
+    kinds = fleet.kinds
     return Population(
-        clients=kinds["application"], cluster=kinds["cluster"], silent=kinds["silent"], strangers=kinds["stranger"]
+        clients=kinds["application"], cluster=kinds["cluster"], silent=kinds["silent"], strangers=kinds["foreign"]
     )  # fmt: skip
 
 
@@ -117,41 +107,17 @@ def applications(clients: Iterable[Client]) -> tuple[Client, ...]:
 
 
 def read_clients(folder: AnalysisFolder) -> tuple[Client, ...]:
-    """All clients, those of the applications first, then by library and version."""
-    rows = folder.rows("clients", _COLUMNS)
-    protocols = _protocols(folder, [row["client_key"] for row in rows if row["requests"] == 0])
-    return tuple(sorted((_client(row, _kind(row, protocols.get(row["client_key"], set()))) for row in rows), key=_order))
+    """The clients that are listed one by one, those of the applications first, then by library and version."""
+    rows = folder.digest["clients"].to_pylist()
+    return tuple(sorted((_client(row) for row in rows if row["kind"]), key=_order))
 
 
-def _protocols(folder: AnalysisFolder, keys: list[str]) -> dict[str, set[str]]:
-    """What the connections of these clients speak."""
-    found: dict[str, set[str]] = defaultdict(set)
-    wanted = pa.array(keys, pa.string())
-    for batch in folder.scan("connections", ("client_key", "protocol")) if keys else ():
-        table = pa.Table.from_batches([batch])
-        for row in (
-            table.filter(pc.is_in(table["client_key"], value_set=wanted)).group_by(["client_key", "protocol"]).aggregate([]).to_pylist()
-        ):
-            found[row["client_key"]].add(row["protocol"] or "unknown")
-    return found
-
-
-def _kind(row: dict[str, Any], protocols: set[str]) -> Kind:
-    if (row["role"] or "client") != "client":
-        return "cluster"
-    if row["requests"] != 0 or not protocols or protocols - _SILENT - _STRANGERS:
-        return "application"
-    return "stranger" if protocols & _STRANGERS else "silent"
-
-
-def _client(row: dict[str, Any], kind: Kind) -> Client:
-    named = row["software_name"] not in (None, "", "unknown")
-    guess, guessed_version = split_guess(row["library_guess"] or "")
+def _client(row: dict[str, Any]) -> Client:
     return Client(
         client_key=row["client_key"] or "",
-        library=row["software_name"] if named else guess,
-        version=(row["software_version"] or "") if named else guessed_version,
-        guessed=not named and bool(guess),
+        library=row["library"] or "",
+        version=row["version"] or "",
+        guessed=bool(row["guessed"]),
         identity_source=row["identity_source"] or "not_observed",
         confidence=row["confidence"] or "",
         client_ids=tuple(row["client_ids"] or ()),
@@ -165,7 +131,7 @@ def _client(row: dict[str, Any], kind: Kind) -> Client:
         first_seen=row["first_seen"],
         last_seen=row["last_seen"],
         contact=row["contact"] or "",
-        kind=kind,
+        kind="stranger" if row["kind"] == "foreign" else row["kind"],
     )
 
 
@@ -173,12 +139,6 @@ def _total(numbers: Iterable[int | None]) -> int | None:
     """None where nobody's are known: a log of deprecated requests gives no totals."""
     known = [number for number in numbers if number is not None]
     return sum(known) if known else None
-
-
-def split_guess(guess: str) -> tuple[str, str]:
-    """Give library and range of a guess, without the versions that were tried: ``aiokafka after 0.5.0 (tried: 0.5.2)`` in its two parts."""
-    library, _, version = guess.partition(" (tried:")[0].partition(" ")
-    return library, version
 
 
 def _order(client: Client) -> tuple[Any, ...]:
@@ -193,29 +153,30 @@ def _order(client: Client) -> tuple[Any, ...]:
     )
 
 
-def by_library(clients: tuple[Client, ...], verdicts: dict[str, str | None]) -> tuple[LibraryVersion, ...]:
-    """Group clients by library and version, libraries with most clients first.
-
-    Args:
-        clients: from `read_clients`.
-        verdicts: worst verdict at the newest target, by client key.
-    """
-    groups: dict[tuple[str, str, bool], list[Client]] = defaultdict(list)
-    for client in clients:
-        groups[client.library, client.version, client.guessed].append(client)
-    per_library = Counter(client.library for client in clients)
-    lines = [
-        LibraryVersion(
-            library=library,
-            version=version,
-            guessed=guessed,
-            clients=len(members),
-            connections=_total(client.connections for client in members),
-            requests=_total(client.requests for client in members),
-            verdicts=dict(Counter(verdicts.get(client.client_key) or "unjudged" for client in members)),
+def by_library(fleet: Fleet) -> tuple[LibraryVersion, ...]:
+    """Group applications by library and version, libraries with most clients first."""
+    groups: dict[tuple[str, str, bool], list[FleetGroup]] = defaultdict(list)
+    per_library: Counter[str] = Counter()
+    for group in sorted(fleet.applications, key=lambda group: (group.guessed, -group.clients)):
+        groups[group.library, group.version, group.guessed].append(group)
+        per_library[group.library] += group.clients
+    lines = []
+    for (library, version, guessed), members in groups.items():
+        verdicts: Counter[str] = Counter()
+        for group in members:
+            verdicts[(group.by_target[-1] if group.by_target else None) or "unjudged"] += group.clients
+        lines.append(
+            LibraryVersion(
+                library=library,
+                version=version,
+                guessed=guessed,
+                identity_source=members[0].identity_source,
+                clients=sum(group.clients for group in members),
+                connections=_total(group.connections for group in members),
+                requests=_total(group.requests for group in members),
+                verdicts=dict(verdicts),
+            )
         )
-        for (library, version, guessed), members in groups.items()
-    ]
     return tuple(
         sorted(lines, key=lambda line: (not line.library, -per_library[line.library], line.library.lower(), release_order(line.version)))
     )

@@ -80,8 +80,7 @@ def _action_item(item: ActionItem) -> dict[str, Any]:
 
 
 def _topic(topic: Topic) -> dict[str, Any]:
-    sums = {"records_written": topic.records_written, "bytes_written": topic.bytes_written, "records_read": topic.records_read}
-    return {**_fields(topic), **sums}
+    return {name: value for name, value in _fields(topic).items() if name not in ("writing", "reading")}
 
 
 def _group(group: GroupLine) -> dict[str, Any]:

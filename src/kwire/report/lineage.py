@@ -8,17 +8,12 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Any, Final
 
-from kwire.report.analysis_folder import AnalysisFolder
+from kwire.report.analysis_folder import AnalysisFolder, rows_of
 
-__all__ = ["NAMELESS", "ClientTopics", "Topic", "TopicUse", "read_lineage", "topics_by_client"]
+__all__ = ["NAMELESS", "ClientTopics", "SideRisk", "Topic", "TopicUse", "read_lineage", "read_topics_of_clients"]
 
 NAMELESS: Final = "without a name"
 """What a client is called that sends an empty client id."""
-
-_COLUMNS: Final = (
-    "client_key", "client_id", "group_ids", "topic", "topic_id", "direction", "requests", "errors", "records", "bytes", "compression",
-    "magic", "first_seen", "last_seen",
-)  # fmt: skip
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -37,13 +32,25 @@ class TopicUse:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class SideRisk:
+    """Producers or consumers of a topic: how many there are, and how many break or might."""
+
+    clients: int
+    breaks: int
+    unknown: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Topic:
     """A topic with its writers and readers, the busiest first.
 
     Attributes:
         name: the topic, or the words ``id`` and its id where no message in sight tells the name.
         resolved: whether `name` is the topic's name.
+        writers, readers: those that are listed, of `writing` and `reading`: one for each client id of a client.
         formats: compression codecs, and message formats below v2, of what was written.
+        producers, consumers: how many clients they are, and what becomes of these.
+        records_written, bytes_written, records_read: None where something was done and none of it was seen.
     """
 
     name: str
@@ -51,18 +58,13 @@ class Topic:
     writers: tuple[TopicUse, ...]
     readers: tuple[TopicUse, ...]
     formats: tuple[str, ...]
-
-    @property
-    def records_written(self) -> int | None:
-        return _seen([one.records for one in self.writers])
-
-    @property
-    def records_read(self) -> int | None:
-        return _seen([one.records for one in self.readers])
-
-    @property
-    def bytes_written(self) -> int | None:
-        return _seen([one.bytes for one in self.writers])
+    producers: SideRisk
+    consumers: SideRisk
+    writing: int
+    reading: int
+    records_written: int | None
+    bytes_written: int | None
+    records_read: int | None
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,32 +77,50 @@ class ClientTopics:
 
 
 def read_lineage(folder: AnalysisFolder) -> tuple[Topic, ...]:
-    """All topics, the busiest first."""
-    rows: dict[tuple[str, bool], list[dict[str, Any]]] = defaultdict(list)
-    for row in folder.rows("topic_access", _COLUMNS):
-        nameless = f"id {row['topic_id']}" if row["topic_id"] else "unknown topic"
-        rows[row["topic"] or nameless, bool(row["topic"])].append(row)
-    topics = [_topic(name, resolved, of_topic) for (name, resolved), of_topic in rows.items()]
+    """The topics that are listed, the busiest first."""
+    uses: dict[tuple[str, str], list[dict[str, Any]]] = defaultdict(list)
+    for row in rows_of(folder.digest, "topic_uses"):
+        uses[row["topic"] or "", row["topic_id"] or ""].append(row)
+    formats: dict[tuple[str, str], list[str]] = defaultdict(list)
+    for row in rows_of(folder.digest, "topic_formats"):
+        formats[row["topic"] or "", row["topic_id"] or ""].append(row["format"])
+    topics = [_topic(row, uses[key], formats[key]) for row in folder.digest["topics"].to_pylist() if (key := _key(row)) in uses]
     return tuple(sorted(topics, key=lambda topic: (-(topic.records_written or 0) - (topic.records_read or 0), topic.name)))
 
 
-def _topic(name: str, resolved: bool, rows: list[dict[str, Any]]) -> Topic:
-    written = [row for row in rows if row["direction"] == "produce"]
-    codecs = {"uncompressed" if codec == "none" else codec for row in written for codec in row["compression"] or ()}
-    old = {f"message format v{magic}" for row in written for magic in row["magic"] or () if magic < 2}
+def _key(row: dict[str, Any]) -> tuple[str, str]:
+    return row["topic"] or "", row["topic_id"] or ""
+
+
+def _name(row: dict[str, Any]) -> str:
+    topic, topic_id = _key(row)
+    return topic or (f"id {topic_id}" if topic_id else "unknown topic")
+
+
+def _topic(row: dict[str, Any], uses: list[dict[str, Any]], formats: list[str]) -> Topic:
     return Topic(
-        name=name,
-        resolved=resolved,
-        writers=_uses(written),
-        readers=_uses(row for row in rows if row["direction"] != "produce"),
-        formats=tuple(sorted(codecs | old)),
+        name=_name(row),
+        resolved=bool(row["topic"]),
+        writers=_uses(use for use in uses if use["direction"] == "produce"),
+        readers=_uses(use for use in uses if use["direction"] != "produce"),
+        formats=tuple(sorted(formats)),
+        producers=_side(row, "writers"),
+        consumers=_side(row, "readers"),
+        writing=row["writing_rows"],
+        reading=row["reading_rows"],
+        records_written=_seen(row["records_written"], row["writing_rows"]),
+        bytes_written=_seen(row["bytes_written"], row["writing_rows"]),
+        records_read=_seen(row["records_read"], row["reading_rows"]),
     )
 
 
-def _seen(volumes: list[int | None]) -> int | None:
-    """The sum of what was seen; None where several did something and none of it was seen."""
-    known = [volume for volume in volumes if volume is not None]
-    return sum(known) if known or not volumes else None
+def _side(row: dict[str, Any], name: str) -> SideRisk:
+    return SideRisk(clients=row[name], breaks=row[f"{name}_break"], unknown=row[f"{name}_unknown"])
+
+
+def _seen(volume: int | None, rows: int) -> int | None:
+    """A sum of what was seen: None where something was done and none of it was seen, 0 where nothing was done."""
+    return 0 if volume is None and not rows else volume
 
 
 def _uses(rows: Iterable[dict[str, Any]]) -> tuple[TopicUse, ...]:
@@ -121,13 +141,18 @@ def _uses(rows: Iterable[dict[str, Any]]) -> tuple[TopicUse, ...]:
     return tuple(sorted(uses, key=lambda use: (-(use.records or 0), use.client)))
 
 
-def topics_by_client(topics: Iterable[Topic]) -> dict[str, ClientTopics]:
-    """The topics that each client key writes and reads, in the order of `topics`, and the groups it reads with."""
+def read_topics_of_clients(folder: AnalysisFolder) -> dict[str, ClientTopics]:
+    """The topics that each client that is listed writes and reads, the busiest topics first, and the groups it reads with."""
+    order = {
+        _key(row): (-(row["records_written"] or 0) - (row["records_read"] or 0), _name(row)) for row in folder.digest["topics"].to_pylist()
+    }
     writes, reads, groups = (defaultdict[str, dict[str, None]](dict) for _ in range(3))
-    for topic in topics:
-        for use in topic.writers:
-            writes[use.client_key][topic.name] = None
-        for use in topic.readers:
-            reads[use.client_key][topic.name] = None
-            groups[use.client_key].update(dict.fromkeys(use.groups))
+    rows = sorted(rows_of(folder.digest, "topics_of_clients"), key=lambda row: order[_key(row)])
+    for row in rows:
+        key, name = row["client_key"] or "", _name(row)
+        if row["direction"] == "produce":
+            writes[key][name] = None
+        else:
+            reads[key][name] = None
+            groups[key].update(dict.fromkeys(row["group_ids"] or ()))
     return {key: ClientTopics(*(tuple(found.get(key, ())) for found in (writes, reads, groups))) for key in writes.keys() | reads.keys()}

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 from kwire.report.answer import VERDICT_WORDS
 from kwire.report.contents import Report
-from kwire.report.inventory import IDENTITY_SOURCES, applications
+from kwire.report.inventory import IDENTITY_SOURCES
 from kwire.report.wire_text import visible
 
 if TYPE_CHECKING:
@@ -30,20 +30,18 @@ def metrics(report: Report) -> str:
         return Gauge(f"kwire_{name}", about, labels, registry=registry)
 
     gauge("report_timestamp_seconds", "When the report was made").set(report.made.timestamp())
-    counted = applications(report.clients)
-    keys = {client.client_key for client in counted}
     found = gauge("applications", "Applications by verdict on a Kafka version", "kafka_version", "verdict")
     for place, target in enumerate(report.matrix.targets):
-        verdicts = Counter(line.by_target[place] for line in report.matrix.clients if line.client_key in keys)
+        verdicts = report.matrix.fleet.at(place)
         for verdict, word in VERDICT_WORDS.items():
             found.labels(report.names.get(target, target), word).set(verdicts[verdict])
     software = ("client_software_name", "client_software_version", "identified_by")
     sums: dict[str, Counter[tuple[str, str, str]]] = {"connections": Counter(), "requests": Counter(), "errors": Counter()}
-    for client in counted:
-        source = IDENTITY_SOURCES.get(client.identity_source, "not sent")
-        label = visible(client.library) or "unknown", visible(client.version) or "unknown", source
+    for group in report.matrix.fleet.applications:
+        source = IDENTITY_SOURCES.get(group.identity_source, "not sent")
+        label = visible(group.library) or "unknown", visible(group.version) or "unknown", source
         for name, counts in sums.items():
-            counts[label] += getattr(client, name) or 0
+            counts[label] += getattr(group, name) or 0
     for name, counts in sums.items():
         each = gauge(f"client_{name}", f"{name.capitalize()} of clients by software", *software)
         for label, number in counts.items():

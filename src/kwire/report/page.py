@@ -13,7 +13,6 @@ from __future__ import annotations
 import base64
 import gzip
 import hashlib
-from collections import Counter
 from datetime import datetime, timedelta
 from importlib.resources import files
 from types import SimpleNamespace
@@ -22,13 +21,13 @@ from typing import Any, Final
 from jinja2 import Environment, PackageLoader, StrictUndefined
 from markupsafe import Markup, escape
 
+from kwire.analysis.digests import PAGE
 from kwire.report import amounts, pictures
 from kwire.report.answer import VERDICT_WORDS
 from kwire.report.broken_rules import SEVERITIES
 from kwire.report.contents import Report, clients_drawn
 from kwire.report.fix_tickets import action_items
 from kwire.report.inventory import IDENTITY_SOURCES, applications
-from kwire.report.lineage import topics_by_client
 from kwire.report.owner_tasks import NO_TEAM
 from kwire.report.topic_risk import topics_at_risk
 from kwire.report.verdicts import VERDICTS, ClientVerdicts, release_order
@@ -114,12 +113,13 @@ def render_page(report: Report) -> str:
             matrix=report.matrix,
             names=report.names,
             newest=report.newest,
-            others=[client for client in report.clients if client.kind != "application"],
+            others=[client for client in report.clients if client.kind != "application"][: PAGE.others],
+            other_count=sum(number for kind, number in report.matrix.fleet.kinds.items() if kind not in ("application", "")),
             rules=report.rules,
             servers=report.servers,
             telemetry=report.telemetry,
             times=report.connections,
-            topics_of=topics_by_client(report.topics),
+            topics_of=report.topics_of,
             traffic=report.traffic,
             **_verdict_facts(report),
             **_action_facts(report),
@@ -129,12 +129,12 @@ def render_page(report: Report) -> str:
 
 def _verdict_facts(report: Report) -> dict[str, Any]:
     """What the verdicts say of applications, topics and APIs, and the pictures of it."""
-    counted = applications(report.clients)
+    counted, fleet = applications(report.clients), report.matrix.fleet
     keys = {client.client_key for client in counted}
     lines = [line for line in report.matrix.clients if line.client_key in keys]
     worst_of = {line.client_key: line.worst for line in lines}
-    worst = Counter(line.worst for line in lines)
-    risks = topics_at_risk(report.topics, worst_of)
+    worst = fleet.worst
+    risks = topics_at_risk(report.topics)
     counts = [(name, worst[name]) for name in VERDICT_WORDS] if lines else []
     nothing = (None,) * len(report.matrix.targets)
     without = [
@@ -143,15 +143,16 @@ def _verdict_facts(report: Report) -> dict[str, Any]:
         if client.client_key not in worst_of
     ]
     return {
-        "lines": lines + without,
+        "lines": (lines + without)[: PAGE.listed],
+        "line_count": fleet.kinds["application"],
         "worst_of": worst_of,
-        "unjudged": len(without),
-        "worst_counts": [*counts, *([("unjudged", len(without))] if without else [])],
+        "unjudged": worst[None],
+        "worst_counts": [*counts, *([("unjudged", worst[None])] if worst[None] else [])],
         "risks": risks,
         "apis_worst_first": sorted(report.versions.apis, key=_api_order),
         "pictures": SimpleNamespace(
-            ages=pictures.library_age(counted, worst_of),
-            breaks=pictures.breaks_per_version(report.matrix, keys, report.names),
+            ages=pictures.library_age(fleet),
+            breaks=pictures.breaks_per_version(fleet, report.names),
             burn_down=pictures.burn_down(report.history),
             clients=pictures.client_strips(report.traffic, clients_drawn(counted, report.matrix), worst_of) if report.traffic else (),
             connections=pictures.connection_strip(report.connections) if report.connections else None,

@@ -15,16 +15,18 @@ from typing import Final
 
 from markupsafe import Markup
 
+from kwire.analysis.digests.of_clients import release_order
 from kwire.report.amounts import compact, length_of_time, moment, plural
 from kwire.report.answer import VERDICT_WORDS
 from kwire.report.burn_down import HistoryPoint
 from kwire.report.charts import NARROW, WIDE, Dot, Series, draw_columns, draw_dots, draw_rows, draw_strip
 from kwire.report.connection_times import ConnectionTimes
+from kwire.report.fleet import Fleet
 from kwire.report.group_lines import GroupLine, GroupLines
 from kwire.report.inventory import Client
-from kwire.report.topic_risk import SideRisk, TopicRisk
+from kwire.report.lineage import SideRisk
+from kwire.report.topic_risk import TopicRisk
 from kwire.report.traffic_times import TrafficTimes
-from kwire.report.verdicts import UpgradeMatrix
 from kwire.report.wire_text import visible
 
 __all__ = [
@@ -70,21 +72,18 @@ def _both(draw: Callable[[int], Markup], names: Iterable[str]) -> Picture:
     return Picture(wide=draw(WIDE), narrow=draw(NARROW), legend=tuple((name, VERDICT_WORDS.get(name, name)) for name in names))
 
 
-def breaks_per_version(matrix: UpgradeMatrix, keys: Iterable[str], names: Mapping[str, str]) -> Picture | None:
+def breaks_per_version(fleet: Fleet, names: Mapping[str, str]) -> Picture | None:
     """Applications by verdict at each target version; None without any.
 
     Args:
-        matrix: the verdicts.
-        keys: of the applications.
+        fleet: all clients in counts.
         names: how to write each target.
     """
-    counted = set(keys)
-    lines = [line for line in matrix.clients if line.client_key in counted]
-    if not lines:
+    if not any(number for worst, number in fleet.worst.items() if worst is not None):
         return None
-    tallies = [Counter(line.by_target[place] for line in lines) for place in range(len(matrix.targets))]
+    tallies = [fleet.at(place) for place in range(len(fleet.targets))]
     shown = [name for name in _URGENT_FIRST if any(tally[name] for tally in tallies)]
-    labels = [names[target] for target in matrix.targets]
+    labels = [names[target] for target in fleet.targets]
     series = [
         Series(
             name,
@@ -100,16 +99,15 @@ def breaks_per_version(matrix: UpgradeMatrix, keys: Iterable[str], names: Mappin
     return _both(lambda width: draw_columns(labels, series, width=width, height=210, about=about), shown)
 
 
-def library_age(clients: Sequence[Client], verdicts: Mapping[str, str | None]) -> Picture | None:
+def library_age(fleet: Fleet) -> Picture | None:
     """A dot for each library version and verdict, as large as it has applications; versions of a library from old to new.
 
     Args:
-        clients: the applications, as `read_clients` orders them: versions of a library ascend.
-        verdicts: worst verdict by client key.
+        fleet: all clients in counts.
     """
     by_library: dict[str, dict[str, Counter[str]]] = defaultdict(lambda: defaultdict(Counter))
-    for client in clients:
-        by_library[client.library][client.version][verdicts.get(client.client_key) or "unjudged"] += 1
+    for group in sorted(fleet.applications, key=lambda group: (release_order(group.version), group.worst or "")):
+        by_library[group.library][group.version][group.worst or "unjudged"] += group.clients
     if not by_library:
         return None
 

@@ -15,6 +15,7 @@ from kwire.report.broken_rules import SEVERITIES, read_broken_rules
 from kwire.report.broker_list import read_brokers
 from kwire.report.coverage import Fact, Level, headline, read_coverage
 from kwire.report.fix_groups import FixGroup, by_fix
+from kwire.report.fleet import Fleet
 from kwire.report.inventory import IDENTITY_SOURCES, Client, applications, by_library, population, read_clients
 from kwire.report.owner_tasks import owner_tasks
 from kwire.report.verdicts import VERDICTS, ClientVerdicts, read_upgrade_matrix
@@ -90,17 +91,16 @@ def summarize(out_dir: str | Path) -> Summary:
     """
     folder = AnalysisFolder(out_dir)
     clients = read_clients(folder)
-    coverage = read_coverage(folder, clients)
     matrix = read_upgrade_matrix(folder)
-    at_newest = {line.client_key: line.by_target[-1] for line in matrix.clients} if matrix.targets else {}
+    coverage = read_coverage(folder, matrix.fleet)
     violations = dict.fromkeys(SEVERITIES, 0)
     for rule in read_broken_rules(folder):
         violations[rule.severity] = violations.get(rule.severity, 0) + rule.times
     by_key = {client.client_key: client for client in clients}
-    seen = population(clients)
+    seen = population(matrix.fleet)
     brokers = read_brokers(folder)
     return Summary(
-        answer=answer_of(matrix, clients, coverage, (broker.release for broker in brokers)),
+        answer=answer_of(matrix.fleet, coverage, (broker.release for broker in brokers)),
         headline=headline(coverage, seen),
         apart=seen.apart,
         level=coverage.level,
@@ -112,7 +112,7 @@ def summarize(out_dir: str | Path) -> Summary:
             )
             for one in brokers
         ),
-        libraries=_libraries(applications(clients), at_newest),
+        libraries=_libraries(matrix.fleet),
         kafka=kafka_names(matrix.targets),
         fixes=tuple(map(_printable, by_fix(owner_tasks(matrix, applications(clients), {})))),
         targets=tuple(
@@ -138,19 +138,18 @@ def _printable(group: FixGroup) -> FixGroup:
     )
 
 
-def _libraries(clients: tuple[Client, ...], at_newest: dict[str, str | None]) -> tuple[LibraryLine, ...]:
-    sources = {(client.library, client.version, client.guessed): client.identity_source for client in clients}
+def _libraries(fleet: Fleet) -> tuple[LibraryLine, ...]:
     return tuple(
         LibraryLine(
             library=visible(line.library) or "unknown",
             version=visible(line.version),
-            identity=IDENTITY_SOURCES.get(sources[line.library, line.version, line.guessed], ""),
+            identity=IDENTITY_SOURCES.get(line.identity_source, ""),
             clients=line.clients,
             connections=line.connections,
             requests=line.requests,
             verdict=next((name for name in reversed(VERDICTS) if line.verdicts.get(name)), None),
         )
-        for line in by_library(clients, at_newest)
+        for line in by_library(fleet)
     )
 
 

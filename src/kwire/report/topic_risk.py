@@ -2,21 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 from dataclasses import dataclass
 
-from kwire.report.lineage import Topic, TopicUse
+from kwire.report.lineage import SideRisk, Topic
 
-__all__ = ["SideRisk", "TopicRisk", "topics_at_risk"]
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class SideRisk:
-    """Producers or consumers of a topic: how many there are, and how many break or might."""
-
-    clients: int
-    breaks: int
-    unknown: int
+__all__ = ["TopicRisk", "topics_at_risk"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -50,17 +41,11 @@ class TopicRisk:
         return any(side.clients and side.breaks == side.clients for side in (self.producers, self.consumers))
 
 
-def topics_at_risk(topics: Iterable[Topic], verdicts: Mapping[str, str | None]) -> tuple[TopicRisk, ...]:
-    """Count what each topic loses: topics that stop first, then those that lose most, then the busiest.
+def topics_at_risk(topics: Iterable[Topic]) -> tuple[TopicRisk, ...]:
+    """What each topic loses: topics that stop first, then those that lose most, then the busiest.
 
     Args:
         topics: from `read_lineage`, the busiest first.
-        verdicts: worst verdict by client key.
     """
-    found = [TopicRisk(topic=topic, producers=_side(topic.writers, verdicts), consumers=_side(topic.readers, verdicts)) for topic in topics]
+    found = [TopicRisk(topic=topic, producers=topic.producers, consumers=topic.consumers) for topic in topics]
     return tuple(sorted(found, key=lambda one: (not one.is_stopped, -one.breaks, -one.unknown)))
-
-
-def _side(uses: Iterable[TopicUse], verdicts: Mapping[str, str | None]) -> SideRisk:
-    seen = [verdicts.get(key) for key in {use.client_key for use in uses}]
-    return SideRisk(clients=len(seen), breaks=seen.count("rejected"), unknown=seen.count("undetermined"))

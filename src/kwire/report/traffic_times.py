@@ -17,6 +17,7 @@ import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from kwire.analysis.digests.of_answers import WAITING
 from kwire.report.analysis_folder import AnalysisFolder
 
 __all__ = ["STEPS", "TrafficTimes", "read_traffic"]
@@ -28,8 +29,6 @@ MOST_HOURS: Final = 24 * 14
 _SHORT: Final = timedelta(hours=6)
 _FEW: Final = 500_000  # requests that are read one by one
 _HOUR: Final = 3_600_000_000
-# These wait on purpose, for records or for other members: their times say nothing about how fast a broker is.
-_WAITING: Final = ("Fetch", "ShareFetch", "JoinGroup", "SyncGroup")
 
 _Counts = npt.NDArray[np.int64]
 
@@ -67,7 +66,7 @@ def read_traffic(folder: AnalysisFolder, clients: Iterable[str]) -> TrafficTimes
     """
     wanted = pa.array(list(dict.fromkeys(clients)), pa.string())
     times = folder.time_range()
-    if times is not None and times[1] - times[0] < _SHORT and 0 < folder.count("requests") <= _FEW:
+    if times is not None and times[1] - times[0] < _SHORT and 0 < folder.requests <= _FEW:
         return _of_requests(folder, wanted)
     return _of_hours(folder, wanted)
 
@@ -104,36 +103,34 @@ def _of_requests(folder: AnalysisFolder, wanted: pa.Array[Any]) -> TrafficTimes 
 
 
 def _of_hours(folder: AnalysisFolder, wanted: pa.Array[Any]) -> TrafficTimes | None:
-    columns = ["client_key", "hour", "api_name", "requests", "errors", "latency_histogram"]
-    table = folder.read("client_hourly", columns)
-    table = table.filter(pc.is_valid(table["hour"]))
+    table = folder.digest["hours"]
     if not table.num_rows:
         return None
     hours = _numbers(table["hour"].cast(pa.int64())) // _HOUR
     first, last = int(hours.min()), int(hours.max())
     per_step = -(-(last - first + 1) // MOST_HOURS)
     steps = -(-(last - first + 1) // per_step)
-    step = (hours - first) // per_step
-    requests, errors = (_filled(table[name], 0) for name in ("requests", "errors"))
-    answers = ~_waits(table["api_name"])
-    p50, p99 = _quantiles(table["latency_histogram"].filter(pa.array(answers)), step[answers], steps)
+
+    def step_of(rows: pa.Table) -> _Counts:
+        return (_numbers(rows["hour"].cast(pa.int64())) // _HOUR - first) // per_step
+
+    latencies, by_client = folder.digest["hour_latencies"], folder.digest["client_hours"]
+    p50, p99 = _quantiles(latencies, step_of(latencies), steps)
+    requests, errors = (_sums(step_of(table), _filled(table[name], 0), steps) for name in ("requests", "errors"))
     return TrafficTimes(
         start=_moment(first * _HOUR),
         step=timedelta(hours=per_step),
-        requests=_sums(step, requests, steps),
-        errors=_sums(step, errors, steps),
+        requests=requests,
+        errors=errors,
         p50=p50,
         p99=p99,
-        clients=_by_client(table["client_key"], step, requests, wanted, steps),
+        clients=_by_client(by_client["client_key"], step_of(by_client), _filled(by_client["requests"], 0), wanted, steps),
     )
 
 
-def _quantiles(histograms: pa.ChunkedArray[Any], step: _Counts, steps: int) -> tuple[tuple[int | None, ...], tuple[int | None, ...]]:
+def _quantiles(latencies: pa.Table, of_step: _Counts, steps: int) -> tuple[tuple[int | None, ...], tuple[int | None, ...]]:
     """Median and 99th percentile of each step, from the buckets of its rows: the upper end of the bucket where it lies."""
-    parents = _numbers(pc.list_parent_indices(histograms))
-    buckets = pc.list_flatten(histograms)
-    tops, counts = (_filled(pc.struct_field(buckets, name), 0) for name in ("up_to_us", "requests"))
-    of_step = step[parents]
+    tops, counts = (_filled(latencies[name], 0) for name in ("up_to_us", "requests"))
     order = np.lexsort((tops, of_step))
     of_step, tops, counts = of_step[order], tops[order], counts[order]
     found: dict[float, list[int | None]] = {0.5: [], 0.99: []}
@@ -157,7 +154,7 @@ def _by_client(keys: Any, step: _Counts, weights: _Counts, wanted: pa.Array[Any]
 
 
 def _waits(names: Any) -> npt.NDArray[np.bool_]:
-    found: npt.NDArray[np.bool_] = pc.is_in(names, value_set=pa.array(_WAITING)).to_numpy().astype(np.bool_)
+    found: npt.NDArray[np.bool_] = pc.is_in(names, value_set=pa.array(WAITING)).to_numpy().astype(np.bool_)
     return found
 
 

@@ -8,27 +8,17 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any, Final
 
-import pyarrow as pa
-import pyarrow.compute as pc
-
+from kwire.analysis.digests.of_clients import VERDICTS, release_order
 from kwire.report.analysis_folder import AnalysisFolder
+from kwire.report.fleet import Fleet, read_fleet, verdicts_of
 
 __all__ = ["COLUMNS_SHOWN", "VERDICTS", "ClientVerdicts", "Finding", "UpgradeMatrix", "read_upgrade_matrix", "release_order"]
-
-VERDICTS: Final = ("ok", "marked", "undetermined", "rejected")
-"""From best to worst: what is certain to break is worse than what may break."""
 
 COLUMNS_SHOWN: Final = 8
 """Releases side by side that a reader still takes in."""
 
 # Remedies for a library that is not known differ in the api alone.
 _SENDS: Final = re.compile(r"(?P<before>.* that sends )(?P<api>\w+ v[0-9]+)(?P<after> or later.*)")
-
-_NUMBER: Final = re.compile(r"[0-9]{1,9}")  # a version is the client's own text: no number in it may be too long to read
-_EVIDENCE: Final = (
-    "client_key", "client_id", "api_name", "api_version", "requests", "target_release", "verdict", "verdict_basis", "confidence",
-    "evidence_connection_id", "evidence_request_index", "reason", "remedy", "cure_version", "cure_kind", "refused_by",
-)  # fmt: skip
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -90,18 +80,29 @@ class ClientVerdicts:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class UpgradeMatrix:
-    """Clients x target releases (ascending), worst client first; `cluster` are the keys of brokers and controllers among them."""
+    """Clients x target releases (ascending).
 
-    targets: tuple[str, ...]
+    Attributes:
+        fleet: all clients in counts.
+        clients: those that are listed one by one, worst first.
+        cluster: the keys of brokers and controllers among the clients that are listed.
+    """
+
+    fleet: Fleet
     clients: tuple[ClientVerdicts, ...]
     cluster: frozenset[str] = frozenset()
+
+    @property
+    def targets(self) -> tuple[str, ...]:
+        return self.fleet.targets
 
     @property
     def columns(self) -> tuple[tuple[int, ...], ...]:
         """Positions of the targets that share a column: each its own up to `COLUMNS_SHOWN`, else neighbours that differ for no client."""
         columns = [[0]] if self.targets else []
+        patterns = {group.by_target for group in self.fleet.groups}
         for place in range(1, len(self.targets)):
-            if len(self.targets) > COLUMNS_SHOWN and all(one.by_target[place] == one.by_target[place - 1] for one in self.clients):
+            if len(self.targets) > COLUMNS_SHOWN and all(one[place] == one[place - 1] for one in patterns):
                 columns[-1].append(place)
             else:
                 columns.append([place])
@@ -109,46 +110,29 @@ class UpgradeMatrix:
 
     def count(self, target: str) -> dict[str, int]:
         """How many clients have which worst verdict at a target; brokers and controllers do not count."""
-        column = self.targets.index(target)
-        found = dict.fromkeys(VERDICTS, 0)
-        for client in self.clients:
-            verdict = client.by_target[column]
-            if verdict is not None and client.client_key not in self.cluster:
-                found[verdict] += 1
-        return found
-
-
-def release_order(release: str) -> tuple[tuple[int, ...], str]:
-    """Sort key of a release or a client's version: ``0.8 < 3.9.2 < 4.0 < 4.0.2 < v4.10``."""
-    return tuple(int(part) for part in _NUMBER.findall(release)), release
+        found = self.fleet.judged_at(self.targets.index(target))
+        return {verdict: found[verdict] for verdict in VERDICTS}
 
 
 def read_upgrade_matrix(folder: AnalysisFolder) -> UpgradeMatrix:
-    """Fold the rows of `upgrade_impact` (client x api x version x target, one for each client id) into one line a client."""
-    table = folder.read("upgrade_impact", ["client_key", "api_name", "api_version", "target_release", "verdict"])
-    rank = pc.index_in(table["verdict"], value_set=pa.array(VERDICTS))
-    judged = table.append_column("rank", rank).filter(pc.is_valid(rank))
-    cells: dict[str, dict[str, int]] = defaultdict(dict)
-    for row in judged.group_by(["client_key", "target_release"]).aggregate([("rank", "max")]).to_pylist():
-        cells[row["client_key"]][row["target_release"]] = row["rank_max"]
-    versions = (
-        judged.group_by(["client_key", "api_name", "api_version"]).aggregate([]).group_by("client_key").aggregate([([], "count_all")])
-    )
-    judged_versions = {row["client_key"]: row["count_all"] for row in versions.to_pylist()}
-    targets = sorted({target for line in cells.values() for target in line}, key=release_order)
-    findings = _findings(folder)
+    """Read the verdicts; rows of `upgrade_impact` (client x api x version x target, one for each client id) make one line a client."""
+    fleet, findings = read_fleet(folder), _findings(folder)
+    targets = folder.digest["targets"].column("target_release").to_pylist()
+    places = [targets.index(target) for target in fleet.targets]
+    rows = folder.digest["clients"].select(["client_key", "verdicts", "versions_ok", "role"]).to_pylist()
     clients = [
         ClientVerdicts(
-            client_key=key,
-            by_target=tuple(None if target not in line else VERDICTS[line[target]] for target in targets),
-            findings=findings.get(key, ()),
-            versions_ok=judged_versions[key] - len(findings.get(key, ())),
+            client_key=row["client_key"] or "",
+            by_target=verdicts_of(row["verdicts"], places),
+            findings=findings.get(row["client_key"], ()),
+            versions_ok=row["versions_ok"],
         )
-        for key, line in cells.items()
+        for row in rows
     ]
-    clients.sort(key=_badness)
-    members = folder.rows("clients", ["client_key"], pc.field("role").isin(["broker", "controller"]))
-    return UpgradeMatrix(targets=tuple(targets), clients=tuple(clients), cluster=frozenset(row["client_key"] for row in members))
+    judged = [client for client in clients if client.worst is not None]
+    judged.sort(key=_badness)
+    members = frozenset(row["client_key"] for row in rows if row["role"] in ("broker", "controller"))
+    return UpgradeMatrix(fleet=fleet, clients=tuple(judged), cluster=members)
 
 
 def _with_all_apis(cure: tuple[str, str, str], others: Iterable[tuple[str, str, str]]) -> tuple[str, str, str]:
@@ -169,7 +153,7 @@ def _badness(client: ClientVerdicts) -> tuple[Any, ...]:
 
 
 def _findings(folder: AnalysisFolder) -> dict[str, tuple[Finding, ...]]:
-    rows = folder.rows("upgrade_impact", _EVIDENCE, pc.field("verdict").isin(VERDICTS[1:]))
+    rows = folder.digest["findings"].to_pylist()
     rows.sort(key=lambda row: release_order(row["target_release"] or ""))
     groups: dict[tuple[Any, ...], dict[str, list[dict[str, Any]]]] = defaultdict(lambda: defaultdict(list))
     for row in rows:

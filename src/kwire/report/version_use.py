@@ -6,11 +6,10 @@ import math
 from dataclasses import dataclass
 from typing import Final
 
-import pyarrow as pa
 import pyarrow.compute as pc
 
-from kwire.report.analysis_folder import AnalysisFolder
-from kwire.report.verdicts import VERDICTS
+from kwire.analysis.digests.of_clients import VERDICTS
+from kwire.report.analysis_folder import AnalysisFolder, rows_of
 
 __all__ = ["HEAT_STEPS", "VERSIONS_SHOWN", "ApiVersions", "VersionCell", "VersionGrid", "read_version_grid"]
 
@@ -55,20 +54,14 @@ class VersionGrid:
 
 
 def read_version_grid(folder: AnalysisFolder, target: str) -> VersionGrid:
-    """Sum `api_usage` over all clients.
+    """Read what all clients use.
 
     Args:
         folder: the analysis.
         target: the release whose verdicts are shown; empty for none.
     """
-    usage = folder.read("api_usage", ["client_key", "api_key", "api_name", "api_version", "requests", "errors"])
-    sums = (
-        usage.filter(pc.is_valid(usage["api_version"]))
-        .group_by(["api_key", "api_name", "api_version"])
-        .aggregate([("requests", "sum"), ("errors", "sum"), ("client_key", "count_distinct")])
-        .to_pylist()
-    )
-    counts = [row["requests_sum"] or 0 for row in sums] or [0]
+    sums = folder.digest["api_versions"].to_pylist()
+    counts = [row["requests"] or 0 for row in sums] or [0]
     fewest, most = min(counts), max(counts)
     verdicts = _worst_verdicts(folder, target)
     by_api: dict[tuple[int, str], dict[int, VersionCell]] = {}
@@ -77,10 +70,10 @@ def read_version_grid(folder: AnalysisFolder, target: str) -> VersionGrid:
         version = row["api_version"]
         by_api.setdefault(api, {})[version] = VersionCell(
             version=version,
-            requests=row["requests_sum"] or 0,
-            errors=row["errors_sum"] or 0,
-            clients=row["client_key_count_distinct"],
-            heat=_heat(row["requests_sum"] or 0, fewest, most),
+            requests=row["requests"] or 0,
+            errors=row["errors"] or 0,
+            clients=row["clients"],
+            heat=_heat(row["requests"] or 0, fewest, most),
             verdict=verdicts.get((row["api_name"], version)),
         )
     versions = range(1 + max((version for cells in by_api.values() for version in cells if _is_plausible(version)), default=-1))
@@ -114,8 +107,5 @@ def _heat(requests: int, fewest: int, most: int) -> int:
 
 
 def _worst_verdicts(folder: AnalysisFolder, target: str) -> dict[tuple[str, int], str]:
-    table = folder.read("upgrade_impact", ["api_name", "api_version", "verdict", "requests"], pc.field("target_release") == target)
-    rank = pc.index_in(table["verdict"], value_set=pa.array(VERDICTS))
-    seen = pc.and_kleene(pc.is_valid(rank), pc.greater(table["requests"], pa.scalar(0)))
-    worst = table.append_column("rank", rank).filter(seen).group_by(["api_name", "api_version"]).aggregate([("rank", "max")])
-    return {(row["api_name"], row["api_version"]): VERDICTS[row["rank_max"]] for row in worst.to_pylist()}
+    worst = rows_of(folder.digest, "api_verdicts", pc.field("target_release") == target)
+    return {(row["api_name"], row["api_version"]): VERDICTS[row["rank"]] for row in worst}

@@ -15,8 +15,10 @@ from functools import partial
 from typing import TYPE_CHECKING, Any, Final
 
 from kwire.analysis.answers import Cluster, answers_by_key
+from kwire.analysis.digests import PAGE, digest_of_answers
+from kwire.analysis.digests.of_answers import OPENINGS
 from kwire.analysis.owners import NO_OWNERS, Owners
-from kwire.analysis.partials import merge
+from kwire.analysis.partials import merge, to_bytes
 from kwire.analysis.redaction import Redaction, Redactor
 from kwire.capture.file_systems import StoreOptions, store_options
 from kwire.errors import InputError
@@ -79,10 +81,12 @@ class FinishResult:
     Attributes:
         parts: the parts that it wrote, `TABLE/NAME`; of an earlier run's those of `connections` in which a node has become known.
         cpu_seconds: of the processor.
+        digest: what a report shows of the bucket, packed; empty where there is no bucket.
     """
 
     parts: list[str] = field(default_factory=list)
     cpu_seconds: float = 0.0
+    digest: bytes = b""
 
 
 GATHERED_BYTES: Final = 64 << 20
@@ -195,9 +199,17 @@ def run_finish(shared: Finishing, task: _FinishTask) -> FinishResult:
             bucket, bits = task.bucket, shared.bits
             sums = merge(piece for file in shared.files for piece in read_bucket_sums(shared.out, file, bits, bucket))
             tables = answers_by_key(sums, shared.cluster, shared.owners)
+            openings = sums["openings"]
             del sums
             if redactor is not None:
-                tables = redactor.tables(tables)
+                tables, openings = (
+                    redactor.tables(tables),
+                    redactor.table("connections", openings.select(OPENINGS.names[:3])).append_column(
+                        "connections", openings.column("connections")
+                    ),
+                )
+            found = digest_of_answers(tables, openings, PAGE, targets=shared.cluster.targets, span=shared.cluster.span)
+            result.digest = to_bytes(found)
             name = f"part-key-{shared.run:03d}-{task.bucket:05d}"
             result.parts += [write_table(shared.out, table, name, rows) for table, rows in tables.items() if len(rows)]
         shown = str if redactor is None else redactor.host

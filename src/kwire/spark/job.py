@@ -21,6 +21,7 @@ import pyarrow.compute as pc
 import kwire
 from kwire.analysis import Options, Partial, merge
 from kwire.analysis.answers import cluster_of
+from kwire.analysis.digests import PAGE, wanted_of
 from kwire.analysis.owners import NO_OWNERS, read_owners
 from kwire.analysis.quality import too_little
 from kwire.analysis.redaction import Redaction, Redactor
@@ -32,11 +33,12 @@ from kwire.capture.request_logs.times import zone_of
 from kwire.capture.series import Series, group_series
 from kwire.capture.tls.session_keys import current_tls_options
 from kwire.errors import InputError
+from kwire.spark.digest_task import digest_rows, merged
 from kwire.spark.finish_task import Finishing, finish_tables, gathered, write_table
 from kwire.spark.local_processes import PROCESS_BYTES, Engine, LocalProcesses, choose_engine
 from kwire.spark.pack_task import locations_of
 from kwire.spark.phase_times import PhaseTimes
-from kwire.spark.planning import Sharing, plan_of, still_written
+from kwire.spark.planning import Plan, Sharing, plan_of, still_written
 from kwire.spark.route_task import RouteResult, route_tasks
 from kwire.spark.routed_running import run_routed
 from kwire.spark.series_state import STATE_VERSION, is_state, sums_of_state
@@ -208,6 +210,14 @@ def _manifest(request: JobRequest, report: JobReport, run: int, entries: Sequenc
     }
 
 
+def _driver_parts(location: str, plan: Plan, tables: Mapping[str, pa.Table], parts: Sequence[str]) -> list[str]:
+    """Write what the driver makes, and an empty part of each table that has none."""
+    name = f"part-driver-{plan.run:03d}"
+    written = {part.partition("/")[0] for part in (*parts, *plan.kept)} | tables.keys()
+    empty = {table: schema.empty_table() for table, schema in SCHEMAS.items() if table not in written}
+    return [write_table(location, table, name, rows) for table, rows in (*tables.items(), *empty.items())]
+
+
 def _missing_rows(missing: Sequence[MissingInput]) -> list[pa.RecordBatch]:
     carry = begin_series("")
     return [batch for each in missing for batch in skip_piece(each.argument, carry, InputError(each.reason))["violations"]]
@@ -355,27 +365,29 @@ def _run_job(
             report.cpu_seconds += sum(result.cpu_seconds for result in finished)
             if redaction is not None:
                 remove_sums(folder.location, [*sums, *ready])  # they hold names in clear
+            parts += [part for result in finished for part in result.parts]
+            answers = cluster.tables()
+            report.thin = too_little(answers["captures"])
+            report.requests = pc.sum(answers["captures"]["requests"]).as_py() or 0
+            captures = answers["captures"]
+            violations = [*plan.without_kafka(answers["captures"], request.ports), *_missing_rows(missing)]
+            if violations:
+                answers["violations"] = pa.Table.from_batches(violations, schema=SCHEMAS["violations"])
+            if redactor is not None:
+                answers = redactor.tables(answers)
+            parts += _driver_parts(folder.location, plan, answers, parts)
+            digest = merged(result.digest for result in finished if result.digest)
+            wanted = wanted_of(digest, PAGE, report.requests)
+            all_parts = dict.fromkeys(plan.kept, False) | dict.fromkeys(parts, True)
+            of_rows, seconds = digest_rows(where, folder.location, all_parts.items(), wanted, current_store_options(), slots)
+            report.cpu_seconds += seconds
             report.phases.end("by_key")
         report.phases.end("stop_spark" if engine == "spark" else "answers")
-        parts += [part for result in finished for part in result.parts]
-        answers = cluster.tables()
-        report.thin = too_little(answers["captures"])
         unread = {name for result in results for name in result.unread}
         entries = plan.entries([*parts, *plan.kept], {location for location, _ in report.skipped}, unread)
-        manifest = _manifest(request, report, plan.run, entries, answers["captures"])
-        violations = [*plan.without_kafka(answers["captures"], request.ports), *_missing_rows(missing)]
-        if violations:
-            answers["violations"] = pa.Table.from_batches(violations, schema=SCHEMAS["violations"])
-        if redactor is not None:
-            answers, manifest = redactor.tables(answers), redactor.manifest(manifest)
-        name = f"part-driver-{plan.run:03d}"
-        parts += [write_table(folder.location, table, name, rows) for table, rows in answers.items()]
-        written = {part.partition("/")[0] for part in (*parts, *plan.kept)}
-        parts += [
-            write_table(folder.location, table, name, schema.empty_table()) for table, schema in SCHEMAS.items() if table not in written
-        ]
-        report.requests = pc.sum(answers["captures"]["requests"]).as_py() or 0
-        folder.publish(manifest, parts, plan.kept)
+        manifest = _manifest(request, report, plan.run, entries, captures)
+        folder.publish(manifest if redactor is None else redactor.manifest(manifest), parts, plan.kept)
+        folder.add_digest(digest | of_rows, list(all_parts))
         report.phases.end("answers")
         page_is_whole = False
         try:

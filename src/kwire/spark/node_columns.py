@@ -6,8 +6,7 @@ anew in which something is to be said; parts of an earlier run too, when it has 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable, Iterable
 from typing import Any, Final
 
 import pyarrow as pa
@@ -15,9 +14,8 @@ import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
 from kwire.analysis.partials import Partial, node_ids
-from kwire.capture.file_systems import has_rename, reason_of
-from kwire.errors import InputError
-from kwire.spark.parts import PartWriter, output_place, written_place
+from kwire.capture.file_systems import has_rename
+from kwire.spark.parts import PartWriter, opened_part, output_place, part_batches
 from kwire.tables import SCHEMAS
 from kwire.tables.schemas import INT, TEXT
 
@@ -45,11 +43,11 @@ def fill_node_ids(location: str, partial: Partial, parts: Iterable[tuple[str, bo
     nodes = _nodes(partial, shown)
     again = []
     for part, is_fresh in parts:
-        with _opened(location, part, is_fresh) as file:
+        with opened_part(location, part, is_fresh) as file:
             if _is_filled(file, nodes):
                 continue
             name = part.partition("/")[2]
-            batches: Iterable[pa.RecordBatch] = _batches(file, SCHEMAS[_TABLE].names)
+            batches: Iterable[pa.RecordBatch] = part_batches(file, _TABLE, SCHEMAS[_TABLE].names)
             if not has_rename(output_place(location)[0]):
                 batches = list(batches)  # a part is written where it lies
             with PartWriter(location, _TABLE, name, SCHEMAS[_TABLE]) as written:
@@ -62,7 +60,7 @@ def fill_node_ids(location: str, partial: Partial, parts: Iterable[tuple[str, bo
 
 def _is_filled(file: pq.ParquetFile, nodes: pa.Table) -> bool:
     """Whether a part says of all its servers what is known of them."""
-    return all(_node_ids(rows, nodes).equals(rows.column("node_id")) for rows in _batches(file, _SERVER))
+    return all(_node_ids(rows, nodes).equals(rows.column("node_id")) for rows in part_batches(file, _TABLE, _SERVER))
 
 
 def _filled(rows: pa.RecordBatch, nodes: pa.Table) -> pa.RecordBatch:
@@ -76,24 +74,6 @@ def _node_ids(rows: pa.RecordBatch, nodes: pa.Table) -> Any:
     servers = pc.binary_join_element_wise(rows.column("server_address"), port, colon)
     at = pc.index_in(servers, value_set=nodes.column("server").combine_chunks())
     return nodes.column("node_id").combine_chunks().take(at)
-
-
-def _batches(file: pq.ParquetFile, columns: Iterable[str]) -> Iterator[pa.RecordBatch]:
-    """Rows with some columns of the table, in its types."""
-    schema = pa.schema([SCHEMAS[_TABLE].field(name) for name in columns])
-    batches: Iterator[pa.RecordBatch] = file.iter_batches(columns=schema.names)
-    for rows in batches:
-        yield pa.RecordBatch.from_arrays([rows.column(name).cast(schema.field(name).type) for name in schema.names], schema=schema)
-
-
-@contextmanager
-def _opened(location: str, part: str, is_fresh: bool) -> Iterator[pq.ParquetFile]:
-    filesystem, path = written_place(location, part) if is_fresh else output_place(location)
-    try:
-        with filesystem.open_input_file(path if is_fresh else f"{path}/{part}") as file:
-            yield pq.ParquetFile(file)
-    except OSError as error:
-        raise InputError(f"{part} in {location} cannot be read: {reason_of(error)}.") from error
 
 
 def _nodes(partial: Partial, shown: Callable[[str], str]) -> pa.Table:

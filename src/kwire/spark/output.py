@@ -25,6 +25,8 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any, Final
 
+from kwire.analysis.digests import Digest
+from kwire.analysis.digests.storing import DIGEST_FILE, write_digest
 from kwire.capture.file_systems import reason_of
 from kwire.capture.private_files import make_private
 from kwire.errors import InputError
@@ -35,7 +37,7 @@ __all__ = ["HISTORY", "MANIFEST", "PAGE", "REPORTS", "STATE", "SUCCESS", "Output
 SUCCESS: Final = "_SUCCESS"
 MANIFEST: Final = "_manifest.json"
 PAGE: Final = "report.html"
-REPORTS: Final = (PAGE, "report.md", "report.json", "report.csv", "report.sarif", "report.junit.xml")
+REPORTS: Final = (PAGE, "report.md", "report.json", "report.csv", "report.sarif", "report.junit.xml", "report.prom", DIGEST_FILE)
 # What earlier reports of the same analysis found (kwire.report.burn_down): it stays when files are added, and goes with the analysis.
 HISTORY: Final = "_history.json"
 # What it takes to go on with the analysis when there are new files; readers of tables pass over names that begin so.
@@ -225,6 +227,19 @@ class OutputFolder:
             self._publish(written)
             if not kept:
                 self._remove(HISTORY)
+
+    def add_digest(self, digest: Digest, parts: Sequence[str]) -> None:
+        """Write what a report shows beside the tables that were published.
+
+        Args:
+            digest: of the page.
+            parts: all parts of the analysis, `TABLE/NAME`.
+
+        Raises:
+            InputError: the folder cannot be written.
+        """
+        with self._told():
+            write_digest(self._filesystem, self._path, digest, self._with_parts({}, parts)["parts"])
 
     def _check_written(self, missing: Sequence[str]) -> None:
         if missing:

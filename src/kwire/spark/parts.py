@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import os
 import socket
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 from types import TracebackType
@@ -21,10 +21,12 @@ from kwire.errors import InputError
 
 if TYPE_CHECKING:
     import pyarrow as pa
+    import pyarrow.parquet as pq
     from pyarrow.fs import FileSystem
 
 __all__ = [
-    "RUN", "STAGING", "PartWriter", "check_running", "make_folder", "output_place", "progress_file", "progress_files", "read_progress",
+    "RUN", "STAGING", "PartWriter", "check_running", "make_folder", "opened_part", "output_place", "part_batches", "progress_file",
+    "progress_files", "read_progress",
     "write_blob", "written_place",
 ]  # fmt: skip
 
@@ -55,6 +57,40 @@ def written_place(location: str, part: str) -> tuple[FileSystem, str]:
     """Where a part lies that was written in this run, `TABLE/NAME`."""
     filesystem, path = output_place(location)
     return filesystem, f"{path}/{STAGING}/{part}" if has_rename(filesystem) else f"{path}/{part}"
+
+
+@contextmanager
+def opened_part(location: str, part: str, is_fresh: bool) -> Iterator[pq.ParquetFile]:
+    """Open a part of a table to read it.
+
+    Args:
+        location: the output folder, path or URI.
+        part: `TABLE/NAME`.
+        is_fresh: this run wrote it; those of an earlier run are published.
+
+    Raises:
+        InputError: it cannot be read.
+    """
+    import pyarrow.parquet as pq
+
+    filesystem, path = written_place(location, part) if is_fresh else output_place(location)
+    try:
+        with filesystem.open_input_file(path if is_fresh else f"{path}/{part}") as file:
+            yield pq.ParquetFile(file)
+    except OSError as error:
+        raise InputError(f"{part} in {location} cannot be read: {reason_of(error)}.") from error
+
+
+def part_batches(file: pq.ParquetFile, table: str, columns: Iterable[str]) -> Iterator[pa.RecordBatch]:
+    """Give the rows of a part, some columns of the table in its types."""
+    import pyarrow as pa
+
+    from kwire.tables import SCHEMAS
+
+    schema = pa.schema([SCHEMAS[table].field(name) for name in columns])
+    batches: Iterator[pa.RecordBatch] = file.iter_batches(columns=schema.names)
+    for rows in batches:
+        yield pa.RecordBatch.from_arrays([rows.column(name).cast(schema.field(name).type) for name in schema.names], schema=schema)
 
 
 def make_folder(filesystem: FileSystem, folder: str) -> None:

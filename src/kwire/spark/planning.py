@@ -74,6 +74,7 @@ class SeriesPlan:
         point_sizes: of captures of several points the bytes of each file.
         renamed: the names of logs that were rolled, at the earlier run and now.
         packed: its task reads other series too, those of the same number (`kwire.spark.packing`).
+        by_hosts: its shares have all connections between two hosts (`kwire.capture.carry.is_of_share`).
     """
 
     name: str
@@ -88,6 +89,7 @@ class SeriesPlan:
     point_sizes: tuple[int, ...] = ()
     renamed: tuple[tuple[str, str], ...] = ()
     packed: bool = False
+    by_hosts: bool = False
 
     @property
     def fresh_bytes(self) -> int:
@@ -202,6 +204,7 @@ class Plan:
                         "states": states,
                         "waiting": [sorted(by_task[task, False]) for task in tasks],
                         "packed": each.packed,
+                        "by_hosts": each.by_hosts,
                     }
                 )
         return entries
@@ -253,13 +256,15 @@ def plan_of(
     for each in fresh:
         size = sum(file.size for file in each.pieces)
         shares = 1 if len(series) >= slots or not total else max(1, min(size // SHARE_BYTES, -(-slots * size // total)))
-        if current_tls_options().key_logs:
-            shares = 1  # a connection that resumes a TLS session has its client certificate, or its secret, from another connection
         files = tuple((place(file.location), file.size) for file in each.pieces)
         fresh_files = tuple(file.location for file in each.pieces)
-        routed = _is_routed(fresh_files, shares, sharing)
+        by_hosts = bool(current_tls_options().key_logs)  # connections of two hosts resume each other's TLS sessions
+        routed = not by_hosts and _is_routed(fresh_files, shares, sharing)
         shares = min(shares, MAX_ROUTED_SHARES if routed else MAX_SCANNING_SHARES)
-        planned = SeriesPlan(each.name, number, shares, files, fresh_files, each.disorder, routed=routed, point_sizes=each.pieces[0].sizes)
+        planned = SeriesPlan(
+            each.name, number, shares, files, fresh_files, each.disorder, routed=routed, point_sizes=each.pieces[0].sizes,
+            by_hosts=by_hosts,
+        )  # fmt: skip
         if packing and shares == 1 and not routed:
             small.append(planned)
             continue
@@ -274,7 +279,7 @@ def plan_of(
 
 
 def _is_routed(files: Sequence[str], shares: int, sharing: Sharing) -> bool:
-    """Captures of several points are read side by side, so they cannot be divided."""
+    """Whether packets are routed. Captures of several points are read side by side, so they cannot be divided."""
     wanted = shares >= ROUTED_SHARES if sharing == "auto" else sharing == "route"
     return wanted and not any(map(is_of_points, files))
 
@@ -324,7 +329,8 @@ def _known(series: Series | None, entry: Mapping[str, Any], sharing: Sharing, ha
     known_files: list[tuple[str, int]] = [(location, size) for location, size in entry["files"]]
     newest = known_files[-1][0] if known_files else None
     if any(is_of_points(file.location) for file in pieces):  # the same as before: `read_again` has looked
-        return SeriesPlan(entry["name"], entry["number"], entry["shares"], tuple(known_files), (), "", earlier)
+        by_hosts = bool(entry.get("by_hosts"))
+        return SeriesPlan(entry["name"], entry["number"], entry["shares"], tuple(known_files), (), "", earlier, by_hosts=by_hosts)
     sha256 = hashes.get(newest or "", "")
     before, known_files = known_files, present_names(pieces, known_files, sha256)
     newest = known_files[-1][0] if known_files else None
@@ -351,11 +357,13 @@ def _known(series: Series | None, entry: Mapping[str, Any], sharing: Sharing, ha
     disorder = "" if series is None else series.disorder
     locations = tuple(file.location for file in fresh)
     packed = bool(entry.get("packed"))
-    routed = grown is None and not packed and _is_routed(locations, entry["shares"], sharing)
+    by_hosts = bool(entry.get("by_hosts"))  # packets are routed by connection
+    routed = grown is None and not packed and not by_hosts and _is_routed(locations, entry["shares"], sharing)
     renamed = new_names(before, known_files)
     return SeriesPlan(
-        entry["name"], entry["number"], entry["shares"], files, locations, disorder, earlier, routed, grown, renamed=renamed, packed=packed
-    )
+        entry["name"], entry["number"], entry["shares"], files, locations, disorder, earlier, routed, grown, renamed=renamed, packed=packed,
+        by_hosts=by_hosts,
+    )  # fmt: skip
 
 
 def _kept(plan: Plan, earlier: Mapping[str, Any] | None, replaced: Sequence[Mapping[str, Any]]) -> tuple[str, ...]:

@@ -6,7 +6,7 @@ and decides sides; plaintext goes to a second one, which gives the rows.
 
 from __future__ import annotations
 
-from typing import Final
+from typing import Final, NamedTuple
 
 from kwire.capture.tls.connection import TlsConnection
 from kwire.capture.tls.findings import findings
@@ -15,15 +15,23 @@ from kwire.capture.tls.plaintext import Missing, Output
 from kwire.capture.tls.session_keys import SeriesKeys
 from kwire.protocol.events import Asked, ConnectionSummary, Direction, Event, ViolationFound
 from kwire.protocol.rules import RULES, explain
-from kwire.protocol.tls_fingerprints import ja3, ja4
 from kwire.protocol.tracking.connection import Connection
 from kwire.protocol.tracking.direction_detection import DecidedBy, DirectionDetector
 from kwire.protocol.tracking.frames import MAX_FRAME
 
-__all__ = ["UNKNOWN_LOSS", "EncryptedConnection"]
+__all__ = ["UNKNOWN_LOSS", "EncryptedConnection", "Ending", "tls_violations"]
 
 # A loss of unknown size: longer than what is left of any frame, so that the next border is sought.
 UNKNOWN_LOSS: Final = MAX_FRAME + 8
+
+
+class Ending(NamedTuple):
+    """How a connection ended, and the names of its client: as `ConnectionSummary` has them."""
+
+    state: str
+    closed_by: str | None
+    software_name: str | None
+    client_id: str | None
 
 
 class EncryptedConnection:
@@ -136,20 +144,9 @@ class EncryptedConnection:
         if self._is_done:
             return []
         self._is_done = True
-        summary = self.summary()
-        server = self.server_side
-        found: list[Event] = []
-        for each in findings(self.tls, summary):
-            direction: Direction = "response" if each.side is not None and each.side == server else "request"
-            rule = RULES[each.rule]
-            found.append(
-                ViolationFound(
-                    rule=each.rule, severity=rule.severity, direction=direction, request_index=None, packet_number=each.packet,
-                    stream_offset=0, time=each.time or t, software_name=summary.software_name, client_id=summary.client_id,
-                    explanation=explain(each.rule, **each.facts),
-                )
-            )  # fmt: skip
-        return found
+        known = self.summary()
+        ending = Ending(known.state, known.closed_by, known.software_name, known.client_id)
+        return tls_violations(self.tls, ending, self.server_side, t)
 
     def summary(self) -> ConnectionSummary:
         """What is known of the connection by now."""
@@ -161,13 +158,29 @@ class EncryptedConnection:
             found.proxied_address = found.proxied_address or wire.proxied_address
             found.bytes_opaque += tls.opaque_bytes
             found.bytes_decrypted = tls.decrypted_bytes
-        hello = tls.hello
-        found.tls_version = tls.version or wire.tls_version
-        found.tls_sni, found.tls_ja3, found.tls_ja4 = wire.tls_sni, wire.tls_ja3, wire.tls_ja4
-        if hello is not None:
-            found.tls_sni = hello.server_name
-            if hello.is_whole:
-                found.tls_ja3, found.tls_ja4 = ja3(hello), ja4(hello)
-        found.tls_cipher, found.tls_alpn = tls.cipher, tls.alpn
+        found.tls_version, found.tls_cipher, found.tls_sni, found.tls_alpn = tls.shown_version, tls.cipher, tls.server_name, tls.alpn
+        found.tls_ja3, found.tls_ja4 = tls.fingerprints
         found.tls_client_subject, found.tls_decrypted = tls.subject, tls.decrypted
         return found
+
+
+def tls_violations(tls: TlsConnection, ending: Ending, server: int | None, t: int) -> list[Event]:
+    """The violations of a connection that is over.
+
+    Args:
+        ending: how it ended, and whose it is.
+        server: the side of the server.
+        t: its end, nanoseconds since 1970.
+    """
+    found: list[Event] = []
+    for each in findings(tls, ending.state, ending.closed_by):
+        direction: Direction = "response" if each.side is not None and each.side == server else "request"
+        rule = RULES[each.rule]
+        found.append(
+            ViolationFound(
+                rule=each.rule, severity=rule.severity, direction=direction, request_index=None, packet_number=each.packet,
+                stream_offset=0, time=each.time or t, software_name=ending.software_name, client_id=ending.client_id,
+                explanation=explain(each.rule, **each.facts),
+            )
+        )  # fmt: skip
+    return found

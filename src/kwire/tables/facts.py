@@ -12,7 +12,7 @@ import pyarrow as pa
 from kwire.protocol.events import BrokersLearned, TopicsNamed, VersionsLearned
 from kwire.tables.schemas import INT, LONG, TEXT, TIME, schema_of
 
-__all__ = ["ADVERTISED", "FACT_SCHEMAS", "NODES", "REFUSALS", "TOPIC_NAMES", "SeriesFacts"]
+__all__ = ["ADVERTISED", "FACT_SCHEMAS", "NODES", "REFUSALS", "TOPIC_NAMES", "SeriesFacts", "empty_table", "table_of"]
 
 ADVERTISED: Final = schema_of(
     ("server", TEXT),  # address:port
@@ -56,7 +56,7 @@ FACT_SCHEMAS: Final[dict[str, pa.Schema]] = {
     "topic_names": TOPIC_NAMES,
 }
 
-_EMPTY: Final[dict[pa.Schema, pa.Table]] = {}
+_EMPTY: Final[dict[int, tuple[pa.Schema, pa.Table]]] = {}  # by identity: to hash a schema takes as long as to make the table
 
 
 class SeriesFacts:
@@ -163,9 +163,17 @@ def _greatest(one: int | None, other: int | None) -> int | None:
     return other if one is None else one if other is None else max(one, other)
 
 
+def empty_table(schema: pa.Schema) -> pa.Table:
+    """Give the table without rows, made once: Arrow takes 10 us for each empty column, which is much of a series of a few kilobytes."""
+    found = _EMPTY.get(id(schema))
+    if found is None:
+        found = _EMPTY[id(schema)] = schema, schema.empty_table()
+    return found[1]
+
+
 def table_of(schema: pa.Schema, rows: list[tuple[Any, ...]]) -> pa.Table:
     """Make a small table from rows; times are integers in microseconds."""
-    if not rows:  # Arrow takes 10 us for each empty column, which is much of a series of a few kilobytes
-        return _EMPTY.setdefault(schema, schema.empty_table())
+    if not rows:
+        return empty_table(schema)
     columns = list(zip(*rows, strict=True))
     return pa.Table.from_arrays([pa.array(column, field.type) for column, field in zip(columns, schema, strict=True)], schema=schema)

@@ -55,7 +55,7 @@ def iter_pieces(
         series: its name.
         tables: which rows, of `captures`, `connections`, `requests`, `telemetry` and `violations`.
         ports, log_zone: as for `iter_capture`.
-        disorder: a sentence when names and times of the files tell different orders, else empty.
+        disorder: a sentence when names and times of the files give different orders, else empty.
 
     Raises:
         InputError: as `iter_capture`; of several files when not one can be read.

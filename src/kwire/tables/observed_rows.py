@@ -211,5 +211,5 @@ def _labels(labels: dict[str, Any]) -> list[tuple[str, str]]:
 
 
 def _us(time_ns: int | None) -> int | None:
-    """Microseconds; None where nobody tells."""
+    """Nanoseconds to microseconds; None stays None."""
     return None if time_ns is None else min(time_ns // 1000, (1 << 63) - 1) or None

@@ -1,4 +1,4 @@
-"""Arrow without pandas, where nobody needs it.
+"""Arrow without pandas, where it is not needed.
 
 The first array that Arrow makes of Python values has it look for pandas, to know its columns when it sees them. To import that costs more
 than to read 20 MB of packets, and a process that is kwire's own never has such a column.
@@ -40,7 +40,7 @@ def pandas_hidden() -> Iterator[None]:
 
 
 def leave_pandas_out() -> None:
-    """Keep Arrow from importing pandas by itself; for processes that run nobody else's code.
+    """Keep Arrow from importing pandas by itself; for processes that run only kwire's code.
 
     Arrow does not take pandas' columns as arrays from then on. What is asked of pandas by name, such as `to_pandas`, works all the same.
     Does nothing where pandas is loaded already; call it before `pyarrow.dataset` or `pyarrow.acero` is imported, which make such arrays.

@@ -64,7 +64,7 @@ class RowCallbacks(TrackerCallbacks):
         connection_id_of: gives the connection id for an ordinal.
 
     Attributes:
-        seed: for the hash tables of the native tracker; nobody else knows it.
+        seed: for the hash tables of the native tracker; it is known to this process alone.
         series, files: names, of the files by number.
         observing: whether anybody wants to know what exchanges say beyond their rows.
         asked: the message whose frames are wanted, None for none.
@@ -252,9 +252,4 @@ class RowCallbacks(TrackerCallbacks):
     def sasl_went_on(self, sasl: SaslState) -> SaslState:
         """Another request came while authentication was under way."""
         sasl.went_on()
-        return sasl
-
-    def sasl_closed(self, sasl: SaslState) -> SaslState:
-        """The server closed the connection while authentication was under way."""
-        sasl.closed_by_server()
         return sasl

@@ -147,7 +147,7 @@ TOPIC_ACCESS: Final = schema_of(  # client x topic x direction
     ("principals", TEXTS),
     ("addresses", TEXTS),
     ("group_ids", TEXTS),  # groups of a client that fetches
-    ("topic", TEXT),  # null where no message in sight tells the name of the id
+    ("topic", TEXT),  # null where no captured message has the name of the id
     ("topic_id", TEXT),
     ("direction", TEXT),  # produce, fetch
     ("requests", LONG),

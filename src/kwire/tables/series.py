@@ -5,7 +5,7 @@
         batches = read_piece(location, carry)      # table -> record batches
     batches, facts = finish_series(carry)
 
-`kwire.tables.series_rows` runs the fold and fills in what only the end of the series tells: client keys and node ids. The carry pickles and
+`kwire.tables.series_rows` runs the fold and fills in what only the end of the series shows: client keys and node ids. The carry pickles and
 is the only state: a series cut anywhere into files gives the same rows, provenance aside.
 """
 
@@ -14,7 +14,7 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Generator, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
-from typing import Any, BinaryIO
+from typing import TYPE_CHECKING, Any, BinaryIO
 
 import pyarrow as pa
 
@@ -27,12 +27,16 @@ from kwire.capture.reader import FileFacts
 from kwire.capture.request_logs.reader import LogFileFacts, iter_log
 from kwire.capture.request_logs.times import zone_of
 from kwire.capture.sized_file import SizedFile
+from kwire.capture.tls.session_keys import current_tls_options
 from kwire.errors import InputError
 from kwire.protocol.events import Asked
 from kwire.tables.column_builder import ColumnBuilder
 from kwire.tables.request_logs.rows import LogRows
 from kwire.tables.row_sink import PACKET_BITS, FileCounts, RowSink, tracked_on
 from kwire.tables.schemas import CAPTURES, VIOLATIONS
+
+if TYPE_CHECKING:
+    from kwire.capture.carry import SeriesCarry
 
 __all__ = [
     "Batches", "TablesCarry", "begin_series", "finish_series", "forget_files", "iter_log_part", "iter_piece", "no_kafka", "read_piece",
@@ -74,16 +78,20 @@ class TablesCarry:
         self.disorder = disorder
         self.share = share
         self.hashed = hashed
-        self.streams = series_carry(share)
+        self.streams = self._new_streams()
         self.sink = RowSink(series, ports, observing, asked)
         self.log = LogRows(self.sink, zone_of(log_zone))
         self.facts: list[FileFacts | None] = []
         self.unread: tuple[str, str] | None = None
         self.ends_told = 0  # files of which it is said, where it is so, that they end early or are empty
 
+    def _new_streams(self) -> SeriesCarry:
+        # A connection that resumes a TLS session has its client certificate, or its secret, from another one of the same hosts.
+        return series_carry(self.share, by_hosts=bool(current_tls_options().key_logs))
+
     def count_on(self, before: TablesCarry) -> None:
         """Number connections between the same ends on from those of a series that is over; before the first piece is read."""
-        self.streams = series_carry(self.share)
+        self.streams = self._new_streams()
         self.streams.lives = before.streams.lives
         self.log.count_on(before.log)
 
@@ -126,7 +134,7 @@ def read_piece(
     Args:
         location: path, URI or binary stream.
         carry: changed in place.
-        progress: told how many bytes of the file were read since it was told last.
+        progress: called with the bytes of the file that were read since the last call.
 
     Returns:
         Batches of `requests`, `violations`, `connections` and of `kwire.tables.observed_rows.OBSERVED`; client keys are still null but in
@@ -173,7 +181,7 @@ def iter_piece(
     else:
         given = replace(given, before=None) if isinstance(given, SizedFile) else given
         _begin_file(carry, place if isinstance(place, str) else "standard input")
-    # whoever reads the other shares reads the same files
+    # readers of the other shares read the same files
     hashed = carry.hashed and len(carry.facts) % carry.share[1] == carry.share[0]
     if routed:
         steps = read_routed(routed, carry.streams, carry.sink, progress=progress)
@@ -195,7 +203,7 @@ def iter_piece(
     if not carry.share[0]:
         _tell_damages(facts, carry, 0 if known is None else known.damage_count)
     if not isinstance(location, SizedFile | RoutedPiece):
-        _tell_ends(carry)  # nobody goes on with a file that was read as a whole
+        _tell_ends(carry)  # a file that was read as a whole has no later part
     yield _take(carry.sink)
 
 

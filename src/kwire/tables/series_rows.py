@@ -1,10 +1,10 @@
-"""All rows of one series: runs the fold, then fills in what only the end of a connection tells, the client keys.
+"""All rows of one series: runs the fold, then fills in what only the end of a connection shows, the client keys.
 
-Memory stays bounded however long the series is: rows wait in a spool, and whoever wants can take those of connections that are over while
+Memory stays bounded however long the series is: rows wait in a spool, and the caller can take those of connections that are over while
 the series is still being read (`settle`).
 
 A series may grow. Rows of connections that were over before its last packet are *settled*: whatever comes later, they stay as they are.
-Those of connections that were still open are *open*: whoever goes on with the series takes them up again (`resume`) and gives them anew.
+Those of connections that were still open are *open*: the next reader of the series resumes them (`resume`) and gives them again.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ import pyarrow.compute as pc
 from kwire.errors import InputError
 from kwire.tables.batch_spool import BatchSpool
 from kwire.tables.connection_index import ConnectionIndex
-from kwire.tables.facts import FACT_SCHEMAS, REFUSALS, table_of
+from kwire.tables.facts import FACT_SCHEMAS, REFUSALS, empty_table, table_of
 from kwire.tables.node_ids import node_finder, with_nodes
 from kwire.tables.observed_rows import OBSERVED
 from kwire.tables.schemas import CAPTURES, CONNECTIONS, REQUESTS, ROW_TABLES, VIOLATIONS
@@ -73,7 +73,7 @@ class _Part:
     """What was said before the series was over, or what its end said."""
 
     connections: list[pa.RecordBatch] = field(default_factory=list)
-    refusals: pa.Table = field(default_factory=REFUSALS.empty_table)
+    refusals: pa.Table = field(default_factory=lambda: empty_table(REFUSALS))
     spools: dict[str, BatchSpool] = field(default_factory=lambda: {name: BatchSpool(schema) for name, schema in SPOOLED.items()})
     connection_bytes: int = 0
 
@@ -200,7 +200,7 @@ class SeriesRows:
                 yield _with_keys(table, batch, keys, at)
 
         try:
-            yield SeriesView(CAPTURES.empty_table(), connections, facts, batches_of, index.rows_of)
+            yield SeriesView(empty_table(CAPTURES), connections, facts, batches_of, index.rows_of)
         finally:
             over.close()
 
@@ -257,7 +257,7 @@ class SeriesRows:
         refused = pa.concat_tables([self._read.refusals, self._end.refusals])
         self._fates_of = fates_of
         self.whole = view(both, facts | {"refusals": refused}, "settled", "waiting", "end")
-        self.settled = view(settled, no_facts() | {"refusals": self._read.refusals}, "settled", captures=CAPTURES.empty_table())
+        self.settled = view(settled, no_facts() | {"refusals": self._read.refusals}, "settled", captures=empty_table(CAPTURES))
         self.open = view(late, facts, "waiting", "end", first=len(settled))
 
 
@@ -292,7 +292,7 @@ def read_series(
         ports: TCP ports where brokers listen; empty to find them out.
         disorder: a sentence where the order of the files is in doubt.
         log_zone: time zone of request logs, such as ``Europe/Berlin``; None for UTC.
-        progress: told how many bytes were read since it was told last.
+        progress: called with the bytes that were read since the last call.
         share: (k, n): of the connections only the k-th of n shares (`kwire.tables.series.begin_series`).
         observing: the tables of `kwire.tables.observed_rows.OBSERVED` and names of topics are wanted too.
         hashed: the hashes of the files are wanted too, for `captures`.
@@ -337,7 +337,7 @@ def iter_series(
     hashed: bool = True,
     strict: bool = False,
 ) -> Iterator[SeriesView]:
-    """Read a series and give its rows as they are settled, each row once; what a whole series tells comes with the last view.
+    """Read a series and give its rows as they are settled, each row once; what a whole series shows comes with the last view.
 
     A view is good until the next one is asked for.
 
@@ -376,7 +376,7 @@ def from_capture(path: Location, table: str = "requests", ports: Iterable[int] |
 @cache
 def no_facts() -> dict[str, pa.Table]:
     """The facts of a series that has none. Made when it is asked for: the first array has Arrow look for pandas."""
-    return {name: schema.empty_table() for name, schema in FACT_SCHEMAS.items()}
+    return {name: empty_table(schema) for name, schema in FACT_SCHEMAS.items()}
 
 
 def check_table(table: str) -> None:

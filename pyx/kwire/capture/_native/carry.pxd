@@ -16,6 +16,7 @@ cdef struct Limits:
 
 cdef class SeriesCarry:
     cdef readonly tuple share
+    cdef readonly bint by_hosts
     cdef readonly dict live
     cdef PyObject* first_watched
     cdef Py_ssize_t watched_count

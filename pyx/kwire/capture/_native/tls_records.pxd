@@ -7,6 +7,15 @@ cdef struct RecordMark:
     int64_t time_ns
     int64_t packet
 
+cdef struct RecordView:
+    # kwire.capture.tls.records.Record; `body` lies in the stream
+    int kind, version
+    const uint8_t* body
+    Py_ssize_t size
+    int64_t first_ns, first_packet, last_ns, last_packet
+    int64_t first_bytes, lost_before
+    Py_ssize_t end  # of what the stream has given
+
 cdef class RecordStream:
     cdef uint8_t* bytes
     cdef Py_ssize_t size, room
@@ -25,5 +34,8 @@ cdef class RecordStream:
     cdef bint begins_with_record(self) noexcept
     cdef const RecordMark* mark_at(self, int64_t offset) noexcept
     cdef object made(self, Py_ssize_t at, Py_ssize_t end, int64_t lost, int64_t gap)
+    cdef void describe(self, Py_ssize_t at, Py_ssize_t end, RecordView* record) noexcept
     cdef void drop(self, Py_ssize_t count) noexcept
+    cdef bint next_record(self, RecordView* record) noexcept
+    cdef void drop_records(self, const RecordView* record) noexcept
     cdef object sought(self, object accepts)

@@ -8,6 +8,8 @@ from protocol.exchange_state cimport ExchangeState, WaitingRequest
 from protocol.field_plan cimport FieldPlan
 from protocol.field_plans cimport KEYS, FieldPlans
 from protocol.frame_cutter cimport Cutter
+from protocol.held_responses cimport HeldResponses, Outcomes
+from protocol.openings cimport Opening
 from protocol.series_state cimport SeriesState
 from wire.cursor cimport Bytes
 
@@ -23,17 +25,20 @@ cdef class Connection:
     cdef SeriesState own
     cdef PyObject* sink  # borrowed: the EventSink that owns this connection, NULL where events are given back
     cdef Cutter cutters[2]
-    cdef list openings  # what collects the first bytes of a direction while they do not say what is spoken
+    cdef Opening* openings[2]  # the first bytes of a direction while they do not say what is spoken; NULL for none
     cdef bint opened[2]
+    cdef bint is_middle[2]  # they may lie in the middle of anything
     cdef uint8_t ways[KEYS]
     cdef bint busy
     cdef bint expecting  # the rules have added a request that waits
-    cdef list held  # responses that have not found their request: `Frame` and correlation id
+    cdef HeldResponses held  # responses that have not found their request
+    cdef Outcomes outcomes  # of pairing, until they become rows
     cdef object asked, passing
     cdef object protocol_name  # of a foreign protocol, once one is recognised
     cdef int64_t stray
     cdef object proxied
     cdef dict hellos
+    cdef bint encrypted  # a reader of TLS has the bytes too, so that hellos need not be read here
     cdef list unheard  # violations that count once the server is heard; None for none
 
     cdef int open(self, bint joined_late, int64_t max_frame, object asked) except -1
@@ -45,7 +50,7 @@ cdef class Connection:
     cdef void see(self, int64_t t) noexcept
     cdef int take(self, int side, Bytes data, Py_ssize_t size, int64_t t, int64_t packet) except -1
     cdef bint begins_kafka(self, int side, Bytes data, Py_ssize_t size) noexcept
-    cdef int feed_all(self, int side, object chunks) except -1
+    cdef int spoken(self, int side, Bytes data, Py_ssize_t size) noexcept
     cdef int feed(self, int side, Bytes data, Py_ssize_t size, int64_t t, int64_t packet) except -1
     cdef int begin_late(self, int side) except -1
     cdef int lose_bytes(self, int side, int64_t n, int64_t t, bint cut) except -1
@@ -53,8 +58,8 @@ cdef class Connection:
     cdef int end_all(self, int64_t t) except -1
     cdef int give_up_waiting(self) except -1
     cdef object export_state(self)
-    cdef object opening_of(self, int side)
 
 
 cdef Connection row_connection(EventSink sink, SeriesState* series, bint joined_late, object asked, object known)
 cdef FieldPlans* field_plans() noexcept
+cdef bint begins_with_tls(const uint8_t* data, Py_ssize_t size) noexcept

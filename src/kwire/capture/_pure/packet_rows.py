@@ -67,7 +67,7 @@ class PacketRows:
         self.add(self.state.packets, time_ns, header, header.payload, captured, original)
 
     def exported(self, view: PacketView, time_ns: int) -> None:
-        """Add an exported PDU: with the numbers that its tags tell, or else as what follows the PDU before it in its direction."""
+        """Add an exported PDU: with the numbers of its tags, or else as what follows the PDU before it in its direction."""
         endpoints, direction = endpoints_of(view, view.ports)
         captured, original = view.end - view.at, view.end - view.at + view.cut
         numbers = self.state.carry.exported.get(endpoints, (_FIRST_NUMBER, _FIRST_NUMBER))

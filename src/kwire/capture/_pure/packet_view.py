@@ -75,7 +75,7 @@ class PacketView:
         protocol, fragment_id, fragment_at, more: of an IP fragment: what it carries, its identification, its place in bytes, and whether
             others follow.
         ports: of an exported PDU, packed as in a TCP header.
-        numbers: of an exported PDU: its sequence number, that of its end and the other side's, and the TCP flags; None where not told.
+        numbers: of an exported PDU: its sequence number, that of its end and the other side's, and the TCP flags; None without them.
     """
 
     __slots__ = (
@@ -96,7 +96,7 @@ class PacketView:
     numbers: tuple[int, int, int, int] | None
 
     def __init__(self, data: bytes, at: int, end: int, cut: int) -> None:
-        # the rest is set by the layer that tells it
+        # the rest is set by the layer that has it
         self.data = data
         self.at = at
         self.end = end
@@ -241,7 +241,7 @@ class PacketView:
         if left < 20:
             return UNREADABLE
         header = (data[at] & 15) << 2
-        # a length of 0 is an offloaded packet of 64 KiB or more: the frame tells
+        # a length of 0 is an offloaded packet of 64 KiB or more: the frame has the length
         total = data[at + 2] << 8 | data[at + 3] or left + self.cut
         if data[at] >> 4 != 4 or header < 20 or left < header or total < header:
             return UNREADABLE

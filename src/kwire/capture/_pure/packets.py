@@ -63,7 +63,7 @@ def scan(data: bytes, start: int, state: FileState) -> PacketColumns:
         state: from `kwire.capture.formats.identify`; changed in place.
 
     Returns:
-        The TCP packets as columns; `consumed` tells where the first record begins that is not whole.
+        The TCP packets as columns; `consumed` is where the first record begins that is not whole.
     """
     columns = PacketColumns(consumed=start)
     scanner = _Scanner(data, state, columns)
@@ -202,7 +202,7 @@ class _Scanner:
         columns.consumed = at
 
     def routed(self) -> None:
-        """What a `Router` wrote. Whoever wrote it has counted the packets; only what becomes of fragments is counted here."""
+        """What a `Router` wrote. The router has counted the packets; only what becomes of fragments is counted here."""
         data, state, columns = self.data, self.state, self.columns
         read = struct.Struct("<qIIII").unpack_from
         at, end, before = columns.consumed, len(data), state.packets

@@ -1,6 +1,6 @@
 """Lines of a request log: entries, lines of others in between, and lines that are broken.
 
-An entry is told by what it is, not by the layout around it: ``Completed request:`` somewhere in the line, or a JSON object with a
+Its content marks an entry, not the layout around it: ``Completed request:`` somewhere in the line, or a JSON object with a
 `requestHeader`. What stands before gives time and level. Other lines (start-up messages, stack traces) are counted and left.
 """
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Final, NamedTuple
 
-__all__ = ["Alert", "read_alert"]
+__all__ = ["Alert", "alert_bytes", "read_alert"]
 
 _NAMES: Final = {
     0: "close_notify", 10: "unexpected_message", 20: "bad_record_mac", 21: "decryption_failed", 22: "record_overflow",
@@ -39,3 +39,9 @@ def read_alert(side: int, data: bytes, time: int, packet: int) -> Alert | None:
     if len(data) != 2:
         return None
     return Alert(side, _NAMES.get(data[1], f"alert {data[1]}"), data[0] == _FATAL and data[1] not in (0, 90), time, packet)
+
+
+def alert_bytes(alert: Alert) -> bytes:
+    """Bytes that `read_alert` reads so."""
+    number = next((number for number, name in _NAMES.items() if name == alert.name), None)
+    return bytes((_FATAL if alert.fatal else 1, int(alert.name.split()[-1]) if number is None else number))

@@ -23,7 +23,6 @@ _KEYWORDS: Final = {
 }  # fmt: skip
 _ESCAPED: Final = re.compile(r'([,+<>;"\\])')
 _UTF8_STRING: Final = 0x0C
-_IA5_STRING: Final = 0x16
 _LONGEST: Final = 1024  # characters of a subject
 # SslPrincipalMapper.RULE_PATTERN
 _RULE: Final = re.compile(r"(DEFAULT)|RULE:((?:\\.|[^\\/])*)/((?:\\.|[^\\/])*)/([LU]?)")

@@ -19,6 +19,7 @@ from kwire.capture.tls.plaintext import Missing, Output, Plain
 from kwire.capture.tls.record_ciphers import Opened, RecordCipher
 from kwire.capture.tls.records import ALERT, APPLICATION, CHANGE_CIPHER, HANDSHAKE, Broken, Record
 from kwire.capture.tls.session_keys import Secrets, SeriesKeys, Session
+from kwire.protocol.tls_fingerprints import ja3, ja4
 from kwire.protocol.tls_handshake import (
     CERTIFICATE,
     CLIENT_HELLO,
@@ -454,6 +455,33 @@ class TlsConnection:
                 each.epochs = []
 
     # What is known.
+
+    @property
+    def shown_version(self) -> str | None:
+        """What was agreed on, else the highest version that is offered."""
+        if self.version is not None or self.hello is None:
+            return self.version
+        return VERSION_NAMES.get(self.hello.highest_version)
+
+    @property
+    def server_name(self) -> str | None:
+        """The name that the client asks for (SNI)."""
+        return None if self.hello is None else self.hello.server_name
+
+    @property
+    def fingerprints(self) -> tuple[str | None, str | None]:
+        """JA3 and JA4 of a whole ClientHello."""
+        hello = self.hello
+        return (None, None) if hello is None or not hello.is_whole else (ja3(hello), ja4(hello))
+
+    @property
+    def is_flawless(self) -> bool:
+        """Whether nothing can be found wrong with it (`kwire.capture.tls.findings`)."""
+        return (
+            self.decrypted_bytes > 0
+            and self._version >= TLS_1_2
+            and not (self.certificate_faults or self.renegotiated or self.unverified_bytes)
+        )
 
     def direction(self, side: int) -> Direction:
         """The state of a direction, to be read."""

@@ -15,7 +15,7 @@ from kwire.capture.exported_packets import PCAPNG_HEAD, ExportedTalk
 from kwire.capture.reader import finish_series, iter_piece
 from kwire.capture.sink import StreamSink
 from kwire.capture.tcp import TcpConnection
-from kwire.capture.tls.plaintext_sink import PlaintextSink
+from kwire.capture.tls.plaintext_sink import LeftOut, PlaintextSink
 from kwire.capture.tls.session_keys import SeriesKeys, current_tls_options
 
 __all__ = ["exported_series"]
@@ -68,9 +68,10 @@ class _Writer(StreamSink):
 class _Series:
     """The state of a series between its files."""
 
-    def __init__(self, ports: frozenset[int]) -> None:
+    def __init__(self, ports: frozenset[int], left_out: LeftOut) -> None:
         self.writer = _Writer(ports)
         self.sink = PlaintextSink(self.writer, SeriesKeys(current_tls_options()))
+        self.sink.left_out = left_out
         self.carry = impl.series_carry()
 
     def read(self, location: str | BinaryIO, last: bool) -> Iterator[bytes]:
@@ -109,7 +110,7 @@ class _Parts(io.RawIOBase):
         return found
 
 
-def exported_series(locations: Sequence[str | BinaryIO], ports: frozenset[int]) -> list[BinaryIO]:
+def exported_series(locations: Sequence[str | BinaryIO], ports: frozenset[int], left_out: LeftOut | None = None) -> list[BinaryIO]:
     """Give the files of a series with their encrypted connections decrypted, each as a stream that must be read in this order.
 
     Secrets are those of `current_tls_options`, and the captures' own.
@@ -117,10 +118,11 @@ def exported_series(locations: Sequence[str | BinaryIO], ports: frozenset[int]) 
     Args:
         locations: paths, URIs or streams.
         ports: TCP ports where brokers listen; empty for all.
+        left_out: what is left out is added to it, while the last file is read.
 
     Raises:
         InputError: by reading: a file cannot be read, or is no capture.
     """
-    series = _Series(ports)
+    series = _Series(ports, LeftOut() if left_out is None else left_out)
     last = len(locations) - 1
     return [_Parts(series.read(location, number == last)) for number, location in enumerate(locations)]  # type: ignore[misc]

@@ -10,7 +10,6 @@ from datetime import UTC, datetime
 from typing import Any, Final, NamedTuple
 
 from kwire.capture.tls.connection import TlsConnection
-from kwire.protocol.events import ConnectionSummary
 from kwire.protocol.tls_handshake import TLS_1_2, VERSION_NAMES
 
 __all__ = ["Finding", "findings"]
@@ -34,14 +33,14 @@ class Finding(NamedTuple):
     facts: dict[str, Any]
 
 
-def findings(tls: TlsConnection, summary: ConnectionSummary) -> list[Finding]:
+def findings(tls: TlsConnection, state: str, closed_by: str | None) -> list[Finding]:
     """What is wrong with a connection that is over.
 
     Args:
-        summary: of the connection; its packets are those of both directions.
+        state, closed_by: of the connection, as `ConnectionSummary` has them.
     """
     found: list[Finding] = []
-    failed = _failed(tls, summary)
+    failed = _failed(tls, state, closed_by)
     if failed is not None:
         found.append(failed)
     if tls.decrypted == "failed":
@@ -68,40 +67,40 @@ def _old_version(tls: TlsConnection) -> str | None:
     return None
 
 
-def _failed(tls: TlsConnection, summary: ConnectionSummary) -> Finding | None:
+def _failed(tls: TlsConnection, state: str, closed_by: str | None) -> Finding | None:
     if tls.decrypted_bytes:
         return None
     for alert in tls.alerts:
         if alert.fatal:
             sender = "client" if alert.side == tls.client_side else "server"
             return Finding("tls_handshake_failed", alert.side, alert.time, alert.packet, {"reason": f"the {sender} sent {alert.name}"})
-    if tls.hello is None or tls.client_side is None or tls.lost or summary.state == "joined_late":
+    if tls.hello is None or tls.client_side is None or tls.lost or state == "joined_late":
         return None
-    if summary.closed_by is None:
+    if closed_by is None:
         return None
-    reason, side = _unfinished(tls, summary)
+    reason, side = _unfinished(tls, closed_by)
     return None if reason is None else Finding("tls_handshake_failed", side, 0, 0, {"reason": reason})
 
 
-def _unfinished(tls: TlsConnection, summary: ConnectionSummary) -> tuple[str | None, int]:
+def _unfinished(tls: TlsConnection, closed_by: str) -> tuple[str | None, int]:
     """Why a handshake that no readable alert ended came to nothing; None where it may have succeeded."""
     assert tls.client_side is not None
     client_side = tls.client_side
-    closer = client_side if summary.closed_by == "client" else 1 - client_side
+    closer = client_side if closed_by == "client" else 1 - client_side
     client, server = tls.direction(client_side), tls.direction(1 - client_side)
     if tls.server is None:
         if tls.retried:
-            return f"the {summary.closed_by} closed it behind a HelloRetryRequest", closer
-        if summary.closed_by == "server":
+            return f"the {closed_by} closed it behind a HelloRetryRequest", closer
+        if closed_by == "server":
             return "the server closed it without a ServerHello: it may not speak TLS on this port", closer
         return "the client closed it before a ServerHello came", closer
     if tls.is_13:
         if not client.protected:
-            return f"the {summary.closed_by} closed it behind the ServerHello", closer
+            return f"the {closed_by} closed it behind the ServerHello", closer
         if not client.opened and client.largest < _LEAST_FINISHED:
             return "the client ended it with an encrypted alert in the place of its Finished", client_side
     elif not (client.encrypted and server.encrypted):
-        return f"the {summary.closed_by} closed it before it was complete", closer
+        return f"the {closed_by} closed it before it was complete", closer
     return None, closer
 
 

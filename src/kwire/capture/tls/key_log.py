@@ -12,9 +12,11 @@ looked up: what is held is where each line begins, 16 bytes a line, by the first
 
 from __future__ import annotations
 
+import os
 import re
+import weakref
 from array import array
-from collections.abc import Iterator
+from collections.abc import Callable
 from contextlib import closing
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, BinaryIO, Final
@@ -35,6 +37,7 @@ _LINE: Final = re.compile(
 )
 _NAME_BYTES: Final = 8
 _LONGEST_LINE: Final = 512
+_READ_TOGETHER: Final = 1 << 14
 _READ_BYTES: Final = 1 << 22
 _MOST_RECENT: Final = 1 << 16  # lines that wait for being sorted in
 _MOST_LINES: Final = 64  # that one client random may have: what a hostile log could repeat
@@ -45,10 +48,40 @@ def parse_line(line: bytes) -> KeyLine | None:
     found = _LINE.match(line.rstrip(b"\r\n"))
     if found is None or len(found[2]) & 1 or len(found[3]) & 1:
         return None
-    label = found[1].decode("ascii").upper()
-    if label == "RSA" and b":" in line:
-        label = "SESSION_ID"
-    return label, bytes.fromhex(found[2].decode("ascii")), bytes.fromhex(found[3].decode("ascii"))
+    return _label(found[1], line), bytes.fromhex(found[2].decode("ascii")), bytes.fromhex(found[3].decode("ascii"))
+
+
+def _lines_of(name: bytes, places: list[int], read: Callable[[int, int], bytes]) -> list[KeyLine]:
+    """The lines of a name; those of one client random mostly stand together, and are read at once.
+
+    Args:
+        name: the whole second field.
+        places: where lines begin, in order.
+        read: gives so many bytes of the file from a place.
+    """
+    wanted, found = name.hex().encode("ascii"), []
+    if places and places[-1] - places[0] <= _READ_TOGETHER:
+        places = [places[0], *places[-1:]]
+        texts = [read(places[0], places[-1] - places[0] + _LONGEST_LINE)]
+        ends = [texts[0].find(b"\n", places[-1] - places[0])]
+    else:
+        texts = [read(place, _LONGEST_LINE) for place in places]
+        ends = [text.find(b"\n") for text in texts]
+    for text, end in zip(texts, ends, strict=True):
+        for line in _LINE.finditer(text, 0, len(text) if end < 0 else end):
+            if line[2].lower() == wanted and not len(line[3]) & 1:
+                found.append((_label(line[1], line[0]), name, bytes.fromhex(line[3].decode("ascii"))))
+    return found
+
+
+def _label(label: bytes, line: bytes) -> str:
+    text = label.decode("ascii").upper()
+    return "SESSION_ID" if text == "RSA" and b":" in line else text
+
+
+def _read_at(file: BinaryIO, place: int, size: int) -> bytes:
+    file.seek(place)
+    return file.read(size)
 
 
 class KeyText:
@@ -108,38 +141,39 @@ class KeyLog:
         self._names: np.ndarray[Any, Any] | None = None  # sorted
         self._places: np.ndarray[Any, Any] | None = None
         self._runs: list[tuple[array[int], array[int]]] = []  # not sorted in yet
+        self._descriptor = -1  # of the file, where lines are read when they are asked for
+        self._closing: weakref.finalize[..., KeyLog] | None = None
 
     def find(self, name: bytes) -> list[KeyLine]:
         """The lines whose second field is `name`."""
         number, stamp = int.from_bytes(name[:_NAME_BYTES], "big"), self._stamp_now()
-        if stamp is not None and stamp == self._stamp and not self._has(number):
-            return []
-        with closing(self._open()) as file:
-            if stamp is None or stamp != self._stamp:
+        if stamp is None or stamp != self._stamp:
+            with closing(self._open()) as file:
                 if stamp is not None and self._stamp is not None and stamp[0] != self._stamp[0]:
                     self.__init__(self.location)  # type: ignore[misc] # another file has its name now
                 self._read_on(file)
+                if stamp is None:
+                    return _lines_of(name, self._places_of(number), lambda place, size: _read_at(file, place, size))
+                self._keep_open(os.dup(file.fileno()))
                 self._stamp = stamp
-            found = []
-            for place in self._places_of(number):
-                file.seek(place)
-                line = parse_line(file.read(_LONGEST_LINE).split(b"\n", 1)[0])
-                if line is not None and line[1] == name:
-                    found.append(line)
-        return found
+        places = self._places_of(number)
+        return _lines_of(name, places, lambda place, size: os.pread(self._descriptor, size, place)) if places else []
+
+    def _keep_open(self, descriptor: int) -> None:
+        """Read lines from this descriptor; it is closed with the log."""
+        if self._closing is not None:
+            self._closing()
+        self._descriptor, self._closing = descriptor, weakref.finalize(self, os.close, descriptor)
 
     def _stamp_now(self) -> tuple[int, int, int] | None:
         """What changes when a file of this machine is written; None elsewhere."""
         if "://" in self.location:
             return None
         try:
-            found = Path(self.location).stat()
+            found = os.stat(self.location)  # noqa: PTH116 - once a connection
         except OSError:
             return None
         return found.st_ino, found.st_size, found.st_mtime_ns
-
-    def _has(self, number: int) -> bool:
-        return next(self._places_of(number), None) is not None
 
     def _open(self) -> BinaryIO:
         from kwire.capture.file_systems import filesystem_of, reason_of
@@ -152,16 +186,16 @@ class KeyLog:
         found: BinaryIO = file
         return found
 
-    def _places_of(self, name: int) -> Iterator[int]:
-        import numpy as np
-
+    def _places_of(self, name: int) -> list[int]:
         found: list[int] = []
         if self._names is not None and self._places is not None:
-            at = int(np.searchsorted(self._names, np.uint64(name)))
+            import numpy as np
+
+            at = int(self._names.searchsorted(np.uint64(name)))
             while at < len(self._names) and int(self._names[at]) == name and len(found) < _MOST_LINES:
                 found.append(int(self._places[at]))
                 at += 1
-        return iter((found + self._recent.get(name, []))[:_MOST_LINES])
+        return (found + self._recent.get(name, []))[:_MOST_LINES]
 
     def _read_on(self, file: BinaryIO) -> None:
         size = file.seek(0, 2)

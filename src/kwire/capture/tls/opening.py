@@ -14,7 +14,7 @@ class TlsOpening:
     """The first bytes of both sides, until they say whether this is TLS.
 
     Attributes:
-        before: once they told: those that came, behind PROXY headers, by side.
+        before: once it is decided: the bytes that came, behind PROXY headers, by side.
     """
 
     __slots__ = ("_openings", "before")
@@ -25,11 +25,11 @@ class TlsOpening:
 
     @property
     def has_bytes(self) -> bool:
-        """Whether bytes came that did not tell."""
+        """Whether bytes came that decide nothing."""
         return any(opening.has_bytes for opening in self._openings)
 
     def take(self, side: int, data: bytes, t: int, packet: int) -> bool | None:
-        """Take the next bytes of a side; None while they do not tell."""
+        """Take the next bytes of a side; None while they decide nothing."""
         verdict = self._openings[side].take(data, t, packet)
         if verdict is None:
             return None

@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass, field
+from typing import Final
+
+from kwire.capture import impl
 from kwire.capture.secrets_blocks import SecretsBlock
 from kwire.capture.sink import StreamSink
 from kwire.capture.tcp import TcpConnection
@@ -11,7 +15,46 @@ from kwire.capture.tls.plaintext import Missing, Output
 from kwire.capture.tls.session_keys import SeriesKeys
 from kwire.protocol.tracking.frames import MAX_FRAME
 
-__all__ = ["PlaintextSink"]
+__all__ = ["LeftOut", "PlaintextSink"]
+
+# Why a connection is left out.
+NO_SECRETS: Final = "no secrets in a key log"
+WRONG_SECRETS: Final = "secrets that do not fit"
+NO_HANDSHAKE: Final = "its handshake is not in the capture"
+NO_DATA: Final = "it ended before it brought data"
+
+
+@dataclass(slots=True)
+class LeftOut:
+    """What a `PlaintextSink` could not give on of TLS connections that are over.
+
+    Attributes:
+        connections: how many of which nothing was decrypted, by the reason.
+        records: protected records of decrypted connections that no key opened, or of which bytes are missing.
+        bytes: of all these on the wire.
+    """
+
+    connections: dict[str, int] = field(default_factory=dict)
+    records: int = 0
+    bytes: int = 0
+
+    def add(self, tls: TlsConnection) -> None:
+        """Count a connection that is over."""
+        reason = _reason(tls)
+        if reason is not None:
+            self.connections[reason] = self.connections.get(reason, 0) + 1
+        elif tls.decrypted == "partly":
+            self.records += sum(tls.direction(side).unopened for side in range(2))
+        self.bytes += tls.opaque_bytes
+
+
+def _reason(tls: TlsConnection) -> str | None:
+    """Why nothing of a connection was decrypted; None where something was."""
+    if tls.decrypted in ("yes", "partly"):
+        return None if tls.decrypted_bytes else NO_DATA
+    if tls.hello is None:
+        return NO_HANDSHAKE
+    return {"no_keys": NO_SECRETS, "failed": WRONG_SECRETS}.get(tls.decrypted or "", NO_DATA)
 
 
 class PlaintextSink(StreamSink):
@@ -20,6 +63,9 @@ class PlaintextSink(StreamSink):
     Args:
         sink: takes the streams.
         keys: what there is of keys.
+
+    Attributes:
+        left_out: what was not given on.
     """
 
     def __init__(self, sink: StreamSink, keys: SeriesKeys) -> None:
@@ -28,6 +74,7 @@ class PlaintextSink(StreamSink):
         self._openings: dict[int, tuple[TlsOpening, list[Chunk]]] = {}  # by identity of the connection
         self._encrypted: dict[int, TlsConnection] = {}
         self._heard: dict[int, set[int]] = {}  # of these, directions that have brought bytes
+        self.left_out = LeftOut()
 
     def take_secrets(self, block: SecretsBlock) -> None:
         """Take the key log that a capture has in itself."""
@@ -57,7 +104,7 @@ class PlaintextSink(StreamSink):
         verdict = opening.take(direction, data, time_ns, packet)
         if verdict:
             del self._openings[id(connection)]
-            tls = self._encrypted[id(connection)] = TlsConnection()
+            tls = self._encrypted[id(connection)] = impl.tls_connection()
             self._heard[id(connection)] = {each[0] for each in held}
             for chunk in opening.before:
                 self._give(connection, tls.receive(self._keys, *chunk))
@@ -78,7 +125,9 @@ class PlaintextSink(StreamSink):
 
     def ended(self, connection: TcpConnection) -> None:
         self._let_go(connection)
-        self._encrypted.pop(id(connection), None)
+        tls = self._encrypted.pop(id(connection), None)
+        if tls is not None:
+            self.left_out.add(tls)
         self._heard.pop(id(connection), None)
         self._sink.ended(connection)
 

@@ -9,7 +9,7 @@ from kwire.codec._pure.span_walk import MarkedPlan, SpanWalk
 from kwire.codec.splice_plan import Marking
 from kwire.errors import Fault
 
-__all__ = ["FieldSpans", "Span"]
+__all__ = ["FieldSpans"]
 
 Span = tuple[tuple[str, ...], int, int]
 """A field: its path of attributes without indexes, where its content begins and ends."""

@@ -27,7 +27,7 @@ offset or path. For a struct of an int32, a nullable compact string and an array
                 pos = tags_read_1(t, data, pos - 1, end)
         return made, pos
 
-Reading single bytes and unpacking beyond the end raises by itself; slices do not, so whoever calls a reader has to look whether the
+Reading single bytes and unpacking beyond the end raises by itself; slices do not, so the caller of a reader has to look whether the
 position that it gives is beyond the end, and everything that loops is held against the bytes left before.
 
 All text in the source is written here, but for the attributes of slots, which the schema's loader lets pass only as Kafka's letters and

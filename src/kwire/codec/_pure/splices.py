@@ -1,7 +1,7 @@
 """Splices of the pure twin: new values for the places that a walk has found, and a copy with what has changed.
 
 A new value takes the place of the old one; the length before it is written only when it changes, so is the size of each tagged field around
-it. All other bytes are copied: tags that nobody knows, lengths in more bytes than they need, a null that is not -1.
+it. All other bytes are copied: tags of no version, lengths in more bytes than they need, a null that is not -1.
 """
 
 from __future__ import annotations
@@ -66,7 +66,7 @@ def too_large(marking: Marking, size: int) -> WireError:
 
 
 def too_long(marking: Marking, size: int) -> EncodeError:
-    """The error for a message that no length can tell."""
+    """The error for a message that is longer than a length can say."""
     reason = f"the message would have {size} bytes, {MOST_BYTES} is the most"
     return EncodeError(reason, message=marking.plan.message, api_version=marking.plan.version)
 

@@ -133,7 +133,7 @@ class _Source(SourceText):
             self._tags(index)
 
     def _unless_default(self, slot: SlotLayout) -> str:
-        """Whether `v` is no default of a slot; first what is quick and tells most."""
+        """Whether `v` is no default of a slot; first what is quick and decides most cases."""
         exactly = f"holds_default(v, {self.name('S', slot, slot)}, classes)"
         return f"not ({self._is_plain('v', slot)} or {exactly})"
 

@@ -136,7 +136,7 @@ def _gunzip(payload: Buffer, limit: int) -> bytes:
     while True:
         member = zlib.decompressobj(_GZIP)
         try:
-            # one byte more than allowed tells a payload that fits exactly from one that does not
+            # one byte more than allowed: a payload that fits exactly leaves it empty
             parts.append(member.decompress(rest, limit + 1))
         except zlib.error as error:
             raise _Unreadable(str(error).partition(": ")[2] or "zlib") from error

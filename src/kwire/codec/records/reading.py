@@ -117,7 +117,7 @@ def decode(
         strict: raise what is wrong; else put it into `StoredBatch.fault` and `RecordBatches.fault` and give what can be read.
 
     Returns:
-        The batches. A last one that is cut is left out: `RecordBatches.tail_bytes` tells.
+        The batches. A last one that is cut is left out: `RecordBatches.tail_bytes` has its size.
 
     Raises:
         WireError: the bytes are no record batches; the path is such as ``batches[0].records[3].key``. A fault in compressed records has the
@@ -134,7 +134,7 @@ def scan(data: Buffer, *, check_crc: bool = False) -> RecordBatches:
         check_crc: compare the checksums, which costs a pass over all bytes.
 
     Returns:
-        The batches up to the first that cannot be told from the next; the faults are in `StoredBatch.fault` and `RecordBatches.fault`.
+        The batches up to the first whose end is unknown; the faults are in `StoredBatch.fault` and `RecordBatches.fault`.
     """
     return record_reader().decode(data, check_crc=check_crc, strict=False)
 
@@ -163,7 +163,7 @@ def to_arrow(
 
     Returns:
         A `pyarrow.RecordBatch`. Columns ``buffer`` and ``batch`` are indexes from 0; ``sequence`` and ``producer_id`` are -1 where there is
-        none; control records are among the rows, ``is_control`` tells.
+        none; control records are among the rows, ``is_control`` marks them.
 
     Raises:
         WireError: a batch cannot be read (with ``errors="raise"``); the path begins with ``buffers[i]``.

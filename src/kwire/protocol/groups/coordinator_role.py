@@ -26,7 +26,6 @@ __all__ = ["GroupCoordinatorRole"]
 
 _MS: Final = 1_000_000
 _NEEDS_ID: Final = 4  # from this version of JoinGroup on a new member asks twice (KIP-394)
-_SKIPS_ASSIGNMENT: Final = 9
 
 
 class GroupCoordinatorRole:

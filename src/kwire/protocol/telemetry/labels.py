@@ -18,8 +18,6 @@ __all__ = [
 CLIENT_LABELS: Final = ("client_rack", "group_id", "group_instance_id", "group_member_id", "transactional_id")
 """Labels of the resource that a client sends, as released."""
 
-DRAFT_CLIENT_LABELS: Final = ("client_software_name", "client_software_version", "client_instance_id", "client_id", "application_id")
-
 OVERFLOW: Final = "other"
 """The value that stands for those above a limit."""
 

@@ -7,10 +7,10 @@ from typing import Any, Final, NamedTuple
 from kwire.protocol.events import Direction
 from kwire.protocol.tracking.foreign_protocols import Verdict, recognise, recognise_middle, recognise_server
 
-__all__ = ["FirstFault", "Opening"]
+__all__ = ["MAX_BYTES", "FirstFault", "Opening"]
 
 # A PROXY v2 header may claim 64 KiB of options; no one sends more than a few hundred bytes.
-_MOST_BYTES: Final = 70_000
+MAX_BYTES: Final = 70_000
 
 
 class FirstFault(NamedTuple):
@@ -65,7 +65,7 @@ class Opening:
                 self.proxied_address = verdict.proxy.address
         if verdict.protocol != "more":
             return verdict.protocol
-        return None if len(self._data) < _MOST_BYTES else "unknown"
+        return None if len(self._data) < MAX_BYTES else "unknown"
 
     def _recognise(self) -> Verdict:
         if self._joined_late:

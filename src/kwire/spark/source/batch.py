@@ -12,6 +12,7 @@ from pyspark.sql.datasource import DataSourceReader, InputPartition
 from kwire.capture.file_systems import store_options
 from kwire.capture.tls.session_keys import tls_options
 from kwire.errors import KwireError
+from kwire.spark.source.frame_reader import FrameFileReader
 from kwire.spark.source.message_rows import message_rows
 from kwire.spark.source.options import SourceOptions, with_corrupt_record
 from kwire.spark.source.partitions import SeriesPartition, plan_partitions
@@ -89,6 +90,8 @@ def batch_reader(schema: StructType, options: SourceOptions) -> DataSourceReader
         InputError: the schema has a column that is not there, or of another type; there is no such release of Kafka.
     """
     options = with_corrupt_record(options, schema.names)
+    if options.frames is not None:
+        return FrameFileReader(options, output_columns(options, schema).schema)
     analysis_options(options).check()
     kind = FilteringReader if options.push_filters else KwireReader
     return kind(options, output_columns(options, schema))

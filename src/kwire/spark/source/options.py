@@ -20,6 +20,7 @@ from kwire.errors import InputError
 from kwire.schema import catalog
 from kwire.spark.body_types import JSON_BODY, BodyType, body_type
 from kwire.spark.reading_options import ReadingOptions, paths_of, reading_options
+from kwire.spark.source.frame_options import FrameFiles, frame_files
 from kwire.spark.source.stream_options import StreamOptions, stream_options
 from kwire.tables.schemas import SCHEMAS
 
@@ -55,6 +56,7 @@ class SourceOptions:
         target_releases, broker_release: for `upgrade_impact`, as of `kwire analyze`.
         max_bytes_per_trigger, max_files_per_trigger: of streams; None for no limit.
         stream: what else is asked of streams.
+        frames: what is read of Parquet or Arrow files; None for captures and request logs.
     """
 
     paths: tuple[str, ...]
@@ -77,10 +79,12 @@ class SourceOptions:
     max_bytes_per_trigger: int | None = None
     max_files_per_trigger: int | None = None
     stream: StreamOptions = field(default_factory=StreamOptions)
+    frames: FrameFiles | None = None
 
     @property
     def reads_messages(self) -> bool:
-        return self.body.message is not None
+        """Whether messages of captures are read, in place of a table."""
+        return self.body.message is not None and self.frames is None
 
 
 def source_options(options: Mapping[str, str]) -> SourceOptions:
@@ -92,8 +96,11 @@ def source_options(options: Mapping[str, str]) -> SourceOptions:
     """
     given = {name.lower(): value for name, value in options.items()}
     reading: dict[str, str] = {name: given.pop(name) for name in ("mode", "columnnameofcorruptrecord") if name in given}
-    body = _body_of(given)
-    if body.message is None and "columnnameofcorruptrecord" in reading:
+    frames = frame_files(given)
+    body = _body_of(given, frames)
+    if frames is not None and "table" in given:
+        raise InputError(f"{_WHO} has tables of captures: give one of the options table and source={frames.format}.")
+    if body.message is None and frames is None and "columnnameofcorruptrecord" in reading:
         raise InputError("The option columnNameOfCorruptRecord goes with the option message: the rows of tables are not made of bytes.")
     found = SourceOptions(
         paths=_paths(given),
@@ -116,6 +123,7 @@ def source_options(options: Mapping[str, str]) -> SourceOptions:
         max_bytes_per_trigger=_taken(given, "maxBytesPerTrigger", _bytes, None),
         max_files_per_trigger=_taken(given, "maxFilesPerTrigger", _count, None),
         stream=stream_options(given),
+        frames=frames,
     )
     _refuse_tokens(found)
     if given:
@@ -155,11 +163,11 @@ def _table(name: str | None, body: BodyType) -> str:
     return found
 
 
-def _body_of(given: dict[str, str]) -> BodyType:
+def _body_of(given: dict[str, str], frames: FrameFiles | None) -> BodyType:
     message, fields = given.pop("message", None), given.pop("fields", None)
     version = _taken(given, "version", _version, None)
     found = body_type(message, version, fields, None, _WHO)
-    if message is not None and catalog()[message].kind not in ("request", "response"):
+    if message is not None and frames is None and catalog()[message].kind not in ("request", "response"):
         raise InputError(f"{_WHO} reads requests and responses out of captures, and {message} is neither.")
     return found
 
@@ -170,7 +178,11 @@ def with_corrupt_record(options: SourceOptions, names: Iterable[str]) -> SourceO
     Raises:
         InputError: they may hold passwords.
     """
-    if not options.reads_messages or options.reading.corrupt_record is not None or _CORRUPT_RECORD not in names:
+    if (
+        (not options.reads_messages and options.frames is None)
+        or options.reading.corrupt_record is not None
+        or _CORRUPT_RECORD not in names
+    ):
         return options
     found = replace(options, reading=options.reading._replace(corrupt_record=_CORRUPT_RECORD))
     _refuse_tokens(found)

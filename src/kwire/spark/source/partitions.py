@@ -18,7 +18,7 @@ from kwire.spark.planning import plan_of
 from kwire.spark.source.options import SourceOptions
 from kwire.tables.schemas import ROW_TABLES
 
-__all__ = ["SeriesPart", "SeriesPartition", "plan_partitions"]
+__all__ = ["SeriesPart", "SeriesPartition", "absolute_path", "plan_partitions", "processors"]
 
 # Of the other tables a row may say something of a whole file, or of what all connections of a series taught.
 _SHARED: Final = frozenset(("requests", "telemetry"))
@@ -62,7 +62,7 @@ def plan_partitions(options: SourceOptions) -> list[SeriesPartition]:
     series = group_series(_input_files(options), options.series)
     if not options.reads_messages and options.table not in ROW_TABLES:
         return [SeriesPartition([_part(each) for each in series])]
-    slots = options.min_partitions or _processors()
+    slots = options.min_partitions or processors()
     if not options.reads_messages and options.table not in _SHARED:
         slots = 1
     found = []
@@ -76,7 +76,7 @@ def _part(series: Series) -> SeriesPart:
     return SeriesPart(series.name, tuple(file.location for file in series.pieces), series.disorder, (0, 1))
 
 
-def _processors() -> int:
+def processors() -> int:
     """Spark does not tell a data source how many tasks it can run at once; a driver's processors are a fair guess of it."""
     return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 
@@ -88,7 +88,7 @@ def _input_files(options: SourceOptions) -> list[CaptureFile]:
         InputError: a path leads to no file, unless `ignore_missing_files`.
     """
     try:
-        files, missing = expand_inputs([_absolute(path) for path in options.paths])
+        files, missing = expand_inputs([absolute_path(path) for path in options.paths])
     except InputError:
         if options.ignore_missing_files:
             return []
@@ -99,5 +99,6 @@ def _input_files(options: SourceOptions) -> list[CaptureFile]:
     return files if wanted is None else [file for file in files if fnmatchcase(file.name, wanted)]
 
 
-def _absolute(path: str) -> str:
+def absolute_path(path: str) -> str:
+    """A local path from the root on, for tasks work in folders of their own; a URI as it is."""
     return path if "://" in path else str(Path(path).absolute())

@@ -27,6 +27,10 @@ def row_schema(options: SourceOptions) -> pa.Schema:
     Raises:
         InputError: the column for corrupt records is named as another one.
     """
+    if options.frames is not None:
+        from kwire.spark.source.frame_reader import frame_schema
+
+        return frame_schema(options)
     if not options.reads_messages:
         return SCHEMAS[options.table]
     made = frame_rows(options).schema
@@ -42,7 +46,7 @@ def schema_ddl(options: SourceOptions) -> str:
         InputError: the option `columns` names one that is not there, or one twice.
     """
     whole = row_schema(options)
-    names = whole.names if options.columns is None else options.columns
+    names = whole.names if options.columns is None or options.frames is not None else options.columns
     _check_names(names, whole)
     return ", ".join(f"`{name}` {_ddl_type(whole.field(name).type)}{_ddl_comment(whole.field(name))}" for name in names)
 

@@ -177,6 +177,8 @@ class KwireStreamReader(DataSourceStreamReader, SupportsTriggerAvailableNow):
 
 
 def _check(options: SourceOptions) -> None:
+    if options.frames is not None:
+        raise InputError(f"A stream of kwire reads captures and logs; follow {options.frames.format} files with Spark, and use map_frames.")
     if not options.reads_messages and options.table not in ROW_TABLES:
         raise InputError(f"The table {options.table} sums up whole captures, which a stream never has; it has {', '.join(ROW_TABLES)}.")
     if options.series.partition(":")[0] == "points":

@@ -151,10 +151,12 @@ class _Advance:
     def _forget_pairs(self, carry: TablesCarry) -> None:
         idle = self._options.stream.pairs_forgotten_after
         if idle is None or not carry.streams.packets:
+            carry.streams.lives.keep_changes()
             return
         if isinstance(carry.streams.lives, PairCounts):  # the option is new, or the series
             carry.streams.lives = RecentPairs(round(idle * _SECOND_NS), carry.streams.lives)
         carry.streams.lives.forget(carry.streams.latest_ns)
+        carry.streams.lives.keep_changes()
 
     def rows(self) -> Iterator[pa.RecordBatch]:
         """The rows that are ready; those that are not stand in the state."""

@@ -1,5 +1,8 @@
 """What a stream keeps beside its offsets: of each series and batch the state that the next batch goes on from.
 
+Pairs of endpoints, which are most of a state, are written as changes: blocks of them that stay as they are lie in files of their own, under
+the hash of their bytes, and states name them (`kwire.capture.pair_counts`).
+
 A state is a function of the files that were read, so whoever does a batch again writes the same one again: that is what makes the stream
 exact across a killed driver, with no more than a file that is there whole or not at all. States are pickles: use no folder that others may
 write to.
@@ -8,16 +11,20 @@ write to.
 from __future__ import annotations
 
 import hashlib
+import io
 import os
 import pickle
 import re
+from collections.abc import Mapping
+from contextlib import suppress
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, BinaryIO, Final
 
 import pyarrow as pa
 
 import kwire
 from kwire.capture.file_systems import filesystem_of, has_rename, reason_of
+from kwire.capture.pair_counts import SealedPairs
 from kwire.capture.private_files import make_private, write_private
 from kwire.errors import InputError
 from kwire.tables.series import TablesCarry
@@ -27,9 +34,41 @@ if TYPE_CHECKING:
 
 __all__ = ["SeriesState", "StateFolder"]
 
-_VERSION: Final = 1
+_VERSION: Final = 2
+_HEAD_BYTES: Final = 1 << 20  # more than the names of blocks take, some 40 bytes for each 65,536 pairs
 # with a dot before and a process id behind while it is written
 _NAME: Final = re.compile(r"\.?([0-9a-f]{16})-([0-9]{10})(?:-[0-9]+)?")
+
+
+class _Pickler(pickle.Pickler):
+    """Leaves blocks of pairs out, and collects them by their names."""
+
+    def __init__(self, to: io.BytesIO) -> None:
+        super().__init__(to)
+        self.blocks: dict[str, bytes] = {}
+
+    def persistent_id(self, found: object) -> str | None:
+        if not isinstance(found, SealedPairs):
+            return None
+        name = hashlib.blake2b(found, digest_size=16).hexdigest()
+        self.blocks[name] = bytes(found)
+        return name
+
+
+class _Unpickler(pickle.Unpickler):
+    """Takes blocks of pairs from their files.
+
+    Arguments:
+        data: the state, behind what `_head` gives.
+        blocks: by their names.
+    """
+
+    def __init__(self, data: BinaryIO, blocks: Mapping[str, bytes]) -> None:
+        super().__init__(data)
+        self._blocks = blocks
+
+    def persistent_load(self, name: str) -> SealedPairs:
+        return SealedPairs(self._blocks[name])
 
 
 @dataclass(slots=True)
@@ -71,20 +110,22 @@ class StateFolder:
             InputError: it is not there, or another version of kwire left it.
         """
         filesystem, folder = self._place()
+        key = _key(series)
         try:
-            with filesystem.open_input_stream(f"{folder}/{_name(series, version)}", compression=None) as file:
-                found = pickle.loads(file.read())
+            data = io.BytesIO(_content(filesystem, f"{folder}/{_name(series, version)}"))
+            head = pickle.load(data)
+            blocks = {name: _content(filesystem, f"{folder}/{key}-{name}.pairs") for name in head[2]} if head[0] == _VERSION else {}
         except OSError as error:
             raise InputError(
                 f"the state of {series} after batch {version} cannot be read from {self._location} ({reason_of(error)}); without it the "
                 "stream has to begin with a new checkpoint"
             ) from error
-        if found[:2] != (_VERSION, kwire.__version__):
+        if head[:2] != (_VERSION, kwire.__version__):
             raise InputError(
-                f"the state in {self._location} was left by kwire {found[1]}, which version {kwire.__version__} cannot resume from; begin "
+                f"the state in {self._location} was left by kwire {head[1]}, which version {kwire.__version__} cannot resume from; begin "
                 "with a new checkpoint"
             )
-        state: SeriesState = found[2]
+        state: SeriesState = _Unpickler(data, blocks).load()
         return state
 
     def write(self, series: str, version: int, state: SeriesState) -> None:
@@ -93,16 +134,20 @@ class StateFolder:
         Raises:
             InputError: the folder cannot be written, the disk is full.
         """
+        from pyarrow.fs import FileType
+
         filesystem, folder = self._place()
-        data = pickle.dumps((_VERSION, kwire.__version__, state))
-        name = _name(series, version)
-        renames = has_rename(filesystem)  # elsewhere a file is seen when it is closed
+        inner = io.BytesIO()
+        pickler = _Pickler(inner)
+        pickler.dump(state)
+        data = pickle.dumps((_VERSION, kwire.__version__, tuple(pickler.blocks))) + inner.getvalue()
         try:
             make_private(filesystem, folder)
-            written = f"{folder}/.{name}-{os.getpid()}" if renames else f"{folder}/{name}"
-            write_private(filesystem, written, data)
-            if renames:
-                filesystem.move(written, f"{folder}/{name}")
+            for block, content in pickler.blocks.items():
+                name = f"{_key(series)}-{block}.pairs"
+                if filesystem.get_file_info(f"{folder}/{name}").type == FileType.NotFound:
+                    _leave(filesystem, folder, name, content)
+            _leave(filesystem, folder, _name(series, version), data)
         except OSError as error:
             raise InputError(f"the state of the stream cannot be written to {self._location}: {reason_of(error)}.") from error
 
@@ -123,10 +168,43 @@ class StateFolder:
 
         filesystem, folder = self._place()
         wanted = {_key(series): version for series, version in oldest.items()}
+        gone: dict[str, list[str]] = {}
+        kept: dict[str, list[str]] = {}
         for info in filesystem.get_file_info(FileSelector(folder, allow_not_found=True)):
             found = _NAME.fullmatch(info.base_name)
-            if found is not None and int(found[2]) < wanted.get(found[1], 0):
-                filesystem.delete_file(info.path)
+            if found is not None:
+                (gone if int(found[2]) < wanted.get(found[1], 0) else kept).setdefault(found[1], []).append(info.path)
+        for key, paths in gone.items():
+            unwanted: set[str] = set()
+            with suppress(OSError, EOFError, pickle.UnpicklingError):  # of a file that is not whole nothing is known, and nothing goes
+                unwanted = set().union(*(_blocks_of(filesystem, path) for path in paths))
+                unwanted -= set().union(*(_blocks_of(filesystem, path) for path in kept.get(key, ())))
+            # blocks before the states that name them: if this is cut short, they are found again
+            for path in (*(f"{folder}/{key}-{block}.pairs" for block in sorted(unwanted)), *paths):
+                with suppress(FileNotFoundError):
+                    filesystem.delete_file(path)
+
+
+def _content(filesystem: FileSystem, path: str) -> bytes:
+    with filesystem.open_input_stream(path, compression=None) as file:
+        data: bytes = file.read()
+        return data
+
+
+def _leave(filesystem: FileSystem, folder: str, name: str, data: bytes) -> None:
+    """Write a file of which nothing is seen before it is whole."""
+    renames = has_rename(filesystem)  # elsewhere a file is seen when it is closed
+    written = f"{folder}/.{name}-{os.getpid()}" if renames else f"{folder}/{name}"
+    write_private(filesystem, written, data)
+    if renames:
+        filesystem.move(written, f"{folder}/{name}")
+
+
+def _blocks_of(filesystem: FileSystem, path: str) -> set[str]:
+    """The blocks that a state names, which it says at its beginning; none where another version left it."""
+    with filesystem.open_input_stream(path, compression=None) as file:
+        head = pickle.loads(file.read(_HEAD_BYTES))
+    return set(head[2]) if head[0] == _VERSION else set()
 
 
 def _key(series: str) -> str:

@@ -1,4 +1,4 @@
-"""From entries of a request log to rows: the same tables that captures give, as far as a log can tell.
+"""From entries of a request log to rows: the same tables that captures give, as far as a log has it.
 
 A log does not say when a connection ends. It is over when the same ends have a new one, when the series is over, or when more than
 `MOST_LIVE` others were heard of later: so memory stays bounded however many connections a week of logs has.
@@ -183,7 +183,7 @@ class LogRows:
             self.folder.foreign.pop(number, None)
 
     def _sum_up(self, number: int) -> None:
-        """Say what all lines of a file together tell."""
+        """Say what only all lines of a file together show."""
         file = self._files[number]
         if foreign := self.folder.foreign.get(number):
             one = foreign == 1
@@ -257,7 +257,7 @@ class LogRows:
         return lowest is not None and at >= lowest
 
     def _end(self, name: ConnectionName) -> None:
-        """Nothing more will come of a connection, as far as can be told."""
+        """Nothing more will come of a connection, as far as is known."""
         connection = self._live.pop(name)
         if self._latest.get(name[:4]) == name:
             del self._latest[name[:4]]

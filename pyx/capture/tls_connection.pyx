@@ -1,0 +1,468 @@
+# cython: language_level=3, binding=False
+"""A TLS connection, compiled: the native twin of `kwire.capture.tls.connection.TlsConnection`, which is the contract.
+
+Records are opened where they lie in the stream of their direction, handshake messages are read without objects, and keys are derived
+when the first record needs them. `cryptography` deciphers: one call for a record.
+"""
+
+cimport cython  # no-cython-lint: of the included parts
+from cpython.bytes cimport PyBytes_AS_STRING, PyBytes_FromStringAndSize, PyBytes_GET_SIZE
+from libc.stdint cimport int64_t, uint8_t
+from libc.string cimport memcpy  # no-cython-lint
+
+from build_id cimport build_id
+
+from kwire.capture._native.tls_records cimport RecordStream, RecordView
+
+import hashlib  # no-cython-lint
+import struct
+from hmac import compare_digest  # no-cython-lint
+from hmac import digest as hmac_digest  # no-cython-lint: of tls_ciphers.pxi
+
+from kwire.capture.tls.alerts import alert_bytes, read_alert
+from kwire.capture.tls.certificates import read_certificate  # no-cython-lint
+from kwire.capture.tls.cipher_suites import SUITES, suite_name  # no-cython-lint
+from kwire.capture.tls.connection import TlsConnection as PureConnection
+from kwire.capture.tls.direction import Direction as PureDirection  # no-cython-lint
+from kwire.capture.tls.direction import Epoch as PureEpoch  # no-cython-lint
+from kwire.capture.tls.key_schedule import Keys, keys_12, master_secret  # no-cython-lint
+from kwire.capture.tls.key_schedule import next_secret as following_secret  # no-cython-lint
+from kwire.capture.tls.plaintext import Missing, Plain
+from kwire.capture.tls.record_ciphers import RecordCipher as PureCipher  # no-cython-lint
+from kwire.capture.tls.session_keys import Session  # no-cython-lint
+from kwire.protocol.tls_fingerprints import ja3, ja4  # no-cython-lint: of tls_hellos.pxi
+from kwire.protocol.tls_handshake import RETRY, VERSION_NAMES, ServerHello, read_client_hello, read_ticket  # no-cython-lint
+
+try:
+    from cryptography.exceptions import InvalidTag
+    from cryptography.hazmat.primitives.ciphers import Cipher as BlockCipher  # no-cython-lint
+    from cryptography.hazmat.primitives.ciphers.aead import AESCCM, AESGCM, ChaCha20Poly1305  # no-cython-lint
+    from cryptography.hazmat.primitives.ciphers.algorithms import AES  # no-cython-lint
+    from cryptography.hazmat.primitives.ciphers.modes import CBC as CbcMode  # no-cython-lint
+except ImportError:
+    InvalidTag = ()  # without keys nothing is deciphered, and those that bring keys ask for the package
+
+__all__ = ["TlsConnection"]
+__build__ = build_id()
+
+cdef enum:
+    CHANGE_CIPHER = 20
+    ALERT = 21
+    HANDSHAKE = 22
+    APPLICATION = 23
+    CLIENT_HELLO = 1
+    SERVER_HELLO = 2
+    NEW_SESSION_TICKET = 4
+    END_OF_EARLY_DATA = 5
+    ENCRYPTED_EXTENSIONS = 8
+    CERTIFICATE = 11
+    CLIENT_KEY_EXCHANGE = 16
+    FINISHED = 20
+    KEY_UPDATE = 24
+    TLS_1_2 = 0x0303
+    TLS_1_3 = 0x0304
+    EXPLICIT = 8
+    MOST_MESSAGE = 131072
+    MOST_TRANSCRIPT = 131072
+    MOST_FAILURES = 64
+    MOST_SKIPPED = 65536
+    MOST_TRIED = 200000
+    MOST_TRIED_BYTES = 268435456
+    LATE_RECORDS = 64
+    MOST_ALERTS = 8
+    MOST_FAULTS = 4
+
+cdef tuple KINDS = ("early", "handshake", "data")
+cdef dict MAC_BYTES = {"sha1": 20, "sha256": 32, "sha384": 48}
+cdef object KNOWN_MESSAGES = frozenset((0, 1, 2, 4, 5, 8, 11, 12, 13, 14, 15, 16, 20, 22, 24))
+cdef int IV_BYTES = 12
+cdef object ADDITIONAL = struct.Struct(">QBHH").pack
+
+
+include "capture/tls_ciphers.pxi"
+include "capture/tls_hellos.pxi"
+include "capture/tls_pickles.pxi"
+
+
+cdef class _Accepts:
+    """What says of a candidate behind a loss whether it is a record."""
+
+    cdef TlsConnection tls
+    cdef Direction direction
+
+    def __call__(self, int kind, int version, bytes body, int64_t lost):
+        return self.tls.accepts(self.direction, kind, version, body, lost)
+
+
+@cython.no_gc  # no cycle goes through it
+cdef class TlsConnection:
+    """One connection; attributes and methods are those of `kwire.capture.tls.connection.TlsConnection`."""
+
+    def __cinit__(self):
+        self.directions = (Direction(), Direction())
+        self.transcript = bytearray()
+        self.certificate_faults, self.read_alerts = [], []
+        self.client = -1
+
+    # What the layer below says.
+
+    cdef Direction of(self, int side):
+        return <Direction>self.directions[side]
+
+    cdef list take(self, object keys, int side, const uint8_t* data, Py_ssize_t size, int64_t time_ns, int64_t packet):
+        """TlsConnection.receive; what comes out is a `Missing`, or side, bytes, begin and end in them, time and packet of plaintext."""
+        return self.take_records(keys, side) if self.of(side).stream.add(data, size, time_ns, packet) else None
+
+    def receive(self, keys, side, bytes data, t, packet):
+        cdef list out = self.take(keys, side, <const uint8_t*>PyBytes_AS_STRING(data), PyBytes_GET_SIZE(data), t, packet)
+        return plain_outputs(out)
+
+    def lose(self, keys, side, count, t, packet, cut):
+        return plain_outputs(self.miss_bytes(keys, side, count, t, packet, bool(cut)))
+
+    def begins_late(self, side):
+        self.begin_late(side)
+
+    cdef list take_records(self, object keys, int side):
+        """TlsConnection.taken."""
+        cdef Direction direction = self.of(side)
+        cdef RecordStream stream = direction.stream
+        cdef RecordView record
+        cdef list out = []
+        cdef _Accepts accepts
+        if stream.seeking:
+            accepts = _Accepts.__new__(_Accepts)
+            accepts.tls, accepts.direction = self, direction
+            sought = stream.sought(accepts)
+            if sought is None:
+                return out
+            body = sought.body
+            record.kind, record.version = sought.kind, sought.version
+            record.body, record.size = <const uint8_t*>PyBytes_AS_STRING(body), PyBytes_GET_SIZE(body)
+            record.first_ns, record.first_packet = sought.first
+            record.last_ns, record.last_packet = sought.last
+            record.first_bytes, record.lost_before = sought.first_bytes, sought.lost_before
+            self.record(keys, side, direction, &record, out)
+        record.end = 0
+        try:
+            while stream.next_record(&record):
+                self.record(keys, side, direction, &record, out)
+        finally:
+            stream.drop_records(&record)
+        return out
+
+    cdef list miss_bytes(self, object keys, int side, int64_t count, int64_t time_ns, int64_t packet, bint cut):
+        """TlsConnection.lose."""
+        cdef list out = []
+        cdef Direction direction = self.of(side)
+        self.lost = self.lost or not cut
+        if not self.is_completed(side):
+            direction.pending = b""
+            self.transcript = None
+        broken = direction.stream.lose(count, time_ns, packet, bool(cut))
+        if broken is not None:
+            self.broken(keys, side, direction, broken, out)
+        if direction.stream.seeking:
+            if not direction.epochs and (direction.encrypted or not self.has_keys):
+                direction.stream.give_up()
+            self.miss(side, direction, None, cut, time_ns, packet, out)
+        return out
+
+    cdef int begin_late(self, int side) except -1:
+        """TlsConnection.begins_late."""
+        cdef Direction direction = self.of(side)
+        direction.stream.seeking = self.lost = True
+        if not direction.is_doubtful:
+            direction.is_doubtful, direction.doubtful_ns, direction.doubtful_packet = True, 0, 0
+        return 0
+
+    cdef int miss(self, int side, Direction direction, object count, bint cut, int64_t time_ns, int64_t packet, list out) except -1:
+        if direction.opened_bytes:
+            out.append(Missing(side, count, bool(cut), time_ns, packet))
+        elif not direction.is_doubtful:
+            direction.is_doubtful, direction.doubtful_ns, direction.doubtful_packet = True, time_ns, packet
+        return 0
+
+    cdef int settle_doubt(self, int side, list out) except -1:
+        """The first plaintext behind a loss is there: was there any before it?"""
+        cdef Direction own = self.of(side)
+        cdef Direction other = self.of(1 - side)
+        cdef Epoch epoch
+        cdef bint is_first = False
+        if own.is_doubtful:
+            if self.version_number >= TLS_1_3 and own.epochs:
+                epoch = own.epochs[0]
+                is_first = epoch.kind == DATA and epoch.sequence == 1
+            if not is_first:
+                out.append(Missing(side, None, False, own.doubtful_ns, own.doubtful_packet))
+            own.is_doubtful = False
+        # a server answers what it was asked, and behind its first request a client may have been answered
+        if self.client >= 0 and other.is_doubtful and (side != self.client or own.opened_bytes):
+            out.append(Missing(1 - side, None, False, other.doubtful_ns, other.doubtful_packet))
+            other.is_doubtful = False
+        return 0
+
+    cdef bint is_completed(self, int side) except -1:
+        cdef Direction direction = self.of(side)
+        return direction.finished or bool(direction.epochs and (<Epoch>direction.epochs[0]).kind == DATA and direction.opened)
+
+    # Records.
+
+    cdef bint accepts(self, Direction direction, int kind, int version, bytes body, int64_t lost) except -1:
+        """Whether a candidate behind a loss is a record."""
+        cdef Py_ssize_t size = PyBytes_GET_SIZE(body)
+        cdef const uint8_t* data = <const uint8_t*>PyBytes_AS_STRING(body)
+        if direction.epochs and (self.version_number < TLS_1_3 or kind == APPLICATION):
+            self.has_found = direction.opens(kind, version, body, lost)
+            if self.has_found:
+                return True
+            if direction.stopped:
+                direction.stream.seeking = False
+                direction.stream.ended = True
+                return False
+        if direction.encrypted or direction.opened:
+            return False
+        if kind == HANDSHAKE:
+            return size >= 4 and data[0] in KNOWN_MESSAGES and data[1] == 0
+        return (kind == ALERT and size == 2 and 1 <= data[0] <= 2) or (kind == CHANGE_CIPHER and size == 1 and data[0] == 1)
+
+    cdef int record(self, object keys, int side, Direction direction, const RecordView* record, list out) except -1:
+        """TlsConnection._record."""
+        cdef bint found = self.has_found
+        cdef bytes body
+        self.has_found = False
+        if record.kind == CHANGE_CIPHER and not direction.encrypted and not found:
+            if self.version_number < TLS_1_3:
+                find_12(self, keys, NULL, 0)
+                direction.encrypted = True
+            return 0
+        if not found and not direction.encrypted and record.kind != APPLICATION:
+            return self.content(keys, side, direction, record, record.kind, record.body, record.size, None, out)
+        direction.protected += 1
+        direction.largest = max(direction.largest, record.size)
+        if not found:
+            if not direction.epochs and (self.version_number or self.client_hello is None):
+                direction.unopened += 1
+                direction.opaque_bytes += record.size
+                return 0
+            body = PyBytes_FromStringAndSize(<const char*>record.body, record.size)
+            if not direction.epochs and not self.version_number:
+                find_late(self, keys, side, direction, record.kind, record.version, body)
+            if not direction.opens(record.kind, record.version, body, record.lost_before):
+                direction.unopened += 1
+                direction.opaque_bytes += record.size
+                if direction.epochs:
+                    direction.failures += 1
+                    if direction.failures >= MOST_FAILURES:
+                        direction.stopped = True
+                    self.miss(side, direction, None, False, record.last_ns, record.last_packet, out)
+                return 0
+        if self.version_number < TLS_1_3:
+            direction.encrypted = True
+        direction.opened += 1
+        direction.failures = 0
+        if direction.padding == -2:
+            direction.padding = direction.plain_padding
+        elif direction.padding != direction.plain_padding:
+            direction.padding = -1
+        body = direction.plain
+        return self.content(
+            keys, side, direction, record, direction.plain_kind, <const uint8_t*>PyBytes_AS_STRING(body), direction.plain_size, body, out
+        )
+
+    cdef int broken(self, object keys, int side, Direction direction, object broken, list out) except -1:
+        """TlsConnection._broken."""
+        cdef Epoch epoch = None
+        cdef bint is_13 = self.version_number >= TLS_1_3
+        if not direction.encrypted and broken.kind != APPLICATION:
+            if broken.kind == HANDSHAKE:
+                self.broken_hello(keys, side, direction, broken)
+            return 0
+        if direction.epochs:
+            epoch = direction.epochs[0]
+            epoch.sequence += 1
+        direction.unopened += 1
+        direction.opaque_bytes += len(broken.beginning)
+        if epoch is None:
+            return 0
+        count = None
+        cipher = epoch.cipher.plain()
+        padding = max(direction.padding, 0)
+        if epoch.kind == DATA and (not cipher.hides_length or (is_13 and direction.padding != -1)):
+            count = max(cipher.plain_bytes(broken.size) - padding, 0)
+        if epoch.kind == DATA and direction.opened_bytes and keys.options.unverified and (is_13 or broken.kind == APPLICATION):
+            data = cipher.open_beginning(epoch.sequence - 1, broken.beginning, broken.size)
+            if data:
+                data = data if count is None else data[:count]
+                count = None if count is None else count - len(data)
+                self.unverified_bytes += len(data)
+                out.append((side, data, 0, len(data), *broken.mark))
+        return self.miss(side, direction, count, broken.cut, broken.mark[0], broken.mark[1], out)
+
+    cdef int broken_hello(self, object keys, int side, Direction direction, object broken) except -1:
+        """Read what there is of a flight in clear: snaplen often cuts off what follows a random."""
+        cdef bytes beginning = broken.beginning
+        cdef const uint8_t* data = <const uint8_t*>PyBytes_AS_STRING(beginning)
+        feed_messages(self, keys, side, direction, data, PyBytes_GET_SIZE(beginning), broken.mark[0], broken.mark[1])
+        if PyBytes_GET_SIZE(beginning) and data[0] == CLIENT_HELLO and self.client_hello is None:
+            take_client_hello(self, side, data, PyBytes_GET_SIZE(beginning))
+        direction.pending = b""
+        self.transcript = None
+        return 0
+
+    cdef int content(
+        self, object keys, int side, Direction direction, const RecordView* record, int kind, const uint8_t* data, Py_ssize_t size,
+        bytes owner, list out,
+    ) except -1:
+        """TlsConnection._content; `owner` begins with the data, None for what lies in the stream."""
+        if kind == APPLICATION:
+            if not size:
+                return 0
+            if owner is None:
+                owner = PyBytes_FromStringAndSize(<const char*>data, size)
+            if direction.is_doubtful or self.of(1 - side).is_doubtful:
+                self.settle_doubt(side, out)
+            direction.opened_bytes += size
+            if 0 < record.first_bytes < size and (record.first_ns != record.last_ns or record.first_packet != record.last_packet):
+                out.append((side, owner, 0, record.first_bytes, record.first_ns, record.first_packet))
+                out.append((side, owner, record.first_bytes, size, record.last_ns, record.last_packet))
+            else:
+                out.append((side, owner, 0, size, record.last_ns, record.last_packet))
+        elif kind == HANDSHAKE:
+            return feed_messages(self, keys, side, direction, data, size, record.last_ns, record.last_packet)
+        elif kind == ALERT:
+            if len(self.read_alerts) < MOST_ALERTS and size == 2:
+                said = PyBytes_FromStringAndSize(<const char*>data, size)
+                self.read_alerts.append((side, said, record.last_ns, record.last_packet))
+        elif kind == CHANGE_CIPHER and len(direction.epochs) > 1:
+            del direction.epochs[0]  # a renegotiation's, itself encrypted
+        return 0
+
+    # What is known: the attributes and properties of kwire.capture.tls.connection.TlsConnection.
+
+    @property
+    def hello(self):
+        return None if self.client_hello is None else self.client_hello.plain
+
+    @property
+    def client_side(self):
+        return None if self.client < 0 else self.client
+
+    @property
+    def alerts(self):
+        return [read_alert(*alert) for alert in self.read_alerts]
+
+    @property
+    def is_13(self):
+        return self.version_number >= TLS_1_3
+
+    @property
+    def key_use(self):
+        return "found" if self.has_keys else "none"
+
+    @property
+    def shown_version(self):
+        if self.version is not None or self.client_hello is None:
+            return self.version
+        return VERSION_NAMES.get(self.client_hello.plain.highest_version)
+
+    @property
+    def server_name(self):
+        return None if self.client_hello is None else self.client_hello.server_name
+
+    @property
+    def fingerprints(self):
+        return (None, None) if self.client_hello is None else self.client_hello.fingerprints()
+
+    @property
+    def is_flawless(self):
+        return self.decrypted_bytes > 0 and self.version_number >= TLS_1_2 and not (
+            self.certificate_faults or self.renegotiated or self.unverified_bytes
+        )
+
+    def direction(self, side):
+        """The state of a direction, to be read."""
+        return self.directions[side]
+
+    def completed_by(self, side):
+        return self.is_completed(side)
+
+    @property
+    def decrypted(self):
+        cdef Direction first = self.of(0)
+        cdef Direction second = self.of(1)
+        if first.opened or second.opened:
+            return "partly" if first.unopened or second.unopened or first.stream.opaque or second.stream.opaque else "yes"
+        if not first.protected and not second.protected:
+            return None
+        return "failed" if self.has_keys else "no_keys"
+
+    @property
+    def decrypted_bytes(self):
+        return self.of(0).opened_bytes + self.of(1).opened_bytes
+
+    @property
+    def opaque_bytes(self):
+        cdef Direction first = self.of(0)
+        cdef Direction second = self.of(1)
+        return first.opaque_bytes + second.opaque_bytes + first.stream.opaque + second.stream.opaque
+
+    # Pickles hold the state as the pure twin has it.
+
+    def __reduce__(self):
+        from kwire.capture.impl import restored_tls
+
+        return restored_tls, (self.export_state(),)
+
+    def export_state(self):
+        """As the pure twin has it; no secret of a key log is in it."""
+        made = PureConnection()
+        made._directions = (plain_direction(self.of(0)), plain_direction(self.of(1)))
+        made._version, made._suite, made._session = self.version_number, self.suite, self.session
+        made._transcript = None if self.transcript is None else bytes(self.transcript)
+        made._saw_certificate, made._completed = bool(self.saw_certificate), bool(self.completed)
+        made._tried_late = [self.tried_late[0], self.tried_late[1]]
+        made.client_side = self.client_side
+        made.hello, made.key_use = self.hello, self.key_use
+        for name in SAME_NAMES:
+            setattr(made, name, getattr(self, name))
+        return made
+
+    @staticmethod
+    def import_state(plain):
+        """A connection in the state of one of the pure twin."""
+        cdef TlsConnection made = TlsConnection.__new__(TlsConnection)
+        made.directions = (direction_of_plain(plain.direction(0)), direction_of_plain(plain.direction(1)))
+        made.version_number, made.suite, made.session = plain._version, plain._suite, plain._session
+        made.transcript = None if plain._transcript is None else bytearray(plain._transcript)
+        made.saw_certificate, made.completed = plain._saw_certificate, plain._completed
+        made.tried_late[0], made.tried_late[1] = plain._tried_late
+        made.client = -1 if plain.client_side is None else plain.client_side
+        made.client_hello, made.has_keys = hello_of_plain(plain.hello), plain.key_use == "found"
+        made.server, made.version, made.cipher, made.alpn, made.subject = (
+            plain.server, plain.version, plain.cipher, plain.alpn, plain.subject
+        )
+        made.certificate_faults = list(plain.certificate_faults)
+        made.read_alerts = [(each.side, alert_bytes(each), each.time, each.packet) for each in plain.alerts]
+        made.resumed, made.retried, made.renegotiated, made.lost = plain.resumed, plain.retried, plain.renegotiated, plain.lost
+        made.unverified_bytes = plain.unverified_bytes
+        return made
+
+
+cdef int add_epoch(Direction direction, EpochKind kind, object suite, object secret) except -1:
+    if secret:
+        direction.epochs.append(epoch_of_secret(kind, suite, secret))
+    return 0
+
+
+cdef list plain_outputs(list out):
+    """As the pure twin gives them."""
+    if out is None:
+        return []
+    return [
+        each if type(each) is Missing else Plain(each[0], memoryview(each[1])[each[2]:each[3]], each[4], each[5]) for each in out
+    ]
+
+
+include "capture/tls_messages.pxi"
+include "capture/tls_keys.pxi"

@@ -1,0 +1,107 @@
+"""What pyx/capture/tls_connection.pyx offers to other compiled modules: a TLS connection, fed without an object for each segment."""
+
+from libc.stdint cimport int64_t, uint8_t
+
+from kwire.capture._native.tls_records cimport RecordStream, RecordView
+
+cdef enum EpochKind:
+    EARLY = 0
+    HANDSHAKE_KEYS = 1
+    DATA = 2
+
+cdef enum Cipher:
+    GCM = 0
+    CCM = 1
+    CHACHA20 = 2
+    CBC = 3
+
+
+cdef class RecordCipher:
+    cdef object suite  # kwire.capture.tls.cipher_suites.Suite
+    cdef Cipher cipher
+    cdef bint is_13, encrypt_then_mac
+    cdef object keys  # kwire.capture.tls.key_schedule.Keys; None before they are derived of `secret`
+    cdef bytes secret  # of TLS 1.3
+    cdef bytes iv
+    cdef object decrypt  # of the AEAD, or what takes whole blocks of CBC; None before the first record
+    cdef Py_ssize_t overhead, mac_bytes
+
+    cdef int begin(self) except -1
+    cdef object open_cbc(self, int64_t sequence, int kind, int version, bytes body)
+
+
+cdef class Epoch:
+    cdef EpochKind kind
+    cdef object suite
+    cdef RecordCipher cipher
+    cdef bytes following  # as `Epoch.next_secret`; None before it is derived of `cipher.secret`
+    cdef int64_t sequence
+
+    cdef bytes next_secret(self)
+
+
+cdef class Direction:
+    cdef readonly RecordStream stream
+    cdef list epochs
+    cdef bytes pending  # of a handshake message that is not whole
+    cdef readonly bint encrypted, finished
+    cdef bint stopped, is_doubtful
+    cdef int64_t doubtful_ns, doubtful_packet
+    cdef int64_t padding  # -2 for None
+    cdef readonly int64_t opened, unopened, opened_bytes, opaque_bytes, protected, largest
+    cdef int64_t failures, tried, tried_bytes
+    # the plaintext of the record that was opened last: `kwire.capture.tls.record_ciphers.Opened`
+    cdef bytes plain
+    cdef Py_ssize_t plain_size
+    cdef int plain_kind
+    cdef int64_t plain_padding
+
+    cdef bint opens(self, int kind, int version, bytes body, int64_t lost) except -1
+    cdef bint opens_in(self, Epoch epoch, int kind, int version, bytes body, int64_t lost) except -1
+    cdef bint deciphers(self, Epoch epoch, int64_t sequence, int kind, int version, bytes body) except -1
+    cdef int drop_epoch(self, EpochKind kind) except -1
+
+
+cdef class ClientHelloView:
+    cdef bytes message  # None for one that comes out of a pickle
+    cdef object whole  # kwire.protocol.tls_handshake.ClientHello, None before it is asked for
+    cdef bytes random, session_id, marks
+    cdef list tickets
+    cdef object server_name
+    cdef bint early_data, is_whole
+
+
+cdef class TlsConnection:
+    cdef tuple directions
+    cdef int version_number
+    cdef object suite
+    cdef object transcript  # a bytearray, None for what is not known or not needed
+    cdef object session
+    cdef bint saw_certificate, completed
+    cdef int64_t[2] tried_late
+    cdef bint has_found
+    cdef int client  # `client_side`, -1 for None
+    cdef ClientHelloView client_hello
+    cdef readonly object server, version, cipher, alpn, subject
+    cdef readonly list certificate_faults
+    cdef list read_alerts  # of those that could be read: side, bytes, time, packet
+    cdef readonly bint resumed, retried, renegotiated, lost
+    cdef bint has_keys
+    cdef readonly int64_t unverified_bytes
+
+    cdef Direction of(self, int side)
+    cdef list take(self, object keys, int side, const uint8_t* data, Py_ssize_t size, int64_t time_ns, int64_t packet)
+    cdef list take_records(self, object keys, int side)
+    cdef list miss_bytes(self, object keys, int side, int64_t count, int64_t time_ns, int64_t packet, bint cut)
+    cdef int begin_late(self, int side) except -1
+    cdef int miss(self, int side, Direction direction, object count, bint cut, int64_t time_ns, int64_t packet, list out) except -1
+    cdef int settle_doubt(self, int side, list out) except -1
+    cdef bint is_completed(self, int side) except -1
+    cdef bint accepts(self, Direction direction, int kind, int version, bytes body, int64_t lost) except -1
+    cdef int record(self, object keys, int side, Direction direction, const RecordView* record, list out) except -1
+    cdef int broken(self, object keys, int side, Direction direction, object broken, list out) except -1
+    cdef int broken_hello(self, object keys, int side, Direction direction, object broken) except -1
+    cdef int content(
+        self, object keys, int side, Direction direction, const RecordView* record, int kind, const uint8_t* data, Py_ssize_t size,
+        bytes owner, list out,
+    ) except -1

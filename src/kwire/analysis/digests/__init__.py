@@ -1,0 +1,20 @@
+"""Digests: what a report shows of an analysis of any size, in tables whose size has a bound.
+
+    digest = merge_digests([digest_of_answers(...), ...], limits)   # a task for each bucket of keys
+    wanted = wanted_of(digest, ...)                                 # the driver: what the page shows of single clients and topics
+    digest |= merge_digests([digest_of_rows(...), ...], limits)     # a task for parts of the tables of rows
+
+`kwire.report` makes the same from the tables of a folder that holds none.
+"""
+
+from __future__ import annotations
+
+from kwire.analysis.digests.of_answers import digest_of_answers, openings_of
+from kwire.analysis.digests.of_rows import DIGESTED_COLUMNS, RowDigest
+from kwire.analysis.digests.tables import DIGESTS, EVERYTHING, PAGE, Digest, Limits, merge_digests
+from kwire.analysis.digests.wanted import Wanted, wanted_of
+
+__all__ = [
+    "DIGESTED_COLUMNS", "DIGESTS", "EVERYTHING", "PAGE", "Digest", "Limits", "RowDigest", "Wanted", "digest_of_answers", "merge_digests",
+    "openings_of", "wanted_of",
+]  # fmt: skip

@@ -1,0 +1,203 @@
+"""Clients in a digest: how many of which kind, library and verdicts there are, and what a report says of single ones."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from typing import Any, Final, Literal
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute
+
+from kwire.analysis.digests.tables import CLIENT_FACTS, Digest, shaped
+from kwire.analysis.row_sums import codes_of
+from kwire.tables.schemas import CLIENTS
+
+__all__ = ["NOT_JUDGED", "VERDICTS", "Kind", "Judged", "of_clients", "release_order", "split_guess"]
+
+pc: Any = pyarrow.compute  # its stubs know neither numbers nor texts as arguments
+
+VERDICTS: Final = ("ok", "marked", "undetermined", "rejected")
+"""From best to worst: what is certain to break is worse than what may break."""
+
+NOT_JUDGED: Final = "-"
+"""Stands in `verdicts` for a release without a verdict; the others for the place in `VERDICTS`, a character for each target."""
+
+Kind = Literal["application", "cluster", "silent", "foreign"]
+
+# Protocols of connections on which no client can be seen: nothing was sent, or nothing behind a PROXY header; a check by HTTP or SSH.
+_SILENT: Final = ("silent", "proxy")
+_FOREIGN: Final = ("http", "ssh")
+_NUMBER: Final = re.compile(r"[0-9]{1,9}")  # a version is the client's own text: no number in it may be too long to read
+_URGENT: Final = 2  # undetermined and rejected, as places in `VERDICTS`
+
+Judged = tuple[Any, Any]
+"""Client keys, an array, and the worst verdict of each as its place in `VERDICTS`, -1 without one."""
+
+
+def release_order(release: str) -> tuple[tuple[int, ...], str]:
+    """Sort key of a release or a client's version: ``0.8 < 3.9.2 < 4.0 < 4.0.2 < v4.10``."""
+    return tuple(int(part) for part in _NUMBER.findall(release)), release
+
+
+def split_guess(guess: str) -> tuple[str, str]:
+    """Give library and range of a guess, without the versions that were tried: ``aiokafka after 0.5.0 (tried: 0.5.2)`` in its two parts."""
+    library, _, version = guess.partition(" (tried:")[0].partition(" ")
+    return library, version
+
+
+def of_clients(clients: pa.Table, impact: pa.Table, openings: pa.Table, targets: Sequence[str] | None) -> tuple[Digest, Judged]:
+    """Digest `clients` and `upgrade_impact`.
+
+    Args:
+        clients: rows of the table.
+        impact: rows of `upgrade_impact`, of the same clients.
+        openings: their connections (`kwire.analysis.digests.of_answers.OPENINGS`).
+        targets: releases that were judged for; those of the rows by default.
+
+    Returns:
+        The tables, and the worst verdict of each client.
+    """
+    if targets is None:
+        targets = [target for target in pc.unique(impact.column("target_release")).to_pylist() if target is not None]
+    targets = sorted(set(targets), key=release_order)
+    listed = clients.column("client_key").combine_chunks()
+    unlisted = pc.unique(impact.column("client_key"))
+    unlisted = unlisted.filter(pc.and_(pc.is_valid(unlisted), pc.invert(pc.is_in(unlisted, value_set=listed))))
+    clients = pa.concat_tables([clients.select(CLIENTS.names), _only_keys(unlisted)]).combine_chunks()
+    keys: Any = clients.column("client_key").combine_chunks()
+    is_listed = np.arange(len(clients)) < len(listed)
+    matrix, facts = _judged(impact, keys, targets)
+    facts |= _software(clients)
+    facts["kind"] = pa.array(np.where(is_listed, _kinds(clients, openings), ""))
+    facts["verdicts"] = _patterns(matrix)
+    role = pc.fill_null(clients.column("role"), "client")
+    is_task = pa.array(is_listed & (role.to_numpy(zero_copy_only=False) == "client") & facts.pop("is_task"))
+    rows = shaped("clients", **{name: clients.column(name) for name in clients.column_names}, **facts, is_urgent=is_task)
+    found = {
+        "targets": shaped("targets", target_release=pa.array(targets, pa.string())),
+        "clients": rows,
+        "fleet": shaped(
+            "fleet", **{name: rows.column(name) for name in (*CLIENT_FACTS, "identity_source", "connections", "requests", "errors")},
+            role=role, clients=pa.array(np.ones(len(rows), np.int64)),
+        ),
+        "libraries": _libraries(rows),
+        "findings": shaped("findings", **{name: impact.column(name) for name in impact.column_names}).filter(
+            pc.is_in(impact.column("verdict"), value_set=pa.array(VERDICTS[1:]))
+        ),
+        "api_verdicts": _of_apis(impact),
+    }  # fmt: skip
+    return found, (keys, matrix.max(axis=1, initial=-1))
+
+
+def _only_keys(keys: Any) -> pa.Table:
+    """Rows of clients of which no more is known."""
+    empty = {field.name: pa.nulls(len(keys), field.type) for field in CLIENTS}
+    return pa.table([empty[name] if name != "client_key" else keys for name in CLIENTS.names], schema=CLIENTS)
+
+
+def _kinds(clients: pa.Table, openings: pa.Table) -> Any:
+    """What each row of `clients` is (`Kind`): a peer without a request is what its connections speak."""
+    protocol: Any = pc.fill_null(openings.column("protocol"), "unknown")
+    at = pc.index_in(clients.column("client_key"), value_set=openings.column("client_key").combine_chunks())
+    has_any = pc.is_valid(at).to_numpy().astype(np.bool_)
+
+    def speaks(chosen: Any) -> Any:
+        keys: Any = openings.column("client_key").filter(chosen)
+        return pc.is_in(clients.column("client_key"), value_set=pc.unique(keys)).to_numpy().astype(np.bool_)
+
+    others = speaks(pc.invert(pc.is_in(protocol, value_set=pa.array([*_SILENT, *_FOREIGN]))))
+    foreign = speaks(pc.is_in(protocol, value_set=pa.array(_FOREIGN)))
+    nothing = pc.fill_null(pc.equal(clients.column("requests"), pa.scalar(0)), False).to_numpy().astype(np.bool_) & has_any & ~others
+    in_cluster = pc.fill_null(clients.column("role"), "client").to_numpy(zero_copy_only=False).astype(str)
+    in_cluster = (in_cluster != "client") & (in_cluster != "")
+    return np.where(in_cluster, "cluster", np.where(nothing & foreign, "foreign", np.where(nothing, "silent", "application")))
+
+
+def _software(clients: pa.Table) -> dict[str, Any]:
+    """What each client calls itself, else the guess, else nothing."""
+    name, guess = clients.column("software_name"), pc.fill_null(clients.column("library_guess"), "").combine_chunks()
+    named: Any = pc.invert(pc.is_in(pc.fill_null(name, ""), value_set=pa.array(["", "unknown"])))
+    different = guess.dictionary_encode()
+    split = [split_guess(one) for one in different.dictionary.to_pylist()]
+    library, version = (pa.array([one[place] for one in split], pa.string()).take(different.indices) for place in (0, 1))
+    version_named = pc.fill_null(clients.column("software_version"), "")
+    return {
+        "library": pc.if_else(named, name, library),
+        "version": pc.if_else(named, version_named, version),
+        "guessed": pc.and_(pc.invert(named), pc.not_equal(guess, pa.scalar(""))),
+    }
+
+
+def _judged(impact: pa.Table, keys: Any, targets: Sequence[str]) -> tuple[Any, dict[str, Any]]:
+    """The worst verdict of each client at each target, and what ranks clients.
+
+    Returns:
+        Places in `VERDICTS`, -1 without one: clients x targets. Of each client: worst verdict, targets with each, requests of findings,
+        versions of apis that are not among the findings, and whether somebody has something to do.
+    """
+    rank: Any = pc.index_in(impact.column("verdict"), value_set=pa.array(VERDICTS)).combine_chunks()
+    judged = impact.filter(pc.is_valid(rank)).combine_chunks()
+    ranks = rank.drop_null().to_numpy().astype(np.int64)
+    client = _places(judged.column("client_key"), keys)
+    target = _places(judged.column("target_release"), pa.array(targets, pa.string()))
+    matrix = np.full((len(keys), len(targets)), -1, np.int64)
+    inside = (client >= 0) & (target >= 0)
+    np.maximum.at(matrix, (client[inside], target[inside]), ranks[inside])
+    count = len(keys)
+    facts: dict[str, Any] = {"worst": pa.array(matrix.max(axis=1, initial=-1))}
+    for place, name in enumerate(VERDICTS[1:], 1):
+        facts[name] = pa.array((matrix == place).sum(axis=1))
+    use, first = codes_of(*(judged.column(name).combine_chunks() for name in ("client_key", "api_name", "api_version")))
+    worst = np.full(len(first), -1, np.int64)
+    np.maximum.at(worst, use, ranks)
+    # requests of a finding are those at the first release with its worst verdict; client ids of one client have a row each
+    is_worst = (ranks == worst[use]) & (worst[use] > 0)
+    earliest = np.full(len(first), len(targets), np.int64)
+    np.minimum.at(earliest, use[is_worst], target[is_worst])
+    of_first = is_worst & (target == earliest[use])
+    requests = pc.fill_null(judged.column("requests"), 0).to_numpy()
+    sums, uses, bad = np.zeros(count, np.int64), np.zeros(count, np.int64), np.zeros(count, np.int64)
+    counted = client >= 0
+    np.add.at(sums, client[of_first & counted], requests[of_first & counted])
+    of_use = client[first]
+    np.add.at(uses, of_use[of_use >= 0], 1)
+    np.add.at(bad, of_use[(of_use >= 0) & (worst > 0)], 1)
+    later: Any = pc.and_(
+        pc.equal(judged.column("verdict"), pa.scalar("marked")), pc.not_equal(pc.fill_null(judged.column("refused_by"), ""), "")
+    )
+    is_task = matrix.max(axis=1, initial=-1) >= _URGENT
+    is_later = client[later.to_numpy(zero_copy_only=False).astype(np.bool_) & counted] if len(judged) else np.zeros(0, np.int64)
+    is_task[is_later] = True
+    facts |= {"finding_requests": pa.array(sums), "versions_ok": pa.array(uses - bad), "is_task": is_task}
+    return matrix, facts
+
+
+def _places(column: Any, values: Any) -> Any:
+    """The place of each value, -1 where it is none of them."""
+    found: Any = pc.index_in(column, value_set=values)
+    return pc.fill_null(found, -1).to_numpy().astype(np.int64)
+
+
+def _patterns(matrix: Any) -> Any:
+    """The verdicts of each client as text, a character for each target."""
+    characters = np.frombuffer((NOT_JUDGED + "".join(str(place) for place in range(len(VERDICTS)))).encode(), np.uint8)[matrix + 1]
+    count, width = matrix.shape
+    if not width:
+        return pa.repeat("", count)
+    offsets: Any = pa.array(np.arange(count + 1, dtype=np.int32) * width)
+    return pa.StringArray.from_buffers(count, offsets.buffers()[1], pa.py_buffer(characters.tobytes()))
+
+
+def _libraries(rows: pa.Table) -> pa.Table:
+    """The library of each client, where it is known."""
+    known = pc.not_equal(rows.column("library"), pa.scalar(""))
+    return shaped("libraries", client_key=rows.column("client_key"), library=rows.column("library")).filter(known)
+
+
+def _of_apis(impact: pa.Table) -> pa.Table:
+    rank: Any = pc.index_in(impact.column("verdict"), value_set=pa.array(VERDICTS))
+    seen = pc.and_kleene(pc.is_valid(rank), pc.greater(impact.column("requests"), pa.scalar(0)))
+    names = ("api_name", "api_version", "target_release")
+    return shaped("api_verdicts", **{name: impact.column(name) for name in names}, rank=rank).filter(seen)

@@ -1,0 +1,378 @@
+"""The digest of the tables of rows: connections, requests, violations, telemetry, and the clients of topics that are listed."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import Any, Final
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute
+
+from kwire.analysis.digests.of_topics import named_topics
+from kwire.analysis.digests.tables import EVIDENCE_COLUMNS, FRAME_COLUMNS, USE_COLUMNS, Digest, merge_digests, shaped
+from kwire.analysis.digests.wanted import Wanted
+from kwire.analysis.row_sums import codes_of
+from kwire.tables.schemas import BOOL, LONG, TEXT, TIME
+
+__all__ = ["AFTER", "BEFORE", "BINS", "DIGESTED_COLUMNS", "HEAD", "UNKNOWN", "RowDigest"]
+
+pc: Any = pyarrow.compute  # its stubs know neither numbers nor texts as arguments
+
+BINS: Final = 60
+"""Equal intervals in which open connections are counted."""
+UNKNOWN: Final = "unknown library"
+NO_CLIENT: Final = {
+    "kafka": "no request read",
+    "tls": "TLS",
+    "http": "HTTP",
+    "ssh": "SSH",
+    "silent": "no data sent",
+    "proxy": "no data sent",
+}
+"""What stands for the library of a connection without a client, by its protocol."""
+TLS_RULES: Final = ("tls_handshake_failed", "tls_certificate_expired", "tls_version_old", "tls_keys_do_not_fit")
+_UNREAD: Final = ("no_keys", "failed")
+HEAD, BEFORE, AFTER = 4, 6, 3  # requests shown of a connection: its first ones, and those around the proof: 14 at most
+_WAITING: Final = 64  # digests of batches that are put together at once
+
+DIGESTED_COLUMNS: Final[Mapping[str, tuple[str, ...]]] = {
+    "violations": ("rule", "severity", "count", *FRAME_COLUMNS),
+    "telemetry": (
+        "client_id",
+        "software_name",
+        "software_version",
+        "client_instance_id",
+        "connection_id",
+        "principal",
+        "metric",
+        "time",
+    ),
+    "connections": (
+        "client_key",
+        "connection_id",
+        "first_seen",
+        "last_seen",
+        "state",
+        "protocol",
+        "server_address",
+        "server_port",
+        "node_id",
+        "client_address",
+        "client_port",
+        "request_bytes",
+        "response_bytes",
+        "gaps",
+        "bytes_cut",
+        "auth_failures",
+        "attempted_principal",
+        "tls_version",
+        "tls_decrypted",
+        "tls_sni",
+        "tls_ja4",
+    ),
+    "topic_access": USE_COLUMNS,
+    "requests": EVIDENCE_COLUMNS,
+}
+"""Columns of each table, in the order in which tables are taken."""
+
+
+class RowDigest:
+    """Takes rows of tables, and gives their digest. Violations and telemetry come before the connections that they name."""
+
+    def __init__(self, wanted: Wanted) -> None:
+        """Args: wanted: what to look for."""
+        self._wanted = wanted
+        self._parts: list[Digest] = []
+        self._rule_connections: list[pa.Table] = []
+        self._named: list[pa.Table] = []
+        self._pushers: list[pa.Table] = []
+        self._take: Mapping[str, Callable[[pa.Table], Digest]] = {
+            "violations": self._violations,
+            "telemetry": self._telemetry,
+            "connections": self._connections,
+            "topic_access": self._topic_access,
+            "requests": self._requests,
+        }
+
+    def add(self, name: str, batch: pa.RecordBatch) -> None:
+        """Take rows.
+
+        Args:
+            name: of the table.
+            batch: its columns in `DIGESTED_COLUMNS`.
+        """
+        if batch.num_rows:
+            self._parts.append(self._take[name](pa.Table.from_batches([batch])))
+            if len(self._parts) > _WAITING:
+                self._parts = [merge_digests(self._parts, self._wanted.limits)]
+
+    def result(self) -> Digest:
+        """Give the digest."""
+        return merge_digests([*self._parts, self._rules(), self._span()], self._wanted.limits)
+
+    def _span(self) -> Digest:
+        if self._wanted.span is None:
+            return {}
+        start, end = (pa.array([time], TIME) for time in self._wanted.span)
+        return {"open_span": shaped("open_span", what=pa.array(["connections"]), start=start, end=end)}
+
+    # Connections.
+
+    def _connections(self, rows: pa.Table) -> Digest:
+        rows = rows.combine_chunks()
+        asked, answered = (pc.fill_null(rows.column(name), 0) for name in ("request_bytes", "response_bytes"))
+        protocol: Any = pc.fill_null(rows.column("protocol"), "unknown")
+        is_kafka = pc.equal(protocol, "kafka")
+        amount = pc.add(asked, answered)
+        one_way = pc.and_(pc.greater(amount, 0), pc.equal(pc.multiply(pc.sign(asked), pc.sign(answered)), 0))
+        ones = pa.array(np.ones(len(rows), np.int64))
+        tls: Any = pc.or_(pc.is_valid(rows.column("tls_version")), pc.equal(protocol, "tls"))
+        found: Digest = {
+            "streams": shaped(
+                "streams", protocol=protocol, state=pc.fill_null(rows.column("state"), "unknown"), connections=ones, tls=tls.cast(LONG)
+            ),
+            "listeners": shaped(
+                "listeners",
+                **{name: rows.column(name) for name in ("server_address", "server_port", "node_id", "gaps", "bytes_cut")},
+                connections=ones,
+                kafka=is_kafka.cast(LONG),
+                opaque=pc.if_else(is_kafka, 0, amount),
+                one_way=one_way.cast(LONG),
+                late=pc.equal(pc.fill_null(rows.column("state"), ""), "joined_late").cast(LONG),
+            ),
+            "refusals": _refusals(rows, protocol),
+            "unread": self._unread(rows, amount),
+            "client_connections": self._client_connections(rows),
+            "handshakes": self._handshakes(rows),
+        }
+        if self._wanted.span is not None:
+            found["open_connections"] = self._open(rows, protocol)
+        if self._pushers:
+            found["push_sources"] = self._push_sources(rows)
+        reduced = merge_digests([found], self._wanted.limits)
+        return {name: table for name, table in reduced.items() if len(table)}
+
+    def _open(self, rows: pa.Table, protocol: Any) -> pa.Table:
+        """Count connections that begin and end, by library and interval."""
+        assert self._wanted.span is not None
+        first, last = (pa.scalar(time, pa.timestamp("us", tz="UTC")).cast(LONG).as_py() for time in self._wanted.span)
+        width = max(last - first, 1)
+        timed: Any = pc.and_(pc.is_valid(rows.column("first_seen")), pc.is_valid(rows.column("last_seen")))
+        keys = rows.column("client_key")
+        at = pc.index_in(keys, value_set=self._wanted.libraries.column("client_key").combine_chunks())
+        library = pc.fill_null(self._wanted.libraries.column("library").take(at), UNKNOWN)
+        words: Any = (
+            protocol.combine_chunks().dictionary_encode() if isinstance(protocol, pa.ChunkedArray) else protocol.dictionary_encode()
+        )
+        said = pa.array(
+            [NO_CLIENT.get(one, "unknown protocol" if one == "unknown" else f"protocol {one}") for one in words.dictionary.to_pylist()],
+            TEXT,
+        )
+        label = pc.if_else(pc.is_valid(keys), library, said.take(words.indices)).filter(timed)
+        steps = []
+        for name, later in (("first_seen", 0), ("last_seen", 1)):
+            times: Any = rows.column(name).filter(timed).cast(LONG)
+            steps.append(np.clip((times.to_numpy() - first) * BINS // width, 0, BINS - 1) + later)
+        ones, zeros = (pa.array(np.full(len(label), value, np.int64)) for value in (1, 0))
+        return pa.concat_tables(
+            [
+                shaped("open_connections", library=label, step=pa.array(steps[0]), begun=ones, ended=zeros),
+                shaped("open_connections", library=label, step=pa.array(steps[1]), begun=zeros, ended=ones),
+            ]
+        )
+
+    def _unread(self, rows: pa.Table, amount: Any) -> pa.Table:
+        chosen: Any = pc.is_in(rows.column("tls_decrypted"), value_set=pa.array(_UNREAD))
+        names = ("tls_version", "tls_ja4", "tls_decrypted", "client_address")
+        ones = pa.array(np.ones(len(rows), np.int64))
+        return shaped(
+            "unread", **{name: rows.column(name) for name in names}, listener=_listeners(rows), connections=ones, bytes=amount
+        ).filter(chosen)
+
+    def _client_connections(self, rows: pa.Table) -> pa.Table:
+        chosen = rows.filter(pc.is_in(rows.column("client_key"), value_set=self._wanted.clients))
+        return shaped("client_connections", **{name: chosen.column(name) for name in chosen.column_names})
+
+    def _handshakes(self, rows: pa.Table) -> pa.Table:
+        """Violations of TLS, with what their connections say."""
+        if not self._named:
+            return shaped(
+                "handshakes",
+                **dict.fromkeys(_HANDSHAKE, pa.nulls(0, TEXT)),
+                times=pa.nulls(0, LONG),
+                last_seen=rows.column("last_seen")[:0],
+            )
+        told = pa.concat_tables(self._named)
+        at: Any = pc.index_in(told.column("connection_id"), value_set=rows.column("connection_id").combine_chunks())
+        known = pc.is_valid(at)
+        told, at = told.filter(known), at.filter(known)
+        of_connection = {name: rows.column(name).take(at) for name in ("client_address", "last_seen", "tls_version", "tls_sni", "tls_ja4")}
+        return shaped(
+            "handshakes",
+            **of_connection,
+            listener=_listeners(rows).take(at),
+            **{name: told.column(name) for name in ("rule", "explanation", "times")},
+        )
+
+    def _push_sources(self, rows: pa.Table) -> pa.Table:
+        """The addresses that client metrics came from."""
+        told = pa.concat_tables(self._pushers)
+        at: Any = pc.index_in(told.column("connection_id"), value_set=rows.column("connection_id").combine_chunks())
+        known = pc.is_valid(at)
+        told, at = told.filter(known), at.filter(known)
+        address: Any = rows.column("client_address").take(at)
+        port: Any = rows.column("client_port").take(at).cast(TEXT)
+        value: Any = pc.binary_join_element_wise(address, pc.fill_null(port, "None"), pa.scalar(":"))
+        keys = {name: told.column(name) for name in ("client_id", "software", "client_instance_id")}
+        return shaped("push_sources", **keys, what=_repeat("address", len(told)), value=value).filter(pc.is_valid(value))
+
+    # Violations.
+
+    def _violations(self, rows: pa.Table) -> Digest:
+        rows = rows.combine_chunks()
+        times: Any = pc.fill_null(rows.column("count"), 1)  # one row may stand for many; earlier releases had one row each
+        kind = {"severity": pc.fill_null(rows.column("severity"), "info"), "rule": pc.fill_null(rows.column("rule"), "unnamed")}
+        ones = pa.array(np.ones(len(rows), np.int64))
+        by_connection = pa.table({**kind, "connection_id": rows.column("connection_id")})
+        self._rule_connections.append(by_connection.group_by(by_connection.column_names).aggregate([]))
+        if len(self._rule_connections) > _WAITING:
+            together = pa.concat_tables(self._rule_connections)
+            self._rule_connections = [together.group_by(together.column_names).aggregate([])]
+        of_tls = pc.is_in(rows.column("rule"), value_set=pa.array(TLS_RULES))
+        named = pa.table({name: rows.column(name) for name in ("connection_id", "rule", "explanation")} | {"times": times}).filter(of_tls)
+        if len(named):
+            sums = named.group_by(["connection_id", "rule", "explanation"]).aggregate([("times", "sum")])
+            self._named.append(sums.rename_columns(["connection_id", "rule", "explanation", "times"]))
+        clients = shaped("rule_clients", **kind, client_id=rows.column("client_id"), times=times).filter(
+            pc.is_valid(rows.column("client_id"))
+        )
+        found = {
+            "rules": shaped("rules", **kind, times=times, rows=ones, connections=pa.array(np.zeros(len(rows), np.int64))),
+            "rule_clients": clients,
+            "rule_frames": shaped("rule_frames", **{name: rows.column(name) for name in FRAME_COLUMNS}, **kind),
+        }
+        return merge_digests([found], self._wanted.limits)
+
+    def _rules(self) -> Digest:
+        """How many connections break each rule."""
+        if not self._rule_connections:
+            return {}
+        together = pa.concat_tables(self._rule_connections)
+        different = together.group_by(together.column_names).aggregate([])
+        different = different.filter(pc.not_equal(pc.fill_null(different.column("connection_id"), ""), ""))
+        zeros = pa.array(np.zeros(len(different), np.int64))
+        ones = pa.array(np.ones(len(different), np.int64))
+        kind = {name: different.column(name) for name in ("severity", "rule")}
+        return {"rules": shaped("rules", **kind, times=zeros, rows=zeros, connections=ones)}
+
+    # Telemetry.
+
+    def _telemetry(self, rows: pa.Table) -> Digest:
+        rows = rows.combine_chunks()
+        name, version = (pc.fill_null(rows.column(column), "") for column in ("software_name", "software_version"))
+        pusher = {
+            "client_id": _or(rows.column("client_id"), "without a name"),
+            "software": pc.utf8_trim_whitespace(pc.binary_join_element_wise(name, version, " ")),
+            "client_instance_id": pc.fill_null(rows.column("client_instance_id"), ""),
+        }
+        who = list(pusher)
+        points = pa.table({**pusher, "metric": rows.column("metric"), "time": rows.column("time")})
+        sums = points.group_by(who).aggregate(
+            [("metric", "count"), ("metric", "count_distinct", pc.CountOptions("only_valid")), ("time", "max")]
+        )
+        sources = pa.table({**pusher, "value": rows.column("principal")}).filter(pc.is_valid(rows.column("principal")))
+        connections = pa.table({**pusher, "connection_id": rows.column("connection_id")})
+        self._pushers.append(connections.group_by([*who, "connection_id"]).aggregate([]))
+        return {
+            "pushes": shaped(
+                "pushes",
+                **{column: sums.column(column) for column in who},
+                points=sums.column("metric_count"),
+                metrics=sums.column("metric_count_distinct"),
+                time=sums.column("time_max"),
+            ),
+            "push_sources": shaped(
+                "push_sources", **{c: sources.column(c) for c in sources.column_names}, what=_repeat("principal", len(sources))
+            ),
+        }
+
+    # Topics and requests.
+
+    def _topic_access(self, rows: pa.Table) -> Digest:
+        rows = rows.combine_chunks()
+        topic, topic_id = named_topics(rows)
+        topics = self._wanted.topics
+        pairs = pa.table(
+            {
+                "topic": pa.chunked_array([*topics.column("topic").chunks, *_chunks(topic)], TEXT),
+                "topic_id": pa.chunked_array([*topics.column("topic_id").chunks, *_chunks(topic_id)], TEXT),
+            }
+        )
+        numbers, _ = codes_of(*(pairs.column(name).combine_chunks() for name in ("topic", "topic_id")))
+        chosen = pa.array(np.isin(numbers[len(topics) :], numbers[: len(topics)]))
+        named = {name: rows.column(name) for name in rows.column_names} | {"topic": topic, "topic_id": topic_id}
+        return merge_digests([{"topic_uses": shaped("topic_uses", **named).filter(chosen)}], self._wanted.limits)
+
+    def _requests(self, rows: pa.Table) -> Digest:
+        """The requests that prove something, and those around them."""
+        findings = self._wanted.findings
+        ids = pc.unique(findings.column("connection_id"))
+        rows = rows.filter(
+            pc.and_(pc.is_in(rows.column("connection_id"), value_set=ids), pc.is_valid(rows.column("request_index")))
+        ).combine_chunks()
+        centre = np.full(len(ids), -1_000)
+        at = pc.index_in(findings.column("connection_id"), value_set=ids).to_numpy()
+        index = findings.column("request_index").to_numpy()
+        shown = findings.column("is_shown").cast(BOOL).to_numpy()
+        centre[at[shown]] = index[shown]
+        place: Any = pc.index_in(rows.column("connection_id"), value_set=ids).to_numpy().astype(np.int64)
+        number = rows.column("request_index").to_numpy()
+        around = number - centre[place]
+        is_shown = (centre[place] >= 0) & ((number < HEAD) | ((around >= -BEFORE) & (around <= AFTER)))
+        keep = is_shown | np.isin(place << 40 | number, at.astype(np.int64) << 40 | index)
+        return {"evidence": shaped("evidence", **{name: rows.column(name) for name in rows.column_names}).filter(pa.array(keep))}
+
+
+_HANDSHAKE: Final = ("client_address", "listener", "rule", "explanation", "tls_version", "tls_sni", "tls_ja4")
+
+
+def _chunks(column: Any) -> list[Any]:
+    return column.chunks if isinstance(column, pa.ChunkedArray) else [column]
+
+
+def _or(column: Any, missing: str) -> Any:
+    """Texts, another one where there is none or an empty one."""
+    text: Any = pc.fill_null(column, "")
+    return pc.if_else(pc.equal(text, pa.scalar("")), pa.scalar(missing), text)
+
+
+def _repeat(text: str, count: int) -> Any:
+    return pa.repeat(pa.scalar(text), count)
+
+
+def _listeners(rows: pa.Table) -> Any:
+    address: Any = pc.fill_null(rows.column("server_address"), "?")
+    port: Any = pc.fill_null(rows.column("server_port"), 0).cast(TEXT)
+    joined: Any = pc.binary_join_element_wise(address, port, pa.scalar(":"))
+    return joined
+
+
+def _refusals(rows: pa.Table, protocol: Any) -> pa.Table:
+    """Authentication that failed, and connections that no server took."""
+    failed = rows.filter(pc.greater(pc.fill_null(rows.column("auth_failures"), 0), 0))
+    principal: Any = pc.fill_null(failed.column("attempted_principal"), "")
+    named = pc.binary_join_element_wise("authentication failed as ", principal, "")
+    reason = pc.if_else(pc.equal(principal, ""), "authentication failed", named)
+    reset = rows.filter(pc.and_(pc.equal(pc.fill_null(rows.column("state"), ""), "reset"), pc.equal(protocol, "silent")))
+    return pa.concat_tables(
+        [
+            shaped("refusals", client_key=failed.column("client_key"), reason=reason, times=failed.column("auth_failures")),
+            shaped(
+                "refusals",
+                client_key=reset.column("client_key"),
+                reason=_repeat("connection refused or reset before a byte", len(reset)),
+                times=pa.array(np.ones(len(reset), np.int64)),
+            ),
+        ]
+    )

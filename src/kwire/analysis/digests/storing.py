@@ -1,0 +1,84 @@
+"""A digest as a file beside the tables: a report of any analysis is made from it without a look at the tables."""
+
+from __future__ import annotations
+
+import hashlib
+import struct
+from collections.abc import Iterable, Mapping
+from contextlib import suppress
+from typing import TYPE_CHECKING, Final
+
+import pyarrow as pa
+
+from kwire.analysis.digests.tables import DIGESTS, Digest, schema_of
+from kwire.analysis.partials import from_bytes, to_bytes
+from kwire.capture.file_systems import has_rename
+from kwire.tables.schemas import SCHEMAS
+
+if TYPE_CHECKING:
+    from pyarrow.fs import FileSystem
+
+__all__ = ["DIGEST_FILE", "read_digest", "state_of", "write_digest"]
+
+DIGEST_FILE: Final = "_digest.arrow"
+"""The file in the folder of an analysis; its name begins as those that readers of Parquet pass over."""
+_VERSION: Final = b"kwire digest 1\n"
+
+
+def state_of(filesystem: FileSystem, path: str, parts: Mapping[str, Iterable[str]] | None = None) -> bytes:
+    """Give 32 bytes that name the parts of all tables: a digest belongs to these and to no others.
+
+    Args:
+        filesystem: of the folder.
+        path: of the folder, in it.
+        parts: names by table, where a manifest says what counts; the files with their sizes otherwise.
+    """
+    from pyarrow.fs import FileSelector, FileType
+
+    if parts is not None:
+        names = [f"{table}/{name}" for table, listed in parts.items() if table in SCHEMAS for name in listed]
+    else:
+        infos = [info for table in SCHEMAS for info in filesystem.get_file_info(FileSelector(f"{path}/{table}", allow_not_found=True))]
+        names = [f"{info.path[len(path) :]} {info.size}" for info in infos if info.type is FileType.File]
+    return hashlib.sha256("\n".join(sorted(names)).encode("utf-8", "surrogateescape")).digest()
+
+
+def write_digest(filesystem: FileSystem, path: str, digest: Digest, parts: Mapping[str, Iterable[str]]) -> None:
+    """Write the file of an analysis that has just been published.
+
+    Args:
+        filesystem: of the folder.
+        path: of the folder, in it.
+        digest: of the page.
+        parts: names of parts by table.
+
+    Raises:
+        OSError: the folder cannot be written.
+    """
+    state = state_of(filesystem, path, None if has_rename(filesystem) else parts)
+    with filesystem.open_output_stream(f"{path}/{DIGEST_FILE}", compression=None) as file:
+        data = to_bytes(digest)
+        file.write(_VERSION + state + hashlib.sha256(data).digest() + data)
+
+
+def read_digest(filesystem: FileSystem, path: str, parts: Mapping[str, Iterable[str]] | None) -> Digest | None:
+    """Read the file; None where there is none, where it is of other tables, or not whole.
+
+    Args:
+        filesystem: of the folder.
+        path: of the folder, in it.
+        parts: names of parts by table on a store, None elsewhere.
+    """
+    with suppress(OSError, pa.ArrowException, ValueError, KeyError, struct.error):
+        with filesystem.open_input_stream(f"{path}/{DIGEST_FILE}", compression=None) as file:
+            data = file.read()
+        head = len(_VERSION) + 2 * hashlib.sha256().digest_size
+        if data[:head] == _VERSION + state_of(filesystem, path, parts) + hashlib.sha256(data[head:]).digest():
+            return {name: _checked(name, table) for name, table in from_bytes(data[head:]).items() if name in DIGESTS}
+    return None
+
+
+def _checked(name: str, table: pa.Table) -> pa.Table:
+    """Arrow trusts the offsets in a file unless it is told to check them."""
+    table.validate(full=True)
+    return table.select(schema_of(name).names).cast(schema_of(name))

@@ -1,0 +1,344 @@
+"""The tables of a digest, one entry a table: what they add up or keep, in which order, and how many rows of it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass, fields, replace
+from typing import Any, Final
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute
+
+from kwire.analysis.group_lives import LIVES
+from kwire.analysis.row_sums import codes_of
+from kwire.tables.schemas import BOOL, CLIENTS, INT, LONG, REQUESTS, TEXT, TEXTS, TIME, TOPIC_ACCESS, UPGRADE_IMPACT
+
+__all__ = ["DIGESTS", "EVERYTHING", "PAGE", "Digest", "DigestTable", "Limits", "merge_digests", "selected_clients"]
+
+pc: Any = pyarrow.compute  # its stubs know neither numbers nor texts as arguments
+
+Digest = dict[str, pa.Table]
+"""Tables by name (`DIGESTS`)."""
+
+_ALL: Final = 1 << 62
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Limits:
+    """How much of each kind a report shows one by one; of the rest it has the totals.
+
+    Attributes:
+        listed: clients, worst first.
+        urgent: clients that break or may: each has an action item. More of them than `listed` are kept.
+        others: peers that are no application, such as brokers.
+        drawn: clients whose activity over time is drawn.
+        groups: consumer groups, those that rebalance most.
+        topics: topics; those that lose clients first, then the busiest.
+        uses: clients of a topic in each direction.
+        topics_of_client: topics of a client in each direction.
+        incidents: rows of a top list before it is cut.
+        listing: rows of other lists.
+    """
+
+    listed: int = 2_000
+    urgent: int = 5_000
+    others: int = 200
+    drawn: int = 20
+    groups: int = 200
+    topics: int = 500
+    uses: int = 20
+    topics_of_client: int = 50
+    incidents: int = 200
+    listing: int = 2_000
+
+
+PAGE: Final = Limits()
+"""Of the page, the summary on the terminal, Markdown and metrics."""
+EVERYTHING: Final = replace(PAGE, **{field.name: _ALL for field in fields(Limits) if field.name not in ("drawn",)})
+"""Of the forms that programs read: JSON, CSV, SARIF and JUnit."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class DigestTable:
+    """How the rows of a table come together.
+
+    Attributes:
+        keys: columns that name a row where rows add up; empty where each row is kept.
+        sums, lows, highs: columns that are added up, of which the least or the greatest counts.
+        kept: the other columns, of rows that are kept.
+        order: columns with `ascending` or `descending`.
+        limit: the field of `Limits` that says how many rows stay, empty for all.
+        each: columns of which each value has so many rows.
+    """
+
+    keys: tuple[str, ...] = ()
+    sums: tuple[str, ...] = ()
+    lows: tuple[str, ...] = ()
+    highs: tuple[str, ...] = ()
+    kept: tuple[str, ...] = ()
+    order: tuple[tuple[str, str], ...] = ()
+    limit: str = ""
+    each: tuple[str, ...] = ()
+
+    @property
+    def columns(self) -> tuple[str, ...]:
+        return (*self.keys, *self.sums, *self.lows, *self.highs, *self.kept)
+
+
+_SIDES: Final = tuple(f"{side}{what}" for side in ("writers", "readers") for what in ("", "_break", "_unknown"))
+_STEP: Final = ("connection_id", "request_index")
+CLIENT_FACTS: Final = (
+    "kind", "library", "version", "guessed", "verdicts", "worst", "rejected", "undetermined", "marked", "finding_requests", "versions_ok",
+    "is_urgent",
+)  # fmt: skip
+"""What is said of a client beside its row."""
+EVIDENCE_COLUMNS: Final = (
+    "capture", "connection_id", "request_index", "api_name", "api_version", "request_time", "error_name", "state", "packet_number",
+)  # fmt: skip
+FINDING_COLUMNS: Final = (
+    "client_key", "client_id", "api_name", "api_version", "requests", "target_release", "verdict", "verdict_basis", "confidence",
+    "evidence_connection_id", "evidence_request_index", "reason", "remedy", "cure_version", "cure_kind", "refused_by",
+)  # fmt: skip
+USE_COLUMNS: Final = (
+    "client_key", "client_id", "group_ids", "topic", "topic_id", "direction", "requests", "errors", "records", "bytes", "first_seen",
+    "last_seen",
+)  # fmt: skip
+FRAME_COLUMNS: Final = (
+    "capture", "connection_id", "request_index", "packet_number", "stream_offset", "software_name", "client_id", "explanation",
+)  # fmt: skip
+_RULE: Final = ("severity", "rule")
+
+DIGESTS: Final[dict[str, DigestTable]] = {
+    # by key: clients
+    "targets": DigestTable(keys=("target_release",)),
+    "fleet": DigestTable(
+        keys=("kind", "role", "library", "version", "guessed", "identity_source", "verdicts"),
+        sums=("clients", "connections", "requests", "errors"),
+    ),
+    "clients": DigestTable(kept=(*(name for name in CLIENTS.names if name not in CLIENT_FACTS), *CLIENT_FACTS)),
+    "findings": DigestTable(kept=FINDING_COLUMNS),
+    "topics_of_clients": DigestTable(
+        kept=("client_key", "topic", "topic_id", "direction", "records", "group_ids"), each=("client_key", "direction"),
+        limit="topics_of_client", order=(("records", "descending"), ("topic", "ascending"), ("topic_id", "ascending")),
+    ),
+    "libraries": DigestTable(kept=("client_key", "library")),
+    # by key: what they use
+    "api_versions": DigestTable(keys=("api_key", "api_name", "api_version"), sums=("requests", "errors", "clients")),
+    "api_verdicts": DigestTable(keys=("api_name", "api_version", "target_release"), highs=("rank",)),
+    "metadata": DigestTable(
+        kept=("client_key", "requests", "first_seen", "last_seen", "rate"),
+        order=(("rate", "descending"), ("client_key", "ascending")), limit="incidents",
+    ),
+    "storms": DigestTable(
+        kept=("client_key", "connections", "minute", "in_all"),
+        order=(("connections", "descending"), ("client_key", "ascending")), limit="incidents",
+    ),
+    "throttled": DigestTable(
+        kept=("client_key", "api_name", "throttle_ms", "of_client"),
+        order=(("of_client", "descending"), ("client_key", "ascending"), ("throttle_ms", "descending")), limit="incidents",
+    ),
+    "failed_uses": DigestTable(
+        kept=("client_key", "api_name", "api_version", "error_names", "errors", "disconnects"),
+        order=(("errors", "descending"), ("client_key", "ascending"), ("api_name", "ascending"), ("api_version", "ascending")),
+        limit="listing",
+    ),
+    "hours": DigestTable(keys=("hour", "is_waiting"), sums=("requests", "errors")),
+    "hour_latencies": DigestTable(keys=("hour", "up_to_us"), sums=("requests",)),
+    "client_hours": DigestTable(keys=("client_key", "hour"), sums=("requests",)),
+    # by key: groups and topics
+    "group_lives": DigestTable(kept=tuple(LIVES.names), order=(("group_id", "ascending"), ("time", "ascending"))),
+    "groups": DigestTable(
+        kept=("group_id", "again", "troubled"),
+        order=(("again", "descending"), ("troubled", "descending"), ("group_id", "ascending")), limit="groups",
+    ),
+    "rebalance_reasons": DigestTable(kept=("group_id", "reason", "times", "again"),
+                                     order=(("again", "descending"), ("group_id", "ascending"), ("times", "descending")), limit="listing"),
+    "life_ends": DigestTable(keys=("what",), lows=("start",), highs=("end",)),
+    "topics": DigestTable(
+        keys=("topic", "topic_id"), sums=("records_written", "bytes_written", "records_read", *_SIDES, "writing_rows", "reading_rows"),
+    ),
+    "topic_formats": DigestTable(keys=("topic", "topic_id", "format")),
+    "oversized": DigestTable(
+        kept=("client_id", "topic", "topic_id", "max_batch_bytes", "error_names"),
+        order=(("max_batch_bytes", "descending"), ("client_id", "ascending"), ("topic", "ascending")), limit="incidents",
+    ),
+    "totals": DigestTable(keys=("what",), sums=("number",)),
+    # rows of tables
+    "open_span": DigestTable(keys=("what",), lows=("start",), highs=("end",)),
+    "open_connections": DigestTable(keys=("library", "step"), sums=("begun", "ended")),
+    "streams": DigestTable(keys=("protocol", "state"), sums=("connections", "tls")),
+    "listeners": DigestTable(
+        keys=("server_address", "server_port", "node_id"), sums=("connections", "kafka", "opaque", "late", "one_way", "gaps", "bytes_cut"),
+    ),
+    "refusals": DigestTable(
+        keys=("client_key", "reason"), sums=("times",),
+        order=(("times", "descending"), ("client_key", "ascending"), ("reason", "ascending")), limit="listing",
+    ),
+    "unread": DigestTable(
+        keys=("client_address", "listener", "tls_version", "tls_ja4", "tls_decrypted"), sums=("connections", "bytes"),
+        order=(("connections", "descending"), ("client_address", "ascending"), ("listener", "ascending"), ("tls_version", "ascending"),
+               ("tls_ja4", "ascending"), ("tls_decrypted", "ascending")), limit="listing",
+    ),
+    "client_connections": DigestTable(
+        kept=("client_key", "connection_id", "first_seen", "last_seen", "state"), each=("client_key",), limit="drawn",
+        order=(("client_key", "ascending"), ("first_seen", "ascending"), ("connection_id", "ascending")),
+    ),
+    "topic_uses": DigestTable(
+        kept=USE_COLUMNS, each=("topic", "topic_id", "direction"), limit="uses",
+        order=(("records", "descending"), ("client_id", "ascending")),
+    ),
+    "rules": DigestTable(keys=_RULE, sums=("times", "rows", "connections")),
+    "rule_clients": DigestTable(
+        keys=(*_RULE, "client_id"), sums=("times",), each=_RULE, limit="incidents",
+        order=(("times", "descending"), ("client_id", "ascending")),
+    ),
+    "rule_frames": DigestTable(kept=(*_RULE, *FRAME_COLUMNS), each=_RULE, limit="drawn"),
+    "handshakes": DigestTable(
+        keys=("client_address", "listener", "rule", "explanation"), sums=("times",),
+        highs=("last_seen", "tls_version", "tls_sni", "tls_ja4"),
+        order=(("times", "descending"), ("client_address", "ascending"), ("listener", "ascending"), ("explanation", "ascending")),
+        limit="listing",
+    ),
+    "evidence": DigestTable(kept=EVIDENCE_COLUMNS, order=tuple((name, "ascending") for name in _STEP)),
+    "pushes": DigestTable(
+        keys=("client_id", "software", "client_instance_id"), sums=("points",), highs=("metrics", "time"),
+        order=(("client_id", "ascending"), ("software", "ascending"), ("client_instance_id", "ascending")), limit="listing",
+    ),
+    "push_sources": DigestTable(
+        keys=("client_id", "software", "client_instance_id", "what", "value"), each=("client_id", "software", "client_instance_id", "what"),
+        limit="drawn", order=(("value", "ascending"),),
+    ),
+}  # fmt: skip
+
+_LONGS: Final = (
+    "clients", "connections", "requests", "errors", "disconnects", "finding_requests", "versions_ok", "throttle_ms", "of_client", "times",
+    "rows", "records", "bytes", "records_written", "bytes_written", "records_read", "begun", "ended", "tls", "kafka", "opaque", "late",
+    "one_way", "gaps", "bytes_cut", "number", "again", "troubled", "points", "metrics", "in_all", "up_to_us", "max_batch_bytes",
+    "writing_rows", "reading_rows", "packet_number", "stream_offset", "request_index", *_SIDES,
+)  # fmt: skip
+_INTS: Final = (
+    "worst", "rejected", "undetermined", "marked", "rank", "step", "api_key", "api_version", "server_port", "node_id",
+)  # fmt: skip
+_TYPES: Final[dict[str, pa.DataType]] = {
+    **dict.fromkeys(_LONGS, LONG),
+    **dict.fromkeys(_INTS, INT),
+    **dict.fromkeys(("first_seen", "last_seen", "hour", "minute", "time", "start", "end"), TIME),
+    **dict.fromkeys(("guessed", "is_urgent", "is_waiting"), BOOL),
+    **dict.fromkeys(("error_names", "group_ids"), TEXTS),
+    "rate": pa.float64(),
+}
+_WHOLE_ROWS: Final = {
+    "clients": CLIENTS, "findings": UPGRADE_IMPACT, "group_lives": LIVES, "evidence": REQUESTS, "topic_uses": TOPIC_ACCESS,
+}  # fmt: skip
+
+
+def schema_of(name: str) -> pa.Schema:
+    """Give the schema of a table; columns that a table of the analysis has are of its types."""
+    known = _WHOLE_ROWS.get(name)
+    return pa.schema(
+        [
+            known.field(column).remove_metadata()
+            if known is not None and column in known.names
+            else pa.field(column, _TYPES.get(column, TEXT))
+            for column in DIGESTS[name].columns
+        ]
+    )
+
+
+def shaped(name: str, **columns: Any) -> pa.Table:
+    """Make rows of a table.
+
+    Args:
+        name: of the table.
+        columns: all of its columns, and maybe more.
+    """
+    schema = schema_of(name)
+    return pa.table({column: columns[column] for column in schema.names}).cast(schema)
+
+
+def merge_digests(parts: Iterable[Digest], limits: Limits) -> Digest:
+    """Put digests together; a table that all of them lack is not there."""
+    found: dict[str, list[pa.Table]] = {}
+    for part in parts:
+        for name, table in part.items():
+            found.setdefault(name, []).append(table)
+    merged = {name: reduced(name, pa.concat_tables(tables), limits) for name, tables in found.items()}
+    if "clients" in merged:
+        kept: Any = merged["clients"].column("client_key").combine_chunks()
+        for name in ("findings", "topics_of_clients", "client_hours"):
+            if name in merged:
+                table = merged[name]
+                merged[name] = table.filter(pc.is_in(table.column("client_key"), value_set=kept))
+    if "groups" in merged:
+        groups: Any = merged["groups"].column("group_id").combine_chunks()
+        lives = merged["group_lives"]
+        merged["group_lives"] = lives.filter(pc.is_in(lives.column("group_id"), value_set=groups))
+    return merged
+
+
+def reduced(name: str, table: pa.Table, limits: Limits) -> pa.Table:
+    """Bring a table to its rule: one row a key, in its order, no more rows than its limit."""
+    rule = DIGESTS[name]
+    if rule.keys:
+        kinds = (("sum", rule.sums), ("min", rule.lows), ("max", rule.highs))
+        rules: list[Any] = [(column, what) for what, columns in kinds for column in columns]
+        grouped = table.group_by(list(rule.keys), use_threads=False).aggregate(rules)
+        names = [*rule.keys, *(f"{column}_{what}" for column, what in rules)]
+        table = grouped.select(names).rename_columns([*rule.keys, *(column for column, _ in rules)])
+        table = table.select(rule.columns).cast(schema_of(name))
+    if rule.order:
+        order: list[Any] = [*rule.order]
+        table = table.sort_by(order)
+    if name == "clients":
+        return table.filter(pa.array(selected_clients(table, limits)))
+    if not rule.limit:
+        return table
+    most: int = getattr(limits, rule.limit)
+    if not rule.each:
+        return table.slice(0, most)
+    if not len(table):
+        return table
+    numbers, _ = codes_of(*(table.column(column).combine_chunks() for column in rule.each))
+    return table.filter(pa.array(_place_in_group(numbers) < most))
+
+
+def _place_in_group(numbers: Any) -> Any:
+    """How many rows of the same number stand before each row."""
+    order = np.argsort(numbers, kind="stable")
+    ordered = numbers[order]
+    starts = np.flatnonzero(np.r_[True, ordered[1:] != ordered[:-1]])
+    places = np.arange(len(numbers)) - np.repeat(starts, np.diff(np.r_[starts, len(numbers)]))
+    found = np.empty(len(numbers), np.int64)
+    found[order] = places
+    return found
+
+
+def selected_clients(clients: pa.Table, limits: Limits) -> Any:
+    """Which clients are shown one by one: the worst, the busiest of them, and some that are no application.
+
+    Args:
+        clients: the table of a digest.
+        limits: how many.
+    """
+    chosen = np.zeros(len(clients), np.bool_)
+    if not len(clients):
+        return chosen
+    ranked = _ranked(clients, ("worst", "rejected", "undetermined", "marked", "finding_requests"))
+    drawn = _ranked(clients, ("worst", "requests"))
+    kinds = clients.column("kind").to_numpy(zero_copy_only=False)
+    is_counted = np.isin(kinds.astype(str), ("application", ""))
+    urgent = clients.column("is_urgent").to_numpy(zero_copy_only=False).astype(np.bool_)
+    of_these = ranked[is_counted[ranked]]
+    chosen[of_these[: limits.listed]] = True
+    chosen[ranked[urgent[ranked]][: limits.urgent]] = True
+    chosen[drawn[is_counted[drawn]][: limits.drawn]] = True
+    chosen[ranked[~is_counted[ranked]][: limits.others]] = True
+    return chosen
+
+
+def _ranked(clients: pa.Table, columns: tuple[str, ...]) -> Any:
+    """The places of the rows by columns, the greatest first; by key where they are equal."""
+    keys = clients.append_column("place", pa.array(np.arange(len(clients))))
+    order: list[tuple[str, Any]] = [*((name, "descending") for name in columns), ("client_key", "ascending")]
+    return keys.select([*columns, "client_key", "place"]).sort_by(order).column("place").to_numpy()

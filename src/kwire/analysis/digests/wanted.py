@@ -1,0 +1,136 @@
+"""What a report shows of single rows: chosen from the digest of all keys, looked up in the tables of rows."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any, Final
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute
+
+from kwire.analysis.digests.of_clients import VERDICTS, release_order
+from kwire.analysis.digests.tables import Digest, Limits
+from kwire.tables.schemas import BOOL, LONG, TEXT
+from kwire.tables.schemas import schema_of as table_schema
+
+__all__ = ["MOST_CLIENTS", "MOST_REQUESTS", "Wanted", "wanted_of"]
+
+pc: Any = pyarrow.compute  # its stubs know neither numbers nor texts as arguments
+
+MOST_REQUESTS: Final = 20_000_000
+"""A table of requests with more rows is not searched for the requests around a finding."""
+MOST_CLIENTS: Final = 3_000
+"""Clients whose evidence is looked up, worst first."""
+WITH_CONNECTIONS: Final = 2_000
+"""Clients of which some connections are listed, worst first."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Wanted:
+    """What to look for in the tables of rows; it pickles, and all tasks need it.
+
+    Attributes:
+        limits: how much is shown one by one.
+        libraries: columns `client_key` and `library`.
+        clients: keys of clients whose connections are listed, an array.
+        findings: columns `connection_id`, `request_index` and `is_shown`: requests that prove something, and whether those around one
+            are shown too.
+        topics: columns `topic` and `topic_id` of the topics whose clients are listed.
+        span: time over which open connections are counted; None for no such count.
+    """
+
+    limits: Limits
+    libraries: pa.Table
+    clients: Any
+    findings: pa.Table
+    topics: pa.Table
+    span: tuple[datetime, datetime] | None
+
+    @property
+    def reads_requests(self) -> bool:
+        """Whether the table of requests is searched."""
+        return len(self.findings) > 0
+
+
+def wanted_of(digest: Digest, limits: Limits, requests: int) -> Wanted:
+    """Choose.
+
+    Args:
+        digest: of all keys.
+        limits: how much is shown one by one.
+        requests: rows in the table of requests.
+    """
+    span = None
+    ends = digest["life_ends"].filter(pc.equal(digest["life_ends"].column("what"), pa.scalar("clients")))
+    if len(ends) and ends["start"][0].is_valid and ends["end"][0].is_valid:
+        span = ends["start"][0].as_py(), ends["end"][0].as_py()
+    clients = digest["clients"].sort_by(
+        [
+            *((name, "descending") for name in ("worst", "rejected", "undetermined", "marked", "finding_requests")),
+            ("client_key", "ascending"),
+        ]
+    )
+    keys: Any = clients.column("client_key").combine_chunks()
+    return Wanted(
+        limits=limits,
+        libraries=digest["libraries"],
+        clients=keys[: max(WITH_CONNECTIONS, 0)],
+        findings=_findings(digest, keys[:MOST_CLIENTS]) if requests <= MOST_REQUESTS else _NO_FINDINGS.empty_table(),
+        topics=_topics(digest["topics"], limits),
+        span=span,
+    )
+
+
+_NO_FINDINGS: Final = table_schema(("connection_id", TEXT), ("request_index", LONG), ("is_shown", BOOL))
+
+
+def _findings(digest: Digest, keys: Any) -> pa.Table:
+    """The requests that findings of clients name, if these break or may."""
+    found = digest["findings"]
+    chosen: Any = pc.and_(
+        pc.is_in(found.column("verdict"), value_set=pa.array(VERDICTS[2:])), pc.is_in(found.column("client_key"), value_set=keys)
+    )
+    chosen = pc.and_(
+        chosen,
+        pc.and_(
+            pc.not_equal(pc.fill_null(found.column("evidence_connection_id"), ""), ""), pc.is_valid(found.column("evidence_request_index"))
+        ),
+    )
+    rows = found.filter(chosen)
+    rank: Any = pc.index_in(rows.column("verdict"), value_set=pa.array(VERDICTS))
+    releases = sorted((one for one in pc.unique(rows.column("target_release")).to_pylist()), key=lambda one: release_order(one or ""))
+    at: Any = pc.index_in(rows.column("target_release"), value_set=pa.array(releases, pa.string()))
+    rows = rows.append_column("rank", rank).append_column("release", at)
+    rows = rows.sort_by(
+        [
+            ("client_key", "ascending"),
+            ("rank", "descending"),
+            ("release", "ascending"),
+            ("api_name", "ascending"),
+            ("api_version", "ascending"),
+        ]
+    )
+    client: Any = rows.column("client_key").combine_chunks().dictionary_encode().indices.to_numpy()
+    shown = np.r_[True, client[1:] != client[:-1]] if len(client) else np.zeros(0, np.bool_)
+    names = {"connection_id": "evidence_connection_id", "request_index": "evidence_request_index"}
+    pairs = pa.table([*(rows.column(of) for of in names.values()), pa.array(shown)], schema=_NO_FINDINGS)
+    grouped = pairs.group_by(["connection_id", "request_index"], use_threads=False).aggregate([("is_shown", "max")])
+    return grouped.rename_columns(_NO_FINDINGS.names)
+
+
+def _topics(topics: pa.Table, limits: Limits) -> pa.Table:
+    """Those that are listed: topics that stop first, then those that lose most, then the busiest."""
+    counts = {name: pc.fill_null(topics.column(name), 0).to_numpy() for name in topics.column_names if name not in ("topic", "topic_id")}
+    stops = np.zeros(len(topics), np.bool_)
+    for side in ("writers", "readers"):
+        stops |= (counts[side] > 0) & (counts[f"{side}_break"] == counts[side])
+    lost = counts["writers_break"] + counts["readers_break"]
+    unknown = counts["writers_unknown"] + counts["readers_unknown"]
+    ranks = {"stops": stops, "lost": lost, "unknown": unknown, "records": counts["records_written"] + counts["records_read"]}
+    table = topics.select(["topic", "topic_id"])
+    for name, rank in ranks.items():
+        table = table.append_column(name, pa.array(rank))
+    order: list[tuple[str, Any]] = [*((name, "descending") for name in ranks), ("topic", "ascending"), ("topic_id", "ascending")]
+    return table.sort_by(order).select(["topic", "topic_id"]).slice(0, limits.topics)

@@ -1,0 +1,121 @@
+"""Clients as they come: rates, errors, latency and a verdict of each, from rows of `requests`, in bounded memory."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from typing import Any, Final
+
+import numpy as np
+import pyarrow as pa
+
+from kwire.analysis.latency_buckets import bucket_of, middle_of
+from kwire.schema import Release, catalog
+
+__all__ = ["LiveClient", "LiveClients"]
+
+_IDENTITY: Final = ("client_id", "software_name", "software_version")
+_USED: Final = ("api_key", "api_version", "error_code")
+# A hostile client can send any api and version; real ones use a few dozen.
+_MOST_USES: Final = 512
+_OTHERS: Final = "(others)"
+_UNKNOWN: Final = "unknown"  # as KIP-511 calls a client that does not name its library
+_API_VERSIONS: Final = 18  # brokers answer every version of it (KIP-511)
+
+
+@dataclass(slots=True)
+class LiveClient:
+    """One client.
+
+    Attributes:
+        client_id, library, version: library and version as it names itself (KIP-511); empty where it sends none.
+        requests, errors: in all.
+        recent, recent_errors: since the last interval.
+        rejected: APIs and versions that it used and the release would reject, as words, in the order in which they came.
+    """
+
+    client_id: str
+    library: str
+    version: str
+    requests: int = 0
+    errors: int = 0
+    recent: int = 0
+    recent_errors: int = 0
+    rejected: list[str] = field(default_factory=list)
+    _uses: set[tuple[int, int]] = field(default_factory=set)
+    _latencies: Counter[int] = field(default_factory=Counter)
+
+    def quantile_us(self, part: float) -> int | None:
+        """The latency that `part` of the responses since the last interval do not exceed, microseconds; None without any."""
+        left = part * self._latencies.total()
+        for bucket, count in sorted(self._latencies.items()):
+            left -= count
+            if left <= 0:
+                return int(middle_of(np.array([bucket]))[0])
+        return None
+
+
+class LiveClients:
+    """The clients of a stream of rows.
+
+    Arguments:
+        release: whose brokers they are judged by.
+        most: clients that are kept; what further ones do is counted together, as `(others)`.
+    """
+
+    def __init__(self, release: Release, most: int = 10_000) -> None:
+        self.release = release
+        self._most = most
+        self._clients: dict[tuple[str, str, str], LiveClient] = {}
+
+    def add(self, rows: pa.RecordBatch) -> None:
+        """Count rows of `requests`."""
+        if not rows.num_rows:
+            return
+        table = pa.Table.from_batches([rows]).select([*_IDENTITY, *_USED, "latency_us"])
+        latency = table.column("latency_us").to_numpy()
+        seen = ~np.isnan(latency)
+        buckets = np.where(seen, bucket_of(np.where(seen, latency, 0).astype(np.int64)), -1)
+        counted = table.append_column("bucket", pa.array(buckets)).group_by([*_IDENTITY, *_USED, "bucket"]).aggregate([([], "count_all")])
+        for row in counted.to_pylist():
+            self._count(row)
+
+    def _count(self, row: dict[str, Any]) -> None:
+        library, version = (("" if row[name] in (None, _UNKNOWN) else row[name]) for name in ("software_name", "software_version"))
+        client = self._client((row["client_id"] or "", library, version))
+        count = row["count_all"]
+        client.requests += count
+        client.recent += count
+        if row["error_code"]:
+            client.errors += count
+            client.recent_errors += count
+        if row["bucket"] >= 0:
+            client._latencies[row["bucket"]] += count
+        use = (row["api_key"], row["api_version"])
+        if None not in use and use not in client._uses and len(client._uses) < _MOST_USES:
+            client._uses.add(use)
+            accepted = self.release.accepts(use[0])
+            if use[0] != _API_VERSIONS and (accepted is None or use[1] not in accepted):
+                client.rejected.append(f"{catalog().api_name(use[0]) or f'API {use[0]}'} v{use[1]}")
+
+    def _client(self, key: tuple[str, str, str]) -> LiveClient:
+        found = self._clients.get(key)
+        if found is None:
+            if len(self._clients) >= self._most:
+                key = (_OTHERS, "", "")
+            found = self._clients.setdefault(key, LiveClient(*key))
+        return found
+
+    def __iter__(self) -> Iterator[LiveClient]:
+        """Those first that break, then those with most requests since the last interval."""
+        return iter(sorted(self._clients.values(), key=lambda one: (not one.rejected, -one.recent, -one.requests, one.client_id)))
+
+    def __len__(self) -> int:
+        return len(self._clients)
+
+    def begin_interval(self) -> None:
+        """Count `recent`, `recent_errors` and latencies from zero."""
+        for one in self._clients.values():
+            one.recent = one.recent_errors = 0
+            one._latencies.clear()

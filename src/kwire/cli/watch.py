@@ -1,0 +1,178 @@
+"""`kwire watch`: who talks to the brokers right now."""
+
+from __future__ import annotations
+
+import threading
+import time
+from collections.abc import Iterator
+from typing import TYPE_CHECKING, Any, Final
+
+import click
+import cloup
+
+from kwire.errors import InputError
+
+if TYPE_CHECKING:
+    from prometheus_client.core import Metric
+    from rich.table import Table
+
+    from kwire.analysis.live_clients import LiveClient, LiveClients
+
+__all__ = ["watch"]
+
+_LEAST_SECONDS: Final = 0.1
+
+
+@cloup.command(short_help="Show live who talks to the brokers, from a capture on standard input.")
+@cloup.option("--target-release", metavar="RELEASE", help="The Kafka version to judge by [default: the newest].")
+@cloup.option(
+    "--interval", type=click.FloatRange(_LEAST_SECONDS), default=2.0, show_default=True, metavar="S", help="Seconds between updates."
+)
+@cloup.option(
+    "--clients", "shown", type=click.IntRange(1), default=25, show_default=True, metavar="N", help="Clients that the table shows."
+)
+@cloup.option("--metrics", metavar="HOST:PORT", help="Serve the counts to Prometheus.")
+@cloup.option(
+    "--port", "ports", type=click.IntRange(1, 65535), multiple=True, metavar="N", help="Broker port (repeatable; auto-detected by default)."
+)
+def watch(target_release: str | None, interval: float, shown: int, metrics: str | None, ports: tuple[int, ...]) -> None:
+    """Show clients by library and client id, what they send a second, their errors and latency, and who breaks on a Kafka version.
+
+    Reads a capture, or a JSON or text request log, from standard input until it ends. The table is renewed in place on a terminal, and
+    printed once at the end in a pipe.
+
+    \b
+    Examples:
+      sudo tcpdump -i any -U -w - 'tcp port 9092' | kwire watch
+      ssh broker-1 sudo tcpdump -i any -U -w - 'tcp port 9092' | kwire watch --target-release 4.0
+      sudo dumpcap -q -i eth0 -f 'tcp port 9092' -w - | kwire watch --metrics :9401
+    """
+    from rich.live import Live
+
+    from kwire.analysis.live_clients import LiveClients
+    from kwire.cli.standard_input import waiting_input
+    from kwire.cli.terminal import console
+    from kwire.schema import releases
+    from kwire.tables import iter_pieces
+    from kwire.tables.pandas_left_out import leave_pandas_out
+
+    leave_pandas_out()
+    release = releases().newest if target_release is None else releases().resolve(target_release)
+    clients, lock = LiveClients(release), threading.Lock()
+    if metrics is not None:
+        _serve(metrics, clients, lock)
+    out = console()
+    begin = last = time.monotonic()
+    live = Live(console=out, auto_refresh=False, transient=False) if out.is_terminal else None
+
+    def update(now: float) -> None:
+        nonlocal last
+        with lock:
+            if live is not None:
+                live.update(_table(clients, max(now - last, _LEAST_SECONDS), shown), refresh=True)
+                clients.begin_interval()
+        last = now
+
+    ended = threading.Event()
+
+    def renew() -> None:
+        while not ended.wait(interval):
+            update(time.monotonic())
+
+    renewing = threading.Thread(target=renew, daemon=True)
+    if live is not None:
+        live.start()
+        renewing.start()
+    try:
+        with waiting_input() as stream:
+            for batches in iter_pieces([stream], "standard input", ("requests",), ports or None):
+                with lock:
+                    for batch in batches["requests"]:
+                        clients.add(batch)
+    finally:
+        ended.set()
+        if live is not None:
+            renewing.join(interval + 1)
+            live.stop()
+    if live is None:
+        with lock:
+            out.print(_table(clients, max(time.monotonic() - begin, _LEAST_SECONDS), shown))
+
+
+def _table(clients: LiveClients, seconds: float, shown: int) -> Table:
+    from rich import box
+    from rich.table import Table
+
+    from kwire.cli.terminal import printable
+
+    ordered = list(clients)
+    breaking = sum(bool(one.rejected) for one in ordered)
+    more = f", {len(ordered) - shown} not shown" if len(ordered) > shown else ""
+    table = Table(
+        title=f"{breaking} of {len(ordered)} clients break on Kafka {clients.release.name} so far{more}",
+        box=box.SIMPLE_HEAD,
+        title_justify="left",
+    )
+    table.add_column("client", no_wrap=True)
+    table.add_column("library", no_wrap=True)
+    for heading in ("requests/s", "errors/s", "p50 ms", "p99 ms"):
+        table.add_column(heading, justify="right", no_wrap=True)
+    table.add_column("rejects", no_wrap=True)
+    for one in ordered[:shown]:
+        table.add_row(
+            printable(one.client_id or "(no client id)"),
+            printable(f"{one.library} {one.version}".strip() or "not sent"),
+            _rate(one.recent, seconds),
+            _rate(one.recent_errors, seconds),
+            _milliseconds(one, 0.5),
+            _milliseconds(one, 0.99),
+            ", ".join(one.rejected[:3]),
+            style="red" if one.rejected else None,
+        )
+    return table
+
+
+def _rate(count: int, seconds: float) -> str:
+    return f"{count / seconds:,.1f}" if count else "0"
+
+
+def _milliseconds(one: LiveClient, part: float) -> str:
+    found = one.quantile_us(part)
+    return "" if found is None else f"{found / 1000:,.1f}"
+
+
+class _Collector:
+    """The counts as Prometheus reads them."""
+
+    def __init__(self, clients: LiveClients, lock: threading.Lock) -> None:
+        self._clients = clients
+        self._lock = lock
+
+    def collect(self) -> Iterator[Metric]:
+        from prometheus_client.core import CounterMetricFamily, GaugeMetricFamily
+
+        labels = ("client_id", "client_software_name", "client_software_version")
+        requests = CounterMetricFamily("kwire_requests", "Requests that a client sent.", labels=labels)
+        errors = CounterMetricFamily("kwire_request_errors", "Responses with an error code that a client got.", labels=labels)
+        breaks = GaugeMetricFamily("kwire_client_breaks", "1 for a client that the Kafka release rejects.", labels=(*labels, "release"))
+        with self._lock:
+            for one in self._clients:
+                values = [one.client_id, one.library, one.version]
+                requests.add_metric(values, one.requests)
+                errors.add_metric(values, one.errors)
+                breaks.add_metric([*values, self._clients.release.name], bool(one.rejected))
+        yield from (requests, errors, breaks)
+
+
+def _serve(address: str, clients: LiveClients, lock: threading.Lock) -> Any:
+    from prometheus_client import CollectorRegistry, start_http_server
+
+    host, colon, port = address.rpartition(":")
+    if not colon or not port.isdecimal() or not int(port) < 65536:
+        raise InputError(f"--metrics {address!r} is not HOST:PORT")
+    registry = CollectorRegistry()
+    registry.register(_Collector(clients, lock))
+    try:
+        return start_http_server(int(port), host.strip("[]") or "0.0.0.0", registry)
+    except OSError as error:
+        raise InputError(f"{address} cannot be listened on: {error.strerror or error}") from error

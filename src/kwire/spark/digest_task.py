@@ -1,0 +1,120 @@
+"""The digest of the tables of rows, by tasks that read parts of them: the last of an analysis, when all parts are written.
+
+The digest of what is divided by key comes from the tasks that finish it (`kwire.spark.finish_task`).
+"""
+
+from __future__ import annotations
+
+import pickle
+import re
+import time
+from collections import defaultdict
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from functools import partial
+from typing import TYPE_CHECKING, Final
+
+from kwire.analysis.digests import DIGESTED_COLUMNS, PAGE, Digest, RowDigest, Wanted, merge_digests
+from kwire.analysis.partials import from_bytes, to_bytes
+from kwire.capture.file_systems import StoreOptions, store_options
+from kwire.errors import InputError
+from kwire.spark.parts import opened_part, part_batches
+from kwire.spark.task_running import run_each
+
+if TYPE_CHECKING:
+    from pyspark import SparkContext
+    from pyspark.sql import SparkSession
+
+    from kwire.spark.local_processes import LocalProcesses
+
+__all__ = ["digest_rows", "merged"]
+
+_AT_ONCE: Final = 64
+"""Digests that are unpacked at once."""
+_PARTS_OF_TASK: Final = 32
+_NUMBER: Final = re.compile(r"-(\d{5})\b")
+
+Part = tuple[str, bool]
+"""`TABLE/NAME`, and whether this run wrote it."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Digesting:
+    """What all tasks of this step need."""
+
+    out: str
+    wanted: Wanted
+    store: StoreOptions | None
+
+
+def merged(packed: Iterable[bytes]) -> Digest:
+    """Put digests of tasks together, as `to_bytes` packs them."""
+    found: list[Digest] = []
+    for one in packed:
+        found.append(from_bytes(one))
+        if len(found) >= _AT_ONCE:
+            found = [merge_digests(found, PAGE)]
+    return merge_digests(found, PAGE)
+
+
+def digest_rows(
+    spark: SparkSession | SparkContext | LocalProcesses,
+    out: str,
+    parts: Iterable[Part],
+    wanted: Wanted,
+    store: StoreOptions | None,
+    slots: int,
+) -> tuple[Digest, float]:
+    """Digest the tables of rows.
+
+    Args:
+        spark: where to.
+        out: the output folder, path or URI.
+        parts: all parts of the analysis; those of other tables are passed over.
+        wanted: what to look for.
+        store: how to reach the store of the folder.
+        slots: tasks that can run at once.
+
+    Returns:
+        The digest, and seconds of the processor.
+
+    Raises:
+        InputError: a part cannot be read.
+        KwireError: the job failed.
+    """
+    tasks = _tasks(parts, wanted, slots)
+    results = [pickle.loads(one) for one in run_each(spark, tasks, partial(_digest, _Digesting(out, wanted, store)))] if tasks else []
+    for result in results:
+        if isinstance(result, InputError):
+            raise result
+    return merged(digest for digest, _ in results), sum(seconds for _, seconds in results)
+
+
+def _tasks(parts: Iterable[Part], wanted: Wanted, slots: int) -> list[tuple[Part, ...]]:
+    """Share out the parts; what one task of the first step wrote stays together, for a connection and its violations are in it."""
+    groups: dict[str, list[Part]] = defaultdict(list)
+    for part in parts:
+        table, _, name = part[0].partition("/")
+        if table in DIGESTED_COLUMNS and (table != "requests" or wanted.reads_requests):
+            number = _NUMBER.search(name)
+            groups[f"{table == 'topic_access'}{number[1] if number else name}"].append(part)
+    listed = [groups[name] for name in sorted(groups)]
+    total = sum(map(len, listed))
+    count = min(len(listed), max(slots, -(-total // _PARTS_OF_TASK)))
+    return [tuple(part for group in listed[at::count] for part in group) for at in range(count)]
+
+
+def _digest(shared: _Digesting, parts: Sequence[Part]) -> bytes:
+    begun = time.process_time()
+    rows = RowDigest(shared.wanted)
+    order = list(DIGESTED_COLUMNS)
+    try:
+        with store_options(shared.store):
+            for part, is_fresh in sorted(parts, key=lambda each: (order.index(each[0].partition("/")[0]), each[0])):
+                table = part.partition("/")[0]
+                with opened_part(shared.out, part, is_fresh) as file:
+                    for batch in part_batches(file, table, DIGESTED_COLUMNS[table]):
+                        rows.add(table, batch)
+    except InputError as error:
+        return pickle.dumps(error)
+    return pickle.dumps((to_bytes(rows.result()), time.process_time() - begun))

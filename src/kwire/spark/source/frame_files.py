@@ -1,0 +1,174 @@
+"""Frames out of Parquet and Arrow files, which a task opens itself: no row of them passes through Spark before it is decoded.
+
+A large file is divided: of Parquet a task reads the row groups whose middle lies in its part of the bytes, as Spark's own reader has it; of
+an Arrow file the record batches of its share. So the driver opens no file but one, for the types of the columns that are kept.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from contextlib import closing
+from dataclasses import dataclass
+from typing import Any, Final
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+
+from kwire.capture.file_systems import filesystem_of, reason_of
+from kwire.errors import InputError
+from kwire.spark.source.frame_options import FrameFiles
+from kwire.tables.schemas import TIME
+
+__all__ = ["FilePart", "batches_of_parts", "kept_fields"]
+
+_BATCH_BYTES: Final = 8 << 20  # of the frames; more does not make a task faster
+_BATCH_ROWS: Final = 65_536
+
+_SCALARS: Final = {
+    pa.uint8(): pa.int16(), pa.uint16(): pa.int32(), pa.uint32(): pa.int64(), pa.large_string(): pa.string(), pa.string_view(): pa.string(),
+    pa.large_binary(): pa.binary(), pa.binary_view(): pa.binary(),
+}  # fmt: skip
+_PLAIN: Final = frozenset((
+    pa.bool_(), pa.int8(), pa.int16(), pa.int32(), pa.int64(), pa.float64(), pa.string(), pa.binary(), TIME,
+))  # fmt: skip
+
+
+@dataclass(frozen=True, slots=True)
+class FilePart:
+    """A share of a file.
+
+    Attributes:
+        location: path or URI.
+        size: bytes of the whole file.
+        share: which of how many, (0, 1) for all.
+    """
+
+    location: str
+    size: int
+    share: tuple[int, int]
+
+
+def _kept_type(kind: Any) -> Any:
+    """The type that Spark gets; None where there is none."""
+    if pa.types.is_dictionary(kind):
+        return _kept_type(kind.value_type)
+    if pa.types.is_timestamp(kind):
+        return TIME
+    found = _SCALARS.get(kind, kind)
+    return found if found in _PLAIN else None
+
+
+def kept_fields(files: FrameFiles, location: str) -> list[Any]:
+    """The columns that go along, with the types that Spark gets, as one file has them.
+
+    Raises:
+        InputError: the file cannot be read, has no such column, the frames are no bytes, or Spark has no type for a column.
+    """
+    with closing(_opened(files, location)) as file:
+        schema = file.schema
+    for name in (files.column, *files.keep):
+        if name not in schema.names:
+            raise InputError(f"{location} has no column {name!r}; it has {', '.join(schema.names)}.")
+    kind: Any = schema.field(files.column).type
+    if not any(
+        check(kind) for check in (pa.types.is_binary, pa.types.is_large_binary, pa.types.is_fixed_size_binary, pa.types.is_binary_view)
+    ):
+        raise InputError(f"The column {files.column!r} of {location} holds {kind}, and frames are binary.")
+    found = []
+    for name in files.keep:
+        wanted = _kept_type(schema.field(name).type)
+        if wanted is None:
+            raise InputError(f"The column {name!r} of {location} is {schema.field(name).type}, which cannot be kept: only plain types can.")
+        found.append(pa.field(name, wanted))
+    return found
+
+
+class _ParquetFile:
+    def __init__(self, source: Any, remote: bool) -> None:
+        self._file = pq.ParquetFile(source, pre_buffer=remote)  # a store is asked for a row group at once
+        self.schema = self._file.schema_arrow
+
+    def close(self) -> None:
+        self._file.close()
+
+    def batches(self, names: list[str], size: int, share: tuple[int, int]) -> Iterator[pa.RecordBatch]:
+        metadata = self._file.metadata
+        for number in range(metadata.num_row_groups):
+            group = metadata.row_group(number)
+            columns = [group.column(index) for index in range(group.num_columns)]
+            start = min(each.dictionary_page_offset or each.data_page_offset for each in columns)
+            middle = start + sum(each.total_compressed_size for each in columns) // 2
+            if min(middle * share[1] // max(size, 1), share[1] - 1) != share[0] or not group.num_rows:
+                continue
+            row_bytes = max(1, sum(each.total_uncompressed_size for each in columns if each.path_in_schema in names) // group.num_rows)
+            rows = max(1, min(_BATCH_ROWS, _BATCH_BYTES // row_bytes))
+            yield from self._file.iter_batches(batch_size=rows, row_groups=[number], columns=names, use_threads=False)
+
+
+class _ArrowFile:
+    def __init__(self, source: Any) -> None:
+        self._source = source
+        self._file = pa.ipc.open_file(source)
+        self.schema = self._file.schema
+
+    def close(self) -> None:
+        self._source.close()
+
+    def batches(self, names: list[str], size: int, share: tuple[int, int]) -> Iterator[pa.RecordBatch]:
+        count = self._file.num_record_batches
+        for number in range(count):
+            if number * share[1] // count == share[0]:
+                batch = self._file.get_batch(number).select(names)
+                rows = max(1, min(_BATCH_ROWS, batch.num_rows * _BATCH_BYTES // max(batch.nbytes, 1)))
+                for start in range(0, batch.num_rows, rows):
+                    yield batch.slice(start, rows)
+
+
+def _opened(files: FrameFiles, location: str) -> _ParquetFile | _ArrowFile:
+    """Open a file; InputError where it cannot be read."""
+    try:
+        filesystem, path = filesystem_of(location)
+        remote = filesystem.type_name != "local"
+        source: Any = filesystem.open_input_file(path) if remote else pa.memory_map(path)
+        return _ParquetFile(source, remote) if files.format == "parquet" else _ArrowFile(source)
+    except pa.ArrowInvalid as error:
+        raise InputError(f"{location} cannot be read as {files.format}: {reason_of(error)}") from error
+    except OSError as error:
+        raise InputError(f"{location} cannot be read: {reason_of(error)}") from error
+
+
+def batches_of_parts(parts: Sequence[FilePart], files: FrameFiles, kept: Sequence[Any], skip_corrupt: bool) -> Iterator[pa.RecordBatch]:
+    """Read the frames of one task, with the columns that are kept.
+
+    Arguments:
+        parts: to be read one after the other.
+        kept: from `kept_fields`.
+        skip_corrupt: leave out what is behind the place where a file cannot be read.
+
+    Raises:
+        InputError: a file cannot be read, or it has other columns than the first.
+    """
+    names = [*(field.name for field in kept), *((files.column,) if files.column not in files.keep else ())]
+    for part in parts:
+        try:
+            with closing(_opened(files, part.location)) as file:
+                if missing := [name for name in names if name not in file.schema.names]:
+                    raise InputError(f"{part.location} has no column {missing[0]!r}; other files that are read with it have one.")
+                for batch in file.batches(names, part.size, part.share):
+                    columns = [_cast(batch.column(field.name), field, part) for field in kept]
+                    if files.column not in files.keep:
+                        columns.append(batch.column(files.column))
+                    yield pa.RecordBatch.from_arrays(columns, names=names)
+        except (InputError, pa.ArrowException, OSError) as error:
+            if skip_corrupt:
+                continue
+            if isinstance(error, InputError):
+                raise
+            raise InputError(f"{part.location} cannot be read: {reason_of(error)}") from error
+
+
+def _cast(column: Any, field: Any, part: FilePart) -> Any:
+    try:
+        return column if column.type == field.type else column.cast(field.type)
+    except pa.ArrowException as error:
+        raise InputError(f"{part.location} has {column.type} in the column {field.name!r}, where others have {field.type}.") from error

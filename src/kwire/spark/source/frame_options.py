@@ -1,0 +1,71 @@
+"""Options of files that hold frames in a binary column, Parquet or Arrow: which column, what goes along, what is summed."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Final
+
+from kwire.errors import InputError
+from kwire.spark.frame_sums import aggregates_of
+from kwire.spark.reading_options import paths_of
+
+__all__ = ["FORMATS", "FrameFiles", "frame_files"]
+
+FORMATS: Final = {"parquet": (".parquet", ".parq"), "arrow": (".arrow", ".feather", ".ipc")}
+"""Values of the option `source`, with the endings of names that are read in a folder."""
+
+_OPTIONS: Final = {"column": "column", "keep": "keep", "bodies": "bodies", "aggregate": "aggregate"}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class FrameFiles:
+    """What is read of such files; pickles.
+
+    Attributes:
+        format: one of `FORMATS`.
+        column: the binary column with the frames or bodies.
+        keep: columns that go along.
+        bodies: the column holds bodies without their headers.
+        aggregate: what is summed in the tasks, as for `kwire.spark.map_frames`; None for rows.
+    """
+
+    format: str
+    column: str
+    keep: tuple[str, ...] = ()
+    bodies: bool = False
+    aggregate: tuple[str, ...] | None = None
+
+
+def frame_files(given: dict[str, str]) -> FrameFiles | None:
+    """Check the options of files with frames.
+
+    Arguments:
+        given: values by names in lower case; those that are taken are removed.
+
+    Returns:
+        None where the source is captures and request logs.
+
+    Raises:
+        InputError: no such source, a file without a column or a column without a file.
+    """
+    source = given.pop("source", "captures").lower()
+    found = {name: given.pop(name) for name in _OPTIONS if name in given}
+    if source == "captures":
+        if found:
+            raise InputError(f"The option {next(iter(found))} of the kwire data source goes with source=parquet or source=arrow.")
+        return None
+    if source not in FORMATS:
+        raise InputError(f"The option source of the kwire data source is captures, {' or '.join(FORMATS)}, not {source!r}.")
+    if "column" not in found:
+        raise InputError(f"The kwire data source reads one column of {source} files: name it by the option column.")
+    bodies = found.get("bodies", "false").lower()
+    if bodies not in ("true", "false"):
+        raise InputError(f"The option bodies of the kwire data source is true or false, not {found['bodies']!r}.")
+    aggregate = found.get("aggregate")
+    return FrameFiles(
+        format=source,
+        column=found["column"],
+        keep=paths_of(found.get("keep")) or (),
+        bodies=bodies == "true",
+        aggregate=None if aggregate is None else tuple(each.name for each in aggregates_of(aggregate)),
+    )

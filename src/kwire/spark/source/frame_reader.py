@@ -1,0 +1,163 @@
+"""The reader of files with frames: tasks as large as Spark's own, rows or sums as of `kwire.spark.map_frames`."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from fnmatch import fnmatchcase
+from typing import Any, Final
+
+import pyarrow as pa
+from pyspark.sql.datasource import DataSourceReader, InputPartition
+
+from kwire.capture.file_systems import store_options
+from kwire.capture.inputs import CaptureFile, expand_inputs
+from kwire.errors import InputError, KwireError
+from kwire.spark.frame_rows import FrameRows
+from kwire.spark.frame_sums import FrameSums, frames_to_rows
+from kwire.spark.source.frame_files import FilePart, batches_of_parts, kept_fields
+from kwire.spark.source.frame_options import FORMATS
+from kwire.spark.source.options import SourceOptions
+from kwire.spark.source.partitions import absolute_path, processors
+from kwire.spark.source.plain_errors import plain_errors
+
+__all__ = ["FrameFileReader", "frame_schema"]
+
+# As spark.sql.files.maxPartitionBytes and openCostInBytes have them
+_MOST_BYTES: Final = 128 << 20
+_OPEN_COST: Final = 4 << 20
+
+
+def _input_files(options: SourceOptions) -> list[CaptureFile]:
+    """The files that the paths name.
+
+    Raises:
+        InputError: a path leads to no file, unless `ignore_missing_files`.
+    """
+    assert options.frames is not None
+    endings = FORMATS[options.frames.format]
+
+    def accepts(name: str) -> bool:
+        return not name.startswith((".", "_")) and name.lower().endswith(endings)
+
+    try:
+        files, missing = expand_inputs([absolute_path(path) for path in options.paths], accepts, f"{options.frames.format} file")
+    except InputError:
+        if options.ignore_missing_files:
+            return []
+        raise
+    if missing and not options.ignore_missing_files:
+        raise InputError(missing[0].reason)
+    wanted = options.path_glob_filter
+    return files if wanted is None else [file for file in files if fnmatchcase(file.name, wanted)]
+
+
+def _kept(options: SourceOptions) -> tuple[Any, ...]:
+    """The columns that go along, as the first file that can be read has them."""
+    assert options.frames is not None
+    with store_options(options.store):
+        files = _input_files(options)
+        for file in files:
+            try:
+                return tuple(kept_fields(options.frames, file.location))
+            except InputError:
+                if not options.ignore_corrupt_files:
+                    raise
+    if options.frames.keep:
+        raise InputError(f"There is no file to take the types of {', '.join(options.frames.keep)} from.")
+    return ()
+
+
+def _rows(options: SourceOptions, columns: tuple[str, ...] | None) -> FrameRows | FrameSums:
+    files = options.frames
+    assert files is not None
+    return frames_to_rows(files.column, files.keep, options.body, options.reading, not files.bodies, columns, files.aggregate)
+
+
+def frame_schema(options: SourceOptions) -> pa.Schema:
+    """All columns that are given: those kept, those made of frames.
+
+    Raises:
+        InputError: there is no such column, one is there twice, or the first file cannot be read.
+    """
+    kept, made = _kept(options), _rows(options, options.columns).schema
+    if twice := [name for name in made.names if name in [field.name for field in kept]]:
+        raise InputError(f"The kwire data source makes a column {twice[0]!r} that is kept too: leave it out of keep.")
+    return pa.schema([*kept, *made])
+
+
+class FramePartition(InputPartition):
+    """What one task reads: files or shares of them, one after the other."""
+
+    def __init__(self, parts: list[FilePart]) -> None:
+        super().__init__(None)
+        self.parts = tuple(parts)
+
+
+class FrameFileReader(DataSourceReader):
+    """Reads Parquet and Arrow files; pickles, since Spark sends it to executors.
+
+    Arguments:
+        options: what to read.
+        schema: of the columns that are wanted.
+    """
+
+    def __init__(self, options: SourceOptions, schema: pa.Schema) -> None:
+        self.options = options
+        self.schema = schema
+        self.kept = _kept(options)
+
+    @plain_errors
+    def partitions(self) -> list[InputPartition]:
+        """Plan the tasks, on the driver.
+
+        Raises:
+            InputError: a path leads to no file.
+        """
+        with store_options(self.options.store):
+            return list(plan_parts(_input_files(self.options), self.options.min_partitions or processors()))
+
+    def read(self, partition: InputPartition) -> Iterator[Any]:
+        """The rows of one task.
+
+        Raises:
+            InputError: a file cannot be read.
+            KwireError: bytes break a rule, and the mode is FAILFAST.
+        """
+        assert isinstance(partition, FramePartition)
+        options = self.options
+        assert options.frames is not None
+        columns = options.columns
+        if options.frames.aggregate is None and options.reading.corrupt_record is None:  # what no query asks for is not made
+            columns = tuple(name for name in self.schema.names if name not in options.frames.keep) or columns
+        rows = _rows(options, columns)
+        try:
+            with store_options(options.store):
+                for batch in rows(batches_of_parts(partition.parts, options.frames, self.kept, options.ignore_corrupt_files)):
+                    if batch.num_rows:
+                        yield pa.RecordBatch.from_arrays([batch.column(name) for name in self.schema.names], schema=self.schema)
+        except KwireError as error:
+            raise error.with_traceback(None) from None
+
+
+def plan_parts(files: list[CaptureFile], slots: int) -> list[FramePartition]:
+    """Share files out among tasks: large ones are divided, small ones are read together, as Spark's own sources do.
+
+    Arguments:
+        files: to read.
+        slots: tasks that can run at once.
+    """
+    weight = sum(file.size + _OPEN_COST for file in files)
+    most = max(_OPEN_COST, min(_MOST_BYTES, weight // slots))
+    found: list[FramePartition] = []
+    parts: list[FilePart] = []
+    taken = 0
+    for file in files:
+        shares = max(1, -(-file.size // most))
+        for share in range(shares):
+            size = file.size // shares
+            if parts and taken + size > most:
+                found.append(FramePartition(parts))
+                parts, taken = [], 0
+            parts.append(FilePart(file.location, file.size, (share, shares)))
+            taken += size + _OPEN_COST
+    return [*found, FramePartition(parts)]

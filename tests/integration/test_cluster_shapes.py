@@ -1,0 +1,82 @@
+"""Recipes of docs/how-to/clusters.md as far as one machine can try them: kwire as an archive for executors, a catalog on disk."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import pyarrow.dataset as ds
+import pyspark
+import pytest
+
+from kwire import analysis
+from kwire.spark import write_archive
+from kwire.spark.java import ensure_java
+from pcap_files import pieces_of
+from standalone_cluster import bare_python
+
+pytestmark = [pytest.mark.spark, pytest.mark.xdist_group("spark")]
+
+DATA = Path(__file__).parents[1] / "captures" / "data"
+INPUTS = [str(DATA / name) for name in ("topicids.pcap.gz", "seed.pcap.gz")]
+QUIET = "spark.ui.enabled false\nspark.driver.host 127.0.0.1\nspark.driver.bindAddress 127.0.0.1\n"
+
+
+def environment(folder: Path, defaults: str) -> dict[str, str]:
+    conf = folder / "conf"
+    conf.mkdir()
+    (conf / "spark-defaults.conf").write_text(QUIET + defaults)
+    ensure_java()
+    return {**os.environ, "SPARK_CONF_DIR": str(conf), "SPARK_HOME": str(Path(pyspark.__file__).parent), "PYTHONSAFEPATH": "1"}
+
+
+def ran(*command: str, folder: Path, env: dict[str, str]) -> str:
+    done = subprocess.run(command, cwd=folder, env=env, capture_output=True, text=True, timeout=900, check=False)
+    assert done.returncode == 0, done.stderr
+    return done.stdout
+
+
+def test_yarns_recipe_with_executors_that_get_kwire_as_an_archive(tmp_path: Path) -> None:
+    """Two executors of 2048 MB whose Python has no kwire: `--archives kwire.zip#kwire` unpacks it into their folders, as on YARN."""
+    write_archive(str(tmp_path / "kwire.zip"))
+    app = tmp_path / "app.py"
+    app.write_text("import sys\nfrom kwire.cli import main\nsys.argv[0] = 'kwire'\nsys.exit(main())\n")
+    env = environment(tmp_path, "spark.executor.memory 1024m\nspark.executorEnv.PYTHONSAFEPATH 1\n")
+    env |= {"PYSPARK_DRIVER_PYTHON": sys.executable, "PYSPARK_PYTHON": str(bare_python(tmp_path / "bare"))}
+    submit = str(Path(env["SPARK_HOME"]) / "bin" / "spark-submit")
+    out = tmp_path / "out"
+    ran(
+        submit, "--master", "local-cluster[2,1,2048]", "--archives", f"{tmp_path / 'kwire.zip'}#kwire", str(app),
+        "analyze", *INPUTS, "--out", out.as_uri(), "--engine", "spark", "--json", folder=tmp_path, env=env,
+    )  # fmt: skip
+    for table, expected in analysis.run(INPUTS).items():
+        assert ds.dataset(out / table, format="parquet").count_rows() == len(expected), table
+    assert (out / "report.html").exists()
+
+
+def test_the_command_keeps_tables_of_a_catalog_up_to_date(tmp_path: Path) -> None:
+    """A catalog on disk (Derby): registered by one command, read by another process, and up to date after --append."""
+    import gzip
+
+    pieces = [tmp_path / f"trace_{number:05d}.pcap" for number in range(2)]
+    for path, data in zip(pieces, pieces_of(gzip.decompress(Path(INPUTS[0]).read_bytes()), 2), strict=True):
+        path.write_bytes(data)
+    env = environment(tmp_path, f"spark.sql.catalogImplementation hive\nspark.sql.warehouse.dir {tmp_path / 'warehouse'}\n")
+    kwire = (sys.executable, "-m", "kwire", "analyze")
+    counts = []
+    for inputs, more in ((pieces[:1], ()), (pieces, ("--append",))):
+        ran(*kwire, *map(str, inputs), "--out", "out", "--catalog", "kafka", "--json", *more, folder=tmp_path, env=env)
+        counts.append(ds.dataset(tmp_path / "out" / "requests", format="parquet").count_rows())
+    assert counts[0] < counts[1]
+    query = (
+        "from pyspark.sql import SparkSession; s = SparkSession.builder.enableHiveSupport().getOrCreate(); "
+        "print('found', [s.table(f'kafka.{t}').count() for t in ('requests', 'clients')])"
+    )
+    found = re.search(r"found (\[.*\])", ran(sys.executable, "-c", query, folder=tmp_path, env=env))
+    assert found is not None
+    clients = ds.dataset(tmp_path / "out" / "clients", format="parquet").count_rows()
+    assert json.loads(found[1]) == [counts[1], clients]

@@ -1,0 +1,266 @@
+"""Runs mutants: small changes of a rule, of which a test has to fail.
+
+    python tools/mutants.py                  # all lists of tools/mutants/
+    python tools/mutants.py pairing native-frames.p-unclear-not-noted
+
+A list (TOML) has its nearest tests and its mutants:
+
+    tests    files and options of pytest; the run ends with the first test that fails
+    native   true for Cython: one build holds all mutants, and the environment chooses one
+    mutant   name, file, before, after; `at`: text behind which `before` is looked for first; `equal`: why the change has no effect
+
+`before` stands in the file as it is here. In Cython it is an expression, the condition of one `if`, `elif` or `while`, or whole lines.
+The run fails when a mutant without `equal` survives, when one with `equal` dies, and when `before` is not found.
+"""
+
+from __future__ import annotations
+
+import argparse
+import os
+import re
+import resource
+import shutil
+import subprocess
+import sys
+import time
+import tomllib
+from importlib import machinery
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import pytest
+
+ROOT = Path(__file__).resolve().parents[1]
+LISTS = ROOT / "tools" / "mutants"
+BUILD = ROOT / "build" / "mutants"
+SWITCH = "KWIRE_MUTANT"
+CPU_SECONDS = 120
+HEADER = '''cdef extern from *:
+    """
+    #include <stdlib.h>
+    static int kwire_mutant_chosen = 0;
+    static inline int is_mutant(int number) {
+        if (!kwire_mutant_chosen) { const char *text = getenv("KWIRE_MUTANT"); if (text) kwire_mutant_chosen = atoi(text); }
+        return kwire_mutant_chosen == number;
+    }
+    """
+    bint is_mutant(int number) noexcept nogil
+'''
+
+
+class Mutant(NamedTuple):
+    """One change; `number` chooses it in the build."""
+
+    number: int
+    name: str
+    file: str
+    before: str
+    after: str
+    at: str
+    equal: str | None
+
+    def span(self, text: str) -> tuple[int, int]:
+        """Where `before` lies in the text of the file."""
+        start = text.find(self.before, text.index(self.at))
+        if start < 0 or (not self.at and text.count(self.before) > 1):
+            raise SystemExit(f"{self.name}: `before` is {'not' if start < 0 else 'more than once'} in {self.file}")
+        return start, start + len(self.before)
+
+
+class MutantList(NamedTuple):
+    name: str
+    tests: list[str]
+    native: bool
+    mutants: list[Mutant]
+
+
+def all_lists() -> list[MutantList]:
+    """The lists of the folder; mutants are numbered through all of them."""
+    lists, number = [], 0
+    for path in sorted(LISTS.glob("*.toml")):
+        found = tomllib.loads(path.read_text("utf-8"))
+        mutants = []
+        for each in found["mutant"]:
+            number += 1
+            mutants.append(Mutant(number, each["name"], each["file"], each["before"], each["after"], each.get("at", ""), each.get("equal")))
+        lists.append(MutantList(path.stem, found["tests"], found.get("native", False), mutants))
+    return lists
+
+
+# Cython: all mutants in one build
+
+
+def switched(text: str, mutants: list[Mutant]) -> str:
+    """The text of a Cython file with a choice where a mutant is; several mutants may share one span."""
+    spans: dict[tuple[int, int], list[Mutant]] = {}
+    for each in mutants:
+        start, end = each.span(text)
+        if head := re.match(r"(?:if|elif|while|return) ", each.before):
+            start += head.end()
+            end -= each.before.endswith(":")
+        spans.setdefault((start, end), []).append(each)
+    for start, end in sorted(spans, reverse=True):
+        made = text[start:end]
+        for each in spans[start, end]:
+            made = _chosen(made, each)
+        text = text[:start] + made + text[end:]
+    first = re.search(r"^(?:from \S+ cimport|cimport) ", text, re.MULTILINE)
+    return text if first is None else text[: first.start()] + "from mutant_switch cimport is_mutant\n" + text[first.start() :]
+
+
+def _chosen(made: str, mutant: Mutant) -> str:
+    test = f"is_mutant({mutant.number})"
+    if mutant.before.endswith("\n"):
+        indent = re.match(" *", made).group()  # type: ignore[union-attr]
+        lines = {f"if {test}": mutant.after or f"{indent}pass\n", "else": made}
+        return "".join(f"{indent}{word}:\n" + "".join(f"    {line}\n" for line in block.splitlines()) for word, block in lines.items())
+    after = re.sub(r"^(?:if|elif|while|return) (.*?):?$", r"\1", mutant.after, flags=re.DOTALL)
+    if re.match(r"(?:if|elif|while) ", mutant.before):
+        return f"(({test} and ({after})) or (not {test} and ({made})))"
+    return f"(({after}) if {test} else ({made}))"
+
+
+def build(mutants: list[Mutant], command: str) -> None:
+    """A copy of the sources with all mutants, compiled."""
+    BUILD.mkdir(parents=True, exist_ok=True)
+    for name in ("src", "pyx"):
+        shutil.copytree(
+            ROOT / name, BUILD / name, dirs_exist_ok=True, copy_function=_copied, ignore=shutil.ignore_patterns("__pycache__", "*.so")
+        )
+    for name in ("setup.py", "pyproject.toml", "README.md", "LICENSE"):
+        _copied(str(ROOT / name), str(BUILD / name))
+    _written(BUILD / "pyx" / "mutant_switch.pxd", HEADER)
+    by_file: dict[str, list[Mutant]] = {}
+    for each in mutants:
+        by_file.setdefault(each.file, []).append(each)
+    # a part that a module includes has no imports of its own
+    by_file.setdefault("pyx/protocol/tracker.pyx", [])
+    for file, found in by_file.items():
+        _written(BUILD / file, switched((ROOT / file).read_text("utf-8"), found))
+    subprocess.run(command, shell=True, cwd=BUILD, check=True, env={**os.environ, "PYTHONPATH": ""})
+
+
+def _copied(source: str, target: str) -> str:
+    """Copies a file that is newer than its copy."""
+    copy = Path(target)
+    if not copy.exists() or Path(source).stat().st_mtime > copy.stat().st_mtime:
+        shutil.copy2(source, target)
+    return target
+
+
+def _written(path: Path, text: str) -> None:
+    if not path.exists() or path.read_text("utf-8") != text:
+        path.write_text(text, "utf-8")
+
+
+# runs
+
+
+def mutate_import(mutant: Mutant) -> None:
+    """Make this process import the changed source."""
+    path = ROOT / mutant.file
+    text = path.read_text("utf-8")
+    start, end = mutant.span(text)
+    changed = (text[:start] + mutant.after + text[end:]).encode()
+    get_code = machinery.SourceFileLoader.get_code
+
+    def changed_code(self: machinery.SourceFileLoader, fullname: str) -> Any:
+        if Path(self.path) != path:
+            return get_code(self, fullname)
+        return self.source_to_code(changed, self.path)  # type: ignore[attr-defined]
+
+    machinery.SourceFileLoader.get_code = changed_code  # type: ignore[method-assign]
+
+
+class FirstFailure:
+    """Ends the process with the first test that fails, and writes its name."""
+
+    def __init__(self, out: int) -> None:
+        self.out = out
+
+    def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
+        if report.failed:
+            os.write(self.out, report.nodeid.encode())
+            os._exit(1)
+
+    def pytest_collectreport(self, report: pytest.CollectReport) -> None:
+        if report.failed:
+            os.write(self.out, b"import of " + report.nodeid.encode())
+            os._exit(1)
+
+
+def run(mutant: Mutant | None, tests: list[str], native: bool) -> tuple[bool, str]:
+    """Run tests with a mutant, or without one: whether all passed, and what failed."""
+    reader, writer = os.pipe()
+    child = os.fork()
+    if not child:
+        nothing = os.open(os.devnull, os.O_WRONLY)
+        os.dup2(nothing, 1)
+        os.dup2(nothing, 2)
+        resource.setrlimit(resource.RLIMIT_CPU, (CPU_SECONDS, CPU_SECONDS + 5))
+        sys.dont_write_bytecode = True
+        source = BUILD / "src" if native else ROOT / "src"
+        sys.path[:0] = [str(source), str(ROOT)]
+        os.environ.update(PYTHONPATH=str(source), KWIRE_REQUIRE_NATIVE="1", HYPOTHESIS_STORAGE_DIRECTORY=str(BUILD / "hypothesis"))
+        try:
+            if mutant is not None and native:
+                os.environ[SWITCH] = str(mutant.number)
+            elif mutant is not None:
+                mutate_import(mutant)
+            os._exit(min(pytest.main(["-q", "-x", "-p", "no:cacheprovider", *tests], plugins=[FirstFailure(writer)]), 3))
+        except BaseException as error:  # noqa: BLE001 - the parent shows it
+            os.write(writer, repr(error)[:200].encode())
+            os._exit(3)
+    os.close(writer)
+    failed = b""
+    while data := os.read(reader, 4096):
+        failed += data
+    os.close(reader)
+    status = os.waitpid(child, 0)[1]
+    return status == 0, failed.decode() or f"status {status}"
+
+
+def run_list(given: MutantList, wanted: set[str]) -> list[str]:
+    """Run the mutants of a list; gives what is wrong."""
+    chosen, killed, wrong = [each for each in given.mutants if not wanted or each.name in wanted], 0, []
+    passed, failed = run(None, given.tests, given.native)
+    if not passed:
+        return [f"{given.name}: {failed} fails without a mutant"]
+    for each in chosen:
+        begun = time.monotonic()
+        passed, failed = run(each, given.tests, given.native)
+        killed += not passed
+        word = "killed" if not passed else "equal" if each.equal else "SURVIVED"
+        print(f"{word:8} {given.name}.{each.name} {'' if passed else failed} {time.monotonic() - begun:.0f} s", flush=True)
+        if passed == (each.equal is None):
+            wrong.append(f"{given.name}.{each.name} {'survived' if passed else 'has an effect'}")
+    equal = sum(each.equal is not None for each in chosen)
+    print(f"{given.name}: {killed} of {len(chosen)} killed, {equal} without effect", flush=True)
+    return wrong
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description="Run mutants; see the docstring.")
+    parser.add_argument("names", nargs="*", metavar="LIST[.MUTANT]")
+    parser.add_argument(
+        "--build", default=f"{sys.executable} setup.py -q build_ext --inplace -j 2", help="compiles the copy of the sources"
+    )
+    given = parser.parse_args()
+    wanted: dict[str, set[str]] = {}
+    for name in given.names:
+        stem, _, mutant = name.partition(".")
+        wanted.setdefault(stem, set()).update([mutant] if mutant else [])
+    os.chdir(ROOT)
+    lists = all_lists()
+    for each in (mutant for found in lists for mutant in found.mutants):
+        each.span((ROOT / each.file).read_text("utf-8"))
+    chosen = [each for each in lists if not wanted or each.name in wanted]
+    if any(each.native for each in chosen):
+        build([mutant for each in lists if each.native for mutant in each.mutants], given.build)
+    wrong = [fault for each in chosen for fault in run_list(each, wanted.get(each.name, set()))]
+    if wrong:
+        sys.exit("\n".join(wrong))
+
+
+if __name__ == "__main__":
+    main()
