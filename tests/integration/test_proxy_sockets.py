@@ -11,8 +11,10 @@ from pathlib import Path
 
 import pytest
 import trustme
+from msgspec.structs import replace
 
 from kwire import tables
+from kwire.errors import InputError
 from kwire.proxy.config import ListenerConfig, ProxyConfig, TapConfig, TlsConfig, UpstreamTlsConfig
 from kwire.proxy.server import ProxyServer
 
@@ -259,8 +261,6 @@ def test_other_rules_hold_for_connections_that_come_later() -> None:
             first, one = await connect(server)
             one.write(heartbeat(1))
             await first.readexactly(len(answer(1, len(HEARTBEAT))))
-            from msgspec.structs import replace
-
             server.replace_rules(replace(server.config, unknown="close"))
             second, other = await connect(server)
             for writer in (one, other):
@@ -312,6 +312,8 @@ def test_a_tap_sees_what_the_client_sends_and_gets(tmp_path: Path) -> None:
                 writer.write(heartbeat(number))
             await reader.readexactly(100 * len(answer(0, len(HEARTBEAT))))
             ports.append(server.ports[0])
+            with pytest.raises(InputError, match="tap can only be changed by a restart"):
+                server.replace_rules(replace(server.config, tap=None))
 
     ports: list[int] = []
     asyncio.run(go())

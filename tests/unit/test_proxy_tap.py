@@ -147,6 +147,25 @@ def test_a_full_disk_ends_the_tap_and_nothing_else(
     assert "the tap ends" in caplog.text
 
 
+def test_a_fault_of_the_tap_ends_it_for_that_connection_alone(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    def faulty(*given: Any, **more: Any) -> bytes:
+        raise RuntimeError("a fault")
+
+    file = tap(tmp_path)
+    one, other = (TappedConnection(file, Peer("10.0.0.9", port, 1), ("10.0.0.1", 9092), 100, 1) for port in (1, 2))
+    with monkeypatch.context() as patched:
+        patched.setattr("kwire.proxy.tapped_connection.FrameBlanker.request", faulty)
+        one.from_client(ASKED, 2)
+    one.from_client(ASKED, 3)
+    one.closed(4)
+    other.from_client(ASKED[: len(ASKED) // 2], 3)
+    file.close()
+    assert "the tap stops looking at a connection" in caplog.text
+    assert len(payloads(file.files()[0].read_bytes())) == 1
+
+
 def test_a_folder_that_is_not_there(tmp_path: Path) -> None:
     with pytest.raises(InputError, match="cannot be written: No such file"):
         tap(tmp_path / "none")
