@@ -50,7 +50,7 @@ def rows_by_date(table: str, batch: pa.RecordBatch) -> Iterator[tuple[str, pa.Re
     order = np.argsort(days, kind="stable")
     borders = np.flatnonzero(np.diff(days[order])) + 1
     for rows in np.split(order, borders):
-        yield _folder(int(days[rows[0]])), batch.take(pa.array(rows))  # a copy: rows that wait do not hold those of other dates
+        yield _folder(int(days[rows[0]])), batch.take(pa.array(rows, pa.int64()))  # a copy: rows that wait do not hold those of other dates
 
 
 def _days(table: str, batch: pa.RecordBatch) -> Any:
