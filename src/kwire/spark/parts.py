@@ -25,8 +25,8 @@ if TYPE_CHECKING:
     from pyarrow.fs import FileSystem
 
 __all__ = [
-    "ROW_GROUP", "RUN", "STAGING", "PartWriter", "check_running", "make_folder", "opened_part", "output_place", "part_batches", "progress_file",
-    "progress_files", "read_progress",
+    "ROW_GROUP", "RUN", "STAGING", "PartWriter", "check_running", "make_folder", "opened_part", "output_place", "part_batches",
+    "progress_file", "progress_files", "read_progress",
     "write_blob", "written_place",
 ]  # fmt: skip
 
