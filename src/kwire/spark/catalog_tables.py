@@ -2,7 +2,7 @@
 
 | Catalog | Without `partition_by` | With it |
 |---|---|---|
-| Spark's own (Hive, Glue, in memory) | an external Parquet table on the folder, by `date` as it is | a managed Parquet table, partitioned by `date` |
+| Spark's own (Hive, Glue, in memory) | an external table, by `date` as the folder is | a managed Parquet table, partitioned by `date` |
 | Delta, Iceberg | a managed table | a managed table, partitioned by `date` |
 
 A managed table is overwritten as a whole each time: what an analysis says of connections that were open changes when it is appended to, and
