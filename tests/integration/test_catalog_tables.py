@@ -67,6 +67,33 @@ def test_tables_follow_the_folder(spark: SparkSession, pieces: list[Path], parti
     assert written(out)["requests"]  # the files of the analysis stay
 
 
+@pytest.mark.parametrize("partition_by", [None, "date"])
+def test_tables_of_a_folder_by_date(spark: SparkSession, pieces: list[Path], partition_by: str | None, tmp_path: Path) -> None:
+    namespace = f"dated_{partition_by}"
+    out = analysed(pieces[:1], tmp_path / "out", partition_by="date")
+    try:
+        register_tables(spark, out, namespace, partition_by)
+        analysed(pieces, tmp_path / "out", append=True, partition_by="date")
+        register_tables(spark, out, namespace, partition_by)
+        assert counts(spark, namespace) == written(out)
+        rows = spark.sql(f"SELECT DISTINCT date, CAST(request_time AS DATE) day FROM {namespace}.requests").collect()
+        assert rows
+        assert all(row.date == row.day for row in rows)  # the session is in UTC
+        assert "date" in spark.table(f"{namespace}.telemetry").columns
+    finally:
+        spark.sql(f"DROP NAMESPACE {namespace} CASCADE")
+    assert written(out)["requests"]
+
+
+def test_spark_writes_and_reads_folders_by_date(spark: SparkSession, pieces: list[Path], tmp_path: Path) -> None:
+    local = analysed(pieces, tmp_path / "local", partition_by="date")
+    run_job(JobRequest(inputs=tuple(map(str, pieces)), out=str(tmp_path / "spark"), engine="spark", partition_by="date"))
+    names = SCHEMAS["requests"].names
+    mine, theirs = (spark.read.parquet(f"{folder}/requests") for folder in (local, tmp_path / "spark"))
+    assert mine.columns == [*names, "date"]
+    assert sorted(map(str, mine.collect())) == sorted(map(str, theirs.collect()))
+
+
 def test_a_table_of_somebody_else_is_left_alone(spark: SparkSession, pieces: list[Path], tmp_path: Path) -> None:
     out = analysed(pieces[:1], tmp_path / "out")
     spark.sql("CREATE NAMESPACE taken")

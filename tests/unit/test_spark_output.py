@@ -56,6 +56,29 @@ def test_a_run_publishes_its_tables_and_says_what_it_wrote(tmp_path: Path) -> No
     assert manifest["parts"] == {"first": ["part-0.parquet"], "second": ["part-0.parquet"]}
 
 
+def test_parts_of_dates_are_published_and_dates_without_parts_go(tmp_path: Path) -> None:
+    out = tmp_path / "out"
+
+    def dated(run: str, *days: int, kept: tuple[str, ...] = ()) -> list[str]:
+        folder = OutputFolder(str(out), TABLES)
+        with folder.writing(append=True):
+            parts = [write(out, "first", f"date=2026-11-{day}/part-{run}.parquet", day) for day in days]
+            folder.publish({"version": "x", "series": []}, parts, kept)
+            assert not (out / SUCCESS).exists()
+            assert OutputFolder(str(out), TABLES).begin(append=True) is not None  # killed here, the next run publishes once more
+        OutputFolder(str(out), TABLES)._remove(STAGING)
+        return parts
+
+    early, late, _ = dated("a", 22, 23, 24)
+    (again,) = dated("b", 23, kept=(early,))
+    assert {path.relative_to(out).as_posix() for path in (out / "first").rglob("*")} == {
+        "first/date=2026-11-22", "first/date=2026-11-23", early, again,
+    }  # fmt: skip
+    assert numbers(out, "first") == [22, 23]
+    assert late != again
+    assert json.loads((out / MANIFEST).read_text())["parts"] == {"first": [early.partition("/")[2], again.partition("/")[2]]}
+
+
 def test_nothing_looks_complete_before_the_end(tmp_path: Path) -> None:
     out = tmp_path / "out"
     folder = OutputFolder(str(out), TABLES)

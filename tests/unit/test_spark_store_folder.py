@@ -99,6 +99,28 @@ def test_parts_are_written_where_they_stay_and_nothing_is_copied(store: Any, mon
     assert json.loads(store.cat(f"/lake/out/{MANIFEST}"))["parts"] == {"first": ["part-0.parquet"]}
 
 
+def test_parts_of_dates_are_parts_like_others(store: Any) -> None:
+    def dated(run: str, *days: int, append: bool = False, kept: tuple[str, ...] = ()) -> list[str]:
+        out = folder()
+        with out.writing(append=append):
+            parts = [write("first", f"date=2026-11-{day}/part-{run}.parquet", day) for day in days]
+            out.publish({"version": "x", "series": []}, parts, kept)
+            out.complete()
+        return parts
+
+    early, late = dated("a", 22, 23)
+    (again,) = dated("b", 23, append=True, kept=(early,))
+    assert files(store) == {early, again, MANIFEST, SUCCESS, *files(store) & {RUN}}
+    assert late not in files(store)
+    assert json.loads(store.cat(f"/lake/out/{MANIFEST}"))["parts"] == {"first": [early.partition("/")[2], again.partition("/")[2]]}
+    out = folder()
+    out.begin(overwrite=True)
+    write("first", "date=2026-11-24/part-c.parquet", 24)
+    out.abandon()
+    assert {early, again, SUCCESS} <= files(store)
+    assert not [name for name in files(store) if "part-c" in name]
+
+
 def interrupted(fault: BaseException, **how: bool) -> None:
     with folder().writing(**how):
         write("first", "part-b.parquet", 2)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import shlex
 import sys
 from contextlib import ExitStack
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Literal
 
 import click
 import cloup
@@ -78,8 +78,8 @@ __all__ = ["analyze"]
     cloup.option(
         "--partition-by",
         type=click.Choice(["date"]),
-        help="With --catalog: copy the rows into tables of the catalog, those of requests, connections, telemetry, group events and hours "
-        "partitioned by day (UTC).",
+        help="Divide requests, connections and telemetry into folders of a day (UTC), TABLE/date=2026-11-23. With --catalog, copy the rows "
+        "into tables of the catalog too, those of requests, connections, telemetry, group events and hours partitioned by day.",
     ),
 )
 @cloup.option_group(
@@ -106,7 +106,7 @@ def analyze(
     captures: tuple[str, ...], out: str, engine: Engine, master: str | None, ports: tuple[int, ...], targets: tuple[str, ...],
     broker_release: str | None, series_rule: str, log_zone: str | None, sharing: Sharing, owners: str | None, redact: bool,
     key_file: str | None, keep_prefix: int | None, overwrite: bool, append: bool, forms: tuple[str, ...], no_report: bool,
-    open_it: bool, wide: bool, as_json: bool, fail_on: str | None, catalog: str | None, partition_by: str | None,
+    open_it: bool, wide: bool, as_json: bool, fail_on: str | None, catalog: str | None, partition_by: Literal["date"] | None,
 ) -> int:  # fmt: skip
     """Analyse CAPTURES and request logs (files, folders, globs, URIs, or - for standard input) into tables and a report in DIR.
 
@@ -134,8 +134,6 @@ def analyze(
         raise click.UsageError("--append adds to the analysis in DIR and --overwrite replaces it; give one of the two.")
     if engine == "local" and master is not None:
         raise click.UsageError("--master is Spark's; leave it out, or give --engine spark.")
-    if partition_by is not None and catalog is None:
-        raise click.UsageError("--partition-by is for tables of a catalog; give --catalog too.")
     if STANDARD_INPUT in captures and len(captures) > 1:
         raise click.UsageError("- is standard input, and goes without other captures.")
     if no_report and open_it:
@@ -152,7 +150,7 @@ def analyze(
         request = JobRequest(
             inputs=inputs, out=out, engine=engine, master=master, ports=ports, target_releases=targets, broker_release=broker_release,
             series_rule=series_rule, log_zone=log_zone, overwrite=overwrite, append=append, owners=owners, redaction=redaction,
-            sharing=sharing,
+            sharing=sharing, partition_by=partition_by,
         )  # fmt: skip
         report = run_with_bar(request, None if no_report else lambda folder: write_reports(folder, forms, command=command))
         if catalog is not None:

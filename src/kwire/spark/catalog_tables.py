@@ -2,7 +2,7 @@
 
 | Catalog | Without `partition_by` | With it |
 |---|---|---|
-| Spark's own (Hive, Glue, in memory) | an external Parquet table on the folder | a managed Parquet table, partitioned by `date` |
+| Spark's own (Hive, Glue, in memory) | an external table, by `date` as the folder is | a managed Parquet table, partitioned by `date` |
 | Delta, Iceberg | a managed table | a managed table, partitioned by `date` |
 
 A managed table is overwritten as a whole each time: what an analysis says of connections that were open changes when it is appended to, and
@@ -21,6 +21,7 @@ from kwire.errors import InputError
 from kwire.spark.output import SUCCESS
 from kwire.spark.parts import output_place
 from kwire.tables.column_comments import comment_of
+from kwire.tables.dates import BEGINS, DATE
 from kwire.tables.schemas import SCHEMAS, TIME
 
 if TYPE_CHECKING:
@@ -28,12 +29,10 @@ if TYPE_CHECKING:
 
 __all__ = ["DATED", "register_tables"]
 
-DATED: Final[dict[str, str]] = {
-    "requests": "coalesce(request_time, response_time)", "connections": "first_seen", "telemetry": "time", "group_events": "time",
-    "client_hourly": "hour",
-}  # fmt: skip
-"""The tables that are partitioned by date, with the time that the date is of (UTC)."""
+DATED: Final[dict[str, tuple[str, ...]]] = {**BEGINS, "group_events": ("time",), "client_hourly": ("hour",)}
+"""The tables that are partitioned by date, with the time that the date is of (UTC): the first of these columns that is not null."""
 
+_DATE_COLUMN: Final = ", `date` DATE COMMENT 'day of the row [UTC]'"
 _FOLDER: Final = "kwire.folder"
 _DAY_US: Final = 86_400_000_000
 _OVERWRITE_MODE: Final = "spark.sql.sources.partitionOverwriteMode"
@@ -68,13 +67,18 @@ def register_tables(spark: SparkSession, out: str, namespace: str, partition_by:
         dated = partition_by is not None and table in DATED
         if provider == "parquet" and partition_by is None:
             spark.sql(f"DROP TABLE IF EXISTS {name}")  # of an external table the files stay
-            spark.sql(f"CREATE TABLE {name} ({_columns(table)}) USING parquet LOCATION '{location}/{table}' {_properties(location)}")
+            by_date = _is_by_date(out, table)
+            columns, partitions = (_columns(table) + _DATE_COLUMN, " PARTITIONED BY (`date`)") if by_date else (_columns(table), "")
+            place = f"LOCATION '{location}/{table}'"
+            spark.sql(f"CREATE TABLE {name} ({columns}) USING parquet{partitions} {place} {_properties(location)}")
+            if by_date:
+                spark.sql(f"ALTER TABLE {name} RECOVER PARTITIONS")
             continue
         if name not in there:
-            columns = _columns(table) + (", `date` DATE COMMENT 'day of the row [UTC]'" if dated else "")
+            columns = _columns(table) + (_DATE_COLUMN if dated else "")
             partitions = " PARTITIONED BY (`date`)" if dated else ""
             spark.sql(f"CREATE TABLE {name} ({columns}) USING {provider}{partitions} {_properties(location)}")
-        _overwrite(spark, name, f"{location}/{table}", DATED[table] if dated else None)
+        _overwrite(spark, name, f"{location}/{table}", table, dated)
     return [f"{namespace}.{table}" for table in SCHEMAS]
 
 
@@ -86,6 +90,14 @@ def _location(out: str) -> str:
     if filesystem.get_file_info(f"{path}/{SUCCESS}").type is not FileType.File:
         raise InputError(f"{out} holds no complete analysis; run kwire analyze first.")
     return (out.rstrip("/") if "://" in out else Path(out).absolute().as_uri()).replace("'", "%27")
+
+
+def _is_by_date(out: str, table: str) -> bool:
+    """Whether the parts of a table lie in folders of dates."""
+    from pyarrow.fs import FileSelector
+
+    filesystem, path = output_place(out)
+    return any(info.base_name.startswith(f"{DATE}=") for info in filesystem.get_file_info(FileSelector(f"{path}/{table}")))
 
 
 def _provider(spark: SparkSession, namespace: str) -> str:
@@ -118,9 +130,10 @@ def _properties(location: str) -> str:
     return f"TBLPROPERTIES ('{_FOLDER}'='{location}')"
 
 
-def _overwrite(spark: SparkSession, name: str, location: str, time: str | None) -> None:
-    rows = spark.read.parquet(location)
-    if time is not None:
+def _overwrite(spark: SparkSession, name: str, location: str, table: str, dated: bool) -> None:
+    rows = spark.read.parquet(location).select(*SCHEMAS[table].names)  # a folder by date has a column of its own, of any type
+    if dated:
+        time = f"coalesce({', '.join(DATED[table])})"
         # whatever the session's time zone is
         rows = rows.selectExpr("*", f"date_from_unix_date(CAST(floor(unix_micros({time}) / {_DAY_US}) AS INT)) AS `date`")
     view = f"kwire_{abs(hash(name)):x}"

@@ -13,7 +13,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any, Final, Literal
 
 import pyarrow as pa
 import pyarrow.compute as pc
@@ -50,6 +50,7 @@ from kwire.spark.store_folder import output_folder
 from kwire.spark.sums_files import SumsFile, is_sums, read_whole_sums, remove_sums, sums_file
 from kwire.spark.task_running import run_on, slots_of, watching
 from kwire.tables import SCHEMAS
+from kwire.tables.dates import BEGINS, NO_DATE
 from kwire.tables.series import begin_series, skip_piece
 
 if TYPE_CHECKING:
@@ -84,6 +85,8 @@ class JobRequest:
         append: add new files to the analysis in `out`.
         sharing: how the tasks of one series share its connections: each scans all packets (`scan`), packets are routed to them in a step
             of its own (`route`), or what costs less (`auto`). The tables are the same.
+        partition_by: `date` to divide the rows that have a time by their dates, `TABLE/date=2026-11-23/part-*` (UTC); None for parts
+            of all dates.
         region, endpoint: of the object stores of `inputs` and `out` (`kwire.capture.file_systems.StoreOptions`).
     """
 
@@ -101,6 +104,7 @@ class JobRequest:
     redaction: Redaction | None = None
     append: bool = False
     sharing: Sharing = "auto"
+    partition_by: Literal["date"] | None = None
     region: str | None = None
     endpoint: str | None = None
 
@@ -200,6 +204,7 @@ def _manifest(request: JobRequest, report: JobReport, run: int, entries: Sequenc
         "target_releases": list(request.target_releases),
         "broker_release": request.broker_release,
         "log_zone": request.log_zone,
+        "partition_by": request.partition_by,
         "captures": captures.select(columns).to_pylist(),
         "cost": {
             "bytes_read": report.bytes_read,
@@ -210,12 +215,13 @@ def _manifest(request: JobRequest, report: JobReport, run: int, entries: Sequenc
     }
 
 
-def _driver_parts(location: str, plan: Plan, tables: Mapping[str, pa.Table], parts: Sequence[str]) -> list[str]:
-    """Write what the driver makes, and an empty part of each table that has none."""
+def _driver_parts(location: str, plan: Plan, tables: Mapping[str, pa.Table], parts: Sequence[str], by_date: bool) -> list[str]:
+    """Write what the driver makes, and an empty part of each table that has none: in a folder of a date where others would be too."""
     name = f"part-driver-{plan.run:03d}"
     written = {part.partition("/")[0] for part in (*parts, *plan.kept)} | tables.keys()
     empty = {table: schema.empty_table() for table, schema in SCHEMAS.items() if table not in written}
-    return [write_table(location, table, name, rows) for table, rows in (*tables.items(), *empty.items())]
+    names = {table: f"{NO_DATE}/{name}" if by_date and table in BEGINS else name for table in empty}
+    return [write_table(location, table, names.get(table, name), rows) for table, rows in (*tables.items(), *empty.items())]
 
 
 def _missing_rows(missing: Sequence[MissingInput]) -> list[pa.RecordBatch]:
@@ -232,10 +238,10 @@ def _all_sums(results: Sequence[SeriesResult], kept: Sequence[str], location: st
 
 
 def _check_same(request: JobRequest, manifest: Mapping[str, Any]) -> None:
-    """Refuse to go on with what was read otherwise.
+    """Refuse to go on with what was read or laid out otherwise.
 
     Raises:
-        InputError: the ports, the rule for series or the time zone of logs were others; or another version of kwire wrote it.
+        InputError: the ports, the rule for series, the time zone of logs or the layout were others; or another version of kwire wrote it.
     """
     if (manifest.get("version"), manifest.get("state")) != (kwire.__version__, STATE_VERSION):
         raise InputError(
@@ -247,6 +253,7 @@ def _check_same(request: JobRequest, manifest: Mapping[str, Any]) -> None:
         ("ports", "--port", list(request.ports)),
         ("series_rule", "--series", request.series_rule),
         ("log_zone", "--log-zone", request.log_zone),
+        ("partition_by", "--partition-by", request.partition_by),
     ):
         if manifest.get(name) != asked:
             before = _shown(manifest.get(name))
@@ -329,7 +336,7 @@ def _run_job(
             model = {
                 "ports": request.ports, "out": folder.location, "folder": str(Path.cwd()), "log_zone": request.log_zone,
                 "redaction": redaction, "run": plan.run, "keep_state": redaction is None, "store": current_store_options(),
-                "tls": current_tls_options(),
+                "tls": current_tls_options(), "by_date": request.partition_by is not None,
             }  # fmt: skip
             tasks, routed = plan.tasks(model)
             report.bytes_read = sum(sizes[location] for each in plan.series for location in each.fresh)
@@ -375,7 +382,7 @@ def _run_job(
                 answers["violations"] = pa.Table.from_batches(violations, schema=SCHEMAS["violations"])
             if redactor is not None:
                 answers = redactor.tables(answers)
-            parts += _driver_parts(folder.location, plan, answers, parts)
+            parts += _driver_parts(folder.location, plan, answers, parts, request.partition_by is not None)
             digest = merged(result.digest for result in finished if result.digest)
             wanted = wanted_of(digest, PAGE, report.requests)
             all_parts = dict.fromkeys(plan.kept, False) | dict.fromkeys(parts, True)

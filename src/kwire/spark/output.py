@@ -4,6 +4,7 @@
     DIR/_staging/TABLE/part-*       while the job runs
     DIR/_staging/publish.json       what is to stand in the folder, once every part is written
     DIR/TABLE/part-*                moved there by the driver
+    DIR/TABLE/date=DATE/part-*      in place of these where the rows of a table are divided by date
     DIR/_manifest.json              what was read and what was written
     DIR/_SUCCESS                    last of all
 
@@ -255,7 +256,7 @@ class OutputFolder:
         return {**manifest, "written": datetime.now(UTC).isoformat(timespec="seconds"), "parts": {k: v for k, v in parts.items() if v}}
 
     def _publish(self, manifest: Mapping[str, Any]) -> None:
-        from pyarrow.fs import FileSelector, FileType
+        from pyarrow.fs import FileSelector
 
         self._remove(SUCCESS)  # first: from here on the folder is neither the old analysis nor the new one
         self._remove(*REPORTS)
@@ -268,13 +269,26 @@ class OutputFolder:
                 make_private(self._filesystem, f"{self._path}/{table}")
             else:
                 self._filesystem.create_dir(f"{self._path}/{table}", recursive=True)
+            dates = {date for date, slash, _ in (name.rpartition("/") for name in names) if slash}
             for info in self._filesystem.get_file_info(FileSelector(f"{self._path}/{table}")):
-                if info.base_name not in names:
+                if info.base_name not in names | dates:
                     self._remove(f"{table}/{info.base_name}")
-            for info in self._filesystem.get_file_info(FileSelector(f"{self._path}/{STAGING}/{table}", allow_not_found=True)):
-                if info.type is FileType.File and info.base_name in names:  # others: what a killed task left
-                    self._filesystem.move(info.path, f"{self._path}/{table}/{info.base_name}")
+            for date in sorted(dates):
+                self._filesystem.create_dir(f"{self._path}/{table}/{date}", recursive=True)
+                self._move(f"{table}/{date}", {name.rpartition("/")[2] for name in names if name.startswith(f"{date}/")})
+            self._move(table, names)
         self._write(MANIFEST, manifest_text(manifest))
+
+    def _move(self, folder: str, names: set[str]) -> None:
+        """Move staged parts of these names to where they stay; others there go, but for folders."""
+        from pyarrow.fs import FileSelector, FileType
+
+        for info in self._filesystem.get_file_info(FileSelector(f"{self._path}/{folder}")):
+            if info.type is FileType.File and info.base_name not in names:
+                self._remove(f"{folder}/{info.base_name}")
+        for info in self._filesystem.get_file_info(FileSelector(f"{self._path}/{STAGING}/{folder}", allow_not_found=True)):
+            if info.type is FileType.File and info.base_name in names:  # others: what a killed task left
+                self._filesystem.move(info.path, f"{self._path}/{folder}/{info.base_name}")
 
     def remove_page(self) -> None:
         """Remove a page, and its other forms, that may be half written. Never raises: it follows another fault."""

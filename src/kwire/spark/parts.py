@@ -25,8 +25,8 @@ if TYPE_CHECKING:
     from pyarrow.fs import FileSystem
 
 __all__ = [
-    "RUN", "STAGING", "PartWriter", "check_running", "make_folder", "opened_part", "output_place", "part_batches", "progress_file",
-    "progress_files", "read_progress",
+    "ROW_GROUP", "RUN", "STAGING", "PartWriter", "check_running", "make_folder", "opened_part", "output_place", "part_batches",
+    "progress_file", "progress_files", "read_progress",
     "write_blob", "written_place",
 ]  # fmt: skip
 
@@ -38,8 +38,8 @@ _PROGRESS: Final = "read-"
 _WITHOUT_FOLDERS: Final = frozenset(("s3", "gcs", "abfs"))
 # Numbers that mostly grow from row to row, as times do: differences take half the room and half the time of a dictionary of them.
 _RISING: Final = frozenset(("packet_number", "stream_offset"))
-# Rows of a row group: enough for columns to compress well, and a reader can still take a part of a big file.
-_ROW_GROUP: Final = 131_072
+ROW_GROUP: Final = 131_072
+"""Rows of a row group: enough for columns to compress well, and a reader can still take a part of a big file."""
 
 
 def output_place(location: str) -> tuple[FileSystem, str]:
@@ -154,13 +154,15 @@ class _Landing:
     """
 
     def __init__(self, location: str, folder: str, name: str, *, private: bool = False) -> None:
-        self._location, self._name = location, name
+        self._location = location
+        date, _, self._name = name.rpartition("/")
         self.filesystem, self._out = output_place(location)
         self._renames = has_rename(self.filesystem)
         self._is_private = private
-        self._folder = f"{self._out}/{STAGING}/{folder}" if self._renames else f"{self._out}/{folder}"
+        self._table = f"{self._out}/{STAGING}/{folder}" if self._renames else f"{self._out}/{folder}"
+        self._folder = f"{self._table}/{date}" if date else self._table
         # Spark and its like do not look at names that begin with a dot
-        self.path = f"{self._folder}/.{name}-{os.getpid()}" if self._renames else f"{self._folder}/{name}"
+        self.path = f"{self._folder}/.{self._name}-{os.getpid()}" if self._renames else f"{self._folder}/{self._name}"
 
     def prepare(self) -> None:
         """Make the folder."""
@@ -172,7 +174,8 @@ class _Landing:
             if self._is_private:
                 make_private(self.filesystem, self._folder, recursive=False)
             else:
-                self.filesystem.create_dir(self._folder, recursive=False)
+                for folder in dict.fromkeys((self._table, self._folder)):
+                    self.filesystem.create_dir(folder, recursive=False)
         except FileNotFoundError as error:
             raise _not_there(self._location) from error
 
@@ -201,7 +204,7 @@ class PartWriter:
     Args:
         location: the output folder, path or URI.
         table: the table's name.
-        name: the part's file name.
+        name: the part's file name, with the folder of its date before it where the table is divided by date.
         schema: of its rows.
     """
 
@@ -230,27 +233,36 @@ class PartWriter:
         """
         self._waiting.append(batch)
         self._rows += batch.num_rows
-        if self._rows >= _ROW_GROUP:
-            self._flush()
+        if self._rows >= ROW_GROUP:
+            self.flush()
 
-    def _flush(self) -> None:
+    def flush(self) -> None:
+        """Write the rows that wait for more of their row group.
+
+        Raises:
+            InputError: the folder cannot be written, the disk is full.
+        """
         import pyarrow as pa
 
         if self._waiting:
             with self._told():
-                self._writer.write_table(pa.Table.from_batches(self._waiting, schema=self._schema), row_group_size=_ROW_GROUP)
+                self._writer.write_table(pa.Table.from_batches(self._waiting, schema=self._schema), row_group_size=ROW_GROUP)
             self._waiting, self._rows = [], 0
 
     def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None:
         if error is not None:
-            with suppress(OSError):
-                self._writer.close()
-            self._landing.remove()
+            self.discard()
             return
-        self._flush()
+        self.flush()
         with self._told():
             self._writer.close()
             self._landing.land()
+
+    def discard(self) -> None:
+        """Remove what is written. Never raises: it follows another fault."""
+        with suppress(OSError):
+            self._writer.close()
+        self._landing.remove()
 
     @contextmanager
     def _told(self) -> Iterator[None]:

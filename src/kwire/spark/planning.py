@@ -186,7 +186,7 @@ class Plan:
         by_task: dict[tuple[int, bool], list[str]] = defaultdict(list)
         for part in parts:
             table, _, name = part.partition("/")
-            kind, _, rest = name.partition("-")
+            kind, _, rest = name.rpartition("/")[2].partition("-")
             if rest[:5].isdigit() and kind in ("state", "open"):
                 by_task[int(rest[:5]), table == STATE].append(name if table == STATE else part)
         entries = []
@@ -378,7 +378,7 @@ def _kept(plan: Plan, earlier: Mapping[str, Any] | None, replaced: Sequence[Mapp
     kept = []
     for table, names in earlier["parts"].items():
         for name in names:
-            kind, _, rest = name.partition("-")
+            kind, _, rest = name.rpartition("/")[2].partition("-")
             if not rest[:5].isdigit() or int(rest[:5]) not in known:
                 continue
             settled = kind == "part" if table != STATE else is_sums(f"{table}/{name}")

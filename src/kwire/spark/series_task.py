@@ -29,12 +29,14 @@ from kwire.capture.packet_routing import RoutedPiece
 from kwire.capture.sized_file import SizedFile
 from kwire.capture.tls.session_keys import TlsOptions, tls_options
 from kwire.errors import InputError
+from kwire.spark.dated_parts import DatedParts
 from kwire.spark.output import STATE
 from kwire.spark.parts import PartWriter, progress_file, read_progress
 from kwire.spark.series_state import SeriesState, read_part, read_state, write_state
 from kwire.spark.settled_sums import SettledSums
 from kwire.spark.sums_files import SumsFile, write_sums
 from kwire.tables import SCHEMAS, SeriesRows, SeriesView, read_series
+from kwire.tables.dates import BEGINS
 from kwire.tables.series import begin_series, read_piece, skip_piece
 from kwire.tables.series_rows import SPOOLED, Fate
 
@@ -94,6 +96,7 @@ class SeriesTask:
         read_before: how many bytes of the first file the earlier run has read, None where it has not.
         point_sizes: of captures of several points the bytes that each file had.
         renamed: files that were read before under other names: the places of both.
+        by_date: divide the rows that have a time by their dates (`kwire.spark.dated_parts`).
     """
 
     number: int
@@ -115,6 +118,7 @@ class SeriesTask:
     read_before: int | None = None
     point_sizes: tuple[int, ...] = ()
     renamed: tuple[tuple[str, str], ...] = ()
+    by_date: bool = False
 
     def pieces(self) -> list[SizedFile | str]:
         """The files, as far as they are read."""
@@ -237,6 +241,7 @@ class TaskParts:
         self._redactor = None if task.redaction is None else Redactor(task.redaction)
         self._open: dict[tuple[str, str], PartWriter] = {}
         self._stack = contextlib.ExitStack()
+        self._dated = self._stack.enter_context(DatedParts(task.out, result.parts.append)) if task.by_date else None
 
     def __enter__(self) -> TaskParts:
         return self
@@ -254,14 +259,18 @@ class TaskParts:
         Raises:
             Unwritten: the folder cannot be written, the disk is full.
         """
+        rows = batch if self._redactor is None else self._redactor.batch(table, batch)
         try:
+            if self._dated is not None and table in BEGINS:
+                self._dated.write(table, self.name(kind), rows)
+                return
             part = self._open.get((table, kind))
             if part is None:
                 name = f"{self.name(kind)}.parquet"
                 part = self._stack.enter_context(PartWriter(self._task.out, table, name, SCHEMAS[table]))
                 self._open[table, kind] = part
                 self._result.parts.append(f"{table}/{name}")
-            part.write(batch if self._redactor is None else self._redactor.batch(table, batch))
+            part.write(rows)
         except InputError as error:
             raise Unwritten(f"{error}") from error
 

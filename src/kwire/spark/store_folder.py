@@ -1,7 +1,7 @@
 """The folder of an analysis on a store that renames nothing: an object store, or whatever fsspec opens.
 
     DIR/_staging/run.json           who writes, and whether an analysis stood there
-    DIR/TABLE/part-*                written where it stays, under a name that no other run or attempt has
+    DIR/TABLE/part-*                or DIR/TABLE/date=DATE/part-*: written where it stays, under a name that no other run or attempt has
     DIR/_manifest.json              which parts count: written once all of them are there, in one step
     DIR/_SUCCESS                    last of all
 
@@ -23,6 +23,7 @@ from kwire.capture.file_systems import has_rename
 from kwire.errors import InputError
 from kwire.spark.output import HISTORY, MANIFEST, REPORTS, SUCCESS, OutputFolder, manifest_text
 from kwire.spark.parts import RUN, STAGING, make_folder, output_place
+from kwire.tables.dates import DATE
 
 __all__ = ["StoreFolder", "output_folder"]
 
@@ -89,12 +90,12 @@ class StoreFolder(OutputFolder):
         return manifest
 
     def _written(self) -> set[str]:
-        """All parts that lie in the folder, `TABLE/NAME`."""
+        """All parts that lie in the folder, `TABLE/NAME`; those of a date have its folder in their names."""
         from pyarrow.fs import FileSelector, FileType
 
         selector = FileSelector(self._path, recursive=True, allow_not_found=True)
         names = (info.path[len(self._path) + 1 :] for info in self._filesystem.get_file_info(selector) if info.type is FileType.File)
-        return {name for name in names if name.count("/") == 1 and name.partition("/")[0] in self.tables}
+        return {name for name in names if _is_part(name) and name.partition("/")[0] in self.tables}
 
     def _sweep(self, kept: Iterable[str], written: set[str] | None = None) -> None:
         """Remove parts that nobody names."""
@@ -132,6 +133,11 @@ class StoreFolder(OutputFolder):
             if self._earlier_parts <= written:
                 self._write(SUCCESS, "")
             self._remove(STAGING)
+
+
+def _is_part(name: str) -> bool:
+    _, *dates, _ = ("", *name.split("/"))
+    return len(dates) == 1 or (len(dates) == 2 and dates[1].startswith(f"{DATE}="))
 
 
 def _parts_of(manifest: Mapping[str, Any]) -> set[str]:

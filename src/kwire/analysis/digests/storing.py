@@ -38,7 +38,8 @@ def state_of(filesystem: FileSystem, path: str, parts: Mapping[str, Iterable[str
     if parts is not None:
         names = [f"{table}/{name}" for table, listed in parts.items() if table in SCHEMAS for name in listed]
     else:
-        infos = [info for table in SCHEMAS for info in filesystem.get_file_info(FileSelector(f"{path}/{table}", allow_not_found=True))]
+        folders = [FileSelector(f"{path}/{table}", allow_not_found=True, recursive=True) for table in SCHEMAS]  # also those of dates
+        infos = [info for folder in folders for info in filesystem.get_file_info(folder)]
         names = [f"{info.path[len(path) :]} {info.size}" for info in infos if info.type is FileType.File]
     return hashlib.sha256("\n".join(sorted(names)).encode("utf-8", "surrogateescape")).digest()
 

@@ -1,0 +1,66 @@
+"""The date of a row, in UTC, and the folder that Hive's layout has for it: `date=2026-11-23`.
+
+Spark, DuckDB and Arrow read the date back out of the folder's name; the files themselves have no such column.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from datetime import date
+from typing import Any, Final
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+
+__all__ = ["BEGINS", "DATE", "NO_DATE", "rows_by_date"]
+
+DATE: Final = "date"
+"""What folders are named by."""
+
+NO_DATE: Final = f"{DATE}=__HIVE_DEFAULT_PARTITION__"
+"""The folder of rows without a date, as Hive names it."""
+
+BEGINS: Final[dict[str, tuple[str, ...]]] = {
+    "requests": ("request_time", "response_time"), "connections": ("first_seen",), "telemetry": ("time",),
+}  # fmt: skip
+"""The tables of rows that have a time, and where a row's begin stands: the first of these columns that is not null."""
+
+_DAY_US: Final = 86_400_000_000
+_EPOCH: Final = date(1970, 1, 1).toordinal()
+_NOT_KNOWN: Final = np.iinfo(np.int64).min
+
+
+def rows_by_date(table: str, batch: pa.RecordBatch) -> Iterator[tuple[str, pa.RecordBatch]]:
+    """Divide rows by the date (UTC) on which they begin; rows of a date keep their order.
+
+    Args:
+        table: one of `BEGINS`.
+        batch: its rows.
+
+    Returns:
+        Names of folders, each once, with the rows in them; `NO_DATE` for rows without a time or before year 1 or after 9999.
+    """
+    if not batch.num_rows:
+        return
+    days = _days(table, batch)
+    if days[0] == days[-1] and (days == days[0]).all():
+        yield _folder(int(days[0])), batch
+        return
+    order = np.argsort(days, kind="stable")
+    borders = np.flatnonzero(np.diff(days[order])) + 1
+    for rows in np.split(order, borders):
+        yield _folder(int(days[rows[0]])), batch.take(pa.array(rows, pa.int64()))  # a copy: rows that wait do not hold those of other dates
+
+
+def _days(table: str, batch: pa.RecordBatch) -> Any:
+    """Days since 1970, downwards also before it; what has no folder of its own is `_NOT_KNOWN`."""
+    times: Any = pc.coalesce(*(batch.column(name) for name in BEGINS[table])).cast(pa.int64())
+    days = np.floor_divide(pc.fill_null(times, 0).to_numpy(zero_copy_only=False), _DAY_US)
+    known = pc.is_valid(times).to_numpy(zero_copy_only=False)
+    known &= (days >= date.min.toordinal() - _EPOCH) & (days <= date.max.toordinal() - _EPOCH)
+    return np.where(known, days, _NOT_KNOWN)
+
+
+def _folder(day: int) -> str:
+    return NO_DATE if day == _NOT_KNOWN else f"{DATE}={date.fromordinal(day + _EPOCH).isoformat()}"
