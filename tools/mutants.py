@@ -99,7 +99,11 @@ def switched(text: str, mutants: list[Mutant]) -> str:
             start += head.end()
             end -= each.before.endswith(":")
         spans.setdefault((start, end), []).append(each)
+    last = len(text)
     for start, end in sorted(spans, reverse=True):
+        if end > last:
+            raise SystemExit(f"{spans[start, end][0].name}: another mutant changes a part of `before`; give both the whole of it")
+        last = start
         made = text[start:end]
         for each in spans[start, end]:
             made = _chosen(made, each)

@@ -71,6 +71,17 @@ def test_addresses_hold_together_with_connections_and_may_keep_their_network() -
     assert six["client_address"].startswith("2001:db8:")
 
 
+def test_an_address_without_a_port_is_redacted_as_one() -> None:
+    row = one("connections", {"client_address": "2001:db8::a", "proxied_address": "2001:db8::a"})
+    assert row["proxied_address"] == row["client_address"] != "2001:db8::a"
+
+
+def test_a_connection_id_of_another_form_is_a_token() -> None:
+    row = one("connections", {"connection_id": "acme laptop 7"})
+    assert row["connection_id"] == REDACTOR.token("connection", "acme laptop 7")
+    assert "acme" not in row["connection_id"]
+
+
 def test_kafkas_own_names_stay() -> None:
     row = {"first_topic": "__consumer_offsets", "principal": "User:ANONYMOUS", "client_id": "", "group_id": None, "api_name": "Fetch"}
     assert one("requests", row) == row

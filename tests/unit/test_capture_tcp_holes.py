@@ -408,9 +408,9 @@ def test_an_acknowledgement_out_of_any_window_waits_for_nothing() -> None:
 def test_a_late_packet_does_not_set_the_clock_back() -> None:
     wire = Wire()
     wire.shake()
-    wire.time_ns -= 2 * MS
-    wire.send(CLIENT, 1, 1, data=b"a")
-    wire.send(CLIENT, 2, 1, FIN | ACK)
+    wire.time_ns -= 3 * MS
+    wire.send(CLIENT, 1, 1, data=b"a")  # at 1 ms
+    wire.send(CLIENT, 2, 1, FIN | ACK)  # at 2 ms
     connection = wire.carry.live[KEY]
     assert (connection.first_ns, connection.last_ns) == (MS, 3 * MS)
 

@@ -256,6 +256,14 @@ def test_a_simultaneous_open_is_answered() -> None:
     assert wire.carry.live[KEY].answered
 
 
+def test_a_syn_answer_of_the_side_that_opened_leaves_who_opened() -> None:
+    """A simultaneous open, the SYN of the other side not captured: both sides answer a SYN (RFC 9293, 3.5)."""
+    wire = Wire()
+    wire.send(CLIENT, 0, 0, SYN)
+    wire.send(CLIENT, 0, 1, SYN | ACK)
+    assert wire.carry.live[KEY].opened_by == CLIENT
+
+
 def test_a_reset_out_of_any_window_ends_nothing() -> None:
     wire = Wire()
     wire.shake()

@@ -313,6 +313,33 @@ def test_a_pattern_and_new_topics() -> None:
     assert told.member_epoch == 3
 
 
+def test_an_instance_id_is_free_when_its_member_left_for_a_while() -> None:
+    group = coordinator()
+    first, second = (asked(ConsumerGroupMemberRole("g", name, ["orders"], instance_id="i").join(0)) for name in "ab")
+    assert ask(group, first).error_code == 0
+    assert ask(group, second).error_code == 111  # UNRELEASED_INSTANCE_ID
+    leaving = messages.ConsumerGroupHeartbeatRequest(group_id="g", member_id="a", instance_id="i", member_epoch=-2)
+    assert ask(group, leaving).error_code == 0
+    assert ask(group, second).error_code == 0
+    assert list(group.members) == ["b"]
+
+
+def test_an_assignor_that_the_coordinator_has_not_is_refused() -> None:
+    group = coordinator(assignors=("range",))
+    for assignor, error in (("uniform", 112), ("range", 0)):  # UNSUPPORTED_ASSIGNOR
+        body = asked(ConsumerGroupMemberRole("g", "a", ["orders"], server_assignor=assignor).join(0))
+        assert ask(group, body).error_code == error
+
+
+@pytest.mark.parametrize(("version", "error"), [(0, 0), (1, 42)])
+def test_from_version_1_on_a_member_makes_its_own_id(version: int, error: int) -> None:
+    """KIP-1082: before, the coordinator gave one."""
+    body = asked(ConsumerGroupMemberRole("g", "", ["orders"]).join(0))
+    (found,) = coordinator().heartbeat(body, version, "to", 0)
+    assert isinstance(found, Answer)
+    assert (found.body.error_code, found.body.member_id or "") == (error, "" if error else "0")
+
+
 def test_a_full_group_takes_no_more() -> None:
     group = coordinator(max_size=1)
     ask(group, asked(ConsumerGroupMemberRole("g", "a", ["orders"]).join(0)))

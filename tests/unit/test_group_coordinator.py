@@ -240,6 +240,53 @@ def test_a_static_member_takes_its_place_again_and_fences_who_it_was() -> None:
     assert code(group.heartbeat(late, 4, 0, SECOND)) == FENCED
 
 
+def beating(member: str, generation: int) -> Any:
+    return messages.HeartbeatRequest(group_id="g", generation_id=generation, member_id=member)
+
+
+def static_leader() -> GroupCoordinatorRole:
+    """A group that is stable at 2 s in generation 1: i-1 leads, a static member with the instance id i, and c-2 follows."""
+    group = coordinator(initial_delay_ms=1_000)
+    group.join(joining(group_instance_id="i"), 5, "i", 0, "c")
+    group.join(joining(), 3, "c", 0, "c")
+    assert group.tick(SECOND) == []  # a second member came: once more the delay
+    assert group.tick(2 * SECOND)[0] == Rebalanced(1, "i-1", "range", ("i-1", "c-2"))
+    group.sync(syncing("c-2", 1), 5, "c", 2 * SECOND)
+    group.sync(syncing("i-1", 1, ("i-1", b"one"), ("c-2", b"two")), 5, "i", 2 * SECOND)
+    assert group.state is GroupState.STABLE
+    return group
+
+
+def test_a_static_leader_that_comes_back_leads_again() -> None:
+    group = static_leader()
+    assert group.join(joining(group_instance_id="i"), 5, "back", 2 * SECOND, "c")[0] == MemberGone("i-1", "replaced")
+    assert group.join(joining("c-2"), 3, "c", 2 * SECOND)[0] == Rebalanced(2, "i-3", "range", ("c-2", "i-3"))
+
+
+def test_a_static_leader_that_does_not_join_again_stays_and_another_leads() -> None:
+    group = static_leader()
+    assert group.join(joining("c-2", "range", "sticky"), 3, "c", 2 * SECOND) == []
+    for now in range(5, 61, 5):
+        static = messages.HeartbeatRequest(group_id="g", generation_id=1, member_id="i-1", group_instance_id="i")
+        assert code(group.heartbeat(static, 4, 0, now * SECOND)) == REBALANCING
+    assert group.tick(62 * SECOND)[0] == Rebalanced(2, "c-2", "range", ("i-1", "c-2"))  # 60 s of rebalance timeout
+
+
+def test_a_join_whose_answer_was_lost_is_answered_again() -> None:
+    """Before the leader assigned: the same protocols begin no rebalance (GroupMetadataManager, COMPLETING_REBALANCE)."""
+    group = in_state(GroupState.COMPLETING_REBALANCE)
+    (again,) = group.join(joining("c-2"), 3, "again", 0)
+    assert (again.to, again.body.error_code, again.body.generation_id) == ("again", NONE, group.generation)
+    assert group.state is GroupState.COMPLETING_REBALANCE
+    assert code(group.heartbeat(beating("c-2", group.generation), 4, 0, 0)) == NONE
+
+
+@pytest.mark.parametrize(("session", "error"), [(5_999, BAD_SESSION), (6_000, ID_REQUIRED), (30_000, ID_REQUIRED), (30_001, BAD_SESSION)])
+def test_both_limits_of_the_session_timeout_are_allowed(session: int, error: int) -> None:
+    group = coordinator(session_ms=(6_000, 30_000))
+    assert code(group.join(joining(session_timeout_ms=session), 9, 0, 0)) == error
+
+
 @pytest.mark.parametrize("version", range(10))
 def test_K559_6_no_protocol_is_empty_below_version_7_and_null_from_it_on(version: int) -> None:
     (answer,) = coordinator().join(joining("", session_timeout_ms=1), version, 0, 0)

@@ -12,6 +12,7 @@ from kwire.codec.catalog_codec import Codec
 from kwire.errors import EncodeError
 from kwire.protocol.events import RequestCompleted
 from kwire.protocol.groups import SeenGroups, effective_rebalance_timeout, guess_protocol_type
+from kwire.protocol.groups.exchange_checks import exchange_faults
 from kwire.protocol.groups.guessing import Guessed
 from kwire.protocol.groups.seen_groups import SeenGroup
 from kwire.protocol.nested_bytes import Known, decode_nested
@@ -279,6 +280,17 @@ def test_K559_44_nothing_is_guessed_unless_asked_for() -> None:
     assert guess_protocol_type("assignment", WORK + b"\0") is None
     assert guess_protocol_type("assignment", b"") is None
     assert guess_protocol_type("metadata", bytes.fromhex("0000 000175 0000000000000007")).protocol_type == "connect"
+
+
+def test_K559_42_a_join_that_failed_for_another_reason_names_no_protocol() -> None:
+    offered = [messages.JoinGroupRequest.JoinGroupRequestProtocol(name="range")]
+    request = messages.JoinGroupRequest(group_id="g", protocol_type="consumer", protocols=offered)
+    answer = messages.JoinGroupResponse(error_code=25, protocol_type="connect", protocol_name="sticky")
+    assert exchange_faults(11, 7, request, answer) == []
+    answer.error_code = 0
+    assert [(rule, facts["what"]) for rule, facts in exchange_faults(11, 7, request, answer)] == [
+        ("group_protocol_inconsistent", "type"), ("group_protocol_inconsistent", "name"),
+    ]  # fmt: skip
 
 
 @pytest.mark.parametrize(("session", "rebalance", "effective"), [(10, None, 10), (10, -1, 10), (10, 60, 60), (10, 0, 0), (None, -1, None)])

@@ -83,6 +83,19 @@ def test_mutants_of_one_condition_share_it(runner: ModuleType) -> None:
     assert made == f"if ((is_mutant(2) and (False)) or (not is_mutant(2) and ({first}))):\n    pass\n"
 
 
+def test_mutants_may_not_change_parts_of_each_other(runner: ModuleType) -> None:
+    with pytest.raises(SystemExit, match="another mutant changes a part"):
+        runner.switched("x = a or (b and c)\n", [mutant(runner, "a or (b and c)", "a"), mutant(runner, "b and c", "b")])
+
+
+def test_each_list_of_cython_can_be_built(runner: ModuleType) -> None:
+    by_file: dict[str, list[Any]] = {}
+    for each in (mutant for found in runner.all_lists() if found.native for mutant in found.mutants):
+        by_file.setdefault(each.file, []).append(each)
+    for file, mutants in by_file.items():
+        runner.switched((ROOT / file).read_text("utf-8"), mutants)
+
+
 def test_a_text_that_is_there_twice_needs_its_surroundings(runner: ModuleType) -> None:
     text = "f: x = 1\ng: x = 1\n"
     assert mutant(runner, "x = 1", "x = 2", at="g:").span(text) == (12, 17)

@@ -111,6 +111,32 @@ def test_a_time_whose_byte_is_lost_is_not_known(connection: Any) -> None:
     assert (second.state, second.request_time, second.response_time, second.latency_us) == ("answered", None, 9 * MS, None)
 
 
+def test_the_end_of_a_cut_frame_that_the_connection_ended_in_has_no_time(connection: Any) -> None:
+    """9 of 10 bytes, the last of them cut by snaplen: no byte is lost, and the tenth never came."""
+    connection.receive_request_bytes(heartbeat(1), 0)
+    connection.receive_response_bytes(ok(1)[:8], MS)
+    events = connection.lost("response", 1, MS, cut=True) + connection.closed("response", False, 2 * MS) + connection.finish(3 * MS)
+    assert [(row.state, row.request_time, row.response_time, row.latency_us) for row in rows(events)] == [("answered", 0, None, None)]
+
+
+def test_a_request_whose_header_is_cut_keeps_no_bytes(connection: Any) -> None:
+    """600 client ids of 32,767 bytes, of which 30,000 came: 18 MB, more than the 16 MiB that waiting requests may keep."""
+    begun = (12).to_bytes(2, INT) + bytes(2) + (7).to_bytes(4, INT) + b"\x7f\xff" + b"c" * 30_000
+    for _ in range(600):
+        assert rows(connection.receive_request_bytes((len(begun) + 2_800).to_bytes(4, INT) + begun, 0)) == []
+        assert rows(connection.lost("request", 2_800, 0, cut=True)) == []
+    assert len(rows(connection.finish(MS))) == 600
+
+
+def test_bytes_that_snaplen_cut_inside_a_request_hide_no_other(connection: Any) -> None:
+    """The cut ends with its frame, so the borders are known: a response with another id has no request."""
+    connection.receive_request_bytes(heartbeat(1)[:20], 0)
+    connection.lost("request", 8, 0, cut=True)
+    connection.receive_request_bytes(heartbeat(2), 0)
+    events = connection.receive_response_bytes(ok(1) + ok(2) + ok(9), MS) + connection.finish(2 * MS)
+    assert rules(events) == [("response_unknown_correlation_id", "error")]
+
+
 def test_the_time_of_bytes_that_snaplen_cut_is_known(connection: Any) -> None:
     connection.receive_request_bytes(heartbeat(1), 0)
     connection.receive_response_bytes(ok(1)[:-2], MS)

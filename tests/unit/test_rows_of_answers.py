@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from kafka_bytes import api_versions, framed, heartbeat, metadata, ok
+from kafka_bytes import api_versions, framed, head, heartbeat, metadata, ok
 from kwire.codec.impl import Twin
 from made_packets import CLIENT, SERVER, Wire
 from read_by_twins import Tables, tables_of
@@ -96,3 +96,19 @@ def test_answers_of_other_servers_are_their_own(twin: Twin) -> None:
     found = tables_of(twin, first.packets + second.packets)["fact advertised"]
     assert [(row["server"], row["api_key"]) for row in found] == [("10.0.0.1:9092", 12), ("10.0.0.1:9092", 18)]
     assert [(micros(row["first_seen"]), micros(row["last_seen"])) for row in found] == [(6172, 6172 + 7 * 1235 - 3)] * 2
+
+
+def test_a_heartbeat_that_says_nothing_is_that_of_its_api(twin: Twin) -> None:
+    """One body, two apis, both v1, member `m` of group `g` in epoch 5, which the answer leaves as it is.
+
+    Of ConsumerGroupHeartbeat: instance id null, rack empty, rebalance timeout 0x01000600 ms, and 4 nulls: nothing is new. Of
+    ShareGroupHeartbeat: rack null, a subscription to no topics, and a tagged field of 6 bytes: the subscription is a step.
+    """
+    body = b"\2g\2m\0\0\0\5" + b"\0" + b"\1" + b"\1\0\6\0" + bytes(5)
+    answer = b"\0" + bytes(4) + b"\0\0" + b"\0" + b"\2m" + b"\0\0\0\5" + b"\0\0\x13\x88" + b"\xff" + b"\0"
+    pairs = [
+        (framed(head(key, 1, number) + b"\0" + body), framed(number.to_bytes(4, "big") + answer)) for number, key in ((1, 68), (2, 76))
+    ]
+    found = exchanged(twin, *pairs)
+    assert found.get("violations", []) == []
+    assert [(row["request_index"], row["protocol"], row["subscription"]) for row in found["group_steps"]] == [(1, "share", [])]

@@ -167,6 +167,20 @@ def test_a_mechanism_that_is_cut_off_is_not_known(twin: Twin, kept: int) -> None
     assert column(found, "body") == ["truncated" if kept == 19 else "decoded"]
 
 
+def test_a_second_mechanism_that_is_cut_off_is_not_the_first_one(twin: Twin) -> None:
+    """A client authenticates again (KIP-368): `PLAIN` is at bytes 19 to 24, and of the second handshake 22 bytes came."""
+    wire = Wire()
+    wire.shake()
+    wire.send(CLIENT, handshake(1, 1, b"PLAIN"))
+    wire.send(SERVER, shaken(1))
+    wire.send(CLIENT, framed(head(36, 0, 2) + framed(b"\0alice\0pw")))
+    wire.send(SERVER, framed(b"\0\0\0\2\0\0\xff\xff" + bytes(4)))
+    wire.send(CLIENT, handshake(3, 1, b"PLAIN"), kept=22)
+    wire.send(SERVER, shaken(3))
+    found = tables_of(twin, wire.packets)
+    assert connection(found, "sasl_mechanism", "attempted_principal", "auth_failures") == [None, "User:alice", 0]
+
+
 def test_a_client_of_0_9_begins_with_a_kerberos_token(twin: Twin) -> None:
     """A first GSS-API token begins with 0x60 and has the object identifier of Kerberos (RFC 2743, 3.1); brokers take it."""
     wire = Wire()
