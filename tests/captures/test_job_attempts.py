@@ -17,6 +17,7 @@ import pyarrow.dataset as ds
 import pytest
 
 from kwire import analysis
+from kwire.analysis.digests.storing import DIGEST_FILE
 from kwire.analysis.redaction import Redaction
 from kwire.spark import finish_task, packing, series_state
 from kwire.spark.job import JobRequest, run_job
@@ -48,7 +49,7 @@ def analysed(out: Path, attempts: Attempts, job_in_process: Callable[..., None])
 
 def assert_whole(out: Path) -> None:
     """The tables are those of one process, and nothing else lies in the folder."""
-    assert sorted(path.name for path in out.iterdir()) == sorted((*SCHEMAS, STATE, MANIFEST, SUCCESS))
+    assert sorted(path.name for path in out.iterdir()) == sorted((*SCHEMAS, DIGEST_FILE, STATE, MANIFEST, SUCCESS))
     parts = json.loads((out / MANIFEST).read_text())["parts"]
     for table, expected in analysis.run(list(INPUTS)).items():
         assert sorted(path.name for path in (out / table).iterdir()) == parts[table]
