@@ -64,7 +64,7 @@ def counted(rows: list[dict[str, Any]]) -> Counter[str]:
 def assert_whole(out: Path, inputs: list[str]) -> None:
     """The tables are those of one process, from the parts in the manifest and no others, and nothing else was left."""
     parts = json.loads((out / "_manifest.json").read_text())["parts"]
-    assert {path.name for path in out.iterdir()} == {*SCHEMAS, "_state", "_manifest.json", "_SUCCESS"}
+    assert {path.name for path in out.iterdir()} == {*SCHEMAS, "_digest.arrow", "_state", "_manifest.json", "_SUCCESS"}
     for table, expected in analysis.run(inputs, series_rule="file").items():
         assert sorted(path.name for path in (out / table).iterdir()) == parts[table]
         assert counted(ds.dataset(out / table, format="parquet").to_table().to_pylist()) == counted(expected.to_pylist()), table
@@ -294,6 +294,9 @@ SHOWN = [
     "|  1| billing|billing-1|",
     "|  2|    NULL|     NULL|",
     "|  1| billing| NULL|        NULL|      NULL|",
+    "|  1|     12|      app|          37|",
+    "|  2|     12|      app|          34|",
+    "|     12|      app|    2|               71|",
     "|billing|orders|        2|    42|",
     "|OffsetCommit|           1|",
 ]

@@ -191,8 +191,9 @@ def test_the_last_thing_written_is_what_makes_it_complete(store: Store) -> None:
     """The order in which the objects of one analysis were made, by the server's own record."""
     made = [path for method, path in store.server.log if method == "PUT" and path.startswith("/reports/local/") and path[-1] != "/"]
     assert made[0] == "/reports/local/_staging/run.json"
-    assert all(re.match(r"/reports/local/\w+/", path) for path in made[1:-4])
-    assert made[-4:] == [f"/reports/local/{name}" for name in ("_manifest.json", "report.html", "_history.json", "_SUCCESS")]
+    assert all(re.match(r"/reports/local/\w+/", path) for path in made[1:-5])
+    expected = ("_manifest.json", "_digest.arrow", "report.html", "_history.json", "_SUCCESS")
+    assert made[-5:] == [f"/reports/local/{name}" for name in expected]
 
 
 def test_the_example(store: Store, spark: SparkSession, capsys: pytest.CaptureFixture[str]) -> None:
