@@ -13,7 +13,7 @@ from kwire.capture.tcp import TcpConnection
 from kwire.protocol import DirectionDetector
 from kwire.protocol.events import Event, FrameSeen
 from kwire.protocol.secrets.frame_blanking import FrameBlanker
-from kwire.protocol.secrets.token_blanking import FILL, blank_client_token, blank_server_token
+from kwire.protocol.secrets.token_blanking import FILL
 from kwire.protocol.tracking.foreign_protocols import MORE, recognise, recognise_server
 from kwire.protocol.tracking.frames import MAX_FRAME
 
@@ -129,21 +129,8 @@ class TrimmedStreams(StreamSink):
             return
         found = tail.read(begin, _LENGTH + event.length)
         frame = found[_LENGTH:]
-        whole = len(frame) == event.length
-        self._put(tail, begin, found, found[:_LENGTH] + self._blanked(tracked, event, frame, whole))
+        self._put(tail, begin, found, found[:_LENGTH] + tracked.blanker.seen(event, frame))
         tail.forget(begin + _LENGTH + event.length)
-
-    @staticmethod
-    def _blanked(tracked: _Tracked, event: FrameSeen, frame: bytes, whole: bool) -> bytes:
-        mechanism = event.sasl_mechanism
-        if event.kind == "token":
-            if not whole:
-                return bytes((FILL,)) * len(frame)
-            return blank_client_token(mechanism, frame) if event.direction == "request" else blank_server_token(mechanism, frame)
-        index = -1 if event.request_index is None else event.request_index
-        if event.direction == "request":
-            return tracked.blanker.request(frame, index=index, mechanism=mechanism, whole=whole)
-        return tracked.blanker.response(frame, event.api_key, event.api_version, index=index, mechanism=mechanism, whole=whole)
 
     def _proxy(self, header: bytes) -> bytes | None:
         return None if self._pseudonyms is None else proxy_header_of(header, self._pseudonyms)

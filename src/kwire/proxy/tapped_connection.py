@@ -16,7 +16,6 @@ from kwire.protocol import Connection
 from kwire.protocol.events import FrameSeen
 from kwire.protocol.relay import Buffer
 from kwire.protocol.secrets.frame_blanking import FrameBlanker
-from kwire.protocol.secrets.token_blanking import FILL, blank_client_token, blank_server_token
 from kwire.proxy.rules.rule import Peer
 from kwire.proxy.tap_file import TapFile
 
@@ -81,7 +80,7 @@ class TappedConnection:
         try:
             self._receive(self._talk, direction, bytes(data), time_ns)
         except Exception:
-            # a tap must not harm what it looks at
+            # Any fault of the tracker or of blanking: traffic must not stop because a copy of it cannot be written. It is logged whole.
             log.exception("the tap stops looking at a connection")
             self._talk = None
 
@@ -120,17 +119,7 @@ class TappedConnection:
         return stream.beginning[:size] + data[: max(size - len(stream.beginning), 0)]
 
     def _blanked(self, event: FrameSeen, frame: bytes) -> bytes:
-        if event.kind == "length":
-            return b""
-        whole, mechanism = len(frame) == event.length, event.sasl_mechanism
-        if event.kind == "token":
-            if not whole:
-                return bytes((FILL,)) * len(frame)
-            return blank_client_token(mechanism, frame) if event.direction == "request" else blank_server_token(mechanism, frame)
-        index = -1 if event.request_index is None else event.request_index
-        if event.direction == "request":
-            return self._blanker.request(frame, index=index, mechanism=mechanism, whole=whole)
-        return self._blanker.response(frame, event.api_key, event.api_version, index=index, mechanism=mechanism, whole=whole)
+        return b"" if event.kind == "length" else self._blanker.seen(event, frame)
 
 
 def _endpoint(end: tuple[str, int]) -> Endpoint:

@@ -13,6 +13,7 @@ from typing import Final, Protocol
 from kwire.codec.classes import CompiledCatalog, compiled
 from kwire.codec.field_spans import UNKNOWN_TAG, FieldWalker
 from kwire.codec.group_definitions import compiled_groups
+from kwire.protocol.events import FrameSeen
 from kwire.protocol.groups import PROTOCOL_TYPES
 from kwire.protocol.negotiation import API_VERSIONS
 from kwire.protocol.nested_rules import RULES, Rule
@@ -113,6 +114,18 @@ class FrameBlanker:
         blanking.carried = self._carried.pop(index, None)
         blanking.response(api_key, api_version)
         return bytes(blanking.out)
+
+    def seen(self, event: FrameSeen, frame: bytes) -> bytes:
+        """A frame that a tracker saw, or as many of its first bytes as there are, without its secrets."""
+        whole, mechanism = len(frame) == event.length, event.sasl_mechanism
+        if event.kind == "token":
+            if not whole:
+                return bytes((FILL,)) * len(frame)
+            return blank_client_token(mechanism, frame) if event.direction == "request" else blank_server_token(mechanism, frame)
+        index = -1 if event.request_index is None else event.request_index
+        if event.direction == "request":
+            return self.request(frame, index=index, mechanism=mechanism, whole=whole)
+        return self.response(frame, event.api_key, event.api_version, index=index, mechanism=mechanism, whole=whole)
 
 
 class _Blanking:
