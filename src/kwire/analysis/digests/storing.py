@@ -80,6 +80,6 @@ def read_digest(filesystem: FileSystem, path: str, parts: Mapping[str, Iterable[
 
 
 def _checked(name: str, table: pa.Table) -> pa.Table:
-    """Arrow trusts the offsets in a file unless it is told to check them."""
+    """Check the offsets: Arrow trusts those of a file unless `validate` is called."""
     table.validate(full=True)
     return table.select(schema_of(name).names).cast(schema_of(name))

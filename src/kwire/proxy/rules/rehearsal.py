@@ -44,7 +44,7 @@ class RehearsalRule:
         mode: `count` or `break`.
 
     Attributes:
-        rejected: requests that the release would reject, by who sent them: at most 10,000 kinds, what comes later is counted in `others`.
+        rejected: requests that the release would reject, by sender: at most 10,000 kinds; later ones are counted in `others`.
             With `break` the first of each connection closes it, and the log says so.
         others: requests beyond.
 

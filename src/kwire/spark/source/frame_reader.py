@@ -3,21 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from fnmatch import fnmatchcase
 from typing import Any, Final
 
 import pyarrow as pa
 from pyspark.sql.datasource import DataSourceReader, InputPartition
 
 from kwire.capture.file_systems import store_options
-from kwire.capture.inputs import CaptureFile, expand_inputs
+from kwire.capture.inputs import CaptureFile
 from kwire.errors import InputError, KwireError
 from kwire.spark.frame_rows import FrameRows
 from kwire.spark.frame_sums import FrameSums, frames_to_rows
 from kwire.spark.source.frame_files import FilePart, batches_of_parts, kept_fields
 from kwire.spark.source.frame_options import FORMATS
 from kwire.spark.source.options import SourceOptions
-from kwire.spark.source.partitions import absolute_path, processors
+from kwire.spark.source.partitions import input_files, processors
 from kwire.spark.source.plain_errors import plain_errors
 
 __all__ = ["FrameFileReader", "frame_schema"]
@@ -27,35 +26,16 @@ _MOST_BYTES: Final = 128 << 20
 _OPEN_COST: Final = 4 << 20
 
 
-def _input_files(options: SourceOptions) -> list[CaptureFile]:
-    """The files that the paths name.
-
-    Raises:
-        InputError: a path leads to no file, unless `ignore_missing_files`.
-    """
+def _frame_files(options: SourceOptions) -> list[CaptureFile]:
     assert options.frames is not None
-    endings = FORMATS[options.frames.format]
-
-    def accepts(name: str) -> bool:
-        return not name.startswith((".", "_")) and name.lower().endswith(endings)
-
-    try:
-        files, missing = expand_inputs([absolute_path(path) for path in options.paths], accepts, f"{options.frames.format} file")
-    except InputError:
-        if options.ignore_missing_files:
-            return []
-        raise
-    if missing and not options.ignore_missing_files:
-        raise InputError(missing[0].reason)
-    wanted = options.path_glob_filter
-    return files if wanted is None else [file for file in files if fnmatchcase(file.name, wanted)]
+    return input_files(options, tuple(FORMATS[options.frames.format]), f"{options.frames.format} file")
 
 
 def _kept(options: SourceOptions) -> tuple[Any, ...]:
     """The columns that go along, as the first file that can be read has them."""
     assert options.frames is not None
     with store_options(options.store):
-        files = _input_files(options)
+        files = _frame_files(options)
         for file in files:
             try:
                 return tuple(kept_fields(options.frames, file.location))
@@ -114,7 +94,7 @@ class FrameFileReader(DataSourceReader):
             InputError: a path leads to no file.
         """
         with store_options(self.options.store):
-            return list(plan_parts(_input_files(self.options), self.options.min_partitions or processors()))
+            return list(plan_parts(_frame_files(self.options), self.options.min_partitions or processors()))
 
     def read(self, partition: InputPartition) -> Iterator[Any]:
         """The rows of one task.

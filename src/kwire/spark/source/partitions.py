@@ -59,7 +59,7 @@ def plan_partitions(options: SourceOptions) -> list[SeriesPartition]:
     Raises:
         InputError: a path leads to no file.
     """
-    series = group_series(_input_files(options), options.series)
+    series = group_series(input_files(options), options.series)
     if not options.reads_messages and options.table not in ROW_TABLES:
         return [SeriesPartition([_part(each) for each in series])]
     slots = options.min_partitions or processors()
@@ -81,14 +81,22 @@ def processors() -> int:
     return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 
 
-def _input_files(options: SourceOptions) -> list[CaptureFile]:
+def input_files(options: SourceOptions, endings: tuple[str, ...] = (), what: str = "") -> list[CaptureFile]:
     """The files that the paths name; local ones absolutely, for tasks work in folders of their own.
+
+    Arguments:
+        endings, what: names of the files wanted end so, and what they are called; captures without.
 
     Raises:
         InputError: a path leads to no file, unless `ignore_missing_files`.
     """
+
+    def accepts(name: str) -> bool:
+        return not name.startswith((".", "_")) and name.lower().endswith(endings)
+
+    paths = [absolute_path(path) for path in options.paths]
     try:
-        files, missing = expand_inputs([absolute_path(path) for path in options.paths])
+        files, missing = expand_inputs(paths, accepts, what) if endings else expand_inputs(paths)
     except InputError:
         if options.ignore_missing_files:
             return []
