@@ -12,8 +12,9 @@ from dataclasses import dataclass, field
 from itertools import chain
 from typing import Final
 
+from kwire.capture.file_ranges import FileRange
 from kwire.capture.file_systems import StoreOptions, store_options
-from kwire.capture.packet_routing import FileRange, RangeFacts, RoutedFile, RoutedPiece, join_ranges, route_range
+from kwire.capture.packet_routing import RangeFacts, RoutedFile, RoutedPiece, join_ranges, route_range
 from kwire.errors import InputError
 from kwire.spark.packet_files import PacketFile, PacketFileWriter
 from kwire.spark.series_task import Piece, SeriesResult, SeriesTask, in_folder, progress_of, run_task
