@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 
 from compressed_files import SKIPPABLE, bgzf, stored_frame, zstd, zstd_frames
-from kwire.capture.file_ranges import FileRange, is_divisible, locate, virtual_offset
+from kwire.capture.file_ranges import FileRange, locate, virtual_offset, whole_reason
 from kwire.capture.packet_routing import join_ranges, route_range
 from pcap_files import starts_of
 from routed_series import LONGEST, Routed, at_once, same
@@ -82,7 +82,7 @@ def test_the_border_of_two_parts_is_a_virtual_offset(tmp_path: Path) -> None:
 def test_what_has_no_frames_is_one_range(write: Callable[[bytes], bytes], tmp_path: Path) -> None:
     path = tmp_path / "x.pcap.gz"
     path.write_bytes(write(capture("dribble")))
-    assert not is_divisible(str(path), path.stat().st_size)
+    assert whole_reason(str(path), path.stat().st_size)
     routed = Routed([path], 6, 3)
     assert len(routed.ranges[0]) == 1
     assert routed.files[0].facts is not None
@@ -90,13 +90,20 @@ def test_what_has_no_frames_is_one_range(write: Callable[[bytes], bytes], tmp_pa
     same(routed.tables(), at_once([path]))
 
 
-def test_what_is_divisible(tmp_path: Path) -> None:
-    data, log = capture("dribble"), b'{"requestHeader": 1}\n' * 9
-    sets = {"plain": data, "bgzf": bgzf(data, [9]), "zstd": zstd_frames(data, [9]), "log": log, "packed log": zstd_frames(log, [9])}
-    for name, content in sets.items():
-        (tmp_path / name).write_bytes(content)
-    found = {name for name in sets if is_divisible(str(tmp_path / name), len(sets[name]))}
-    assert found == {"plain", "bgzf", "zstd"}
+def test_what_is_divided_and_why_the_rest_is_not(tmp_path: Path) -> None:
+    data, pcapng = capture("dribble"), gzip.decompress((DATA / "real.pcapng.gz").read_bytes())
+    log = b'{"requestHeader": 1}\n' * 9
+    expected = {
+        "": [data, bgzf(data, [9]), zstd_frames(data, [9])],
+        "gzip without the blocks of bgzip": [gzip.compress(data), gzip.compress(data) + gzip.compress(b"")],
+        "zstd in one frame": [zstd(data), zstd(pcapng), zstd(data) + SKIPPABLE],
+        "a pcapng file": [pcapng, bgzf(pcapng, [9])],
+        "not a pcap file": [log, zstd_frames(log, [9]), b""],
+    }
+    for reason, files in expected.items():
+        for content in files:
+            (tmp_path / "x").write_bytes(content)
+            assert whole_reason(str(tmp_path / "x"), len(content)) == reason
 
 
 @pytest.mark.parametrize(

@@ -21,7 +21,7 @@ from kwire.capture.packet_columns import PCAP, FileState
 from kwire.capture.record_borders import MAX_SEARCH_BYTES, RecordBorders, find_record, longest_packet
 from kwire.capture.source import CaptureSource
 
-__all__ = ["FileRange", "FramedPart", "LocatedRange", "PartSource", "is_divisible", "locate", "virtual_offset"]
+__all__ = ["FileRange", "FramedPart", "LocatedRange", "PartSource", "locate", "virtual_offset", "whole_reason"]
 
 _BEHIND_BITS: Final = 32
 # What is asked for at once where a record is looked for.
@@ -184,8 +184,10 @@ def locate(given: FileRange) -> LocatedRange | None:
         return None if frames is None else _locate_framed(given, frames, stored.read_at)
 
 
-def is_divisible(location: str, size: int) -> bool:
-    """Whether a file can be read in parts: a plain pcap file, or one that is compressed in several frames.
+def whole_reason(location: str, size: int) -> str:
+    """Say why a file cannot be read in parts, what it is: a noun phrase; empty for one that can.
+
+    That is a plain pcap file, or one that is compressed in several frames.
 
     Args:
         location: path or URI.
@@ -196,10 +198,13 @@ def is_divisible(location: str, size: int) -> bool:
     """
     with open_part(location, 0) as stored:
         head = stored.read_at(0, PCAP_HEADER_BYTES)
-        if compression_of(head) is None:
-            return _is_pcap(head)
-        frames = frames_of(stored.read_at, size)
-        return frames is not None and frames.has_several() and _is_pcap(_head_of(stored.read_at, size))
+        compression = compression_of(head)
+        if compression is not None:
+            frames = frames_of(stored.read_at, size)
+            if frames is None or not frames.has_several():
+                return "gzip without the blocks of bgzip" if compression == "gzip" else "zstd in one frame"
+            head = _head_of(stored.read_at, size)
+        return "" if _is_pcap(head) else "not a pcap file" if identify(head) is None else "a pcapng file"
 
 
 def _is_pcap(head: bytes) -> bool:
