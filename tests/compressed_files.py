@@ -9,13 +9,14 @@ from itertools import pairwise
 
 import pyarrow as pa
 
-__all__ = ["SKIPPABLE", "bgzf", "bgzf_block", "stored_frame", "zstd", "zstd_frames"]
+__all__ = ["SKIPPABLE", "bgzf", "bgzf_block", "cut", "stored_frame", "zstd", "zstd_frames"]
 
 SKIPPABLE = b"\x5e\x2a\x4d\x18" + struct.pack("<I", 9) + b"an index."
-"""A frame that is skipped, as the seekable format of zstd has one at the end."""
+"""A frame that is skipped, as the seekable format of zstd has one at the end, and `pzstd` before each other."""
 
 
 def cut(data: bytes, cuts: Sequence[int]) -> list[bytes]:
+    """The parts between some places."""
     return [data[start:end] for start, end in pairwise([0, *cuts, len(data)])]
 
 

@@ -12,7 +12,7 @@ from pathlib import Path
 
 import pytest
 
-from compressed_files import SKIPPABLE, bgzf, stored_frame, zstd, zstd_frames
+from compressed_files import SKIPPABLE, bgzf, cut, stored_frame, zstd, zstd_frames
 from kwire.capture.file_ranges import FileRange, locate, virtual_offset, whole_reason
 from kwire.capture.packet_routing import join_ranges, route_range
 from pcap_files import starts_of
@@ -21,8 +21,9 @@ from routed_series import LONGEST, Routed, at_once, same
 DATA = Path(__file__).parent / "data"
 FRAMES: dict[str, Callable[[bytes, Sequence[int]], bytes]] = {
     "zstd": zstd_frames,
+    "pzstd": lambda data, cuts: b"".join(SKIPPABLE + zstd(part) for part in cut(data, cuts)),
     "seekable zstd": lambda data, cuts: zstd_frames(data, cuts) + SKIPPABLE,
-    "stored zstd": lambda data, cuts: b"".join(stored_frame(data[start:end]) for start, end in zip([0, *cuts], [*cuts, None])),  # noqa: B905
+    "stored zstd": lambda data, cuts: b"".join(map(stored_frame, cut(data, cuts))),
     "bgzf": bgzf,
 }
 
@@ -62,7 +63,7 @@ def test_the_border_of_two_parts_is_a_virtual_offset(tmp_path: Path) -> None:
     path = tmp_path / "x.pcap.zst"
     data = capture("dribble")
     cuts = some_cuts(data, 9, 5)
-    frames = [stored_frame(data[start:end]) for start, end in zip([0, *cuts], [*cuts, len(data)], strict=True)]
+    frames = list(map(stored_frame, cut(data, cuts)))
     path.write_bytes(b"".join(frames))
     begins = [sum(map(len, frames[:count])) for count in range(len(frames))]
     size = path.stat().st_size

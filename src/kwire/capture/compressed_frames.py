@@ -14,6 +14,8 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Final, Literal
 
+from kwire.capture.formats import ZSTD_MAGIC, compression_of, is_skippable_frame
+
 __all__ = ["MAX_FRAME_BYTES", "CompressedFrames", "frames_of"]
 
 MAX_FRAME_BYTES: Final = 64 << 20
@@ -21,8 +23,6 @@ MAX_FRAME_BYTES: Final = 64 << 20
 
 FrameKind = Literal["zstd", "bgzf"]
 
-_ZSTD: Final = b"\x28\xb5\x2f\xfd"
-_SKIPPABLE: Final = b"\x2a\x4d\x18"  # behind a byte from 50 to 5f
 _BLOCK_MAX: Final = 128 << 10
 # A gzip header with extra fields alone, and the first of them BGZF's, as `bgzip` writes it. MTIME, XFL and OS may be anything.
 _BGZF: Final = b"\x1f\x8b\x08\x04"
@@ -46,7 +46,7 @@ class CompressedFrames:
 
     def __init__(self, read: Callable[[int, int], bytes], size: int, kind: FrameKind) -> None:
         self._read, self._size, self._kind = read, size, kind
-        self._magic = _ZSTD if kind == "zstd" else _BGZF
+        self._magic = ZSTD_MAGIC if kind == "zstd" else _BGZF
         self._start, self._window = 0, b""
 
     def after(self, start: int, end: int) -> int | None:
@@ -91,8 +91,7 @@ class CompressedFrames:
         return self._bytes(at, 4) == self._magic or self._is_skippable(at)
 
     def _is_skippable(self, at: int) -> bool:
-        head = self._bytes(at, 4)
-        return self._kind == "zstd" and head[1:] == _SKIPPABLE and 0x50 <= head[0] <= 0x5F
+        return self._kind == "zstd" and is_skippable_frame(self._bytes(at, 4))
 
     def _end_of(self, at: int, most: int) -> int | None:
         """Where the frame ends that begins here, or a place in it that is `most` bytes away or more; None where none begins."""
@@ -106,7 +105,7 @@ class CompressedFrames:
 
     def _end_of_zstd(self, start: int, most: int) -> int | None:
         head = self._bytes(start, 5)
-        if head[:4] != _ZSTD or len(head) < 5 or head[4] & 0x08:
+        if head[:4] != ZSTD_MAGIC or len(head) < 5 or head[4] & 0x08:
             return None
         descriptor = head[4]
         is_single, content = descriptor >> 5 & 1, descriptor >> 6
@@ -138,7 +137,7 @@ def frames_of(read: Callable[[int, int], bytes], size: int) -> CompressedFrames 
         size: bytes of the file, as stored.
     """
     head = read(0, _BGZF_HEADER_BYTES)
-    if head[:4] == _ZSTD or (len(head) >= 4 and head[1:4] == _SKIPPABLE and 0x50 <= head[0] <= 0x5F):
+    if compression_of(head) == "zstd":
         return CompressedFrames(read, size, "zstd")
     if head[:4] == _BGZF and head[10:16] == _BGZF_FIELD:
         return CompressedFrames(read, size, "bgzf")
