@@ -5,14 +5,14 @@ Python is called when a connection opens and when it is over, for frames that a 
 kwire/proxy/loop_native.py is what it calls; the loop on asyncio is the contract of what clients and brokers see.
 """
 
-cimport cython
+# The names that the included parts use are imported here, where the linter does not see their use.
+cimport cython  # no-cython-lint
 from cpython.bytes cimport PyBytes_FromStringAndSize
-from cpython.object cimport PyObject
-from cpython.ref cimport Py_DECREF, Py_INCREF
-from libc.errno cimport EAGAIN, ECONNABORTED, EINPROGRESS, EINTR, ETIMEDOUT, errno
+from cpython.object cimport PyObject  # no-cython-lint
+from cpython.ref cimport Py_DECREF, Py_INCREF  # no-cython-lint
+from libc.errno cimport EAGAIN, ECONNABORTED, EINPROGRESS, EINTR, ETIMEDOUT, errno  # no-cython-lint
 from libc.stdint cimport int64_t, uint8_t, uint32_t, uint64_t
 from libc.stdlib cimport free, malloc
-from libc.string cimport memset
 
 from build_id cimport build_id
 from kwire.protocol._native.relay cimport Relay
@@ -21,18 +21,20 @@ from protocol.relay_owed cimport owed_count
 from protocol.relay_pieces cimport Pieces
 from protocol.relay_state cimport OPEN, REQUEST, RESPONSE, RelayCore, is_inside
 from proxy.linux_sockets cimport (
-    EFD_CLOEXEC, EFD_NONBLOCK, EPOLL_CLOEXEC, EPOLL_CTL_ADD, EPOLL_CTL_DEL, EPOLLERR, EPOLLHUP, EPOLLIN, EPOLLOUT, SOCK_CLOEXEC,
-    SOCK_NONBLOCK, SOCK_STREAM, accept4, address_at, close, connect, end_of, epoll_create1, epoll_ctl, epoll_event, epoll_wait, error_at,
-    eventfd, eventfd_read, eventfd_write, getsockname, now_ns, recv, set_up, sockaddr, sockaddr_storage, socket, socklen_t,
+    EFD_CLOEXEC, EFD_NONBLOCK, EPOLL_CLOEXEC, EPOLLERR, EPOLLHUP, EPOLLIN, EPOLLOUT, epoll_create1, epoll_event, epoll_wait, error_at,
+    eventfd, eventfd_read, eventfd_write, now_ns, recv,
 )
-from proxy.proxied_sockets cimport (
-    BROKER, BROKER_BROKE, BROKER_UNREACHABLE, BY_RELAY, BY_RULE, CLIENT, CLIENT_BROKE, CLOSED, CONNECTING, ENDED, FAULT, FIRST_FRAME_LATE,
-    FLUSHING, PASSING, STOPPED, End, Sockets, close_end, send_all, send_unsent, set_events, shut_if_done, unsent_bytes, unwatch, watch,
-)
+from proxy.linux_sockets cimport EPOLL_CTL_ADD, EPOLL_CTL_DEL, epoll_ctl  # no-cython-lint
+from proxy.linux_sockets cimport SOCK_CLOEXEC, SOCK_NONBLOCK, SOCK_STREAM, accept4, address_at, close, connect, end_of  # no-cython-lint
+from proxy.linux_sockets cimport getsockname, set_up, sockaddr, sockaddr_storage, socket, socklen_t  # no-cython-lint
+from proxy.proxied_sockets cimport BROKER, CLIENT, CONNECTING, FLUSHING, PASSING, End, Sockets
+from proxy.proxied_sockets cimport BROKER_BROKE, BROKER_UNREACHABLE, CLIENT_BROKE, FIRST_FRAME_LATE, STOPPED  # no-cython-lint
+from proxy.proxied_sockets cimport BY_RELAY, BY_RULE, CLOSED, ENDED, FAULT, close_end, set_events  # no-cython-lint
+from proxy.proxied_sockets cimport send_all, send_unsent, shut_if_done, unsent_bytes, unwatch, watch
 
 import os
 from collections import deque
-from functools import partial
+from functools import partial  # no-cython-lint
 
 from kwire.proxy.rules.rule import Answer
 
@@ -117,7 +119,7 @@ cdef class Worker:
         self.epoll, self.wake = epoll_create1(EPOLL_CLOEXEC), eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK)
         if self.epoll < 0 or self.wake < 0:
             raise OSError(errno, os.strerror(errno))
-        self.listen_for(self.wake, WAKE)
+        listen_for(self, self.wake, WAKE)
         self.first_frame_ns, self.connect_ns = 30 * <int64_t>SECOND, 10 * <int64_t>SECOND
 
     def __dealloc__(self):
@@ -143,7 +145,7 @@ cdef class Worker:
 
     def run(self):
         """Serve until `stop`."""
-        self.accept_again()
+        accept_again(self)
         while True:
             self.current = NULL
             try:
@@ -157,7 +159,7 @@ cdef class Worker:
         cdef Sockets* sockets = self.current
         self.calls.fault(error)
         if sockets is not NULL and sockets.state < FLUSHING:
-            self.over(sockets, FAULT, 0)
+            over(self, sockets, FAULT, 0)
 
     cdef int turns(self) except -1 nogil:
         cdef epoll_event events[MOST_EVENTS]
@@ -168,10 +170,10 @@ cdef class Worker:
                 self.happened(events[index].data.u64, events[index].events)
             self.current = NULL
             if self.woken:
-                self.take_calls()
-            self.look_at_clock()
+                take_calls(self)
+            look_at_clock(self)
             if self.gone is not NULL:
-                self.forget_gone()
+                forget_gone(self)
             if self.stop_at and self.every is NULL:
                 return 0
 
@@ -191,7 +193,7 @@ cdef class Worker:
         cdef int side
         if number & LISTENER:
             self.current = NULL
-            return self.accept_some(<int>(number & ~LISTENER))
+            return accept_some(self, <int>(number & ~LISTENER))
         if number == WAKE:
             eventfd_read(self.wake, &woken)
             self.woken = True
@@ -201,19 +203,19 @@ cdef class Worker:
         if sockets.ends[side].fd < 0 or not sockets.ends[side].is_watched:
             return 0  # closed by an event before it in this turn
         if sockets.state == FLUSHING:
-            self.flush(sockets)
+            flush(self, sockets)
             return 0
         if sockets.state == CONNECTING and side == BROKER:
-            return self.connected(sockets)
+            return connected(self, sockets)
         if events & (EPOLLERR | EPOLLHUP) and not sockets.ends[side].events & (EPOLLIN | EPOLLOUT):
             if events & EPOLLERR:
-                self.broke(sockets, side, error_at(sockets.ends[side].fd))
+                broke(self, sockets, side, error_at(sockets.ends[side].fd))
             else:
                 unwatch(self.epoll, &sockets.ends[side])
             return 0
         if unsent_bytes(&sockets.ends[side]):
             if not send_unsent(&sockets.ends[side]):
-                self.broke(sockets, side, errno)
+                broke(self, sockets, side, errno)
                 return 0
             if not sockets.ends[side].events & EPOLLIN:
                 self.go_on(sockets)
@@ -234,7 +236,7 @@ cdef class Worker:
         cdef int64_t t
         if size < 0:
             if errno != EAGAIN and errno != EINTR:
-                self.broke(sockets, side, errno)
+                broke(self, sockets, side, errno)
             return 0
         t = now_ns()
         relay_begin(core)
@@ -252,11 +254,11 @@ cdef class Worker:
             if sockets.state != PASSING:
                 return 0
         if core.reason != OPEN:
-            self.over(sockets, BY_RELAY, 0)
+            over(self, sockets, BY_RELAY, 0)
             return 0
         relay_begin(core)  # pieces are sent: their memory is given back, for this connection may be idle from now on
         if sockets.deadline and sockets.has_passed and not is_inside(&core.streams[REQUEST]):
-            self.set_deadline(sockets, 0)
+            set_deadline(self, sockets, 0)
         self.go_on(sockets)
         return 0
 
@@ -270,7 +272,7 @@ cdef class Worker:
             if core.out[side].count:
                 sockets.has_passed = True
                 if not send_all(&sockets.ends[1 - side], &core.out[side]):
-                    self.broke(sockets, 1 - side, errno)
+                    broke(self, sockets, 1 - side, errno)
                     return False
             if core.ends[side]:
                 sockets.ends[1 - side].ends = True
@@ -285,7 +287,7 @@ cdef class Worker:
             held = waiting.pop(0)
             outcome = connection.proxied.outcome(held)
             if connection.proxied.refusal:
-                self.over(sockets, BY_RULE, 0)
+                over(self, sockets, BY_RULE, 0)
                 return 0
             relay.begin()
             try:
@@ -319,289 +321,9 @@ cdef class Worker:
             shut_if_done(&sockets.ends[side])
         for side in range(2):
             if sockets.ends[side].is_shut and sockets.ends[side].has_ended:
-                self.over(sockets, ENDED, 0)
+                over(self, sockets, ENDED, 0)
                 return
         watch(self.epoll, sockets)
-
-    # connections begin
-
-    cdef int accept_some(self, int listener) except -1 nogil:
-        cdef sockaddr_storage address
-        cdef socklen_t size
-        cdef int fd, turn
-        for turn in range(MOST_ACCEPTED):
-            size = sizeof(address)
-            fd = accept4(self.listener_fd(listener), <sockaddr*>&address, &size, SOCK_NONBLOCK | SOCK_CLOEXEC)
-            if fd >= 0:
-                self.opened(listener, fd, &address)
-            elif errno == EAGAIN:
-                return 0
-            elif errno != EINTR and errno != ECONNABORTED:
-                self.pause(errno)
-                return 0
-        return 0
-
-    cdef int listener_fd(self, int listener) noexcept with gil:
-        return self.listeners[listener]
-
-    cdef int opened(self, int listener, int fd, const sockaddr_storage* address) except -1 with gil:
-        """A client has come."""
-        cdef Connection made = Connection.__new__(Connection)
-        cdef Sockets* sockets = &made.sockets
-        cdef sockaddr_storage own
-        cdef socklen_t size = sizeof(own)
-        sockets.ends[CLIENT].fd, sockets.ends[BROKER].fd = fd, -1
-        try:
-            set_up(fd)
-            getsockname(fd, <sockaddr*>&own, &size)
-            made.proxied = self.calls.opened(listener, end_of(address), end_of(&own))
-            if made.proxied is not None:
-                made.relay = made.proxied.relay
-        finally:
-            if made.relay is None:
-                close_end(&sockets.ends[CLIENT])
-        if made.proxied is None:
-            return 0
-        sockets.core, sockets.is_tapped = &made.relay.core, made.proxied.is_tapped
-        sockets.opened = now_ns()
-        sockets.owner = <PyObject*>made
-        Py_INCREF(made)
-        sockets.next = self.every
-        if self.every is not NULL:
-            self.every.before = sockets
-        self.every = sockets
-        self.current = sockets
-        self.set_deadline(sockets, sockets.opened + self.connect_ns)
-        set_events(self.epoll, sockets, CLIENT, 0)  # it may be gone before the broker is reached
-        addresses = self.calls.addresses(listener)
-        if addresses is None:
-            self.calls.resolve(listener, partial(self.call_found, made))
-        else:
-            self.found(made, addresses)
-        return 0
-
-    def call_found(self, made, addresses):
-        """Addresses of the broker, or why there are none; any thread may call it."""
-        self.call(partial(self.found_later, made, addresses))
-
-    def found_later(self, Connection made, addresses):
-        if made.sockets.state == CONNECTING and made.sockets.core is not NULL:
-            self.found(made, addresses)
-
-    cdef int found(self, Connection made, object addresses) except -1:
-        if isinstance(addresses, str):
-            made.failure, made.addresses = addresses, []
-        else:
-            made.addresses = list(addresses)
-        return self.try_next(made)
-
-    cdef int try_next(self, Connection made) except -1:
-        """Connect to the next address of the broker."""
-        cdef sockaddr_storage address
-        cdef socklen_t size
-        cdef End* end = &made.sockets.ends[BROKER]
-        cdef int fd
-        while made.addresses:
-            family, to = made.addresses.pop(0)
-            size = address_at(&address, family, to)
-            fd = socket(family, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0)
-            if fd >= 0:
-                set_up(fd)
-                if connect(fd, <const sockaddr*>&address, size) == 0 or errno == EINPROGRESS:
-                    end.fd = fd
-                    set_events(self.epoll, &made.sockets, BROKER, EPOLLOUT)
-                    return 0
-                made.failure = os.strerror(errno)
-                close(fd)
-            else:
-                made.failure = os.strerror(errno)
-        self.over(&made.sockets, BROKER_UNREACHABLE, 0)
-        return 0
-
-    cdef int connected(self, Sockets* sockets) except -1 nogil:
-        """A connection to the broker stands, or failed."""
-        cdef int error = error_at(sockets.ends[BROKER].fd)
-        if error:
-            with gil:
-                close_end(&sockets.ends[BROKER])
-                (<Connection>sockets.owner).failure = os.strerror(error)
-                return self.try_next(<Connection>sockets.owner)
-        sockets.state = PASSING
-        self.set_deadline(sockets, now_ns() + self.first_frame_ns)
-        watch(self.epoll, sockets)
-        return 0
-
-    # connections end
-
-    cdef void broke(self, Sockets* sockets, int side, int error) noexcept nogil:
-        """An end's socket is of no use any more."""
-        close_end(&sockets.ends[side])
-        self.over(sockets, CLIENT_BROKE if side == CLIENT else BROKER_BROKE, error)
-
-    cdef void over(self, Sockets* sockets, int cause, int error) noexcept nogil:
-        """Nothing more is read; what was given to the sockets is still sent."""
-        if sockets.state >= FLUSHING:
-            return
-        self.report(sockets, cause, error)
-        sockets.state, sockets.core = FLUSHING, NULL
-        self.set_deadline(sockets, now_ns() + FLUSH_SECONDS * <int64_t>SECOND)
-        self.flush(sockets)
-
-    cdef void report(self, Sockets* sockets, int cause, int error) noexcept with gil:
-        cdef Connection connection = <Connection>sockets.owner
-        text = ""
-        if error:
-            text = os.strerror(error)
-        elif cause == BROKER_UNREACHABLE:
-            text = connection.failure or "no address"
-        elif cause == STOPPED and sockets.state == PASSING and not is_idle(sockets):
-            text = "owed"
-        proxied, connection.proxied, connection.relay, connection.addresses = connection.proxied, None, None, None
-        self.calls.over(proxied, CAUSES[cause], text)
-
-    cdef void flush(self, Sockets* sockets) noexcept nogil:
-        """Close each end that has taken what it was given."""
-        cdef int side
-        for side in range(2):
-            if sockets.ends[side].fd >= 0 and (not send_unsent(&sockets.ends[side]) or unsent_bytes(&sockets.ends[side]) == 0):
-                close_end(&sockets.ends[side])
-        if sockets.ends[CLIENT].fd < 0 and sockets.ends[BROKER].fd < 0:
-            self.closed(sockets)
-        else:
-            watch(self.epoll, sockets)
-
-    cdef void closed(self, Sockets* sockets) noexcept nogil:
-        """Both sockets are closed."""
-        if sockets.state == CLOSED:
-            return
-        sockets.state = CLOSED
-        self.set_deadline(sockets, 0)
-        if sockets.before is NULL:
-            self.every = sockets.next
-        else:
-            sockets.before.next = sockets.next
-        if sockets.next is not NULL:
-            sockets.next.before = sockets.before
-        sockets.before, sockets.next = NULL, self.gone
-        self.gone = sockets
-
-    cdef void forget_gone(self) noexcept with gil:
-        cdef Sockets* sockets
-        while self.gone is not NULL:
-            sockets = self.gone
-            self.gone = sockets.next
-            Py_DECREF(<object>sockets.owner)
-
-    # time, and other threads
-
-    cdef void set_deadline(self, Sockets* sockets, int64_t deadline) noexcept nogil:
-        """Be reminded of these sockets then; 0 for never."""
-        if sockets.deadline == 0 and deadline:
-            sockets.before_timed, sockets.next_timed = NULL, self.timed
-            if self.timed is not NULL:
-                self.timed.before_timed = sockets
-            self.timed = sockets
-        elif sockets.deadline and deadline == 0:
-            if sockets.before_timed is NULL:
-                self.timed = sockets.next_timed
-            else:
-                sockets.before_timed.next_timed = sockets.next_timed
-            if sockets.next_timed is not NULL:
-                sockets.next_timed.before_timed = sockets.before_timed
-        sockets.deadline = deadline
-        self.remind(deadline)
-
-    cdef void remind(self, int64_t deadline) noexcept nogil:
-        if deadline and (self.next_deadline == 0 or deadline < self.next_deadline):
-            self.next_deadline = deadline
-
-    cdef void look_at_clock(self) noexcept nogil:
-        cdef int64_t now
-        cdef Sockets* sockets
-        cdef Sockets* following
-        if self.stop_at == 0 and self.next_deadline == 0:
-            return
-        now = now_ns()
-        if self.stop_at:
-            self.drain(now)
-        if self.next_deadline == 0 or now < self.next_deadline:
-            return
-        self.next_deadline = 0
-        if self.paused_until and self.paused_until <= now and not self.stop_at:
-            self.paused_until = 0
-            with gil:
-                self.accept_again()
-        self.remind(self.paused_until)
-        sockets = self.timed
-        while sockets is not NULL:
-            following = sockets.next_timed
-            if sockets.deadline <= now:
-                self.late(sockets)
-            else:
-                self.remind(sockets.deadline)
-            sockets = following
-
-    cdef void late(self, Sockets* sockets) noexcept nogil:
-        """A deadline is over."""
-        if sockets.state == CONNECTING:
-            self.over(sockets, BROKER_UNREACHABLE, ETIMEDOUT)
-        elif sockets.state == PASSING:
-            self.over(sockets, FIRST_FRAME_LATE, 0)
-        else:
-            self.give_up(sockets)
-
-    cdef void give_up(self, Sockets* sockets) noexcept nogil:
-        """Close both ends, whatever waits."""
-        close_end(&sockets.ends[CLIENT])
-        close_end(&sockets.ends[BROKER])
-        self.closed(sockets)
-
-    cdef void drain(self, int64_t now) noexcept nogil:
-        """Close connections that are owed nothing, all of them at the end."""
-        cdef Sockets* sockets = self.every
-        cdef Sockets* following
-        cdef bint is_late = now >= self.stop_at
-        if self.accepting:
-            with gil:
-                self.accept_no_more()
-        while sockets is not NULL:
-            following = sockets.next
-            if sockets.state < FLUSHING and (is_late or sockets.state == CONNECTING or is_idle(sockets)):
-                self.over(sockets, STOPPED, 0)
-            if is_late and sockets.state == FLUSHING:
-                self.give_up(sockets)
-            sockets = following
-
-    cdef void take_calls(self) noexcept with gil:
-        self.woken = False
-        while self.inbox:
-            try:
-                self.inbox.popleft()()
-            except Exception as error:  # as in `run`
-                self.calls.fault(error)
-
-    cdef void pause(self, int error) noexcept with gil:
-        """No file is left for a further client: those that wait at the port keep waiting."""
-        self.calls.cannot_accept(os.strerror(error))
-        self.accept_no_more()
-        self.paused_until = now_ns() + PAUSE_SECONDS * <int64_t>SECOND
-        self.remind(self.paused_until)
-
-    cdef void accept_again(self):
-        cdef int number
-        for number in range(len(self.listeners)):
-            self.listen_for(self.listeners[number], LISTENER | <uint64_t>number)
-        self.accepting = True
-
-    cdef void accept_no_more(self):
-        for fd in self.listeners:
-            epoll_ctl(self.epoll, EPOLL_CTL_DEL, fd, NULL)
-        self.accepting = False
-
-    cdef void listen_for(self, int fd, uint64_t number):
-        cdef epoll_event wanted
-        wanted.events, wanted.data.u64 = EPOLLIN, number
-        epoll_ctl(self.epoll, EPOLL_CTL_ADD, fd, &wanted)
 
 
 cdef inline bint is_idle(const Sockets* sockets) noexcept nogil:
@@ -612,3 +334,8 @@ cdef inline bint is_idle(const Sockets* sockets) noexcept nogil:
         if is_inside(&core.streams[side]) or core.streams[side].held.frame is not NULL or unsent_bytes(&sockets.ends[side]):
             return False
     return owed_count(&core.owed) == 0 and core.asks is NULL
+
+
+include "proxy/loop_openings.pxi"
+include "proxy/loop_ends.pxi"
+include "proxy/loop_clock.pxi"

@@ -169,8 +169,8 @@ class ProxyConfig(_Table, frozen=True):
 
     Attributes:
         listeners: one for each broker.
-        loop: `native` passes bytes outside the interpreter lock, on Linux and without TLS; `asyncio` does both; `auto` takes the native one for
-            each listener that can have it.
+        loop: `native` passes bytes outside the interpreter lock, on Linux and without TLS; `asyncio` runs everywhere; `auto` takes the
+            native one for each listener that can have it.
         threads: of the native loop.
         unknown: requests of apis and versions that no known release has: `pass`, `refuse` with UNSUPPORTED_VERSION, or `close`.
         max_frame, max_held, max_held_in_all: bytes: of a frame, kept for one connection, and for all.

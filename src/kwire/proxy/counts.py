@@ -14,12 +14,21 @@ __all__ = ["OTHER", "ConnectionCounts", "Ending", "capped", "software_of"]
 
 Ending: TypeAlias = (
     Literal[
-        "ended", "client_broke", "broker_broke", "broker_unreachable", "tls_failed", "first_frame_late", "stopped", "too_many", "rule", "fault"
+        "ended",
+        "client_broke",
+        "broker_broke",
+        "broker_unreachable",
+        "tls_failed",
+        "first_frame_late",
+        "stopped",
+        "too_many",
+        "rule",
+        "fault",
     ]
     | CloseReason
 )
-"""Why a connection is over: both sides ended, a fault of a socket or of TLS, a limit, `rule` for a frame that no rule could settle, `fault` for an error in
-kwire that the log has whole, or the relay's."""
+"""Why a connection is over: both sides ended, a fault of a socket or of TLS, a limit, `rule` for a frame that no rule could settle, `fault`
+for an error in kwire that the log has whole, or the relay's."""
 
 OTHER: Final = "other"
 _MOST_SOFTWARE: Final = 200

@@ -33,7 +33,7 @@ def exchange_metrics(rows: Iterable[Mapping[str, Any]], dropped: int) -> Iterato
         "kwire_proxy_exchanges", "Requests that were answered, and Produce requests without an answer",
         labels=(*_SOFTWARE, "client_id", "api", "api_version", "error_code"),
     )  # fmt: skip
-    counts: Counter[tuple[str, ...]] = Counter()
+    answered: Counter[tuple[str, ...]] = Counter()
     octets: Counter[tuple[str, ...]] = Counter()
     histograms: dict[tuple[str, str, str], list[int]] = {}
     sums: defaultdict[tuple[str, str, str], int] = defaultdict(int)
@@ -42,13 +42,13 @@ def exchange_metrics(rows: Iterable[Mapping[str, Any]], dropped: int) -> Iterato
         software = row["software_name"], row["software_version"]
         client_id = row["client_id"] or ""
         error = "" if row["error_code"] is None else str(row["error_code"])
-        counts[*software, client_id, api, str(row["api_version"]), error] += row["exchanges"]
+        answered[*software, client_id, api, str(row["api_version"]), error] += row["exchanges"]
         octets[*software, client_id, api, "request"] += row["request_bytes"]
         octets[*software, client_id, api, "response"] += row["response_bytes"]
         found = histograms.setdefault((*software, api), [0] * len(row["latencies"]))
         histograms[*software, api] = [one + other for one, other in zip(found, row["latencies"], strict=True)]
         sums[*software, api] += row["latency_us"]
-    for labels, count in counts.items():
+    for labels, count in answered.items():
         exchanges.add_metric(labels, count)
     yield exchanges
     size = CounterMetricFamily(

@@ -74,7 +74,9 @@ class AsyncioListener:
         yield from (side.proxied.peer for side in self._sides if side.proxied is not None)
 
     def renew_certificates(self) -> None:
-        """Read the files of certificates and keys again, for connections that come from now on: they expire and are replaced under their names.
+        """Read the files of certificates and keys again, which expire and are replaced under their names.
+
+        Connections that come from now on have the new ones.
 
         Raises:
             InputError: one cannot be used; the old ones stay.

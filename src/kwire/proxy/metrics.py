@@ -50,8 +50,9 @@ def metrics_of(server: ProxyServer) -> list[Metric]:
     rules = server.rules
     with rules.lock:
         found += rule_metrics(rules.rules)
-    if server.counters:
-        found += exchange_metrics(chain.from_iterable(each.rows() for each in server.counters), sum(each.dropped for each in server.counters))
+    counters = server.counters
+    if counters:
+        found += exchange_metrics(chain.from_iterable(each.rows() for each in counters), sum(each.dropped for each in counters))
     if server.tap is not None:
         found += tap_metrics(server.tap)
     return found
