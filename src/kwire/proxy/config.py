@@ -249,7 +249,7 @@ def _check(config: ProxyConfig) -> None:
     if not config.listeners:
         raise InputError("no [[listeners]]: name at least one broker")
     if not 1 <= config.threads <= MOST_THREADS:
-        raise InputError(f"threads: {config.threads} is not 1 to {MOST_THREADS}")
+        raise InputError(f"threads: {config.threads} is not in 1 to {MOST_THREADS}")
     if config.loop == "native" and any(listener.has_tls for listener in config.listeners):
         raise InputError('loop: "native" has no TLS; "auto" serves listeners with TLS by asyncio')
     for listener in config.listeners:

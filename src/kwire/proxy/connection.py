@@ -56,7 +56,7 @@ class ProxiedConnection:
         """Take bytes of the client, see `Relay.from_client`; `Moves.held` is empty and `Moves.close` may come of a rule."""
         self.seen_from_client(data)
         moves = self._settled(self.relay.from_client(data, t), t)
-        self._frames = self._frames or bool(moves.to_server or moves.to_client)
+        self._frames = self._frames or (bool(moves.to_server or moves.to_client) and not self.relay.inside_request)
         return moves
 
     def from_server(self, data: Buffer, t: int) -> Moves:
@@ -100,7 +100,7 @@ class ProxiedConnection:
 
     @property
     def has_passed(self) -> bool:
-        """Whether anything of the client was taken for Kafka: it went to the broker or was answered."""
+        """Whether a whole frame of the client was taken for Kafka: it went to the broker or was answered."""
         return self._frames
 
     @property

@@ -7,6 +7,7 @@ import logging
 import signal
 import time
 from collections.abc import Callable, Iterator
+from contextlib import suppress
 from itertools import compress
 from typing import TYPE_CHECKING
 
@@ -186,6 +187,7 @@ class ProxyServer:
         Raises:
             InputError: a port cannot be listened on.
         """
+        _allow_files()
         stop = asyncio.Event()
         loop = asyncio.get_running_loop()
         for name in ("SIGTERM", "SIGINT"):
@@ -205,6 +207,15 @@ class ProxyServer:
             log.error("the configuration was not read again: %s", error)
         else:
             log.info("the configuration was read again; it holds for new connections")
+
+
+def _allow_files() -> None:
+    """Take all files that the system allows: each connection has two, and shells begin with 1,024."""
+    with suppress(ImportError, ValueError, OSError):  # Windows has no such limit
+        import resource
+
+        _, most = resource.getrlimit(resource.RLIMIT_NOFILE)
+        resource.setrlimit(resource.RLIMIT_NOFILE, (most, most))
 
 
 def _is_native(config: ProxyConfig, listener: ListenerConfig) -> bool:
