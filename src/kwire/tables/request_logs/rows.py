@@ -7,7 +7,7 @@ A log does not say when a connection ends. It is over when the same ends have a 
 from __future__ import annotations
 
 from collections import OrderedDict
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from datetime import UTC, tzinfo
 from typing import Any, Final
@@ -15,7 +15,6 @@ from typing import Any, Final
 from kwire.capture.request_logs.entry import ConnectionName, LogEntry
 from kwire.capture.request_logs.folding import EntryFolder, Item, LineFault
 from kwire.capture.request_logs.reader import LogFileFacts, LogPosition, torn_line
-from kwire.protocol.events import Event
 from kwire.tables.observed_rows import TOPIC_USE
 from kwire.tables.request_logs.connection import LogConnection
 from kwire.tables.request_logs.exchange_kinds import API_VERSIONS, wanted_bodies
@@ -135,30 +134,38 @@ class LogRows:
 
     def take(self, items: Iterable[Item]) -> None:
         """Take what was read of a file."""
-        live, ports, series, names = self._live, self._sink.ports, self._sink.series, self._sink.files
-        take_event: Callable[[Any, Event], None] = self._sink.take_event
-        rows: list[Sequence[Any]] = []
+        sink = self._sink
+        if sink.logged_rows is not None:
+            sink.logged_rows.read(self, sink, items)
+            return
         for item in items:
             if isinstance(item, LineFault):
-                self._fault(item)
-                continue
-            number, entry = item
-            name = entry.connection
-            if ports and name.server_port not in ports:
-                continue
-            self._files[number].count(entry)
-            if self._deprecated_only:  # from 3.9.1 on the logger at INFO writes deprecated requests alone, the rest are DEBUG
-                self._deprecated_only = entry.deprecated and entry.level not in ("DEBUG", "TRACE")
-            connection = live.get(name)
-            if connection is None:
-                connection = self._begin(number, entry)
-            else:
-                live.move_to_end(name)
-            row, events = connection.take(entry, series, names[number], number << PACKET_BITS | entry.line)
-            rows.append(row)
-            for event in events:
-                take_event(connection, event)
-        self._sink.logged_requests.extend(rows)
+                self.take_fault(item)
+            elif (connection := self.connection_of(*item)) is not None:
+                number, entry = item
+                row, events = connection.take(entry, sink.series, sink.files[number], number << PACKET_BITS | entry.line)
+                sink.logged_requests.add(row)
+                for event in events:
+                    sink.take_event(connection, event)
+
+    def connection_of(self, number: int, entry: LogEntry) -> LogConnection | None:
+        """Count the entry; None where its connection is not wanted.
+
+        Args:
+            number: of the file where the entry begins.
+            entry: the next.
+        """
+        name = entry.connection
+        if self._sink.ports and name.server_port not in self._sink.ports:
+            return None
+        self._files[number].count(entry)
+        # from 3.9.1 on the logger at INFO writes deprecated requests alone, the rest are DEBUG
+        self._deprecated_only = self._deprecated_only and entry.deprecated and entry.level not in ("DEBUG", "TRACE")
+        connection = self._live.get(name)
+        if connection is None:
+            return self._begin(number, entry)
+        self._live.move_to_end(name)
+        return connection
 
     def client_keys(self) -> dict[str, str]:
         """The keys of the clients on connections that are live, by connection id, as they are known by now."""
@@ -289,7 +296,8 @@ class LogRows:
 
     # Lines that cannot be read.
 
-    def _fault(self, fault: LineFault) -> None:
+    def take_fault(self, fault: LineFault) -> None:
+        """Take a line that cannot be read."""
         if fault.torn:
             text = f"The file ends inside line {fault.line}, and no other file continues it: {fault.reason}."
             self._file_violation(fault.file, "log_line_torn", "warning", text, fault.line)
