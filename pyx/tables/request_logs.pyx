@@ -1,8 +1,8 @@
 """Entries of request logs to rows of `requests`: the native twin of `LogRows.take` and of `LogConnection.take` behind it.
 
 What is known of a connection stays in the objects of the pure twin, which are read and changed through their attributes. What an exchange
-says beyond its row and its topics comes from `LogConnection.beyond`. Entries whose bodies the fast path has not read, ApiVersions and what
-came in an Envelope are left to `LogConnection.take`.
+says beyond its row and its topics comes from `LogConnection.beyond`. Entries whose bodies the fast path has not read, and what came in an
+Envelope, are left to `LogConnection.take`.
 """
 
 cimport cython
@@ -30,6 +30,7 @@ from kwire.protocol.tracking.topic_use import TOPIC_USERS
 from kwire.schema import catalog, error_name
 from kwire.tables.column_builder import BATCH_ROWS
 from kwire.tables.request_logs.exchange_kinds import LOGGED_COLUMNS, exchange_kind
+from kwire.tables.request_logs.messages import response_of
 from kwire.tables.request_logs.topics import text_of_id
 from kwire.tables.row_callbacks import ROW_BODIES, ROW_STATES
 from kwire.tables.schemas import REQUESTS
@@ -299,17 +300,16 @@ cdef class LoggedRows:
 
     cdef list take_typed(self, object connection, object entry, int64_t place):
         """Append the row of an entry whose bodies are messages, and give what it says beyond; None for an entry of another kind."""
-        cdef KindFields fields
+        cdef KindFields fields, answered
         cdef RequestRow* row
-        cdef int64_t total_us, arrived_us, responded_us
         cdef bint is_silent
         (
             _, key, version, correlation_id, client_id, _, form, request, response, _, logged, total, queue, local, remote, principal,
             software, is_forwarded, _, _, _,
         ) = <tuple>entry
-        if form != "typed" or request is None or key == API_VERSIONS or is_forwarded:
+        if form != "typed" or request is None or is_forwarded:
             return None
-        fields = self.fields_of(key, version)
+        fields = answered = self.fields_of(key, version)
         kind = fields.kind
         index = connection.requests
         connection.requests = index + 1
@@ -342,11 +342,14 @@ cdef class LoggedRows:
         else:
             connection.responses += 1
             responded = logged
+            if fields.api_key == API_VERSIONS:
+                found, response = response_of(entry, kind)
+                answered = fields if found is kind else self.fields_of(key, found.row[2])
         row.response_us, row.latency_us = long_or_none(responded), long_or_none(None if is_silent else total)
         row.error_code = INT32_MIN
         if response is not None:
-            row.error_code = error_code_of(fields, response)
-            self.put_columns(row, fields.response_columns, response)
+            row.error_code = error_code_of(answered, response)
+            self.put_columns(row, answered.response_columns, response)
 
         if fields.uses_topics:
             acks = None if row.columns[self.columns.acks] == INT32_MIN else row.columns[self.columns.acks]

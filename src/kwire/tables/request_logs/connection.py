@@ -25,7 +25,7 @@ from kwire.protocol.events import (
     VersionsLearned,
     ViolationFound,
 )
-from kwire.protocol.row_columns import REQUEST_BODIES, RESPONSE_BODIES
+from kwire.protocol.row_columns import REQUEST_BODIES
 from kwire.protocol.rules import RULES, explain
 from kwire.protocol.tracking.brokers import nodes_of
 from kwire.protocol.tracking.identity import UNKNOWN, ClientIdentity
@@ -53,9 +53,7 @@ _NO_RESPONSE: Final = "no_response_expected"
 _WITHOUT_RESPONSE: Final[dict[str | None, RequestState]] = {
     _NO_RESPONSE: _NO_RESPONSE, "unanswered": "unanswered", "abandoned": "abandoned", "unseen": "unseen",
 }  # fmt: skip
-_REQUEST_NAMES: Final = (*(column.name for column, _ in REQUEST_BODIES), "first_topic", "topic_count")
-_RESPONSE_NAMES: Final = tuple(column.name for column, _ in RESPONSE_BODIES)
-_ACKS: Final = _REQUEST_NAMES.index("acks")
+_ACKS: Final = [column.name for column, _ in REQUEST_BODIES].index("acks")
 
 Exchange = tuple[tuple[Any, ...], list[Event]]
 
@@ -151,9 +149,9 @@ class LogConnection:
         if state == "answered":
             self.responses += 1
             responded, latency = ended, entry.total_us
-            kind, response = response_of(entry, kind)
+            answered_as, response = response_of(entry, kind)
             if response is not None:
-                code, answered = kind.code(response), kind.answered(response)
+                code, answered = answered_as.code(response), answered_as.answered(response)
         row = (
             series, capture, self.connection_id, entry.client_id, self.identity.instance_id, *(entry.software or (None, None)),
             entry.principal, *kind.row, index, entry.correlation_id, arrived, responded, latency, code,
@@ -188,10 +186,8 @@ class LogConnection:
             unknown: Any = None
             completed = RequestCompleted(
                 index, entry.api_key, kind.api_name, entry.api_version, None, entry.correlation_id, entry.client_id,
-                self.identity.instance_id, name, version, entry.principal, _ns(arrived), _ns(responded),
-                entry.total_us if state == "answered" else None, None, None, code, state=state, body=body, packet_number=place,
-                stream_offset=unknown, **dict(zip(_REQUEST_NAMES, NO_FIELDS if request is None else kind.first(request), strict=True)),
-                **dict(zip(_RESPONSE_NAMES, NO_ANSWER if response is None else kind.answered(response), strict=True)),
+                self.identity.instance_id, name, version, entry.principal, _ns(arrived), _ns(responded), error_code=code, state=state,
+                body=body, packet_number=place, stream_offset=unknown,
             )  # fmt: skip
             events += _observed(completed, request, response)
         return events
