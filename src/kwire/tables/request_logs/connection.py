@@ -160,9 +160,7 @@ class LogConnection:
         )  # fmt: skip
         if kind.uses_topics:
             whole = response is not None or state not in ("answered", "unseen")
-            add_topics(
-                self.topics, entry.api_key, entry.client_id, named[_ACKS], _ns(arrived), request, response, body == "decoded", whole
-            )
+            add_topics(self.topics, entry.api_key, entry.client_id, named[_ACKS], _ns(arrived), request, response, body == "decoded", whole)
         return row, self.beyond(entry, kind, place, index, arrived, responded, state, body, request, response, code, broken)
 
     def beyond(
