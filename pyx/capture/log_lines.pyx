@@ -6,7 +6,7 @@ asked for is good JSON, and yet more than Python reads (a number of thousands of
 """
 
 cimport cython
-from cpython.object cimport PyObject, PyTypeObject
+from cpython.object cimport PyTypeObject
 from libc.math cimport rint
 from libc.stdint cimport int64_t
 
