@@ -129,6 +129,21 @@ cdef inline bint is_consumer(object request):
     return state is None or state.replica_id < 0
 
 
+cdef inline object sum_of(object sums, tuple place, object time_ns, object acks):
+    """observed_rows.TopicSums.request."""
+    found = (<dict>sums.sums).get(place)
+    if found is None or (acks is not None and acks not in <set>found.acks):
+        return sums.request(place, time_ns, acks)
+    found.requests += 1
+    found.seen += 1
+    if time_ns is not None:
+        if found.first is None or <int64_t>time_ns < <int64_t>found.first:
+            found.first = time_ns
+        if found.last is None or <int64_t>time_ns > <int64_t>found.last:
+            found.last = time_ns
+    return found
+
+
 cdef int add_topics(
     tuple shapes, object sums, object client_id, object acks, object time_ns, object request, object response, bint is_whole
 ) except -1:
@@ -152,7 +167,7 @@ cdef int add_topics(
             place = (name, topic_id)
             found = counted.get(place)
             if found is None:
-                found = counted[place] = sums.request((direction, name, topic_id, client_id), time_ns, acks)
+                found = counted[place] = sum_of(sums, (direction, name, topic_id, client_id), time_ns, acks)
                 if not is_whole:
                     unseen = unseen or set()
                     unseen.add(place)
@@ -429,7 +444,12 @@ cdef class LoggedRows:
             and (<tuple>latest)[2] == principal and (correlation_id is None or correlation_id >= 0)
         ):
             if client_id:
-                connection.identity.count_client_id(client_id)
+                identity = connection.identity
+                known = <dict>identity.client_ids
+                if client_id in <dict>known:
+                    known[client_id] += 1
+                else:
+                    identity.count_client_id(client_id)
             return None
         broken = connection.see_identity(entry, fields.kind, "decoded", request)
         connection.latest = (client_id, software, principal) if is_plain else None
