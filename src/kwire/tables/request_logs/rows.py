@@ -7,7 +7,7 @@ A log does not say when a connection ends. It is over when the same ends have a 
 from __future__ import annotations
 
 from collections import OrderedDict
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
 from datetime import UTC, tzinfo
 from typing import Any, Final
@@ -15,6 +15,7 @@ from typing import Any, Final
 from kwire.capture.request_logs.entry import ConnectionName, LogEntry
 from kwire.capture.request_logs.folding import EntryFolder, Item, LineFault
 from kwire.capture.request_logs.reader import LogFileFacts, LogPosition, torn_line
+from kwire.protocol.events import Event
 from kwire.tables.observed_rows import TOPIC_USE
 from kwire.tables.request_logs.connection import LogConnection
 from kwire.tables.request_logs.exchange_kinds import API_VERSIONS, wanted_bodies
@@ -139,6 +140,7 @@ class LogRows:
         if sink.logged_rows is not None:
             sink.logged_rows.read(self, sink, items)
             return
+        take_event: Callable[[Any, Event], None] = sink.take_event
         for item in items:
             if isinstance(item, LineFault):
                 self.take_fault(item)
@@ -159,7 +161,7 @@ class LogRows:
             row, events = connection.take(entry, sink.series, sink.files[number], number << PACKET_BITS | entry.line)
             sink.logged_requests.add(row)
             for event in events:
-                sink.take_event(connection, event)
+                take_event(connection, event)
 
     def client_keys(self) -> dict[str, str]:
         """The keys of the clients on connections that are live, by connection id, as they are known by now."""
