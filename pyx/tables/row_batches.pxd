@@ -1,9 +1,7 @@
 """Rows that are C structs become record batches, table by table, and leave their place to the next."""
 
-from libc.stdint cimport int64_t
-
 from protocol.request_rows cimport RequestRow
-from protocol.text_table cimport texts_clear
+from protocol.text_table cimport TextTable, texts_clear
 from protocol.topic_uses cimport topic_rows_clear
 from tables.request_batch cimport request_batch
 from tables.row_columns cimport wide_batch
@@ -17,16 +15,15 @@ cdef inline Py_ssize_t most_rows(const SeriesRows* rows) noexcept nogil:
 
 
 cdef inline int flush_requests(
-    SeriesRows* rows, object pa, object schema, list batches, tuple names, Py_ssize_t start, Py_ssize_t count
+    object pa, object schema, list batches, tuple names, const RequestRow* row, Py_ssize_t count, const TextTable* texts,
+    const TextTable* places, bint logged,
 ) except -1:
-    """A batch of these rows of `requests`, or several where their texts are too much for one; `names` as `request_batch` takes them."""
-    cdef const RequestRow* row = rows.shared.rows.rows + start
+    """A batch of rows of `requests`, or several where their texts are too much for one; arguments as for `request_batch`."""
     try:
-        batch = request_batch(pa, schema, schema.field("request_time").type, row, count, &rows.shared.texts, &rows.connection_ids, names)
-        batches.append(batch)
+        batches.append(request_batch(pa, schema, schema.field("request_time").type, row, count, texts, places, names, logged))
     except OverflowError:
-        flush_requests(rows, pa, schema, batches, names, start, count // 2)
-        flush_requests(rows, pa, schema, batches, names, start + count // 2, count - count // 2)
+        flush_requests(pa, schema, batches, names, row, count // 2, texts, places, logged)
+        flush_requests(pa, schema, batches, names, row + count // 2, count - count // 2, texts, places, logged)
     return 0
 
 
@@ -41,7 +38,10 @@ cdef inline int flush_rows(SeriesRows* rows, object pa, dict schemas, dict cells
         directions: the words for those of `topic_use`.
     """
     if rows.shared.rows.count:
-        flush_requests(rows, pa, schemas["requests"], batches["requests"], names, 0, rows.shared.rows.count)
+        flush_requests(
+            pa, schemas["requests"], batches["requests"], names, rows.shared.rows.rows, rows.shared.rows.count, &rows.shared.texts,
+            &rows.connection_ids, False,
+        )
         rows.shared.rows.count = 0
     if rows.connections.count:
         batches["connections"].append(wide_batch(pa, &rows.connections, schemas["connections"], cells["connections"], &rows.row_texts, ()))

@@ -183,6 +183,7 @@ def test_a_version_that_the_broker_does_not_have(tmp_path: Path) -> None:
     )
     tables = Tables(tmp_path, refused, asked(4))
     assert (tables.requests[0]["error_name"], tables.requests[0]["throttle_time_ms"]) == ("UNSUPPORTED_VERSION", None)
+    assert [row["api_version"] for row in tables.requests] == [5, 4]
     assert [row["rule"] for row in tables.violations if row["connection_id"]] == ["api_versions_refused"]
     assert tables.facts["advertised"] == []
     assert tables.connections[0]["software_name"] == "apache-kafka-java"

@@ -64,12 +64,16 @@ class TopicSum:
 
 
 class TopicSums:
-    """The topics that one connection used."""
+    """The topics that one connection used.
 
-    __slots__ = ("_sums",)
+    Attributes:
+        sums: by direction, name, id and client id, in the order of first use.
+    """
+
+    __slots__ = ("sums",)
 
     def __init__(self) -> None:
-        self._sums: dict[_Place, TopicSum] = {}
+        self.sums: dict[_Place, TopicSum] = {}
 
     def add(self, event: TopicsUsed) -> None:
         """Count an exchange."""
@@ -83,7 +87,7 @@ class TopicSums:
                 if place in unseen:
                     found.seen -= 1
                     found.unseen += 1
-            self._sums[place].add(use)
+            self.sums[place].add(use)
 
     def request(self, place: _Place, time: int | None, acks: int | None) -> TopicSum:
         """Count a request that used a topic.
@@ -96,9 +100,9 @@ class TopicSums:
         Returns:
             The sum, which its partitions are still to be added to; the request is counted as one of which all was seen.
         """
-        found = self._sums.get(place)
+        found = self.sums.get(place)
         if found is None:
-            found = self._sums[place] = TopicSum(time)
+            found = self.sums[place] = TopicSum(time)
         found.requests += 1
         found.seen += 1
         if time is not None:
@@ -118,14 +122,14 @@ class TopicSums:
                 each.first, each.last, each.magics, each.codecs, each.seen, each.unseen, sorted(each.acks), sorted(each.partitions),
                 sorted(each.refused),
             )
-            for (direction, topic, topic_id, client_id), each in self._sums.items()
+            for (direction, topic, topic_id, client_id), each in self.sums.items()
         ]  # fmt: skip
 
     def put_back(self, sums: list[tuple[Any, ...]]) -> None:
         """Take sums as `plain` gives them, in place of those that there are."""
-        self._sums = {}
+        self.sums = {}
         for direction, topic, topic_id, client_id, *numbers, acks, partitions, refused in sums:
-            each = self._sums[direction, topic, topic_id, client_id] = TopicSum(0)
+            each = self.sums[direction, topic, topic_id, client_id] = TopicSum(0)
             (
                 each.requests, each.errors, each.records, each.batches, each.bytes, each.largest, each.first, each.last, each.magics,
                 each.codecs, each.seen, each.unseen,
@@ -140,7 +144,7 @@ class TopicSums:
                 _us(each.last), _bits(each.magics), _bits(each.codecs), sorted(each.acks), sorted(each.partitions), sorted(each.refused),
                 each.unseen,
             )
-            for (direction, topic, topic_id, client_id), each in self._sums.items()
+            for (direction, topic, topic_id, client_id), each in self.sums.items()
         ]  # fmt: skip
 
 

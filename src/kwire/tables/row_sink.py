@@ -38,7 +38,7 @@ from kwire.tables.column_builder import ColumnBuilder
 from kwire.tables.columns import CONNECTION_COLUMNS, SUMMARY_COLUMNS, in_order
 from kwire.tables.encrypted_connection import EncryptedConnection
 from kwire.tables.facts import SeriesFacts
-from kwire.tables.impl import row_batches
+from kwire.tables.impl import logged_rows, row_batches
 from kwire.tables.observed_rows import ObservedRows, TopicSums
 from kwire.tables.request_logs.exchange_kinds import LOGGED_COLUMNS
 from kwire.tables.schemas import CONNECTIONS, MESSAGE_FRAMES, REQUESTS
@@ -124,6 +124,7 @@ class RowSink(StreamSink):
     Attributes:
         requests, violations, connections: builders of the rows.
         logged_requests: builder of the rows of requests that come from request logs.
+        logged_rows: what reads entries of request logs and keeps their rows, in place of that builder; None in the pure twin.
         batches: what keeps the rows of requests and connections that come from streams, in place of their builders; None in the pure twin.
         observed: builders of the rows that exchanges give beyond their own.
         messages: builder of the frames of the message that is asked for.
@@ -151,11 +152,12 @@ class RowSink(StreamSink):
         self.messages = ColumnBuilder(MESSAGE_FRAMES)
         self.logged_requests = ColumnBuilder(REQUESTS, given=LOGGED_COLUMNS)
         self.batches = row_batches(self)
+        self.logged_rows = logged_rows(self)
 
     def __getstate__(self) -> dict[str, Any]:
         self.settle()
         state = self.__dict__.copy()
-        for name in ("batches", "requests", "connections", "messages", "logged_requests"):
+        for name in ("batches", "requests", "connections", "messages", "logged_requests", "logged_rows"):
             del state[name]
         return state
 
@@ -173,7 +175,8 @@ class RowSink(StreamSink):
         made = [] if self.batches is None else self.batches.take(table, whole=whole)
         if table == "connections":
             return made + self.connections.take(whole=whole)
-        return made + self.requests.take(whole=whole) + self.logged_requests.take(whole=whole)
+        logged = self.logged_requests if self.logged_rows is None else self.logged_rows
+        return made + self.requests.take(whole=whole) + logged.take(whole=whole)
 
     def settle(self) -> None:
         """Bring `counts` and `facts` up to date."""

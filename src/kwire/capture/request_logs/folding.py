@@ -6,14 +6,16 @@ line, and the next one begins with the rest of it. Nothing else is joined: a lin
 
 from __future__ import annotations
 
-import importlib
+import importlib.util
 from collections.abc import Callable, Iterator
 from datetime import UTC, tzinfo
 from typing import Final, NamedTuple
 
+from kwire.capture import impl
 from kwire.capture.request_logs.entry import LogEntry, UnreadableLine, WantedBodies
 from kwire.capture.request_logs.json_form import MARK
 from kwire.capture.request_logs.lines import goes_on, read_line, starts_entry
+from kwire.codec.impl import load_twin
 
 __all__ = ["MAX_JOINED_LINES", "EntryFolder", "LineFault"]
 
@@ -55,14 +57,11 @@ ReadLine = Callable[[bytes, int], LogEntry | None]
 
 
 def typed_reader(zone: tzinfo, wanted: Wanted) -> ReadLine | None:
-    """The fast path, loaded when the first log is read; None without msgspec, as on executors that have Python and pyarrow alone."""
-    try:
-        importlib.import_module("msgspec")
-    except ImportError:
+    """The fast path, loaded when the first log is read; None in the pure twin, and without msgspec."""
+    if impl.backend == "pure" or importlib.util.find_spec("msgspec") is None:
         return None
-    from kwire.capture.request_logs.typed_lines import LineReader
-
-    return LineReader(zone, wanted).read
+    read: ReadLine = load_twin("capture", "log_lines", "native").LineReader(zone, wanted).read
+    return read
 
 
 def _never(_line: bytes, _number: int) -> LogEntry | None:

@@ -1,26 +1,29 @@
-"""Types of the bodies of a JSON request log, as plans say them: a struct of msgspec for each, with the fields that are asked for.
+"""Types of the lines and bodies of a JSON request log, bodies as plans say them: a struct of msgspec with the fields that are asked for.
 
-`kwire.capture.request_logs.bodies` is the contract: a body that has another type, or lacks a field, does not fit and is left to that.
-Fields that were not asked for are stepped over.
+`json_form` and `bodies` are the contract: what has another type, or lacks a field, does not fit and is left to them. Fields that were not
+asked for are stepped over. `pyx/capture/log_lines.pyx` reads lines by these types.
 """
 
 from __future__ import annotations
 
-from functools import lru_cache
+from collections.abc import Callable
+from functools import cache, lru_cache
 from types import GenericAlias
 from typing import Annotated, Any, Final
 
 import msgspec
 
 from kwire.capture.request_logs.bodies import INTEGER_BOUNDS, RECORDS_SIZE, default_struct
+from kwire.capture.request_logs.entry import WantedBodies
+from kwire.codec.classes import compiled
 from kwire.codec.layout import Default, SlotLayout
 from kwire.codec.plan import Flag, Op, Operation, Plan
 from kwire.codec.uuids import Uuid
 
-__all__ = ["OLDER_NAMES", "converted", "struct_of"]
+__all__ = ["converted", "line_decoders", "struct_of"]
 
 # Fields that a body must have and that JSON logs of former releases name otherwise: message and name of today, and the former one.
-OLDER_NAMES: Final = {
+_OLDER_NAMES: Final = {
     ("FetchResponse", "partitions"): "partitionResponses",  # these three 2.8
     ("FetchResponse", "partitionIndex"): "partition",
     ("FetchResponse", "recordsSizeInBytes"): "recordSetSizeInBytes",
@@ -40,7 +43,7 @@ def struct_of(plan: Plan, index: int = 0, *, older: bool = False) -> type[msgspe
     Args:
         plan: of a message, with the fields that are asked for.
         index: the block of the struct; 0 is the message itself.
-        older: fields have their `OLDER_NAMES`.
+        older: fields have their `_OLDER_NAMES`.
     """
     block = plan.blocks[index]
     typed: list[Any] = []
@@ -55,7 +58,7 @@ def struct_of(plan: Plan, index: int = 0, *, older: bool = False) -> type[msgspe
         if operation.flags & Flag.RECORDS:
             constants[attribute] = slot.value
             name, attribute, kind = f"{name}{RECORDS_SIZE[0]}", f"{attribute}{RECORDS_SIZE[1]}", _SCALARS[Op.INT32]
-        names[attribute] = OLDER_NAMES.get((plan.message, name), name) if older else name
+        names[attribute] = _OLDER_NAMES.get((plan.message, name), name) if older else name
         if number < block.first + block.untagged:
             typed.append((attribute, kind))
         else:  # brokers leave tagged fields out that are at their default
@@ -94,3 +97,61 @@ def converted(_kind: type, value: Any) -> Uuid:
 @lru_cache(maxsize=4096)
 def _uuid(text: str) -> Uuid:
     return Uuid.parse(text)
+
+
+_Int16 = Annotated[int, msgspec.Meta(ge=-0x8000, le=0x7FFF)]
+_Int32 = Annotated[int, msgspec.Meta(ge=-0x8000_0000, le=0x7FFF_FFFF)]
+# `kwire decode` writes these two fields; brokers never do.
+_Never = msgspec.UnsetType
+_Decode = Callable[[bytes], Any]
+
+
+class _Header(msgspec.Struct, gc=False):
+    api_key: _Int16 = msgspec.field(name="requestApiKey")
+    api_version: _Int16 = msgspec.field(name="requestApiVersion")
+    correlation_id: _Int32 | None = msgspec.field(name="correlationId", default=None)
+    client_id: str | None = msgspec.field(name="clientId", default=None)
+    deprecated: bool = msgspec.field(name="requestApiVersionDeprecated", default=False)
+
+
+class _Software(msgspec.Struct, gc=False):
+    name: str = msgspec.field(name="softwareName")
+    version: str = msgspec.field(name="softwareVersion")
+
+
+class _Line(msgspec.Struct, gc=False):
+    header: _Header = msgspec.field(name="requestHeader")
+    connection: str
+    is_forwarded: bool = msgspec.field(name="isForwarded", default=False)
+    total: float | None = msgspec.field(name="totalTimeMs", default=None)
+    queue: float | None = msgspec.field(name="requestQueueTimeMs", default=None)
+    local: float | None = msgspec.field(name="localTimeMs", default=None)
+    remote: float | None = msgspec.field(name="remoteTimeMs", default=None)
+    principal: str | None = None
+    software: _Software | None = msgspec.field(name="clientInformation", default=None)
+    time: _Never = msgspec.UNSET
+    state: _Never = msgspec.UNSET
+
+
+_NULL: Final = msgspec.Raw(b"null")
+
+
+def line_decoders(version: int, wanted: WantedBodies) -> tuple[_Decode, _Decode | None]:
+    """What reads the objects of an api at a version, and what reads them as former releases wrote them; None where that is the same."""
+    names = {wanted.request[0], wanted.response and wanted.response[0]}
+    is_older = bool(names & {message for message, _name in _OLDER_NAMES})
+    return _decoder(version, wanted, False), _decoder(version, wanted, True) if is_older else None
+
+
+@cache
+def _decoder(version: int, wanted: WantedBodies, older: bool) -> _Decode:
+    """What reads the objects of an api at a version; with `older` the fields have their `_OLDER_NAMES`."""
+    name, fields = wanted.request
+    request: Any = struct_of(compiled().plan(name, version, fields), older=older)
+    response: Any = msgspec.Raw
+    absent: msgspec.Raw | None = _NULL
+    if wanted.response is not None:
+        name, fields = wanted.response
+        response, absent = struct_of(compiled().plan(name, version, fields), older=older) | str | None, None
+    members = [("request", request | None, None), ("response", response, absent)]
+    return msgspec.json.Decoder(msgspec.defstruct("Line", members, bases=(_Line,), gc=False), dec_hook=converted).decode

@@ -320,5 +320,5 @@ def _live(carry: TablesCarry) -> Iterator[tuple[str, str, str | None]]:
         if tracked is not None and tracked.connection_id is not None:
             summary = tracked.detector.summary()
             yield tracked.connection_id, tracked.client_key(connection, summary), summary.last_api_name
-    for each in carry.log.live():
+    for each in carry.log.live.values():
         yield each.connection_id, each.client_key(), each.last_api_name

@@ -25,7 +25,7 @@ from kwire.protocol.events import (
     VersionsLearned,
     ViolationFound,
 )
-from kwire.protocol.row_columns import REQUEST_BODIES, RESPONSE_BODIES
+from kwire.protocol.row_columns import REQUEST_BODIES
 from kwire.protocol.rules import RULES, explain
 from kwire.protocol.tracking.brokers import nodes_of
 from kwire.protocol.tracking.identity import UNKNOWN, ClientIdentity
@@ -34,14 +34,13 @@ from kwire.protocol.tracking.reading import Fact, RequestReading
 from kwire.schema import error_name
 from kwire.tables.client_keys import client_key
 from kwire.tables.observed_rows import TopicSums
-from kwire.tables.request_logs.exchange_kinds import API_VERSIONS, NO_ANSWER, NO_FIELDS, ExchangeKind, exchange_kind, is_of_broker
+from kwire.tables.request_logs.exchange_kinds import API_VERSIONS, NO_ANSWER, NO_FIELDS, ExchangeKind, exchange_kind
 from kwire.tables.request_logs.messages import request_of, response_of
 from kwire.tables.request_logs.topics import add_topics
 
 __all__ = ["LogConnection"]
 
 _PRODUCE: Final = 0
-_FETCH: Final = 1
 _FIRST_WITH_NAME: Final = 3  # version of ApiVersions (KIP-511)
 _ENVELOPE: Final = 58
 _GET_TELEMETRY: Final = 71
@@ -54,11 +53,7 @@ _NO_RESPONSE: Final = "no_response_expected"
 _WITHOUT_RESPONSE: Final[dict[str | None, RequestState]] = {
     _NO_RESPONSE: _NO_RESPONSE, "unanswered": "unanswered", "abandoned": "abandoned", "unseen": "unseen",
 }  # fmt: skip
-_REQUEST_NAMES: Final = (*(column.name for column, _ in REQUEST_BODIES), "first_topic", "topic_count")
-_RESPONSE_NAMES: Final = tuple(column.name for column, _ in RESPONSE_BODIES)
-_ACKS: Final = _REQUEST_NAMES.index("acks")
-_NOTHING: Final[list[Event]] = []
-_NO_FACTS: Final[list[Fact]] = []
+_ACKS: Final = [column.name for column, _ in REQUEST_BODIES].index("acks")
 
 Exchange = tuple[tuple[Any, ...], list[Event]]
 
@@ -85,11 +80,13 @@ class LogConnection:
         unsupported: the first request of each api and version that was refused with UNSUPPORTED_VERSION.
         exact: all entries are JSON, and so have their responses.
         sizes_known: the responses to fetches have the bytes of their records; those to ShareFetch never do.
+        latest: client id, software and principal of the latest entry, where the native reader took it and it said no more of the client;
+            the next one with the same says nothing new.
     """
 
     __slots__ = (
-        "_broker_knows", "_name_unseen", "_reported", "_same", "_sender", "_watched", "begun", "connection_id", "exact", "first_us",
-        "identity", "last_api_name", "last_us", "name", "principal", "requests", "responses", "server", "sizes_known", "topics",
+        "_broker_knows", "_name_unseen", "_reported", "_watched", "begun", "connection_id", "exact", "first_us", "identity",
+        "last_api_name", "last_us", "latest", "name", "principal", "requests", "responses", "server", "sizes_known", "topics",
         "unsupported",
     )  # fmt: skip
 
@@ -110,13 +107,10 @@ class LogConnection:
         self._reported: set[str] = set()  # rules of severity info
         self.exact = True
         self.sizes_known = True
+        self.latest: tuple[str | None, tuple[str, str] | None, str | None] | None = None
         self._watched = watched
         self._broker_knows = False  # an entry had the software that the broker knows
         self._name_unseen = False  # a name was sent, but its request is not logged as it was sent
-        # Client id, software and principal of the latest entry, and the columns from series to principal that rows of such entries share;
-        # None where the request said more.
-        self._same: tuple[str | None, tuple[str, str] | None, str | None] | None = None
-        self._sender: tuple[str | None, ...] = ()
 
     def client_key(self) -> str:
         """Give the key of the client as it is known by now."""
@@ -134,84 +128,71 @@ class LogConnection:
         Returns:
             The row, of `LOGGED_COLUMNS`, and what the entry teaches and breaks beyond it.
         """
-        (
-            line, key, version, correlation_id, client_id, _, form, request, response, _, logged_us, total_us, queue, local, remote,
-            principal, software, is_forwarded, _, arrived, claimed,
-        ) = entry  # fmt: skip
         index = self.requests
-        self.requests = index + 1
-        ended = None
-        if logged_us is not None or arrived is not None:
-            arrived, ended = self._see_times(logged_us, total_us, arrived)
-        if form == "text":
-            self.exact = self.sizes_known = False
-        elif key == _SHARE_FETCH:
-            self.sizes_known = False
-        if is_forwarded:
-            return self._envelope(entry, series, capture, index, arrived, ended), _NOTHING
-        kind = exchange_kind(key, version)
-        api = kind.row
-        self.last_api_name = api[1]
+        self.requests += 1
+        self.latest = None
+        arrived, ended = self._see_times(entry)
+        self.exact &= entry.form != "text"
+        self.sizes_known &= entry.form != "text" and entry.api_key != _SHARE_FETCH
+        if entry.is_forwarded:
+            return self._envelope(entry, series, capture, index, arrived, ended), []
+        kind = exchange_kind(entry.api_key, entry.api_version)
+        self.last_api_name = kind.api_name
 
-        # The request.
-        body: Body = "decoded"
-        if form != "typed" or request is None or key == API_VERSIONS:
-            body, request = request_of(entry, kind)
+        body, request = request_of(entry, kind)
         named = NO_FIELDS if request is None else kind.first(request)
-        same = client_id, software, principal
-        broken = _NO_FACTS
-        if same == self._same and kind.may_be_client and (key != _FETCH or _is_consumer(request)) and not (correlation_id or 0) < 0:
-            if client_id:
-                self.identity.count_client_id(client_id)
-        else:
-            broken = self._see_identity(entry, kind, body, request)
-            self._same = same if kind.may_be_client else None
-            self._sender = ()
-        sender = self._sender
-        if not sender or sender[1] != capture:
-            sender = (series, capture, self.connection_id, client_id, self.identity.instance_id, *(software or (None, None)), principal)
-            self._sender = sender
-
-        # The response.
-        state = _NO_RESPONSE if named[_ACKS] == 0 and key == _PRODUCE else _WITHOUT_RESPONSE.get(claimed, "answered")
-        code = responded = latency = None
+        broken = self.see_identity(entry, kind, body, request)
+        is_silent = entry.api_key == _PRODUCE and named[_ACKS] == 0
+        state = _NO_RESPONSE if is_silent else _WITHOUT_RESPONSE.get(entry.state, "answered")
+        response = code = responded = latency = None
         answered = NO_ANSWER
         if state == "answered":
             self.responses += 1
-            responded, latency = ended, total_us
-            if form != "typed" or key == API_VERSIONS:
-                kind, response = response_of(entry, kind)
+            responded, latency = ended, entry.total_us
+            answered_as, response = response_of(entry, kind)
             if response is not None:
-                code = kind.code(response)
-                answered = kind.answered(response)
-        else:
-            response = None
+                code, answered = answered_as.code(response), answered_as.answered(response)
         row = (
-            *sender, *api, index, correlation_id, arrived, responded, latency, code,
-            "NONE" if code == 0 else None if code is None else error_name(code), *answered, *named, state, body, queue, local, remote, line,
+            series, capture, self.connection_id, entry.client_id, self.identity.instance_id, *(entry.software or (None, None)),
+            entry.principal, *kind.row, index, entry.correlation_id, arrived, responded, latency, code,
+            None if code is None else error_name(code), *answered, *named, state, body, entry.queue_us, entry.local_us, entry.remote_us,
+            entry.line,
         )  # fmt: skip
-
-        # What they say beyond the row: of most nothing.
         if kind.uses_topics:
             whole = response is not None or state not in ("answered", "unseen")
-            add_topics(self.topics, key, client_id, named[_ACKS], _ns(arrived), request, response, body == "decoded", whole)
+            add_topics(self.topics, entry.api_key, entry.client_id, named[_ACKS], _ns(arrived), request, response, body == "decoded", whole)
+        return row, self.beyond(entry, kind, place, index, arrived, responded, state, body, request, response, code, broken)
+
+    def beyond(
+        self, entry: LogEntry, kind: ExchangeKind, place: int, index: int, arrived: int | None, responded: int | None,
+        state: RequestState, body: Body, request: Any, response: Any, code: int | None, broken: list[Fact],
+    ) -> list[Event]:  # fmt: skip
+        """What an exchange says beyond its row and its topics: of most that have no error nothing (`ExchangeKind.says_more`).
+
+        Args:
+            entry, kind, place: the entry.
+            index, arrived, responded, state, body, code: as its row has them, times in microseconds.
+            request, response: messages, None where there is none.
+            broken: rules that the request breaks; those of the response come behind them.
+        """
         if not broken and not code and not kind.says_more:
-            return row, _NOTHING
-        broken = broken.copy()
+            return []
         events = self._learn(entry, kind, index, responded, response, code, broken)
         events += self._violations(broken, place, index, arrived)
         if kind.watch is not Watch.NO and not kind.uses_topics:
+            name, version = entry.software or (None, None)
             unknown: Any = None
             completed = RequestCompleted(
-                index, key, api[1], version, None, correlation_id, client_id, sender[4], sender[5], sender[6], principal, _ns(arrived),
-                _ns(responded), latency, None, None, code, state=state, body=body, packet_number=place, stream_offset=unknown,
-                **dict(zip(_REQUEST_NAMES, named, strict=True)), **dict(zip(_RESPONSE_NAMES, answered, strict=True)),
+                index, entry.api_key, kind.api_name, entry.api_version, None, entry.correlation_id, entry.client_id,
+                self.identity.instance_id, name, version, entry.principal, _ns(arrived), _ns(responded), error_code=code, state=state,
+                body=body, packet_number=place, stream_offset=unknown,
             )  # fmt: skip
             events += _observed(completed, request, response)
-        return row, events
+        return events
 
-    def _see_times(self, logged: int | None, total: int | None, arrived: int | None) -> tuple[int | None, int | None]:
+    def _see_times(self, entry: LogEntry) -> tuple[int | None, int | None]:
         """When a request came and when it ended, of which the log has one or the other; an entry is written when all is done."""
+        logged, total, arrived = entry.logged_us, entry.total_us, entry.arrived_us
         if arrived is not None:
             ended = None if total is None else arrived + total
         else:
@@ -239,7 +220,6 @@ class LogConnection:
             broken.append(("batch_refused", {"error": _REFUSED_BATCHES[code]}))
         elif key == _GET_TELEMETRY:
             self.identity.assigned(getattr(response, "client_instance_id", None))
-            self._same = None
         elif key == API_VERSIONS:
             if code == _UNSUPPORTED_VERSION:
                 broken.append(("api_versions_refused", {"version": version}))
@@ -249,20 +229,15 @@ class LogConnection:
             return [] if learned is None else [learned]
         return []
 
-    def _see_identity(self, entry: LogEntry, kind: ExchangeKind, body: Body, request: Any) -> list[Fact]:
-        """Take what a request and the broker's word say of the client; gives the rules that it breaks.
+    def see_identity(self, entry: LogEntry, kind: ExchangeKind, body: Body, request: Any) -> list[Fact]:
+        """Take what a request (`body` is what became of it) and the broker's word say of the client; gives the rules that it breaks.
 
         The broker's word counts more than what can be seen, but an ApiVersions request is logged with what was in force before it.
         """
-        key, client_id, identity, software = entry.api_key, entry.client_id, self.identity, entry.software
-        broken: list[Fact] = []
-        if kind.may_be_client and (key != _FETCH or _is_consumer(request)) and not (client_id is not None and is_of_broker(client_id)):
-            if client_id:
-                identity.count_client_id(client_id)
-        else:
-            broken = identity.see(
-                RequestReading(api_key=key, api_version=entry.api_version, client_id=client_id, body=body, message=request)
-            )
+        key, identity, software = entry.api_key, self.identity, entry.software
+        broken = identity.see(
+            RequestReading(api_key=key, api_version=entry.api_version, client_id=entry.client_id, body=body, message=request)
+        )
         if entry.correlation_id is not None and entry.correlation_id < 0:
             broken.append(("correlation_id_negative", {"correlation_id": entry.correlation_id}))
         if entry.principal is not None:
@@ -327,11 +302,6 @@ def _observed(row: RequestCompleted, request: Any, response: Any) -> list[Event]
             event.time = time
         kept.append(event)
     return kept
-
-
-def _is_consumer(message: Any) -> bool:
-    """Whether a Fetch is surely not a follower's; from version 15 on the id is in a tagged struct."""
-    return getattr(message, "replica_id", -1) < 0 and getattr(getattr(message, "replica_state", None), "replica_id", -1) < 0
 
 
 def _ns(time_us: int | None) -> int | None:

@@ -4,30 +4,27 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from functools import lru_cache, partial
-from operator import attrgetter, itemgetter
 from typing import Any, Final, NamedTuple
 
 from kwire.capture.request_logs.entry import WantedBodies
 from kwire.protocol.row_columns import REQUEST_BODIES, RESPONSE_BODIES
 from kwire.protocol.tracking.brokers import NODE_FIELDS
 from kwire.protocol.tracking.first_fields import (
-    Path,
     RequestFields,
+    ResponseFields,
+    column_values,
     error_code_of,
-    first_value,
     request_fields,
     response_fields,
     topics_of,
 )
-from kwire.protocol.tracking.identity import api_role, is_broker_client_id
+from kwire.protocol.tracking.identity import api_role
 from kwire.protocol.tracking.observation import Watch, observed_paths, watch_of
 from kwire.protocol.tracking.topic_use import TOPIC_USERS
-from kwire.schema import catalog, header_version, snake_name
-from kwire.schema.layout import LayoutField, fields_at
+from kwire.schema import catalog, header_version
 
 __all__ = [
-    "API_VERSIONS", "LOGGED_COLUMNS", "NO_ANSWER", "NO_FIELDS", "BodyKind", "ExchangeKind", "exchange_kind", "is_of_broker",
-    "wanted_bodies",
+    "API_VERSIONS", "LOGGED_COLUMNS", "NO_ANSWER", "NO_FIELDS", "BodyKind", "ExchangeKind", "exchange_kind", "wanted_bodies",
 ]  # fmt: skip
 
 API_VERSIONS: Final = 18
@@ -102,9 +99,9 @@ def exchange_kind(api_key: int, version: int) -> ExchangeKind:
         row=(api_key, name, version, header_version("request", api_key, version)),
         request=BodyKind(request.name, _projection(api_key, version, False)),
         response=BodyKind(response.name, _projection(api_key, version, True)),
-        first=_first_of(request_fields(api_key, version), fields_at(request, version)),
+        first=partial(_first_of, fields=request_fields(api_key, version)),
         code=partial(error_code_of, fields=answered),
-        answered=_columns_of([answered.columns.get(column.name) for column, _ in RESPONSE_BODIES], fields_at(response, version)),
+        answered=partial(_answer_of, fields=answered),
         may_be_client=may_be_client,
         uses_topics=uses_topics,
         names_nodes=api_key in NODE_FIELDS,
@@ -113,40 +110,14 @@ def exchange_kind(api_key: int, version: int) -> ExchangeKind:
     )
 
 
-def _columns_of(paths: list[Path | None], layout: tuple[LayoutField, ...]) -> Callable[[Any], Values]:
-    """What takes the values at these paths out of a message, None for no path; nearly all are fields of the message itself."""
-    names = [path[0] for path in paths if path is not None]
-    plain = {snake_name(field.name) for field in layout if not field.type.startswith("[]")}
-    nothing = (None,) * len(paths)
-    if not names:
-        return lambda _message: nothing
-
-    def values(message: Any) -> Values:
-        return tuple([first_value(message, path) for path in paths])
-
-    if not plain.issuperset(names) or any(path is not None and len(path) > 1 for path in paths):
-        return values
-    if len(paths) == 1:
-        return lambda message: (getattr(message, names[0], None),)
-    get = attrgetter(*names, names[0])  # of one name alone it would give no tuple
-    arranged: Callable[[Any], Values] = itemgetter(*(0 if path is None else names.index(path[0]) + 1 for path in paths))
-
-    def attributes(message: Any) -> Values:
-        try:
-            return arranged((None, *get(message)))
-        except AttributeError:  # text forms leave fields out
-            return values(message)
-
-    return attributes
+def _first_of(message: Any, fields: RequestFields) -> Values:
+    values = column_values(message, fields)
+    return (*(values.get(column.name) for column, _ in REQUEST_BODIES), *topics_of(message, fields))
 
 
-def _first_of(fields: RequestFields, layout: tuple[LayoutField, ...]) -> Callable[[Any], Values]:
-    """What takes all that a request says; see `Values`."""
-    paths = [fields.columns.get(column.name) for column, _ in REQUEST_BODIES]
-    if fields.topics is None:
-        return _columns_of([*paths, None, None], layout)
-    columns = _columns_of(paths, layout)
-    return lambda message: columns(message) + topics_of(message, fields)
+def _answer_of(message: Any, fields: ResponseFields) -> Values:
+    values = column_values(message, fields)
+    return tuple(values.get(column.name) for column, _ in RESPONSE_BODIES)
 
 
 def _projection(api_key: int, version: int, is_response: bool) -> tuple[str, ...] | None:
@@ -165,9 +136,3 @@ def wanted_bodies(api_key: int, version: int) -> WantedBodies | None:
         return None
     # a broker answers ApiVersions to all clients alike: `messages` reads each answer once
     return WantedBodies(kind.request, None if api_key == API_VERSIONS else kind.response)
-
-
-@lru_cache(maxsize=65_536)
-def is_of_broker(client_id: str) -> bool:
-    """Whether brokers use this client id towards each other."""
-    return is_broker_client_id(client_id)

@@ -53,15 +53,13 @@ class _LogFile:
         self.start_us: int | None = None
         self.end_us: int | None = None
 
-    def count(self, entry: LogEntry) -> None:
-        """An entry begins in the file."""
-        self.requests += 1
-        if entry.logged_us is None and entry.arrived_us is None:
-            self.untimed += 1
-        for time in (entry.arrived_us, entry.logged_us):
-            if time is not None:
-                self.start_us = time if self.start_us is None else min(self.start_us, time)
-                self.end_us = time if self.end_us is None else max(self.end_us, time)
+    def count(self, requests: int, untimed: int, first_us: int | None, last_us: int | None) -> None:
+        """So many more entries begin in the file, of which some have no time, and these are the first and the last of the times."""
+        self.requests += requests
+        self.untimed += untimed
+        if first_us is not None and last_us is not None:
+            self.start_us = first_us if self.start_us is None else min(self.start_us, first_us)
+            self.end_us = last_us if self.end_us is None else max(self.end_us, last_us)
 
 
 class LogRows:
@@ -74,36 +72,39 @@ class LogRows:
 
     Attributes:
         folder: the state between lines.
+        files: what each file's row sums up, by number.
+        live: the connections that may have more entries, that of the latest entry last.
+        deprecated_only: no entry shows yet that the log has others than deprecated requests.
     """
 
     def __init__(self, sink: RowSink, zone: tzinfo = UTC, most_live: int = MOST_LIVE) -> None:
         self.folder = EntryFolder(zone, wanted_bodies)
         self._sink = sink
         self._most_live = most_live
-        self._files: dict[int, _LogFile] = {}
+        self.files: dict[int, _LogFile] = {}
         # of the newest file, where more of it may come
         self._position: LogPosition | None = None
-        self._live: OrderedDict[ConnectionName, LogConnection] = OrderedDict()
+        self.live: OrderedDict[ConnectionName, LogConnection] = OrderedDict()
         self._lives: dict[tuple[str, int, str, int], int] = {}
         self._latest: dict[tuple[str, int, str, int], ConnectionName] = {}
         # by server and processor, the lowest number of a connection that began inside the log
         self._began: dict[tuple[str, int, str], int] = {}
-        self._deprecated_only = True
+        self.deprecated_only = True
 
     # Files.
 
     def begin_file(self, number: int) -> None:
         """What comes now is from the file with this number in the series, and no more comes of the one before."""
         self._end_newest()
-        self._files[number] = _LogFile(number)
+        self.files[number] = _LogFile(number)
 
     def forget_file(self, number: int) -> None:
         """That file could not be read."""
-        del self._files[number]
+        del self.files[number]
 
     def end_file(self, number: int, facts: LogFileFacts) -> None:
         """The file was read, as far as it went."""
-        self._files[number].facts = replace(facts, position=None)
+        self.files[number].facts = replace(facts, position=None)
         self._position = facts.position
         if facts.position is None:
             self._tell_damage(number, facts.lines)
@@ -115,7 +116,7 @@ class LogRows:
             number: of the file in the series.
             size: bytes of it that were read, as stored.
         """
-        file = self._files.get(number)
+        file = self.files.get(number)
         is_known = file is not None and file.facts is not None and file.facts.stored_bytes == size
         return self._position if is_known else None
 
@@ -123,46 +124,48 @@ class LogRows:
         """No more comes of the newest file: a line of it that has no end is torn."""
         position, self._position = self._position, None
         if position is not None:
-            number = max(self._files)
+            number = max(self.files)
             self.take(torn_line(position, number, self.folder))
             self._tell_damage(number, position.lines + (position.size > 0))
 
     def _tell_damage(self, number: int, lines: int) -> None:
-        facts = self._files[number].facts
+        facts = self.files[number].facts
         if facts is not None and facts.damage:
             text = f"The file ends early, behind line {lines}: {facts.damage}. What was before it is read."
             self._file_violation(number, "capture_cut", "warning", text)
 
     def take(self, items: Iterable[Item]) -> None:
         """Take what was read of a file."""
-        live, ports, series, names = self._live, self._sink.ports, self._sink.series, self._sink.files
-        take_event: Callable[[Any, Event], None] = self._sink.take_event
-        rows: list[Sequence[Any]] = []
+        sink = self._sink
+        if sink.logged_rows is not None:
+            sink.logged_rows.read(self, sink, items)
+            return
+        take_event: Callable[[Any, Event], None] = sink.take_event
         for item in items:
             if isinstance(item, LineFault):
-                self._fault(item)
+                self.take_fault(item)
                 continue
             number, entry = item
             name = entry.connection
-            if ports and name.server_port not in ports:
+            if sink.ports and name.server_port not in sink.ports:
                 continue
-            self._files[number].count(entry)
-            if self._deprecated_only:  # from 3.9.1 on the logger at INFO writes deprecated requests alone, the rest are DEBUG
-                self._deprecated_only = entry.deprecated and entry.level not in ("DEBUG", "TRACE")
-            connection = live.get(name)
+            times = [time for time in (entry.arrived_us, entry.logged_us) if time is not None]
+            self.files[number].count(1, not times, min(times, default=None), max(times, default=None))
+            # from 3.9.1 on the logger at INFO writes deprecated requests alone, the rest are DEBUG
+            self.deprecated_only = self.deprecated_only and entry.deprecated and entry.level not in ("DEBUG", "TRACE")
+            connection = self.live.get(name)
             if connection is None:
-                connection = self._begin(number, entry)
+                connection = self.begin(number, entry)
             else:
-                live.move_to_end(name)
-            row, events = connection.take(entry, series, names[number], number << PACKET_BITS | entry.line)
-            rows.append(row)
+                self.live.move_to_end(name)
+            row, events = connection.take(entry, sink.series, sink.files[number], number << PACKET_BITS | entry.line)
+            sink.logged_requests.add(row)
             for event in events:
                 take_event(connection, event)
-        self._sink.logged_requests.extend(rows)
 
     def client_keys(self) -> dict[str, str]:
         """The keys of the clients on connections that are live, by connection id, as they are known by now."""
-        return {each.connection_id: each.client_key() for each in self._live.values()}
+        return {each.connection_id: each.client_key() for each in self.live.values()}
 
     def finish(self) -> None:
         """The series is over."""
@@ -170,21 +173,21 @@ class LogRows:
             self._position = None  # the rest of its last line is there, for another run
         self._end_newest()
         self.take(self.folder.finish())
-        while self._live:
-            self._end(next(iter(self._live)))
-        for number in self._files:
+        while self.live:
+            self._end(next(iter(self.live)))
+        for number in self.files:
             self._sum_up(number)
 
     def forget_files(self, before: int) -> None:
         """Sum up the files with numbers below this one, of which no line waits, and forget them: `capture_rows` does not have them then."""
-        for number in [number for number in self._files if number < min(before, self.folder.waiting_file(before))]:
+        for number in [number for number in self.files if number < min(before, self.folder.waiting_file(before))]:
             self._sum_up(number)
-            del self._files[number]
+            del self.files[number]
             self.folder.foreign.pop(number, None)
 
     def _sum_up(self, number: int) -> None:
         """Say what only all lines of a file together show."""
-        file = self._files[number]
+        file = self.files[number]
         if foreign := self.folder.foreign.get(number):
             one = foreign == 1
             text = f"{foreign} {'line' if one else 'lines'} of the file {'is' if one else 'are'} not of the request log."
@@ -195,13 +198,9 @@ class LogRows:
         if not file.requests:
             self._file_violation(number, "capture_empty", "info", "The file holds no request.")
 
-    def live(self) -> Iterable[LogConnection]:
-        """The connections that may have more entries."""
-        return self._live.values()
-
     def oldest_begun(self, default: int) -> int:
         """The number of the file where the oldest of the live connections begins, `default` where there is none."""
-        return min((each.begun >> PACKET_BITS for each in self._live.values()), default=default)
+        return min((each.begun >> PACKET_BITS for each in self.live.values()), default=default)
 
     def count_on(self, before: LogRows) -> None:
         """Number connections between the same ends on from those of a series that is over."""
@@ -209,10 +208,10 @@ class LogRows:
 
     def capture_rows(self) -> list[Sequence[Any]]:
         """Rows of `captures`, one a file; after `finish`."""
-        requests = sum(file.requests for file in self._files.values())
-        source = "request_log_deprecated" if requests and self._deprecated_only else "request_log"
+        requests = sum(file.requests for file in self.files.values())
+        source = "request_log_deprecated" if requests and self.deprecated_only else "request_log"
         rows: list[Sequence[Any]] = []
-        for number, file in self._files.items():
+        for number, file in self.files.items():
             if file.facts is not None:
                 rows.append(
                     _row(
@@ -225,20 +224,20 @@ class LogRows:
 
     # Entries.
 
-    def _begin(self, number: int, entry: LogEntry) -> LogConnection:
+    def begin(self, number: int, entry: LogEntry) -> LogConnection:
         """A connection that no entry was of before, or none lately."""
         name = entry.connection
         ends = name[:4]
         before = self._latest.get(ends)
-        if before is not None and before in self._live:
+        if before is not None and before in self.live:
             self._end(before)
         n = self._lives.get(ends, 0)
         self._lives[ends] = n + 1
         self._latest[ends] = name
-        self._files[number].connections += 1
-        found = self._live[name] = LogConnection(name, n, number << PACKET_BITS | entry.line, self._begins(name, entry))
-        if len(self._live) > self._most_live:
-            self._end(next(iter(self._live)))
+        self.files[number].connections += 1
+        found = self.live[name] = LogConnection(name, n, number << PACKET_BITS | entry.line, self._begins(name, entry))
+        if len(self.live) > self._most_live:
+            self._end(next(iter(self.live)))
         return found
 
     def _begins(self, name: ConnectionName, entry: LogEntry) -> bool:
@@ -258,7 +257,7 @@ class LogRows:
 
     def _end(self, name: ConnectionName) -> None:
         """Nothing more will come of a connection, as far as is known."""
-        connection = self._live.pop(name)
+        connection = self.live.pop(name)
         if self._latest.get(name[:4]) == name:
             del self._latest[name[:4]]
         identity = connection.identity
@@ -289,7 +288,8 @@ class LogRows:
 
     # Lines that cannot be read.
 
-    def _fault(self, fault: LineFault) -> None:
+    def take_fault(self, fault: LineFault) -> None:
+        """Take a line that cannot be read."""
         if fault.torn:
             text = f"The file ends inside line {fault.line}, and no other file continues it: {fault.reason}."
             self._file_violation(fault.file, "log_line_torn", "warning", text, fault.line)

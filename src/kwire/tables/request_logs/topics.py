@@ -12,13 +12,14 @@ from kwire.codec.uuids import ZERO_UUID, Uuid
 from kwire.protocol.tracking.topic_use import TOPIC_USERS
 from kwire.tables.observed_rows import TopicSum, TopicSums
 
-__all__ = ["add_topics"]
+__all__ = ["add_topics", "text_of_id"]
 
 _PRODUCE: Final = 0
 
 
 @lru_cache(maxsize=65_536)
-def _text_of(topic_id: bytes) -> str | None:
+def text_of_id(topic_id: bytes) -> str | None:
+    """Spell the id of a topic; None for the id that is none."""
     return None if topic_id == ZERO_UUID else str(Uuid(topic_id))
 
 
@@ -48,7 +49,7 @@ def add_topics(
             partitions = getattr(topic, partitions_name, None)
             name = (getattr(topic, topics_name, None) or None) if topics_name else None  # by name or by id, as the version has it
             topic_id = getattr(topic, "topic_id", None)
-            topic_id = None if topic_id is None else _text_of(topic_id)
+            topic_id = None if topic_id is None else text_of_id(topic_id)
             if not partitions or (name is None and topic_id is None):
                 continue
             place = (name, topic_id)

@@ -1,0 +1,157 @@
+"""The fast path through a JSON request log: msgspec reads a line and both bodies in one pass, by the types that brokers write.
+
+`kwire.capture.request_logs.lines` is the contract and the fallback: what has another type, or is not there, is None here and left to that,
+good or bad. So this never says that a line is broken. It accepts a line that the fallback refuses in one case alone: a value that was not
+asked for is good JSON, and yet more than Python reads (a number of thousands of digits, brackets a thousand deep).
+"""
+
+cimport cython
+from cpython.object cimport PyTypeObject
+from libc.math cimport rint
+from libc.stdint cimport int64_t
+
+from build_id cimport build_id
+from protocol.event_rows cimport tuple_like
+
+import re
+
+import msgspec
+
+from kwire.capture.request_logs.entry import LogEntry, connection_name
+from kwire.capture.request_logs.json_form import ANONYMOUS, MARK
+from kwire.capture.request_logs.times import LONGEST_MS, find_stamp
+from kwire.capture.request_logs.typed_bodies import line_decoders
+
+__all__ = ["LineReader"]
+__build__ = build_id()
+
+# Kafka's own layout before the object: `[2026-01-01 00:00:00,000] DEBUG Completed request:`.
+SECOND = re.compile(rb"\[([0-9]{4}-[0-9]{2}-[0-9]{2} [0-9]{2}:[0-9]{2}:[0-6][0-9])[,.]")
+MARKED = re.compile(rb"\] +(TRACE|DEBUG|INFO|WARN|ERROR) *" + MARK.encode() + rb" ?")
+# How brokers begin the object; the api and its version stand before anything that a client chose.
+HEADER = re.compile(
+    rb'\{"isForwarded":(?:false|true),"requestHeader":\{"requestApiKey":(-?[0-9]{1,5}),"requestApiVersion":(-?[0-9]{1,5})'
+)
+
+cdef enum:
+    SECOND_BYTES = 21
+    STAMP_BYTES = 24
+    LONGEST_MARK = 64
+    LONGEST_HEADER = 128
+    MOST_KEPT = 4096
+
+cdef double longest_ms = LONGEST_MS
+
+
+cdef inline object keep(dict kept, bytes key, object value):
+    """Remember a value; what hostile lines make of it stays bounded."""
+    if len(kept) >= MOST_KEPT:
+        kept.clear()
+    kept[key] = value
+    return value
+
+
+cdef inline object duration_us(object milliseconds):
+    """times.duration_us, of a number."""
+    if milliseconds is None or not 0 <= <double>milliseconds <= longest_ms:
+        return None
+    return <int64_t>rint(<double>milliseconds * 1000)
+
+
+@cython.final
+cdef class LineReader:
+    """Reads the lines of a log.
+
+    Arguments:
+        zone: of stamps that do not name theirs.
+        wanted: which bodies are wanted of an api at a version; see `WantedBodies`.
+    """
+
+    cdef object zone
+    cdef object wanted
+    cdef dict seconds  # microseconds since 1970 by the first bytes of stamps
+    cdef dict levels  # by what stands between stamp and object
+    # by how the object begins: api, version, what reads it, and reads it as former releases wrote it, whether the response stays text
+    cdef dict decoders
+
+    def __init__(self, zone, wanted):
+        self.zone, self.wanted = zone, wanted
+        self.seconds, self.levels, self.decoders = {}, {}, {}
+
+    def read(self, bytes line not None, number):
+        """Make an entry of a line; None for a line that the fallback has to read.
+
+        Arguments:
+            line: without its end.
+            number: of it in its file, from 1.
+        """
+        cdef Py_ssize_t at = 0
+        level = logged_us = None
+        try:
+            if line[:1] == b"[":
+                at = line.find(b'{"', STAMP_BYTES, LONGEST_MARK)
+                level, logged_us = self.level_of(line[STAMP_BYTES:at]), self.second_of(line[:SECOND_BYTES])
+                thousandths = line[SECOND_BYTES:STAMP_BYTES]
+                if logged_us is None or level is None or not thousandths.isdigit():
+                    return None
+                logged_us = <int64_t>logged_us + <int64_t>int(thousandths) * 1000
+            opening = line[at : line.find(b',"correlationId"', at, at + LONGEST_HEADER)]
+            known = self.decoders[opening] if opening in self.decoders else self.decoder_of(opening)
+            if known is None:
+                return None
+            key, version, decode, decode_older, as_text = <tuple>known
+            text = line[at : line.rfind(b"}") + 1]
+            try:
+                found = decode(text)
+            except msgspec.ValidationError:
+                if decode_older is None:
+                    return None
+                found = decode_older(text)
+            name = connection_name(found.connection)
+        except (msgspec.MsgspecError, ValueError, RecursionError):  # another type, not JSON, not UTF-8, not a connection
+            return None
+        header, response, software, principal = found.header, found.response, found.software, found.principal
+        if header.api_key != key or header.api_version != version:  # it has two of them
+            return None
+        if as_text:
+            response = bytes(response)
+            if response[:1] != b"{":
+                response = None
+        elif type(response) is str:  # Produce without acknowledgement has an empty text in place of a response
+            response = None
+        return tuple_like(
+            <PyTypeObject*>LogEntry,
+            (
+                number, key, version, header.correlation_id, header.client_id, name, "typed", found.request, response, level, logged_us,
+                duration_us(found.total), duration_us(found.queue), duration_us(found.local), duration_us(found.remote),
+                None if principal == ANONYMOUS else principal or None, None if software is None else (software.name, software.version),
+                found.is_forwarded, header.deprecated, None, None,
+            ),
+        )
+
+    cdef object level_of(self, bytes before):
+        """The level in what stands between stamp and object; None for what is not Kafka's own layout."""
+        level = self.levels.get(before)
+        if level is None:
+            found = MARKED.fullmatch(before)
+            level = None if found is None else keep(self.levels, before, found[1].decode())
+        return level
+
+    cdef object second_of(self, bytes stamp):
+        """Microseconds since 1970 of a stamp as far as its second; None for any other stamp than Kafka's own."""
+        instant = self.seconds.get(stamp)
+        if instant is None:
+            found = SECOND.fullmatch(stamp)
+            instant = None if found is None else find_stamp(found[1].decode("ascii"), self.zone)
+            if instant is not None:
+                keep(self.seconds, stamp, instant)
+        return instant
+
+    cdef object decoder_of(self, bytes opening):
+        """What reads the objects that begin so; None where that is not known."""
+        found = HEADER.fullmatch(opening)
+        wanted = None if found is None else self.wanted(int(found[1]), int(found[2]))
+        return keep(
+            self.decoders, opening,
+            None if wanted is None else (int(found[1]), int(found[2]), *line_decoders(int(found[2]), wanted), wanted.response is None),
+        )

@@ -1,0 +1,471 @@
+"""Entries of request logs to rows of `requests`: the native twin of `LogRows.take` and of `LogConnection.take` behind it.
+
+What is known of a connection stays in the objects of the pure twin, which are read and changed through their attributes. What an exchange
+says beyond its row and its topics comes from `LogConnection.beyond`. Entries whose bodies the fast path has not read, and what came in an
+Envelope, are left to `LogConnection.take`.
+"""
+
+cimport cython
+from libc.stdint cimport INT32_MIN, INT64_MAX, INT64_MIN, int8_t, int32_t, int64_t, uint32_t
+from libc.string cimport memcpy
+
+from build_id cimport build_id
+from protocol.field_plans cimport BodyColumns
+from protocol.request_rows cimport ANSWERED, BODY_DECODED, NO_RESPONSE_EXPECTED, PACKET_BITS, RequestRow, RequestRows, rows_add, rows_free
+from protocol.text_table cimport TextTable, text_of, texts_clear, texts_crowded, texts_free, texts_open
+from protocol.waiting_objects cimport columns_of_objects, int_or_none, long_or_none
+from tables.row_batches cimport flush_requests
+
+from kwire.protocol._native.tracker cimport field_plans
+
+import os
+from functools import cache
+
+import pyarrow as pa
+
+from kwire.capture.request_logs.folding import LineFault
+from kwire.protocol.row_columns import BODY_COLUMNS
+from kwire.protocol.tracking.first_fields import first_value, request_fields, response_fields, topics_of
+from kwire.protocol.tracking.topic_use import TOPIC_USERS
+from kwire.schema import catalog, error_name
+from kwire.tables.column_builder import BATCH_ROWS
+from kwire.tables.request_logs.exchange_kinds import LOGGED_COLUMNS, exchange_kind
+from kwire.tables.request_logs.messages import response_of
+from kwire.tables.request_logs.topics import text_of_id
+from kwire.tables.row_callbacks import ROW_BODIES, ROW_STATES
+from kwire.tables.schemas import REQUESTS
+
+__all__ = ["LoggedRows"]
+__build__ = build_id()
+
+cdef enum:
+    PRODUCE = 0
+    FETCH = 1
+    API_VERSIONS = 18
+    SHARE_FETCH = 78
+    MOST_KINDS = 4096
+
+
+@cython.final
+cdef class KindFields:
+    """What is read of the messages of an api at a version: `ExchangeKind` as native code takes it."""
+
+    cdef object kind
+    cdef object api_name
+    cdef int32_t api_key
+    cdef int32_t api_version
+    cdef int32_t header_version
+    cdef list request_columns  # slot and path of each
+    cdef list response_columns
+    cdef tuple error_codes
+    cdef object request_fields
+    cdef str topics  # attribute of the array of topics; None where they lie deeper, or there are none
+    cdef str topic_name  # as `RequestFields.topic_name`
+    cdef bint may_be_client
+    cdef bint uses_topics
+    cdef bint says_more
+    cdef tuple shapes  # of `TOPIC_USERS`
+
+    def __init__(self, kind):
+        self.kind = kind
+        key, self.api_name, version, header_version = kind.row
+        self.api_key, self.api_version, self.header_version = key, version, int_or_none(header_version)
+        self.may_be_client, self.uses_topics, self.says_more = kind.may_be_client, kind.uses_topics, kind.says_more
+        asked, answered = request_fields(key, version), response_fields(key, version)
+        self.request_columns = [(slot, asked.columns[each.name]) for slot, each in enumerate(BODY_COLUMNS) if each.name in asked.columns]
+        self.response_columns = [
+            (slot, answered.columns[each.name]) for slot, each in enumerate(BODY_COLUMNS) if each.name in answered.columns
+        ]
+        self.error_codes, self.request_fields, self.topic_name = answered.error_codes, asked, asked.topic_name
+        self.topics = asked.topics[0] if asked.topics is not None and len(asked.topics) == 1 else None
+        self.shapes = TOPIC_USERS.get(key)
+
+
+cdef inline object value_at(object message, tuple path):
+    """first_fields.first_value."""
+    if len(path) == 1:
+        value = getattr(message, path[0], None)
+        if type(value) is not list and type(value) is not tuple:
+            return value
+    return first_value(message, path)
+
+
+cdef int first_code(object struct, tuple path, Py_ssize_t depth) except? -1:
+    """first_fields._first_code."""
+    cdef int code
+    held = getattr(struct, path[depth], None)
+    if depth + 1 == len(path):
+        return 0 if held is None else held
+    if type(held) is list:
+        for each in <list>held:
+            code = first_code(each, path, depth + 1)
+            if code:
+                return code
+    elif held is not None:
+        return first_code(held, path, depth + 1)
+    return 0
+
+
+cdef inline int32_t error_code_of(KindFields fields, object response) except? -1:
+    """first_fields.error_code_of."""
+    cdef int32_t code
+    if not fields.error_codes:
+        return INT32_MIN
+    if len(fields.error_codes) == 1 and len(<tuple>fields.error_codes[0]) == 1:
+        return int_or_none(getattr(response, (<tuple>fields.error_codes[0])[0], None))
+    for path in fields.error_codes:
+        code = first_code(response, path, 0)
+        if code:
+            return code
+    return 0
+
+
+cdef inline bint is_consumer(object request):
+    """Whether a Fetch is surely not a follower's (identity._is_replica)."""
+    replica_id = getattr(request, "replica_id", -1)
+    if replica_id >= 0:
+        return False
+    state = getattr(request, "replica_state", None)
+    return state is None or state.replica_id < 0
+
+
+cdef inline object sum_of(object sums, tuple place, object time_ns, object acks):
+    """observed_rows.TopicSums.request."""
+    found = (<dict>sums.sums).get(place)
+    if found is None or (acks is not None and acks not in <set>found.acks):
+        return sums.request(place, time_ns, acks)
+    found.requests += 1
+    found.seen += 1
+    if time_ns is not None:
+        if found.first is None or <int64_t>time_ns < <int64_t>found.first:
+            found.first = time_ns
+        if found.last is None or <int64_t>time_ns > <int64_t>found.last:
+            found.last = time_ns
+    return found
+
+
+cdef int add_topics(
+    tuple shapes, object sums, object client_id, object acks, object time_ns, object request, object response, bint is_whole
+) except -1:
+    """kwire.tables.request_logs.topics.add_topics, of bodies that are not cut."""
+    cdef dict counted = {}
+    cdef set unseen = None
+    cdef bint records, errors
+    direction = "produce" if shapes[0].records else "fetch"
+    for shape, message in zip(shapes, (request, response)):
+        topics_name, name_name, partitions_name, number_name, records, errors = shape
+        topics = getattr(message, topics_name, None)
+        if not topics:
+            continue
+        for topic in topics:
+            partitions = getattr(topic, partitions_name, None)
+            name = (getattr(topic, name_name, None) or None) if name_name else None
+            topic_id = getattr(topic, "topic_id", None)
+            topic_id = None if topic_id is None else text_of_id(topic_id)
+            if not partitions or (name is None and topic_id is None):
+                continue
+            place = (name, topic_id)
+            found = counted.get(place)
+            if found is None:
+                found = counted[place] = sum_of(sums, (direction, name, topic_id, client_id), time_ns, acks)
+                if not is_whole:
+                    unseen = unseen or set()
+                    unseen.add(place)
+            numbers = found.partitions
+            for partition in partitions:
+                numbers.add(getattr(partition, number_name))
+                if records:
+                    found.bytes += partition.records_size or 0
+                if errors:
+                    code = partition.error_code
+                    if code:
+                        found.errors += 1
+                        found.refused.add(code)
+    for place in unseen or ():
+        counted[place].seen -= 1
+        counted[place].unseen += 1
+    return 0
+
+
+# What is counted of entries one after the other that begin in the same file.
+cdef struct EntryCounts:
+    int64_t file
+    int64_t requests
+    int64_t untimed
+    int64_t first_us
+    int64_t last_us
+
+
+cdef inline void counts_open(EntryCounts* counts, int64_t file) noexcept:
+    counts.file, counts.requests, counts.untimed, counts.first_us, counts.last_us = file, 0, 0, INT64_MAX, INT64_MIN
+
+
+cdef inline int counts_close(EntryCounts* counts, dict files) except -1:
+    timed = counts.requests > counts.untimed
+    if counts.requests:
+        files[counts.file].count(
+            counts.requests, counts.untimed, counts.first_us if timed else None, counts.last_us if timed else None
+        )
+    return 0
+
+
+cdef inline int count_entry(EntryCounts* counts, object entry) except -1:
+    counts.requests += 1
+    arrived, logged = (<tuple>entry)[19], (<tuple>entry)[10]
+    counts.untimed += arrived is None and logged is None
+    for time in (arrived, logged):
+        if time is not None:
+            counts.first_us, counts.last_us = min(counts.first_us, <int64_t>time), max(counts.last_us, <int64_t>time)
+    return 0
+
+
+@cython.final
+cdef class LoggedRows:
+    """Reads entries of request logs, and keeps their rows as C structs until there are enough of them for a record batch.
+
+    Of a row `request_bytes`, `response_bytes` and `stream_offset` hold the times in the queue, of local and of remote work: a log has those
+    where a capture has these.
+
+    Arguments:
+        sink: the `kwire.tables.row_sink.RowSink` that owns this.
+        batch_rows: how many rows make a batch.
+    """
+
+    cdef RequestRows rows
+    cdef TextTable texts  # of the rows alone
+    cdef const BodyColumns* columns
+    cdef Py_ssize_t batch_rows
+    cdef tuple names
+    cdef list batches
+    cdef dict kinds
+
+    def __cinit__(self, sink, batch_rows=BATCH_ROWS):
+        self.columns = &field_plans().columns
+        texts_open(&self.texts, int.from_bytes(os.urandom(8), "little"))
+        series = sink.series
+        self.names = (lambda _: series, sink.files.__getitem__, cache(catalog().api_name), error_name, ROW_STATES, ROW_BODIES)
+        self.batch_rows, self.batches, self.kinds = batch_rows, [], {}
+
+    def __dealloc__(self):
+        rows_free(&self.rows)
+        texts_free(&self.texts)
+
+    def take(self, *, whole):
+        """Give away the full batches, and with `whole` the rows of the one that is begun too."""
+        if whole:
+            self.flush()
+        batches, self.batches = self.batches, []
+        return batches
+
+    def read(self, rows, sink, items):
+        """Take what was read of a file.
+
+        Arguments:
+            rows: the `kwire.tables.request_logs.rows.LogRows` whose series it is.
+            sink: takes what exchanges say beyond their rows.
+            items: entries with the numbers of their files, and faults.
+        """
+        cdef int64_t place
+        cdef EntryCounts counts
+        cdef object latest = None
+        cdef object live = rows.live
+        cdef frozenset ports = sink.ports
+        series, files = sink.series, sink.files
+        counts_open(&counts, 0)
+        try:
+            for item in items:
+                if type(item) is LineFault:
+                    rows.take_fault(item)
+                    continue
+                number, entry = <tuple>item
+                name = (<tuple>entry)[5]
+                if ports and name.server_port not in ports:
+                    continue
+                if counts.file != number:
+                    counts_close(&counts, rows.files)
+                    counts_open(&counts, number)
+                count_entry(&counts, entry)
+                if rows.deprecated_only and not ((<tuple>entry)[18] and (<tuple>entry)[9] not in ("DEBUG", "TRACE")):
+                    rows.deprecated_only = False
+                connection = (<dict>live).get(name)
+                if connection is None:
+                    connection = rows.begin(number, entry)
+                elif connection is not latest:
+                    live.move_to_end(name)
+                latest = connection
+                place = counts.file << PACKET_BITS | <int64_t>(<tuple>entry)[0]
+                events = self.take_typed(connection, entry, place)
+                if events is None:
+                    row, events = connection.take(entry, series, files[number], place)
+                    self.add(row, place)
+                for event in <list>events:
+                    sink.take_event(connection, event)
+                if self.rows.count >= self.batch_rows or texts_crowded(&self.texts):
+                    self.flush()
+        finally:
+            counts_close(&counts, rows.files)
+
+    cdef int flush(self) except -1:
+        if self.rows.count:
+            flush_requests(pa, REQUESTS, self.batches, self.names, self.rows.rows, self.rows.count, &self.texts, &self.texts, True)
+        self.rows.count = 0
+        return texts_clear(&self.texts)
+
+    cdef RequestRow* new_row(self, int64_t place) except NULL:
+        cdef RequestRow* row = rows_add(&self.rows)
+        if row is NULL:
+            raise MemoryError
+        row.packet = place
+        memcpy(row.columns, self.columns.nulls, sizeof(row.columns))
+        return row
+
+    cdef int add(self, tuple given, int64_t place) except -1:
+        """Append a row of `LOGGED_COLUMNS`."""
+        cdef RequestRow* row = self.new_row(place)
+        cdef dict of = dict(zip(LOGGED_COLUMNS, given))
+        row.connection, row.client_id = text_of(&self.texts, of["connection_id"]), text_of(&self.texts, of["client_id"])
+        row.client_instance_id, row.principal = text_of(&self.texts, of["client_instance_id"]), text_of(&self.texts, of["principal"])
+        row.software_name, row.software_version = text_of(&self.texts, of["software_name"]), text_of(&self.texts, of["software_version"])
+        row.first_topic, row.topic_count = text_of(&self.texts, of["first_topic"]), int_or_none(of["topic_count"])
+        row.api_key, row.api_version, row.header_version = of["api_key"], of["api_version"], int_or_none(of["header_version"])
+        row.request_index, row.correlation_id = of["request_index"], long_or_none(of["correlation_id"])
+        row.request_us, row.response_us = long_or_none(of["request_time"]), long_or_none(of["response_time"])
+        row.latency_us, row.error_code = long_or_none(of["latency_us"]), int_or_none(of["error_code"])
+        row.request_bytes, row.response_bytes = long_or_none(of["queue_time_us"]), long_or_none(of["local_time_us"])
+        row.stream_offset = long_or_none(of["remote_time_us"])
+        row.state, row.body = <int8_t>ROW_STATES.index(of["state"]), <int8_t>ROW_BODIES.index(of["body"])
+        return columns_of_objects(row.columns, &self.texts, self.columns, of)
+
+    cdef KindFields fields_of(self, object key, object version):
+        cdef object place = (key, version)
+        found = self.kinds.get(place)
+        if found is None:
+            if len(self.kinds) >= MOST_KINDS:
+                self.kinds.clear()
+            found = self.kinds[place] = KindFields(exchange_kind(key, version))
+        return found
+
+    cdef int put_columns(self, RequestRow* row, list columns, object message) except -1:
+        cdef int slot
+        for slot, path in columns:
+            value = value_at(message, path)
+            row.columns[slot] = text_of(&self.texts, value) if self.columns.texts >> <uint32_t>slot & 1 else int_or_none(value)
+        return 0
+
+    cdef int put_topics(self, RequestRow* row, KindFields fields, object request) except -1:
+        """first_fields.topics_of."""
+        held = None if fields.topics is None else getattr(request, fields.topics, None)
+        if type(held) is not list:
+            name, count = topics_of(request, fields.request_fields)
+            row.first_topic, row.topic_count = text_of(&self.texts, name), int_or_none(count)
+            return 0
+        name = (<list>held)[0] if held else None
+        if name is not None and fields.topic_name != "":
+            name = None if fields.topic_name is None else getattr(name, fields.topic_name, None)
+        row.first_topic, row.topic_count = text_of(&self.texts, name), <int32_t>len(<list>held)
+        return 0
+
+    cdef list take_typed(self, object connection, object entry, int64_t place):
+        """Append the row of an entry whose bodies are messages, and give what it says beyond; None for an entry of another kind."""
+        cdef KindFields fields, answered
+        cdef RequestRow* row
+        cdef bint is_silent
+        (
+            _, key, version, correlation_id, client_id, _, form, request, response, _, logged, total, queue, local, remote, principal,
+            software, is_forwarded, _, _, _,
+        ) = <tuple>entry
+        if form != "typed" or request is None or is_forwarded:
+            return None
+        fields = answered = self.fields_of(key, version)
+        kind = fields.kind
+        index = connection.requests
+        connection.requests = index + 1
+        arrived = see_times(connection, logged, total)
+        if key == SHARE_FETCH:
+            connection.sizes_known = False
+        connection.last_api_name = fields.api_name
+        broken = self.see_client(connection, entry, fields, client_id, correlation_id, software, principal, request)
+
+        row = self.new_row(place)
+        self.put_columns(row, fields.request_columns, request)
+        self.put_topics(row, fields, request)
+        row.connection, row.client_id, row.principal = (
+            text_of(&self.texts, connection.connection_id), text_of(&self.texts, client_id), text_of(&self.texts, principal)
+        )
+        row.client_instance_id = text_of(&self.texts, connection.identity.instance_id)
+        row.software_name = row.software_version = -1
+        if software is not None:
+            row.software_name, row.software_version = (
+                text_of(&self.texts, (<tuple>software)[0]), text_of(&self.texts, (<tuple>software)[1])
+            )
+        row.api_key, row.api_version, row.header_version = fields.api_key, fields.api_version, fields.header_version
+        row.request_index, row.correlation_id, row.request_us = index, long_or_none(correlation_id), long_or_none(arrived)
+        row.request_bytes, row.response_bytes, row.stream_offset = long_or_none(queue), long_or_none(local), long_or_none(remote)
+        is_silent = fields.api_key == PRODUCE and row.columns[self.columns.acks] == 0
+        row.state, row.body = NO_RESPONSE_EXPECTED if is_silent else ANSWERED, BODY_DECODED
+        responded = None
+        if is_silent:
+            response = None
+        else:
+            connection.responses += 1
+            responded = logged
+            if fields.api_key == API_VERSIONS:
+                found, response = response_of(entry, kind)
+                answered = fields if found is kind else self.fields_of(key, found.row[2])
+        row.response_us, row.latency_us = long_or_none(responded), long_or_none(None if is_silent else total)
+        row.error_code = INT32_MIN
+        if response is not None:
+            row.error_code = error_code_of(answered, response)
+            self.put_columns(row, answered.response_columns, response)
+
+        if fields.uses_topics:
+            acks = None if row.columns[self.columns.acks] == INT32_MIN else row.columns[self.columns.acks]
+            arrived_ns = None if arrived is None else arrived * 1000
+            add_topics(
+                fields.shapes, connection.topics, client_id, acks, arrived_ns, request, response,
+                fields.api_key == PRODUCE or response is not None or is_silent,
+            )
+        if not broken and not fields.says_more and (row.error_code == 0 or row.error_code == INT32_MIN):
+            return []
+        code = None if row.error_code == INT32_MIN else row.error_code
+        return connection.beyond(
+            entry, kind, place, index, arrived, responded, ROW_STATES[row.state], "decoded", request, response, code, broken or []
+        )
+
+    cdef list see_client(
+        self, object connection, object entry, KindFields fields, object client_id, object correlation_id, object software,
+        object principal, object request
+    ):
+        """LogConnection.see_identity, where the entry says anything new of the client."""
+        cdef object latest = connection.latest
+        cdef bint is_plain = fields.may_be_client and (fields.api_key != FETCH or is_consumer(request))
+        if (
+            is_plain and latest is not None and (<tuple>latest)[0] == client_id and (<tuple>latest)[1] == software
+            and (<tuple>latest)[2] == principal and (correlation_id is None or correlation_id >= 0)
+        ):
+            if client_id:
+                identity = connection.identity
+                known = <dict>identity.client_ids
+                if client_id in <dict>known:
+                    known[client_id] += 1
+                else:
+                    identity.count_client_id(client_id)
+            return None
+        broken = connection.see_identity(entry, fields.kind, "decoded", request)
+        connection.latest = (client_id, software, principal) if is_plain else None
+        return broken
+
+
+cdef object see_times(object connection, object logged, object total):
+    """LogConnection._see_times, of an entry that does not say itself when its request came; gives when that was."""
+    cdef int64_t first, last
+    if logged is None:
+        return None
+    last = logged
+    arrived = None if total is None else logged - total
+    first = last if arrived is None else arrived
+    if connection.first_us is None or first < connection.first_us:
+        connection.first_us = first
+    if connection.last_us is None or last > connection.last_us:
+        connection.last_us = last
+    return arrived
