@@ -63,9 +63,7 @@ def broker_certificate(authority: trustme.CA, tmp_path_factory: pytest.TempPathF
 
 
 @pytest.fixture(scope="session")
-def kafka_broker(
-    tmp_path_factory: pytest.TempPathFactory, broker_certificate: BrokerCertificate
-) -> Iterator[Callable[[str], Broker]]:
+def kafka_broker(tmp_path_factory: pytest.TempPathFactory, broker_certificate: BrokerCertificate) -> Iterator[Callable[[str], Broker]]:
     """`kafka_broker("4.4.0")`: the broker of a release, the same one for all tests."""
     from kafka_broker import start_broker
 

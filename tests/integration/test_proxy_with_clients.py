@@ -162,9 +162,10 @@ def test_the_page_of_a_rehearsal(kafka_broker: Callable[[str], Any], tmp_path: P
         page.finish(ports)
         first = tables(tmp_path / "out" / "analysis")
         assert sends_as_0_10(address(server), "on-the-page") == ""
-        assert server.tap is not None
+        assert server.taps is not None
+        assert server.taps.capture is not None
     page.finish(ports)
-    assert server.tap.dropped == 0
+    assert server.taps.capture.dropped == 0
     both = tables(tmp_path / "out" / "analysis")
     assert page.path.exists()
     assert {each["software_name"] for each in first} == {"confluent-kafka-python"}

@@ -1,7 +1,7 @@
 """Builds of Kafka clients: which there are, having them in a folder, and starting a client of each.
 
-A client is called with BOOTSTRAP CLIENT_ID TOPIC GROUP COUNT SECONDS; its last line of output is JSON: records that were `produced` and `consumed`, and
-the `error` that it ended with, empty for none.
+A client is called with BOOTSTRAP CLIENT_ID TOPIC GROUP COUNT SECONDS. Its last line of output is JSON: records that were `produced` and
+`consumed`, and the `error` that it ended with, empty for none.
 """
 
 from __future__ import annotations
@@ -40,14 +40,18 @@ class NotToBeHad(Exception):
     """A registry or a tool is missing; the text says which."""
 
 
-_JAVA = "0.8.2.2 0.9.0.0 0.9.0.1 0.10.0.1 0.10.2.2 0.11.0.3 1.1.1 2.0.1 2.3.1 2.4.1 2.8.2 3.9.2 4.1.2 4.3.1 4.4.0".split()
+_JAVA = (
+    "0.8.2.2", "0.9.0.0", "0.9.0.1", "0.10.0.1", "0.10.2.2", "0.11.0.3", "1.1.1", "2.0.1", "2.3.1", "2.4.1", "2.8.2", "3.9.2", "4.1.2",
+    "4.3.1", "4.4.0",
+)  # fmt: skip
 _PYTHON = {
     # the last Python that has a wheel or runs the source
     "kafka-python": {"1.3.5": "3.6", "1.4.7": "3.7", "2.0.2": "3.8", "3.0.12": "3.11"},
     "pykafka": {"2.8.0": "3.7"},
     "aiokafka": {"0.5.2": "3.7", "0.7.2": "3.8", "0.14.0": "3.11"},
     "confluent-kafka": {
-        "0.11.6": "3.6", "1.0.1": "3.7", "1.4.2": "3.8", "1.6.1": "3.9", "1.9.2": "3.10", "2.0.2": "3.11", "2.5.3": "3.11", "2.16.1": "3.11",
+        "0.11.6": "3.6", "1.0.1": "3.7", "1.4.2": "3.8", "1.6.1": "3.9", "1.9.2": "3.10", "2.0.2": "3.11", "2.5.3": "3.11",
+        "2.16.1": "3.11",
     },
 }  # fmt: skip
 _WITH = {"aiokafka-0.7.2": ["kafka-python==2.0.2"]}  # it needs one that old, and says only from which on
@@ -73,10 +77,10 @@ BUILDS = [
 
 _POM = (
     '<project xmlns="http://maven.apache.org/POM/4.0.0"><modelVersion>4.0.0</modelVersion><groupId>org.example</groupId>'
-    "<artifactId>client</artifactId><version>1</version><dependencies><dependency><groupId>org.apache.kafka</groupId>"
-    "<artifactId>{artifact}</artifactId><version>{version}</version></dependency></dependencies></project>"
+    "<artifactId>client</artifactId><version>1</version><dependencies>{dependencies}</dependencies></project>"
 )
-_ARTIFACTS = {"kafka-clients": "kafka-clients", "kafka-streams": "kafka-streams", "kafka-console": "kafka-tools"}
+_DEPENDENCY = "<dependency><groupId>org.apache.kafka</groupId><artifactId>{artifact}</artifactId><version>{version}</version></dependency>"
+_ARTIFACTS = {"kafka-clients": ["kafka-clients"], "kafka-streams": ["kafka-streams"], "kafka-console": ["kafka-tools", "kafka_2.13"]}
 _SOURCES = {"kafka-clients": "JavaClient", "kafka-streams": "StreamsClient"}
 _GO = {"sarama": "sarama.go", "kafka-go": "kafka_go.go", "franz-go": "franz.go"}
 _NODE = ("kafkajs", "no-kafka", "@platformatic/kafka")
@@ -145,7 +149,8 @@ def _maker(build: Build) -> Callable[[Build, Path], None]:
 
 
 def _make_java(build: Build, folder: Path) -> None:
-    (folder / "pom.xml").write_text(_POM.format(artifact=_ARTIFACTS[build.library], version=build.version))
+    wanted = "".join(_DEPENDENCY.format(artifact=each, version=build.version) for each in _ARTIFACTS[build.library])
+    (folder / "pom.xml").write_text(_POM.format(dependencies=wanted))
     goal = ["dependency:copy-dependencies", "-DincludeScope=runtime", f"-DoutputDirectory={folder.resolve()}"]
     _run("mvn", "-q", "-B", "-f", folder / "pom.xml", *goal)
     if build.library in _SOURCES:

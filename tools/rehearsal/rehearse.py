@@ -3,12 +3,13 @@
 
     python tools/rehearsal/rehearse.py FOLDER [--brokers 3.9.2] [--release 4.3.1] [--only TEXT]... [--out FILE]
 
-Each build sends records, reads them in a group and commits, four times: against a broker of today (--brokers), behind `kwire proxy --rehearse RELEASE
---count` and `--break` in front of it, and against a real broker of the release. Topics are made first. A build ends the same when as many records were
-produced, consumed and committed, and when both ended with an error or neither did. `--count` is right when it names exactly the builds that end
-otherwise on the release than on the broker of today.
+Each build sends records, reads them in a group and commits, four times: against a broker of today (--brokers), behind `kwire proxy
+--rehearse RELEASE --count` and `--break` in front of it, and against a real broker of the release. Topics are made first. A build ends the
+same when as many records were produced, consumed and committed, and when both ended with an error or neither did. `--count` is right when it
+names exactly the builds that end otherwise on the release than on the broker of today.
 
-Needs Maven and Java; and for the builds: Pythons from 3.6 on (pyenv), Go, npm, Rust, kcat, and the package registries. FOLDER keeps jars and builds.
+Needs Maven and Java; and for the builds: Pythons from 3.6 on (pyenv), Go, npm, Rust, kcat, and the package registries. FOLDER keeps jars and
+builds.
 """
 
 from __future__ import annotations
@@ -31,10 +32,10 @@ from typing import NamedTuple
 HERE = Path(__file__).resolve().parent
 sys.path[:0] = [str(HERE), str(HERE.parent), str(HERE.parents[1] / "src")]
 
+from builds import BUILDS, Build, NotToBeHad, command, have  # noqa: E402
 from confluent_kafka import ConsumerGroupTopicPartitions, KafkaException, TopicPartition  # noqa: E402
 from confluent_kafka.admin import AdminClient, NewTopic  # noqa: E402
 
-from builds import BUILDS, Build, NotToBeHad, command, have  # noqa: E402
 from kafka_broker import start_broker  # noqa: E402
 from kwire.schema import releases  # noqa: E402
 
@@ -108,8 +109,10 @@ def proxy(broker: str, release: str, mode: str) -> Iterator[tuple[str, list[str]
         found.bind(("127.0.0.1", 0))
         address = f"127.0.0.1:{found.getsockname()[1]}"
     options = ["--listen", address, "--broker", broker, "--rehearse", release, f"--{mode}"]
+    program = [sys.executable, "-m", "kwire", "proxy", *options]
+    environment = os.environ | {"PYTHONPATH": os.pathsep.join(sys.path[:3])}
     with tempfile.TemporaryFile("w+") as log:
-        running = subprocess.Popen([sys.executable, "-m", "kwire", "proxy", *options], stdout=subprocess.PIPE, stderr=log, text=True)
+        running = subprocess.Popen(program, env=environment, stdout=subprocess.PIPE, stderr=log, text=True)
         said: list[str] = []
         try:
             until = time.monotonic() + 20

@@ -147,11 +147,11 @@ class TelemetryConfig(_Table, frozen=True):
 
 
 class TapConfig(_Table, frozen=True):
-    """What passes, as a capture without secrets; see `tap_file` and `tapped_connection`.
+    """What passes, without secrets, as a capture or as a request log; see `tap_file`, `tapped_connection` and `logged_connection`.
 
     Attributes:
         file: `tap.pcapng` makes `tap_00001.pcapng` and so on.
-        snaplen: bytes of a frame that are kept.
+        snaplen: bytes of a frame that are kept; in a request log the body of a longer frame is null.
         max_bytes: of a file, then comes the next.
         max_files: that are kept.
         max_queued: bytes that wait for the disk; beyond them packets are dropped and counted.
@@ -181,6 +181,7 @@ class ProxyConfig(_Table, frozen=True):
         metrics: `host:port` of a Prometheus endpoint; none without.
         addresses, versions, rehearsal, refusals, telemetry: the rules.
         tap: a capture of what passes; none without.
+        request_log: the same as lines of a broker's JSON request log; none without.
     """
 
     listeners: list[ListenerConfig]
@@ -201,6 +202,7 @@ class ProxyConfig(_Table, frozen=True):
     refusals: list[RefusalConfig] = []
     telemetry: TelemetryConfig | None = None
     tap: TapConfig | None = None
+    request_log: TapConfig | None = None
 
 
 def host_and_port(text: str, what: str) -> tuple[str, int]:
@@ -265,8 +267,11 @@ def _check(config: ProxyConfig) -> None:
     ids = [listener.node_id for listener in config.listeners if listener.advertised is not None]
     if len(ids) != len(set(ids)):
         raise InputError("two listeners advertise one node_id")
-    if config.tap is not None and min(config.tap.snaplen, config.tap.max_bytes, config.tap.max_files, config.tap.max_queued) < 1:
-        raise InputError("tap: snaplen, max_bytes, max_files and max_queued are at least 1")
+    for name, tap in (("tap", config.tap), ("request_log", config.request_log)):
+        if tap is not None and min(tap.snaplen, tap.max_bytes, tap.max_files, tap.max_queued) < 1:
+            raise InputError(f"{name}: snaplen, max_bytes, max_files and max_queued are at least 1")
+    if config.tap is not None and config.request_log is not None and config.tap.file == config.request_log.file:
+        raise InputError("tap and request_log name one file")
     configured_rules(msgspec.structs.replace(config, telemetry=None))  # which would open its file
     if config.telemetry is not None:
         wanted_metrics(config.telemetry)

@@ -15,13 +15,13 @@ KCAT = ["kcat", "-b", BOOTSTRAP, "-X", f"client.id={CLIENT_ID}"]
 LIMIT = str(int(SECONDS) * 1000)
 PRODUCE = {
     "kcat": [*KCAT, "-P", "-t", TOPIC, "-X", "message.timeout.ms=10000"],
-    "kafka-console": [*JAVA, "kafka.tools.ConsoleProducer", "--bootstrap-server", BOOTSTRAP, "--topic", TOPIC, "--sync", "--message-send-max-retries",
-        "0", "--producer-property", f"client.id={CLIENT_ID}"],
+    "kafka-console": [*JAVA, "kafka.tools.ConsoleProducer", "--bootstrap-server", BOOTSTRAP, "--topic", TOPIC, "--sync",
+        "--message-send-max-retries", "0", "--producer-property", f"client.id={CLIENT_ID}"],
 }  # fmt: skip
 CONSUME = {
     "kcat": [*KCAT, "-G", GROUP, "-c", COUNT, "-X", "auto.offset.reset=earliest", TOPIC],
-    "kafka-console": [*JAVA, "org.apache.kafka.tools.consumer.ConsoleConsumer", "--bootstrap-server", BOOTSTRAP, "--topic", TOPIC, "--group", GROUP,
-        "--from-beginning", "--max-messages", COUNT, "--timeout-ms", LIMIT, "--consumer-property", f"client.id={CLIENT_ID}"],
+    "kafka-console": [*JAVA, "org.apache.kafka.tools.consumer.ConsoleConsumer", "--bootstrap-server", BOOTSTRAP, "--topic", TOPIC,
+        "--group", GROUP, "--from-beginning", "--max-messages", COUNT, "--timeout-ms", LIMIT, "--consumer-property", f"client.id={CLIENT_ID}"],
 }  # fmt: skip
 
 

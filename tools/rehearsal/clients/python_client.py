@@ -1,7 +1,7 @@
 """A Python library at work: python_client.py LIBRARY BOOTSTRAP CLIENT_ID TOPIC GROUP COUNT SECONDS
 
-Sends COUNT records and waits for each, reads them in a group, commits, and prints what came of it as a line of JSON. It runs on Python 3.6 and
-later, which old builds need.
+Sends COUNT records and waits for each, reads them in a group, commits, and prints what came of it as a line of JSON. Old builds need
+Python 3.6, so it runs on that.
 """
 
 import json
@@ -12,7 +12,7 @@ import time
 LIBRARY, BOOTSTRAP, CLIENT_ID, TOPIC, GROUP = sys.argv[1:6]
 COUNT, SECONDS = int(sys.argv[6]), float(sys.argv[7])
 UNTIL = time.time() + SECONDS
-VALUES = [("record %d" % number).encode() for number in range(COUNT)]
+VALUES = [f"record {number}".encode() for number in range(COUNT)]
 END = {"produced": 0, "consumed": 0, "error": ""}
 
 
