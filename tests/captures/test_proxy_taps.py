@@ -28,7 +28,8 @@ SASL = str(DATA / "sasl.pcap.gz")
 # What a request is, wherever it is read from.
 SAME = (
     "client_key", "api_key", "api_name", "api_version", "header_version", "correlation_id", "client_id", "software_name",
-    "software_version", "principal", "acks", "first_topic", "topic_count", "group_id", "transactional_id", "state", "error_code", "error_name", "request_time",
+    "software_version", "principal", "acks", "first_topic", "topic_count", "group_id", "transactional_id", "state",
+    "error_code", "error_name", "request_time",
 )  # fmt: skip
 
 

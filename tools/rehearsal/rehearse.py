@@ -5,11 +5,11 @@
 
 Each build sends records, reads them in a group and commits, four times: against a broker of today (--brokers), behind `kwire proxy
 --rehearse RELEASE --count` and `--break` in front of it, and against a real broker of the release. Topics are made first. A build ends the
-same when as many records were produced, consumed and committed, and when both ended with an error or neither did. `--count` is right when it
-names exactly the builds that end otherwise on the release than on the broker of today.
+same when as many records were produced, consumed and committed, and when both ended with an error or neither did. `--count` is right when
+it names exactly the builds that end otherwise on the release than on the broker of today.
 
-Needs Maven and Java; and for the builds: Pythons from 3.6 on (pyenv), Go, npm, Rust, kcat, and the package registries. FOLDER keeps jars and
-builds.
+Needs Maven and Java; and for the builds: Pythons from 3.6 on (pyenv), Go, npm, Rust, kcat, and the package registries. FOLDER keeps jars
+and builds.
 """
 
 from __future__ import annotations

@@ -21,7 +21,8 @@ PRODUCE = {
 CONSUME = {
     "kcat": [*KCAT, "-G", GROUP, "-c", COUNT, "-X", "auto.offset.reset=earliest", TOPIC],
     "kafka-console": [*JAVA, "org.apache.kafka.tools.consumer.ConsoleConsumer", "--bootstrap-server", BOOTSTRAP, "--topic", TOPIC,
-        "--group", GROUP, "--from-beginning", "--max-messages", COUNT, "--timeout-ms", LIMIT, "--consumer-property", f"client.id={CLIENT_ID}"],
+        "--group", GROUP, "--from-beginning", "--max-messages", COUNT, "--timeout-ms", LIMIT,
+        "--consumer-property", f"client.id={CLIENT_ID}"],
 }  # fmt: skip
 
 
