@@ -49,6 +49,20 @@ group.consumer.assignor.offload.enable=false
 metric.reporters=TelemetrySink
 telemetry.sink.file={folder}/pushed.txt
 """
+# Requests are logged as JSON (KIP-673) once `kafka.request.logger` is set to DEBUG with kafka-configs or by an admin client. Kafka 4 takes the
+# form of log4j 1 too.
+_LOGGING = """\
+log4j.rootLogger=WARN, stdout
+log4j.appender.stdout=org.apache.log4j.ConsoleAppender
+log4j.appender.stdout.layout=org.apache.log4j.PatternLayout
+log4j.appender.stdout.layout.ConversionPattern=[%d] %p %m (%c)%n
+log4j.appender.requests=org.apache.log4j.FileAppender
+log4j.appender.requests.File={folder}/requests.log
+log4j.appender.requests.layout=org.apache.log4j.PatternLayout
+log4j.appender.requests.layout.ConversionPattern=[%d] %p %m (%c)%n
+log4j.logger.kafka.request.logger=WARN, requests
+log4j.additivity.kafka.request.logger=false
+"""
 _TLS_PROPERTIES = """\
 listener.name.sasl_ssl.plain.sasl.jaas.config=org.apache.kafka.common.security.plain.PlainLoginModule required user_alice="secret";
 listener.name.sasl_ssl.scram-sha-256.sasl.jaas.config=org.apache.kafka.common.security.scram.ScramLoginModule required;
@@ -83,7 +97,8 @@ class Broker:
             SCRAM-SHA-256 with password `scrambled`.
         tls, sasl_tls: the same over TLS, the first one with a client certificate; 0 without `BrokerCertificate`.
         libs: the folder with its jars.
-        folder: its files; what it says is in `broker.log`, what clients pushed to it in `pushed.txt` (`TelemetrySink.java`).
+        folder: its files; what it says is in `broker.log`, what clients pushed to it in `pushed.txt` (`TelemetrySink.java`),
+            and requests in `requests.log` while its logger `kafka.request.logger` has level DEBUG.
     """
 
     release: str
@@ -158,8 +173,11 @@ def start_broker(release: str, folder: Path, cache: Path, certificate: BrokerCer
     _run("javac", "-cp", f"{libs}/*", "-d", str(folder / "plugin"), str(SINK))
     java = ["java", "-XX:TieredStopAtLevel=1", "-Xmx384m", "-cp", f"{libs}/*:{folder / 'plugin'}"]
     _run(*java, "kafka.tools.StorageTool", "format", "-t", CLUSTER_ID, "-c", str(properties), "-S", SCRAM_USER)
+    logging = folder / "log4j.properties"
+    logging.write_text(_LOGGING.format(folder=folder))
+    options = [f"-Dlog4j.configuration=file:{logging}", "-Dlog4j1.compatibility=true"]
     with (folder / "broker.log").open("wb") as log:
-        process = subprocess.Popen([*java, "kafka.Kafka", str(properties)], stdout=log, stderr=subprocess.STDOUT)
+        process = subprocess.Popen([*java, *options, "kafka.Kafka", str(properties)], stdout=log, stderr=subprocess.STDOUT)
     until = time.monotonic() + 120
     while not _answers(plain):
         running = process.poll() is None and time.monotonic() < until

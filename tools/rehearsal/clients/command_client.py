@@ -15,7 +15,7 @@ KCAT = ["kcat", "-b", BOOTSTRAP, "-X", f"client.id={CLIENT_ID}"]
 LIMIT = str(int(SECONDS) * 1000)
 PRODUCE = {
     "kcat": [*KCAT, "-P", "-t", TOPIC, "-X", "message.timeout.ms=10000"],
-    "kafka-console": [*JAVA, "kafka.tools.ConsoleProducer", "--bootstrap-server", BOOTSTRAP, "--topic", TOPIC, "--sync",
+    "kafka-console": [*JAVA, "kafka.tools.ConsoleProducer", "--bootstrap-server", BOOTSTRAP, "--topic", TOPIC, "--sync", "--timeout", "1",
         "--message-send-max-retries", "0", "--producer-property", f"client.id={CLIENT_ID}"],
 }  # fmt: skip
 CONSUME = {
