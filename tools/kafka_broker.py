@@ -49,8 +49,8 @@ group.consumer.assignor.offload.enable=false
 metric.reporters=TelemetrySink
 telemetry.sink.file={folder}/pushed.txt
 """
-# Requests are logged as JSON (KIP-673) once `kafka.request.logger` is set to DEBUG with kafka-configs or by an admin client. Kafka 4 takes the
-# form of log4j 1 too.
+# Requests are logged as JSON (KIP-673) once `kafka.request.logger` is set to DEBUG, with kafka-configs or by an admin client. Kafka 4 takes
+# the form of log4j 1 too.
 _LOGGING = """\
 log4j.rootLogger=WARN, stdout
 log4j.appender.stdout=org.apache.log4j.ConsoleAppender

@@ -36,7 +36,7 @@ from builds import BUILDS, Build, NotToBeHad, command, have  # noqa: E402
 from confluent_kafka import ConsumerGroupTopicPartitions, KafkaException, TopicPartition  # noqa: E402
 from confluent_kafka.admin import AdminClient, NewTopic  # noqa: E402
 
-from kafka_broker import start_broker  # noqa: E402
+from kafka_broker import Broker, start_broker  # noqa: E402
 from kwire.schema import releases  # noqa: E402
 
 COUNT = 20
@@ -179,14 +179,13 @@ def _committed(admin: AdminClient, name: str) -> int | None:
     return None if found.offset < 0 else found.offset
 
 
-def rehearse(builds: Sequence[Build], folder: Path, today: str, release: str) -> tuple[list[Row], dict[str, str]]:
+def rehearse(builds: Sequence[Build], cache: Path, older: Broker, newer: Broker) -> tuple[list[Row], dict[str, str]]:
     """Run all.
 
     Arguments:
         builds: in this order.
-        folder: keeps jars and builds.
-        today: release of the brokers that are there.
-        release: that is rehearsed.
+        cache: keeps builds.
+        older, newer: a broker of today, and one of the release that is rehearsed.
 
     Returns:
         A row for each build, and why builds could not be had.
@@ -194,21 +193,16 @@ def rehearse(builds: Sequence[Build], folder: Path, today: str, release: str) ->
     rows: list[Row] = []
     missing: dict[str, str] = {}
     run = f"{int(time.time()):x}"
-    with tempfile.TemporaryDirectory() as scratch, ExitStack() as stack:
-        older, newer = (start_broker(each, _made(Path(scratch, name)), folder / "kafka-jars") for name, each in
-                        (("older", today), ("newer", release)))  # fmt: skip
-        stack.callback(newer.stop)
-        stack.callback(older.stop)
-        (breaking, _) = stack.enter_context(proxy(older.address, release, "break"))
+    with proxy(older.address, newer.release, "break") as (breaking, _):
         for number, build in enumerate(builds):
             try:
-                lies = have(build, folder / "builds").resolve()
+                lies = have(build, cache).resolve()
             except NotToBeHad as error:
                 missing[str(build)] = str(error)
                 continue
             name = f"rehearsal-{run}-{number}"
             ends = [play(build, lies, older.address, older.address, f"{name}-today")]
-            with proxy(older.address, release, "count") as (counting, said):
+            with proxy(older.address, newer.release, "count") as (counting, said):
                 ends.append(play(build, lies, counting, older.address, f"{name}-count"))
             ends.append(play(build, lies, breaking, older.address, f"{name}-break"))
             ends.append(play(build, lies, newer.address, newer.address, f"{name}-real"))
@@ -217,11 +211,6 @@ def rehearse(builds: Sequence[Build], folder: Path, today: str, release: str) ->
             rows.append(Row(build, *ends, named))
             print(f"{build}: {' | '.join(map(str, ends))} | {', '.join(named)} {rows[-1].faults or ''}", file=sys.stderr, flush=True)
     return rows, missing
-
-
-def _made(folder: Path) -> Path:
-    folder.mkdir()
-    return folder
 
 
 def table(rows: Sequence[Row]) -> str:
@@ -242,7 +231,14 @@ def main() -> None:
     parser.add_argument("--out", type=Path, help="the table as Markdown")
     given = parser.parse_args()
     wanted = [build for build in BUILDS if not given.only or any(text in str(build) for text in given.only)]
-    rows, missing = rehearse(wanted, given.folder, given.brokers, releases().resolve(given.release).name)
+    with tempfile.TemporaryDirectory() as scratch, ExitStack() as stack:
+        brokers = []
+        for release in (given.brokers, releases().resolve(given.release).name):
+            folder = Path(scratch, release)
+            folder.mkdir()
+            brokers.append(start_broker(release, folder, given.folder / "kafka-jars"))
+            stack.callback(brokers[-1].stop)
+        rows, missing = rehearse(wanted, given.folder / "builds", *brokers)
     text = table(rows)
     wrong = [f"{row.build}: {fault}" for row in rows for fault in row.faults]
     for build, why in missing.items():
