@@ -123,7 +123,10 @@ class ProxyServer:
         Raises:
             InputError: the listeners, the loop, the metrics' address or a tap are others, or a file cannot be used.
         """
-        if any(getattr(config, name) != getattr(self.config, name) for name in ("listeners", "loop", "threads", "metrics", "tap", "request_log")):
+        if any(
+            getattr(config, name) != getattr(self.config, name)
+            for name in ("listeners", "loop", "threads", "metrics", "tap", "request_log")
+        ):
             raise InputError("listeners, loop, threads, metrics, request_log and tap can only be changed by a restart")
         rules = RuleSet(configured_rules(config), unknown=config.unknown)
         for listener in self._listeners:
