@@ -13,11 +13,12 @@ from typing import TYPE_CHECKING
 
 from kwire.errors import InputError
 from kwire.protocol.relay import HeldBudget, RelayCounters
-from kwire.proxy.config import ListenerConfig, ProxyConfig, host_and_port
+from kwire.proxy.config import ListenerConfig, ProxyConfig, SniListenerConfig, host_and_port
 from kwire.proxy.configured_rules import configured_rules
 from kwire.proxy.connection import ProxiedConnection
 from kwire.proxy.counts import ConnectionCounts
 from kwire.proxy.listener_asyncio import AsyncioListener
+from kwire.proxy.listener_sni import SniListener
 from kwire.proxy.loop_native import NativeLoop, native_module
 from kwire.proxy.rule_set import RuleSet
 from kwire.proxy.rules.rule import Peer
@@ -57,8 +58,11 @@ class ProxyServer:
         self._budget = HeldBudget(config.max_held_in_all)
         natively = [_is_native(config, each) for each in config.listeners]
         self._native = NativeLoop(self, list(compress(config.listeners, natively)), config.threads) if any(natively) else None
-        self._listeners = [AsyncioListener(self, each) for each, is_native in zip(config.listeners, natively, strict=True) if not is_native]
-        self._natively = natively
+        self._listeners: list[AsyncioListener] = [
+            AsyncioListener(self, each) for each, is_native in zip(config.listeners, natively, strict=True) if not is_native
+        ]
+        self._listeners += [SniListener(self, each) for each in config.sni_listeners]
+        self._natively = natively + [False] * len(config.sni_listeners)
 
     def _endpoint(self) -> MetricsEndpoint:
         try:
@@ -95,14 +99,14 @@ class ProxyServer:
             tap=None if self.taps is None else self.taps.connected(peer, local),
         )
 
-    def turned_away(self, listener: ListenerConfig) -> None:
+    def turned_away(self, listener: ListenerConfig | SniListenerConfig) -> None:
         """A client was one too many."""
         log.warning("%s: more than %d connections", listener.listen, self.config.max_connections)
         self.counts.count_ended(listener.node_id, "too_many")
 
     @property
     def ports(self) -> list[int]:
-        """Of the listeners, in the order of the configuration."""
+        """Of the listeners, in the order of the configuration, then of the SNI listeners."""
         plain = iter([] if self._native is None else self._native.ports)
         others = iter([listener.port for listener in self._listeners])
         return [next(plain if is_native else others) for is_native in self._natively]
@@ -125,7 +129,7 @@ class ProxyServer:
         """
         if any(
             getattr(config, name) != getattr(self.config, name)
-            for name in ("listeners", "loop", "threads", "metrics", "tap", "request_log")
+            for name in ("listeners", "sni_listeners", "loop", "threads", "metrics", "tap", "request_log")
         ):
             raise InputError("listeners, loop, threads, metrics, request_log and tap can only be changed by a restart")
         rules = RuleSet(configured_rules(config), unknown=config.unknown)
