@@ -58,12 +58,12 @@ def confluent(address: str, topic: str, **security: str) -> list[bytes]:
     return found
 
 
-def kafka_python(address: str, topic: str, **security: Any) -> list[bytes]:
-    """kafka-python: the records that came back, in their order."""
+def kafka_python(address: str, topic: str, *, shown: str | None = None, **security: Any) -> list[bytes]:
+    """kafka-python: the records that came back, in their order; `shown` is the address that it gets for the broker, else its own."""
     given = {"bootstrap_servers": address, **security}
     with kafka.KafkaAdminClient(**given) as admin:
         admin.create_topics([kafka.admin.NewTopic(topic, 1, 1)])
-        assert [f"{each['host']}:{each['port']}" for each in admin.describe_cluster()["brokers"]] == [address]
+        assert [f"{each['host']}:{each['port']}" for each in admin.describe_cluster()["brokers"]] == [shown or address]
         producer = kafka.KafkaProducer(**given)
         for value in ALL[:RECORDS]:
             producer.send(topic, value)

@@ -13,17 +13,16 @@ xdist group ``kafka``, so that all of them run in one worker and share it::
 from __future__ import annotations
 
 import contextlib
-import shutil
 import socket
-import subprocess
 import sys
 import time
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pytest
+import trustme
+from cryptography.hazmat.primitives.serialization import Encoding, NoEncryption, PrivateFormat, load_pem_private_key
 
 from kwire import messages
 from kwire.protocol.negotiation import NegotiatingClient
@@ -35,137 +34,52 @@ if TYPE_CHECKING:
     from pyspark.sql import SparkSession
     from selenium.webdriver import Chrome
 
+    from kafka_broker import Broker, BrokerCertificate
     from page_browser import Pages
 
 ROOT = Path(__file__).resolve().parents[2]
 CACHE = ROOT / ".cache" / "kafka-jars"
-CLUSTER_ID = "kwireTestsQmNUu0Mw9cVQ"  # 22 characters of base64url
-SCRAM_USER = "SCRAM-SHA-256=[name=alice,password=scrambled]"
-
-# KRaft, broker and controller in one process, with one listener that authenticates and one that does not.
-PROPERTIES = """\
-process.roles=broker,controller
-node.id=1
-controller.quorum.voters=1@127.0.0.1:{controller}
-listeners=PLAINTEXT://127.0.0.1:{plain},SASL_PLAINTEXT://127.0.0.1:{sasl},CONTROLLER://127.0.0.1:{controller}
-advertised.listeners=PLAINTEXT://127.0.0.1:{plain},SASL_PLAINTEXT://127.0.0.1:{sasl}
-listener.security.protocol.map=PLAINTEXT:PLAINTEXT,SASL_PLAINTEXT:SASL_PLAINTEXT,CONTROLLER:PLAINTEXT
-controller.listener.names=CONTROLLER
-inter.broker.listener.name=PLAINTEXT
-sasl.enabled.mechanisms=PLAIN,SCRAM-SHA-256
-listener.name.sasl_plaintext.plain.sasl.jaas.config=org.apache.kafka.common.security.plain.PlainLoginModule required user_alice="secret";
-listener.name.sasl_plaintext.scram-sha-256.sasl.jaas.config=org.apache.kafka.common.security.scram.ScramLoginModule required;
-log.dirs={folder}/data
-num.partitions=1
-offsets.topic.num.partitions=1
-offsets.topic.replication.factor=1
-transaction.state.log.replication.factor=1
-transaction.state.log.min.isr=1
-group.initial.rebalance.delay.ms=0
-group.consumer.min.assignment.interval.ms=0
-group.consumer.assignment.interval.ms=0
-group.consumer.assignor.offload.enable=false
-metric.reporters=TelemetrySink
-telemetry.sink.file={folder}/pushed.txt
-"""
-SINK = Path(__file__).with_name("java") / "TelemetrySink.java"
-
-
-@dataclass(frozen=True)
-class Broker:
-    """A running broker.
-
-    Attributes:
-        release: such as 4.4.0.
-        plain, sasl: ports on 127.0.0.1; the second one knows user `alice` with password `secret`, by PLAIN, and by
-            SCRAM-SHA-256 with password `scrambled`.
-        libs: the folder with its jars.
-        folder: its files; what it says is in `broker.log`, what clients pushed to it in `pushed.txt` (`java/TelemetrySink.java`).
-    """
-
-    release: str
-    plain: int
-    sasl: int
-    libs: Path
-    folder: Path
-    process: subprocess.Popen[bytes]
-
-    @property
-    def address(self) -> str:
-        return f"127.0.0.1:{self.plain}"
-
-
-def _free_ports(count: int) -> list[int]:
-    with contextlib.ExitStack() as stack:
-        found = [stack.enter_context(socket.socket()) for _ in range(count)]
-        for each in found:
-            each.bind(("127.0.0.1", 0))
-        return [each.getsockname()[1] for each in found]
-
-
-def _answers(port: int) -> bool:
-    machine = NegotiatingClient()
-    try:
-        with socket.create_connection(("127.0.0.1", port), timeout=2) as connection:
-            outcomes = machine.connected(time.monotonic_ns())
-            while not any(isinstance(each, (Agreed, Over)) for each in outcomes):
-                connection.sendall(b"".join(each.data for each in outcomes if isinstance(each, Send)))
-                data = connection.recv(65536)
-                outcomes = machine.receive(data, time.monotonic_ns()) if data else machine.closed(time.monotonic_ns())
-    except OSError:
-        return False
-    return not machine.over
-
-
-def _start(release: str, folder: Path) -> Broker:
-    sys.path.insert(0, str(ROOT / "tools"))
-    from kafka_jars import fetch_broker
-
-    missing = [tool for tool in ("mvn", "java", "javac") if shutil.which(tool) is None]
-    assert not missing, f"{' and '.join(missing)} cannot be found (Debian: apt-get install maven default-jdk)"
-    libs = fetch_broker(release, CACHE)
-    plain, sasl, controller = _free_ports(3)
-    properties = folder / "server.properties"
-    properties.write_text(PROPERTIES.format(plain=plain, sasl=sasl, controller=controller, folder=folder))
-    # Brokers advertise telemetry (KIP-714) once a plug-in takes it.
-    compiling = ["javac", "-cp", f"{libs}/*", "-d", str(folder / "plugin"), str(SINK)]
-    made = subprocess.run(compiling, capture_output=True, text=True, check=False)
-    assert made.returncode == 0, made.stdout + made.stderr
-    java = ["java", "-XX:TieredStopAtLevel=1", "-Xmx384m", "-cp", f"{libs}/*:{folder / 'plugin'}"]
-    formatting = ["kafka.tools.StorageTool", "format", "-t", CLUSTER_ID, "-c", str(properties), "-S", SCRAM_USER]
-    done = subprocess.run([*java, *formatting], capture_output=True, text=True, check=False)
-    assert done.returncode == 0, done.stdout + done.stderr
-    with (folder / "broker.log").open("wb") as log:
-        process = subprocess.Popen([*java, "kafka.Kafka", str(properties)], stdout=log, stderr=subprocess.STDOUT)
-    until = time.monotonic() + 120
-    while not _answers(plain):
-        running = process.poll() is None and time.monotonic() < until
-        if not running:
-            process.kill()
-            raise AssertionError(f"the broker did not start:\n{(folder / 'broker.log').read_text()[-3000:]}")
-        time.sleep(0.3)
-    return Broker(release, plain, sasl, libs, folder, process)
+sys.path.insert(0, str(ROOT / "tools"))
 
 
 @pytest.fixture(scope="session")
-def kafka_broker(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Callable[[str], Broker]]:
+def authority() -> trustme.CA:
+    """Of the certificates of brokers and their clients."""
+    return trustme.CA(organization_name="kwire tests")
+
+
+@pytest.fixture(scope="session")
+def broker_certificate(authority: trustme.CA, tmp_path_factory: pytest.TempPathFactory) -> BrokerCertificate:
+    """For the listeners with TLS."""
+    from kafka_broker import BrokerCertificate
+
+    folder = tmp_path_factory.mktemp("broker-certificate")
+    made = authority.issue_cert("127.0.0.1")
+    key = load_pem_private_key(made.private_key_pem.bytes(), None).private_bytes(Encoding.PEM, PrivateFormat.PKCS8, NoEncryption())
+    found = BrokerCertificate(folder / "broker.pem", folder / "authority.pem")
+    found.keystore.write_bytes(key + b"".join(each.bytes() for each in made.cert_chain_pems))
+    authority.cert_pem.write_to_path(str(found.truststore))
+    return found
+
+
+@pytest.fixture(scope="session")
+def kafka_broker(tmp_path_factory: pytest.TempPathFactory, broker_certificate: BrokerCertificate) -> Iterator[Callable[[str], Broker]]:
     """`kafka_broker("4.4.0")`: the broker of a release, the same one for all tests."""
+    from kafka_broker import start_broker
+
     running: dict[str, Broker] = {}
 
     def broker(release: str) -> Broker:
         if release not in running:
-            running[release] = _start(release, tmp_path_factory.mktemp(f"kafka-{release}"))
+            folder = tmp_path_factory.mktemp(f"kafka-{release}")
+            running[release] = start_broker(release, folder, CACHE, broker_certificate)
         return running[release]
 
     yield broker
     for each in running.values():
         each.process.terminate()
     for each in running.values():
-        try:
-            each.process.wait(15)
-        except subprocess.TimeoutExpired:
-            each.process.kill()
-            each.process.wait()
+        each.stop()
 
 
 Asking = Callable[..., Any]

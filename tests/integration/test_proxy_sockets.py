@@ -175,6 +175,27 @@ def test_tls_on_both_sides_with_a_client_certificate(tmp_path: Path) -> None:
     assert asyncio.run(go(True)) == answer(7, len(HEARTBEAT))
 
 
+def test_the_principal_of_a_client_certificate(tmp_path: Path) -> None:
+    """As `ssl.principal.mapping.rules=DEFAULT` has it: the subject, its last part first (RFC 2253)."""
+    authority, certificate, key = certificates(tmp_path)
+    authority.cert_pem.write_to_path(str(tmp_path / "ca.pem"))
+    client_side = ssl.create_default_context()
+    authority.configure_trust(client_side)
+    authority.issue_cert("client", common_name="billing", organization_name="Example", organization_unit_name="services").configure_cert(
+        client_side
+    )
+
+    async def go() -> list[str]:
+        tls = TlsConfig(certificate=str(certificate), key=str(key), client_ca=str(tmp_path / "ca.pem"))
+        async with proxied(echo, tls=tls) as server:
+            reader, writer = await connect(server, client_side)
+            writer.write(heartbeat(7))
+            await asyncio.wait_for(reader.readexactly(len(answer(7, len(HEARTBEAT)))), 30)
+            return [peer.principal for peer in server.peers()]
+
+    assert asyncio.run(go()) == ["User:CN=billing,OU=services,O=Example"]
+
+
 async def ended(reader: asyncio.StreamReader) -> bytes:
     return await asyncio.wait_for(reader.read(-1), 30)
 

@@ -2,12 +2,8 @@
 
 from __future__ import annotations
 
-import asyncio
-import socket
 import ssl
-import threading
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager, suppress
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -16,11 +12,12 @@ import pytest
 import trustme
 
 from kwire.cli.rehearsal_page import RehearsalPage
-from kwire.proxy.config import AddressesConfig, ListenerConfig, ProxyConfig, RehearsalConfig, TlsConfig
+from kwire.proxy.config import AddressesConfig, RehearsalConfig, TlsConfig
 from kwire.proxy.rules.rehearsal import RehearsalRule
 from kwire.proxy.server import ProxyServer
 from kwire.schema import releases
 from proxied_clients import ALL, RECORDS, confluent, java, kafka, kafka_python
+from running_proxy import address, proxied
 
 pytestmark = pytest.mark.xdist_group("kafka")
 
@@ -28,37 +25,6 @@ NEWEST = releases().newest.name
 OLDER = releases().resolve("3.9").name
 PLAIN = {"sasl_mechanism": "PLAIN", "password": "secret"}
 SCRAM = {"sasl_mechanism": "SCRAM-SHA-256", "password": "scrambled"}
-
-
-def free_port() -> int:
-    with socket.socket() as found:
-        found.bind(("127.0.0.1", 0))
-        return int(found.getsockname()[1])
-
-
-@contextmanager
-def proxied(broker_port: int, tls: TlsConfig | None = None, **more: Any) -> Iterator[ProxyServer]:
-    """A proxy in front of the broker, in a thread with a loop of its own; `server.address` is where clients connect."""
-    address = f"127.0.0.1:{free_port()}"
-    listener = ListenerConfig(listen=address, broker=f"127.0.0.1:{broker_port}", node_id=1, advertised=address, tls=tls)
-    server = ProxyServer(ProxyConfig(listeners=[listener], **more))
-    loop = asyncio.new_event_loop()
-    thread = threading.Thread(target=loop.run_forever, daemon=True)
-    thread.start()
-    try:
-        asyncio.run_coroutine_threadsafe(server.open(), loop).result(10)
-        yield server
-    finally:
-        with suppress(TimeoutError):
-            asyncio.run_coroutine_threadsafe(server.close(1), loop).result(20)
-        asyncio.run_coroutine_threadsafe(asyncio.sleep(0.1), loop).result(10)  # transports end in the loop's next turns
-        loop.call_soon_threadsafe(loop.stop)
-        thread.join(10)
-        loop.close()
-
-
-def address(server: ProxyServer) -> str:
-    return server.config.listeners[0].listen
 
 
 def java_ends(server: ProxyServer) -> set[str]:
@@ -162,9 +128,10 @@ def test_the_page_of_a_rehearsal(kafka_broker: Callable[[str], Any], tmp_path: P
         page.finish(ports)
         first = tables(tmp_path / "out" / "analysis")
         assert sends_as_0_10(address(server), "on-the-page") == ""
-        assert server.tap is not None
+        assert server.taps is not None
+        assert server.taps.capture is not None
     page.finish(ports)
-    assert server.tap.dropped == 0
+    assert server.taps.capture.dropped == 0
     both = tables(tmp_path / "out" / "analysis")
     assert page.path.exists()
     assert {each["software_name"] for each in first} == {"confluent-kafka-python"}

@@ -9,9 +9,9 @@ from typing import Any
 
 from click.testing import CliRunner, Result
 
+from kwire.capture.request_logs.json_entries import in_names_of
 from kwire.cli.decode import frames_of
 from kwire.cli.entry import commands
-from kwire.cli.request_log import in_names_of
 
 CAPTURES = Path(__file__).parent.parent / "captures" / "data"
 TRUTH = json.loads((CAPTURES / "truth.json").read_text())

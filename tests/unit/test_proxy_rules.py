@@ -234,6 +234,29 @@ def test_a_refused_client_has_no_permission() -> None:
     assert [each.error_code for each in found.topics] == [0]
 
 
+def authenticates(connection: ProxiedConnection, number: int, error: int = 0) -> None:
+    """As alice by PLAIN (RFC 4616)."""
+    exchange(
+        connection, 17, 1, messages.SaslHandshakeRequest(mechanism="PLAIN"), messages.SaslHandshakeResponse(mechanisms=["PLAIN"]), number
+    )
+    asked = messages.SaslAuthenticateRequest(auth_bytes=b"\0alice\0secret")
+    exchange(connection, 36, 2, asked, messages.SaslAuthenticateResponse(error_code=error), number + 1)
+
+
+def test_a_principal_is_refused_once_the_broker_accepts_it() -> None:
+    connection = connected(RefusalsRule([Condition(principal="User:ali*")]))
+    topics = [messages.MetadataRequest.MetadataRequestTopic(name="orders")]
+
+    def error(number: int) -> int:
+        found = exchange(connection, 3, 12, messages.MetadataRequest(topics=topics), metadata(("orders",)), number)
+        return int(found.topics[0].error_code)
+
+    authenticates(connection, 1, error=58)
+    assert error(3) == 0
+    authenticates(connection, 4)
+    assert error(6) == 29
+
+
 class Received:
     """Keeps what is pushed."""
 

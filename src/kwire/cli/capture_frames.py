@@ -7,18 +7,17 @@ then.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
-from datetime import UTC, datetime
 from typing import Any, BinaryIO, Final
 
 from kwire.capture.impl import series_carry
 from kwire.capture.reader import FileFacts, finish_series, read_piece
+from kwire.capture.request_logs.exchange_entries import exchange_entry
+from kwire.capture.request_logs.json_entries import BUILT_IN
 from kwire.capture.sink import StreamSink
 from kwire.capture.tcp import TcpConnection
 from kwire.capture.tls.plaintext_sink import PlaintextSink
 from kwire.capture.tls.session_keys import SeriesKeys, current_tls_options
-from kwire.cli.request_log import BUILT_IN, carried_by, error_entry, in_names_of, request_entry, response_entry
 from kwire.codec import Codec
-from kwire.errors import WireError
 from kwire.protocol import DirectionDetector
 from kwire.protocol.events import Event, RequestCompleted, VersionsLearned
 
@@ -26,7 +25,7 @@ __all__ = ["read_exchanges"]
 
 # A direction that no request accounts for (a foreign protocol, a stretch that cannot be read) keeps no more than this.
 _KEPT_BYTES: Final = 128 << 20
-_API_VERSIONS: Final = 18
+_LENGTH: Final = 4
 
 
 class _Stream:
@@ -148,79 +147,17 @@ class _FrameSink(StreamSink):
             if isinstance(event, VersionsLearned):
                 highest |= {api_key: high for api_key, (_, high) in event.versions.items()}
             if isinstance(event, RequestCompleted) and event.state != "orphan_response":
-                self.emit(_entry(self.codec, event, tracked.name, requests, responses, highest))
+                request = requests.take(event.stream_offset + _LENGTH, (event.request_bytes or 0) - _LENGTH)
+                self.emit(exchange_entry(event, tracked.name, request, _response(event, responses), highest, self.codec))
                 tracked.done(event, requests)
 
 
-def _entry(
-    codec: Codec, event: RequestCompleted, connection: str, requests: _Stream, responses: _Stream, highest: dict[int, int]
-) -> dict[str, Any]:
-    size = event.request_bytes or 0
-    frame = requests.take(event.stream_offset + 4, size - 4)
-    entry: dict[str, Any]
-    carried = None
-    if frame is None:
-        entry = {
-            "requestHeader": _known_header(event),
-            "request": None,
-            "error": {"code": "TRUNCATED", "message": "bytes of the request are lost"},
-        }
-    else:
-        try:
-            request = codec.decode_request(frame, strict=False)
-            entry, carried = request_entry(request, codec), carried_by(request, codec)
-        except WireError as error:
-            entry = {"requestHeader": _known_header(event), "request": None, "error": error_entry(error)}
-    if entry["request"] is not None and event.api_key is not None:
-        entry["request"] = in_names_of(highest, entry["request"], event.api_key)
-    entry["response"] = None
-    if event.state == "answered" and event.response_bytes is not None and event.correlation_id is not None:
-        head = (event.response_bytes - 4).to_bytes(4, "big") + event.correlation_id.to_bytes(4, "big", signed=True)
-        answer = responses.find(head, event.response_bytes)
-        if answer is not None and event.api_key is not None and event.api_version is not None:
-            _add_response(codec, entry, answer[4:], event.api_key, event.api_version, carried)
-    entry |= {
-        "connection": connection,
-        "time": _time(event.request_time),
-        "totalTimeMs": None if event.latency_us is None else event.latency_us / 1000,
-        "principal": event.principal or "User:ANONYMOUS",
-        "clientInformation": {"softwareName": event.software_name, "softwareVersion": event.software_version},
-        "state": event.state,
-    }
-    return entry
-
-
-def _add_response(
-    codec: Codec, entry: dict[str, Any], frame: bytes, api_key: int, api_version: int, carried: tuple[int, int] | None
-) -> None:
-    try:
-        response = codec.decode_response(frame, api_key, api_version, strict=False)
-    except WireError as error:
-        entry.setdefault("error", error_entry(error))
-        return
-    answer = response_entry(response, carried, codec)
-    entry["response"] = answer["response"]
-    if "error" in answer:
-        entry.setdefault("error", answer["error"])
-    if api_key == _API_VERSIONS and response.api_version == 0 < api_version:
-        # a broker that does not know the version reads, and logs, the request as one of version 0, which has no fields (KIP-511)
-        entry["request"] = {}
-
-
-def _known_header(event: RequestCompleted) -> dict[str, Any]:
-    return {
-        "requestApiKey": event.api_key,
-        "requestApiVersion": event.api_version,
-        "correlationId": event.correlation_id,
-        "clientId": event.client_id,
-    }
-
-
-def _time(time_ns: int | None) -> str | None:
-    if time_ns is None:
+def _response(event: RequestCompleted, responses: _Stream) -> bytes | None:
+    if event.state != "answered" or event.response_bytes is None or event.correlation_id is None:
         return None
-    seconds, rest = divmod(time_ns, 1_000_000_000)
-    return f"{datetime.fromtimestamp(seconds, UTC):%Y-%m-%dT%H:%M:%S}.{rest // 1000:06d}Z"
+    head = (event.response_bytes - _LENGTH).to_bytes(_LENGTH, "big") + event.correlation_id.to_bytes(4, "big", signed=True)
+    found = responses.find(head, event.response_bytes)
+    return None if found is None else found[_LENGTH:]
 
 
 def read_exchanges(

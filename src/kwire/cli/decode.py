@@ -155,7 +155,7 @@ def _lengths(data: bytes) -> list[int] | None:
 
 
 def _decode_frames(codec: Codec, data: bytes, name: str, api_key: int | None, api_version: int | None) -> int:
-    from kwire.cli.request_log import error_entry, request_entry, response_entry
+    from kwire.capture.request_logs.json_entries import error_entry, request_entry, response_entry
     from kwire.cli.terminal import json_line
 
     faulty: list[str] = []

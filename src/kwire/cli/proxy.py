@@ -79,13 +79,15 @@ def proxy(
 
     wanted = read()
     if check:
-        click.echo(f"{config or 'the configuration'} is right: {len(wanted.listeners)} listener(s).")
+        click.echo(f"{config or 'the configuration'} is right: {len(wanted.listeners) + len(wanted.sni_listeners)} listener(s).")
         return
     logging.basicConfig(level=logging.INFO, format="%(asctime)s %(levelname)s %(message)s")
 
     def ready(server: ProxyServer) -> None:
-        for listener, port in zip(server.config.listeners, server.ports, strict=True):
+        for listener, port in zip(server.config.listeners, server.ports, strict=False):
             click.echo(f"port {port} stands for broker {listener.node_id} at {listener.broker}", err=True)
+        for sni, port in zip(server.config.sni_listeners, server.ports[len(server.config.listeners) :], strict=True):
+            click.echo(f"port {port} stands for {len(sni.brokers)} brokers; clients begin at {sni.bootstrap}:{sni.port}", err=True)
         ports.extend(server.ports)
         if page is not None:
             beside.append(asyncio.get_running_loop().create_task(page.keep_up(ports, every * 60)))

@@ -10,6 +10,7 @@ advertised = "proxy.example.com:19092"
 from __future__ import annotations
 
 import os
+import re
 import ssl
 from pathlib import Path
 from typing import Literal
@@ -22,12 +23,14 @@ except ImportError as error:
     raise ModuleNotFoundError("the proxy's configuration needs the package msgspec: pip install 'kwire[proxy]'", name="msgspec") from error
 
 __all__ = [
-    "AddressesConfig", "ListenerConfig", "ProxyConfig", "RefusalConfig", "RehearsalConfig", "TapConfig", "TelemetryConfig", "TlsConfig",
-    "UpstreamTlsConfig", "VersionsConfig", "host_and_port", "load_config",
+    "AddressesConfig", "ListenerConfig", "ProxyConfig", "RefusalConfig", "RehearsalConfig", "SniBroker", "SniListenerConfig", "TapConfig",
+    "TelemetryConfig", "TlsConfig", "UpstreamTlsConfig", "VersionsConfig", "host_and_port", "load_config",
 ]  # fmt: skip
 
 MIB = 1 << 20
 MOST_THREADS = 256
+MOST_PORTS = 65_536
+_DOMAIN = re.compile(r"([A-Za-z0-9]([A-Za-z0-9-]{0,61}[A-Za-z0-9])?\.)*[A-Za-z0-9]([A-Za-z0-9-]{0,61}[A-Za-z0-9])?\.?")
 
 
 class _Table(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
@@ -108,6 +111,63 @@ class ListenerConfig(_Table, frozen=True):
         return self.tls is not None or self.upstream_tls is not None
 
 
+class SniBroker(_Table, frozen=True):
+    """A broker behind a port that several share.
+
+    Attributes:
+        node_id: of the broker.
+        broker: `host:port` of it.
+    """
+
+    node_id: int
+    broker: str
+
+
+class SniListenerConfig(_Table, frozen=True):
+    """One port for several brokers. Clients begin at `bootstrap.DOMAIN` and reach broker N at `broker-N.DOMAIN`.
+
+    The name in their TLS handshake says which broker they want.
+
+    Attributes:
+        listen: `host:port`; an empty host listens on all addresses.
+        domain: whose names lead clients here, such as `kafka.example.com`.
+        brokers: at least one.
+        tls: with a certificate for all these names, such as `*.kafka.example.com`.
+        advertised_port: that clients are given; the one of `listen` without it.
+        upstream_tls: encryption of the brokers' side.
+    """
+
+    listen: str
+    domain: str
+    brokers: list[SniBroker]
+    tls: TlsConfig
+    advertised_port: int | None = None
+    upstream_tls: UpstreamTlsConfig | None = None
+
+    @property
+    def bootstrap(self) -> str:
+        """The name that leads to any broker."""
+        return f"bootstrap.{self._suffix}"
+
+    def name_of(self, broker: SniBroker) -> str:
+        """The name that leads to one broker."""
+        return f"broker-{broker.node_id}.{self._suffix}"
+
+    @property
+    def _suffix(self) -> str:
+        return self.domain.strip(".").lower()
+
+    @property
+    def port(self) -> int:
+        """That clients are given."""
+        return host_and_port(self.listen, "listen")[1] if self.advertised_port is None else self.advertised_port
+
+    @property
+    def node_id(self) -> int:
+        """Of connections whose handshake named none of the brokers."""
+        return -1
+
+
 class AddressesConfig(_Table, frozen=True):
     """See `rules.addresses`."""
 
@@ -147,11 +207,11 @@ class TelemetryConfig(_Table, frozen=True):
 
 
 class TapConfig(_Table, frozen=True):
-    """What passes, as a capture without secrets; see `tap_file` and `tapped_connection`.
+    """What passes, without secrets, as a capture or as a request log; see `tap_file`, `tapped_connection` and `logged_connection`.
 
     Attributes:
         file: `tap.pcapng` makes `tap_00001.pcapng` and so on.
-        snaplen: bytes of a frame that are kept.
+        snaplen: bytes of a frame that are kept; in a request log the body of a longer frame is null.
         max_bytes: of a file, then comes the next.
         max_files: that are kept.
         max_queued: bytes that wait for the disk; beyond them packets are dropped and counted.
@@ -169,6 +229,7 @@ class ProxyConfig(_Table, frozen=True):
 
     Attributes:
         listeners: one for each broker.
+        sni_listeners: one for several.
         loop: `native` passes bytes outside the interpreter lock, on Linux and without TLS; `asyncio` runs everywhere; `auto` takes the
             native one for each listener that can have it.
         threads: of the native loop.
@@ -181,9 +242,11 @@ class ProxyConfig(_Table, frozen=True):
         metrics: `host:port` of a Prometheus endpoint; none without.
         addresses, versions, rehearsal, refusals, telemetry: the rules.
         tap: a capture of what passes; none without.
+        request_log: the same as lines of a broker's JSON request log; none without.
     """
 
-    listeners: list[ListenerConfig]
+    listeners: list[ListenerConfig] = []
+    sni_listeners: list[SniListenerConfig] = []
     loop: Literal["native", "asyncio", "auto"] = "auto"
     threads: int = 1
     unknown: Literal["pass", "refuse", "close"] = "pass"
@@ -201,6 +264,16 @@ class ProxyConfig(_Table, frozen=True):
     refusals: list[RefusalConfig] = []
     telemetry: TelemetryConfig | None = None
     tap: TapConfig | None = None
+    request_log: TapConfig | None = None
+
+    def advertised(self) -> list[tuple[int, tuple[str, int]]]:
+        """Where clients reach brokers: node ids with host and port.
+
+        Raises:
+            InputError: an address is wrong.
+        """
+        found = [(each.node_id, host_and_port(each.advertised, "advertised")) for each in self.listeners if each.advertised is not None]
+        return found + [(broker.node_id, (each.name_of(broker), each.port)) for each in self.sni_listeners for broker in each.brokers]
 
 
 def host_and_port(text: str, what: str) -> tuple[str, int]:
@@ -210,7 +283,7 @@ def host_and_port(text: str, what: str) -> tuple[str, int]:
         InputError: it is none of them.
     """
     host, colon, port = text.rpartition(":")
-    if not colon or not port.isdecimal() or not 0 <= int(port) < 65536:
+    if not colon or not port.isdecimal() or not 0 <= int(port) < MOST_PORTS:
         raise InputError(f"{what} {text!r} is not host:port")
     return host.strip("[]"), int(port)
 
@@ -246,12 +319,14 @@ def _in_toml(text: str) -> str:
 def _check(config: ProxyConfig) -> None:
     from kwire.proxy.configured_rules import configured_rules, wanted_metrics
 
-    if not config.listeners:
+    if not config.listeners and not config.sni_listeners:
         raise InputError("no [[listeners]]: name at least one broker")
     if not 1 <= config.threads <= MOST_THREADS:
         raise InputError(f"threads: {config.threads} is not in 1 to {MOST_THREADS}")
     if config.loop == "native" and any(listener.has_tls for listener in config.listeners):
         raise InputError('loop: "native" has no TLS; "auto" serves listeners with TLS by asyncio')
+    for sni in config.sni_listeners:
+        _check_sni(sni)
     for listener in config.listeners:
         host_and_port(listener.listen, "listen")
         host_and_port(listener.broker, "broker")
@@ -262,11 +337,29 @@ def _check(config: ProxyConfig) -> None:
                 tls.context()
     if config.metrics is not None:
         host_and_port(config.metrics, "metrics")
-    ids = [listener.node_id for listener in config.listeners if listener.advertised is not None]
+    ids = [node_id for node_id, _ in config.advertised()]
     if len(ids) != len(set(ids)):
         raise InputError("two listeners advertise one node_id")
-    if config.tap is not None and min(config.tap.snaplen, config.tap.max_bytes, config.tap.max_files, config.tap.max_queued) < 1:
-        raise InputError("tap: snaplen, max_bytes, max_files and max_queued are at least 1")
+    for name, tap in (("tap", config.tap), ("request_log", config.request_log)):
+        if tap is not None and min(tap.snaplen, tap.max_bytes, tap.max_files, tap.max_queued) < 1:
+            raise InputError(f"{name}: snaplen, max_bytes, max_files and max_queued are at least 1")
+    if config.tap is not None and config.request_log is not None and config.tap.file == config.request_log.file:
+        raise InputError("tap and request_log name one file")
     configured_rules(msgspec.structs.replace(config, telemetry=None))  # which would open its file
     if config.telemetry is not None:
         wanted_metrics(config.telemetry)
+
+
+def _check_sni(config: SniListenerConfig) -> None:
+    host_and_port(config.listen, "listen")
+    if _DOMAIN.fullmatch(config.domain) is None:
+        raise InputError(f"domain {config.domain!r} of an SNI listener is not a domain name")
+    if not config.brokers:
+        raise InputError(f"SNI listener {config.domain}: no brokers")
+    for broker in config.brokers:
+        host_and_port(broker.broker, "broker")
+    if not 0 < config.port < MOST_PORTS:
+        raise InputError(f"SNI listener {config.domain}: clients need a port: set advertised_port to one from 1 to 65535")
+    config.tls.context()
+    if config.upstream_tls is not None:
+        config.upstream_tls.context()

@@ -26,8 +26,6 @@ def configured_rules(config: ProxyConfig) -> list[Rule]:
     Raises:
         InputError: a release, a condition or a subscription is wrong.
     """
-    from kwire.proxy.config import host_and_port
-
     rules: list[Rule] = [IdentityRule()]
     if config.refusals:
         rules.append(
@@ -39,7 +37,7 @@ def configured_rules(config: ProxyConfig) -> list[Rule]:
         rules.append(TelemetryRule(_receiver(config.telemetry)))
     if config.rehearsal is not None:
         rules.append(RehearsalRule(config.rehearsal.release, config.rehearsal.mode))
-    seen = {each.node_id: host_and_port(each.advertised, "advertised") for each in config.listeners if each.advertised is not None}
+    seen = dict(config.advertised())
     if seen:
         rules.append(AddressesRule(seen, large_answers=config.addresses.large_answers, unknown_node=config.addresses.unknown_node))
     return rules

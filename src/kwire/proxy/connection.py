@@ -10,7 +10,7 @@ from kwire.errors import EncodeError, WireError
 from kwire.protocol.relay import Buffer, Held, HeldBudget, Moves, Relay, RelayCounters
 from kwire.proxy.rule_set import RuleSet
 from kwire.proxy.rules.rule import Answer, Outcome, Peer, Refusal
-from kwire.proxy.tapped_connection import TappedConnection
+from kwire.proxy.taps import Tapped
 
 __all__ = ["ProxiedConnection"]
 
@@ -43,7 +43,7 @@ class ProxiedConnection:
         max_held: int,
         budget: HeldBudget | None = None,
         counters: RelayCounters | None = None,
-        tap: TappedConnection | None = None,
+        tap: Tapped | None = None,
     ) -> None:
         self.relay = Relay(rules.plan, max_frame=max_frame, max_held=max_held, budget=budget, counters=counters)
         self.refusal = ""

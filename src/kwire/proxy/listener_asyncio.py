@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING, Final
 
 from kwire.errors import InputError
-from kwire.proxy.config import ListenerConfig, host_and_port
+from kwire.proxy.config import ListenerConfig, SniListenerConfig, host_and_port
 from kwire.proxy.connection import ProxiedConnection
 from kwire.proxy.counts import Ending
 from kwire.proxy.loop_asyncio import ClientSide
@@ -36,15 +36,17 @@ class AsyncioListener:
         InputError: a file of its certificates cannot be used.
     """
 
-    def __init__(self, server: ProxyServer, config: ListenerConfig) -> None:
+    def __init__(self, server: ProxyServer, config: ListenerConfig | SniListenerConfig) -> None:
         self.config = config
         self._sides: set[ClientSide] = set()
         self._handshakes: set[asyncio.Task[None]] = set()
         self._server = server
-        self._tls = None if config.tls is None else config.tls.context()
+        self._tls = self._tls_context()
         self._upstream_tls = None if config.upstream_tls is None else config.upstream_tls.context()
-        self._broker = host_and_port(config.broker, "broker")
         self._socket: asyncio.Server | None = None
+
+    def _tls_context(self) -> ssl.SSLContext | None:
+        return None if self.config.tls is None else self.config.tls.context()
 
     async def open(self) -> None:
         """Listen.
@@ -81,7 +83,7 @@ class AsyncioListener:
         Raises:
             InputError: one cannot be used; the old ones stay.
         """
-        tls = None if self.config.tls is None else self.config.tls.context()
+        tls = self._tls_context()
         upstream_tls = None if self.config.upstream_tls is None else self.config.upstream_tls.context()
         self._tls, self._upstream_tls = tls, upstream_tls
 
@@ -109,10 +111,19 @@ class AsyncioListener:
         if self.connections >= self._server.config.max_connections:
             self._server.turned_away(self.config)
             return _Turned()
-        side = ClientSide(self._connect, self._made, self._closed, self._server.config.first_frame_seconds)
+        side = self._client()
         self._sides.add(side)
         self._server.counts.count_opened(self.config.node_id)
         return side if self._tls is None else _Handshake(self, side)
+
+    def _client(self) -> ClientSide:
+        """A client that has just connected."""
+        return ClientSide(self._connect, self._made, self._closed, self.first_frame_seconds)
+
+    @property
+    def first_frame_seconds(self) -> float:
+        """Within which a client must have sent a whole frame."""
+        return self._server.config.first_frame_seconds
 
     def secure(self, transport: asyncio.Transport, side: ClientSide) -> None:
         """Have a client that has just connected do its handshake."""
@@ -123,7 +134,7 @@ class AsyncioListener:
     async def _secure(self, transport: asyncio.Transport, side: ClientSide) -> None:
         """`create_server` with TLS says nothing of a handshake that fails, not even that the client is gone."""
         assert self._tls is not None
-        loop, seconds = asyncio.get_running_loop(), self._server.config.first_frame_seconds
+        loop, seconds = asyncio.get_running_loop(), self.first_frame_seconds
         peer = transport.get_extra_info("peername")
         try:
             secured = await loop.start_tls(transport, side, self._tls, server_side=True, ssl_handshake_timeout=seconds)
@@ -136,21 +147,36 @@ class AsyncioListener:
         if secured is not None and not side.is_over:
             side.connection_made(secured)
 
-    def _closed(self, side: ClientSide, ending: Ending) -> None:
+    def forget(self, side: ClientSide, node_id: int, ending: Ending) -> None:
+        """A client's connection is over."""
         self._sides.discard(side)
-        self._server.counts.count_ended(self.config.node_id, ending)
+        self._server.counts.count_ended(node_id, ending)
 
-    def _made(self, end: tuple[str, int], local: tuple[str, int]) -> ProxiedConnection:
-        return self._server.connected(Peer(end[0], end[1], self.config.node_id), local, 0)
+    def proxied(self, end: tuple[str, int], local: tuple[str, int], node_id: int) -> ProxiedConnection:
+        """The rules and the relay between a client and a broker."""
+        return self._server.connected(Peer(end[0], end[1], node_id), local, 0)
 
-    def _connect(self, protocol: asyncio.BufferedProtocol) -> asyncio.Future[object]:
+    def reach(self, broker: str, protocol: asyncio.BufferedProtocol) -> asyncio.Future[object]:
+        """Open a connection to a broker, `host:port`."""
         loop = asyncio.get_running_loop()
-        host, port = self._broker
+        host, port = host_and_port(broker, "broker")
         name = None
         if self._upstream_tls is not None and self.config.upstream_tls is not None:
             name = self.config.upstream_tls.server_name or host
         opening = loop.create_connection(lambda: protocol, host, port, ssl=self._upstream_tls, server_hostname=name)
         return asyncio.ensure_future(asyncio.wait_for(opening, self._server.config.connect_seconds))
+
+    # of a port with one broker
+
+    def _closed(self, side: ClientSide, ending: Ending) -> None:
+        self.forget(side, self.config.node_id, ending)
+
+    def _made(self, end: tuple[str, int], local: tuple[str, int]) -> ProxiedConnection:
+        return self.proxied(end, local, self.config.node_id)
+
+    def _connect(self, protocol: asyncio.BufferedProtocol) -> asyncio.Future[object]:
+        assert isinstance(self.config, ListenerConfig)
+        return self.reach(self.config.broker, protocol)
 
 
 class _Turned(asyncio.Protocol):

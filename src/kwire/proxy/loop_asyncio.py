@@ -12,6 +12,7 @@ from collections.abc import Callable
 from typing import Final
 
 from kwire.protocol.relay import Moves
+from kwire.proxy.client_certificate import certified_principal
 from kwire.proxy.connection import ProxiedConnection
 from kwire.proxy.counts import Ending
 
@@ -121,6 +122,7 @@ class ClientSide(_Side):
         self.transport.pause_reading()  # until the broker is reached
         peer, local = (self.transport.get_extra_info(end)[:2] for end in ("peername", "sockname"))
         self.proxied = self._made(peer, local)
+        self.proxied.peer.principal = certified_principal(self.transport.get_extra_info("ssl_object"))
         self._timer = asyncio.get_running_loop().call_later(self._first_frame_seconds, self._first_frame_late)
         self._opening = self._connect(self.broker)
         self._opening.add_done_callback(self._reached)

@@ -16,7 +16,7 @@ from kwire.proxy.exchange_metrics import exchange_metrics
 from kwire.proxy.rules.refusals import RefusalsRule
 from kwire.proxy.rules.rehearsal import RehearsalRule
 from kwire.proxy.rules.rule import Peer, Rule
-from kwire.proxy.tap_file import TapFile
+from kwire.proxy.taps import Taps
 from kwire.schema import catalog
 
 if TYPE_CHECKING:
@@ -53,8 +53,8 @@ def metrics_of(server: ProxyServer) -> list[Metric]:
     counters = server.counters
     if counters:
         found += exchange_metrics(chain.from_iterable(each.rows() for each in counters), sum(each.dropped for each in counters))
-    if server.tap is not None:
-        found += tap_metrics(server.tap)
+    if server.taps is not None:
+        found += tap_metrics(server.taps)
     return found
 
 
@@ -72,13 +72,15 @@ def connection_metrics(counts: ConnectionCounts, peers: Iterable[Peer]) -> Itera
     yield _counter("kwire_proxy_connections_closed", "Connections that are over, by reason", ("node_id", "reason"), ended)
 
 
-def tap_metrics(tap: TapFile) -> Iterator[Metric]:
-    """What a tap wrote and what it had to drop."""
-    for name, about, count in (
-        ("kwire_proxy_tap_written_bytes", "Bytes of packets that the tap wrote", tap.written_bytes),
-        ("kwire_proxy_tap_dropped_bytes", "Bytes of packets that the tap dropped: its queue was full, or its disk", tap.dropped_bytes),
-    ):
-        yield _counter(name, about, (), Counter({(): count}))
+def tap_metrics(taps: Taps) -> Iterator[Metric]:
+    """What the taps wrote and what they had to drop."""
+    for name, what, file in (("tap", "packets", taps.capture), ("request_log", "lines", taps.request_log)):
+        if file is not None:
+            written: Counter[tuple[str, ...]] = Counter({(): file.written_bytes})
+            yield _counter(f"kwire_proxy_{name}_written_bytes", f"Bytes of {what} that were written", (), written)
+            dropped: Counter[tuple[str, ...]] = Counter({(): file.dropped_bytes})
+            about = f"Bytes of {what} that were dropped: the queue was full, or the disk"
+            yield _counter(f"kwire_proxy_{name}_dropped_bytes", about, (), dropped)
 
 
 def rule_metrics(rules: Iterable[Rule]) -> Iterator[Metric]:

@@ -13,16 +13,16 @@ from typing import TYPE_CHECKING
 
 from kwire.errors import InputError
 from kwire.protocol.relay import HeldBudget, RelayCounters
-from kwire.proxy.config import ListenerConfig, ProxyConfig, host_and_port
+from kwire.proxy.config import ListenerConfig, ProxyConfig, SniListenerConfig, host_and_port
 from kwire.proxy.configured_rules import configured_rules
 from kwire.proxy.connection import ProxiedConnection
 from kwire.proxy.counts import ConnectionCounts
 from kwire.proxy.listener_asyncio import AsyncioListener
+from kwire.proxy.listener_sni import SniListener
 from kwire.proxy.loop_native import NativeLoop, native_module
 from kwire.proxy.rule_set import RuleSet
 from kwire.proxy.rules.rule import Peer
-from kwire.proxy.tap_file import TapFile
-from kwire.proxy.tapped_connection import TappedConnection
+from kwire.proxy.taps import Taps
 
 if TYPE_CHECKING:
     from kwire.proxy.metrics_endpoint import MetricsEndpoint
@@ -42,7 +42,7 @@ class ProxyServer:
         config, rules: as they are now.
         counts: of connections.
         counters: of exchanges, one for each thread: first that of asyncio, then those of the native loop; none without `metrics`.
-        tap: where packets go; None without `[tap]`, and before `open`.
+        taps: a capture and a request log; None before `open`.
 
     Raises:
         InputError: a file of its rules cannot be opened, a package is missing, or the loop that is asked for cannot run here.
@@ -52,14 +52,17 @@ class ProxyServer:
         self.config = config
         self.counts = ConnectionCounts()
         self.counters = [] if config.metrics is None else [RelayCounters() for _ in range(1 + config.threads)]
-        self.tap: TapFile | None = None
+        self.taps: Taps | None = None
         self._metrics = None if config.metrics is None else self._endpoint()
         self.rules = RuleSet(configured_rules(config), unknown=config.unknown)
         self._budget = HeldBudget(config.max_held_in_all)
         natively = [_is_native(config, each) for each in config.listeners]
         self._native = NativeLoop(self, list(compress(config.listeners, natively)), config.threads) if any(natively) else None
-        self._listeners = [AsyncioListener(self, each) for each, is_native in zip(config.listeners, natively, strict=True) if not is_native]
-        self._natively = natively
+        self._listeners: list[AsyncioListener] = [
+            AsyncioListener(self, each) for each, is_native in zip(config.listeners, natively, strict=True) if not is_native
+        ]
+        self._listeners += [SniListener(self, each) for each in config.sni_listeners]
+        self._natively = natively + [False] * len(config.sni_listeners)
 
     def _endpoint(self) -> MetricsEndpoint:
         try:
@@ -93,22 +96,17 @@ class ProxyServer:
             max_held=self.config.max_held,
             budget=self._budget,
             counters=self.counters[thread] if self.counters else None,
-            tap=self._tapped(peer, local),
+            tap=None if self.taps is None else self.taps.connected(peer, local),
         )
 
-    def turned_away(self, listener: ListenerConfig) -> None:
+    def turned_away(self, listener: ListenerConfig | SniListenerConfig) -> None:
         """A client was one too many."""
         log.warning("%s: more than %d connections", listener.listen, self.config.max_connections)
         self.counts.count_ended(listener.node_id, "too_many")
 
-    def _tapped(self, peer: Peer, local: tuple[str, int]) -> TappedConnection | None:
-        if self.tap is None or self.config.tap is None:
-            return None
-        return TappedConnection(self.tap, peer, local, self.config.tap.snaplen, time.time_ns())
-
     @property
     def ports(self) -> list[int]:
-        """Of the listeners, in the order of the configuration."""
+        """Of the listeners, in the order of the configuration, then of the SNI listeners."""
         plain = iter([] if self._native is None else self._native.ports)
         others = iter([listener.port for listener in self._listeners])
         return [next(plain if is_native else others) for is_native in self._natively]
@@ -127,10 +125,13 @@ class ProxyServer:
         """Take other rules, limits and certificates for connections that come from now on. Listeners stay as they are.
 
         Raises:
-            InputError: the listeners, the loop, the metrics' address or the tap are others, or a file cannot be used.
+            InputError: the listeners, the loop, the metrics' address or a tap are others, or a file cannot be used.
         """
-        if any(getattr(config, name) != getattr(self.config, name) for name in ("listeners", "loop", "threads", "metrics", "tap")):
-            raise InputError("listeners, loop, threads, metrics and tap can only be changed by a restart")
+        if any(
+            getattr(config, name) != getattr(self.config, name)
+            for name in ("listeners", "sni_listeners", "loop", "threads", "metrics", "tap", "request_log")
+        ):
+            raise InputError("listeners, loop, threads, metrics, request_log and tap can only be changed by a restart")
         rules = RuleSet(configured_rules(config), unknown=config.unknown)
         for listener in self._listeners:
             listener.renew_certificates()
@@ -142,11 +143,9 @@ class ProxyServer:
         """Listen.
 
         Raises:
-            InputError: the tap's file cannot be made, or a port cannot be listened on; none is listened on then.
+            InputError: a tap's file cannot be made, or a port cannot be listened on; none is listened on then.
         """
-        if self.config.tap is not None:
-            tap = self.config.tap
-            self.tap = TapFile(tap.file, max_bytes=tap.max_bytes, max_files=tap.max_files, max_queued=tap.max_queued)
+        self.taps = Taps(self.config)
         try:
             for listener in self._listeners:
                 await listener.open()
@@ -174,8 +173,8 @@ class ProxyServer:
             await self._native.ended()
         if self._metrics is not None:
             self._metrics.close()
-        if self.tap is not None:
-            await asyncio.to_thread(self.tap.close)
+        if self.taps is not None:
+            await asyncio.to_thread(self.taps.close)
 
     async def run(self, ready: Callable[[ProxyServer], None], reload: Callable[[], ProxyConfig] | None = None) -> None:
         """Serve until SIGTERM or SIGINT; SIGHUP reads the configuration again.

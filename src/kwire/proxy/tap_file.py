@@ -21,13 +21,14 @@ _MODE: Final = 0o600  # names of topics and clients are for the owner alone
 
 
 class TapFile:
-    """Takes packets. What comes faster than it can be written is dropped and counted; readers see a hole in its connection then.
+    """Takes packets, or lines. What comes faster than it can be written is dropped and counted; readers see a hole in its connection then.
 
     Arguments:
         path: `tap.pcapng` makes `tap_00001.pcapng`, `tap_00002.pcapng` and so on, after those that are there.
         max_bytes: of a file; the next one is begun behind it.
         max_files: that are kept; the oldest is removed.
         max_queued: bytes that wait to be written.
+        head: what each file begins with.
 
     Attributes:
         dropped, dropped_bytes: pieces that were not written.
@@ -37,8 +38,9 @@ class TapFile:
         InputError: the first file cannot be made.
     """
 
-    def __init__(self, path: str | os.PathLike[str], *, max_bytes: int, max_files: int, max_queued: int) -> None:
+    def __init__(self, path: str | os.PathLike[str], *, max_bytes: int, max_files: int, max_queued: int, head: bytes = PCAPNG_HEAD) -> None:
         self._path = Path(path)
+        self._head = head
         self._max_bytes, self._max_files, self._max_queued = max_bytes, max_files, max_queued
         self._queue: deque[bytes] = deque()
         self._queued = 0
@@ -89,9 +91,9 @@ class TapFile:
         self._number += 1
         path = self._path.with_name(f"{self._path.stem}_{self._number:05d}{self._path.suffix}")
         made = os.fdopen(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, _MODE), "wb")
-        made.write(PCAPNG_HEAD)
+        made.write(self._head)
         made.flush()
-        self._size = len(PCAPNG_HEAD)
+        self._size = len(self._head)
         for old in self.files()[: -self._max_files]:
             old.unlink(missing_ok=True)
         return made
@@ -112,7 +114,7 @@ class TapFile:
     def _write(self, waiting: list[bytes]) -> None:
         for number, packets in enumerate(waiting):
             try:
-                if self._size + len(packets) > self._max_bytes and self._size > len(PCAPNG_HEAD):
+                if self._size + len(packets) > self._max_bytes and self._size > len(self._head):
                     self._file.close()
                     self._file = self._next()
                 self._file.write(packets)

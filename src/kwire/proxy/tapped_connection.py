@@ -8,7 +8,6 @@ from __future__ import annotations
 import ipaddress
 import logging
 from collections.abc import Iterable
-from typing import Final
 
 from kwire.capture.exported_packets import ExportedTalk
 from kwire.capture.tcp import Endpoint
@@ -16,6 +15,7 @@ from kwire.protocol import Connection
 from kwire.protocol.events import FrameSeen
 from kwire.protocol.relay import Buffer
 from kwire.protocol.secrets.frame_blanking import FrameBlanker
+from kwire.proxy.frame_beginnings import LENGTH, FrameBeginnings
 from kwire.proxy.rules.rule import Peer
 from kwire.proxy.tap_file import TapFile
 
@@ -23,20 +23,7 @@ __all__ = ["TappedConnection"]
 
 log = logging.getLogger("kwire.proxy")
 
-_LENGTH: Final = 4
 _CLIENT, _SERVER = 0, 1
-
-
-class _Stream:
-    """One direction: where its frames begin, and the kept beginning of the frame that is not over."""
-
-    __slots__ = ("at", "beginning", "frame_at", "written")
-
-    def __init__(self) -> None:
-        self.at = 0  # offset of the next byte that comes
-        self.frame_at = 0
-        self.beginning = b""  # from `frame_at` on
-        self.written = 0  # offset of the next byte that the capture has no packet for
 
 
 class TappedConnection:
@@ -52,11 +39,11 @@ class TappedConnection:
 
     def __init__(self, file: TapFile, peer: Peer, local: tuple[str, int], snaplen: int, time_ns: int) -> None:
         self._file = file
-        self._kept = _LENGTH + snaplen
         self._talk: ExportedTalk | None = ExportedTalk(_endpoint((peer.address, peer.port)), _endpoint(local))
         self._connection = Connection(frames=True, bodies=())
         self._blanker = FrameBlanker()
-        self._streams = (_Stream(), _Stream())
+        self._streams = (FrameBeginnings(LENGTH + snaplen), FrameBeginnings(LENGTH + snaplen))
+        self._written = [0, 0]  # offset of the next byte that the capture has no packet for
         file.offer(self._talk.opened(_CLIENT, time_ns))
 
     def from_client(self, data: Buffer, time_ns: int) -> None:
@@ -89,34 +76,17 @@ class TappedConnection:
         made = b"".join(
             self._packets(talk, direction, data, event, time_ns) for event in take(data, time_ns) if isinstance(event, FrameSeen)
         )
-        stream = self._streams[direction]
-        if stream.frame_at >= stream.at:
-            stream.beginning = data[stream.frame_at - stream.at :][: self._kept]
-        else:
-            stream.beginning += data[: self._kept - len(stream.beginning)]
-        stream.at += len(data)
+        self._streams[direction].came(data)
         if made:
             self._file.offer(made)
 
     def _packets(self, talk: ExportedTalk, direction: int, data: bytes, event: FrameSeen, time_ns: int) -> bytes:
-        stream = self._streams[direction]
-        begin, length = event.stream_offset, event.length if event.kind != "length" else 0
-        end = begin + length + (0 if event.kind == "proxy" else _LENGTH)
-        made = talk.cut(direction, begin - stream.written, time_ns)  # bytes that were not understood
-        kept = b"" if event.kind == "proxy" else self._beginning(stream, data, begin, min(end - begin, self._kept))
-        blanked = kept[:_LENGTH] + self._blanked(event, kept[_LENGTH:]) if len(kept) >= _LENGTH else b""
-        made += talk.data(direction, blanked, time_ns) + talk.cut(direction, end - begin - len(blanked), time_ns)
-        stream.frame_at = stream.written = end
+        kept, end = self._streams[direction].take(event, data)
+        made = talk.cut(direction, event.stream_offset - self._written[direction], time_ns)  # bytes that were not understood
+        blanked = kept[:LENGTH] + self._blanked(event, kept[LENGTH:]) if len(kept) >= LENGTH else b""
+        made += talk.data(direction, blanked, time_ns) + talk.cut(direction, end - event.stream_offset - len(blanked), time_ns)
+        self._written[direction] = end
         return made
-
-    @staticmethod
-    def _beginning(stream: _Stream, data: bytes, begin: int, size: int) -> bytes:
-        """The first bytes of a frame that ends in `data`; empty where they are not kept."""
-        if begin >= stream.at:
-            return data[begin - stream.at : begin - stream.at + size]
-        if begin != stream.frame_at:
-            return b""
-        return stream.beginning[:size] + data[: max(size - len(stream.beginning), 0)]
 
     def _blanked(self, event: FrameSeen, frame: bytes) -> bytes:
         return b"" if event.kind == "length" else self._blanker.seen(event, frame)

@@ -1,19 +1,22 @@
-"""Always on: who the client is (KIP-511), for the other rules, the counters and the log. Nothing is changed."""
+"""Always on: who the client is, by ApiVersions (KIP-511) and SASL, for the other rules, the counters and the log. Nothing is changed."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import Final
+from typing import Any, Final
 
 import kwire
 from kwire.errors import WireError
 from kwire.protocol.relay import CALL, Held, RelayRule
+from kwire.protocol.sasl import SaslState
 from kwire.proxy.rules.api_versions_answer import API_VERSIONS
 from kwire.proxy.rules.rule import ConnectionRule, Peer
 
 __all__ = ["IdentityRule"]
 
 _WITH_SOFTWARE: Final = 3  # version of ApiVersions that brings name and version
+_HANDSHAKE: Final = 17
+_AUTHENTICATE: Final = 36
 
 
 class IdentityRule:
@@ -22,7 +25,12 @@ class IdentityRule:
     name = "identity"
 
     def relay_rules(self) -> Iterable[RelayRule]:
-        return (RelayRule("request", API_VERSIONS, None, CALL),)
+        return (
+            RelayRule("request", API_VERSIONS, None, CALL),
+            RelayRule("request", _HANDSHAKE, (1,), CALL),
+            RelayRule("request", _AUTHENTICATE, None, CALL),
+            RelayRule("response", _AUTHENTICATE, None, CALL),
+        )
 
     def connected(self, peer: Peer) -> ConnectionRule:
         return _Identity(peer)
@@ -31,6 +39,7 @@ class IdentityRule:
 class _Identity(ConnectionRule):
     def __init__(self, peer: Peer) -> None:
         self._peer = peer
+        self._sasl: SaslState | None = None
 
     def request(self, held: Held, frame: bytes) -> None:
         try:
@@ -38,5 +47,25 @@ class _Identity(ConnectionRule):
         except WireError:
             return  # the broker's to judge
         self._peer.client_id = found.header.client_id
-        if held.api_version >= _WITH_SOFTWARE:
+        if held.api_key != API_VERSIONS:
+            self._authenticating(held, found.body)
+        elif held.api_version >= _WITH_SOFTWARE:
             self._peer.software_name, self._peer.software_version = found.body.client_software_name, found.body.client_software_version
+
+    def _authenticating(self, held: Held, body: Any) -> None:
+        if held.api_key == _HANDSHAKE:
+            self._sasl = self._sasl or SaslState()
+            self._sasl.handshake(body.mechanism, held.api_version)
+        elif self._sasl is not None:
+            self._sasl.client_token(body.auth_bytes)
+
+    def response(self, held: Held, frame: bytes) -> None:
+        if self._sasl is None:
+            return
+        try:
+            found = kwire.decode_response(frame, held.api_key, held.api_version).body
+        except WireError:
+            return
+        self._sasl.server_token(found.auth_bytes, found.error_code)
+        if self._sasl.principal is not None:
+            self._peer.principal = self._sasl.principal

@@ -20,7 +20,8 @@ class Peer:
         node_id: of the broker behind the listener.
         client_id: of the last request that a rule looked at; None before.
         software_name, software_version: from ApiVersions (KIP-511); empty until they are sent, and for clients that send none.
-        principal: the name in a SASL exchange or a client certificate; empty before.
+        principal: `User:NAME` of a SASL exchange that the broker accepted, or of the certificate that the client showed to the proxy; empty
+            before. Raw SASL tokens (SaslHandshake version 0) are not looked into.
     """
 
     address: str

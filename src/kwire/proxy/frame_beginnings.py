@@ -1,0 +1,56 @@
+"""The beginnings of frames that pass, kept until a tracker says where each ends."""
+
+from __future__ import annotations
+
+from kwire.protocol.events import FrameSeen
+
+__all__ = ["LENGTH", "FrameBeginnings"]
+
+LENGTH = 4
+
+
+class FrameBeginnings:
+    """One direction of a connection. At most one frame's beginning is kept at a time.
+
+    Arguments:
+        kept: bytes of a frame, its length among them.
+    """
+
+    __slots__ = ("_at", "_beginning", "_frame_at", "_kept")
+
+    def __init__(self, kept: int) -> None:
+        self._kept = kept
+        self._at = 0  # offset of the next byte that comes
+        self._frame_at = 0
+        self._beginning = b""  # from `_frame_at` on
+
+    def take(self, event: FrameSeen, data: bytes) -> tuple[bytes, int]:
+        """A frame that ends in the bytes that came last.
+
+        Arguments:
+            event: of the tracker for these bytes.
+            data: the bytes, before `came`.
+
+        Returns:
+            Its first bytes with the length, empty where they are not kept, and the offset of its end.
+        """
+        begin = event.stream_offset
+        end = begin + (event.length if event.kind != "length" else 0) + (0 if event.kind == "proxy" else LENGTH)
+        kept = b"" if event.kind == "proxy" else self._first(data, begin, min(end - begin, self._kept))
+        self._frame_at = end
+        return kept, end
+
+    def _first(self, data: bytes, begin: int, size: int) -> bytes:
+        if begin >= self._at:
+            return data[begin - self._at : begin - self._at + size]
+        if begin != self._frame_at:
+            return b""
+        return self._beginning[:size] + data[: max(size - len(self._beginning), 0)]
+
+    def came(self, data: bytes) -> None:
+        """Keep what belongs to the frame that is not over; call it once the events for `data` are dealt with."""
+        if self._frame_at >= self._at:
+            self._beginning = data[self._frame_at - self._at :][: self._kept]
+        else:
+            self._beginning += data[: self._kept - len(self._beginning)]
+        self._at += len(data)

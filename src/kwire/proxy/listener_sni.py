@@ -1,0 +1,94 @@
+"""One port for several brokers: the name that a client asks for in its TLS handshake (SNI, RFC 6066) says which."""
+
+from __future__ import annotations
+
+import asyncio
+import itertools
+import logging
+import ssl
+from collections.abc import Iterator
+from typing import TYPE_CHECKING
+from weakref import WeakKeyDictionary
+
+from kwire.proxy.config import SniBroker, SniListenerConfig
+from kwire.proxy.connection import ProxiedConnection
+from kwire.proxy.counts import Ending
+from kwire.proxy.listener_asyncio import AsyncioListener
+from kwire.proxy.loop_asyncio import ClientSide
+
+if TYPE_CHECKING:
+    from kwire.proxy.server import ProxyServer
+
+__all__ = ["SniListener"]
+
+log = logging.getLogger("kwire.proxy")
+
+
+class SniListener(AsyncioListener):
+    """A port and the brokers behind it. A client whose handshake names none of them is closed.
+
+    Arguments:
+        server: whose rules, limits and counts hold.
+        config: of this port.
+
+    Raises:
+        InputError: a file of its certificates cannot be used.
+    """
+
+    def __init__(self, server: ProxyServer, config: SniListenerConfig) -> None:
+        self._by_name = {config.name_of(broker): broker for broker in config.brokers}
+        self._bootstrap = config.bootstrap
+        self._in_turn: Iterator[SniBroker] = itertools.cycle(config.brokers)
+        self._named: WeakKeyDictionary[ssl.SSLObject, SniBroker] = WeakKeyDictionary()
+        super().__init__(server, config)
+
+    def _tls_context(self) -> ssl.SSLContext | None:
+        context = super()._tls_context()
+        assert context is not None
+        context.sni_callback = self._choose
+        return context
+
+    def _choose(self, connection: ssl.SSLSocket | ssl.SSLObject, name: str | None, context: ssl.SSLContext) -> int | None:
+        assert isinstance(connection, ssl.SSLObject)
+        asked = (name or "").rstrip(".").lower()
+        # each client that begins gets the next broker; one that is down costs a client a retry
+        found = next(self._in_turn) if asked == self._bootstrap else self._by_name.get(asked)
+        if found is None:
+            log.warning(
+                "%s: TLS asks for %s, which is not a name of this listener", self.config.listen, repr(name[:255]) if name else "no name"
+            )
+            return ssl.ALERT_DESCRIPTION_UNRECOGNIZED_NAME
+        self._named[connection] = found
+        return None
+
+    def _client(self) -> ClientSide:
+        routed = _Routed(self)
+        routed.side = side = ClientSide(routed.connect, routed.made, routed.closed, self.first_frame_seconds)
+        return side
+
+    def broker_of(self, side: ClientSide) -> SniBroker | None:
+        """The broker that a client asked for; None before its handshake."""
+        secured = None if side.transport is None else side.transport.get_extra_info("ssl_object")
+        return None if secured is None else self._named.get(secured)
+
+
+class _Routed:
+    """One client on its way to the broker that it asks for."""
+
+    def __init__(self, listener: SniListener) -> None:
+        self._listener = listener
+        self._broker: SniBroker | None = None
+        self.side: ClientSide | None = None
+
+    def made(self, end: tuple[str, int], local: tuple[str, int]) -> ProxiedConnection:
+        assert self.side is not None
+        self._broker = self._listener.broker_of(self.side)
+        assert self._broker is not None
+        return self._listener.proxied(end, local, self._broker.node_id)
+
+    def connect(self, protocol: asyncio.BufferedProtocol) -> asyncio.Future[object]:
+        assert self._broker is not None
+        return self._listener.reach(self._broker.broker, protocol)
+
+    def closed(self, side: ClientSide, ending: Ending) -> None:
+        self._listener.forget(side, self._listener.config.node_id if self._broker is None else self._broker.node_id, ending)

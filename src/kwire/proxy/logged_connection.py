@@ -1,0 +1,113 @@
+"""What passes between one client and the proxy as lines of a broker's JSON request log (KIP-673), without secrets and record contents.
+
+A line is written when a request has its response, and for the others when the connection is over.
+"""
+
+from __future__ import annotations
+
+import json
+import logging
+from collections.abc import Iterable
+from typing import Final
+
+from kwire.capture.request_logs.exchange_entries import exchange_entry
+from kwire.protocol import Connection
+from kwire.protocol.events import Direction, Event, FrameSeen, RequestCompleted, VersionsLearned
+from kwire.protocol.relay import Buffer
+from kwire.proxy.frame_beginnings import LENGTH, FrameBeginnings
+from kwire.proxy.rules.rule import Peer
+from kwire.proxy.tap_file import TapFile
+
+__all__ = ["LoggedConnection"]
+
+log = logging.getLogger("kwire.proxy")
+
+# Requests that wait for their responses keep no more than this, bytes: bodies beyond are null.
+_MOST_WAITING: Final = 4 << 20
+
+
+class LoggedConnection:
+    """One connection.
+
+    Arguments:
+        file: where lines go.
+        peer: the client.
+        local: address and port to which it connected.
+        number: tells it apart from others between the same ends.
+        snaplen: the body of a longer frame, without its length, is null.
+    """
+
+    def __init__(self, file: TapFile, peer: Peer, local: tuple[str, int], number: int, snaplen: int) -> None:
+        self._file = file
+        self._name = f"{_named(local)}-{_named((peer.address, peer.port))}-{number}"
+        self._connection: Connection | None = Connection(frames=True, bodies=())
+        self._streams: dict[Direction, FrameBeginnings] = {
+            "request": FrameBeginnings(LENGTH + snaplen),
+            "response": FrameBeginnings(LENGTH + snaplen),
+        }
+        self._waiting: dict[int, bytes] = {}  # requests by their index
+        self._waiting_bytes = 0
+        self._answers: dict[int, bytes] = {}
+        self._highest: dict[int, int] = {}
+
+    def from_client(self, data: Buffer, time_ns: int) -> None:
+        """Bytes that the client sent."""
+        self._take("request", data, time_ns)
+
+    def to_client(self, pieces: Iterable[Buffer], time_ns: int) -> None:
+        """Bytes that go to the client."""
+        for piece in pieces:
+            self._take("response", piece, time_ns)
+
+    def closed(self, time_ns: int) -> None:
+        """The connection is over."""
+        connection, self._connection = self._connection, None
+        if connection is not None:
+            self._events(connection.closed("request", False, time_ns), "request", b"")
+            self._events(connection.closed("response", False, time_ns), "response", b"")
+
+    def _take(self, direction: Direction, data: Buffer, time_ns: int) -> None:
+        connection = self._connection
+        if connection is None:
+            return
+        data = bytes(data)
+        try:
+            take = connection.receive_request_bytes if direction == "request" else connection.receive_response_bytes
+            self._events(take(data, time_ns), direction, data)
+            self._streams[direction].came(data)
+        except Exception:
+            # As in `TappedConnection`: traffic must not stop because a line of it cannot be written.
+            log.exception("the request log stops looking at a connection")
+            self._connection = None
+
+    def _events(self, events: Iterable[Event], direction: Direction, data: bytes) -> None:
+        for event in events:
+            if isinstance(event, FrameSeen):
+                self._seen(event, direction, data)
+            elif isinstance(event, VersionsLearned):
+                self._highest |= {api_key: high for api_key, (_, high) in event.versions.items()}
+            elif isinstance(event, RequestCompleted) and event.state != "orphan_response":
+                self._completed(event)
+
+    def _seen(self, event: FrameSeen, direction: Direction, data: bytes) -> None:
+        kept, _ = self._streams[direction].take(event, data)
+        if event.request_index is None or event.kind != direction or len(kept) < LENGTH + event.length:
+            return
+        if direction == "response":
+            self._answers = {event.request_index: kept[LENGTH:]}
+        elif self._waiting_bytes + len(kept) <= _MOST_WAITING:
+            self._waiting[event.request_index] = kept[LENGTH:]
+            self._waiting_bytes += len(kept)
+
+    def _completed(self, event: RequestCompleted) -> None:
+        request = self._waiting.pop(event.request_index, None)
+        if request is not None:
+            self._waiting_bytes -= LENGTH + len(request)
+        response = self._answers.pop(event.request_index, None) if event.state == "answered" else None
+        entry = exchange_entry(event, self._name, request, response, self._highest)
+        self._file.offer(json.dumps(entry, separators=(",", ":")).encode() + b"\n")
+
+
+def _named(end: tuple[str, int]) -> str:
+    address, port = end
+    return f"[{address}]:{port}" if ":" in address else f"{address}:{port}"

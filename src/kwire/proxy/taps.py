@@ -1,0 +1,95 @@
+"""What looks at the connections of a proxy: a capture, a request log, or both."""
+
+from __future__ import annotations
+
+import itertools
+import time
+from collections.abc import Iterable
+from typing import TYPE_CHECKING, Protocol
+
+from kwire.protocol.relay import Buffer
+from kwire.proxy.logged_connection import LoggedConnection
+from kwire.proxy.rules.rule import Peer
+from kwire.proxy.tap_file import TapFile
+from kwire.proxy.tapped_connection import TappedConnection
+
+if TYPE_CHECKING:
+    from kwire.proxy.config import ProxyConfig, TapConfig
+
+__all__ = ["Tapped", "Taps"]
+
+
+class Tapped(Protocol):
+    """Looks at one connection. Times are nanoseconds since 1970 UTC."""
+
+    def from_client(self, data: Buffer, time_ns: int) -> None:
+        """Bytes that the client sent."""
+
+    def to_client(self, pieces: Iterable[Buffer], time_ns: int) -> None:
+        """Bytes that go to the client."""
+
+    def closed(self, time_ns: int) -> None:
+        """The connection is over."""
+
+
+class _Both:
+    def __init__(self, each: tuple[Tapped, Tapped]) -> None:
+        self._each = each
+
+    def from_client(self, data: Buffer, time_ns: int) -> None:
+        for one in self._each:
+            one.from_client(data, time_ns)
+
+    def to_client(self, pieces: Iterable[Buffer], time_ns: int) -> None:
+        given = list(pieces)
+        for one in self._each:
+            one.to_client(given, time_ns)
+
+    def closed(self, time_ns: int) -> None:
+        for one in self._each:
+            one.closed(time_ns)
+
+
+class Taps:
+    """Their files.
+
+    Arguments:
+        config: of the proxy.
+
+    Attributes:
+        capture, request_log: where packets and lines go; None where they are not asked for.
+
+    Raises:
+        InputError: a file cannot be made.
+    """
+
+    def __init__(self, config: ProxyConfig) -> None:
+        self._config = config
+        self._number = itertools.count()
+        self.capture = None if config.tap is None else _file(config.tap)
+        self.request_log = None
+        if config.request_log is not None:
+            try:
+                self.request_log = _file(config.request_log, head=b"")
+            except BaseException:
+                self.close()
+                raise
+
+    def connected(self, peer: Peer, local: tuple[str, int]) -> Tapped | None:
+        """What looks at a new connection; `local` is where the client connected to."""
+        packets = lines = None
+        if self.capture is not None and self._config.tap is not None:
+            packets = TappedConnection(self.capture, peer, local, self._config.tap.snaplen, time.time_ns())
+        if self.request_log is not None and self._config.request_log is not None:
+            lines = LoggedConnection(self.request_log, peer, local, next(self._number), self._config.request_log.snaplen)
+        return (packets or lines) if packets is None or lines is None else _Both((packets, lines))
+
+    def close(self) -> None:
+        """Write what waits, and end."""
+        for file in (self.capture, self.request_log):
+            if file is not None:
+                file.close()
+
+
+def _file(config: TapConfig, **more: bytes) -> TapFile:
+    return TapFile(config.file, max_bytes=config.max_bytes, max_files=config.max_files, max_queued=config.max_queued, **more)
