@@ -262,7 +262,8 @@ cdef class EditProgram:
             PyBuffer_Release(&view)
         if self.pure is None:
             self.pure = PureProgram(self.plan, self.header)
-        return self.pure.pieces(frame, id_at, correlation_id, framed)
+        self.pure.pieces(frame, id_at, correlation_id, framed)
+        raise AssertionError(f"the pure twin edits a frame of {self.plan.marking.plan.message} that the native twin refuses")
 
     # lowering
 
@@ -284,18 +285,13 @@ cdef class EditProgram:
             return NULL
         made = <Names*>self.room(sizeof(Names))
         if type(names) is dict:
-            for pair in names.items():
-                if not all([isinstance(each, str) and len(each.encode("utf-8", "surrogatepass")) <= LONGEST_TEXT for each in pair]):
-                    return NULL
-            try:
-                pairs = [(self.text(old), self.text(new)) for old, new in names.items()]
-            except UnicodeEncodeError:
+            if not all([is_plain(each) for pair in names.items() for each in pair]):
                 return NULL
             made.kind = NAMES_MAP
-            made.mask = (1 << (2 * len(pairs)).bit_length()) - 1
+            made.mask = (1 << (2 * len(names)).bit_length()) - 1
             made.slots = <NameSlot*>self.room((made.mask + 1) * sizeof(NameSlot))
-            for old, new in pairs:
-                name_put(made, old, new)
+            for old, new in names.items():
+                name_put(made, self.text(old), self.text(new))
             return made
         made.kind = NAMES_ADD if type(names) is AddPrefix else NAMES_REMOVE
         made.prefix = self.text(names.prefix)
@@ -371,6 +367,14 @@ cdef class EditProgram:
             made.low[key], made.high[key] = limits.range_of(key) or (1, 0)
         made.other_low, made.other_high = limits.range_of(LIMITED_KEYS) or (1, 0)
         return made
+
+
+def is_plain(text):
+    """Whether it is a text that a name may be."""
+    try:
+        return isinstance(text, str) and len(text.encode()) <= LONGEST_TEXT
+    except UnicodeEncodeError:
+        return False
 
 
 def by_node(entry):
