@@ -96,7 +96,8 @@ cdef class PlanTable:
         cdef int key, version, side, number
         cdef int32_t action
         self.programs = [
-            each.program if isinstance(each, Edit) and getattr(each.program, "capsule", None) is not None else None for each in plan.programs
+            each.program if isinstance(each, Edit) and getattr(each.program, "capsule", None) is not None else None
+            for each in plan.programs
         ]
         for side, direction in enumerate(DIRECTIONS):
             for key in range(KEYS):

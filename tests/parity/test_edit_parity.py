@@ -49,7 +49,8 @@ CHANGES: Final = {
     "kept": stripped("t", "keep"),
     "refused": stripped("n", "refuse"),
     "mapped": EditChanges(
-        topics=NAMES, groups=NAMES, addresses=AddressTable({(1, "name"): ("h" * 130, 65536), 1: ("", 0), 0: ("a", 9092)}, kept_listeners=()),
+        topics=NAMES, groups=NAMES,
+        addresses=AddressTable({(1, "name"): ("h" * 130, 65536), 1: ("", 0), 0: ("a", 9092)}, kept_listeners=()),
         uncovered="keep", other_resources="refuse", protocol_type="consumer",
     ),
     "functions": EditChanges(topics=upper, transactional_ids=upper, addresses=shifted, limits=VersionLimits({400: (0, 0)}, True)),
