@@ -11,22 +11,31 @@ cdef int look_for_tls(
     int64_t packet,
 ) except -1:
     """RowSink._look_for_tls, of bytes that the tracker has already."""
-    if stream.tls_opening is None:
-        if stream.tracker.begins_kafka(0, <Bytes>data, size):
-            stream.tls_undecided = False  # as a TlsOpening would say
-            return 0
-        stream.tls_opening = TlsOpening(connection.tcp.opened_by < 0)
-    opening = stream.tls_opening
-    verdict = opening.take(side, PyBytes_FromStringAndSize(<const char*>data, size), time_ns, owner.packet_of(packet))
-    if verdict is None:
+    if stream.tls_opening is None and stream.tracker.begins_kafka(0, <Bytes>data, size):
+        stream.tls_undecided = False  # as a TlsOpening would say
         return 0
+    outputs = tls_of_opening(owner, stream, connection.tcp.opened_by < 0, side, data, size, time_ns, owner.packet_of(packet))
+    return take_plaintext(owner, stream, connection, outputs) if outputs else 0
+
+
+cdef list tls_of_opening(
+    RowBatches owner, TrackedStream stream, bint joined_late, int side, const uint8_t* data, Py_ssize_t size, int64_t time_ns,
+    int64_t packet,
+):
+    """Show the next bytes to a TlsOpening; where it says that this is TLS, gives what is deciphered of all that it has."""
+    cdef list outputs = []
+    if stream.tls_opening is None:
+        stream.tls_opening = TlsOpening(bool(joined_late))
+    opening = stream.tls_opening
+    verdict = opening.take(side, PyBytes_FromStringAndSize(<const char*>data, size), time_ns, packet)
+    if verdict is None:
+        return outputs
     stream.tls_undecided, stream.tls_opening = False, None
     if verdict:
         take_tls(stream, TlsConnection.__new__(TlsConnection))
         for each, before, then, number in opening.before:
-            outputs = stream.tls.take(owner.target.tls, each, <const uint8_t*>PyBytes_AS_STRING(before), len(before), then, number)
-            take_plaintext(owner, stream, connection, outputs)
-    return 0
+            outputs += stream.tls.take(owner.target.tls, each, <const uint8_t*>PyBytes_AS_STRING(before), len(before), then, number) or []
+    return outputs
 
 
 cdef int encrypted_data(
@@ -42,7 +51,8 @@ cdef int take_tls(TrackedStream stream, TlsConnection tls) except -1:
     """From here on the stream is encrypted."""
     stream.tls = tls
     stream.tls_undecided = False
-    stream.tracker.encrypted = True
+    if stream.tracker is not None:
+        stream.tracker.encrypted = True
     return 0
 
 
