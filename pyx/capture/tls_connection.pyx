@@ -12,12 +12,13 @@ from libc.string cimport memcpy  # no-cython-lint
 
 from build_id cimport build_id
 
+from kwire.capture._native.tls_key_schedule cimport (  # no-cython-lint: of the included parts
+    MOST_KEY_BLOCK, Hmac, expanded, hash_number, hmac_begin, key_block,
+)
 from kwire.capture._native.tls_records cimport RecordStream, RecordView
 
 import hashlib  # no-cython-lint
-import struct
-from hmac import compare_digest  # no-cython-lint
-from hmac import digest as hmac_digest  # no-cython-lint: of tls_ciphers.pxi
+from hmac import compare_digest  # no-cython-lint: of tls_ciphers.pxi
 
 from kwire.capture.tls.alerts import alert_bytes, read_alert
 from kwire.capture.tls.certificates import read_certificate  # no-cython-lint
@@ -25,7 +26,7 @@ from kwire.capture.tls.cipher_suites import SUITES, suite_name  # no-cython-lint
 from kwire.capture.tls.connection import TlsConnection as PureConnection
 from kwire.capture.tls.direction import Direction as PureDirection  # no-cython-lint
 from kwire.capture.tls.direction import Epoch as PureEpoch  # no-cython-lint
-from kwire.capture.tls.key_schedule import Keys, keys_12, master_secret  # no-cython-lint
+from kwire.capture.tls.key_schedule import Keys, master_secret  # no-cython-lint
 from kwire.capture.tls.key_schedule import next_secret as following_secret  # no-cython-lint
 from kwire.capture.tls.plaintext import Missing, Plain
 from kwire.capture.tls.record_ciphers import RecordCipher as PureCipher  # no-cython-lint
@@ -76,7 +77,9 @@ cdef tuple KINDS = ("early", "handshake", "data")
 cdef dict MAC_BYTES = {"sha1": 20, "sha256": 32, "sha384": 48}
 cdef object KNOWN_MESSAGES = frozenset((0, 1, 2, 4, 5, 8, 11, 12, 13, 14, 15, 16, 20, 22, 24))
 cdef int IV_BYTES = 12
-cdef object ADDITIONAL = struct.Struct(">QBHH").pack
+cdef dict HASHES = {"sha1": hashlib.sha1, "sha256": hashlib.sha256, "sha384": hashlib.sha384}
+cdef bytes INNER = bytes(value ^ 0x36 for value in range(256))
+cdef bytes OUTER = bytes(value ^ 0x5C for value in range(256))
 
 
 include "capture/tls_ciphers.pxi"

@@ -55,11 +55,7 @@ cdef int find_12(TlsConnection self, object keys, const uint8_t* exchange, Py_ss
     if not master:
         return 0
     self.session, self.has_keys = session, True
-    pair = keys_12(master, hello.random, server.random, suite)
-    for number in range(2):
-        direction = self.of(self.client if number == 0 else 1 - self.client)
-        direction.epochs.append(new_epoch(DATA, suite, new_cipher(suite, pair[number], None, False, server.encrypt_then_mac)))
-    return 0
+    return add_ciphers_12(self, master, suite, server)
 
 
 cdef int find_late(TlsConnection self, object keys, int side, Direction direction, int kind, int version, bytes body) except -1:

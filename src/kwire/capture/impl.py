@@ -25,7 +25,7 @@ __all__ = [
 ]  # fmt: skip
 
 # Of the native twin. Those of TCP are loaded when they are first needed, but they must be there.
-MODULES: Final = ("packets", "flow", "connection", "sink", "tcp", "carry", "tls_records", "tls_connection")
+MODULES: Final = ("packets", "flow", "connection", "sink", "tcp", "carry", "tls_records", "tls_key_schedule", "tls_connection")
 
 
 def _choose() -> tuple[Twin, ModuleType]:

@@ -20,13 +20,15 @@ cdef class RecordCipher:
     cdef object suite  # kwire.capture.tls.cipher_suites.Suite
     cdef Cipher cipher
     cdef bint is_13, encrypt_then_mac
-    cdef object keys  # kwire.capture.tls.key_schedule.Keys; None before they are derived of `secret`
     cdef bytes secret  # of TLS 1.3
-    cdef bytes iv
+    cdef bytes key, iv, mac_key  # kwire.capture.tls.key_schedule.Keys; `key` is None before it is derived of `secret`
+    cdef object inner, outer  # of the MAC: what begins its hashes with the key
     cdef object decrypt  # of the AEAD, or what takes whole blocks of CBC; None before the first record
     cdef Py_ssize_t overhead, mac_bytes
 
     cdef int begin(self) except -1
+    cdef int begin_mac(self) except -1
+    cdef bytes mac(self, int64_t sequence, int kind, int version, data)
     cdef object open_cbc(self, int64_t sequence, int kind, int version, bytes body)
 
 
