@@ -32,7 +32,7 @@ from kwire.capture.tls.plaintext import Missing, Plain
 from kwire.capture.tls.record_ciphers import RecordCipher as PureCipher  # no-cython-lint
 from kwire.capture.tls.session_keys import Session  # no-cython-lint
 from kwire.protocol.tls_fingerprints import ja3, ja4  # no-cython-lint: of tls_hellos.pxi
-from kwire.protocol.tls_handshake import RETRY, VERSION_NAMES, ServerHello, read_client_hello, read_ticket  # no-cython-lint
+from kwire.protocol.tls_handshake import RETRY, VERSION_NAMES, ServerHello, read_client_hello  # no-cython-lint
 
 try:
     from cryptography.exceptions import InvalidTag

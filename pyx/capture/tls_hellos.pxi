@@ -239,6 +239,18 @@ cdef object alpn_of(const uint8_t* data, Py_ssize_t size):
     return None if first.left < 0 else bytes_of(&first)
 
 
+cdef bytes ticket_of(const uint8_t* data, Py_ssize_t size, bint is_13):
+    """read_ticket of a whole message; None where it gives none."""
+    cdef Part rest, ticket
+    cdef Py_ssize_t number = 0
+    rest.at, rest.left = data + 4, size - 4
+    if not number_of(&rest, 4, &number):
+        return None
+    if is_13 and (not number_of(&rest, 4, &number) or not vector_of(&rest, 1, &ticket)):
+        return None
+    return bytes_of(&ticket) if vector_of(&rest, 2, &ticket) and ticket.left else None
+
+
 cdef object first_certificate(const uint8_t* data, Py_ssize_t size, bint is_13):
     """The first of read_certificates, None without."""
     cdef Part rest, chain, certificate

@@ -48,9 +48,10 @@ cdef int take_message(
     elif number == CLIENT_KEY_EXCHANGE:
         find_12(self, keys, data, size)
     elif number == NEW_SESSION_TICKET:
-        ticket = read_ticket(PyBytes_FromStringAndSize(<const char*>data, size), self.version_number >= TLS_1_3)
-        if ticket and (self.session is not None or self.version_number >= TLS_1_3):
-            remember_session(self, keys, ticket)
+        if (self.subject if self.version_number >= TLS_1_3 else self.session) is not None:
+            ticket = ticket_of(data, size, self.version_number >= TLS_1_3)
+            if ticket:
+                remember_session(self, keys, ticket)
     elif number == END_OF_EARLY_DATA:
         direction.drop_epoch(EARLY)
     elif number == KEY_UPDATE:

@@ -293,8 +293,9 @@ class TlsConnection:
         elif number == CLIENT_KEY_EXCHANGE:
             self._find_12(keys, message)
         elif number == NEW_SESSION_TICKET:
-            ticket = read_ticket(message, self.is_13)
-            if ticket and (self._session or self.is_13):
+            # of a session of TLS 1.3 only the client certificate is of use to the connections that resume it
+            worth = self.subject if self.is_13 else self._session
+            if worth is not None and (ticket := read_ticket(message, self.is_13)):
                 keys.remember(ticket, (self._session or Session())._replace(subject=self.subject))
         elif number == END_OF_EARLY_DATA:
             direction.drop_epoch("early")
