@@ -3,7 +3,7 @@
 
 from cpython.array cimport array, resize_smart
 from cpython.bytes cimport PyBytes_AS_STRING, PyBytes_FromStringAndSize, PyBytes_GET_SIZE
-from libc.stdint cimport int8_t, uint8_t, uint64_t
+from libc.stdint cimport int8_t, int64_t, uint8_t, uint64_t
 from libc.string cimport memchr, memset
 
 from build_id cimport build_id
@@ -141,25 +141,30 @@ cdef bint has_name(const Line* line, const uint8_t* name, Py_ssize_t size) noexc
 
 def parse_line(bytes line):
     cdef Line found
-    cdef bytes bare = line.rstrip(b"\r\n")
+    cdef bytes bare = line.removesuffix(b"\n")
     cdef const uint8_t* at = <const uint8_t*>PyBytes_AS_STRING(bare)
     if not is_line(at, at + PyBytes_GET_SIZE(bare), &found):
         return None
     return label_of(&found), bytes_of(found.name, found.name_size), bytes_of(found.secret, found.secret_size)
 
 
-def lines_of(bytes text, bytes name):
+def lines_of(bytes text, bytes name, list places):
     cdef Line line
-    cdef const uint8_t* at = <const uint8_t*>PyBytes_AS_STRING(text)
-    cdef const uint8_t* end = at + PyBytes_GET_SIZE(text)
+    cdef const uint8_t* begin = <const uint8_t*>PyBytes_AS_STRING(text)
+    cdef const uint8_t* end = begin + PyBytes_GET_SIZE(text)
     cdef const uint8_t* wanted = <const uint8_t*>PyBytes_AS_STRING(name)
-    cdef const uint8_t* until
+    cdef const uint8_t* at
+    cdef int64_t first, place
     cdef list found = []
-    while at < end:
-        until = line_end(at, end)
-        if is_line(at, until, &line) and has_name(&line, wanted, PyBytes_GET_SIZE(name)):
+    if not places:
+        return found
+    first = places[0]
+    for place in places:
+        if not 0 <= place - first < PyBytes_GET_SIZE(text):
+            continue
+        at = begin + (place - first)
+        if is_line(at, line_end(at, end), &line) and has_name(&line, wanted, PyBytes_GET_SIZE(name)):
             found.append((label_of(&line), name, bytes_of(line.secret, line.secret_size)))
-        at = until + 1
     return found
 
 

@@ -161,7 +161,7 @@ cdef class Direction:
         self.pending = b""
         self.padding = -2
 
-    cdef bint opens(self, int kind, int version, bytes body, int64_t lost) except -1:
+    cdef bint opens(self, int kind, int version, const uint8_t* body, Py_ssize_t size, int64_t lost) except -1:
         """Direction.open; the plaintext is in `plain`."""
         cdef Epoch epoch, last
         cdef Py_ssize_t index
@@ -170,7 +170,7 @@ cdef class Direction:
         lost = min(lost, MOST_SKIPPED)
         for index in range(len(self.epochs)):
             epoch = self.epochs[index]
-            if self.opens_in(epoch, kind, version, body, lost):
+            if self.opens_in(epoch, kind, version, body, size, lost):
                 if index:
                     del self.epochs[:index]
                 return True
@@ -178,37 +178,35 @@ cdef class Direction:
             last = self.epochs[len(self.epochs) - 1]
             if last.kind == DATA and last.next_secret():
                 epoch = epoch_of_secret(DATA, last.suite, last.next_secret())
-                if self.opens_in(epoch, kind, version, body, lost):
+                if self.opens_in(epoch, kind, version, body, size, lost):
                     self.epochs = [epoch]
                     return True
         return False
 
-    cdef bint opens_in(self, Epoch epoch, int kind, int version, bytes body, int64_t lost) except -1:
+    cdef bint opens_in(self, Epoch epoch, int kind, int version, const uint8_t* body, Py_ssize_t size, int64_t lost) except -1:
         """Direction._open_in."""
         cdef int64_t ahead
         for ahead in range(lost + 1):
-            if self.deciphers(epoch, epoch.sequence + ahead, kind, version, body):
+            if self.deciphers(epoch, epoch.sequence + ahead, kind, version, body, size):
                 epoch.sequence += ahead + 1
                 return True
             self.tried += 1
-            self.tried_bytes += len(body)
+            self.tried_bytes += size
             if self.tried > MOST_TRIED or self.tried_bytes > MOST_TRIED_BYTES:
                 self.stopped = True
                 return False
         return False
 
-    cdef bint deciphers(self, Epoch epoch, int64_t sequence, int kind, int version, bytes body) except -1:
+    cdef bint deciphers(self, Epoch epoch, int64_t sequence, int kind, int version, const uint8_t* data, Py_ssize_t size) except -1:
         """RecordCipher.open; the plaintext is in `plain`."""
         cdef RecordCipher cipher = epoch.cipher
-        cdef Py_ssize_t size = PyBytes_GET_SIZE(body)
-        cdef const uint8_t* data = <const uint8_t*>PyBytes_AS_STRING(body)
         cdef uint8_t nonce[12]
         cdef uint8_t additional[13]
         cdef int place
         if cipher.decrypt is None:
             cipher.begin()
         if cipher.cipher == CBC:
-            opened = cipher.open_cbc(sequence, kind, version, body)
+            opened = cipher.open_cbc(sequence, kind, version, PyBytes_FromStringAndSize(<const char*>data, size))
             if opened is None:
                 return False
             self.plain, self.plain_size, self.plain_kind, self.plain_padding = opened, len(opened), kind, 0
@@ -222,7 +220,7 @@ cdef class Direction:
         else:
             memcpy(nonce, PyBytes_AS_STRING(cipher.iv), 4)
             memcpy(nonce + 4, data, EXPLICIT)
-            body = PyBytes_FromStringAndSize(<const char*>data + EXPLICIT, size - EXPLICIT)
+            data += EXPLICIT
         if cipher.is_13:
             put_header(additional, kind, version, size)
             place = 5
@@ -231,7 +229,9 @@ cdef class Direction:
             place = 13
         try:
             self.plain = cipher.decrypt(
-                PyBytes_FromStringAndSize(<const char*>nonce, 12), body, PyBytes_FromStringAndSize(<const char*>additional, place)
+                PyBytes_FromStringAndSize(<const char*>nonce, 12),
+                PyBytes_FromStringAndSize(<const char*>data, size if cipher.is_13 or cipher.cipher == CHACHA20 else size - EXPLICIT),
+                PyBytes_FromStringAndSize(<const char*>additional, place),
             )
         except InvalidTag:
             return False

@@ -72,6 +72,7 @@ cdef enum:
     LATE_RECORDS = 64
     MOST_ALERTS = 8
     MOST_FAULTS = 4
+    LEAST_FINISHED = 53  # 4 + 32 + 1 + 16
 
 cdef tuple KINDS = ("early", "handshake", "data")
 cdef dict MAC_BYTES = {"sha1": 20, "sha256": 32, "sha384": 48}
@@ -216,7 +217,7 @@ cdef class TlsConnection:
         cdef Py_ssize_t size = PyBytes_GET_SIZE(body)
         cdef const uint8_t* data = <const uint8_t*>PyBytes_AS_STRING(body)
         if direction.epochs and (self.version_number < TLS_1_3 or kind == APPLICATION):
-            self.has_found = direction.opens(kind, version, body, lost)
+            self.has_found = direction.opens(kind, version, data, size, lost)
             if self.has_found:
                 return True
             if direction.stopped:
@@ -248,10 +249,9 @@ cdef class TlsConnection:
                 direction.unopened += 1
                 direction.opaque_bytes += record.size
                 return 0
-            body = PyBytes_FromStringAndSize(<const char*>record.body, record.size)
             if not direction.epochs and not self.version_number:
-                find_late(self, keys, side, direction, record.kind, record.version, body)
-            if not direction.opens(record.kind, record.version, body, record.lost_before):
+                find_late(self, keys, side, direction, record)
+            if not direction.opens(record.kind, record.version, record.body, record.size, record.lost_before):
                 direction.unopened += 1
                 direction.opaque_bytes += record.size
                 if direction.epochs:
@@ -379,9 +379,23 @@ cdef class TlsConnection:
 
     @property
     def is_flawless(self):
-        return self.decrypted_bytes > 0 and self.version_number >= TLS_1_2 and not (
-            self.certificate_faults or self.renegotiated or self.unverified_bytes
-        )
+        return self.shows_no_fault()
+
+    cdef bint shows_no_fault(self) except -1:
+        """TlsConnection.is_flawless."""
+        cdef Direction first = self.of(0)
+        cdef Direction second = self.of(1)
+        if self.version_number < TLS_1_2 or len(self.certificate_faults) or self.renegotiated or self.unverified_bytes:
+            return False
+        if first.opened_bytes or second.opened_bytes:
+            return True
+        if len(self.read_alerts) or self.server is None or self.client < 0:
+            return False
+        if self.has_keys and not first.opened and not second.opened and (first.protected or second.protected):
+            return False
+        if self.version_number >= TLS_1_3:
+            return self.of(self.client).largest >= LEAST_FINISHED
+        return first.encrypted and second.encrypted
 
     def direction(self, side):
         """The state of a direction, to be read."""

@@ -58,7 +58,7 @@ cdef int find_12(TlsConnection self, object keys, const uint8_t* exchange, Py_ss
     return add_ciphers_12(self, master, suite, server)
 
 
-cdef int find_late(TlsConnection self, object keys, int side, Direction direction, int kind, int version, bytes body) except -1:
+cdef int find_late(TlsConnection self, object keys, int side, Direction direction, const RecordView* record) except -1:
     """TlsConnection._find_late."""
     cdef Epoch epoch
     cdef Direction each
@@ -78,7 +78,7 @@ cdef int find_late(TlsConnection self, object keys, int side, Direction directio
         use_13(self, secrets, suite)
         for epoch in direction.epochs:
             for sequence in range(most):
-                if direction.deciphers(epoch, sequence, kind, version, body):
+                if direction.deciphers(epoch, sequence, record.kind, record.version, record.body, record.size):
                     self.version_number, self.suite = TLS_1_3, suite
                     self.version, self.cipher = VERSION_NAMES[TLS_1_3], suite.name
                     return 0

@@ -134,6 +134,7 @@ cdef class RowBatches(StreamSink):
     cdef SlotList slots  # the connections that are in shared
     cdef Py_ssize_t batch_rows
     cdef object name
+    cdef object keys  # of encrypted connections
     cdef list files
     cdef frozenset ports
     cdef dict batches
@@ -150,7 +151,7 @@ cdef class RowBatches(StreamSink):
         self.target = weakref.proxy(sink)
         rows_open(&self.rows, field_plans(), row_callbacks.RowCallbacks(self.target, lambda place: myself().connection_id_of(place)), CELLS)
         self.batch_rows = batch_rows
-        self.name, self.files, self.ports = sink.series, sink.files, sink.ports
+        self.name, self.files, self.ports, self.keys = sink.series, sink.files, sink.ports, sink.tls
         self.batches = {table: [] for table in SCHEMAS_OF_ROWS}
         self.client_keys = {}
         self.words = (
@@ -298,7 +299,7 @@ cdef class RowBatches(StreamSink):
             stream.tracker.lose_bytes(direction != stream.slot.client_side, count, time_ns, cut)
             stream.tls_undecided, stream.tls_opening = False, None
             if stream.tls is not None:
-                lost = stream.tls.miss_bytes(self.target.tls, direction, count, time_ns, self.packet_of(packet), cut)
+                lost = stream.tls.miss_bytes(self.keys, direction, count, time_ns, self.packet_of(packet), cut)
                 take_plaintext(self, stream, connection, lost)
             return self.rows_added(before)
         return lose_undecided(self, stream, connection, direction, count, cut, time_ns, packet)

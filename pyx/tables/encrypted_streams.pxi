@@ -34,7 +34,7 @@ cdef list tls_of_opening(
     if verdict:
         take_tls(stream, TlsConnection.__new__(TlsConnection))
         for each, before, then, number in opening.before:
-            outputs += stream.tls.take(owner.target.tls, each, <const uint8_t*>PyBytes_AS_STRING(before), len(before), then, number) or []
+            outputs += stream.tls.take(owner.keys, each, <const uint8_t*>PyBytes_AS_STRING(before), len(before), then, number) or []
     return outputs
 
 
@@ -43,7 +43,7 @@ cdef int encrypted_data(
     int64_t packet,
 ) except -1:
     """EncryptedConnection.receive, of bytes that the tracker has already: Python sees them when a record is whole."""
-    cdef list outputs = stream.tls.take(owner.target.tls, side, data, size, time_ns, owner.packet_of(packet))
+    cdef list outputs = stream.tls.take(owner.keys, side, data, size, time_ns, owner.packet_of(packet))
     return take_plaintext(owner, stream, connection, outputs) if outputs else 0
 
 
@@ -69,7 +69,7 @@ cdef int take_plaintext(RowBatches owner, TrackedStream stream, TcpConnection co
             begin_plaintext(owner, stream, connection, None)
         if tls.subject is not None and tls.subject != stream.subject:
             stream.subject = tls.subject
-            stream.plaintext.authenticated(owner.target.tls.principals.principal(tls.subject))
+            stream.plaintext.authenticated(owner.keys.principals.principal(tls.subject))
         if type(output) is Missing:
             side = output.side != tls.client
             stream.plaintext.lose_bytes(side, UNKNOWN_LOSS if output.size is None else output.size, output.time, output.cut)
@@ -106,7 +106,7 @@ cdef int end_encrypted(RowBatches owner, TrackedStream stream, TcpConnection con
         told = stream.plaintext
         told.state.server_unseen = stream.tracker.state.server_unseen
         told.end_all(connection.tcp.last_ns)
-    if stream.tls.is_flawless:
+    if stream.tls.shows_no_fault():
         return 0
     summary_of(told, &owner.rows.shared, &summary)
     ending = Ending(
@@ -119,7 +119,7 @@ cdef int end_encrypted(RowBatches owner, TrackedStream stream, TcpConnection con
 
 cdef object encrypted_connection(RowBatches owner, TrackedStream stream, object wire, tuple ends):
     """The state of an encrypted stream, as the pure twin has it."""
-    made = EncryptedConnection(wire, owner.target.tls, (ends[0].port, ends[1].port), owner.target.asked)
+    made = EncryptedConnection(wire, owner.keys, (ends[0].port, ends[1].port), owner.target.asked)
     made.tls, made.subject = stream.tls.export_state(), stream.subject
     if stream.plaintext is not None:
         made.plain = PureDetector(ends[0].port, ends[1].port, asked=owner.target.asked)

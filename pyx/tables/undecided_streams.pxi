@@ -25,7 +25,7 @@ cdef int take_undecided(
     cdef list events
     cdef int64_t place = self.packet_of(packet)
     if stream.tls is not None:
-        outputs = stream.tls.take(self.target.tls, side, data, size, time_ns, place)
+        outputs = stream.tls.take(self.keys, side, data, size, time_ns, place)
     elif stream.tls_undecided:
         if stream.tls_opening is None and not begins_tls(data, size):
             stream.tls_undecided = False
@@ -44,7 +44,7 @@ cdef int lose_undecided(
     stream.tls_undecided, stream.tls_opening = False, None
     cdef list events = stream.detector.lose(side, count, time_ns, cut)
     if stream.tls is not None:
-        outputs = stream.tls.miss_bytes(self.target.tls, side, count, time_ns, place, cut)
+        outputs = stream.tls.miss_bytes(self.keys, side, count, time_ns, place, cut)
     return take_decided_by_hello(self, stream, connection, events, outputs, time_ns, place)
 
 

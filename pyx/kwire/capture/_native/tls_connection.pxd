@@ -58,9 +58,9 @@ cdef class Direction:
     cdef int plain_kind
     cdef int64_t plain_padding
 
-    cdef bint opens(self, int kind, int version, bytes body, int64_t lost) except -1
-    cdef bint opens_in(self, Epoch epoch, int kind, int version, bytes body, int64_t lost) except -1
-    cdef bint deciphers(self, Epoch epoch, int64_t sequence, int kind, int version, bytes body) except -1
+    cdef bint opens(self, int kind, int version, const uint8_t* body, Py_ssize_t size, int64_t lost) except -1
+    cdef bint opens_in(self, Epoch epoch, int kind, int version, const uint8_t* body, Py_ssize_t size, int64_t lost) except -1
+    cdef bint deciphers(self, Epoch epoch, int64_t sequence, int kind, int version, const uint8_t* data, Py_ssize_t size) except -1
     cdef int drop_epoch(self, EpochKind kind) except -1
 
 
@@ -99,6 +99,7 @@ cdef class TlsConnection:
     cdef int miss(self, int side, Direction direction, object count, bint cut, int64_t time_ns, int64_t packet, list out) except -1
     cdef int settle_doubt(self, int side, list out) except -1
     cdef bint is_completed(self, int side) except -1
+    cdef bint shows_no_fault(self) except -1
     cdef bint accepts(self, Direction direction, int kind, int version, bytes body, int64_t lost) except -1
     cdef int record(self, object keys, int side, Direction direction, const RecordView* record, list out) except -1
     cdef int broken(self, object keys, int side, Direction direction, object broken, list out) except -1

@@ -43,8 +43,9 @@ from kwire.protocol.tls_handshake import (
     read_ticket,
 )  # fmt: skip
 
-__all__ = ["TlsConnection"]
+__all__ = ["LEAST_FINISHED", "TlsConnection"]
 
+LEAST_FINISHED: Final = 4 + 32 + 1 + 16  # of TLS 1.3, encrypted: header, a hash of SHA-256, content type and tag
 _MOST_TRANSCRIPT: Final = 1 << 17
 _KNOWN_MESSAGES: Final = frozenset((0, 1, 2, 4, 5, 8, 11, 12, 13, 14, 15, 16, 20, 22, 24))
 _LATE_RECORDS: Final = 64  # records of a direction whose ServerHello is not in the capture, tried with each suite
@@ -477,12 +478,17 @@ class TlsConnection:
 
     @property
     def is_flawless(self) -> bool:
-        """Whether nothing can be found wrong with it (`kwire.capture.tls.findings`)."""
-        return (
-            self.decrypted_bytes > 0
-            and self._version >= TLS_1_2
-            and not (self.certificate_faults or self.renegotiated or self.unverified_bytes)
-        )
+        """Whether it shows by itself that nothing is wrong with it (`kwire.capture.tls.findings`)."""
+        if self._version < TLS_1_2 or self.certificate_faults or self.renegotiated or self.unverified_bytes:
+            return False
+        return self.decrypted_bytes > 0 or (not self.alerts and self.decrypted != "failed" and self._shows_finished())
+
+    def _shows_finished(self) -> bool:
+        """Whether the client's Finished came, which follows the server's, as far as this shows without keys."""
+        if self.server is None or self.client_side is None:
+            return False
+        client, server = self.direction(self.client_side), self.direction(1 - self.client_side)
+        return client.largest >= LEAST_FINISHED if self.is_13 else client.encrypted and server.encrypted
 
     def direction(self, side: int) -> Direction:
         """The state of a direction, to be read."""

@@ -30,7 +30,7 @@ LONGEST_LINE: Final = 512  # a longer one is passed over
 
 def parse_line(line: bytes) -> KeyLine | None:
     """Label in capitals, second field and secret of a line; None for a comment or what is no such line."""
-    found = _LINE.fullmatch(line.rstrip(b"\r\n"))
+    found = _LINE.fullmatch(line.removesuffix(b"\n"))
     return None if found is None else _read(found)
 
 
@@ -43,16 +43,21 @@ def _read(found: re.Match[bytes]) -> KeyLine | None:
     return label, bytes.fromhex(found[2].decode("ascii")), bytes.fromhex(found[3].decode("ascii"))
 
 
-def lines_of(text: bytes, name: bytes) -> list[KeyLine]:
-    """The lines of a text whose second field is `name`, in their order.
+def lines_of(text: bytes, name: bytes, places: list[int]) -> list[KeyLine]:
+    """Those lines of a text whose second field is `name`.
 
     Args:
-        text: begins where a line begins; a last line without its end counts.
+        text: a part of a log; a last line without its end counts.
         name: the whole second field.
+        places: where lines begin, in the log; at the first of them the text begins.
     """
-    wanted = name.hex().encode("ascii")
-    lines = [_read(found) for found in _LINE.finditer(text) if found[2].lower() == wanted]
-    return [line for line in lines if line is not None]
+    found = []
+    for place in places:
+        at = place - places[0]
+        line = parse_line(text[at : at + LONGEST_LINE].partition(b"\n")[0]) if at >= 0 else None
+        if line is not None and line[1] == name:
+            found.append(line)
+    return found
 
 
 def index_lines(text: bytes, size: int, place: int, names: array[int], places: array[int]) -> None:

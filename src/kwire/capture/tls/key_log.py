@@ -38,15 +38,12 @@ def _lines_at(name: bytes, places: list[int], read: Callable[[int, int], bytes])
         places: where lines begin, in order.
         read: gives so many bytes of the file from a place.
     """
-    lines = key_lines()
     if not places:
         return []
-    first, last = places[0], places[-1]
-    if last - first <= _READ_TOGETHER:
-        text = read(first, last - first + LONGEST_LINE)
-        end = text.find(b"\n", last - first)
-        return lines.lines_of(text if end < 0 else text[:end], name)
-    return [line for place in places for line in lines.lines_of(read(place, LONGEST_LINE).partition(b"\n")[0], name)]
+    lines_of, span = key_lines().lines_of, places[-1] - places[0]
+    if span <= _READ_TOGETHER:
+        return list(lines_of(read(places[0], span + LONGEST_LINE), name, places))
+    return [line for place in places for line in lines_of(read(place, LONGEST_LINE), name, [place])]
 
 
 def _are_all(lines: list[KeyLine]) -> bool:
