@@ -64,7 +64,9 @@ cdef inline const uint8_t* behind_hex(const uint8_t* at, const uint8_t* end) noe
     return at
 
 
-cdef inline const uint8_t* behind_word(const uint8_t* at, const uint8_t* end, const char* word, const char* other, Py_ssize_t size) noexcept nogil:
+cdef inline const uint8_t* behind_word(
+    const uint8_t* at, const uint8_t* end, const char* word, const char* other, Py_ssize_t size
+) noexcept nogil:
     """Behind a word of which each letter may be that of either spelling; `at` where it does not stand there."""
     cdef Py_ssize_t index
     if end - at < size:

@@ -12,9 +12,8 @@ from libc.string cimport memcpy  # no-cython-lint
 
 from build_id cimport build_id
 
-from kwire.capture._native.tls_key_schedule cimport (  # no-cython-lint: of the included parts
-    MOST_KEY_BLOCK, Hmac, expanded, hash_number, hmac_begin, key_block,
-)
+from kwire.capture._native.tls_key_schedule cimport MOST_KEY_BLOCK, Hmac, expanded  # no-cython-lint: of tls_ciphers.pxi
+from kwire.capture._native.tls_key_schedule cimport hash_number, hmac_begin, key_block  # no-cython-lint
 from kwire.capture._native.tls_records cimport RecordStream, RecordView
 
 import hashlib  # no-cython-lint

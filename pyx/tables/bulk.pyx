@@ -71,6 +71,7 @@ cdef enum:
     API_VERSIONS = 18
     UNSUPPORTED_VERSION = 35
 
+
 @lru_cache(maxsize=4096)
 def _address_of(packed):
     return str(ip_address(packed)).encode()

@@ -25,7 +25,8 @@ PARTS = st.one_of(
 REGULAR = st.builds(
     lambda label, begin, name, middle, secret, end: label + b" " + begin + name + b" " + middle + secret + end,
     st.sampled_from([b"CLIENT_RANDOM", b"RSA", b"  exporter_secret"]), st.sampled_from([b"", b"", b"Session-ID:"]),
-    st.sampled_from([NAME.hex().encode(), NAME.hex().upper().encode(), NAME[:8].hex().encode()]), st.sampled_from([b"", b"", b"Master-Key:"]),
+    st.sampled_from([NAME.hex().encode(), NAME.hex().upper().encode(), NAME[:8].hex().encode()]),
+    st.sampled_from([b"", b"", b"Master-Key:"]),
     st.sampled_from([SECRET.hex().encode(), b"0" * 64]), st.sampled_from([b"\n", b"\r\n", b" \t\r\n", b""]),
 )  # fmt: skip
 

@@ -1,6 +1,7 @@
 """TLS between TCP and the protocol: key logs, records, handshakes, and one stream of plaintext per direction of a connection.
 
-    key_log         NSS key logs, by client random
+    key_lines       lines of NSS key logs
+    key_log         such logs, by client random
     session_keys    all that a series has of keys: its logs, Decryption Secrets Blocks, sessions that may be resumed
     cipher_suites   what the numbers of suites stand for
     key_schedule    secrets to traffic keys (RFC 5246, RFC 8446)

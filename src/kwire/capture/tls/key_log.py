@@ -27,7 +27,9 @@ _READ_TOGETHER: Final = 1 << 14
 _READ_BYTES: Final = 1 << 22
 _MOST_RECENT: Final = 1 << 16  # lines that wait for being sorted in
 _MOST_LINES: Final = 64  # that one client random may have: what a hostile log could repeat
-_OF_13: Final = frozenset(f"{side}{kind}_TRAFFIC_SECRET{end}" for side in ("CLIENT", "SERVER") for kind, end in (("_HANDSHAKE", ""), ("", "_0")))
+_OF_13: Final = frozenset(
+    f"{side}{kind}_TRAFFIC_SECRET{end}" for side in ("CLIENT", "SERVER") for kind, end in (("_HANDSHAKE", ""), ("", "_0"))
+)
 
 
 def _lines_at(name: bytes, places: list[int], read: Callable[[int, int], bytes]) -> list[KeyLine]:
