@@ -37,7 +37,7 @@ from wire.uuid_text cimport fill_pairs
 
 from kwire.capture._native.connection cimport TcpConnection
 from kwire.capture._native.sink cimport StreamSink
-from kwire.capture._native.tls_connection cimport TlsConnection
+from kwire.capture._native.tls_connection cimport PlainPiece, TlsConnection
 from kwire.protocol._native.direction_detection cimport DirectionDetector
 from kwire.protocol._native.tracker cimport Connection, EventSink, begins_with_tls, field_plans, row_connection
 
@@ -49,7 +49,6 @@ import pyarrow as pa
 
 from kwire.capture.tcp import endpoints_of
 from kwire.capture.tls.opening import TlsOpening  # no-cython-lint
-from kwire.capture.tls.plaintext import Missing  # no-cython-lint
 from kwire.protocol.events import IdentityChanged, RequestCompleted, TopicsUsed
 from kwire.protocol.tracking.direction_detection import DirectionDetector as PureDetector  # no-cython-lint: of encrypted_streams.pxi
 from kwire.schema import catalog, error_name
@@ -300,8 +299,8 @@ cdef class RowBatches(StreamSink):
             stream.tracker.lose_bytes(direction != stream.slot.client_side, count, time_ns, cut)
             stream.tls_undecided, stream.tls_opening = False, None
             if stream.tls is not None:
-                lost = stream.tls.miss_bytes(self.keys, direction, count, time_ns, self.packet_of(packet), cut)
-                take_plaintext(self, stream, connection, lost)
+                stream.tls.miss_bytes(self.keys, direction, count, time_ns, self.packet_of(packet), cut)
+                take_plaintext(self, stream, connection)
             return self.rows_added(before)
         return lose_undecided(self, stream, connection, direction, count, cut, time_ns, packet)
 

@@ -21,42 +21,42 @@ cdef int take_undecided(
     int64_t packet,
 ) except -1:
     """RowSink.data, of the next bytes of a side while it is not known which one is the server's."""
-    cdef list outputs = None
     cdef list events
     cdef int64_t place = self.packet_of(packet)
     if stream.tls is not None:
-        outputs = stream.tls.take(self.keys, side, data, size, time_ns, place)
+        stream.tls.take(self.keys, side, data, size, time_ns, place)
     elif stream.tls_undecided:
         if stream.tls_opening is None and not begins_tls(data, size):
             stream.tls_undecided = False
         else:
-            outputs = tls_of_opening(self, stream, True, side, data, size, time_ns, place)
+            take_opening(self, stream, True, side, data, size, time_ns, place)
     events = stream.detector.take(side, <Bytes>data, size, time_ns, place)
-    return take_decided_by_hello(self, stream, connection, events, outputs, time_ns, place)
+    return take_decided_by_hello(self, stream, connection, events, time_ns, place)
 
 
 cdef int lose_undecided(
     RowBatches self, TrackedStream stream, TcpConnection connection, int side, int64_t count, bint cut, int64_t time_ns, int64_t packet,
 ) except -1:
     """RowSink.lost, of bytes of a side while it is not known which one is the server's."""
-    cdef list outputs = None
     cdef int64_t place = self.packet_of(packet)
     stream.tls_undecided, stream.tls_opening = False, None
     cdef list events = stream.detector.lose(side, count, time_ns, cut)
     if stream.tls is not None:
-        outputs = stream.tls.miss_bytes(self.keys, side, count, time_ns, place, cut)
-    return take_decided_by_hello(self, stream, connection, events, outputs, time_ns, place)
+        stream.tls.miss_bytes(self.keys, side, count, time_ns, place, cut)
+    return take_decided_by_hello(self, stream, connection, events, time_ns, place)
 
 
 cdef int take_decided_by_hello(
-    RowBatches self, TrackedStream stream, TcpConnection connection, list events, list outputs, int64_t time_ns, int64_t packet,
+    RowBatches self, TrackedStream stream, TcpConnection connection, list events, int64_t time_ns, int64_t packet,
 ) except -1:
     """Who sends a ClientHello is the client; then what was deciphered so far makes rows."""
     if stream.detector.server < 0 and stream.tls is not None and stream.tls.client >= 0:
         events = events + stream.detector.opened(stream.tls.client, time_ns, packet)
     take_decided(self, stream, connection, events)
-    if outputs and stream.tracker is not None:
-        take_plaintext(self, stream, connection, outputs)
+    if stream.tls is not None and stream.tracker is not None:
+        return take_plaintext(self, stream, connection)
+    if stream.tls is not None:
+        stream.tls.clear_pieces()
     return 0
 
 
