@@ -37,7 +37,7 @@ from wire.uuid_text cimport fill_pairs
 
 from kwire.capture._native.connection cimport TcpConnection
 from kwire.capture._native.sink cimport StreamSink
-from kwire.capture._native.tls_connection cimport PlainPiece, TlsConnection
+from kwire.capture._native.tls_connection cimport PlainPiece, TlsConnection  # no-cython-lint: of encrypted_streams.pxi
 from kwire.protocol._native.direction_detection cimport DirectionDetector
 from kwire.protocol._native.tracker cimport Connection, EventSink, begins_with_tls, field_plans, row_connection
 

@@ -72,5 +72,5 @@ def test_what_is_derived_is_that_of_the_pure_twin(secret: bytes, seed: bytes, le
     ],
 )
 def test_what_does_not_fit_is_refused(ask: Any) -> None:
-    with pytest.raises(ValueError):  # noqa: PT011 - each says something else
+    with pytest.raises(ValueError):
         ask()
