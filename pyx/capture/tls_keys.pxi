@@ -1,8 +1,8 @@
-# Part of tls_connection.pyx: from what a key log has to the keys of both directions (kwire/capture/tls/connection.py).
+# Part of tls_connection.pyx: from what a key log has to the keys of both directions (kwire/capture/tls/handshakes.py).
 
 
 cdef int use_13(TlsConnection self, dict secrets, object suite) except -1:
-    """TlsConnection._use_13."""
+    """Handshakes._use_13."""
     cdef Direction direction
     cdef int number
     for number in range(2):
@@ -23,7 +23,7 @@ cdef int use_13(TlsConnection self, dict secrets, object suite) except -1:
 
 
 cdef int find_12(TlsConnection self, object keys, const uint8_t* exchange, Py_ssize_t size) except -1:
-    """TlsConnection._find_12."""
+    """Handshakes._find_12."""
     cdef ClientHelloView hello = self.client_hello
     cdef Direction direction
     server, suite = self.server, self.suite
@@ -59,7 +59,7 @@ cdef int find_12(TlsConnection self, object keys, const uint8_t* exchange, Py_ss
 
 
 cdef int find_late(TlsConnection self, object keys, int side, Direction direction, const RecordView* record) except -1:
-    """TlsConnection._find_late."""
+    """Handshakes._find_late."""
     cdef Epoch epoch
     cdef Direction each
     cdef int64_t sequence, most

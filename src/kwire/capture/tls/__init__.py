@@ -10,7 +10,8 @@
     certificates    subjects, validity, and ssl.principal.mapping.rules
     plaintext       what comes out
     direction       one direction: records in, plaintext out
-    connection      both of them
+    handshakes      what the messages of both sides say, and the keys that follow
+    connection      both directions
 
 Hellos and other handshake messages are read by `kwire.protocol.tls_handshake`.
 
