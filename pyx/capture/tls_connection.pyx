@@ -7,17 +7,20 @@ when the first record needs them. `cryptography` deciphers: one call for a recor
 
 cimport cython  # no-cython-lint: of the included parts
 from cpython.bytes cimport PyBytes_AS_STRING, PyBytes_FromStringAndSize, PyBytes_GET_SIZE
+from cpython.ref cimport Py_INCREF, Py_XDECREF, PyObject
 from libc.stdint cimport int64_t, uint8_t
+from libc.stdlib cimport free
 from libc.string cimport memcpy  # no-cython-lint
 
 from build_id cimport build_id
+from wire.grown cimport grown
 
-from kwire.capture._native.tls_records cimport RecordStream, RecordView
+from kwire.capture._native.tls_key_schedule cimport MOST_KEY_BLOCK, Hmac, expanded  # no-cython-lint: of tls_ciphers.pxi
+from kwire.capture._native.tls_key_schedule cimport hash_number, hmac_begin, key_block  # no-cython-lint
+from kwire.capture._native.tls_records cimport RecordStream, RecordView, whole_record
 
 import hashlib  # no-cython-lint
-import struct
-from hmac import compare_digest  # no-cython-lint
-from hmac import digest as hmac_digest  # no-cython-lint: of tls_ciphers.pxi
+from hmac import compare_digest  # no-cython-lint: of tls_ciphers.pxi
 
 from kwire.capture.tls.alerts import alert_bytes, read_alert
 from kwire.capture.tls.certificates import read_certificate  # no-cython-lint
@@ -25,13 +28,13 @@ from kwire.capture.tls.cipher_suites import SUITES, suite_name  # no-cython-lint
 from kwire.capture.tls.connection import TlsConnection as PureConnection
 from kwire.capture.tls.direction import Direction as PureDirection  # no-cython-lint
 from kwire.capture.tls.direction import Epoch as PureEpoch  # no-cython-lint
-from kwire.capture.tls.key_schedule import Keys, keys_12, master_secret  # no-cython-lint
+from kwire.capture.tls.key_schedule import Keys, master_secret  # no-cython-lint
 from kwire.capture.tls.key_schedule import next_secret as following_secret  # no-cython-lint
 from kwire.capture.tls.plaintext import Missing, Plain
 from kwire.capture.tls.record_ciphers import RecordCipher as PureCipher  # no-cython-lint
 from kwire.capture.tls.session_keys import Session  # no-cython-lint
 from kwire.protocol.tls_fingerprints import ja3, ja4  # no-cython-lint: of tls_hellos.pxi
-from kwire.protocol.tls_handshake import RETRY, VERSION_NAMES, ServerHello, read_client_hello, read_ticket  # no-cython-lint
+from kwire.protocol.tls_handshake import RETRY, VERSION_NAMES, ServerHello, read_client_hello  # no-cython-lint
 
 try:
     from cryptography.exceptions import InvalidTag
@@ -71,12 +74,15 @@ cdef enum:
     LATE_RECORDS = 64
     MOST_ALERTS = 8
     MOST_FAULTS = 4
+    LEAST_FINISHED = 53  # 4 + 32 + 1 + 16
 
 cdef tuple KINDS = ("early", "handshake", "data")
 cdef dict MAC_BYTES = {"sha1": 20, "sha256": 32, "sha384": 48}
 cdef object KNOWN_MESSAGES = frozenset((0, 1, 2, 4, 5, 8, 11, 12, 13, 14, 15, 16, 20, 22, 24))
 cdef int IV_BYTES = 12
-cdef object ADDITIONAL = struct.Struct(">QBHH").pack
+cdef dict HASHES = {"sha1": hashlib.sha1, "sha256": hashlib.sha256, "sha384": hashlib.sha384}
+cdef bytes INNER = bytes(value ^ 0x36 for value in range(256))
+cdef bytes OUTER = bytes(value ^ 0x5C for value in range(256))
 
 
 include "capture/tls_ciphers.pxi"
@@ -104,56 +110,76 @@ cdef class TlsConnection:
         self.certificate_faults, self.read_alerts = [], []
         self.client = -1
 
+    def __dealloc__(self):
+        self.clear_pieces()
+        free(self.pieces)
+
     # What the layer below says.
 
     cdef Direction of(self, int side):
         return <Direction>self.directions[side]
 
-    cdef list take(self, object keys, int side, const uint8_t* data, Py_ssize_t size, int64_t time_ns, int64_t packet):
-        """TlsConnection.receive; what comes out is a `Missing`, or side, bytes, begin and end in them, time and packet of plaintext."""
-        return self.take_records(keys, side) if self.of(side).stream.add(data, size, time_ns, packet) else None
+    cdef int take(self, object keys, int side, const uint8_t* data, Py_ssize_t size, int64_t time_ns, int64_t packet) except -1:
+        """TlsConnection.receive; what comes out is in `pieces`."""
+        cdef Direction direction = self.of(side)
+        cdef RecordStream stream = direction.stream
+        cdef RecordView record
+        cdef Py_ssize_t given
+        if not stream.is_at_border():
+            return self.take_records(keys, side, direction) if stream.add(data, size, time_ns, packet) else 0
+        # mostly a segment begins and ends with a record: these are read where they lie, and only what is left over is kept
+        record.first_ns = record.last_ns = time_ns
+        record.first_packet = record.last_packet = packet
+        record.end = given = 0
+        try:
+            while whole_record(data, size, &record):
+                given = record.end
+                self.record(keys, side, direction, &record)
+        finally:
+            stream.pass_records(given)
+        if size > given and stream.add(data + given, size - given, time_ns, packet):
+            return self.take_records(keys, side, direction)
+        return 0
 
     def receive(self, keys, side, bytes data, t, packet):
-        cdef list out = self.take(keys, side, <const uint8_t*>PyBytes_AS_STRING(data), PyBytes_GET_SIZE(data), t, packet)
-        return plain_outputs(out)
+        self.take(keys, side, <const uint8_t*>PyBytes_AS_STRING(data), PyBytes_GET_SIZE(data), t, packet)
+        return given_outputs(self)
 
     def lose(self, keys, side, count, t, packet, cut):
-        return plain_outputs(self.miss_bytes(keys, side, count, t, packet, bool(cut)))
+        self.miss_bytes(keys, side, count, t, packet, bool(cut))
+        return given_outputs(self)
 
     def begins_late(self, side):
         self.begin_late(side)
 
-    cdef list take_records(self, object keys, int side):
+    cdef int take_records(self, object keys, int side, Direction direction) except -1:
         """TlsConnection.taken."""
-        cdef Direction direction = self.of(side)
         cdef RecordStream stream = direction.stream
         cdef RecordView record
-        cdef list out = []
         cdef _Accepts accepts
         if stream.seeking:
             accepts = _Accepts.__new__(_Accepts)
             accepts.tls, accepts.direction = self, direction
             sought = stream.sought(accepts)
             if sought is None:
-                return out
+                return 0
             body = sought.body
             record.kind, record.version = sought.kind, sought.version
             record.body, record.size = <const uint8_t*>PyBytes_AS_STRING(body), PyBytes_GET_SIZE(body)
             record.first_ns, record.first_packet = sought.first
             record.last_ns, record.last_packet = sought.last
             record.first_bytes, record.lost_before = sought.first_bytes, sought.lost_before
-            self.record(keys, side, direction, &record, out)
+            self.record(keys, side, direction, &record)
         record.end = 0
         try:
             while stream.next_record(&record):
-                self.record(keys, side, direction, &record, out)
+                self.record(keys, side, direction, &record)
         finally:
             stream.drop_records(&record)
-        return out
+        return 0
 
-    cdef list miss_bytes(self, object keys, int side, int64_t count, int64_t time_ns, int64_t packet, bint cut):
-        """TlsConnection.lose."""
-        cdef list out = []
+    cdef int miss_bytes(self, object keys, int side, int64_t count, int64_t time_ns, int64_t packet, bint cut) except -1:
+        """TlsConnection.lose; what comes out is in `pieces`."""
         cdef Direction direction = self.of(side)
         self.lost = self.lost or not cut
         if not self.is_completed(side):
@@ -161,12 +187,12 @@ cdef class TlsConnection:
             self.transcript = None
         broken = direction.stream.lose(count, time_ns, packet, bool(cut))
         if broken is not None:
-            self.broken(keys, side, direction, broken, out)
+            self.broken(keys, side, direction, broken)
         if direction.stream.seeking:
             if not direction.epochs and (direction.encrypted or not self.has_keys):
                 direction.stream.give_up()
-            self.miss(side, direction, None, cut, time_ns, packet, out)
-        return out
+            self.miss(side, direction, -1, cut, time_ns, packet)
+        return 0
 
     cdef int begin_late(self, int side) except -1:
         """TlsConnection.begins_late."""
@@ -176,14 +202,41 @@ cdef class TlsConnection:
             direction.is_doubtful, direction.doubtful_ns, direction.doubtful_packet = True, 0, 0
         return 0
 
-    cdef int miss(self, int side, Direction direction, object count, bint cut, int64_t time_ns, int64_t packet, list out) except -1:
+    cdef PlainPiece* new_piece(self, int side, int64_t begin, int64_t end, int64_t time_ns, int64_t packet) except NULL:
+        cdef PlainPiece* made
+        cdef PlainPiece* pieces = <PlainPiece*>grown(self.pieces, &self.piece_room, self.piece_count + 1, 4, sizeof(PlainPiece))
+        if pieces is NULL:
+            raise MemoryError
+        self.pieces = pieces
+        made = &pieces[self.piece_count]
+        self.piece_count += 1
+        made.owner, made.side, made.begin, made.end, made.cut = NULL, side, begin, end, False
+        made.time_ns, made.packet = time_ns, packet
+        return made
+
+    cdef int add_plain(self, int side, bytes owner, int64_t begin, int64_t end, int64_t time_ns, int64_t packet) except -1:
+        cdef PlainPiece* made = self.new_piece(side, begin, end, time_ns, packet)
+        Py_INCREF(owner)
+        made.owner = <PyObject*>owner
+        return 0
+
+    cdef void clear_pieces(self) noexcept:
+        """Let go of what came out."""
+        cdef Py_ssize_t index
+        cdef Py_ssize_t count = self.piece_count
+        self.piece_count = 0
+        for index in range(count):
+            Py_XDECREF(self.pieces[index].owner)
+
+    cdef int miss(self, int side, Direction direction, int64_t count, bint cut, int64_t time_ns, int64_t packet) except -1:
+        """Plaintext is missing, -1 for an unknown number of bytes."""
         if direction.opened_bytes:
-            out.append(Missing(side, count, bool(cut), time_ns, packet))
+            self.new_piece(side, count, 0, time_ns, packet).cut = cut
         elif not direction.is_doubtful:
             direction.is_doubtful, direction.doubtful_ns, direction.doubtful_packet = True, time_ns, packet
         return 0
 
-    cdef int settle_doubt(self, int side, list out) except -1:
+    cdef int settle_doubt(self, int side) except -1:
         """The first plaintext behind a loss is there: was there any before it?"""
         cdef Direction own = self.of(side)
         cdef Direction other = self.of(1 - side)
@@ -194,11 +247,11 @@ cdef class TlsConnection:
                 epoch = own.epochs[0]
                 is_first = epoch.kind == DATA and epoch.sequence == 1
             if not is_first:
-                out.append(Missing(side, None, False, own.doubtful_ns, own.doubtful_packet))
+                self.new_piece(side, -1, 0, own.doubtful_ns, own.doubtful_packet)
             own.is_doubtful = False
         # a server answers what it was asked, and behind its first request a client may have been answered
         if self.client >= 0 and other.is_doubtful and (side != self.client or own.opened_bytes):
-            out.append(Missing(1 - side, None, False, other.doubtful_ns, other.doubtful_packet))
+            self.new_piece(1 - side, -1, 0, other.doubtful_ns, other.doubtful_packet)
             other.is_doubtful = False
         return 0
 
@@ -213,7 +266,7 @@ cdef class TlsConnection:
         cdef Py_ssize_t size = PyBytes_GET_SIZE(body)
         cdef const uint8_t* data = <const uint8_t*>PyBytes_AS_STRING(body)
         if direction.epochs and (self.version_number < TLS_1_3 or kind == APPLICATION):
-            self.has_found = direction.opens(kind, version, body, lost)
+            self.has_found = direction.opens(kind, version, data, size, lost)
             if self.has_found:
                 return True
             if direction.stopped:
@@ -226,7 +279,7 @@ cdef class TlsConnection:
             return size >= 4 and data[0] in KNOWN_MESSAGES and data[1] == 0
         return (kind == ALERT and size == 2 and 1 <= data[0] <= 2) or (kind == CHANGE_CIPHER and size == 1 and data[0] == 1)
 
-    cdef int record(self, object keys, int side, Direction direction, const RecordView* record, list out) except -1:
+    cdef int record(self, object keys, int side, Direction direction, const RecordView* record) except -1:
         """TlsConnection._record."""
         cdef bint found = self.has_found
         cdef bytes body
@@ -237,7 +290,7 @@ cdef class TlsConnection:
                 direction.encrypted = True
             return 0
         if not found and not direction.encrypted and record.kind != APPLICATION:
-            return self.content(keys, side, direction, record, record.kind, record.body, record.size, None, out)
+            return self.content(keys, side, direction, record, record.kind, record.body, record.size, None)
         direction.protected += 1
         direction.largest = max(direction.largest, record.size)
         if not found:
@@ -245,17 +298,16 @@ cdef class TlsConnection:
                 direction.unopened += 1
                 direction.opaque_bytes += record.size
                 return 0
-            body = PyBytes_FromStringAndSize(<const char*>record.body, record.size)
             if not direction.epochs and not self.version_number:
-                find_late(self, keys, side, direction, record.kind, record.version, body)
-            if not direction.opens(record.kind, record.version, body, record.lost_before):
+                find_late(self, keys, side, direction, record)
+            if not direction.opens(record.kind, record.version, record.body, record.size, record.lost_before):
                 direction.unopened += 1
                 direction.opaque_bytes += record.size
                 if direction.epochs:
                     direction.failures += 1
                     if direction.failures >= MOST_FAILURES:
                         direction.stopped = True
-                    self.miss(side, direction, None, False, record.last_ns, record.last_packet, out)
+                    self.miss(side, direction, -1, False, record.last_ns, record.last_packet)
                 return 0
         if self.version_number < TLS_1_3:
             direction.encrypted = True
@@ -267,11 +319,12 @@ cdef class TlsConnection:
             direction.padding = -1
         body = direction.plain
         return self.content(
-            keys, side, direction, record, direction.plain_kind, <const uint8_t*>PyBytes_AS_STRING(body), direction.plain_size, body, out
+            keys, side, direction, record, direction.plain_kind, <const uint8_t*>PyBytes_AS_STRING(body), direction.plain_size, body
         )
 
-    cdef int broken(self, object keys, int side, Direction direction, object broken, list out) except -1:
+    cdef int broken(self, object keys, int side, Direction direction, object broken) except -1:
         """TlsConnection._broken."""
+        cdef int64_t count = -1
         cdef Epoch epoch = None
         cdef bint is_13 = self.version_number >= TLS_1_3
         if not direction.encrypted and broken.kind != APPLICATION:
@@ -285,7 +338,6 @@ cdef class TlsConnection:
         direction.opaque_bytes += len(broken.beginning)
         if epoch is None:
             return 0
-        count = None
         cipher = epoch.cipher.plain()
         padding = max(direction.padding, 0)
         if epoch.kind == DATA and (not cipher.hides_length or (is_13 and direction.padding != -1)):
@@ -293,11 +345,12 @@ cdef class TlsConnection:
         if epoch.kind == DATA and direction.opened_bytes and keys.options.unverified and (is_13 or broken.kind == APPLICATION):
             data = cipher.open_beginning(epoch.sequence - 1, broken.beginning, broken.size)
             if data:
-                data = data if count is None else data[:count]
-                count = None if count is None else count - len(data)
+                if count >= 0:
+                    data = data[:count]
+                    count -= len(data)
                 self.unverified_bytes += len(data)
-                out.append((side, data, 0, len(data), *broken.mark))
-        return self.miss(side, direction, count, broken.cut, broken.mark[0], broken.mark[1], out)
+                self.add_plain(side, data, 0, len(data), broken.mark[0], broken.mark[1])
+        return self.miss(side, direction, count, broken.cut, broken.mark[0], broken.mark[1])
 
     cdef int broken_hello(self, object keys, int side, Direction direction, object broken) except -1:
         """Read what there is of a flight in clear: snaplen often cuts off what follows a random."""
@@ -312,7 +365,7 @@ cdef class TlsConnection:
 
     cdef int content(
         self, object keys, int side, Direction direction, const RecordView* record, int kind, const uint8_t* data, Py_ssize_t size,
-        bytes owner, list out,
+        bytes owner,
     ) except -1:
         """TlsConnection._content; `owner` begins with the data, None for what lies in the stream."""
         if kind == APPLICATION:
@@ -321,13 +374,13 @@ cdef class TlsConnection:
             if owner is None:
                 owner = PyBytes_FromStringAndSize(<const char*>data, size)
             if direction.is_doubtful or self.of(1 - side).is_doubtful:
-                self.settle_doubt(side, out)
+                self.settle_doubt(side)
             direction.opened_bytes += size
             if 0 < record.first_bytes < size and (record.first_ns != record.last_ns or record.first_packet != record.last_packet):
-                out.append((side, owner, 0, record.first_bytes, record.first_ns, record.first_packet))
-                out.append((side, owner, record.first_bytes, size, record.last_ns, record.last_packet))
+                self.add_plain(side, owner, 0, record.first_bytes, record.first_ns, record.first_packet)
+                self.add_plain(side, owner, record.first_bytes, size, record.last_ns, record.last_packet)
             else:
-                out.append((side, owner, 0, size, record.last_ns, record.last_packet))
+                self.add_plain(side, owner, 0, size, record.last_ns, record.last_packet)
         elif kind == HANDSHAKE:
             return feed_messages(self, keys, side, direction, data, size, record.last_ns, record.last_packet)
         elif kind == ALERT:
@@ -376,9 +429,23 @@ cdef class TlsConnection:
 
     @property
     def is_flawless(self):
-        return self.decrypted_bytes > 0 and self.version_number >= TLS_1_2 and not (
-            self.certificate_faults or self.renegotiated or self.unverified_bytes
-        )
+        return self.shows_no_fault()
+
+    cdef bint shows_no_fault(self) except -1:
+        """TlsConnection.is_flawless."""
+        cdef Direction first = self.of(0)
+        cdef Direction second = self.of(1)
+        if self.version_number < TLS_1_2 or len(self.certificate_faults) or self.renegotiated or self.unverified_bytes:
+            return False
+        if first.opened_bytes or second.opened_bytes:
+            return True
+        if len(self.read_alerts) or self.server is None or self.client < 0:
+            return False
+        if self.has_keys and not first.opened and not second.opened and (first.protected or second.protected):
+            return False
+        if self.version_number >= TLS_1_3:
+            return self.of(self.client).largest >= LEAST_FINISHED
+        return first.encrypted and second.encrypted
 
     def direction(self, side):
         """The state of a direction, to be read."""
@@ -455,13 +522,19 @@ cdef int add_epoch(Direction direction, EpochKind kind, object suite, object sec
     return 0
 
 
-cdef list plain_outputs(list out):
-    """As the pure twin gives them."""
-    if out is None:
-        return []
-    return [
-        each if type(each) is Missing else Plain(each[0], memoryview(each[1])[each[2]:each[3]], each[4], each[5]) for each in out
-    ]
+cdef list given_outputs(TlsConnection self):
+    """What came out, as the pure twin gives it."""
+    cdef list out = []
+    cdef Py_ssize_t index
+    cdef PlainPiece piece
+    for index in range(self.piece_count):
+        piece = self.pieces[index]
+        if piece.owner is NULL:
+            out.append(Missing(piece.side, None if piece.begin < 0 else piece.begin, bool(piece.cut), piece.time_ns, piece.packet))
+        else:
+            out.append(Plain(piece.side, memoryview(<object>piece.owner)[piece.begin:piece.end], piece.time_ns, piece.packet))
+    self.clear_pieces()
+    return out
 
 
 include "capture/tls_messages.pxi"

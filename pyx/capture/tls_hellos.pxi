@@ -100,7 +100,7 @@ cdef ClientHelloView client_hello_of(const uint8_t* data, Py_ssize_t size):
     cdef ClientHelloView made
     cdef Part rest, random, session_id, ciphers, ignored, body
     cdef Part bodies[MOST_EXTENSIONS]
-    cdef Part groups, formats, signatures, first_name, names, versions, identity
+    cdef Part groups, formats, signatures, first_name, names, versions, identity, kind
     cdef Py_ssize_t version = 0, number = 0, length = 0
     cdef list tickets = []
     cdef object server_name = None
@@ -175,11 +175,29 @@ cdef ClientHelloView client_hello_of(const uint8_t* data, Py_ssize_t size):
     made.message = PyBytes_FromStringAndSize(<const char*>data, size)
     made.random, made.session_id, made.tickets = bytes_of(&random), bytes_of(&session_id), tickets
     made.early_data, made.is_whole, made.server_name = early, is_whole, server_name
-    made.marks = b"%c%c%d,%d,%d,%d,%d,%d," % (
-        version >> 8, version & 255, ciphers.left, count, groups.left, formats.left, signatures.left, versions.left
-    ) + bytes_of(&ciphers) + kinds[:2 * count] + bytes_of(&groups) + bytes_of(&formats) + bytes_of(&signatures) + bytes_of(&versions) + (
-        bytes_of(&first_name)
-    )
+    kind.at, kind.left = kinds, 2 * count
+    made.marks = joined_parts(version, [&ciphers, &kind, &groups, &formats, &signatures, &versions, &first_name])
+    return made
+
+
+cdef bytes joined_parts(Py_ssize_t version, const Part** parts):
+    """The version, the sizes of seven parts, and their bytes."""
+    cdef Py_ssize_t total = 16
+    cdef Py_ssize_t size
+    cdef bytes made
+    cdef uint8_t* target
+    cdef int index
+    for index in range(7):
+        total += parts[index].left
+    made = PyBytes_FromStringAndSize(NULL, total)
+    target = <uint8_t*>PyBytes_AS_STRING(made)
+    target[0], target[1] = <uint8_t>(version >> 8), <uint8_t>version
+    total = 16
+    for index in range(7):
+        size = parts[index].left  # 16 bits on the wire at most
+        target[2 + 2 * index], target[3 + 2 * index] = <uint8_t>(size >> 8), <uint8_t>size
+        memcpy(target + total, parts[index].at, size)
+        total += size
     return made
 
 
@@ -237,6 +255,18 @@ cdef object alpn_of(const uint8_t* data, Py_ssize_t size):
     if names.left < 0 or not vector_of(&names, 2, &body) or not names_fit(body, &first):
         return None
     return None if first.left < 0 else bytes_of(&first)
+
+
+cdef bytes ticket_of(const uint8_t* data, Py_ssize_t size, bint is_13):
+    """read_ticket of a whole message; None where it gives none."""
+    cdef Part rest, ticket
+    cdef Py_ssize_t number = 0
+    rest.at, rest.left = data + 4, size - 4
+    if not number_of(&rest, 4, &number):
+        return None
+    if is_13 and (not number_of(&rest, 4, &number) or not vector_of(&rest, 1, &ticket)):
+        return None
+    return bytes_of(&ticket) if vector_of(&rest, 2, &ticket) and ticket.left else None
 
 
 cdef object first_certificate(const uint8_t* data, Py_ssize_t size, bint is_13):

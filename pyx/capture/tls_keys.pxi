@@ -1,8 +1,8 @@
-# Part of tls_connection.pyx: from what a key log has to the keys of both directions (kwire/capture/tls/connection.py).
+# Part of tls_connection.pyx: from what a key log has to the keys of both directions (kwire/capture/tls/handshakes.py).
 
 
 cdef int use_13(TlsConnection self, dict secrets, object suite) except -1:
-    """TlsConnection._use_13."""
+    """Handshakes._use_13."""
     cdef Direction direction
     cdef int number
     for number in range(2):
@@ -23,7 +23,7 @@ cdef int use_13(TlsConnection self, dict secrets, object suite) except -1:
 
 
 cdef int find_12(TlsConnection self, object keys, const uint8_t* exchange, Py_ssize_t size) except -1:
-    """TlsConnection._find_12."""
+    """Handshakes._find_12."""
     cdef ClientHelloView hello = self.client_hello
     cdef Direction direction
     server, suite = self.server, self.suite
@@ -55,15 +55,11 @@ cdef int find_12(TlsConnection self, object keys, const uint8_t* exchange, Py_ss
     if not master:
         return 0
     self.session, self.has_keys = session, True
-    pair = keys_12(master, hello.random, server.random, suite)
-    for number in range(2):
-        direction = self.of(self.client if number == 0 else 1 - self.client)
-        direction.epochs.append(new_epoch(DATA, suite, new_cipher(suite, pair[number], None, False, server.encrypt_then_mac)))
-    return 0
+    return add_ciphers_12(self, master, suite, server)
 
 
-cdef int find_late(TlsConnection self, object keys, int side, Direction direction, int kind, int version, bytes body) except -1:
-    """TlsConnection._find_late."""
+cdef int find_late(TlsConnection self, object keys, int side, Direction direction, const RecordView* record) except -1:
+    """Handshakes._find_late."""
     cdef Epoch epoch
     cdef Direction each
     cdef int64_t sequence, most
@@ -82,7 +78,7 @@ cdef int find_late(TlsConnection self, object keys, int side, Direction directio
         use_13(self, secrets, suite)
         for epoch in direction.epochs:
             for sequence in range(most):
-                if direction.deciphers(epoch, sequence, kind, version, body):
+                if direction.deciphers(epoch, sequence, record.kind, record.version, record.body, record.size):
                     self.version_number, self.suite = TLS_1_3, suite
                     self.version, self.cipher = VERSION_NAMES[TLS_1_3], suite.name
                     return 0

@@ -1,10 +1,10 @@
-# Part of tls_connection.pyx: handshake messages (kwire/capture/tls/connection.py).
+# Part of tls_connection.pyx: handshake messages (kwire/capture/tls/handshakes.py).
 
 
 cdef int feed_messages(
     TlsConnection self, object keys, int side, Direction direction, const uint8_t* data, Py_ssize_t size, int64_t time_ns, int64_t packet
 ) except -1:
-    """Messages.feed, and TlsConnection._message for each."""
+    """Messages.feed, and Handshakes._message for each."""
     cdef Py_ssize_t length
     cdef bytes joined = None
     if PyBytes_GET_SIZE(direction.pending):
@@ -30,7 +30,7 @@ cdef int take_message(
     TlsConnection self, object keys, int side, Direction direction, int number, const uint8_t* data, Py_ssize_t size, int64_t time_ns,
     int64_t packet
 ) except -1:
-    """TlsConnection._message."""
+    """Handshakes._message."""
     cdef Epoch epoch
     if self.transcript is not None and number != FINISHED and not self.completed:
         if self.version_number >= TLS_1_3 or len(self.transcript) >= MOST_TRANSCRIPT:
@@ -47,10 +47,12 @@ cdef int take_message(
         take_certificate(self, side, data, size, time_ns, packet)
     elif number == CLIENT_KEY_EXCHANGE:
         find_12(self, keys, data, size)
+        self.transcript = None
     elif number == NEW_SESSION_TICKET:
-        ticket = read_ticket(PyBytes_FromStringAndSize(<const char*>data, size), self.version_number >= TLS_1_3)
-        if ticket and (self.session is not None or self.version_number >= TLS_1_3):
-            remember_session(self, keys, ticket)
+        if (self.subject if self.version_number >= TLS_1_3 else self.session) is not None:
+            ticket = ticket_of(data, size, self.version_number >= TLS_1_3)
+            if ticket:
+                remember_session(self, keys, ticket)
     elif number == END_OF_EARLY_DATA:
         direction.drop_epoch(EARLY)
     elif number == KEY_UPDATE:
@@ -127,7 +129,7 @@ cdef int agree_alpn(TlsConnection self, object name) except -1:
 
 
 cdef object resumed_session(TlsConnection self, object keys):
-    """TlsConnection._resume."""
+    """Handshakes._resume."""
     for name in (*self.client_hello.tickets, self.client_hello.session_id):
         session = keys.recall(name)
         if session is not None:

@@ -24,6 +24,7 @@ cdef object plain_direction(Direction direction):
 cdef Direction direction_of_plain(object plain):
     cdef Direction made = Direction()
     cdef Epoch epoch
+    cdef RecordCipher cipher
     if type(plain.stream) is RecordStream:
         made.stream = plain.stream
     else:
@@ -31,9 +32,9 @@ cdef Direction direction_of_plain(object plain):
     made.pending = plain.messages.pending
     for each in plain.epochs:
         suite, keys, is_13, encrypt_then_mac = each.cipher.__reduce__()[1]
-        epoch = new_epoch(
-            <EpochKind>KINDS.index(each.kind), each.suite, new_cipher(each.suite, Keys(*keys), None, is_13, encrypt_then_mac)
-        )
+        cipher = new_cipher(each.suite, None, is_13, encrypt_then_mac)
+        cipher.key, cipher.iv, cipher.mac_key = keys
+        epoch = new_epoch(<EpochKind>KINDS.index(each.kind), each.suite, cipher)
         epoch.following, epoch.sequence = each.next_secret, each.sequence
         made.epochs.append(epoch)
     made.encrypted, made.finished, made.stopped = plain.encrypted, plain.finished, plain.stopped

@@ -24,6 +24,7 @@ cdef enum:
     LEAST_RECORD = 22
     MOST_SOUGHT = 73728  # 4 * MOST_BODY
     MOST_PENDING = 64
+    LARGE = 32768  # bytes of a buffer that is kept when it is empty
 
 
 cdef inline Py_ssize_t body_size(const uint8_t* header) noexcept nogil:
@@ -32,6 +33,19 @@ cdef inline Py_ssize_t body_size(const uint8_t* header) noexcept nogil:
 
 cdef inline bint is_header(const uint8_t* at) noexcept nogil:
     return CHANGE_CIPHER <= at[0] <= HEARTBEAT and at[1] == 3 and body_size(at) <= MOST_BODY
+
+
+cdef bint whole_record(const uint8_t* data, Py_ssize_t size, RecordView* record) noexcept:
+    """The next whole record behind `record.end` of a segment that begins at a border, with the mark of the segment."""
+    cdef const uint8_t* at = data + record.end
+    size -= record.end
+    if size < HEADER or not is_header(at) or size < HEADER + body_size(at):
+        return False
+    record.kind, record.version = at[0], at[1] << 8 | at[2]
+    record.body, record.size = at + HEADER, body_size(at)
+    record.first_bytes, record.lost_before = record.size, 0
+    record.end += HEADER + record.size
+    return True
 
 
 cdef object record_object(const RecordView* record, int64_t lost, int64_t gap):
@@ -96,6 +110,16 @@ cdef class RecordStream:
 
     def take(self, bytes data, int64_t t, int64_t packet):
         return bool(self.add(<const uint8_t*>PyBytes_AS_STRING(data), PyBytes_GET_SIZE(data), t, packet))
+
+    cdef bint is_at_border(self) noexcept:
+        """Whether the next byte begins a record, as far as is known."""
+        return not (self.size or self.ended or self.skip_left or self.seeking)
+
+    cdef void pass_records(self, Py_ssize_t count) noexcept:
+        """Whole records were taken past the stream: `take`, `records` and `drop` of them."""
+        self.base += count
+        if count:
+            self.sound_end = self.base
 
     cdef int add(self, const uint8_t* data, Py_ssize_t size, int64_t time_ns, int64_t packet) except -1:
         """RecordStream.take; `data` is copied."""
@@ -209,6 +233,9 @@ cdef class RecordStream:
         self.base += count
         if not self.size:
             self.mark_count = 0
+            if self.room < LARGE:  # many directions never fill theirs again
+                free(self.bytes)
+                self.bytes, self.room = NULL, 0
             return
         memmove(self.bytes, self.bytes + count, self.size)
         passed = self.mark_at(self.base) - self.marks

@@ -37,7 +37,7 @@ from wire.uuid_text cimport fill_pairs
 
 from kwire.capture._native.connection cimport TcpConnection
 from kwire.capture._native.sink cimport StreamSink
-from kwire.capture._native.tls_connection cimport TlsConnection
+from kwire.capture._native.tls_connection cimport PlainPiece, TlsConnection  # no-cython-lint: of encrypted_streams.pxi
 from kwire.protocol._native.direction_detection cimport DirectionDetector
 from kwire.protocol._native.tracker cimport Connection, EventSink, begins_with_tls, field_plans, row_connection
 
@@ -49,7 +49,6 @@ import pyarrow as pa
 
 from kwire.capture.tcp import endpoints_of
 from kwire.capture.tls.opening import TlsOpening  # no-cython-lint
-from kwire.capture.tls.plaintext import Missing  # no-cython-lint
 from kwire.protocol.events import IdentityChanged, RequestCompleted, TopicsUsed
 from kwire.protocol.tracking.direction_detection import DirectionDetector as PureDetector  # no-cython-lint: of encrypted_streams.pxi
 from kwire.schema import catalog, error_name
@@ -71,11 +70,6 @@ cdef enum:
     API_VERSIONS = 18
     UNSUPPORTED_VERSION = 35
 
-cdef enum Piece:
-    DATA = 0
-    LOST = 1
-    CLOSED = 2
-
 
 @lru_cache(maxsize=4096)
 def _address_of(packed):
@@ -95,7 +89,6 @@ cdef class TrackedStream(EventSink):
     cdef object decided_by  # as `DirectionDetector.decided_by`
     cdef DirectionDetector detector  # while it is not known which side is the server
     cdef int64_t begun  # packet in which that began
-    cdef object kept  # a `kwire.tables.row_sink.Tracked`: what may be TLS, while it is not known which side is the server
     cdef bint tls_undecided  # the first bytes have not shown yet whether this is TLS
     cdef object tls_opening  # as `Tracked.tls_opening`, once there are bytes
     cdef TlsConnection tls  # None for what is not encrypted
@@ -123,7 +116,7 @@ cdef class TrackedStream(EventSink):
         """What the pure twin has of the connection."""
         if self.tracker is not None:
             return plain_tracked(self.owner, self)
-        return self.kept if self.detector is None else plain_undecided(self.owner, self)
+        return None if self.detector is None else plain_undecided(self.owner, self)
 
     cdef int take_events(self, Connection connection, list events) except -1:
         return self.owner.take_events(self, connection, events)
@@ -139,9 +132,9 @@ cdef class RowBatches(StreamSink):
 
     cdef SeriesRows rows
     cdef SlotList slots  # the connections that are in shared
-    cdef readonly int64_t pieces_in_python  # of payload or of what is missing: of what may be TLS, while the server's side is unknown
     cdef Py_ssize_t batch_rows
     cdef object name
+    cdef object keys  # of encrypted connections
     cdef list files
     cdef frozenset ports
     cdef dict batches
@@ -158,7 +151,7 @@ cdef class RowBatches(StreamSink):
         self.target = weakref.proxy(sink)
         rows_open(&self.rows, field_plans(), row_callbacks.RowCallbacks(self.target, lambda place: myself().connection_id_of(place)), CELLS)
         self.batch_rows = batch_rows
-        self.name, self.files, self.ports = sink.series, sink.files, sink.ports
+        self.name, self.files, self.ports, self.keys = sink.series, sink.files, sink.ports, sink.tls
         self.batches = {table: [] for table in SCHEMAS_OF_ROWS}
         self.client_keys = {}
         self.words = (
@@ -241,10 +234,10 @@ cdef class RowBatches(StreamSink):
                 connection.ignored = True
                 return 0
             if connection.tcp.opened_by < 0 and first != second:
-                return self.begin(self.stream_on(connection), connection, 1 if first else 0, "port", self.packet_of(packet), None)
+                return self.begin(self.new_stream(connection), connection, 1 if first else 0, "port", self.packet_of(packet), None)
         if connection.tcp.opened_by < 0:
-            return begin_undecided(self, self.stream_on(connection), packed, self.packet_of(packet))
-        return self.begin(self.stream_on(connection), connection, connection.tcp.opened_by, "syn", self.packet_of(packet), None)
+            return begin_undecided(self, self.new_stream(connection), packed, self.packet_of(packet))
+        return self.begin(self.new_stream(connection), connection, connection.tcp.opened_by, "syn", self.packet_of(packet), None)
 
     cdef int begin(
         self, TrackedStream stream, TcpConnection connection, int client_side, object decided_by, int64_t packet, object known
@@ -297,14 +290,7 @@ cdef class RowBatches(StreamSink):
             elif stream.tls_undecided:
                 look_for_tls(self, stream, connection, direction, data, size, time_ns, packet)
             return self.rows_added(before) if self.rows.shared.rows.count != before else 0
-        if stream.detector is not None:
-            if stream.tls_undecided and begins_tls(data, size):
-                leave_to_python(self, stream)
-            else:
-                stream.tls_undecided = False
-                events = stream.detector.take(direction, <Bytes>data, size, time_ns, self.packet_of(packet))
-                return take_decided(self, stream, connection, events)
-        return take_by_python(self, stream, connection, DATA, direction, data, size, False, time_ns, packet)
+        return take_undecided(self, stream, connection, direction, data, size, time_ns, packet)
 
     cdef int lost(self, TcpConnection connection, int direction, int64_t count, bint cut, int64_t time_ns, int64_t packet) except -1:
         cdef TrackedStream stream = self.stream_on(connection)
@@ -313,13 +299,10 @@ cdef class RowBatches(StreamSink):
             stream.tracker.lose_bytes(direction != stream.slot.client_side, count, time_ns, cut)
             stream.tls_undecided, stream.tls_opening = False, None
             if stream.tls is not None:
-                lost = stream.tls.miss_bytes(self.target.tls, direction, count, time_ns, self.packet_of(packet), cut)
-                take_plaintext(self, stream, connection, lost)
+                stream.tls.miss_bytes(self.keys, direction, count, time_ns, self.packet_of(packet), cut)
+                take_plaintext(self, stream, connection)
             return self.rows_added(before)
-        if stream.detector is not None:
-            stream.tls_undecided = False
-            return take_decided(self, stream, connection, stream.detector.lose(direction, count, time_ns, cut))
-        return take_by_python(self, stream, connection, LOST, direction, NULL, count, cut, time_ns, packet)
+        return lose_undecided(self, stream, connection, direction, count, cut, time_ns, packet)
 
     cdef int closed(self, TcpConnection connection, int direction, bint reset, int64_t time_ns, int64_t packet) except -1:
         cdef TrackedStream stream = self.stream_on(connection)
@@ -329,9 +312,7 @@ cdef class RowBatches(StreamSink):
             if stream.plaintext is not None:
                 stream.plaintext.close(direction != stream.plaintext_slot.client_side, reset, time_ns)
             return self.rows_added(before)
-        if stream.detector is not None:
-            return take_decided(self, stream, connection, stream.detector.close(direction, reset, time_ns))
-        return take_by_python(self, stream, connection, CLOSED, direction, NULL, 0, reset, time_ns, packet)
+        return take_decided(self, stream, connection, stream.detector.close(direction, reset, time_ns))
 
     cdef int ended(self, TcpConnection connection) except -1:
         cdef TrackedStream stream
@@ -345,9 +326,6 @@ cdef class RowBatches(StreamSink):
                 events += stream.detector.guess()
             take_decided(self, stream, connection, events, connection.tcp.flows[stream.detector.server].packets == 0)
             before = self.rows.shared.rows.count
-        if stream.tracker is None:
-            connection.attachment = stream.tracked
-            return StreamSink.ended(self, connection)
         stream.tracker.state.server_unseen = connection.tcp.flows[1 - stream.slot.client_side].packets == 0
         stream.tracker.end_all(connection.tcp.last_ns)
         if stream.tls is not None:
@@ -375,6 +353,12 @@ cdef class RowBatches(StreamSink):
             self.client_keys.clear()
         return 0
 
+    cdef TrackedStream new_stream(self, TcpConnection connection):
+        cdef TrackedStream made = TrackedStream.__new__(TrackedStream)
+        made.key, made.owner = connection.key, self
+        connection.attachment = made
+        return made
+
     cdef TrackedStream stream_on(self, TcpConnection connection):
         """What hangs on a connection; what Python or a pickle has left there is put into it."""
         cdef TrackedStream made
@@ -383,10 +367,10 @@ cdef class RowBatches(StreamSink):
             if (<TrackedStream>found).owner is self:
                 return <TrackedStream>found
             found = found.tracked
-        made = TrackedStream.__new__(TrackedStream)
-        made.key, made.owner, made.kept = connection.key, self, found
-        connection.attachment = made
-        import_tracked(self, made, connection)
+        if found is None:
+            raise TypeError("a connection that was not opened has no streams")
+        made = self.new_stream(connection)
+        import_tracked(self, made, connection, found)
         return made
 
     cdef int take_events(self, TrackedStream stream, Connection connection, list events) except -1:

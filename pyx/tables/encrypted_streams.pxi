@@ -11,21 +11,29 @@ cdef int look_for_tls(
     int64_t packet,
 ) except -1:
     """RowSink._look_for_tls, of bytes that the tracker has already."""
+    if stream.tls_opening is None and stream.tracker.begins_kafka(0, <Bytes>data, size):
+        stream.tls_undecided = False  # as a TlsOpening would say
+        return 0
+    take_opening(owner, stream, connection.tcp.opened_by < 0, side, data, size, time_ns, owner.packet_of(packet))
+    return 0 if stream.tls is None else take_plaintext(owner, stream, connection)
+
+
+cdef int take_opening(
+    RowBatches owner, TrackedStream stream, bint joined_late, int side, const uint8_t* data, Py_ssize_t size, int64_t time_ns,
+    int64_t packet,
+) except -1:
+    """Show the next bytes to a TlsOpening; where it says that this is TLS, all that it has is deciphered."""
     if stream.tls_opening is None:
-        if stream.tracker.begins_kafka(0, <Bytes>data, size):
-            stream.tls_undecided = False  # as a TlsOpening would say
-            return 0
-        stream.tls_opening = TlsOpening(connection.tcp.opened_by < 0)
+        stream.tls_opening = TlsOpening(bool(joined_late))
     opening = stream.tls_opening
-    verdict = opening.take(side, PyBytes_FromStringAndSize(<const char*>data, size), time_ns, owner.packet_of(packet))
+    verdict = opening.take(side, PyBytes_FromStringAndSize(<const char*>data, size), time_ns, packet)
     if verdict is None:
         return 0
     stream.tls_undecided, stream.tls_opening = False, None
     if verdict:
         take_tls(stream, TlsConnection.__new__(TlsConnection))
         for each, before, then, number in opening.before:
-            outputs = stream.tls.take(owner.target.tls, each, <const uint8_t*>PyBytes_AS_STRING(before), len(before), then, number)
-            take_plaintext(owner, stream, connection, outputs)
+            stream.tls.take(owner.keys, each, <const uint8_t*>PyBytes_AS_STRING(before), len(before), then, number)
     return 0
 
 
@@ -34,43 +42,48 @@ cdef int encrypted_data(
     int64_t packet,
 ) except -1:
     """EncryptedConnection.receive, of bytes that the tracker has already: Python sees them when a record is whole."""
-    cdef list outputs = stream.tls.take(owner.target.tls, side, data, size, time_ns, owner.packet_of(packet))
-    return take_plaintext(owner, stream, connection, outputs) if outputs else 0
+    stream.tls.take(owner.keys, side, data, size, time_ns, owner.packet_of(packet))
+    return take_plaintext(owner, stream, connection) if stream.tls.piece_count else 0
 
 
 cdef int take_tls(TrackedStream stream, TlsConnection tls) except -1:
     """From here on the stream is encrypted."""
     stream.tls = tls
     stream.tls_undecided = False
-    stream.tracker.encrypted = True
+    if stream.tracker is not None:
+        stream.tracker.encrypted = True
     return 0
 
 
-cdef int take_plaintext(RowBatches owner, TrackedStream stream, TcpConnection connection, list outputs) except -1:
-    """EncryptedConnection._give."""
+cdef int take_plaintext(RowBatches owner, TrackedStream stream, TcpConnection connection) except -1:
+    """EncryptedConnection._give, of what came out of a TLS connection."""
     cdef TlsConnection tls = stream.tls
-    cdef bytes data
-    cdef int64_t begin, end, time_ns, packet
-    cdef int side
-    if not outputs or tls.client < 0:
-        return 0
-    for output in outputs:
-        if stream.plaintext is None:
-            begin_plaintext(owner, stream, connection, None)
-        if tls.subject is not None and tls.subject != stream.subject:
-            stream.subject = tls.subject
-            stream.plaintext.authenticated(owner.target.tls.principals.principal(tls.subject))
-        if type(output) is Missing:
-            side = output.side != tls.client
-            stream.plaintext.lose_bytes(side, UNKNOWN_LOSS if output.size is None else output.size, output.time, output.cut)
-            if output.size is None:
-                stream.plaintext.lose_bytes(side, 1, output.time, False)
-            continue
-        side, data, begin, end, time_ns, packet = output
-        side = side != tls.client
-        stream.plaintext.state.server_unseen = not stream.tracker.state.received[1]
-        stream.plaintext.take(side, <Bytes>PyBytes_AS_STRING(data) + begin, end - begin, time_ns, packet)
-        stream.plaintext.state.server_unseen = False
+    cdef Py_ssize_t index
+    try:
+        if tls.client >= 0:
+            for index in range(tls.piece_count):
+                take_piece(owner, stream, connection, &tls.pieces[index])
+    finally:
+        tls.clear_pieces()
+    return 0
+
+
+cdef int take_piece(RowBatches owner, TrackedStream stream, TcpConnection connection, const PlainPiece* piece) except -1:
+    cdef TlsConnection tls = stream.tls
+    cdef int side = piece.side != tls.client
+    if stream.plaintext is None:
+        begin_plaintext(owner, stream, connection, None)
+    if tls.subject is not None and tls.subject != stream.subject:
+        stream.subject = tls.subject
+        stream.plaintext.authenticated(owner.keys.principals.principal(tls.subject))
+    if piece.owner is NULL:
+        stream.plaintext.lose_bytes(side, UNKNOWN_LOSS if piece.begin < 0 else piece.begin, piece.time_ns, piece.cut)
+        return stream.plaintext.lose_bytes(side, 1, piece.time_ns, False) if piece.begin < 0 else 0
+    stream.plaintext.state.server_unseen = not stream.tracker.state.received[1]
+    stream.plaintext.take(
+        side, <Bytes>PyBytes_AS_STRING(<object>piece.owner) + piece.begin, piece.end - piece.begin, piece.time_ns, piece.packet
+    )
+    stream.plaintext.state.server_unseen = False
     return 0
 
 
@@ -96,7 +109,7 @@ cdef int end_encrypted(RowBatches owner, TrackedStream stream, TcpConnection con
         told = stream.plaintext
         told.state.server_unseen = stream.tracker.state.server_unseen
         told.end_all(connection.tcp.last_ns)
-    if stream.tls.is_flawless:
+    if stream.tls.shows_no_fault():
         return 0
     summary_of(told, &owner.rows.shared, &summary)
     ending = Ending(
@@ -109,7 +122,7 @@ cdef int end_encrypted(RowBatches owner, TrackedStream stream, TcpConnection con
 
 cdef object encrypted_connection(RowBatches owner, TrackedStream stream, object wire, tuple ends):
     """The state of an encrypted stream, as the pure twin has it."""
-    made = EncryptedConnection(wire, owner.target.tls, (ends[0].port, ends[1].port), owner.target.asked)
+    made = EncryptedConnection(wire, owner.keys, (ends[0].port, ends[1].port), owner.target.asked)
     made.tls, made.subject = stream.tls.export_state(), stream.subject
     if stream.plaintext is not None:
         made.plain = PureDetector(ends[0].port, ends[1].port, asked=owner.target.asked)

@@ -16,34 +16,47 @@ cdef int begin_undecided(RowBatches self, TrackedStream stream, const uint8_t* p
     return 0
 
 
-cdef int take_by_python(
-    RowBatches self, TrackedStream stream, TcpConnection connection, Piece piece, int direction, const uint8_t* data, int64_t size,
-    bint flag, int64_t time_ns, int64_t packet
+cdef int take_undecided(
+    RowBatches self, TrackedStream stream, TcpConnection connection, int side, const uint8_t* data, Py_ssize_t size, int64_t time_ns,
+    int64_t packet,
 ) except -1:
-    """What may be TLS, before it is known which end is the server: Python detects it.
-
-    Arguments:
-        size: of the data, or of what is lost.
-        flag: `cut` of what is lost, `reset` of an end.
-    """
-    connection.attachment = stream.kept
-    try:
-        if piece == DATA:
-            StreamSink.data(self, connection, direction, data, <Py_ssize_t>size, time_ns, packet)
-        elif piece == LOST:
-            StreamSink.lost(self, connection, direction, size, flag, time_ns, packet)
+    """RowSink.data, of the next bytes of a side while it is not known which one is the server's."""
+    cdef list events
+    cdef int64_t place = self.packet_of(packet)
+    if stream.tls is not None:
+        stream.tls.take(self.keys, side, data, size, time_ns, place)
+    elif stream.tls_undecided:
+        if stream.tls_opening is None and not begins_tls(data, size):
+            stream.tls_undecided = False
         else:
-            StreamSink.closed(self, connection, direction, flag, time_ns, packet)
-    finally:
-        connection.attachment = stream
-    self.pieces_in_python += piece != CLOSED
-    return import_tracked(self, stream, connection)
+            take_opening(self, stream, True, side, data, size, time_ns, place)
+    events = stream.detector.take(side, <Bytes>data, size, time_ns, place)
+    return take_decided_by_hello(self, stream, connection, events, time_ns, place)
 
 
-cdef int leave_to_python(RowBatches self, TrackedStream stream) except -1:
-    """The first bytes may be TLS, which the pure twin finds out."""
-    stream.kept = plain_undecided(self, stream)
-    stream.detector = None
+cdef int lose_undecided(
+    RowBatches self, TrackedStream stream, TcpConnection connection, int side, int64_t count, bint cut, int64_t time_ns, int64_t packet,
+) except -1:
+    """RowSink.lost, of bytes of a side while it is not known which one is the server's."""
+    cdef int64_t place = self.packet_of(packet)
+    stream.tls_undecided, stream.tls_opening = False, None
+    cdef list events = stream.detector.lose(side, count, time_ns, cut)
+    if stream.tls is not None:
+        stream.tls.miss_bytes(self.keys, side, count, time_ns, place, cut)
+    return take_decided_by_hello(self, stream, connection, events, time_ns, place)
+
+
+cdef int take_decided_by_hello(
+    RowBatches self, TrackedStream stream, TcpConnection connection, list events, int64_t time_ns, int64_t packet,
+) except -1:
+    """Who sends a ClientHello is the client; then what was deciphered so far makes rows."""
+    if stream.detector.server < 0 and stream.tls is not None and stream.tls.client >= 0:
+        events = events + stream.detector.opened(stream.tls.client, time_ns, packet)
+    take_decided(self, stream, connection, events)
+    if stream.tls is not None and stream.tracker is not None:
+        return take_plaintext(self, stream, connection)
+    if stream.tls is not None:
+        stream.tls.clear_pieces()
     return 0
 
 
@@ -57,6 +70,8 @@ cdef int take_decided(RowBatches self, TrackedStream stream, TcpConnection conne
     stream.detector = None
     self.begin(stream, connection, 1 - detector.server, detector.decided_by, stream.begun, detector.tracked(detector.server))
     stream.tls_undecided = tls_undecided
+    if stream.tls is not None:
+        take_tls(stream, stream.tls)
     if events and (server_unseen or not stream.tracker.state.received[1]):
         from kwire.tables.row_sink import answers_unseen
 
@@ -65,24 +80,25 @@ cdef int take_decided(RowBatches self, TrackedStream stream, TcpConnection conne
     return self.rows_added(before)
 
 
-cdef int import_tracked(RowBatches self, TrackedStream stream, TcpConnection connection) except -1:
-    """Begin the native state as soon as it is known which side is the server, or that the bytes are not TLS."""
+cdef int import_tracked(RowBatches self, TrackedStream stream, TcpConnection connection, object tracked) except -1:
+    """Take over what the pure twin or a pickle has of a connection: a `kwire.tables.row_sink.Tracked`."""
     cdef ExchangeState* state
-    tracked = stream.kept
-    if tracked is None:
-        return 0
-    if tracked.connection_id is None:
-        if type(tracked.detector) is PureDetector and (tracked.tls_opening is None or not tracked.tls_opening.has_bytes):
-            stream.detector, stream.begun, stream.kept = detector_of(tracked.detector), tracked.begun, None
-            stream.tls_undecided = tracked.tls_opening is not None
-        return 0
     detector = tracked.detector
-    self.begin(
-        stream, connection, 1 - detector.server_side, detector.decided_by, tracked.begun, detector.connection
-    )
+    encrypted = isinstance(detector, EncryptedConnection)
+    wire = detector.wire if encrypted else detector
+    stream.begun = tracked.begun
+    if wire.server_side is None:
+        stream.detector = detector_of(wire)
+        stream.tls_undecided = tracked.tls_opening is not None
+        if stream.tls_undecided and tracked.tls_opening.has_bytes:
+            stream.tls_opening = tracked.tls_opening
+        if encrypted:
+            stream.tls = TlsConnection.import_state(detector.tls)
+        return 0
+    self.begin(stream, connection, 1 - wire.server_side, wire.decided_by, tracked.begun, wire.connection)
     stream.tls_opening, stream.tls_undecided = tracked.tls_opening, tracked.tls_opening is not None
     state = &stream.tracker.state
-    if isinstance(detector, EncryptedConnection):
+    if encrypted:
         take_tls(stream, TlsConnection.import_state(detector.tls))
         stream.subject = detector.subject
         if detector.plain is not None:
@@ -93,7 +109,6 @@ cdef int import_tracked(RowBatches self, TrackedStream stream, TcpConnection con
         state.refused_index = tracked.refused[0]
         state.refused_key, state.refused_version = [no_int() if each is None else each for each in tracked.refused[1:]]
     stream.unsupported = dict(tracked.unsupported) or None
-    stream.kept = None
     return 0
 
 
@@ -122,7 +137,8 @@ cdef object plain_undecided(RowBatches self, TrackedStream stream):
     """What the pure twin has of a connection of which it is not known which side is the server."""
     from kwire.tables.row_sink import Tracked
 
-    made = Tracked(stream.detector.export_state(), stream.begun)
+    wire = stream.detector.export_state()
+    made = Tracked(wire if stream.tls is None else encrypted_connection(self, stream, wire, endpoints_of(stream.key)), stream.begun)
     if stream.tls_undecided:
-        made.tls_opening = TlsOpening(True)
+        made.tls_opening = TlsOpening(True) if stream.tls_opening is None else stream.tls_opening
     return made

@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 
 from kafka_frames import Frames
 from kwire.capture.packet_columns import ACK, FIN, RST, SYN, PacketColumns
+from kwire.tables.row_sink import RowSink
 from pcap_files import cut_to, random_pieces_of
 from read_by_twins import Reader, check, using
 
@@ -81,13 +82,14 @@ def test_tables_in_chunks_of_any_size(chunk_bytes: int, monkeypatch: pytest.Monk
 
 @pytest.mark.parametrize("snaplen", [65535, 256, 128])
 def test_the_fast_path_does_the_work(snaplen: int, fleet: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Python sees at most one packet in twenty of ordinary traffic, whole or cut."""
+    """Python's sink takes no packet of ordinary traffic, whole or cut."""
     data = cut_to(gzip.decompress(fleet.read_bytes()), snaplen)
     using(monkeypatch, "native")
+    for name in ("data", "lost", "closed", "ended"):
+        monkeypatch.setattr(RowSink, name, None)
     one = Reader()
     one.read(data, 1 << 20)
-    sink: Any = one.carry.sink
-    assert sink.batches.pieces_in_python <= one.carry.streams.packets / 20
+    assert one.carry.streams.packets > 1000
 
 
 def test_a_response_that_is_never_finished_is_told_alike(fleet: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -148,6 +148,16 @@ def test_a_resumed_session_takes_its_secret_from_the_one_that_made_it() -> None:
     assert (plaintext(found, 0), tls.resumed) == (b"resumed", True)
 
 
+def test_a_session_of_tls_13_is_kept_for_its_client_certificate_alone() -> None:
+    """RFC 8446, 4.6.1: the secrets of a resumed connection are in the key log themselves."""
+    wire = Connection13(0x1301)
+    keys = wire.keys()
+    ticket = message(4, bytes(8) + vector(1, b"n") + vector(2, b"T" * 48) + vector(2, b""))
+    tls, _ = outputs(keys, [*wire.opening(), (1, wire.server.record(ticket, 22))])
+    assert tls.decrypted == "yes"
+    assert keys.recall(b"T" * 48) is None
+
+
 def test_a_premaster_secret_and_the_extended_master_secret() -> None:
     """RFC 7627: the master secret is made of the hash of the handshake up to the ClientKeyExchange."""
     premaster = b"\3\3" + bytes(46)

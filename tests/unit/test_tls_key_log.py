@@ -11,7 +11,8 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from kwire.capture.secrets_blocks import SecretsBlock
-from kwire.capture.tls.key_log import KeyLog, KeyText, parse_line
+from kwire.capture.tls.key_lines import parse_line
+from kwire.capture.tls.key_log import KeyLog, KeyText
 from kwire.capture.tls.session_keys import SeriesKeys, Session, TlsOptions, expand_key_logs
 from kwire.errors import InputError
 from tls_wire import block_of

@@ -1,5 +1,6 @@
 """What pyx/capture/tls_connection.pyx offers to other compiled modules: a TLS connection, fed without an object for each segment."""
 
+from cpython.ref cimport PyObject
 from libc.stdint cimport int64_t, uint8_t
 
 from kwire.capture._native.tls_records cimport RecordStream, RecordView
@@ -20,13 +21,15 @@ cdef class RecordCipher:
     cdef object suite  # kwire.capture.tls.cipher_suites.Suite
     cdef Cipher cipher
     cdef bint is_13, encrypt_then_mac
-    cdef object keys  # kwire.capture.tls.key_schedule.Keys; None before they are derived of `secret`
     cdef bytes secret  # of TLS 1.3
-    cdef bytes iv
+    cdef bytes key, iv, mac_key  # kwire.capture.tls.key_schedule.Keys; `key` is None before it is derived of `secret`
+    cdef object inner, outer  # of the MAC: what begins its hashes with the key
     cdef object decrypt  # of the AEAD, or what takes whole blocks of CBC; None before the first record
     cdef Py_ssize_t overhead, mac_bytes
 
     cdef int begin(self) except -1
+    cdef int begin_mac(self) except -1
+    cdef bytes mac(self, int64_t sequence, int kind, int version, data)
     cdef object open_cbc(self, int64_t sequence, int kind, int version, bytes body)
 
 
@@ -56,9 +59,9 @@ cdef class Direction:
     cdef int plain_kind
     cdef int64_t plain_padding
 
-    cdef bint opens(self, int kind, int version, bytes body, int64_t lost) except -1
-    cdef bint opens_in(self, Epoch epoch, int kind, int version, bytes body, int64_t lost) except -1
-    cdef bint deciphers(self, Epoch epoch, int64_t sequence, int kind, int version, bytes body) except -1
+    cdef bint opens(self, int kind, int version, const uint8_t* body, Py_ssize_t size, int64_t lost) except -1
+    cdef bint opens_in(self, Epoch epoch, int kind, int version, const uint8_t* body, Py_ssize_t size, int64_t lost) except -1
+    cdef bint deciphers(self, Epoch epoch, int64_t sequence, int kind, int version, const uint8_t* data, Py_ssize_t size) except -1
     cdef int drop_epoch(self, EpochKind kind) except -1
 
 
@@ -71,7 +74,18 @@ cdef class ClientHelloView:
     cdef bint early_data, is_whole
 
 
+cdef struct PlainPiece:
+    # what comes out of a connection: kwire.capture.tls.plaintext.Plain, or Missing where there is no owner
+    PyObject* owner  # bytes
+    int side
+    bint cut
+    int64_t begin, end  # in the owner; `begin` is the size of what is missing, -1 for None
+    int64_t time_ns, packet
+
+
 cdef class TlsConnection:
+    cdef PlainPiece* pieces  # until who takes them clears them
+    cdef Py_ssize_t piece_count, piece_room
     cdef tuple directions
     cdef int version_number
     cdef object suite
@@ -90,18 +104,22 @@ cdef class TlsConnection:
     cdef readonly int64_t unverified_bytes
 
     cdef Direction of(self, int side)
-    cdef list take(self, object keys, int side, const uint8_t* data, Py_ssize_t size, int64_t time_ns, int64_t packet)
-    cdef list take_records(self, object keys, int side)
-    cdef list miss_bytes(self, object keys, int side, int64_t count, int64_t time_ns, int64_t packet, bint cut)
+    cdef int take(self, object keys, int side, const uint8_t* data, Py_ssize_t size, int64_t time_ns, int64_t packet) except -1
+    cdef int take_records(self, object keys, int side, Direction direction) except -1
+    cdef int miss_bytes(self, object keys, int side, int64_t count, int64_t time_ns, int64_t packet, bint cut) except -1
     cdef int begin_late(self, int side) except -1
-    cdef int miss(self, int side, Direction direction, object count, bint cut, int64_t time_ns, int64_t packet, list out) except -1
-    cdef int settle_doubt(self, int side, list out) except -1
+    cdef PlainPiece* new_piece(self, int side, int64_t begin, int64_t end, int64_t time_ns, int64_t packet) except NULL
+    cdef int add_plain(self, int side, bytes owner, int64_t begin, int64_t end, int64_t time_ns, int64_t packet) except -1
+    cdef void clear_pieces(self) noexcept
+    cdef int miss(self, int side, Direction direction, int64_t count, bint cut, int64_t time_ns, int64_t packet) except -1
+    cdef int settle_doubt(self, int side) except -1
     cdef bint is_completed(self, int side) except -1
+    cdef bint shows_no_fault(self) except -1
     cdef bint accepts(self, Direction direction, int kind, int version, bytes body, int64_t lost) except -1
-    cdef int record(self, object keys, int side, Direction direction, const RecordView* record, list out) except -1
-    cdef int broken(self, object keys, int side, Direction direction, object broken, list out) except -1
+    cdef int record(self, object keys, int side, Direction direction, const RecordView* record) except -1
+    cdef int broken(self, object keys, int side, Direction direction, object broken) except -1
     cdef int broken_hello(self, object keys, int side, Direction direction, object broken) except -1
     cdef int content(
         self, object keys, int side, Direction direction, const RecordView* record, int kind, const uint8_t* data, Py_ssize_t size,
-        bytes owner, list out,
+        bytes owner,
     ) except -1

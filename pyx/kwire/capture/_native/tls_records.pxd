@@ -16,6 +16,9 @@ cdef struct RecordView:
     int64_t first_bytes, lost_before
     Py_ssize_t end  # of what the stream has given
 
+cdef bint whole_record(const uint8_t* data, Py_ssize_t size, RecordView* record) noexcept
+
+
 cdef class RecordStream:
     cdef uint8_t* bytes
     cdef Py_ssize_t size, room
@@ -28,6 +31,8 @@ cdef class RecordStream:
     cdef int64_t[64] candidates
     cdef int candidate_count
 
+    cdef bint is_at_border(self) noexcept
+    cdef void pass_records(self, Py_ssize_t count) noexcept
     cdef int add(self, const uint8_t* data, Py_ssize_t size, int64_t time_ns, int64_t packet) except -1
     cdef object part(self, Py_ssize_t at, Py_ssize_t end)
     cdef int mark(self, int64_t offset, int64_t time_ns, int64_t packet) except -1

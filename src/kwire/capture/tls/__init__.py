@@ -1,6 +1,7 @@
 """TLS between TCP and the protocol: key logs, records, handshakes, and one stream of plaintext per direction of a connection.
 
-    key_log         NSS key logs, by client random
+    key_lines       lines of NSS key logs
+    key_log         such logs, by client random
     session_keys    all that a series has of keys: its logs, Decryption Secrets Blocks, sessions that may be resumed
     cipher_suites   what the numbers of suites stand for
     key_schedule    secrets to traffic keys (RFC 5246, RFC 8446)
@@ -9,7 +10,8 @@
     certificates    subjects, validity, and ssl.principal.mapping.rules
     plaintext       what comes out
     direction       one direction: records in, plaintext out
-    connection      both of them
+    handshakes      what the messages of both sides say, and the keys that follow
+    connection      both directions
 
 Hellos and other handshake messages are read by `kwire.protocol.tls_handshake`.
 

@@ -7,15 +7,12 @@ TLS 1.3 is encrypted; its record is shorter than that of a Finished, which is a 
 from __future__ import annotations
 
 from datetime import UTC, datetime
-from typing import Any, Final, NamedTuple
+from typing import Any, NamedTuple
 
-from kwire.capture.tls.connection import TlsConnection
+from kwire.capture.tls.connection import LEAST_FINISHED, TlsConnection
 from kwire.protocol.tls_handshake import TLS_1_2, VERSION_NAMES
 
 __all__ = ["Finding", "findings"]
-
-# A Finished with SHA-256: 4 of header, 32, the content type and a tag.
-_LEAST_FINISHED: Final = 4 + 32 + 1 + 16
 
 
 class Finding(NamedTuple):
@@ -97,7 +94,7 @@ def _unfinished(tls: TlsConnection, closed_by: str) -> tuple[str | None, int]:
     if tls.is_13:
         if not client.protected:
             return f"the {closed_by} closed it behind the ServerHello", closer
-        if not client.opened and client.largest < _LEAST_FINISHED:
+        if not client.opened and client.largest < LEAST_FINISHED:
             return "the client ended it with an encrypted alert in the place of its Finished", client_side
     elif not (client.encrypted and server.encrypted):
         return f"the {closed_by} closed it before it was complete", closer

@@ -1,19 +1,12 @@
-"""NSS key logs: lines `LABEL CLIENT_RANDOM SECRET` in hex, as SSLKEYLOGFILE and extract-tls-secrets write them.
+"""NSS key logs: lines `LABEL CLIENT_RANDOM SECRET` in hex, as SSLKEYLOGFILE and extract-tls-secrets write them (`key_lines`).
 
-    CLIENT_RANDOM <client random> <master secret>                       TLS 1.2
-    PMS_CLIENT_RANDOM <client random> <premaster secret>                TLS 1.2
-    RSA <first 8 bytes of the encrypted premaster> <premaster secret>   TLS 1.2
-    RSA Session-ID:<session id> Master-Key:<master secret>              TLS 1.2
-    CLIENT_TRAFFIC_SECRET_0 <client random> <secret>                    TLS 1.3, and six labels more
-
-Lines may end in CR LF, stand twice, be comments or broken: what is not understood is passed over. A secret stays in the file until it is
-looked up: what is held is where each line begins, 16 bytes a line, by the first 8 bytes of its second field.
+A secret stays in the file until it is looked up: what is held is where each line begins, 16 bytes a line, by the first 8 bytes of its
+second field.
 """
 
 from __future__ import annotations
 
 import os
-import re
 import weakref
 from array import array
 from collections.abc import Callable
@@ -21,37 +14,25 @@ from contextlib import closing
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, BinaryIO, Final
 
+from kwire.capture.impl import key_lines
+from kwire.capture.tls.key_lines import LONGEST_LINE, NAME_BYTES, KeyLine
 from kwire.errors import InputError
 
 if TYPE_CHECKING:
     import numpy as np
 
-__all__ = ["KeyLine", "KeyLog", "KeyText", "parse_line"]
+__all__ = ["KeyLog", "KeyText"]
 
-KeyLine = tuple[str, bytes, bytes]
-
-_LINE: Final = re.compile(
-    rb"^[ \t]*([A-Za-z0-9_]{3,40})[ \t]+(?:[Ss]ession-[Ii][Dd]:)?([0-9A-Fa-f]{16,128})[ \t]+(?:[Mm]aster-[Kk]ey:)?"
-    rb"([0-9A-Fa-f]{32,256})[ \t\r]*$",
-    re.MULTILINE,
-)
-_NAME_BYTES: Final = 8
-_LONGEST_LINE: Final = 512
 _READ_TOGETHER: Final = 1 << 14
 _READ_BYTES: Final = 1 << 22
 _MOST_RECENT: Final = 1 << 16  # lines that wait for being sorted in
 _MOST_LINES: Final = 64  # that one client random may have: what a hostile log could repeat
+_OF_13: Final = frozenset(
+    f"{side}{kind}_TRAFFIC_SECRET{end}" for side in ("CLIENT", "SERVER") for kind, end in (("_HANDSHAKE", ""), ("", "_0"))
+)
 
 
-def parse_line(line: bytes) -> KeyLine | None:
-    """Label in capitals, second field and secret of a line; None for a comment or what is no such line."""
-    found = _LINE.match(line.rstrip(b"\r\n"))
-    if found is None or len(found[2]) & 1 or len(found[3]) & 1:
-        return None
-    return _label(found[1], line), bytes.fromhex(found[2].decode("ascii")), bytes.fromhex(found[3].decode("ascii"))
-
-
-def _lines_of(name: bytes, places: list[int], read: Callable[[int, int], bytes]) -> list[KeyLine]:
+def _lines_at(name: bytes, places: list[int], read: Callable[[int, int], bytes]) -> list[KeyLine]:
     """The lines of a name; those of one client random mostly stand together, and are read at once.
 
     Args:
@@ -59,24 +40,22 @@ def _lines_of(name: bytes, places: list[int], read: Callable[[int, int], bytes])
         places: where lines begin, in order.
         read: gives so many bytes of the file from a place.
     """
-    wanted, found = name.hex().encode("ascii"), []
-    if places and places[-1] - places[0] <= _READ_TOGETHER:
-        places = [places[0], *places[-1:]]
-        texts = [read(places[0], places[-1] - places[0] + _LONGEST_LINE)]
-        ends = [texts[0].find(b"\n", places[-1] - places[0])]
-    else:
-        texts = [read(place, _LONGEST_LINE) for place in places]
-        ends = [text.find(b"\n") for text in texts]
-    for text, end in zip(texts, ends, strict=True):
-        for line in _LINE.finditer(text, 0, len(text) if end < 0 else end):
-            if line[2].lower() == wanted and not len(line[3]) & 1:
-                found.append((_label(line[1], line[0]), name, bytes.fromhex(line[3].decode("ascii"))))
-    return found
+    if not places:
+        return []
+    lines_of, span = key_lines().lines_of, places[-1] - places[0]
+    if span <= _READ_TOGETHER:
+        return list(lines_of(read(places[0], span + LONGEST_LINE), name, places))
+    return [line for place in places for line in lines_of(read(place, LONGEST_LINE), name, [place])]
 
 
-def _label(label: bytes, line: bytes) -> str:
-    text = label.decode("ascii").upper()
-    return "SESSION_ID" if text == "RSA" and b":" in line else text
+def _are_all(lines: list[KeyLine]) -> bool:
+    """Whether a log has nothing more to say of a client random: the secrets of all records of TLS 1.3, or the one of TLS 1.2."""
+    labels = {line[0] for line in lines}
+    return "CLIENT_RANDOM" in labels or labels >= _OF_13
+
+
+def _stamp(found: os.stat_result) -> tuple[int, int, int]:
+    return found.st_ino, found.st_size, found.st_mtime_ns
 
 
 def _read_at(file: BinaryIO, place: int, size: int) -> bytes:
@@ -98,13 +77,19 @@ class KeyText:
         self._room = most_bytes
         self.left_out = 0
 
+    @property
+    def has_lines(self) -> bool:
+        """Whether any text had some."""
+        return bool(self._lines)
+
     def add(self, text: bytes) -> None:
         """Take the lines of a text."""
+        parse_line = key_lines().parse_line
         for line in text.splitlines():
-            known = parse_line(line) if len(line) < _LONGEST_LINE else None
+            known = parse_line(line)
             if known is None:
                 continue
-            lines = self._lines.setdefault(known[1][:_NAME_BYTES], {})
+            lines = self._lines.setdefault(known[1][:NAME_BYTES], {})
             if line in lines:
                 continue
             if self._room < len(line) or len(lines) >= _MOST_LINES:
@@ -115,7 +100,7 @@ class KeyText:
 
     def find(self, name: bytes) -> list[KeyLine]:
         """The lines whose second field is `name`."""
-        lines = map(parse_line, self._lines.get(name[:_NAME_BYTES], ()))
+        lines = map(key_lines().parse_line, self._lines.get(name[:NAME_BYTES], ()))
         return [line for line in lines if line is not None and line[1] == name]
 
     def __repr__(self) -> str:
@@ -123,7 +108,7 @@ class KeyText:
 
 
 class KeyLog:
-    """A key log file, which may grow; read when a name is first asked for, and read on when one is asked for that it has not.
+    """A key log file, which may grow; read when a name is first asked for, and read on when one is asked for of which it has not all.
 
     Args:
         location: path or URI.
@@ -146,18 +131,29 @@ class KeyLog:
 
     def find(self, name: bytes) -> list[KeyLine]:
         """The lines whose second field is `name`."""
-        number, stamp = int.from_bytes(name[:_NAME_BYTES], "big"), self._stamp_now()
-        if stamp is None or stamp != self._stamp:
-            with closing(self._open()) as file:
-                if stamp is not None and self._stamp is not None and stamp[0] != self._stamp[0]:
-                    self.__init__(self.location)  # type: ignore[misc] # another file has its name now
-                self._read_on(file)
-                if stamp is None:
-                    return _lines_of(name, self._places_of(number), lambda place, size: _read_at(file, place, size))
-                self._keep_open(os.dup(file.fileno()))
-                self._stamp = stamp
-        places = self._places_of(number)
-        return _lines_of(name, places, lambda place, size: os.pread(self._descriptor, size, place)) if places else []
+        number = int.from_bytes(name[:NAME_BYTES], "big")
+        known = self._known(name, number)
+        if _are_all(known) and _stamp(os.fstat(self._descriptor)) == self._stamp:
+            return known  # also where another file has its name now
+        stamp = self._stamp_now()
+        if stamp is not None and stamp == self._stamp:
+            return known
+        with closing(self._open()) as file:
+            if stamp is not None and self._stamp is not None and stamp[0] != self._stamp[0]:
+                self.__init__(self.location)  # type: ignore[misc] # another file has its name now
+            self._read_on(file)
+            if stamp is None:
+                return _lines_at(name, self._places_of(number), lambda place, size: _read_at(file, place, size))
+            self._keep_open(os.dup(file.fileno()))
+            self._stamp = stamp
+        return self._known(name, number)
+
+    def _known(self, name: bytes, number: int) -> list[KeyLine]:
+        """What the file had when it was last read; a line that has changed since then is left out."""
+        descriptor = self._descriptor
+        if descriptor < 0:
+            return []
+        return _lines_at(name, self._places_of(number), lambda place, size: os.pread(descriptor, size, place))
 
     def _keep_open(self, descriptor: int) -> None:
         """Read lines from this descriptor; it is closed with the log."""
@@ -170,10 +166,9 @@ class KeyLog:
         if "://" in self.location:
             return None
         try:
-            found = os.stat(self.location)  # noqa: PTH116 - once a connection
+            return _stamp(os.stat(self.location))  # noqa: PTH116 - once a connection
         except OSError:
             return None
-        return found.st_ino, found.st_size, found.st_mtime_ns
 
     def _open(self) -> BinaryIO:
         from kwire.capture.file_systems import filesystem_of, reason_of
@@ -207,8 +202,8 @@ class KeyLog:
         rest = b""
         while chunk := file.read(_READ_BYTES):
             rest = self._take(rest + chunk)
-        if rest and parse_line(rest) is not None:
-            self._add_line(_LINE.match(rest), 0)  # the last line, whose end may still come: it stays unread until then
+        if rest:
+            self._take_lines(rest, len(rest))  # the last line, whose end may still come: it stays unread until then
         if self._runs:
             self._sort()
 
@@ -216,34 +211,28 @@ class KeyLog:
         """Index the whole lines of a text; gives what is left of it."""
         whole = text.rfind(b"\n") + 1
         if not whole:
-            kept = text[-_LONGEST_LINE:]
+            kept = text[-LONGEST_LINE:]
             self._read_to += len(text) - len(kept)
             return kept
-        is_bulk = whole > _READ_BYTES // 2
-        names, places = array("Q"), array("Q")
-        for found in _LINE.finditer(text, 0, whole):
-            if is_bulk:
-                names.append(int(found[2][: 2 * _NAME_BYTES], 16))
-                places.append(self._read_to + found.start())
-            else:
-                self._add_line(found, found.start())
-        if names:
-            self._runs.append((names, places))
+        self._take_lines(text, whole)
         self._read_to += whole
         return text[whole:]
 
-    def _add_line(self, found: re.Match[bytes] | None, at: int) -> None:
-        if found is None:
+    def _take_lines(self, text: bytes, size: int) -> None:
+        names, places = array("Q"), array("Q")
+        key_lines().index_lines(text, size, self._read_to, names, places)
+        if size > _READ_BYTES // 2:
+            self._runs.append((names, places))
             return
-        places = self._recent.setdefault(int(found[2][: 2 * _NAME_BYTES], 16), [])
-        place = self._read_to + at
-        if place not in places and len(places) < _MOST_LINES:
-            places.append(place)
-            self._recent_lines += 1
-            if self._recent_lines > _MOST_RECENT:
-                pairs = [(name, each) for name, known in self._recent.items() for each in known]
-                self._runs.append((array("Q", [pair[0] for pair in pairs]), array("Q", [pair[1] for pair in pairs])))
-                self._recent, self._recent_lines = {}, 0
+        for name, place in zip(names, places, strict=True):
+            known = self._recent.setdefault(name, [])
+            if place not in known and len(known) < _MOST_LINES:
+                known.append(place)
+                self._recent_lines += 1
+        if self._recent_lines > _MOST_RECENT:
+            pairs = [(name, each) for name, known in self._recent.items() for each in known]
+            self._runs.append((array("Q", [pair[0] for pair in pairs]), array("Q", [pair[1] for pair in pairs])))
+            self._recent, self._recent_lines = {}, 0
 
     def _sort(self) -> None:
         import numpy as np

@@ -134,7 +134,7 @@ class SeriesKeys:
         """Secrets by label, of a client random or another second field; of a label that stands twice the last counts."""
         if self._unread:
             self._read_blocks()
-        lines = self._blocks.find(name)
+        lines = self._blocks.find(name) if self._blocks.has_lines else []
         for log in self._logs:
             lines += log.find(name)
         return {label: secret for label, _, secret in lines}
@@ -153,7 +153,7 @@ class SeriesKeys:
 
     def recall(self, name: bytes) -> Session | None:
         """The session of an id or ticket."""
-        return self._sessions.get(hashlib.sha256(name).digest()[:_NAME_BYTES]) if name else None
+        return self._sessions.get(hashlib.sha256(name).digest()[:_NAME_BYTES]) if name and self._sessions else None
 
     def __repr__(self) -> str:
         return f"SeriesKeys({len(self._logs)} key logs)"

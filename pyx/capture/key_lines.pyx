@@ -1,0 +1,195 @@
+# cython: language_level=3, binding=False
+"""Lines of NSS key logs, the native twin of kwire/capture/tls/key_lines.py, which is the contract."""
+
+from cpython.array cimport array, resize_smart
+from cpython.bytes cimport PyBytes_AS_STRING, PyBytes_FromStringAndSize, PyBytes_GET_SIZE
+from libc.stdint cimport int8_t, int64_t, uint8_t, uint64_t
+from libc.string cimport memchr, memset
+
+from build_id cimport build_id
+
+__all__ = ["index_lines", "lines_of", "parse_line"]
+__build__ = build_id()
+
+cdef enum:
+    NAME_BYTES = 8
+    LONGEST_LINE = 512
+    NO_HEX = -1
+
+cdef struct Line:
+    const uint8_t* label
+    Py_ssize_t label_size
+    const uint8_t* name  # in hex, as the secret
+    Py_ssize_t name_size
+    const uint8_t* secret
+    Py_ssize_t secret_size
+    bint has_colon
+
+cdef int8_t[256] DIGITS
+cdef uint8_t[256] LABEL_BYTES
+cdef dict LABELS = {
+    name.encode(): name for name in (
+        "CLIENT_RANDOM", "CLIENT_EARLY_TRAFFIC_SECRET", "CLIENT_HANDSHAKE_TRAFFIC_SECRET", "SERVER_HANDSHAKE_TRAFFIC_SECRET",
+        "CLIENT_TRAFFIC_SECRET_0", "SERVER_TRAFFIC_SECRET_0", "EARLY_EXPORTER_SECRET", "EXPORTER_SECRET",
+    )
+}
+
+
+cdef void fill_tables() noexcept:
+    cdef int value
+    memset(DIGITS, NO_HEX, 256)
+    for value in range(10):
+        DIGITS[b"0"[0] + value] = value
+    for value in range(6):
+        DIGITS[b"a"[0] + value] = DIGITS[b"A"[0] + value] = 10 + value
+    for value in range(26):
+        LABEL_BYTES[b"a"[0] + value] = LABEL_BYTES[b"A"[0] + value] = True
+    for value in range(10):
+        LABEL_BYTES[b"0"[0] + value] = True
+    LABEL_BYTES[b"_"[0]] = True
+
+
+fill_tables()
+
+
+cdef inline const uint8_t* behind_blanks(const uint8_t* at, const uint8_t* end) noexcept nogil:
+    while at < end and (at[0] == 32 or at[0] == 9):
+        at += 1
+    return at
+
+
+cdef inline const uint8_t* behind_hex(const uint8_t* at, const uint8_t* end) noexcept nogil:
+    while at < end and DIGITS[at[0]] >= 0:
+        at += 1
+    return at
+
+
+cdef inline const uint8_t* behind_word(
+    const uint8_t* at, const uint8_t* end, const char* word, const char* other, Py_ssize_t size
+) noexcept nogil:
+    """Behind a word of which each letter may be that of either spelling; `at` where it does not stand there."""
+    cdef Py_ssize_t index
+    if end - at < size:
+        return at
+    for index in range(size):
+        if at[index] != <uint8_t>word[index] and at[index] != <uint8_t>other[index]:
+            return at
+    return at + size
+
+
+cdef bint is_line(const uint8_t* at, const uint8_t* end, Line* line) noexcept nogil:
+    """Whether these bytes, up to a line feed or the end of the text, are a line with secrets; gives its parts."""
+    cdef const uint8_t* word
+    if end - at >= LONGEST_LINE:
+        return False
+    line.label = at = behind_blanks(at, end)
+    while at < end and LABEL_BYTES[at[0]]:
+        at += 1
+    line.label_size = at - line.label
+    word = behind_blanks(at, end)
+    if not 3 <= line.label_size <= 40 or word == at:
+        return False
+    line.name = behind_word(word, end, b"session-id:", b"Session-ID:", 11)
+    line.has_colon = line.name != word
+    at = behind_hex(line.name, end)
+    line.name_size = at - line.name
+    word = behind_blanks(at, end)
+    if not 16 <= line.name_size <= 128 or line.name_size & 1 or word == at:
+        return False
+    line.secret = behind_word(word, end, b"master-key:", b"Master-Key:", 11)
+    line.has_colon |= line.secret != word
+    at = behind_hex(line.secret, end)
+    line.secret_size = at - line.secret
+    if not 32 <= line.secret_size <= 256 or line.secret_size & 1:
+        return False
+    while at < end and (at[0] == 32 or at[0] == 9 or at[0] == 13):
+        at += 1
+    return at == end
+
+
+cdef inline const uint8_t* line_end(const uint8_t* at, const uint8_t* end) noexcept nogil:
+    cdef const uint8_t* found = <const uint8_t*>memchr(at, 10, end - at)
+    return end if found is NULL else found
+
+
+cdef bytes bytes_of(const uint8_t* digits, Py_ssize_t size):
+    cdef bytes made = PyBytes_FromStringAndSize(NULL, size >> 1)
+    cdef uint8_t* target = <uint8_t*>PyBytes_AS_STRING(made)
+    cdef Py_ssize_t index
+    for index in range(size >> 1):
+        target[index] = <uint8_t>(DIGITS[digits[2 * index]] << 4 | DIGITS[digits[2 * index + 1]])
+    return made
+
+
+cdef object label_of(const Line* line):
+    cdef bytes spelled = PyBytes_FromStringAndSize(<const char*>line.label, line.label_size)
+    label = LABELS.get(spelled)
+    if label is None:
+        label = spelled.decode("ascii").upper()
+        if label == "RSA" and line.has_colon:
+            label = "SESSION_ID"
+    return label
+
+
+cdef bint has_name(const Line* line, const uint8_t* name, Py_ssize_t size) noexcept nogil:
+    cdef Py_ssize_t index
+    if line.name_size != 2 * size:
+        return False
+    for index in range(size):
+        if <uint8_t>(DIGITS[line.name[2 * index]] << 4 | DIGITS[line.name[2 * index + 1]]) != name[index]:
+            return False
+    return True
+
+
+def parse_line(bytes line):
+    cdef Line found
+    cdef bytes bare = line.removesuffix(b"\n")
+    cdef const uint8_t* at = <const uint8_t*>PyBytes_AS_STRING(bare)
+    if not is_line(at, at + PyBytes_GET_SIZE(bare), &found):
+        return None
+    return label_of(&found), bytes_of(found.name, found.name_size), bytes_of(found.secret, found.secret_size)
+
+
+def lines_of(bytes text, bytes name, list places):
+    cdef Line line
+    cdef const uint8_t* begin = <const uint8_t*>PyBytes_AS_STRING(text)
+    cdef const uint8_t* end = begin + PyBytes_GET_SIZE(text)
+    cdef const uint8_t* wanted = <const uint8_t*>PyBytes_AS_STRING(name)
+    cdef const uint8_t* at
+    cdef int64_t first, place
+    cdef list found = []
+    if not places:
+        return found
+    first = places[0]
+    for place in places:
+        if not 0 <= place - first < PyBytes_GET_SIZE(text):
+            continue
+        at = begin + (place - first)
+        if is_line(at, line_end(at, end), &line) and has_name(&line, wanted, PyBytes_GET_SIZE(name)):
+            found.append((label_of(&line), name, bytes_of(line.secret, line.secret_size)))
+    return found
+
+
+def index_lines(bytes text, Py_ssize_t size, uint64_t place, array names, array places):
+    cdef Line line
+    cdef const uint8_t* begin = <const uint8_t*>PyBytes_AS_STRING(text)
+    cdef const uint8_t* at = begin
+    cdef const uint8_t* end = begin + min(max(size, 0), PyBytes_GET_SIZE(text))
+    cdef const uint8_t* until
+    cdef Py_ssize_t count = len(names)
+    cdef uint64_t number
+    cdef int index
+    if names.typecode != "Q" or places.typecode != "Q" or len(places) != count:
+        raise TypeError("names and places are arrays of unsigned 64-bit numbers, as many of each")
+    while at < end:
+        until = line_end(at, end)
+        if is_line(at, until, &line):
+            number = 0
+            for index in range(2 * NAME_BYTES):
+                number = number << 4 | DIGITS[line.name[index]]
+            resize_smart(names, count + 1)
+            resize_smart(places, count + 1)
+            names.data.as_ulonglongs[count] = number
+            places.data.as_ulonglongs[count] = place + (at - begin)
+            count += 1
+        at = until + 1

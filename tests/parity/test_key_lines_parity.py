@@ -1,0 +1,62 @@
+"""Lines of key logs: the twins find the same ones, in any text."""
+
+from __future__ import annotations
+
+from array import array
+from typing import Any
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from kwire.capture.tls import key_lines as pure
+from kwire.codec.impl import load_twin
+
+NAME, SECRET = bytes(range(32)), bytes(range(100, 148))
+# What a line consists of, right and nearly right.
+PARTS = st.one_of(
+    st.sampled_from([b"CLIENT_RANDOM", b"client_random", b"Rsa", b"RSA", b"SERVER_TRAFFIC_SECRET_0", b"X" * 40, b"X" * 41, b"AB", b"#"]),
+    st.sampled_from([b" ", b"\t", b" \t ", b"", b" " * 300]),
+    st.sampled_from([b"Session-ID:", b"session-id:", b"Session-iD:", b"SESSION-ID:", b"Master-Key:", b"master-Key:", b"master-key"]),
+    st.sampled_from([NAME.hex().encode(), NAME.hex().upper().encode(), NAME.hex().encode()[:-1], NAME[:8].hex().encode(), b"0" * 130]),
+    st.sampled_from([SECRET.hex().encode(), SECRET.hex().encode()[:-1], b"f" * 32, b"f" * 30, b"f" * 256, b"f" * 258, b"g" * 64]),
+    st.sampled_from([b"\n", b"\r\n", b"\r", b"\n\n", b"\0", b"\xff"]),
+)
+REGULAR = st.builds(
+    lambda label, begin, name, middle, secret, end: label + b" " + begin + name + b" " + middle + secret + end,
+    st.sampled_from([b"CLIENT_RANDOM", b"RSA", b"  exporter_secret"]), st.sampled_from([b"", b"", b"Session-ID:"]),
+    st.sampled_from([NAME.hex().encode(), NAME.hex().upper().encode(), NAME[:8].hex().encode()]),
+    st.sampled_from([b"", b"", b"Master-Key:"]),
+    st.sampled_from([SECRET.hex().encode(), b"0" * 64]), st.sampled_from([b"\n", b"\r\n", b" \t\r\n", b""]),
+)  # fmt: skip
+
+
+def found(room: Any, text: bytes, size: int) -> Any:
+    names, places = array("Q"), array("Q")
+    room.index_lines(text, size, 1000, names, places)
+    begins = [begin for begin in range(len(text)) if not begin or text[begin - 1 : begin] == b"\n"]
+    by_name = [room.lines_of(text[begins[0] :] if begins else text, name, begins) for name in (NAME, NAME[:8], b"")]
+    return names, places, by_name, [room.parse_line(line) for line in text.split(b"\n")]
+
+
+@settings(deadline=None, max_examples=400)
+@given(parts=st.lists(st.one_of(PARTS, REGULAR), max_size=24), short=st.integers(0, 40))
+def test_twins_find_the_same_lines(parts: list[bytes], short: int) -> None:
+    text = b"".join(parts)
+    native = load_twin("capture", "key_lines", "native")
+    assert found(native, text, len(text) - short) == found(pure, text, max(len(text) - short, 0))
+
+
+@pytest.mark.parametrize("room", [pure, load_twin("capture", "key_lines", "native")])
+def test_a_line_of_a_stranger_is_not_that_of_a_name_with_the_same_beginning(room: Any) -> None:
+    line = b"CLIENT_RANDOM " + NAME.hex().encode() + b" " + SECRET.hex().encode()
+    assert room.lines_of(line, NAME, [7]) == [("CLIENT_RANDOM", NAME, SECRET)]
+    assert room.lines_of(line, NAME[:-1] + b"\0", [7]) == []
+
+
+@pytest.mark.parametrize("room", [pure, load_twin("capture", "key_lines", "native")])
+@pytest.mark.parametrize(("blanks", "is_line"), [(511 - 143, True), (512 - 143, False)])
+def test_a_line_of_512_bytes_is_passed_over(room: Any, blanks: int, is_line: bool) -> None:
+    line = b"CLIENT_RANDOM" + b" " * blanks + b"a" * 32 + b" " + b"b" * 96 + b" "
+    assert len(line) == blanks + 143
+    assert (room.parse_line(line) is not None) is is_line
