@@ -4,16 +4,19 @@ from __future__ import annotations
 
 import asyncio
 import random
+import socket
 import ssl
 from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager, suppress
 from pathlib import Path
+from typing import Any
 
 import pytest
 import trustme
 from msgspec.structs import replace
 
-from kwire import tables
+import kwire
+from kwire import messages, tables
 from kwire.errors import InputError
 from kwire.proxy.config import ListenerConfig, ProxyConfig, TapConfig, TlsConfig, UpstreamTlsConfig
 from kwire.proxy.server import ProxyServer
@@ -41,9 +44,9 @@ async def proxied(
             await serve(reader, writer)
 
     broker = await asyncio.start_server(served, "127.0.0.1", 0, ssl=upstream)
-    listener = {key: more.pop(key) for key in ("tls", "upstream_tls") if key in more}
+    listener = {key: more.pop(key) for key in ("tls", "upstream_tls", "advertised") if key in more}
     address = broker_address or f"127.0.0.1:{broker.sockets[0].getsockname()[1]}"
-    loop = "auto" if listener else LOOP["loop"]
+    loop = "auto" if {"tls", "upstream_tls"} & listener.keys() else LOOP["loop"]
     config = ProxyConfig(listeners=[ListenerConfig(listen="127.0.0.1:0", broker=address, node_id=1, **listener)], loop=loop, **more)  # type: ignore[arg-type]
     server = ProxyServer(config)
     await server.open()
@@ -87,6 +90,65 @@ def test_bytes_in_random_pieces_and_a_half_close() -> None:
             return await asyncio.wait_for(reading, 30)
 
     assert asyncio.run(go()) == expected
+
+
+def test_frames_that_rules_change_in_random_pieces_of_both_directions() -> None:
+    """Metadata v9 and ApiVersions v3 are changed, Heartbeats pass; with three threads, whose rules are the same."""
+    kinds = random.Random(6).choices((3, 18, 12), k=300)
+    broker = messages.MetadataResponse.MetadataResponseBroker(node_id=1, host="kafka-1", port=9092)
+    node = messages.MetadataResponse.MetadataResponseBroker(node_id=1, host="proxy.example.com", port=19092)
+    ranges = messages.ApiVersionsResponse.ApiVersion
+
+    def asked(number: int) -> bytes:
+        key = kinds[number]
+        if key == 12:
+            return heartbeat(number, number * 7)
+        header = messages.RequestHeader(api_key=key, api_version=9 if key == 3 else 3, correlation_id=number, client_id="shop")
+        body = (
+            messages.MetadataRequest()
+            if key == 3
+            else messages.ApiVersionsRequest(client_software_name="sarama", client_software_version="1.45")
+        )
+        frame = kwire.encode_request(header, body)
+        return len(frame).to_bytes(4, "big") + frame
+
+    def answered(number: int, broker: Any, fetch: int) -> bytes:
+        key = kinds[number]
+        if key == 12:
+            return answer(number, number * 5)
+        body: Any = messages.MetadataResponse(brokers=[broker], controller_id=1)
+        if key == 18:
+            body = messages.ApiVersionsResponse(api_keys=[ranges(api_key=1, min_version=4, max_version=fetch)])
+        frame = kwire.encode_response(number, body, key, 9 if key == 3 else 3)
+        return len(frame).to_bytes(4, "big") + frame
+
+    async def in_pieces(writer: asyncio.StreamWriter, data: bytes, seed: int) -> None:
+        random_, at = random.Random(seed), 0
+        while at < len(data):
+            size = random_.choice((1, 3, 40, 5000))
+            writer.write(data[at : at + size])
+            at += size
+            await asyncio.sleep(0)
+
+    async def serve(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        async for frame in frames(reader):
+            number = int.from_bytes(frame[4:8], "big")
+            await in_pieces(writer, answered(number, broker, 18), number)
+        writer.close()
+
+    async def client(server: ProxyServer, seed: int) -> bytes:
+        reader, writer = await connect(server)
+        reading = asyncio.ensure_future(reader.read(-1))
+        await in_pieces(writer, b"".join(map(asked, range(len(kinds)))), seed)
+        writer.write_eof()
+        return await asyncio.wait_for(reading, 60)
+
+    async def go() -> list[bytes]:
+        async with proxied(serve, advertised="proxy.example.com:19092", threads=3) as server:
+            return await asyncio.gather(*(client(server, seed) for seed in range(6)))
+
+    expected = b"".join(answered(number, node, 15) for number in range(len(kinds)))
+    assert asyncio.run(go()) == [expected] * 6
 
 
 def test_a_reader_that_sleeps_stops_the_broker() -> None:
@@ -201,6 +263,100 @@ def test_a_broker_that_is_not_there(caplog: pytest.LogCaptureFixture) -> None:
 
     assert asyncio.run(go()) == b""
     assert "cannot be reached" in caplog.text
+
+
+@pytest.mark.parametrize("name", ["localhost", "a name of three addresses"])
+def test_a_broker_whose_name_has_several_addresses(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The next address is tried where one cannot be reached: nothing listens at 127.0.0.9 and at the documentation address of IPv6."""
+    look_up = socket.getaddrinfo
+
+    def found(host: Any, port: Any, *given: Any, **more: Any) -> Any:
+        if host != "broker.example.com":
+            return look_up(host, port, *given, **more)
+        if more.get("flags", 0) & socket.AI_NUMERICHOST:
+            raise socket.gaierror(socket.EAI_NONAME, "Name or service not known")
+        ends = (socket.AF_INET6, ("2001:db8::1", port, 0, 0)), (socket.AF_INET, ("127.0.0.9", port)), (socket.AF_INET, ("127.0.0.1", port))
+        return [(family, socket.SOCK_STREAM, 6, "", end) for family, end in ends]
+
+    monkeypatch.setattr(socket, "getaddrinfo", found)
+
+    async def go() -> bytes:
+        broker = await asyncio.start_server(echo, "127.0.0.1", 0)
+        port = broker.sockets[0].getsockname()[1]
+        async with proxied(echo, broker_address=f"{name if name == 'localhost' else 'broker.example.com'}:{port}") as server:
+            reader, writer = await connect(server)
+            writer.write(heartbeat(7))
+            try:
+                return await asyncio.wait_for(reader.readexactly(len(answer(7, len(HEARTBEAT)))), 30)
+            finally:
+                writer.close()
+                await asyncio.sleep(0.1)
+                broker.close()
+
+    assert asyncio.run(go()) == answer(7, len(HEARTBEAT))
+
+
+def test_a_broker_whose_name_is_unknown(caplog: pytest.LogCaptureFixture) -> None:
+    async def go() -> bytes:
+        async with proxied(echo, broker_address="none.invalid:9092") as server:
+            reader, _ = await connect(server)
+            return await ended(reader)
+
+    assert asyncio.run(go()) == b""
+    assert "the broker cannot be reached: " in caplog.text
+
+
+def test_a_broker_that_does_not_answer(caplog: pytest.LogCaptureFixture) -> None:
+    """The queue of its port is full, so that further connections wait."""
+    with socket.create_server(("127.0.0.1", 0), backlog=0) as full:
+        waiting = [socket.socket() for _ in range(3)]
+        for each in waiting:
+            each.setblocking(False)
+            each.connect_ex(full.getsockname())
+
+        async def go() -> bytes:
+            async with proxied(echo, broker_address=f"127.0.0.1:{full.getsockname()[1]}", connect_seconds=0.3) as server:
+                reader, _ = await connect(server)
+                return await ended(reader)
+
+        assert asyncio.run(go()) == b""
+        for each in waiting:
+            each.close()
+    assert "the broker cannot be reached: " in caplog.text
+
+
+def test_an_error_in_a_rule_ends_its_connection_alone(caplog: pytest.LogCaptureFixture, loop: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    def faulty(self: Any, held: Any, frame: Any) -> None:
+        raise RuntimeError("a fault")
+
+    monkeypatch.setattr("kwire.proxy.rules.identity._Identity.request", faulty)
+    frame = kwire.encode_request(
+        messages.RequestHeader(api_key=18, api_version=3, correlation_id=1, client_id="shop"), messages.ApiVersionsRequest()
+    )
+
+    async def go() -> tuple[bytes, bytes]:
+        async with proxied(echo) as server:
+            other, writer = await connect(server)
+            reader, faulted = await connect(server)
+            faulted.write(len(frame).to_bytes(4, "big") + frame)
+            gone = await ended(reader)
+            writer.write(heartbeat(7))
+            return gone, await other.readexactly(len(answer(7, len(HEARTBEAT))))
+
+    assert asyncio.run(go()) == (b"", answer(7, len(HEARTBEAT)))
+    assert "RuntimeError: a fault" in caplog.text
+
+
+def test_a_port_that_another_process_has() -> None:
+    async def go() -> None:
+        async with proxied(echo) as server:
+            listener = replace(server.config.listeners[0], listen=f"127.0.0.1:{server.ports[0]}")
+            for threads in (1, 3):
+                other = ProxyServer(replace(server.config, listeners=[listener], threads=threads))
+                with pytest.raises(InputError, match="cannot be listened on: .*ddress already in use"):
+                    await other.open()
+
+    asyncio.run(go())
 
 
 def test_a_broker_that_answers_out_of_order_is_cut_off(caplog: pytest.LogCaptureFixture) -> None:
