@@ -133,8 +133,13 @@ class ProxyServer:
         ):
             raise InputError("listeners, loop, threads, metrics, request_log and tap can only be changed by a restart")
         rules = RuleSet(configured_rules(config), unknown=config.unknown)
-        for listener in self._listeners:
-            listener.renew_certificates()
+        try:
+            for listener in self._listeners:
+                listener.renew_certificates()
+        except InputError:
+            rules.retire()
+            raise
+        self.rules.retire()
         self.rules, self.config = rules, config
         if self._native is not None:
             self._native.take_limits()
@@ -171,6 +176,7 @@ class ProxyServer:
         await asyncio.gather(*(listener.close(until) for listener in self._listeners))
         if self._native is not None:
             await self._native.ended()
+        self.rules.retire()
         if self._metrics is not None:
             self._metrics.close()
         if self.taps is not None:
