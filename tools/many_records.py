@@ -5,8 +5,7 @@
 
 Each client makes a topic, sends RECORDS (100,000) and 100 more in a transaction, reads them in a group and deletes the topic. A line is a
 client: seconds it took, and processor time of the proxy, which has a process of its own. Needs what
-tests/integration/test_proxy_with_clients.py
-needs.
+tests/integration/test_proxy_with_clients.py needs.
 """
 
 from __future__ import annotations
