@@ -11,6 +11,7 @@ from kwire import messages
 from kwire.errors import InputError
 from kwire.protocol.telemetry import SubscriptionTable, TelemetryReceiver
 from kwire.proxy import ProxiedConnection, RuleSet
+from kwire.proxy.rule_set import RulesEnded
 from kwire.proxy.rules.addresses import AddressesRule
 from kwire.proxy.rules.identity import IdentityRule
 from kwire.proxy.rules.refusals import Condition, RefusalsRule
@@ -306,3 +307,5 @@ def test_what_rules_opened_is_closed_behind_their_last_connection() -> None:
     assert closed == []
     other.over("")
     assert closed == ["file"]
+    with pytest.raises(RulesEnded):
+        rules.connected(Peer("10.0.0.9", 3, 1))

@@ -12,7 +12,7 @@ from kwire.protocol.relay import CALL, CLOSE, REFUSE, FrameEdit, Held, RelayPlan
 from kwire.proxy.rules.rule import Answer, ClosableRule, ConnectionRule, Outcome, Peer, Refusal, Rule
 from kwire.schema import catalog
 
-__all__ = ["ConnectionRules", "RuleSet"]
+__all__ = ["ConnectionRules", "RuleSet", "RulesEnded"]
 
 _Slot = tuple[Direction, int, int]
 _FINAL: Final = (CLOSE, REFUSE)
@@ -37,6 +37,10 @@ class _Chain:
         for edit in self._edits:
             found = edit.pieces(b"".join(found))
         return found
+
+
+class RulesEnded(Exception):
+    """A connection came for rules whose files are closed: others took their place meanwhile."""
 
 
 class RuleSet:
@@ -98,8 +102,14 @@ class RuleSet:
             self._end()
 
     def entered(self, peer: Peer) -> list[ConnectionRule | None]:
-        """A connection begins; for `ConnectionRules`."""
+        """A connection begins; for `ConnectionRules`.
+
+        Raises:
+            RulesEnded: the last connection is over, and no other was to come.
+        """
         with self.lock:
+            if self._is_retired and not self._connections:
+                raise RulesEnded
             self._connections += 1
             return [rule.connected(peer) for rule in self.rules]
 

@@ -20,7 +20,7 @@ from kwire.proxy.counts import ConnectionCounts
 from kwire.proxy.listener_asyncio import AsyncioListener
 from kwire.proxy.listener_sni import SniListener
 from kwire.proxy.loop_native import NativeLoop, native_module
-from kwire.proxy.rule_set import RuleSet
+from kwire.proxy.rule_set import RulesEnded, RuleSet
 from kwire.proxy.rules.rule import Peer
 from kwire.proxy.taps import Taps
 
@@ -89,15 +89,16 @@ class ProxyServer:
             local: where it connected to.
             thread: that serves it, by its place in `counters`.
         """
-        return ProxiedConnection(
-            self.rules,
-            peer,
-            max_frame=self.config.max_frame,
-            max_held=self.config.max_held,
-            budget=self._budget,
-            counters=self.counters[thread] if self.counters else None,
-            tap=None if self.taps is None else self.taps.connected(peer, local),
-        )
+        tap = None if self.taps is None else self.taps.connected(peer, local)
+        limits = {"max_frame": self.config.max_frame, "max_held": self.config.max_held}
+        counters = self.counters[thread] if self.counters else None
+        while True:
+            rules = self.rules
+            try:
+                return ProxiedConnection(rules, peer, budget=self._budget, counters=counters, tap=tap, **limits)
+            except RulesEnded:
+                if rules is self.rules:
+                    raise
 
     def turned_away(self, listener: ListenerConfig | SniListenerConfig) -> None:
         """A client was one too many."""
@@ -139,8 +140,9 @@ class ProxyServer:
         except InputError:
             rules.retire()
             raise
-        self.rules.retire()
+        before = self.rules
         self.rules, self.config = rules, config
+        before.retire()
         if self._native is not None:
             self._native.take_limits()
 
