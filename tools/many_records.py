@@ -30,7 +30,7 @@ from test_proxy_with_clients import CLIENTS, PROTOCOLS, Secured, run_client  # n
 
 from client_security import write_certificate  # noqa: E402
 from kafka_broker import BrokerCertificate, start_broker  # noqa: E402
-from running_proxy import free_port  # noqa: E402
+from threaded_proxy import free_port  # noqa: E402
 
 CACHE = ROOT / ".cache" / "kafka-jars"
 TICKS = os.sysconf("SC_CLK_TCK")

@@ -8,47 +8,22 @@ import ssl
 from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager, suppress
 from pathlib import Path
+from typing import Any
 
 import pytest
 import trustme
 from msgspec.structs import replace
 
-from kwire import tables
+import kwire
+from kwire import messages, tables
 from kwire.errors import InputError
 from kwire.proxy.config import ListenerConfig, ProxyConfig, TapConfig, TlsConfig, UpstreamTlsConfig
 from kwire.proxy.server import ProxyServer
+from proxied_frames import HEARTBEAT, answer, echo, frames, heartbeat
 
 Serve = Callable[[asyncio.StreamReader, asyncio.StreamWriter], Awaitable[None]]
-HEARTBEAT = bytes.fromhex("000c 0000 00000000 0001 63 0001 67 00000001 0001 6d")
 OPEN: list[asyncio.StreamWriter] = []
 LOOP = {"loop": "auto"}
-
-
-def heartbeat(number: int, padding: int = 0) -> bytes:
-    frame = HEARTBEAT[:4] + number.to_bytes(4, "big") + HEARTBEAT[8:] + bytes(padding)
-    return len(frame).to_bytes(4, "big") + frame
-
-
-def answer(number: int, padding: int = 0) -> bytes:
-    frame = number.to_bytes(4, "big") + b"\0\0" + bytes(padding)
-    return len(frame).to_bytes(4, "big") + frame
-
-
-async def frames(reader: asyncio.StreamReader) -> AsyncIterator[bytes]:
-    while True:
-        try:
-            size = int.from_bytes(await reader.readexactly(4), "big")
-            yield await reader.readexactly(size)
-        except asyncio.IncompleteReadError:
-            return
-
-
-async def echo(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-    """A broker that answers each Heartbeat with as many bytes as it brought."""
-    async for frame in frames(reader):
-        writer.write(answer(int.from_bytes(frame[4:8], "big"), len(frame)))
-    await writer.drain()
-    writer.close()
 
 
 @pytest.fixture(params=["asyncio", "native"], autouse=True)
@@ -68,9 +43,9 @@ async def proxied(
             await serve(reader, writer)
 
     broker = await asyncio.start_server(served, "127.0.0.1", 0, ssl=upstream)
-    listener = {key: more.pop(key) for key in ("tls", "upstream_tls") if key in more}
+    listener = {key: more.pop(key) for key in ("tls", "upstream_tls", "advertised") if key in more}
     address = broker_address or f"127.0.0.1:{broker.sockets[0].getsockname()[1]}"
-    loop = "auto" if listener else LOOP["loop"]
+    loop = "auto" if {"tls", "upstream_tls"} & listener.keys() else LOOP["loop"]
     config = ProxyConfig(listeners=[ListenerConfig(listen="127.0.0.1:0", broker=address, node_id=1, **listener)], loop=loop, **more)  # type: ignore[arg-type]
     server = ProxyServer(config)
     await server.open()
@@ -114,6 +89,65 @@ def test_bytes_in_random_pieces_and_a_half_close() -> None:
             return await asyncio.wait_for(reading, 30)
 
     assert asyncio.run(go()) == expected
+
+
+def test_frames_that_rules_change_in_random_pieces_of_both_directions() -> None:
+    """Metadata v9 and ApiVersions v3 are changed, Heartbeats pass; with three threads, whose rules are the same."""
+    kinds = random.Random(6).choices((3, 18, 12), k=300)
+    broker = messages.MetadataResponse.MetadataResponseBroker(node_id=1, host="kafka-1", port=9092)
+    node = messages.MetadataResponse.MetadataResponseBroker(node_id=1, host="proxy.example.com", port=19092)
+    ranges = messages.ApiVersionsResponse.ApiVersion
+
+    def asked(number: int) -> bytes:
+        key = kinds[number]
+        if key == 12:
+            return heartbeat(number, number * 7)
+        header = messages.RequestHeader(api_key=key, api_version=9 if key == 3 else 3, correlation_id=number, client_id="shop")
+        body = (
+            messages.MetadataRequest()
+            if key == 3
+            else messages.ApiVersionsRequest(client_software_name="sarama", client_software_version="1.45")
+        )
+        frame = kwire.encode_request(header, body)
+        return len(frame).to_bytes(4, "big") + frame
+
+    def answered(number: int, broker: Any, fetch: int) -> bytes:
+        key = kinds[number]
+        if key == 12:
+            return answer(number, number * 5)
+        body: Any = messages.MetadataResponse(brokers=[broker], controller_id=1)
+        if key == 18:
+            body = messages.ApiVersionsResponse(api_keys=[ranges(api_key=1, min_version=4, max_version=fetch)])
+        frame = kwire.encode_response(number, body, key, 9 if key == 3 else 3)
+        return len(frame).to_bytes(4, "big") + frame
+
+    async def in_pieces(writer: asyncio.StreamWriter, data: bytes, seed: int) -> None:
+        random_, at = random.Random(seed), 0
+        while at < len(data):
+            size = random_.choice((1, 3, 40, 5000))
+            writer.write(data[at : at + size])
+            at += size
+            await asyncio.sleep(0)
+
+    async def serve(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        async for frame in frames(reader):
+            number = int.from_bytes(frame[4:8], "big")
+            await in_pieces(writer, answered(number, broker, 18), number)
+        writer.close()
+
+    async def client(server: ProxyServer, seed: int) -> bytes:
+        reader, writer = await connect(server)
+        reading = asyncio.ensure_future(reader.read(-1))
+        await in_pieces(writer, b"".join(map(asked, range(len(kinds)))), seed)
+        writer.write_eof()
+        return await asyncio.wait_for(reading, 60)
+
+    async def go() -> list[bytes]:
+        async with proxied(serve, advertised="proxy.example.com:19092", threads=3) as server:
+            return await asyncio.gather(*(client(server, seed) for seed in range(6)))
+
+    expected = b"".join(answered(number, node, 15) for number in range(len(kinds)))
+    assert asyncio.run(go()) == [expected] * 6
 
 
 def test_a_reader_that_sleeps_stops_the_broker() -> None:

@@ -28,7 +28,7 @@ from kwire.proxy.rules.rehearsal import RehearsalRule
 from kwire.schema import releases
 from kwire.tables import read_series
 from proxied_clients import RECORDS, aiokafka_client, confluent, java, kafka, kafka_python, program, values
-from running_proxy import address, proxied
+from threaded_proxy import address, proxied
 
 pytestmark = pytest.mark.xdist_group("kafka")
 

@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import asyncio
+import json
+import re
 from collections import Counter
+from pathlib import Path
 
 import pytest
 from prometheus_client.parser import text_string_to_metric_families
@@ -119,3 +122,20 @@ def test_exchanges_and_their_latencies() -> None:
     assert found["kwire_proxy_latency_seconds_sum", "Heartbeat", *named] == pytest.approx(40.0002)
     assert found["kwire_proxy_latency_seconds_count", "Produce", *named] == 0
     assert found["kwire_proxy_uncounted_exchanges_total",] == 3
+
+
+def test_the_dashboard_asks_for_metrics_that_the_page_lists() -> None:
+    root = Path(__file__).parents[2]
+    dashboard = json.loads((root / "deploy" / "proxy" / "grafana-dashboard.json").read_text("utf-8"))
+    asked = {name for panel in dashboard["panels"] for target in panel["targets"] for name in re.findall(r"kwire_\w+", target["expr"])}
+    listed = set(re.findall(r"`(kwire_proxy_\w+)`", (root / "docs" / "how-to" / "proxy.md").read_text("utf-8")))
+    assert {name.removesuffix("_bucket") for name in asked} == listed
+
+
+def test_exchanges_of_several_threads_are_added_up() -> None:
+    threads = [RelayCounters(), RelayCounters()]
+    for counters in threads:
+        counters.count(("sarama", "1.27.2"), "billing", 12, 0, 0, 18, 6, 100_000)
+    found = samples(exposition(exchange_metrics((row for counters in threads for row in counters.rows()), 0)))
+    assert found["kwire_proxy_exchanges_total", "Heartbeat", "0", "billing", "sarama", "1.27.2", "0"] == 2
+    assert found["kwire_proxy_latency_seconds_count", "Heartbeat", "sarama", "1.27.2"] == 2

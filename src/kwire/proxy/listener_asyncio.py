@@ -139,7 +139,7 @@ class AsyncioListener:
         try:
             secured = await loop.start_tls(transport, side, self._tls, server_side=True, ssl_handshake_timeout=seconds)
         except (OSError, TimeoutError) as error:
-            reason = error.verify_message if isinstance(error, ssl.SSLCertVerificationError) else error
+            reason = error.verify_message if isinstance(error, ssl.SSLCertVerificationError) else str(error) or "the client hung up"
             log.warning("%s:%d to broker %d: TLS failed: %s", *peer[:2], self.config.node_id, reason)
             side.over("tls_failed")
             transport.close()
